@@ -1,0 +1,12 @@
+/** npm run check: format, types in both kinds of decorators, lint. */
+import { run } from './run.mjs';
+import { buildLibrary, buildTests, install } from './set-up.mjs';
+
+const node = (...args) => run(process.execPath, args);
+
+await install();
+await node('node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.');
+await buildLibrary();
+await buildTests();
+await node('node_modules/eslint/bin/eslint.js', '--max-warnings=0', '.');
+console.log('check: formatted, typed and linted');

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { run } from './run.mjs';
+
+const STAMP = 'node_modules/.cronlatch-installed';
+
+/** What `node_modules` must match: the lock file, and the Node that native modules were compiled for. */
+function wanted() {
+  return createHash('sha256')
+    .update(readFileSync('package-lock.json'))
+    .update(process.versions.modules)
+    .digest('hex');
+}
+
+/** Installs the development dependencies when they are missing or out of date. */
+export async function install() {
+  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted()) return;
+  console.error('Installing dependencies with npm ci (a native module may be compiled: about a minute) …');
+  await run(process.platform === 'win32' ? 'npm.cmd' : 'npm', [
+    'ci',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+  ]);
+  writeFileSync(STAMP, wanted());
+}
+
+const tsc = (project) => run(process.execPath, ['node_modules/typescript/bin/tsc', '--project', project]);
+
+/** The library, into `dist`. */
+export async function buildLibrary() {
+  await tsc('tsconfig.json');
+}
+
+/** Tests and examples, once for each kind of decorators, into `.build`. */
+export async function buildTests() {
+  await tsc('test/tsconfig.json');
+  await tsc('test/tsconfig.standard.json');
+}

@@ -1,0 +1,90 @@
+/**
+ * npm test [part of a path …]: installs, builds, brings real servers up, runs the tests against the built library, and
+ * ends the servers. Coverage is measured, and its thresholds hold, when all tests run.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { statusOf } from './run.mjs';
+import { buildLibrary, buildTests, install } from './set-up.mjs';
+
+const SERVERS = ['mysql'];
+/** These use decorators, so they run in both compilations. */
+const IN_BOTH_MODES = ['decorator', 'integrations', 'testing', 'examples'];
+const parts = process.argv.slice(2);
+
+await install();
+const { startServers } = await import('../test/support/servers/index.mjs');
+const required = (process.env.CRONLATCH_REQUIRE ?? '').split(',').filter(Boolean);
+const starting = startServers(SERVERS, { required });
+starting.catch(() => {}); // Awaited below.
+await buildLibrary();
+await buildTests();
+
+let servers;
+try {
+  servers = await starting;
+} catch (error) {
+  console.error(error.message);
+  process.exit(1);
+}
+const folder = mkdtempSync(join(tmpdir(), 'cronlatch-test-'));
+const skips = join(folder, 'skips');
+writeFileSync(skips, '');
+let status = 1;
+try {
+  status = await statusOf(process.execPath, commandLine(), { env: environment() });
+} finally {
+  await servers.stop();
+  report();
+  rmSync(folder, { recursive: true });
+}
+process.exit(status);
+
+function commandLine() {
+  const test = [
+    '--enable-source-maps',
+    '--test',
+    '--test-concurrency=3',
+    '--test-reporter=spec',
+    ...testFiles(),
+  ];
+  return parts.length > 0 ? test : ['node_modules/c8/bin/c8.js', process.execPath, ...test];
+}
+
+function testFiles() {
+  const files = [
+    ...testFilesBelow('.build/legacy/test'),
+    ...testFilesBelow('.build/standard/test').filter(isForBothModes),
+  ];
+  const wanted = files.filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)));
+  if (wanted.length > 0) return wanted;
+  console.error(`No test file matches ${parts.join(', ')}.`);
+  process.exit(1);
+}
+
+function testFilesBelow(folder) {
+  const names = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.test.js'));
+  return names.map((name) => join(folder, name));
+}
+
+function isForBothModes(file) {
+  return IN_BOTH_MODES.some((name) => file.includes(join('test', name)));
+}
+
+function environment() {
+  const running = servers.running.map(({ name, url, version }) => ({ name, url, version }));
+  return { ...process.env, CRONLATCH_TEST_SERVERS: JSON.stringify(running), CRONLATCH_TEST_SKIPS: skips };
+}
+
+/** The last lines: against what the tests ran, and what did not run. */
+function report() {
+  for (const { name, version, origin } of servers.running)
+    console.log(`server: ${name} ${version} (${origin})`);
+  const skipped = readFileSync(skips, 'utf8').split('\n').filter(Boolean);
+  for (const { name, reasons } of servers.missing) {
+    const count = skipped.filter((line) => line === name).length;
+    console.log(`SKIPPED: ${count} tests, because there is no ${name}:\n  ${reasons.join('\n  ')}`);
+  }
+  if (servers.missing.length === 0) console.log('nothing skipped');
+}
