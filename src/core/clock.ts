@@ -1,0 +1,54 @@
+/** Time as the library sees it. An option everywhere, so that a test can set it. */
+export interface Clock {
+  /** Milliseconds since some fixed moment. Never goes back. */
+  monotonicMs(): number;
+  /** Milliseconds since 1970 by the host's clock. May jump. */
+  wallMs(): number;
+  /**
+   * Calls back once, `delayMs` from now.
+   *
+   * @param keepAlive whether a pending call keeps the process from ending
+   * @returns a function that cancels the call
+   */
+  schedule(delayMs: number, callback: () => void, options: { keepAlive: boolean }): () => void;
+}
+
+/** The longest delay of a Node timer. Node fires longer ones at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  monotonicMs: () => performance.now(),
+  wallMs: () => Date.now(),
+  schedule(delayMs, callback, { keepAlive }) {
+    let timer: NodeJS.Timeout;
+    const arm = (remainingMs: number): void => {
+      const stepMs = Math.min(remainingMs, LONGEST_TIMER_MS);
+      timer = setTimeout(() => (remainingMs > stepMs ? arm(remainingMs - stepMs) : callback()), stepMs);
+      if (!keepAlive) timer.unref();
+    };
+    arm(Math.max(0, delayMs));
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Resolves after `delayMs`. The process stays alive for it. */
+export function pause(clock: Clock, delayMs: number): Promise<void> {
+  return new Promise((resolve) => clock.schedule(delayMs, resolve, { keepAlive: true }));
+}
+
+/** Resolves to what `promise` becomes, or to `'time-out'` when that takes longer than `limitMs`. */
+export async function withinLimit<T>(
+  clock: Clock,
+  promise: Promise<T>,
+  limitMs: number,
+): Promise<T | 'time-out'> {
+  let cancel = (): void => {};
+  const limit = new Promise<'time-out'>((resolve) => {
+    cancel = clock.schedule(limitMs, () => resolve('time-out'), { keepAlive: true });
+  });
+  try {
+    return await Promise.race([promise, limit]);
+  } finally {
+    cancel();
+  }
+}

@@ -1,0 +1,10 @@
+import { inspect } from 'node:util';
+
+const LONGEST = 80;
+
+/** A value as it may stand in an error message: quoted, on one line, and cut when it is long. */
+export function describeValue(value: unknown): string {
+  const text =
+    typeof value === 'string' ? JSON.stringify(value) : inspect(value, { depth: 0, breakLength: Infinity });
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}… (${text.length} characters)`;
+}

@@ -1,0 +1,54 @@
+import { describeValue } from './describe-value';
+import { InvalidLockConfigurationError } from './errors';
+
+/**
+ * A length of time: milliseconds as a number; `'500ms'`, `'30s'`, `'10m'`, `'2h'`, `'1d'` and sums of these, larger
+ * units first (`'1h30m'`); or ISO 8601 without calendar units (`'PT10M'`, `'P1DT12H'`). A day is 24 hours.
+ * At most 365 days; kept to the microsecond.
+ */
+export type Duration = number | string;
+
+const NUMBER = String.raw`(\d+(?:\.\d+)?)`;
+const SUM = new RegExp(`^(?:${NUMBER}d)?(?:${NUMBER}h)?(?:${NUMBER}m)?(?:${NUMBER}s)?(?:${NUMBER}ms)?$`);
+const ISO = new RegExp(`^P(?:${NUMBER}D)?(?:T(?=\\d)(?:${NUMBER}H)?(?:${NUMBER}M)?(?:${NUMBER}S)?)?$`);
+const UNITS_MS = [86_400_000, 3_600_000, 60_000, 1000, 1];
+const LONGEST_MS = 365 * 86_400_000;
+
+const FORMS = `use milliseconds as a number, '500ms', '30s', '10m', '2h', '1d', sums such as '1h30m', or ISO 8601 such as 'PT10M'`;
+
+/**
+ * @param what names the culprit in errors, for example `lockAtMostFor of lock 'close-day'`
+ * @returns milliseconds, rounded to whole microseconds
+ * @throws InvalidLockConfigurationError for anything that is not a length of time between 0 and 365 days
+ */
+export function parseDuration(value: Duration, what: string): number {
+  const milliseconds = typeof value === 'number' ? value : typeof value === 'string' ? parseText(value) : NaN;
+  if (Number.isNaN(milliseconds)) {
+    throw new InvalidLockConfigurationError(
+      `${what} is ${describeValue(value)}, which is not a duration: ${FORMS}.`,
+    );
+  }
+  if (milliseconds < 0 || milliseconds > LONGEST_MS) {
+    throw new InvalidLockConfigurationError(
+      `${what} is ${describeValue(value)}: it must lie between 0 and 365 days.`,
+    );
+  }
+  return Math.round(milliseconds * 1000) / 1000;
+}
+
+/** The same, for durations that make no sense when they are zero. */
+export function parsePositiveDuration(value: Duration, what: string): number {
+  const milliseconds = parseDuration(value, what);
+  if (milliseconds === 0)
+    throw new InvalidLockConfigurationError(
+      `${what} is ${describeValue(value)}: it must be longer than zero.`,
+    );
+  return milliseconds;
+}
+
+function parseText(text: string): number {
+  const match = SUM.exec(text) ?? ISO.exec(text);
+  const parts = match?.slice(1) ?? [];
+  if (parts.every((part) => part === undefined)) return NaN;
+  return parts.reduce((sum, part, i) => sum + Number(part ?? 0) * (UNITS_MS[i] ?? NaN), 0);
+}

@@ -1,0 +1,80 @@
+import type { StorageOutcome } from './storage-outcome';
+
+const BRAND = Symbol.for('cronlatch.error');
+
+/**
+ * Every error of this library. `code` is stable. `instanceof` compares codes, so that it also holds for an error
+ * that comes from a second installed copy.
+ */
+export class CronlatchError extends Error {
+  static readonly code: string = 'CRONLATCH';
+  readonly code: string;
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    const type = new.target;
+    this.name = type.name;
+    this.code = type.code;
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+
+  static override [Symbol.hasInstance](this: typeof CronlatchError, value: unknown): boolean {
+    if (Function.prototype[Symbol.hasInstance].call(this, value)) return true;
+    if (typeof value !== 'object' || value === null || !(BRAND in value)) return false;
+    if (this === CronlatchError) return true;
+    return Object.hasOwn(this, 'code') && 'code' in value && value.code === this.code;
+  }
+}
+
+/** A name, a duration, an identifier or a combination of options that cannot be meant. Thrown before anything runs. */
+export class InvalidLockConfigurationError extends CronlatchError {
+  static override readonly code = 'CRONLATCH_INVALID_CONFIGURATION';
+}
+
+/** A call that the API refuses where it stands: a guarded handler that returns a generator, a second guard, and so on. */
+export class InvalidLockUseError extends CronlatchError {
+  static override readonly code = 'CRONLATCH_INVALID_USE';
+}
+
+/** A guarded job was called and no guard is configured. It did not run. */
+export class NotConfiguredError extends CronlatchError {
+  static override readonly code = 'CRONLATCH_NOT_CONFIGURED';
+}
+
+/** The lease is over while the job still runs: the reason of its aborted signal. */
+export class LockLostError extends CronlatchError {
+  static override readonly code = 'CRONLATCH_LOCK_LOST';
+}
+
+/** `LockAssert` or `LockExtender` was called outside a live lease. */
+export class LockNotHeldError extends CronlatchError {
+  static override readonly code = 'CRONLATCH_LOCK_NOT_HELD';
+}
+
+export interface LockStorageErrorOptions extends ErrorOptions {
+  outcome?: StorageOutcome;
+  driverCode?: string | undefined;
+}
+
+/** The store failed, or did not answer in time. The handler did not run. */
+export class LockStorageError extends CronlatchError {
+  static override readonly code: string = 'CRONLATCH_STORAGE';
+  /** What is known of the statement that failed. */
+  readonly outcome: StorageOutcome;
+  /** The code of the driver or the server, for example `ER_NO_SUCH_TABLE`. */
+  readonly driverCode: string | undefined;
+
+  constructor(
+    message: string,
+    { outcome = 'unknown', driverCode, ...options }: LockStorageErrorOptions = {},
+  ) {
+    super(message, options);
+    this.outcome = outcome;
+    this.driverCode = driverCode;
+  }
+}
+
+/** The lock table is missing or does not have the shape that the lock needs. The message names the remedy. */
+export class SchemaMismatchError extends LockStorageError {
+  static override readonly code = 'CRONLATCH_SCHEMA_MISMATCH';
+}

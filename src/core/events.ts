@@ -1,0 +1,73 @@
+import { channel } from 'node:diagnostics_channel';
+import type { LockLostError } from './errors';
+import type { SkipReason } from './task-result';
+
+/** What every event of a lock tells. */
+export interface LockEvent {
+  readonly name: string;
+  /** The instant that the scheduler meant, where it is known. */
+  readonly scheduledAt: Date | undefined;
+}
+
+/** The events and what they carry. Also published on `node:diagnostics_channel`, as `cronlatch:` + the event's name. */
+export interface CronlatchEvents {
+  'lock:acquired': LockEvent & { readonly fencingToken: number | undefined };
+  /** The job did not run here. `heldBy` and `heldUntil` are looked up once a minute and name at most. */
+  'lock:skipped': LockEvent & {
+    readonly reason: SkipReason;
+    readonly heldBy: string | undefined;
+    readonly heldUntil: Date | undefined;
+  };
+  /** It is not known that the lock was obtained: the job did not run. */
+  'lock:failed': LockEvent & { readonly error: unknown };
+  'lock:extended': LockEvent & { readonly lockAtMostForMs: number };
+  'lock:lost': LockEvent & { readonly error: LockLostError };
+  /** `stillOurs` is false when the lease had ended before the release. */
+  'lock:released': LockEvent & { readonly stillOurs: boolean };
+  /** The job is done, but its lock blocks the next run until it ends by itself. */
+  'lock:releaseFailed': LockEvent & { readonly error: unknown };
+  'run:started': LockEvent & { readonly fencingToken: number | undefined };
+  'run:completed': LockEvent & { readonly durationMs: number };
+  'run:failed': LockEvent & { readonly error: unknown; readonly durationMs: number };
+  /** The lease is lost and the handler still runs: until it settles, this process does not start the job again. */
+  'run:stuck': LockEvent;
+  'guard:warning': { readonly message: string; readonly error?: unknown };
+}
+
+export type EventName = keyof CronlatchEvents;
+export type EventListener<K extends EventName> = (event: CronlatchEvents[K]) => void | Promise<void>;
+
+/** Delivers events. A listener that throws or rejects changes nothing: it becomes a `guard:warning`. */
+export class EventHub {
+  readonly #listeners = new Map<EventName, Set<EventListener<never>>>();
+
+  /** @returns a function that removes the listener */
+  on<K extends EventName>(name: K, listener: EventListener<K>): () => void {
+    const listeners = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, listeners.add(listener));
+    return () => void listeners.delete(listener);
+  }
+
+  emit<K extends EventName>(name: K, event: CronlatchEvents[K]): void {
+    for (const listener of [...(this.#listeners.get(name) ?? [])])
+      this.#deliver(name, listener as EventListener<K>, event);
+    const published = channel(`cronlatch:${name}`);
+    if (published.hasSubscribers) published.publish(event);
+  }
+
+  #deliver<K extends EventName>(name: K, listener: EventListener<K>, event: CronlatchEvents[K]): void {
+    const failed = (error: unknown): void => {
+      const message = `A listener of '${name}' failed.`;
+      // A failing listener of warnings cannot be told through warnings.
+      if (name === 'guard:warning')
+        process.emitWarning(message, { code: 'CRONLATCH', detail: String(error) });
+      else this.emit('guard:warning', { message, error });
+    };
+    try {
+      const result = listener(event);
+      if (result instanceof Promise) result.catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * The lock.
+ *
+ * A lock is one record in a store that all instances share. Whoever moves its `lockUntil` into the future holds
+ * it, and the store's clock alone decides when that future is over. Three consequences run through this folder:
+ *
+ * - **A grant is a lease.** It ends by release or by itself, `lockAtMostFor` after the last acquire or extend.
+ *   The holder trusts it only until (monotonic time before the statement was sent) + `lockAtMostFor`, and is told
+ *   by an `AbortSignal` when that trust is over: `lease.ts`.
+ * - **Contention is a value, failure is an error.** `lock()` resolves to a lock, resolves to `undefined` (somebody
+ *   else holds it), or rejects. When it is not *known* that the lock was obtained, it rejects and the handler does
+ *   not run: `acquire.ts`.
+ * - **The job's own outcome wins.** A release that fails is reported as an event, never instead of the job's
+ *   result or error: `locking-task-executor.ts`.
+ *
+ * What is not promised: that *effects* exclude one another after a lease has expired. A process that was paused can
+ * outlive any lease; compare the fencing token where the effect lands.
+ *
+ * A store joins by a `StorageAccessor` of five methods. Nothing here imports anything but `node:*`.
+ */
+export type { Clock } from './clock';
+export { systemClock } from './clock';
+export type { Duration } from './duration';
+export * from './errors';
+export type { CronlatchEvents, EventListener, EventName, LockEvent } from './events';
+export { EventHub } from './events';
+export type { LockConfiguration, TaskConfiguration } from './lock-configuration';
+export type { Lock, LockObserver, LockProvider } from './lock';
+export type { Grant, LockRecord, LockRequest, StatementOptions, StorageAccessor } from './storage-accessor';
+export type { StorageBasedLockProviderOptions } from './storage-based-lock-provider';
+export { StorageBasedLockProvider } from './storage-based-lock-provider';
+export { currentLock, LockAssert, LockExtender } from './lock-context';
+export type { ExecutorOptions } from './locking-task-executor';
+export { LockingTaskExecutor } from './locking-task-executor';
+export type { LockedTask, SkipReason, TaskResult } from './task-result';

@@ -1,0 +1,192 @@
+import { Deadline, type Moment } from './deadline';
+import { parsePositiveDuration, type Duration } from './duration';
+import { LockLostError } from './errors';
+import type { Lock, LockObserver } from './lock';
+import type { LockTerms } from './lock-configuration';
+import { planRenewal } from './renewal';
+import type { Grant, LockRequest } from './storage-accessor';
+import { extendUntil, unlockUntil } from './persistent-statements';
+import type { StatementContext } from './statement-limits';
+
+export interface LeaseOptions extends StatementContext {
+  readonly terms: LockTerms;
+  readonly owner: string;
+  readonly observer: LockObserver;
+}
+
+/** The handle of one grant of a storage-based lock. */
+export class Lease implements Lock {
+  readonly #options: LeaseOptions;
+  readonly #grant: Grant;
+  readonly #controller = new AbortController();
+  readonly #holdUntilMs: number;
+  /** Also the length of the next renewal: a manual extend is not undone by the keep-alive. */
+  #leaseMs: number;
+  #deadline: Deadline;
+  #extended = false;
+  #failedRenewals = 0;
+  #release: Promise<boolean> | undefined;
+  /** Statements of one lease never overtake one another. */
+  #lastStatement: Promise<unknown> = Promise.resolve();
+  #cancelDeadline = (): void => {};
+  #cancelRenewal = (): void => {};
+
+  constructor(options: LeaseOptions, grant: Grant, sentAt: Moment) {
+    this.#options = options;
+    this.#grant = grant;
+    this.#leaseMs = options.terms.lockAtMostForMs;
+    this.#deadline = Deadline.of(sentAt, this.#leaseMs);
+    this.#holdUntilMs = sentAt.monotonicMs + options.terms.maxHoldMs;
+    this.#watchDeadline();
+    this.#planRenewal();
+    options.observer.letLapse?.addEventListener('abort', () => this.#cancelRenewal());
+  }
+
+  get name(): string {
+    return this.#options.terms.name;
+  }
+
+  get fencingToken(): number | undefined {
+    this.#look();
+    return this.#grant.fencingToken;
+  }
+
+  get signal(): AbortSignal {
+    this.#look();
+    return this.#controller.signal;
+  }
+
+  remainingMs(): number {
+    if (this.#release !== undefined || !this.#look()) return 0;
+    return Math.max(0, this.#deadline.monotonicMs - this.#options.clock.monotonicMs());
+  }
+
+  async extend(lockAtMostFor: Duration): Promise<boolean> {
+    const leaseMs = parsePositiveDuration(lockAtMostFor, `the extension of lock '${this.name}'`);
+    return await this.#inOrder(() => this.#extend(leaseMs, 'until-deadline'));
+  }
+
+  unlock(): Promise<boolean> {
+    if (this.#release === undefined) {
+      const live = this.#look();
+      this.#cancelDeadline();
+      this.#cancelRenewal();
+      this.#release = this.#inOrder(() => this.#unlock(live));
+    }
+    return this.#release;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.unlock();
+  }
+
+  /** Whether the lease can be trusted now. After a stall this is what aborts, before anything else happens. */
+  #look(): boolean {
+    if (this.#release !== undefined || this.#controller.signal.aborted)
+      return !this.#controller.signal.aborted;
+    const reason = this.#deadline.passed(this.#options.clock);
+    if (reason !== undefined) this.#lose(reason);
+    return reason === undefined;
+  }
+
+  #lose(reason: string): void {
+    if (this.#controller.signal.aborted) return;
+    this.#cancelDeadline();
+    this.#cancelRenewal();
+    const error = new LockLostError(`Lock '${this.name}' is lost while its job runs: ${reason}.`);
+    this.#controller.abort(error);
+    this.#options.observer.lost?.(error);
+  }
+
+  async #extend(leaseMs: number, persistence: 'until-deadline' | 'once'): Promise<boolean> {
+    if (this.#release !== undefined || !this.#look()) return false;
+    const { clock, observer } = this.#options;
+    const answer = await extendUntil(this.#options, {
+      request: this.#request(leaseMs),
+      giveUpAtMs: () => (persistence === 'once' ? 0 : this.#deadline.monotonicMs),
+      // An extension that shortens the lease may take effect even if its answer is lost.
+      onSending: (sentAt) => (this.#deadline = this.#deadline.earlier(Deadline.of(sentAt, leaseMs))),
+    });
+    if (answer === undefined) {
+      this.#lose('the store says that it is not ours any more');
+      return false;
+    }
+    this.#extended = true;
+    this.#leaseMs = leaseMs;
+    this.#deadline = Deadline.of(answer.sentAt, leaseMs);
+    this.#failedRenewals = 0;
+    if (!this.#look()) return false;
+    observer.extended?.(leaseMs);
+    if (this.#release === undefined) {
+      this.#watchDeadline();
+      this.#planRenewal(clock.monotonicMs());
+    }
+    return true;
+  }
+
+  async #unlock(live: boolean): Promise<boolean> {
+    const { lockAtMostForMs, lockAtLeastForMs } = this.#options.terms;
+    const endsByItself = lockAtLeastForMs === lockAtMostForMs && !this.#extended;
+    if (endsByItself) return live;
+    return await unlockUntil(this.#options, {
+      request: this.#request(lockAtMostForMs),
+      giveUpAtMs: this.#deadline.monotonicMs,
+    });
+  }
+
+  #request(lockAtMostForMs: number): LockRequest {
+    const { owner, terms } = this.#options;
+    return { name: terms.name, owner, lockAtMostForMs, lockAtLeastForMs: terms.lockAtLeastForMs };
+  }
+
+  #inOrder<T>(statement: () => Promise<T>): Promise<T> {
+    const result = this.#lastStatement.then(statement);
+    // The caller gets the error; the chain only waits for the end.
+    this.#lastStatement = result.catch(() => undefined);
+    return result;
+  }
+
+  #watchDeadline(): void {
+    const { clock } = this.#options;
+    this.#cancelDeadline();
+    const inMs = this.#deadline.monotonicMs - clock.monotonicMs();
+    // A timer may fire a little early by the monotonic clock: then it is set again.
+    const onTime = (): void => void (this.#look() && this.#watchDeadline());
+    this.#cancelDeadline = clock.schedule(Math.ceil(inMs), onTime, { keepAlive: false });
+  }
+
+  #planRenewal(nowMs = this.#options.clock.monotonicMs()): void {
+    const { clock, terms, observer } = this.#options;
+    this.#cancelRenewal();
+    if (terms.renewEveryMs === undefined || observer.letLapse?.aborted) return;
+    const plan = planRenewal({
+      nowMs,
+      confirmedAtMs: this.#deadline.sentAtMs,
+      failuresSince: this.#failedRenewals,
+      renewEveryMs: terms.renewEveryMs * Math.min(1, this.#leaseMs / terms.lockAtMostForMs),
+      deadlineMs: this.#deadline.monotonicMs,
+      holdUntilMs: this.#holdUntilMs,
+    });
+    if (plan.action === 'stop') return;
+    this.#cancelRenewal = clock.schedule(plan.inMs, () => void this.#inOrder(() => this.#renew()), {
+      keepAlive: false,
+    });
+  }
+
+  /** Never rejects. A failed renewal is a warning and is tried again until the deadline. */
+  async #renew(): Promise<void> {
+    const { clock, observer } = this.#options;
+    const leaseMs = Math.min(this.#leaseMs, this.#holdUntilMs - clock.monotonicMs());
+    if (leaseMs <= 0) return;
+    try {
+      await this.#extend(leaseMs, 'once');
+    } catch (error) {
+      this.#failedRenewals += 1;
+      observer.warning?.(
+        `Lock '${this.name}' could not be renewed; it is tried again until the lease ends.`,
+        error,
+      );
+      if (this.#release === undefined && this.#look()) this.#planRenewal();
+    }
+  }
+}

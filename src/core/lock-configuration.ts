@@ -1,0 +1,111 @@
+import { parseDuration, parsePositiveDuration, type Duration } from './duration';
+import { InvalidLockConfigurationError } from './errors';
+import { checkLockName, checkNameLength, DEFAULT_NAME_LENGTH } from './lock-name';
+
+/** What is locked and for how long. Durations only, never an instant, so that one object can be used again and again. */
+export interface LockConfiguration {
+  /** 1–64 characters, compared byte for byte: `Job` and `job` are two locks. */
+  readonly name: string;
+  /** After a crash the lock is free again this long after the last acquire or extend. Required, unless the guard has `defaultLockAtMostFor`. */
+  readonly lockAtMostFor?: Duration | undefined;
+  /** No other run begins earlier than this after the start of one, however short it was. Default 0. */
+  readonly lockAtLeastFor?: Duration | undefined;
+  /** Renews the lease while the job runs: `true` every third of `lockAtMostFor`, or at the given interval. Default off. */
+  readonly keepAlive?: boolean | Duration | undefined;
+  /** With `keepAlive`: the lease ends this long after it was granted, renewed or not. Default 24 h, or `lockAtMostFor` if that is longer. */
+  readonly maxHold?: Duration | undefined;
+  /** Two jobs may have this lock: they exclude each other. Without it, a name that is used twice is taken for a mistake. */
+  readonly shared?: boolean | undefined;
+  /** The most characters the name may have, up to 255, where the column of the lock table is that wide. Default 64. */
+  readonly nameLength?: number | undefined;
+}
+
+/** A lock configuration for one run. */
+export interface TaskConfiguration extends LockConfiguration {
+  /** The instant that the scheduler meant, as far as it is known. It is reported with the events of the run. */
+  readonly scheduledAt?: Date | undefined;
+}
+
+/** A checked configuration, in milliseconds. */
+export interface LockTerms {
+  readonly name: string;
+  readonly lockAtMostForMs: number;
+  readonly lockAtLeastForMs: number;
+  /** `undefined`: no keep-alive. */
+  readonly renewEveryMs: number | undefined;
+  readonly maxHoldMs: number;
+}
+
+const DAY_MS = 86_400_000;
+
+/** @throws InvalidLockConfigurationError naming the lock and the value */
+export function checkLockConfiguration(
+  configuration: LockConfiguration,
+  nameLength: number = DEFAULT_NAME_LENGTH,
+): LockTerms {
+  checkLockName(configuration.name, nameLength);
+  const { name, lockAtMostFor, lockAtLeastFor = 0, keepAlive = false, maxHold } = configuration;
+  const of = `of lock '${name}'`;
+  if (lockAtMostFor === undefined) {
+    throw new InvalidLockConfigurationError(
+      `lockAtMostFor ${of} is missing: say how long a crashed run may block the next one, here or as the guard's defaultLockAtMostFor.`,
+    );
+  }
+  const lockAtMostForMs = parsePositiveDuration(lockAtMostFor, `lockAtMostFor ${of}`);
+  const lockAtLeastForMs = parseDuration(lockAtLeastFor, `lockAtLeastFor ${of}`);
+  if (lockAtLeastForMs > lockAtMostForMs) {
+    throw new InvalidLockConfigurationError(
+      `lockAtLeastFor (${lockAtLeastFor}) is longer than lockAtMostFor (${lockAtMostFor}) for lock '${name}'.`,
+    );
+  }
+  const renewEveryMs = checkKeepAlive(keepAlive, lockAtMostForMs, of);
+  return {
+    name,
+    lockAtMostForMs,
+    lockAtLeastForMs,
+    renewEveryMs,
+    maxHoldMs: checkMaxHold(maxHold, renewEveryMs, lockAtMostForMs, of),
+  };
+}
+
+/** The check that is possible before a guard is known: a missing `lockAtMostFor` may still come from its default. */
+export function checkDeclaredConfiguration(configuration: LockConfiguration): void {
+  const nameLength = checkNameLength(configuration.nameLength ?? DEFAULT_NAME_LENGTH);
+  if (configuration.lockAtMostFor !== undefined) {
+    checkLockConfiguration(configuration, nameLength);
+    return;
+  }
+  checkLockName(configuration.name, nameLength);
+  parseDuration(configuration.lockAtLeastFor ?? 0, `lockAtLeastFor of lock '${configuration.name}'`);
+}
+
+function checkKeepAlive(
+  keepAlive: boolean | Duration,
+  lockAtMostForMs: number,
+  of: string,
+): number | undefined {
+  if (keepAlive === false) return undefined;
+  if (keepAlive === true) return lockAtMostForMs / 3;
+  const renewEveryMs = parsePositiveDuration(keepAlive, `keepAlive ${of}`);
+  if (renewEveryMs <= lockAtMostForMs / 2) return renewEveryMs;
+  throw new InvalidLockConfigurationError(
+    `keepAlive (${keepAlive}) ${of} is longer than half of lockAtMostFor: one late renewal would lose the lease.`,
+  );
+}
+
+function checkMaxHold(
+  maxHold: Duration | undefined,
+  renewEveryMs: number | undefined,
+  lockAtMostForMs: number,
+  of: string,
+): number {
+  if (maxHold === undefined) return Math.max(DAY_MS, lockAtMostForMs);
+  if (renewEveryMs === undefined) {
+    throw new InvalidLockConfigurationError(
+      `maxHold ${of} has no meaning without keepAlive: lockAtMostFor already ends the lease.`,
+    );
+  }
+  const maxHoldMs = parsePositiveDuration(maxHold, `maxHold ${of}`);
+  if (maxHoldMs >= lockAtMostForMs) return maxHoldMs;
+  throw new InvalidLockConfigurationError(`maxHold (${maxHold}) ${of} is shorter than its lockAtMostFor.`);
+}

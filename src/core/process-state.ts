@@ -1,0 +1,9 @@
+/**
+ * State that belongs to the process, not to one loaded copy of the library: two copies of the same major version
+ * share it.
+ */
+export function processState<T>(name: string, create: () => T): T {
+  const key = Symbol.for(`cronlatch.v0.${name}`);
+  const globals = globalThis as unknown as Record<symbol, T | undefined>;
+  return (globals[key] ??= create());
+}

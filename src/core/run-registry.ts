@@ -1,0 +1,105 @@
+import type { Lock } from './lock';
+import type { SkipReason } from './task-result';
+
+/** A job that this process runs, from before its lock is asked for until its release is written. */
+export class ActiveRun {
+  readonly #stop = new AbortController();
+  readonly #lapse = new AbortController();
+  readonly settled: Promise<void>;
+  #settle = (): void => {};
+  #lock: Lock | undefined;
+  /** Set when a tick was refused because the handler outlived its lease. */
+  reportedStuck = false;
+
+  constructor(readonly name: string) {
+    this.settled = new Promise((resolve) => (this.#settle = resolve));
+  }
+
+  /** Aborts when the run is abandoned: nothing renews its lease from then on. */
+  get lapseSignal(): AbortSignal {
+    return this.#lapse.signal;
+  }
+
+  get abandoned(): boolean {
+    return this.#lapse.signal.aborted;
+  }
+
+  /** Whether the lease is over and the handler has not noticed. */
+  get isStuck(): boolean {
+    return this.#lock?.signal.aborted ?? false;
+  }
+
+  /** The lock as the handler sees it: its signal also aborts when the handler is asked to stop. */
+  attach(lock: Lock): Lock {
+    this.#lock = lock;
+    const signal = AbortSignal.any([lock.signal, this.#stop.signal]);
+    return {
+      name: lock.name,
+      get fencingToken() {
+        return lock.fencingToken;
+      },
+      get signal() {
+        // Reading the lease's own signal looks at the clock, and aborts ours too if the lease is over.
+        return lock.signal.aborted ? lock.signal : signal;
+      },
+      remainingMs: () => lock.remainingMs(),
+      unlock: () => lock.unlock(),
+      extend: (lockAtMostFor) => lock.extend(lockAtMostFor),
+      [Symbol.asyncDispose]: () => lock[Symbol.asyncDispose](),
+    };
+  }
+
+  askToStop(reason: unknown): void {
+    this.#stop.abort(reason);
+  }
+
+  abandon(): void {
+    this.#lapse.abort();
+  }
+
+  end(): void {
+    this.#settle();
+  }
+}
+
+/** The runs of one executor: refuses a job that still runs here, and everything once closing has begun. */
+export class RunRegistry {
+  readonly #runs = new Map<string, ActiveRun>();
+  #closing = false;
+
+  get closing(): boolean {
+    return this.#closing;
+  }
+
+  get active(): readonly ActiveRun[] {
+    return [...this.#runs.values()];
+  }
+
+  close(): void {
+    this.#closing = true;
+  }
+
+  refusal(name: string): SkipReason | undefined {
+    if (this.#closing) return 'closing';
+    return this.#runs.has(name) ? 'running-here' : undefined;
+  }
+
+  /** @returns true once a lease */
+  noticeStuck(name: string): boolean {
+    const run = this.#runs.get(name);
+    if (run === undefined || run.reportedStuck || !run.isStuck) return false;
+    run.reportedStuck = true;
+    return true;
+  }
+
+  begin(name: string): ActiveRun {
+    const run = new ActiveRun(name);
+    this.#runs.set(name, run);
+    return run;
+  }
+
+  end(run: ActiveRun): void {
+    this.#runs.delete(run.name);
+    run.end();
+  }
+}

@@ -1,0 +1,118 @@
+import { Acquisition, type SentGrant } from './acquisition';
+import { systemClock, type Clock } from './clock';
+import { Deadline } from './deadline';
+import { parsePositiveDuration, type Duration } from './duration';
+import { LockStorageError } from './errors';
+import { KnownNames } from './known-names';
+import { Lease, type LeaseOptions } from './lease';
+import type { Lock, LockObserver, LockProvider } from './lock';
+import { checkLockConfiguration, type LockConfiguration } from './lock-configuration';
+import { checkNameLength, DEFAULT_NAME_LENGTH } from './lock-name';
+import { newOwner } from './owner';
+import type { StorageAccessor } from './storage-accessor';
+
+export interface StorageBasedLockProviderOptions {
+  /** Names the place of the locks; equal on all instances. Random without it. */
+  readonly id?: string | undefined;
+  /** The most characters of a name that the store keeps. Default 64, at most 255. */
+  readonly nameLength?: number | undefined;
+  /** Upper bound of a statement's time limit, which is a third of `lockAtMostFor` where that is shorter. Default 5 s. */
+  readonly statementTimeout?: Duration | undefined;
+  readonly clock?: Clock | undefined;
+  readonly random?: (() => number) | undefined;
+}
+
+/** Makes a lock out of any store with a conditional write. */
+export class StorageBasedLockProvider implements LockProvider {
+  readonly id: string | undefined;
+  readonly nameLength: number;
+  readonly statementTimeoutMs: number;
+  readonly #accessor: StorageAccessor;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #knownNames = new KnownNames();
+  readonly #lateReleases = new Set<() => void>();
+
+  constructor(accessor: StorageAccessor, options: StorageBasedLockProviderOptions = {}) {
+    const {
+      id,
+      nameLength = DEFAULT_NAME_LENGTH,
+      statementTimeout = '5s',
+      clock = systemClock,
+      random = Math.random,
+    } = options;
+    this.id = id;
+    this.nameLength = checkNameLength(nameLength);
+    this.statementTimeoutMs = parsePositiveDuration(statementTimeout, 'statementTimeout');
+    this.#accessor = accessor;
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  async lock(configuration: LockConfiguration, observer: LockObserver = {}): Promise<Lock | undefined> {
+    const options = {
+      terms: checkLockConfiguration(configuration, this.nameLength),
+      owner: newOwner(),
+      accessor: this.#accessor,
+      clock: this.#clock,
+      random: this.#random,
+      statementTimeoutMs: this.statementTimeoutMs,
+      knownNames: this.#knownNames,
+      observer,
+    };
+    const acquisition = new Acquisition(options);
+    try {
+      const granted = await acquisition.attempt();
+      return granted && (await this.#checkedLease(options, granted));
+    } finally {
+      if (acquisition.mayBeGrantedLater) this.#releaseLater(options);
+    }
+  }
+
+  /** Closes what the accessor opened by itself. Locks that are held end with their leases. */
+  async close(): Promise<void> {
+    for (const cancel of this.#lateReleases) cancel();
+    this.#lateReleases.clear();
+    await this.#accessor.close?.();
+  }
+
+  /** A grant that arrived too late to work with is given back at once. */
+  async #checkedLease(options: LeaseOptions, { grant, sentAt }: SentGrant): Promise<Lock> {
+    const { name, lockAtMostForMs, renewEveryMs } = options.terms;
+    const deadline = Deadline.of(sentAt, lockAtMostForMs);
+    const remainingMs = deadline.monotonicMs - this.#clock.monotonicMs();
+    const least = renewEveryMs === undefined ? lockAtMostForMs / 4 : 0;
+    if (remainingMs > least && deadline.passed(this.#clock) === undefined)
+      return new Lease(options, grant, sentAt);
+    await this.#release(options);
+    throw new LockStorageError(
+      `Lock '${name}' was granted so late that only ${Math.max(0, Math.round(remainingMs))} ms of its ${lockAtMostForMs} ms were left; it was given back.`,
+    );
+  }
+
+  /** A statement that the client gave up may still be granted by the store, to nobody. */
+  #releaseLater(options: LeaseOptions): void {
+    const cancel = this.#clock.schedule(
+      this.statementTimeoutMs,
+      () => {
+        this.#lateReleases.delete(cancel);
+        void this.#release(options);
+      },
+      { keepAlive: false },
+    );
+    this.#lateReleases.add(cancel);
+  }
+
+  /** Best effort: what cannot be released here ends by itself. Never rejects. */
+  async #release({ accessor, terms, owner, observer, statementTimeoutMs }: LeaseOptions): Promise<void> {
+    const { name, lockAtMostForMs, lockAtLeastForMs } = terms;
+    try {
+      await accessor.unlock(
+        { name, owner, lockAtMostForMs, lockAtLeastForMs },
+        { timeoutMs: statementTimeoutMs },
+      );
+    } catch (error) {
+      observer.warning?.(`Lock '${name}' could not be given back; it ends by itself.`, error);
+    }
+  }
+}
