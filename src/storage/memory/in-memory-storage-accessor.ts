@@ -1,0 +1,92 @@
+import type { Clock, Grant, LockRecord, LockRequest, StorageAccessor } from '../../core';
+import { RELEASED_MARK } from '../../core/owner';
+
+interface Row {
+  lockedBy: string;
+  lockedAtMs: number;
+  lockUntilMs: number;
+  fencingToken: number;
+}
+
+/** The lock table as a map. A host clock that is set forth or back moves nothing here. */
+export class InMemoryStorageAccessor implements StorageAccessor {
+  readonly #rows = new Map<string, Row>();
+
+  readonly #epochMs: number;
+
+  constructor(private readonly clock: Clock) {
+    this.#epochMs = clock.wallMs() - clock.monotonicMs();
+  }
+
+  insertRecord({ name, owner, lockAtMostForMs }: LockRequest): Promise<Grant | undefined> {
+    if (this.#rows.has(name)) return Promise.resolve(undefined);
+    const nowMs = this.#nowMs();
+    const row: Row = {
+      lockedBy: owner,
+      lockedAtMs: nowMs,
+      lockUntilMs: nowMs + lockAtMostForMs,
+      fencingToken: microseconds(nowMs),
+    };
+    this.#rows.set(name, row);
+    return Promise.resolve({ fencingToken: row.fencingToken });
+  }
+
+  updateRecord({ name, owner, lockAtMostForMs }: LockRequest): Promise<Grant | undefined> {
+    const row = this.#rows.get(name);
+    const nowMs = this.#nowMs();
+    if (row === undefined || row.lockUntilMs > nowMs) return Promise.resolve(undefined);
+    row.lockedBy = owner;
+    row.lockedAtMs = nowMs;
+    row.lockUntilMs = nowMs + lockAtMostForMs;
+    row.fencingToken = Math.max(row.fencingToken + 1, microseconds(nowMs));
+    return Promise.resolve({ fencingToken: row.fencingToken });
+  }
+
+  extend(request: LockRequest): Promise<boolean> {
+    const row = this.#heldBy(request);
+    if (row === undefined) return Promise.resolve(false);
+    row.lockUntilMs = Math.max(
+      this.#nowMs() + request.lockAtMostForMs,
+      row.lockedAtMs + request.lockAtLeastForMs,
+    );
+    return Promise.resolve(true);
+  }
+
+  unlock(request: LockRequest): Promise<boolean> {
+    const row = this.#heldBy(request);
+    if (row === undefined) return Promise.resolve(false);
+    row.lockUntilMs = Math.max(this.#nowMs(), row.lockedAtMs + request.lockAtLeastForMs);
+    row.lockedBy += RELEASED_MARK;
+    return Promise.resolve(true);
+  }
+
+  find(name: string): Promise<LockRecord | undefined> {
+    const row = this.#rows.get(name);
+    if (row === undefined) return Promise.resolve(undefined);
+    const { lockedBy, lockUntilMs, fencingToken } = row;
+    return Promise.resolve({
+      lockedBy,
+      lockUntil: new Date(lockUntilMs),
+      held: lockUntilMs > this.#nowMs(),
+      fencingToken,
+    });
+  }
+
+  /** For tests that look at what an operator would do. */
+  delete(name: string): boolean {
+    return this.#rows.delete(name);
+  }
+
+  #nowMs(): number {
+    return this.#epochMs + this.clock.monotonicMs();
+  }
+
+  #heldBy({ name, owner }: LockRequest): Row | undefined {
+    const row = this.#rows.get(name);
+    return row?.lockedBy === owner && row.lockUntilMs > this.#nowMs() ? row : undefined;
+  }
+}
+
+function microseconds(ms: number): number {
+  return Math.round(ms * 1000);
+}

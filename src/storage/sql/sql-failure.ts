@@ -1,0 +1,34 @@
+/** What a driver's error means, in the words that all dialects share. */
+export type SqlFailureKind =
+  'duplicate' | 'contention' | 'unknown' | 'refused' | 'not-the-primary' | 'missing-table' | 'wrong-shape';
+
+/** After these the connection is as good as before. After any other it is dropped, so that the next one starts afresh. */
+const HARMLESS: ReadonlySet<SqlFailureKind> = new Set([
+  'duplicate',
+  'contention',
+  'missing-table',
+  'wrong-shape',
+]);
+
+export function leavesConnectionUsable(kind: SqlFailureKind): boolean {
+  return HARMLESS.has(kind);
+}
+
+/** The parts of a driver's error that the dialects look at. */
+export interface DriverError {
+  readonly code: string | undefined;
+  readonly errno: number | undefined;
+  readonly message: string;
+}
+
+export function driverErrorOf(error: unknown): DriverError {
+  const { code, errno, message } = (typeof error === 'object' && error !== null ? error : {}) as Record<
+    string,
+    unknown
+  >;
+  return {
+    code: typeof code === 'string' ? code : undefined,
+    errno: typeof errno === 'number' ? errno : undefined,
+    message: typeof message === 'string' ? message : String(error),
+  };
+}

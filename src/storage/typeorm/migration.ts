@@ -1,0 +1,36 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { InvalidLockConfigurationError } from '../../core';
+import { describeValue } from '../../core/describe-value';
+import { lockTableOf, type LockTableOptions } from '../sql/lock-table';
+import { dialectOf } from './database';
+
+export interface MigrationOptions extends Omit<LockTableOptions, 'columns'> {
+  /** Which tables to create. */
+  readonly tables: readonly 'lock'[];
+  readonly columns?: LockTableOptions['columns'];
+}
+
+/**
+ * A migration that creates the tables: put what it returns into the `migrations` of the DataSource. Two instances may
+ * run it at once, since TypeORM takes no lock for migrations. A table that is there already is left as it is.
+ */
+export function createCronlatchMigration(options: MigrationOptions): new () => MigrationInterface {
+  if (options.tables.length !== 1 || options.tables[0] !== 'lock') {
+    throw new InvalidLockConfigurationError(`tables is ${describeValue(options.tables)}: use ['lock'].`);
+  }
+  const table = lockTableOf(options);
+  // TypeORM orders migrations by the time stamp at the end of the name, and remembers them by the whole name.
+  return class CronlatchLockTable1763596800000 implements MigrationInterface {
+    readonly name = 'CronlatchLockTable1763596800000';
+
+    async up(runner: QueryRunner): Promise<void> {
+      await runner.query(dialectOf(runner.dataSource.options.type).createLockTable(table));
+    }
+
+    async down(runner: QueryRunner): Promise<void> {
+      await runner.query(
+        `DROP TABLE IF EXISTS ${dialectOf(runner.dataSource.options.type).quotePath(table.path)}`,
+      );
+    }
+  };
+}

@@ -1,0 +1,67 @@
+import type { DataSource } from 'typeorm';
+import type { ConnectionSource, SqlConnection } from '../sql/pooled-sql-executor';
+import { TypeOrmMysqlConnection, type MysqlConnection } from './mysql-connection';
+import { OwnDataSource } from './own-data-source';
+import { OWN_CONNECTIONS, ownMysqlOptions } from './own-data-source-options';
+
+/** Two connections of our own to the application's MySQL or MariaDB, set up once each. */
+export class OwnMysqlConnections implements ConnectionSource {
+  readonly size = OWN_CONNECTIONS;
+  readonly #dataSource: OwnDataSource;
+  readonly #setUp = new WeakSet<MysqlConnection>();
+
+  constructor(
+    application: DataSource,
+    private readonly statementTimeoutMs: number,
+  ) {
+    this.#dataSource = new OwnDataSource(() => ownMysqlOptions(application, statementTimeoutMs));
+  }
+
+  async open(): Promise<SqlConnection> {
+    const runner = (await this.#dataSource.get()).createQueryRunner('master');
+    const connection = (await runner.connect()) as MysqlConnection;
+    const opened = new TypeOrmMysqlConnection(runner, connection);
+    if (this.#setUp.has(connection)) return opened;
+    try {
+      for (const sql of this.#sessionSettings()) await connection.promise().query({ sql });
+    } catch (error) {
+      opened.destroy();
+      throw error;
+    }
+    this.#setUp.add(connection);
+    return opened;
+  }
+
+  async close(): Promise<void> {
+    await this.#dataSource.close();
+  }
+
+  /** The server must give up a waiting statement before the client does, else it grants a lease to nobody later on. */
+  #sessionSettings(): string[] {
+    const lockWaitSeconds = Math.max(1, Math.floor(this.statementTimeoutMs / 1000) - 1);
+    return [
+      'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+      `SET time_zone = '+00:00', autocommit = 1, innodb_lock_wait_timeout = ${lockWaitSeconds}, lock_wait_timeout = ${lockWaitSeconds}`,
+    ];
+  }
+}
+
+/** The application's own pool, as it is: its sessions are not changed. */
+export class SharedMysqlConnections implements ConnectionSource {
+  readonly size: number;
+
+  constructor(private readonly application: DataSource) {
+    const { poolSize } = application.options as { poolSize?: number };
+    this.size = Math.min(OWN_CONNECTIONS, poolSize ?? OWN_CONNECTIONS);
+  }
+
+  async open(): Promise<SqlConnection> {
+    // Never dataSource.query: that one can be caught by an ambient transaction.
+    const runner = this.application.createQueryRunner('master');
+    return new TypeOrmMysqlConnection(runner, (await runner.connect()) as MysqlConnection);
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}

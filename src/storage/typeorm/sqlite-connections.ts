@@ -1,0 +1,67 @@
+import type { DataSource } from 'typeorm';
+import type { Clock } from '../../core';
+import type { ConnectionSource, SqlConnection } from '../sql/pooled-sql-executor';
+import { OwnDataSource } from './own-data-source';
+import { ownSqliteOptions } from './own-data-source-options';
+import { SqliteConnection, type SqliteDatabase } from './sqlite-connection';
+
+/** A connection of our own to the application's file. */
+export class OwnSqliteConnection implements ConnectionSource {
+  readonly size = 1;
+  readonly #dataSource: OwnDataSource;
+  #checked = false;
+
+  constructor(
+    application: DataSource,
+    private readonly clock: Clock,
+    private readonly warn: (message: string) => void,
+  ) {
+    this.#dataSource = new OwnDataSource(() => ownSqliteOptions(application));
+  }
+
+  async open(): Promise<SqlConnection> {
+    const database = await handleOf(await this.#dataSource.get());
+    if (!this.#checked) await this.#check(database);
+    return new SqliteConnection(database, this.clock);
+  }
+
+  async close(): Promise<void> {
+    await this.#dataSource.close();
+  }
+
+  async #check(database: SqliteDatabase): Promise<void> {
+    database.pragma('busy_timeout = 0');
+    const statement = { text: 'PRAGMA journal_mode', values: [] };
+    const endsAtMs = this.clock.monotonicMs() + 1000;
+    const { rows } = await new SqliteConnection(database, this.clock).execute(statement, endsAtMs);
+    this.#checked = true;
+    if (rows[0]?.['journal_mode'] === 'wal') return;
+    this.warn(
+      'The SQLite file is in rollback mode: readers and writers block one another there, locks included. Set enableWAL: true in its DataSource options.',
+    );
+  }
+}
+
+/** A database that lives inside the application's DataSource has one handle, which cannot be opened twice. */
+export class SharedSqliteConnection implements ConnectionSource {
+  readonly size = 1;
+
+  constructor(
+    private readonly application: DataSource,
+    private readonly clock: Clock,
+  ) {}
+
+  async open(): Promise<SqlConnection> {
+    if (!this.application.isInitialized)
+      throw new Error('the DataSource is not initialized, and its in-memory database lives inside it');
+    return new SqliteConnection(await handleOf(this.application), this.clock);
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+async function handleOf(dataSource: DataSource): Promise<SqliteDatabase> {
+  return (await dataSource.createQueryRunner('master').connect()) as SqliteDatabase;
+}
