@@ -1,0 +1,2 @@
+export { SchedulerLock } from './scheduler-lock';
+export type { SchedulerLockDecorator, Skippable } from './skippable';

@@ -1,0 +1,87 @@
+import type { Clock, Duration } from '../core';
+import { withinLimit } from '../core/clock';
+import { parseDuration } from '../core/duration';
+import { InvalidLockConfigurationError } from '../core';
+import type { RunRegistry } from '../core/run-registry';
+
+export interface CloseOptions {
+  /** How long running jobs are waited for. Default 20 s. */
+  readonly timeout?: Duration | undefined;
+  /** How long before the time-out their signals abort. Default 5 s, or the time-out if that is shorter. */
+  readonly grace?: Duration | undefined;
+}
+
+export interface CloseResult {
+  /** Jobs that were running and ended, with their locks released. */
+  readonly settled: readonly string[];
+  /** Jobs that were still running at the time-out. Their leases end by themselves. */
+  readonly abandoned: readonly string[];
+}
+
+export interface CloseHook {
+  /** Before anything is waited for: nothing new may start. */
+  readonly stop?: () => Promise<void>;
+  /** After the last job. */
+  readonly close?: () => Promise<void>;
+}
+
+export interface CloseLimits {
+  readonly timeoutMs: number;
+  readonly graceMs: number;
+}
+
+export interface CloseRequest extends CloseLimits {
+  readonly runs: RunRegistry;
+  readonly clock: Clock;
+  readonly hooks: readonly CloseHook[];
+  readonly warn: (message: string, error: unknown) => void;
+}
+
+/** Connections that do not end in this time are left behind. */
+const LONGEST_HOOK_MS = 5000;
+
+/** @throws InvalidLockConfigurationError */
+export function checkCloseOptions({ timeout = '20s', grace }: CloseOptions): CloseLimits {
+  const timeoutMs = parseDuration(timeout, 'timeout of close');
+  const graceMs = parseDuration(grace ?? Math.min(5000, timeoutMs), 'grace of close');
+  if (graceMs <= timeoutMs) return { timeoutMs, graceMs };
+  throw new InvalidLockConfigurationError(
+    `grace (${grace}) of close is longer than its timeout (${timeout}).`,
+  );
+}
+
+export async function closeRuns({
+  runs,
+  clock,
+  hooks,
+  warn,
+  timeoutMs,
+  graceMs,
+}: CloseRequest): Promise<CloseResult> {
+  runs.close();
+  for (const { stop } of hooks) await finish(clock, stop, warn);
+  const running = runs.active;
+  const allSettled = Promise.all(running.map((run) => run.settled));
+  if ((await withinLimit(clock, allSettled, timeoutMs - graceMs)) === 'time-out') {
+    const reason = new DOMException('The job guard is closing: the job was asked to stop.', 'AbortError');
+    for (const run of running) run.askToStop(reason);
+    await withinLimit(clock, allSettled, graceMs);
+  }
+  const abandoned = runs.active;
+  for (const run of abandoned) run.abandon();
+  for (const { close } of hooks) await finish(clock, close, warn);
+  return {
+    settled: running.filter((run) => !abandoned.includes(run)).map(({ name }) => name),
+    abandoned: abandoned.map(({ name }) => name),
+  };
+}
+
+/** One that fails or hangs does not keep the others from closing. */
+async function finish(clock: Clock, hook: CloseHook['close'], warn: CloseRequest['warn']): Promise<void> {
+  try {
+    const done = await withinLimit(clock, Promise.resolve(hook?.()), LONGEST_HOOK_MS);
+    if (done === 'time-out') warn('Something did not close in time and was left behind.', undefined);
+  } catch (error) {
+    warn('Something could not be closed.', error);
+  }
+}

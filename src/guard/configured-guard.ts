@@ -1,0 +1,59 @@
+import { InvalidLockUseError, NotConfiguredError } from '../core';
+import { processState } from '../core/process-state';
+import { declaredConfigurations } from './guarded-method';
+import type { JobGuard } from './job-guard';
+
+interface GuardState {
+  configured: JobGuard | undefined;
+  /** Which guard scheduled an instance: its methods go through it, also when they are called by hand. */
+  readonly bound: WeakMap<object, JobGuard>;
+}
+
+const state = processState<GuardState>('guards', () => ({ configured: undefined, bound: new WeakMap() }));
+
+/**
+ * Makes `guard` the one of every guarded method whose instance was not scheduled with another. `undefined` takes it away.
+ *
+ * @throws InvalidLockUseError when there is one already and `replace` is not set
+ * @throws InvalidLockConfigurationError when a method that was decorated so far cannot run under it
+ */
+export function configureJobGuard(
+  guard: JobGuard | undefined,
+  { replace = false }: { replace?: boolean } = {},
+): void {
+  if (guard !== undefined && state.configured !== undefined && state.configured !== guard && !replace) {
+    throw new InvalidLockUseError(
+      'A job guard is configured already. Pass { replace: true } to configureJobGuard if that is meant.',
+    );
+  }
+  if (guard !== undefined) for (const configuration of declaredConfigurations()) guard.check(configuration);
+  state.configured = guard;
+}
+
+export function configuredGuard(): JobGuard | undefined {
+  return state.configured;
+}
+
+/** @throws NotConfiguredError naming the function that needs one */
+export function requiredGuard(given: JobGuard | undefined, caller: string): JobGuard {
+  const guard = given ?? state.configured;
+  if (guard !== undefined) return guard;
+  throw new NotConfiguredError(
+    `${caller} has no guard: pass { guard }, or call configureJobGuard(await createJobGuard(dataSource)) first.`,
+  );
+}
+
+export function bindGuard(instance: object, guard: JobGuard): void {
+  state.bound.set(instance, guard);
+}
+
+/** @throws NotConfiguredError that says how to configure one */
+export function guardOf(instance: unknown, lockName: string): JobGuard {
+  const bound = state.bound.get(instance as object); // What is no object is not in there.
+  const guard = bound ?? state.configured;
+  if (guard !== undefined) return guard;
+  throw new NotConfiguredError(
+    `The job with lock '${lockName}' was called, but no guard is configured, so it did not run. ` +
+      `Call configureJobGuard(await createJobGuard(dataSource)) at start, or schedule the instance with scheduleJobs(instance, { guard }).`,
+  );
+}

@@ -1,0 +1,49 @@
+import { inspect } from 'node:util';
+import type { CronlatchEvents, EventHub, EventName } from '../core';
+
+/** Where lines go. `console` is one. */
+export interface Logger {
+  warn(line: string): void;
+  error(line: string): void;
+}
+
+/** What nobody should have to subscribe to: the ways in which a night goes wrong. */
+const REPORTED = {
+  'lock:failed': 'error',
+  'lock:lost': 'error',
+  'lock:releaseFailed': 'error',
+  'run:failed': 'error',
+  'run:stuck': 'error',
+  'guard:warning': 'warn',
+} as const satisfies Partial<Record<EventName, keyof Logger>>;
+
+const MEANINGS: Record<keyof typeof REPORTED, string> = {
+  'lock:failed': 'the job did not run',
+  'lock:lost': 'its job still runs and was told to stop',
+  'lock:releaseFailed': 'the next run waits until the lock ends by itself',
+  'run:failed': 'the job failed',
+  'run:stuck': 'its lease is over but the job goes on; it is not started again here before it ends',
+  'guard:warning': '',
+};
+
+/** One line an event. */
+export function logEvents(events: EventHub, logger: Logger): void {
+  for (const [name, level] of Object.entries(REPORTED) as [keyof typeof REPORTED, keyof Logger][]) {
+    events.on(name, (event: CronlatchEvents[typeof name]) => logger[level](lineOf(name, event)));
+  }
+}
+
+function lineOf(name: keyof typeof REPORTED, event: CronlatchEvents[keyof typeof REPORTED]): string {
+  const parts = [`cronlatch ${name}`];
+  if ('name' in event) parts.push(`'${event.name}'`);
+  if ('scheduledAt' in event && event.scheduledAt !== undefined)
+    parts.push(`(scheduled at ${event.scheduledAt.toISOString()})`);
+  const said = 'message' in event ? event.message : MEANINGS[name];
+  const why = 'error' in event && event.error !== undefined ? ` Cause: ${oneLine(event.error)}` : '';
+  return `${parts.join(' ')}: ${said}.${why}`.replace('..', '.');
+}
+
+function oneLine(error: unknown): string {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : inspect(error, { depth: 1 });
+  return text.replace(/\s*\n\s*/g, ' ');
+}
