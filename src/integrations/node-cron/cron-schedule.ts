@@ -1,0 +1,49 @@
+import { schedule, validateDetailed, type ScheduledTask, type TaskContext } from 'node-cron';
+import { InvalidLockConfigurationError } from '../../core';
+import { describeValue } from '../../core/describe-value';
+
+export interface ScheduleOptions {
+  /** The IANA zone that the expression is read in. Default: that of the host. */
+  readonly timeZone?: string | undefined;
+  /** node-cron drops a tick that is later than this, in milliseconds. Default: node-cron's, 1 s. */
+  readonly missedExecutionTolerance?: number | undefined;
+}
+
+export interface CronSchedule extends ScheduleOptions {
+  readonly expression: string;
+}
+
+/** @throws InvalidLockConfigurationError naming the expression or the zone */
+export function checkSchedule({ expression, timeZone }: CronSchedule): void {
+  const { valid, errors } = validateDetailed(expression);
+  if (!valid) {
+    const why = errors.map(({ message }) => message).join('; ');
+    throw new InvalidLockConfigurationError(`${describeValue(expression)} is not a cron expression: ${why}.`);
+  }
+  if (timeZone === undefined) return;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone });
+  } catch (cause) {
+    throw new InvalidLockConfigurationError(
+      `timeZone is ${describeValue(timeZone)}, which is not an IANA time zone.`,
+      { cause },
+    );
+  }
+}
+
+/** @param run is told the instant that was meant, or `undefined` for a call by hand, whose date is the host's own */
+export function scheduleTask(
+  { expression, timeZone, missedExecutionTolerance }: CronSchedule,
+  name: string,
+  run: (scheduledAt: Date | undefined) => Promise<unknown>,
+): ScheduledTask {
+  return schedule(expression, (context) => run(scheduledInstant(context)), {
+    name,
+    ...(timeZone === undefined ? {} : { timezone: timeZone }),
+    ...(missedExecutionTolerance === undefined ? {} : { missedExecutionTolerance }),
+  });
+}
+
+function scheduledInstant({ date, execution }: TaskContext): Date | undefined {
+  return execution?.reason === 'invoked' ? undefined : date;
+}

@@ -1,0 +1,3 @@
+import { requirePeer } from '../../core/peer';
+
+requirePeer('node-cron', 'cronlatch/node-cron');

@@ -1,0 +1,51 @@
+import { InvalidLockUseError } from '../../core';
+import { guardedMethodOf, type GuardedMethod } from '../../guard/guarded-method';
+import type { CronSchedule } from './cron-schedule';
+import { schedulesOf } from './scheduled';
+
+export interface ScheduledMethod {
+  readonly instance: object;
+  readonly key: string | symbol;
+  /** Class and method, for messages and for the task's name. */
+  readonly place: string;
+  readonly guarded: GuardedMethod;
+  readonly schedules: readonly CronSchedule[];
+}
+
+/** @throws InvalidLockUseError when an instance has none, or one that would run unguarded */
+export function scheduledMethodsOf(instance: object): ScheduledMethod[] {
+  const found = new Map<string | symbol, ScheduledMethod>();
+  const seen = new Set<string | symbol>();
+  for (
+    let holder: object | null = instance;
+    holder !== null && holder !== Object.prototype;
+    holder = Object.getPrototypeOf(holder) as object | null
+  ) {
+    for (const key of Reflect.ownKeys(holder)) {
+      // An override hides the method below it, with what stood on that one.
+      if (seen.has(key)) continue;
+      seen.add(key);
+      const value: unknown = Object.getOwnPropertyDescriptor(holder, key)?.value;
+      const schedules = schedulesOf(value);
+      if (schedules.length > 0) found.set(key, describe(instance, key, value, schedules));
+    }
+  }
+  if (found.size > 0) return [...found.values()];
+  throw new InvalidLockUseError(
+    `${instance.constructor.name} has no method with @Scheduled: there is nothing to schedule.`,
+  );
+}
+
+function describe(
+  instance: object,
+  key: string | symbol,
+  value: unknown,
+  schedules: readonly CronSchedule[],
+): ScheduledMethod {
+  const place = `${instance.constructor.name}.${String(key)}`;
+  const guarded = guardedMethodOf(value);
+  if (guarded !== undefined) return { instance, key, place, guarded, schedules };
+  throw new InvalidLockUseError(
+    `${place} has @Scheduled but no @SchedulerLock: it would run on every instance at once. Give it a lock.`,
+  );
+}

@@ -1,0 +1,60 @@
+import { InvalidLockUseError } from '../../core';
+import { describeValue } from '../../core/describe-value';
+import { checkSchedule, type CronSchedule, type ScheduleOptions } from './cron-schedule';
+
+/* eslint-disable @typescript-eslint/no-explicit-any -- inferring a function type as a whole needs `any` in its constraint */
+
+/** A scheduled method takes no arguments: its tick has none to give. */
+type Tick = (this: any) => any;
+
+/** One function for both kinds of decorators. */
+export interface ScheduledDecorator {
+  <This, F extends Tick>(value: F, context: ClassMethodDecoratorContext<This, F>): F;
+  <This, F extends Tick>(
+    value: undefined,
+    context: ClassFieldDecoratorContext<This, F>,
+  ): (this: This, initial: F) => F;
+  <F extends Tick>(target: object, key: string | symbol, descriptor: TypedPropertyDescriptor<F>): void;
+}
+
+const SCHEDULES = Symbol.for('cronlatch.v0.schedules');
+
+/**
+ * Says when a guarded method is due; `scheduleJobs` makes the tasks. May stand more than once on a method, in either
+ * order with `@SchedulerLock`.
+ *
+ * @param expression five fields, or six with seconds first
+ * @throws InvalidLockConfigurationError when it is applied, naming the expression or the zone
+ */
+export function Scheduled(expression: string, options: ScheduleOptions = {}): ScheduledDecorator {
+  const schedule: CronSchedule = { ...options, expression };
+  checkSchedule(schedule);
+  return ((value: unknown, context: unknown, descriptor?: PropertyDescriptor) => {
+    if (descriptor !== undefined) {
+      mark(descriptor.value, schedule);
+      return undefined;
+    }
+    if (isField(context)) return (initial: unknown) => mark(initial, schedule);
+    return mark(value, schedule);
+  }) as ScheduledDecorator;
+}
+
+export function schedulesOf(value: unknown): readonly CronSchedule[] {
+  return typeof value === 'function' && SCHEDULES in value
+    ? (value[SCHEDULES] as readonly CronSchedule[])
+    : [];
+}
+
+function isField(context: unknown): boolean {
+  return typeof context === 'object' && context !== null && 'kind' in context && context.kind === 'field';
+}
+
+function mark(method: unknown, schedule: CronSchedule): unknown {
+  if (typeof method !== 'function') {
+    throw new InvalidLockUseError(
+      `@Scheduled('${schedule.expression}') stands on ${describeValue(method)}; it belongs on a method.`,
+    );
+  }
+  const value = [...schedulesOf(method), schedule];
+  return Object.defineProperty(method, SCHEDULES, { value, enumerable: true, configurable: true });
+}
