@@ -1,0 +1,73 @@
+import type { Clock, Duration } from '../core';
+import { parseDuration } from '../core/duration';
+
+interface Timer {
+  readonly dueMs: number;
+  readonly callback: () => void;
+}
+
+/** A clock that stands still until a test moves it. */
+export class SettableClock implements Clock {
+  readonly #timers = new Set<Timer>();
+  readonly #startMs: number;
+  #elapsedMs = 0;
+  #wallAheadMs = 0;
+
+  /** @param now what the clock shows at first. Default: the host's time. */
+  constructor(now: Date | string | number = Date.now()) {
+    this.#startMs = new Date(now).getTime();
+    if (Number.isNaN(this.#startMs)) throw new RangeError(`SettableClock: ${String(now)} is not a date.`);
+  }
+
+  monotonicMs(): number {
+    return this.#elapsedMs;
+  }
+
+  wallMs(): number {
+    return this.#startMs + this.#elapsedMs + this.#wallAheadMs;
+  }
+
+  now(): Date {
+    return new Date(this.wallMs());
+  }
+
+  schedule(delayMs: number, callback: () => void): () => void {
+    const timer = { dueMs: this.#elapsedMs + Math.max(0, delayMs), callback };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  }
+
+  /** Lets time pass. What falls due is called in order, each at its own moment. */
+  advance(duration: Duration): void {
+    const untilMs = this.#elapsedMs + parseDuration(duration, 'advance');
+    for (let timer = this.#nextDue(untilMs); timer !== undefined; timer = this.#nextDue(untilMs)) {
+      this.#timers.delete(timer);
+      this.#elapsedMs = Math.max(this.#elapsedMs, timer.dueMs);
+      timer.callback();
+    }
+    this.#elapsedMs = untilMs;
+  }
+
+  /** Time that nobody noticed: a stopped process, a blocked event loop. No timer fires before the next `advance`. */
+  stall(duration: Duration): void {
+    this.#elapsedMs += parseDuration(duration, 'stall');
+  }
+
+  /** Sets the wall clock forward, or back, without time having passed. */
+  jump(milliseconds: number): void {
+    this.#wallAheadMs += milliseconds;
+  }
+
+  /** How many calls are pending. */
+  get pendingTimers(): number {
+    return this.#timers.size;
+  }
+
+  #nextDue(untilMs: number): Timer | undefined {
+    let next: Timer | undefined;
+    for (const timer of this.#timers) {
+      if (timer.dueMs <= untilMs && (next === undefined || timer.dueMs < next.dueMs)) next = timer;
+    }
+    return next;
+  }
+}

@@ -1,0 +1,19 @@
+import { InvalidLockUseError } from '../core';
+import { guardedMethodOf } from '../guard/guarded-method';
+
+/* eslint-disable @typescript-eslint/no-explicit-any -- any method, whatever its arguments */
+
+/** The names of an object's methods. */
+type MethodName<T> = { [K in keyof T]: T[K] extends (...args: any[]) => any ? K : never }[keyof T];
+
+/**
+ * A guarded method as it was written, without its lock, for tests of what the job does.
+ *
+ * @throws InvalidLockUseError when the method is not guarded: the test would say nothing about the guarded one
+ */
+export function unguarded<T extends object, K extends MethodName<T>>(instance: T, method: K): T[K] {
+  const guarded = guardedMethodOf(instance[method]);
+  if (guarded === undefined)
+    throw new InvalidLockUseError(`${instance.constructor.name}.${String(method)} has no @SchedulerLock.`);
+  return guarded.original.bind(instance) as T[K];
+}

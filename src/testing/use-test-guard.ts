@@ -1,0 +1,54 @@
+import { EventHub, type CronlatchEvents, type Duration, type EventName } from '../core';
+import { JobGuard, configureJobGuard } from '../guard';
+import { configuredGuard } from '../guard/configured-guard';
+import { InMemoryLockProvider } from '../storage/memory';
+import { SettableClock } from './settable-clock';
+
+export interface TestGuardOptions {
+  /** What the clock shows at first. Default: the host's time. */
+  readonly now?: Date | string | number | undefined;
+  readonly defaultLockAtMostFor?: Duration | undefined;
+}
+
+export interface TestGuard extends AsyncDisposable {
+  readonly guard: JobGuard;
+  /** Moves by hand: `clock.advance('10m')`. */
+  readonly clock: SettableClock;
+  /** For a lock that "another instance" holds: `await lockProvider.lock({ name, lockAtMostFor: '10m' })`. */
+  readonly lockProvider: InMemoryLockProvider;
+  /** Resolves to the next event of that name. */
+  next<K extends EventName>(name: K): Promise<CronlatchEvents[K]>;
+  /** Closes the guard and brings back the one that was configured before. */
+  dispose(): Promise<void>;
+}
+
+/**
+ * Configures a guard whose locks are in memory and whose clock is set by the test, for the suite of an application. It
+ * logs nothing. Call `dispose` afterwards.
+ */
+export function useTestGuard({ now, defaultLockAtMostFor }: TestGuardOptions = {}): TestGuard {
+  const clock = new SettableClock(now);
+  const lockProvider = new InMemoryLockProvider({ clock });
+  const events = new EventHub();
+  const guard = new JobGuard({ lockProvider, clock, events, defaultLockAtMostFor, logger: false });
+  const before = configuredGuard();
+  configureJobGuard(guard, { replace: true });
+  const dispose = async (): Promise<void> => {
+    configureJobGuard(before, { replace: true });
+    await guard.close({ timeout: 0 });
+  };
+  return {
+    guard,
+    clock,
+    lockProvider,
+    next: (name) =>
+      new Promise((resolve) => {
+        const stop = events.on(name, (event) => {
+          stop();
+          resolve(event);
+        });
+      }),
+    dispose,
+    [Symbol.asyncDispose]: dispose,
+  };
+}
