@@ -1,0 +1,57 @@
+/**
+ * Fetches a server's packages from the machine's own package mirror into .servers/, as browser tests fetch their
+ * browsers: the system stays untouched, no privilege is needed, and the mirror's signatures are verified.
+ */
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { guard } from '../process/guard.mjs';
+import { folderOf, serversFolder, shortFolderOf } from '../unpacked.mjs';
+import { readDistribution } from './distribution.mjs';
+import { packageToFetch, packagesNeededBy } from './needed-packages.mjs';
+import { openArchive } from './private-apt.mjs';
+import { unpackInto } from './unpack.mjs';
+
+/**
+ * Resolves when the server is unpacked; rejects with the reason why it cannot be.
+ *
+ * @param {import('../types.mjs').Recipe} recipe
+ * @param {(line: string) => void} log
+ */
+export async function fetchServer(recipe, log) {
+  if (process.env.CRONLATCH_FETCH === '0') throw new Error('CRONLATCH_FETCH=0 forbids it');
+  if (existsSync(folderOf(recipe)))
+    throw new Error(`${shortFolderOf(recipe)} is there: remove it to fetch it anew`);
+  const distribution = await readDistribution();
+  const source = recipe.packages[distribution.id];
+  if (!source) throw new Error(`it is not known which package of ${distribution.label} has ${recipe.label}`);
+
+  // First of all, because in a checkout that is not ours to write the rest would be in vain.
+  await mkdir(serversFolder, { recursive: true });
+
+  const startedAt = Date.now();
+  const folder = await mkdtemp(join(tmpdir(), 'cronlatch-fetch-'));
+  const release = guard({ folder });
+  try {
+    const suite = source.suite ?? distribution.codename;
+    const from = `${distribution.label}'s suite ${suite}`;
+    log(`${recipe.label}: looking for it in ${from}`);
+    const apt = await openArchive(folder, distribution, suite);
+    const name = await packageToFetch(apt, source, from);
+    const packages = await packagesNeededBy(apt, name, from);
+
+    const bytes = packages.reduce((sum, { size }) => sum + size, 0);
+    const what = `${packages[0].name} ${packages[0].version} and ${packages.length - 1} libraries`;
+    log(
+      `${recipe.label}: fetching ${what} (${Math.round(bytes / 1e6)} MB) from ${from} into ${shortFolderOf(recipe)}`,
+    );
+    const archives = await apt.download(packages.map((needed) => needed.name));
+    await unpackInto(recipe, archives, from);
+    log(`${recipe.label}: fetched and unpacked in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+    release();
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * Real servers for the tests.
+ *
+ * The tests talk to real servers, and the test run brings them itself: private throw-away instances on a free
+ * port of 127.0.0.1, each with a data folder of its own, so that they can be killed and restarted at will and
+ * two runs never meet. A server that was running before is used only when an environment variable names it.
+ *
+ * For every server the steps of `steps/index.mjs` are tried in their order; the first that succeeds wins. When
+ * none does, the server is missing, and each step has told its reason.
+ *
+ * Whatever was started is ended with this process, however it ends: see `process/guard.mjs`.
+ *
+ * A new kind of server is one file in `recipes/` and, for Docker, one service in `../compose.yaml`.
+ *
+ * @typedef {import('./types.mjs').RunningServer} RunningServer
+ * @typedef {import('./errors.mjs').MissingServer} MissingServer
+ */
+import { MissingServerError } from './errors.mjs';
+import { recipeFor } from './recipes/index.mjs';
+import { bring } from './steps/index.mjs';
+
+/**
+ * Starts the named servers, those of `required` too. A server that cannot be had is listed in `missing`; if it is
+ * required, everything is stopped again and the promise rejects with MissingServerError. It also rejects when a
+ * server answers that it is of another family than the one asked for.
+ *
+ * @param {string[]} names
+ * @param {{ required?: string[], log?: (line: string) => void }} [options]
+ * @returns {Promise<{ running: RunningServer[], missing: MissingServer[], stop(): Promise<void> }>}
+ */
+export async function startServers(names, { required = [], log = console.error } = {}) {
+  const recipes = [...new Set([...names, ...required])].map(recipeFor);
+  const outcomes = await Promise.allSettled(recipes.map((recipe) => bring(recipe, { log })));
+
+  const settled = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+  const running = settled.flatMap((outcome) => ('server' in outcome ? [outcome.server] : []));
+  const missing = settled.flatMap((outcome) => ('missing' in outcome ? [outcome.missing] : []));
+  const stop = async () => void (await Promise.all(running.map((server) => server.stop())));
+
+  const failure = outcomes.find((outcome) => outcome.status === 'rejected');
+  const missed = missing.filter(({ name }) => required.includes(name));
+  if (failure || missed.length > 0) {
+    await stop();
+    throw failure ? failure.reason : new MissingServerError(missed);
+  }
+  return { running, missing, stop };
+}
+
+/**
+ * Starts a server for one test alone, which may `kill()` and `restart()` it. Rejects with MissingServerError where
+ * only a server named by an environment variable, or none at all, can be had: such a test is to be left out.
+ *
+ * @param {string} name
+ * @param {{ log?: (line: string) => void }} [options]
+ * @returns {Promise<import('./types.mjs').OwnServer>}
+ */
+export async function startServer(name, { log = console.error } = {}) {
+  const outcome = await bring(recipeFor(name), { log, own: true });
+  if ('missing' in outcome) throw new MissingServerError([outcome.missing]);
+  return /** @type {import('./types.mjs').OwnServer} */ (outcome.server);
+}
+
+export { MissingServerError, WrongServerError } from './errors.mjs';

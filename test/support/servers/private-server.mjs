@@ -1,0 +1,97 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { confirmVersion } from './confirm-version.mjs';
+import { messageOf } from './errors.mjs';
+import { freePort } from './free-port.mjs';
+import { guard } from './process/guard.mjs';
+import { ServerProcess } from './process/server-process.mjs';
+
+/**
+ * @typedef {import('./types.mjs').Recipe} Recipe
+ * @typedef {import('./types.mjs').Program} Program
+ */
+
+/** One server with a port and a data folder of its own. Implements OwnServer of types.mjs. */
+export class PrivateServer {
+  /** @type {ServerProcess | undefined} */ #process;
+  #recipe;
+  #program;
+  #folder;
+  #releaseFolder;
+  #port = 0;
+  version = '';
+
+  /**
+   * @param {Recipe} recipe
+   * @param {Program} program
+   * @param {'binary' | '.servers'} origin
+   */
+  static async start(recipe, program, origin) {
+    const folder = await mkdtemp(join(tmpdir(), `cronlatch-${recipe.name}-`));
+    const server = new PrivateServer(recipe, program, origin, folder);
+    try {
+      await recipe.initialize(program, folder);
+      await server.#serveOnFreePort();
+      server.version = await confirmVersion(recipe, server.url);
+      return server;
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
+  }
+
+  /** @param {Recipe} recipe @param {Program} program @param {'binary' | '.servers'} origin @param {string} folder */
+  constructor(recipe, program, origin, folder) {
+    this.#recipe = recipe;
+    this.#program = program;
+    this.#folder = folder;
+    this.#releaseFolder = guard({ folder });
+    this.name = recipe.name;
+    this.origin = origin;
+  }
+
+  get url() {
+    return this.#recipe.url(this.#port);
+  }
+
+  get pid() {
+    return this.#process?.pid;
+  }
+
+  async kill(/** @type {'SIGKILL' | 'SIGTERM'} */ signal = 'SIGKILL') {
+    await this.#process?.end(signal);
+    this.#process = undefined;
+  }
+
+  async restart() {
+    await this.kill('SIGTERM');
+    await this.#serve();
+  }
+
+  async stop() {
+    // The data is thrown away, so a clean shutdown would be a waste of a second; and a server that a test has paused
+    // with SIGSTOP would never do one.
+    await this.kill('SIGKILL');
+    await rm(this.#folder, { recursive: true, force: true });
+    this.#releaseFolder();
+  }
+
+  async #serveOnFreePort() {
+    for (let attempt = 1; ; attempt++) {
+      this.#port = await freePort();
+      try {
+        return await this.#serve();
+      } catch (error) {
+        // Another process can take the port between our look and the server's start.
+        if (attempt === 3 || !/address already in use/i.test(messageOf(error))) throw error;
+      }
+    }
+  }
+
+  async #serve() {
+    const { args, ready } = this.#recipe.serve(this.#program, this.#folder, this.#port);
+    this.#process = await ServerProcess.start(this.#program, args, { cwd: this.#folder, ready });
+  }
+}

@@ -1,0 +1,82 @@
+import { createInterface } from 'node:readline';
+
+import { gist } from './gist.mjs';
+import { spawnGuarded } from './spawn-guarded.mjs';
+
+const startLimit = 60_000;
+const shutdownLimit = 30_000;
+
+/** A server's process that is ready for connections. */
+export class ServerProcess {
+  #child;
+  #closed;
+
+  /**
+   * Resolves when the server has logged a line that matches `ready`; rejects with the gist of its log when it ends
+   * before that, or is not ready in time.
+   *
+   * @param {{ file: string, args: string[] }} program
+   * @param {string[]} args
+   * @param {{ cwd: string, ready: RegExp }} options
+   */
+  static async start(program, args, { cwd, ready }) {
+    const server = new ServerProcess(spawnGuarded(program.file, [...program.args, ...args], { cwd }));
+    try {
+      await server.#hasLogged(ready);
+    } catch (error) {
+      await server.end('SIGKILL');
+      throw error;
+    }
+    server.#letGo();
+    return server;
+  }
+
+  /** @param {ReturnType<typeof spawnGuarded>} child */
+  constructor(child) {
+    this.#child = child;
+    this.#closed = new Promise((resolve) => child.once('close', resolve).once('error', resolve));
+  }
+
+  get pid() {
+    return this.#child.pid;
+  }
+
+  /** Resolves when the process is gone. @param {'SIGKILL' | 'SIGTERM'} signal */
+  async end(signal) {
+    this.#child.kill(signal);
+    // Keeps this process alive meanwhile, too, which the child does not: see #letGo.
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), shutdownLimit);
+    await this.#closed;
+    clearTimeout(timer);
+  }
+
+  /** @param {RegExp} ready @returns {Promise<void>} */
+  #hasLogged(ready) {
+    return new Promise((resolve, reject) => {
+      let log = '';
+      const fail = (/** @type {string} */ what) => reject(new Error(`the server ${what}: ${gist(log)}`));
+      const timer = setTimeout(() => fail(`was not ready after ${startLimit / 1000} seconds`), startLimit);
+      for (const input of [this.#child.stdout, this.#child.stderr]) {
+        // Stays when the server is ready, because a server whose log nobody reads stops at a full pipe.
+        createInterface({ input }).on('line', (line) => {
+          log = `${log}${line}\n`.slice(-10_000);
+          if (!ready.test(line)) return;
+          clearTimeout(timer);
+          resolve();
+        });
+      }
+      void this.#closed.then(() => {
+        clearTimeout(timer);
+        fail('ended before it was ready');
+      });
+    });
+  }
+
+  /** A test that forgets to stop its server must still come to its end. */
+  #letGo() {
+    this.#child.unref();
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      /** @type {import('node:net').Socket} */ (/** @type {unknown} */ (stream)).unref();
+    }
+  }
+}

@@ -1,0 +1,13 @@
+import { mysql } from './mysql.mjs';
+
+/** @type {import('../types.mjs').Recipe[]} */
+export const recipes = [mysql];
+
+/** @param {string} name */
+export function recipeFor(name) {
+  const recipe = recipes.find((candidate) => candidate.name === name);
+  if (recipe) return recipe;
+  throw new Error(
+    `No test knows a server '${name}'; known: ${recipes.map((known) => known.name).join(', ')}.`,
+  );
+}

@@ -1,0 +1,36 @@
+import { confirmVersion } from '../confirm-version.mjs';
+import { messageOf, WrongServerError } from '../errors.mjs';
+
+/** @typedef {import('../types.mjs').Recipe} Recipe */
+
+/** @param {Recipe} recipe */
+export function variableOf(recipe) {
+  return `CRONLATCH_${recipe.name.toUpperCase()}_URL`;
+}
+
+/**
+ * @param {Recipe} recipe
+ * @param {string} named
+ * @returns {Promise<import('../types.mjs').RunningServer>}
+ */
+export async function useNamed(recipe, named) {
+  const url = withoutDatabase(named, variableOf(recipe));
+  try {
+    const version = await confirmVersion(recipe, url);
+    return { name: recipe.name, url, version, origin: 'environment', stop: async () => {} };
+  } catch (cause) {
+    // The URL itself is not told: it may hold a password.
+    throw new WrongServerError(
+      `The server that ${variableOf(recipe)} names is not usable: ${messageOf(cause)}`,
+      { cause },
+    );
+  }
+}
+
+/** Every test run makes a database of its own, so the named one is not to be touched. */
+function withoutDatabase(/** @type {string} */ named, /** @type {string} */ variable) {
+  if (!URL.canParse(named)) throw new WrongServerError(`${variable} is not a URL.`);
+  const url = new URL(named);
+  url.pathname = '';
+  return url.href;
+}

@@ -1,0 +1,50 @@
+/**
+ * The ways to a server, in their order: one that the environment names, a binary on this machine, one unpacked under
+ * .servers/ before, one fetched into .servers/ now, Docker.
+ *
+ * @typedef {import('../types.mjs').Recipe} Recipe
+ * @typedef {import('../types.mjs').RunningServer} RunningServer
+ */
+import { messageOf, WrongServerError } from '../errors.mjs';
+import { startWithDocker } from './docker.mjs';
+import { useNamed, variableOf } from './environment.mjs';
+import { startFetched, startFromMachine, startUnpacked } from './private.mjs';
+
+/** @type {[name: string, start: (recipe: Recipe, log: (line: string) => void) => Promise<RunningServer>][]} */
+const steps = [
+  ['binary', startFromMachine],
+  ['.servers', startUnpacked],
+  ['fetch', startFetched],
+  ['docker', startWithDocker],
+];
+
+/**
+ * @param {Recipe} recipe
+ * @param {{ log: (line: string) => void, own?: boolean }} options `own`: a server that the caller may kill
+ * @returns {Promise<{ server: RunningServer } | { missing: import('../errors.mjs').MissingServer }>}
+ */
+export async function bring(recipe, { log, own = false }) {
+  const variable = variableOf(recipe);
+  const named = process.env[variable];
+  if (named && own) {
+    return missing(recipe, [`environment: ${variable} names a server, and no test may kill that one`]);
+  }
+  // Who names a server wants that one: if it is not usable, none of the other steps must hide it.
+  if (named) return { server: await useNamed(recipe, named) };
+
+  const reasons = [`environment: ${variable} is not set`];
+  for (const [name, start] of steps) {
+    try {
+      return { server: await start(recipe, log) };
+    } catch (error) {
+      if (error instanceof WrongServerError) throw error;
+      reasons.push(`${name}: ${messageOf(error)}`);
+    }
+  }
+  return missing(recipe, reasons);
+}
+
+/** @param {Recipe} recipe @param {string[]} reasons */
+function missing({ name }, reasons) {
+  return { missing: { name, reasons } };
+}

@@ -1,0 +1,43 @@
+/**
+ * The shapes that the files of this folder hand to each other.
+ *
+ * @typedef {object} RunningServer
+ * @property {string} name the recipe's name, for example 'mysql'
+ * @property {string} url names no database
+ * @property {string} version as the server itself said it
+ * @property {'environment' | 'binary' | '.servers' | 'docker'} origin
+ * @property {number} [pid] of a private instance
+ * @property {() => Promise<void>} stop ends the server and removes its data; a server that was named by an
+ *   environment variable is left alone
+ *
+ * @typedef {object} Mortal
+ * @property {(signal?: 'SIGKILL' | 'SIGTERM') => Promise<void>} kill resolves when the server is gone; port and data
+ *   stay. SIGKILL unless told otherwise; SIGTERM is a clean shutdown
+ * @property {() => Promise<void>} restart on the same port and data, after a clean shutdown if it still runs; resolves
+ *   when the server is ready again
+ *
+ * @typedef {RunningServer & Mortal} OwnServer
+ *
+ * @typedef {object} Program how to run a server's program
+ * @property {string} file
+ * @property {string[]} args what comes before the server's own arguments
+ * @property {string} [root] the folder it was unpacked into, if it was
+ * @property {string} version
+ *
+ * @typedef {object} Recipe all that is special about one kind of server
+ * @property {string} name
+ * @property {string} label its name for people
+ * @property {Partial<Record<'debian' | 'ubuntu', PackageSource>>} packages
+ * @property {number} containerPort of the service called `name` in compose.yaml
+ * @property {(root?: string) => Promise<Program>} find on the machine, or unpacked under `root`; rejects with the reason
+ * @property {(program: Program, folder: string) => Promise<unknown>} initialize makes the data in an empty folder
+ * @property {(program: Program, folder: string, port: number) => { args: string[], ready: RegExp }} serve
+ * @property {(port: number) => string} url
+ * @property {(url: string) => Promise<string>} askVersion asks the server itself
+ * @property {(version: string) => string | undefined} objectionTo why a version is not the server asked for, if it is not
+ *
+ * @typedef {object} PackageSource
+ * @property {string} [suite] the machine's own unless told otherwise
+ * @property {string} packagePrefix the package's name without the version that some suites put at its end
+ */
+export {};

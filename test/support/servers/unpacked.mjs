@@ -1,0 +1,43 @@
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Ignored by git; a checkout is thrown away with all that it fetched. */
+export const serversFolder = fileURLToPath(new URL('../../../.servers', import.meta.url));
+
+/** @param {{ name: string }} recipe */
+export function folderOf({ name }) {
+  return join(serversFolder, name);
+}
+
+/** For people. @param {{ name: string }} recipe */
+export function shortFolderOf({ name }) {
+  return join('.servers', name);
+}
+
+/**
+ * How to run a program that was unpacked under `root`: with the loader and the libraries that were unpacked beside it,
+ * because those of this machine may be older than the program needs.
+ *
+ * @param {string} root
+ * @param {string} path the program's, inside `root`
+ * @returns {Promise<{ file: string, args: string[] }>}
+ */
+export async function withOwnLoader(root, path) {
+  const libraries = [
+    ...(await librariesUnder(join(root, 'usr/lib'))),
+    ...(await librariesUnder(join(root, 'lib'))),
+  ];
+  for (const folder of libraries) {
+    const loader = (await readdir(folder)).find((name) => /^ld-linux.*\.so\.\d+$/.test(name));
+    if (!loader) continue;
+    return { file: join(folder, loader), args: ['--library-path', libraries.join(':'), join(root, path)] };
+  }
+  throw new Error(`no loader (ld-linux) is unpacked under ${root}`);
+}
+
+async function librariesUnder(/** @type {string} */ folder) {
+  if (!existsSync(folder)) return [];
+  return (await readdir(folder)).filter((name) => /-linux-gnu/.test(name)).map((name) => join(folder, name));
+}
