@@ -32,8 +32,8 @@ export class Acquisition {
   readonly #limitMs: number;
   readonly #endsAtMs: number;
   #sentAt: Moment;
-  /** A statement whose outcome is unknown may still take effect after this attempt has given up. */
-  mayBeGrantedLater = false;
+  /** When the first statement was sent whose outcome is unknown. */
+  #unsettledSentAt: Moment | undefined;
 
   constructor(options: AcquisitionOptions) {
     const { terms, owner, clock } = options;
@@ -45,22 +45,26 @@ export class Acquisition {
     this.#endsAtMs = this.#sentAt.monotonicMs + 2 * this.#limitMs;
   }
 
+  /** Whether a statement of this attempt may still take effect after it has ended without a grant. */
+  get mayBeGrantedLater(): boolean {
+    return this.#unsettledSentAt !== undefined;
+  }
+
   async attempt(): Promise<SentGrant | undefined> {
     for (let tries = 1; ; tries += 1) {
       try {
         const grant = await this.#updateOrInsert();
-        return grant && { grant, sentAt: this.#sentAt };
+        if (grant !== undefined) return { grant, sentAt: this.#sentAt };
+        // What was refused may be held by our own statement of a moment ago.
+        return this.#unsettledSentAt === undefined ? undefined : await this.#readForResolve();
       } catch (error) {
         const failure = storageErrorOf(error, this.#request.name);
-        switch (failure.outcome) {
-          case 'nothing-ran':
-            throw failure;
-          case 'unknown':
-            return await this.#resolve(failure);
-          case 'contention':
-            if (tries >= MOST_TRIES || !(await this.#pause(tries)))
-              return await this.#settleContention(failure);
-        }
+        if (failure.outcome === 'nothing-ran') throw failure;
+        const settled = failure.outcome === 'unknown' ? await this.#resolve(failure) : 'free';
+        if (settled !== 'free') return settled;
+        if (tries < MOST_TRIES && (await this.#pause(tries, this.#limitMs))) continue;
+        if (failure.outcome === 'contention' && (await this.#isHeld())) return undefined;
+        throw failure;
       }
     }
   }
@@ -69,12 +73,12 @@ export class Acquisition {
   async #updateOrInsert(): Promise<Grant | undefined> {
     const { accessor, knownNames, clock } = this.#options;
     const { name } = this.#request;
-    const grant = await this.#send((options) => accessor.updateRecord(this.#request, options));
+    const grant = await this.#write((options) => accessor.updateRecord(this.#request, options));
     if (grant === undefined && knownNames.has(name)) {
       if (!knownNames.takeLook(name, clock.monotonicMs()) || (await this.#look()) !== undefined)
         return undefined;
     }
-    const inserted = grant ?? (await this.#send((options) => accessor.insertRecord(this.#request, options)));
+    const inserted = grant ?? (await this.#write((options) => accessor.insertRecord(this.#request, options)));
     knownNames.add(name);
     return inserted;
   }
@@ -88,53 +92,64 @@ export class Acquisition {
     return record;
   }
 
-  async #resolve(failure: LockStorageError): Promise<SentGrant | undefined> {
-    const sentAt = this.#sentAt;
-    const record = await this.#readForResolve();
-    if (record?.held && record.lockedBy === this.#request.owner) {
-      return { grant: { fencingToken: record.fencingToken }, sentAt };
-    }
-    this.mayBeGrantedLater = true;
-    if (record?.held) return undefined;
-    throw failure;
-  }
-
-  /** Reads until the store answers. `undefined`: it did not, or there is no record. */
-  async #readForResolve(): Promise<LockRecord | undefined> {
-    const { accessor } = this.#options;
+  /**
+   * What became of a statement whose outcome is unknown. If it is not seen to have taken effect, it may still do so:
+   * to try again under the same owner is safe, whichever comes first.
+   */
+  async #resolve(failure: LockStorageError): Promise<SentGrant | undefined | 'free'> {
+    this.#unsettledSentAt ??= this.#sentAt;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await this.#send((options) =>
-          accessor.find(this.#request.name, { ...options, purpose: 'resolve' }),
-        );
+        const record = await this.#find('resolve');
+        return record?.held ? this.#grantIn(record) : 'free';
       } catch {
-        // Whatever went wrong here, the caller reports the failure that was to be settled.
-        if (!(await this.#pause(attempt))) return undefined;
+        // Whatever went wrong here, the caller is told of the failure that was to be settled.
+        if (!(await this.#pause(attempt))) throw failure;
       }
     }
   }
 
-  async #settleContention(failure: LockStorageError): Promise<undefined> {
-    const record = await this.#look().catch(() => undefined);
-    if (!record?.held) throw failure;
-    return undefined;
+  async #readForResolve(): Promise<SentGrant | undefined> {
+    const record = await this.#find('resolve');
+    return record?.held ? this.#grantIn(record) : undefined;
+  }
+
+  #grantIn({ lockedBy, fencingToken }: LockRecord): SentGrant | undefined {
+    if (lockedBy !== this.#request.owner) return undefined;
+    return { grant: { fencingToken }, sentAt: this.#unsettledSentAt ?? this.#sentAt };
+  }
+
+  async #isHeld(): Promise<boolean> {
+    const record = await this.#look().catch(() => undefined); // The contention is what the caller is told of.
+    return record?.held ?? false;
+  }
+
+  async #find(purpose: 'look' | 'resolve'): Promise<LockRecord | undefined> {
+    return await this.#send((options) => this.#options.accessor.find(this.#request.name, { ...options, purpose }));
+  }
+
+  /**
+   * A write has its whole limit or is not sent: the store gives up waiting statements by a limit of its own, and one
+   * that outlived its sender would be granted to nobody.
+   */
+  async #write<T>(statement: (options: { timeoutMs: number }) => Promise<T>): Promise<T> {
+    if (this.#leftMs() >= this.#limitMs) return await this.#send(statement);
+    throw new LockStorageError(`No time was left to ask for lock '${this.#request.name}'.`, { outcome: 'nothing-ran' });
   }
 
   async #send<T>(statement: (options: { timeoutMs: number }) => Promise<T>): Promise<T> {
     this.#sentAt = momentOf(this.#options.clock);
-    const timeoutMs = Math.min(this.#limitMs, this.#endsAtMs - this.#sentAt.monotonicMs);
-    if (timeoutMs <= 0) {
-      throw new LockStorageError(`No time was left to ask for lock '${this.#request.name}'.`, {
-        outcome: 'nothing-ran',
-      });
-    }
-    return await statement({ timeoutMs });
+    return await statement({ timeoutMs: Math.min(this.#limitMs, Math.max(0, this.#leftMs())) });
   }
 
-  /** @returns `false`, at once, when no time would be left after the pause */
-  async #pause(attempt: number): Promise<boolean> {
+  #leftMs(): number {
+    return this.#endsAtMs - this.#options.clock.monotonicMs();
+  }
+
+  /** @returns `false`, at once, when less than `neededMs` would be left after the pause */
+  async #pause(attempt: number, neededMs = 0): Promise<boolean> {
     const delayMs = retryDelayMs(this.#options, attempt);
-    if (this.#options.clock.monotonicMs() + delayMs >= this.#endsAtMs) return false;
+    if (this.#leftMs() - delayMs <= neededMs) return false;
     await pause(this.#options.clock, delayMs);
     return true;
   }

@@ -21,7 +21,7 @@ export function checkLockName(
       nameLength < LONGEST_NAME_LENGTH ? ' (a wider column and the option nameLength allow up to 255)' : '';
     refuse(name, `it has ${length} characters, more than ${nameLength}${remedy}`);
   }
-  if (/\p{Cs}/u.test(name)) refuse(name, 'it contains half a surrogate pair');
+  if (!name.isWellFormed()) refuse(name, 'it contains half a surrogate pair');
   if (/\p{Cc}/u.test(name)) refuse(name, 'it contains a control character');
   if (name !== name.trim()) refuse(name, 'it begins or ends with white space');
   if (name !== name.normalize('NFC'))

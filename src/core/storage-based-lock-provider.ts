@@ -61,12 +61,13 @@ export class StorageBasedLockProvider implements LockProvider {
       observer,
     };
     const acquisition = new Acquisition(options);
+    let granted: SentGrant | undefined;
     try {
-      const granted = await acquisition.attempt();
-      return granted && (await this.#checkedLease(options, granted));
+      granted = await acquisition.attempt();
     } finally {
-      if (acquisition.mayBeGrantedLater) this.#releaseLater(options);
+      if (granted === undefined && acquisition.mayBeGrantedLater) this.#releaseLater(options);
     }
+    return granted && (await this.#checkedLease(options, granted));
   }
 
   /** Closes what the accessor opened by itself. Locks that are held end with their leases. */

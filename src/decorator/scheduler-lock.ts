@@ -42,7 +42,7 @@ function decorate(configuration: LockConfiguration, [first, second, third]: unkn
       case 'field':
         return (initial: unknown) => guarded(initial);
       default:
-        return refuse(configuration, `a ${second.kind}`);
+        return refuse(configuration, second.kind === 'class' ? 'a class' : 'an accessor');
     }
   }
   const descriptor = third as PropertyDescriptor | undefined;
@@ -52,6 +52,7 @@ function decorate(configuration: LockConfiguration, [first, second, third]: unkn
       'a field or a class, which legacy decorators (experimentalDecorators) do not hand over',
     );
   }
+  if ((descriptor.get ?? descriptor.set) !== undefined) return refuse(configuration, 'an accessor');
   descriptor.value = guardMethod(methodOf(configuration, descriptor.value), configuration, String(second));
   return undefined;
 }

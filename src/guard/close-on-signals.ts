@@ -1,4 +1,9 @@
+import { processState } from '../core/process-state';
+
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+/** Of all guards: their listeners, and how many of them a signal is closing now. */
+const ours = processState('signals', () => ({ listeners: new Set<unknown>(), closing: 0 }));
 
 /** @returns a function that stops listening */
 export function closeOnSignals(
@@ -7,16 +12,27 @@ export function closeOnSignals(
 ): () => void {
   const stopListening = (): void => {
     for (const signal of SIGNALS) process.off(signal, onSignal);
+    ours.listeners.delete(onSignal);
   };
   const onSignal = (signal: NodeJS.Signals): void => {
+    const isHandled = othersListen(signal);
     // From here on a second signal has its usual effect.
     stopListening();
+    ours.closing += 1;
     close()
       .catch((error: unknown) => warn('Closing the guard failed.', error))
       .finally(() => {
-        if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+        ours.closing -= 1;
+        // The last guard to close lets the process end.
+        if (ours.closing === 0 && !isHandled && !othersListen(signal)) process.kill(process.pid, signal);
       });
   };
-  for (const signal of SIGNALS) process.on(signal, onSignal);
+  ours.listeners.add(onSignal);
+  // First in line: the application's listeners that listen once are gone when it is their turn.
+  for (const signal of SIGNALS) process.prependListener(signal, onSignal);
   return stopListening;
+}
+
+function othersListen(signal: NodeJS.Signals): boolean {
+  return process.listeners(signal).some((listener) => !ours.listeners.has(listener));
 }

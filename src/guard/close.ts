@@ -59,8 +59,8 @@ export async function closeRuns({
   graceMs,
 }: CloseRequest): Promise<CloseResult> {
   runs.close();
-  for (const { stop } of hooks) await finish(clock, stop, warn);
   const running = runs.active;
+  for (const { stop } of hooks) await finish(clock, stop, warn);
   const allSettled = Promise.all(running.map((run) => run.settled));
   if ((await withinLimit(clock, allSettled, timeoutMs - graceMs)) === 'time-out') {
     const reason = new DOMException('The job guard is closing: the job was asked to stop.', 'AbortError');

@@ -92,10 +92,11 @@ export class JobGuard {
     task: (...args: A) => T | PromiseLike<T>,
     { onError = 'report' }: WrapOptions = {},
   ): (...args: A) => Promise<T | undefined> {
-    this.check(configuration);
+    const checked = { ...configuration };
+    this.check(checked);
     return async (...args) => {
       try {
-        const result = await this.run(configuration, () => task(...args));
+        const result = await this.run(checked, () => task(...args));
         return result.executed ? result.value : undefined;
       } catch (error) {
         if (onError === 'throw') throw error;

@@ -39,11 +39,18 @@ function lineOf(name: keyof typeof REPORTED, event: CronlatchEvents[keyof typeof
   if ('scheduledAt' in event && event.scheduledAt !== undefined)
     parts.push(`(scheduled at ${event.scheduledAt.toISOString()})`);
   const said = 'message' in event ? event.message : MEANINGS[name];
-  const why = 'error' in event && event.error !== undefined ? ` Cause: ${oneLine(event.error)}` : '';
-  return `${parts.join(' ')}: ${said}.${why}`.replace('..', '.');
+  const stop = said.endsWith('.') ? '' : '.';
+  const why = 'error' in event && event.error !== undefined ? ` Cause: ${describe(event.error)}` : '';
+  return oneLine(`${parts.join(' ')}: ${said}${stop}${why}`);
 }
 
-function oneLine(error: unknown): string {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : inspect(error, { depth: 1 });
-  return text.replace(/\s*\n\s*/g, ' ');
+function describe(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : inspect(error, { depth: 1 });
+}
+
+function oneLine(text: string): string {
+  return text
+    .split(/[\r\n\u2028\u2029]+/)
+    .map((line) => line.trim())
+    .join(' ');
 }

@@ -45,7 +45,8 @@ export class SettableClock implements Clock {
       this.#elapsedMs = Math.max(this.#elapsedMs, timer.dueMs);
       timer.callback();
     }
-    this.#elapsedMs = untilMs;
+    // Further on already, if a callback moved this clock itself.
+    this.#elapsedMs = Math.max(this.#elapsedMs, untilMs);
   }
 
   /** Time that nobody noticed: a stopped process, a blocked event loop. No timer fires before the next `advance`. */

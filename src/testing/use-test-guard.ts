@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { EventHub, type CronlatchEvents, type Duration, type EventName } from '../core';
 import { JobGuard, configureJobGuard } from '../guard';
 import { configuredGuard } from '../guard/configured-guard';
@@ -8,6 +9,8 @@ export interface TestGuardOptions {
   /** What the clock shows at first. Default: the host's time. */
   readonly now?: Date | string | number | undefined;
   readonly defaultLockAtMostFor?: Duration | undefined;
+  /** As that of the application's guard, where its lock names are longer than 64 characters. */
+  readonly nameLength?: number | undefined;
 }
 
 export interface TestGuard extends AsyncDisposable {
@@ -18,7 +21,10 @@ export interface TestGuard extends AsyncDisposable {
   readonly lockProvider: InMemoryLockProvider;
   /** Resolves to the next event of that name. */
   next<K extends EventName>(name: K): Promise<CronlatchEvents[K]>;
-  /** Closes the guard and brings back the one that was configured before. */
+  /**
+   * Closes the guard and brings back the one that was configured before. A job that still runs is told to stop by its
+   * signal, and is not waited for.
+   */
   dispose(): Promise<void>;
 }
 
@@ -26,17 +32,27 @@ export interface TestGuard extends AsyncDisposable {
  * Configures a guard whose locks are in memory and whose clock is set by the test, for the suite of an application. It
  * logs nothing. Call `dispose` afterwards.
  */
-export function useTestGuard({ now, defaultLockAtMostFor }: TestGuardOptions = {}): TestGuard {
+export function useTestGuard({ now, defaultLockAtMostFor, nameLength }: TestGuardOptions = {}): TestGuard {
   const clock = new SettableClock(now);
-  const lockProvider = new InMemoryLockProvider({ clock });
+  const lockProvider = new InMemoryLockProvider({ clock, nameLength });
   const events = new EventHub();
-  const guard = new JobGuard({ lockProvider, clock, events, defaultLockAtMostFor, logger: false });
+  const guard = new JobGuard({
+    lockProvider,
+    clock,
+    events,
+    nameLength,
+    defaultLockAtMostFor,
+    logger: false,
+  });
   const before = configuredGuard();
   configureJobGuard(guard, { replace: true });
-  const dispose = async (): Promise<void> => {
+  const restoreAndClose = async (): Promise<void> => {
     configureJobGuard(before, { replace: true });
-    await guard.close({ timeout: 0 });
+    await closeAtOnce(guard, clock);
   };
+  // Once: by a second call another guard may be configured.
+  let disposal: Promise<void> | undefined;
+  const dispose = (): Promise<void> => (disposal ??= restoreAndClose());
   return {
     guard,
     clock,
@@ -51,4 +67,13 @@ export function useTestGuard({ now, defaultLockAtMostFor }: TestGuardOptions = {
     dispose,
     [Symbol.asyncDispose]: dispose,
   };
+}
+
+/** Kept from before a test replaces the timers of its runner. */
+const eventLoopTurn = setImmediate;
+
+/** Closing waits by the guard's clock, which stands still: a job that does not end would hold it up for ever. */
+async function closeAtOnce(guard: JobGuard, clock: SettableClock): Promise<void> {
+  const closed = guard.close({ timeout: 0 }).then(() => true);
+  while (!(await Promise.race([closed, eventLoopTurn(false)]))) clock.advance(0);
 }

@@ -137,7 +137,7 @@ export class SqlStorageAccessor implements StorageAccessor {
   /** Never passes the driver's error on as it is: it may hold values, or the statement with its values. */
   #translate(error: unknown, name: string | undefined): Error {
     const driverError = driverErrorOf(error instanceof SqlExecutionError ? (error.cause ?? error) : error);
-    const message = this.#options.redact(driverError.message);
+    const message = this.#options.redact(driverError.message).replace(/[.\s]+$/, '');
     const cause = Object.assign(new Error(message), { code: driverError.code, errno: driverError.errno });
     const details = { cause, driverCode: driverError.code };
     const culprit = name === undefined ? `table '${this.#tableName}'` : `lock '${name}'`;

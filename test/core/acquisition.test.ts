@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LockStorageError, type LockObserver } from 'cronlatch';
+import { contended, delayedBy, refusedConnection, replyLost, sendingLost, strangeError } from '../support/faulty-accessor';
+import { JOB, lockBench } from '../support/lock-bench';
+
+void test('the first time the row is inserted, ever after it is updated', async () => {
+  const { accessor, granted } = lockBench();
+  await (await granted()).unlock();
+  await (await granted()).unlock();
+  assert.deepEqual(accessor.calls, ['updateRecord', 'insertRecord', 'unlock', 'updateRecord', 'unlock']);
+});
+
+void test('a refused tick is one statement, and one look a minute', async () => {
+  const { accessor, provider, clock, granted } = lockBench();
+  await granted();
+  const holders: unknown[] = [];
+  const observer: LockObserver = { refused: (holder) => holders.push(holder) };
+  accessor.calls.length = 0;
+  for (let tick = 0; tick < 5; tick += 1) {
+    assert.equal(await provider.lock(JOB, observer), undefined);
+    clock.advance('20s');
+  }
+  assert.deepEqual(accessor.calls, ['updateRecord', 'find', 'updateRecord', 'updateRecord', 'updateRecord', 'find', 'updateRecord']);
+  assert.equal(holders.length, 2);
+});
+
+void test('the look tells who holds the lock, and until when', async () => {
+  const { provider, granted } = lockBench();
+  await granted();
+  const holders: { heldBy: string; heldUntil: Date }[] = [];
+  await provider.lock(JOB, { refused: (holder) => holders.push(holder) });
+  assert.match(holders[0]?.heldBy ?? '', new RegExp(`/${process.pid}/[0-9a-f-]{36}$`));
+  assert.equal(holders[0]?.heldUntil.toISOString(), '2026-11-20T03:10:00.000Z');
+});
+
+void test('a loser of the first insert is refused', async () => {
+  const { accessor, provider, other } = lockBench();
+  accessor.fail('insertRecord', delayedBy(async () => void (await other.lock(JOB))));
+  assert.equal(await provider.lock(JOB), undefined);
+});
+
+for (const method of ['updateRecord', 'insertRecord'] as const) {
+  void test(`${method}: a grant whose reply was lost is found again, with its token and the deadline of its sending`, async () => {
+    const { accessor, provider, clock, store } = lockBench();
+    if (method === 'updateRecord') await (await provider.lock(JOB))?.unlock();
+    accessor.fail(method, replyLost);
+    accessor.fail('find', delayedBy(() => clock.advance('1s')));
+    const lock = await provider.lock(JOB);
+    assert.equal(lock?.fencingToken, (await store.find(JOB.name))?.fencingToken);
+    assert.equal(lock?.remainingMs(), 599_000);
+  });
+
+  void test(`${method}: a statement that was lost on its way is sent again, under the same owner`, async () => {
+    const { accessor, provider, store, drive } = lockBench();
+    if (method === 'updateRecord') await (await provider.lock(JOB))?.unlock();
+    accessor.fail(method, sendingLost);
+    const lock = await drive(provider.lock(JOB));
+    assert.equal(lock?.fencingToken, (await store.find(JOB.name))?.fencingToken);
+  });
+
+  void test(`${method}: a statement that takes effect only after it was sent again is ours, from its own sending on`, async () => {
+    const { accessor, provider, clock, drive } = lockBench();
+    if (method === 'updateRecord') await (await provider.lock(JOB))?.unlock();
+    let late: () => Promise<unknown> = () => assert.fail('not sent');
+    accessor.fail(method, (run) => {
+      late = run;
+      return sendingLost(run);
+    });
+    accessor.fail('find', delayedBy(() => clock.advance('1s')));
+    const arrives = delayedBy(async () => void (await late()));
+    if (method === 'updateRecord') accessor.fail('updateRecord', arrives);
+    else accessor.fail('insertRecord', arrives);
+    const lock = await drive(provider.lock(JOB));
+    assert.ok(lock !== undefined && lock.remainingMs() <= 599_000);
+  });
+
+  void test(`${method}: a statement that is lost every time is an error, and is released in case one arrives later`, async () => {
+    const { accessor, provider, clock, drive } = lockBench();
+    if (method === 'updateRecord') await (await provider.lock(JOB))?.unlock();
+    accessor.fail(method, sendingLost, sendingLost, sendingLost);
+    await assert.rejects(drive(provider.lock(JOB)), { message: 'sending lost' });
+    accessor.calls.length = 0;
+    clock.advance('5s');
+    assert.deepEqual(accessor.calls, ['unlock']);
+  });
+}
+
+void test('a lost reply behind which somebody else holds the lock is a refusal', async () => {
+  const { accessor, provider, other } = lockBench();
+  await (await provider.lock(JOB))?.unlock();
+  accessor.fail('updateRecord', async () => {
+    await other.lock(JOB);
+    return await sendingLost(() => Promise.resolve());
+  });
+  assert.equal(await provider.lock(JOB), undefined);
+});
+
+void test('what cannot be settled within two statement limits is an error', async () => {
+  const { accessor, provider, clock, drive } = lockBench();
+  accessor.fail('updateRecord', replyLost);
+  accessor.fail('find', ...Array.from({ length: 50 }, () => refusedConnection));
+  const startedAtMs = clock.monotonicMs();
+  await assert.rejects(drive(provider.lock(JOB)), LockStorageError);
+  assert.ok(clock.monotonicMs() - startedAtMs <= 10_000);
+});
+
+void test('contention is tried three times, then one read decides', async () => {
+  const { accessor, provider, other, drive } = lockBench();
+  await other.lock(JOB);
+  accessor.fail('updateRecord', contended, contended, contended);
+  assert.equal(await drive(provider.lock(JOB)), undefined);
+  assert.deepEqual(accessor.calls, ['updateRecord', 'updateRecord', 'updateRecord', 'find']);
+});
+
+void test('contention on a lock that nobody holds is an error in the end, never a skip', async () => {
+  const { accessor, provider, drive } = lockBench();
+  accessor.fail('updateRecord', contended, contended, contended);
+  await assert.rejects(drive(provider.lock(JOB)), { code: 'CRONLATCH_STORAGE', outcome: 'contention' });
+});
+
+void test('contention that passes is not noticed', async () => {
+  const { accessor, provider, drive } = lockBench();
+  accessor.fail('updateRecord', contended);
+  accessor.fail('insertRecord', contended);
+  assert.ok(await drive(provider.lock(JOB)));
+});
+
+void test('a store that cannot be reached is an error at once', async () => {
+  const { accessor, provider } = lockBench();
+  accessor.fail('updateRecord', refusedConnection);
+  await assert.rejects(provider.lock(JOB), { outcome: 'nothing-ran' });
+  assert.deepEqual(accessor.calls, ['updateRecord']);
+});
+
+void test('an error that says nothing counts as an unknown outcome', async () => {
+  const { accessor, provider, drive } = lockBench();
+  accessor.fail('updateRecord', strangeError, strangeError, strangeError);
+  await assert.rejects(drive(provider.lock(JOB)), (error) => error instanceof LockStorageError && error.cause instanceof TypeError);
+  assert.deepEqual(accessor.calls, ['updateRecord', 'find', 'updateRecord', 'find', 'updateRecord', 'find']);
+});
+
+void test('a grant that arrives with less than a quarter of the lease left is given back, and is an error', async () => {
+  const { accessor, provider, other, clock } = lockBench();
+  accessor.fail('insertRecord', delayedBy(() => clock.stall('8m')));
+  await assert.rejects(provider.lock(JOB), /granted so late/);
+  assert.ok(await other.lock(JOB));
+});
+
+void test('with a keep-alive a late grant is kept while any of it is left', async () => {
+  const { accessor, provider, clock } = lockBench();
+  accessor.fail('insertRecord', delayedBy(() => clock.stall('8m')));
+  assert.ok(await provider.lock({ ...JOB, keepAlive: true }));
+});
+
+void test('a grant that arrives after its end is an error, keep-alive or not', async () => {
+  const { accessor, provider, clock } = lockBench();
+  accessor.fail('insertRecord', delayedBy(() => clock.stall('11m')));
+  await assert.rejects(provider.lock({ ...JOB, keepAlive: true }), /granted so late/);
+});
+
+void test('a closed provider sends nothing later on', async () => {
+  const { accessor, provider, clock, drive } = lockBench();
+  accessor.fail('updateRecord', sendingLost, sendingLost, sendingLost);
+  await assert.rejects(drive(provider.lock(JOB)));
+  await provider.close();
+  accessor.calls.length = 0;
+  clock.advance('1m');
+  assert.deepEqual(accessor.calls, []);
+});
+
+void test('ten thousand names are remembered, and no more', async () => {
+  const { accessor, provider } = lockBench();
+  const lockOf = async (name: string): Promise<void> => void (await (await provider.lock({ ...JOB, name }))?.unlock());
+  for (let i = 0; i <= 10_000; i += 1) await lockOf(`name-${i}`);
+  accessor.calls.length = 0;
+  await lockOf('name-1');
+  await provider.lock({ ...JOB, name: 'name-1' });
+  await provider.lock({ ...JOB, name: 'name-1' });
+  // A name that was forgotten costs one more statement, and no more than that.
+  assert.deepEqual(accessor.calls, ['updateRecord', 'unlock', 'updateRecord', 'updateRecord', 'find']);
+});

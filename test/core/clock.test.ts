@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { mock, test } from 'node:test';
+import { systemClock } from 'cronlatch';
+import { pause, withinLimit } from '#cronlatch/core/clock';
+import { SettableClock } from 'cronlatch/testing';
+
+const DAY_MS = 86_400_000;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+void test('a delay longer than a Node timer can hold is not fired at once', () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  try {
+    let fired = 0;
+    systemClock.schedule(60 * DAY_MS, () => (fired += 1), { keepAlive: false });
+    mock.timers.tick(LONGEST_TIMER_MS);
+    mock.timers.tick(LONGEST_TIMER_MS);
+    mock.timers.tick(60 * DAY_MS - 2 * LONGEST_TIMER_MS - 1);
+    assert.equal(fired, 0);
+    mock.timers.tick(1);
+    assert.equal(fired, 1);
+  } finally {
+    mock.timers.reset();
+  }
+});
+
+void test('a long delay can be cancelled in any of its parts', () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  try {
+    const cancel = systemClock.schedule(60 * DAY_MS, () => assert.fail('fired'), { keepAlive: false });
+    mock.timers.tick(LONGEST_TIMER_MS);
+    cancel();
+    mock.timers.tick(60 * DAY_MS);
+  } finally {
+    mock.timers.reset();
+  }
+});
+
+void test('the system clock tells the host wall time and a monotonic one', async () => {
+  const before = systemClock.monotonicMs();
+  assert.ok(Math.abs(systemClock.wallMs() - Date.now()) < 1000);
+  await pause(systemClock, 1);
+  assert.ok(systemClock.monotonicMs() > before);
+});
+
+void test('within the limit the value counts, past it the time-out, and an error is an error', async () => {
+  const clock = new SettableClock();
+  assert.equal(await withinLimit(clock, Promise.resolve('value'), 10), 'value');
+  await assert.rejects(withinLimit(clock, Promise.reject(new Error('mine')), 10), { message: 'mine' });
+  const late = withinLimit(clock, new Promise(() => {}), 10);
+  clock.advance(10);
+  assert.equal(await late, 'time-out');
+  assert.equal(clock.pendingTimers, 0);
+});

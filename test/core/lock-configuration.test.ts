@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { InvalidLockConfigurationError, type LockConfiguration } from 'cronlatch';
+import { checkDeclaredConfiguration, checkLockConfiguration } from '#cronlatch/core/lock-configuration';
+import { checkLockName } from '#cronlatch/core/lock-name';
+
+const GOOD_NAMES = ['a', 'close-day', 'x'.repeat(64), '😀'.repeat(64), 'Zeitabschluß', '日次処理', "job'; DROP TABLE shedlock; --", 'a b', 'a\u200Db', '%', '\\'];
+const BAD_NAMES: unknown[] = [
+  ...['', ' ', 'x'.repeat(65), '😀'.repeat(65), 'x'.repeat(1e6), ' a', 'a ', 'a\u00A0', '\uFEFFa', 'a\0b', 'a\nb', 'a\u0085b', '\u007F'],
+  ...['e\u0301', '\uD800', 'a\uDC00b', 'ỗ'.normalize('NFD')],
+  ...[undefined, null, 7, {}, ['a'], Symbol('a')],
+];
+
+void test('names that every store keeps as they are, are taken as they are', () => {
+  for (const name of GOOD_NAMES) checkLockName(name);
+});
+
+for (const [i, name] of BAD_NAMES.entries()) {
+  void test(`name ${i} (${JSON.stringify(name)?.slice(0, 20)}) is refused in a message of bearable length`, () => {
+    assert.throws(
+      () => checkLockName(name),
+      (error) => error instanceof InvalidLockConfigurationError && error.message.includes('cannot be the name of a lock') && error.message.length < 300,
+    );
+  });
+}
+
+void test('a name that is taken has no more than 64 characters, none of them white space at the ends, and is in form C', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (name) => {
+      try {
+        checkLockName(name);
+      } catch (error) {
+        assert.ok(error instanceof InvalidLockConfigurationError);
+        return;
+      }
+      assert.ok([...name].length <= 64 && name === name.trim() && name === name.normalize('NFC') && name.isWellFormed());
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+const REFUSED: [Partial<LockConfiguration>, RegExp][] = [
+  [{ lockAtMostFor: undefined }, /lockAtMostFor of lock 'job' is missing/],
+  [{ lockAtMostFor: 0 }, /lockAtMostFor of lock 'job' is 0: it must be longer than zero/],
+  [{ lockAtMostFor: '0s' }, /longer than zero/],
+  [{ lockAtMostFor: 0.0001 }, /longer than zero/],
+  [{ lockAtLeastFor: '2h' }, /lockAtLeastFor \(2h\) is longer than lockAtMostFor \(1h\) for lock 'job'/],
+  [{ lockAtLeastFor: -1 }, /lockAtLeastFor of lock 'job'/],
+  [{ keepAlive: '31m' }, /keepAlive \(31m\) of lock 'job' is longer than half/],
+  [{ keepAlive: 0 }, /keepAlive of lock 'job' is 0/],
+  [{ maxHold: '2h' }, /maxHold of lock 'job' has no meaning without keepAlive/],
+  [{ keepAlive: true, maxHold: '59m' }, /maxHold \(59m\) of lock 'job' is shorter than its lockAtMostFor/],
+];
+
+for (const [part, message] of REFUSED) {
+  void test(`${JSON.stringify(part)} is refused, by name and value`, () => {
+    assert.throws(() => checkLockConfiguration({ name: 'job', lockAtMostFor: '1h', ...part }), { code: 'CRONLATCH_INVALID_CONFIGURATION', message });
+  });
+}
+
+void test('a configuration is read into milliseconds, with its defaults', () => {
+  assert.deepEqual(checkLockConfiguration({ name: 'job', lockAtMostFor: '30s' }), {
+    name: 'job',
+    lockAtMostForMs: 30_000,
+    lockAtLeastForMs: 0,
+    renewEveryMs: undefined,
+    maxHoldMs: 86_400_000,
+  });
+  assert.equal(checkLockConfiguration({ name: 'job', lockAtMostFor: '30s', keepAlive: true }).renewEveryMs, 10_000);
+  assert.equal(checkLockConfiguration({ name: 'job', lockAtMostFor: '30s', keepAlive: '5s' }).renewEveryMs, 5000);
+  assert.equal(checkLockConfiguration({ name: 'job', lockAtMostFor: '2d', keepAlive: true }).maxHoldMs, 172_800_000);
+});
+
+void test('before a guard is known, only what its defaults cannot mend is refused', () => {
+  checkDeclaredConfiguration({ name: 'job' });
+  checkDeclaredConfiguration({ name: 'x'.repeat(200), lockAtMostFor: '1m', nameLength: 255 });
+  assert.throws(() => checkDeclaredConfiguration({ name: 'x'.repeat(65) }), InvalidLockConfigurationError);
+  assert.throws(() => checkDeclaredConfiguration({ name: 'job', lockAtLeastFor: '1' }), InvalidLockConfigurationError);
+  assert.throws(() => checkDeclaredConfiguration({ name: 'job', nameLength: 256 }), /nameLength is 256/);
+});

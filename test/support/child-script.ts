@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+export interface ChildScript {
+  /** What it has written so far. */
+  readonly lines: readonly string[];
+  /** How it ended. */
+  readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  /** Resolves when it has written this line, or rejects when it ended without it. */
+  line(text: string): Promise<void>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** Runs a compiled script in a process of its own. It does not outlive the test's process for long. */
+export function startScript(path: string, ...args: string[]): ChildScript {
+  const child = spawn(process.execPath, [path, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines: string[] = [];
+  const reader = createInterface(child.stdout).on('line', (line) => void lines.push(line));
+  const ended = once(child, 'close').then(([code, signal]) => ({
+    code: code as number | null,
+    signal: signal as NodeJS.Signals | null,
+  }));
+  return {
+    lines,
+    ended,
+    async line(text) {
+      const gone = ended.then(() =>
+        Promise.reject(new Error(`It ended without '${text}': ${lines.join(', ')}`)),
+      );
+      while (!lines.includes(text)) await Promise.race([once(reader, 'line'), gone]);
+      gone.catch(() => {});
+    },
+    kill: (signal) => void child.kill(signal),
+  };
+}

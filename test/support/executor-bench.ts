@@ -1,0 +1,34 @@
+import { EventHub, LockingTaskExecutor, type CronlatchEvents, type EventName } from 'cronlatch';
+import { lockBench } from './lock-bench';
+
+const OBSERVED: readonly EventName[] = [
+  ...(['lock:acquired', 'lock:skipped', 'lock:failed', 'lock:extended', 'lock:lost', 'lock:released', 'lock:releaseFailed'] as const),
+  ...(['run:started', 'run:completed', 'run:failed', 'run:stuck', 'guard:warning'] as const),
+];
+
+/** An executor at a store that can go wrong, with everything that it reports. */
+export function executorBench() {
+  const bench = lockBench();
+  const events = new EventHub();
+  const told: [EventName, CronlatchEvents[EventName]][] = [];
+  for (const name of OBSERVED) events.on(name, (event) => void told.push([name, event]));
+  return {
+    ...bench,
+    events,
+    told,
+    names: () => told.map(([name]) => name),
+    executor: new LockingTaskExecutor(bench.provider, { clock: bench.clock, events }),
+    otherExecutor: new LockingTaskExecutor(bench.other, { clock: bench.clock }),
+  };
+}
+
+/** A promise that a test settles by hand. */
+export function signal<T = void>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: unknown) => void } {
+  let resolve!: (value: T) => void;
+  let reject!: (error: unknown) => void;
+  const promise = new Promise<T>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,49 @@
+import { LockStorageError, type StorageAccessor } from 'cronlatch';
+
+type Method = Exclude<keyof StorageAccessor, 'close'>;
+type Fault = (run: () => Promise<unknown>) => Promise<unknown>;
+
+/** The statement took effect, and nobody was told. */
+export const replyLost: Fault = async (run) => {
+  await run();
+  throw new LockStorageError('reply lost', { outcome: 'unknown' });
+};
+
+/** The statement did not take effect, and nobody was told. */
+export const sendingLost: Fault = () => Promise.reject(new LockStorageError('sending lost', { outcome: 'unknown' }));
+export const contended: Fault = () => Promise.reject(new LockStorageError('deadlock', { outcome: 'contention' }));
+export const refusedConnection: Fault = () => Promise.reject(new LockStorageError('refused', { outcome: 'nothing-ran' }));
+/** What a careless accessor of somebody else throws. */
+export const strangeError: Fault = () => Promise.reject(new TypeError('strange'));
+
+/** Runs `first` before the statement: something that happens on its way. */
+export function delayedBy(first: () => void | Promise<void>): Fault {
+  return async (run) => {
+    await first();
+    return await run();
+  };
+}
+
+/** A store whose next statements go wrong in a given order, and that remembers what was asked of it. */
+export class FaultyAccessor implements StorageAccessor {
+  readonly calls: Method[] = [];
+  readonly #faults = new Map<Method, Fault[]>();
+
+  constructor(private readonly store: StorageAccessor) {}
+
+  fail(method: Method, ...faults: Fault[]): void {
+    this.#faults.set(method, [...(this.#faults.get(method) ?? []), ...faults]);
+  }
+
+  readonly insertRecord: StorageAccessor['insertRecord'] = (...args) => this.#call('insertRecord', () => this.store.insertRecord(...args));
+  readonly updateRecord: StorageAccessor['updateRecord'] = (...args) => this.#call('updateRecord', () => this.store.updateRecord(...args));
+  readonly extend: StorageAccessor['extend'] = (...args) => this.#call('extend', () => this.store.extend(...args));
+  readonly unlock: StorageAccessor['unlock'] = (...args) => this.#call('unlock', () => this.store.unlock(...args));
+  readonly find: StorageAccessor['find'] = (...args) => this.#call('find', () => this.store.find(...args));
+
+  #call<T>(method: Method, run: () => Promise<T>): Promise<T> {
+    this.calls.push(method);
+    const fault = this.#faults.get(method)?.shift();
+    return fault === undefined ? run() : (fault(run) as Promise<T>);
+  }
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { StorageBasedLockProvider, type Lock, type LockConfiguration } from 'cronlatch';
+import { SettableClock } from 'cronlatch/testing';
+import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
+import { FaultyAccessor } from './faulty-accessor';
+
+export const JOB = { name: 'job', lockAtMostFor: '10m' } as const satisfies LockConfiguration;
+
+/** Two instances of an application at one store that can go wrong, under a clock that the test moves. */
+export function lockBench() {
+  const clock = new SettableClock('2026-11-20T03:00:00Z');
+  const store = new InMemoryStorageAccessor(clock);
+  const accessor = new FaultyAccessor(store);
+  const provider = new StorageBasedLockProvider(accessor, { clock, random: () => 0.5 });
+  const other = new StorageBasedLockProvider(store, { clock });
+  return {
+    clock,
+    store,
+    accessor,
+    provider,
+    other,
+    async granted(configuration: LockConfiguration = JOB): Promise<Lock> {
+      const lock = await provider.lock(configuration);
+      assert.ok(lock);
+      return lock;
+    },
+    /** Moves the clock on, a little at a time, until the promise is settled. */
+    async drive<T>(promise: Promise<T>, step = 10): Promise<T> {
+      let settled = false;
+      const watched = promise.finally(() => (settled = true));
+      watched.catch(() => {}); // Rejections are the caller's.
+      for (await turn(); !settled; await turn()) clock.advance(step);
+      return await watched;
+    },
+  };
+}
+
+/** Lets everything run that can run without time passing. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
