@@ -37,3 +37,9 @@ export async function buildTests() {
   await tsc('test/tsconfig.json');
   await tsc('test/tsconfig.standard.json');
 }
+
+/** The library, and the examples that use it. */
+export async function buildExamples() {
+  await buildLibrary();
+  await tsc('examples/tsconfig.json');
+}

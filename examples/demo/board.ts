@@ -1,0 +1,82 @@
+import { TICK_MS, TICKS, WORKERS } from './settings';
+import type { WitnessLine } from './witness';
+
+/** What became of a tick at a worker. */
+export type Cell =
+  | {
+      readonly state:
+        'waiting' | 'fired' | 'running' | 'failed' | 'missed' | 'killed' | 'lease-left' | 'dead';
+    }
+  | { readonly state: 'ran'; readonly durationMs: number }
+  | { readonly state: 'skipped'; readonly reason: string };
+
+export interface Row {
+  /** From 1. */
+  readonly tick: number;
+  readonly scheduledAt: number;
+  readonly cells: readonly { readonly worker: string; readonly cell: Cell }[];
+}
+
+/** What the table shows: a row a tick, a cell a worker. Fed with what the workers tell. */
+export class Board {
+  readonly #cells = new Map<string, Cell>();
+  readonly #enteredAt = new Map<string, number>();
+  #killed: { readonly worker: string; readonly scheduledAt: number; readonly leaseUntil: number } | undefined;
+
+  constructor(readonly first: number) {}
+
+  apply(line: WitnessLine): void {
+    const key = keyOf(line.scheduledAt, line.worker);
+    if (line.event === 'enter') this.#enteredAt.set(key, line.at);
+    this.#cells.set(key, this.#cellOf(line, this.#enteredAt.get(key) ?? line.at));
+  }
+
+  /** The killed worker's run holds the lock until `leaseUntil`; without a lock it leaves nothing behind. */
+  bury(killed: WitnessLine, leaseUntil = -Infinity): void {
+    this.apply(killed);
+    this.#killed = { ...killed, leaseUntil };
+  }
+
+  /** The ticks until now. */
+  rows(now: number): Row[] {
+    const begun = Math.min(TICKS, Math.floor((now - this.first) / TICK_MS) + 1);
+    return Array.from({ length: Math.max(0, begun) }, (_, index) => this.row(index + 1));
+  }
+
+  row(tick: number): Row {
+    const scheduledAt = this.first + (tick - 1) * TICK_MS;
+    return {
+      tick,
+      scheduledAt,
+      cells: WORKERS.map((worker) => ({ worker, cell: this.#cell(scheduledAt, worker) })),
+    };
+  }
+
+  #cell(scheduledAt: number, worker: string): Cell {
+    const killed = this.#killed;
+    if (killed?.worker === worker && scheduledAt > killed.scheduledAt) {
+      return { state: scheduledAt <= killed.leaseUntil ? 'lease-left' : 'dead' };
+    }
+    return this.#cells.get(keyOf(scheduledAt, worker)) ?? { state: 'waiting' };
+  }
+
+  #cellOf({ event, at, reason = '' }: WitnessLine, enteredAt: number): Cell {
+    switch (event) {
+      case 'enter':
+        return { state: 'running' };
+      case 'exit':
+        return { state: 'ran', durationMs: at - enteredAt };
+      case 'skipped':
+        return { state: 'skipped', reason };
+      case 'fired':
+      case 'failed':
+      case 'missed':
+      case 'killed':
+        return { state: event };
+    }
+  }
+}
+
+function keyOf(scheduledAt: number, worker: string): string {
+  return `${scheduledAt} ${worker}`;
+}

@@ -1,0 +1,89 @@
+import type { WitnessLine } from './witness';
+
+export interface CountedTicks {
+  /** The first and the last tick that count, in milliseconds since 1970. */
+  readonly first: number;
+  readonly last: number;
+  /** When the lease of the killed run ends, by the database's word. Without a lock there is none. */
+  readonly killedLeaseUntil?: number | undefined;
+}
+
+export interface Figures {
+  /** Scheduled instants at which at least one living worker fired. */
+  readonly ticks: number;
+  /** Ticks with an enter. */
+  readonly runs: number;
+  /** Ticks without one that lie inside the killed lease: the only ones that may. */
+  readonly skippedAfterKill: number;
+  /** Further enters for an instant that has one. */
+  readonly duplicates: number;
+  /** Pairs of runs that had a moment in common. A killed run ends at its kill. */
+  readonly overlaps: number;
+  /** Ticks without an enter that nothing explains. */
+  readonly lost: readonly number[];
+  /** Whether a worker died with its handler begun and not ended. */
+  readonly killedInsideRun: boolean;
+  /** Runs of living workers that never ended. */
+  readonly unfinished: number;
+  /** The longest time from an instant to a worker's waking for it, in milliseconds. */
+  readonly latestMs: number;
+}
+
+interface Run {
+  readonly scheduledAt: number;
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+/** Counts what the witness file says, and nothing else. */
+export function countFigures(lines: readonly WitnessLine[], counted: CountedTicks): Figures {
+  const within = lines.filter(
+    ({ scheduledAt }) => scheduledAt >= counted.first && scheduledAt <= counted.last,
+  );
+  const fired = within.filter(({ event }) => event === 'fired');
+  const killed = within.find(({ event }) => event === 'killed');
+  const runs = runsIn(within);
+  const ticks = new Set(fired.map(({ scheduledAt }) => scheduledAt));
+  const ticksWithRun = new Set(runs.map(({ scheduledAt }) => scheduledAt));
+  const inKilledLease = (tick: number): boolean =>
+    killed !== undefined && tick > killed.scheduledAt && tick <= (counted.killedLeaseUntil ?? -Infinity);
+  const withoutRun = [...ticks].filter((tick) => !ticksWithRun.has(tick));
+  return {
+    ticks: ticks.size,
+    runs: ticksWithRun.size,
+    skippedAfterKill: withoutRun.filter(inKilledLease).length,
+    duplicates: runs.length - ticksWithRun.size,
+    overlaps: countOverlaps(runs),
+    lost: withoutRun.filter((tick) => !inKilledLease(tick)),
+    killedInsideRun: killed !== undefined && isInsideRun(within, killed),
+    unfinished: runs.filter(({ endedAt }) => endedAt === Infinity).length,
+    latestMs: Math.max(0, ...fired.map(({ at, scheduledAt }) => at - scheduledAt)),
+  };
+}
+
+function runsIn(lines: readonly WitnessLine[]): Run[] {
+  const entered = lines.filter(({ event }) => event === 'enter');
+  return entered.map((enter) => {
+    const end = lines.find((line) => isEndOf(enter, line));
+    return { scheduledAt: enter.scheduledAt, startedAt: enter.at, endedAt: end?.at ?? Infinity };
+  });
+}
+
+function isEndOf(enter: WitnessLine, { event, worker, scheduledAt }: WitnessLine): boolean {
+  return (
+    (event === 'exit' || event === 'killed') && worker === enter.worker && scheduledAt === enter.scheduledAt
+  );
+}
+
+function countOverlaps(runs: readonly Run[]): number {
+  const pairs = runs.flatMap((run, index) => runs.slice(index + 1).map((other) => [run, other] as const));
+  return pairs.filter(([a, b]) => a.startedAt < b.endedAt && b.startedAt < a.endedAt).length;
+}
+
+function isInsideRun(lines: readonly WitnessLine[], killed: WitnessLine): boolean {
+  const ofThatRun = lines.filter(
+    (line) => line.worker === killed.worker && line.scheduledAt === killed.scheduledAt,
+  );
+  const events = ofThatRun.map(({ event }) => event);
+  return events.includes('enter') && !events.includes('exit');
+}

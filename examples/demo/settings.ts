@@ -1,0 +1,25 @@
+/** What the parent and its workers agree on. */
+export const WORKERS = ['w1', 'w2', 'w3', 'w4'] as const;
+
+/** Six fields: every second. */
+export const EVERY_TICK = '* * * * * *';
+export const TICK_MS = 1000;
+export const TICKS = 30;
+/** With fewer, the machine was too busy for the figures to say anything. */
+export const FEWEST_TICKS = 25;
+/** From this tick on, the first worker found inside its handler is killed there. */
+export const KILL_AT_TICK = 10;
+
+/** A crashed run blocks the next ticks for this long, and no longer. */
+export const LOCK_AT_MOST_FOR = '3s';
+/** Half a tick: a worker that fires late neither repeats its tick nor blocks the next one. */
+export const LOCK_AT_LEAST_FOR = '500ms';
+export const LOCK_AT_LEAST_FOR_MS = 500;
+
+/** How the parent tells a worker, by environment variables, what it is. */
+export interface WorkerEnvironment {
+  readonly DEMO_WORKER: string;
+  readonly DEMO_WITNESS_FILE: string;
+  /** Left out: the worker runs its job without a lock. */
+  readonly DEMO_LOCK_NAME?: string;
+}

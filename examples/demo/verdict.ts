@@ -1,0 +1,35 @@
+import type { Figures } from './figures';
+import { FEWEST_TICKS, LOCK_AT_LEAST_FOR_MS, TICKS } from './settings';
+import { timeOf } from './time-of';
+
+/** What does not hold, a sentence each; none: all holds. */
+export function complaintsAbout(figures: Figures): string[] {
+  const complaints: string[] = [];
+  if (figures.duplicates > 0) complaints.push(`${count(figures.duplicates, 'run')} repeated a tick.`);
+  if (figures.overlaps > 0) complaints.push(`${count(figures.overlaps, 'pair')} of runs overlapped.`);
+  if (figures.lost.length > 0) {
+    complaints.push(`Nobody ran at ${figures.lost.map(timeOf).join(', ')}, and no killed lease explains it.`);
+  }
+  if (!figures.killedInsideRun) complaints.push('No worker was killed inside a run.');
+  if (figures.unfinished > 0) complaints.push(`${count(figures.unfinished, 'run')} never ended.`);
+  if (figures.ticks < FEWEST_TICKS) {
+    complaints.push(
+      `Only ${figures.ticks} of ${TICKS} ticks fired, too few to say anything: this machine is too busy.`,
+    );
+  }
+  if (complaints.length > 0 && figures.latestMs > LOCK_AT_LEAST_FOR_MS) {
+    complaints.push(
+      `A worker fired ${figures.latestMs} ms late: lockAtLeastFor covers ${LOCK_AT_LEAST_FOR_MS} ms, so this machine is too busy.`,
+    );
+  }
+  return complaints;
+}
+
+/** The line that a script may read. */
+export function lastLine({ ticks, runs, skippedAfterKill, duplicates, overlaps }: Figures): string {
+  return `demo: ticks=${ticks} runs=${runs} skipped-after-kill=${skippedAfterKill} duplicates=${duplicates} overlaps=${overlaps}`;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

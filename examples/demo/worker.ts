@@ -1,0 +1,27 @@
+/** One of the four processes: an application that schedules a job, and tells what becomes of it. */
+import { scheduleGuarded } from './guarded-job';
+import { Reporter } from './reporter';
+import { scheduleUnguarded } from './unguarded-job';
+
+async function main(): Promise<void> {
+  const reporter = new Reporter(required('DEMO_WORKER'), required('DEMO_WITNESS_FILE'));
+  const lockName = process.env['DEMO_LOCK_NAME'];
+  const tasks =
+    lockName === undefined ? scheduleUnguarded(reporter) : await scheduleGuarded(lockName, reporter);
+  for (const task of tasks) {
+    // The scheduler's own word, before anything asks the lock.
+    task.on('execution:started', ({ date }) => reporter.report('fired', date));
+    task.on('execution:missed', ({ date }) => reporter.report('missed', date));
+  }
+  reporter.ready();
+}
+
+function required(name: string): string {
+  const value = process.env[name];
+  if (value === undefined) throw new Error(`${name} is missing: workers are started by the demo's main.js.`);
+  return value;
+}
+
+// The parent is gone, however it ended: nobody is left to stop this worker.
+process.once('disconnect', () => process.exit(1));
+void main();
