@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { setImmediate } from 'node:timers/promises';
 import { EventHub, type CronlatchEvents, type Duration, type EventName } from '../core';
 import { JobGuard, configureJobGuard } from '../guard';
