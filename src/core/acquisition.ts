@@ -125,7 +125,9 @@ export class Acquisition {
   }
 
   async #find(purpose: 'look' | 'resolve'): Promise<LockRecord | undefined> {
-    return await this.#send((options) => this.#options.accessor.find(this.#request.name, { ...options, purpose }));
+    return await this.#send((options) =>
+      this.#options.accessor.find(this.#request.name, { ...options, purpose }),
+    );
   }
 
   /**
@@ -134,7 +136,9 @@ export class Acquisition {
    */
   async #write<T>(statement: (options: { timeoutMs: number }) => Promise<T>): Promise<T> {
     if (this.#leftMs() >= this.#limitMs) return await this.#send(statement);
-    throw new LockStorageError(`No time was left to ask for lock '${this.#request.name}'.`, { outcome: 'nothing-ran' });
+    throw new LockStorageError(`No time was left to ask for lock '${this.#request.name}'.`, {
+      outcome: 'nothing-ran',
+    });
   }
 
   async #send<T>(statement: (options: { timeoutMs: number }) => Promise<T>): Promise<T> {

@@ -36,7 +36,10 @@ export function pause(clock: Clock, delayMs: number): Promise<void> {
   return new Promise((resolve) => clock.schedule(delayMs, resolve, { keepAlive: true }));
 }
 
-/** Resolves to what `promise` becomes, or to `'time-out'` when that takes longer than `limitMs`. */
+/**
+ * Resolves to what `promise` becomes, or to `'time-out'` when that takes longer than `limitMs`. Without any time, what
+ * is settled already still counts, whatever the clock.
+ */
 export async function withinLimit<T>(
   clock: Clock,
   promise: Promise<T>,
@@ -44,7 +47,8 @@ export async function withinLimit<T>(
 ): Promise<T | 'time-out'> {
   let cancel = (): void => {};
   const limit = new Promise<'time-out'>((resolve) => {
-    cancel = clock.schedule(limitMs, () => resolve('time-out'), { keepAlive: true });
+    if (limitMs <= 0) setImmediate(resolve, 'time-out');
+    else cancel = clock.schedule(limitMs, () => resolve('time-out'), { keepAlive: true });
   });
   try {
     return await Promise.race([promise, limit]);

@@ -35,7 +35,7 @@ export interface CronlatchEvents {
 }
 
 export type EventName = keyof CronlatchEvents;
-export type EventListener<K extends EventName> = (event: CronlatchEvents[K]) => void | Promise<void>;
+export type EventListener<K extends EventName> = (event: CronlatchEvents[K]) => unknown;
 
 /** Delivers events. A listener that throws or rejects changes nothing: it becomes a `guard:warning`. */
 export class EventHub {

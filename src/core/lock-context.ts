@@ -7,7 +7,7 @@ import { processState } from './process-state';
 /** A lease as seen from inside the work that it guards. Can be told that it is over, also in work that the job left behind. */
 export class LockContext {
   readonly #nested = new Set<Promise<unknown>>();
-  readonly outer = [...activeContexts()][0];
+  readonly outer = storage.getStore();
   #released = false;
 
   /**
@@ -23,6 +23,10 @@ export class LockContext {
   /** True only while this very lease is live: not after its release, not after its deadline. */
   isLive(): boolean {
     return !this.#released && !this.lease.signal.aborted;
+  }
+
+  isReleased(): boolean {
+    return this.#released;
   }
 
   /** Runs a task inside this lease, which is not released before the task has settled. */
@@ -55,9 +59,14 @@ export function* activeContexts(): Generator<LockContext> {
   }
 }
 
-/** The lock of the innermost live lease that this code runs in, or `undefined` outside of one. */
+/**
+ * The lock of the innermost guarded run that this code belongs to, until it is released; `undefined` outside of one. A
+ * lease that is lost is still the current one, with its signal aborted: `currentLock()?.signal.throwIfAborted()` stops.
+ */
 export function currentLock(): Lock | undefined {
-  for (const context of activeContexts()) return context.lock;
+  for (let context = storage.getStore(); context !== undefined; context = context.outer) {
+    if (!context.isReleased()) return context.lock;
+  }
   return undefined;
 }
 
@@ -85,11 +94,11 @@ export const LockExtender = {
    * @throws LockStorageError when the store did not answer; the old end of the lease still counts
    */
   async extendActiveLock(lockAtMostFor: Duration): Promise<boolean> {
-    const lock = currentLock();
-    if (lock === undefined)
+    const [context] = activeContexts();
+    if (context === undefined)
       throw new LockNotHeldError(
         'No lock is held here that could be extended. Call this from a guarded job.',
       );
-    return await lock.extend(lockAtMostFor);
+    return await context.lock.extend(lockAtMostFor);
   },
 };

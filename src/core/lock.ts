@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { Duration } from './duration';
 import type { LockLostError } from './errors';
 import type { LockConfiguration } from './lock-configuration';

@@ -5,7 +5,10 @@ import { describeValue } from '../../core/describe-value';
 export interface ScheduleOptions {
   /** The IANA zone that the expression is read in. Default: that of the host. */
   readonly timeZone?: string | undefined;
-  /** node-cron drops a tick that is later than this, in milliseconds. Default: node-cron's, 1 s. */
+  /**
+   * node-cron drops a tick that is later than this, in milliseconds; it counts whole seconds, rounded down. Default:
+   * node-cron's, 1 s.
+   */
   readonly missedExecutionTolerance?: number | undefined;
 }
 

@@ -11,8 +11,9 @@ export interface MigrationOptions extends Omit<LockTableOptions, 'columns'> {
 }
 
 /**
- * A migration that creates the tables: put what it returns into the `migrations` of the DataSource. Two instances may
- * run it at once, since TypeORM takes no lock for migrations. A table that is there already is left as it is.
+ * A migration that creates the tables: put what it returns into the `migrations` of the DataSource. A table that is
+ * there already is left as it is, so that it does no harm when it runs twice. Run migrations once before the instances
+ * start all the same: TypeORM takes no lock for them, and two runs at once can collide on its own table `migrations`.
  */
 export function createCronlatchMigration(options: MigrationOptions): new () => MigrationInterface {
   if (options.tables.length !== 1 || options.tables[0] !== 'lock') {
