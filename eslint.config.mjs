@@ -1,13 +1,13 @@
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist', '.build', '.servers', 'coverage', 'test/fixtures'] },
+  { ignores: ['dist', '.build', '.servers', 'coverage', 'test/testing/fixtures'] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: {
       parserOptions: {
-        project: ['./tsconfig.json', './test/tsconfig.json'],
+        project: ['./tsconfig.json', './test/tsconfig.json', './test/tsconfig.standard.json'],
         tsconfigRootDir: import.meta.dirname,
       },
     },

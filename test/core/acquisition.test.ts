@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LockStorageError, type LockObserver } from 'cronlatch';
-import { contended, delayedBy, refusedConnection, replyLost, sendingLost, strangeError } from '../support/faulty-accessor';
+import {
+  contended,
+  delayedBy,
+  refusedConnection,
+  replyLost,
+  sendingLost,
+  strangeError,
+} from '../support/faulty-accessor';
 import { JOB, lockBench } from '../support/lock-bench';
 
 void test('the first time the row is inserted, ever after it is updated', async () => {
@@ -21,7 +28,15 @@ void test('a refused tick is one statement, and one look a minute', async () => 
     assert.equal(await provider.lock(JOB, observer), undefined);
     clock.advance('20s');
   }
-  assert.deepEqual(accessor.calls, ['updateRecord', 'find', 'updateRecord', 'updateRecord', 'updateRecord', 'find', 'updateRecord']);
+  assert.deepEqual(accessor.calls, [
+    'updateRecord',
+    'find',
+    'updateRecord',
+    'updateRecord',
+    'updateRecord',
+    'find',
+    'updateRecord',
+  ]);
   assert.equal(holders.length, 2);
 });
 
@@ -36,7 +51,10 @@ void test('the look tells who holds the lock, and until when', async () => {
 
 void test('a loser of the first insert is refused', async () => {
   const { accessor, provider, other } = lockBench();
-  accessor.fail('insertRecord', delayedBy(async () => void (await other.lock(JOB))));
+  accessor.fail(
+    'insertRecord',
+    delayedBy(async () => void (await other.lock(JOB))),
+  );
   assert.equal(await provider.lock(JOB), undefined);
 });
 
@@ -45,7 +63,10 @@ for (const method of ['updateRecord', 'insertRecord'] as const) {
     const { accessor, provider, clock, store } = lockBench();
     if (method === 'updateRecord') await (await provider.lock(JOB))?.unlock();
     accessor.fail(method, replyLost);
-    accessor.fail('find', delayedBy(() => clock.advance('1s')));
+    accessor.fail(
+      'find',
+      delayedBy(() => clock.advance('1s')),
+    );
     const lock = await provider.lock(JOB);
     assert.equal(lock?.fencingToken, (await store.find(JOB.name))?.fencingToken);
     assert.equal(lock?.remainingMs(), 599_000);
@@ -67,7 +88,10 @@ for (const method of ['updateRecord', 'insertRecord'] as const) {
       late = run;
       return sendingLost(run);
     });
-    accessor.fail('find', delayedBy(() => clock.advance('1s')));
+    accessor.fail(
+      'find',
+      delayedBy(() => clock.advance('1s')),
+    );
     const arrives = delayedBy(async () => void (await late()));
     if (method === 'updateRecord') accessor.fail('updateRecord', arrives);
     else accessor.fail('insertRecord', arrives);
@@ -136,26 +160,38 @@ void test('a store that cannot be reached is an error at once', async () => {
 void test('an error that says nothing counts as an unknown outcome', async () => {
   const { accessor, provider, drive } = lockBench();
   accessor.fail('updateRecord', strangeError, strangeError, strangeError);
-  await assert.rejects(drive(provider.lock(JOB)), (error) => error instanceof LockStorageError && error.cause instanceof TypeError);
+  await assert.rejects(
+    drive(provider.lock(JOB)),
+    (error) => error instanceof LockStorageError && error.cause instanceof TypeError,
+  );
   assert.deepEqual(accessor.calls, ['updateRecord', 'find', 'updateRecord', 'find', 'updateRecord', 'find']);
 });
 
 void test('a grant that arrives with less than a quarter of the lease left is given back, and is an error', async () => {
   const { accessor, provider, other, clock } = lockBench();
-  accessor.fail('insertRecord', delayedBy(() => clock.stall('8m')));
+  accessor.fail(
+    'insertRecord',
+    delayedBy(() => clock.stall('8m')),
+  );
   await assert.rejects(provider.lock(JOB), /granted so late/);
   assert.ok(await other.lock(JOB));
 });
 
 void test('with a keep-alive a late grant is kept while any of it is left', async () => {
   const { accessor, provider, clock } = lockBench();
-  accessor.fail('insertRecord', delayedBy(() => clock.stall('8m')));
+  accessor.fail(
+    'insertRecord',
+    delayedBy(() => clock.stall('8m')),
+  );
   assert.ok(await provider.lock({ ...JOB, keepAlive: true }));
 });
 
 void test('a grant that arrives after its end is an error, keep-alive or not', async () => {
   const { accessor, provider, clock } = lockBench();
-  accessor.fail('insertRecord', delayedBy(() => clock.stall('11m')));
+  accessor.fail(
+    'insertRecord',
+    delayedBy(() => clock.stall('11m')),
+  );
   await assert.rejects(provider.lock({ ...JOB, keepAlive: true }), /granted so late/);
 });
 
@@ -171,7 +207,8 @@ void test('a closed provider sends nothing later on', async () => {
 
 void test('ten thousand names are remembered, and no more', async () => {
   const { accessor, provider } = lockBench();
-  const lockOf = async (name: string): Promise<void> => void (await (await provider.lock({ ...JOB, name }))?.unlock());
+  const lockOf = async (name: string): Promise<void> =>
+    void (await (await provider.lock({ ...JOB, name }))?.unlock());
   for (let i = 0; i <= 10_000; i += 1) await lockOf(`name-${i}`);
   accessor.calls.length = 0;
   await lockOf('name-1');

@@ -24,21 +24,44 @@ const MEANT: [number | string, number][] = [
 ];
 
 const NOT_MEANT: unknown[] = [
-  ...['', ' ', '10', '10 m', ' 10m', '10m ', '1x', '-1s', '+1s', '1m1h', '1h1h', '1e3s', '.5s', '5.s', '10M', '10min', 'm', 'ten', '٣s'],
+  ...[
+    '',
+    ' ',
+    '10',
+    '10 m',
+    ' 10m',
+    '10m ',
+    '1x',
+    '-1s',
+    '+1s',
+    '1m1h',
+    '1h1h',
+    '1e3s',
+    '.5s',
+    '5.s',
+    '10M',
+    '10min',
+    'm',
+    'ten',
+    '٣s',
+  ],
   ...['P', 'PT', 'P1M', 'P1Y', 'P1W', 'PT10', 'P1DT', 'pt10m', 'P10M', 'P1H', 'PT1D', '-PT1S', 'PT-1S'],
   ...[NaN, Infinity, -Infinity, -1, 365 * 86_400_000 + 1, '366d', '9'.repeat(400) + 'd', 'P366D'],
   ...[null, undefined, true, {}, [], [1], 10n, new Date(0), Symbol('10m')],
 ];
 
 void test('a length of time is read in each of its forms', () => {
-  for (const [value, milliseconds] of MEANT) assert.equal(parseDuration(value, 'x'), milliseconds, String(value));
+  for (const [value, milliseconds] of MEANT)
+    assert.equal(parseDuration(value, 'x'), milliseconds, String(value));
 });
 
 for (const value of NOT_MEANT) {
   void test(`${typeof value} ${String(value).slice(0, 20)} is no length of time, and the error says which`, () => {
     assert.throws(
       () => parseDuration(value as string, `lockAtMostFor of lock 'x'`),
-      (error) => error instanceof InvalidLockConfigurationError && error.message.startsWith(`lockAtMostFor of lock 'x' is `),
+      (error) =>
+        error instanceof InvalidLockConfigurationError &&
+        error.message.startsWith(`lockAtMostFor of lock 'x' is `),
     );
   });
 }
@@ -48,7 +71,10 @@ void test('a sum is the sum of its parts, to the microsecond', () => {
   fc.assert(
     fc.property(part, part, part, (m, s, ms) => {
       assert.equal(parseDuration(`${m}m${s}s${ms}ms`, 'x'), m * 60_000 + s * 1000 + ms);
-      assert.equal(parseDuration(`PT${m}M${s}.${String(ms).padStart(4, '0')}S`, 'x'), m * 60_000 + s * 1000 + ms / 10);
+      assert.equal(
+        parseDuration(`PT${m}M${s}.${String(ms).padStart(4, '0')}S`, 'x'),
+        m * 60_000 + s * 1000 + ms / 10,
+      );
     }),
   );
 });

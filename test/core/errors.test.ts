@@ -2,12 +2,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as cronlatch from 'cronlatch';
 
-const { CronlatchError, InvalidLockUseError, LockLostError, LockStorageError, SchemaMismatchError } = cronlatch;
+const { CronlatchError, InvalidLockUseError, LockLostError, LockStorageError, SchemaMismatchError } =
+  cronlatch;
 
 void test('every error has a name, a stable code of its own and its cause', () => {
   const cause = new Error('why');
   const errors = [
-    ...[cronlatch.InvalidLockConfigurationError, InvalidLockUseError, cronlatch.NotConfiguredError, LockLostError, cronlatch.LockNotHeldError],
+    ...[
+      cronlatch.InvalidLockConfigurationError,
+      InvalidLockUseError,
+      cronlatch.NotConfiguredError,
+      LockLostError,
+      cronlatch.LockNotHeldError,
+    ],
     ...[LockStorageError, SchemaMismatchError],
   ].map((type) => new type('what', { cause }));
   for (const error of errors) {
@@ -23,7 +30,8 @@ void test('instanceof tells the kinds apart, and holds for subclasses', () => {
   assert.ok(new SchemaMismatchError('x') instanceof LockStorageError);
   assert.ok(!(new LockStorageError('x') instanceof SchemaMismatchError));
   assert.ok(!(new LockLostError('x') instanceof LockStorageError));
-  for (const other of [new Error('x'), null, undefined, 'x', {}]) assert.ok(!(other instanceof CronlatchError));
+  for (const other of [new Error('x'), null, undefined, 'x', {}])
+    assert.ok(!(other instanceof CronlatchError));
   class Mine extends LockLostError {}
   assert.ok(new Mine('x') instanceof LockLostError && new Mine('x') instanceof Mine);
   assert.ok(!(new LockLostError('x') instanceof Mine));

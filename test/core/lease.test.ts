@@ -231,7 +231,10 @@ void test('a renewal on its way when the job ends does not outlive the release',
   const { accessor, clock, other, provider } = lockBench();
   const lock = await provider.lock(KEPT);
   let answer = (): void => {};
-  accessor.fail('extend', delayedBy(() => new Promise<void>((resolve) => (answer = resolve))));
+  accessor.fail(
+    'extend',
+    delayedBy(() => new Promise<void>((resolve) => (answer = resolve))),
+  );
   clock.advance('200s');
   await turn();
   const released = lock?.unlock();

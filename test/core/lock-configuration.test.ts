@@ -5,9 +5,35 @@ import { InvalidLockConfigurationError, type LockConfiguration } from 'cronlatch
 import { checkDeclaredConfiguration, checkLockConfiguration } from '#cronlatch/core/lock-configuration';
 import { checkLockName } from '#cronlatch/core/lock-name';
 
-const GOOD_NAMES = ['a', 'close-day', 'x'.repeat(64), '😀'.repeat(64), 'Zeitabschluß', '日次処理', "job'; DROP TABLE shedlock; --", 'a b', 'a\u200Db', '%', '\\'];
+const GOOD_NAMES = [
+  'a',
+  'close-day',
+  'x'.repeat(64),
+  '😀'.repeat(64),
+  'Zeitabschluß',
+  '日次処理',
+  "job'; DROP TABLE shedlock; --",
+  'a b',
+  'a\u200Db',
+  '%',
+  '\\',
+];
 const BAD_NAMES: unknown[] = [
-  ...['', ' ', 'x'.repeat(65), '😀'.repeat(65), 'x'.repeat(1e6), ' a', 'a ', 'a\u00A0', '\uFEFFa', 'a\0b', 'a\nb', 'a\u0085b', '\u007F'],
+  ...[
+    '',
+    ' ',
+    'x'.repeat(65),
+    '😀'.repeat(65),
+    'x'.repeat(1e6),
+    ' a',
+    'a ',
+    'a\u00A0',
+    '\uFEFFa',
+    'a\0b',
+    'a\nb',
+    'a\u0085b',
+    '\u007F',
+  ],
   ...['e\u0301', '\uD800', 'a\uDC00b', 'ỗ'.normalize('NFD')],
   ...[undefined, null, 7, {}, ['a'], Symbol('a')],
 ];
@@ -20,7 +46,10 @@ for (const [i, name] of BAD_NAMES.entries()) {
   void test(`name ${i} (${JSON.stringify(name)?.slice(0, 20)}) is refused in a message of bearable length`, () => {
     assert.throws(
       () => checkLockName(name),
-      (error) => error instanceof InvalidLockConfigurationError && error.message.includes('cannot be the name of a lock') && error.message.length < 300,
+      (error) =>
+        error instanceof InvalidLockConfigurationError &&
+        error.message.includes('cannot be the name of a lock') &&
+        error.message.length < 300,
     );
   });
 }
@@ -34,7 +63,12 @@ void test('a name that is taken has no more than 64 characters, none of them whi
         assert.ok(error instanceof InvalidLockConfigurationError);
         return;
       }
-      assert.ok([...name].length <= 64 && name === name.trim() && name === name.normalize('NFC') && name.isWellFormed());
+      assert.ok(
+        [...name].length <= 64 &&
+          name === name.trim() &&
+          name === name.normalize('NFC') &&
+          name.isWellFormed(),
+      );
     }),
     { numRuns: 2000 },
   );
@@ -55,7 +89,10 @@ const REFUSED: [Partial<LockConfiguration>, RegExp][] = [
 
 for (const [part, message] of REFUSED) {
   void test(`${JSON.stringify(part)} is refused, by name and value`, () => {
-    assert.throws(() => checkLockConfiguration({ name: 'job', lockAtMostFor: '1h', ...part }), { code: 'CRONLATCH_INVALID_CONFIGURATION', message });
+    assert.throws(() => checkLockConfiguration({ name: 'job', lockAtMostFor: '1h', ...part }), {
+      code: 'CRONLATCH_INVALID_CONFIGURATION',
+      message,
+    });
   });
 }
 
@@ -67,15 +104,27 @@ void test('a configuration is read into milliseconds, with its defaults', () => 
     renewEveryMs: undefined,
     maxHoldMs: 86_400_000,
   });
-  assert.equal(checkLockConfiguration({ name: 'job', lockAtMostFor: '30s', keepAlive: true }).renewEveryMs, 10_000);
-  assert.equal(checkLockConfiguration({ name: 'job', lockAtMostFor: '30s', keepAlive: '5s' }).renewEveryMs, 5000);
-  assert.equal(checkLockConfiguration({ name: 'job', lockAtMostFor: '2d', keepAlive: true }).maxHoldMs, 172_800_000);
+  assert.equal(
+    checkLockConfiguration({ name: 'job', lockAtMostFor: '30s', keepAlive: true }).renewEveryMs,
+    10_000,
+  );
+  assert.equal(
+    checkLockConfiguration({ name: 'job', lockAtMostFor: '30s', keepAlive: '5s' }).renewEveryMs,
+    5000,
+  );
+  assert.equal(
+    checkLockConfiguration({ name: 'job', lockAtMostFor: '2d', keepAlive: true }).maxHoldMs,
+    172_800_000,
+  );
 });
 
 void test('before a guard is known, only what its defaults cannot mend is refused', () => {
   checkDeclaredConfiguration({ name: 'job' });
   checkDeclaredConfiguration({ name: 'x'.repeat(200), lockAtMostFor: '1m', nameLength: 255 });
   assert.throws(() => checkDeclaredConfiguration({ name: 'x'.repeat(65) }), InvalidLockConfigurationError);
-  assert.throws(() => checkDeclaredConfiguration({ name: 'job', lockAtLeastFor: '1' }), InvalidLockConfigurationError);
+  assert.throws(
+    () => checkDeclaredConfiguration({ name: 'job', lockAtLeastFor: '1' }),
+    InvalidLockConfigurationError,
+  );
   assert.throws(() => checkDeclaredConfiguration({ name: 'job', nameLength: 256 }), /nameLength is 256/);
 });

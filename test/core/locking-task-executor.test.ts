@@ -19,7 +19,10 @@ void test('a task whose lock another instance holds is skipped, and the event te
   await other.lock(JOB);
   const skips: CronlatchEvents['lock:skipped'][] = [];
   events.on('lock:skipped', (event) => void skips.push(event));
-  assert.deepEqual(await executor.executeWithLock(() => assert.fail('ran'), JOB), { executed: false, reason: 'locked' });
+  assert.deepEqual(await executor.executeWithLock(() => assert.fail('ran'), JOB), {
+    executed: false,
+    reason: 'locked',
+  });
   assert.deepEqual(
     skips.map(({ reason, heldUntil }) => [reason, heldUntil?.toISOString()]),
     [['locked', '2026-11-20T03:10:00.000Z']],
@@ -30,7 +33,10 @@ void test('a task whose lock another instance holds is skipped, and the event te
 void test('P7 when it is not known that the lock was obtained, the task does not run and the caller gets an error', async () => {
   const { executor, accessor, names } = executorBench();
   accessor.fail('updateRecord', refusedConnection);
-  await assert.rejects(executor.executeWithLock(() => assert.fail('ran'), JOB), LockStorageError);
+  await assert.rejects(
+    executor.executeWithLock(() => assert.fail('ran'), JOB),
+    LockStorageError,
+  );
   assert.deepEqual(names(), ['lock:failed']);
 });
 
@@ -53,7 +59,13 @@ void test('P9 a release that fails replaces neither the value nor the error', as
   const { executor, accessor, drive, names } = executorBench();
   const never = Array.from({ length: 5000 }, () => refusedConnection);
   accessor.fail('unlock', ...never);
-  assert.deepEqual(await drive(executor.executeWithLock(() => 42, JOB), 100), { executed: true, value: 42 });
+  assert.deepEqual(
+    await drive(
+      executor.executeWithLock(() => 42, JOB),
+      100,
+    ),
+    { executed: true, value: 42 },
+  );
   assert.ok(names().includes('run:completed') && !names().includes('lock:released'));
 });
 
@@ -61,9 +73,15 @@ void test('P9 a release that takes long goes on behind the caller, who waits ten
   const { executor, accessor, clock, drive, told } = executorBench();
   accessor.fail('unlock', ...Array.from({ length: 5000 }, () => refusedConnection));
   const startedAtMs = clock.monotonicMs();
-  await drive(executor.executeWithLock(() => 42, JOB), 100);
+  await drive(
+    executor.executeWithLock(() => 42, JOB),
+    100,
+  );
   assert.ok(clock.monotonicMs() - startedAtMs <= 10_100);
-  assert.deepEqual(await executor.executeWithLock(() => 43, JOB), { executed: false, reason: 'running-here' });
+  assert.deepEqual(await executor.executeWithLock(() => 43, JOB), {
+    executed: false,
+    reason: 'running-here',
+  });
   for (let minute = 0; minute < 120; minute += 1) {
     clock.advance('5s');
     await turn();
@@ -78,11 +96,20 @@ void test('a second tick in the same process is refused without a statement', as
   const first = executor.executeWithLock(() => promise, JOB);
   await turn();
   accessor.calls.length = 0;
-  assert.deepEqual(await executor.executeWithLock(() => assert.fail('ran'), JOB), { executed: false, reason: 'running-here' });
+  assert.deepEqual(await executor.executeWithLock(() => assert.fail('ran'), JOB), {
+    executed: false,
+    reason: 'running-here',
+  });
   assert.deepEqual(accessor.calls, []);
   resolve();
   assert.equal((await first).executed, true);
-  assert.deepEqual(names(), ['lock:acquired', 'run:started', 'lock:skipped', 'run:completed', 'lock:released']);
+  assert.deepEqual(names(), [
+    'lock:acquired',
+    'run:started',
+    'lock:skipped',
+    'run:completed',
+    'lock:released',
+  ]);
 });
 
 void test('a handler that ignores its aborted signal is not started again here, and is reported once a lease', async () => {
@@ -91,7 +118,8 @@ void test('a handler that ignores its aborted signal is not started again here, 
   const stuck = executor.executeWithLock(() => promise, JOB);
   await turn();
   clock.advance('10m');
-  for (const _tick of [1, 2, 3]) assert.equal((await executor.executeWithLock(() => assert.fail('ran'), JOB)).executed, false);
+  for (const _tick of [1, 2, 3])
+    assert.equal((await executor.executeWithLock(() => assert.fail('ran'), JOB)).executed, false);
   assert.equal(names().filter((name) => name === 'run:stuck').length, 1);
   assert.ok(names().includes('lock:lost'));
   resolve();
@@ -100,8 +128,18 @@ void test('a handler that ignores its aborted signal is not started again here, 
 });
 
 const UNAWAITABLE: [string, LockedTask<unknown>][] = [
-  ['a generator', function* () { yield 1; }],
-  ['an async iterator', async function* () { yield await Promise.resolve(1); }],
+  [
+    'a generator',
+    function* () {
+      yield 1;
+    },
+  ],
+  [
+    'an async iterator',
+    async function* () {
+      yield await Promise.resolve(1);
+    },
+  ],
   ['an Observable', () => ({ subscribe: () => {} })],
   ['an Observable', () => Promise.resolve({ subscribe: () => {} })],
 ];
@@ -109,7 +147,10 @@ const UNAWAITABLE: [string, LockedTask<unknown>][] = [
 for (const [what, task] of UNAWAITABLE) {
   void test(`a handler that returns ${what} is refused: its work would run after the release`, async () => {
     const { executor, names } = executorBench();
-    await assert.rejects(executor.executeWithLock(task, JOB), (error) => error instanceof InvalidLockUseError && error.message.includes(what));
+    await assert.rejects(
+      executor.executeWithLock(task, JOB),
+      (error) => error instanceof InvalidLockUseError && error.message.includes(what),
+    );
     assert.ok(names().includes('run:failed') && names().includes('lock:released'));
   });
 }

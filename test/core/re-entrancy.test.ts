@@ -8,7 +8,10 @@ void test('inside its own lease a task runs in that lease, without a statement',
   const { executor, accessor } = executorBench();
   const result = await executor.executeWithLock(async (outer) => {
     const before = accessor.calls.length;
-    const inner = await executor.executeWithLock((lock) => [lock === outer, accessor.calls.length - before], { ...JOB, lockAtMostFor: '1s' });
+    const inner = await executor.executeWithLock((lock) => [lock === outer, accessor.calls.length - before], {
+      ...JOB,
+      lockAtMostFor: '1s',
+    });
     return [inner, outer.signal.aborted];
   }, JOB);
   assert.deepEqual(result, { executed: true, value: [{ executed: true, value: [true, 0] }, false] });
@@ -59,8 +62,14 @@ void test('past its deadline a lease counts as none: the same process does not r
 void test('another lock inside a lease is asked for, and another provider always is', async () => {
   const { executor, otherExecutor, accessor } = executorBench();
   await executor.executeWithLock(async () => {
-    assert.deepEqual(await executor.executeWithLock(() => 'inner', { ...JOB, name: 'inner' }), { executed: true, value: 'inner' });
-    assert.deepEqual(await otherExecutor.executeWithLock(() => assert.fail('ran'), JOB), { executed: false, reason: 'locked' });
+    assert.deepEqual(await executor.executeWithLock(() => 'inner', { ...JOB, name: 'inner' }), {
+      executed: true,
+      value: 'inner',
+    });
+    assert.deepEqual(await otherExecutor.executeWithLock(() => assert.fail('ran'), JOB), {
+      executed: false,
+      reason: 'locked',
+    });
   }, JOB);
   assert.equal(accessor.calls.filter((call) => call === 'insertRecord').length, 2);
 });
@@ -81,7 +90,17 @@ void test('a provider is never re-entrant by itself', async () => {
 void test('a nested run that fails is reported, and fails for its caller', async () => {
   const { executor, names } = executorBench();
   await executor.executeWithLock(async () => {
-    await assert.rejects(executor.executeWithLock(() => Promise.reject(new Error('inner')), JOB), { message: 'inner' });
+    await assert.rejects(
+      executor.executeWithLock(() => Promise.reject(new Error('inner')), JOB),
+      { message: 'inner' },
+    );
   }, JOB);
-  assert.deepEqual(names(), ['lock:acquired', 'run:started', 'run:started', 'run:failed', 'run:completed', 'lock:released']);
+  assert.deepEqual(names(), [
+    'lock:acquired',
+    'run:started',
+    'run:started',
+    'run:failed',
+    'run:completed',
+    'lock:released',
+  ]);
 });

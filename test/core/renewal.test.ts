@@ -3,7 +3,14 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { planRenewal, type RenewalState } from '#cronlatch/core/renewal';
 
-const STATE: RenewalState = { nowMs: 0, confirmedAtMs: 0, failuresSince: 0, renewEveryMs: 10_000, deadlineMs: 30_000, holdUntilMs: 86_400_000 };
+const STATE: RenewalState = {
+  nowMs: 0,
+  confirmedAtMs: 0,
+  failuresSince: 0,
+  renewEveryMs: 10_000,
+  deadlineMs: 30_000,
+  holdUntilMs: 86_400_000,
+};
 
 void test('a lease is renewed a third of it after the last confirmation was sent', () => {
   assert.deepEqual(planRenewal(STATE), { action: 'renew', inMs: 10_000 });
@@ -33,10 +40,26 @@ void test('a lease that reaches maxHold already is not renewed', () => {
 void test('whatever the state, a planned renewal lies between now and the deadline', () => {
   const ms = fc.integer({ min: 0, max: 1_000_000 });
   fc.assert(
-    fc.property(ms, ms, fc.nat(80), fc.integer({ min: 1, max: 100_000 }), ms, ms, (now, confirmed, failuresSince, renewEveryMs, left, hold) => {
-      const nowMs = Math.max(now, confirmed);
-      const plan = planRenewal({ nowMs, confirmedAtMs: confirmed, failuresSince, renewEveryMs, deadlineMs: nowMs + left, holdUntilMs: nowMs + hold });
-      if (plan.action === 'renew') assert.ok(plan.inMs >= 0 && plan.inMs <= left && Number.isFinite(plan.inMs));
-    }),
+    fc.property(
+      ms,
+      ms,
+      fc.nat(80),
+      fc.integer({ min: 1, max: 100_000 }),
+      ms,
+      ms,
+      (now, confirmed, failuresSince, renewEveryMs, left, hold) => {
+        const nowMs = Math.max(now, confirmed);
+        const plan = planRenewal({
+          nowMs,
+          confirmedAtMs: confirmed,
+          failuresSince,
+          renewEveryMs,
+          deadlineMs: nowMs + left,
+          holdUntilMs: nowMs + hold,
+        });
+        if (plan.action === 'renew')
+          assert.ok(plan.inMs >= 0 && plan.inMs <= left && Number.isFinite(plan.inMs));
+      },
+    ),
   );
 });

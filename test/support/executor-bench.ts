@@ -2,7 +2,15 @@ import { EventHub, LockingTaskExecutor, type CronlatchEvents, type EventName } f
 import { lockBench } from './lock-bench';
 
 const OBSERVED: readonly EventName[] = [
-  ...(['lock:acquired', 'lock:skipped', 'lock:failed', 'lock:extended', 'lock:lost', 'lock:released', 'lock:releaseFailed'] as const),
+  ...([
+    'lock:acquired',
+    'lock:skipped',
+    'lock:failed',
+    'lock:extended',
+    'lock:lost',
+    'lock:released',
+    'lock:releaseFailed',
+  ] as const),
   ...(['run:started', 'run:completed', 'run:failed', 'run:stuck', 'guard:warning'] as const),
 ];
 
@@ -23,7 +31,11 @@ export function executorBench() {
 }
 
 /** A promise that a test settles by hand. */
-export function signal<T = void>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: unknown) => void } {
+export function signal<T = void>(): {
+  promise: Promise<T>;
+  resolve: (value: T) => void;
+  reject: (error: unknown) => void;
+} {
   let resolve!: (value: T) => void;
   let reject!: (error: unknown) => void;
   const promise = new Promise<T>((yes, no) => {

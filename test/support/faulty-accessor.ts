@@ -10,9 +10,12 @@ export const replyLost: Fault = async (run) => {
 };
 
 /** The statement did not take effect, and nobody was told. */
-export const sendingLost: Fault = () => Promise.reject(new LockStorageError('sending lost', { outcome: 'unknown' }));
-export const contended: Fault = () => Promise.reject(new LockStorageError('deadlock', { outcome: 'contention' }));
-export const refusedConnection: Fault = () => Promise.reject(new LockStorageError('refused', { outcome: 'nothing-ran' }));
+export const sendingLost: Fault = () =>
+  Promise.reject(new LockStorageError('sending lost', { outcome: 'unknown' }));
+export const contended: Fault = () =>
+  Promise.reject(new LockStorageError('deadlock', { outcome: 'contention' }));
+export const refusedConnection: Fault = () =>
+  Promise.reject(new LockStorageError('refused', { outcome: 'nothing-ran' }));
 /** What a careless accessor of somebody else throws. */
 export const strangeError: Fault = () => Promise.reject(new TypeError('strange'));
 
@@ -35,10 +38,14 @@ export class FaultyAccessor implements StorageAccessor {
     this.#faults.set(method, [...(this.#faults.get(method) ?? []), ...faults]);
   }
 
-  readonly insertRecord: StorageAccessor['insertRecord'] = (...args) => this.#call('insertRecord', () => this.store.insertRecord(...args));
-  readonly updateRecord: StorageAccessor['updateRecord'] = (...args) => this.#call('updateRecord', () => this.store.updateRecord(...args));
-  readonly extend: StorageAccessor['extend'] = (...args) => this.#call('extend', () => this.store.extend(...args));
-  readonly unlock: StorageAccessor['unlock'] = (...args) => this.#call('unlock', () => this.store.unlock(...args));
+  readonly insertRecord: StorageAccessor['insertRecord'] = (...args) =>
+    this.#call('insertRecord', () => this.store.insertRecord(...args));
+  readonly updateRecord: StorageAccessor['updateRecord'] = (...args) =>
+    this.#call('updateRecord', () => this.store.updateRecord(...args));
+  readonly extend: StorageAccessor['extend'] = (...args) =>
+    this.#call('extend', () => this.store.extend(...args));
+  readonly unlock: StorageAccessor['unlock'] = (...args) =>
+    this.#call('unlock', () => this.store.unlock(...args));
   readonly find: StorageAccessor['find'] = (...args) => this.#call('find', () => this.store.find(...args));
 
   #call<T>(method: Method, run: () => Promise<T>): Promise<T> {

@@ -1,5 +1,7 @@
 import {
   JobGuard,
+  type CronlatchEvents,
+  type EventName,
   type JobGuardOptions,
   type Lock,
   type LockConfiguration,
@@ -19,6 +21,8 @@ export function guardBench(options: Partial<JobGuardOptions> = {}) {
   const guard = new JobGuard({ lockProvider: provider, clock, events, logger, ...options });
   return { ...bench, provider, clock, events, lines, guard };
 }
+
+export type GuardBench = ReturnType<typeof guardBench>;
 
 export interface RunningJob {
   readonly lock: Lock;
@@ -50,4 +54,13 @@ export async function reasonOf(promise: Promise<unknown>): Promise<unknown> {
   );
   if ('reason' in settled) return settled.reason;
   throw new Error(`It was to reject, but resolved to ${String(settled.value)}.`);
+}
+
+export function nextEvent<K extends EventName>(guard: JobGuard, name: K): Promise<CronlatchEvents[K]> {
+  return new Promise((resolve) => {
+    const stop = guard.on(name, (event) => {
+      stop();
+      resolve(event);
+    });
+  });
 }

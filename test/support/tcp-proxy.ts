@@ -17,7 +17,10 @@ export async function tcpProxy(target: { host: string; port: number }): Promise<
   let stalled = false;
   const server = createServer((client) => {
     const upstream = connect(target);
-    for (const [from, to] of [[client, upstream], [upstream, client]] as const) {
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
       sockets.add(from);
       from.on('data', (chunk) => void (stalled || to.write(chunk)));
       from.on('error', () => to.destroy()); // A cut on one side is a cut on the other.

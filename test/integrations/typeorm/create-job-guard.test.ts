@@ -10,71 +10,102 @@ import { targetOf, tcpProxy, throughProxy } from '../../support/tcp-proxy';
 
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 
-testOn('mysql', 'a database that is down at the start is named by its address, without the password', async () => {
-  const database = await mysqlDatabase();
-  const proxy = await tcpProxy(targetOf(database.url));
-  await proxy.close();
-  for (const [options, address] of [
-    [{ host: '127.0.0.1', port: proxy.port, username: 'root', password: 'hunter2', database: 'app' }, `127.0.0.1:${proxy.port}`],
-    [{ url: `mysql://root:hunter2@127.0.0.1:${proxy.port}/app` }, `127.0.0.1:${proxy.port}`],
-    [{ socketPath: '/nowhere/mysqld.sock', username: 'root', password: 'hunter2' }, '/nowhere/mysqld.sock'],
-  ] as const) {
-    const error: unknown = await createJobGuard(new DataSource({ type: 'mysql', ...options })).catch((reason: unknown) => reason);
-    assert.ok(error instanceof LockStorageError);
-    assert.match(error.message, new RegExp(`MySQL at ${address}: .*(ECONNREFUSED|ENOENT)`));
-    assert.doesNotMatch(`${String(error)} ${JSON.stringify(error)} ${String(error.cause)} ${error.stack}`, /hunter2/);
-  }
-  await database.dispose();
-});
+testOn(
+  'mysql',
+  'a database that is down at the start is named by its address, without the password',
+  async () => {
+    const database = await mysqlDatabase();
+    const proxy = await tcpProxy(targetOf(database.url));
+    await proxy.close();
+    for (const [options, address] of [
+      [
+        { host: '127.0.0.1', port: proxy.port, username: 'root', password: 'hunter2', database: 'app' },
+        `127.0.0.1:${proxy.port}`,
+      ],
+      [{ url: `mysql://root:hunter2@127.0.0.1:${proxy.port}/app` }, `127.0.0.1:${proxy.port}`],
+      [{ socketPath: '/nowhere/mysqld.sock', username: 'root', password: 'hunter2' }, '/nowhere/mysqld.sock'],
+    ] as const) {
+      const error: unknown = await createJobGuard(new DataSource({ type: 'mysql', ...options })).catch(
+        (reason: unknown) => reason,
+      );
+      assert.ok(error instanceof LockStorageError);
+      assert.match(error.message, new RegExp(`MySQL at ${address}: .*(ECONNREFUSED|ENOENT)`));
+      assert.doesNotMatch(
+        `${String(error)} ${JSON.stringify(error)} ${String(error.cause)} ${error.stack}`,
+        /hunter2/,
+      );
+    }
+    await database.dispose();
+  },
+);
 
 testOn('mysql', 'a password that is refused is told, without the password', async () => {
   const database = await mysqlDatabase();
   const url = new URL(database.url);
   [url.username, url.password] = ['nobody', 'hunter2'];
   await assert.rejects(createJobGuard(new DataSource({ type: 'mysql', url: url.href })), (error) => {
-    return error instanceof LockStorageError && /Access denied/.test(error.message) && !error.message.includes('hunter2');
+    return (
+      error instanceof LockStorageError &&
+      /Access denied/.test(error.message) &&
+      !error.message.includes('hunter2')
+    );
   });
   await database.dispose();
 });
 
-testOn('mysql', 'lazy: it starts while the database is down, every tick fails, and works again with no restart', async () => {
-  const database = await mysqlDatabase();
-  const dataSource = await migratedDataSource(database);
-  const proxy = await tcpProxy(targetOf(database.url));
-  await proxy.close();
-  const guard = await createJobGuard(new DataSource({ type: 'mysql', url: throughProxy(database.url, proxy) }), { lazy: true, logger: false, statementTimeout: '1s' });
-  const failures: unknown[] = [];
-  guard.on('lock:failed', ({ error }) => void failures.push(error));
-  const tick = guard.wrap(JOB, () => 'ran');
-  try {
-    for (let down = 1; down <= 3; down += 1) {
+testOn(
+  'mysql',
+  'lazy: it starts while the database is down, every tick fails, and works again with no restart',
+  async () => {
+    const database = await mysqlDatabase();
+    const dataSource = await migratedDataSource(database);
+    const proxy = await tcpProxy(targetOf(database.url));
+    await proxy.close();
+    const guard = await createJobGuard(
+      new DataSource({ type: 'mysql', url: throughProxy(database.url, proxy) }),
+      { lazy: true, logger: false, statementTimeout: '1s' },
+    );
+    const failures: unknown[] = [];
+    guard.on('lock:failed', ({ error }) => void failures.push(error));
+    const tick = guard.wrap(JOB, () => 'ran');
+    try {
+      for (let down = 1; down <= 3; down += 1) {
+        assert.equal(await tick(), undefined);
+        assert.equal(failures.length, down);
+      }
+      assert.ok(
+        failures.every((error) => error instanceof LockStorageError && error.outcome === 'nothing-ran'),
+      );
+      await proxy.open();
+      assert.equal(await tick(), 'ran');
+      await proxy.close();
       assert.equal(await tick(), undefined);
-      assert.equal(failures.length, down);
+      await proxy.open();
+      assert.equal(await tick(), 'ran');
+      assert.equal(failures.length, 4);
+    } finally {
+      await guard.close();
+      await proxy.close();
+      await dataSource.destroy();
+      await database.dispose();
     }
-    assert.ok(failures.every((error) => error instanceof LockStorageError && error.outcome === 'nothing-ran'));
-    await proxy.open();
-    assert.equal(await tick(), 'ran');
-    await proxy.close();
-    assert.equal(await tick(), undefined);
-    await proxy.open();
-    assert.equal(await tick(), 'ran');
-    assert.equal(failures.length, 4);
-  } finally {
-    await guard.close();
-    await proxy.close();
-    await dataSource.destroy();
-    await database.dispose();
-  }
-});
+  },
+);
 
 for (const kind of ['sqlite', 'mysql'] as const) {
-  const testOnKind = kind === 'mysql' ? (name: string, body: () => Promise<void>) => testOn('mysql', name, body) : (name: string, body: () => Promise<void>) => void test(`sqlite: ${name}`, body);
+  const testOnKind =
+    kind === 'mysql'
+      ? (name: string, body: () => Promise<void>) => testOn('mysql', name, body)
+      : (name: string, body: () => Promise<void>) => void test(`sqlite: ${name}`, body);
   const create = async () => (kind === 'mysql' ? await mysqlDatabase() : sqliteDatabase());
 
   testOnKind('a missing table is told at the start, with the migration that makes it', async () => {
     const database = await create();
     await assert.rejects(createJobGuard(new DataSource(database.options)), (error) => {
-      return error instanceof SchemaMismatchError && /Table 'shedlock' is missing: run the migration made by createCronlatchMigration/.test(error.message);
+      return (
+        error instanceof SchemaMismatchError &&
+        /Table 'shedlock' is missing: run the migration made by createCronlatchMigration/.test(error.message)
+      );
     });
     await database.dispose();
   });
@@ -83,7 +114,10 @@ for (const kind of ['sqlite', 'mysql'] as const) {
     const database = await create();
     const dataSource = await migratedDataSource(database);
     await dataSource.query('ALTER TABLE shedlock DROP COLUMN fencing_token');
-    await assert.rejects(createJobGuard(dataSource), (error) => error instanceof SchemaMismatchError && /fencing_token/.test(error.message));
+    await assert.rejects(
+      createJobGuard(dataSource),
+      (error) => error instanceof SchemaMismatchError && /fencing_token/.test(error.message),
+    );
     await dataSource.destroy();
     await database.dispose();
   });
@@ -93,7 +127,10 @@ for (const kind of ['sqlite', 'mysql'] as const) {
     const dataSource = await migratedDataSource(database);
     const guard = await createJobGuard(dataSource);
     await dataSource.query('ALTER TABLE shedlock RENAME TO away');
-    await assert.rejects(guard.run(JOB, () => assert.fail('ran')), SchemaMismatchError);
+    await assert.rejects(
+      guard.run(JOB, () => assert.fail('ran')),
+      SchemaMismatchError,
+    );
     await dataSource.query('ALTER TABLE away RENAME TO shedlock');
     assert.equal((await guard.run(JOB, () => {})).executed, true);
     await guard.close();
@@ -103,9 +140,17 @@ for (const kind of ['sqlite', 'mysql'] as const) {
 
   testOnKind('table and columns of other names are created and used', async () => {
     const database = await create();
-    const columns = { name: 'n', lockUntil: 'until$', lockedAt: 'at', lockedBy: 'order', fencingToken: 'token' };
+    const columns = {
+      name: 'n',
+      lockUntil: 'until$',
+      lockedAt: 'at',
+      lockedBy: 'order',
+      fencingToken: 'token',
+    };
     const { createCronlatchMigration } = await import('cronlatch/typeorm');
-    const migrations = [createCronlatchMigration({ tables: ['lock'], lockTable: 'my_locks', columns, nameLength: 200 })];
+    const migrations = [
+      createCronlatchMigration({ tables: ['lock'], lockTable: 'my_locks', columns, nameLength: 200 }),
+    ];
     const dataSource = new DataSource({ ...database.options, migrations });
     await dataSource.initialize();
     await dataSource.runMigrations();
@@ -123,7 +168,9 @@ for (const kind of ['sqlite', 'mysql'] as const) {
 
 void test('a kind of database that cannot hold locks is refused, with those that can', async () => {
   for (const type of ['mongodb', 'spanner', 'postgres'] as const) {
-    const dataSource = Object.assign(Object.create(DataSource.prototype) as DataSource, { options: { type } });
+    const dataSource = Object.assign(Object.create(DataSource.prototype) as DataSource, {
+      options: { type },
+    });
     await assert.rejects(createJobGuard(dataSource), {
       code: 'CRONLATCH_INVALID_CONFIGURATION',
       message: `A DataSource of type '${type}' cannot hold the lock table. Supported: mysql, mariadb, better-sqlite3.`,
@@ -131,22 +178,46 @@ void test('a kind of database that cannot hold locks is refused, with those that
   }
 });
 
-for (const lockTable of ['', 'a b', 'a;b', 'a.b.c', '1a', 'a`b', 'a"b', 'ä', 'x'.repeat(64), '.a', 'a.', 'a--']) {
+for (const lockTable of [
+  '',
+  'a b',
+  'a;b',
+  'a.b.c',
+  '1a',
+  'a`b',
+  'a"b',
+  'ä',
+  'x'.repeat(64),
+  '.a',
+  'a.',
+  'a--',
+]) {
   void test(`'${lockTable}' is no table, and is refused before anything is sent`, async () => {
     const { options } = sqliteDatabase();
-    await assert.rejects(createJobGuard(new DataSource(options), { lockTable }), { code: 'CRONLATCH_INVALID_CONFIGURATION', message: /lockTable/ });
+    await assert.rejects(createJobGuard(new DataSource(options), { lockTable }), {
+      code: 'CRONLATCH_INVALID_CONFIGURATION',
+      message: /lockTable/,
+    });
   });
 }
 
 void test('two columns of one name, and a column that is no identifier, are refused', async () => {
   const dataSource = new DataSource(sqliteDatabase().options);
-  await assert.rejects(createJobGuard(dataSource, { columns: { lockedBy: 'locked_at' } }), /each must be another/);
-  await assert.rejects(createJobGuard(dataSource, { columns: { lockedBy: 'by; --' } }), /columns.lockedBy is "by; --"/);
+  await assert.rejects(
+    createJobGuard(dataSource, { columns: { lockedBy: 'locked_at' } }),
+    /each must be another/,
+  );
+  await assert.rejects(
+    createJobGuard(dataSource, { columns: { lockedBy: 'by; --' } }),
+    /columns.lockedBy is "by; --"/,
+  );
 });
 
 void test('with a lock provider of its own, the guard asks nothing of the database and closes nothing', async () => {
   const lockProvider = new InMemoryLockProvider();
-  const guard = await createJobGuard(new DataSource({ type: 'mysql', host: 'nowhere.invalid' }), { lockProvider });
+  const guard = await createJobGuard(new DataSource({ type: 'mysql', host: 'nowhere.invalid' }), {
+    lockProvider,
+  });
   assert.equal((await guard.run(JOB, () => {})).executed, true);
   await guard.close();
   assert.ok(await lockProvider.lock(JOB));

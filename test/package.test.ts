@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import * as required from 'cronlatch';
+
+const SUBPATHS = [
+  'cronlatch',
+  'cronlatch/typeorm',
+  'cronlatch/memory',
+  'cronlatch/node-cron',
+  'cronlatch/testing',
+];
+
+// TypeScript would compile import() into require().
+const load = new Function('specifier', 'return import(specifier)') as (
+  specifier: string,
+) => Promise<Record<string, unknown>>;
+
+for (const subpath of SUBPATHS) {
+  void test(`${subpath} is the same instance for import and require, name by name`, async () => {
+    const imported = await load(subpath);
+    const common = require(subpath) as Record<string, unknown>;
+    const names = Object.keys(common).filter((name) => name !== '__esModule');
+    assert.ok(names.length > 0);
+    for (const name of names) assert.equal(imported[name], common[name], name);
+  });
+}
+
+void test('what a context holds is seen through both doors', async () => {
+  const imported = (await load('cronlatch')) as unknown as typeof required;
+  const { InMemoryLockProvider } = await import('cronlatch/memory');
+  const guard = new required.JobGuard({ lockProvider: new InMemoryLockProvider() });
+  await guard.run({ name: 'job', lockAtMostFor: '1m' }, () => imported.LockAssert.assertLocked('job'));
+});
+
+void test('the core needs no package', () => {
+  const script = `
+    const Module = require('node:module');
+    const load = Module._load;
+    Module._load = (name, ...rest) => {
+      if (!name.startsWith('.') && !name.startsWith('node:') && !name.startsWith('/')) throw new Error('loads ' + name);
+      return load(name, ...rest);
+    };
+    for (const file of ['index', 'storage/memory/index', 'testing/index']) require(process.cwd() + '/dist/' + file + '.js');
+  `;
+  execFileSync(process.execPath, ['-e', script], { stdio: ['ignore', 'ignore', 'inherit'] });
+});
+
+for (const [subpath, peer] of [
+  ['integrations/typeorm', 'typeorm'],
+  ['integrations/node-cron', 'node-cron'],
+] as const) {
+  void test(`without ${peer}, its subpath says what to install`, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'cronlatch-package-'));
+    try {
+      execFileSync('cp', ['-r', 'dist', folder]);
+      const script = `try { require('${folder}/dist/${subpath}/index.js'); } catch (error) { console.log(error.name + ': ' + error.message); }`;
+      const said = execFileSync(process.execPath, ['-e', script], { cwd: folder, encoding: 'utf8' });
+      assert.equal(
+        said.trim(),
+        `CronlatchError: cronlatch/${peer} needs the package '${peer}': npm install ${peer}`,
+      );
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+}

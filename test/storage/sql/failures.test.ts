@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
+import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
+import {
+  driverErrorOf,
+  leavesConnectionUsable,
+  type SqlFailureKind,
+} from '#cronlatch/storage/sql/sql-failure';
+
+const MYSQL: [object, SqlFailureKind][] = [
+  [{ errno: 1062, code: 'ER_DUP_ENTRY' }, 'duplicate'],
+  ...[1213, 1205, 3572, 1020].map((errno): [object, SqlFailureKind] => [{ errno }, 'contention']),
+  ...[1053, 1317, 2006, 2013].map((errno): [object, SqlFailureKind] => [{ errno }, 'unknown']),
+  ...[1290, 1836, 1792].map((errno): [object, SqlFailureKind] => [{ errno }, 'not-the-primary']),
+  [{ errno: 1146 }, 'missing-table'],
+  ...[1054, 1406, 1364].map((errno): [object, SqlFailureKind] => [{ errno }, 'wrong-shape']),
+  ...[1040, 1045, 1142, 1064].map((errno): [object, SqlFailureKind] => [{ errno }, 'refused']),
+  ...['ECONNREFUSED', 'ENOTFOUND'].map((code): [object, SqlFailureKind] => [
+    { errno: -111, code },
+    'refused',
+  ]),
+  ...['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'PROTOCOL_CONNECTION_LOST', 'PROTOCOL_SEQUENCE_TIMEOUT'].map(
+    (code): [object, SqlFailureKind] => [{ errno: -104, code }, 'unknown'],
+  ),
+  [{ message: `Can't add new command when connection is in closed state` }, 'refused'],
+  [{ message: 'something new' }, 'unknown'],
+];
+
+void test('MySQL: what is not known to have failed counts as unknown', () => {
+  for (const [error, kind] of MYSQL)
+    assert.equal(mysql.failureOf(driverErrorOf(error)), kind, JSON.stringify(error));
+});
+
+const SQLITE: [object, SqlFailureKind][] = [
+  ...['SQLITE_BUSY', 'SQLITE_BUSY_SNAPSHOT', 'SQLITE_LOCKED', 'SQLITE_LOCKED_SHAREDCACHE'].map(
+    (code): [object, SqlFailureKind] => [{ code }, 'contention'],
+  ),
+  [{ code: 'SQLITE_READONLY' }, 'not-the-primary'],
+  [{ code: 'SQLITE_ERROR', message: 'no such table: shedlock' }, 'missing-table'],
+  [{ code: 'SQLITE_ERROR', message: 'no such column: fencing_token' }, 'wrong-shape'],
+  [{ code: 'SQLITE_ERROR', message: 'table shedlock has no column named x' }, 'wrong-shape'],
+  [{ code: 'SQLITE_IOERR_WRITE' }, 'unknown'],
+  [{ code: 'SQLITE_FULL' }, 'refused'],
+];
+
+void test('SQLite: a statement that failed was undone, unless the disk failed', () => {
+  for (const [error, kind] of SQLITE)
+    assert.equal(sqlite.failureOf(driverErrorOf(error)), kind, JSON.stringify(error));
+});
+
+void test('a connection is kept only after errors that say nothing about it', () => {
+  const kept: SqlFailureKind[] = ['duplicate', 'contention', 'missing-table', 'wrong-shape'];
+  const dropped: SqlFailureKind[] = ['unknown', 'refused', 'not-the-primary'];
+  assert.ok(kept.every(leavesConnectionUsable) && !dropped.some(leavesConnectionUsable));
+});
+
+void test('anything can be thrown, and has a message', () => {
+  for (const thrown of [null, undefined, 'text', 7, {}, new Error('x')])
+    assert.equal(typeof driverErrorOf(thrown).message, 'string');
+});
