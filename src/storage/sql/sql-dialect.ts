@@ -1,27 +1,37 @@
-import type { LockRequest } from '../../core';
-import type { LockTable } from './lock-table';
+import type { LockColumns, LockTable } from './lock-table';
+import type { SqlResult } from './sql-executor';
 import type { DriverError, SqlFailureKind } from './sql-failure';
-import type { SqlResult, SqlStatement } from './sql-executor';
 
-/** The statements of one lock table. Every dialect has the same, in the same order. */
-export interface LockStatements {
-  readonly takeOver: (request: LockRequest) => SqlStatement;
-  readonly insert: (request: LockRequest) => SqlStatement;
-  readonly extend: (request: LockRequest) => SqlStatement;
-  readonly unlock: (request: LockRequest) => SqlStatement;
+/** A lock table whose names are quoted: they may stand in a statement. */
+export interface QuotedLockTable extends LockColumns {
+  readonly table: string;
+  /** Not quoted: the width of the name column. */
+  readonly nameLength: number;
+}
+
+/**
+ * The statements of one lock table. Every dialect has the same, in the same order. Parameters: `:name`, `:owner`, and
+ * in microseconds `:atMost` and `:atLeast`.
+ */
+export interface LockTexts {
+  readonly takeOver: string;
+  readonly insert: string;
+  readonly extend: string;
+  readonly unlock: string;
   /** Both answer locked_by, held (0 or 1), lock_until_us and fencing_token. */
-  readonly look: (name: string) => SqlStatement;
-  readonly resolve: (name: string) => SqlStatement;
+  readonly look: string;
+  readonly resolve: string;
   /** Reads nothing, but fails where the table or a column is missing. */
-  readonly probe: () => SqlStatement;
+  readonly probe: string;
 }
 
 export interface SqlDialect {
   readonly name: string;
-  /** Quotes each part of a checked table path. */
-  readonly quotePath: (path: readonly string[]) => string;
-  readonly createLockTable: (table: LockTable) => string;
-  readonly lockStatements: (table: LockTable) => LockStatements;
+  readonly quote: (identifier: string) => string;
+  /** @param position counted from 1 */
+  readonly placeholder: (position: number) => string;
+  readonly createLockTable: (table: QuotedLockTable) => string;
+  readonly lockTexts: (table: QuotedLockTable) => LockTexts;
   /** How many rows a statement of this dialect wrote. Anything but a number is for the caller to refuse. */
   readonly writtenRows: (result: SqlResult) => unknown;
   /** The token of a statement that wrote its row. */
@@ -29,7 +39,17 @@ export interface SqlDialect {
   readonly failureOf: (error: DriverError) => SqlFailureKind;
 }
 
-/** Durations travel as whole microseconds. */
-export function microseconds(milliseconds: number): number {
-  return Math.round(milliseconds * 1000);
+export function quoteLockTable(
+  { path, columns, nameLength }: LockTable,
+  { quote }: SqlDialect,
+): QuotedLockTable {
+  return {
+    table: path.map(quote).join('.'),
+    name: quote(columns.name),
+    lockUntil: quote(columns.lockUntil),
+    lockedAt: quote(columns.lockedAt),
+    lockedBy: quote(columns.lockedBy),
+    fencingToken: quote(columns.fencingToken),
+    nameLength,
+  };
 }

@@ -1,6 +1,5 @@
 import {
   LockStorageError,
-  SchemaMismatchError,
   type Grant,
   type LockRecord,
   type LockRequest,
@@ -8,9 +7,12 @@ import {
   type StorageAccessor,
 } from '../../core';
 import type { LockTable } from './lock-table';
-import type { LockStatements, SqlDialect } from './sql-dialect';
-import { SqlExecutionError, type SqlExecutor, type SqlResult, type SqlStatement } from './sql-executor';
-import { driverErrorOf, type SqlFailureKind } from './sql-failure';
+import { NamedStatement } from './named-statement';
+import { quoteLockTable, type LockTexts, type SqlDialect } from './sql-dialect';
+import type { ExecuteOptions, SqlExecutor, SqlResult, SqlStatement } from './sql-executor';
+import { DuplicateRecord, storageErrorOf } from './storage-error';
+
+type FindOptions = Parameters<StorageAccessor['find']>[1];
 
 export interface SqlStorageOptions {
   readonly executor: SqlExecutor;
@@ -25,65 +27,52 @@ export interface SqlStorageOptions {
 /** A lock table in SQL. */
 export class SqlStorageAccessor implements StorageAccessor {
   readonly #options: SqlStorageOptions;
-  readonly #statements: LockStatements;
-  readonly #tableName: string;
+  readonly #statements: Readonly<Record<keyof LockTexts, NamedStatement>>;
 
   constructor(options: SqlStorageOptions) {
+    const { dialect, table } = options;
+    const texts = Object.entries(dialect.lockTexts(quoteLockTable(table, dialect)));
+    const statements = texts.map(([key, text]: [string, string]) => [
+      key,
+      new NamedStatement(text, dialect.placeholder),
+    ]);
     this.#options = options;
-    this.#statements = options.dialect.lockStatements(options.table);
-    this.#tableName = options.table.path.join('.');
+    this.#statements = Object.fromEntries(statements) as Record<keyof LockTexts, NamedStatement>;
   }
 
-  async insertRecord(request: LockRequest, { timeoutMs }: StatementOptions): Promise<Grant | undefined> {
+  async insertRecord(request: LockRequest, options: StatementOptions): Promise<Grant | undefined> {
     try {
-      return this.#grant(
-        await this.#execute(this.#statements.insert(request), { timeoutMs, urgent: false }, request.name),
-        request.name,
-      );
+      return this.#grant(await this.#write('insert', request, options), request);
     } catch (error) {
       if (error instanceof DuplicateRecord) return undefined;
       throw error;
     }
   }
 
-  async updateRecord(request: LockRequest, { timeoutMs }: StatementOptions): Promise<Grant | undefined> {
-    return this.#grant(
-      await this.#execute(this.#statements.takeOver(request), { timeoutMs, urgent: false }, request.name),
-      request.name,
-    );
+  async updateRecord(request: LockRequest, options: StatementOptions): Promise<Grant | undefined> {
+    return this.#grant(await this.#write('takeOver', request, options), request);
   }
 
-  async extend(request: LockRequest, { timeoutMs }: StatementOptions): Promise<boolean> {
-    return this.#wrote(
-      await this.#execute(this.#statements.extend(request), { timeoutMs, urgent: true }, request.name),
-      request.name,
-    );
+  async extend(request: LockRequest, options: StatementOptions): Promise<boolean> {
+    return this.#wrote(await this.#write('extend', request, options), request);
   }
 
-  async unlock(request: LockRequest, { timeoutMs }: StatementOptions): Promise<boolean> {
-    return this.#wrote(
-      await this.#execute(this.#statements.unlock(request), { timeoutMs, urgent: true }, request.name),
-      request.name,
-    );
+  async unlock(request: LockRequest, options: StatementOptions): Promise<boolean> {
+    return this.#wrote(await this.#write('unlock', request, options), request);
   }
 
-  async find(
-    name: string,
-    { timeoutMs, purpose }: StatementOptions & { purpose: 'look' | 'resolve' },
-  ): Promise<LockRecord | undefined> {
-    const { rows } = await this.#execute(
-      this.#statements[purpose](name),
-      { timeoutMs, urgent: purpose === 'resolve' },
-      name,
-    );
+  async find(name: string, { timeoutMs, purpose }: FindOptions): Promise<LockRecord | undefined> {
+    const statement = this.#statements[purpose].bind({ name });
+    const { rows } = await this.#execute(statement, { timeoutMs, urgent: purpose === 'resolve' }, name);
     const row = rows[0];
-    if (row === undefined) return undefined;
-    return {
-      lockedBy: String(row['locked_by']),
-      held: Number(row['held']) === 1,
-      lockUntil: new Date(Number(row['lock_until_us']) / 1000),
-      fencingToken: this.#token(row['fencing_token'], name),
-    };
+    return (
+      row && {
+        lockedBy: String(row['locked_by']),
+        held: Number(row['held']) === 1,
+        lockUntil: new Date(Number(row['lock_until_us']) / 1000),
+        fencingToken: tokenOf(row['fencing_token'], name),
+      }
+    );
   }
 
   /**
@@ -93,19 +82,19 @@ export class SqlStorageAccessor implements StorageAccessor {
    * @throws LockStorageError when the database cannot be asked
    */
   async probe({ timeoutMs }: StatementOptions): Promise<void> {
-    await this.#execute(this.#statements.probe(), { timeoutMs, urgent: false }, undefined);
+    await this.#execute(this.#statements.probe.bind({}), { timeoutMs, urgent: false }, undefined);
   }
 
   async close(): Promise<void> {
     await this.#options.executor.close();
   }
 
-  #grant(result: SqlResult, name: string): Grant | undefined {
-    if (!this.#wrote(result, name)) return undefined;
-    return { fencingToken: this.#token(this.#options.dialect.tokenOf(result), name) };
+  #grant(result: SqlResult, request: LockRequest): Grant | undefined {
+    if (!this.#wrote(result, request)) return undefined;
+    return { fencingToken: tokenOf(this.#options.dialect.tokenOf(result), request.name) };
   }
 
-  #wrote(result: SqlResult, name: string): boolean {
+  #wrote(result: SqlResult, { name }: LockRequest): boolean {
     const rows = this.#options.dialect.writtenRows(result);
     if (rows === 0 || rows === 1) return rows === 1;
     throw new LockStorageError(
@@ -113,101 +102,41 @@ export class SqlStorageAccessor implements StorageAccessor {
     );
   }
 
-  /** Drivers hand a token over as number, string or bigint. */
-  #token(value: unknown, name: string): number {
-    const token = Number(value);
-    if (Number.isSafeInteger(token)) return token;
-    throw new LockStorageError(
-      `The fencing token of lock '${name}' is not a safe integer: ${String(value)}.`,
+  async #write(
+    key: 'takeOver' | 'insert' | 'extend' | 'unlock',
+    { name, owner, lockAtMostForMs, lockAtLeastForMs }: LockRequest,
+    { timeoutMs }: StatementOptions,
+  ): Promise<SqlResult> {
+    const durations = { atMost: microseconds(lockAtMostForMs), atLeast: microseconds(lockAtLeastForMs) };
+    const urgent = key === 'extend' || key === 'unlock';
+    return await this.#execute(
+      this.#statements[key].bind({ name, owner, ...durations }),
+      { timeoutMs, urgent },
+      name,
     );
   }
 
   async #execute(
     statement: SqlStatement,
-    options: { timeoutMs: number; urgent: boolean },
-    name: string | undefined,
+    options: ExecuteOptions,
+    lockName: string | undefined,
   ): Promise<SqlResult> {
     try {
       return await this.#options.executor.execute(statement, options);
     } catch (error) {
-      throw this.#translate(error, name);
-    }
-  }
-
-  /** Never passes the driver's error on as it is: it may hold values, or the statement with its values. */
-  #translate(error: unknown, name: string | undefined): Error {
-    const driverError = driverErrorOf(error instanceof SqlExecutionError ? (error.cause ?? error) : error);
-    const message = this.#options.redact(driverError.message).replace(/[.\s]+$/, '');
-    const cause = Object.assign(new Error(message), { code: driverError.code, errno: driverError.errno });
-    const details = { cause, driverCode: driverError.code };
-    const culprit = name === undefined ? `table '${this.#tableName}'` : `lock '${name}'`;
-    const progress = error instanceof SqlExecutionError ? error.progress : 'sent';
-    if (progress === 'not-sent') {
-      const text = `Nothing was sent for ${culprit} to ${this.#options.address}: ${message}.`;
-      return new LockStorageError(text, { ...details, outcome: 'nothing-ran' });
-    }
-    if (progress === 'rolled-back') {
-      return new LockStorageError(`The statement on ${culprit} did not take effect: ${message}.`, {
-        ...details,
-        outcome: 'nothing-ran',
-      });
-    }
-    return this.#explain(this.#options.dialect.failureOf(driverError), culprit, message, details);
-  }
-
-  #explain(
-    kind: SqlFailureKind,
-    culprit: string,
-    message: string,
-    details: { cause: Error; driverCode: string | undefined },
-  ): Error {
-    const table = this.#tableName;
-    const remedy = `run the migration made by createCronlatchMigration({ tables: ['lock'] }), or create the table as the README shows`;
-    switch (kind) {
-      case 'duplicate':
-        return new DuplicateRecord();
-      case 'contention':
-        return new LockStorageError(`Other transactions kept ${culprit} from being written: ${message}.`, {
-          ...details,
-          outcome: 'contention',
-        });
-      case 'unknown':
-        return new LockStorageError(
-          `It is not known what became of the statement on ${culprit}: ${message}.`,
-          { ...details, outcome: 'unknown' },
-        );
-      case 'not-the-primary':
-        return new LockStorageError(
-          `${this.#options.address} does not take writes, so it is not the primary (${culprit}): ${message}.`,
-          {
-            ...details,
-            outcome: 'nothing-ran',
-          },
-        );
-      case 'missing-table':
-        return new SchemaMismatchError(`Table '${table}' is missing: ${remedy}. (${message})`, {
-          ...details,
-          outcome: 'nothing-ran',
-        });
-      case 'wrong-shape':
-        return new SchemaMismatchError(
-          `Table '${table}' does not have the columns of the lock (${message}): ${remedy}.`,
-          {
-            ...details,
-            outcome: 'nothing-ran',
-          },
-        );
-      case 'refused':
-        return new LockStorageError(
-          `${this.#options.address} refused the statement on ${culprit}: ${message}.`,
-          {
-            ...details,
-            outcome: 'nothing-ran',
-          },
-        );
+      throw storageErrorOf(error, { ...this.#options, lockName });
     }
   }
 }
 
-/** Not a failure: somebody else inserted the record first. Never leaves this file. */
-class DuplicateRecord extends Error {}
+/** Durations travel as whole microseconds. */
+function microseconds(milliseconds: number): number {
+  return Math.round(milliseconds * 1000);
+}
+
+/** Drivers hand a token over as number, string or bigint. */
+function tokenOf(value: unknown, name: string): number {
+  const token = Number(value);
+  if (Number.isSafeInteger(token)) return token;
+  throw new LockStorageError(`The fencing token of lock '${name}' is not a safe integer: ${String(value)}.`);
+}

@@ -2,6 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { InvalidLockConfigurationError } from '../../core';
 import { describeValue } from '../../core/describe-value';
 import { lockTableOf, type LockTableOptions } from '../sql/lock-table';
+import { quoteLockTable, type SqlDialect } from '../sql/sql-dialect';
 import { dialectOf } from './database';
 
 export interface MigrationOptions extends Omit<LockTableOptions, 'columns'> {
@@ -20,18 +21,18 @@ export function createCronlatchMigration(options: MigrationOptions): new () => M
     throw new InvalidLockConfigurationError(`tables is ${describeValue(options.tables)}: use ['lock'].`);
   }
   const table = lockTableOf(options);
+  const dialectFor = (runner: QueryRunner): SqlDialect => dialectOf(runner.dataSource.options.type);
   // TypeORM orders migrations by the time stamp at the end of the name, and remembers them by the whole name.
   return class CronlatchLockTable1763596800000 implements MigrationInterface {
     readonly name = 'CronlatchLockTable1763596800000';
 
     async up(runner: QueryRunner): Promise<void> {
-      await runner.query(dialectOf(runner.dataSource.options.type).createLockTable(table));
+      const dialect = dialectFor(runner);
+      await runner.query(dialect.createLockTable(quoteLockTable(table, dialect)));
     }
 
     async down(runner: QueryRunner): Promise<void> {
-      await runner.query(
-        `DROP TABLE IF EXISTS ${dialectOf(runner.dataSource.options.type).quotePath(table.path)}`,
-      );
+      await runner.query(`DROP TABLE IF EXISTS ${quoteLockTable(table, dialectFor(runner)).table}`);
     }
   };
 }

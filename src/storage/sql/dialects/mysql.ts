@@ -1,8 +1,8 @@
 import { RELEASED_MARK } from '../../../core/owner';
-import { microseconds, type SqlDialect } from '../sql-dialect';
+import type { SqlDialect } from '../sql-dialect';
 
 const NOW = 'UTC_TIMESTAMP(6)';
-const now_us = `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ${NOW})`;
+const NOW_US = `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ${NOW})`;
 const TEXT = 'CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL';
 
 const CONTENTION = new Set([1213, 1205, 3572, 1020]);
@@ -24,51 +24,45 @@ const NEVER_SENT = new Set([
 export const mysql: SqlDialect = {
   name: 'mysql',
 
-  quotePath: (path) => path.map(quote).join('.'),
+  quote: (identifier) => `\`${identifier}\``,
+
+  placeholder: () => '?',
 
   // DATETIME holding UTC, not TIMESTAMP: that one is read in the session's zone, and has an hour a year that does not exist.
-  createLockTable: ({ path, columns, nameLength }) => `
-    CREATE TABLE IF NOT EXISTS ${path.map(quote).join('.')} (
-      ${quote(columns.name)} VARCHAR(${nameLength}) ${TEXT},
-      ${quote(columns.lockUntil)} DATETIME(6) NOT NULL,
-      ${quote(columns.lockedAt)} DATETIME(6) NOT NULL,
-      ${quote(columns.lockedBy)} VARCHAR(255) ${TEXT},
-      ${quote(columns.fencingToken)} BIGINT UNSIGNED NOT NULL DEFAULT 0,
-      PRIMARY KEY (${quote(columns.name)})
+  createLockTable: (t) => `
+    CREATE TABLE IF NOT EXISTS ${t.table} (
+      ${t.name} VARCHAR(${t.nameLength}) ${TEXT},
+      ${t.lockUntil} DATETIME(6) NOT NULL,
+      ${t.lockedAt} DATETIME(6) NOT NULL,
+      ${t.lockedBy} VARCHAR(255) ${TEXT},
+      ${t.fencingToken} BIGINT UNSIGNED NOT NULL DEFAULT 0,
+      PRIMARY KEY (${t.name})
     ) ENGINE = InnoDB`,
 
-  lockStatements: ({ path, columns }) => {
-    const table = path.map(quote).join('.');
-    const [name, until, at, by, token] = [
-      columns.name,
-      columns.lockUntil,
-      columns.lockedAt,
-      columns.lockedBy,
-      columns.fencingToken,
-    ].map(quote);
-
-    // LAST_INSERT_ID(expression) hands the token over in the same round trip, as insertId.
-    const takeOver = `UPDATE ${table} SET ${until} = TIMESTAMPADD(MICROSECOND, ?, ${NOW}), ${at} = ${NOW}, ${by} = ?, ${token} = LAST_INSERT_ID(GREATEST(${token} + 1, ${now_us})) WHERE ${name} = ? AND ${until} <= ${NOW}`;
-    // Plain: IGNORE hides truncation, and with ON DUPLICATE KEY UPDATE winner and loser look the same.
-    const insert = `INSERT INTO ${table} (${name}, ${until}, ${at}, ${by}, ${token}) VALUES (?, TIMESTAMPADD(MICROSECOND, ?, ${NOW}), ${NOW}, ?, LAST_INSERT_ID(${now_us}))`;
-    const ours = `WHERE ${name} = ? AND ${by} = ? AND ${until} > ${NOW}`;
-    const extend = `UPDATE ${table} SET ${until} = GREATEST(TIMESTAMPADD(MICROSECOND, ?, ${NOW}), TIMESTAMPADD(MICROSECOND, ?, ${at})) ${ours}`;
-    const unlock = `UPDATE ${table} SET ${until} = GREATEST(${NOW}, TIMESTAMPADD(MICROSECOND, ?, ${at})), ${by} = CONCAT(${by}, '${RELEASED_MARK}') ${ours}`;
-    const look = `SELECT ${by} AS locked_by, ${until} > ${NOW} AS held, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ${until}) AS lock_until_us, ${token} AS fencing_token FROM ${table} WHERE ${name} = ?`;
-    const probe = `SELECT ${name}, ${until}, ${at}, ${by}, ${token} FROM ${table} WHERE 1 = 0`;
-
+  lockTexts: ({ table, name, lockUntil, lockedAt, lockedBy, fencingToken }) => {
+    const ours = `WHERE ${name} = :name AND ${lockedBy} = :owner AND ${lockUntil} > ${NOW}`;
+    const look = `SELECT ${lockedBy} AS locked_by, ${lockUntil} > ${NOW} AS held,
+        TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ${lockUntil}) AS lock_until_us, ${fencingToken} AS fencing_token
+      FROM ${table} WHERE ${name} = :name`;
     return {
-      takeOver: (r) => ({ text: takeOver, values: [microseconds(r.lockAtMostForMs), r.owner, r.name] }),
-      insert: (r) => ({ text: insert, values: [r.name, microseconds(r.lockAtMostForMs), r.owner] }),
-      extend: (r) => ({
-        text: extend,
-        values: [microseconds(r.lockAtMostForMs), microseconds(r.lockAtLeastForMs), r.name, r.owner],
-      }),
-      unlock: (r) => ({ text: unlock, values: [microseconds(r.lockAtLeastForMs), r.name, r.owner] }),
-      look: (lockName) => ({ text: look, values: [lockName] }),
+      // LAST_INSERT_ID(expression) hands the token over in the same round trip, as insertId.
+      takeOver: `UPDATE ${table}
+        SET ${lockUntil} = TIMESTAMPADD(MICROSECOND, :atMost, ${NOW}), ${lockedAt} = ${NOW}, ${lockedBy} = :owner,
+          ${fencingToken} = LAST_INSERT_ID(GREATEST(${fencingToken} + 1, ${NOW_US}))
+        WHERE ${name} = :name AND ${lockUntil} <= ${NOW}`,
+      // Plain: IGNORE hides truncation, and with ON DUPLICATE KEY UPDATE winner and loser look the same.
+      insert: `INSERT INTO ${table} (${name}, ${lockUntil}, ${lockedAt}, ${lockedBy}, ${fencingToken})
+        VALUES (:name, TIMESTAMPADD(MICROSECOND, :atMost, ${NOW}), ${NOW}, :owner, LAST_INSERT_ID(${NOW_US}))`,
+      extend: `UPDATE ${table}
+        SET ${lockUntil} = GREATEST(TIMESTAMPADD(MICROSECOND, :atMost, ${NOW}), TIMESTAMPADD(MICROSECOND, :atLeast, ${lockedAt}))
+        ${ours}`,
+      unlock: `UPDATE ${table}
+        SET ${lockUntil} = GREATEST(${NOW}, TIMESTAMPADD(MICROSECOND, :atLeast, ${lockedAt})), ${lockedBy} = CONCAT(${lockedBy}, '${RELEASED_MARK}')
+        ${ours}`,
+      look,
       // Waits for writers: a plain read could overtake the statement whose outcome is asked for.
-      resolve: (lockName) => ({ text: `${look} FOR UPDATE`, values: [lockName] }),
-      probe: () => ({ text: probe, values: [] }),
+      resolve: `${look} FOR UPDATE`,
+      probe: `SELECT ${name}, ${lockUntil}, ${lockedAt}, ${lockedBy}, ${fencingToken} FROM ${table} WHERE 1 = 0`,
     };
   },
 
@@ -91,7 +85,3 @@ export const mysql: SqlDialect = {
     return message.includes('closed state') ? 'refused' : 'unknown';
   },
 };
-
-function quote(identifier: string): string {
-  return `\`${identifier}\``;
-}

@@ -1,5 +1,5 @@
 import { RELEASED_MARK } from '../../../core/owner';
-import { microseconds, type SqlDialect } from '../sql-dialect';
+import type { SqlDialect } from '../sql-dialect';
 
 /** Microseconds since 1970; steps by a thousand. */
 const NOW = `CAST(unixepoch('subsec') * 1000000 AS INTEGER)`;
@@ -8,47 +8,42 @@ const NOW = `CAST(unixepoch('subsec') * 1000000 AS INTEGER)`;
 export const sqlite: SqlDialect = {
   name: 'sqlite',
 
-  quotePath: (path) => path.map(quote).join('.'),
+  quote: (identifier) => `"${identifier}"`,
 
-  createLockTable: ({ path, columns }) => `
-    CREATE TABLE IF NOT EXISTS ${path.map(quote).join('.')} (
-      ${quote(columns.name)} TEXT NOT NULL PRIMARY KEY,
-      ${quote(columns.lockUntil)} INTEGER NOT NULL,
-      ${quote(columns.lockedAt)} INTEGER NOT NULL,
-      ${quote(columns.lockedBy)} TEXT NOT NULL,
-      ${quote(columns.fencingToken)} INTEGER NOT NULL DEFAULT 0
+  placeholder: () => '?',
+
+  createLockTable: (t) => `
+    CREATE TABLE IF NOT EXISTS ${t.table} (
+      ${t.name} TEXT NOT NULL PRIMARY KEY,
+      ${t.lockUntil} INTEGER NOT NULL,
+      ${t.lockedAt} INTEGER NOT NULL,
+      ${t.lockedBy} TEXT NOT NULL,
+      ${t.fencingToken} INTEGER NOT NULL DEFAULT 0
     ) WITHOUT ROWID`,
 
-  lockStatements: ({ path, columns }) => {
-    const table = path.map(quote).join('.');
-    const [name, until, at, by, token] = [
-      columns.name,
-      columns.lockUntil,
-      columns.lockedAt,
-      columns.lockedBy,
-      columns.fencingToken,
-    ].map(quote);
-
-    const takeOver = `UPDATE ${table} SET ${until} = ${NOW} + ?, ${at} = ${NOW}, ${by} = ?, ${token} = max(${token} + 1, ${NOW}) WHERE ${name} = ? AND ${until} <= ${NOW} RETURNING ${token} AS fencing_token`;
-    const insert = `INSERT INTO ${table} (${name}, ${until}, ${at}, ${by}, ${token}) VALUES (?, ${NOW} + ?, ${NOW}, ?, ${NOW}) ON CONFLICT (${name}) DO NOTHING RETURNING ${token} AS fencing_token`;
-    const ours = `WHERE ${name} = ? AND ${by} = ? AND ${until} > ${NOW} RETURNING ${token} AS fencing_token`;
-    const extend = `UPDATE ${table} SET ${until} = max(${NOW} + ?, ${at} + ?) ${ours}`;
-    const unlock = `UPDATE ${table} SET ${until} = max(${NOW}, ${at} + ?), ${by} = ${by} || '${RELEASED_MARK}' ${ours}`;
-    const look = `SELECT ${by} AS locked_by, ${until} > ${NOW} AS held, ${until} AS lock_until_us, ${token} AS fencing_token FROM ${table} WHERE ${name} = ?`;
-    const probe = `SELECT ${name}, ${until}, ${at}, ${by}, ${token} FROM ${table} WHERE 1 = 0`;
-
+  lockTexts: ({ table, name, lockUntil, lockedAt, lockedBy, fencingToken }) => {
+    const token = `RETURNING ${fencingToken} AS fencing_token`;
+    const ours = `WHERE ${name} = :name AND ${lockedBy} = :owner AND ${lockUntil} > ${NOW} ${token}`;
+    const look = `SELECT ${lockedBy} AS locked_by, ${lockUntil} > ${NOW} AS held,
+        ${lockUntil} AS lock_until_us, ${fencingToken} AS fencing_token
+      FROM ${table} WHERE ${name} = :name`;
     return {
-      takeOver: (r) => ({ text: takeOver, values: [microseconds(r.lockAtMostForMs), r.owner, r.name] }),
-      insert: (r) => ({ text: insert, values: [r.name, microseconds(r.lockAtMostForMs), r.owner] }),
-      extend: (r) => ({
-        text: extend,
-        values: [microseconds(r.lockAtMostForMs), microseconds(r.lockAtLeastForMs), r.name, r.owner],
-      }),
-      unlock: (r) => ({ text: unlock, values: [microseconds(r.lockAtLeastForMs), r.name, r.owner] }),
-      look: (lockName) => ({ text: look, values: [lockName] }),
+      takeOver: `UPDATE ${table}
+        SET ${lockUntil} = ${NOW} + :atMost, ${lockedAt} = ${NOW}, ${lockedBy} = :owner, ${fencingToken} = max(${fencingToken} + 1, ${NOW})
+        WHERE ${name} = :name AND ${lockUntil} <= ${NOW} ${token}`,
+      insert: `INSERT INTO ${table} (${name}, ${lockUntil}, ${lockedAt}, ${lockedBy}, ${fencingToken})
+        VALUES (:name, ${NOW} + :atMost, ${NOW}, :owner, ${NOW})
+        ON CONFLICT (${name}) DO NOTHING ${token}`,
+      extend: `UPDATE ${table}
+        SET ${lockUntil} = max(${NOW} + :atMost, ${lockedAt} + :atLeast)
+        ${ours}`,
+      unlock: `UPDATE ${table}
+        SET ${lockUntil} = max(${NOW}, ${lockedAt} + :atLeast), ${lockedBy} = ${lockedBy} || '${RELEASED_MARK}'
+        ${ours}`,
+      look,
       // One writer at a time, and a statement is over when it returns: a plain read sees every write that was sent before.
-      resolve: (lockName) => ({ text: look, values: [lockName] }),
-      probe: () => ({ text: probe, values: [] }),
+      resolve: look,
+      probe: `SELECT ${name}, ${lockUntil}, ${lockedAt}, ${lockedBy}, ${fencingToken} FROM ${table} WHERE 1 = 0`,
     };
   },
 
@@ -66,7 +61,3 @@ export const sqlite: SqlDialect = {
     return code?.startsWith('SQLITE_IOERR') ? 'unknown' : 'refused';
   },
 };
-
-function quote(identifier: string): string {
-  return `"${identifier}"`;
-}

@@ -1,0 +1,28 @@
+import type { SqlStatement } from './sql-executor';
+
+export type Parameters = Readonly<Record<string, string | number>>;
+
+/** A statement whose parameters have names, `:owner`, ready to be given values. */
+export class NamedStatement {
+  readonly #text: string;
+  readonly #names: readonly string[];
+
+  /** @param placeholder what the driver wants for the parameter at a position, counted from 1 */
+  constructor(text: string, placeholder: (position: number) => string) {
+    const names: string[] = [];
+    // A second colon is a cast of PostgreSQL.
+    this.#text = text.replace(/(?<!:):([a-z][A-Za-z]*)/g, (_match, name: string) =>
+      placeholder(names.push(name)),
+    );
+    this.#names = names;
+  }
+
+  bind(parameters: Parameters): SqlStatement {
+    const values = this.#names.map((name) => {
+      const value = parameters[name];
+      if (value === undefined) throw new TypeError(`Parameter :${name} has no value.`);
+      return value;
+    });
+    return { text: this.#text, values };
+  }
+}

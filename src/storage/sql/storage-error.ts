@@ -1,0 +1,69 @@
+import { LockStorageError, SchemaMismatchError } from '../../core';
+import type { LockTable } from './lock-table';
+import type { SqlDialect } from './sql-dialect';
+import { SqlExecutionError } from './sql-executor';
+import { driverErrorOf } from './sql-failure';
+
+export interface FailureContext {
+  readonly dialect: SqlDialect;
+  /** Names the database, without credentials. */
+  readonly address: string;
+  /** Takes secrets out of a driver's message. */
+  readonly redact: (message: string) => string;
+  readonly table: LockTable;
+  /** `undefined`: the statement was about the table as such. */
+  readonly lockName: string | undefined;
+}
+
+/** Not a failure: somebody else inserted the record first. Never leaves this folder. */
+export class DuplicateRecord extends Error {}
+
+const REMEDY = `run the migration made by createCronlatchMigration({ tables: ['lock'] }), or create the table as the README shows`;
+
+/** Never passes the driver's error on as it is: it may hold values, or the statement with its values. */
+export function storageErrorOf(error: unknown, context: FailureContext): Error {
+  const { dialect, address, lockName } = context;
+  const tableName = context.table.path.join('.');
+  const driverError = driverErrorOf(error instanceof SqlExecutionError ? (error.cause ?? error) : error);
+  const message = context.redact(driverError.message).replace(/[.\s]+$/, '');
+  const cause = Object.assign(new Error(message), { code: driverError.code, errno: driverError.errno });
+  const details = { cause, driverCode: driverError.code };
+  const nothingRan = { ...details, outcome: 'nothing-ran' } as const;
+  const culprit = lockName === undefined ? `table '${tableName}'` : `lock '${lockName}'`;
+  const progress = error instanceof SqlExecutionError ? error.progress : 'sent';
+  if (progress === 'not-sent') {
+    return new LockStorageError(`Nothing was sent for ${culprit} to ${address}: ${message}.`, nothingRan);
+  }
+  if (progress === 'rolled-back') {
+    return new LockStorageError(`The statement on ${culprit} did not take effect: ${message}.`, nothingRan);
+  }
+  const kind = dialect.failureOf(driverError);
+  switch (kind) {
+    case 'duplicate':
+      return new DuplicateRecord();
+    case 'contention':
+      return new LockStorageError(`Other transactions kept ${culprit} from being written: ${message}.`, {
+        ...details,
+        outcome: kind,
+      });
+    case 'unknown':
+      return new LockStorageError(`It is not known what became of the statement on ${culprit}: ${message}.`, {
+        ...details,
+        outcome: kind,
+      });
+    case 'not-the-primary':
+      return new LockStorageError(
+        `${address} does not take writes, so it is not the primary (${culprit}): ${message}.`,
+        nothingRan,
+      );
+    case 'missing-table':
+      return new SchemaMismatchError(`Table '${tableName}' is missing: ${REMEDY}. (${message})`, nothingRan);
+    case 'wrong-shape':
+      return new SchemaMismatchError(
+        `Table '${tableName}' does not have the columns of the lock (${message}): ${REMEDY}.`,
+        nothingRan,
+      );
+    case 'refused':
+      return new LockStorageError(`${address} refused the statement on ${culprit}: ${message}.`, nothingRan);
+  }
+}
