@@ -10,7 +10,7 @@ import { buildLibrary, buildTests, install } from './set-up.mjs';
 
 const SERVERS = ['mysql'];
 /** These use decorators, so they run in both compilations. */
-const IN_BOTH_MODES = ['decorator', 'integrations', 'testing', 'examples'];
+const IN_BOTH_MODES = ['decorator', 'integrations', 'testing', 'examples', 'readme'];
 const parts = process.argv.slice(2);
 
 await install();

@@ -1,0 +1,22 @@
+import 'reflect-metadata';
+import { SchedulerLock } from 'cronlatch';
+import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
+import { createJobGuard } from 'cronlatch/typeorm';
+import dataSource from './ormconfig';
+
+class BillingJobs {
+  @Scheduled('0 3 * * *', { timeZone: 'Europe/Paris' })
+  @SchedulerLock('close-day', '10m', '30s')
+  async closeDay(): Promise<void> {
+    await dataSource.query('SELECT 1'); // Runs on one instance. The others skip this tick.
+  }
+}
+
+async function main(): Promise<void> {
+  await dataSource.initialize();
+  const guard = await createJobGuard(dataSource); // Checks the lock table; two connections of its own.
+  scheduleJobs(new BillingJobs(), { guard });
+  guard.closeOnSignals(); // SIGTERM: no new runs, wait for the running ones, release, close.
+}
+
+void main();
