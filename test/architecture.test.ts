@@ -12,7 +12,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'storage/sql': ['core'],
   'storage/typeorm': ['core', 'storage/sql', 'typeorm'],
   'integrations/typeorm': ['core', 'guard', 'storage/typeorm', 'typeorm'],
-  'integrations/node-cron': ['core', 'guard', 'node-cron'],
+  'integrations/node-cron': ['core', 'guard', 'decorator', 'node-cron'],
   testing: ['core', 'guard', 'storage/memory'],
   'index.ts': ['core', 'guard', 'decorator'],
 };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { createRequire } from 'node:module';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,15 +15,12 @@ const SUBPATHS = [
   'cronlatch/testing',
 ];
 
-// TypeScript would compile import() into require().
-const load = new Function('specifier', 'return import(specifier)') as (
-  specifier: string,
-) => Promise<Record<string, unknown>>;
+const requireFrom = createRequire(__filename);
 
 for (const subpath of SUBPATHS) {
   void test(`${subpath} is the same instance for import and require, name by name`, async () => {
-    const imported = await load(subpath);
-    const common = require(subpath) as Record<string, unknown>;
+    const imported = (await import(subpath)) as Record<string, unknown>;
+    const common = requireFrom(subpath) as Record<string, unknown>;
     const names = Object.keys(common).filter((name) => name !== '__esModule');
     assert.ok(names.length > 0);
     for (const name of names) assert.equal(imported[name], common[name], name);
@@ -30,7 +28,7 @@ for (const subpath of SUBPATHS) {
 }
 
 void test('what a context holds is seen through both doors', async () => {
-  const imported = (await load('cronlatch')) as unknown as typeof required;
+  const imported = await import('cronlatch');
   const { InMemoryLockProvider } = await import('cronlatch/memory');
   const guard = new required.JobGuard({ lockProvider: new InMemoryLockProvider() });
   await guard.run({ name: 'job', lockAtMostFor: '1m' }, () => imported.LockAssert.assertLocked('job'));

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import * as cronlatch from 'cronlatch';
 
@@ -38,11 +39,12 @@ void test('instanceof tells the kinds apart, and holds for subclasses', () => {
 });
 
 void test('an error of a second copy of the library is recognised by its code', () => {
-  const path = require.resolve('#cronlatch/core/errors');
-  const loaded = require.cache[path];
-  delete require.cache[path];
-  const second = require(path) as typeof cronlatch;
-  require.cache[path] = loaded;
+  const load = createRequire(__filename);
+  const path = load.resolve('#cronlatch/core/errors');
+  const loaded = load.cache[path];
+  delete load.cache[path];
+  const second = load(path) as typeof cronlatch;
+  load.cache[path] = loaded;
   assert.notEqual(second.LockLostError, LockLostError);
   assert.ok(new second.LockLostError('x') instanceof LockLostError);
   assert.ok(new second.LockLostError('x') instanceof CronlatchError);

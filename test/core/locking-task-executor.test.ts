@@ -118,7 +118,7 @@ void test('a handler that ignores its aborted signal is not started again here, 
   const stuck = executor.executeWithLock(() => promise, JOB);
   await turn();
   clock.advance('10m');
-  for (const _tick of [1, 2, 3])
+  for (let tick = 1; tick <= 3; tick += 1)
     assert.equal((await executor.executeWithLock(() => assert.fail('ran'), JOB)).executed, false);
   assert.equal(names().filter((name) => name === 'run:stuck').length, 1);
   assert.ok(names().includes('lock:lost'));

@@ -19,13 +19,13 @@ export function lockBench() {
     accessor,
     provider,
     other,
-    async granted(configuration: LockConfiguration = JOB): Promise<Lock> {
+    granted: async (configuration: LockConfiguration = JOB): Promise<Lock> => {
       const lock = await provider.lock(configuration);
       assert.ok(lock);
       return lock;
     },
     /** Moves the clock on, a little at a time, until the promise is settled. */
-    async drive<T>(promise: Promise<T>, step = 10): Promise<T> {
+    drive: async <T>(promise: Promise<T>, step = 10): Promise<T> => {
       let settled = false;
       const watched = promise.finally(() => (settled = true));
       watched.catch(() => {}); // Rejections are the caller's.

@@ -1,4 +1,6 @@
 import type { QueryRunner } from 'typeorm';
+import type { Clock } from '../../core';
+import { withinLimit } from '../../core/clock';
 import type { SqlConnection } from '../sql/pooled-sql-executor';
 import { SqlExecutionError, type SqlResult, type SqlStatement } from '../sql/sql-executor';
 
@@ -16,10 +18,21 @@ export class TypeOrmMysqlConnection implements SqlConnection {
   constructor(
     private readonly runner: QueryRunner,
     private readonly connection: MysqlConnection,
+    private readonly clock: Clock,
   ) {}
 
-  async execute({ text, values }: SqlStatement): Promise<SqlResult> {
-    const [answer] = await this.connection.promise().query({ sql: text, values });
+  async execute({ text, values }: SqlStatement, endsAtMs: number): Promise<SqlResult> {
+    const limitMs = endsAtMs - this.clock.monotonicMs();
+    if (limitMs <= 0) throw new SqlExecutionError('no time was left for the statement', 'not-sent');
+    const answered = await withinLimit(
+      this.clock,
+      this.connection.promise().query({ sql: text, values }),
+      limitMs,
+    );
+    // The server may go on with it; the connection is destroyed, so that nobody meets its answer.
+    if (answered === 'time-out')
+      throw new SqlExecutionError(`no answer within ${Math.round(limitMs)} ms`, 'sent');
+    const [answer] = answered;
     if (Array.isArray(answer))
       return { rows: answer as SqlResult['rows'], affectedRows: undefined, insertId: undefined };
     const { affectedRows, insertId, serverStatus } = answer as Record<string, unknown>;

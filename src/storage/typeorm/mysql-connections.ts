@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import type { Clock } from '../../core';
 import type { ConnectionSource, SqlConnection } from '../sql/pooled-sql-executor';
 import { TypeOrmMysqlConnection, type MysqlConnection } from './mysql-connection';
 import { OwnDataSource } from './own-data-source';
@@ -12,6 +13,7 @@ export class OwnMysqlConnections implements ConnectionSource {
 
   constructor(
     application: DataSource,
+    private readonly clock: Clock,
     private readonly statementTimeoutMs: number,
   ) {
     this.#dataSource = new OwnDataSource(() => ownMysqlOptions(application, statementTimeoutMs));
@@ -20,7 +22,7 @@ export class OwnMysqlConnections implements ConnectionSource {
   async open(): Promise<SqlConnection> {
     const runner = (await this.#dataSource.get()).createQueryRunner('master');
     const connection = (await runner.connect()) as MysqlConnection;
-    const opened = new TypeOrmMysqlConnection(runner, connection);
+    const opened = new TypeOrmMysqlConnection(runner, connection, this.clock);
     if (this.#setUp.has(connection)) return opened;
     try {
       for (const sql of this.#sessionSettings()) await connection.promise().query({ sql });
@@ -50,7 +52,10 @@ export class OwnMysqlConnections implements ConnectionSource {
 export class SharedMysqlConnections implements ConnectionSource {
   readonly size: number;
 
-  constructor(private readonly application: DataSource) {
+  constructor(
+    private readonly application: DataSource,
+    private readonly clock: Clock,
+  ) {
     const { poolSize } = application.options as { poolSize?: number };
     this.size = Math.min(OWN_CONNECTIONS, poolSize ?? OWN_CONNECTIONS);
   }
@@ -58,7 +63,7 @@ export class SharedMysqlConnections implements ConnectionSource {
   async open(): Promise<SqlConnection> {
     // Never dataSource.query: that one can be caught by an ambient transaction.
     const runner = this.application.createQueryRunner('master');
-    return new TypeOrmMysqlConnection(runner, (await runner.connect()) as MysqlConnection);
+    return new TypeOrmMysqlConnection(runner, (await runner.connect()) as MysqlConnection, this.clock);
   }
 
   close(): Promise<void> {

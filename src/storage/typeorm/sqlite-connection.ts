@@ -19,8 +19,6 @@ const RETRY_DELAY_MS = 10;
  * timer of every lease. So nothing waits inside; a busy file, or a handle in a transaction, is asked again.
  */
 export class SqliteConnection implements SqlConnection {
-  #abandoned = false;
-
   constructor(
     private readonly database: SqliteDatabase,
     private readonly clock: Clock,
@@ -33,17 +31,15 @@ export class SqliteConnection implements SqlConnection {
 
   release(): void {}
 
-  /** There is one handle, and no statement outlives its call: only the waiting is given up. */
-  destroy(): void {
-    this.#abandoned = true;
-  }
+  /** There is one handle, and no statement outlives its call. */
+  destroy(): void {}
 
   async #whenFree<T>(action: () => T, endsAtMs: number): Promise<T> {
     let busy: unknown = new SqlExecutionError(
       'the handle that is shared with the application stayed inside a transaction',
       'not-sent',
     );
-    while (!this.#abandoned) {
+    for (;;) {
       try {
         if (!this.database.inTransaction) return action();
       } catch (error) {
@@ -51,9 +47,8 @@ export class SqliteConnection implements SqlConnection {
         busy = error;
       }
       const delayMs = RETRY_DELAY_MS * (0.5 + Math.random());
-      if (this.clock.monotonicMs() + delayMs >= endsAtMs) break;
+      if (this.clock.monotonicMs() + delayMs >= endsAtMs) throw busy;
       await pause(this.clock, delayMs);
     }
-    throw busy;
   }
 }

@@ -84,6 +84,6 @@ function connectionsOf(
       : new OwnSqliteConnection(dataSource, clock, warn);
   }
   return shared
-    ? new SharedMysqlConnections(dataSource)
-    : new OwnMysqlConnections(dataSource, statementTimeoutMs);
+    ? new SharedMysqlConnections(dataSource, clock)
+    : new OwnMysqlConnections(dataSource, clock, statementTimeoutMs);
 }

@@ -20,7 +20,7 @@ async function bench(
     database,
     dataSource,
     provider,
-    async dispose() {
+    dispose: async () => {
       await provider.close();
       await dataSource.destroy();
       await database.dispose();
