@@ -1,5 +1,4 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { setImmediate } from 'node:timers/promises';
 import { EventHub, type CronlatchEvents, type Duration, type EventName } from '../core';
 import { JobGuard, configureJobGuard } from '../guard';
 import { configuredGuard } from '../guard/configured-guard';
@@ -49,7 +48,7 @@ export function useTestGuard({ now, defaultLockAtMostFor, nameLength }: TestGuar
   configureJobGuard(guard, { replace: true });
   const restoreAndClose = async (): Promise<void> => {
     configureJobGuard(before, { replace: true });
-    await closeAtOnce(guard, clock);
+    await guard.close({ timeout: 0 });
   };
   // Once: by a second call another guard may be configured.
   let disposal: Promise<void> | undefined;
@@ -68,13 +67,4 @@ export function useTestGuard({ now, defaultLockAtMostFor, nameLength }: TestGuar
     dispose,
     [Symbol.asyncDispose]: dispose,
   };
-}
-
-/** Kept from before a test replaces the timers of its runner. */
-const eventLoopTurn = setImmediate;
-
-/** Closing waits by the guard's clock, which stands still: a job that does not end would hold it up for ever. */
-async function closeAtOnce(guard: JobGuard, clock: SettableClock): Promise<void> {
-  const closed = guard.close({ timeout: 0 }).then(() => true);
-  while (!(await Promise.race([closed, eventLoopTurn(false)]))) clock.advance(0);
 }
