@@ -74,7 +74,7 @@ function isForBothModes(file) {
 }
 
 function environment() {
-  const running = servers.running.map(({ name, url, version }) => ({ name, url, version }));
+  const running = servers.running.map(({ name, url, version, origin }) => ({ name, url, version, origin }));
   return { ...process.env, CRONLATCH_TEST_SERVERS: JSON.stringify(running), CRONLATCH_TEST_SKIPS: skips };
 }
 
@@ -83,9 +83,10 @@ function report() {
   for (const { name, version, origin } of servers.running)
     console.log(`server: ${name} ${version} (${origin})`);
   const skipped = readFileSync(skips, 'utf8').split('\n').filter(Boolean);
-  for (const { name, reasons } of servers.missing) {
-    const count = skipped.filter((line) => line === name).length;
-    console.log(`SKIPPED: ${count} tests, because there is no ${name}:\n  ${reasons.join('\n  ')}`);
+  for (const needed of new Set(skipped)) {
+    const count = skipped.filter((line) => line === needed).length;
+    const { reasons = [] } = servers.missing.find(({ name }) => name === needed) ?? {};
+    console.log([`SKIPPED: ${count} tests, because there is no ${needed}`, ...reasons].join('\n  '));
   }
-  if (servers.missing.length === 0) console.log('nothing skipped');
+  if (skipped.length === 0) console.log('nothing skipped');
 }

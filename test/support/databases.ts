@@ -10,6 +10,7 @@ interface Server {
   readonly name: string;
   readonly url: string;
   readonly version: string;
+  readonly origin: string;
 }
 
 const servers = JSON.parse(process.env['CRONLATCH_TEST_SERVERS'] ?? '[]') as Server[];
@@ -32,13 +33,25 @@ export interface MysqlDatabase extends TestDatabase {
 
 /** A test that needs a server. Without the server it is skipped, and the run says so at its end. */
 export function testOn(server: string, name: string, body: (t: TestContext) => Promise<void>): void {
-  if (servers.some((running) => running.name === server)) {
-    void test(`${server}: ${name}`, body);
-    return;
-  }
+  const isThere = servers.some((running) => running.name === server);
+  testIf(isThere, server, `${server}: ${name}`, body);
+}
+
+/** A test that needs a server for itself, to kill it: not one that the environment names. */
+export function testOnOwn(server: string, name: string, body: (t: TestContext) => Promise<void>): void {
+  const isPrivate = servers.some((running) => running.name === server && running.origin !== 'environment');
+  testIf(isPrivate, `${server} that may be killed`, `${server}: ${name}`, body);
+}
+
+function testIf(
+  condition: boolean,
+  needed: string,
+  name: string,
+  body: (t: TestContext) => Promise<void>,
+): void {
   const log = process.env['CRONLATCH_TEST_SKIPS'];
-  if (log !== undefined) appendFileSync(log, `${server}\n`);
-  void test(`${server}: ${name}`, { skip: `there is no ${server}` });
+  if (!condition && log !== undefined) appendFileSync(log, `${needed}\n`);
+  void test(name, condition ? {} : { skip: `there is no ${needed}` }, body);
 }
 
 export async function mysqlDatabase(): Promise<MysqlDatabase> {
