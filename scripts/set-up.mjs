@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { run } from './run.mjs';
 
 const STAMP = 'node_modules/.cronlatch-installed';
@@ -27,8 +28,12 @@ export async function install() {
 
 const tsc = (project) => run(process.execPath, ['node_modules/typescript/bin/tsc', '--project', project]);
 
-/** The library, into `dist`. */
+/** The library, into `dist`. What is there of a source that is gone would be found before a folder of that name. */
 export async function buildLibrary() {
+  for (const name of existsSync('dist') ? readdirSync('dist', { recursive: true }) : []) {
+    const source = join('src', name.replace(/\.(js|d\.ts)(\.map)?$/, '.ts'));
+    if (source.endsWith('.ts') && !existsSync(source)) rmSync(join('dist', name));
+  }
   await tsc('tsconfig.json');
 }
 

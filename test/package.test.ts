@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import * as required from 'cronlatch';
 
@@ -26,6 +26,14 @@ for (const subpath of SUBPATHS) {
     for (const name of names) assert.equal(imported[name], common[name], name);
   });
 }
+
+void test('every module can be loaded by itself', () => {
+  const files = readdirSync('dist', { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith('.js'));
+  assert.ok(files.length > 60);
+  for (const file of files) requireFrom(resolve('dist', file));
+});
 
 void test('what a context holds is seen through both doors', async () => {
   const imported = await import('cronlatch');

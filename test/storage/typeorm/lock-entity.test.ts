@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DataSource } from 'typeorm';
+import { createCronlatchMigration, createJobGuard, createLockEntity, type LockRow } from 'cronlatch/typeorm';
+import { mysqlDatabase, sqliteDatabase, testOn, type TestDatabase } from '../../support/databases';
+import { migratedDataSource } from '../../support/lock-table';
+
+async function synchronizes(database: TestDatabase): Promise<void> {
+  const entity = createLockEntity({ type: database.options.type });
+  const dataSource = new DataSource({ ...database.options, entities: [entity], synchronize: true });
+  await dataSource.initialize();
+  const guard = await createJobGuard(dataSource);
+  try {
+    assert.equal((await guard.run({ name: 'job', lockAtMostFor: '1m' }, () => {})).executed, true);
+    const rows = await dataSource.getRepository<LockRow>(entity).find();
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      ['job'],
+    );
+    assert.match(rows[0]?.lockedBy ?? '', /\/released$/);
+  } finally {
+    await guard.close();
+    await dataSource.destroy();
+    await database.dispose();
+  }
+}
+
+async function agreesWithMigration(database: TestDatabase): Promise<void> {
+  const dataSource = await migratedDataSource(database, {
+    entities: [createLockEntity({ type: database.options.type })],
+  });
+  const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+  assert.deepEqual(
+    upQueries.map(({ query }) => query),
+    [],
+  );
+  await dataSource.destroy();
+  await database.dispose();
+}
+
+void test('sqlite: a table that TypeORM has synchronized holds locks, and can be read as an entity', () =>
+  synchronizes(sqliteDatabase()));
+testOn('mysql', 'a table that TypeORM has synchronized holds locks, and can be read as an entity', async () =>
+  synchronizes(await mysqlDatabase()),
+);
+void test('sqlite: to TypeORM, the table of the migration is that of the entity', () =>
+  agreesWithMigration(sqliteDatabase()));
+testOn('mysql', 'to TypeORM, the table of the migration is that of the entity', async () =>
+  agreesWithMigration(await mysqlDatabase()),
+);
+
+testOn('mysql', 'the table can be in another database of the server', async () => {
+  const database = await mysqlDatabase();
+  const other = await mysqlDatabase();
+  const migrations = [createCronlatchMigration({ tables: ['lock'], schema: other.name })];
+  const dataSource = new DataSource({ ...database.options, migrations });
+  await dataSource.initialize();
+  await dataSource.runMigrations();
+  await dataSource.runMigrations();
+  const guard = await createJobGuard(dataSource, { lockTable: `${other.name}.shedlock` });
+  assert.equal((await guard.run({ name: 'job', lockAtMostFor: '1m' }, () => {})).executed, true);
+  const [rows] = await other.root.query('SELECT name FROM shedlock');
+  assert.deepEqual(rows, [{ name: 'job' }]);
+  await guard.close();
+  await dataSource.destroy();
+  await database.dispose();
+  await other.dispose();
+});
+
+void test('a migration that is asked for tables that there are not is refused', () => {
+  for (const tables of [[], ['ledger'], ['lock', 'lock']] as unknown as ['lock'][]) {
+    assert.throws(() => createCronlatchMigration({ tables }), {
+      code: 'CRONLATCH_INVALID_CONFIGURATION',
+      message: /^tables is .*: use \['lock'\]/,
+    });
+  }
+});
