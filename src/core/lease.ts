@@ -12,6 +12,8 @@ export interface LeaseOptions extends StatementContext {
   readonly terms: LockTerms;
   readonly owner: string;
   readonly observer: LockObserver;
+  /** Called when the release was written, or given up. */
+  readonly onReleased?: () => void;
 }
 
 /** The handle of one grant of a storage-based lock. */
@@ -71,7 +73,7 @@ export class Lease implements Lock {
       const live = this.#look();
       this.#cancelDeadline();
       this.#cancelRenewal();
-      this.#release = this.#inOrder(() => this.#unlock(live));
+      this.#release = this.#inOrder(() => this.#unlock(live)).finally(this.#options.onReleased);
     }
     return this.#release;
   }

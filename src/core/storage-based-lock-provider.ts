@@ -61,13 +61,16 @@ export class StorageBasedLockProvider implements LockProvider {
       observer,
     };
     const acquisition = new Acquisition(options);
+    const releaseLater = (): void => {
+      if (acquisition.mayBeGrantedLater) this.#releaseLater(options);
+    };
     let granted: SentGrant | undefined;
     try {
       granted = await acquisition.attempt();
     } finally {
-      if (granted === undefined && acquisition.mayBeGrantedLater) this.#releaseLater(options);
+      if (granted === undefined) releaseLater();
     }
-    return granted && (await this.#checkedLease(options, granted));
+    return granted && (await this.#checkedLease({ ...options, onReleased: releaseLater }, granted));
   }
 
   /** Closes what the accessor opened by itself. Locks that are held end with their leases. */

@@ -9,7 +9,7 @@ import {
   sendingLost,
   strangeError,
 } from '../support/faulty-accessor';
-import { JOB, lockBench } from '../support/lock-bench';
+import { JOB, lockBench, turn } from '../support/lock-bench';
 
 void test('the first time the row is inserted, ever after it is updated', async () => {
   const { accessor, granted } = lockBench();
@@ -109,6 +109,44 @@ for (const method of ['updateRecord', 'insertRecord'] as const) {
     assert.deepEqual(accessor.calls, ['unlock']);
   });
 }
+
+void test('a statement that takes effect only after the release of the one that was sent again is released, too', async () => {
+  const { accessor, provider, other, clock, drive } = lockBench();
+  await (await provider.lock(JOB))?.unlock();
+  let late: () => Promise<unknown> = () => assert.fail('not sent');
+  accessor.fail('updateRecord', (run) => {
+    late = run;
+    return sendingLost(run);
+  });
+  const lock = await drive(provider.lock(JOB));
+  await lock?.unlock();
+  await late();
+  assert.equal(await other.lock(JOB), undefined, 'granted to nobody');
+  clock.advance('5s');
+  await turn();
+  assert.ok(await other.lock(JOB));
+});
+
+void test('a look that fails makes the tick an error: it is not known whether the lock is there', async () => {
+  const { accessor, provider, drive, granted } = lockBench();
+  await granted();
+  accessor.fail('find', refusedConnection);
+  await assert.rejects(drive(provider.lock(JOB)), { outcome: 'nothing-ran' });
+});
+
+void test('when the store answers so slowly that no time is left for the insert, nothing more is sent', async () => {
+  const { accessor, provider, clock } = lockBench();
+  accessor.fail('updateRecord', async (run) => {
+    const answer = await run();
+    clock.stall('6s');
+    return answer;
+  });
+  await assert.rejects(provider.lock(JOB), {
+    message: "No time was left to ask for lock 'job'.",
+    outcome: 'nothing-ran',
+  });
+  assert.deepEqual(accessor.calls, ['updateRecord']);
+});
 
 void test('a lost reply behind which somebody else holds the lock is a refusal', async () => {
   const { accessor, provider, other } = lockBench();

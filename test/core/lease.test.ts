@@ -121,6 +121,15 @@ void test('a release that cannot be written until the lease has ended by itself 
   assert.ok(await other.lock(JOB));
 });
 
+void test('a release whose outcome cannot be asked for is sent again', async () => {
+  const { accessor, other, granted, drive } = lockBench();
+  const lock = await granted();
+  accessor.fail('unlock', sendingLost);
+  accessor.fail('find', refusedConnection);
+  assert.equal(await drive(lock.unlock()), true);
+  assert.ok(await other.lock(JOB));
+});
+
 void test('a release that the schema forbids is not tried again', async () => {
   const { accessor, granted } = lockBench();
   const lock = await granted();

@@ -136,7 +136,7 @@ function microseconds(milliseconds: number): number {
 
 /** Drivers hand a token over as number, string or bigint. */
 function tokenOf(value: unknown, name: string): number {
-  const token = Number(value);
+  const token = value === null || value === '' ? NaN : Number(value);
   if (Number.isSafeInteger(token)) return token;
   throw new LockStorageError(`The fencing token of lock '${name}' is not a safe integer: ${String(value)}.`);
 }

@@ -1,0 +1,76 @@
+import 'reflect-metadata';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SchedulerLock } from 'cronlatch';
+import { useTestGuard } from 'cronlatch/testing';
+import { foreignDecorator } from '../support/both-modes';
+
+const HIDDEN = Symbol('hidden');
+
+/** As a scheduler marks the function that it is to call. */
+const marked = (mark: string) =>
+  foreignDecorator((method) => {
+    Reflect.defineMetadata(mark, `metadata ${mark}`, method);
+    Object.defineProperty(method, HIDDEN, { value: `own ${mark}`, enumerable: false, configurable: true });
+    Object.assign(method, { [mark]: `own ${mark}` });
+  });
+
+class Jobs {
+  @marked('above')
+  @SchedulerLock('above', '1m')
+  async above(): Promise<void> {}
+
+  @SchedulerLock('below', '1m')
+  @marked('below')
+  async below(): Promise<void> {}
+
+  @marked('above')
+  @SchedulerLock('between', '1m')
+  @marked('below')
+  async between(): Promise<void> {}
+}
+
+for (const place of ['above', 'below'] as const) {
+  void test(`what a decorator ${place} marked is found on the guarded method`, () => {
+    const method: object = Object.getOwnPropertyDescriptor(Jobs.prototype, place)?.value as object;
+    assert.equal(Reflect.getMetadata(place, method), `metadata ${place}`);
+    assert.deepEqual(Object.getOwnPropertyDescriptor(method, HIDDEN), {
+      value: `own ${place}`,
+      enumerable: false,
+      configurable: true,
+      writable: false,
+    });
+    assert.equal((method as Record<string, unknown>)[place], `own ${place}`);
+  });
+}
+
+void test('marks from above and from below are both there', () => {
+  const method = Object.getOwnPropertyDescriptor(Jobs.prototype, 'between')?.value as object;
+  assert.deepEqual(Reflect.getOwnMetadataKeys(method).sort(), ['above', 'below']);
+  assert.equal(Reflect.get(method, HIDDEN), 'own above');
+});
+
+void test('a wrapper above is outside of the lock, one below runs inside of it', async () => {
+  await using bench = useTestGuard();
+  const order: string[] = [];
+  bench.guard.on('lock:acquired', () => void order.push('lock'));
+  const noted = (place: string) =>
+    foreignDecorator(
+      (method) =>
+        async function (this: unknown, ...args) {
+          order.push(place);
+          return await method.apply(this, args);
+        },
+    );
+  class Wrapped {
+    @noted('above')
+    @SchedulerLock('wrapped', '1m')
+    @noted('below')
+    async job(): Promise<void> {
+      order.push('job');
+      await Promise.resolve();
+    }
+  }
+  await new Wrapped().job();
+  assert.deepEqual(order, ['above', 'lock', 'below', 'job']);
+});

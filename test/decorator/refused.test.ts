@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { InvalidLockUseError, SchedulerLock } from 'cronlatch';
+import { useTestGuard } from 'cronlatch/testing';
+
+const refused = (message: RegExp) => ({ name: 'InvalidLockUseError', message });
+
+void test('twice on one method, naming the method and both locks', () => {
+  assert.throws(
+    () => {
+      class Jobs {
+        @SchedulerLock('first', '1m')
+        @SchedulerLock('second', '1m')
+        async nightly(): Promise<void> {}
+      }
+      return Jobs;
+    },
+    refused(/'nightly' has @SchedulerLock twice: 'second' and 'first'/),
+  );
+});
+
+void test('on a getter', () => {
+  assert.throws(
+    () => {
+      class Jobs {
+        // @ts-expect-error -- a getter is no method
+        @SchedulerLock('job', '1m')
+        get nightly(): number {
+          return 1;
+        }
+      }
+      return Jobs;
+    },
+    refused(/@SchedulerLock\('job'\) stands on an accessor/),
+  );
+});
+
+void test('on a setter', () => {
+  assert.throws(
+    () => {
+      class Jobs {
+        // @ts-expect-error -- a setter is no method
+        @SchedulerLock('job', '1m')
+        set nightly(_value: number) {}
+      }
+      return Jobs;
+    },
+    refused(/@SchedulerLock\('job'\) stands on an accessor/),
+  );
+});
+
+void test('on an accessor', () => {
+  assert.throws(
+    () => {
+      class Jobs {
+        // @ts-expect-error -- an accessor is no method
+        @SchedulerLock('job', '1m')
+        accessor nightly = 1;
+      }
+      return Jobs;
+    },
+    refused(/@SchedulerLock\('job'\) stands on an accessor/),
+  );
+});
+
+void test('on a class', () => {
+  assert.throws(
+    () => {
+      // @ts-expect-error -- a class is no method
+      @SchedulerLock('job', '1m')
+      class Jobs {}
+      return Jobs;
+    },
+    refused(/@SchedulerLock\('job'\) stands on a (field or a )?class/),
+  );
+});
+
+void test('on a field that holds no function', () => {
+  assert.throws(
+    () => {
+      class Jobs {
+        // @ts-expect-error -- a number is no function
+        @SchedulerLock('job', '1m')
+        nightly = 1;
+      }
+      return new Jobs();
+    },
+    refused(/@SchedulerLock\('job'\) stands on (1|a field)/),
+  );
+});
+
+void test('a generator, when it is called: nobody would wait for its work', async () => {
+  await using bench = useTestGuard();
+  let ran = false;
+  class Jobs {
+    // @ts-expect-error -- a generator is no promise
+    @SchedulerLock('job', '1m')
+    *steps(): Generator {
+      yield (ran = true);
+    }
+
+    // @ts-expect-error -- an asynchronous generator is no promise
+    @SchedulerLock('job', '1m')
+    async *asyncSteps(): AsyncGenerator {
+      yield await Promise.resolve((ran = true));
+    }
+  }
+  for (const step of ['steps', 'asyncSteps'] as const) {
+    const call: unknown = new Jobs()[step]();
+    await assert.rejects(call as Promise<unknown>, InvalidLockUseError);
+  }
+  assert.equal(ran, false);
+  assert.ok(await bench.lockProvider.lock({ name: 'job', lockAtMostFor: '1m' }));
+});

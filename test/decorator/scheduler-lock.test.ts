@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import { currentLock, LockAssert, LockNotHeldError, SchedulerLock } from 'cronlatch';
+import { useTestGuard, type TestGuard } from 'cronlatch/testing';
+
+class Jobs {
+  @SchedulerLock('by-position', '10m', '30s')
+  async byPosition(): Promise<number | undefined> {
+    return await Promise.resolve(currentLock()?.remainingMs());
+  }
+
+  @SchedulerLock({ name: 'by-object', lockAtMostFor: 'PT20M', lockAtLeastFor: 60_000 })
+  async byObject(): Promise<number | undefined> {
+    return await Promise.resolve(currentLock()?.remainingMs());
+  }
+
+  @SchedulerLock('by-default')
+  async byDefault(): Promise<number | undefined> {
+    return await Promise.resolve(currentLock()?.remainingMs());
+  }
+
+  @SchedulerLock('failing', '1m')
+  async failing(error: Error): Promise<void> {
+    await Promise.reject(error);
+  }
+
+  @SchedulerLock('synchronous', '1m')
+  synchronous(): void {
+    LockAssert.assertLocked('synchronous');
+  }
+}
+
+let bench: TestGuard;
+beforeEach(() => void (bench = useTestGuard({ defaultLockAtMostFor: '3m' })));
+afterEach(() => bench.dispose());
+
+const isHeld = async (name: string): Promise<boolean> => {
+  const lock = await bench.lockProvider.lock({ name, lockAtMostFor: '1m' });
+  await lock?.unlock();
+  return lock === undefined;
+};
+
+void test('the method runs in its lock, for as long as it says, or else for as long as the guard says', async () => {
+  assert.equal(await new Jobs().byPosition(), 600_000);
+  assert.equal(await new Jobs().byObject(), 1_200_000);
+  assert.equal(await new Jobs().byDefault(), 180_000);
+});
+
+for (const [method, name, lockAtLeastForMs] of [
+  ['byPosition', 'by-position', 30_000],
+  ['byObject', 'by-object', 60_000],
+] as const) {
+  void test(`${method} keeps its lock for lockAtLeastFor`, async () => {
+    await new Jobs()[method]();
+    bench.clock.advance(lockAtLeastForMs - 1);
+    assert.equal(await isHeld(name), true);
+    bench.clock.advance(1);
+    assert.equal(await isHeld(name), false);
+  });
+}
+
+void test('without lockAtLeastFor the lock is free when the method has ended', async () => {
+  await new Jobs().byDefault();
+  assert.equal(await isHeld('by-default'), false);
+});
+
+void test('a call that does not get the lock resolves to undefined', async () => {
+  assert.ok(await bench.lockProvider.lock({ name: 'by-position', lockAtMostFor: '1h' }));
+  const skipped = bench.next('lock:skipped');
+  assert.equal(await new Jobs().byPosition(), undefined);
+  assert.equal((await skipped).reason, 'locked');
+});
+
+void test('the method’s own error is rethrown as it is', async () => {
+  for (const error of [new Error('mine'), 'text', null] as Error[])
+    await assert.rejects(new Jobs().failing(error), (thrown) => thrown === error);
+});
+
+void test('a synchronous method is asynchronous from then on', async () => {
+  const returned: unknown = new Jobs().synchronous();
+  assert.ok(returned instanceof Promise);
+  await returned;
+});
+
+void test('the lock is over when the method has settled', async () => {
+  await new Jobs().byPosition();
+  assert.equal(currentLock(), undefined);
+  assert.throws(() => LockAssert.assertLocked('by-position'), LockNotHeldError);
+});
+
+void test('a configuration that is changed after it was given changes nothing', async () => {
+  const configuration = { name: 'first', lockAtMostFor: '1m' };
+  class Changed {
+    @SchedulerLock(configuration)
+    async job(): Promise<void> {}
+  }
+  configuration.name = 'second';
+  const acquired = bench.next('lock:acquired');
+  await new Changed().job();
+  assert.equal((await acquired).name, 'first');
+});

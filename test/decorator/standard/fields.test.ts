@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import { InvalidLockUseError, SchedulerLock } from 'cronlatch';
+import { useTestGuard, type TestGuard } from 'cronlatch/testing';
+
+class Jobs {
+  constructor(readonly label: string) {}
+
+  @SchedulerLock('arrow', '1m')
+  readonly arrow = async (greeting: string): Promise<string | undefined> =>
+    await Promise.resolve(`${greeting}, ${this.label}`);
+
+  @SchedulerLock('function', '1m')
+  readonly function = async function named(this: Jobs): Promise<string | undefined> {
+    return await Promise.resolve(this.label);
+  };
+
+  @SchedulerLock('static', '1m')
+  static readonly job = async (): Promise<string | undefined> => await Promise.resolve('static');
+
+  // @ts-expect-error -- a skipped call resolves to undefined, which is no number
+  @SchedulerLock('certain', '1m')
+  readonly certain = async (): Promise<number> => await Promise.resolve(1);
+}
+
+let bench: TestGuard;
+beforeEach(() => void (bench = useTestGuard()));
+afterEach(() => bench.dispose());
+
+void test('a field that holds a function is guarded', async () => {
+  const acquired = bench.next('lock:acquired');
+  assert.equal(await new Jobs('Ada').arrow('Hello'), 'Hello, Ada');
+  assert.equal((await acquired).name, 'arrow');
+  assert.equal(await new Jobs('Ada').function(), 'Ada');
+  assert.equal(await Jobs.job(), 'static');
+});
+
+void test('its instances have one lock', async () => {
+  const both = [new Jobs('Ada'), new Jobs('Bob')].map(async (jobs) => await jobs.arrow('Hello'));
+  assert.deepEqual(await Promise.all(both), ['Hello, Ada', undefined]);
+});
+
+void test('its name and length are those of the function', () => {
+  const jobs = new Jobs('Ada');
+  assert.equal(jobs.arrow.length, 1);
+  assert.equal(jobs.function.name, 'named');
+});
+
+void test('a field twice guarded is refused when an instance is made', () => {
+  class Twice {
+    @SchedulerLock('first', '1m')
+    @SchedulerLock('second', '1m')
+    readonly job = async (): Promise<void> => {};
+  }
+  assert.throws(() => new Twice(), InvalidLockUseError);
+});
+
+void test('one function in fields of two classes is guarded in each of them by its own lock', async () => {
+  const shared = async (): Promise<void> => {};
+  class First {
+    @SchedulerLock('first', '1m')
+    readonly job = shared;
+  }
+  class Second {
+    @SchedulerLock('second', '1m')
+    readonly job = shared;
+  }
+  for (const [name, jobs] of [
+    ['first', new First()],
+    ['second', new Second()],
+    ['first', new First()],
+  ] as const) {
+    const acquired = bench.next('lock:acquired');
+    await jobs.job();
+    assert.equal((await acquired).name, name);
+  }
+});

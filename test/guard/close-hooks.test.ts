@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CronlatchEvents } from 'cronlatch';
+import { guardBench, runningJob } from '../support/guard-bench';
+import { turn } from '../support/lock-bench';
+
+void test('scheduling is stopped before the jobs are waited for, and what they use is closed after them', async () => {
+  const { guard } = guardBench();
+  const order: string[] = [];
+  const note = (what: string) => () => Promise.resolve(void order.push(what));
+  guard.onClose({ stop: note('stop 1'), close: note('close 1') });
+  guard.onClose({ stop: note('stop 2'), close: note('close 2') });
+  const job = await runningJob(guard);
+  const closing = guard.close();
+  await turn();
+  assert.deepEqual(order, ['stop 1', 'stop 2']);
+  job.finish();
+  await job.result;
+  order.push('job');
+  await closing;
+  assert.deepEqual(order, ['stop 1', 'stop 2', 'job', 'close 1', 'close 2']);
+});
+
+const failure = new Error('hook');
+const FAILING = {
+  rejects: () => Promise.reject(failure),
+  throws: () => {
+    throw failure;
+  },
+};
+
+for (const [how, hook] of Object.entries(FAILING)) {
+  void test(`a hook that ${how} is a warning, and keeps nothing else from closing`, async () => {
+    const { guard, events } = guardBench();
+    const warnings: CronlatchEvents['guard:warning'][] = [];
+    events.on('guard:warning', (warning) => void warnings.push(warning));
+    const closed: string[] = [];
+    guard.onClose({ stop: hook, close: hook });
+    guard.onClose({ close: () => Promise.resolve(void closed.push('the other')) });
+    assert.deepEqual(await guard.close(), { settled: [], abandoned: [] });
+    assert.deepEqual(
+      warnings.map(({ error }) => error),
+      [failure, failure],
+    );
+    assert.deepEqual(closed, ['the other']);
+  });
+}
+
+void test('a hook that hangs is left behind after five seconds, with a warning', async () => {
+  const { guard, clock, lines } = guardBench();
+  const closed: string[] = [];
+  guard.onClose({ close: () => new Promise(() => {}) });
+  guard.onClose({ close: () => Promise.resolve(void closed.push('the other')) });
+  const closing = guard.close();
+  await turn();
+  clock.advance('4s');
+  await turn();
+  assert.deepEqual(closed, []);
+  clock.advance('1s');
+  await closing;
+  assert.deepEqual(closed, ['the other']);
+  assert.deepEqual(lines, [
+    'warn: cronlatch guard:warning: Something did not close in time and was left behind.',
+  ]);
+});

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CloseOptions } from 'cronlatch';
+import { guardBench, runningJob } from '../support/guard-bench';
+import { turn } from '../support/lock-bench';
+
+const REFUSED: [CloseOptions, RegExp][] = [
+  [{ timeout: '20' }, /^timeout of close is "20"/],
+  [{ timeout: -1 }, /^timeout of close is -1/],
+  [{ timeout: '1s', grace: 'soon' }, /^grace of close is "soon"/],
+  [{ timeout: '10s', grace: '11s' }, /^grace \(11s\) of close is longer than its timeout \(10s\)/],
+  [{ grace: '21s' }, /^grace \(21s\) of close is longer than its timeout \(20s\)/],
+];
+
+for (const [options, message] of REFUSED) {
+  void test(`${JSON.stringify(options)} is refused, and the guard stays open`, async () => {
+    const { guard } = guardBench();
+    await assert.rejects(guard.close(options), { name: 'InvalidLockConfigurationError', message });
+    assert.throws(() => guard.closeOnSignals(options), { name: 'InvalidLockConfigurationError', message });
+    assert.deepEqual(await guard.run({ name: 'job', lockAtMostFor: '1m' }, () => 1), {
+      executed: true,
+      value: 1,
+    });
+    assert.deepEqual(await guard.close(), { settled: [], abandoned: [] });
+  });
+}
+
+void test('closeOnSignals with options that are refused listens to no signal', () => {
+  const { guard } = guardBench();
+  assert.throws(() => guard.closeOnSignals({ timeout: 'x' }));
+  assert.equal(process.listenerCount('SIGTERM') + process.listenerCount('SIGINT'), 0);
+});
+
+void test('without options: 20 seconds, of which the last 5 are grace', async () => {
+  const { guard, clock } = guardBench();
+  const { lock } = await runningJob(guard);
+  const closing = guard.close();
+  await turn();
+  clock.advance(14_999);
+  await turn();
+  assert.equal(lock.signal.aborted, false);
+  clock.advance(1);
+  await turn();
+  assert.equal(lock.signal.aborted, true);
+  clock.advance('5s');
+  assert.deepEqual(await closing, { settled: [], abandoned: ['job'] });
+});
+
+void test('a time-out shorter than the usual grace is all grace', async () => {
+  const { guard, clock } = guardBench();
+  const { lock } = await runningJob(guard);
+  const closing = guard.close({ timeout: '2s' });
+  await turn();
+  clock.advance(0);
+  await turn();
+  assert.equal(lock.signal.aborted, true);
+  clock.advance('2s');
+  assert.deepEqual(await closing, { settled: [], abandoned: ['job'] });
+});

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { currentLock, LockAssert } from 'cronlatch';
+import { guardBench, runningJob } from '../support/guard-bench';
+import { JOB, turn } from '../support/lock-bench';
+
+void test('signals abort at the time-out less the grace, with an AbortError as their reason', async () => {
+  const { guard, clock } = guardBench();
+  const { lock, finish } = await runningJob(guard);
+  const closing = guard.close({ timeout: '20s', grace: '5s' });
+  await turn();
+  clock.advance(14_999);
+  await turn();
+  assert.equal(lock.signal.aborted, false);
+  const aborted = once(lock.signal, 'abort');
+  clock.advance(1);
+  await aborted;
+  const reason: unknown = lock.signal.reason;
+  assert.ok(reason instanceof DOMException);
+  assert.equal(reason.name, 'AbortError');
+  assert.match(reason.message, /closing/);
+  finish();
+  assert.deepEqual(await closing, { settled: ['job'], abandoned: [] });
+});
+
+void test('a job that is asked to stop still holds its lock', async () => {
+  const { guard, clock } = guardBench();
+  const run = guard.run(JOB, async ({ signal }) => {
+    await once(signal, 'abort');
+    LockAssert.assertLocked('job');
+    return currentLock()?.remainingMs();
+  });
+  await turn();
+  const closing = guard.close({ timeout: '10s', grace: '10s' });
+  await turn();
+  clock.advance(0);
+  assert.deepEqual(await run, { executed: true, value: 600_000 });
+  await closing;
+});
+
+void test('at the time-out it stops waiting: the job is abandoned and keeps its lock until that ends by itself', async () => {
+  const { guard, clock, other, accessor, names, lines } = guardBench();
+  const job = await runningJob(guard);
+  const closing = guard.close({ timeout: '20s', grace: '5s' });
+  for (const part of ['15s', '5s']) {
+    await turn();
+    clock.advance(part);
+  }
+  assert.deepEqual(await closing, { settled: [], abandoned: ['job'] });
+  assert.deepEqual(lines, [
+    "warn: cronlatch guard:warning: Job 'job' still runs, and is not waited for any longer: its lock ends by itself.",
+  ]);
+  job.finish('late');
+  assert.deepEqual(await job.result, { executed: true, value: 'late' });
+  assert.equal(await other.lock(JOB), undefined);
+  assert.ok(!accessor.calls.includes('unlock') && !names().includes('lock:released'));
+  clock.advance('10m');
+  assert.ok(await other.lock(JOB));
+});
+
+void test('nothing is released while its job runs', async () => {
+  const { guard, clock, accessor } = guardBench();
+  const slow = await runningJob(guard);
+  const quick = await runningJob(guard, { ...JOB, name: 'quick' });
+  const closing = guard.close({ timeout: '20s' });
+  await turn();
+  quick.finish();
+  await quick.result;
+  clock.advance('15s');
+  await turn();
+  assert.equal(accessor.calls.filter((call) => call === 'unlock').length, 1);
+  slow.finish();
+  assert.deepEqual(await closing, { settled: ['job', 'quick'], abandoned: [] });
+  assert.equal(accessor.calls.filter((call) => call === 'unlock').length, 2);
+});
+
+void test('an abandoned job’s lease is not renewed any more', async () => {
+  const { guard, clock, accessor, other } = guardBench();
+  const configuration = { name: 'job', lockAtMostFor: '30s', keepAlive: true };
+  const job = await runningJob(guard, configuration);
+  const extensions = (): number => accessor.calls.filter((call) => call === 'extend').length;
+  clock.advance('10s');
+  await turn();
+  assert.equal(extensions(), 1);
+  const closing = guard.close({ timeout: '5s' });
+  await turn();
+  clock.advance('0s');
+  await turn();
+  clock.advance('5s');
+  assert.deepEqual(await closing, { settled: [], abandoned: ['job'] });
+  clock.advance('25s');
+  await turn();
+  assert.equal(extensions(), 1);
+  assert.ok(await other.lock(configuration));
+  job.finish();
+  await job.result;
+});
+
+void test('until then it is renewed: closing takes nothing from a job that is waited for', async () => {
+  const { guard, clock, other } = guardBench();
+  const configuration = { name: 'job', lockAtMostFor: '6s', keepAlive: true };
+  const job = await runningJob(guard, configuration);
+  const closing = guard.close({ timeout: '20s', grace: '5s' });
+  for (let second = 0; second < 18; second += 1) {
+    await turn();
+    clock.advance('1s');
+  }
+  assert.equal(await other.lock(configuration), undefined);
+  job.finish();
+  assert.deepEqual(await closing, { settled: ['job'], abandoned: [] });
+});

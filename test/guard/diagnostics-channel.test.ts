@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { subscribe, unsubscribe, type ChannelListener } from 'node:diagnostics_channel';
+import { test } from 'node:test';
+import { guardBench } from '../support/guard-bench';
+import { JOB } from '../support/lock-bench';
+
+const NAMES = ['lock:acquired', 'run:started', 'run:completed', 'lock:released'] as const;
+
+void test('every event is published as cronlatch: and its name, with what listeners are told', async () => {
+  const published: [string | symbol, unknown][] = [];
+  const listener: ChannelListener = (event, channel) => void published.push([channel, event]);
+  for (const name of NAMES) subscribe(`cronlatch:${name}`, listener);
+  const { guard, told } = guardBench();
+  await guard.run(JOB, () => {});
+  for (const name of NAMES) unsubscribe(`cronlatch:${name}`, listener);
+  assert.deepEqual(
+    published,
+    told.map(([name, event]) => [`cronlatch:${name}`, event]),
+  );
+  assert.equal(published.length, NAMES.length);
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { mock, test } from 'node:test';
+import { guardBench } from '../support/guard-bench';
+import { JOB, turn } from '../support/lock-bench';
+
+const broken = new Error('broken listener');
+const FAILING = {
+  throws: (): void => {
+    throw broken;
+  },
+  rejects: () => Promise.reject(broken),
+};
+const EVENTS = ['lock:acquired', 'run:started', 'run:completed', 'lock:released'] as const;
+
+for (const [how, listener] of Object.entries(FAILING)) {
+  void test(`a listener that ${how} changes nothing but for a warning`, async () => {
+    const { guard, told, other } = guardBench();
+    for (const name of EVENTS) guard.on(name, listener);
+    assert.deepEqual(await guard.run(JOB, () => 42), { executed: true, value: 42 });
+    await turn();
+    assert.ok(await other.lock(JOB));
+    assert.deepEqual(
+      told.filter(([name]) => name === 'guard:warning').map(([, event]) => event),
+      EVENTS.map((name) => ({ message: `A listener of '${name}' failed.`, error: broken })),
+    );
+  });
+}
+
+for (const [how, listener] of Object.entries(FAILING)) {
+  void test(`a listener of warnings that ${how} becomes a warning of the process, not an endless loop`, async () => {
+    const warned = mock.method(process, 'emitWarning', () => {});
+    const { guard, events } = guardBench();
+    guard.on('guard:warning', listener);
+    events.emit('guard:warning', { message: 'Look here.' });
+    await turn();
+    mock.restoreAll();
+    assert.deepEqual(
+      warned.mock.calls.map((call) => call.arguments[0]),
+      ["A listener of 'guard:warning' failed."],
+    );
+  });
+}
+
+void test('a job does not wait for its listeners', async () => {
+  const { guard } = guardBench();
+  guard.on('run:started', () => new Promise(() => {}));
+  assert.deepEqual(await guard.run(JOB, () => 42), { executed: true, value: 42 });
+});
+
+void test('a listener that was removed is told nothing more', async () => {
+  const { guard } = guardBench();
+  let told = 0;
+  const stop = guard.on('run:started', () => void (told += 1));
+  await guard.run(JOB, () => {});
+  stop();
+  await guard.run(JOB, () => {});
+  assert.equal(told, 1);
+});
+
+void test('a listener may be removed while it is told', async () => {
+  const { guard } = guardBench();
+  const told: string[] = [];
+  const stop = guard.on('run:started', () => {
+    stop();
+    told.push('first');
+  });
+  guard.on('run:started', () => void told.push('second'));
+  await guard.run(JOB, () => {});
+  await guard.run(JOB, () => {});
+  assert.deepEqual(told, ['first', 'second', 'second']);
+});

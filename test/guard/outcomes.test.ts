@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LockStorageError, SchemaMismatchError, type CronlatchEvents, type LockProvider } from 'cronlatch';
+import { refusedConnection } from '../support/faulty-accessor';
+import { guardBench, reasonOf } from '../support/guard-bench';
+import { JOB } from '../support/lock-bench';
+
+const failing = (fail: () => Promise<undefined>): LockProvider => ({ lock: fail });
+
+void test('P7 when the store fails, run rejects with its error and the job does not run', async () => {
+  const failure = new LockStorageError('the store is down');
+  const { guard, told } = guardBench({ lockProvider: failing(() => Promise.reject(failure)) });
+  assert.equal(await reasonOf(guard.run(JOB, () => assert.fail('ran'))), failure);
+  assert.deepEqual(told, [['lock:failed', { name: 'job', scheduledAt: undefined, error: failure }]]);
+});
+
+void test('P7 a provider that throws instead of rejecting is a failure of the store too', async () => {
+  const broken = new TypeError('broken');
+  const throwing = failing(() => {
+    throw broken;
+  });
+  const { guard, names } = guardBench({ lockProvider: throwing });
+  assert.equal(await reasonOf(guard.run(JOB, () => assert.fail('ran'))), broken);
+  assert.deepEqual(names(), ['lock:failed']);
+});
+
+void test('after a failure of the store the next run is tried afresh', async () => {
+  const { guard, accessor } = guardBench();
+  accessor.fail('updateRecord', refusedConnection);
+  await assert.rejects(
+    guard.run(JOB, () => assert.fail('ran')),
+    LockStorageError,
+  );
+  assert.deepEqual(await guard.run(JOB, () => 'ran'), { executed: true, value: 'ran' });
+});
+
+for (const thrown of [new RangeError('mine'), 'a string', null, undefined]) {
+  void test(`P9 the job's own error (${String(thrown)}) is rethrown as it is, and reported`, async () => {
+    const { guard, events } = guardBench();
+    const failures: CronlatchEvents['run:failed'][] = [];
+    events.on('run:failed', (event) => void failures.push(event));
+    assert.equal(await reasonOf(guard.run(JOB, () => Promise.reject(thrown as Error))), thrown);
+    assert.deepEqual(
+      failures.map(({ name, error }) => [name, error]),
+      [['job', thrown]],
+    );
+  });
+}
+
+void test('P9 a task that throws before its first await is no different', async () => {
+  const { guard, other, names } = guardBench();
+  const mine = new Error('mine');
+  const task = (): never => {
+    throw mine;
+  };
+  assert.equal(await reasonOf(guard.run(JOB, task)), mine);
+  assert.deepEqual(names(), ['lock:acquired', 'run:started', 'run:failed', 'lock:released']);
+  assert.ok(await other.lock(JOB));
+});
+
+void test('P9 a release that fails replaces neither the value nor the error of the job', async () => {
+  const { guard, accessor, told } = guardBench();
+  const failure = new SchemaMismatchError('the table is gone');
+  const tableGone = (): Promise<never> => Promise.reject(failure);
+  accessor.fail('unlock', tableGone, tableGone);
+  assert.deepEqual(await guard.run(JOB, () => 42), { executed: true, value: 42 });
+  const mine = new Error('mine');
+  assert.equal(await reasonOf(guard.run({ ...JOB, name: 'second' }, () => Promise.reject(mine))), mine);
+  assert.deepEqual(
+    told.filter(([name]) => name === 'lock:releaseFailed').map(([, event]) => event),
+    ['job', 'second'].map((name) => ({ name, scheduledAt: undefined, error: failure })),
+  );
+});

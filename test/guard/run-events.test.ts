@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CronlatchEvents } from 'cronlatch';
+import { guardBench, reasonOf, runningJob } from '../support/guard-bench';
+import { JOB } from '../support/lock-bench';
+
+const scheduledAt = new Date('2026-11-20T03:00:00Z');
+
+void test('every event of a run carries the lock’s name and the instant that was meant', async () => {
+  const { guard, told } = guardBench();
+  await guard.run({ ...JOB, scheduledAt }, () => 42);
+  await reasonOf(guard.run({ ...JOB, scheduledAt }, () => Promise.reject(new Error('mine'))));
+  assert.equal(told.length, 8);
+  for (const [, event] of told) assert.ok('name' in event && event.name === 'job');
+  for (const [, event] of told) assert.ok('scheduledAt' in event && event.scheduledAt === scheduledAt);
+});
+
+void test('a skip carries it as well', async () => {
+  const { guard, other } = guardBench();
+  const skips: CronlatchEvents['lock:skipped'][] = [];
+  guard.on('lock:skipped', (event) => void skips.push(event));
+  await other.lock(JOB);
+  await guard.run({ ...JOB, scheduledAt }, () => assert.fail('ran'));
+  assert.deepEqual(
+    skips.map((skip) => [skip.reason, skip.scheduledAt]),
+    [['locked', scheduledAt]],
+  );
+});
+
+void test('run:started has the fencing token, run:completed how long it took', async () => {
+  const { guard, clock, told } = guardBench();
+  const job = await runningJob(guard);
+  const token = job.lock.fencingToken;
+  clock.advance('90s');
+  job.finish();
+  await job.result;
+  assert.deepEqual(
+    told.filter(([name]) => name.startsWith('run:')),
+    [
+      ['run:started', { name: 'job', scheduledAt: undefined, fencingToken: token }],
+      ['run:completed', { name: 'job', scheduledAt: undefined, durationMs: 90_000 }],
+    ],
+  );
+  assert.equal(typeof token, 'number');
+});
+
+void test('a job that outlives its lease is told so, and reported as stuck once, at the next tick', async () => {
+  const { guard, clock, names } = guardBench();
+  const job = await runningJob(guard);
+  clock.advance('10m');
+  assert.equal(job.lock.signal.aborted, true);
+  for (let tick = 0; tick < 3; tick += 1) {
+    assert.deepEqual(await guard.run(JOB, () => assert.fail('ran')), {
+      executed: false,
+      reason: 'running-here',
+    });
+  }
+  assert.equal(names().filter((name) => name === 'lock:lost').length, 1);
+  assert.equal(names().filter((name) => name === 'run:stuck').length, 1);
+  job.finish();
+  await job.result;
+});

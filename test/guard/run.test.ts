@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { InvalidLockUseError } from 'cronlatch';
+import { guardBench, runningJob } from '../support/guard-bench';
+import { JOB } from '../support/lock-bench';
+
+const ANOTHER = { name: 'another', lockAtMostFor: '10m' };
+
+void test('a job that gets its lock runs, and its value comes back as executed', async () => {
+  const { guard } = guardBench();
+  assert.deepEqual(await guard.run(JOB, () => 42), { executed: true, value: 42 });
+});
+
+void test('the task is handed the lock that it runs in', async () => {
+  const { guard } = guardBench();
+  const result = await guard.run(JOB, (lock) => [lock.name, typeof lock.fencingToken, lock.remainingMs()]);
+  assert.deepEqual(result, { executed: true, value: ['job', 'number', 600_000] });
+});
+
+void test('a job whose lock another instance holds is skipped as locked', async () => {
+  const { guard, other } = guardBench();
+  assert.ok(await other.lock(JOB));
+  assert.deepEqual(await guard.run(JOB, () => assert.fail('ran')), { executed: false, reason: 'locked' });
+});
+
+void test('a job that this process still runs is skipped as running-here, without asking the store', async () => {
+  const { guard, accessor } = guardBench();
+  const job = await runningJob(guard);
+  const asked = accessor.calls.length;
+  assert.deepEqual(await guard.run(JOB, () => assert.fail('ran')), {
+    executed: false,
+    reason: 'running-here',
+  });
+  assert.equal(accessor.calls.length, asked);
+  job.finish();
+  await job.result;
+  assert.deepEqual(await guard.run(JOB, () => 'again'), { executed: true, value: 'again' });
+});
+
+void test('a job that begins after close is skipped as closing', async () => {
+  const { guard, accessor } = guardBench();
+  await guard.close();
+  assert.deepEqual(await guard.run(JOB, () => assert.fail('ran')), { executed: false, reason: 'closing' });
+  assert.deepEqual(accessor.calls, []);
+});
+
+void test('jobs with different locks run side by side', async () => {
+  const { guard } = guardBench();
+  const first = await runningJob(guard);
+  const second = await runningJob(guard, ANOTHER);
+  second.finish('second');
+  first.finish('first');
+  assert.deepEqual(await first.result, { executed: true, value: 'first' });
+  assert.deepEqual(await second.result, { executed: true, value: 'second' });
+});
+
+void test('a job started inside another keeps both locks until it has ended', async () => {
+  const { guard, other } = guardBench();
+  await guard.run(JOB, async () => {
+    await guard.run(ANOTHER, async () => {
+      assert.equal(await other.lock(JOB), undefined);
+      assert.equal(await other.lock(ANOTHER), undefined);
+    });
+    assert.ok(await other.lock(ANOTHER));
+  });
+  assert.ok(await other.lock(JOB));
+});
+
+void test('a task that returns a generator is refused, because nobody would wait for its work', async () => {
+  const { guard } = guardBench();
+  const generator = function* () {
+    yield assert.fail('ran');
+  };
+  await assert.rejects(guard.run(JOB, generator), InvalidLockUseError);
+});

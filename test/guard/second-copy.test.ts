@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import * as ours from 'cronlatch';
+import { guardBench } from '../support/guard-bench';
+import { JOB } from '../support/lock-bench';
+
+/** The library as a second dependency would bring it along: the same files, loaded once more. */
+function secondCopy(): typeof ours {
+  const loaded = Object.entries(require.cache).filter(([path]) => /[\\/]dist[\\/]/.test(path));
+  for (const [path] of loaded) delete require.cache[path];
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- `import` would answer from its own cache
+  const copy = require('cronlatch') as typeof ours;
+  for (const [path, module] of loaded) require.cache[path] = module;
+  return copy;
+}
+
+const theirs = secondCopy();
+
+afterEach(() => ours.configureJobGuard(undefined));
+
+void test('it is another copy', () => {
+  assert.notEqual(theirs.JobGuard, ours.JobGuard);
+  assert.notEqual(theirs.CronlatchError, ours.CronlatchError);
+});
+
+void test('a method that one copy decorated runs through the guard that the other was given', async () => {
+  const { guard, names } = guardBench();
+  const descriptor = { value: (): Promise<unknown> => Promise.resolve('ran') };
+  theirs.SchedulerLock('job', '1m')({}, 'method', descriptor);
+  ours.configureJobGuard(guard);
+  assert.equal(await descriptor.value(), 'ran');
+  assert.deepEqual(names(), ['lock:acquired', 'run:started', 'run:completed', 'lock:released']);
+});
+
+void test('a second guard is refused whichever copy it is given to', () => {
+  ours.configureJobGuard(guardBench().guard);
+  assert.throws(() => theirs.configureJobGuard(guardBench().guard), ours.InvalidLockUseError);
+});
+
+void test('what one copy decorated is checked by the other', () => {
+  theirs.SchedulerLock('their-job')({}, 'method', { value: () => Promise.resolve() });
+  assert.throws(() => ours.configureJobGuard(guardBench().guard), /'their-job'/);
+});
+
+void test('a method that one copy decorated is not decorated again by the other', () => {
+  const descriptor = { value: () => Promise.resolve() };
+  theirs.SchedulerLock('first', '1m')({}, 'method', descriptor);
+  assert.throws(() => ours.SchedulerLock('second', '1m')({}, 'method', descriptor), {
+    message: /twice: 'first' and 'second'/,
+  });
+});
+
+void test('the lock that a job runs in is seen by both', async () => {
+  const { guard } = guardBench();
+  await guard.run(JOB, (lock) => {
+    assert.equal(theirs.currentLock(), lock);
+    theirs.LockAssert.assertLocked('job');
+  });
+  assert.throws(() => theirs.LockAssert.assertLocked(), ours.LockNotHeldError);
+});
+
+void test('errors of one copy are recognised by the other, and told apart', () => {
+  const error: unknown = new theirs.LockStorageError('down');
+  assert.ok(error instanceof ours.LockStorageError);
+  assert.ok(error instanceof ours.CronlatchError);
+  assert.ok(!(error instanceof ours.LockLostError));
+  assert.ok(!(error instanceof ours.SchemaMismatchError));
+  assert.ok(!(new Error('down') instanceof ours.CronlatchError));
+});

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, mock, test } from 'node:test';
+import { SchedulerLock, type JobGuard } from 'cronlatch';
+import { Scheduled, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
+import { setLogger } from 'node-cron';
+import { guardBench, nextEvent } from '../../support/guard-bench';
+import { JOB, turn } from '../../support/lock-bench';
+
+class Patient {
+  @Scheduled('0 3 * * *', { timeZone: 'UTC', missedExecutionTolerance: 600_000 })
+  @SchedulerLock('patient', '1m')
+  async job(): Promise<void> {}
+}
+
+class Usual {
+  @Scheduled('0 3 * * *', { timeZone: 'UTC' })
+  @SchedulerLock('usual', '1m')
+  async job(): Promise<void> {}
+}
+
+const complaints: string[] = [];
+let guard: JobGuard;
+
+beforeEach(() => {
+  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date('2026-11-20T02:59:59Z') });
+  const complain = (message: string | Error): void => void complaints.push(String(message));
+  setLogger({ info: complain, debug: complain, warn: complain, error: complain });
+  guard = guardBench().guard;
+});
+afterEach(async () => {
+  await guard.close();
+  mock.timers.reset();
+  complaints.length = 0;
+});
+
+/** A process that stood still while its tick fell due. */
+const standStill = (): void => mock.timers.tick(300_000);
+
+void test('a method that is late within its tolerance runs, for the instant that was meant', async () => {
+  scheduleJobs(new Patient(), { guard });
+  const started = nextEvent(guard, 'run:started');
+  standStill();
+  assert.equal((await started).scheduledAt?.toISOString(), '2026-11-20T03:00:00.000Z');
+  assert.deepEqual(complaints, []);
+});
+
+void test('so does a function', async () => {
+  const options = { guard, timeZone: 'UTC', missedExecutionTolerance: 600_000 };
+  scheduleLocked('0 3 * * *', JOB, () => {}, options);
+  const started = nextEvent(guard, 'run:started');
+  standStill();
+  assert.equal((await started).scheduledAt?.toISOString(), '2026-11-20T03:00:00.000Z');
+});
+
+void test('without a tolerance of its own a tick that is this late is dropped, and node-cron says so', async () => {
+  scheduleJobs(new Usual(), { guard });
+  guard.on('run:started', () => assert.fail('ran'));
+  standStill();
+  await turn();
+  assert.match(complaints.join(), /missed execution/);
+});

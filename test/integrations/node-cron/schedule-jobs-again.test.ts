@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import { SchedulerLock, type JobGuard } from 'cronlatch';
+import { Scheduled, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
+import { getTasks } from 'node-cron';
+import { guardBench } from '../../support/guard-bench';
+
+const SHARED = { name: 'shared', lockAtMostFor: '1m', shared: true };
+
+class Jobs {
+  @Scheduled('0 3 * * *')
+  @SchedulerLock('job', '1m')
+  async job(): Promise<string | undefined> {
+    return await Promise.resolve('ran');
+  }
+}
+
+class Others {
+  @Scheduled('0 3 * * *')
+  @SchedulerLock('job', '1m')
+  async other(): Promise<void> {}
+}
+
+class Sharing {
+  @Scheduled('0 3 * * *')
+  @SchedulerLock(SHARED)
+  async first(): Promise<void> {}
+
+  @Scheduled('0 4 * * *')
+  @SchedulerLock(SHARED)
+  async second(): Promise<void> {}
+}
+
+const twice = { name: 'InvalidLockUseError', message: /^This Jobs is scheduled already/ };
+const guards: JobGuard[] = [];
+function newGuard(): JobGuard {
+  const { guard } = guardBench();
+  guards.push(guard);
+  return guard;
+}
+afterEach(async () => {
+  await Promise.all(guards.splice(0).map((guard) => guard.close()));
+  assert.equal(getTasks().size, 0);
+});
+
+void test('methods that share a lock may both be scheduled, also on several instances', () => {
+  const guard = newGuard();
+  assert.equal(scheduleJobs([new Sharing(), new Sharing()], { guard }).length, 4);
+  assert.equal(scheduleJobs(new Sharing(), { guard }).length, 2);
+});
+
+void test('a name that an earlier call has scheduled is refused, naming both places', () => {
+  const guard = newGuard();
+  scheduleJobs(new Jobs(), { guard });
+  assert.throws(() => scheduleJobs(new Others(), { guard }), {
+    name: 'InvalidLockConfigurationError',
+    message: /^Lock 'job' is on Jobs\.job and on Others\.other.*shared: true on both/,
+  });
+  assert.equal(getTasks().size, 1);
+});
+
+void test('two guards know nothing of each other’s names', () => {
+  scheduleJobs(new Jobs(), { guard: newGuard() });
+  assert.doesNotThrow(() => scheduleJobs(new Others(), { guard: newGuard() }));
+});
+
+void test('an instance that an earlier call has scheduled is refused, with the same guard and with another', () => {
+  const guard = newGuard();
+  const jobs = new Jobs();
+  scheduleJobs(jobs, { guard });
+  assert.throws(() => scheduleJobs(jobs, { guard }), twice);
+  assert.throws(() => scheduleJobs(jobs, { guard: newGuard() }), twice);
+  assert.equal(getTasks().size, 1);
+});
+
+void test('once its guard is closed, an instance may be scheduled with another', async () => {
+  const jobs = new Jobs();
+  const first = newGuard();
+  scheduleJobs(jobs, { guard: first });
+  await first.close();
+  const [task] = scheduleJobs(jobs, { guard: newGuard() });
+  assert.equal(await task?.execute(), 'ran');
+});
+
+void test('with a guard that is closed nothing can be scheduled: it would only ever be skipped', async () => {
+  const guard = newGuard();
+  await guard.close();
+  const closed = { name: 'InvalidLockUseError', message: /: the guard is closed/ };
+  assert.throws(() => scheduleJobs(new Jobs(), { guard }), closed);
+  assert.throws(
+    () => scheduleLocked('0 3 * * *', { name: 'a', lockAtMostFor: '1m' }, () => {}, { guard }),
+    closed,
+  );
+});
+
+void test('without any guard nothing can be scheduled, and the error says how', () => {
+  const unconfigured = (caller: string) => ({
+    name: 'NotConfiguredError',
+    message: new RegExp(`^${caller} has no guard: pass { guard }, or call configureJobGuard`),
+  });
+  assert.throws(() => scheduleJobs(new Jobs()), unconfigured('scheduleJobs'));
+  assert.throws(
+    () => scheduleLocked('0 3 * * *', { name: 'a', lockAtMostFor: '1m' }, () => {}),
+    unconfigured('scheduleLocked'),
+  );
+});

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import { SchedulerLock } from 'cronlatch';
+import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
+import { getTasks } from 'node-cron';
+import { guardBench } from '../../support/guard-bench';
+
+class Good {
+  @Scheduled('0 3 * * *')
+  @SchedulerLock('good', '1m')
+  async job(): Promise<void> {}
+}
+
+class Unguarded {
+  @Scheduled('0 3 * * *')
+  async job(): Promise<void> {}
+}
+
+class Unscheduled {
+  @SchedulerLock('unscheduled', '1m')
+  async job(): Promise<void> {}
+}
+
+class NoDuration {
+  @Scheduled('0 3 * * *')
+  @SchedulerLock('no-duration')
+  async job(): Promise<void> {}
+}
+
+class LongName {
+  @Scheduled('0 3 * * *')
+  @SchedulerLock({ name: 'n'.repeat(65), lockAtMostFor: '1m', nameLength: 65 })
+  async job(): Promise<void> {}
+}
+
+class SameName {
+  @Scheduled('0 3 * * *')
+  @SchedulerLock({ name: 'good', lockAtMostFor: '1m', shared: true })
+  async another(): Promise<void> {}
+}
+
+const SHARED = { name: 'shared', lockAtMostFor: '1m', shared: true };
+class Shared {
+  @Scheduled('0 3 * * *')
+  @SchedulerLock(SHARED)
+  async first(): Promise<void> {}
+
+  @Scheduled('0 4 * * *')
+  @SchedulerLock(SHARED)
+  async second(): Promise<void> {}
+}
+
+const good = new Good();
+const shared = new Shared();
+
+const REFUSED: [string, object[], { name: string; message: RegExp }][] = [
+  [
+    'a method without a lock',
+    [good, new Unguarded()],
+    { name: 'InvalidLockUseError', message: /^Unguarded\.job has @Scheduled but no @SchedulerLock/ },
+  ],
+  [
+    'an instance with nothing to schedule',
+    [good, new Unscheduled()],
+    { name: 'InvalidLockUseError', message: /^Unscheduled has no method with @Scheduled/ },
+  ],
+  [
+    'an object without a class',
+    [good, Object.create(null) as object],
+    { name: 'InvalidLockUseError', message: /^Object has no method with @Scheduled/ },
+  ],
+  [
+    'a class, where the method is on its instances',
+    [good, Good],
+    { name: 'InvalidLockUseError', message: /^Good has no method with @Scheduled/ },
+  ],
+  [
+    'a method whose lock has no duration',
+    [good, new NoDuration()],
+    { name: 'InvalidLockConfigurationError', message: /lockAtMostFor of lock 'no-duration' is missing/ },
+  ],
+  [
+    'a name too long for the guard',
+    [good, new LongName()],
+    { name: 'InvalidLockConfigurationError', message: /has 65 characters, more than 64/ },
+  ],
+  [
+    'a name on two methods, unless both say that it is shared',
+    [good, new SameName()],
+    {
+      name: 'InvalidLockConfigurationError',
+      message: /Lock 'good' is on Good\.job and on SameName\.another/,
+    },
+  ],
+  [
+    'two instances whose methods have one lock',
+    [good, new Good()],
+    { name: 'InvalidLockConfigurationError', message: /Lock 'good' is on Good\.job and on Good\.job/ },
+  ],
+  [
+    'an instance twice',
+    [good, good],
+    { name: 'InvalidLockUseError', message: /^This Good is scheduled already/ },
+  ],
+  [
+    'an instance twice, also when its locks are shared',
+    [shared, shared],
+    { name: 'InvalidLockUseError', message: /^This Shared is scheduled already/ },
+  ],
+];
+
+afterEach(() => assert.equal(getTasks().size, 0));
+
+for (const [what, instances, error] of REFUSED) {
+  void test(`${what} is refused, and no task is left`, async () => {
+    const { guard } = guardBench();
+    assert.throws(() => scheduleJobs(instances, { guard }), error);
+    assert.equal(getTasks().size, 0);
+    // Nothing of the attempt remains: what is right can still be scheduled.
+    assert.equal(scheduleJobs(good, { guard }).length, 1);
+    await guard.close();
+  });
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Scheduled } from 'cronlatch/node-cron';
+
+const refused = (where: RegExp) => ({ name: 'InvalidLockUseError', message: where });
+
+void test('on a getter, which no scheduler calls', () => {
+  assert.throws(
+    () => {
+      class Jobs {
+        // @ts-expect-error -- a getter is no method
+        @Scheduled('0 3 * * *')
+        get nightly(): number {
+          return 1;
+        }
+      }
+      return Jobs;
+    },
+    refused(/@Scheduled\('0 3 \* \* \*'\) stands on an accessor/),
+  );
+});
+
+void test('on a class', () => {
+  assert.throws(
+    () => {
+      // @ts-expect-error -- a class is no method
+      @Scheduled('0 3 * * *')
+      class Jobs {}
+      return Jobs;
+    },
+    refused(/@Scheduled\('0 3 \* \* \*'\) stands on a (field or a )?class/),
+  );
+});
+
+void test('on a field that holds no function', () => {
+  assert.throws(
+    () => {
+      class Jobs {
+        // @ts-expect-error -- a number is no function
+        @Scheduled('0 3 * * *')
+        nightly = 1;
+      }
+      return new Jobs();
+    },
+    refused(/@Scheduled\('0 3 \* \* \*'\) stands on (1|a field or a class)/),
+  );
+});
+
+void test('on a private method, which nobody can find', () => {
+  const nightly = async (): Promise<void> => {};
+  const context = { kind: 'method', name: '#nightly', private: true, static: false };
+  assert.throws(
+    () => Scheduled('0 3 * * *')(nightly, context as ClassMethodDecoratorContext<object, typeof nightly>),
+    refused(/@Scheduled\('0 3 \* \* \*'\) stands on the private '#nightly'/),
+  );
+});

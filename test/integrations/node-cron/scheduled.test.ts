@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SchedulerLock } from 'cronlatch';
+import { Scheduled } from 'cronlatch/node-cron';
+import { schedulesOf } from '#cronlatch/integrations/node-cron/scheduled';
+
+const EXPRESSIONS: [string, RegExp][] = [
+  ['', /^"" is not a cron expression/],
+  ['every day', /^"every day" is not a cron expression/],
+  ['* * * *', /"\* \* \* \*" is not a cron expression: expected 5 or 6 fields but got 4/],
+  ['60 * * * *', /"60 \* \* \* \*" is not a cron expression: .* for minute/],
+  ['0 24 * * *', /for hour/],
+  ['0 0 31 2 *', /"0 0 31 2 \*" is not a cron expression/],
+  ['0 0 30W 2 *', /"0 0 30W 2 \*" is a cron expression that no date matches/],
+  ['0 0 L-30 4 *', /no date matches/],
+];
+
+for (const [expression, message] of EXPRESSIONS) {
+  void test(`the expression '${expression}' is refused where it stands`, () => {
+    assert.throws(() => Scheduled(expression), { name: 'InvalidLockConfigurationError', message });
+  });
+}
+
+for (const expression of ['0 3 * * *', '*/5 * * * * *', '@daily', '0 0 L * *', '0 0 29 2 *']) {
+  void test(`the expression '${expression}' is taken`, () => {
+    assert.doesNotThrow(() => Scheduled(expression));
+  });
+}
+
+for (const timeZone of ['Europe/Pari', '', 'CEST+2']) {
+  void test(`the time zone '${timeZone}' is refused where it stands`, () => {
+    assert.throws(() => Scheduled('0 3 * * *', { timeZone }), {
+      name: 'InvalidLockConfigurationError',
+      message: new RegExp(`^timeZone is "${timeZone.replace('+', '\\+')}", which is not an IANA time zone`),
+    });
+  });
+}
+
+for (const missedExecutionTolerance of [-1, NaN]) {
+  void test(`a tolerance of ${missedExecutionTolerance} is refused where it stands`, () => {
+    assert.throws(() => Scheduled('0 3 * * *', { missedExecutionTolerance }), {
+      name: 'InvalidLockConfigurationError',
+      message: /^missedExecutionTolerance is (-1|NaN)/,
+    });
+  });
+}
+
+class Jobs {
+  @Scheduled('0 3 * * *', { timeZone: 'Europe/Paris' })
+  @SchedulerLock('above', '1m')
+  async above(): Promise<void> {}
+
+  @SchedulerLock('below', '1m')
+  @Scheduled('0 3 * * *', { timeZone: 'Europe/Paris' })
+  async below(): Promise<void> {}
+
+  @Scheduled('0 3 * * *')
+  @SchedulerLock('between', '1m')
+  @Scheduled('0 4 * * *')
+  @Scheduled('0 5 * * *')
+  async between(): Promise<void> {}
+}
+
+void test('a function in a field of several instances is not scheduled more than once by it', () => {
+  const shared = async (): Promise<void> => {};
+  type Field = ClassFieldDecoratorContext<object, typeof shared>;
+  const context = { kind: 'field', name: 'job', private: false, static: false } as Field;
+  const initialize = Scheduled('0 3 * * *')(undefined, context);
+  for (const instance of [{}, {}]) assert.equal(initialize.call(instance, shared), shared);
+  assert.equal(schedulesOf(shared).length, 1);
+});
+
+const found = (method: keyof Jobs): string[] =>
+  schedulesOf(Reflect.get(Jobs.prototype, method)).map(({ expression }) => expression);
+
+void test('it may stand above or below the lock', () => {
+  for (const method of ['above', 'below'] as const) {
+    assert.deepEqual(schedulesOf(Reflect.get(Jobs.prototype, method)), [
+      { expression: '0 3 * * *', timeZone: 'Europe/Paris' },
+    ]);
+  }
+});
+
+void test('it may stand several times on a method, on both sides of the lock', () => {
+  assert.deepEqual(found('between').sort(), ['0 3 * * *', '0 4 * * *', '0 5 * * *']);
+});

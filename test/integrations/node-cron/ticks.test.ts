@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { SchedulerLock, type CronlatchEvents } from 'cronlatch';
+import { Scheduled, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
+import { setLogger } from 'node-cron';
+import { refusedConnection } from '../../support/faulty-accessor';
+import { guardBench, nextEvent } from '../../support/guard-bench';
+
+/** What node-cron itself complains about. */
+const complaints: unknown[] = [];
+setLogger({
+  info: () => {},
+  debug: () => {},
+  warn: (message) => void complaints.push(message),
+  error: (message) => void complaints.push(message),
+});
+
+class EverySecond {
+  ticks = 0;
+
+  @Scheduled('* * * * * *', { timeZone: 'America/St_Johns' })
+  @SchedulerLock('every second', '1m')
+  async job(): Promise<void> {
+    this.ticks += 1;
+    await Promise.resolve();
+  }
+}
+
+class Failing {
+  @Scheduled('* * * * * *')
+  @SchedulerLock('failing', '1m')
+  async job(): Promise<void> {
+    await Promise.reject(new Error('every second'));
+  }
+}
+
+// Each waits for real ticks, which come once a second: so all of them wait together.
+void describe('real ticks', { concurrency: true }, () => {
+  void test('the instant that was meant reaches the events, in any time zone', async () => {
+    const { guard } = guardBench();
+    scheduleJobs(new EverySecond(), { guard });
+    const before = Date.now();
+    const { scheduledAt } = await nextEvent(guard, 'run:started');
+    const completed = await nextEvent(guard, 'run:completed');
+    await guard.close();
+    assert.ok(scheduledAt !== undefined && scheduledAt.getTime() % 1000 === 0);
+    assert.ok(before - 1000 <= scheduledAt.getTime() && scheduledAt.getTime() <= Date.now());
+    assert.equal(completed.scheduledAt, scheduledAt);
+  });
+
+  void test('a method that throws at every tick is reported once a tick, and later ticks come', async () => {
+    const { guard, lines } = guardBench();
+    scheduleJobs(new Failing(), { guard });
+    const failures = [await nextEvent(guard, 'run:failed'), await nextEvent(guard, 'run:failed')];
+    await guard.close();
+    assert.equal(new Set(failures.map(({ scheduledAt }) => scheduledAt?.getTime())).size, 2);
+    assert.equal(lines.length, 2);
+  });
+
+  void test('so is a function that throws', async () => {
+    const { guard, lines } = guardBench();
+    const task = (): never => {
+      throw new Error('every second');
+    };
+    scheduleLocked('* * * * * *', { name: 'function', lockAtMostFor: '1m' }, task, { guard });
+    await nextEvent(guard, 'run:failed');
+    await nextEvent(guard, 'run:failed');
+    await guard.close();
+    assert.equal(lines.length, 2);
+  });
+
+  void test('while the store is down each tick is a lock:failed, and the job runs when it is up again', async () => {
+    const { guard, accessor, told } = guardBench();
+    accessor.fail('updateRecord', refusedConnection, refusedConnection);
+    const jobs = new EverySecond();
+    scheduleJobs(jobs, { guard });
+    const failures = [await nextEvent(guard, 'lock:failed'), await nextEvent(guard, 'lock:failed')];
+    assert.equal(jobs.ticks, 0);
+    await nextEvent(guard, 'run:completed');
+    await guard.close();
+    assert.equal(jobs.ticks, 1);
+    for (const { scheduledAt } of failures) assert.ok(scheduledAt instanceof Date);
+    assert.equal(told.filter(([name]) => name === 'lock:failed').length, 2);
+  });
+
+  void test('a tick that comes while the job still runs is skipped as running-here', async () => {
+    const { guard } = guardBench();
+    let finish = (): void => {};
+    const end = new Promise<void>((resolve) => (finish = resolve));
+    const configuration = { name: 'slow', lockAtMostFor: '1m' };
+    scheduleLocked('* * * * * *', configuration, async () => await end, { guard });
+    const started = await nextEvent(guard, 'run:started');
+    const skipped: CronlatchEvents['lock:skipped'] = await nextEvent(guard, 'lock:skipped');
+    assert.equal(skipped.reason, 'running-here');
+    assert.notEqual(skipped.scheduledAt?.getTime(), started.scheduledAt?.getTime());
+    finish();
+    await guard.close();
+  });
+});
+
+void test('node-cron itself had nothing to complain about', () => {
+  assert.deepEqual(complaints, []);
+});

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LockStorageError } from 'cronlatch';
+import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
+import { lockTableOf } from '#cronlatch/storage/sql/lock-table';
+import { NamedStatement } from '#cronlatch/storage/sql/named-statement';
+import { SqlStorageAccessor } from '#cronlatch/storage/sql/sql-storage-accessor';
+import type { SqlResult } from '#cronlatch/storage/sql/sql-executor';
+
+const REQUEST = { name: 'job', owner: 'me', lockAtMostForMs: 1000, lockAtLeastForMs: 0 };
+
+/** An accessor whose driver answers what it should not. */
+function accessorThatGets(result: Partial<SqlResult>): SqlStorageAccessor {
+  const answer: SqlResult = { rows: [], affectedRows: undefined, insertId: undefined, ...result };
+  const executor = { execute: () => Promise.resolve(answer), close: () => Promise.resolve() };
+  return new SqlStorageAccessor({
+    executor,
+    dialect: mysql,
+    table: lockTableOf(),
+    address: 'nowhere',
+    redact: (text) => text,
+  });
+}
+
+for (const affectedRows of [undefined, null, '1', 2, -1, true]) {
+  void test(`affected rows of ${String(affectedRows)} are an error, never a verdict`, async () => {
+    const accessor = accessorThatGets({ affectedRows, insertId: 1 });
+    await assert.rejects(
+      accessor.updateRecord(REQUEST, { timeoutMs: 100 }),
+      (error) => error instanceof LockStorageError && /wrote its row/.test(error.message),
+    );
+  });
+}
+
+for (const insertId of [undefined, null, '', 'x', 2 ** 53, '9007199254740993']) {
+  void test(`a token of ${String(insertId)} is an error`, async () => {
+    await assert.rejects(
+      accessorThatGets({ affectedRows: 1, insertId }).updateRecord(REQUEST, { timeoutMs: 100 }),
+      /not a safe integer/,
+    );
+  });
+}
+
+void test('a token may come as a number, a string or a bigint', async () => {
+  for (const insertId of [7, '7', 7n]) {
+    assert.deepEqual(
+      await accessorThatGets({ affectedRows: 1, insertId }).updateRecord(REQUEST, { timeoutMs: 100 }),
+      { fencingToken: 7 },
+    );
+  }
+});
+
+void test('parameters have names, and become what the driver wants, in its order', () => {
+  const statement = new NamedStatement('SELECT :b, :a, :b::bigint', (position) => `$${position}`);
+  assert.deepEqual(statement.bind({ a: 1, b: 'x' }), {
+    text: 'SELECT $1, $2, $3::bigint',
+    values: ['x', 1, 'x'],
+  });
+  assert.throws(() => statement.bind({ a: 1 }), /:b has no value/);
+});
