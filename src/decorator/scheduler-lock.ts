@@ -1,8 +1,8 @@
-import { InvalidLockUseError, type Duration, type LockConfiguration } from '../core';
-import { describeValue } from '../core/describe-value';
+import type { Duration, LockConfiguration } from '../core';
 import { checkDeclaredConfiguration } from '../core/lock-configuration';
+import { functionDecorator } from './function-decorator';
 import { guardMethod } from './guard-method';
-import type { AnyMethod, SchedulerLockDecorator } from './skippable';
+import type { SchedulerLockDecorator } from './skippable';
 
 /**
  * The decorated method runs while this lock is held, on one instance at a time; a call that does not get the lock
@@ -29,44 +29,7 @@ export function SchedulerLock(
   const configuration: LockConfiguration =
     typeof first === 'object' ? { ...first } : { name: first, lockAtMostFor, lockAtLeastFor };
   checkDeclaredConfiguration(configuration);
-  return ((...args: unknown[]) => decorate(configuration, args)) as SchedulerLockDecorator;
-}
-
-function decorate(configuration: LockConfiguration, [first, second, third]: unknown[]): unknown {
-  if (isStandardContext(second)) {
-    const guarded = (value: unknown): AnyMethod =>
-      guardMethod(methodOf(configuration, value), configuration, String(second.name));
-    switch (second.kind) {
-      case 'method':
-        return guarded(first);
-      case 'field':
-        return (initial: unknown) => guarded(initial);
-      default:
-        return refuse(configuration, second.kind === 'class' ? 'a class' : 'an accessor');
-    }
-  }
-  const descriptor = third as PropertyDescriptor | undefined;
-  if (descriptor === undefined) {
-    return refuse(
-      configuration,
-      'a field or a class, which legacy decorators (experimentalDecorators) do not hand over',
-    );
-  }
-  if ((descriptor.get ?? descriptor.set) !== undefined) return refuse(configuration, 'an accessor');
-  descriptor.value = guardMethod(methodOf(configuration, descriptor.value), configuration, String(second));
-  return undefined;
-}
-
-function isStandardContext(value: unknown): value is { kind: string; name: string | symbol } {
-  return typeof value === 'object' && value !== null && 'kind' in value;
-}
-
-function methodOf(configuration: LockConfiguration, value: unknown): AnyMethod {
-  return typeof value === 'function' ? (value as AnyMethod) : refuse(configuration, describeValue(value));
-}
-
-function refuse({ name }: LockConfiguration, what: string): never {
-  throw new InvalidLockUseError(
-    `@SchedulerLock('${name}') stands on ${what}; it guards methods and fields that hold a function.`,
-  );
+  return functionDecorator(`@SchedulerLock('${configuration.name}')`, (method, { name }) =>
+    guardMethod(method, configuration, name),
+  ) as SchedulerLockDecorator;
 }

@@ -68,7 +68,13 @@ export async function closeRuns({
     await withinLimit(clock, allSettled, graceMs);
   }
   const abandoned = runs.active;
-  for (const run of abandoned) run.abandon();
+  for (const run of abandoned) {
+    run.abandon();
+    warn(
+      `Job '${run.name}' still runs, and is not waited for any longer: its lock ends by itself.`,
+      undefined,
+    );
+  }
   for (const { close } of hooks) await finish(clock, close, warn);
   return {
     settled: running.filter((run) => !abandoned.includes(run)).map(({ name }) => name),

@@ -34,9 +34,15 @@ export function configuredGuard(): JobGuard | undefined {
   return state.configured;
 }
 
-/** @throws NotConfiguredError naming the function that needs one */
+/**
+ * @param caller names the function that needs a guard, for messages
+ * @throws NotConfiguredError when there is none
+ * @throws InvalidLockUseError when it is closed
+ */
 export function requiredGuard(given: JobGuard | undefined, caller: string): JobGuard {
   const guard = given ?? state.configured;
+  if (guard?.isClosing)
+    throw new InvalidLockUseError(`${caller}: the guard is closed, so that nothing would ever run.`);
   if (guard !== undefined) return guard;
   throw new NotConfiguredError(
     `${caller} has no guard: pass { guard }, or call configureJobGuard(await createJobGuard(dataSource)) first.`,

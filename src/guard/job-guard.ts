@@ -147,6 +147,11 @@ export class JobGuard {
     return closeOnSignals(() => this.close(options), this.#warn);
   }
 
+  /** Whether closing has begun: nothing starts any more. */
+  get isClosing(): boolean {
+    return this.#closing !== undefined;
+  }
+
   /** For integrations: what to stop or close along with the guard. */
   onClose(hook: CloseHook): void {
     this.#closeHooks.push(hook);

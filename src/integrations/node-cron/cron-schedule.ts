@@ -1,4 +1,4 @@
-import { schedule, validateDetailed, type ScheduledTask, type TaskContext } from 'node-cron';
+import { createTask, schedule, validateDetailed, type ScheduledTask, type TaskContext } from 'node-cron';
 import { InvalidLockConfigurationError } from '../../core';
 import { describeValue } from '../../core/describe-value';
 
@@ -16,14 +16,22 @@ export interface CronSchedule extends ScheduleOptions {
   readonly expression: string;
 }
 
-/** @throws InvalidLockConfigurationError naming the expression or the zone */
-export function checkSchedule({ expression, timeZone }: CronSchedule): void {
+/** @throws InvalidLockConfigurationError naming the expression, the zone or the tolerance */
+export function checkSchedule({ expression, timeZone, missedExecutionTolerance = 0 }: CronSchedule): void {
   const { valid, errors } = validateDetailed(expression);
   if (!valid) {
     const why = errors.map(({ message }) => message).join('; ');
     throw new InvalidLockConfigurationError(`${describeValue(expression)} is not a cron expression: ${why}.`);
   }
-  if (timeZone === undefined) return;
+  if (timeZone !== undefined) checkTimeZone(timeZone);
+  checkThatItComes(expression);
+  if (missedExecutionTolerance >= 0) return;
+  throw new InvalidLockConfigurationError(
+    `missedExecutionTolerance is ${describeValue(missedExecutionTolerance)}: it must be a number of milliseconds, not below 0.`,
+  );
+}
+
+function checkTimeZone(timeZone: string): void {
   try {
     new Intl.DateTimeFormat('en', { timeZone });
   } catch (cause) {
@@ -31,6 +39,21 @@ export function checkSchedule({ expression, timeZone }: CronSchedule): void {
       `timeZone is ${describeValue(timeZone)}, which is not an IANA time zone.`,
       { cause },
     );
+  }
+}
+
+/** node-cron takes '0 0 30W 2 *' for valid, and fails when its task is started. */
+function checkThatItComes(expression: string): void {
+  const task = createTask(expression, () => undefined);
+  try {
+    task.getNextRuns(1);
+  } catch (cause) {
+    throw new InvalidLockConfigurationError(
+      `${describeValue(expression)} is a cron expression that no date matches.`,
+      { cause },
+    );
+  } finally {
+    void task.destroy();
   }
 }
 

@@ -1,18 +1,19 @@
 import type { ScheduledTask } from 'node-cron';
-import { InvalidLockConfigurationError } from '../../core';
+import { InvalidLockUseError } from '../../core';
 import type { JobGuard } from '../../guard';
 import { bindGuard, requiredGuard } from '../../guard/configured-guard';
 import { invoke } from '../../guard/invocation';
 import { scheduleTask, type CronSchedule } from './cron-schedule';
-import { scheduledMethodsOf, type ScheduledMethod } from './scheduled-methods';
+import { claimLocks } from './lock-places';
+import { classNameOf, scheduledMethodsOf, type ScheduledMethod } from './scheduled-methods';
 
 export interface ScheduleJobsOptions {
   /** Default: the guard given to `configureJobGuard`. */
   readonly guard?: JobGuard | undefined;
 }
 
-/** Which method has which lock, for each guard. */
-const placesOf = new WeakMap<JobGuard, Map<string, ScheduledMethod>>();
+/** Instances whose tasks were not stopped. */
+const scheduled = new WeakSet<object>();
 
 /**
  * Makes a node-cron task of every `@Scheduled` method of the instances, and binds the instances to the guard. All is
@@ -21,7 +22,8 @@ const placesOf = new WeakMap<JobGuard, Map<string, ScheduledMethod>>();
  *
  * @throws InvalidLockConfigurationError for durations and names that cannot be meant, and for a lock name on two methods
  * without `shared: true`
- * @throws InvalidLockUseError for an instance without scheduled methods, or with one that has no lock
+ * @throws InvalidLockUseError for an instance that is scheduled already, that has no scheduled methods, or one without
+ * a lock; and with a guard that is closed
  * @throws NotConfiguredError without any guard
  */
 export function scheduleJobs(
@@ -29,32 +31,36 @@ export function scheduleJobs(
   options: ScheduleJobsOptions = {},
 ): ScheduledTask[] {
   const guard = requiredGuard(options.guard, 'scheduleJobs');
-  const methods = [instances].flat().flatMap(scheduledMethodsOf);
-  const places = new Map(placesOf.get(guard));
-  for (const method of methods) {
-    guard.check(method.guarded.configuration);
-    claimName(places, method);
+  const all = [instances].flat();
+  refuseTwice(all);
+  const methods = all.flatMap(scheduledMethodsOf);
+  claimLocks(
+    guard,
+    methods.map(({ place, guarded }) => ({ place, configuration: guarded.configuration })),
+  );
+  for (const instance of all) {
+    scheduled.add(instance);
+    bindGuard(instance, guard);
   }
-  placesOf.set(guard, places);
-  for (const { instance } of methods) bindGuard(instance, guard);
   const tasks = methods.flatMap((method) =>
     method.schedules.map((schedule) => scheduleMethod(method, schedule)),
   );
   guard.onClose({
-    stop: async () => void (await Promise.all(tasks.map(async (task) => await task.destroy()))),
+    async stop() {
+      await Promise.all(tasks.map(async (task) => await task.destroy()));
+      for (const instance of all) scheduled.delete(instance);
+    },
   });
   return tasks;
 }
 
-function claimName(places: Map<string, ScheduledMethod>, method: ScheduledMethod): void {
-  const { name, shared } = method.guarded.configuration;
-  const earlier = places.get(name);
-  if (earlier !== undefined && !(shared && earlier.guarded.configuration.shared)) {
-    throw new InvalidLockConfigurationError(
-      `Lock '${name}' is on ${earlier.place} and on ${method.place}: give one of them another name, or say shared: true on both if they are to exclude each other.`,
+function refuseTwice(instances: readonly object[]): void {
+  for (const [index, instance] of instances.entries()) {
+    if (!scheduled.has(instance) && instances.indexOf(instance) === index) continue;
+    throw new InvalidLockUseError(
+      `This ${classNameOf(instance)} is scheduled already: each of its jobs would be started twice.`,
     );
   }
-  places.set(name, method);
 }
 
 function scheduleMethod({ instance, key, place }: ScheduledMethod, schedule: CronSchedule): ScheduledTask {

@@ -32,8 +32,14 @@ export function scheduledMethodsOf(instance: object): ScheduledMethod[] {
   }
   if (found.size > 0) return [...found.values()];
   throw new InvalidLockUseError(
-    `${instance.constructor.name} has no method with @Scheduled: there is nothing to schedule.`,
+    `${classNameOf(instance)} has no method with @Scheduled: there is nothing to schedule.`,
   );
+}
+
+/** Of a class whose static methods are scheduled, its own. */
+export function classNameOf(instance: object): string {
+  if (typeof instance === 'function') return instance.name;
+  return 'constructor' in instance ? instance.constructor.name : 'Object';
 }
 
 function describe(
@@ -42,7 +48,7 @@ function describe(
   value: unknown,
   schedules: readonly CronSchedule[],
 ): ScheduledMethod {
-  const place = `${instance.constructor.name}.${String(key)}`;
+  const place = `${classNameOf(instance)}.${String(key)}`;
   const guarded = guardedMethodOf(value);
   if (guarded !== undefined) return { instance, key, place, guarded, schedules };
   throw new InvalidLockUseError(

@@ -1,5 +1,5 @@
-import { InvalidLockUseError } from '../../core';
-import { describeValue } from '../../core/describe-value';
+import { functionDecorator, refusePlace } from '../../decorator/function-decorator';
+import type { AnyMethod } from '../../decorator/skippable';
 import { checkSchedule, type CronSchedule, type ScheduleOptions } from './cron-schedule';
 
 /* eslint-disable @typescript-eslint/no-explicit-any -- inferring a function type as a whole needs `any` in its constraint */
@@ -29,14 +29,12 @@ const SCHEDULES = Symbol.for('cronlatch.v0.schedules');
 export function Scheduled(expression: string, options: ScheduleOptions = {}): ScheduledDecorator {
   const schedule: CronSchedule = { ...options, expression };
   checkSchedule(schedule);
-  return ((value: unknown, context: unknown, descriptor?: PropertyDescriptor) => {
-    if (descriptor !== undefined) {
-      mark(descriptor.value, schedule);
-      return undefined;
-    }
-    if (isField(context)) return (initial: unknown) => mark(initial, schedule);
-    return mark(value, schedule);
-  }) as ScheduledDecorator;
+  const label = `@Scheduled('${expression}')`;
+  return functionDecorator(label, (method, { name, isPrivate }) =>
+    isPrivate
+      ? refusePlace(label, `the private '${name}', where no scheduler finds it`)
+      : mark(method, schedule),
+  ) as ScheduledDecorator;
 }
 
 export function schedulesOf(value: unknown): readonly CronSchedule[] {
@@ -45,16 +43,8 @@ export function schedulesOf(value: unknown): readonly CronSchedule[] {
     : [];
 }
 
-function isField(context: unknown): boolean {
-  return typeof context === 'object' && context !== null && 'kind' in context && context.kind === 'field';
-}
-
-function mark(method: unknown, schedule: CronSchedule): unknown {
-  if (typeof method !== 'function') {
-    throw new InvalidLockUseError(
-      `@Scheduled('${schedule.expression}') stands on ${describeValue(method)}; it belongs on a method.`,
-    );
-  }
-  const value = [...schedulesOf(method), schedule];
+function mark(method: AnyMethod, schedule: CronSchedule): AnyMethod {
+  // A field's function may be that of another instance as well, and have this very mark.
+  const value = [...new Set([...schedulesOf(method), schedule])];
   return Object.defineProperty(method, SCHEDULES, { value, enumerable: true, configurable: true });
 }

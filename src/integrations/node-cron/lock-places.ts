@@ -1,0 +1,32 @@
+import { InvalidLockConfigurationError, type LockConfiguration } from '../../core';
+import type { JobGuard } from '../../guard';
+
+/** Which task has which lock. */
+export interface LockPlace {
+  /** Names the task, for messages. */
+  readonly place: string;
+  readonly configuration: LockConfiguration;
+}
+
+const placesOf = new WeakMap<JobGuard, ReadonlyMap<string, LockPlace>>();
+
+/**
+ * Checks the locks of tasks that are to be made with this guard, and remembers them, all or none.
+ *
+ * @throws InvalidLockConfigurationError for what the guard would refuse, and for a name that is used twice and not shared
+ */
+export function claimLocks(guard: JobGuard, claims: readonly LockPlace[]): void {
+  const places = new Map(placesOf.get(guard));
+  for (const claim of claims) {
+    const { name, shared } = claim.configuration;
+    guard.check(claim.configuration);
+    const earlier = places.get(name);
+    if (earlier !== undefined && !(shared && earlier.configuration.shared)) {
+      throw new InvalidLockConfigurationError(
+        `Lock '${name}' is on ${earlier.place} and on ${claim.place}: give one of them another name, or say shared: true on both if they are to exclude each other.`,
+      );
+    }
+    places.set(name, claim);
+  }
+  placesOf.set(guard, places);
+}
