@@ -84,11 +84,9 @@ export class Acquisition {
   }
 
   async #look(): Promise<LockRecord | undefined> {
-    const { accessor, observer } = this.#options;
-    const record = await this.#send((options) =>
-      accessor.find(this.#request.name, { ...options, purpose: 'look' }),
-    );
-    if (record?.held) observer.refused?.({ heldBy: record.lockedBy, heldUntil: record.lockUntil });
+    const record = await this.#find('look');
+    if (record?.held)
+      this.#options.observer.refused?.({ heldBy: record.lockedBy, heldUntil: record.lockUntil });
     return record;
   }
 

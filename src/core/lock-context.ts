@@ -7,7 +7,8 @@ import { processState } from './process-state';
 /** A lease as seen from inside the work that it guards. Can be told that it is over, also in work that the job left behind. */
 export class LockContext {
   readonly #nested = new Set<Promise<unknown>>();
-  readonly outer = storage.getStore();
+  /** Not one that is over: a job that calls itself from a timer would grow a chain of them. */
+  readonly outer = innermostContext();
   #released = false;
 
   /**
@@ -53,8 +54,15 @@ export function runInContext<T>(context: LockContext, task: () => T): T {
   return storage.run(context, task);
 }
 
+/** The innermost run that this code belongs to, its lease lost or not, that was not released. */
+function innermostContext(): LockContext | undefined {
+  let context = storage.getStore();
+  while (context?.isReleased()) context = context.outer;
+  return context;
+}
+
 export function* activeContexts(): Generator<LockContext> {
-  for (let context = storage.getStore(); context !== undefined; context = context.outer) {
+  for (let context = innermostContext(); context !== undefined; context = context.outer) {
     if (context.isLive()) yield context;
   }
 }
@@ -64,10 +72,7 @@ export function* activeContexts(): Generator<LockContext> {
  * lease that is lost is still the current one, with its signal aborted: `currentLock()?.signal.throwIfAborted()` stops.
  */
 export function currentLock(): Lock | undefined {
-  for (let context = storage.getStore(); context !== undefined; context = context.outer) {
-    if (!context.isReleased()) return context.lock;
-  }
-  return undefined;
+  return innermostContext()?.lock;
 }
 
 /** For code that must never run outside its lock: call it before the effect. */

@@ -14,6 +14,7 @@ import type { SchedulerLockDecorator } from './skippable';
  * @param lockAtMostFor how long a crashed run may block the next one; left out, the guard's `defaultLockAtMostFor`
  * @param lockAtLeastFor how long the lock is kept from its start, however short the run; covers clocks that differ
  * @throws InvalidLockConfigurationError when it is applied, naming the lock and the value
+ * @throws InvalidLockUseError on what holds no function, or has a lock already
  */
 export function SchedulerLock(
   name: string,

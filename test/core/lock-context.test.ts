@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { currentLock, LockAssert, LockExtender, LockNotHeldError } from 'cronlatch';
 import { executorBench, signal } from '../support/executor-bench';
-import { JOB } from '../support/lock-bench';
+import { JOB, turn } from '../support/lock-bench';
 
 void test('outside a lease nothing is held', async () => {
   assert.equal(currentLock(), undefined);
@@ -68,4 +68,24 @@ void test('the current lock is extended from wherever the job has got to', async
     clock.advance('1m');
     assert.equal(lock.signal.aborted, true);
   }, JOB);
+});
+
+void test('a job that calls itself from a timer drags no chain of runs behind it', async () => {
+  const { executor } = executorBench();
+  const contexts: WeakRef<object>[] = [];
+  const tick = async (left: number): Promise<void> => {
+    let next: Promise<void> = Promise.resolve();
+    const { promise, resolve } = signal();
+    await executor.executeWithLock((lock) => {
+      contexts.push(new WeakRef(lock));
+      if (left > 0) next = promise.then(() => tick(left - 1));
+    }, JOB);
+    resolve();
+    await next;
+  };
+  await tick(20);
+  await turn();
+  assert.ok(gc, 'run with --expose-gc');
+  gc();
+  assert.ok(contexts.filter((context) => context.deref() !== undefined).length < 5);
 });

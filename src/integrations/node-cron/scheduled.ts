@@ -24,7 +24,8 @@ const SCHEDULES = Symbol.for('cronlatch.v0.schedules');
  * order with `@SchedulerLock`.
  *
  * @param expression five fields, or six with seconds first
- * @throws InvalidLockConfigurationError when it is applied, naming the expression or the zone
+ * @throws InvalidLockConfigurationError when it is applied, naming the expression, the zone or the tolerance
+ * @throws InvalidLockUseError on what no scheduler could call: an accessor, a class, a private method
  */
 export function Scheduled(expression: string, options: ScheduleOptions = {}): ScheduledDecorator {
   const schedule: CronSchedule = { ...options, expression };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { configureJobGuard, SchedulerLock, type JobGuard } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
-import { getTasks, type ScheduledTask } from 'node-cron';
+import type { ScheduledTask } from 'node-cron';
 import { guardBench, nextEvent } from '../../support/guard-bench';
 
 const KEY = Symbol('weekly');
@@ -116,36 +116,4 @@ void test('without a guard the configured one is taken', async () => {
   const started = nextEvent(guard, 'run:started');
   await task?.execute();
   assert.equal((await started).name, 'static');
-});
-
-void test('closing the guard destroys its tasks, and those of no other guard', async () => {
-  const [first, second] = [newGuard(), newGuard()];
-  const tasks = scheduleJobs(new Base(), { guard: first });
-  const others = scheduleJobs(new Base(), { guard: second });
-  await first.close();
-  assert.deepEqual(new Set(tasks.map((task) => task.getStatus())), new Set(['destroyed']));
-  assert.deepEqual(new Set(others.map((task) => task.getStatus())), new Set(['idle']));
-  assert.deepEqual([...getTasks().values()], others);
-});
-
-void test('a guard that is closed while its task runs waits for it', async () => {
-  const { guard, clock } = guardBench();
-  let finish = (): void => {};
-  class Slow {
-    @Scheduled('0 3 * * *')
-    @SchedulerLock('slow', '1m')
-    async job(): Promise<string | undefined> {
-      await new Promise<void>((resolve) => (finish = resolve));
-      return 'done';
-    }
-  }
-  const [task] = scheduleJobs(new Slow(), { guard });
-  const started = nextEvent(guard, 'run:started');
-  const execution: Promise<unknown> | undefined = task?.execute();
-  await started;
-  const closing = guard.close();
-  clock.advance('1s');
-  finish();
-  assert.deepEqual(await closing, { settled: ['slow'], abandoned: [] });
-  assert.equal(await execution, 'done');
 });

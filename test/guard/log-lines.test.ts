@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LockLostError, LockStorageError, type CronlatchEvents, type EventName } from 'cronlatch';
+import { guardBench, reasonOf } from '../support/guard-bench';
+import { JOB } from '../support/lock-bench';
+
+const job = { name: 'job', scheduledAt: undefined };
+const scheduled = { name: 'job', scheduledAt: new Date('2026-11-20T03:00:00Z') };
+
+function lineOf<K extends EventName>(name: K, event: CronlatchEvents[K]): string[] {
+  const { events, lines } = guardBench();
+  events.emit(name, event);
+  return lines;
+}
+
+void test('each event that nobody should have to subscribe to is one line', () => {
+  assert.deepEqual(lineOf('lock:failed', { ...scheduled, error: new LockStorageError('no answer') }), [
+    "error: cronlatch lock:failed 'job' (scheduled at 2026-11-20T03:00:00.000Z): the job did not run. Cause: LockStorageError: no answer",
+  ]);
+  assert.deepEqual(lineOf('lock:lost', { ...job, error: new LockLostError('too late') }), [
+    "error: cronlatch lock:lost 'job': its job still runs and was told to stop. Cause: LockLostError: too late",
+  ]);
+  assert.deepEqual(lineOf('lock:releaseFailed', { ...job, error: new LockStorageError('no answer') }), [
+    "error: cronlatch lock:releaseFailed 'job': the next run waits until the lock ends by itself. Cause: LockStorageError: no answer",
+  ]);
+  assert.deepEqual(lineOf('run:failed', { ...job, error: new RangeError('mine'), durationMs: 1 }), [
+    "error: cronlatch run:failed 'job': the job failed. Cause: RangeError: mine",
+  ]);
+  assert.deepEqual(lineOf('run:stuck', job), [
+    "error: cronlatch run:stuck 'job': its lease is over but the job goes on; it is not started again here before it ends.",
+  ]);
+  assert.deepEqual(lineOf('guard:warning', { message: 'Look here.', error: new Error('why') }), [
+    'warn: cronlatch guard:warning: Look here. Cause: Error: why',
+  ]);
+});
+
+void test('what was thrown stays on its line, however many lines it has', () => {
+  const text = 'first\n   at second  \r\nthird';
+  assert.deepEqual(lineOf('run:failed', { ...job, error: new Error(text), durationMs: 1 }), [
+    "error: cronlatch run:failed 'job': the job failed. Cause: Error: first at second third",
+  ]);
+  for (const error of [text, { text, list: Array.from({ length: 50 }, () => text) }]) {
+    const [line, ...more] = lineOf('run:failed', { ...job, error, durationMs: 1 });
+    assert.ok(line?.includes('first') && !/[\r\n]/.test(line));
+    assert.deepEqual(more, []);
+  }
+});
+
+void test('a warning of more than one line stays on one', () => {
+  assert.deepEqual(lineOf('guard:warning', { message: 'first\nsecond' }), [
+    'warn: cronlatch guard:warning: first second.',
+  ]);
+});
+
+void test('what was thrown is told as it is, with its dots', () => {
+  const error = new Error("Cannot find module '../jobs'...");
+  assert.match(lineOf('run:failed', { ...job, error, durationMs: 1 })[0] ?? '', /module '\.\.\/jobs'\.\.\.$/);
+});
+
+void test('a name with dots is told as it is', () => {
+  assert.match(lineOf('run:stuck', { ...job, name: 'a..b' })[0] ?? '', /run:stuck 'a\.\.b':/);
+});
+
+for (const [thrown, told] of [
+  ['text', "'text'"],
+  [null, 'null'],
+  [{ code: 7 }, '{ code: 7 }'],
+] as const) {
+  void test(`a job that throws ${told} is told as such`, async () => {
+    const { guard, lines } = guardBench();
+    await reasonOf(guard.run(JOB, () => Promise.reject(thrown as unknown as Error)));
+    assert.deepEqual(lines, [`error: cronlatch run:failed 'job': the job failed. Cause: ${told}`]);
+  });
+}
