@@ -44,7 +44,6 @@ process.exit(status);
 function commandLine() {
   const test = [
     '--enable-source-maps',
-    '--expose-gc',
     '--test',
     '--test-concurrency=3',
     '--test-reporter=spec',

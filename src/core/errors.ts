@@ -15,15 +15,20 @@ export class CronlatchError extends Error {
     const type = new.target;
     this.name = type.name;
     this.code = type.code;
-    Object.defineProperty(this, BRAND, { value: true });
+    Object.defineProperty(this, BRAND, { value: codesOf(type) });
   }
 
   static override [Symbol.hasInstance](this: typeof CronlatchError, value: unknown): boolean {
     if (Function.prototype[Symbol.hasInstance].call(this, value)) return true;
     if (typeof value !== 'object' || value === null || !(BRAND in value)) return false;
-    if (this === CronlatchError) return true;
-    return Object.hasOwn(this, 'code') && 'code' in value && value.code === this.code;
+    return Object.hasOwn(this, 'code') && (value[BRAND] as readonly string[]).includes(this.code);
   }
+}
+
+/** The codes of a class and of those that it extends. */
+function codesOf(type: typeof CronlatchError): readonly string[] {
+  const parent = Object.getPrototypeOf(type) as typeof CronlatchError | typeof Error;
+  return 'code' in parent ? [type.code, ...codesOf(parent)] : [type.code];
 }
 
 /** A name, a duration, an identifier or a combination of options that cannot be meant. Thrown before anything runs. */

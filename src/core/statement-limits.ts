@@ -1,4 +1,5 @@
 import type { Clock } from './clock';
+import { describeValue } from './describe-value';
 import { LockStorageError } from './errors';
 import type { StorageAccessor } from './storage-accessor';
 
@@ -27,5 +28,9 @@ export function retryDelayMs(context: StatementContext, attempt: number): number
 /** An accessor may throw anything. What is not a `LockStorageError` says nothing about what ran. */
 export function storageErrorOf(error: unknown, name: string): LockStorageError {
   if (error instanceof LockStorageError) return error;
-  return new LockStorageError(`The store failed on lock '${name}'.`, { cause: error, outcome: 'unknown' });
+  const why = error instanceof Error ? error.message : describeValue(error);
+  return new LockStorageError(`The store failed on lock '${name}': ${why}`, {
+    cause: error,
+    outcome: 'unknown',
+  });
 }

@@ -50,6 +50,8 @@ void test('an error of a second copy of the library is recognised by its code', 
   assert.ok(new second.LockLostError('x') instanceof CronlatchError);
   assert.ok(!(new second.LockLostError('x') instanceof InvalidLockUseError));
   assert.ok(new second.SchemaMismatchError('x') instanceof SchemaMismatchError);
+  assert.ok(new second.SchemaMismatchError('x') instanceof LockStorageError);
+  assert.ok(!(new second.LockStorageError('x') instanceof SchemaMismatchError));
 });
 
 void test('a storage error tells what is known of its statement; unless it says so, nothing is', () => {

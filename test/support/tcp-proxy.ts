@@ -9,20 +9,27 @@ export interface TcpProxy {
   open(): Promise<void>;
   /** From now on nothing gets through, but nobody is told. */
   stall(): void;
+  /** Each new connection gets that many pieces from the server, and then nothing any more. */
+  stallNewAfter(pieces: number): void;
   flow(): void;
 }
 
 export async function tcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let stalled = false;
+  let piecesForNew = Infinity;
   const server = createServer((client) => {
     const upstream = connect(target);
+    let piecesLeft = piecesForNew;
     for (const [from, to] of [
       [client, upstream],
       [upstream, client],
     ] as const) {
       sockets.add(from);
-      from.on('data', (chunk) => void (stalled || to.write(chunk)));
+      from.on('data', (chunk) => {
+        if (from === upstream) piecesLeft -= 1;
+        if (!stalled && piecesLeft >= 0) to.write(chunk);
+      });
       from.on('error', () => to.destroy()); // A cut on one side is a cut on the other.
       from.on('close', () => {
         sockets.delete(from);
@@ -44,7 +51,11 @@ export async function tcpProxy(target: { host: string; port: number }): Promise<
     },
     open: () => listen(port),
     stall: () => void (stalled = true),
-    flow: () => void (stalled = false),
+    stallNewAfter: (pieces) => void (piecesForNew = pieces),
+    flow() {
+      stalled = false;
+      piecesForNew = Infinity;
+    },
   };
 }
 

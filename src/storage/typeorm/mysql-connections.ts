@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { Clock } from '../../core';
+import { withinLimit } from '../../core/clock';
 import type { ConnectionSource, SqlConnection } from '../sql/pooled-sql-executor';
 import { TypeOrmMysqlConnection, type MysqlConnection } from './mysql-connection';
 import { OwnDataSource } from './own-data-source';
@@ -16,7 +17,11 @@ export class OwnMysqlConnections implements ConnectionSource {
     private readonly clock: Clock,
     private readonly statementTimeoutMs: number,
   ) {
-    this.#dataSource = new OwnDataSource(() => ownMysqlOptions(application, statementTimeoutMs));
+    this.#dataSource = new OwnDataSource(
+      () => ownMysqlOptions(application, statementTimeoutMs),
+      clock,
+      statementTimeoutMs,
+    );
   }
 
   async open(): Promise<SqlConnection> {
@@ -25,7 +30,7 @@ export class OwnMysqlConnections implements ConnectionSource {
     const opened = new TypeOrmMysqlConnection(runner, connection, this.clock);
     if (this.#setUp.has(connection)) return opened;
     try {
-      for (const sql of this.#sessionSettings()) await connection.promise().query({ sql });
+      for (const sql of this.#sessionSettings()) await this.#set(connection, sql);
     } catch (error) {
       opened.destroy();
       throw error;
@@ -36,6 +41,12 @@ export class OwnMysqlConnections implements ConnectionSource {
 
   async close(): Promise<void> {
     await this.#dataSource.close();
+  }
+
+  /** Without a limit, a connection that went silent would keep its place for ever. */
+  async #set(connection: MysqlConnection, sql: string): Promise<void> {
+    const done = await withinLimit(this.clock, connection.promise().query({ sql }), this.statementTimeoutMs);
+    if (done === 'time-out') throw new Error(`the session could not be set up: no answer to ${sql}`);
   }
 
   /** The server must give up a waiting statement before the client does, else it grants a lease to nobody later on. */

@@ -1,10 +1,16 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
+import type { Clock } from '../../core';
+import { withinLimit } from '../../core/clock';
 
 /** A DataSource of our own, opened at its first use, and again after an attempt that failed. */
 export class OwnDataSource {
   #opening: Promise<DataSource> | undefined;
 
-  constructor(private readonly options: () => DataSourceOptions) {}
+  constructor(
+    private readonly options: () => DataSourceOptions,
+    private readonly clock: Clock,
+    private readonly limitMs: number,
+  ) {}
 
   get(): Promise<DataSource> {
     this.#opening ??= this.#open();
@@ -20,10 +26,15 @@ export class OwnDataSource {
   }
 
   async #open(): Promise<DataSource> {
+    const initializing = new DataSource(this.options()).initialize();
     try {
-      return await new DataSource(this.options()).initialize();
+      const dataSource = await withinLimit(this.clock, initializing, this.limitMs);
+      if (dataSource !== 'time-out') return dataSource;
+      throw new Error(`the database did not answer within ${this.limitMs} ms`);
     } catch (error) {
       this.#opening = undefined;
+      // One that comes late after all is nobody's.
+      void initializing.then((late) => late.destroy()).catch(() => undefined);
       throw error;
     }
   }

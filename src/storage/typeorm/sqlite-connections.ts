@@ -5,6 +5,8 @@ import { OwnDataSource } from './own-data-source';
 import { ownSqliteOptions } from './own-data-source-options';
 import { SqliteConnection, type SqliteDatabase } from './sqlite-connection';
 
+const LONGEST_OPENING_MS = 5000;
+
 /** A connection of our own to the application's file. */
 export class OwnSqliteConnection implements ConnectionSource {
   readonly size = 1;
@@ -16,7 +18,7 @@ export class OwnSqliteConnection implements ConnectionSource {
     private readonly clock: Clock,
     private readonly warn: (message: string) => void,
   ) {
-    this.#dataSource = new OwnDataSource(() => ownSqliteOptions(application));
+    this.#dataSource = new OwnDataSource(() => ownSqliteOptions(application), clock, LONGEST_OPENING_MS);
   }
 
   async open(): Promise<SqlConnection> {
@@ -32,7 +34,7 @@ export class OwnSqliteConnection implements ConnectionSource {
   async #check(database: SqliteDatabase): Promise<void> {
     database.pragma('busy_timeout = 0');
     const statement = { text: 'PRAGMA journal_mode', values: [] };
-    const endsAtMs = this.clock.monotonicMs() + 1000;
+    const endsAtMs = this.clock.monotonicMs() + LONGEST_OPENING_MS;
     const { rows } = await new SqliteConnection(database, this.clock).execute(statement, endsAtMs);
     this.#checked = true;
     if (rows[0]?.['journal_mode'] === 'wal') return;

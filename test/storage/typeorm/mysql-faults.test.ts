@@ -85,6 +85,39 @@ testOn(
   },
 );
 
+for (const pieces of [0, 1, 2, 3, 4]) {
+  testOn(
+    'mysql',
+    `a connection that goes silent after ${pieces} answers of its opening takes no place for ever`,
+    async () => {
+      const database = await mysqlDatabase();
+      const dataSource = await migratedDataSource(database);
+      const proxy = await tcpProxy(targetOf(database.url));
+      const url = throughProxy(database.url, proxy);
+      const provider = new TypeOrmLockProvider(new DataSource({ type: 'mysql', url }), {
+        statementTimeout: '200ms',
+      });
+      try {
+        proxy.stallNewAfter(pieces);
+        for (let tick = 0; tick < 3; tick += 1) {
+          await assert.rejects(provider.lock(JOB), LockStorageError);
+        }
+        proxy.flow();
+        let lock = await provider.lock(JOB).catch(() => undefined);
+        // The last opening that went silent is given up within its own limit.
+        for (let tick = 0; tick < 3 && lock === undefined; tick += 1)
+          lock = await provider.lock(JOB).catch(() => undefined);
+        assert.equal(await lock?.unlock(), true);
+      } finally {
+        await proxy.close();
+        await provider.close();
+        await dataSource.destroy();
+        await database.dispose();
+      }
+    },
+  );
+}
+
 testOn('mysql', 'a grant whose reply was lost on the way is found again on a fresh connection', async () => {
   const database = await mysqlDatabase();
   const dataSource = await migratedDataSource(database);
