@@ -6,7 +6,7 @@ import { sqlite } from '../sql/dialects/sqlite';
 import type { SqlDialect } from '../sql/sql-dialect';
 
 /** The kinds of DataSource whose databases can hold the lock table. */
-const DIALECTS: Readonly<Record<string, SqlDialect>> = { mysql, mariadb: mysql, 'better-sqlite3': sqlite };
+const DIALECTS: Readonly<Record<string, SqlDialect>> = { mysql, 'better-sqlite3': sqlite };
 
 /** @throws InvalidLockConfigurationError that lists what is supported */
 export function dialectOf(type: string): SqlDialect {

@@ -6,7 +6,7 @@ import { TypeOrmMysqlConnection, type MysqlConnection } from './mysql-connection
 import { OwnDataSource } from './own-data-source';
 import { OWN_CONNECTIONS, ownMysqlOptions } from './own-data-source-options';
 
-/** Two connections of our own to the application's MySQL or MariaDB, set up once each. */
+/** Two connections of our own to the application's MySQL, set up once each. */
 export class OwnMysqlConnections implements ConnectionSource {
   readonly size = OWN_CONNECTIONS;
   readonly #dataSource: OwnDataSource;

@@ -167,13 +167,13 @@ for (const kind of ['sqlite', 'mysql'] as const) {
 }
 
 void test('a kind of database that cannot hold locks is refused, with those that can', async () => {
-  for (const type of ['mongodb', 'spanner', 'postgres'] as const) {
+  for (const type of ['mongodb', 'spanner', 'postgres', 'mariadb'] as const) {
     const dataSource = Object.assign(Object.create(DataSource.prototype) as DataSource, {
       options: { type },
     });
     await assert.rejects(createJobGuard(dataSource), {
       code: 'CRONLATCH_INVALID_CONFIGURATION',
-      message: `A DataSource of type '${type}' cannot hold the lock table. Supported: mysql, mariadb, better-sqlite3.`,
+      message: `A DataSource of type '${type}' cannot hold the lock table. Supported: mysql, better-sqlite3.`,
     });
   }
 });

@@ -32,7 +32,7 @@ function dataSource(options: object): DataSource {
 
 void test('what leads to the database is taken over, every habit stays behind', () => {
   const way = {
-    type: 'mariadb',
+    type: 'mysql',
     host: 'db',
     port: 3307,
     username: 'u',
@@ -107,7 +107,7 @@ void test('the place of the locks is the same for every way to one database', ()
   const place = (options: object) => describeDatabase(dataSource(options)).place;
   const byUrl = place({ type: 'mysql', url: 'mysql://u:p@one:3306/app' });
   assert.equal(byUrl, 'mysql:app');
-  assert.equal(place({ type: 'mariadb', host: 'two', database: 'app' }), byUrl);
+  assert.equal(place({ type: 'mysql', host: 'two', database: 'app' }), byUrl);
   assert.notEqual(place({ type: 'mysql', database: 'other' }), byUrl);
 });
 

@@ -20,7 +20,7 @@ const NEVER_SENT = new Set([
   'EACCES',
 ]);
 
-/** MySQL 8 and later, MariaDB 10.6 and later. */
+/** MySQL 8 and later. */
 export const mysql: SqlDialect = {
   name: 'mysql',
 
