@@ -4,7 +4,13 @@ import { LockStorageError } from './errors';
 import type { KnownNames } from './known-names';
 import type { LockObserver } from './lock';
 import type { LockTerms } from './lock-configuration';
-import { retryDelayMs, statementLimitMs, storageErrorOf, type StatementContext } from './statement-limits';
+import {
+  retryDelayMs,
+  sendWithin,
+  statementLimitMs,
+  storageErrorOf,
+  type StatementContext,
+} from './statement-limits';
 import type { Grant, LockRecord, LockRequest } from './storage-accessor';
 
 export interface AcquisitionOptions extends StatementContext {
@@ -141,7 +147,7 @@ export class Acquisition {
 
   async #send<T>(statement: (options: { timeoutMs: number }) => Promise<T>): Promise<T> {
     this.#sentAt = momentOf(this.#options.clock);
-    return await statement({ timeoutMs: Math.min(this.#limitMs, Math.max(0, this.#leftMs())) });
+    return await sendWithin(this.#options, Math.min(this.#limitMs, Math.max(0, this.#leftMs())), statement);
   }
 
   #leftMs(): number {

@@ -61,7 +61,7 @@ export interface LockStorageErrorOptions extends ErrorOptions {
   driverCode?: string | undefined;
 }
 
-/** The store failed, or did not answer in time. The handler did not run. */
+/** The store failed, or did not answer in time. When it was asked for a lock, the handler did not run. */
 export class LockStorageError extends CronlatchError {
   static override readonly code: string = 'CRONLATCH_STORAGE';
   /** What is known of the statement that failed. */

@@ -1,4 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
+import { describeValue } from './describe-value';
 import type { LockLostError } from './errors';
 import type { SkipReason } from './task-result';
 
@@ -60,7 +61,7 @@ export class EventHub {
       const message = `A listener of '${name}' failed.`;
       // A failing listener of warnings cannot be told through warnings.
       if (name === 'guard:warning')
-        process.emitWarning(message, { code: 'CRONLATCH', detail: String(error) });
+        process.emitWarning(message, { code: 'CRONLATCH', detail: describeValue(error) });
       else this.emit('guard:warning', { message, error });
     };
     try {

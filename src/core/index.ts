@@ -9,7 +9,7 @@
  *   by an `AbortSignal` when that trust is over: `lease.ts`.
  * - **Contention is a value, failure is an error.** `lock()` resolves to a lock, resolves to `undefined` (somebody
  *   else holds it), or rejects. When it is not *known* that the lock was obtained, it rejects and the handler does
- *   not run: `acquire.ts`.
+ *   not run: `acquisition.ts`.
  * - **The job's own outcome wins.** A release that fails is reported as an event, never instead of the job's
  *   result or error: `locking-task-executor.ts`.
  *

@@ -32,6 +32,7 @@ export class Lease implements Lock {
   #lastStatement: Promise<unknown> = Promise.resolve();
   #cancelDeadline = (): void => {};
   #cancelRenewal = (): void => {};
+  readonly #stopRenewing = (): void => this.#cancelRenewal();
 
   constructor(options: LeaseOptions, grant: Grant, sentAt: Moment) {
     this.#options = options;
@@ -41,7 +42,7 @@ export class Lease implements Lock {
     this.#holdUntilMs = sentAt.monotonicMs + options.terms.maxHoldMs;
     this.#watchDeadline();
     this.#planRenewal();
-    options.observer.letLapse?.addEventListener('abort', () => this.#cancelRenewal());
+    options.observer.letLapse?.addEventListener('abort', this.#stopRenewing);
   }
 
   get name(): string {
@@ -71,8 +72,7 @@ export class Lease implements Lock {
   unlock(): Promise<boolean> {
     if (this.#release === undefined) {
       const live = this.#look();
-      this.#cancelDeadline();
-      this.#cancelRenewal();
+      this.#cancelTimers();
       this.#release = this.#inOrder(() => this.#unlock(live)).finally(this.#options.onReleased);
     }
     return this.#release;
@@ -93,11 +93,16 @@ export class Lease implements Lock {
 
   #lose(reason: string): void {
     if (this.#controller.signal.aborted) return;
-    this.#cancelDeadline();
-    this.#cancelRenewal();
+    this.#cancelTimers();
     const error = new LockLostError(`Lock '${this.name}' is lost while its job runs: ${reason}.`);
     this.#controller.abort(error);
     this.#options.observer.lost?.(error);
+  }
+
+  #cancelTimers(): void {
+    this.#cancelDeadline();
+    this.#cancelRenewal();
+    this.#options.observer.letLapse?.removeEventListener('abort', this.#stopRenewing);
   }
 
   async #extend(leaseMs: number, persistence: 'until-deadline' | 'once'): Promise<boolean> {
@@ -106,14 +111,12 @@ export class Lease implements Lock {
     const answer = await extendUntil(this.#options, {
       request: this.#request(leaseMs),
       giveUpAtMs: () => (persistence === 'once' ? 0 : this.#deadline.monotonicMs),
-      // An extension that shortens the lease may take effect even if its answer is lost.
-      onSending: (sentAt) => (this.#deadline = this.#deadline.earlier(Deadline.of(sentAt, leaseMs))),
+      onSending: (sentAt) => this.#expectExtension(Deadline.of(sentAt, leaseMs)),
     });
     if (answer === undefined) {
       this.#lose('the store says that it is not ours any more');
       return false;
     }
-    this.#extended = true;
     this.#leaseMs = leaseMs;
     this.#deadline = Deadline.of(answer.sentAt, leaseMs);
     this.#failedRenewals = 0;
@@ -126,13 +129,20 @@ export class Lease implements Lock {
     return true;
   }
 
+  /** It may take effect even if its answer is lost: from its sending on, the earlier end counts. */
+  #expectExtension(deadline: Deadline): void {
+    this.#extended = true;
+    this.#deadline = this.#deadline.earlier(deadline);
+    if (this.#deadline === deadline && this.#release === undefined) this.#watchDeadline();
+  }
+
   async #unlock(live: boolean): Promise<boolean> {
     const { lockAtMostForMs, lockAtLeastForMs } = this.#options.terms;
     const endsByItself = lockAtLeastForMs === lockAtMostForMs && !this.#extended;
     if (endsByItself) return live;
     return await unlockUntil(this.#options, {
       request: this.#request(lockAtMostForMs),
-      giveUpAtMs: this.#deadline.monotonicMs,
+      giveUpAtMs: () => (this.#options.observer.letLapse?.aborted ? 0 : this.#deadline.monotonicMs),
     });
   }
 

@@ -16,7 +16,7 @@ export interface LockConfiguration {
   readonly maxHold?: Duration | undefined;
   /** Two jobs may have this lock: they exclude each other. Without it, a name that is used twice is taken for a mistake. */
   readonly shared?: boolean | undefined;
-  /** The most characters the name may have, up to 255, where the column of the lock table is that wide. Default 64. */
+  /** The most characters the name may have, up to 255: as many as the guard's `nameLength` says. Default 64. */
   readonly nameLength?: number | undefined;
 }
 

@@ -21,9 +21,9 @@ export class LockContext {
     readonly lockProvider: LockProvider,
   ) {}
 
-  /** True only while this very lease is live: not after its release, not after its deadline. */
+  /** True only while this very lease is live: not after its release, by whomever, and not after its deadline. */
   isLive(): boolean {
-    return !this.#released && !this.lease.signal.aborted;
+    return !this.#released && !this.lease.signal.aborted && this.lease.remainingMs() > 0;
   }
 
   isReleased(): boolean {
@@ -84,7 +84,7 @@ export const LockAssert = {
   assertLocked(name?: string): void {
     for (const { lock } of activeContexts()) if (name === undefined || lock.name === name) return;
     throw new LockNotHeldError(
-      `${name === undefined ? 'No lock' : `Lock '${name}'`} is held here. Call this from a guarded job, while its lease lasts.`,
+      `${name === undefined ? 'No lock is' : `Lock '${name}' is not`} held here. Call this from a guarded job, while its lease lasts.`,
     );
   },
 };

@@ -18,7 +18,9 @@ export function checkLockName(
   if (length === 0) refuse(name, 'it must not be empty');
   if (length > nameLength) {
     const remedy =
-      nameLength < LONGEST_NAME_LENGTH ? ' (a wider column and the option nameLength allow up to 255)' : '';
+      nameLength < LONGEST_NAME_LENGTH
+        ? ' (a wider column and nameLength, here and among the options of createJobGuard, allow up to 255)'
+        : '';
     refuse(name, `it has ${length} characters, more than ${nameLength}${remedy}`);
   }
   if (!name.isWellFormed()) refuse(name, 'it contains half a surrogate pair');

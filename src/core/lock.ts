@@ -11,7 +11,10 @@ export interface Lock extends AsyncDisposable {
    * paused past its lease, and refuse lower ones where they land. `undefined` where the store has no tokens.
    */
   readonly fencingToken: number | undefined;
-  /** Aborts, with a `LockLostError` as its reason, no later than the lease ends. Not aborted by a release. */
+  /**
+   * Aborts, with a `LockLostError` as its reason, no later than the lease ends; in a guarded run also, with an
+   * `AbortError`, shortly before its guard stops waiting for it on closing. Not aborted by a release.
+   */
   readonly signal: AbortSignal;
   /** How long the lease can still be trusted, in milliseconds; 0 when it is over. */
   remainingMs(): number;

@@ -54,11 +54,14 @@ export class LockingTaskExecutor {
     try {
       const lock = await this.#acquire(configuration, run, event);
       if (lock === undefined) return { executed: false, reason: 'locked' };
+      let started = false;
       try {
         if (this.runs.closing) return this.#skip(event, 'closing');
+        started = true;
         return { executed: true, value: await this.#execute(task, lock, run, event) };
       } finally {
-        if (!run.abandoned) {
+        // The lease of a handler that was not waited for ends by itself.
+        if (!started || !run.abandoned) {
           const release = this.#release(lock, event);
           const inTime = await withinLimit(this.#clock, release, LONGEST_WAIT_FOR_RELEASE_MS);
           if (inTime === 'time-out') unfinishedRelease = release;
@@ -104,8 +107,12 @@ export class LockingTaskExecutor {
     };
     try {
       const lock = await this.#lockProvider.lock(configuration, observer);
-      if (lock === undefined) this.#skip(event, 'locked', holder);
-      else this.#events.emit('lock:acquired', { ...event, fencingToken: lock.fencingToken });
+      if (lock === undefined) {
+        this.#skip(event, 'locked', holder);
+        return undefined;
+      }
+      run.attach(lock);
+      this.#events.emit('lock:acquired', { ...event, fencingToken: lock.fencingToken });
       return lock;
     } catch (error) {
       this.#events.emit('lock:failed', { ...event, error });
@@ -114,7 +121,7 @@ export class LockingTaskExecutor {
   }
 
   async #execute<T>(task: LockedTask<T>, lock: Lock, run: ActiveRun, event: LockEvent): Promise<T> {
-    const context = new LockContext(run.attach(lock), lock, this.#lockProvider);
+    const context = new LockContext(run.lock ?? lock, lock, this.#lockProvider);
     try {
       return await runInContext(context, () => this.#observed(task, context.lock, event));
     } finally {

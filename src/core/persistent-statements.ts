@@ -1,7 +1,13 @@
 import { pause } from './clock';
 import { momentOf, type Moment } from './deadline';
 import { SchemaMismatchError, type LockStorageError } from './errors';
-import { retryDelayMs, statementLimitMs, storageErrorOf, type StatementContext } from './statement-limits';
+import {
+  retryDelayMs,
+  sendWithin,
+  statementLimitMs,
+  storageErrorOf,
+  type StatementContext,
+} from './statement-limits';
 import type { LockRequest } from './storage-accessor';
 
 export interface Extension {
@@ -26,7 +32,9 @@ export async function extendUntil(
     const sentAt = momentOf(context.clock);
     onSending(sentAt);
     try {
-      return (await context.accessor.extend(request, { timeoutMs })) ? { sentAt } : undefined;
+      return (await sendWithin(context, timeoutMs, (options) => context.accessor.extend(request, options)))
+        ? { sentAt }
+        : undefined;
     } catch (error) {
       const failure = storageErrorOf(error, request.name);
       if (failure.outcome === 'nothing-ran') throw failure;
@@ -42,18 +50,18 @@ export async function extendUntil(
  */
 export async function unlockUntil(
   context: StatementContext,
-  release: { request: LockRequest; giveUpAtMs: number },
+  release: { request: LockRequest; giveUpAtMs: () => number },
 ): Promise<boolean> {
   const { request, giveUpAtMs } = release;
   const timeoutMs = statementLimitMs(context, request.lockAtMostForMs);
   for (let attempt = 0; ; attempt += 1) {
     try {
-      return await context.accessor.unlock(request, { timeoutMs });
+      return await sendWithin(context, timeoutMs, (options) => context.accessor.unlock(request, options));
     } catch (error) {
       const failure = storageErrorOf(error, request.name);
       if (failure instanceof SchemaMismatchError) throw failure;
       if (failure.outcome === 'unknown' && (await isReleased(context, request, timeoutMs))) return true;
-      await pauseBefore(context, attempt, giveUpAtMs, failure);
+      await pauseBefore(context, attempt, giveUpAtMs(), failure);
     }
   }
 }
@@ -65,7 +73,9 @@ async function isReleased(
   timeoutMs: number,
 ): Promise<boolean> {
   try {
-    const record = await context.accessor.find(request.name, { timeoutMs, purpose: 'resolve' });
+    const record = await sendWithin(context, timeoutMs, (options) =>
+      context.accessor.find(request.name, { ...options, purpose: 'resolve' }),
+    );
     return record?.lockedBy !== request.owner;
   } catch {
     return false; // Still unknown: the caller sends the release again, or reports the first failure.

@@ -7,7 +7,9 @@ export class ActiveRun {
   readonly #lapse = new AbortController();
   readonly settled: Promise<void>;
   #settle = (): void => {};
-  #lock: Lock | undefined;
+  #lease: Lock | undefined;
+  /** The lock as the handler sees it: its signal also aborts when the handler is asked to stop. */
+  lock: Lock | undefined;
   /** Set when a tick was refused because the handler outlived its lease. */
   reportedStuck = false;
 
@@ -26,14 +28,13 @@ export class ActiveRun {
 
   /** Whether the lease is over and the handler has not noticed. */
   get isStuck(): boolean {
-    return this.#lock?.signal.aborted ?? false;
+    return this.#lease?.signal.aborted ?? false;
   }
 
-  /** The lock as the handler sees it: its signal also aborts when the handler is asked to stop. */
-  attach(lock: Lock): Lock {
-    this.#lock = lock;
+  attach(lock: Lock): void {
+    this.#lease = lock;
     const signal = AbortSignal.any([lock.signal, this.#stop.signal]);
-    return {
+    this.lock = {
       name: lock.name,
       get fencingToken() {
         return lock.fencingToken;

@@ -1,7 +1,8 @@
 import type { Clock } from './clock';
 import { describeValue } from './describe-value';
+import { withinLimit } from './clock';
 import { LockStorageError } from './errors';
-import type { StorageAccessor } from './storage-accessor';
+import type { StatementOptions, StorageAccessor } from './storage-accessor';
 
 /** What every statement of a storage-based lock needs. */
 export interface StatementContext {
@@ -16,6 +17,17 @@ export interface StatementContext {
 /** A third of the lease, so that even a statement that needed all of it, and its settling, leave a third to work with. */
 export function statementLimitMs(context: StatementContext, lockAtMostForMs: number): number {
   return Math.min(lockAtMostForMs / 3, context.statementTimeoutMs);
+}
+
+/** An accessor keeps the limit by itself, and knows best what became of the statement. One that does not is not waited for. */
+export async function sendWithin<T>(
+  { clock }: StatementContext,
+  timeoutMs: number,
+  statement: (options: StatementOptions) => Promise<T>,
+): Promise<T> {
+  const answer = await withinLimit(clock, statement({ timeoutMs }), 2 * timeoutMs + 1000);
+  if (answer !== 'time-out') return answer;
+  throw new LockStorageError(`The store did not answer within ${Math.round(2 * timeoutMs + 1000)} ms.`);
 }
 
 const LONGEST_RETRY_DELAY_MS = 1000;

@@ -89,6 +89,7 @@ export class StorageBasedLockProvider implements LockProvider {
     if (remainingMs > least && deadline.passed(this.#clock) === undefined)
       return new Lease(options, grant, sentAt);
     await this.#release(options);
+    options.onReleased?.();
     throw new LockStorageError(
       `Lock '${name}' was granted so late that only ${Math.max(0, Math.round(remainingMs))} ms of its ${lockAtMostForMs} ms were left; it was given back.`,
     );

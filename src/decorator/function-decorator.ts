@@ -43,7 +43,7 @@ export function functionDecorator(
     if (descriptor === undefined) {
       refusePlace(
         label,
-        'a field or a class, which legacy decorators (experimentalDecorators) do not hand over',
+        'a field or a class, which legacy decorators (experimentalDecorators) do not hand over: make it a method, or compile with standard decorators',
       );
     }
     if ((descriptor.get ?? descriptor.set) !== undefined) refusePlace(label, 'an accessor');

@@ -1,4 +1,5 @@
 import { InvalidLockUseError, NotConfiguredError } from '../core';
+import { describeValue } from '../core/describe-value';
 import { processState } from '../core/process-state';
 import { declaredConfigurations } from './guarded-method';
 import type { JobGuard } from './job-guard';
@@ -14,20 +15,30 @@ const state = processState<GuardState>('guards', () => ({ configured: undefined,
 /**
  * Makes `guard` the one of every guarded method whose instance was not scheduled with another. `undefined` takes it away.
  *
- * @throws InvalidLockUseError when there is one already and `replace` is not set
+ * @throws InvalidLockUseError when there is one already that is not closed, and `replace` is not set
  * @throws InvalidLockConfigurationError when a method that was decorated so far cannot run under it
  */
 export function configureJobGuard(
   guard: JobGuard | undefined,
   { replace = false }: { replace?: boolean } = {},
 ): void {
-  if (guard !== undefined && state.configured !== undefined && state.configured !== guard && !replace) {
+  if (guard !== undefined) refuseOther(guard, 'configureJobGuard');
+  const before = state.configured;
+  if (guard !== undefined && before !== undefined && before !== guard && !before.isClosing && !replace) {
     throw new InvalidLockUseError(
       'A job guard is configured already. Pass { replace: true } to configureJobGuard if that is meant.',
     );
   }
   if (guard !== undefined) for (const configuration of declaredConfigurations()) guard.check(configuration);
   state.configured = guard;
+}
+
+/** In JavaScript, a guard that nobody awaited is a promise. */
+function refuseOther(guard: JobGuard, caller: string): void {
+  if (typeof (guard as Partial<JobGuard>).check === 'function') return;
+  throw new InvalidLockUseError(
+    `${caller} was given ${describeValue(guard)} for a guard. Await it: await createJobGuard(dataSource).`,
+  );
 }
 
 export function configuredGuard(): JobGuard | undefined {
@@ -41,6 +52,7 @@ export function configuredGuard(): JobGuard | undefined {
  */
 export function requiredGuard(given: JobGuard | undefined, caller: string): JobGuard {
   const guard = given ?? state.configured;
+  if (guard !== undefined) refuseOther(guard, caller);
   if (guard?.isClosing)
     throw new InvalidLockUseError(`${caller}: the guard is closed, so that nothing would ever run.`);
   if (guard !== undefined) return guard;

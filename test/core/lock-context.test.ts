@@ -8,7 +8,7 @@ import { JOB, lockBench } from '../support/lock-bench';
 void test('outside a lease nothing is held', async () => {
   assert.equal(currentLock(), undefined);
   assert.throws(() => LockAssert.assertLocked(), LockNotHeldError);
-  assert.throws(() => LockAssert.assertLocked('job'), /Lock 'job' is held here/);
+  assert.throws(() => LockAssert.assertLocked('job'), /Lock 'job' is not held here/);
   await assert.rejects(LockExtender.extendActiveLock('10m'), LockNotHeldError);
 });
 

@@ -17,7 +17,10 @@ export interface CronSchedule extends ScheduleOptions {
 }
 
 /** @throws InvalidLockConfigurationError naming the expression, the zone or the tolerance */
-export function checkSchedule({ expression, timeZone, missedExecutionTolerance = 0 }: CronSchedule): void {
+export function checkSchedule(schedule: CronSchedule): void {
+  const { expression, timeZone, missedExecutionTolerance = 0 } = schedule;
+  // node-cron's own spelling: left out, the job would run by the host's zone.
+  if ('timezone' in schedule) throw new InvalidLockConfigurationError('Write timeZone, not timezone.');
   const { valid, errors } = validateDetailed(expression);
   if (!valid) {
     const why = errors.map(({ message }) => message).join('; ');

@@ -29,6 +29,8 @@ export interface LockTable {
   readonly nameLength: number;
 }
 
+export const DEFAULT_LOCK_TABLE = 'shedlock';
+
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_$]{0,62}$/;
 
 const SHEDLOCK_COLUMNS: LockColumns = {
@@ -41,7 +43,7 @@ const SHEDLOCK_COLUMNS: LockColumns = {
 
 /** @throws InvalidLockConfigurationError naming the identifier that cannot be one */
 export function lockTableOf(options: LockTableOptions = {}): LockTable {
-  const { lockTable = 'shedlock', schema, columns, nameLength = DEFAULT_NAME_LENGTH } = options;
+  const { lockTable = DEFAULT_LOCK_TABLE, schema, columns, nameLength = DEFAULT_NAME_LENGTH } = options;
   const parts = lockTable.split('.');
   const path = schema === undefined ? parts : [schema, ...parts];
   if (path.length > 2) refuse('lockTable', path.join('.'), 'a table has one schema at most');

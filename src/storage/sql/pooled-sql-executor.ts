@@ -46,6 +46,10 @@ export class PooledSqlExecutor implements SqlExecutor {
     if (this.#closed) throw new SqlExecutionError('the lock provider is closed', 'not-sent');
     const endsAtMs = this.clock.monotonicMs() + timeoutMs;
     const leave = await this.#gate.enter({ urgent, timeoutMs });
+    if (this.#closed) {
+      leave();
+      throw new SqlExecutionError('the lock provider was closed meanwhile', 'not-sent');
+    }
     const connection = await this.#open(endsAtMs, leave);
     try {
       const answer = await connection.execute(statement, endsAtMs);

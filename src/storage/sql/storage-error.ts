@@ -1,5 +1,6 @@
 import { LockStorageError, SchemaMismatchError } from '../../core';
-import type { LockTable } from './lock-table';
+import { DEFAULT_NAME_LENGTH } from '../../core/lock-name';
+import { DEFAULT_LOCK_TABLE, type LockTable } from './lock-table';
 import type { SqlDialect } from './sql-dialect';
 import { SqlExecutionError } from './sql-executor';
 import { driverErrorOf } from './sql-failure';
@@ -17,8 +18,6 @@ export interface FailureContext {
 
 /** Not a failure: somebody else inserted the record first. Never leaves this folder. */
 export class DuplicateRecord extends Error {}
-
-const REMEDY = `run the migration made by createCronlatchMigration({ tables: ['lock'] }), or create the table as the README shows`;
 
 /** Never passes the driver's error on as it is: it may hold values, or the statement with its values. */
 export function storageErrorOf(error: unknown, context: FailureContext): Error {
@@ -57,13 +56,23 @@ export function storageErrorOf(error: unknown, context: FailureContext): Error {
         nothingRan,
       );
     case 'missing-table':
-      return new SchemaMismatchError(`Table '${tableName}' is missing: ${REMEDY}. (${message})`, nothingRan);
+      return new SchemaMismatchError(
+        `Table '${tableName}' is missing in ${address}: run the migration made by createCronlatchMigration(${migrationOptions(context.table)}), or create the table as the README shows. (${message})`,
+        nothingRan,
+      );
     case 'wrong-shape':
       return new SchemaMismatchError(
-        `Table '${tableName}' does not have the columns of the lock (${message}): ${REMEDY}.`,
+        `Table '${tableName}' does not have the columns of the lock (${message}). The migration leaves a table that is there already as it is: ALTER it to what the README shows.`,
         nothingRan,
       );
     case 'refused':
       return new LockStorageError(`${address} refused the statement on ${culprit}: ${message}.`, nothingRan);
   }
+}
+
+/** As the user has to write them. */
+function migrationOptions({ path, nameLength }: LockTable): string {
+  const lockTable = path.join('.') === DEFAULT_LOCK_TABLE ? '' : `, lockTable: '${path.join('.')}'`;
+  const width = nameLength === DEFAULT_NAME_LENGTH ? '' : `, nameLength: ${nameLength}`;
+  return `{ tables: ['lock']${lockTable}${width} }`;
 }

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { InvalidLockConfigurationError } from '../../core';
 import { describeValue } from '../../core/describe-value';
-import { lockTableOf, type LockTableOptions } from '../sql/lock-table';
+import { DEFAULT_LOCK_TABLE, lockTableOf, type LockTableOptions } from '../sql/lock-table';
 import { quoteLockTable, type SqlDialect } from '../sql/sql-dialect';
 import { dialectOf } from './database';
 
@@ -22,9 +22,12 @@ export function createCronlatchMigration(options: MigrationOptions): new () => M
   }
   const table = lockTableOf(options);
   const dialectFor = (runner: QueryRunner): SqlDialect => dialectOf(runner.dataSource.options.type);
-  // TypeORM orders migrations by the time stamp at the end of the name, and remembers them by the whole name.
-  return class CronlatchLockTable1763596800000 implements MigrationInterface {
-    readonly name = 'CronlatchLockTable1763596800000';
+  // TypeORM orders migrations by the time stamp at the end of the name, and remembers them by the whole name: another
+  // table is another migration.
+  const path = table.path.join('_');
+  const name = `CronlatchLockTable${path === DEFAULT_LOCK_TABLE ? '' : `_${path}_`}1763596800000`;
+  return class implements MigrationInterface {
+    readonly name = name;
 
     async up(runner: QueryRunner): Promise<void> {
       const dialect = dialectFor(runner);

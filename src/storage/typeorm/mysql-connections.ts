@@ -1,10 +1,11 @@
-import type { DataSource } from 'typeorm';
-import type { Clock } from '../../core';
+import type { DataSource, DataSourceOptions } from 'typeorm';
+import { InvalidLockConfigurationError, type Clock } from '../../core';
 import { withinLimit } from '../../core/clock';
 import type { ConnectionSource, SqlConnection } from '../sql/pooled-sql-executor';
 import { TypeOrmMysqlConnection, type MysqlConnection } from './mysql-connection';
 import { OwnDataSource } from './own-data-source';
 import { OWN_CONNECTIONS, ownMysqlOptions } from './own-data-source-options';
+import type { Sockets } from './sockets';
 
 /** Two connections of our own to the application's MySQL, set up once each. */
 export class OwnMysqlConnections implements ConnectionSource {
@@ -18,7 +19,7 @@ export class OwnMysqlConnections implements ConnectionSource {
     private readonly statementTimeoutMs: number,
   ) {
     this.#dataSource = new OwnDataSource(
-      () => ownMysqlOptions(application, statementTimeoutMs),
+      (sockets) => withSockets(ownMysqlOptions(application, statementTimeoutMs), sockets),
       clock,
       statementTimeoutMs,
     );
@@ -67,7 +68,12 @@ export class SharedMysqlConnections implements ConnectionSource {
     private readonly application: DataSource,
     private readonly clock: Clock,
   ) {
-    const { poolSize } = application.options as { poolSize?: number };
+    const { poolSize, charset = 'utf8mb4' } = application.options as { poolSize?: number; charset?: string };
+    if (!/^utf8mb4/i.test(charset)) {
+      throw new InvalidLockConfigurationError(
+        `connections: 'shared' needs the charset utf8mb4, but that of the DataSource is '${charset}': other names than ASCII would be confused. Leave it at 'own'.`,
+      );
+    }
     this.size = Math.min(OWN_CONNECTIONS, poolSize ?? OWN_CONNECTIONS);
   }
 
@@ -80,4 +86,9 @@ export class SharedMysqlConnections implements ConnectionSource {
   close(): Promise<void> {
     return Promise.resolve();
   }
+}
+
+function withSockets(options: DataSourceOptions, sockets: Sockets): DataSourceOptions {
+  const { extra } = options as { extra: Readonly<Record<string, unknown>> };
+  return { ...options, extra: { ...extra, stream: sockets.factory(extra['stream']) } };
 }

@@ -19,7 +19,6 @@ const TAKEN_OVER = {
     'database',
     'socketPath',
     'ssl',
-    'charset',
     'insecureAuth',
     'extra',
   ],
@@ -54,6 +53,8 @@ export function ownMysqlOptions({ options }: DataSource, connectTimeoutMs: numbe
     extra: { ...Object.fromEntries(extra), connectionLimit: OWN_CONNECTIONS },
     poolSize: OWN_CONNECTIONS,
     connectTimeout: connectTimeoutMs,
+    // Names are compared byte for byte: another character set would make question marks of some.
+    charset: 'UTF8MB4_UNICODE_CI',
     supportBigNumbers: true,
     bigNumberStrings: true,
     logging: false,
@@ -65,6 +66,8 @@ export function ownSqliteOptions({ options }: DataSource): DataSourceOptions {
   return {
     ...pick(options as unknown as Settings, TAKEN_OVER.sqlite),
     timeout: 0,
+    // A wrong path is to be told, not to become an empty database.
+    fileMustExist: true,
     logging: false,
   } as DataSourceOptions;
 }

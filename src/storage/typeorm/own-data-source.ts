@@ -1,13 +1,15 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { Clock } from '../../core';
 import { withinLimit } from '../../core/clock';
+import { Sockets } from './sockets';
 
 /** A DataSource of our own, opened at its first use, and again after an attempt that failed. */
 export class OwnDataSource {
   #opening: Promise<DataSource> | undefined;
+  #sockets = new Sockets();
 
   constructor(
-    private readonly options: () => DataSourceOptions,
+    private readonly options: (sockets: Sockets) => DataSourceOptions,
     private readonly clock: Clock,
     private readonly limitMs: number,
   ) {}
@@ -22,11 +24,17 @@ export class OwnDataSource {
     this.#opening = undefined;
     if (opening === undefined) return;
     const dataSource = await opening.catch(() => undefined); // What never opened needs no closing.
-    await dataSource?.destroy();
+    try {
+      // A server that went silent never says goodbye.
+      if (dataSource !== undefined) await withinLimit(this.clock, dataSource.destroy(), this.limitMs);
+    } finally {
+      this.#sockets.end();
+    }
   }
 
   async #open(): Promise<DataSource> {
-    const initializing = new DataSource(this.options()).initialize();
+    const sockets = (this.#sockets = new Sockets());
+    const initializing = new DataSource(this.options(sockets)).initialize();
     try {
       const dataSource = await withinLimit(this.clock, initializing, this.limitMs);
       if (dataSource !== 'time-out') return dataSource;
@@ -35,6 +43,7 @@ export class OwnDataSource {
       this.#opening = undefined;
       // One that comes late after all is nobody's.
       void initializing.then((late) => late.destroy()).catch(() => undefined);
+      sockets.end();
       throw error;
     }
   }

@@ -1,10 +1,12 @@
 import type { DataSource } from 'typeorm';
 import {
+  InvalidLockConfigurationError,
   StorageBasedLockProvider,
   systemClock,
   type Clock,
   type StorageBasedLockProviderOptions,
 } from '../../core';
+import { describeValue } from '../../core/describe-value';
 import { parsePositiveDuration } from '../../core/duration';
 import { lockTableOf, type LockTableOptions } from '../sql/lock-table';
 import { PooledSqlExecutor, type ConnectionSource } from '../sql/pooled-sql-executor';
@@ -36,9 +38,14 @@ export class TypeOrmLockProvider extends StorageBasedLockProvider {
   constructor(dataSource: DataSource, options: TypeOrmLockProviderOptions = {}) {
     const database = describeDatabase(dataSource);
     const table = lockTableOf(options);
-    const { clock = systemClock, statementTimeout = '5s' } = options;
+    const { clock = systemClock, statementTimeout = '5s', connections = 'own' } = options;
+    if (connections !== 'own' && connections !== 'shared') {
+      throw new InvalidLockConfigurationError(
+        `connections is ${describeValue(connections)}: use 'own' or 'shared'.`,
+      );
+    }
     const source = connectionsOf(dataSource, {
-      shared: database.isInMemory || options.connections === 'shared',
+      shared: database.isInMemory || connections === 'shared',
       clock,
       statementTimeoutMs: parsePositiveDuration(statementTimeout, 'statementTimeout'),
       warn: options.onWarning ?? ((message) => process.emitWarning(message, { code: 'CRONLATCH' })),

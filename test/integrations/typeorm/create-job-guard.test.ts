@@ -101,12 +101,16 @@ for (const kind of ['sqlite', 'mysql'] as const) {
 
   testOnKind('a missing table is told at the start, with the migration that makes it', async () => {
     const database = await create();
-    await assert.rejects(createJobGuard(new DataSource(database.options)), (error) => {
-      return (
+    const dataSource = await new DataSource(database.options).initialize();
+    await assert.rejects(
+      createJobGuard(dataSource, { lockTable: 'locks', nameLength: 200 }),
+      (error) =>
         error instanceof SchemaMismatchError &&
-        /Table 'shedlock' is missing: run the migration made by createCronlatchMigration/.test(error.message)
-      );
-    });
+        /^Table 'locks' is missing in (SQLite|MySQL at) .*: run the migration made by createCronlatchMigration\({ tables: \['lock'\], lockTable: 'locks', nameLength: 200 }\)/.test(
+          error.message,
+        ),
+    );
+    await dataSource.destroy();
     await database.dispose();
   });
 

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
+import { test } from 'node:test';
+import { LockAssert, LockStorageError, JobGuard } from 'cronlatch';
+import { guardBench, runningJob } from '../support/guard-bench';
+import { lockBench, turn, JOB } from '../support/lock-bench';
+import { delayedBy, replyLost, refusedConnection, sendingLost } from '../support/faulty-accessor';
+
+void test('after its own unlock a handler is not inside its lease', async () => {
+  const { guard, other } = guardBench();
+  let nestedRan = false,
+    asserted = true;
+  await guard.run(JOB, async (lock) => {
+    await lock.unlock();
+    assert.ok(await other.lock(JOB), 'another instance holds it now');
+    try {
+      LockAssert.assertLocked('job');
+    } catch {
+      asserted = false;
+    }
+    await guard.run(JOB, () => {
+      nestedRan = true;
+    });
+  });
+  assert.deepEqual({ nestedRan, asserted }, { nestedRan: false, asserted: false });
+});
+
+void test('the signal fires at the end of a shortening extension whose answer was lost', async () => {
+  const { clock, accessor, granted, drive, other } = lockBench();
+  const lock = await granted();
+  const { signal } = lock;
+  accessor.fail('extend', replyLost, ...Array.from({ length: 1000 }, () => sendingLost));
+  await assert.rejects(drive(lock.extend('10s')), LockStorageError);
+  clock.advance('5s');
+  await turn();
+  assert.ok(await other.lock(JOB), 'the lease is over in the store');
+  assert.equal(signal.aborted, true);
+});
+
+void test('a release that is not written is not tried for ever behind a closed guard', async () => {
+  const { guard, clock, accessor } = guardBench();
+  accessor.fail('unlock', ...Array.from({ length: 10_000 }, () => refusedConnection));
+  const job = await runningJob(guard, { name: 'job', lockAtMostFor: '1h' });
+  job.finish();
+  const closing = guard.close();
+  let closed = false;
+  void closing.then(() => (closed = true));
+  for (await turn(); !closed; await turn()) clock.advance(100);
+  for (let i = 0; i < 100; i += 1) {
+    clock.advance(100);
+    await turn();
+  }
+  const calls = accessor.calls.length;
+  for (let i = 0; i < 100; i += 1) {
+    clock.advance(100);
+    await turn();
+  }
+  assert.equal(accessor.calls.length - calls, 0, 'statements 10 s after closing');
+});
+
+void test('lockAtLeastFor = lockAtMostFor and an extension of unknown outcome: released all the same', async () => {
+  const { clock, accessor, granted, store } = lockBench();
+  const lock = await granted({ name: 'job', lockAtMostFor: '30s', lockAtLeastFor: '30s', keepAlive: true });
+  accessor.fail('extend', replyLost);
+  clock.advance('10s');
+  await turn();
+  await lock.unlock();
+  clock.advance('20s');
+  assert.equal((await store.find('job'))?.held, false);
+});
+
+void test('a late grant that is given back leaves no statement behind that is granted to nobody', async () => {
+  const { clock, accessor, provider, store, drive } = lockBench();
+  await (await provider.lock(JOB))?.unlock();
+  let late: () => Promise<unknown> = () => assert.fail('not sent');
+  accessor.fail(
+    'updateRecord',
+    (run) => {
+      late = run;
+      return sendingLost(run);
+    },
+    async (run) => {
+      const grant = await run();
+      clock.stall('11m');
+      return grant;
+    },
+  );
+  await assert.rejects(drive(provider.lock(JOB)), /granted so late/);
+  await late();
+  clock.advance('6s');
+  await turn();
+  assert.equal((await store.find('job'))?.held, false);
+});
+
+void test('a lock that is granted to a guard that no longer waits is given back', async () => {
+  const { guard, clock, accessor, store } = guardBench();
+  let go!: () => void;
+  accessor.fail(
+    'updateRecord',
+    delayedBy(() => new Promise<void>((r) => (go = r))),
+  );
+  const result = guard.run({ name: 'job', lockAtMostFor: '1h' }, () => assert.fail());
+  await turn();
+  const closing = guard.close({ timeout: '1s' });
+  let closed = false;
+  void closing.then(() => (closed = true));
+  for (await turn(); !closed; await turn()) clock.advance(100);
+  go();
+  await result;
+  assert.equal((await store.find('job'))?.held, false);
+});
+
+void test('an accessor whose extend never settles does not keep the job from ever running again', async () => {
+  const { guard, clock, accessor } = guardBench();
+  accessor.fail('extend', () => new Promise(() => {}));
+  const job = await runningJob(guard, { name: 'job', lockAtMostFor: '30s', keepAlive: true });
+  clock.advance('10s');
+  await turn();
+  job.finish();
+  for (let i = 0; i < 400; i += 1) {
+    clock.advance(1000);
+    await turn();
+  }
+  assert.equal((await guard.run(JOB, () => 1)).executed, true);
+});
+
+void test('a listener of warnings that throws something odd changes nothing', async () => {
+  const { guard, events } = guardBench({ logger: false });
+  events.on('guard:warning', () => {
+    throw Object.create(null);
+  });
+  events.on('lock:acquired', () => {
+    throw new Error('x');
+  });
+  assert.equal((await guard.run(JOB, () => 1)).executed, true);
+});
+
+void test('a letLapse signal that is used for many locks gathers no listeners', async () => {
+  const { provider } = lockBench();
+  const letLapse = new AbortController().signal;
+  for (let i = 0; i < 20; i += 1) await (await provider.lock(JOB, { letLapse }))?.unlock();
+  assert.equal(getEventListeners(letLapse, 'abort').length, 0);
+});
+
+void test('wrap says something about a lock that is none', async () => {
+  const lines: string[] = [];
+  const logger = { warn: (l: string) => void lines.push(l), error: (l: string) => void lines.push(l) };
+  const guard = new JobGuard({
+    logger,
+    lockProvider: {
+      lock: () => Promise.resolve({ name: 'job', unlock: () => Promise.resolve(true) } as never),
+    },
+  });
+  await guard.wrap(JOB, () => 1)();
+  assert.notDeepEqual(lines, []);
+});
