@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { DataSource } from 'typeorm';
-import { createCronlatchMigration, createJobGuard, createLockEntity, type LockRow } from 'cronlatch/typeorm';
+import { LockStorageError } from 'cronlatch';
+import {
+  createCronlatchMigration,
+  createJobGuard,
+  createLockEntity,
+  type LockRow,
+  TypeOrmLockProvider,
+} from 'cronlatch/typeorm';
 import { mysqlDatabase, sqliteDatabase, testOn, type TestDatabase } from '../../support/databases';
 import { migratedDataSource } from '../../support/lock-table';
 
@@ -74,4 +82,30 @@ void test('a migration that is asked for tables that there are not is refused', 
       message: /^tables is .*: use \['lock'\]/,
     });
   }
+});
+
+void test('each table has a migration of its own, with the time stamp at the end of its name', () => {
+  const nameOf = (lockTable?: string) =>
+    new (createCronlatchMigration({ tables: ['lock'], lockTable }))().name;
+  assert.equal(nameOf(), 'CronlatchLockTable1763596800000');
+  assert.equal(nameOf('locks'), 'CronlatchLockTable_locks_1763596800000');
+});
+
+void test('a file that is not there is told, and is not made', async () => {
+  const testDatabase = sqliteDatabase();
+  const database = testDatabase.environment['DATABASE_FILE'] ?? '';
+  await assert.rejects(createJobGuard(new DataSource({ type: 'better-sqlite3', database })), (error) => {
+    return error instanceof LockStorageError && error.message.includes(database);
+  });
+  assert.equal(existsSync(database), false);
+  await testDatabase.dispose();
+});
+
+void test('connections that are neither own nor shared are refused', () => {
+  const dataSource = new DataSource({ type: 'better-sqlite3', database: ':memory:' });
+  const connections = 'pool' as 'own';
+  assert.throws(
+    () => new TypeOrmLockProvider(dataSource, { connections }),
+    /connections is "pool": use 'own' or 'shared'/,
+  );
 });

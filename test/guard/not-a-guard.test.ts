@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { configureJobGuard, InvalidLockUseError, JobGuard } from 'cronlatch';
+import { InMemoryLockProvider } from 'cronlatch/memory';
+import { Scheduled, scheduleLocked } from 'cronlatch/node-cron';
+
+const guard = () => new JobGuard({ lockProvider: new InMemoryLockProvider(), logger: false });
+
+void test('a guard that nobody awaited is refused, with the remedy', () => {
+  const promise = Promise.resolve(guard()) as unknown as JobGuard;
+  const refused = (error: unknown) =>
+    error instanceof InvalidLockUseError && /Await it: await createJobGuard/.test(error.message);
+  assert.throws(() => configureJobGuard(promise), refused);
+  assert.throws(
+    () => scheduleLocked('* * * * *', { name: 'job', lockAtMostFor: '1m' }, () => {}, { guard: promise }),
+    refused,
+  );
+});
+
+void test('a guard that is closed may be replaced', async () => {
+  const first = guard();
+  configureJobGuard(first);
+  const second = guard();
+  assert.throws(() => configureJobGuard(second), InvalidLockUseError);
+  await first.close();
+  configureJobGuard(second);
+  configureJobGuard(undefined);
+  await second.close();
+});
+
+void test('a zone in the spelling of node-cron is told, not dropped', () => {
+  const options = { timezone: 'Europe/Paris' } as object;
+  assert.throws(() => Scheduled('0 3 * * *', options), { message: 'Write timeZone, not timezone.' });
+});
