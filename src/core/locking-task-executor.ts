@@ -15,6 +15,12 @@ export interface ExecutorOptions {
 /** A release that takes longer than this goes on behind the caller's back, and is reported when it ends. */
 const LONGEST_WAIT_FOR_RELEASE_MS = 10_000;
 
+/** A lease, and the lock that its handler sees in its place. */
+interface Acquired {
+  readonly lease: Lock;
+  readonly lock: Lock;
+}
+
 /** Runs tasks under locks: what decorated methods, `guard.run` and `guard.wrap` go through. */
 export class LockingTaskExecutor {
   readonly #lockProvider: LockProvider;
@@ -52,17 +58,17 @@ export class LockingTaskExecutor {
     const run = this.runs.begin(name);
     let unfinishedRelease: Promise<void> | undefined;
     try {
-      const lock = await this.#acquire(configuration, run, event);
-      if (lock === undefined) return { executed: false, reason: 'locked' };
+      const acquired = await this.#acquire(configuration, run, event);
+      if (acquired === undefined) return { executed: false, reason: 'locked' };
       let started = false;
       try {
         if (this.runs.closing) return this.#skip(event, 'closing');
         started = true;
-        return { executed: true, value: await this.#execute(task, lock, run, event) };
+        return { executed: true, value: await this.#execute(task, acquired, event) };
       } finally {
         // The lease of a handler that was not waited for ends by itself.
         if (!started || !run.abandoned) {
-          const release = this.#release(lock, event);
+          const release = this.#release(acquired.lease, event);
           const inTime = await withinLimit(this.#clock, release, LONGEST_WAIT_FOR_RELEASE_MS);
           if (inTime === 'time-out') unfinishedRelease = release;
         }
@@ -96,7 +102,7 @@ export class LockingTaskExecutor {
     configuration: TaskConfiguration,
     run: ActiveRun,
     event: LockEvent,
-  ): Promise<Lock | undefined> {
+  ): Promise<Acquired | undefined> {
     let holder: { heldBy: string; heldUntil: Date } | undefined;
     const observer: LockObserver = {
       refused: (found) => (holder = found),
@@ -106,24 +112,24 @@ export class LockingTaskExecutor {
       letLapse: run.lapseSignal,
     };
     try {
-      const lock = await this.#lockProvider.lock(configuration, observer);
-      if (lock === undefined) {
+      const lease = await this.#lockProvider.lock(configuration, observer);
+      if (lease === undefined) {
         this.#skip(event, 'locked', holder);
         return undefined;
       }
-      run.attach(lock);
-      this.#events.emit('lock:acquired', { ...event, fencingToken: lock.fencingToken });
-      return lock;
+      const acquired = { lease, lock: run.attach(lease) };
+      this.#events.emit('lock:acquired', { ...event, fencingToken: lease.fencingToken });
+      return acquired;
     } catch (error) {
       this.#events.emit('lock:failed', { ...event, error });
       throw error;
     }
   }
 
-  async #execute<T>(task: LockedTask<T>, lock: Lock, run: ActiveRun, event: LockEvent): Promise<T> {
-    const context = new LockContext(run.lock ?? lock, lock, this.#lockProvider);
+  async #execute<T>(task: LockedTask<T>, { lease, lock }: Acquired, event: LockEvent): Promise<T> {
+    const context = new LockContext(lock, lease, this.#lockProvider);
     try {
-      return await runInContext(context, () => this.#observed(task, context.lock, event));
+      return await runInContext(context, () => this.#observed(task, lock, event));
     } finally {
       await context.end();
     }

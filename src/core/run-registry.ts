@@ -8,8 +8,6 @@ export class ActiveRun {
   readonly settled: Promise<void>;
   #settle = (): void => {};
   #lease: Lock | undefined;
-  /** The lock as the handler sees it: its signal also aborts when the handler is asked to stop. */
-  lock: Lock | undefined;
   /** Set when a tick was refused because the handler outlived its lease. */
   reportedStuck = false;
 
@@ -31,10 +29,11 @@ export class ActiveRun {
     return this.#lease?.signal.aborted ?? false;
   }
 
-  attach(lock: Lock): void {
+  /** The lock as the handler sees it: its signal also aborts when the handler is asked to stop. */
+  attach(lock: Lock): Lock {
     this.#lease = lock;
     const signal = AbortSignal.any([lock.signal, this.#stop.signal]);
-    this.lock = {
+    return {
       name: lock.name,
       get fencingToken() {
         return lock.fencingToken;

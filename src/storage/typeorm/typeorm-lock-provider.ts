@@ -10,6 +10,7 @@ import { describeValue } from '../../core/describe-value';
 import { parsePositiveDuration } from '../../core/duration';
 import { lockTableOf, type LockTableOptions } from '../sql/lock-table';
 import { PooledSqlExecutor, type ConnectionSource } from '../sql/pooled-sql-executor';
+import type { SqlDialect } from '../sql/sql-dialect';
 import { SqlStorageAccessor } from '../sql/sql-storage-accessor';
 import { sqlite } from '../sql/dialects/sqlite';
 import { describeDatabase } from './database';
@@ -45,6 +46,7 @@ export class TypeOrmLockProvider extends StorageBasedLockProvider {
       );
     }
     const source = connectionsOf(dataSource, {
+      dialect: database.dialect,
       shared: database.isInMemory || connections === 'shared',
       clock,
       statementTimeoutMs: parsePositiveDuration(statementTimeout, 'statementTimeout'),
@@ -75,6 +77,7 @@ export class TypeOrmLockProvider extends StorageBasedLockProvider {
 }
 
 interface ConnectionSettings {
+  readonly dialect: SqlDialect;
   readonly shared: boolean;
   readonly clock: Clock;
   readonly statementTimeoutMs: number;
@@ -83,9 +86,9 @@ interface ConnectionSettings {
 
 function connectionsOf(
   dataSource: DataSource,
-  { shared, clock, statementTimeoutMs, warn }: ConnectionSettings,
+  { dialect, shared, clock, statementTimeoutMs, warn }: ConnectionSettings,
 ): ConnectionSource {
-  if (describeDatabase(dataSource).dialect === sqlite) {
+  if (dialect === sqlite) {
     return shared
       ? new SharedSqliteConnection(dataSource, clock)
       : new OwnSqliteConnection(dataSource, clock, warn);
