@@ -5,5 +5,6 @@
  * @packageDocumentation
  */
 export * from './core';
+export * from './ledger';
 export * from './guard';
 export * from './decorator';

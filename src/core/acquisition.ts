@@ -128,26 +128,24 @@ export class Acquisition {
     return record?.held ?? false;
   }
 
-  async #find(purpose: 'look' | 'resolve'): Promise<LockRecord | undefined> {
-    return await this.#send((options) =>
-      this.#options.accessor.find(this.#request.name, { ...options, purpose }),
-    );
+  #find(purpose: 'look' | 'resolve'): Promise<LockRecord | undefined> {
+    return this.#send((options) => this.#options.accessor.find(this.#request.name, { ...options, purpose }));
   }
 
   /**
    * A write has its whole limit or is not sent: the store gives up waiting statements by a limit of its own, and one
    * that outlived its sender would be granted to nobody.
    */
-  async #write<T>(statement: (options: { timeoutMs: number }) => Promise<T>): Promise<T> {
-    if (this.#leftMs() >= this.#limitMs) return await this.#send(statement);
+  #write<T>(statement: (options: { timeoutMs: number }) => Promise<T>): Promise<T> {
+    if (this.#leftMs() >= this.#limitMs) return this.#send(statement);
     throw new LockStorageError(`No time was left to ask for lock '${this.#request.name}'.`, {
       outcome: 'nothing-ran',
     });
   }
 
-  async #send<T>(statement: (options: { timeoutMs: number }) => Promise<T>): Promise<T> {
+  #send<T>(statement: (options: { timeoutMs: number }) => Promise<T>): Promise<T> {
     this.#sentAt = momentOf(this.#options.clock);
-    return await sendWithin(this.#options, Math.min(this.#limitMs, Math.max(0, this.#leftMs())), statement);
+    return sendWithin(this.#options, Math.min(this.#limitMs, Math.max(0, this.#leftMs())), statement);
   }
 
   #leftMs(): number {

@@ -4,41 +4,42 @@ import { InvalidLockConfigurationError } from './errors';
 /**
  * A length of time: milliseconds as a number; `'500ms'`, `'30s'`, `'10m'`, `'2h'`, `'1d'` and sums of these, larger
  * units first (`'1h30m'`); or ISO 8601 without calendar units (`'PT10M'`, `'P1DT12H'`). A day is 24 hours.
- * At most 365 days; kept to the microsecond.
+ * At most 365 days, where nothing else is said; kept to the microsecond.
  */
 export type Duration = number | string;
 
 const NUMBER = String.raw`(\d+(?:\.\d+)?)`;
 const SUM = new RegExp(`^(?:${NUMBER}d)?(?:${NUMBER}h)?(?:${NUMBER}m)?(?:${NUMBER}s)?(?:${NUMBER}ms)?$`);
 const ISO = new RegExp(`^P(?:${NUMBER}D)?(?:T(?=\\d)(?:${NUMBER}H)?(?:${NUMBER}M)?(?:${NUMBER}S)?)?$`);
-const UNITS_MS = [86_400_000, 3_600_000, 60_000, 1000, 1];
-const LONGEST_MS = 365 * 86_400_000;
+const DAY_MS = 86_400_000;
+const UNITS_MS = [DAY_MS, 3_600_000, 60_000, 1000, 1];
+const LONGEST_DAYS = 365;
 
 const FORMS = `use milliseconds as a number, '500ms', '30s', '10m', '2h', '1d', sums such as '1h30m', or ISO 8601 such as 'PT10M'`;
 
 /**
  * @param what names the culprit in errors, for example `lockAtMostFor of lock 'close-day'`
  * @returns milliseconds, rounded to whole microseconds
- * @throws InvalidLockConfigurationError for anything that is not a length of time between 0 and 365 days
+ * @throws InvalidLockConfigurationError for anything that is not a length of time between 0 and `longestDays`
  */
-export function parseDuration(value: Duration, what: string): number {
+export function parseDuration(value: Duration, what: string, longestDays = LONGEST_DAYS): number {
   const milliseconds = typeof value === 'number' ? value : typeof value === 'string' ? parseText(value) : NaN;
   if (Number.isNaN(milliseconds)) {
     throw new InvalidLockConfigurationError(
       `${what} is ${describeValue(value)}, which is not a duration: ${FORMS}.`,
     );
   }
-  if (milliseconds < 0 || milliseconds > LONGEST_MS) {
+  if (milliseconds < 0 || milliseconds > longestDays * DAY_MS) {
     throw new InvalidLockConfigurationError(
-      `${what} is ${describeValue(value)}: it must lie between 0 and 365 days.`,
+      `${what} is ${describeValue(value)}: it must lie between 0 and ${longestDays} days.`,
     );
   }
   return Math.round(milliseconds * 1000) / 1000;
 }
 
 /** The same, for durations that make no sense when they are zero. */
-export function parsePositiveDuration(value: Duration, what: string): number {
-  const milliseconds = parseDuration(value, what);
+export function parsePositiveDuration(value: Duration, what: string, longestDays?: number): number {
+  const milliseconds = parseDuration(value, what, longestDays);
   if (milliseconds === 0)
     throw new InvalidLockConfigurationError(
       `${what} is ${describeValue(value)}: it must be longer than zero.`,

@@ -56,6 +56,21 @@ export class LockNotHeldError extends CronlatchError {
   static override readonly code = 'CRONLATCH_LOCK_NOT_HELD';
 }
 
+/** Thrown by a job that no retry can help: its run fails for good, whatever attempts are left. */
+export class FatalJobError extends CronlatchError {
+  static override readonly code = 'CRONLATCH_FATAL_JOB';
+}
+
+/** The row of a run says that it is not this attempt's any more: the attempt's effects may come to nothing, or twice. */
+export class ClaimLostError extends CronlatchError {
+  static override readonly code = 'CRONLATCH_CLAIM_LOST';
+}
+
+/** The run has been completed already, inside a transaction, so that nothing more can be said of it. */
+export class RunAlreadyCompletedError extends CronlatchError {
+  static override readonly code = 'CRONLATCH_RUN_ALREADY_COMPLETED';
+}
+
 export interface LockStorageErrorOptions extends ErrorOptions {
   outcome?: StorageOutcome;
   driverCode?: string | undefined;

@@ -22,7 +22,15 @@ export type { Clock } from './clock';
 export { systemClock } from './clock';
 export type { Duration } from './duration';
 export * from './errors';
-export type { CronlatchEvents, EventListener, EventName, LockEvent } from './events';
+export type {
+  CronlatchEvents,
+  EventListener,
+  EventName,
+  LockEvent,
+  MissedTickEvent,
+  RunIdentity,
+  RunLockEvent,
+} from './events';
 export { EventHub } from './events';
 export type { LockConfiguration, TaskConfiguration } from './lock-configuration';
 export type { Lock, LockObserver, LockProvider } from './lock';
@@ -30,6 +38,6 @@ export type { Grant, LockRecord, LockRequest, StatementOptions, StorageAccessor 
 export type { StorageBasedLockProviderOptions } from './storage-based-lock-provider';
 export { StorageBasedLockProvider } from './storage-based-lock-provider';
 export { currentLock, LockAssert, LockExtender } from './lock-context';
-export type { ExecutorOptions } from './locking-task-executor';
+export type { ExecutorOptions, HeldLock, Observation } from './locking-task-executor';
 export { LockingTaskExecutor } from './locking-task-executor';
 export type { LockedTask, SkipReason, TaskResult } from './task-result';

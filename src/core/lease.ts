@@ -1,6 +1,7 @@
 import { Deadline, type Moment } from './deadline';
 import { parsePositiveDuration, type Duration } from './duration';
 import { LockLostError } from './errors';
+import { LateAbort } from './late-abort';
 import type { Lock, LockObserver } from './lock';
 import type { LockTerms } from './lock-configuration';
 import { planRenewal } from './renewal';
@@ -20,7 +21,7 @@ export interface LeaseOptions extends StatementContext {
 export class Lease implements Lock {
   readonly #options: LeaseOptions;
   readonly #grant: Grant;
-  readonly #controller = new AbortController();
+  readonly #loss = new LateAbort();
   readonly #holdUntilMs: number;
   /** Also the length of the next renewal: a manual extend is not undone by the keep-alive. */
   #leaseMs: number;
@@ -41,6 +42,7 @@ export class Lease implements Lock {
     this.#deadline = Deadline.of(sentAt, this.#leaseMs);
     this.#holdUntilMs = sentAt.monotonicMs + options.terms.maxHoldMs;
     this.#watchDeadline();
+    if (options.terms.renewEveryMs === undefined) return;
     this.#planRenewal();
     options.observer.letLapse?.addEventListener('abort', this.#stopRenewing);
   }
@@ -56,7 +58,7 @@ export class Lease implements Lock {
 
   get signal(): AbortSignal {
     this.#look();
-    return this.#controller.signal;
+    return this.#loss.signal;
   }
 
   remainingMs(): number {
@@ -84,24 +86,24 @@ export class Lease implements Lock {
 
   /** Whether the lease can be trusted now. After a stall this is what aborts, before anything else happens. */
   #look(): boolean {
-    if (this.#release !== undefined || this.#controller.signal.aborted)
-      return !this.#controller.signal.aborted;
+    if (this.#release !== undefined || this.#loss.aborted) return !this.#loss.aborted;
     const reason = this.#deadline.passed(this.#options.clock);
     if (reason !== undefined) this.#lose(reason);
     return reason === undefined;
   }
 
   #lose(reason: string): void {
-    if (this.#controller.signal.aborted) return;
+    if (this.#loss.aborted) return;
     this.#cancelTimers();
     const error = new LockLostError(`Lock '${this.name}' is lost while its job runs: ${reason}.`);
-    this.#controller.abort(error);
+    this.#loss.abort(error);
     this.#options.observer.lost?.(error);
   }
 
   #cancelTimers(): void {
     this.#cancelDeadline();
     this.#cancelRenewal();
+    if (this.#options.terms.renewEveryMs === undefined) return;
     this.#options.observer.letLapse?.removeEventListener('abort', this.#stopRenewing);
   }
 
@@ -142,6 +144,7 @@ export class Lease implements Lock {
     if (endsByItself) return live;
     return await unlockUntil(this.#options, {
       request: this.#request(lockAtMostForMs),
+      wasLive: live,
       giveUpAtMs: () => (this.#options.observer.letLapse?.aborted ? 0 : this.#deadline.monotonicMs),
     });
   }

@@ -41,10 +41,14 @@ export class LockContext {
     }
   }
 
-  /** Resolves when every nested task has settled, those that they started included. From then on the lease is over. */
-  async end(): Promise<void> {
-    while (this.#nested.size > 0) await Promise.allSettled(this.#nested);
+  /**
+   * Over when every nested task has settled, those that they started included; at once where there is none. From then on
+   * the lease is over.
+   */
+  end(): Promise<void> | undefined {
+    if (this.#nested.size > 0) return Promise.allSettled(this.#nested).then(() => this.end());
     this.#released = true;
+    return undefined;
   }
 }
 

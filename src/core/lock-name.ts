@@ -2,7 +2,7 @@ import { describeValue } from './describe-value';
 import { InvalidLockConfigurationError } from './errors';
 
 export const DEFAULT_NAME_LENGTH = 64;
-const LONGEST_NAME_LENGTH = 255;
+export const LONGEST_NAME_LENGTH = 255;
 
 /**
  * Refuses what a store could truncate, fold or confuse: names are compared byte for byte, on every store.
@@ -13,21 +13,37 @@ export function checkLockName(
   name: unknown,
   nameLength: number = DEFAULT_NAME_LENGTH,
 ): asserts name is string {
-  if (typeof name !== 'string') refuse(name, 'it must be a string');
+  const wider = `a wider column and nameLength, here and among the options of createJobGuard, allow up to ${LONGEST_NAME_LENGTH}`;
+  const remedy = nameLength < LONGEST_NAME_LENGTH ? wider : undefined;
+  checkStoredName(name, { as: 'the name of a lock', longest: nameLength, remedy });
+}
+
+export interface StoredNameRules {
+  /** What it would be, in errors: `the name of a lock`. */
+  readonly as: string;
+  /** In code points. */
+  readonly longest: number;
+  /** How it could be longer. */
+  readonly remedy?: string | undefined;
+}
+
+/** The same, for whatever else a store compares byte for byte. */
+export function checkStoredName(
+  name: unknown,
+  { as, longest, remedy }: StoredNameRules,
+): asserts name is string {
+  const refuse = (why: string): never => {
+    throw new InvalidLockConfigurationError(`${describeValue(name)} cannot be ${as}: ${why}.`);
+  };
+  if (typeof name !== 'string') return refuse('it must be a string');
   const length = Array.from(name).length;
-  if (length === 0) refuse(name, 'it must not be empty');
-  if (length > nameLength) {
-    const remedy =
-      nameLength < LONGEST_NAME_LENGTH
-        ? ' (a wider column and nameLength, here and among the options of createJobGuard, allow up to 255)'
-        : '';
-    refuse(name, `it has ${length} characters, more than ${nameLength}${remedy}`);
-  }
-  if (!name.isWellFormed()) refuse(name, 'it contains half a surrogate pair');
-  if (/\p{Cc}/u.test(name)) refuse(name, 'it contains a control character');
-  if (name !== name.trim()) refuse(name, 'it begins or ends with white space');
-  if (name !== name.normalize('NFC'))
-    refuse(name, 'it is not in Unicode normal form C: call .normalize() on it');
+  if (length === 0) refuse('it must not be empty');
+  if (length > longest)
+    refuse(`it has ${length} characters, more than ${longest}${remedy === undefined ? '' : ` (${remedy})`}`);
+  if (!name.isWellFormed()) refuse('it contains half a surrogate pair');
+  if (/\p{Cc}/u.test(name)) refuse('it contains a control character');
+  if (name !== name.trim()) refuse('it begins or ends with white space');
+  if (name !== name.normalize('NFC')) refuse('it is not in Unicode normal form C: call .normalize() on it');
 }
 
 export function checkNameLength(nameLength: number): number {
@@ -35,8 +51,4 @@ export function checkNameLength(nameLength: number): number {
   throw new InvalidLockConfigurationError(
     `nameLength is ${describeValue(nameLength)}: it must be a whole number from 1 to ${LONGEST_NAME_LENGTH}.`,
   );
-}
-
-function refuse(name: unknown, why: string): never {
-  throw new InvalidLockConfigurationError(`${describeValue(name)} cannot be the name of a lock: ${why}.`);
 }

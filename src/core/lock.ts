@@ -49,6 +49,12 @@ export interface LockProvider {
    * @throws InvalidLockConfigurationError for a configuration that cannot be meant
    */
   lock(configuration: LockConfiguration, observer?: LockObserver): Promise<Lock | undefined>;
+  /**
+   * For health checks: asks the store for something small. A provider may leave it out.
+   *
+   * @throws LockStorageError when the store fails, or does not answer in this time
+   */
+  probe?(timeoutMs: number): Promise<void>;
 }
 
 /** What a caller shares with the provider about one lock. Every member is optional; the methods must not throw. */

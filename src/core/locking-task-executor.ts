@@ -1,5 +1,5 @@
 import { systemClock, withinLimit, type Clock } from './clock';
-import { EventHub, type LockEvent } from './events';
+import { EventHub, type CronlatchEvents, type LockEvent, type RunIdentity } from './events';
 import { refuseUnawaitable } from './handler-result';
 import type { Lock, LockObserver, LockProvider } from './lock';
 import type { TaskConfiguration } from './lock-configuration';
@@ -12,8 +12,31 @@ export interface ExecutorOptions {
   readonly events?: EventHub | undefined;
 }
 
+/** What is told of a lock that was asked for. */
+type AskedEvent = LockEvent & { readonly isAskedAgain: boolean };
+
+type RunSkipReason = CronlatchEvents['run:skipped']['reason'];
+
 /** A release that takes longer than this goes on behind the caller's back, and is reported when it ends. */
 const LONGEST_WAIT_FOR_RELEASE_MS = 10_000;
+
+/** How a run under a lock is told of. */
+export interface Observation {
+  /** Which run, where a ledger keeps them. */
+  readonly run?: RunIdentity | undefined;
+  /** Asked when the task has resolved: why its run does not count as completed. */
+  readonly skipped?: () => RunSkipReason | undefined;
+  /** Asked when the task has rejected. */
+  readonly retryAt?: () => Date | undefined;
+}
+
+/** What is done with a lock, once it is held. */
+export interface HeldLock {
+  /** As the handler sees it. */
+  readonly lock: Lock;
+  /** Runs a task, and tells of it. */
+  execute<T>(task: LockedTask<T>, observation?: Observation): Promise<T>;
+}
 
 /** A lease, and the lock that its handler sees in its place. */
 interface Acquired {
@@ -46,11 +69,23 @@ export class LockingTaskExecutor {
    * @throws whatever the task throws, unchanged
    */
   async executeWithLock<T>(task: LockedTask<T>, configuration: TaskConfiguration): Promise<TaskResult<T>> {
+    return await this.holding(configuration, async (held) => ({
+      executed: true,
+      value: await held.execute(task),
+    }));
+  }
+
+  /** The same for work that decides under the lock whether a task runs, or several do. */
+  async holding<T>(
+    configuration: TaskConfiguration,
+    work: (held: HeldLock) => Promise<TaskResult<T>>,
+    { isAskedAgain = false }: { readonly isAskedAgain?: boolean } = {},
+  ): Promise<TaskResult<T>> {
     const { name, scheduledAt } = configuration;
-    const event: LockEvent = { name, scheduledAt };
+    const event: AskedEvent = { name, scheduledAt, isAskedAgain };
     for (const outer of activeContexts()) {
       if (outer.lockProvider === this.#lockProvider && outer.lock.name === name) {
-        return { executed: true, value: await outer.nest((lock) => this.#observed(task, lock, event)) };
+        return await outer.nest((lock) => work(this.#held(lock, { name, scheduledAt })));
       }
     }
     const refusal = this.runs.refusal(name);
@@ -64,11 +99,11 @@ export class LockingTaskExecutor {
       try {
         if (this.runs.closing) return this.#skip(event, 'closing');
         started = true;
-        return { executed: true, value: await this.#execute(task, acquired, event) };
+        return await this.#inContext(acquired, () => work(this.#held(acquired.lock, { name, scheduledAt })));
       } finally {
         // The lease of a handler that was not waited for ends by itself.
         if (!started || !run.abandoned) {
-          const release = this.#release(acquired.lease, event);
+          const release = this.#release(acquired.lease, { name, scheduledAt });
           const inTime = await withinLimit(this.#clock, release, LONGEST_WAIT_FOR_RELEASE_MS);
           if (inTime === 'time-out') unfinishedRelease = release;
         }
@@ -79,13 +114,15 @@ export class LockingTaskExecutor {
     }
   }
 
-  #refuse(event: LockEvent, reason: SkipReason): TaskResult<never> {
-    if (reason === 'running-here' && this.runs.noticeStuck(event.name)) this.#events.emit('run:stuck', event);
+  #refuse(event: AskedEvent, reason: SkipReason): TaskResult<never> {
+    const { name, scheduledAt } = event;
+    if (reason === 'running-here' && this.runs.noticeStuck(name))
+      this.#events.emit('run:stuck', { name, scheduledAt });
     return this.#skip(event, reason);
   }
 
   #skip(
-    event: LockEvent,
+    event: AskedEvent,
     reason: SkipReason,
     holder?: { heldBy: string; heldUntil: Date },
   ): TaskResult<never> {
@@ -101,50 +138,74 @@ export class LockingTaskExecutor {
   async #acquire(
     configuration: TaskConfiguration,
     run: ActiveRun,
-    event: LockEvent,
+    asked: AskedEvent,
   ): Promise<Acquired | undefined> {
+    const { isAskedAgain, ...event } = asked;
     let holder: { heldBy: string; heldUntil: Date } | undefined;
     const observer: LockObserver = {
       refused: (found) => (holder = found),
       extended: (lockAtMostForMs) => this.#events.emit('lock:extended', { ...event, lockAtMostForMs }),
       lost: (error) => this.#events.emit('lock:lost', { ...event, error }),
       warning: (message, error) => this.#events.emit('guard:warning', { message, error }),
-      letLapse: run.lapseSignal,
+      get letLapse() {
+        return run.lapseSignal;
+      },
     };
     try {
       const lease = await this.#lockProvider.lock(configuration, observer);
       if (lease === undefined) {
-        this.#skip(event, 'locked', holder);
+        this.#skip(asked, 'locked', holder);
         return undefined;
       }
       const acquired = { lease, lock: run.attach(lease) };
       this.#events.emit('lock:acquired', { ...event, fencingToken: lease.fencingToken });
       return acquired;
     } catch (error) {
-      this.#events.emit('lock:failed', { ...event, error });
+      this.#events.emit('lock:failed', { ...event, isAskedAgain, error });
       throw error;
     }
   }
 
-  async #execute<T>(task: LockedTask<T>, { lease, lock }: Acquired, event: LockEvent): Promise<T> {
+  #held(lock: Lock, event: LockEvent): HeldLock {
+    return {
+      lock,
+      execute: (task, observation = {}) => this.#observed(task, lock, event, observation),
+    };
+  }
+
+  async #inContext<T>({ lease, lock }: Acquired, work: () => Promise<T>): Promise<T> {
     const context = new LockContext(lock, lease, this.#lockProvider);
     try {
-      return await runInContext(context, () => this.#observed(task, lock, event));
+      return await runInContext(context, work);
     } finally {
-      await context.end();
+      const nested = context.end();
+      if (nested !== undefined) await nested;
     }
   }
 
-  async #observed<T>(task: LockedTask<T>, lock: Lock, event: LockEvent): Promise<T> {
+  async #observed<T>(
+    task: LockedTask<T>,
+    lock: Lock,
+    lockEvent: LockEvent,
+    { run, skipped, retryAt }: Observation,
+  ): Promise<T> {
+    const event = run === undefined ? lockEvent : { ...lockEvent, run };
     const startedAtMs = this.#clock.monotonicMs();
     const durationMs = (): number => this.#clock.monotonicMs() - startedAtMs;
     this.#events.emit('run:started', { ...event, fencingToken: lock.fencingToken });
     try {
-      const value = await callTask(task, lock);
-      this.#events.emit('run:completed', { ...event, durationMs: durationMs() });
+      const result: unknown = task(lock);
+      refuseUnawaitable(lock.name, result);
+      const value = await (result as T | PromiseLike<T>);
+      refuseUnawaitable(lock.name, value);
+      const reason = skipped?.();
+      if (reason === undefined) this.#events.emit('run:completed', { ...event, durationMs: durationMs() });
+      else this.#events.emit('run:skipped', { ...event, reason });
       return value;
     } catch (error) {
-      this.#events.emit('run:failed', { ...event, error, durationMs: durationMs() });
+      const next = retryAt?.();
+      const failure = { ...event, error, durationMs: durationMs() };
+      this.#events.emit('run:failed', next === undefined ? failure : { ...failure, retryAt: next });
       throw error;
     }
   }
@@ -157,12 +218,4 @@ export class LockingTaskExecutor {
       this.#events.emit('lock:releaseFailed', { ...event, error });
     }
   }
-}
-
-async function callTask<T>(task: LockedTask<T>, lock: Lock): Promise<T> {
-  const result: unknown = task(lock);
-  refuseUnawaitable(lock.name, result);
-  const value = await (result as T | PromiseLike<T>);
-  refuseUnawaitable(lock.name, value);
-  return value;
 }

@@ -9,5 +9,8 @@ export function newOwner(): string {
   return `${HOST}/${process.pid}/${randomUUID()}`;
 }
 
+/** How wide an owner's column must be: host, process, acquisition and the mark of a release. */
+export const LONGEST_OWNER = LONGEST_HOST + 60;
+
 /** The mark of a release. A late extend then finds nothing, and a release whose reply was lost is recognised. */
 export const RELEASED_MARK = '/released';

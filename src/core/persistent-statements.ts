@@ -1,6 +1,7 @@
 import { pause } from './clock';
 import { momentOf, type Moment } from './deadline';
 import { SchemaMismatchError, type LockStorageError } from './errors';
+import { RELEASED_MARK } from './owner';
 import {
   retryDelayMs,
   sendWithin,
@@ -8,7 +9,7 @@ import {
   storageErrorOf,
   type StatementContext,
 } from './statement-limits';
-import type { LockRequest } from './storage-accessor';
+import type { LockRequest, StatementOptions } from './storage-accessor';
 
 export interface Extension {
   readonly request: LockRequest;
@@ -31,8 +32,12 @@ export async function extendUntil(
   for (let attempt = 0; ; attempt += 1) {
     const sentAt = momentOf(context.clock);
     onSending(sentAt);
+    // Whoever waits for it may still work: it must not be waited for beyond the lease. One that nobody waits for may.
+    const leftMs = giveUpAtMs() - sentAt.monotonicMs;
+    const patienceMs = leftMs > 0 ? leftMs : Infinity;
+    const send = (options: StatementOptions): Promise<boolean> => context.accessor.extend(request, options);
     try {
-      return (await sendWithin(context, timeoutMs, (options) => context.accessor.extend(request, options)))
+      return (await sendWithin(context, Math.min(timeoutMs, patienceMs), send, patienceMs))
         ? { sentAt }
         : undefined;
     } catch (error) {
@@ -43,43 +48,60 @@ export async function extendUntil(
   }
 }
 
+export interface Release {
+  readonly request: LockRequest;
+  /** Whether the lease could be trusted when the release was asked for. */
+  readonly wasLive: boolean;
+  readonly giveUpAtMs: () => number;
+}
+
 /**
  * Sends a release until the store has confirmed it or the lease has ended by itself.
  *
  * @returns whether the lock was still ours
  */
-export async function unlockUntil(
-  context: StatementContext,
-  release: { request: LockRequest; giveUpAtMs: () => number },
-): Promise<boolean> {
+export async function unlockUntil(context: StatementContext, release: Release): Promise<boolean> {
   const { request, giveUpAtMs } = release;
   const timeoutMs = statementLimitMs(context, request.lockAtMostForMs);
+  let unsettled = false;
   for (let attempt = 0; ; attempt += 1) {
     try {
-      return await sendWithin(context, timeoutMs, (options) => context.accessor.unlock(request, options));
+      const isOurs = await sendWithin(context, timeoutMs, (options) =>
+        context.accessor.unlock(request, options),
+      );
+      // What was refused may have been released by our own statement of a moment ago.
+      if (isOurs || !unsettled) return isOurs;
+      return (await settled(context, release, timeoutMs)) ?? false;
     } catch (error) {
       const failure = storageErrorOf(error, request.name);
       if (failure instanceof SchemaMismatchError) throw failure;
-      if (failure.outcome === 'unknown' && (await isReleased(context, request, timeoutMs))) return true;
+      unsettled ||= failure.outcome === 'unknown';
+      if (failure.outcome === 'unknown') {
+        // Still unknown: the release is sent again, or the first failure reported.
+        const answer = await settled(context, release, timeoutMs).catch(() => undefined);
+        if (answer !== undefined) return answer;
+      }
       await pauseBefore(context, attempt, giveUpAtMs(), failure);
     }
   }
 }
 
-/** The mark of a release, another owner or no row: all say that a release whose reply was lost took effect. */
-async function isReleased(
+/**
+ * What became of a release whose reply was lost: whether the lock was still ours, or `undefined` while it is. The mark of
+ * a release says that it took effect; so do another owner and no row, unless the lease was over before: then they tell
+ * of its end.
+ */
+async function settled(
   context: StatementContext,
-  request: LockRequest,
+  { request: { name, owner }, wasLive }: Release,
   timeoutMs: number,
-): Promise<boolean> {
-  try {
-    const record = await sendWithin(context, timeoutMs, (options) =>
-      context.accessor.find(request.name, { ...options, purpose: 'resolve' }),
-    );
-    return record?.lockedBy !== request.owner;
-  } catch {
-    return false; // Still unknown: the caller sends the release again, or reports the first failure.
-  }
+): Promise<boolean | undefined> {
+  const record = await sendWithin(context, timeoutMs, (options) =>
+    context.accessor.find(name, { ...options, purpose: 'resolve' }),
+  );
+  if (record?.lockedBy === `${owner}${RELEASED_MARK}`) return true;
+  if (record?.lockedBy !== owner) return wasLive;
+  return record.held ? undefined : false;
 }
 
 async function pauseBefore(

@@ -1,10 +1,12 @@
+import { InvalidLockUseError } from './errors';
+import { LateAbort } from './late-abort';
 import type { Lock } from './lock';
 import type { SkipReason } from './task-result';
 
 /** A job that this process runs, from before its lock is asked for until its release is written. */
 export class ActiveRun {
-  readonly #stop = new AbortController();
-  readonly #lapse = new AbortController();
+  readonly #stop = new LateAbort();
+  readonly #lapse = new LateAbort();
   readonly settled: Promise<void>;
   #settle = (): void => {};
   #lease: Lock | undefined;
@@ -21,7 +23,7 @@ export class ActiveRun {
   }
 
   get abandoned(): boolean {
-    return this.#lapse.signal.aborted;
+    return this.#lapse.aborted;
   }
 
   /** Whether the lease is over and the handler has not noticed. */
@@ -31,8 +33,10 @@ export class ActiveRun {
 
   /** The lock as the handler sees it: its signal also aborts when the handler is asked to stop. */
   attach(lock: Lock): Lock {
+    refuseOtherThanLock(lock, this.name);
     this.#lease = lock;
-    const signal = AbortSignal.any([lock.signal, this.#stop.signal]);
+    const stop = this.#stop;
+    let signal: AbortSignal | undefined;
     return {
       name: lock.name,
       get fencingToken() {
@@ -40,7 +44,8 @@ export class ActiveRun {
       },
       get signal() {
         // Reading the lease's own signal looks at the clock, and aborts ours too if the lease is over.
-        return lock.signal.aborted ? lock.signal : signal;
+        if (lock.signal.aborted) return lock.signal;
+        return (signal ??= AbortSignal.any([lock.signal, stop.signal]));
       },
       remainingMs: () => lock.remainingMs(),
       unlock: () => lock.unlock(),
@@ -60,6 +65,12 @@ export class ActiveRun {
   end(): void {
     this.#settle();
   }
+}
+
+/** A provider of somebody else may answer anything; without a signal nobody would hear of a lost lease. */
+function refuseOtherThanLock(lock: Lock, name: string): void {
+  if ('signal' in lock) return;
+  throw new InvalidLockUseError(`The lock provider answered for '${name}' with a lock that has no signal.`);
 }
 
 /** The runs of one executor: refuses a job that still runs here, and everything once closing has begun. */

@@ -1,6 +1,6 @@
 import type { Clock } from './clock';
 import { describeValue } from './describe-value';
-import { withinLimit } from './clock';
+import { withinLimitOr } from './clock';
 import { LockStorageError } from './errors';
 import type { StatementOptions, StorageAccessor } from './storage-accessor';
 
@@ -19,15 +19,21 @@ export function statementLimitMs(context: StatementContext, lockAtMostForMs: num
   return Math.min(lockAtMostForMs / 3, context.statementTimeoutMs);
 }
 
-/** An accessor keeps the limit by itself, and knows best what became of the statement. One that does not is not waited for. */
-export async function sendWithin<T>(
-  { clock }: StatementContext,
+/**
+ * An accessor keeps the limit by itself, and knows best what became of the statement. One that does not is not waited
+ * for: twice as long, or `patienceMs`.
+ */
+export function sendWithin<T>(
+  { clock, accessor }: StatementContext,
   timeoutMs: number,
   statement: (options: StatementOptions) => Promise<T>,
+  patienceMs = Infinity,
 ): Promise<T> {
-  const answer = await withinLimit(clock, statement({ timeoutMs }), 2 * timeoutMs + 1000);
-  if (answer !== 'time-out') return answer;
-  throw new LockStorageError(`The store did not answer within ${Math.round(2 * timeoutMs + 1000)} ms.`);
+  if (accessor.keepsTimeLimits) return statement({ timeoutMs });
+  const limitMs = Math.min(2 * timeoutMs + 1000, patienceMs);
+  const late = (): Error =>
+    new LockStorageError(`The store did not answer within ${Math.round(limitMs)} ms.`);
+  return withinLimitOr(clock, statement({ timeoutMs }), limitMs, late);
 }
 
 const LONGEST_RETRY_DELAY_MS = 1000;

@@ -32,6 +32,8 @@ export interface LockRecord {
  * error counts as `unknown`.
  */
 export interface StorageAccessor {
+  /** Each method settles within its time limit by itself, whatever the store does. What does not is not waited for. */
+  readonly keepsTimeLimits?: boolean;
   /**
    * Creates the record, held by `owner` until now + `lockAtMostForMs`.
    *

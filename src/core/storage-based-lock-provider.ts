@@ -6,10 +6,14 @@ import { LockStorageError } from './errors';
 import { KnownNames } from './known-names';
 import { Lease, type LeaseOptions } from './lease';
 import type { Lock, LockObserver, LockProvider } from './lock';
-import { checkLockConfiguration, type LockConfiguration } from './lock-configuration';
+import { checkLockConfiguration, type LockConfiguration, type LockTerms } from './lock-configuration';
 import { checkNameLength, DEFAULT_NAME_LENGTH } from './lock-name';
 import { newOwner } from './owner';
-import type { StorageAccessor } from './storage-accessor';
+import { sendWithin, storageErrorOf } from './statement-limits';
+import type { StatementOptions, StorageAccessor } from './storage-accessor';
+
+/** Whether there is such a lock does not matter. */
+const PROBED_NAME = 'cronlatch-probe';
 
 export interface StorageBasedLockProviderOptions {
   /** Names the place of the locks; equal on all instances. Random without it. */
@@ -70,7 +74,28 @@ export class StorageBasedLockProvider implements LockProvider {
     } finally {
       if (granted === undefined) releaseLater();
     }
-    return granted && (await this.#checkedLease({ ...options, onReleased: releaseLater }, granted));
+    if (granted === undefined) return undefined;
+    const leaseOptions = { ...options, onReleased: releaseLater };
+    if (this.#isUseful(granted, options.terms)) return new Lease(leaseOptions, granted.grant, granted.sentAt);
+    return await this.#giveBack(leaseOptions, granted);
+  }
+
+  async probe(timeoutMs: number): Promise<void> {
+    const accessor = this.#accessor;
+    const context = {
+      accessor,
+      clock: this.#clock,
+      random: this.#random,
+      statementTimeoutMs: this.statementTimeoutMs,
+    };
+    const limitMs = Math.min(timeoutMs, this.statementTimeoutMs);
+    const look = (options: StatementOptions): Promise<unknown> =>
+      accessor.find(PROBED_NAME, { ...options, purpose: 'look' });
+    try {
+      await sendWithin(context, limitMs, look, limitMs);
+    } catch (error) {
+      throw storageErrorOf(error, PROBED_NAME);
+    }
   }
 
   /** Closes what the accessor opened by itself. Locks that are held end with their leases. */
@@ -80,14 +105,18 @@ export class StorageBasedLockProvider implements LockProvider {
     await this.#accessor.close?.();
   }
 
-  /** A grant that arrived too late to work with is given back at once. */
-  async #checkedLease(options: LeaseOptions, { grant, sentAt }: SentGrant): Promise<Lock> {
-    const { name, lockAtMostForMs, renewEveryMs } = options.terms;
+  /** A grant that arrived too late to work with is not. */
+  #isUseful({ sentAt }: SentGrant, { lockAtMostForMs, renewEveryMs }: LockTerms): boolean {
     const deadline = Deadline.of(sentAt, lockAtMostForMs);
-    const remainingMs = deadline.monotonicMs - this.#clock.monotonicMs();
     const least = renewEveryMs === undefined ? lockAtMostForMs / 4 : 0;
-    if (remainingMs > least && deadline.passed(this.#clock) === undefined)
-      return new Lease(options, grant, sentAt);
+    return (
+      deadline.monotonicMs - this.#clock.monotonicMs() > least && deadline.passed(this.#clock) === undefined
+    );
+  }
+
+  async #giveBack(options: LeaseOptions, { sentAt }: SentGrant): Promise<never> {
+    const { name, lockAtMostForMs } = options.terms;
+    const remainingMs = Deadline.of(sentAt, lockAtMostForMs).monotonicMs - this.#clock.monotonicMs();
     await this.#release(options);
     options.onReleased?.();
     throw new LockStorageError(

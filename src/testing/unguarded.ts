@@ -14,6 +14,8 @@ type MethodName<T> = { [K in keyof T]: T[K] extends (...args: any[]) => any ? K 
 export function unguarded<T extends object, K extends MethodName<T>>(instance: T, method: K): T[K] {
   const guarded = guardedMethodOf(instance[method]);
   if (guarded === undefined)
-    throw new InvalidLockUseError(`${instance.constructor.name}.${String(method)} has no @SchedulerLock.`);
+    throw new InvalidLockUseError(
+      `${instance.constructor.name}.${String(method)} has neither @SchedulerLock nor @OncePer…`,
+    );
   return guarded.original.bind(instance) as T[K];
 }

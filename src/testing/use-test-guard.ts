@@ -2,7 +2,7 @@
 import { EventHub, type CronlatchEvents, type Duration, type EventName } from '../core';
 import { JobGuard, configureJobGuard } from '../guard';
 import { configuredGuard } from '../guard/configured-guard';
-import { InMemoryLockProvider } from '../storage/memory';
+import { InMemoryLockProvider, InMemoryRunStore } from '../storage/memory';
 import { SettableClock } from './settable-clock';
 
 export interface TestGuardOptions {
@@ -19,6 +19,8 @@ export interface TestGuard extends AsyncDisposable {
   readonly clock: SettableClock;
   /** For a lock that "another instance" holds: `await lockProvider.lock({ name, lockAtMostFor: '10m' })`. */
   readonly lockProvider: InMemoryLockProvider;
+  /** Of once-per jobs. What stands in it, `guard.ledger` tells. */
+  readonly runStore: InMemoryRunStore;
   /** Resolves to the next event of that name. */
   next<K extends EventName>(name: K): Promise<CronlatchEvents[K]>;
   /**
@@ -29,15 +31,19 @@ export interface TestGuard extends AsyncDisposable {
 }
 
 /**
- * Configures a guard whose locks are in memory and whose clock is set by the test, for the suite of an application. It
- * logs nothing. Call `dispose` afterwards.
+ * Configures a guard whose locks and runs are in memory and whose clock is set by the test, for the suite of an
+ * application. It logs nothing, and brings back what is owed only when it is told: `await guard.runDue()`. Call
+ * `dispose` afterwards.
  */
 export function useTestGuard({ now, defaultLockAtMostFor, nameLength }: TestGuardOptions = {}): TestGuard {
   const clock = new SettableClock(now);
   const lockProvider = new InMemoryLockProvider({ clock, nameLength });
+  const runStore = new InMemoryRunStore({ clock });
   const events = new EventHub();
   const guard = new JobGuard({
     lockProvider,
+    runStore,
+    dueEvery: false,
     clock,
     events,
     nameLength,
@@ -57,6 +63,7 @@ export function useTestGuard({ now, defaultLockAtMostFor, nameLength }: TestGuar
     guard,
     clock,
     lockProvider,
+    runStore,
     next: (name) =>
       new Promise((resolve) => {
         const stop = events.on(name, (event) => {

@@ -12,21 +12,42 @@ interface Waiter {
 export class ConnectionGate {
   readonly #urgent = new Set<Waiter>();
   readonly #others = new Set<Waiter>();
+  readonly #keptFree: number;
   #free: number;
 
   constructor(
-    private readonly size: number,
+    size: number,
     private readonly clock: Clock,
   ) {
     this.#free = size;
+    this.#keptFree = size >= 2 ? 1 : 0;
   }
 
   /**
-   * @returns a function to call, once, when the connection is free again
+   * To be followed by one `leave` when the connection is free again.
+   *
+   * @returns `undefined` where nobody has to wait
    * @throws SqlExecutionError when no connection was free within the limit: nothing was sent
    */
-  async enter({ urgent, timeoutMs }: { urgent: boolean; timeoutMs: number }): Promise<() => void> {
-    await new Promise<void>((resolve, reject) => {
+  enter(request: { urgent: boolean; timeoutMs: number }): Promise<void> | undefined {
+    if (!this.#canAdmit(request)) return this.#wait(request);
+    this.#free -= 1;
+    return undefined;
+  }
+
+  leave(): void {
+    this.#free += 1;
+    this.#serve();
+  }
+
+  /** Nobody who waits is overtaken by somebody of the same kind. */
+  #canAdmit({ urgent }: { urgent: boolean }): boolean {
+    if (this.#urgent.size > 0 || (!urgent && this.#others.size > 0)) return false;
+    return this.#free > (urgent ? 0 : this.#keptFree);
+  }
+
+  #wait({ urgent, timeoutMs }: { urgent: boolean; timeoutMs: number }): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
       const queue = urgent ? this.#urgent : this.#others;
       const expire = (): void => {
         queue.delete(waiter);
@@ -42,12 +63,7 @@ export class ConnectionGate {
         },
       };
       queue.add(waiter);
-      this.#serve();
     });
-    return () => {
-      this.#free += 1;
-      this.#serve();
-    };
   }
 
   #serve(): void {
@@ -58,9 +74,8 @@ export class ConnectionGate {
   }
 
   #next(): Waiter | undefined {
-    const keptFree = this.size >= 2 ? 1 : 0;
     const queue = this.#urgent.size > 0 ? this.#urgent : this.#others;
-    if (this.#free <= (queue === this.#urgent ? 0 : keptFree)) return undefined;
+    if (this.#free <= (queue === this.#urgent ? 0 : this.#keptFree)) return undefined;
     for (const waiter of queue) {
       queue.delete(waiter);
       return waiter;

@@ -1,11 +1,13 @@
-import type { SqlStatement } from './sql-executor';
+import { createHash } from 'node:crypto';
+import type { SqlStatement, SqlValue } from './sql-executor';
 
-export type Parameters = Readonly<Record<string, string | number>>;
+export type Parameters = Readonly<Record<string, SqlValue>>;
 
 /** A statement whose parameters have names, `:owner`, ready to be given values. */
 export class NamedStatement {
   readonly #text: string;
   readonly #names: readonly string[];
+  readonly #id: string;
 
   /** @param placeholder what the driver wants for the parameter at a position, counted from 1 */
   constructor(text: string, placeholder: (position: number) => string) {
@@ -15,6 +17,7 @@ export class NamedStatement {
       placeholder(names.push(name)),
     );
     this.#names = names;
+    this.#id = `cronlatch_${createHash('sha256').update(this.#text).digest('hex').slice(0, 24)}`;
   }
 
   bind(parameters: Parameters): SqlStatement {
@@ -23,6 +26,6 @@ export class NamedStatement {
       if (value === undefined) throw new TypeError(`Parameter :${name} has no value.`);
       return value;
     });
-    return { text: this.#text, values };
+    return { id: this.#id, text: this.#text, values };
   }
 }

@@ -3,18 +3,28 @@ import { withinLimit } from '../../core/clock';
 import { ConnectionGate } from './connection-gate';
 import type { SqlDialect } from './sql-dialect';
 import {
+  DecisionError,
   SqlExecutionError,
   type ExecuteOptions,
+  type SqlDecide,
   type SqlExecutor,
   type SqlResult,
   type SqlStatement,
 } from './sql-executor';
 import { driverErrorOf, leavesConnectionUsable } from './sql-failure';
 
-/** One connection, for one statement at a time. */
+/** One connection, for one statement or transaction at a time. */
 export interface SqlConnection {
   /** @param endsAtMs monotonic: it settles by then, and sends nothing afterwards */
   execute(statement: SqlStatement, endsAtMs: number): Promise<SqlResult>;
+  /**
+   * As above. After an error the transaction may still be open, for `rollBack` or `destroy` to end.
+   *
+   * @throws DecisionError
+   */
+  transaction<T>(first: SqlStatement, decide: SqlDecide<T>, endsAtMs: number): Promise<T>;
+  /** @returns whether no transaction is open any more */
+  rollBack(endsAtMs: number): Promise<boolean>;
   /** Back to where it came from. */
   release(): void;
   /** Closed at once, whatever it is doing. */
@@ -24,8 +34,8 @@ export interface SqlConnection {
 export interface ConnectionSource {
   /** How many connections it has at the most. */
   readonly size: number;
-  /** A connection that is set up and in no transaction. */
-  open(): Promise<SqlConnection>;
+  /** A connection that is set up and in no transaction. At once where one is kept. */
+  open(): SqlConnection | Promise<SqlConnection>;
   close(): Promise<void>;
 }
 
@@ -42,27 +52,14 @@ export class PooledSqlExecutor implements SqlExecutor {
     this.#gate = new ConnectionGate(source.size, clock);
   }
 
-  async execute(statement: SqlStatement, { timeoutMs, urgent }: ExecuteOptions): Promise<SqlResult> {
-    if (this.#closed) throw new SqlExecutionError('the lock provider is closed', 'not-sent');
-    const endsAtMs = this.clock.monotonicMs() + timeoutMs;
-    const leave = await this.#gate.enter({ urgent, timeoutMs });
-    if (this.#closed) {
-      leave();
-      throw new SqlExecutionError('the lock provider was closed meanwhile', 'not-sent');
-    }
-    const connection = await this.#open(endsAtMs, leave);
-    try {
-      const answer = await connection.execute(statement, endsAtMs);
-      connection.release();
-      return answer;
-    } catch (error) {
-      this.#giveUp(connection, error);
-      throw error instanceof SqlExecutionError
-        ? error
-        : new SqlExecutionError(driverErrorOf(error).message, 'sent', { cause: error });
-    } finally {
-      leave();
-    }
+  execute(statement: SqlStatement, options: ExecuteOptions): Promise<SqlResult> {
+    return this.#onConnection(options, (connection, endsAtMs) => connection.execute(statement, endsAtMs));
+  }
+
+  transaction<T>(first: SqlStatement, decide: SqlDecide<T>, options: ExecuteOptions): Promise<T> {
+    return this.#onConnection(options, (connection, endsAtMs) =>
+      connection.transaction(first, decide, endsAtMs),
+    );
   }
 
   async close(): Promise<void> {
@@ -70,8 +67,35 @@ export class PooledSqlExecutor implements SqlExecutor {
     await this.source.close();
   }
 
-  async #open(endsAtMs: number, leave: () => void): Promise<SqlConnection> {
-    const opening = this.source.open();
+  async #onConnection<T>(
+    { timeoutMs, urgent }: ExecuteOptions,
+    use: (connection: SqlConnection, endsAtMs: number) => Promise<T>,
+  ): Promise<T> {
+    if (this.#closed) throw new SqlExecutionError('its connections are closed', 'not-sent');
+    const endsAtMs = this.clock.monotonicMs() + timeoutMs;
+    const wait = this.#gate.enter({ urgent, timeoutMs });
+    if (wait !== undefined) await wait;
+    if (this.#closed) {
+      this.#gate.leave();
+      throw new SqlExecutionError('its connections were closed meanwhile', 'not-sent');
+    }
+    const opened = this.source.open();
+    const connection = opened instanceof Promise ? await this.#opened(opened, endsAtMs) : opened;
+    try {
+      const answer = await use(connection, endsAtMs);
+      connection.release();
+      return answer;
+    } catch (error) {
+      const isReusable = this.#isHarmless(error) && (await connection.rollBack(endsAtMs));
+      if (isReusable) connection.release();
+      else connection.destroy();
+      throw error instanceof DecisionError ? error.thrown : executionError(error, 'sent');
+    } finally {
+      this.#gate.leave();
+    }
+  }
+
+  async #opened(opening: Promise<SqlConnection>, endsAtMs: number): Promise<SqlConnection> {
     let late = false;
     try {
       const connection = await withinLimit(this.clock, opening, endsAtMs - this.clock.monotonicMs());
@@ -86,18 +110,20 @@ export class PooledSqlExecutor implements SqlExecutor {
             (connection) => connection.release(),
             () => undefined,
           )
-          .finally(leave);
-      else leave();
-      throw error instanceof SqlExecutionError
-        ? error
-        : new SqlExecutionError(driverErrorOf(error).message, 'not-sent', { cause: error });
+          .finally(() => this.#gate.leave());
+      else this.#gate.leave();
+      throw executionError(error, 'not-sent');
     }
   }
 
-  #giveUp(connection: SqlConnection, error: unknown): void {
-    const fromDriver = !(error instanceof SqlExecutionError);
-    if (fromDriver && leavesConnectionUsable(this.dialect.failureOf(driverErrorOf(error))))
-      connection.release();
-    else connection.destroy();
+  #isHarmless(error: unknown): boolean {
+    if (error instanceof DecisionError) return true;
+    if (error instanceof SqlExecutionError) return false;
+    return leavesConnectionUsable(this.dialect.failureOf(driverErrorOf(error)));
   }
+}
+
+function executionError(error: unknown, progress: 'not-sent' | 'sent'): SqlExecutionError {
+  if (error instanceof SqlExecutionError) return error;
+  return new SqlExecutionError(driverErrorOf(error).message, progress, { cause: error });
 }

@@ -1,12 +1,16 @@
+import type { RunQuery } from '../../ledger/run-store';
 import type { LockColumns, LockTable } from './lock-table';
+import type { InspectedColumn, InspectedIndex, InspectedTable, LockTableShape } from './lock-table-shape';
+import type { Parameters } from './named-statement';
+import type { RunColumnKind, RunIndex } from './run-columns';
+import type { RunTables } from './run-table';
+import type { RunTableShape } from './run-table-shape';
 import type { SqlResult } from './sql-executor';
 import type { DriverError, SqlFailureKind } from './sql-failure';
 
 /** A lock table whose names are quoted: they may stand in a statement. */
 export interface QuotedLockTable extends LockColumns {
   readonly table: string;
-  /** Not quoted: the width of the name column. */
-  readonly nameLength: number;
 }
 
 /**
@@ -18,31 +22,122 @@ export interface LockTexts {
   readonly insert: string;
   readonly extend: string;
   readonly unlock: string;
-  /** Both answer locked_by, held (0 or 1), lock_until_us and fencing_token. */
+  /** Both answer name, locked_by, held (0 or 1), lock_until_us and fencing_token. */
   readonly look: string;
   readonly resolve: string;
-  /** Reads nothing, but fails where the table or a column is missing. */
-  readonly probe: string;
 }
 
+/** The ledger's tables, quoted: they may stand in a statement. Their columns need no quotes. */
+export interface QuotedRunTables {
+  readonly run: string;
+  readonly event: string;
+}
+
+/**
+ * The statements of one ledger. Every dialect has the same, in the same order, with the same parameters: instants and
+ * lengths of time in microseconds, `null` where there is none.
+ */
+export interface RunTexts {
+  /** Answers a row for each run, or one without a run, each with now_us and first_us. */
+  readonly peek: string;
+  readonly owed: string;
+  /** What counts from now: `:dueAfter`, `:leaseFor` and `:startedAfter`. */
+  readonly insert: string;
+  /** Waits for writers, and answers now_us, too. */
+  readonly lock: string;
+  readonly write: string;
+  readonly insertEvent: string;
+  readonly complete: string;
+  /** To be followed by conditions, an order and a limit. */
+  readonly find: string;
+  readonly findBy: Readonly<Record<RunCondition, string>>;
+  readonly events: string;
+  /** What was over for longer than `-:before`, but for the newest of each job and scope. */
+  readonly purgeable: (limit: number) => string;
+  /** Both of a JSON array, `:ids`. */
+  readonly deleteEvents: string;
+  readonly deleteRuns: string;
+}
+
+export type RunCondition = Exclude<keyof RunQuery, 'order' | 'limit'>;
+
+export type DialectName = 'mysql' | 'postgres' | 'sqlite';
+
+/** One folder each, with the same files in the same order. */
 export interface SqlDialect {
-  readonly name: string;
+  readonly name: DialectName;
+  /** For people. */
+  readonly label: string;
   readonly quote: (identifier: string) => string;
   /** @param position counted from 1 */
   readonly placeholder: (position: number) => string;
-  readonly createLockTable: (table: QuotedLockTable) => string;
-  readonly lockTexts: (table: QuotedLockTable) => LockTexts;
+  readonly lockColumns: LockColumnTypes;
+  readonly inspection: LockTableInspection;
+  readonly lockTexts: (table: QuotedLockTable, shape: LockTableShape) => LockTexts;
+  readonly runColumns: RunColumnTypes;
+  readonly indexInspection: IndexInspection;
+  readonly runTexts: (tables: QuotedRunTables, shape: RunTableShape) => RunTexts;
   /** How many rows a statement of this dialect wrote. Anything but a number is for the caller to refuse. */
   readonly writtenRows: (result: SqlResult) => unknown;
   /** The token of a statement that wrote its row. */
   readonly tokenOf: (result: SqlResult) => unknown;
   readonly failureOf: (error: DriverError) => SqlFailureKind;
+  /** The server, or a pooler before it, does not do with a prepared statement; it did not run. */
+  readonly refusesPreparing: (error: DriverError) => boolean;
 }
 
-export function quoteLockTable(
-  { path, columns, nameLength }: LockTable,
-  { quote }: SqlDialect,
-): QuotedLockTable {
+export interface LockColumnTypes {
+  /** What stands behind the columns of a new table. */
+  readonly tableOptions: string;
+  /** The type of each column as the library makes it. */
+  readonly types: (nameLength: number) => LockColumns;
+  /** The type of an instant that is there already, with six digits of the second. */
+  readonly preciseInstant: (column: InspectedColumn) => string;
+  /** The statement that gives a column another type; `undefined` where there is none. */
+  readonly alter: (
+    table: string,
+    column: string,
+    type: string,
+    options?: { readonly nullable: boolean },
+  ) => string | undefined;
+}
+
+export interface RunColumnTypes {
+  /** What stands behind the columns of a new table. */
+  readonly tableOptions: string;
+  readonly type: (kind: RunColumnKind) => string;
+  /** An index as a part of CREATE TABLE, where it can only be made along with the table without harm. */
+  readonly inlineIndex?: (index: RunIndex) => string;
+  readonly createIndex: (index: {
+    readonly path: readonly string[];
+    readonly name: string;
+    /** `UNIQUE `, or nothing. */
+    readonly unique: string;
+    readonly columns: string;
+  }) => string;
+}
+
+export interface IndexInspection {
+  /** One statement that describes every index of the table. */
+  readonly statement: (path: readonly string[]) => { text: string; parameters: Parameters };
+  readonly read: (rows: SqlResult['rows']) => readonly InspectedIndex[];
+}
+
+export interface LockTableInspection {
+  /** One statement that describes every column of the table; no row where there is no table. */
+  readonly statement: (path: readonly string[]) => { text: string; parameters: Parameters };
+  readonly read: (rows: SqlResult['rows']) => InspectedTable;
+  /** `NAME` and `name` are one column. */
+  readonly foldsColumnNames: boolean;
+  /** The database's now in UTC, as an expression of the column's type and precision. */
+  readonly now: (column: InspectedColumn) => string;
+}
+
+export function quoteRunTables({ run, event }: RunTables, { quote }: SqlDialect): QuotedRunTables {
+  return { run: run.map(quote).join('.'), event: event.map(quote).join('.') };
+}
+
+export function quoteLockTable({ path, columns }: LockTable, { quote }: SqlDialect): QuotedLockTable {
   return {
     table: path.map(quote).join('.'),
     name: quote(columns.name),
@@ -50,6 +145,5 @@ export function quoteLockTable(
     lockedAt: quote(columns.lockedAt),
     lockedBy: quote(columns.lockedBy),
     fencingToken: quote(columns.fencingToken),
-    nameLength,
   };
 }

@@ -1,7 +1,11 @@
+export type SqlValue = string | number | null;
+
 /** A statement with its values, which are always bound. */
 export interface SqlStatement {
+  /** The same for the same text, and for no other: the name of a prepared statement. */
+  readonly id: string;
   readonly text: string;
-  readonly values: readonly (string | number)[];
+  readonly values: readonly SqlValue[];
 }
 
 export interface SqlResult {
@@ -18,11 +22,26 @@ export interface ExecuteOptions {
   readonly urgent: boolean;
 }
 
+/** What is to become of a transaction, after its first statement. */
+export interface SqlDecision<T> {
+  readonly value: T;
+  readonly statements: readonly SqlStatement[];
+}
+
+/** Synchronous and without effects: where a transaction has to begin anew, it is asked again. */
+export type SqlDecide<T> = (result: SqlResult) => SqlDecision<T>;
+
 /** The port between the statements and whatever carries them. */
 export interface SqlExecutor {
   /** Runs one statement in autocommit mode, on a connection that no transaction of the application uses. */
   execute(statement: SqlStatement, options: ExecuteOptions): Promise<SqlResult>;
-  close(): Promise<void>;
+  /**
+   * Runs one transaction at READ COMMITTED on such a connection: its first statement, then those that are decided on,
+   * and its end, also where there are none. When anything fails, `decide` included, it is rolled back.
+   *
+   * @throws what `decide` threw, as it is
+   */
+  transaction<T>(first: SqlStatement, decide: SqlDecide<T>, options: ExecuteOptions): Promise<T>;
 }
 
 /** What an executor rejects with: the driver's error, and how far the statement came. */
@@ -34,5 +53,21 @@ export class SqlExecutionError extends Error {
   ) {
     super(message, options);
     this.name = 'SqlExecutionError';
+  }
+}
+
+/** What `decide` threw, on its way through whatever carries the transaction. */
+export class DecisionError extends Error {
+  constructor(readonly thrown: unknown) {
+    super('The decision about a transaction threw.');
+  }
+}
+
+/** @throws DecisionError */
+export function decided<T>(decide: SqlDecide<T>, result: SqlResult): SqlDecision<T> {
+  try {
+    return decide(result);
+  } catch (error) {
+    throw new DecisionError(error);
   }
 }

@@ -1,97 +1,113 @@
 import {
   LockStorageError,
+  SchemaMismatchError,
   type Grant,
   type LockRecord,
   type LockRequest,
   type StatementOptions,
   type StorageAccessor,
 } from '../../core';
+import { lockSchema, type LockSchema } from './lock-schema';
+import type { LockStatements } from './lock-statements';
 import type { LockTable } from './lock-table';
-import { NamedStatement } from './named-statement';
-import { quoteLockTable, type LockTexts, type SqlDialect } from './sql-dialect';
-import type { ExecuteOptions, SqlExecutor, SqlResult, SqlStatement } from './sql-executor';
+import { migrationFor } from './migration-for';
+import type { SchemaFinding } from './schema-finding';
+import type { ExecuteOptions, SqlResult, SqlStatement } from './sql-executor';
+import type { SqlTablesOptions } from './sql-tables-options';
 import { DuplicateRecord, storageErrorOf } from './storage-error';
 
 type FindOptions = Parameters<StorageAccessor['find']>[1];
+type Write = 'takeOver' | 'insert' | 'extend' | 'unlock';
 
-export interface SqlStorageOptions {
-  readonly executor: SqlExecutor;
-  readonly dialect: SqlDialect;
+export interface SqlStorageOptions extends SqlTablesOptions {
   readonly table: LockTable;
-  /** Names the database in errors, without credentials. */
-  readonly address: string;
-  /** Takes secrets out of a driver's message. */
-  readonly redact: (message: string) => string;
 }
 
-/** A lock table in SQL. */
+/** The lock's statements on a table in SQL. */
 export class SqlStorageAccessor implements StorageAccessor {
+  readonly keepsTimeLimits = true;
   readonly #options: SqlStorageOptions;
-  readonly #statements: Readonly<Record<keyof LockTexts, NamedStatement>>;
+  readonly #schema: LockSchema;
 
   constructor(options: SqlStorageOptions) {
-    const { dialect, table } = options;
-    const texts = Object.entries(dialect.lockTexts(quoteLockTable(table, dialect)));
-    const statements = texts.map(([key, text]: [string, string]) => [
-      key,
-      new NamedStatement(text, dialect.placeholder),
-    ]);
     this.#options = options;
-    this.#statements = Object.fromEntries(statements) as Record<keyof LockTexts, NamedStatement>;
+    this.#schema = lockSchema({
+      ...options,
+      execute: (statement, executeOptions) => this.#execute(statement, executeOptions, undefined),
+    });
   }
 
   async insertRecord(request: LockRequest, options: StatementOptions): Promise<Grant | undefined> {
     try {
-      return this.#grant(await this.#write('insert', request, options), request);
+      const grant = await this.#acquire('insert', request, options);
+      if (grant === undefined) await this.#refuseOtherName(request.name, options);
+      return grant;
     } catch (error) {
-      if (error instanceof DuplicateRecord) return undefined;
-      throw error;
+      if (!(error instanceof DuplicateRecord)) throw error;
+      await this.#refuseOtherKey(request.name, options);
+      return undefined;
     }
   }
 
-  async updateRecord(request: LockRequest, options: StatementOptions): Promise<Grant | undefined> {
-    return this.#grant(await this.#write('takeOver', request, options), request);
+  updateRecord(request: LockRequest, options: StatementOptions): Promise<Grant | undefined> {
+    return this.#acquire('takeOver', request, options);
   }
 
   async extend(request: LockRequest, options: StatementOptions): Promise<boolean> {
-    return this.#wrote(await this.#write('extend', request, options), request);
+    return this.#wrote((await this.#write('extend', request, options)).result, request);
   }
 
   async unlock(request: LockRequest, options: StatementOptions): Promise<boolean> {
-    return this.#wrote(await this.#write('unlock', request, options), request);
+    return this.#wrote((await this.#write('unlock', request, options)).result, request);
   }
 
   async find(name: string, { timeoutMs, purpose }: FindOptions): Promise<LockRecord | undefined> {
-    const statement = this.#statements[purpose].bind({ name });
-    const { rows } = await this.#execute(statement, { timeoutMs, urgent: purpose === 'resolve' }, name);
+    const options = { timeoutMs, urgent: purpose === 'resolve' };
+    const statements = this.#schema.known ?? (await this.#schema.statements(options));
+    const { rows } = await this.#execute(statements.bind(purpose, { name }), options, name);
     const row = rows[0];
-    return (
-      row && {
-        lockedBy: String(row['locked_by']),
-        held: Number(row['held']) === 1,
-        lockUntil: new Date(Number(row['lock_until_us']) / 1000),
-        fencingToken: tokenOf(row['fencing_token'], name),
-      }
-    );
+    if (row === undefined) return undefined;
+    this.#checkName(String(row['name']), name);
+    return {
+      lockedBy: String(row['locked_by']),
+      held: Number(row['held']) === 1,
+      lockUntil: new Date(Number(row['lock_until_us']) / 1000),
+      fencingToken: statements.shape.hasToken ? tokenOf(row['fencing_token'], name) : undefined,
+    };
   }
 
   /**
-   * Whether the table is there and has the columns.
+   * Looks at the table, and warns of what works within a limit.
    *
-   * @throws SchemaMismatchError that says what to do
+   * @throws SchemaMismatchError that says what is wrong, and what to do
    * @throws LockStorageError when the database cannot be asked
    */
-  async probe({ timeoutMs }: StatementOptions): Promise<void> {
-    await this.#execute(this.#statements.probe.bind({}), { timeoutMs, urgent: false }, undefined);
+  async check({ timeoutMs }: StatementOptions): Promise<void> {
+    await this.#schema.statements({ timeoutMs, urgent: false });
   }
 
-  async close(): Promise<void> {
-    await this.#options.executor.close();
+  /** @throws LockStorageError when the database cannot be asked */
+  async verifySchema({ timeoutMs }: StatementOptions): Promise<readonly SchemaFinding[]> {
+    return await this.#schema.verify({ timeoutMs, urgent: false });
   }
 
-  #grant(result: SqlResult, request: LockRequest): Grant | undefined {
+  async #acquire(
+    key: 'takeOver' | 'insert',
+    request: LockRequest,
+    options: StatementOptions,
+  ): Promise<Grant | undefined> {
+    const { result, statements } = await this.#write(key, request, options);
     if (!this.#wrote(result, request)) return undefined;
-    return { fencingToken: tokenOf(this.#options.dialect.tokenOf(result), request.name) };
+    if (!statements.shape.hasToken) return { fencingToken: undefined };
+    const fencingToken = tokenOf(this.#options.dialect.tokenOf(result), request.name);
+    return { fencingToken: fencingToken > 0 ? fencingToken : await this.#readToken(request, options) };
+  }
+
+  /** On a table with a trigger MySQL hands no token over: it is in the row that was just written. */
+  async #readToken({ name, owner }: LockRequest, { timeoutMs }: StatementOptions): Promise<number> {
+    const record = await this.find(name, { timeoutMs, purpose: 'resolve' });
+    if (record?.lockedBy === owner && record.fencingToken !== undefined) return record.fencingToken;
+    throw new LockStorageError(`The token of lock '${name}' is not known: its row was changed by another.`);
   }
 
   #wrote(result: SqlResult, { name }: LockRequest): boolean {
@@ -102,18 +118,42 @@ export class SqlStorageAccessor implements StorageAccessor {
     );
   }
 
+  /** To a column that folds names, the row that was in the way may be another lock's. */
+  async #refuseOtherName(name: string, { timeoutMs }: StatementOptions): Promise<void> {
+    if (this.#schema.known?.shape.comparesBytes === false)
+      await this.find(name, { timeoutMs, purpose: 'look' });
+  }
+
+  /**
+   * What was there already may be of another key than the name: to take that for a lock that is held would stop the job
+   * for ever. A plain read may be answered by a replica, to which the row is new.
+   */
+  async #refuseOtherKey(name: string, { timeoutMs }: StatementOptions): Promise<void> {
+    if ((await this.find(name, { timeoutMs, purpose: 'resolve' })) !== undefined) return;
+    throw new SchemaMismatchError(
+      `Lock '${name}' has no row in table '${this.#options.table.path.join('.')}', and none can be inserted: the row of another lock is in its way. Is there a further unique index? Drop it.`,
+      { outcome: 'nothing-ran' },
+    );
+  }
+
+  #checkName(found: string, name: string): void {
+    if (found === name) return;
+    throw new SchemaMismatchError(
+      `Lock '${name}' meets the row of lock '${found}', which the name column of table '${this.#options.table.path.join('.')}' does not tell from it. Rename one of the two, or give the column the type that the README shows.`,
+      { outcome: 'nothing-ran' },
+    );
+  }
+
   async #write(
-    key: 'takeOver' | 'insert' | 'extend' | 'unlock',
+    key: Write,
     { name, owner, lockAtMostForMs, lockAtLeastForMs }: LockRequest,
     { timeoutMs }: StatementOptions,
-  ): Promise<SqlResult> {
+  ): Promise<{ result: SqlResult; statements: LockStatements }> {
+    const options = { timeoutMs, urgent: key === 'extend' || key === 'unlock' };
+    const statements = this.#schema.known ?? (await this.#schema.statements(options));
     const durations = { atMost: microseconds(lockAtMostForMs), atLeast: microseconds(lockAtLeastForMs) };
-    const urgent = key === 'extend' || key === 'unlock';
-    return await this.#execute(
-      this.#statements[key].bind({ name, owner, ...durations }),
-      { timeoutMs, urgent },
-      name,
-    );
+    const statement = statements.bind(key, { name, owner, ...durations });
+    return { result: await this.#execute(statement, options, name), statements };
   }
 
   async #execute(
@@ -124,7 +164,14 @@ export class SqlStorageAccessor implements StorageAccessor {
     try {
       return await this.#options.executor.execute(statement, options);
     } catch (error) {
-      throw storageErrorOf(error, { ...this.#options, lockName });
+      const failure = storageErrorOf(error, {
+        ...this.#options,
+        tableName: this.#options.table.path.join('.'),
+        migration: migrationFor(this.#options.table),
+        subject: lockName && `lock '${lockName}'`,
+      });
+      if (failure instanceof SchemaMismatchError) this.#schema.forget();
+      throw failure;
     }
   }
 }

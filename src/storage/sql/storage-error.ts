@@ -1,6 +1,4 @@
 import { LockStorageError, SchemaMismatchError } from '../../core';
-import { DEFAULT_NAME_LENGTH } from '../../core/lock-name';
-import { DEFAULT_LOCK_TABLE, type LockTable } from './lock-table';
 import type { SqlDialect } from './sql-dialect';
 import { SqlExecutionError } from './sql-executor';
 import { driverErrorOf } from './sql-failure';
@@ -11,9 +9,12 @@ export interface FailureContext {
   readonly address: string;
   /** Takes secrets out of a driver's message. */
   readonly redact: (message: string) => string;
-  readonly table: LockTable;
-  /** `undefined`: the statement was about the table as such. */
-  readonly lockName: string | undefined;
+  /** The table that the statement needs first. */
+  readonly tableName: string;
+  /** What to do where the table is missing. */
+  readonly migration: string;
+  /** What the statement was about, if not the table as such: `lock 'job'`. */
+  readonly subject: string | undefined;
 }
 
 /** Not a failure: somebody else inserted the record first. Never leaves this folder. */
@@ -21,14 +22,12 @@ export class DuplicateRecord extends Error {}
 
 /** Never passes the driver's error on as it is: it may hold values, or the statement with its values. */
 export function storageErrorOf(error: unknown, context: FailureContext): Error {
-  const { dialect, address, lockName } = context;
-  const tableName = context.table.path.join('.');
+  const { dialect, address, tableName, subject: culprit = `table '${tableName}'` } = context;
   const driverError = driverErrorOf(error instanceof SqlExecutionError ? (error.cause ?? error) : error);
   const message = context.redact(driverError.message).replace(/[.\s]+$/, '');
   const cause = Object.assign(new Error(message), { code: driverError.code, errno: driverError.errno });
   const details = { cause, driverCode: driverError.code };
   const nothingRan = { ...details, outcome: 'nothing-ran' } as const;
-  const culprit = lockName === undefined ? `table '${tableName}'` : `lock '${lockName}'`;
   const progress = error instanceof SqlExecutionError ? error.progress : 'sent';
   if (progress === 'not-sent') {
     return new LockStorageError(`Nothing was sent for ${culprit} to ${address}: ${message}.`, nothingRan);
@@ -57,22 +56,15 @@ export function storageErrorOf(error: unknown, context: FailureContext): Error {
       );
     case 'missing-table':
       return new SchemaMismatchError(
-        `Table '${tableName}' is missing in ${address}: run the migration made by createCronlatchMigration(${migrationOptions(context.table)}), or create the table as the README shows. (${message})`,
+        `Table '${tableName}' is missing in ${address}: ${context.migration}. (${message})`,
         nothingRan,
       );
     case 'wrong-shape':
       return new SchemaMismatchError(
-        `Table '${tableName}' does not have the columns of the lock (${message}). The migration leaves a table that is there already as it is: ALTER it to what the README shows.`,
+        `Table '${tableName}' in ${address} does not have the shape that it had (${message}). At the next attempt it is looked at again.`,
         nothingRan,
       );
     case 'refused':
       return new LockStorageError(`${address} refused the statement on ${culprit}: ${message}.`, nothingRan);
   }
-}
-
-/** As the user has to write them. */
-function migrationOptions({ path, nameLength }: LockTable): string {
-  const lockTable = path.join('.') === DEFAULT_LOCK_TABLE ? '' : `, lockTable: '${path.join('.')}'`;
-  const width = nameLength === DEFAULT_NAME_LENGTH ? '' : `, nameLength: ${nameLength}`;
-  return `{ tables: ['lock']${lockTable}${width} }`;
 }

@@ -2,11 +2,17 @@ import { isAbsolute, resolve } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { InvalidLockConfigurationError } from '../../core';
 import { mysql } from '../sql/dialects/mysql';
+import { postgres } from '../sql/dialects/postgres';
 import { sqlite } from '../sql/dialects/sqlite';
+import { lockTableOf, type LockTable, type LockTableOptions } from '../sql/lock-table';
+import { runTablesOf, type RunTableOptions, type RunTables } from '../sql/run-table';
 import type { SqlDialect } from '../sql/sql-dialect';
 
-/** The kinds of DataSource whose databases can hold the lock table. */
-const DIALECTS: Readonly<Record<string, SqlDialect>> = { mysql, 'better-sqlite3': sqlite };
+/** The kinds of DataSource whose databases can hold the tables. */
+const DIALECTS: Readonly<Record<string, SqlDialect>> = {
+  ...{ mysql, mariadb: mysql, postgres },
+  ...{ 'better-sqlite3': sqlite },
+};
 
 /** @throws InvalidLockConfigurationError that lists what is supported */
 export function dialectOf(type: string): SqlDialect {
@@ -36,7 +42,8 @@ interface Credentials {
   readonly port?: number;
   readonly socketPath?: string;
   readonly database?: string;
-  readonly password?: string;
+  /** PostgreSQL takes a function too. */
+  readonly password?: unknown;
 }
 
 export function describeDatabase({ options }: DataSource): DatabaseDescription {
@@ -44,7 +51,7 @@ export function describeDatabase({ options }: DataSource): DatabaseDescription {
   const settings = options as Credentials & { replication?: { master: Credentials } };
   return dialect === sqlite
     ? describeFile(settings)
-    : describeServer({ ...settings, ...settings.replication?.master });
+    : describeServer(dialect, options.type, { ...settings, ...settings.replication?.master });
 }
 
 function describeFile({ database = '' }: Credentials): DatabaseDescription {
@@ -59,25 +66,44 @@ function describeFile({ database = '' }: Credentials): DatabaseDescription {
   };
 }
 
-function describeServer({
-  url,
-  host = 'localhost',
-  port = 3306,
-  socketPath,
-  database = '',
-  password,
-}: Credentials): DatabaseDescription {
+const PORTS = { mysql: 3306, postgres: 5432, sqlite: undefined };
+
+function describeServer(
+  dialect: SqlDialect,
+  type: string,
+  { url, host = 'localhost', port = PORTS[dialect.name], socketPath, database = '', password }: Credentials,
+): DatabaseDescription {
   const parsed = url === undefined || !URL.canParse(url) ? undefined : new URL(url);
   const address =
     socketPath ?? (parsed === undefined ? `${host}:${port}` : `${parsed.hostname}:${parsed.port || port}`);
   const secrets = [password, url, parsed?.password, parsed && decodeURIComponent(parsed.password)].filter(
-    (secret) => !!secret,
+    (secret) => typeof secret === 'string' && secret !== '',
   ) as string[];
   return {
-    dialect: mysql,
-    place: `mysql:${parsed === undefined ? database : parsed.pathname.slice(1)}`,
-    address: `MySQL at ${address}`,
+    dialect,
+    place: `${dialect.name}:${parsed === undefined ? database : parsed.pathname.slice(1)}`,
+    address: `${type === 'mariadb' ? 'MariaDB' : dialect.label} at ${address}`,
     isInMemory: false,
     redact: (message) => secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message),
   };
+}
+
+/** On PostgreSQL the table is in the schema that the DataSource names for all of its tables, unless told otherwise. */
+export function lockTableIn(dataSource: DataSource, named: LockTableOptions): LockTable {
+  return lockTableOf({ ...named, schema: schemaIn(dataSource, named.schema, named.lockTable) });
+}
+
+/** The same for the ledger's. */
+export function runTablesIn(dataSource: DataSource, named: RunTableOptions): RunTables {
+  return runTablesOf({ ...named, schema: schemaIn(dataSource, named.schema, named.runTable) });
+}
+
+function schemaIn(
+  { options }: DataSource,
+  named: string | undefined,
+  table: string | undefined,
+): string | undefined {
+  const { schema } = options as { schema?: string };
+  const isElsewhere = named !== undefined || table?.includes('.');
+  return options.type !== 'postgres' || isElsewhere ? named : schema;
 }

@@ -1,7 +1,13 @@
 export type { LockColumns, LockTableOptions } from '../sql/lock-table';
+export type { RunTableOptions } from '../sql/run-table';
+export type { SchemaFinding, SchemaFindingCode } from '../sql/schema-finding';
+export type { RunEventRow, RunRow } from './ledger-entities';
+export { createLedgerEntities } from './ledger-entities';
 export type { LockRow } from './lock-entity';
 export { createLockEntity } from './lock-entity';
 export type { MigrationOptions } from './migration';
 export { createCronlatchMigration } from './migration';
 export type { TypeOrmLockProviderOptions } from './typeorm-lock-provider';
 export { TypeOrmLockProvider } from './typeorm-lock-provider';
+export type { TypeOrmRunStoreOptions } from './typeorm-run-store';
+export { TypeOrmRunStore } from './typeorm-run-store';

@@ -1,5 +1,5 @@
-import { EntitySchema } from 'typeorm';
-import { sqlite } from '../sql/dialects/sqlite';
+import { EntitySchema, type EntitySchemaColumnOptions, type EntitySchemaOptions } from 'typeorm';
+import type { DialectName } from '../sql/sql-dialect';
 import { lockTableOf, type LockTableOptions } from '../sql/lock-table';
 import { dialectOf } from './database';
 
@@ -12,6 +12,35 @@ export interface LockRow {
   fencingToken: string | number;
 }
 
+interface EntityTypes {
+  readonly whole: Omit<EntitySchemaOptions<LockRow>, 'name' | 'columns'>;
+  readonly text: (length: number) => Omit<EntitySchemaColumnOptions, 'name'>;
+  readonly instant: Omit<EntitySchemaColumnOptions, 'name'>;
+  readonly token: Omit<EntitySchemaColumnOptions, 'name'>;
+}
+
+/** The columns of the migration, in TypeORM's words. */
+const ENTITY_TYPES: Readonly<Record<DialectName, (schema: string | undefined) => EntityTypes>> = {
+  mysql: (schema) => ({
+    whole: { engine: 'InnoDB', ...(schema === undefined ? {} : { database: schema }) },
+    text: (length) => ({ type: 'varchar', length, charset: 'utf8mb4', collation: 'utf8mb4_bin' }),
+    instant: { type: 'datetime', precision: 6 },
+    token: { type: 'bigint', unsigned: true },
+  }),
+  postgres: (schema) => ({
+    whole: schema === undefined ? {} : { schema },
+    text: () => ({ type: 'text', collation: 'C' }),
+    instant: { type: 'timestamptz' },
+    token: { type: 'bigint' },
+  }),
+  sqlite: () => ({
+    whole: { withoutRowid: true },
+    text: () => ({ type: 'text' }),
+    instant: { type: 'integer' },
+    token: { type: 'integer' },
+  }),
+};
+
 /**
  * The lock table as an entity, for applications that let TypeORM synchronize their schema or want to read the table.
  * The library itself does not need it.
@@ -21,18 +50,11 @@ export interface LockRow {
 export function createLockEntity(options: LockTableOptions & { type: string }): EntitySchema<LockRow> {
   const { path, columns, nameLength } = lockTableOf(options);
   const [tableName = '', schema] = [...path].reverse();
-  const isSqlite = dialectOf(options.type) === sqlite;
-  const text = (length: number) =>
-    isSqlite
-      ? { type: 'text' as const }
-      : { type: 'varchar' as const, length, charset: 'utf8mb4', collation: 'utf8mb4_bin' };
-  const instant = isSqlite ? { type: 'integer' as const } : { type: 'datetime' as const, precision: 6 };
-  const token = isSqlite ? { type: 'integer' as const } : { type: 'bigint' as const, unsigned: true };
+  const { whole, text, instant, token } = ENTITY_TYPES[dialectOf(options.type).name](schema);
   return new EntitySchema<LockRow>({
     name: 'CronlatchLock',
     tableName,
-    ...(schema === undefined ? {} : { database: schema }),
-    ...(isSqlite ? { withoutRowid: true } : { engine: 'InnoDB' }),
+    ...whole,
     columns: {
       name: { name: columns.name, primary: true, ...text(nameLength) },
       lockUntil: { name: columns.lockUntil, ...instant },

@@ -24,12 +24,10 @@ export class OwnDataSource {
     this.#opening = undefined;
     if (opening === undefined) return;
     const dataSource = await opening.catch(() => undefined); // What never opened needs no closing.
-    try {
-      // A server that went silent never says goodbye.
-      if (dataSource !== undefined) await withinLimit(this.clock, dataSource.destroy(), this.limitMs);
-    } finally {
-      this.#sockets.end();
-    }
+    // A server that went silent never says goodbye, and a connection that breaks meanwhile is closed, too.
+    const goodbye = dataSource?.destroy().catch(() => undefined);
+    await withinLimit(this.clock, Promise.resolve(goodbye), this.limitMs);
+    this.#sockets.end();
   }
 
   async #open(): Promise<DataSource> {

@@ -1,29 +1,37 @@
-import { connect, type Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 
 /** What mysql2 tells a factory of streams. */
 interface StreamRequest {
   readonly config: { readonly socketPath?: string; readonly host?: string; readonly port: number };
 }
-type StreamFactory = (request: StreamRequest) => Socket;
 
-/** Every socket that mysql2 opens for one DataSource: a server that went silent never ends its side of one. */
+/** Every socket that a driver opens for one DataSource: a server that went silent never ends its side of one. */
 export class Sockets {
   readonly #open = new Set<Socket>();
 
   /** @param given what the application connects with, a connector of its cloud for example */
-  factory(given: unknown): StreamFactory {
-    return (request) => {
-      const socket = typeof given === 'function' ? (given as StreamFactory)(request) : connected(request);
-      this.#open.add(socket);
-      socket.once('close', () => this.#open.delete(socket));
-      return socket;
-    };
+  ofMysql(given: unknown): (request: StreamRequest) => Socket {
+    return (request) => this.#keep(made(given, request) ?? connected(request));
+  }
+
+  /** pg connects the socket by itself. @param given as above */
+  ofPostgres(given: unknown): (configuration: unknown) => Socket {
+    return (configuration) => this.#keep(made(given, configuration) ?? new Socket());
   }
 
   /** Ends what is still open, after what was written. */
   end(): void {
     for (const socket of this.#open) socket.destroySoon();
   }
+
+  #keep(socket: Socket): Socket {
+    this.#open.add(socket);
+    return socket.once('close', () => this.#open.delete(socket));
+  }
+}
+
+function made<Request>(given: unknown, request: Request): Socket | undefined {
+  return typeof given === 'function' ? (given as (request: Request) => Socket)(request) : undefined;
 }
 
 function connected({ config: { socketPath, host, port } }: StreamRequest): Socket {

@@ -2,13 +2,20 @@ import type { Clock } from '../../core';
 import { pause } from '../../core/clock';
 import { sqlite } from '../sql/dialects/sqlite';
 import type { SqlConnection } from '../sql/pooled-sql-executor';
-import { SqlExecutionError, type SqlResult, type SqlStatement } from '../sql/sql-executor';
+import {
+  decided,
+  SqlExecutionError,
+  type SqlDecide,
+  type SqlResult,
+  type SqlStatement,
+} from '../sql/sql-executor';
 import { driverErrorOf } from '../sql/sql-failure';
 
 /** What is called of a better-sqlite3 database. */
 export interface SqliteDatabase {
   readonly inTransaction: boolean;
   prepare(text: string): { all(...values: unknown[]): unknown[] };
+  exec(text: string): unknown;
   pragma(text: string, options?: { simple: true }): unknown;
 }
 
@@ -24,15 +31,41 @@ export class SqliteConnection implements SqlConnection {
     private readonly clock: Clock,
   ) {}
 
-  async execute({ text, values }: SqlStatement, endsAtMs: number): Promise<SqlResult> {
-    const rows = await this.#whenFree(() => this.database.prepare(text).all(...values), endsAtMs);
-    return { rows: rows as SqlResult['rows'], affectedRows: undefined, insertId: undefined };
+  execute(statement: SqlStatement, endsAtMs: number): Promise<SqlResult> {
+    return this.#whenFree(() => this.#run(statement), endsAtMs);
+  }
+
+  transaction<T>(first: SqlStatement, decide: SqlDecide<T>, endsAtMs: number): Promise<T> {
+    return this.#whenFree(() => this.#transact(first, decide), endsAtMs);
+  }
+
+  /** None outlives its call. */
+  rollBack(): Promise<boolean> {
+    return Promise.resolve(true);
   }
 
   release(): void {}
 
   /** There is one handle, and no statement outlives its call. */
   destroy(): void {}
+
+  #run({ text, values }: SqlStatement): SqlResult {
+    const rows = this.database.prepare(text).all(...values);
+    return { rows: rows as SqlResult['rows'], affectedRows: undefined, insertId: undefined };
+  }
+
+  /** Whole in one turn of the event loop, so that nobody else meets the handle inside it. */
+  #transact<T>(first: SqlStatement, decide: SqlDecide<T>): T {
+    this.database.exec('BEGIN IMMEDIATE');
+    try {
+      const { value, statements } = decided(decide, this.#run(first));
+      for (const statement of statements) this.#run(statement);
+      this.database.exec('COMMIT');
+      return value;
+    } finally {
+      if (this.database.inTransaction) this.database.exec('ROLLBACK');
+    }
+  }
 
   async #whenFree<T>(action: () => T, endsAtMs: number): Promise<T> {
     let busy: unknown = new SqlExecutionError(

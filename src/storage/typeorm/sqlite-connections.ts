@@ -33,7 +33,7 @@ export class OwnSqliteConnection implements ConnectionSource {
 
   async #check(database: SqliteDatabase): Promise<void> {
     database.pragma('busy_timeout = 0');
-    const statement = { text: 'PRAGMA journal_mode', values: [] };
+    const statement = { id: '', text: 'PRAGMA journal_mode', values: [] };
     const endsAtMs = this.clock.monotonicMs() + LONGEST_OPENING_MS;
     const { rows } = await new SqliteConnection(database, this.clock).execute(statement, endsAtMs);
     this.#checked = true;

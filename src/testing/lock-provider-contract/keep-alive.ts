@@ -1,41 +1,123 @@
 import assert from 'node:assert/strict';
-import { JOB, granted, refused, Renewals, type ContractCases } from './asserting';
+import { JOB, AT_LEAST, granted, refused } from './asserting';
+import { needing } from './contract-cases';
+import { Observed } from './observed';
 
-/** A lease that is renewed while its job runs. */
-export const keepAlive: ContractCases = {
-  async 'P2 a keep-alive renews the lease past lockAtMostFor, until the release'({
-    provider,
-    other,
-    elapse,
-  }) {
-    const renewals = new Renewals();
-    const lock = await granted(provider, { ...JOB, keepAlive: true }, renewals);
-    for (let renewal = 1; renewal <= 6; renewal += 1) {
-      const renewed = renewals.next();
-      await elapse('4m');
-      await renewed;
-    }
-    await refused(other, JOB);
-    assert.equal(lock.signal.aborted, false);
-    assert.equal(await lock.unlock(), true);
-    await granted(other, JOB);
-  },
-
-  async 'P4 a keep-alive ends at maxHold, and so does the lease'({ provider, other, elapse }) {
-    const renewals = new Renewals();
-    const lock = await granted(
+/** A lease that is renewed while its job runs. Moves no further than one renewal at a time, and waits for it. */
+export const keepAlive = [
+  ...needing(['observer'], {
+    async 'P2 a keep-alive renews the lease past lockAtMostFor, until the release'({
       provider,
-      { ...JOB, lockAtMostFor: '9m', keepAlive: true, maxHold: '12m' },
-      renewals,
-    );
-    const renewed = renewals.next();
-    await elapse('3m');
-    await renewed;
-    await elapse('8m');
-    assert.equal(lock.signal.aborted, false);
-    await refused(other, JOB);
-    await elapse('1m');
-    assert.equal(lock.signal.aborted, true);
-    await granted(other, JOB);
-  },
-};
+      other,
+      elapse,
+    }) {
+      const observed = new Observed();
+      const lock = await granted(provider, { ...JOB, keepAlive: true }, observed);
+      for (let renewal = 1; renewal <= 6; renewal += 1) {
+        const renewed = observed.next('extended');
+        await elapse('4m');
+        await renewed;
+      }
+      await refused(other, JOB);
+      assert.equal(lock.signal.aborted, false);
+      assert.equal(await lock.unlock(), true);
+      await granted(other, JOB);
+    },
+
+    async 'P2 a keep-alive renews at the interval that it is given'({ provider, elapse }) {
+      const observed = new Observed();
+      const lock = await granted(provider, { ...JOB, keepAlive: '1m' }, observed);
+      for (let renewal = 1; renewal <= 3; renewal += 1) {
+        const renewed = observed.next('extended');
+        await elapse('1m');
+        await renewed;
+        assert.ok(lock.remainingMs() > 590_000);
+      }
+    },
+
+    async 'P4 a keep-alive ends at maxHold, and so does the lease'({ provider, other, elapse }) {
+      const observed = new Observed();
+      const configuration = { ...JOB, lockAtMostFor: '9m', keepAlive: true, maxHold: '12m' };
+      const lock = await granted(provider, configuration, observed);
+      const renewed = observed.next('extended');
+      await elapse('3m');
+      await renewed;
+      await elapse('8m');
+      assert.equal(lock.signal.aborted, false);
+      await refused(other, JOB);
+      await elapse('1m');
+      assert.equal(lock.signal.aborted, true);
+      await granted(other, JOB);
+    },
+
+    async 'P4 a keep-alive that is told to lapse leaves the lease to its end'({ provider, other, elapse }) {
+      const letLapse = new AbortController();
+      const lock = await granted(provider, { ...JOB, keepAlive: true }, new Observed(letLapse.signal));
+      letLapse.abort();
+      await elapse('9m');
+      assert.equal(lock.signal.aborted, false);
+      await refused(other, JOB);
+      await elapse('1m');
+      assert.equal(lock.signal.aborted, true);
+      await granted(other, JOB);
+    },
+
+    async 'P5 renewals do not forget lockAtLeastFor'({ provider, other, elapse }) {
+      const observed = new Observed();
+      const lock = await granted(provider, { ...AT_LEAST, lockAtMostFor: '3m', keepAlive: true }, observed);
+      const renewed = observed.next('extended');
+      await elapse('1m');
+      await renewed;
+      assert.equal(await lock.unlock(), true);
+      await refused(other, JOB);
+      await elapse('1m');
+      await granted(other, JOB);
+    },
+
+    async 'P6 a keep-alive ends with the release'({ provider, other, elapse }) {
+      const observed = new Observed();
+      const released = await granted(provider, { ...JOB, keepAlive: true }, observed);
+      await released.unlock();
+      const next = await granted(other, JOB);
+      await elapse('4m');
+      assert.ok(next.remainingMs() <= 360_000);
+      assert.equal(await next.extend('10m'), true);
+      await elapse('10m');
+      await granted(provider, JOB);
+      assert.deepEqual(observed.losses, []);
+    },
+  }),
+
+  ...needing(['deleteRecord', 'observer'], {
+    async 'P2 a keep-alive that finds the record gone loses the lease at once'({
+      provider,
+      deleteRecord,
+      elapse,
+    }) {
+      const observed = new Observed();
+      const lock = await granted(provider, { ...JOB, keepAlive: true }, observed);
+      await deleteRecord(JOB.name);
+      const lost = observed.next('lost');
+      await elapse('4m');
+      await lost;
+      assert.equal(lock.signal.aborted, true);
+    },
+
+    async 'P6 a keep-alive that finds another holder loses the lease, and leaves it to that one'({
+      provider,
+      other,
+      deleteRecord,
+      elapse,
+    }) {
+      const observed = new Observed();
+      const stale = await granted(provider, { ...JOB, keepAlive: true }, observed);
+      await deleteRecord(JOB.name);
+      const next = await granted(other, JOB);
+      const lost = observed.next('lost');
+      await elapse('4m');
+      await lost;
+      assert.equal(await stale.unlock(), false);
+      assert.equal(await next.unlock(), true);
+    },
+  }),
+];

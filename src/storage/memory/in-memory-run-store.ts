@@ -1,0 +1,176 @@
+import type { Clock } from '../../core';
+import type { Claim, Run, RunEvent, RunKey } from '../../ledger/run';
+import type {
+  Decision,
+  FoundRun,
+  NewRun,
+  OwedRun,
+  Peek,
+  PeekRequest,
+  RunQuery,
+  RunStore,
+} from '../../ledger/run-store';
+import { InMemoryRuns, type RunRow } from './in-memory-runs';
+import {
+  copyOf,
+  eventAt,
+  isOver,
+  isOwed,
+  owedSince,
+  placeInTime,
+  rowOf,
+  runsBy,
+  summaryOf,
+} from './run-rows';
+
+export type InMemoryRunStoreOptions =
+  | { readonly clock?: Clock | undefined }
+  /** For a store that stands for another instance: it shares the runs, and their clock. */
+  | { readonly runs: InMemoryRuns };
+
+const MOST_OWED = 1000;
+
+/**
+ * Runs that only this process sees: for tests and for tools that run in one process. Nothing in this library falls back
+ * to it.
+ */
+export class InMemoryRunStore implements RunStore {
+  readonly id: string;
+  readonly #runs: InMemoryRuns;
+
+  constructor(options: InMemoryRunStoreOptions = {}) {
+    this.#runs = 'runs' in options ? options.runs : new InMemoryRuns(options);
+    this.id = this.#runs.id;
+  }
+
+  peek({ job, scope, periodKey, since }: PeekRequest): Promise<Peek> {
+    return inOneStep(() => {
+      const now = this.#runs.now();
+      const runs = this.#all().filter((run) => run.job === job && run.scope === scope);
+      const isAskedFor = (run: Run): boolean =>
+        run.periodKey === periodKey || isOwed(run, now) || (since !== undefined && isWithin(run, since));
+      const starts = runs.flatMap(({ periodStart }) => periodStart?.getTime() ?? []);
+      return {
+        now,
+        runs: runs.filter(isAskedFor).map(summaryOf),
+        firstPeriodStart: starts.length === 0 ? undefined : new Date(Math.min(...starts)),
+      };
+    });
+  }
+
+  owed(): Promise<readonly OwedRun[]> {
+    return inOneStep(() => {
+      const now = this.#runs.now();
+      return this.#all()
+        .filter((run) => isOwed(run, now))
+        .sort((a, b) => owedSince(a).getTime() - owedSince(b).getTime())
+        .slice(0, MOST_OWED)
+        .map(({ job, scope, periodKey, state }) => ({ job, scope, periodKey, state }));
+    });
+  }
+
+  insert(run: NewRun): Promise<boolean> {
+    return inOneStep(() => {
+      if (this.#runs.row(run) !== undefined) return false;
+      const now = this.#runs.now();
+      this.#runs.add({ run: rowOf(run, now), events: run.event ? [eventAt(now, run.event)] : [] });
+      return true;
+    });
+  }
+
+  change<T>(key: RunKey, decide: (found: FoundRun | undefined) => Decision<T>): Promise<T> {
+    return inOneStep(() => {
+      const row = this.#runs.row(key);
+      if (row === undefined) return decide(undefined).value;
+      const now = this.#runs.now();
+      const { value, write, events = [] } = decide({ run: copyOf(row.run), now: new Date(now) });
+      if (write !== undefined) this.#write(row, write, now);
+      row.events.push(...events.map((event) => eventAt(now, event)));
+      return value;
+    });
+  }
+
+  complete(claim: Claim, result: string | undefined): Promise<boolean> {
+    return inOneStep(() => {
+      const row = this.#runs.row(claim);
+      if (row === undefined || !runsBy(row.run, claim)) return false;
+      const now = this.#runs.now();
+      const cleared = { nextAttemptAt: undefined, error: undefined, reason: undefined };
+      this.#write(row, { ...row.run, ...cleared, state: 'completed', result, finishedAt: now }, now);
+      return true;
+    });
+  }
+
+  find({ job, scope, periodKey, states, from, to, order, limit }: RunQuery): Promise<readonly Run[]> {
+    return inOneStep(() => {
+      const direction = order === 'oldest-first' ? 1 : -1;
+      return this.#all()
+        .filter((run) => job === undefined || run.job === job)
+        .filter((run) => scope === undefined || run.scope === scope)
+        .filter((run) => periodKey === undefined || run.periodKey === periodKey)
+        .filter((run) => states === undefined || states.includes(run.state))
+        .filter((run) => (from ?? to) === undefined || isWithin(run, from, to))
+        .sort((a, b) => direction * (placeInTime(a) - placeInTime(b)))
+        .slice(0, limit)
+        .map(copyOf);
+    });
+  }
+
+  events(key: RunKey): Promise<readonly RunEvent[]> {
+    return inOneStep(() => (this.#runs.row(key)?.events ?? []).map(copyOf));
+  }
+
+  purge({ olderThanMs, limit }: { olderThanMs: number; limit: number }): Promise<number> {
+    return inOneStep(() => {
+      const before = new Date(this.#runs.now().getTime() - olderThanMs);
+      const newest = new Set(this.#newestOfEach());
+      const isOldAndOver = (run: Run): boolean =>
+        isOver(run) && run.updatedAt < before && (run.periodEnd === undefined || run.periodEnd < before);
+      const kept = this.#all().filter((run) => !isOldAndOver(run) && run.periodStart !== undefined);
+      const isBehindKept = (run: Run): boolean =>
+        run.periodStart !== undefined &&
+        kept.some((each) => isOfSameJob(each, run) && placeInTime(each) <= placeInTime(run));
+      const purged = this.#all()
+        .filter((run) => isOldAndOver(run) && !newest.has(run) && !isBehindKept(run))
+        .sort((a, b) => placeInTime(a) - placeInTime(b))
+        .slice(0, limit);
+      for (const run of purged) this.#runs.delete(run);
+      return purged.length;
+    });
+  }
+
+  #all(): Run[] {
+    return this.#runs.rows().map(({ run }) => run);
+  }
+
+  #newestOfEach(): Iterable<Run> {
+    const newest = new Map<string, Run>();
+    for (const run of this.#all()) {
+      const subject = JSON.stringify([run.job, run.scope]);
+      const known = newest.get(subject);
+      if (known === undefined || placeInTime(run) >= placeInTime(known)) newest.set(subject, run);
+    }
+    return newest.values();
+  }
+
+  #write(row: RunRow, run: Run, now: Date): void {
+    const { job, scope, periodKey, periodStart, periodEnd, timeZone, createdAt } = row.run;
+    const kept = { job, scope, periodKey, periodStart, periodEnd, timeZone, createdAt };
+    row.run = copyOf({ ...run, ...kept, updatedAt: now });
+  }
+}
+
+/** By the beginning of the period: one without is within nothing. */
+function isWithin({ periodStart }: Run, from?: Date, to?: Date): boolean {
+  if (periodStart === undefined) return false;
+  return (from === undefined || periodStart >= from) && (to === undefined || periodStart < to);
+}
+
+/** Nothing comes in between, and what `step` throws is what it rejects with. */
+function isOfSameJob(a: RunKey, b: RunKey): boolean {
+  return a.job === b.job && a.scope === b.scope;
+}
+
+function inOneStep<T>(step: () => T): Promise<T> {
+  return new Promise((resolve) => resolve(step()));
+}

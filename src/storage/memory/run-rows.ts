@@ -1,0 +1,74 @@
+import type { Claim, Run, RunEvent, RunSummary } from '../../ledger/run';
+import type { NewRun, NewRunEvent } from '../../ledger/run-store';
+
+/** A copy whose instants are its own. */
+export function copyOf<T extends object>(record: T): T {
+  const entries = Object.entries(record).map(([field, value]: [string, unknown]) => [
+    field,
+    value instanceof Date ? new Date(value) : value,
+  ]);
+  return Object.fromEntries(entries) as T;
+}
+
+export function rowOf(run: NewRun, now: Date): Run {
+  const { job, scope, periodKey, periodStart, periodEnd, timeZone, state, reason, started } = run;
+  return copyOf({
+    ...{ job, scope, periodKey, periodStart, periodEnd, timeZone, state, reason },
+    generation: 0,
+    attempt: started === undefined ? 0 : 1,
+    nextAttemptAt: state === 'pending' ? now : undefined,
+    claimedBy: started?.claimedBy,
+    lockId: started?.lockId,
+    fencingToken: started?.fencingToken,
+    leaseUntil: started && new Date(now.getTime() + started.leaseMs),
+    firstStartedAt: started && now,
+    startedAt: started && now,
+    finishedAt: undefined,
+    result: undefined,
+    error: undefined,
+    createdAt: now,
+    updatedAt: now,
+  });
+}
+
+export function eventAt(now: Date, event: NewRunEvent): RunEvent {
+  return { ...event, at: new Date(now) };
+}
+
+export function summaryOf(run: Run): RunSummary {
+  const summary: RunSummary = copyOf(run);
+  for (const field of ['result', 'error']) Reflect.deleteProperty(summary, field);
+  return summary;
+}
+
+/** Whether it waits for somebody: it is due, or its row says that it runs. */
+export function isOwed({ state, nextAttemptAt }: Run, now: Date): boolean {
+  if (state === 'running') return true;
+  return (state === 'pending' || state === 'failed') && nextAttemptAt !== undefined && nextAttemptAt <= now;
+}
+
+/** Since when it has been owed. */
+export function owedSince({ state, nextAttemptAt, startedAt, createdAt }: Run): Date {
+  return (state === 'running' ? startedAt : nextAttemptAt) ?? createdAt;
+}
+
+/** Nothing will become of it by itself. */
+export function isOver({ state, nextAttemptAt }: Run): boolean {
+  if (state === 'failed') return nextAttemptAt === undefined;
+  return state === 'completed' || state === 'skipped';
+}
+
+/** By what runs are put in order: the beginning of the period, and the time of making where there is none. */
+export function placeInTime({ periodStart, createdAt }: Run): number {
+  return (periodStart ?? createdAt).getTime();
+}
+
+export function runsBy(run: Run, claim: Claim): boolean {
+  const { state, generation, attempt, claimedBy } = run;
+  return (
+    state === 'running' &&
+    generation === claim.generation &&
+    attempt === claim.attempt &&
+    claimedBy === claim.claimedBy
+  );
+}

@@ -1,0 +1,28 @@
+import type { DriverError, SqlFailureKind } from '../../sql-failure';
+import { NEVER_SENT } from '../never-sent';
+
+const CONTENTION = new Set([1213, 1205, 3572, 1020]);
+const NOT_THE_PRIMARY = new Set([1290, 1836, 1792]);
+const WRONG_SHAPE = new Set([1054, 1176, 1406, 1364]);
+/** The server ended the statement or the connection while it ran. */
+const ENDED_MIDWAY = new Set([1053, 1317, 1927, 2006, 2013]);
+/** No such prepared statement, no room for another one, or it has to be prepared again. */
+const PREPARING = new Set([1243, 1461, 1615]);
+
+export function failureOf({ code, errno, message }: DriverError): SqlFailureKind {
+  // Node's own numbers are negative.
+  if (errno !== undefined && errno > 0) {
+    if (errno === 1062) return 'duplicate';
+    if (CONTENTION.has(errno)) return 'contention';
+    if (ENDED_MIDWAY.has(errno)) return 'unknown';
+    if (NOT_THE_PRIMARY.has(errno)) return 'not-the-primary';
+    if (errno === 1146) return 'missing-table';
+    return WRONG_SHAPE.has(errno) ? 'wrong-shape' : 'refused';
+  }
+  if (code !== undefined && NEVER_SENT.has(code)) return 'refused';
+  return message.includes('closed state') ? 'refused' : 'unknown';
+}
+
+export function refusesPreparing({ errno }: DriverError): boolean {
+  return errno !== undefined && PREPARING.has(errno);
+}

@@ -1,0 +1,18 @@
+import type { IndexInspection } from '../../sql-dialect';
+import { indexesOf } from '../indexes-of';
+
+const INDEXES = (schema: string): string => `
+  SELECT INDEX_NAME AS index_name, COLUMN_NAME AS column_name,
+    NON_UNIQUE = 0 AND SUB_PART IS NULL AS is_unique
+  FROM information_schema.STATISTICS
+  WHERE TABLE_SCHEMA = ${schema} AND TABLE_NAME = :table
+  ORDER BY INDEX_NAME, SEQ_IN_INDEX`;
+
+export const indexInspection: IndexInspection = {
+  statement: ([first = '', second]) =>
+    second === undefined
+      ? { text: INDEXES('DATABASE()'), parameters: { table: first } }
+      : { text: INDEXES(':schema'), parameters: { schema: first, table: second } },
+
+  read: indexesOf,
+};

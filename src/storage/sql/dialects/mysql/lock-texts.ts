@@ -1,0 +1,37 @@
+import { RELEASED_MARK } from '../../../../core/owner';
+import type { LockTexts, QuotedLockTable } from '../../sql-dialect';
+import type { LockTableShape } from '../../lock-table-shape';
+
+const SINCE_1970 = `TIMESTAMPDIFF(MICROSECOND, '1970-01-01'`;
+
+export function lockTexts(
+  { table, name, lockUntil, lockedAt, lockedBy, fencingToken }: QuotedLockTable,
+  { now, hasToken, comparesBytes }: LockTableShape,
+): LockTexts {
+  const seed = `${SINCE_1970}, UTC_TIMESTAMP(6))`;
+  const exactly = comparesBytes ? '' : ` AND CONVERT(${name} USING utf8mb4) COLLATE utf8mb4_bin = :name`;
+  const ours = `WHERE ${name} = :name AND ${lockedBy} = :owner AND ${lockUntil} > ${now}`;
+  const look = `SELECT ${name} AS name, ${lockedBy} AS locked_by, ${lockUntil} > ${now} AS held,
+      ${SINCE_1970}, ${lockUntil}) AS lock_until_us, ${hasToken ? fencingToken : 'NULL'} AS fencing_token
+    FROM ${table} WHERE ${name} = :name`;
+  return {
+    // LAST_INSERT_ID(expression) hands the token over in the same round trip, as insertId.
+    takeOver: `UPDATE ${table}
+      SET ${lockUntil} = TIMESTAMPADD(MICROSECOND, :atMost, ${now}), ${lockedAt} = ${now}, ${lockedBy} = :owner${
+        hasToken ? `, ${fencingToken} = LAST_INSERT_ID(GREATEST(${fencingToken} + 1, ${seed}))` : ''
+      }
+      WHERE ${name} = :name AND ${lockUntil} <= ${now}${exactly}`,
+    // Plain: IGNORE hides truncation, and with ON DUPLICATE KEY UPDATE winner and loser look the same.
+    insert: `INSERT INTO ${table} (${name}, ${lockUntil}, ${lockedAt}, ${lockedBy}${hasToken ? `, ${fencingToken}` : ''})
+      VALUES (:name, TIMESTAMPADD(MICROSECOND, :atMost, ${now}), ${now}, :owner${hasToken ? `, LAST_INSERT_ID(${seed})` : ''})`,
+    extend: `UPDATE ${table}
+      SET ${lockUntil} = GREATEST(TIMESTAMPADD(MICROSECOND, :atMost, ${now}), TIMESTAMPADD(MICROSECOND, :atLeast, ${lockedAt}))
+      ${ours}`,
+    unlock: `UPDATE ${table}
+      SET ${lockUntil} = GREATEST(${now}, TIMESTAMPADD(MICROSECOND, :atLeast, ${lockedAt})), ${lockedBy} = CONCAT(${lockedBy}, '${RELEASED_MARK}')
+      ${ours}`,
+    look,
+    // Waits for writers: a plain read could overtake the statement whose outcome is asked for.
+    resolve: `${look} FOR UPDATE`,
+  };
+}

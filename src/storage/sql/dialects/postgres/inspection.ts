@@ -1,0 +1,79 @@
+import type { ColumnUse } from '../../lock-table-shape';
+import type { LockTableInspection } from '../../sql-dialect';
+
+const COLUMNS = `
+  SELECT a.attname AS name, t.typname AS type, a.atttypmod AS modifier, c.relkind AS kind,
+    c.relpersistence AS persistence, COALESCE(l.collisdeterministic, true) AS is_deterministic,
+    EXISTS (SELECT FROM pg_index d WHERE d.indrelid = c.oid AND d.indisunique AND NOT d.indimmediate) AS is_deferrable,
+    a.attnotnull AND NOT a.atthasdef AND a.attidentity = '' AS is_required,
+    EXISTS (
+      SELECT FROM pg_index i
+      WHERE i.indrelid = a.attrelid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL
+        AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum AND i.indcollation[0] = a.attcollation) AS is_unique
+  FROM pg_attribute a
+  JOIN pg_class c ON c.oid = a.attrelid
+  JOIN pg_type t ON t.oid = a.atttypid
+  LEFT JOIN pg_collation l ON l.oid = a.attcollation
+  WHERE a.attrelid = to_regclass(:table) AND a.attnum > 0 AND NOT a.attisdropped`;
+
+const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
+  ...{ text: ['text', 'document'], varchar: ['text', 'document'], citext: ['text', 'document'] },
+  ...{ timestamptz: ['instant'], timestamp: ['instant'] },
+  ...{ int8: ['integer', 'count'], numeric: ['integer', 'count'], int4: ['count'] },
+};
+
+export const inspection: LockTableInspection = {
+  statement: (path) => ({
+    text: COLUMNS,
+    parameters: { table: path.map((part) => `"${part}"`).join('.') },
+  }),
+
+  read: (rows) => ({
+    unsuitable: rows[0] && unsuitable(rows[0]),
+    columns: rows.map((row) => {
+      const type = String(row['type']);
+      const modifier = Number(row['modifier']);
+      return {
+        name: String(row['name']),
+        type,
+        holds: HOLDS[type] ?? [],
+        // A varchar's modifier counts four bytes of its header; -1 is none.
+        length: type === 'varchar' && modifier > 0 ? modifier - 4 : undefined,
+        comparesBytes: type !== 'citext' && row['is_deterministic'] === true,
+        isUnicode: true,
+        precision: modifier === -1 ? 6 : modifier,
+        hasTimeZone: type === 'timestamptz',
+        isUnique: row['is_unique'] === true,
+        isRequired: row['is_required'] === true,
+      };
+    }),
+  }),
+
+  foldsColumnNames: false,
+
+  // Not now(), which is the transaction's, and not clock_timestamp(), which moves on while a statement waits. Without a
+  // time zone the column holds UTC, as ShedLock's does.
+  now: ({ type, precision }) => {
+    const now = type === 'timestamp' ? `(statement_timestamp() AT TIME ZONE 'UTC')` : 'statement_timestamp()';
+    return precision === 6 ? now : `${now}::${type}(${precision})`;
+  },
+};
+
+const KINDS: Readonly<Record<string, string>> = {
+  v: 'is a view',
+  m: 'is a materialized view',
+  f: 'is a foreign table',
+};
+
+function unsuitable({
+  kind,
+  persistence,
+  is_deferrable: isDeferrable,
+}: Readonly<Record<string, unknown>>): string | undefined {
+  if (kind !== 'r' && kind !== 'p')
+    return `${KINDS[String(kind)] ?? 'is a relation of another kind'}, not a table`;
+  if (persistence === 'u') return 'is UNLOGGED: a crash of the server empties it';
+  if (persistence === 't') return 'is temporary: other connections do not see it';
+  if (isDeferrable === true) return 'has a DEFERRABLE key, which an insert cannot rely on';
+  return undefined;
+}

@@ -1,0 +1,37 @@
+import { RELEASED_MARK } from '../../../../core/owner';
+import type { LockTexts, QuotedLockTable } from '../../sql-dialect';
+import type { LockTableShape } from '../../lock-table-shape';
+
+export function lockTexts(
+  { table, name, lockUntil, lockedAt, lockedBy, fencingToken }: QuotedLockTable,
+  { now, hasToken, comparesBytes }: LockTableShape,
+): LockTexts {
+  const seed = '(extract(epoch FROM statement_timestamp()) * 1000000)::bigint';
+  const after = (parameter: string): string => `${parameter}::bigint * interval '1 microsecond'`;
+  const written = `RETURNING ${hasToken ? fencingToken : 'NULL'} AS fencing_token`;
+  const exactly = comparesBytes ? '' : ` AND ${name}::text COLLATE "C" = :name::text`;
+  const ours = `WHERE ${name} = :name AND ${lockedBy} = :owner AND ${lockUntil} > ${now} ${written}`;
+  const look = `SELECT ${name} AS name, ${lockedBy} AS locked_by, (${lockUntil} > ${now})::int AS held,
+      (extract(epoch FROM ${lockUntil}) * 1000000)::bigint AS lock_until_us, ${hasToken ? fencingToken : 'NULL'} AS fencing_token
+    FROM ${table} WHERE ${name} = :name`;
+  return {
+    // Not an upsert: that one writes WAL and takes a transaction id at every refusal.
+    takeOver: `UPDATE ${table}
+      SET ${lockUntil} = ${now} + ${after(':atMost')}, ${lockedAt} = ${now}, ${lockedBy} = :owner${
+        hasToken ? `, ${fencingToken} = GREATEST(${fencingToken} + 1, ${seed})` : ''
+      }
+      WHERE ${name} = :name AND ${lockUntil} <= ${now}${exactly} ${written}`,
+    insert: `INSERT INTO ${table} (${name}, ${lockUntil}, ${lockedAt}, ${lockedBy}${hasToken ? `, ${fencingToken}` : ''})
+      VALUES (:name, ${now} + ${after(':atMost')}, ${now}, :owner${hasToken ? `, ${seed}` : ''})
+      ON CONFLICT (${name}) DO NOTHING ${written}`,
+    extend: `UPDATE ${table}
+      SET ${lockUntil} = GREATEST(${now} + ${after(':atMost')}, ${lockedAt} + ${after(':atLeast')})
+      ${ours}`,
+    unlock: `UPDATE ${table}
+      SET ${lockUntil} = GREATEST(${now}, ${lockedAt} + ${after(':atLeast')}), ${lockedBy} = ${lockedBy} || '${RELEASED_MARK}'
+      ${ours}`,
+    look,
+    // Waits for writers: a plain read could overtake the statement whose outcome is asked for.
+    resolve: `${look} FOR UPDATE`,
+  };
+}

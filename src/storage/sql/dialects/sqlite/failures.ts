@@ -1,0 +1,17 @@
+import type { DriverError, SqlFailureKind } from '../../sql-failure';
+
+export function failureOf({ code, message }: DriverError): SqlFailureKind {
+  if (code?.startsWith('SQLITE_BUSY') || code?.startsWith('SQLITE_LOCKED')) return 'contention';
+  if (code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY') return 'duplicate';
+  if (code?.startsWith('SQLITE_READONLY')) return 'not-the-primary';
+  if (/no such table/i.test(message)) return 'missing-table';
+  if (/no such column|has no column named|ON CONFLICT clause does not match/i.test(message))
+    return 'wrong-shape';
+  // A statement that failed was undone before it returned; only a failing disk leaves a doubt.
+  return code?.startsWith('SQLITE_IOERR') ? 'unknown' : 'refused';
+}
+
+/** Statements are prepared in the process itself. */
+export function refusesPreparing(): boolean {
+  return false;
+}

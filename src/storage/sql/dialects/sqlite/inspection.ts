@@ -1,0 +1,60 @@
+import type { ColumnUse } from '../../lock-table-shape';
+import type { LockTableInspection } from '../../sql-dialect';
+
+const UNIQUE = `
+  SELECT 1 FROM pragma_index_list(:table, :schema) i
+  WHERE i."unique" = 1 AND i.partial = 0
+    AND (SELECT count(*) FROM pragma_index_info(i.name, :schema)) = 1
+    AND EXISTS (SELECT 1 FROM pragma_index_xinfo(i.name, :schema) k WHERE k.key = 1 AND k.name = c.name`;
+
+const COLUMNS = `
+  SELECT c.name AS name, c.type AS type, c."notnull" = 1 AND c.dflt_value IS NULL AND c.pk = 0 AS is_required, t.type AS kind,
+    EXISTS (${UNIQUE})) AS is_unique,
+    EXISTS (${UNIQUE} AND k.coll <> 'BINARY')) AS folds
+  FROM pragma_table_xinfo(:table, :schema) c
+  JOIN pragma_table_list(:table) t ON t.schema = :schema
+  WHERE c.hidden = 0`;
+
+const TEXT: readonly ColumnUse[] = ['text', 'document'];
+const INTEGER: readonly ColumnUse[] = ['integer', 'count', 'instant'];
+const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
+  ...{ TEXT, VARCHAR: TEXT },
+  ...{ INTEGER, INT: INTEGER, BIGINT: INTEGER },
+};
+
+/** Microseconds since 1970; steps by a thousand. */
+const NOW = `CAST(unixepoch('subsec') * 1000000 AS INTEGER)`;
+
+export const inspection: LockTableInspection = {
+  statement: (path) => {
+    const [table = '', schema = 'main'] = [...path].reverse();
+    return { text: COLUMNS, parameters: { table, schema } };
+  },
+
+  read: (rows) => ({
+    unsuitable: rows[0] && unsuitable(String(rows[0]['kind'])),
+    columns: rows.map((row) => {
+      // SQLite keeps what was declared, of which a length means nothing to it.
+      const type = String(row['type']);
+      const holds = HOLDS[type.replace(/\(.*/, '').trim().toUpperCase()] ?? [];
+      return {
+        name: String(row['name']),
+        type,
+        holds,
+        comparesBytes: row['folds'] === 0,
+        isUnicode: true,
+        isUnique: row['is_unique'] === 1,
+        isRequired: row['is_required'] === 1,
+      };
+    }),
+  }),
+
+  foldsColumnNames: true,
+
+  now: () => NOW,
+};
+
+function unsuitable(kind: string): string | undefined {
+  if (kind === 'table') return undefined;
+  return kind === 'view' ? 'is a view, not a table' : `is a ${kind} table, not a plain one`;
+}

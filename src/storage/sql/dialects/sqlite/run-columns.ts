@@ -1,0 +1,23 @@
+import type { RunColumnTypes } from '../../sql-dialect';
+
+export const runColumns: RunColumnTypes = {
+  tableOptions: '',
+  type: (kind) => {
+    switch (kind.is) {
+      case 'id':
+        return 'INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL';
+      case 'text':
+      case 'word':
+      case 'note':
+      case 'document':
+        return 'TEXT';
+      case 'count':
+      case 'integer':
+      case 'instant':
+        return 'INTEGER';
+    }
+  },
+  // The schema stands before the index; its table is in the same one.
+  createIndex: ({ path, name, unique, columns }) =>
+    `CREATE ${unique}INDEX IF NOT EXISTS ${[...path.slice(0, -1), name].map((part) => `"${part}"`).join('.')} ON "${path.at(-1)}" (${columns})`,
+};

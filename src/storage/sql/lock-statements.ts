@@ -1,0 +1,25 @@
+import type { LockTable } from './lock-table';
+import type { LockTableShape } from './lock-table-shape';
+import { NamedStatement, type Parameters } from './named-statement';
+import { quoteLockTable, type LockTexts, type SqlDialect } from './sql-dialect';
+import type { SqlStatement } from './sql-executor';
+
+/** The statements that fit a table as it was found. */
+export class LockStatements {
+  readonly #statements: Readonly<Record<keyof LockTexts, NamedStatement>>;
+
+  constructor(
+    dialect: SqlDialect,
+    table: LockTable,
+    readonly shape: LockTableShape,
+  ) {
+    const texts = Object.entries(dialect.lockTexts(quoteLockTable(table, dialect), shape));
+    this.#statements = Object.fromEntries(
+      texts.map(([key, text]: [string, string]) => [key, new NamedStatement(text, dialect.placeholder)]),
+    ) as Record<keyof LockTexts, NamedStatement>;
+  }
+
+  bind(key: keyof LockTexts, parameters: Parameters): SqlStatement {
+    return this.#statements[key].bind(parameters);
+  }
+}

@@ -1,0 +1,38 @@
+/** Something about one of the library's tables that a user should know. */
+export interface SchemaFinding {
+  /** `error`: no lock is taken from such a table, and no run is kept in it. `warning`: it works, within the limit that the message names. */
+  readonly severity: 'error' | 'warning';
+  readonly code: SchemaFindingCode;
+  /** What is so, why it matters, and what to do. */
+  readonly message: string;
+  /** The statement that mends it, where one does. */
+  readonly remedy: string | undefined;
+}
+
+export type SchemaFindingCode =
+  | 'missing-table'
+  | 'unsuitable-table'
+  | 'missing-column'
+  | 'wrong-type'
+  | 'names-not-unique'
+  | 'runs-not-unique'
+  | 'column-too-short'
+  | 'session-time-zone'
+  | 'imprecise-time'
+  | 'unstable-time'
+  | 'column-needs-value'
+  | 'inexact-names'
+  | 'no-fencing-token';
+
+/** A finding before it is said of which table it is. */
+export interface Observation extends Omit<SchemaFinding, 'message'> {
+  readonly what: string;
+}
+
+export function refusal(code: SchemaFindingCode, what: string, remedy?: string): Observation {
+  return { severity: 'error', code, what, remedy };
+}
+
+export function warning(code: SchemaFindingCode, what: string, remedy?: string): Observation {
+  return { severity: 'warning', code, what, remedy };
+}

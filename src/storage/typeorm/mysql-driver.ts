@@ -1,0 +1,100 @@
+import { InvalidLockConfigurationError } from '../../core';
+import type { SqlResult, SqlStatement, SqlValue } from '../sql/sql-executor';
+import { ownMysqlOptions } from './own-data-source-options';
+import type { DriverAnswer, DriverSession, ServerDriver } from './server-driver';
+
+/** What is called of a mysql2 connection: TypeORM hands out the one with callbacks. */
+interface MysqlConnection {
+  query(text: string, values: readonly (number | null | SqlText)[], done: MysqlCallback): unknown;
+  execute(text: string, values: readonly SqlValue[], done: MysqlCallback): unknown;
+  on(event: 'error' | 'end', listener: () => void): unknown;
+  destroy(): void;
+}
+/** What the driver puts into a statement as it is. */
+interface SqlText {
+  toSqlString(): string;
+}
+type MysqlCallback = (error: Error | null, answer: unknown) => void;
+
+/** Bit 0 of the status that MySQL sends with every answer. */
+const IN_TRANSACTION = 1;
+
+/** mysql2, to MySQL and MariaDB. */
+export const mysqlDriver: ServerDriver = {
+  ownOptions: (application, connectTimeoutMs, sockets) =>
+    ownMysqlOptions(application, connectTimeoutMs, (given) => sockets.ofMysql(given)),
+
+  sessionSettings(statementTimeoutMs) {
+    // InnoDB looks once a second: a wait may end a second late, and must still end before the client's.
+    const lockWaitSeconds = Math.max(1, Math.floor(statementTimeoutMs / 1000) - 2);
+    return [
+      'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+      // Strict, so that a name is stored as it is or not at all.
+      `SET time_zone = '+00:00', autocommit = 1, sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES'), ` +
+        `innodb_lock_wait_timeout = ${lockWaitSeconds}, lock_wait_timeout = ${lockWaitSeconds}` +
+        // A process that is stopped in the middle of a claim keeps its row locked for no longer. MySQL has no such limit.
+        ` /*M! , idle_transaction_timeout = ${Math.ceil(statementTimeoutMs / 1000)} */`,
+    ];
+  },
+
+  checkShared({ options }) {
+    const { charset = 'utf8mb4' } = options as { charset?: string };
+    if (/^utf8mb4/i.test(charset)) return;
+    throw new InvalidLockConfigurationError(
+      `connections: 'shared' needs the charset utf8mb4, but that of the DataSource is '${charset}': other names than ASCII would be confused. Leave it at 'own'.`,
+    );
+  },
+
+  begin: 'START TRANSACTION',
+
+  probe: 'DO 0',
+
+  idleLimit: {
+    // In whole seconds. From left to right: what it was is kept in the session.
+    begin: (milliseconds) =>
+      `SET @cronlatch_wait_timeout = @@SESSION.wait_timeout, SESSION wait_timeout = ${Math.max(1, Math.ceil(milliseconds / 1000))}`,
+    end: 'SET SESSION wait_timeout = @cronlatch_wait_timeout',
+  },
+
+  session: (connection) => new MysqlSession(connection as MysqlConnection),
+};
+
+class MysqlSession implements DriverSession {
+  constructor(private readonly connection: MysqlConnection) {}
+
+  send({ text, values }: SqlStatement, { prepared }: { prepared: boolean }): Promise<DriverAnswer> {
+    return new Promise((resolve, reject) => {
+      const done: MysqlCallback = (error, answer) => (error ? reject(error) : resolve(answerOf(answer)));
+      if (prepared) this.connection.execute(text, values, done);
+      else this.connection.query(text, values.map(literal), done);
+    });
+  }
+
+  onEnd(listener: () => void): void {
+    this.connection.on('error', listener);
+    this.connection.on('end', listener);
+  }
+
+  destroy(): void {
+    this.connection.destroy();
+  }
+}
+
+/** A text that means the same in every mode of the session: the driver's own quoting is wrong with NO_BACKSLASH_ESCAPES. */
+function literal(value: SqlValue): number | null | SqlText {
+  if (typeof value !== 'string') return value;
+  return { toSqlString: () => `_utf8mb4 X'${Buffer.from(value).toString('hex')}'` };
+}
+
+function answerOf(answer: unknown): DriverAnswer {
+  if (Array.isArray(answer)) {
+    return {
+      rows: answer as SqlResult['rows'],
+      affectedRows: undefined,
+      insertId: undefined,
+      inTransaction: undefined,
+    };
+  }
+  const { affectedRows, insertId, serverStatus } = answer as Record<string, unknown>;
+  return { rows: [], affectedRows, insertId, inTransaction: (Number(serverStatus) & IN_TRANSACTION) !== 0 };
+}

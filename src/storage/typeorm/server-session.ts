@@ -1,0 +1,145 @@
+import type { Clock } from '../../core';
+import { withinLimitOr } from '../../core/clock';
+import type { SqlDialect } from '../sql/sql-dialect';
+import {
+  decided,
+  DecisionError,
+  SqlExecutionError,
+  type SqlDecide,
+  type SqlResult,
+  type SqlStatement,
+} from '../sql/sql-executor';
+import { driverErrorOf, type SqlFailureKind } from '../sql/sql-failure';
+import type { DriverAnswer, DriverSession, ServerDriver } from './server-driver';
+
+export interface ServerSessionOptions {
+  readonly driver: ServerDriver;
+  readonly dialect: SqlDialect;
+  readonly clock: Clock;
+  /** The application uses it, too, and may have left it inside a transaction. */
+  readonly isShared: boolean;
+}
+
+/** A driver's connection, for as long as it lives. */
+export class ServerSession {
+  readonly #options: ServerSessionOptions;
+  readonly #session: DriverSession;
+  #prepares = true;
+  #isOpen = false;
+
+  /** @param connection what TypeORM's query runner hands out */
+  constructor(connection: unknown, options: ServerSessionOptions) {
+    this.#options = options;
+    this.#session = options.driver.session(connection);
+  }
+
+  /** Prepared; where that is refused, which says that nothing ran, the same statement unprepared, and so from then on. */
+  async execute(statement: SqlStatement, endsAtMs: number): Promise<SqlResult> {
+    try {
+      return outsideTransaction(await this.#send(statement, endsAtMs, this.#prepares));
+    } catch (error) {
+      if (!this.#stopsPreparing(error)) throw error;
+      return outsideTransaction(await this.#send(statement, endsAtMs, false));
+    }
+  }
+
+  /** Unprepared. */
+  async run(text: string, endsAtMs: number): Promise<SqlResult> {
+    return outsideTransaction(await this.#sendText(text, endsAtMs));
+  }
+
+  async transaction<T>(first: SqlStatement, decide: SqlDecide<T>, endsAtMs: number): Promise<T> {
+    const { driver, isShared } = this.#options;
+    // To begin a transaction inside another one would commit that one.
+    if (isShared) await this.run(driver.probe, endsAtMs);
+    try {
+      return await this.#transact(first, decide, endsAtMs);
+    } catch (error) {
+      // The refusal may have made the whole transaction fail: it is done again.
+      if (!this.#stopsPreparing(error) || !(await this.rollBack(endsAtMs))) throw error;
+      return await this.#transact(first, decide, endsAtMs);
+    }
+  }
+
+  /** @returns whether no transaction of `transaction` is open any more */
+  async rollBack(endsAtMs: number): Promise<boolean> {
+    if (!this.#isOpen) return true;
+    try {
+      await this.run('ROLLBACK', endsAtMs);
+      this.#isOpen = false;
+      return true;
+    } catch {
+      return false; // Why the transaction failed is known, and its connection ends with it.
+    }
+  }
+
+  onEnd(listener: () => void): void {
+    this.#session.onEnd(listener);
+  }
+
+  destroy(): void {
+    this.#session.destroy();
+  }
+
+  async #transact<T>(first: SqlStatement, decide: SqlDecide<T>, endsAtMs: number): Promise<T> {
+    this.#isOpen = true;
+    const begun = await this.#uncommitted(() => this.#sendText(this.#options.driver.begin, endsAtMs));
+    if (begun.inTransaction === false) {
+      throw new SqlExecutionError('the connection does not begin transactions', 'rolled-back');
+    }
+    const { value, statements } = decided(decide, await this.#sendInside(first, endsAtMs));
+    for (const statement of statements) await this.#sendInside(statement, endsAtMs);
+    await this.run('COMMIT', endsAtMs);
+    this.#isOpen = false;
+    return value;
+  }
+
+  async #sendInside(statement: SqlStatement, endsAtMs: number): Promise<SqlResult> {
+    const answer = await this.#uncommitted(() => this.#send(statement, endsAtMs, this.#prepares));
+    if (answer.inTransaction !== false) return answer;
+    throw new SqlExecutionError('the connection was not kept inside its transaction', 'sent');
+  }
+
+  /** Whatever becomes of a statement before COMMIT is sent, it never takes effect. */
+  async #uncommitted(send: () => Promise<DriverAnswer>): Promise<DriverAnswer> {
+    try {
+      return await send();
+    } catch (error) {
+      const isKnown = !(error instanceof SqlExecutionError) && this.#kindOf(error) !== 'unknown';
+      if (isKnown) throw error;
+      throw new SqlExecutionError(driverErrorOf(error).message, 'rolled-back', { cause: error });
+    }
+  }
+
+  #kindOf(error: unknown): SqlFailureKind {
+    return this.#options.dialect.failureOf(driverErrorOf(error));
+  }
+
+  #stopsPreparing(error: unknown): boolean {
+    if (!this.#prepares || error instanceof SqlExecutionError || error instanceof DecisionError) return false;
+    const isRefused = this.#options.dialect.refusesPreparing(driverErrorOf(error));
+    if (isRefused) this.#prepares = false;
+    return isRefused;
+  }
+
+  #sendText(text: string, endsAtMs: number): Promise<DriverAnswer> {
+    return this.#send({ id: '', text, values: [] }, endsAtMs, false);
+  }
+
+  async #send(statement: SqlStatement, endsAtMs: number, prepared: boolean): Promise<DriverAnswer> {
+    const { clock } = this.#options;
+    const limitMs = endsAtMs - clock.monotonicMs();
+    if (limitMs <= 0) throw new SqlExecutionError('no time was left for the statement', 'not-sent');
+    // The server may go on with it; the connection is destroyed, so that nobody meets its answer.
+    const late = (): Error => new SqlExecutionError(`no answer within ${Math.round(limitMs)} ms`, 'sent');
+    return await withinLimitOr(clock, this.#session.send(statement, { prepared }), limitMs, late);
+  }
+}
+
+function outsideTransaction(answer: DriverAnswer): SqlResult {
+  if (!answer.inTransaction) return answer;
+  throw new SqlExecutionError(
+    'the connection was left inside a transaction, which is rolled back now',
+    'rolled-back',
+  );
+}

@@ -1,0 +1,76 @@
+import { dateOf, dayOf, DAY_MS } from '../ledger/calendar-date';
+import { RunContext, runAs, type RunContextOptions } from '../ledger/run-context';
+
+/** What `currentRun()` is to tell. */
+export interface AsRunOptions {
+  /** Default `'job'`. */
+  readonly job?: string | undefined;
+  /** Default: none. */
+  readonly scope?: string | undefined;
+  /** `'YYYY-MM-DD'`. Default: today's, in UTC. */
+  readonly businessDate?: string | undefined;
+  /** Default: the business date. */
+  readonly periodKey?: string | undefined;
+  /** Default, as for the end: those of the business date, in UTC. An explicit `undefined` is that of a custom key. */
+  readonly periodStart?: Date | undefined;
+  readonly periodEnd?: Date | undefined;
+  /** Default: none, as in a run that was brought back. */
+  readonly scheduledAt?: Date | undefined;
+  /** Default 1. */
+  readonly attempt?: number | undefined;
+  /** Default 0. */
+  readonly generation?: number | undefined;
+  /** Default `false`. */
+  readonly isCatchUp?: boolean | undefined;
+  /** Default: one that never aborts. */
+  readonly signal?: AbortSignal | undefined;
+  /** Default: none, as under a lock without tokens. */
+  readonly fencingToken?: number | undefined;
+}
+
+/** What became of the work. */
+export interface AsRunResult<T> {
+  readonly value: T;
+  /** What it said of its run by `giveBack()` or `skip(reason)`, the last of them. */
+  readonly said:
+    { readonly kind: 'given-back' } | { readonly kind: 'skipped'; readonly reason: string } | undefined;
+}
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * Calls `work` as if inside the run of a once-per job, for a test of what the job does: `currentRun()` tells what the
+ * test says. Nothing is claimed or recorded, and no lock is held.
+ *
+ * @throws InvalidLockConfigurationError for a business date that there is not
+ * @throws whatever the work throws, unchanged
+ */
+export async function asRun<T>(
+  options: AsRunOptions,
+  work: () => T | PromiseLike<T>,
+): Promise<AsRunResult<T>> {
+  const run = new RunContext(contextOf(options));
+  try {
+    const value = await runAs(run, work);
+    return { value, said: run.decided };
+  } finally {
+    run.settle();
+  }
+}
+
+function contextOf(options: AsRunOptions): RunContextOptions {
+  const { job = 'job', scope = '', attempt = 1, generation = 0, isCatchUp = false } = options;
+  const { businessDate = dateOf(Math.floor(Date.now() / DAY_MS)), periodKey = businessDate } = options;
+  const { scheduledAt, fencingToken, signal = new AbortController().signal } = options;
+  const startMs = dayOf(businessDate, 'businessDate') * DAY_MS;
+  const start = 'periodStart' in options ? options.periodStart : new Date(startMs);
+  const end = 'periodEnd' in options ? options.periodEnd : new Date(startMs + DAY_MS);
+  return {
+    claim: { job, scope, periodKey, generation, attempt, claimedBy: 'asRun' },
+    period: { key: periodKey, businessDate, start, end },
+    lock: { signal, fencingToken, remainingMs: () => (signal.aborted ? 0 : HOUR_MS) },
+    scheduledAt,
+    isCatchUp,
+    ledger: undefined,
+  };
+}

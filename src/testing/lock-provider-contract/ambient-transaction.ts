@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import type { Lock } from '../../core';
+import { JOB, AT_LEAST, granted, refused } from './asserting';
+import { needing } from './contract-cases';
+import { RandomUse } from './random-use';
+
+/** Whatever becomes of the transaction that the caller is in, the lock is as it was said to be. */
+export const ambientTransactions = needing(['ambientTransaction'], {
+  async 'P8 a grant inside a transaction is seen by others at once'({ provider, other, ambientTransaction }) {
+    await ambientTransaction('commit', async () => {
+      await granted(provider, JOB);
+      await refused(other, JOB);
+    });
+  },
+
+  async 'P8 a grant inside a transaction that is rolled back stays'({ provider, other, ambientTransaction }) {
+    let lock: Lock | undefined;
+    await ambientTransaction('rollback', async () => void (lock = await granted(provider, JOB)));
+    await refused(other, JOB);
+    assert.equal(await lock?.unlock(), true);
+  },
+
+  async 'P8 taking over a lock inside a transaction that is rolled back stays'({
+    provider,
+    other,
+    elapse,
+    ambientTransaction,
+  }) {
+    const stale = await granted(other, JOB);
+    await elapse('10m');
+    await ambientTransaction('rollback', async () => void (await granted(provider, JOB)));
+    await refused(other, JOB);
+    assert.equal(await stale.unlock(), false);
+  },
+
+  async 'P8 an extension inside a transaction that is rolled back stays'({
+    provider,
+    other,
+    elapse,
+    ambientTransaction,
+  }) {
+    const lock = await granted(provider, JOB);
+    await ambientTransaction('rollback', async () => assert.equal(await lock.extend('20m'), true));
+    await elapse('19m');
+    await refused(other, JOB);
+    assert.equal(lock.signal.aborted, false);
+  },
+
+  async 'P8 a release inside a transaction that is rolled back stays'({
+    provider,
+    other,
+    ambientTransaction,
+  }) {
+    const lock = await granted(provider, JOB);
+    await ambientTransaction('rollback', async () => assert.equal(await lock.unlock(), true));
+    await granted(other, JOB);
+  },
+
+  async 'P8 lockAtLeastFor outlives a transaction that is rolled back'({
+    provider,
+    other,
+    ambientTransaction,
+  }) {
+    await ambientTransaction('rollback', async () => {
+      assert.equal(await (await granted(provider, AT_LEAST)).unlock(), true);
+    });
+    await refused(other, AT_LEAST);
+  },
+
+  async 'P8 inside a transaction a release that came after its beginning is seen'({
+    provider,
+    other,
+    ambientTransaction,
+  }) {
+    const lock = await granted(other, JOB);
+    await ambientTransaction('rollback', async () => {
+      await refused(provider, JOB);
+      await lock.unlock();
+      await granted(provider, JOB);
+    });
+    await refused(other, JOB);
+  },
+
+  async 'P8 random use inside transactions is as if there were none'(
+    { provider, other, elapse, ambientTransaction },
+    { random },
+  ) {
+    const use = new RandomUse({ provider, other, elapse }, random, JOB.name);
+    for (const end of ['rollback', 'commit', 'rollback'] as const) {
+      await ambientTransaction(end, () => use.steps(40));
+      await use.steps(10);
+    }
+  },
+});

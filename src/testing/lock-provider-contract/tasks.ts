@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { LockingTaskExecutor, type LockProvider } from '../../core';
+import { JOB, granted, refused } from './asserting';
+import { cases } from './contract-cases';
+
+/** Tasks under the lock: they run while it is held and not otherwise, and what becomes of them is not the lock's to say. */
+export const tasks = cases({
+  async 'P1 a task runs while its lock is held, and the lock is free after it'({ provider, other }) {
+    const result = await execute(provider, async () => {
+      await refused(other, JOB);
+      return 42;
+    });
+    assert.deepEqual(result, { executed: true, value: 42 });
+    await granted(other, JOB);
+  },
+
+  async 'P1 a task whose lock another instance holds is skipped, without an error'({ provider, other }) {
+    await granted(other, JOB);
+    const result = await execute(provider, () => assert.fail('the task ran'));
+    assert.deepEqual(result, { executed: false, reason: 'locked' });
+  },
+
+  async 'P7 a task whose configuration cannot be meant does not run'({ provider }) {
+    const configuration = { ...JOB, lockAtMostFor: '0s' };
+    const task = (): void => assert.fail('the task ran');
+    await assert.rejects(new LockingTaskExecutor(provider).executeWithLock(task, configuration), {
+      code: 'CRONLATCH_INVALID_CONFIGURATION',
+    });
+  },
+
+  async 'P9 the error of a task comes out as it is, and its lock is free'({ provider, other }) {
+    const error = new Error('the day could not be closed');
+    await assert.rejects(
+      execute(provider, () => Promise.reject(error)),
+      (thrown) => thrown === error,
+    );
+    await granted(other, JOB);
+  },
+
+  async 'P9 the result of a task whose lock was lost meanwhile is its result'({ provider, other, elapse }) {
+    const result = await execute(provider, async () => {
+      await elapse('10m');
+      await granted(other, JOB);
+      return 42;
+    });
+    assert.deepEqual(result, { executed: true, value: 42 });
+    await refused(provider, JOB);
+  },
+
+  async 'P9 to release a lock that is lost is an answer, not an error'({ provider, other, elapse }) {
+    const lock = await granted(provider, JOB);
+    await elapse('10m');
+    await granted(other, JOB);
+    await lock[Symbol.asyncDispose]();
+    assert.equal(await lock.unlock(), false);
+  },
+});
+
+function execute<T>(provider: LockProvider, task: () => T | PromiseLike<T>) {
+  return new LockingTaskExecutor(provider).executeWithLock(task, JOB);
+}

@@ -1,0 +1,92 @@
+import { JOB, granted, invalid, refused } from './asserting';
+import { cases } from './contract-cases';
+import { CONTROL_CHARACTERS, HALF_PAIRS, NOT_NORMAL, SPOILS, WHITE_SPACE } from '../names/wrong';
+
+/** What cannot be meant is told, before anything is locked. */
+export const wrongConfigurations = cases({
+  async 'P7 F-66 a name that is empty, or too long for any store, is refused'({ provider }) {
+    for (const length of [0, 256, 1000, 1_000_000])
+      await invalid(provider, { ...JOB, name: 'x'.repeat(length) });
+    await invalid(provider, { ...JOB, name: '\u{1f512}'.repeat(256) });
+  },
+
+  async 'P7 a name that is not a string is refused'({ provider }) {
+    for (const name of [
+      undefined,
+      null,
+      0,
+      1,
+      true,
+      Symbol('job'),
+      ['job'],
+      { name: 'job' },
+      new String('job'),
+    ])
+      await invalid(provider, { ...JOB, name });
+  },
+
+  async 'P7 white space of any kind at an end of a name is refused'({ provider }) {
+    for (const space of WHITE_SPACE)
+      for (const name of [`${space}job`, `job${space}`, space, space.repeat(2)])
+        await invalid(provider, { ...JOB, name });
+  },
+
+  async 'P7 control characters in a name are refused'({ provider }) {
+    for (const character of CONTROL_CHARACTERS)
+      for (const name of [`jo${character}b`, character]) await invalid(provider, { ...JOB, name });
+  },
+
+  async 'P7 F-66 half a surrogate pair in a name is refused'({ provider }) {
+    for (const name of HALF_PAIRS) await invalid(provider, { ...JOB, name });
+  },
+
+  async 'P7 a name that is not in Unicode normal form C is refused'({ provider }) {
+    for (const part of NOT_NORMAL)
+      for (const name of [part, `job-${part}-job`]) await invalid(provider, { ...JOB, name });
+  },
+
+  async 'P7 a missing or meaningless lockAtMostFor is refused, by the name of the lock'({ provider }) {
+    for (const lockAtMostFor of [undefined, ...NO_DURATIONS, 0, '0s', 'PT0S'])
+      await invalid(provider, { name: 'close-day', lockAtMostFor }, 'close-day');
+  },
+
+  async 'P7 a meaningless lockAtLeastFor is refused, by the name of the lock'({ provider }) {
+    for (const lockAtLeastFor of [...NO_DURATIONS, '10m1ms', '1h', 600_001])
+      await invalid(provider, { ...JOB, name: 'close-day', lockAtLeastFor }, 'close-day');
+  },
+
+  async 'P7 a meaningless keepAlive or maxHold is refused, by the name of the lock'({ provider }) {
+    for (const keepAlive of [...NO_DURATIONS, 0, '5m1ms', '10m'])
+      await invalid(provider, { ...JOB, name: 'close-day', keepAlive }, 'close-day');
+    for (const maxHold of [...NO_DURATIONS, 0, '9m'])
+      await invalid(provider, { ...JOB, name: 'close-day', keepAlive: true, maxHold }, 'close-day');
+    await invalid(provider, { ...JOB, name: 'close-day', maxHold: '1h' }, 'close-day');
+  },
+
+  async 'P7 what was refused has locked nothing'({ provider, other }) {
+    await granted(provider, JOB);
+    for (const spoil of Object.values(SPOILS)) await invalid(other, { ...JOB, name: spoil(JOB.name) });
+    await invalid(other, { ...JOB, name: 'contract-2', lockAtMostFor: 0 });
+    await refused(other, JOB);
+    await granted(other, { ...JOB, name: 'contract-2' });
+  },
+});
+
+const NO_DURATIONS = [
+  -1,
+  NaN,
+  Infinity,
+  '',
+  '10',
+  '-1m',
+  '1 m',
+  '10M',
+  'soon',
+  'P1M',
+  'P1Y',
+  'P',
+  'PT',
+  '366d',
+  {},
+  null,
+];

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { needing } from './contract-cases';
+import {
+  CLAIM,
+  KEY,
+  LIMIT,
+  LOST,
+  PENDING,
+  SKIPPED,
+  foundBy,
+  inserted,
+  keyOf,
+  peeked,
+  periodKeysOf,
+  refused,
+  runOf,
+  running,
+  written,
+} from './runs';
+
+/** Whatever becomes of the transaction that the caller is in, the runs are as they were said to be. */
+export const ambientTransactions = needing(['ambientTransaction'], {
+  async 'L-11 an insert inside a transaction that is rolled back stays, with its event'({
+    store,
+    other,
+    ambientTransaction,
+  }) {
+    await ambientTransaction('rollback', () => inserted(store, { ...running(), event: LOST }));
+    await refused(other, PENDING);
+    assert.equal((await other.events(KEY, LIMIT)).length, 1);
+  },
+
+  async 'L-11 a change inside a transaction that is rolled back stays, with its events'({
+    store,
+    other,
+    ambientTransaction,
+  }) {
+    await inserted(store, PENDING);
+    await ambientTransaction('rollback', async () => {
+      await written(store, () => ({ attempt: 2 }), { events: [LOST] });
+    });
+    assert.equal((await runOf(other)).attempt, 2);
+    assert.equal((await other.events(KEY, LIMIT)).length, 1);
+  },
+
+  async 'L-11 a completion inside a transaction that is rolled back stays'({
+    store,
+    other,
+    ambientTransaction,
+  }) {
+    await inserted(store, running());
+    await ambientTransaction('rollback', async () =>
+      assert.equal(await store.complete(CLAIM, '"done"', LIMIT), true),
+    );
+    assert.equal((await runOf(other)).state, 'completed');
+  },
+
+  async 'L-11 a purge inside a transaction that is rolled back has deleted'({
+    store,
+    other,
+    elapse,
+    ambientTransaction,
+  }) {
+    await inserted(store, { ...SKIPPED, periodKey: 'old' });
+    await elapse('2d');
+    await inserted(store, { ...SKIPPED, periodKey: 'newest' });
+    await ambientTransaction('rollback', async () => {
+      assert.equal(await store.purge({ olderThanMs: 86_400_000, limit: 10 }, LIMIT), 1);
+    });
+    assert.deepEqual(await foundBy(other), ['newest']);
+  },
+
+  async 'L-11 what is written inside a transaction is seen by others at once'({
+    store,
+    other,
+    ambientTransaction,
+  }) {
+    await ambientTransaction('commit', async () => {
+      await inserted(store, running());
+      await refused(other, PENDING);
+      assert.equal(await store.complete(CLAIM, undefined, LIMIT), true);
+      assert.equal((await runOf(other)).state, 'completed');
+    });
+  },
+
+  async 'L-11 inside a transaction what was written after its beginning is seen'({
+    store,
+    other,
+    ambientTransaction,
+  }) {
+    await inserted(other, running());
+    await ambientTransaction('rollback', async () => {
+      assert.equal((await runOf(store)).state, 'running');
+      await inserted(other, { ...PENDING, ...keyOf('another') });
+      assert.equal(await other.complete(CLAIM, undefined, LIMIT), true);
+      assert.equal((await runOf(store)).state, 'completed');
+      assert.deepEqual((await peeked(store, KEY)).runs.map(({ state }) => state).sort(), [
+        'completed',
+        'pending',
+      ]);
+      assert.equal((await foundBy(store)).length, 2);
+      assert.deepEqual(periodKeysOf(await store.owed(LIMIT)), ['another']);
+    });
+  },
+});

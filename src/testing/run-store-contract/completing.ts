@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import type { Claim } from '../../ledger/run';
+import type { RunStore } from '../../ledger/run-store';
+import { duringNow } from './asserting';
+import { cases } from './contract-cases';
+import { CLAIM, KEY, LIMIT, inserted, oneOfEach, runOf, running, written } from './runs';
+
+/** A run is completed by the claim that runs it, once. */
+export const completing = cases({
+  async 'L3 a run is completed by its claim, and not a second time'({ store, other }) {
+    await inserted(store, running());
+    assert.equal(await other.complete(CLAIM, '"first"', LIMIT), true);
+    const completed = await runOf(store);
+    assert.equal(completed.state, 'completed');
+    for (const at of [store, other]) assert.equal(await at.complete(CLAIM, '"second"', LIMIT), false);
+    assert.deepEqual(await runOf(store), completed);
+  },
+
+  async 'L3 a completion writes result and end, clears what had failed before, and keeps the rest'({
+    store,
+    other,
+  }) {
+    await inserted(store, running());
+    const before = await written(store, ({ now }) => ({
+      nextAttemptAt: now,
+      error: 'Error: no',
+      reason: 'before',
+    }));
+    const { isNow } = await duringNow(store, () => completed(store, '{"total":1}'));
+    const run = await runOf(other);
+    const { finishedAt, updatedAt } = run;
+    isNow(finishedAt, 'finishedAt');
+    isNow(updatedAt, 'updatedAt');
+    assert.deepEqual(run, {
+      ...before,
+      ...{ state: 'completed', result: '{"total":1}', finishedAt, updatedAt },
+      ...{ nextAttemptAt: undefined, error: undefined, reason: undefined },
+    });
+    assert.deepEqual(await other.events(KEY, LIMIT), []);
+  },
+
+  async 'L3 a completion without a result leaves none'({ store }) {
+    await inserted(store, running());
+    await written(store, () => ({ result: '"of an earlier generation"' }));
+    await completed(store, undefined);
+    assert.equal((await runOf(store)).result, undefined);
+  },
+
+  async 'L-24 the end of the lease forbids no completion'({ store, elapse }) {
+    await inserted(store, running());
+    await elapse('2d');
+    await completed(store, undefined);
+  },
+
+  async 'L3 a claim of another attempt completes nothing'({ store }) {
+    await inserted(store, running());
+    await written(store, () => ({ attempt: 2 }));
+    await completesNothing(store, CLAIM);
+    await completesNothing(store, { ...CLAIM, attempt: 3 });
+  },
+
+  async 'L-53 a claim of another generation completes nothing'({ store }) {
+    await inserted(store, running());
+    await written(store, () => ({ generation: 1 }));
+    await completesNothing(store, CLAIM);
+    await completesNothing(store, { ...CLAIM, generation: 2 });
+  },
+
+  async 'L3 a claim of somebody else completes nothing, however alike they are called'({ store }) {
+    await inserted(store, running('host/1/é'));
+    const alike = ['host/1/É', 'HOST/1/é', 'host/1/e', 'host/1/e\u0301', 'host/1/é/', '', '%'];
+    for (const claimedBy of alike) await completesNothing(store, { ...CLAIM, claimedBy });
+    assert.equal(await store.complete({ ...CLAIM, claimedBy: 'host/1/é' }, undefined, LIMIT), true);
+  },
+
+  async 'L3 a claim of another job, scope or period completes nothing'({ store }) {
+    await inserted(store, running());
+    for (const another of [{ job: 'another' }, { scope: 'another' }, { periodKey: 'another' }])
+      await completesNothing(store, { ...CLAIM, ...another });
+  },
+
+  async 'L3 a run that does not run is not completed, whoever asks'({ store }) {
+    await oneOfEach(store);
+    const matching = { attempt: 1, claimedBy: CLAIM.claimedBy };
+    for (const periodKey of ['pending', 'completed', 'failed', 'failed for good', 'interrupted', 'skipped']) {
+      const key = { ...KEY, periodKey };
+      await written(store, () => matching, { key });
+      const before = await runOf(store, key);
+      assert.equal(await store.complete({ ...CLAIM, ...key }, '"done"', LIMIT), false, periodKey);
+      assert.deepEqual(await runOf(store, key), before);
+    }
+    assert.equal(await store.complete({ ...CLAIM, periodKey: 'running' }, '"done"', LIMIT), true);
+  },
+
+  async 'L3 a completion leaves all other runs as they are'({ store }) {
+    const another = { ...KEY, periodKey: 'another' };
+    await inserted(store, running(), { ...running(), ...another });
+    const before = await runOf(store, another);
+    await completed(store, undefined);
+    assert.deepEqual(await runOf(store, another), before);
+  },
+});
+
+async function completed(store: RunStore, result: string | undefined): Promise<void> {
+  assert.equal(await store.complete(CLAIM, result, LIMIT), true);
+}
+
+async function completesNothing(store: RunStore, claim: Claim): Promise<void> {
+  const before = await runOf(store);
+  assert.equal(await store.complete(claim, '"done"', LIMIT), false);
+  assert.deepEqual(await runOf(store), before);
+}

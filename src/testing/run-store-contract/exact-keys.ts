@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import type { RunKey } from '../../ledger/run';
+import type { RunStore } from '../../ledger/run-store';
+import { randomName } from '../names/fuzzed';
+import { INJECTED_NAMES } from '../names/injected';
+import { TRICKY_NAMES } from '../names/tricky';
+import { cases } from './contract-cases';
+import type { RunStoreBasics } from './fixture';
+import {
+  JOB,
+  LIMIT,
+  PENDING,
+  SKIPPED,
+  foundBy,
+  inserted,
+  keyOf,
+  periodKeysOf,
+  refused,
+  runOf,
+  textOf,
+} from './runs';
+
+type Instances = Pick<RunStoreBasics, 'store' | 'other'>;
+
+/** Also those that no job may be called by, since a function that makes keys may make these. */
+const DECOMPOSED = TRICKY_NAMES.map((name) => name.normalize('NFD'));
+const ALIKE = [...new Set([...TRICKY_NAMES, ...DECOMPOSED])];
+
+/** A key is compared byte for byte: never truncated, never confused with another, never more than a key. */
+export const exactKeys = cases({
+  async 'L1 job, scope and period each make a run of its own'({ store, other }) {
+    const keys = [
+      keyOf('a'),
+      ...[
+        keyOf('a', { scope: 'a' }),
+        keyOf('a', { job: 'a' }),
+        keyOf('', { scope: 'a' }),
+        keyOf('', { job: 'a' }),
+      ],
+      ...[keyOf('b', { scope: 'a' }), keyOf('a', { scope: 'b' }), keyOf('aa', { job: 'a' })],
+    ];
+    await areIndependent({ store, other }, keys);
+  },
+
+  async 'L-57 periods that look or sort alike are runs of their own'(instances) {
+    await areIndependent(
+      instances,
+      ALIKE.map((name) => keyOf(name)),
+    );
+  },
+
+  async 'L-57 scopes that look or sort alike make runs of their own'(instances) {
+    await areIndependent(
+      instances,
+      ALIKE.map((scope) => keyOf('day', { scope })),
+    );
+  },
+
+  async 'L-57 jobs that look or sort alike have runs of their own'({ store, other }) {
+    const keys = ALIKE.map((job) => keyOf('day', { job }));
+    await areIndependent({ store, other }, keys);
+    for (const { job } of keys) {
+      const peek = await other.peek({ job, scope: '', periodKey: undefined, since: undefined }, LIMIT);
+      assert.deepEqual(
+        peek.runs.map((run) => run.job),
+        [job],
+      );
+    }
+  },
+
+  async 'L-57 keys that would break out of a statement are keys'(instances) {
+    assert.ok(INJECTED_NAMES.length >= 300);
+    const keys = INJECTED_NAMES.map((name, i) => keyOf(name, i % 2 ? { scope: name } : { job: name }));
+    await areIndependent(instances, keys);
+  },
+
+  async 'L-57 random keys are runs of their own'(instances, { random }) {
+    const keys = Array.from({ length: 100 }, () => {
+      const [job, scope, periodKey] = [randomName(random), randomName(random), randomName(random)];
+      return { job, scope, periodKey };
+    });
+    await areIndependent(instances, keys);
+  },
+
+  async 'L-57 64 characters are exact in every part of a key, also outside the basic plane'(instances) {
+    for (const character of ['x', '\u{1f512}']) {
+      const [same, longest] = [character.repeat(63), character.repeat(64)];
+      const keys = [longest, `${same}y`, same].flatMap((name) => [
+        ...[keyOf(name), keyOf('day', { scope: name }), keyOf('day', { job: name })],
+        { job: name, scope: name, periodKey: name },
+      ]);
+      await areIndependent(instances, keys);
+    }
+  },
+
+  async 'L-57 a question for one key is not answered with another'({ store, other }) {
+    const names = ['job', 'Job', 'j_b', 'j%b', '%', 'jöb', 'jo\u0308b', "'", '*'];
+    await inserted(store, ...names.map((name) => ({ ...SKIPPED, ...keyOf(name, { scope: name }) })));
+    for (const name of names) {
+      assert.deepEqual(await foundBy(other, { periodKey: name }), [name]);
+      assert.deepEqual(await foundBy(other, { job: JOB, scope: name }), [name]);
+      const { runs } = await other.peek({ ...keyOf(name, { scope: name }), since: undefined }, LIMIT);
+      assert.deepEqual(periodKeysOf(runs), [name]);
+    }
+  },
+});
+
+/** Each is inserted, by its own claim, and what the other instance finds by it is that very one. */
+async function areIndependent({ store, other }: Instances, keys: readonly RunKey[]): Promise<void> {
+  for (const key of keys) await inserted(store, { ...PENDING, ...key, reason: markOf(key, keys) });
+  for (const key of keys) await isItself(other, key, markOf(key, keys));
+  const [last] = keys.slice(-1);
+  if (last !== undefined) await refused(other, { ...PENDING, ...last });
+}
+
+function markOf(key: RunKey, keys: readonly RunKey[]): string {
+  return `the ${keys.indexOf(key)}th`;
+}
+
+async function isItself(store: RunStore, key: RunKey, mark: string): Promise<void> {
+  const { job, scope, periodKey, reason } = await runOf(store, key);
+  assert.deepEqual({ job, scope, periodKey }, key);
+  assert.equal(reason, mark, `${textOf(key)} should have a row of its own`);
+}

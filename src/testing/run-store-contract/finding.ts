@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import type { NewRun, RunStore } from '../../ledger/run-store';
+import { cases } from './contract-cases';
+import {
+  JOB,
+  LIMIT,
+  PENDING,
+  SKIPPED,
+  dayFrom,
+  foundBy,
+  inserted,
+  insertedAs,
+  keyOf,
+  oneOfEach,
+  runOf,
+  running,
+} from './runs';
+
+/** Runs that are asked for by what stands in them. */
+export const finding = cases({
+  async 'L7 without a condition every run is found, and where there are none, none'({ store, other }) {
+    assert.deepEqual(await foundBy(store), []);
+    await days(store);
+    assert.deepEqual(await foundBy(other), ['day-1', 'day-2', 'day-3', 'day-4']);
+  },
+
+  async 'L7 runs are found by job, by scope, by period and by all of them'({ store }) {
+    const keys = ['a', 'b'].flatMap((job) =>
+      ['', 'eu'].flatMap((scope) => ['one', 'two'].map((periodKey) => ({ job, scope, periodKey }))),
+    );
+    await inserted(store, ...keys.map((key) => ({ ...PENDING, ...key })));
+    for (const { job, scope, periodKey } of keys)
+      for (const query of [{ job }, { scope }, { periodKey }, { job, scope }, { job, scope, periodKey }]) {
+        const runs = await store.find({ ...query, order: 'oldest-first', limit: 100 }, LIMIT);
+        const expected = keys.filter((key) =>
+          Object.entries(query).every(([part, text]) => Reflect.get(key, part) === text),
+        );
+        const texts = (found: readonly { job: string; scope: string; periodKey: string }[]) =>
+          found.map((key) => [key.job, key.scope, key.periodKey].join('/')).sort();
+        assert.deepEqual(texts(runs), texts(expected));
+      }
+    assert.deepEqual(await foundBy(store, { job: 'c' }), []);
+  },
+
+  async 'L7 runs are found by one state, by several, and by none'({ store }) {
+    await oneOfEach(store);
+    const by = async (...states: NonNullable<Parameters<typeof foundBy>[1]>['states'] & object) =>
+      (await foundBy(store, { states })).sort();
+    for (const state of ['pending', 'running', 'completed', 'interrupted', 'skipped'] as const)
+      assert.deepEqual(await by(state), [state]);
+    assert.deepEqual(await by('failed'), ['failed', 'failed for good']);
+    assert.deepEqual(await by('skipped', 'completed'), ['completed', 'skipped']);
+    assert.deepEqual(await by(), []);
+  },
+
+  async 'L7 a period is found from its beginning on, and before it not'({ store }) {
+    await days(store);
+    const [second, fourth] = [new Date('2026-11-02T00:00:00.001Z'), new Date('2026-11-04T00:00:00.001Z')];
+    const next = (instant: Date): Date => new Date(instant.getTime() + 1);
+    assert.deepEqual(await foundBy(store, { from: second }), ['day-2', 'day-3', 'day-4']);
+    assert.deepEqual(await foundBy(store, { from: next(second) }), ['day-3', 'day-4']);
+    assert.deepEqual(await foundBy(store, { to: fourth }), ['day-1', 'day-2', 'day-3']);
+    assert.deepEqual(await foundBy(store, { to: next(fourth) }), ['day-1', 'day-2', 'day-3', 'day-4']);
+    assert.deepEqual(await foundBy(store, { from: second, to: fourth }), ['day-2', 'day-3']);
+    assert.deepEqual(await foundBy(store, { from: second, to: second }), []);
+  },
+
+  async 'L7 conditions hold together'({ store }) {
+    await days(store);
+    await inserted(store, { ...running(), ...keyOf('day-2', { scope: 'eu' }), ...dayOf(2) });
+    const query = { job: JOB, scope: '', from: dayOf(2).periodStart, states: ['skipped'] } as const;
+    assert.deepEqual(await foundBy(store, query), ['day-3', 'day-4']);
+    assert.deepEqual(await foundBy(store, { ...query, scope: 'eu', states: ['running'] }), ['day-2']);
+  },
+
+  async 'L7 the order is that of the periods, either way, and the limit takes the first'({ store }) {
+    await days(store);
+    const newest = { order: 'newest-first' } as const;
+    assert.deepEqual(await foundBy(store, newest), ['day-4', 'day-3', 'day-2', 'day-1']);
+    assert.deepEqual(await foundBy(store, { ...newest, limit: 2 }), ['day-4', 'day-3']);
+    assert.deepEqual(await foundBy(store, { limit: 1 }), ['day-1']);
+    assert.deepEqual(await foundBy(store, { ...newest, limit: 1, to: dayOf(3).periodStart }), ['day-2']);
+  },
+
+  async 'L7 custom keys are in the order of their making, and between no two instants'({ store, elapse }) {
+    for (const periodKey of ['c', 'a', 'b']) {
+      await inserted(store, { ...PENDING, periodKey });
+      await elapse('1m');
+    }
+    assert.deepEqual(await foundBy(store), ['c', 'a', 'b']);
+    assert.deepEqual(await foundBy(store, { order: 'newest-first', limit: 2 }), ['b', 'a']);
+    assert.deepEqual(await foundBy(store, { from: new Date('1980-01-01') }), []);
+    assert.deepEqual(await foundBy(store, { to: new Date('2099-01-01') }), []);
+  },
+
+  async 'L7 what is found is the whole run'({ store, other }) {
+    await insertedAs(store, { ...running(), ...dayOf(1) }, { result: '{"total":1}', error: 'Error: no' });
+    const [run] = await other.find({ order: 'oldest-first', limit: 10 }, LIMIT);
+    assert.deepEqual(run, await runOf(store));
+  },
+});
+
+function dayOf(day: number) {
+  return dayFrom(new Date(`2026-11-0${day}T00:00:00.001Z`));
+}
+
+/** Four days, the second of which is pending. They were not made in their order. */
+async function days(store: RunStore): Promise<void> {
+  const runs = [3, 1, 4, 2].map((day): NewRun => ({
+    ...(day === 2 ? PENDING : SKIPPED),
+    ...keyOf(`day-${day}`),
+    ...dayOf(day),
+  }));
+  await inserted(store, ...runs);
+}

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import type { NewRun } from '../../ledger/run-store';
+import { assertApart, duringNow } from './asserting';
+import { cases } from './contract-cases';
+import { atOnce } from './patience';
+import {
+  LIMIT,
+  KEY,
+  MINUTE_MS,
+  PENDING,
+  SKIPPED,
+  dayFrom,
+  inserted,
+  keyOf,
+  refused,
+  runOf,
+  running,
+} from './runs';
+
+/** One row for each key, as it was given and dated by the store. */
+export const inserting = cases({
+  async 'L1 a fresh key is inserted, and is there for the other instance'({ store, other }) {
+    await inserted(store, PENDING);
+    assert.equal((await runOf(other)).state, 'pending');
+  },
+
+  async 'L1 a key that is there is refused to both instances, and its row stays as it is'({ store, other }) {
+    await inserted(store, running());
+    const before = await runOf(store);
+    await refused(store, PENDING);
+    await refused(other, running('host/2/second'));
+    assert.deepEqual(await runOf(store), before);
+  },
+
+  async 'L-01 of 50 that insert a fresh key at once, one wins'({ store, other }) {
+    const won = await atOnce(50, [store, other], (at, i) => at.insert(running(`host/1/${i}`), LIMIT));
+    assert.equal(won.filter(Boolean).length, 1);
+    assert.equal((await runOf(store)).claimedBy, `host/1/${won.indexOf(true)}`);
+  },
+
+  async 'L-01 of 50 that insert ten fresh keys at once, one wins each'({ store, other }) {
+    const won = await atOnce(50, [store, other], (at, i) =>
+      at.insert({ ...running(`host/1/${i}`), periodKey: `period-${i % 10}` }, LIMIT),
+    );
+    for (let key = 0; key < 10; key += 1) {
+      const winners = won.flatMap((hasWon, i) => (hasWon && i % 10 === key ? `host/1/${i}` : []));
+      assert.deepEqual(winners, [(await runOf(store, keyOf(`period-${key}`))).claimedBy]);
+    }
+  },
+
+  async 'L1 a run that is started at once comes back as it was given, as attempt 1'({
+    store,
+    other,
+    elapse,
+  }) {
+    await elapse('1d');
+    const period = dayFrom(new Date('2026-11-19T16:00:00.123Z'));
+    const { isNow } = await duringNow(store, () => inserted(store, { ...running(), ...period, scope: 'eu' }));
+    const run = await runOf(other, keyOf(KEY.periodKey, { scope: 'eu' }));
+    const { createdAt, updatedAt, startedAt, firstStartedAt, leaseUntil } = run;
+    for (const [what, instant] of Object.entries({ createdAt, updatedAt, startedAt, firstStartedAt }))
+      isNow(instant, what);
+    assertApart(startedAt, leaseUntil, 10 * MINUTE_MS);
+    assert.deepEqual(run, {
+      ...KEY,
+      ...period,
+      ...{ scope: 'eu', state: 'running', generation: 0, attempt: 1, nextAttemptAt: undefined },
+      ...{ claimedBy: 'host/1/first', lockId: 'place/contract', fencingToken: 7 },
+      ...{ leaseUntil, firstStartedAt, startedAt, finishedAt: undefined },
+      ...{ reason: undefined, result: undefined, error: undefined, createdAt, updatedAt },
+    });
+  },
+
+  async 'L4 a pending run comes back without an attempt, due from now on'({ store, other, elapse }) {
+    await elapse('1d');
+    const { isNow } = await duringNow(store, () => inserted(store, PENDING));
+    const run = await runOf(other);
+    const { createdAt, updatedAt, nextAttemptAt } = run;
+    for (const [what, instant] of Object.entries({ createdAt, updatedAt, nextAttemptAt }))
+      isNow(instant, what);
+    assert.deepEqual(run, { ...NEVER_STARTED, ...PENDING, createdAt, updatedAt, nextAttemptAt });
+  },
+
+  async 'L7 a skipped run comes back with its reason, and is not due'({ store, other }) {
+    await inserted(store, SKIPPED);
+    const run = await runOf(other);
+    const { createdAt, updatedAt } = run;
+    assert.deepEqual(run, { ...NEVER_STARTED, ...SKIPPED, createdAt, updatedAt, nextAttemptAt: undefined });
+  },
+
+  async 'L1 the greatest fencing token comes back exactly, and none as none'({ store }) {
+    for (const [i, fencingToken] of [Number.MAX_SAFE_INTEGER, 1, undefined].entries()) {
+      const { started, ...run } = running();
+      assert.ok(started !== undefined);
+      const key = keyOf(`period-${i}`);
+      await inserted(store, { ...run, ...key, started: { ...started, fencingToken } });
+      assert.equal((await runOf(store, key)).fencingToken, fencingToken);
+    }
+  },
+
+  async 'L7 periods of long ago, far ahead and between two seconds come back exactly'({ store }) {
+    for (const start of ['1980-01-01T00:00:00.001Z', '2026-03-29T00:59:59.999Z', '2099-12-31T23:00:00Z']) {
+      const run: NewRun = { ...PENDING, periodKey: start, ...dayFrom(new Date(start)) };
+      await inserted(store, run);
+      const { periodStart, periodEnd, timeZone } = await runOf(store, run);
+      assert.deepEqual({ periodStart, periodEnd, timeZone }, dayFrom(new Date(start)));
+    }
+  },
+
+  async 'L1 both instances name the same place'({ store, other }) {
+    assert.equal(typeof store.id, 'string');
+    assert.notEqual(store.id, '');
+    assert.equal(store.id, other.id);
+    await inserted(store, PENDING);
+    assert.equal((await runOf(other)).state, 'pending');
+  },
+
+  async 'L1 a run of the same key in another place is another run'({ store }, { anotherPlace }) {
+    const { store: elsewhere } = await anotherPlace();
+    assert.notEqual(store.id, elsewhere.id);
+    await inserted(store, PENDING);
+    await inserted(elsewhere, SKIPPED);
+    assert.equal((await runOf(store)).state, 'pending');
+  },
+});
+
+const NEVER_STARTED = {
+  ...{ generation: 0, attempt: 0, claimedBy: undefined, lockId: undefined, fencingToken: undefined },
+  ...{ leaseUntil: undefined, firstStartedAt: undefined, startedAt: undefined, finishedAt: undefined },
+  ...{ reason: undefined, result: undefined, error: undefined },
+};

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import type { Run, RunSummary } from '../../ledger/run';
+import { assertAge } from './asserting';
+import { cases } from './contract-cases';
+import {
+  CLAIM,
+  DAY_MS,
+  JOB,
+  KEY,
+  LIMIT,
+  MINUTE_MS,
+  PENDING,
+  SKIPPED,
+  dayFrom,
+  inserted,
+  insertedAs,
+  keyOf,
+  nowOf,
+  oneOfEach,
+  peeked,
+  periodKeysOf,
+  runOf,
+  running,
+} from './runs';
+
+/** What one look at a job tells: before its lock is asked for, and for most ticks all that is needed. */
+export const peeking = cases({
+  async 'L4 a look at a job without runs tells now, and nothing else'({ store }) {
+    const { now, runs, firstPeriodStart } = await peeked(store, { periodKey: 'day', since: new Date(0) });
+    assert.ok(now instanceof Date && !Number.isNaN(now.getTime()));
+    assert.deepEqual({ runs, firstPeriodStart }, { runs: [], firstPeriodStart: undefined });
+  },
+
+  async 'L4 the store’s now moves on with time'({ store, elapse }) {
+    await inserted(store, PENDING);
+    await elapse('10m');
+    await assertAge(store, (await runOf(store)).createdAt, 10 * MINUTE_MS);
+    await elapse('300d');
+    await assertAge(store, (await runOf(store)).createdAt, 10 * MINUTE_MS + 300 * DAY_MS);
+  },
+
+  async 'L4 both instances have one now'({ store, other, elapse }) {
+    await elapse('1d');
+    const [before, between, after] = [await nowOf(store), await nowOf(other), await nowOf(store)];
+    assert.ok(before <= between && between <= after);
+  },
+
+  async 'L3 the run that is asked about is told, whatever its state'({ store }) {
+    await oneOfEach(store);
+    for (const periodKey of [
+      'completed',
+      'failed for good',
+      'interrupted',
+      'skipped',
+      'running',
+      'pending',
+    ]) {
+      const runs = periodKeysOf((await peeked(store, { periodKey })).runs);
+      assert.deepEqual(runs, [...new Set([...OWED, periodKey])].sort());
+    }
+  },
+
+  async 'L4 what is due and what runs is told, unasked, and nothing else'({ store }) {
+    await oneOfEach(store);
+    assert.deepEqual(periodKeysOf((await peeked(store)).runs), OWED);
+  },
+
+  async 'L-26 a pending or failed run is due when its time has come, not before'({ store, elapse }) {
+    for (const state of ['pending', 'failed'] as const)
+      await insertedAs(store, { ...PENDING, periodKey: state }, ({ now }) => ({
+        state,
+        nextAttemptAt: new Date(now.getTime() + 10 * MINUTE_MS),
+      }));
+    await elapse('9m');
+    assert.deepEqual((await peeked(store)).runs, []);
+    assert.deepEqual(await store.owed(LIMIT), []);
+    await elapse('1m');
+    assert.deepEqual(periodKeysOf((await peeked(store)).runs), ['failed', 'pending']);
+    assert.deepEqual(periodKeysOf(await store.owed(LIMIT)), ['failed', 'pending']);
+  },
+
+  async 'L4 runs of another job or scope are not told'({ store }) {
+    const others = [{ job: 'another' }, { scope: 'another' }, { job: '' }];
+    const period = dayFrom(new Date('2026-11-19T16:00:00Z'));
+    for (const another of others) await inserted(store, { ...running(), ...period, ...another });
+    const { runs, firstPeriodStart } = await peeked(store, { ...KEY, since: new Date(0) });
+    assert.deepEqual({ runs, firstPeriodStart }, { runs: [], firstPeriodStart: undefined });
+    const scoped = { job: JOB, scope: 'another', periodKey: undefined, since: undefined };
+    const { runs: ofScope } = await store.peek(scoped, LIMIT);
+    assert.deepEqual(
+      ofScope.map(({ job, scope }) => ({ job, scope })),
+      [{ job: JOB, scope: 'another' }],
+    );
+  },
+
+  async 'L-46 every run whose period begins then or later is told'({ store }) {
+    const starts = [20, 21, 22].map((day) => new Date(`2026-11-${day}T00:00:00.001Z`));
+    for (const [i, start] of starts.entries())
+      await inserted(store, { ...SKIPPED, ...keyOf(`day-${i}`), ...dayFrom(start) });
+    await inserted(store, { ...SKIPPED, ...keyOf('custom') });
+    const since = async (start: Date) => periodKeysOf((await peeked(store, { since: start })).runs);
+    assert.deepEqual(await since(new Date('2026-11-21T00:00:00.001Z')), ['day-1', 'day-2']);
+    assert.deepEqual(await since(new Date('2026-11-21T00:00:00.002Z')), ['day-2']);
+    assert.deepEqual(await since(new Date('2026-11-20T00:00:00Z')), ['day-0', 'day-1', 'day-2']);
+    assert.deepEqual(await since(new Date('2026-11-23T00:00:00Z')), []);
+  },
+
+  async 'L-48 the beginning of the earliest period is told, whatever became of it'({ store }) {
+    const [first, second] = [new Date('2026-11-19T16:00:00.001Z'), new Date('2026-11-20T16:00:00Z')];
+    await inserted(store, { ...SKIPPED, ...keyOf('custom') });
+    assert.equal((await peeked(store)).firstPeriodStart, undefined);
+    await inserted(store, { ...PENDING, ...keyOf('second'), ...dayFrom(second) });
+    assert.deepEqual((await peeked(store)).firstPeriodStart, second);
+    await inserted(store, { ...SKIPPED, ...keyOf('first'), ...dayFrom(first) });
+    assert.deepEqual((await peeked(store, { since: second })).firstPeriodStart, first);
+  },
+
+  async 'L4 a run that is asked about, due and in the window is told once'({ store }) {
+    const start = new Date('2026-11-19T16:00:00Z');
+    await inserted(store, { ...running(), ...dayFrom(start) });
+    await inserted(store, { ...PENDING, periodKey: 'another', ...dayFrom(start) });
+    const { runs } = await peeked(store, { ...KEY, since: start });
+    assert.deepEqual(periodKeysOf(runs), [KEY.periodKey, 'another']);
+  },
+
+  async 'L4 what is told of a run is what stands in its row'({ store, other }) {
+    await insertedAs(
+      store,
+      { ...running(), ...dayFrom(new Date('2026-11-19T16:00:00.123Z')) },
+      ({ now }) => ({
+        ...{ generation: 2, attempt: 3, nextAttemptAt: now, finishedAt: now, reason: 'before' },
+        ...{ claimedBy: CLAIM.claimedBy, fencingToken: Number.MAX_SAFE_INTEGER },
+      }),
+    );
+    const [told] = (await peeked(other, KEY)).runs;
+    assert.ok(told !== undefined);
+    assert.deepEqual(summary(told), summary(await runOf(store)));
+  },
+});
+
+const OWED = ['failed', 'pending', 'running'];
+
+/** Every field but the long texts, which a look need not carry. */
+function summary(run: RunSummary | Run): [string, unknown][] {
+  const told = Object.entries(run).filter(([field]) => field !== 'result' && field !== 'error');
+  return told.sort(([a], [b]) => a.localeCompare(b));
+}

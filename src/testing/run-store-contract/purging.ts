@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import type { RunStore } from '../../ledger/run-store';
+import { cases } from './contract-cases';
+import {
+  DAY_MS,
+  LIMIT,
+  LOST,
+  PENDING,
+  SKIPPED,
+  dayFrom,
+  foundBy,
+  inserted,
+  insertedAs,
+  keyOf,
+  nowOf,
+  oneOfEach,
+  runOf,
+  written,
+} from './runs';
+
+const AGE_MS = 100 * DAY_MS;
+
+/** Runs that nobody will ask for again go, with their events. */
+export const purging = cases({
+  async 'L-55 where there is nothing to delete, nothing is'({ store }) {
+    assert.equal(await purged(store), 0);
+    await inserted(store, SKIPPED);
+    assert.equal(await purged(store), 0);
+    assert.deepEqual(await foundBy(store), [SKIPPED.periodKey]);
+  },
+
+  async 'L-55 what is over is deleted, and what is not over never, however old'({ store, other, elapse }) {
+    await oneOfEach(store);
+    const failed = { state: 'failed', reason: 'due later' } as const;
+    await insertedAs(store, { ...PENDING, periodKey: 'due later' }, ({ now }) => ({
+      ...failed,
+      nextAttemptAt: new Date(now.getTime() + 2 * AGE_MS),
+    }));
+    await elapse('101d');
+    await inserted(store, { ...SKIPPED, periodKey: 'newest' });
+    assert.equal(await purged(store), 3);
+    const left = ['due later', 'failed', 'interrupted', 'newest', 'pending', 'running'];
+    assert.deepEqual((await foundBy(other)).sort(), left);
+  },
+
+  async 'L-55 the newest run of each job and scope stays'({ store, elapse }) {
+    // Made in another order than that of their periods: the newest is that of the latest period.
+    for (const [i, subject] of [{}, { scope: 'eu' }, { job: 'another' }].entries())
+      for (const [daysAgo, periodKey] of [
+        [10 * i + 1, 'newest'],
+        [10 * i + 2, 'old'],
+      ] as const)
+        await inserted(store, { ...(await dayEnded(store, -daysAgo)), periodKey, ...subject });
+    await elapse('101d');
+    assert.equal(await purged(store), 3);
+    assert.deepEqual(await foundBy(store), ['newest', 'newest', 'newest']);
+    assert.equal(await purged(store), 0);
+  },
+
+  async 'L-55 nothing is deleted behind a period whose run has to stay, for it would look like one that was missed'({
+    store,
+    elapse,
+  }) {
+    for (const [daysAgo, periodKey] of [
+      [1, 'newest'],
+      [2, 'behind it'],
+      [4, 'before it'],
+    ] as const)
+      await inserted(store, { ...(await dayEnded(store, -daysAgo)), periodKey });
+    const { timeZone, periodStart, periodEnd } = await dayEnded(store, -3);
+    await inserted(store, { ...PENDING, timeZone, periodStart, periodEnd, periodKey: 'waiting' });
+    await elapse('101d');
+    assert.equal(await purged(store), 1);
+    assert.deepEqual((await foundBy(store)).sort(), ['behind it', 'newest', 'waiting']);
+  },
+
+  async 'L-55 the newest custom key, by its making, stays'({ store, elapse }) {
+    for (const periodKey of ['b', 'c', 'a']) {
+      await inserted(store, { ...SKIPPED, periodKey });
+      await elapse('1m');
+    }
+    await elapse('101d');
+    assert.equal(await purged(store), 2);
+    assert.deepEqual(await foundBy(store), ['a']);
+  },
+
+  async 'L-55 no more are deleted at a time than asked for, and the next time goes on'({ store, elapse }) {
+    for (let i = 0; i < 6; i += 1) await inserted(store, { ...SKIPPED, periodKey: `old-${i}` });
+    await elapse('101d');
+    await inserted(store, { ...SKIPPED, periodKey: 'newest' });
+    const counts = [];
+    for (let i = 0; i < 4; i += 1) counts.push(await purged(store, { limit: 4 }));
+    assert.deepEqual(counts, [4, 2, 0, 0]);
+    assert.deepEqual(await foundBy(store), ['newest']);
+  },
+
+  async 'L-55 what is not over does not stand in the way of what is'({ store, elapse }) {
+    for (let i = 0; i < 3; i += 1) await inserted(store, { ...PENDING, periodKey: `pending-${i}` });
+    for (let i = 0; i < 2; i += 1) await inserted(store, { ...SKIPPED, periodKey: `old-${i}` });
+    await elapse('101d');
+    await inserted(store, { ...SKIPPED, periodKey: 'newest' });
+    assert.equal(await purged(store, { limit: 2 }), 2);
+    assert.equal((await foundBy(store)).length, 4);
+  },
+
+  async 'L-55 events go along with their run, and no others'({ store, elapse }) {
+    await inserted(store, { ...SKIPPED, periodKey: 'old', event: LOST });
+    await elapse('101d');
+    await inserted(store, { ...SKIPPED, periodKey: 'newest', event: LOST });
+    assert.equal(await purged(store), 1);
+    assert.deepEqual(await store.events(keyOf('old'), LIMIT), []);
+    await inserted(store, { ...PENDING, periodKey: 'old' });
+    assert.deepEqual(await store.events(keyOf('old'), LIMIT), []);
+    assert.equal((await store.events(keyOf('newest'), LIMIT)).length, 1);
+  },
+
+  async 'L-55 a run whose period ended lately stays, however long ago it was written'({ store, elapse }) {
+    await inserted(store, { ...(await dayEnded(store, 10)), periodKey: 'lately' });
+    await inserted(store, { ...(await dayEnded(store, 0)), periodKey: 'long ago' });
+    await elapse('101d');
+    await inserted(store, { ...(await dayEnded(store, 1)), periodKey: 'newest' });
+    assert.equal(await purged(store), 1);
+    assert.deepEqual(await foundBy(store), ['lately', 'newest']);
+    await elapse('10d');
+    assert.equal(await purged(store), 1);
+  },
+
+  async 'L-55 a run that was written lately stays, however long ago its period ended'({ store, elapse }) {
+    for (const periodKey of ['rewritten', 'custom'])
+      await inserted(store, {
+        ...SKIPPED,
+        ...(periodKey === 'custom' ? {} : await dayEnded(store, -300)),
+        periodKey,
+      });
+    await elapse('101d');
+    for (const periodKey of ['rewritten', 'custom'])
+      await written(store, () => ({ reason: 'again' }), { key: keyOf(periodKey) });
+    await inserted(store, { ...SKIPPED, periodKey: 'newest' });
+    assert.equal(await purged(store), 0);
+    await elapse('99d');
+    assert.equal(await purged(store), 0);
+    await elapse('2d');
+    assert.equal(await purged(store), 2);
+  },
+
+  async 'L-55 an unfinished newest run lets the older ones go'({ store, elapse }) {
+    await inserted(store, { ...SKIPPED, periodKey: 'old' });
+    await elapse('1m');
+    await inserted(store, { ...PENDING, periodKey: 'newest' });
+    await elapse('101d');
+    assert.equal(await purged(store), 1);
+    assert.equal((await runOf(store, keyOf('newest'))).state, 'pending');
+  },
+});
+
+async function purged(store: RunStore, { limit = 100 } = {}): Promise<number> {
+  return await store.purge({ olderThanMs: AGE_MS, limit }, LIMIT);
+}
+
+/** A day that ends so many days from now, skipped. */
+async function dayEnded(store: RunStore, daysFromNow: number) {
+  const start = (await nowOf(store)).getTime() + (daysFromNow - 1) * DAY_MS;
+  return { ...SKIPPED, ...dayFrom(new Date(start)) };
+}
