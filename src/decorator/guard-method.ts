@@ -1,36 +1,41 @@
-import { InvalidLockUseError, type LockConfiguration } from '../core';
 import { guardOf } from '../guard/configured-guard';
-import { guardedMethodOf, markGuarded } from '../guard/guarded-method';
+import { configurationOf, guardedMethodOf, JobDefinition, markGuarded } from '../guard/guarded-method';
 import { takeInvocation } from '../guard/invocation';
 import type { AnyMethod } from './skippable';
 
-/** The method, run under its lock. To other decorators it looks like the method itself. */
+/** The method, run as the decorators on it say. To other decorators it looks like the method itself. */
 export function guardMethod(
   method: AnyMethod,
-  configuration: LockConfiguration,
   methodName: string,
+  add: (definition: JobDefinition) => void,
 ): AnyMethod {
   const earlier = guardedMethodOf(method);
   if (earlier !== undefined) {
-    throw new InvalidLockUseError(
-      `Method '${methodName}' has @SchedulerLock twice: '${earlier.configuration.name}' and '${configuration.name}'. Keep one.`,
-    );
+    add(earlier.definition);
+    return method;
   }
-  async function guarded(this: unknown, ...args: unknown[]): Promise<unknown> {
+  const definition = new JobDefinition(methodName);
+  add(definition);
+  const guarded = async function (this: unknown, ...args: unknown[]): Promise<unknown> {
     return await takeInvocation(async (invocation) => {
+      const configuration = configurationOf(guarded, { definition, original: method });
       const guard = guardOf(this, configuration.name);
-      const task = (): unknown => method.apply(this, args) as unknown;
+      const call = (given: readonly unknown[]) => (): unknown => method.apply(this, [...given]) as unknown;
+      const scheduledAt = invocation?.scheduledAt;
       try {
-        const result = await guard.run({ ...configuration, scheduledAt: invocation?.scheduledAt }, task);
+        const result = await guard.execute(
+          { ...configuration, scheduledAt },
+          { task: call(args), args, call },
+        );
         return result.executed ? result.value : undefined;
       } catch (error) {
-        invocation?.reported?.(error);
+        if (invocation?.reported?.(error, { instance: this, method: guarded })) return undefined;
         throw error;
       }
     });
-  }
+  };
   copyAppearance(method, guarded);
-  markGuarded(guarded, { configuration, original: method, methodName });
+  markGuarded(guarded, { definition, original: method });
   return guarded;
 }
 

@@ -31,6 +31,6 @@ export function SchedulerLock(
     typeof first === 'object' ? { ...first } : { name: first, lockAtMostFor, lockAtLeastFor };
   checkDeclaredConfiguration(configuration);
   return functionDecorator(`@SchedulerLock('${configuration.name}')`, (method, { name }) =>
-    guardMethod(method, configuration, name),
+    guardMethod(method, name, (definition) => definition.addLock(configuration)),
   ) as SchedulerLockDecorator;
 }

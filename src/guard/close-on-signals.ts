@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { processState } from '../core/process-state';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
@@ -24,13 +25,19 @@ export function closeOnSignals(
       .finally(() => {
         ours.closing -= 1;
         // The last guard to close lets the process end.
-        if (ours.closing === 0 && !isHandled && !othersListen(signal)) process.kill(process.pid, signal);
+        if (ours.closing === 0 && !isHandled && !othersListen(signal)) endBy(signal);
       });
   };
   ours.listeners.add(onSignal);
   // First in line: the application's listeners that listen once are gone when it is their turn.
   for (const signal of SIGNALS) process.prependListener(signal, onSignal);
   return stopListening;
+}
+
+/** The first process of a container is not ended by a signal that nobody listens to: it exits, with a shell's status for it. */
+function endBy(signal: NodeJS.Signals): void {
+  if (process.pid === 1) process.exit(128 + constants.signals[signal]);
+  process.kill(process.pid, signal);
 }
 
 function othersListen(signal: NodeJS.Signals): boolean {

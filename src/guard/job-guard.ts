@@ -2,107 +2,169 @@ import {
   EventHub,
   LockingTaskExecutor,
   systemClock,
-  type Clock,
   type Duration,
   type EventListener,
   type EventName,
-  type LockConfiguration,
+  InvalidLockConfigurationError,
+  InvalidLockUseError,
   type LockedTask,
   type LockProvider,
-  type TaskConfiguration,
   type TaskResult,
 } from '../core';
 import { parsePositiveDuration } from '../core/duration';
-import { checkLockConfiguration } from '../core/lock-configuration';
-import { checkNameLength, DEFAULT_NAME_LENGTH } from '../core/lock-name';
-import { checkCloseOptions, closeRuns, type CloseHook, type CloseOptions, type CloseResult } from './close';
-import { closeOnSignals } from './close-on-signals';
-import { logEvents, type Logger } from './logger';
-
-export interface JobGuardOptions {
-  readonly lockProvider: LockProvider;
-  /** For jobs that do not say it themselves. None: then each must. */
-  readonly defaultLockAtMostFor?: Duration | undefined;
-  /** The most characters of a lock's name. Default 64, at most 255: as wide as the column of the lock table. */
-  readonly nameLength?: number | undefined;
-  /** Where failures and warnings are reported, a line each. Default `console`; `false` silences. */
-  readonly logger?: Logger | false | undefined;
-  readonly clock?: Clock | undefined;
-  /** For a provider that reports to the same listeners. */
-  readonly events?: EventHub | undefined;
-}
-
-export interface WrapOptions {
-  /**
-   * What a failure of the store or of the task becomes. `'report'` (default): an event and a log line, and the call
-   * resolves to `undefined`; some schedulers end the process when a handler rejects. `'throw'`: the call rejects as well.
-   */
-  readonly onError?: 'report' | 'throw' | undefined;
-}
+import { RunLedger, type BackfillRange, type BackfillResult } from '../ledger';
+import { backfill } from '../ledger/backfill';
+import type { CloseHook, CloseOptions, CloseResult } from './close';
+import { Closing } from './closing';
+import { DueRuns, type DueResult } from './due-runs';
+import type { GuardConfiguration, JobConfiguration } from './job-configuration';
+import { JobDefaults } from './job-defaults';
+import type { JobGuardOptions, WrapOptions } from './job-guard-options';
+import { logEvents } from './logger';
+import { OncePerJobs, type GuardedCall } from './once-per-jobs';
+import type { JobRegistration } from './registered-jobs';
+import { SlotRuns } from './slot-runs';
+import { wrappedTask } from './wrapped-task';
 
 /** Runs jobs under locks. */
 export class JobGuard {
+  readonly #lockProvider: LockProvider;
   readonly #executor: LockingTaskExecutor;
   readonly #events: EventHub;
-  readonly #clock: Clock;
-  readonly #nameLength: number;
-  readonly #defaultLockAtMostFor: Duration | undefined;
-  readonly #closeHooks: CloseHook[] = [];
-  #closing: Promise<CloseResult> | undefined;
+  readonly #defaults: JobDefaults;
+  readonly #closing: Closing;
+  readonly #oncePer: OncePerJobs | undefined;
+  readonly #due: DueRuns | undefined;
+  #slots: SlotRuns | undefined;
 
   constructor(options: JobGuardOptions) {
-    const {
-      lockProvider,
-      logger = console,
-      clock = systemClock,
-      events = new EventHub(),
-      nameLength,
-      defaultLockAtMostFor,
-    } = options;
-    if (defaultLockAtMostFor !== undefined)
-      parsePositiveDuration(defaultLockAtMostFor, 'defaultLockAtMostFor');
+    const { lockProvider, logger = console, clock = systemClock, events = new EventHub() } = options;
+    const { runStore, dueEvery = '1m', statementTimeout = '5s' } = options;
+    this.#defaults = new JobDefaults(options);
+    this.#lockProvider = lockProvider;
     this.#executor = new LockingTaskExecutor(lockProvider, { clock, events });
     this.#events = events;
-    this.#clock = clock;
-    this.#nameLength = checkNameLength(nameLength ?? DEFAULT_NAME_LENGTH);
-    this.#defaultLockAtMostFor = defaultLockAtMostFor;
+    this.#closing = new Closing(this.#executor.runs, clock, (message, error) =>
+      events.emit('guard:warning', { message, error }),
+    );
+    const dueEveryMs = dueEvery === false ? undefined : parsePositiveDuration(dueEvery, 'dueEvery');
+    const statementTimeoutMs = parsePositiveDuration(statementTimeout, 'statementTimeout');
+    if (runStore !== undefined) {
+      const context = { store: runStore, clock, events, random: Math.random, statementTimeoutMs };
+      this.#oncePer = new OncePerJobs(context, this.#executor, lockProvider);
+      this.#due = new DueRuns(this.#oncePer, dueEveryMs);
+    }
     if (logger !== false) logEvents(events, logger);
   }
 
   /**
-   * Runs the task if the lock can be had at once.
+   * Runs the task if the lock can be had at once; with `oncePer`, if it has not been done in its period. Such a call is
+   * not registered: when it is not answered, or the run fails, its caller brings it back by calling again. Unless `at`
+   * names the period, other runs of the job that are due are brought back by the same task: `currentRun()` tells it
+   * which one it is.
    *
    * @throws LockStorageError if it is not known that the lock was obtained: the task did not run
+   * @throws ClaimLostError when the run turns out not to count, because somebody else has taken it over
    * @throws InvalidLockConfigurationError for a configuration that cannot be meant
    * @throws whatever the task throws, unchanged
    */
-  async run<T>(configuration: TaskConfiguration, task: LockedTask<T>): Promise<TaskResult<T>> {
-    this.check(configuration);
-    return await this.#executor.executeWithLock(task, this.#withDefaults(configuration));
+  async run<T>(configuration: JobConfiguration, task: LockedTask<T>): Promise<TaskResult<T>> {
+    return await this.execute(configuration, { task, args: [], call: () => task });
+  }
+
+  /**
+   * For integrations: `run` for a handler that has arguments.
+   *
+   * @throws as `run` does
+   */
+  async execute<T>(configuration: JobConfiguration, call: GuardedCall<T>): Promise<TaskResult<T>> {
+    const complete = this.#checked(configuration);
+    const { oncePer } = complete;
+    if (oncePer === undefined) return await this.#executor.executeWithLock(call.task, complete);
+    return await this.#ledger(configuration).run({ ...complete, oncePer }, call);
+  }
+
+  /**
+   * For integrations: makes once-per jobs known, all or none, so that they are brought back without a tick. Others are
+   * left alone.
+   *
+   * @throws InvalidLockConfigurationError for a configuration that cannot be meant, and a name that another job has
+   */
+  register(jobs: readonly JobRegistration[]): void {
+    const complete = jobs.map((job) => ({
+      ...job,
+      configuration: this.#defaults.complete(job.configuration),
+    }));
+    const oncePer = complete.filter(({ configuration }) => configuration.oncePer !== undefined);
+    const [first] = oncePer;
+    if (first === undefined) return;
+    this.#ledger(first.configuration).registered.add(oncePer);
+    this.#due?.start();
+  }
+
+  /**
+   * Brings back what is owed of the registered once-per jobs: runs that are due, runs whose holder vanished, ticks that
+   * were not answered, and, of jobs that catch up, periods that were missed. A timer calls it once a minute.
+   *
+   * @returns when all that it started has ended
+   * @throws LockStorageError when it cannot be looked up what is due. What goes wrong with a run is told by events.
+   */
+  async runDue(): Promise<DueResult> {
+    return (await this.#due?.run()) ?? { started: 0, owed: 0 };
+  }
+
+  /**
+   * Makes pending runs of the business days in a range of the past that have none; `runDue` and the job's ticks run
+   * them.
+   *
+   * @throws InvalidLockUseError for a job that is not registered, and a range that reaches back to where nothing is known
+   */
+  async backfill(job: string, range: BackfillRange): Promise<BackfillResult> {
+    const { context, registered } = this.#ledger({ name: job });
+    const known = registered.get(job);
+    if (known !== undefined) return await backfill(context, known.policy, range);
+    throw new InvalidLockUseError(
+      `Job '${job}' is not registered with this guard, so its periods are not known.`,
+    );
+  }
+
+  /**
+   * What is known of runs, and what a person may change of them.
+   *
+   * @throws InvalidLockConfigurationError when the guard has no run store
+   */
+  get ledger(): RunLedger {
+    const { context, registered } = this.#ledger({ name: 'guard.ledger' });
+    return new RunLedger({
+      context,
+      policyOf: (job) => registered.get(job)?.policy,
+      longestWindowMs: () => Math.max(0, ...registered.all.map(({ policy }) => policy.catchUp.windowMs)),
+    });
   }
 
   /**
    * Makes a guarded function of `task`, for any scheduler: it resolves to the task's value, or to `undefined` when it
-   * was skipped.
+   * was skipped. With `oncePer` the job is registered: what is owed of it is brought back, without arguments or with
+   * those of `resume`.
    *
    * @throws InvalidLockConfigurationError at once, not at the first tick
    */
   wrap<A extends unknown[], T>(
-    configuration: LockConfiguration,
+    configuration: GuardConfiguration,
+    task: (...args: NoInfer<A>) => T | PromiseLike<T>,
+    options: WrapOptions<A> & { readonly scheduledAt: unknown },
+  ): (...args: A) => Promise<T | undefined>;
+  wrap<A extends unknown[], T>(
+    configuration: GuardConfiguration,
     task: (...args: A) => T | PromiseLike<T>,
-    { onError = 'report' }: WrapOptions = {},
+    options?: WrapOptions<A>,
+  ): (...args: A) => Promise<T | undefined>;
+  wrap<A extends unknown[], T>(
+    configuration: GuardConfiguration,
+    task: (...args: A) => T | PromiseLike<T>,
+    options: WrapOptions<A> = {},
   ): (...args: A) => Promise<T | undefined> {
-    const checked = { ...configuration };
-    this.check(checked);
-    return async (...args) => {
-      try {
-        const result = await this.run(checked, () => task(...args));
-        return result.executed ? result.value : undefined;
-      } catch (error) {
-        if (onError === 'throw') throw error;
-        return undefined; // It was reported, as lock:failed or run:failed.
-      }
-    };
+    return wrappedTask(this, this.#events, { ...configuration }, task, options);
   }
 
   /**
@@ -110,8 +172,8 @@ export class JobGuard {
    *
    * @throws InvalidLockConfigurationError naming the lock and the value
    */
-  check(configuration: LockConfiguration): void {
-    checkLockConfiguration(this.#withDefaults(configuration), this.#nameLength);
+  check(configuration: GuardConfiguration): void {
+    this.#checked(configuration);
   }
 
   /** @returns a function that removes the listener */
@@ -120,47 +182,71 @@ export class JobGuard {
   }
 
   /**
+   * For health checks: asks the store of the locks for something small. A lock provider that has no such question counts
+   * as reachable.
+   *
+   * @throws LockStorageError when the store fails, or does not answer in this time
+   */
+  async probe(timeout: Duration = '1s'): Promise<void> {
+    await this.#lockProvider.probe?.(parsePositiveDuration(timeout, 'timeout of probe'));
+  }
+
+  /**
    * Stops what was scheduled, starts nothing more, and waits for the running jobs; their signals abort shortly before
    * the time-out. Resolves after the last statement, so that `process.exit()` behind it loses nothing. Calling it
    * again gives the same answer.
    */
   async close(options: CloseOptions = {}): Promise<CloseResult> {
-    const limits = checkCloseOptions(options);
-    this.#closing ??= closeRuns({
-      runs: this.#executor.runs,
-      clock: this.#clock,
-      hooks: this.#closeHooks,
-      warn: this.#warn,
-      ...limits,
-    });
-    return await this.#closing;
+    const closing = this.#closing.close(options);
+    if (this.isClosing) this.#due?.stop();
+    return await closing;
   }
 
   /**
    * Closes on SIGTERM and SIGINT, and lets the signal through afterwards unless the application listens to it, too.
-   * A second signal goes through at once.
+   * A second signal goes through at once. A guard that is closed listens no more. As the first process of a container,
+   * which no signal ends by itself, it exits, with 143 or 130.
    *
    * @returns a function that stops listening
    */
   closeOnSignals(options: CloseOptions = {}): () => void {
-    checkCloseOptions(options);
-    return closeOnSignals(() => this.close(options), this.#warn);
+    return this.#closing.onSignals(options, () => this.close(options));
   }
 
   /** Whether closing has begun: nothing starts any more. */
   get isClosing(): boolean {
-    return this.#closing !== undefined;
+    return this.#closing.hasBegun;
+  }
+
+  /** For integrations: something that works, but not as it may be meant. */
+  warn(message: string): void {
+    this.#events.emit('guard:warning', { message });
+  }
+
+  /**
+   * For integrations with schedulers that elect one instance for each of their ticks.
+   *
+   * @throws InvalidLockConfigurationError when the guard has no run store
+   */
+  get slots(): SlotRuns {
+    return (this.#slots ??= new SlotRuns(this.#ledger({ name: 'guard.slots' })));
   }
 
   /** For integrations: what to stop or close along with the guard. */
   onClose(hook: CloseHook): void {
-    this.#closeHooks.push(hook);
+    this.#closing.add(hook);
   }
 
-  readonly #warn = (message: string, error: unknown): void =>
-    this.#events.emit('guard:warning', { message, error });
+  #checked<C extends GuardConfiguration>(configuration: C): C {
+    const complete = this.#defaults.checked(configuration);
+    if (complete.oncePer !== undefined) this.#ledger(configuration);
+    return complete;
+  }
 
-  #withDefaults(configuration: TaskConfiguration): TaskConfiguration {
-    return { ...configuration, lockAtMostFor: configuration.lockAtMostFor ?? this.#defaultLockAtMostFor };
+  #ledger({ name }: GuardConfiguration): OncePerJobs {
+    if (this.#oncePer !== undefined) return this.#oncePer;
+    throw new InvalidLockConfigurationError(
+      `'${name}' needs a ledger, and this guard has none: give it a runStore, or make it by createJobGuard(dataSource).`,
+    );
   }
 }

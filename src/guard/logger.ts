@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import type { CronlatchEvents, EventHub, EventName } from '../core';
+import type { CronlatchEvents, EventHub, EventName, RunIdentity } from '../core';
 
 /** Where lines go. `console` is one. */
 export interface Logger {
@@ -13,6 +13,8 @@ const REPORTED = {
   'lock:lost': 'error',
   'lock:releaseFailed': 'error',
   'run:failed': 'error',
+  'run:takenOver': 'warn',
+  'run:interrupted': 'error',
   'run:stuck': 'error',
   'guard:warning': 'warn',
 } as const satisfies Partial<Record<EventName, keyof Logger>>;
@@ -22,6 +24,8 @@ const MEANINGS: Record<keyof typeof REPORTED, string> = {
   'lock:lost': 'its job still runs and was told to stop',
   'lock:releaseFailed': 'the next run waits until the lock ends by itself',
   'run:failed': 'the job failed',
+  'run:takenOver': 'the holder of its last attempt vanished, and its work is repeated',
+  'run:interrupted': 'its holder vanished, and it is not repeated: a person must say what became of it',
   'run:stuck': 'its lease is over but the job goes on; it is not started again here before it ends',
   'guard:warning': '',
 };
@@ -38,10 +42,21 @@ function lineOf(name: keyof typeof REPORTED, event: CronlatchEvents[keyof typeof
   if ('name' in event) parts.push(`'${event.name}'`);
   if ('scheduledAt' in event && event.scheduledAt !== undefined)
     parts.push(`(scheduled at ${event.scheduledAt.toISOString()})`);
-  const said = 'message' in event ? event.message : MEANINGS[name];
+  if ('run' in event && event.run !== undefined) parts.push(describeRun(event.run));
+  const said = 'message' in event ? event.message : MEANINGS[name] + whatFollows(event);
   const stop = said.endsWith('.') ? '' : '.';
   const why = 'error' in event && event.error !== undefined ? ` Cause: ${describe(event.error)}` : '';
   return oneLine(`${parts.join(' ')}: ${said}${stop}${why}`);
+}
+
+function describeRun({ job, scope, periodKey, attempt }: RunIdentity): string {
+  return `job '${job}'${scope === '' ? '' : ` (${scope})`} for ${periodKey}, attempt ${attempt}`;
+}
+
+function whatFollows(event: object): string {
+  if ('isAskedAgain' in event) return event.isAskedAgain ? '; its tick is asked again' : '';
+  if ('retryAt' in event && event.retryAt instanceof Date) return `; next at ${event.retryAt.toISOString()}`;
+  return '';
 }
 
 function describe(error: unknown): string {

@@ -1,0 +1,143 @@
+import { periodAt } from '../ledger/period';
+import { newReport, type OncePerRequest, type Report } from '../ledger/once-per-request';
+import { limitOf } from '../ledger/store-statements';
+import type { OncePerJobs } from './once-per-jobs';
+import type { RegisteredJob } from './registered-jobs';
+
+/** What `runDue` has brought back. */
+export interface DueResult {
+  /** How many runs were started. */
+  readonly started: number;
+  /** How many are still owed: somebody else holds their lock, or the lease did not suffice. */
+  readonly owed: number;
+}
+
+/** A job and scope of which something may be owed. */
+interface Unit {
+  readonly job: RegisteredJob;
+  readonly scope: string;
+}
+
+/** Brings back what is owed of the registered jobs of one guard. */
+export class DueRuns {
+  /** Those that an earlier call still works on. */
+  readonly #busy = new Set<string>();
+  /** In which period, by the database's clock, nothing was left to be caught up with of a job. */
+  readonly #caughtUp = new Map<string, string>();
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(
+    private readonly jobs: OncePerJobs,
+    private readonly everyMs: number | undefined,
+  ) {}
+
+  /** From the first registered job on. Does not keep the process alive. */
+  start(): void {
+    if (this.everyMs === undefined || this.#cancelTimer !== undefined || this.#isClosing) return;
+    const { clock, events } = this.jobs.context;
+    const tick = (): void => {
+      this.#cancelTimer = undefined;
+      this.start();
+      this.run().catch((error: unknown) =>
+        events.emit('guard:warning', {
+          message: 'What is owed could not be looked up; it is tried again.',
+          error,
+        }),
+      );
+    };
+    this.#cancelTimer = clock.schedule(this.everyMs, tick, { keepAlive: false });
+  }
+
+  stop(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+  }
+
+  /** @throws LockStorageError when the store cannot be asked what is due */
+  async run(): Promise<DueResult> {
+    const units = await this.#units();
+    // Those that have one lock would only be in each other's way.
+    const lastOf = new Map<string, Promise<DueResult>>();
+    const bringBackInTurn = (unit: Unit): Promise<DueResult> => {
+      const { name } = unit.job.configuration;
+      const result = (lastOf.get(name) ?? Promise.resolve()).then(() => this.#bringBack(unit));
+      lastOf.set(name, result);
+      return result;
+    };
+    const results = await Promise.all([...units.values()].map(bringBackInTurn));
+    const sum = (key: keyof DueResult): number => results.reduce((total, result) => total + result[key], 0);
+    return { started: sum('started'), owed: sum('owed') };
+  }
+
+  get #isClosing(): boolean {
+    return this.jobs.lockExecutor.runs.closing;
+  }
+
+  async #units(): Promise<ReadonlyMap<string, Unit>> {
+    const { registered, unanswered, context } = this.jobs;
+    const units = new Map<string, Unit>();
+    if (this.#isClosing) return units;
+    const add = (name: string, scope: string): void => {
+      const job = registered.get(name);
+      if (job !== undefined) units.set(JSON.stringify([name, scope]), { job, scope });
+    };
+    if (registered.all.length === 0) return units;
+    for (const { policy, scope } of unanswered.all) add(policy.job, scope);
+    for (const job of registered.all.filter((each) => this.#mayHaveMissed(each)))
+      add(job.policy.job, fixedScopeOf(job));
+    for (const { job, scope } of await context.store.owed(limitOf(context))) add(job, scope);
+    return units;
+  }
+
+  /** Since nothing was left, a period can only have been missed when another one has begun. */
+  #mayHaveMissed({ policy, configuration }: RegisteredJob): boolean {
+    const { period, scope } = configuration.oncePer ?? {};
+    if (policy.catchUp.catchUp === 'none' || typeof scope === 'function') return false;
+    // Of a key function nothing is known but the ticks that were kept.
+    if (typeof period === 'function') return false;
+    return this.#caughtUp.get(policy.job) !== this.#currentKey(policy);
+  }
+
+  #currentKey(policy: RegisteredJob['policy']): string {
+    return periodAt(new Date(this.jobs.context.clock.wallMs()), policy.period).key;
+  }
+
+  /** Never rejects: what goes wrong is told by events. */
+  async #bringBack({ job, scope }: Unit): Promise<DueResult> {
+    const { policy, configuration } = job;
+    const busy = JSON.stringify([policy.job, scope]);
+    const runsHere = this.jobs.lockExecutor.runs.refusal(configuration.name) !== undefined;
+    if (this.#busy.has(busy) || runsHere) return { started: 0, owed: 0 };
+    this.#busy.add(busy);
+    const reports: Report[] = [];
+    // One after the other: they share a lock.
+    for (const request of this.#requests({ job, scope })) reports.push(await this.#send(request));
+    this.#busy.delete(busy);
+    const started = reports.reduce((sum, report) => sum + report.started, 0);
+    const owed = reports.reduce((sum, report) => sum + Math.max(0, report.owed - report.started), 0);
+    const [caughtUpIn] = reports.flatMap((report) => report.caughtUpIn ?? []);
+    if (caughtUpIn !== undefined) this.#caughtUp.set(policy.job, caughtUpIn);
+    return { started, owed };
+  }
+
+  async #send(request: OncePerRequest<unknown>): Promise<Report> {
+    const report = newReport();
+    try {
+      await this.jobs.send(request, report);
+    } catch {
+      // An event has told it: lock:failed, run:failed.
+    }
+    return report;
+  }
+
+  /** A tick that is asked again brings back what else is owed by the way. */
+  #requests({ job, scope }: Unit): OncePerRequest<unknown>[] {
+    const again = this.jobs.unanswered.take(job.policy.job, scope);
+    return again.length > 0 ? again : [this.jobs.owedRequest(job, scope)];
+  }
+}
+
+function fixedScopeOf({ configuration }: RegisteredJob): string {
+  const scope = configuration.oncePer?.scope ?? '';
+  return typeof scope === 'string' ? scope : '';
+}

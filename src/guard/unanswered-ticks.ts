@@ -1,0 +1,37 @@
+import type { OncePerRequest } from '../ledger/once-per-request';
+import { periodAt } from '../ledger/period';
+
+/** The oldest are dropped beyond this. */
+const MOST_KEPT = 1000;
+
+/** Ticks that ended without a row for their period: one each for a job, scope and period. They end with the process. */
+export class UnansweredTicks {
+  readonly #ticks = new Map<string, OncePerRequest<unknown>>();
+
+  /**
+   * @param hostNow when this host heard of it, where nothing else is known
+   * @returns `false` when an older one had to be dropped
+   */
+  keep(request: OncePerRequest<unknown>, hostNow: Date): boolean {
+    const { policy, scope, at, scheduledAt } = request;
+    const { heardAt = hostNow } = request;
+    const { key } = periodAt(at ?? scheduledAt ?? heardAt, policy.period);
+    const kept = JSON.stringify([policy.job, scope, key]);
+    if (!this.#ticks.has(kept)) this.#ticks.set(kept, { ...request, heardAt, purpose: 'again' });
+    if (this.#ticks.size <= MOST_KEPT) return true;
+    const [oldest = ''] = this.#ticks.keys();
+    this.#ticks.delete(oldest);
+    return false;
+  }
+
+  /** Those of one job and scope are taken out: who is not answered again is kept again. */
+  take(job: string, scope: string): OncePerRequest<unknown>[] {
+    const taken = [...this.#ticks].filter(([, { policy, scope: of }]) => policy.job === job && of === scope);
+    for (const [kept] of taken) this.#ticks.delete(kept);
+    return taken.map(([, request]) => request);
+  }
+
+  get all(): readonly OncePerRequest<unknown>[] {
+    return [...this.#ticks.values()];
+  }
+}

@@ -1,0 +1,75 @@
+import { LockStorageError, type Lock } from '../core';
+import { newOwner } from '../core/owner';
+import { decideClaim, type Claimant, type ClaimVerdict } from './decide-claim';
+import type { JobPolicy } from './job-policy';
+import type { RunKey, RunPeriod } from './run';
+import { limitOf, pauseAfter, type StoreContext } from './store-statements';
+
+export interface ClaimRequest extends RunKey, RunPeriod {
+  readonly policy: JobPolicy;
+  readonly lock: Lock;
+  readonly lockId: string;
+  readonly leaseMs: number;
+  /** A look before the lock found no row. */
+  readonly isNew: boolean;
+}
+
+export type ClaimAnswer = Exclude<ClaimVerdict, { kind: 'absent' }>;
+
+const MOST_TRIES = 6;
+
+/**
+ * Claims a run for the holder of the lock: inserts its row, or locks and changes the one that is there. Contention is
+ * tried again; after an answer that was lost the row itself says whether the claim is ours.
+ *
+ * @throws LockStorageError if it is not known that the run was claimed
+ * @throws LockLostError when the lease ended before it was
+ */
+export async function claimRun(context: StoreContext, request: ClaimRequest): Promise<ClaimAnswer> {
+  const { policy, lock } = request;
+  const claimant = claimantOf(request);
+  let isNew = request.isNew;
+  for (let tries = 1; ; tries += 1) {
+    lock.signal.throwIfAborted();
+    try {
+      if (isNew && (await insertRun(context, request, claimant))) {
+        const { job, scope, periodKey } = request;
+        const claim = { job, scope, periodKey, generation: 0, attempt: 1, claimedBy: claimant.claimedBy };
+        return { kind: 'claimed', claim };
+      }
+      const verdict = await context.store.change(
+        request,
+        (found) => decideClaim(found, claimant, policy),
+        limitOf(context),
+      );
+      if (verdict.kind !== 'absent') return verdict;
+      isNew = true; // It was deleted meanwhile, or the insert has not arrived.
+      if (tries >= MOST_TRIES)
+        throw new LockStorageError(`The row of ${describeRun(request)} comes and goes.`);
+    } catch (error) {
+      const mayPass = error instanceof LockStorageError && error.outcome !== 'nothing-ran';
+      if (!mayPass || tries >= MOST_TRIES) throw error;
+      // The row is looked at before anything is inserted again.
+      isNew = false;
+      await pauseAfter(context, tries);
+    }
+  }
+}
+
+function claimantOf({ lock, lockId, leaseMs }: ClaimRequest): Claimant {
+  return { claimedBy: newOwner(), lockId, fencingToken: lock.fencingToken, leaseMs };
+}
+
+async function insertRun(
+  context: StoreContext,
+  { job, scope, periodKey, periodStart, periodEnd, timeZone }: ClaimRequest,
+  started: Claimant,
+): Promise<boolean> {
+  const run = { job, scope, periodKey, periodStart, periodEnd, timeZone };
+  return await context.store.insert({ ...run, state: 'running', started }, limitOf(context));
+}
+
+/** For messages. */
+export function describeRun({ job, scope, periodKey }: RunKey): string {
+  return `the run of job '${job}'${scope === '' ? '' : ` (${scope})`} for ${periodKey}`;
+}

@@ -1,0 +1,150 @@
+import { askCalendar, type CalendarFailure } from './ask-calendar';
+import { calendarPeriodsOf, type JobPolicy } from './job-policy';
+import { periodAt, type Period } from './period';
+import { planCatchUp, type CatchUpPlan } from './plan-catch-up';
+import type { RunSummary } from './run';
+import type { Peek } from './run-store';
+import { limitOf, type StoreContext } from './store-statements';
+import { unansweredPeriods } from './unanswered-periods';
+import { isJustBefore, whichInstant } from './which-instant';
+
+export interface LookRequest {
+  readonly policy: JobPolicy;
+  readonly scope: string;
+  /** Names the period, whatever the time. */
+  readonly at?: Date | undefined;
+  readonly scheduledAt?: Date | undefined;
+  /** When this host heard of a tick whose scheduled instant it does not know. */
+  readonly heardAt?: Date | undefined;
+}
+
+/** What a look before the lock has found. */
+export interface Sight {
+  readonly now: Date;
+  /** What decides the period. */
+  readonly instant: Date;
+  /** The period that is asked about, and what its row says, if there is one. */
+  readonly period: Period;
+  readonly run: RunSummary | undefined;
+  /** Other periods, whose runs are due or may have been left behind. The earliest first. */
+  readonly owed: readonly RunSummary[];
+  readonly recorded: Peek;
+  readonly warnings: readonly string[];
+}
+
+const MOST_LOOKS = 3;
+
+/**
+ * One read tells the database's now, and with it which period is meant; it has to be a second one only where the guess
+ * was wrong that it was made with.
+ *
+ * @throws LockStorageError when the store cannot be asked
+ * @throws InvalidLockConfigurationError when a key function throws, or returns what cannot be a key
+ */
+export async function look(context: StoreContext, request: LookRequest): Promise<Sight> {
+  const { policy, scope, at, scheduledAt = request.heardAt } = request;
+  // What the host's clock alone has told is always corrected by how wrong that clock is.
+  const maxSkewMs = request.scheduledAt === undefined ? 0 : policy.maxSkewMs;
+  const { clock, store } = context;
+  let guess = at ?? scheduledAt ?? new Date(clock.wallMs());
+  for (let looks = 1; ; looks += 1) {
+    const periodKey = periodAt(guess, policy.period).key;
+    const since = at === undefined ? windowStart(policy, guess) : undefined;
+    const beforeMs = clock.wallMs();
+    const peek = await store.peek({ job: policy.job, scope, periodKey, since }, limitOf(context));
+    const { now } = peek;
+    const skewMs = (beforeMs + clock.wallMs()) / 2 - now.getTime();
+    const { instant, warning } = at
+      ? { instant: at, warning: undefined }
+      : whichInstant({ scheduledAt, now, skewMs, maxSkewMs });
+    const period = periodAt(instant, policy.period);
+    if (period.key === periodKey || looks === MOST_LOOKS) {
+      const told = request.scheduledAt === undefined ? undefined : warning;
+      const isUnknown = at === undefined && scheduledAt === undefined;
+      const warnings = [told, isUnknown ? nearMiss(policy, now) : undefined];
+      const said = warnings.filter((each) => each !== undefined);
+      return sightOf(peek, { instant, period, warnings: said });
+    }
+    guess = instant;
+  }
+}
+
+function sightOf(recorded: Peek, asked: Pick<Sight, 'instant' | 'period' | 'warnings'>): Sight {
+  const { period } = asked;
+  const { now, runs } = recorded;
+  const owed = runs.filter((run) => run.periodKey !== period.key && isOwed(run, now));
+  return {
+    ...asked,
+    now,
+    run: runs.find(({ periodKey }) => periodKey === period.key),
+    owed: owed.sort((a, b) => startMs(a) - startMs(b)),
+    recorded,
+  };
+}
+
+export function isOwed({ state, nextAttemptAt }: RunSummary, now: Date): boolean {
+  switch (state) {
+    case 'running':
+      return true;
+    case 'pending':
+    case 'failed':
+      return nextAttemptAt !== undefined && nextAttemptAt <= now;
+    case 'completed':
+    case 'interrupted':
+    case 'skipped':
+      return false;
+  }
+}
+
+function startMs({ periodStart, createdAt }: RunSummary): number {
+  return (periodStart ?? createdAt).getTime();
+}
+
+/** How far back a row may tell that a period was answered for: to the beginning of the one in which the window begins. */
+function windowStart(policy: JobPolicy, guess: Date): Date | undefined {
+  const { catchUp, windowMs } = policy.catchUp;
+  const periods = calendarPeriodsOf(policy);
+  if (catchUp === 'none' || periods === undefined) return undefined;
+  return periodAt(new Date(guess.getTime() - windowMs - policy.maxSkewMs), periods).start;
+}
+
+function nearMiss(policy: JobPolicy, now: Date): string | undefined {
+  const { end } = periodAt(now, { ...policy.period, target: 'current' });
+  if (!isJustBefore(now, end)) return undefined;
+  return `Job '${policy.job}' was started at ${now.toISOString()} by the database's clock, just before its next period begins: it counts for the one before. Pass scheduledAt, so that a scheduler that fires a little early is not taken at its word.`;
+}
+
+const NOTHING: MissedPeriods = { run: [], missed: [], undecided: [] };
+
+/** What is to be caught up with, and the calendar's failures on the way. */
+export interface MissedPeriods extends Pick<CatchUpPlan, 'run' | 'missed'> {
+  readonly undecided: readonly CalendarFailure[];
+}
+
+/** What is to be caught up with, as the calendar says now. */
+export async function lookForMissed(
+  context: StoreContext,
+  policy: JobPolicy,
+  { now, recorded }: Sight,
+): Promise<MissedPeriods> {
+  const periods = calendarPeriodsOf(policy);
+  if (policy.catchUp.catchUp === 'none' || periods === undefined) return NOTHING;
+  const unanswered = unansweredPeriods(
+    {
+      now,
+      current: periodAt(now, periods),
+      firstRecordedStart: recorded.firstPeriodStart,
+      recordedKeys: new Set(recorded.runs.map(({ periodKey }) => periodKey)),
+    },
+    policy.catchUp,
+    periods,
+  );
+  const asked = unanswered.map(async (period) => ({
+    period,
+    answer: await askCalendar(policy.calendar, period.businessDate, context),
+  }));
+  const answers = await Promise.all(asked);
+  const { run, missed } = planCatchUp(policy.catchUp, answers);
+  const undecided = answers.map(({ answer }) => answer).filter((answer) => typeof answer === 'object');
+  return { run, missed, undecided };
+}

@@ -1,0 +1,134 @@
+/** What stands in a run's row. A period without a row has none of these. */
+export type RunState = 'pending' | 'running' | 'completed' | 'failed' | 'interrupted' | 'skipped';
+
+/** `'absent'`: there is no row yet. */
+export type StateBefore = 'absent' | RunState;
+
+export type Actor =
+  /** Whoever holds the lock and wants to start the run. */
+  | 'claim'
+  | 'claim with onCrash retry'
+  | 'claim with onCrash hold'
+  | 'catch-up'
+  | 'calendar'
+  /** Whoever finds that `startDeadline` has passed. */
+  | 'deadline'
+  /** Whoever started the run, recognised by its claim. */
+  | 'holder'
+  | 'rerun'
+  | 'rerun with force'
+  | 'resolve'
+  | 'skip';
+
+/** What must hold besides for a change. */
+export type Guard =
+  | 'the unique key decides'
+  | 'a duplicate is ignored'
+  | 'due, and attempts, until and startDeadline allow it'
+  | 'due, and attempts or until are spent'
+  | 'due, and startDeadline has passed before the first attempt'
+  | 'the old holder is gone, and attempts and until allow it'
+  | 'the old holder is gone, and attempts or until are spent'
+  | 'the old holder is gone'
+  | 'claim, generation and attempt match'
+  | 'actor and reason are given';
+
+export interface StateChange {
+  readonly from: readonly StateBefore[];
+  readonly to: readonly RunState[];
+  readonly by: readonly Actor[];
+  readonly guard: Guard;
+}
+
+/** Every change that there is. What is not listed is refused. */
+export const STATE_CHANGES: readonly StateChange[] = [
+  { from: ['absent'], to: ['running'], by: ['claim'], guard: 'the unique key decides' },
+  { from: ['absent'], to: ['pending'], by: ['catch-up'], guard: 'a duplicate is ignored' },
+  {
+    from: ['absent'],
+    to: ['skipped'],
+    by: ['catch-up', 'calendar', 'deadline'],
+    guard: 'a duplicate is ignored',
+  },
+  {
+    from: ['pending', 'failed'],
+    to: ['running'],
+    by: ['claim'],
+    guard: 'due, and attempts, until and startDeadline allow it',
+  },
+  {
+    from: ['pending', 'failed'],
+    to: ['failed'],
+    by: ['claim'],
+    guard: 'due, and attempts or until are spent',
+  },
+  {
+    from: ['pending'],
+    to: ['skipped'],
+    by: ['claim'],
+    guard: 'due, and startDeadline has passed before the first attempt',
+  },
+  {
+    from: ['running'],
+    to: ['running'],
+    by: ['claim with onCrash retry'],
+    guard: 'the old holder is gone, and attempts and until allow it',
+  },
+  {
+    from: ['running'],
+    to: ['failed'],
+    by: ['claim with onCrash retry'],
+    guard: 'the old holder is gone, and attempts or until are spent',
+  },
+  {
+    from: ['running'],
+    to: ['interrupted'],
+    by: ['claim with onCrash hold'],
+    guard: 'the old holder is gone',
+  },
+  {
+    from: ['running'],
+    // Pending: given back before any effect, the attempt refunded.
+    to: ['completed', 'failed', 'skipped', 'pending'],
+    by: ['holder'],
+    guard: 'claim, generation and attempt match',
+  },
+  {
+    // It had not vanished after all, and nobody can have started since.
+    from: ['interrupted'],
+    to: ['completed'],
+    by: ['holder'],
+    guard: 'claim, generation and attempt match',
+  },
+  {
+    from: ['failed', 'interrupted', 'skipped'],
+    to: ['pending'],
+    by: ['rerun', 'rerun with force'],
+    guard: 'actor and reason are given',
+  },
+  {
+    from: ['completed', 'running'],
+    to: ['pending'],
+    by: ['rerun with force'],
+    guard: 'actor and reason are given',
+  },
+  {
+    from: ['interrupted'],
+    to: ['completed', 'failed', 'pending'],
+    by: ['resolve'],
+    guard: 'actor and reason are given',
+  },
+  {
+    from: ['absent', 'pending', 'failed', 'interrupted'],
+    to: ['skipped'],
+    by: ['skip'],
+    guard: 'actor and reason are given',
+  },
+];
+
+/** Whether the table has this change. Its guard is the caller's to see to. */
+export function mayChange(from: StateBefore, to: RunState, by: Actor): boolean {
+  return STATE_CHANGES.some(
+    (change) => change.from.includes(from) && change.to.includes(to) && change.by.includes(by),
+  );
+}

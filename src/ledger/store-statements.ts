@@ -1,0 +1,46 @@
+import { LockStorageError, SchemaMismatchError, type Clock, type StatementOptions } from '../core';
+import { pause } from '../core/clock';
+import type { RunStore } from './run-store';
+
+/** What every statement on runs needs. */
+export interface StoreContext {
+  readonly store: RunStore;
+  readonly clock: Clock;
+  /** Between 0 and 1. */
+  readonly random: () => number;
+  readonly statementTimeoutMs: number;
+}
+
+export function limitOf({ statementTimeoutMs }: StoreContext): StatementOptions {
+  return { timeoutMs: statementTimeoutMs };
+}
+
+const LONGEST_DELAY_MS = 1000;
+
+/** Grows from about 10 ms; jitter keeps contenders apart. */
+export async function pauseAfter({ clock, random }: StoreContext, attempt: number): Promise<void> {
+  await pause(clock, Math.min(LONGEST_DELAY_MS, 10 * 2 ** attempt) * (0.5 + random()));
+}
+
+/**
+ * Sends a statement that does no harm when it runs twice until the store has answered.
+ *
+ * @param giveUpAtMs monotonic: the last failure is thrown then
+ * @param ended aborts when nobody is to be kept waiting any longer: likewise
+ */
+export async function untilAnswered<T>(
+  context: StoreContext,
+  giveUpAtMs: number,
+  statement: (options: StatementOptions) => Promise<T>,
+  ended?: AbortSignal,
+): Promise<T> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await statement(limitOf(context));
+    } catch (error) {
+      const mayPass = error instanceof LockStorageError && !(error instanceof SchemaMismatchError);
+      if (!mayPass || ended?.aborted || context.clock.monotonicMs() >= giveUpAtMs) throw error;
+      await pauseAfter(context, attempt);
+    }
+  }
+}

@@ -1,0 +1,53 @@
+const MOST_RESULT_BYTES = 64 * 1024;
+const MOST_ERROR_BYTES = 8 * 1024;
+const MARK = '… (cut)';
+
+/** What is kept of a handler's result, and why nothing is, where it cannot be. */
+export type StoredResult = { readonly text: string | undefined } | { readonly cannot: unknown };
+
+export function storedResult(value: unknown): StoredResult {
+  try {
+    const text = JSON.stringify(value) as string | undefined;
+    return { text: text === undefined ? undefined : cut(text, MOST_RESULT_BYTES) };
+  } catch (error) {
+    return { cannot: error };
+  }
+}
+
+/**
+ * What is kept of an error: names, messages, stacks and causes. Never its other properties, which may hold the values
+ * of a statement.
+ */
+export function storedError(error: unknown): string {
+  const text = describe(error, new Set());
+  // No store keeps a NUL in a text, nor half a surrogate pair.
+  return cut(text.replaceAll('\0', '\\0').toWellFormed(), MOST_ERROR_BYTES);
+}
+
+function describe(error: unknown, seen: Set<unknown>): string {
+  if (!(error instanceof Error)) return `thrown: ${textOf(error)}`;
+  if (seen.has(error)) return `${error.name} (again)`;
+  seen.add(error);
+  const own = textOf(error.stack ?? `${error.name}: ${error.message}`);
+  const inner = error instanceof AggregateError ? (error.errors as unknown[]) : [];
+  const causes = error.cause === undefined ? [] : [`caused by: ${describe(error.cause, seen)}`];
+  return [own, ...inner.map((each) => `one of: ${describe(each, seen)}`), ...causes].join('\n');
+}
+
+/** What is thrown may refuse to be made a text of. */
+function textOf(value: unknown): string {
+  try {
+    return typeof value === 'object' && value !== null
+      ? Object.prototype.toString.call(value)
+      : String(value);
+  } catch {
+    return typeof value;
+  }
+}
+
+/** By bytes of UTF-8, never through the middle of a character. */
+function cut(text: string, mostBytes: number): string {
+  if (Buffer.byteLength(text) <= mostBytes) return text;
+  const bytes = Buffer.from(text).subarray(0, mostBytes - Buffer.byteLength(MARK));
+  return `${new TextDecoder().decode(bytes).replace(/\uFFFD+$/, '')}${MARK}`;
+}
