@@ -1,7 +1,10 @@
 import './peer';
 export type { ScheduleOptions } from './cron-schedule';
+export { LedgerRunCoordinator } from './ledger-run-coordinator';
 export type { ScheduledDecorator } from './scheduled';
 export { Scheduled } from './scheduled';
+export type { ScheduleDistributedOptions } from './schedule-distributed';
+export { scheduleDistributed } from './schedule-distributed';
 export type { ScheduleJobsOptions } from './schedule-jobs';
 export { scheduleJobs } from './schedule-jobs';
 export { scheduleLocked } from './schedule-locked';

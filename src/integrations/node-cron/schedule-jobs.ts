@@ -2,10 +2,12 @@ import type { ScheduledTask } from 'node-cron';
 import { InvalidLockUseError } from '../../core';
 import type { JobGuard } from '../../guard';
 import { bindGuard, requiredGuard } from '../../guard/configured-guard';
-import { invoke } from '../../guard/invocation';
+import { invokeTick } from '../../guard/invocation';
 import { scheduleTask, type CronSchedule } from './cron-schedule';
-import { claimLocks } from './lock-places';
+import { checkLockPlaces } from '../../guard/lock-places';
+import { warnOfMissedDates } from '../../guard/missed-dates';
 import { classNameOf, scheduledMethodsOf, type ScheduledMethod } from './scheduled-methods';
+import { warnOfSkippedDates } from './skipped-dates';
 
 export interface ScheduleJobsOptions {
   /** Default: the guard given to `configureJobGuard`. */
@@ -34,10 +36,11 @@ export function scheduleJobs(
   const all = [instances].flat();
   refuseTwice(all);
   const methods = all.flatMap(scheduledMethodsOf);
-  claimLocks(
-    guard,
-    methods.map(({ place, guarded }) => ({ place, configuration: guarded.configuration })),
-  );
+  const rememberLocks = checkLockPlaces(guard, methods);
+  guard.register(methods.map((method) => ({ ...method, call: (args) => () => callMethod(method, args) })));
+  rememberLocks();
+  warnOfMissedDates(guard, methods);
+  warnOfSkippedDates(guard, methods);
   for (const instance of all) {
     scheduled.add(instance);
     bindGuard(instance, guard);
@@ -63,19 +66,14 @@ function refuseTwice(instances: readonly object[]): void {
   }
 }
 
-function scheduleMethod({ instance, key, place }: ScheduledMethod, schedule: CronSchedule): ScheduledTask {
-  return scheduleTask(schedule, place, async (scheduledAt) => {
-    const reported = new Set<unknown>();
-    try {
-      const method = (instance as Record<string | symbol, () => Promise<unknown>>)[key];
-      return await invoke(
-        { scheduledAt, reported: (error) => reported.add(error) },
-        async () => await method?.call(instance),
-      );
-    } catch (error) {
-      // What the guard has reported ends here; what came from outside of it is for node-cron to report.
-      if (reported.has(error)) return undefined;
-      throw error;
-    }
-  });
+/** The method as it is when it is called: a test may have put a spy in its place. */
+async function callMethod({ instance, key }: ScheduledMethod, args: readonly unknown[]): Promise<unknown> {
+  const methods = instance as Record<string | symbol, (...args: unknown[]) => Promise<unknown>>;
+  return await methods[key]?.apply(instance, [...args]);
+}
+
+function scheduleMethod(method: ScheduledMethod, schedule: CronSchedule): ScheduledTask {
+  return scheduleTask(schedule, method.place, (scheduledAt) =>
+    invokeTick(scheduledAt, () => callMethod(method, [])),
+  );
 }

@@ -1,9 +1,12 @@
 import type { ScheduledTask } from 'node-cron';
-import type { LockConfiguration, LockedTask } from '../../core';
+import type { LockedTask } from '../../core';
+import type { GuardConfiguration } from '../../guard';
 import { requiredGuard } from '../../guard/configured-guard';
 import { checkSchedule, scheduleTask, type ScheduleOptions } from './cron-schedule';
-import { claimLocks } from './lock-places';
+import { checkLockPlaces } from '../../guard/lock-places';
+import { warnOfMissedDates } from '../../guard/missed-dates';
 import type { ScheduleJobsOptions } from './schedule-jobs';
+import { warnOfSkippedDates } from './skipped-dates';
 
 /**
  * A node-cron task around a plain function. Failures become events and log lines. `guard.close()` stops the task.
@@ -15,15 +18,25 @@ import type { ScheduleJobsOptions } from './schedule-jobs';
  */
 export function scheduleLocked(
   expression: string,
-  configuration: LockConfiguration,
+  configuration: GuardConfiguration,
   task: LockedTask<unknown>,
   options: ScheduleJobsOptions & ScheduleOptions = {},
 ): ScheduledTask {
   const guard = requiredGuard(options.guard, 'scheduleLocked');
   const schedule = { ...options, expression };
-  const locked = { ...configuration };
   checkSchedule(schedule);
-  claimLocks(guard, [{ place: `scheduleLocked('${expression}')`, configuration: locked }]);
+  const { timeZone } = schedule;
+  const { oncePer } = configuration;
+  const locked = {
+    ...configuration,
+    oncePer: oncePer && { ...oncePer, timeZone: oncePer.timeZone ?? timeZone },
+  };
+  const place = `scheduleLocked('${expression}')`;
+  const rememberLock = checkLockPlaces(guard, [{ place, configuration: locked }]);
+  guard.register([{ place, configuration: locked, call: () => task }]);
+  rememberLock();
+  warnOfMissedDates(guard, [{ place, configuration: locked, schedules: [schedule] }]);
+  warnOfSkippedDates(guard, [{ place, schedules: [schedule] }]);
   const scheduled = scheduleTask(schedule, locked.name, async (scheduledAt) => {
     const result = await guard.run({ ...locked, scheduledAt }, task).catch(() => undefined); // Reported as an event.
     return result?.executed ? result.value : undefined;

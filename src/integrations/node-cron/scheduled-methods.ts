@@ -1,5 +1,6 @@
 import { InvalidLockUseError } from '../../core';
-import { guardedMethodOf, type GuardedMethod } from '../../guard/guarded-method';
+import type { GuardConfiguration } from '../../guard';
+import { configurationOf, guardedMethodOf } from '../../guard/guarded-method';
 import type { CronSchedule } from './cron-schedule';
 import { schedulesOf } from './scheduled';
 
@@ -8,7 +9,7 @@ export interface ScheduledMethod {
   readonly key: string | symbol;
   /** Class and method, for messages and for the task's name. */
   readonly place: string;
-  readonly guarded: GuardedMethod;
+  readonly configuration: GuardConfiguration;
   readonly schedules: readonly CronSchedule[];
 }
 
@@ -50,8 +51,11 @@ function describe(
 ): ScheduledMethod {
   const place = `${classNameOf(instance)}.${String(key)}`;
   const guarded = guardedMethodOf(value);
-  if (guarded !== undefined) return { instance, key, place, guarded, schedules };
+  if (guarded !== undefined) {
+    const configuration = configurationOf(value as () => unknown, guarded);
+    return { instance, key, place, configuration, schedules };
+  }
   throw new InvalidLockUseError(
-    `${place} has @Scheduled but no @SchedulerLock: it would run on every instance at once. Give it a lock.`,
+    `${place} has @Scheduled but neither @SchedulerLock nor @OncePer…: it would run on every instance at once. Give it a lock.`,
   );
 }

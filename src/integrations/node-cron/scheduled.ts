@@ -1,5 +1,6 @@
 import { functionDecorator, refusePlace } from '../../decorator/function-decorator';
 import type { AnyMethod } from '../../decorator/skippable';
+import { noteTimeZone } from '../../guard/guarded-method';
 import { checkSchedule, type CronSchedule, type ScheduleOptions } from './cron-schedule';
 
 /* eslint-disable @typescript-eslint/no-explicit-any -- inferring a function type as a whole needs `any` in its constraint */
@@ -20,11 +21,11 @@ export interface ScheduledDecorator {
 const SCHEDULES = Symbol.for('cronlatch.v0.schedules');
 
 /**
- * Says when a guarded method is due; `scheduleJobs` makes the tasks. May stand more than once on a method, in either
- * order with `@SchedulerLock`.
+ * Says when a guarded method is due; `scheduleJobs` makes the tasks. May stand more than once on a method, in any order
+ * with `@SchedulerLock` and `@OncePer…`, whose business day is in its `timeZone` unless they say otherwise.
  *
  * @param expression five fields, or six with seconds first
- * @throws InvalidLockConfigurationError when it is applied, naming the expression, the zone or the tolerance
+ * @throws InvalidLockConfigurationError when it is applied, naming the expression, the zone, the tolerance or the delay
  * @throws InvalidLockUseError on what no scheduler could call: an accessor, a class, a private method
  */
 export function Scheduled(expression: string, options: ScheduleOptions = {}): ScheduledDecorator {
@@ -47,5 +48,6 @@ export function schedulesOf(value: unknown): readonly CronSchedule[] {
 function mark(method: AnyMethod, schedule: CronSchedule): AnyMethod {
   // A field's function may be that of another instance as well, and have this very mark.
   const value = [...new Set([...schedulesOf(method), schedule])];
+  noteTimeZone(method, schedule.timeZone);
   return Object.defineProperty(method, SCHEDULES, { value, enumerable: true, configurable: true });
 }

@@ -1,4 +1,7 @@
 import './peer';
+export { completeRunIn } from './complete-run-in';
 export type { CreateJobGuardOptions } from './create-job-guard';
 export { createJobGuard } from './create-job-guard';
+export type { RunTransactionOptions } from './in-run-transaction';
+export { inRunTransaction } from './in-run-transaction';
 export * from '../../storage/typeorm';

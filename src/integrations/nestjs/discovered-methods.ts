@@ -1,0 +1,98 @@
+import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { InvalidLockUseError } from '../../core';
+import type { GuardConfiguration } from '../../guard';
+import { configurationOf, guardedMethodOf } from '../../guard/guarded-method';
+import { cronOf, isScheduled } from './schedule-metadata';
+
+export interface DiscoveredMethod {
+  readonly instance: object;
+  readonly key: string;
+  /** Class and method, for messages. */
+  readonly place: string;
+  readonly moduleName: string;
+  readonly configuration: GuardConfiguration;
+  readonly isScheduled: boolean;
+  readonly schedules: readonly { readonly expression: string }[];
+}
+
+type InstanceWrapper = ReturnType<DiscoveryService['getProviders']>[number];
+
+/** The instances of the application, each with its guarded methods. */
+export function discover(
+  discovery: DiscoveryService,
+  scanner: MetadataScanner,
+): ReadonlyMap<object, readonly DiscoveredMethod[]> {
+  const found = new Map<object, readonly DiscoveredMethod[]>();
+  for (const wrapper of wrappersOf(discovery)) {
+    const instance: unknown = wrapper.instance;
+    if (typeof instance !== 'object' || instance === null || found.has(instance)) continue;
+    const methods = guardedMethodsOf(instance, scanner, wrapper.host?.name ?? '');
+    if (methods.length > 0) refuseManyInstances(wrapper, methods);
+    found.set(instance, methods);
+  }
+  return withModules(found);
+}
+
+/** Instances that have another token besides their own: @nestjs/schedule mounts their jobs for each. */
+export function instancesWithAlias(discovery: DiscoveryService): ReadonlySet<unknown> {
+  return new Set(
+    wrappersOf(discovery)
+      .filter(({ isAlias }) => isAlias)
+      .map(({ instance }) => instance as unknown),
+  );
+}
+
+function wrappersOf(discovery: DiscoveryService): InstanceWrapper[] {
+  return [...discovery.getControllers(), ...discovery.getProviders()];
+}
+
+/** Places that would be the same are told apart by their modules: a class that two of them provide has two instances. */
+function withModules(
+  found: ReadonlyMap<object, readonly DiscoveredMethod[]>,
+): ReadonlyMap<object, readonly DiscoveredMethod[]> {
+  const places = [...found.values()].flat().map(({ place }) => place);
+  const isAlone = (place: string): boolean => places.indexOf(place) === places.lastIndexOf(place);
+  const named = (method: DiscoveredMethod): DiscoveredMethod =>
+    isAlone(method.place) ? method : { ...method, place: `${method.place} (${method.moduleName})` };
+  return new Map([...found].map(([instance, methods]) => [instance, methods.map(named)]));
+}
+
+function guardedMethodsOf(
+  instance: object,
+  scanner: MetadataScanner,
+  moduleName: string,
+): DiscoveredMethod[] {
+  const prototype = Object.getPrototypeOf(instance) as object | null;
+  return scanner.getAllMethodNames(prototype).flatMap((key) => {
+    const value = (instance as Record<string, unknown>)[key];
+    const guarded = guardedMethodOf(value);
+    if (guarded === undefined) return [];
+    const method = value as () => unknown;
+    return {
+      instance,
+      key,
+      place: `${instance.constructor.name}.${key}`,
+      moduleName,
+      configuration: configurationOf(method, guarded),
+      isScheduled: isScheduled(method),
+      schedules: expressionsOf(method),
+    };
+  });
+}
+
+function expressionsOf(method: object): { expression: string }[] {
+  const cronTime = cronOf(method)?.cronTime;
+  return typeof cronTime === 'string' ? [{ expression: cronTime }] : [];
+}
+
+/** @throws InvalidLockUseError for a class with an instance for each request or consumer, of which no guard would know */
+function refuseManyInstances(wrapper: InstanceWrapper, [first]: readonly DiscoveredMethod[]): void {
+  const isStatic = wrapper.isDependencyTreeStatic();
+  if (isStatic && !wrapper.isTransient) return;
+  const why = isStatic
+    ? 'is transient: there is an instance for each of its consumers'
+    : 'is request-scoped, or depends on what is: there is an instance for each request';
+  throw new InvalidLockUseError(
+    `${first?.place} has a lock, but its class ${why}, which no schedule calls and no guard knows. Give it the default scope, or inject JobGuard and call guard.run.`,
+  );
+}

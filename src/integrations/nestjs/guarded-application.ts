@@ -1,0 +1,78 @@
+import type { DiscoveryService, MetadataScanner, ModulesContainer } from '@nestjs/core';
+import type { SchedulerRegistry } from '@nestjs/schedule';
+import { InvalidLockUseError } from '../../core';
+import type { CloseOptions, JobGuard } from '../../guard';
+import { bindGuard } from '../../guard/configured-guard';
+import { checkLockPlaces } from '../../guard/lock-places';
+import { warnOfMissedDates } from '../../guard/missed-dates';
+import { discover, instancesWithAlias, type DiscoveredMethod } from './discovered-methods';
+import { tellInstants } from './scheduled-instants';
+import { warnOfAliases, warnOfMissingHooks, warnOfNoSchedule } from './warnings';
+
+/** What an application is made of. */
+export interface Application {
+  readonly discovery: DiscoveryService;
+  readonly scanner: MetadataScanner;
+  readonly modules: ModulesContainer;
+  /** `undefined` without ScheduleModule. */
+  readonly registry: SchedulerRegistry | undefined;
+}
+
+/** Hands the jobs of an application to its guard when it starts, and closes the guard when it shuts down. */
+export class GuardedApplication {
+  constructor(
+    private readonly guard: JobGuard,
+    private readonly application: Application,
+    private readonly moduleClass: unknown,
+    private readonly close: CloseOptions | undefined,
+  ) {}
+
+  /** All jobs are mounted later, in `onApplicationBootstrap`: none has run yet. */
+  async onModuleInit(): Promise<void> {
+    try {
+      this.#refuseTwoModules();
+      this.#takeJobs();
+    } catch (error) {
+      await this.guard.close();
+      throw error;
+    }
+  }
+
+  /** The application's DataSource is open until `onApplicationShutdown`. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.guard.close(this.close);
+  }
+
+  #takeJobs(): void {
+    const { guard } = this;
+    const { discovery, scanner, registry } = this.application;
+    const instances = discover(discovery, scanner);
+    const methods = [...instances.values()].flat();
+    const rememberLocks = checkLockPlaces(guard, methods);
+    guard.register(methods.map((method) => ({ ...method, call: (args) => () => callMethod(method, args) })));
+    rememberLocks();
+    warnOfMissedDates(guard, methods);
+    warnOfAliases(guard, methods, instancesWithAlias(discovery));
+    // Also where no lock was found: it may stand below a decorator that hides it.
+    for (const instance of instances.keys()) bindGuard(instance, guard);
+    if (registry !== undefined) tellInstants(registry, guard);
+    else warnOfNoSchedule(guard, methods);
+    warnOfMissingHooks(guard);
+  }
+
+  #refuseTwoModules(): void {
+    const ours = [...this.application.modules.values()].filter(
+      ({ metatype }) => metatype === this.moduleClass,
+    );
+    if (ours.length <= 1) return;
+    throw new InvalidLockUseError(
+      'CronlatchModule is imported twice, with different options: each job would belong to two guards. Import it once, in the root module; it is global.',
+    );
+  }
+}
+
+/** The method as it is when it is called: a test may have put a spy in its place. */
+async function callMethod({ instance, key }: DiscoveredMethod, args: readonly unknown[]): Promise<unknown> {
+  const methods = instance as Record<string, (...args: unknown[]) => Promise<unknown>>;
+  return await methods[key]?.apply(instance, [...args]);
+}

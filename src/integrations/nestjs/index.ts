@@ -1,0 +1,9 @@
+import './peer';
+export { CronlatchHealthIndicator, type CronlatchHealth } from './cronlatch-health-indicator';
+export { CronlatchModule } from './cronlatch-module';
+export type {
+  CronlatchModuleAsyncOptions,
+  CronlatchModuleOptions,
+  CronlatchOptions,
+  CronlatchOptionsFactory,
+} from './options';

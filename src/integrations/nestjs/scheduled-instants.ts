@@ -1,0 +1,81 @@
+import type { SchedulerRegistry } from '@nestjs/schedule';
+import type { JobGuard } from '../../guard';
+import { invoke, type GuardedCallee } from '../../guard/invocation';
+import { lastInstant, type CronInstants } from './last-instant';
+
+/** The part of cron's `CronJob` that is needed here. */
+interface TickingJob {
+  fireOnTick(): Promise<void>;
+  /** Set before each tick, and not by who calls `fireOnTick` by hand. */
+  lastExecution: Date | null;
+  /** Its source is an expression, or a date at which the job runs once. */
+  readonly cronTime: CronInstants & { readonly source: string | { toJSDate(): Date } };
+  /** In the zone of the schedule. */
+  nextDate(): { readonly zoneName: string | null };
+}
+
+const watched = new WeakSet<TickingJob>();
+
+/**
+ * Has every tick of the jobs of a registry, those that come later included, tell the guarded methods that it calls for
+ * which instant it came, and ends there what the guard has reported. A tick that falls due in the very milliseconds in
+ * which its job is made counts as a call by hand.
+ */
+export function tellInstants(registry: SchedulerRegistry, guard: JobGuard): void {
+  for (const job of registry.getCronJobs().values()) watch(job, guard);
+  const add = registry.addCronJob.bind(registry);
+  registry.addCronJob = (name, job) => {
+    add(name, job);
+    watch(job, guard);
+  };
+}
+
+function watch(job: TickingJob, guard: JobGuard): void {
+  if (watched.has(job)) return;
+  watched.add(job);
+  const nextTick = watchTicks(job);
+  const fire = job.fireOnTick.bind(job);
+  job.fireOnTick = async () => {
+    const firedAt = nextTick();
+    if (firedAt === undefined) return await fire();
+    const scheduledAt = instantOf(job, firedAt, guard);
+    await invoke({ scheduledAt, reported: isOutermost }, fire);
+  };
+}
+
+/**
+ * @returns when the tick came that calls now; `undefined` for a call by hand. A job that is behind by a few milliseconds
+ * begins its next tick before it calls for the one at hand, so the last one that has begun is the first to call.
+ */
+function watchTicks(job: TickingJob): () => Date | undefined {
+  const begun: Date[] = [];
+  let last = job.lastExecution;
+  Object.defineProperty(job, 'lastExecution', {
+    get: () => last,
+    set(at: Date) {
+      last = at;
+      begun.push(at);
+    },
+    enumerable: true,
+    configurable: true,
+  });
+  return () => begun.pop();
+}
+
+/** Never throws: `cron` would let it end the process. */
+function instantOf(job: TickingJob, firedAt: Date, guard: JobGuard): Date | undefined {
+  const { cronTime } = job;
+  try {
+    if (typeof cronTime.source !== 'string') return cronTime.source.toJSDate();
+    return lastInstant(cronTime, job.nextDate().zoneName ?? 'UTC', firedAt.getTime());
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    guard.warn(`It is not known for which instant the tick of ${firedAt.toISOString()} came: ${why}`);
+    return undefined;
+  }
+}
+
+/** What is wrapped around a guarded method, as those of monitoring are, must hear of its errors: they go on through it. */
+function isOutermost(_error: unknown, { instance, method }: GuardedCallee): boolean {
+  return (instance as Record<string, unknown>)[method.name] === method;
+}

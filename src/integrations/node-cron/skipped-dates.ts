@@ -1,0 +1,73 @@
+import { createTask, parse } from 'node-cron';
+import type { JobGuard } from '../../guard';
+import { datesInGaps, gapsWithinAYear, type ClockGap, type TimesOfDay } from '../../guard/gap-dates';
+import type { CronSchedule } from './cron-schedule';
+
+export interface ScheduledPlace {
+  /** Names the job, for messages. */
+  readonly place: string;
+  readonly schedules: readonly CronSchedule[];
+}
+
+/**
+ * Where clocks are put forward, node-cron leaves out what would have been in between. Tells of every job that for this
+ * reason has no tick at all on a date within a year, though its expression has one.
+ */
+export function warnOfSkippedDates(
+  guard: JobGuard,
+  jobs: readonly ScheduledPlace[],
+  now: Date = new Date(),
+): void {
+  const gapsIn = gapsFrom(now);
+  for (const { place, schedules } of jobs) {
+    for (const schedule of schedules) {
+      const timeZone = zoneOf(schedule);
+      const dates = skippedDates(schedule, gapsIn).filter((date) =>
+        schedules.every((other) => !isDueOn(other, date) || skippedDates(other, gapsIn).includes(date)),
+      );
+      if (dates.length === 0) continue;
+      guard.warn(
+        `${place} is scheduled at '${schedule.expression}' in ${timeZone}, where the clocks skip that time on ${dates.join(' and ')}: it is not started on that date. Choose a time that every date has, or a zone whose clocks are never changed, such as 'UTC'.`,
+      );
+    }
+  }
+}
+
+type GapsIn = (timeZone: string) => readonly ClockGap[];
+
+/** Once a zone, however many jobs are in it. */
+function gapsFrom(now: Date): GapsIn {
+  const known = new Map<string, readonly ClockGap[]>();
+  return (timeZone) => {
+    const gaps = known.get(timeZone) ?? gapsWithinAYear(timeZone, now);
+    known.set(timeZone, gaps);
+    return gaps;
+  };
+}
+
+/** On which the expression is due, and all of its times are skipped. */
+function skippedDates(schedule: CronSchedule, gapsIn: GapsIn): string[] {
+  return datesInGaps(gapsIn(zoneOf(schedule)), timesOf(schedule)).filter((date) => isDueOn(schedule, date));
+}
+
+function zoneOf({ timeZone }: CronSchedule): string {
+  return timeZone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+/** An expression has the same times on all of its dates: any of its hours, with any of its minutes and seconds. */
+function timesOf({ expression }: CronSchedule): TimesOfDay {
+  const { hour, minute, second } = parse(expression);
+  const at = (pick: (...values: number[]) => number): number =>
+    ((pick(...hour) * 60 + pick(...minute)) * 60 + pick(...second)) * 1000;
+  return { earliestMs: at(Math.min), latestMs: at(Math.max) };
+}
+
+/** Whether it would have a tick on a date of which the clocks skip nothing, as in UTC. */
+function isDueOn(schedule: CronSchedule, date: string): boolean {
+  const task = createTask(schedule.expression, () => undefined, { timezone: 'UTC' });
+  try {
+    return task.match(new Date(Date.parse(date) + timesOf(schedule).earliestMs));
+  } finally {
+    void task.destroy();
+  }
+}

@@ -1,0 +1,52 @@
+import { InvalidLockUseError, RunAlreadyCompletedError } from '../../core';
+import { describeRun } from '../../ledger/claim-run';
+import { decideOutcome } from '../../ledger/decide-outcome';
+import { claimLost } from '../../ledger/record-outcome';
+import type { Claim } from '../../ledger/run';
+import { idOf } from '../../storage/sql/run-rows';
+import { foundRunOf, type RunStatements } from '../../storage/sql/run-statements';
+import type { SqlDialect } from '../../storage/sql/sql-dialect';
+import type { ApplicationSession } from '../../storage/typeorm/application-session';
+
+export interface TransactionalCompletion {
+  readonly statements: RunStatements;
+  readonly dialect: SqlDialect;
+  readonly claim: Claim;
+  readonly result: string | undefined;
+}
+
+/**
+ * Writes the completion of a run into the transaction that is open on the session. Whoever took the run over meanwhile
+ * has changed its row, and then nothing is written.
+ *
+ * @throws ClaimLostError when the attempt does not count any more: the transaction must be rolled back
+ * @throws RunAlreadyCompletedError when the row says so: the transaction must be rolled back
+ * @throws InvalidLockUseError when the transaction has ended already
+ */
+export async function completeInTransaction(
+  session: ApplicationSession,
+  { statements, dialect, claim, result }: TransactionalCompletion,
+): Promise<void> {
+  // Outside, the completion would commit by itself. MySQL rolls all back in a deadlock, and a job may catch its error.
+  if (!(await session.isInTransaction())) throw ended(claim);
+  const answer = await session.send(statements.complete(claim, result));
+  if (dialect.writtenRows(answer) === 1) return;
+  // Not the usual case: the row has to be looked at.
+  const locked = await session.send(statements.lock(claim));
+  const found = foundRunOf(locked);
+  const { value: verdict, write, events = [] } = decideOutcome(found, claim, { kind: 'completed', result });
+  const [row] = locked.rows;
+  if (verdict.kind === 'lost' || row === undefined) throw claimLost(claim, found?.run);
+  // By this very attempt: its effects would be made a second time.
+  if (write === undefined)
+    throw new RunAlreadyCompletedError(`The row of ${describeRun(claim)} says that it is completed already.`);
+  const id = idOf(row['id']);
+  await session.send(statements.write(id, write));
+  for (const event of events) await session.send(statements.insertEvent(id, event));
+}
+
+function ended(claim: Claim): InvalidLockUseError {
+  return new InvalidLockUseError(
+    `The transaction was over before ${describeRun(claim)} could be completed in it: ended by the job, by a statement that commits implicitly, or by the database, as after a deadlock whose error was caught. Nothing is completed.`,
+  );
+}

@@ -1,0 +1,44 @@
+import type { DataSource } from 'typeorm';
+import { InvalidLockUseError } from '../../core';
+import type { RunStore } from '../../ledger';
+import type { LedgerContext } from '../../ledger/ledger-context';
+import type { RunContext } from '../../ledger/run-context';
+
+import { describeDatabase } from '../../storage/typeorm/database';
+import { TypeOrmRunStore } from '../../storage/typeorm';
+
+/** Where the runs of a store are, and the application's own way there. */
+export interface LedgerDatabase {
+  readonly dataSource: DataSource;
+  readonly store: TypeOrmRunStore;
+  readonly ledger: LedgerContext;
+}
+
+const dataSources = new WeakMap<RunStore, DataSource>();
+
+export function rememberDataSource(store: RunStore, dataSource: DataSource): void {
+  dataSources.set(store, dataSource);
+}
+
+/**
+ * @param other whose transaction it is to be, where that is not the guard's own DataSource
+ * @throws InvalidLockUseError when the run is kept elsewhere: effects and completion could not commit together
+ */
+export function databaseOf({ ledger }: RunContext, caller: string, other?: DataSource): LedgerDatabase {
+  const store = ledger?.store;
+  const own = store && dataSources.get(store);
+  const dataSource = other ?? own;
+  if (ledger === undefined || dataSource === undefined || !(store instanceof TypeOrmRunStore)) {
+    throw new InvalidLockUseError(
+      `${caller} needs a run whose ledger is in the database of a DataSource: make the guard by createJobGuard(dataSource).`,
+    );
+  }
+  const { place, address } = store.database;
+  const { place: otherPlace, address: otherAddress, isInMemory } = describeDatabase(dataSource);
+  // Databases in memory are called the same, and each DataSource has its own.
+  const isSame = isInMemory ? dataSource === own : place === otherPlace && address === otherAddress;
+  if (isSame) return { dataSource, store, ledger };
+  throw new InvalidLockUseError(
+    `${caller} was given a transaction in another database than the ledger's: ${otherAddress} (${otherPlace}), not ${address} (${place}). What commits there and the run's completion could not be one.`,
+  );
+}
