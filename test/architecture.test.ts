@@ -8,7 +8,7 @@ const folderOf = (path: string): string =>
   Object.keys(MAY_IMPORT).find((folder) => path === folder || path.startsWith(`${folder}/`)) ?? path;
 
 function forbiddenImports(file: string, text: string): string[] {
-  const specifiers = [...text.matchAll(/(?:from|import|require\()\s*'([^']+)'/g)].map(
+  const specifiers = [...text.matchAll(/(?:from\s+|import\s+|require\(\s*)'([^']+)'/g)].map(
     ([, name = '']) => name,
   );
   const imported = specifiers.map((specifier) =>

@@ -1,26 +1,18 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { test } from 'node:test';
 import * as required from 'cronlatch';
-
-const SUBPATHS = [
-  'cronlatch',
-  'cronlatch/typeorm',
-  'cronlatch/memory',
-  'cronlatch/node-cron',
-  'cronlatch/testing',
-];
+import { SUBPATHS } from './package/subpaths';
 
 const requireFrom = createRequire(__filename);
 
-for (const subpath of SUBPATHS) {
-  void test(`${subpath} is the same instance for import and require, name by name`, async () => {
-    const imported = (await import(subpath)) as Record<string, unknown>;
-    const common = requireFrom(subpath) as Record<string, unknown>;
+for (const { specifier } of SUBPATHS) {
+  void test(`${specifier} is the same instance for import and require, name by name`, async () => {
+    const imported = (await import(specifier)) as Record<string, unknown>;
+    const common = requireFrom(specifier) as Record<string, unknown>;
     const names = Object.keys(common).filter((name) => name !== '__esModule');
     assert.ok(names.length > 0);
     for (const name of names) assert.equal(imported[name], common[name], name);
@@ -54,23 +46,3 @@ void test('the core needs no package', () => {
   `;
   execFileSync(process.execPath, ['-e', script], { stdio: ['ignore', 'ignore', 'inherit'] });
 });
-
-for (const [subpath, peer] of [
-  ['integrations/typeorm', 'typeorm'],
-  ['integrations/node-cron', 'node-cron'],
-] as const) {
-  void test(`without ${peer}, its subpath says what to install`, () => {
-    const folder = mkdtempSync(join(tmpdir(), 'cronlatch-package-'));
-    try {
-      execFileSync('cp', ['-r', 'dist', folder]);
-      const script = `try { require('${folder}/dist/${subpath}/index.js'); } catch (error) { console.log(error.name + ': ' + error.message); }`;
-      const said = execFileSync(process.execPath, ['-e', script], { cwd: folder, encoding: 'utf8' });
-      assert.equal(
-        said.trim(),
-        `CronlatchError: cronlatch/${peer} needs the package '${peer}': npm install ${peer}`,
-      );
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
-}

@@ -243,7 +243,7 @@ void test('a closed provider sends nothing later on', async () => {
   assert.deepEqual(accessor.calls, []);
 });
 
-void test('ten thousand names are remembered, and no more', async () => {
+void test('F-68 ten thousand names are remembered, and no more', async () => {
   const { accessor, provider } = lockBench();
   const lockOf = async (name: string): Promise<void> =>
     void (await (await provider.lock({ ...JOB, name }))?.unlock());

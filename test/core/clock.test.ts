@@ -7,7 +7,7 @@ import { SettableClock } from 'cronlatch/testing';
 const DAY_MS = 86_400_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-void test('a delay longer than a Node timer can hold is not fired at once', () => {
+void test('F-19 a delay longer than a Node timer can hold is not fired at once', () => {
   mock.timers.enable({ apis: ['setTimeout'] });
   try {
     let fired = 0;
@@ -23,7 +23,7 @@ void test('a delay longer than a Node timer can hold is not fired at once', () =
   }
 });
 
-void test('a long delay can be cancelled in any of its parts', () => {
+void test('F-19 a long delay can be cancelled in any of its parts', () => {
   mock.timers.enable({ apis: ['setTimeout'] });
   try {
     const cancel = systemClock.schedule(60 * DAY_MS, () => assert.fail('fired'), { keepAlive: false });

@@ -56,7 +56,7 @@ void test('a length of time is read in each of its forms', () => {
 });
 
 for (const value of NOT_MEANT) {
-  void test(`${typeof value} ${String(value).slice(0, 20)} is no length of time, and the error says which`, () => {
+  void test(`F-80 ${typeof value} ${String(value).slice(0, 20)} is no length of time, and the error says which`, () => {
     assert.throws(
       () => parseDuration(value as string, `lockAtMostFor of lock 'x'`),
       (error) =>
@@ -79,7 +79,7 @@ void test('a sum is the sum of its parts, to the microsecond', () => {
   );
 });
 
-void test('any text is a duration between 0 and 365 days, or a typed error', () => {
+void test('F-80 any text is a duration between 0 and 365 days, or a typed error', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[PT0-9.dhmsDHMS-]{0,12}$/)), (text) => {
       try {
@@ -91,4 +91,9 @@ void test('any text is a duration between 0 and 365 days, or a typed error', () 
     }),
     { numRuns: 2000 },
   );
+});
+
+void test('who can do with a longer time says so', () => {
+  assert.equal(parseDuration('400d', 'x', 400), 400 * 86_400_000);
+  assert.throws(() => parseDuration('401d', 'x', 400), /between 0 and 400 days/);
 });

@@ -15,7 +15,9 @@ void test('every error has a name, a stable code of its own and its cause', () =
       cronlatch.NotConfiguredError,
       LockLostError,
       cronlatch.LockNotHeldError,
+      cronlatch.FatalJobError,
     ],
+    ...[cronlatch.ClaimLostError, cronlatch.RunAlreadyCompletedError],
     ...[LockStorageError, SchemaMismatchError],
   ].map((type) => new type('what', { cause }));
   for (const error of errors) {

@@ -24,7 +24,7 @@ void test('P2 with a free event loop the signal aborts at the deadline by itself
   assert.ok(signal.reason instanceof LockLostError);
 });
 
-void test('P2 after a stall, reading the token or the signal aborts before anything else happens', async () => {
+void test('P2 F-05 after a stall, reading the token or the signal aborts before anything else happens', async () => {
   const { clock, granted } = lockBench();
   const lock = await granted();
   const { signal } = lock;
@@ -34,7 +34,7 @@ void test('P2 after a stall, reading the token or the signal aborts before anyth
   assert.equal(signal.aborted, true);
 });
 
-void test('P2 a suspended machine has lost its lease: its wall clock is ahead by more than one', async () => {
+void test('P2 F-15 F-20 a suspended machine has lost its lease: its wall clock is ahead by more than one', async () => {
   const { clock, granted } = lockBench();
   const lock = await granted();
   clock.jump(9 * 60_000);
@@ -43,7 +43,7 @@ void test('P2 a suspended machine has lost its lease: its wall clock is ahead by
   assert.equal(lock.signal.aborted, true);
 });
 
-void test('P2 a wall clock that is set back changes nothing', async () => {
+void test('P2 F-20 a wall clock that is set back changes nothing', async () => {
   const { clock, granted } = lockBench();
   const lock = await granted();
   clock.jump(-86_400_000);
@@ -73,6 +73,19 @@ void test('an extension whose reply was lost is sent again', async () => {
   assert.ok(lock.remainingMs() > 1_199_000);
 });
 
+void test('P2 an extension that is not answered is waited for no longer than the lease lasts', async () => {
+  const { accessor, clock, granted } = lockBench();
+  const lock = await granted({ ...JOB, lockAtMostFor: '3s' });
+  clock.advance('2500ms');
+  accessor.fail('extend', () => new Promise(() => {}));
+  const extension = lock.extend('3s');
+  extension.catch(() => {}); // Looked at below.
+  await turn();
+  clock.advance('500ms');
+  await assert.rejects(extension, LockStorageError);
+  assert.equal(lock.signal.aborted, true);
+});
+
 void test('an extension that may have shortened the lease counts as shortened until the store has answered', async () => {
   const { accessor, granted, drive } = lockBench();
   const lock = await granted();
@@ -90,7 +103,7 @@ void test('an extension that was not sent is an error, and the old end still cou
   assert.equal(lock.signal.aborted, false);
 });
 
-void test('an extension that cannot be meant is refused', async () => {
+void test('F-82 an extension that cannot be meant is refused', async () => {
   const { granted } = lockBench();
   const lock = await granted();
   await assert.rejects(lock.extend('0s'), /extension of lock 'job' is "0s"/);
@@ -112,6 +125,32 @@ for (const [what, faults] of [
   });
 }
 
+for (const looks of [1, 2]) {
+  void test(`F-39 a release whose reply was lost, and of the looks at it ${looks}, still tells that the lock was ours`, async () => {
+    const { accessor, granted, drive } = lockBench();
+    const lock = await granted();
+    accessor.fail('unlock', replyLost);
+    accessor.fail('find', ...Array.from({ length: looks }, () => sendingLost));
+    assert.equal(await drive(lock.unlock()), true);
+  });
+}
+
+void test('F-39 a release that was lost until the lease had ended does not tell that the lock was ours', async () => {
+  const { accessor, clock, granted, drive } = lockBench();
+  const lock = await granted();
+  accessor.fail('unlock', sendingLost);
+  accessor.fail('find', () => {
+    clock.stall('9m');
+    clock.stall('59900ms');
+    return Promise.reject(new LockStorageError('sending lost', { outcome: 'unknown' }));
+  });
+  accessor.fail(
+    'unlock',
+    delayedBy(() => void clock.stall('1s')),
+  );
+  assert.equal(await drive(lock.unlock()), false);
+});
+
 void test('a release that cannot be written until the lease has ended by itself is an error', async () => {
   const { accessor, clock, other, granted, drive } = lockBench();
   const lock = await granted();
@@ -129,6 +168,45 @@ void test('a release whose outcome cannot be asked for is sent again', async () 
   assert.equal(await drive(lock.unlock()), true);
   assert.ok(await other.lock(JOB));
 });
+
+for (const [what, faults] of [
+  ['', []],
+  [', also when that cannot be asked for at once', [refusedConnection]],
+] as const) {
+  void test(`a release that arrives after its successor was sent tells that the lock was ours${what}`, async () => {
+    const { accessor, granted, drive } = lockBench();
+    const lock = await granted();
+    let arrive = (): Promise<unknown> => Promise.resolve();
+    accessor.fail('unlock', (run) => {
+      arrive = run;
+      return Promise.reject(new LockStorageError('no answer', { outcome: 'unknown' }));
+    });
+    accessor.fail(
+      'unlock',
+      delayedBy(async () => void (await arrive())),
+    );
+    accessor.fail(
+      'find',
+      delayedBy(() => {}),
+      ...faults,
+    );
+    assert.equal(await drive(lock.unlock()), true);
+  });
+}
+
+for (const [what, isTakenOver] of [
+  ['by nobody', false],
+  ['by another holder', true],
+] as const) {
+  void test(`P6 a release after the end of the lease is told as lost, also when its reply is lost: taken over ${what}`, async () => {
+    const { accessor, clock, granted, drive, other } = lockBench();
+    const lock = await granted();
+    clock.stall('11m');
+    if (isTakenOver) assert.ok(await other.lock(JOB));
+    accessor.fail('unlock', replyLost);
+    assert.equal(await drive(lock.unlock()), false);
+  });
+}
 
 void test('a release that the schema forbids is not tried again', async () => {
   const { accessor, granted } = lockBench();

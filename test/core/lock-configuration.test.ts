@@ -88,7 +88,7 @@ const REFUSED: [Partial<LockConfiguration>, RegExp][] = [
 ];
 
 for (const [part, message] of REFUSED) {
-  void test(`${JSON.stringify(part)} is refused, by name and value`, () => {
+  void test(`F-80 ${JSON.stringify(part)} is refused, by name and value`, () => {
     assert.throws(() => checkLockConfiguration({ name: 'job', lockAtMostFor: '1h', ...part }), {
       code: 'CRONLATCH_INVALID_CONFIGURATION',
       message,

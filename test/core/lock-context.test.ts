@@ -37,7 +37,7 @@ void test('inside two leases both are held, and the inner one is current', async
   }, JOB);
 });
 
-void test('work that the job left behind does not hold the lock any more', async () => {
+void test('F-86 work that the job left behind does not hold the lock any more', async () => {
   const { executor } = executorBench();
   const { promise, resolve } = signal();
   let leaked: Promise<unknown> = Promise.resolve();

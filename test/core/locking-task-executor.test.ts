@@ -41,7 +41,7 @@ void test('P7 when it is not known that the lock was obtained, the task does not
 });
 
 for (const thrown of [new Error('mine'), 'a string', null, undefined, 0]) {
-  void test(`P9 what the task throws (${String(thrown)}) is rethrown as it is, after the release`, async () => {
+  void test(`P9 F-09 what the task throws (${String(thrown)}) is rethrown as it is, after the release`, async () => {
     const { executor, other, names } = executorBench();
     const outcome = await executor
       .executeWithLock(() => Promise.reject(thrown as Error), JOB)
@@ -55,7 +55,7 @@ for (const thrown of [new Error('mine'), 'a string', null, undefined, 0]) {
   });
 }
 
-void test('P9 a release that fails replaces neither the value nor the error', async () => {
+void test('P9 F-09 a release that fails replaces neither the value nor the error', async () => {
   const { executor, accessor, drive, names } = executorBench();
   const never = Array.from({ length: 5000 }, () => refusedConnection);
   accessor.fail('unlock', ...never);
@@ -90,7 +90,7 @@ void test('P9 a release that takes long goes on behind the caller, who waits ten
   assert.deepEqual(executor.runs.active, []);
 });
 
-void test('a second tick in the same process is refused without a statement', async () => {
+void test('F-89 a second tick in the same process is refused without a statement', async () => {
   const { executor, accessor, names } = executorBench();
   const { promise, resolve } = signal();
   const first = executor.executeWithLock(() => promise, JOB);
@@ -112,7 +112,7 @@ void test('a second tick in the same process is refused without a statement', as
   ]);
 });
 
-void test('a handler that ignores its aborted signal is not started again here, and is reported once a lease', async () => {
+void test('F-10 a handler that ignores its aborted signal is not started again here, and is reported once a lease', async () => {
   const { executor, clock, names } = executorBench();
   const { promise, resolve } = signal();
   const stuck = executor.executeWithLock(() => promise, JOB);
@@ -145,7 +145,7 @@ const UNAWAITABLE: [string, LockedTask<unknown>][] = [
 ];
 
 for (const [what, task] of UNAWAITABLE) {
-  void test(`a handler that returns ${what} is refused: its work would run after the release`, async () => {
+  void test(`F-12 a handler that returns ${what} is refused: its work would run after the release`, async () => {
     const { executor, names } = executorBench();
     await assert.rejects(
       executor.executeWithLock(task, JOB),
@@ -155,7 +155,7 @@ for (const [what, task] of UNAWAITABLE) {
   });
 }
 
-void test('any other value is a value: a thenable is awaited, an array or a map is not', async () => {
+void test('F-12 any other value is a value: a thenable is awaited, an array or a map is not', async () => {
   const { executor } = executorBench();
   const thenable = { then: (yes: (value: number) => void) => yes(7) } as PromiseLike<number>;
   assert.deepEqual(await executor.executeWithLock(() => thenable, JOB), { executed: true, value: 7 });

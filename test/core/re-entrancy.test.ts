@@ -4,7 +4,7 @@ import { LockingTaskExecutor } from 'cronlatch';
 import { executorBench, signal } from '../support/executor-bench';
 import { JOB, turn } from '../support/lock-bench';
 
-void test('inside its own lease a task runs in that lease, without a statement', async () => {
+void test('F-86 inside its own lease a task runs in that lease, without a statement', async () => {
   const { executor, accessor } = executorBench();
   const result = await executor.executeWithLock(async (outer) => {
     const before = accessor.calls.length;
@@ -37,7 +37,7 @@ void test('the lease is released when the handler and every run nested in it hav
   assert.ok(await other.lock(JOB));
 });
 
-void test('work that the job left behind is outside: after the release the lock is asked for afresh', async () => {
+void test('F-86 work that the job left behind is outside: after the release the lock is asked for afresh', async () => {
   const { executor, accessor } = executorBench();
   const { promise, resolve } = signal();
   let leaked: Promise<unknown> = Promise.resolve();
@@ -50,7 +50,7 @@ void test('work that the job left behind is outside: after the release the lock 
   assert.deepEqual(accessor.calls, ['updateRecord', 'unlock']);
 });
 
-void test('past its deadline a lease counts as none: the same process does not run the job inside it', async () => {
+void test('F-86 past its deadline a lease counts as none: the same process does not run the job inside it', async () => {
   const { executor, clock } = executorBench();
   const result = await executor.executeWithLock(async () => {
     clock.stall('11m');
@@ -59,7 +59,7 @@ void test('past its deadline a lease counts as none: the same process does not r
   assert.deepEqual(result, { executed: true, value: { executed: false, reason: 'running-here' } });
 });
 
-void test('another lock inside a lease is asked for, and another provider always is', async () => {
+void test('F-87 another lock inside a lease is asked for, and another provider always is', async () => {
   const { executor, otherExecutor, accessor } = executorBench();
   await executor.executeWithLock(async () => {
     assert.deepEqual(await executor.executeWithLock(() => 'inner', { ...JOB, name: 'inner' }), {

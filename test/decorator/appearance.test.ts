@@ -49,20 +49,20 @@ let bench: TestGuard;
 before(() => void (bench = useTestGuard()));
 after(() => bench.dispose());
 
-void test('this, arguments and the value go through', async () => {
+void test('F-88 this, arguments and the value go through', async () => {
   assert.equal(await new Jobs('Ada').greet('Hello'), 'Hello, Ada!');
   assert.equal(await new Jobs('Ada').greet('Hello', '?'), 'Hello, Ada?');
   assert.equal(await new Jobs('Ada').count(1, 2, 3), 3);
   assert.equal(await new Jobs('Ada').greet.call({ label: 'Bob' } as Jobs, 'Hello'), 'Hello, Bob!');
 });
 
-void test('a method under a symbol key is guarded', async () => {
+void test('F-84 a method under a symbol key is guarded', async () => {
   const acquired = bench.next('lock:acquired');
   assert.equal(await new Jobs('Ada')[KEY](), 'Ada');
   assert.equal((await acquired).name, 'keyed');
 });
 
-void test('a static method is guarded, and its this is the class that it was called on', async () => {
+void test('F-84 a static method is guarded, and its this is the class that it was called on', async () => {
   assert.equal(await Jobs.greetAll(), 'static');
   assert.equal(await Others.greetAll(), 'static others');
 });
@@ -73,7 +73,7 @@ void test('a method that is private to TypeScript is guarded when its class call
   assert.equal((await acquired).name, 'private');
 });
 
-void test('name and length are those of the method', () => {
+void test('F-85 F-88 name and length are those of the method', () => {
   const { greet, count, [KEY]: keyed } = Jobs.prototype as unknown as Record<string | symbol, () => void>;
   assert.deepEqual([greet?.name, greet?.length], ['greet', 1]);
   assert.deepEqual([count?.name, count?.length], ['count', 0]);
@@ -86,7 +86,7 @@ void test('it is a method among others: not enumerable, writable, configurable',
   assert.deepEqual(flagsOf('greet'), flagsOf('plain'));
 });
 
-void test('an inherited method is the same function, under the same lock', () => {
+void test('F-84 an inherited method is the same function, under the same lock', () => {
   assert.equal(Object.hasOwn(Others.prototype, 'greet'), false);
   assert.equal(Reflect.get(new Others('Bob'), 'greet'), Reflect.get(new Jobs('Ada'), 'greet'));
 });

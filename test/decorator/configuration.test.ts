@@ -39,7 +39,7 @@ const REFUSED: [LockConfiguration, RegExp][] = [
 ];
 
 for (const [configuration, message] of REFUSED) {
-  void test(`${JSON.stringify(configuration)} is refused before the method is ever called`, () => {
+  void test(`F-80 ${JSON.stringify(configuration)} is refused before the method is ever called`, () => {
     assert.throws(
       () => {
         class Jobs {
@@ -72,7 +72,7 @@ for (const configuration of TAKEN) {
   });
 }
 
-void test('by position the same is refused', () => {
+void test('F-80 by position the same is refused', () => {
   assert.throws(() => SchedulerLock('job', '10'), /lockAtMostFor of lock 'job' is "10"/);
   assert.throws(() => SchedulerLock('job', '1m', '2m'), /lockAtLeastFor \(2m\)/);
   assert.throws(() => SchedulerLock('job ', '1m'), /white space/);

@@ -44,7 +44,7 @@ function counted(name: EventName): { count: number } {
   return counter;
 }
 
-void test('an override and the method that it calls by super both run, in one lease', async () => {
+void test('F-84 an override and the method that it calls by super both run, in one lease', async () => {
   const acquired = counted('lock:acquired');
   const started = counted('run:started');
   assert.equal(await new SameLock().nightly(), 'sub of base');
@@ -57,12 +57,12 @@ void test('when the override is skipped, so is what it would have called', async
   assert.equal(await new SameLock().nightly(), undefined);
 });
 
-void test('an override without a lock of its own has none', async () => {
+void test('F-84 an override without a lock of its own has none', async () => {
   await bench.lockProvider.lock(LOCK);
   assert.equal(await new NoLock().nightly(), 'no lock');
 });
 
-void test('a method that calls itself by this is guarded, from guarded methods and from others', async () => {
+void test('F-86 a method that calls itself by this is guarded, from guarded methods and from others', async () => {
   const held = await bench.lockProvider.lock(LOCK);
   assert.equal(await new Base().unguarded(), undefined);
   assert.equal(await new Base().outer(), undefined);

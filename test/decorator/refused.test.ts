@@ -5,7 +5,7 @@ import { useTestGuard } from 'cronlatch/testing';
 
 const refused = (message: RegExp) => ({ name: 'InvalidLockUseError', message });
 
-void test('twice on one method, naming the method and both locks', () => {
+void test('F-84 twice on one method, naming the method and both locks', () => {
   assert.throws(
     () => {
       class Jobs {
@@ -19,7 +19,7 @@ void test('twice on one method, naming the method and both locks', () => {
   );
 });
 
-void test('on a getter', () => {
+void test('F-84 on a getter', () => {
   assert.throws(
     () => {
       class Jobs {
@@ -35,7 +35,7 @@ void test('on a getter', () => {
   );
 });
 
-void test('on a setter', () => {
+void test('F-84 on a setter', () => {
   assert.throws(
     () => {
       class Jobs {
@@ -49,7 +49,7 @@ void test('on a setter', () => {
   );
 });
 
-void test('on an accessor', () => {
+void test('F-84 on an accessor', () => {
   assert.throws(
     () => {
       class Jobs {
@@ -63,7 +63,7 @@ void test('on an accessor', () => {
   );
 });
 
-void test('on a class', () => {
+void test('F-84 on a class', () => {
   assert.throws(
     () => {
       // @ts-expect-error -- a class is no method

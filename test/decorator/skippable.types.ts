@@ -59,37 +59,37 @@ export class Taken {
 }
 
 export class Refused {
-  // @ts-expect-error -- a skipped call resolves to undefined, which is no Report
+  // @ts-expect-error -- "a skipped run resolves to undefined: declare Promise<T | undefined>"
   @SchedulerLock('job', '1m')
   async certain(): Promise<Report> {
     return await Promise.resolve(report);
   }
 
-  // @ts-expect-error -- null is not what a skipped call resolves to
+  // @ts-expect-error -- "a skipped run resolves to undefined: declare Promise<T | undefined>"
   @SchedulerLock('job', '1m')
   async nullable(): Promise<Report | null> {
     return await Promise.resolve(null);
   }
 
-  // @ts-expect-error -- it returns a promise from then on
+  // @ts-expect-error -- "a guarded method is asynchronous: declare Promise<T | undefined>"
   @SchedulerLock('job', '1m')
   plain(): Report {
     return report;
   }
 
-  // @ts-expect-error -- it returns a promise from then on
+  // @ts-expect-error -- "a guarded method is asynchronous: declare Promise<T | undefined>"
   @SchedulerLock('job', '1m')
   plainOrUndefined(): number | undefined {
     return 1;
   }
 
-  // @ts-expect-error -- a skipped call resolves to undefined, which is no T
+  // @ts-expect-error -- "a skipped run resolves to undefined: declare Promise<T | undefined>"
   @SchedulerLock('job', '1m')
   async generic<T>(item: T & object): Promise<T & object> {
     return await Promise.resolve(item);
   }
 
-  // @ts-expect-error -- nobody would wait for the work of a generator
+  // @ts-expect-error -- "a guarded method is asynchronous: declare Promise<T | undefined>"
   @SchedulerLock('job', '1m')
   *generator(): Generator<number> {
     yield 1;

@@ -117,6 +117,8 @@ void test('a line of the witness file can be read back, and half a line is refus
     formatLine({ ...line, event: 'enter', reason: undefined }),
     `enter w3 2026-11-21T03:00:01.000Z ${at(1) + 4}`,
   );
+  const asked: WitnessLine = { ...line, event: 'day-asked', reason: 'already-completed' };
+  assert.deepEqual(parseLine(formatLine(asked)), asked);
   for (const text of [
     '',
     'enter',

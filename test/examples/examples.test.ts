@@ -1,43 +1,167 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { mysqlDatabase, sqliteDatabase, testOn, type TestDatabase } from '../support/databases';
+import { testOnEvery } from '../support/databases';
+
+interface Example {
+  readonly file: string;
+  readonly shows: string;
+  readonly check: (lines: readonly string[]) => void;
+}
+
+const EXAMPLES: readonly Example[] = [
+  {
+    file: '01-decorator',
+    shows: 'of two calls at once, one runs',
+    check(lines) {
+      assert.deepEqual(lines, [
+        'closing the day, as the first asked',
+        'the first call: closed',
+        'the second call: skipped',
+        'a late call: skipped',
+      ]);
+    },
+  },
+  {
+    file: '02-node-cron',
+    shows: 'a job runs at its ticks, and the process ends',
+    check(lines) {
+      assert.equal(lines.at(0), 'sending invoices');
+      assert.equal(lines.at(-1), 'closed');
+    },
+  },
+  {
+    file: '03-keep-alive',
+    shows: 'a job outlives its first lease, and stops when its lock is lost',
+    check(lines) {
+      // How often it is renewed in three seconds is the machine's to say.
+      assert.deepEqual(withoutRepetitions(lines), [
+        'a job of three seconds',
+        'renewed for 2000 ms',
+        'released, still ours: true',
+        'a job of an hour',
+        `Lock 'export-orders' is lost while its job runs: the store says that it is not ours any more.`,
+        'released, still ours: false',
+        'it ended with an AbortError',
+      ]);
+    },
+  },
+  {
+    file: '05-two-processes',
+    shows: 'each tick is run by one process, and the job goes on when the other is killed',
+    check(lines) {
+      const runs = lines.flatMap((line) => runIn(line) ?? []);
+      const [killed] = lines.flatMap((line) => /^(\w+) is killed$/.exec(line)?.[1] ?? []);
+      assert.equal(new Set(runs.map(({ tick }) => tick)).size, runs.length, 'no tick is run twice');
+      assert.deepEqual(
+        runs.slice(1).map(({ worker }) => worker === killed),
+        [true, false, false],
+      );
+      assert.equal(lines.at(-1), 'all have ended');
+    },
+  },
+  {
+    file: '06-once-per-business-day',
+    shows: 'a day that is done stays done, for another instance too',
+    check(lines) {
+      const inLedger = 'the ledger: completed, attempts 1, result "closed"';
+      assert.deepEqual(lines, [
+        'closing the day, attempt 1',
+        'the first instance: closed',
+        inLedger,
+        'another one, an hour later is told: already-completed',
+        'another one, an hour later: skipped',
+        inLedger,
+      ]);
+    },
+  },
+  {
+    file: '07-retry-and-catch-up',
+    shows: 'what failed and what was missed is brought back without a tick, today first',
+    check(lines) {
+      assert.deepEqual(lines, [
+        'missed: 2 days',
+        'the report of 0 days ago, attempt 1',
+        'failed, and is tried again: Error: the figures have not come yet',
+        'the report of 2 days ago, attempt 1',
+        'the report of 1 days ago, attempt 1',
+        'the tick of today is over',
+        'the report of 0 days ago, attempt 2',
+        'missed: 0 days',
+      ]);
+    },
+  },
+  {
+    file: '08-exactly-once-effects',
+    shows: 'a run that was replaced leaves no effect, and the one in its place leaves one',
+    check(lines) {
+      assert.deepEqual(lines, [
+        'the day is to be run again, as generation 1',
+        'the first run: ClaimLostError, all is rolled back',
+        'has a key for others: true',
+        'the second run: paid',
+        'a third call: skipped',
+        'payouts: 1',
+      ]);
+    },
+  },
+  {
+    file: '10-node-cron-coordinator',
+    shows: 'of two instances one is elected for each tick, which the ledger keeps',
+    check(lines) {
+      const runs = lines.flatMap((line) => /^(one|the other) runs$/.exec(line)?.[1] ?? []);
+      assert.ok(runs.length >= 1);
+      assert.match(lines.join('\n'), /^(one|the other) does not run: not-elected$/m);
+      assert.deepEqual(lines.slice(-2), [`the ledger: completed, "by ${runs[0]}"`, 'elected again: false']);
+    },
+  },
+  {
+    file: '11-croner',
+    shows: 'each tick that two instances hear of is run by one of them',
+    check(lines) {
+      const ticks = lines.flatMap((line) => /^([\d:]{8}) runs \(instance [12]\)$/.exec(line)?.[1] ?? []);
+      assert.ok(ticks.length >= 2, 'on a busy machine there are fewer than four');
+      assert.equal(new Set(ticks).size, ticks.length, 'no tick is run twice');
+      assert.equal(lines.length, ticks.length + 1);
+      assert.equal(lines.at(-1), 'closed');
+    },
+  },
+];
 
 /** What an example prints. Rejects if it ends with another status than 0, or not at all. */
-async function outputOf(t: TestContext, example: string, database: TestDatabase): Promise<string[]> {
-  t.after(() => database.dispose());
+async function outputOf(file: string, environment: Record<string, string>): Promise<string[]> {
   const { stdout, stderr } = await promisify(execFile)(
     process.execPath,
-    [join(__dirname, '../../examples', example)],
-    { env: { ...process.env, DATABASE_URL: undefined, ...database.environment }, timeout: 60_000 },
+    [join(__dirname, '../../examples', `${file}.js`)],
+    { env: { ...process.env, DATABASE_URL: undefined, ...environment }, timeout: 60_000 },
   );
   assert.equal(stderr, '');
   return stdout.trimEnd().split('\n');
 }
 
-async function decorator(t: TestContext, database: TestDatabase): Promise<void> {
-  assert.deepEqual(await outputOf(t, '01-decorator.js', database), [
-    'closing the day, as the first asked',
-    'the first call: closed',
-    'the second call: skipped',
-    'a late call: skipped',
+function runIn(line: string): { tick: string; worker: string } | undefined {
+  const [, tick, worker] = /^([\d:]{8}) runs \((\w+)\)$/.exec(line) ?? [];
+  return tick === undefined || worker === undefined ? undefined : { tick, worker };
+}
+
+function withoutRepetitions(lines: readonly string[]): string[] {
+  return lines.filter((line, index) => line !== lines[index - 1]);
+}
+
+for (const { file, shows, check } of EXAMPLES) {
+  // They wait more than they work.
+  void describe(file, { concurrency: true }, () => {
+    testOnEvery(shows, async ({ environment }) => check(await outputOf(file, environment)));
+  });
+}
+
+void test('04-own-lock-provider: a lock is kept until lockAtLeastFor has passed, and expires', async () => {
+  assert.deepEqual(await outputOf('04-own-lock-provider', {}), [
+    'here: rotating, with fencing token 1',
+    `there, meanwhile: { executed: false, reason: 'locked' }`,
+    `there, afterwards: { executed: false, reason: 'locked' }`,
+    'expires within 30 s: true',
   ]);
-}
-
-async function nodeCron(t: TestContext, database: TestDatabase): Promise<void> {
-  const lines = await outputOf(t, '02-node-cron.js', database);
-  assert.equal(lines.at(0), 'sending invoices');
-  assert.equal(lines.at(-1), 'closed');
-}
-
-void test('01-decorator: of two calls at once, one runs', (t) => decorator(t, sqliteDatabase()));
-void test('02-node-cron: a job runs at its ticks, and the process ends', (t) =>
-  nodeCron(t, sqliteDatabase()));
-testOn('mysql', '01-decorator: of two calls at once, one runs', async (t) =>
-  decorator(t, await mysqlDatabase()),
-);
-testOn('mysql', '02-node-cron: a job runs at its ticks, and the process ends', async (t) =>
-  nodeCron(t, await mysqlDatabase()),
-);
+});

@@ -13,21 +13,32 @@ async function ready(t: TestContext, scenario: string): Promise<ChildScript> {
 }
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  void test(`${signal} closes the guard, and then ends the process as it would have`, SOON, async (t) => {
-    const script = await ready(t, 'a job');
-    script.kill(signal);
-    assert.deepEqual(await script.ended, { code: null, signal });
-    assert.deepEqual(script.lines, ['ready', 'closing', 'job ended', 'released', 'closed']);
-  });
+  void test(
+    `F-13 ${signal} closes the guard, and then ends the process as it would have`,
+    SOON,
+    async (t) => {
+      const script = await ready(t, 'a job');
+      script.kill(signal);
+      assert.deepEqual(await script.ended, { code: null, signal });
+      assert.deepEqual(script.lines, ['ready', 'closing', 'job ended', 'released', 'closed']);
+    },
+  );
 }
 
-void test('a second signal ends the process at once, while a job hangs', SOON, async (t) => {
+void test('F-14 a second signal ends the process at once, while a job hangs', SOON, async (t) => {
   const script = await ready(t, 'hanging job');
   script.kill('SIGTERM');
   await script.line('closing');
   script.kill('SIGTERM');
   assert.deepEqual(await script.ended, { code: null, signal: 'SIGTERM' });
   assert.deepEqual(script.lines, ['ready', 'closing']);
+});
+
+void test('F-14 other signals end the process as ever: nobody waits for its job', SOON, async (t) => {
+  const script = await ready(t, 'hanging job');
+  script.kill('SIGHUP');
+  assert.deepEqual(await script.ended, { code: null, signal: 'SIGHUP' });
+  assert.deepEqual(script.lines, ['ready']);
 });
 
 for (const listener of ['another listener', 'a listener once']) {

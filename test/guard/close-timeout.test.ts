@@ -5,7 +5,7 @@ import { currentLock, LockAssert } from 'cronlatch';
 import { guardBench, runningJob } from '../support/guard-bench';
 import { JOB, turn } from '../support/lock-bench';
 
-void test('signals abort at the time-out less the grace, with an AbortError as their reason', async () => {
+void test('F-13 signals abort at the time-out less the grace, with an AbortError as their reason', async () => {
   const { guard, clock } = guardBench();
   const { lock, finish } = await runningJob(guard);
   const closing = guard.close({ timeout: '20s', grace: '5s' });
@@ -37,7 +37,7 @@ void test('a job that is asked to stop still holds its lock', async () => {
   await closing;
 });
 
-void test('at the time-out it stops waiting: the job is abandoned and keeps its lock until that ends by itself', async () => {
+void test('F-13 at the time-out it stops waiting: the job is abandoned and keeps its lock until that ends by itself', async () => {
   const { guard, clock, other, accessor, names, lines } = guardBench();
   const job = await runningJob(guard);
   const closing = guard.close({ timeout: '20s', grace: '5s' });
@@ -57,7 +57,7 @@ void test('at the time-out it stops waiting: the job is abandoned and keeps its 
   assert.ok(await other.lock(JOB));
 });
 
-void test('nothing is released while its job runs', async () => {
+void test('F-13 nothing is released while its job runs', async () => {
   const { guard, clock, accessor } = guardBench();
   const slow = await runningJob(guard);
   const quick = await runningJob(guard, { ...JOB, name: 'quick' });

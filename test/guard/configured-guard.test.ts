@@ -21,7 +21,7 @@ void test('a guarded method runs through the configured guard', async () => {
   assert.deepEqual(names(), ['lock:acquired', 'run:started', 'run:completed', 'lock:released']);
 });
 
-void test('without a guard a guarded method does not run, and the error says how to configure one', async () => {
+void test('F-87 without a guard a guarded method does not run, and the error says how to configure one', async () => {
   await assert.rejects(method(), (error: NotConfiguredError) => {
     assert.ok(error instanceof NotConfiguredError);
     assert.equal(error.code, 'CRONLATCH_NOT_CONFIGURED');
@@ -32,7 +32,7 @@ void test('without a guard a guarded method does not run, and the error says how
   });
 });
 
-void test('a second guard is refused, and the first stays', async () => {
+void test('F-87 a second guard is refused, and the first stays', async () => {
   const first = guardBench();
   const second = guardBench();
   configureJobGuard(first.guard);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { configureJobGuard, SchedulerLock, type CronlatchEvents } from 'cronlatch';
-import { invoke } from '#cronlatch/guard/invocation';
+import { configureJobGuard, NotConfiguredError, SchedulerLock, type CronlatchEvents } from 'cronlatch';
+import { invoke, invokeTick, type GuardedCallee } from '#cronlatch/guard/invocation';
 import { guardBench, reasonOf } from '../support/guard-bench';
 
 const scheduledAt = new Date('2026-11-20T03:00:00Z');
@@ -49,19 +49,67 @@ void test('it reaches the method through wrappers around it, each time that they
   ]);
 });
 
+const NO_BANK = new Error('no bank today');
+
+/** What a scheduler is told, which answers that the error goes on, or ends there. */
+function scheduler({ ends }: { ends: boolean }) {
+  const errors: unknown[] = [];
+  const callees: GuardedCallee[] = [];
+  const reported = (error: unknown, callee: GuardedCallee): boolean => {
+    errors.push(error);
+    callees.push(callee);
+    return ends;
+  };
+  return { errors, callees, invocation: { scheduledAt, reported } };
+}
+
 void test('the scheduler is told of an error that the guard has reported', async () => {
-  const mine = new Error('mine');
-  const reported: unknown[] = [];
-  const failing = guarded('failing', () => Promise.reject(mine));
-  const call = invoke({ scheduledAt, reported: (error) => void reported.push(error) }, failing);
-  assert.equal(await reasonOf(call), mine);
-  assert.deepEqual(reported, [mine]);
+  const failing = guarded('failing', () => Promise.reject(NO_BANK));
+  const { errors, callees, invocation } = scheduler({ ends: false });
+  const instance = { failing };
+  assert.equal(await reasonOf(invoke(invocation, () => instance.failing())), NO_BANK);
+  assert.deepEqual(errors, [NO_BANK]);
+  assert.deepEqual(callees, [{ instance, method: failing }]);
+});
+
+void test('it may have the error end there: the call resolves to undefined', async () => {
+  const failing = guarded('failing', () => Promise.reject(NO_BANK));
+  const { errors, invocation } = scheduler({ ends: true });
+  assert.equal(await invoke(invocation, failing), undefined);
+  assert.deepEqual(errors, [NO_BANK]);
 });
 
 void test('a job that no guard took on was not reported by one', async () => {
   configureJobGuard(undefined);
-  const reported: unknown[] = [];
   const method = guarded('job', () => Promise.resolve());
-  await reasonOf(invoke({ scheduledAt, reported: (error) => void reported.push(error) }, method));
-  assert.deepEqual(reported, []);
+  const { errors, invocation } = scheduler({ ends: true });
+  await assert.rejects(invoke(invocation, method), NotConfiguredError);
+  assert.deepEqual(errors, []);
+});
+
+void test('of a tick, what the guard has reported comes out as undefined, through wrappers that hear of it', async () => {
+  const heard: unknown[] = [];
+  const failing = guarded('failing', () => Promise.reject(NO_BANK));
+  const wrapped = async (): Promise<unknown> => {
+    try {
+      return await failing();
+    } catch (error) {
+      heard.push(error);
+      throw error;
+    }
+  };
+  assert.equal(await invokeTick(scheduledAt, wrapped), undefined);
+  assert.deepEqual(heard, [NO_BANK]);
+  assert.deepEqual(told(), [['failing', scheduledAt]]);
+});
+
+void test('of a tick, what came from outside of the guard rejects', async () => {
+  const method = guarded('job', () => Promise.resolve('done'));
+  assert.equal(await invokeTick(scheduledAt, method), 'done');
+  const mine = new Error('mine');
+  const wrapped = async (): Promise<never> => {
+    await method();
+    throw mine;
+  };
+  assert.equal(await reasonOf(invokeTick(scheduledAt, wrapped)), mine);
 });

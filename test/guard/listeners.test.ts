@@ -13,7 +13,7 @@ const FAILING = {
 const EVENTS = ['lock:acquired', 'run:started', 'run:completed', 'lock:released'] as const;
 
 for (const [how, listener] of Object.entries(FAILING)) {
-  void test(`a listener that ${how} changes nothing but for a warning`, async () => {
+  void test(`F-90 a listener that ${how} changes nothing but for a warning`, async () => {
     const { guard, told, other } = guardBench();
     for (const name of EVENTS) guard.on(name, listener);
     assert.deepEqual(await guard.run(JOB, () => 42), { executed: true, value: 42 });
@@ -27,7 +27,7 @@ for (const [how, listener] of Object.entries(FAILING)) {
 }
 
 for (const [how, listener] of Object.entries(FAILING)) {
-  void test(`a listener of warnings that ${how} becomes a warning of the process, not an endless loop`, async () => {
+  void test(`F-90 a listener of warnings that ${how} becomes a warning of the process, not an endless loop`, async () => {
     const warned = mock.method(process, 'emitWarning', () => {});
     const { guard, events } = guardBench();
     guard.on('guard:warning', listener);
@@ -41,7 +41,7 @@ for (const [how, listener] of Object.entries(FAILING)) {
   });
 }
 
-void test('a job does not wait for its listeners', async () => {
+void test('F-90 a job does not wait for its listeners', async () => {
   const { guard } = guardBench();
   guard.on('run:started', () => new Promise(() => {}));
   assert.deepEqual(await guard.run(JOB, () => 42), { executed: true, value: 42 });

@@ -14,9 +14,12 @@ function lineOf<K extends EventName>(name: K, event: CronlatchEvents[K]): string
 }
 
 void test('each event that nobody should have to subscribe to is one line', () => {
-  assert.deepEqual(lineOf('lock:failed', { ...scheduled, error: new LockStorageError('no answer') }), [
-    "error: cronlatch lock:failed 'job' (scheduled at 2026-11-20T03:00:00.000Z): the job did not run. Cause: LockStorageError: no answer",
-  ]);
+  assert.deepEqual(
+    lineOf('lock:failed', { ...scheduled, isAskedAgain: false, error: new LockStorageError('no answer') }),
+    [
+      "error: cronlatch lock:failed 'job' (scheduled at 2026-11-20T03:00:00.000Z): the job did not run. Cause: LockStorageError: no answer",
+    ],
+  );
   assert.deepEqual(lineOf('lock:lost', { ...job, error: new LockLostError('too late') }), [
     "error: cronlatch lock:lost 'job': its job still runs and was told to stop. Cause: LockLostError: too late",
   ]);
@@ -32,6 +35,49 @@ void test('each event that nobody should have to subscribe to is one line', () =
   assert.deepEqual(lineOf('guard:warning', { message: 'Look here.', error: new Error('why') }), [
     'warn: cronlatch guard:warning: Look here. Cause: Error: why',
   ]);
+});
+
+const run = { job: 'close-day', scope: '', periodKey: '2026-11-20', generation: 0, attempt: 2 };
+
+void test('a run of a once-per job says which one it is, and what follows', () => {
+  const failed = { ...job, run, error: new Error('no bank'), durationMs: 1 };
+  const told = "error: cronlatch run:failed 'job' job 'close-day' for 2026-11-20, attempt 2: the job failed";
+  assert.deepEqual(lineOf('run:failed', failed), [`${told}. Cause: Error: no bank`]);
+  const retryAt = new Date('2026-11-20T03:10:00Z');
+  assert.deepEqual(lineOf('run:failed', { ...failed, retryAt }), [
+    `${told}; next at 2026-11-20T03:10:00.000Z. Cause: Error: no bank`,
+  ]);
+  const scoped = { ...failed, run: { ...run, scope: 'eu' } };
+  assert.match(lineOf('run:failed', scoped)[0] ?? '', /job 'close-day' \(eu\) for 2026-11-20, attempt 2:/);
+});
+
+void test('a holder that vanished is a line: a warning when its work is repeated, an error when a person is needed', () => {
+  const lostClaim = 'host/1/abc';
+  assert.deepEqual(lineOf('run:takenOver', { ...job, run, lostAttempt: 1, lostClaim }), [
+    "warn: cronlatch run:takenOver 'job' job 'close-day' for 2026-11-20, attempt 2: the holder of its last attempt vanished, and its work is repeated.",
+  ]);
+  assert.deepEqual(lineOf('run:interrupted', { ...job, run, lostClaim }), [
+    "error: cronlatch run:interrupted 'job' job 'close-day' for 2026-11-20, attempt 2: its holder vanished, and it is not repeated: a person must say what became of it.",
+  ]);
+});
+
+void test('of a tick that is asked again, it is said', () => {
+  const failed = { ...scheduled, isAskedAgain: true, error: new LockStorageError('no answer') };
+  assert.deepEqual(lineOf('lock:failed', failed), [
+    "error: cronlatch lock:failed 'job' (scheduled at 2026-11-20T03:00:00.000Z): the job did not run; its tick is asked again. Cause: LockStorageError: no answer",
+  ]);
+});
+
+void test('what was refused and what was skipped is no line: it is how every other instance spends its night', () => {
+  assert.deepEqual(lineOf('run:skipped', { ...job, run, reason: 'already-completed' }), []);
+  const skipped = {
+    ...job,
+    isAskedAgain: true,
+    reason: 'locked',
+    heldBy: undefined,
+    heldUntil: undefined,
+  } as const;
+  assert.deepEqual(lineOf('lock:skipped', skipped), []);
 });
 
 void test('what was thrown stays on its line, however many lines it has', () => {

@@ -39,7 +39,7 @@ void test('logger: false silences', () => {
   for (const { mock } of ways) assert.equal(mock.callCount(), 0);
 });
 
-void test('a logger that throws does not touch the job', async () => {
+void test('F-90 a logger that throws does not touch the job', async () => {
   const failing = (): never => {
     throw new Error('disk full');
   };

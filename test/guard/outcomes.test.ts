@@ -11,7 +11,8 @@ void test('P7 when the store fails, run rejects with its error and the job does 
   const failure = new LockStorageError('the store is down');
   const { guard, told } = guardBench({ lockProvider: failing(() => Promise.reject(failure)) });
   assert.equal(await reasonOf(guard.run(JOB, () => assert.fail('ran'))), failure);
-  assert.deepEqual(told, [['lock:failed', { name: 'job', scheduledAt: undefined, error: failure }]]);
+  const event = { name: 'job', scheduledAt: undefined, isAskedAgain: false, error: failure };
+  assert.deepEqual(told, [['lock:failed', event]]);
 });
 
 void test('P7 a provider that throws instead of rejecting is a failure of the store too', async () => {
@@ -35,7 +36,7 @@ void test('after a failure of the store the next run is tried afresh', async () 
 });
 
 for (const thrown of [new RangeError('mine'), 'a string', null, undefined]) {
-  void test(`P9 the job's own error (${String(thrown)}) is rethrown as it is, and reported`, async () => {
+  void test(`P9 F-09 the job's own error (${String(thrown)}) is rethrown as it is, and reported`, async () => {
     const { guard, events } = guardBench();
     const failures: CronlatchEvents['run:failed'][] = [];
     events.on('run:failed', (event) => void failures.push(event));
@@ -47,7 +48,7 @@ for (const thrown of [new RangeError('mine'), 'a string', null, undefined]) {
   });
 }
 
-void test('P9 a task that throws before its first await is no different', async () => {
+void test('P9 F-09 a task that throws before its first await is no different', async () => {
   const { guard, other, names } = guardBench();
   const mine = new Error('mine');
   const task = (): never => {

@@ -44,7 +44,7 @@ void test('run:started has the fencing token, run:completed how long it took', a
   assert.equal(typeof token, 'number');
 });
 
-void test('a job that outlives its lease is told so, and reported as stuck once, at the next tick', async () => {
+void test('F-81 a job that outlives its lease is told so, and reported as stuck once, at the next tick', async () => {
   const { guard, clock, names } = guardBench();
   const job = await runningJob(guard);
   clock.advance('10m');

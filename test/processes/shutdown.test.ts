@@ -1,106 +1,89 @@
 import assert from 'node:assert/strict';
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { test } from 'node:test';
-import { mysqlDatabase, sqliteDatabase, testOn, type TestDatabase } from '../support/databases';
-import { lockRows, migratedDataSource } from '../support/lock-table';
+import type { TestDatabase } from '../support/databases';
+import { lockRows, migratedDataSource, shiftBack } from '../support/lock-table';
+import { Child } from './child';
+import { testOnEvery } from '../support/databases';
+import type { BillingMessage } from './fixtures/billing-app';
 
-const APP = join(__dirname, 'fixtures', 'billing-app.js');
+type App = Child<BillingMessage>;
 
-/** The app of the README, in a process of its own, inside its job. */
-async function inMidJob({ environment }: TestDatabase): Promise<ChildProcess> {
-  const app = fork(APP, { env: { ...process.env, ...environment } });
-  await message(app, 'enter');
-  return app;
+/** What a test does with the app of the README, and with the lock that it takes. */
+interface Scene {
+  /** Its first instance, inside its job. */
+  readonly first: App;
+  readonly startSecond: () => App;
+  readonly isHeld: () => Promise<boolean>;
+  readonly lockedBy: () => Promise<string>;
+  /** To the lock table, a lease that is moved back in time is one that has passed. */
+  readonly pass: (milliseconds: number) => Promise<void>;
 }
 
-async function message(app: ChildProcess, expected: string): Promise<void> {
-  for (;;) {
-    const [received] = (await Promise.race([
-      once(app, 'message'),
-      once(app, 'exit').then(() => ['exited']),
-    ])) as [string];
-    if (received === expected) return;
-    assert.notEqual(received, 'exited', `the process ended while '${expected}' was awaited`);
-  }
-}
-
-async function settlesOnSignal(database: TestDatabase): Promise<void> {
+async function inMidJob(database: TestDatabase, body: (scene: Scene) => Promise<void>): Promise<void> {
   const dataSource = await migratedDataSource(database);
-  const app = await inMidJob(database);
-  const ended = once(app, 'exit', { signal: AbortSignal.timeout(25_000) });
+  const apps: App[] = [];
+  const start = (): App => {
+    const app = new Child<BillingMessage>('billing-app.js', { environment: database.environment });
+    apps.push(app);
+    return app;
+  };
+  const row = async () => {
+    const rows = await lockRows(dataSource);
+    assert.equal(rows.length, 1);
+    return rows[0]!;
+  };
   try {
-    app.kill('SIGTERM');
-    await message(app, 'closing');
-    assert.deepEqual(
-      (await lockRows(dataSource)).map(({ held }) => held),
-      [true],
-      'the lock is held while its job runs',
-    );
-    app.send('finish');
-    await message(app, 'exit');
-    assert.deepEqual(await ended, [null, 'SIGTERM']);
-    assert.deepEqual(
-      (await lockRows(dataSource)).map(({ held }) => held),
-      [false],
-      'lock_until is at most now',
-    );
+    const first = start();
+    await first.told('enter');
+    await body({
+      first,
+      startSecond: start,
+      isHeld: async () => (await row()).held,
+      lockedBy: async () => (await row()).lockedBy,
+      pass: (milliseconds) => shiftBack(dataSource, milliseconds),
+    });
   } finally {
-    app.kill('SIGKILL');
+    await Promise.all(apps.map((app) => app.end()));
     await dataSource.destroy();
-    await database.dispose();
   }
 }
 
-void test('sqlite: SIGTERM in the middle of a job: the job settles, its lock is free, the process ends within 25 s', () =>
-  settlesOnSignal(sqliteDatabase()));
-
-testOn(
-  'mysql',
-  'SIGTERM in the middle of a job: the job settles, its lock is free, the process ends within 25 s',
-  async () => settlesOnSignal(await mysqlDatabase()),
+testOnEvery(
+  'F-13 SIGTERM in the middle of a job: the job settles, its lock is free, the process ends within 25 s',
+  (database) =>
+    inMidJob(database, async ({ first, isHeld }) => {
+      const ended = first.endedWithin(25_000);
+      first.kill('SIGTERM');
+      await first.told('closing');
+      assert.equal(await isHeld(), true, 'the lock is held while its job runs');
+      first.send({ word: 'finish' });
+      await first.told('leave');
+      assert.deepEqual(await ended, [null, 'SIGTERM']);
+      assert.equal(await isHeld(), false, 'lock_until is at most now');
+    }),
 );
 
-void test('a second SIGTERM ends the process at once, and leaves the lock to lapse', async () => {
-  const database = sqliteDatabase();
-  const dataSource = await migratedDataSource(database);
-  const app = await inMidJob(database);
-  try {
-    app.kill('SIGTERM');
-    await message(app, 'closing');
-    const ended = once(app, 'exit', { signal: AbortSignal.timeout(2000) });
-    app.kill('SIGTERM');
+testOnEvery('F-14 a second SIGTERM ends the process at once, and leaves the lock to lapse', (database) =>
+  inMidJob(database, async ({ first, isHeld }) => {
+    first.kill('SIGTERM');
+    await first.told('closing');
+    const ended = first.endedWithin(2000);
+    first.kill('SIGTERM');
     assert.deepEqual(await ended, [null, 'SIGTERM']);
-    assert.deepEqual(
-      (await lockRows(dataSource)).map(({ held }) => held),
-      [true],
-    );
-  } finally {
-    app.kill('SIGKILL');
-    await dataSource.destroy();
-    await database.dispose();
-  }
-});
+    assert.equal(await isHeld(), true);
+  }),
+);
 
-void test('a holder that was killed blocks the job until its lock has lapsed, and no longer', async () => {
-  const database = sqliteDatabase();
-  const dataSource = await migratedDataSource(database);
-  const first = await inMidJob(database);
-  const died = once(first, 'exit');
-  first.kill('SIGKILL');
-  await died;
-  const second = fork(APP, { env: { ...process.env, ...database.environment } });
-  try {
-    const entered = message(second, 'enter');
-    // To the table, a lease that is moved back in time is one that has passed.
-    await dataSource.query('UPDATE shedlock SET lock_until = lock_until - 60000000');
-    await entered;
-    const [row] = await lockRows(dataSource);
-    assert.match(row?.lockedBy ?? '', new RegExp(`/${second.pid}/`));
-  } finally {
-    second.kill('SIGKILL');
-    await dataSource.destroy();
-    await database.dispose();
-  }
-});
+testOnEvery(
+  'F-01 an instance that starts anew runs the job when the lease of the killed one has passed',
+  (database) =>
+    inMidJob(database, async ({ first, startSecond, isHeld, lockedBy, pass }) => {
+      first.kill('SIGKILL');
+      await first.ended;
+      assert.equal(await isHeld(), true);
+      const second = startSecond();
+      await second.told('skipped');
+      await pass(60_000);
+      await second.told('enter');
+      assert.match(await lockedBy(), new RegExp(`/${second.pid}/`));
+    }),
+);

@@ -7,47 +7,36 @@ import { test } from 'node:test';
 import { LockLostError } from 'cronlatch';
 import { useTestGuard } from 'cronlatch/testing';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
+import { postgres } from '#cronlatch/storage/sql/dialects/postgres';
 import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
 import { lockTableOf } from '#cronlatch/storage/sql/lock-table';
-import { quoteLockTable } from '#cronlatch/storage/sql/sql-dialect';
+import { createLockTable } from '#cronlatch/storage/sql/create-lock-table';
 import { InvoiceJobs } from './invoices';
+import { codeBlocksOf, linkedFilesOf, plainSql } from '../support/page';
 import { mysqlDatabase, testOn } from '../support/databases';
 import { lockRows, migratedDataSource } from '../support/lock-table';
 
-const README = readFileSync('README.md', 'utf8');
-const blocks = (language: string): string[] =>
-  [...README.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, text = '']) => text);
+const BLOCKS = codeBlocksOf('README.md');
 
 void test('every piece of code that names its file is a file that is compiled and run', () => {
-  const named = blocks('ts').filter((text) => text.startsWith('// '));
-  assert.equal(named.length, 3);
-  for (const text of named) {
-    const [first = '', ...rest] = text.split('\n');
-    assert.equal(rest.join('\n'), readFileSync(join('test', 'readme', first.slice(3)), 'utf8'), first);
-  }
+  const named = BLOCKS.flatMap(({ path, text }) => (path === undefined ? [] : [{ path, text }]));
+  assert.equal(named.length, 4);
+  for (const { path, text } of named)
+    assert.equal(text, readFileSync(join('test', 'readme', path), 'utf8'), path);
 });
 
 void test('the tables that it shows are those of the migration', () => {
-  const normal = (sql: string): string =>
-    sql
-      .replace(/--.*$/gm, '')
-      .replace('IF NOT EXISTS ', '')
-      .replace(/[`";]/g, '')
-      .replace(/\s+/g, ' ')
-      .trim();
-  const shown = blocks('sql').map(normal);
-  for (const dialect of [mysql, sqlite]) {
-    assert.ok(
-      shown.includes(normal(dialect.createLockTable(quoteLockTable(lockTableOf(), dialect)))),
-      dialect.name,
-    );
+  const normal = (sql: string): string => plainSql(sql).replace('IF NOT EXISTS ', '');
+  const shown = BLOCKS.filter(({ language }) => language === 'sql').map(({ text }) => normal(text));
+  for (const dialect of [mysql, postgres, sqlite]) {
+    assert.ok(shown.includes(normal(createLockTable(lockTableOf(), dialect))), dialect.name);
   }
 });
 
 void test('what it links to is there', () => {
-  const links = [...README.matchAll(/\]\((?!http|#)([^)#]+)/g)].map(([, path = '']) => path);
-  assert.ok(links.length >= 7);
-  for (const path of links) assert.ok(existsSync(path), path);
+  const files = linkedFilesOf('README.md');
+  assert.ok(files.length >= 7);
+  for (const file of files) assert.ok(existsSync(file), file);
 });
 
 void test('its job with a keep-alive stops when the lease is lost', async () => {

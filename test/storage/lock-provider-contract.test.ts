@@ -1,51 +1,25 @@
-import { test } from 'node:test';
-import { StorageBasedLockProvider } from 'cronlatch';
-import { lockProviderContract, SettableClock, type LockProviderFixture } from 'cronlatch/testing';
-import { TypeOrmLockProvider } from 'cronlatch/typeorm';
-import { parseDuration } from '#cronlatch/core/duration';
-import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
-import { mysqlDatabase, sqliteDatabase, testOn, type TestDatabase } from '../support/databases';
-import { migratedDataSource, nextMillisecond, shiftBack } from '../support/lock-table';
+import { lockProviderContract } from 'cronlatch/testing';
+import { memoryFixture, sqlFixture, transactionalFixture } from '../support/contract-fixtures';
+import { CONTRACT_STORES, describeVariant } from '../support/contract-stores';
+import { placesOf, testCase } from '../support/contract-tests';
+import { databaseOn, SERVER_NAMES, sqliteDatabase, testOn } from '../support/databases';
 
-function memoryFixture(): LockProviderFixture {
-  const clock = new SettableClock();
-  const accessor = new InMemoryStorageAccessor(clock);
-  return {
-    provider: new StorageBasedLockProvider(accessor, { clock }),
-    other: new StorageBasedLockProvider(accessor, { clock }),
-    elapse: (duration) => clock.advance(duration),
-    deleteRecord: (name) => void accessor.delete(name),
-    dispose: () => {},
-  };
+const { memory, sqlite, ...servers } = CONTRACT_STORES;
+
+for (const contractCase of lockProviderContract(memoryFixture, { ...memory, fuzzedNames: 10_000 }))
+  testCase('memory', contractCase);
+
+for (const variant of sqlite.variants) {
+  const places = placesOf(variant, sqliteDatabase);
+  const contract = lockProviderContract(() => sqlFixture(places), sqlite);
+  for (const contractCase of contract) testCase(`sqlite, ${describeVariant(variant)}`, contractCase);
 }
 
-async function sqlFixture(database: TestDatabase): Promise<LockProviderFixture> {
-  const clock = new SettableClock();
-  const dataSource = await migratedDataSource(database);
-  const provider = new TypeOrmLockProvider(dataSource, { clock });
-  const other = new TypeOrmLockProvider(dataSource, { clock });
-  return {
-    provider,
-    other,
-    async elapse(duration) {
-      await shiftBack(dataSource, parseDuration(duration, 'elapse'));
-      clock.advance(duration);
-    },
-    async deleteRecord(name) {
-      await dataSource.query('DELETE FROM shedlock WHERE name = ?', [name]);
-      // Tokens are seeded by the store's clock, and SQLite's steps by milliseconds.
-      await nextMillisecond(dataSource);
-    },
-    async dispose() {
-      await Promise.all([provider.close(), other.close()]);
-      await dataSource.destroy();
-      await database.dispose();
-    },
-  };
+for (const server of SERVER_NAMES) {
+  const { lacks, variants } = servers[server];
+  for (const variant of variants) {
+    const places = placesOf(variant, () => databaseOn(server));
+    for (const { name, run } of lockProviderContract(() => transactionalFixture(places), { lacks }))
+      testOn(server, `${describeVariant(variant)}: ${name}`, run);
+  }
 }
-
-for (const { name, run } of lockProviderContract(memoryFixture)) void test(`memory: ${name}`, run);
-for (const { name, run } of lockProviderContract(() => sqlFixture(sqliteDatabase())))
-  void test(`sqlite: ${name}`, run);
-for (const { name, run } of lockProviderContract(async () => await sqlFixture(await mysqlDatabase())))
-  testOn('mysql', name, run);

@@ -1,78 +1,60 @@
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+/** The databases of the tests, each fresh and a test's own. */
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { randomBytes } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
-import { createConnection, type Connection } from 'mysql2/promise';
-import type { DataSourceOptions } from 'typeorm';
+import { mariadbDatabase, mysqlDatabase } from './mysql-databases';
+import { postgresDatabase } from './postgres-database';
+import type { TestDatabase } from './test-database';
+import { testOn } from './test-on';
 
-interface Server {
-  readonly name: string;
-  readonly url: string;
-  readonly version: string;
-  readonly origin: string;
+export { mariadbDatabase, mysqlDatabase, type MysqlDatabase } from './mysql-databases';
+export { postgresDatabase, type PostgresDatabase } from './postgres-database';
+export type { Administrator, TestDatabase } from './test-database';
+export { reportLack, testOn, testOnOwn } from './test-on';
+
+const ON_SERVERS = { mysql: mysqlDatabase, mariadb: mariadbDatabase, postgres: postgresDatabase };
+
+export type ServerName = keyof typeof ON_SERVERS;
+
+export const SERVER_NAMES = Object.keys(ON_SERVERS) as ServerName[];
+
+export type DatabaseName = ServerName | 'sqlite';
+
+export const DATABASE_NAMES: readonly DatabaseName[] = [...SERVER_NAMES, 'sqlite'];
+
+/** For what is the same on every server. */
+export function databaseOn<Name extends ServerName>(server: Name): ReturnType<(typeof ON_SERVERS)[Name]>;
+export function databaseOn(server: ServerName) {
+  return ON_SERVERS[server]();
 }
 
-const servers = JSON.parse(process.env['CRONLATCH_TEST_SERVERS'] ?? '[]') as Server[];
+type Body = (database: TestDatabase, t: TestContext) => Promise<void>;
 
-/** A fresh database of a test's own. */
-export interface TestDatabase {
-  /** What leads an application to it. */
-  readonly options: DataSourceOptions;
-  /** The environment that leads `ormconfig.ts` to it. */
-  readonly environment: Record<string, string>;
-  dispose(): Promise<void>;
+/** One test for each kind of database, with a fresh one. */
+export function testOnEvery(name: string, body: Body): void {
+  for (const database of DATABASE_NAMES) testWith(database, name, body);
 }
 
-export interface MysqlDatabase extends TestDatabase {
-  readonly name: string;
-  readonly url: string;
-  /** A connection of the test's own, as root. */
-  readonly root: Connection;
+/** A test for one kind of database, with a fresh one. */
+export function testWith(database: DatabaseName, name: string, body: Body): void {
+  if (database === 'sqlite') void test(`sqlite: ${name}`, withDatabase(sqliteDatabase, body));
+  else
+    testOn(
+      database,
+      name,
+      withDatabase(() => databaseOn(database), body),
+    );
 }
 
-/** A test that needs a server. Without the server it is skipped, and the run says so at its end. */
-export function testOn(server: string, name: string, body: (t: TestContext) => Promise<void>): void {
-  const isThere = servers.some((running) => running.name === server);
-  testIf(isThere, server, `${server}: ${name}`, body);
-}
-
-/** A test that needs a server for itself, to kill it: not one that the environment names. */
-export function testOnOwn(server: string, name: string, body: (t: TestContext) => Promise<void>): void {
-  const isPrivate = servers.some((running) => running.name === server && running.origin !== 'environment');
-  testIf(isPrivate, `${server} that may be killed`, `${server}: ${name}`, body);
-}
-
-function testIf(
-  condition: boolean,
-  needed: string,
-  name: string,
-  body: (t: TestContext) => Promise<void>,
-): void {
-  const log = process.env['CRONLATCH_TEST_SKIPS'];
-  if (!condition && log !== undefined) appendFileSync(log, `${needed}\n`);
-  void test(name, condition ? {} : { skip: `there is no ${needed}` }, body);
-}
-
-export async function mysqlDatabase(): Promise<MysqlDatabase> {
-  const server = servers.find(({ name }) => name === 'mysql');
-  if (server === undefined) throw new Error('There is no MySQL: use testOn.');
-  const name = `cronlatch_${randomBytes(6).toString('hex')}`;
-  const root = await createConnection({ uri: server.url });
-  await root.query(`CREATE DATABASE ${name}`);
-  await root.query(`USE ${name}`);
-  const url = new URL(server.url);
-  url.pathname = `/${name}`;
-  return {
-    name,
-    url: url.href,
-    root,
-    options: { type: 'mysql', url: url.href },
-    environment: { DATABASE_URL: url.href },
-    async dispose() {
-      await root.query(`DROP DATABASE ${name}`);
-      await root.end();
-    },
+function withDatabase(create: () => TestDatabase | Promise<TestDatabase>, body: Body) {
+  return async (t: TestContext): Promise<void> => {
+    const database = await create();
+    try {
+      await body(database, t);
+    } finally {
+      await database.dispose();
+    }
   };
 }
 

@@ -43,7 +43,13 @@ export async function runningJob(
     return await end.promise;
   });
   result.catch(() => {}); // Rejections are the caller's.
-  return { lock: await started.promise, result, finish: end.resolve, fail: end.reject };
+  const lock = await Promise.race([started.promise, withoutStart(result)]);
+  return { lock, result, finish: end.resolve, fail: end.reject };
+}
+
+/** Rejects when the run is over: whoever waits for its start would wait for ever. */
+async function withoutStart(result: Promise<TaskResult<unknown>>): Promise<never> {
+  throw new Error(`The job was to start, but it ended at once: ${JSON.stringify(await result)}.`);
 }
 
 /** What a promise rejects with, whatever that is. */

@@ -6,7 +6,7 @@ const migrations = [createCronlatchMigration({ tables: ['lock'] })];
 
 /** The application's DataSource, connected, with the lock table in its database. */
 export async function migratedDataSource({ options }: TestDatabase, more: object = {}): Promise<DataSource> {
-  const dataSource = new DataSource({ ...options, ...more, migrations });
+  const dataSource = new DataSource({ ...options, migrations, ...more });
   await dataSource.initialize();
   await dataSource.runMigrations();
   return dataSource;
@@ -17,50 +17,99 @@ export interface LockRow {
   readonly lockedBy: string;
   readonly held: boolean;
   readonly token: number;
-  /** Lock table's time, milliseconds since 1970. */
-  readonly lockUntilMs: number;
+  /** In the database's time, microseconds since 1970. */
+  readonly lockedAtUs: number;
+  readonly lockUntilUs: number;
 }
 
-const COLUMNS = {
-  mysql: `name, locked_by, fencing_token, lock_until > UTC_TIMESTAMP(6) AS held, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', lock_until) AS until_us`,
-  sqlite: `name, locked_by, fencing_token, lock_until > unixepoch('subsec') * 1000000 AS held, lock_until AS until_us`,
+/** How each kind of database says it; an instant in microseconds since 1970. */
+interface Words {
+  readonly now: string;
+  readonly microseconds: (instant: string) => string;
+  /** @param us an integer in the statement's text */
+  readonly earlier: (column: string, us: number) => string;
+}
+
+const MYSQL: Words = {
+  now: 'UTC_TIMESTAMP(6)',
+  microseconds: (instant) => `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ${instant})`,
+  earlier: (column, us) => `TIMESTAMPADD(MICROSECOND, -(${us}), ${column})`,
 };
 
-export async function lockRows(dataSource: DataSource): Promise<LockRow[]> {
-  const columns = dataSource.options.type === 'mysql' ? COLUMNS.mysql : COLUMNS.sqlite;
+const WORDS: Readonly<Record<string, Words>> = {
+  mysql: MYSQL,
+  mariadb: MYSQL,
+  postgres: {
+    now: 'clock_timestamp()',
+    microseconds: (instant) => `(extract(epoch FROM ${instant}) * 1000000)::bigint`,
+    earlier: (column, us) => `${column} - (${us}) * interval '1 microsecond'`,
+  },
+  'better-sqlite3': {
+    now: `CAST(unixepoch('subsec') * 1000000 AS INTEGER)`,
+    microseconds: (instant) => instant,
+    earlier: (column, us) => `${column} - (${us})`,
+  },
+};
+
+/** As the database of the DataSource says it. */
+export function wordsOf({ options }: DataSource): Words {
+  const words = WORDS[options.type];
+  if (words === undefined) throw new Error(`The tests cannot read a lock table on ${options.type}.`);
+  return words;
+}
+
+export async function lockRows(dataSource: DataSource, table = 'shedlock'): Promise<LockRow[]> {
+  const { now, microseconds } = wordsOf(dataSource);
   const rows = await dataSource.query<Record<string, unknown>[]>(
-    `SELECT ${columns} FROM shedlock ORDER BY name`,
+    `SELECT name, locked_by, fencing_token, CASE WHEN lock_until > ${now} THEN 1 ELSE 0 END AS held,
+       ${microseconds('locked_at')} AS locked_at_us, ${microseconds('lock_until')} AS until_us
+     FROM ${table} ORDER BY name`,
   );
   return rows.map((row) => ({
     name: String(row['name']),
     lockedBy: String(row['locked_by']),
     held: Number(row['held']) === 1,
     token: Number(row['fencing_token']),
-    lockUntilMs: Number(row['until_us']) / 1000,
+    lockedAtUs: Number(row['locked_at_us']),
+    lockUntilUs: Number(row['until_us']),
   }));
 }
 
-const SHIFT = {
-  mysql: `UPDATE shedlock SET lock_until = TIMESTAMPADD(MICROSECOND, -?, lock_until), locked_at = TIMESTAMPADD(MICROSECOND, -?, locked_at)`,
-  sqlite: `UPDATE shedlock SET lock_until = lock_until - ?, locked_at = locked_at - ?`,
-};
-
 /** To the lock table, everything moved back in time is the same as time that has passed. */
-export async function shiftBack(dataSource: DataSource, milliseconds: number): Promise<void> {
-  const statement = dataSource.options.type === 'mysql' ? SHIFT.mysql : SHIFT.sqlite;
-  await dataSource.query(statement, [milliseconds * 1000, milliseconds * 1000]);
+export async function shiftBack(
+  dataSource: DataSource,
+  milliseconds: number,
+  table = 'shedlock',
+): Promise<void> {
+  const { earlier } = wordsOf(dataSource);
+  const shifted = ['lock_until', 'locked_at'].map(
+    (column) => `${column} = ${earlier(column, Math.round(milliseconds * 1000))}`,
+  );
+  await dataSource.query(`UPDATE ${table} SET ${shifted.join(', ')}`);
 }
 
-const NOW_MS = {
-  mysql: `SELECT UNIX_TIMESTAMP(UTC_TIMESTAMP(3)) * 1000 AS ms`,
-  sqlite: `SELECT unixepoch('subsec') * 1000 AS ms`,
-};
+/** Writes a row as another program would. Its names are plain ones: they stand in the text. */
+export async function insertLockRow(
+  dataSource: DataSource,
+  { name, lockedBy, endsInMs }: { name: string; lockedBy: string; endsInMs: number },
+): Promise<void> {
+  const { now, earlier } = wordsOf(dataSource);
+  const lockUntil = earlier(now, Math.round(-endsInMs * 1000));
+  await dataSource.query(
+    `INSERT INTO shedlock (name, locked_by, locked_at, lock_until) VALUES ('${name}', '${lockedBy}', ${now}, ${lockUntil})`,
+  );
+}
+
+/** The database's clock, in microseconds since 1970. */
+export async function databaseNowUs(dataSource: DataSource): Promise<number> {
+  const { now, microseconds } = wordsOf(dataSource);
+  const [row] = await dataSource.query<{ now_us: unknown }[]>(`SELECT ${microseconds(now)} AS now_us`);
+  return Number(row?.now_us);
+}
 
 /** Resolves when the database's clock has moved on by a millisecond at least. */
 export async function nextMillisecond(dataSource: DataSource): Promise<void> {
-  const statement = dataSource.options.type === 'mysql' ? NOW_MS.mysql : NOW_MS.sqlite;
-  const now = async (): Promise<number> =>
-    Math.floor(Number((await dataSource.query<{ ms: number }[]>(statement))[0]?.ms));
-  const before = await now();
-  while ((await now()) <= before);
+  const passed = async (): Promise<number> => Math.floor((await databaseNowUs(dataSource)) / 1000);
+  const before = await passed();
+  while ((await passed()) <= before);
 }

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { ProxiedConnection, type Interpreter } from './proxied-connection';
+import type { Direction } from './proxy-lane';
 
 /** A way to a server that a test can close, open and clog. */
 export interface TcpProxy {
@@ -7,35 +9,42 @@ export interface TcpProxy {
   /** From now on nobody gets through, and who was through is cut off. */
   close(): Promise<void>;
   open(): Promise<void>;
-  /** From now on nothing gets through, but nobody is told. */
-  stall(): void;
+  /** Cuts all connections now; returns how many. New ones get through. */
+  cut(): number;
+  /**
+   * Nothing gets through in this direction, ends of connections neither, but nobody is told. It arrives when the traffic
+   * flows again, unless its connection is cut before.
+   */
+  stall(direction?: Direction | 'both'): void;
+  flow(): void;
+  /** Each piece is held up for so long (0 ends it), and also goes on byte by byte if asked. */
+  delay(milliseconds: number, options?: { readonly bytewise?: boolean }): void;
   /** Each new connection gets that many pieces from the server, and then nothing any more. */
   stallNewAfter(pieces: number): void;
-  flow(): void;
+  /** Who is connected now still gets through, but hears nothing any more; new connections do. */
+  deafen(): void;
+  /** Of how many connections the client has gone, and the server has not been told. */
+  readonly halfOpen: number;
 }
 
-export async function tcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
-  const sockets = new Set<Socket>();
-  let stalled = false;
+interface ProxyOptions {
+  /** Called for each new connection. */
+  readonly interpret?: () => Interpreter;
+}
+
+export async function tcpProxy(
+  target: { host: string; port: number },
+  { interpret }: ProxyOptions = {},
+): Promise<TcpProxy> {
+  const connections = new Set<ProxiedConnection>();
+  const traffic = { stalled: new Set<Direction>(), delayMs: 0, isBytewise: false };
   let piecesForNew = Infinity;
   const server = createServer((client) => {
-    const upstream = connect(target);
-    let piecesLeft = piecesForNew;
-    for (const [from, to] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(from);
-      from.on('data', (chunk) => {
-        if (from === upstream) piecesLeft -= 1;
-        if (!stalled && piecesLeft >= 0) to.write(chunk);
-      });
-      from.on('error', () => to.destroy()); // A cut on one side is a cut on the other.
-      from.on('close', () => {
-        sockets.delete(from);
-        to.destroy();
-      });
-    }
+    const connection = new ProxiedConnection({
+      ...{ client, upstream: connect(target), traffic, pieces: piecesForNew, interpreter: interpret?.() },
+      onClosed: () => connections.delete(connection),
+    });
+    connections.add(connection);
   });
   const listen = async (port: number): Promise<void> => {
     server.listen(port, '127.0.0.1');
@@ -46,21 +55,40 @@ export async function tcpProxy(target: { host: string; port: number }): Promise<
   return {
     port,
     async close() {
-      for (const socket of sockets) socket.destroy();
+      for (const connection of connections) connection.cut();
       if (server.listening) await new Promise((resolve) => server.close(resolve));
     },
     open: () => listen(port),
-    stall: () => void (stalled = true),
-    stallNewAfter: (pieces) => void (piecesForNew = pieces),
+    cut() {
+      const { size } = connections;
+      for (const connection of connections) connection.cut();
+      return size;
+    },
+    stall(direction = 'both') {
+      for (const each of ['to-server', 'to-client'] as const)
+        if (direction === each || direction === 'both') traffic.stalled.add(each);
+    },
     flow() {
-      stalled = false;
+      traffic.stalled.clear();
       piecesForNew = Infinity;
+      for (const connection of connections) connection.pump();
+    },
+    delay(milliseconds, { bytewise = false } = {}) {
+      traffic.delayMs = milliseconds;
+      traffic.isBytewise = bytewise;
+    },
+    stallNewAfter: (pieces) => void (piecesForNew = pieces),
+    deafen() {
+      for (const connection of connections) connection.mute();
+    },
+    get halfOpen() {
+      return [...connections].filter(({ isHalfOpen }) => isHalfOpen).length;
     },
   };
 }
 
 /** The same URL by way of the proxy. */
-export function throughProxy(url: string, { port }: TcpProxy): string {
+export function throughProxy(url: string, { port }: { readonly port: number }): string {
   const through = new URL(url);
   through.port = String(port);
   return through.href;

@@ -2,18 +2,13 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { codeBlocksOf } from '../support/page';
 import { ROOT, SOURCES } from './application';
 
 /** A fixture that the page tells about, and does not show. */
 const NOT_SHOWN = ['node-test/own-store.ts'];
 
-const page = readFileSync(join(ROOT, 'docs/testing-your-jobs.md'), 'utf8');
-const shown = [...page.matchAll(/^```\w*\n(?:\/\/ (?<path>\S+)\n)?(?<text>[^]*?)^```$/gm)].map(
-  ({ groups }) => ({
-    path: groups?.['path'],
-    text: groups?.['text'],
-  }),
-);
+const shown = codeBlocksOf(join(ROOT, 'docs/testing-your-jobs.md'));
 
 void test('every block of code on the page names the file of which it is a copy', () => {
   for (const { path, text } of shown) {

@@ -105,7 +105,7 @@ function outcomeOf({ results }: Runner, ended: Ended): Results & { status: numbe
 
 function resultsOfTap({ stdout }: Ended): Results {
   const names = (pattern: RegExp): string[] => [...stdout.matchAll(pattern)].map(([, name = '']) => name);
-  return { passed: names(/^ *ok \d+ - (.+)$/gm), failed: names(/^ *not ok \d+ - (.+)$/gm) };
+  return { passed: names(/^ *ok \d+ - (.+?)(?: # SKIP .+)?$/gm), failed: names(/^ *not ok \d+ - (.+)$/gm) };
 }
 
 interface JsonReport {

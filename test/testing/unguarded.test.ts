@@ -75,6 +75,6 @@ void test('its error is its own', async () => {
 void test('a method without a lock is refused: the test would say nothing about a guarded one', () => {
   assert.throws(
     () => unguarded(new Report(), 'print'),
-    new InvalidLockUseError('Report.print has no @SchedulerLock.'),
+    new InvalidLockUseError('Report.print has neither @SchedulerLock nor @OncePer…'),
   );
 });

@@ -27,7 +27,7 @@ let bench: TestGuard;
 beforeEach(() => void (bench = useTestGuard()));
 afterEach(() => bench.dispose());
 
-void test('a field that holds a function is guarded', async () => {
+void test('F-84 a field that holds a function is guarded', async () => {
   const acquired = bench.next('lock:acquired');
   assert.equal(await new Jobs('Ada').arrow('Hello'), 'Hello, Ada');
   assert.equal((await acquired).name, 'arrow');
@@ -46,7 +46,7 @@ void test('its name and length are those of the function', () => {
   assert.equal(jobs.function.name, 'named');
 });
 
-void test('a field twice guarded is refused when an instance is made', () => {
+void test('F-84 a field twice guarded is refused when an instance is made', () => {
   class Twice {
     @SchedulerLock('first', '1m')
     @SchedulerLock('second', '1m')

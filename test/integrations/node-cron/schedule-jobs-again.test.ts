@@ -49,7 +49,7 @@ void test('methods that share a lock may both be scheduled, also on several inst
   assert.equal(scheduleJobs(new Sharing(), { guard }).length, 2);
 });
 
-void test('a name that an earlier call has scheduled is refused, naming both places', () => {
+void test('F-84 a name that an earlier call has scheduled is refused, naming both places', () => {
   const guard = newGuard();
   scheduleJobs(new Jobs(), { guard });
   assert.throws(() => scheduleJobs(new Others(), { guard }), {
@@ -59,7 +59,7 @@ void test('a name that an earlier call has scheduled is refused, naming both pla
   assert.equal(getTasks().size, 1);
 });
 
-void test('two guards know nothing of each other’s names', () => {
+void test('F-87 two guards know nothing of each other’s names', () => {
   scheduleJobs(new Jobs(), { guard: newGuard() });
   assert.doesNotThrow(() => scheduleJobs(new Others(), { guard: newGuard() }));
 });
@@ -93,7 +93,7 @@ void test('with a guard that is closed nothing can be scheduled: it would only e
   );
 });
 
-void test('without any guard nothing can be scheduled, and the error says how', () => {
+void test('F-87 without any guard nothing can be scheduled, and the error says how', () => {
   const unconfigured = (caller: string) => ({
     name: 'NotConfiguredError',
     message: new RegExp(`^${caller} has no guard: pass { guard }, or call configureJobGuard`),

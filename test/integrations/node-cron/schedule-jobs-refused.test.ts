@@ -57,7 +57,10 @@ const REFUSED: [string, object[], { name: string; message: RegExp }][] = [
   [
     'a method without a lock',
     [good, new Unguarded()],
-    { name: 'InvalidLockUseError', message: /^Unguarded\.job has @Scheduled but no @SchedulerLock/ },
+    {
+      name: 'InvalidLockUseError',
+      message: /^Unguarded\.job has @Scheduled but neither @SchedulerLock nor @OncePer/,
+    },
   ],
   [
     'an instance with nothing to schedule',

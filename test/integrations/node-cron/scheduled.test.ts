@@ -45,6 +45,15 @@ for (const missedExecutionTolerance of [-1, NaN]) {
   });
 }
 
+for (const maxRandomDelay of [-1, NaN, Infinity, 2 ** 31]) {
+  void test(`a random delay of up to ${maxRandomDelay} is refused where it stands`, () => {
+    assert.throws(() => Scheduled('0 3 * * *', { maxRandomDelay }), {
+      name: 'InvalidLockConfigurationError',
+      message: new RegExp(`^maxRandomDelay is ${maxRandomDelay}:`),
+    });
+  });
+}
+
 class Jobs {
   @Scheduled('0 3 * * *', { timeZone: 'Europe/Paris' })
   @SchedulerLock('above', '1m')

@@ -14,7 +14,7 @@ const MYSQL: [object, SqlFailureKind][] = [
   ...[1053, 1317, 2006, 2013].map((errno): [object, SqlFailureKind] => [{ errno }, 'unknown']),
   ...[1290, 1836, 1792].map((errno): [object, SqlFailureKind] => [{ errno }, 'not-the-primary']),
   [{ errno: 1146 }, 'missing-table'],
-  ...[1054, 1406, 1364].map((errno): [object, SqlFailureKind] => [{ errno }, 'wrong-shape']),
+  ...[1054, 1176, 1406, 1364].map((errno): [object, SqlFailureKind] => [{ errno }, 'wrong-shape']),
   ...[1040, 1045, 1142, 1064].map((errno): [object, SqlFailureKind] => [{ errno }, 'refused']),
   ...['ECONNREFUSED', 'ENOTFOUND'].map((code): [object, SqlFailureKind] => [
     { errno: -111, code },
@@ -36,6 +36,10 @@ const SQLITE: [object, SqlFailureKind][] = [
   ...['SQLITE_BUSY', 'SQLITE_BUSY_SNAPSHOT', 'SQLITE_LOCKED', 'SQLITE_LOCKED_SHAREDCACHE'].map(
     (code): [object, SqlFailureKind] => [{ code }, 'contention'],
   ),
+  ...['SQLITE_CONSTRAINT_UNIQUE', 'SQLITE_CONSTRAINT_PRIMARYKEY'].map((code): [object, SqlFailureKind] => [
+    { code },
+    'duplicate',
+  ]),
   [{ code: 'SQLITE_READONLY' }, 'not-the-primary'],
   [{ code: 'SQLITE_ERROR', message: 'no such table: shedlock' }, 'missing-table'],
   [{ code: 'SQLITE_ERROR', message: 'no such column: fencing_token' }, 'wrong-shape'],

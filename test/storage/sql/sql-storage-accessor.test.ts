@@ -5,20 +5,39 @@ import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
 import { lockTableOf } from '#cronlatch/storage/sql/lock-table';
 import { NamedStatement } from '#cronlatch/storage/sql/named-statement';
 import { SqlStorageAccessor } from '#cronlatch/storage/sql/sql-storage-accessor';
-import type { SqlResult } from '#cronlatch/storage/sql/sql-executor';
+import type { SqlResult, SqlStatement } from '#cronlatch/storage/sql/sql-executor';
 
 const REQUEST = { name: 'job', owner: 'me', lockAtMostForMs: 1000, lockAtLeastForMs: 0 };
+
+/** What the information schema tells of the table that the migration makes. */
+const COLUMNS = [
+  [
+    'name',
+    { type: 'varchar', length: 64, collation_name: 'utf8mb4_bin', charset_name: 'utf8mb4', is_unique: 1 },
+  ],
+  ['lock_until', { type: 'datetime', digits: 6 }],
+  ['locked_at', { type: 'datetime', digits: 6 }],
+  ['locked_by', { type: 'varchar', length: 255, collation_name: 'utf8mb4_bin', charset_name: 'utf8mb4' }],
+  ['fencing_token', { type: 'bigint' }],
+].map(([name, column]) => ({
+  ...{ name, length: null, digits: null, is_unique: 0, is_nullable: 'NO', default_value: null, extra: '' },
+  ...{ kind: 'BASE TABLE', engine: 'InnoDB', transactions: 'YES' },
+  ...(column as object),
+}));
 
 /** An accessor whose driver answers what it should not. */
 function accessorThatGets(result: Partial<SqlResult>): SqlStorageAccessor {
   const answer: SqlResult = { rows: [], affectedRows: undefined, insertId: undefined, ...result };
-  const executor = { execute: () => Promise.resolve(answer), close: () => Promise.resolve() };
+  const execute = ({ text }: SqlStatement): Promise<SqlResult> =>
+    Promise.resolve(text.includes('information_schema') ? { ...answer, rows: COLUMNS } : answer);
   return new SqlStorageAccessor({
-    executor,
+    executor: { execute, transaction: () => assert.fail() },
     dialect: mysql,
     table: lockTableOf(),
     address: 'nowhere',
     redact: (text) => text,
+    sharesSessions: false,
+    warn: assert.fail,
   });
 }
 
@@ -52,9 +71,8 @@ void test('a token may come as a number, a string or a bigint', async () => {
 
 void test('parameters have names, and become what the driver wants, in its order', () => {
   const statement = new NamedStatement('SELECT :b, :a, :b::bigint', (position) => `$${position}`);
-  assert.deepEqual(statement.bind({ a: 1, b: 'x' }), {
-    text: 'SELECT $1, $2, $3::bigint',
-    values: ['x', 1, 'x'],
-  });
+  const bound = statement.bind({ a: 1, b: 'x' });
+  assert.equal(bound.text, 'SELECT $1, $2, $3::bigint');
+  assert.deepEqual(bound.values, ['x', 1, 'x']);
   assert.throws(() => statement.bind({ a: 1 }), /:b has no value/);
 });

@@ -76,10 +76,10 @@ testOn('mysql', 'the table can be in another database of the server', async () =
 });
 
 void test('a migration that is asked for tables that there are not is refused', () => {
-  for (const tables of [[], ['ledger'], ['lock', 'lock']] as unknown as ['lock'][]) {
+  for (const tables of [[], ['locks'], ['lock', 'ledger'], ['lock', 'lock']] as unknown as ['lock'][]) {
     assert.throws(() => createCronlatchMigration({ tables }), {
       code: 'CRONLATCH_INVALID_CONFIGURATION',
-      message: /^tables is .*: use \['lock'\]/,
+      message: /^tables is .*: use \['lock'\] or \['ledger'\], and two migrations for both/,
     });
   }
 });

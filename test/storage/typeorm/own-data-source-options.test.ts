@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { ownMysqlOptions, ownSqliteOptions } from '#cronlatch/storage/typeorm/own-data-source-options';
+import {
+  ownMysqlOptions,
+  ownPostgresOptions,
+  ownSqliteOptions,
+} from '#cronlatch/storage/typeorm/own-data-source-options';
 import { describeDatabase } from '#cronlatch/storage/typeorm/database';
 
 const HABITS = {
@@ -22,6 +27,8 @@ const HABITS = {
     invalidWhereValuesBehavior: {},
   },
 };
+
+const stream = (given: unknown): unknown => ['of', given];
 
 function dataSource(options: object): DataSource {
   // Not connected: only its options are read.
@@ -44,13 +51,14 @@ void test('what leads to the database is taken over, every habit stays behind', 
     ownMysqlOptions(
       dataSource({ ...way, ...HABITS, charset: 'LATIN1_SWEDISH_CI', poolSize: 50, timezone: '+02:00' }),
       5000,
+      stream,
     ),
     {
       ...way,
       charset: 'UTF8MB4_UNICODE_CI',
       ...{
         poolSize: 2,
-        extra: { connectionLimit: 2 },
+        extra: { connectionLimit: 2, stream: ['of', undefined] },
         connectTimeout: 5000,
         supportBigNumbers: true,
         bigNumberStrings: true,
@@ -58,6 +66,45 @@ void test('what leads to the database is taken over, every habit stays behind', 
       },
     },
   );
+});
+
+void test('PostgreSQL: what leads to the database is taken over, every habit stays behind', () => {
+  const way = { type: 'postgres', url: 'postgres://u:p@db/app', ssl: true, applicationName: 'billing' };
+  const kept = { options: '-c search_path=ops', keepAlive: true };
+  const extra = { ...kept, max: 50, statement_timeout: 1, types: {}, query_timeout: 1, parseInt8: true };
+  const habits = { ...HABITS, poolSize: 50, extra, schema: 'ops', parseInt8: true, installExtensions: true };
+  const own = ownPostgresOptions(dataSource({ ...way, ...habits }), 5000, stream) as unknown as OwnPostgres;
+  const { verify, ...ownExtra } = own.extra;
+  assert.deepEqual(
+    { ...own, extra: ownExtra },
+    {
+      ...way,
+      extra: { idleTimeoutMillis: 0, ...kept, max: 2, stream: ['of', undefined] },
+      ...{ poolSize: 2, connectTimeoutMS: 5000, installExtensions: false, logging: false },
+    },
+  );
+  assert.equal(typeof verify, 'function');
+});
+
+interface OwnPostgres {
+  readonly extra: {
+    readonly verify: (client: object, done: (error?: unknown) => void) => void;
+  };
+}
+
+void test('PostgreSQL: the application’s own look at a new client is kept', () => {
+  const looked: unknown[] = [];
+  const client = new EventEmitter();
+  const refusal = new Error('not this one');
+  const verify = (given: unknown, done: (error: Error) => void): void => {
+    looked.push(given);
+    done(refusal);
+  };
+  const source = dataSource({ type: 'postgres', extra: { verify } });
+  const { extra } = ownPostgresOptions(source, 5000, stream) as unknown as OwnPostgres;
+  extra.verify(client, (error) => looked.push(error));
+  assert.deepEqual(looked, [client, refusal]);
+  assert.equal(client.emit('error', new Error('unheard')), true);
 });
 
 void test('of the driver’s own settings, those that would change an answer or the number of connections stay behind', () => {
@@ -68,9 +115,12 @@ void test('of the driver’s own settings, those that would change an answer or 
     multipleStatements: true,
     flags: ['-FOUND_ROWS'],
     enableKeepAlive: true,
+    stream: 'the cloud’s',
   };
-  const { extra: own } = ownMysqlOptions(dataSource({ type: 'mysql', extra }), 5000) as { extra: unknown };
-  assert.deepEqual(own, { connectionLimit: 2, enableKeepAlive: true });
+  const { extra: own } = ownMysqlOptions(dataSource({ type: 'mysql', extra }), 5000, stream) as {
+    extra: unknown;
+  };
+  assert.deepEqual(own, { connectionLimit: 2, enableKeepAlive: true, stream: ['of', 'the cloud’s'] });
 });
 
 void test('with replication, the primary is asked, as plain options', () => {
@@ -78,7 +128,7 @@ void test('with replication, the primary is asked, as plain options', () => {
     master: { host: 'primary', port: 3306, username: 'u', password: 'p', database: 'd' },
     slaves: [{ host: 'replica' }],
   };
-  const own = ownMysqlOptions(dataSource({ type: 'mysql', replication }), 5000) as unknown as Record<
+  const own = ownMysqlOptions(dataSource({ type: 'mysql', replication }), 5000, stream) as unknown as Record<
     string,
     unknown
   >;
@@ -112,7 +162,17 @@ void test('the place of the locks is the same for every way to one database', ()
   const byUrl = place({ type: 'mysql', url: 'mysql://u:p@one:3306/app' });
   assert.equal(byUrl, 'mysql:app');
   assert.equal(place({ type: 'mysql', host: 'two', database: 'app' }), byUrl);
+  assert.equal(place({ type: 'mariadb', database: 'app' }), byUrl);
   assert.notEqual(place({ type: 'mysql', database: 'other' }), byUrl);
+  assert.notEqual(place({ type: 'postgres', database: 'app' }), byUrl);
+});
+
+void test('people are told which server it is', () => {
+  const address = (options: object) => describeDatabase(dataSource(options)).address;
+  assert.equal(address({ type: 'mysql' }), 'MySQL at localhost:3306');
+  assert.equal(address({ type: 'mariadb', url: 'mariadb://u:p@db/app' }), 'MariaDB at db:3306');
+  assert.equal(address({ type: 'postgres', url: 'postgres://u:p@db:6432/app' }), 'PostgreSQL at db:6432');
+  assert.equal(address({ type: 'postgres', host: 'db' }), 'PostgreSQL at db:5432');
 });
 
 void test('secrets are taken out of messages, encoded or not', () => {

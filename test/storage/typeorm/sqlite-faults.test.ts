@@ -14,7 +14,7 @@ function otherWriter({ environment }: TestDatabase): InstanceType<typeof Databas
   return new Database(environment['DATABASE_FILE'] ?? '', { timeout: 0 });
 }
 
-void test('while another process writes, the lock is asked for again, and the event loop goes on', async () => {
+void test('F-55 while another process writes, the lock is asked for again, and the event loop goes on', async () => {
   const database = sqliteDatabase();
   const dataSource = await migratedDataSource(database);
   const provider = new TypeOrmLockProvider(dataSource);
@@ -34,7 +34,7 @@ void test('while another process writes, the lock is asked for again, and the ev
   await database.dispose();
 });
 
-void test('a file that stays busy is an error by name, and nothing is granted afterwards', async () => {
+void test('F-55 a file that stays busy is an error by name, and nothing is granted afterwards', async () => {
   const database = sqliteDatabase();
   const dataSource = await migratedDataSource(database);
   const provider = new TypeOrmLockProvider(dataSource, { statementTimeout: '200ms' });
@@ -137,7 +137,32 @@ void test('on a shared handle that stays inside a transaction nothing runs, and 
   await dataSource.destroy();
 });
 
-void test('a database in memory whose DataSource is not initialized is an error that says so', async () => {
+void test('F-51 when the database can grow no further, a lock that needs room is an error, and one that needs none is kept', async () => {
+  const dataSource = await inMemory();
+  const provider = new TypeOrmLockProvider(dataSource);
+  await (await provider.lock(JOB))?.unlock();
+  const [size] = await dataSource.query<{ page_count: number }[]>('PRAGMA page_count');
+  await dataSource.query(`PRAGMA max_page_count = ${size?.page_count ?? 0}`);
+  let taken = 0;
+  const untilFull = async (): Promise<never> => {
+    for (;;) {
+      assert.ok(await provider.lock({ ...JOB, name: `job-${taken}` }));
+      taken += 1;
+    }
+  };
+  await assert.rejects(untilFull(), {
+    code: 'CRONLATCH_STORAGE',
+    outcome: 'nothing-ran',
+    driverCode: 'SQLITE_FULL',
+  });
+  assert.equal((await lockRows(dataSource)).length, taken + 1);
+  assert.equal(await (await provider.lock(JOB))?.unlock(), true);
+  await dataSource.query('PRAGMA max_page_count = 1000');
+  assert.ok(await provider.lock({ ...JOB, name: `job-${taken}` }));
+  await dataSource.destroy();
+});
+
+void test('F-87 a database in memory whose DataSource is not initialized is an error that says so', async () => {
   const dataSource = new DataSource({ type: 'better-sqlite3', database: ':memory:' });
   await assert.rejects(
     createJobGuard(dataSource),

@@ -33,8 +33,8 @@ async function install(recipe) {
 }
 
 /** @param {import('./types.mjs').Recipe} recipe @param {import('./types.mjs').Program} program */
-async function describe(recipe, { file, root, version }) {
-  if (!root) return `${recipe.label} ${version} is on this machine: ${file}`;
+async function describe(recipe, { file, args, root, version }) {
+  if (!root) return `${recipe.label} ${version} is on this machine: ${args.at(-1) ?? file}`;
   const [kilobytes] = (await run('du', ['-sk', folderOf(recipe)])).split('\t');
   return `${recipe.label} ${version} is in ${shortFolderOf(recipe)} (${Math.round(Number(kilobytes) / 1024)} MB)`;
 }

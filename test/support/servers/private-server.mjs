@@ -6,6 +6,7 @@ import { confirmVersion } from './confirm-version.mjs';
 import { messageOf } from './errors.mjs';
 import { freePort } from './free-port.mjs';
 import { guard } from './process/guard.mjs';
+import { run } from './process/run.mjs';
 import { ServerProcess } from './process/server-process.mjs';
 
 /**
@@ -19,7 +20,8 @@ export class PrivateServer {
   #recipe;
   #program;
   #folder;
-  #releaseFolder;
+  #cleanUp;
+  #release;
   #port = 0;
   version = '';
 
@@ -47,7 +49,8 @@ export class PrivateServer {
     this.#recipe = recipe;
     this.#program = program;
     this.#folder = folder;
-    this.#releaseFolder = guard({ folder });
+    this.#cleanUp = recipe.cleanUp?.(folder);
+    this.#release = guard({ folder, command: this.#cleanUp });
     this.name = recipe.name;
     this.origin = origin;
   }
@@ -61,7 +64,7 @@ export class PrivateServer {
   }
 
   async kill(/** @type {'SIGKILL' | 'SIGTERM'} */ signal = 'SIGKILL') {
-    await this.#process?.end(signal);
+    await this.#process?.end(signal === 'SIGTERM' ? (this.#recipe.shutdownSignal ?? signal) : signal);
     this.#process = undefined;
   }
 
@@ -74,8 +77,9 @@ export class PrivateServer {
     // The data is thrown away, so a clean shutdown would be a waste of a second; and a server that a test has paused
     // with SIGSTOP would never do one.
     await this.kill('SIGKILL');
+    if (this.#cleanUp) await run(this.#cleanUp[0], this.#cleanUp.slice(1));
     await rm(this.#folder, { recursive: true, force: true });
-    this.#releaseFolder();
+    this.#release();
   }
 
   async #serveOnFreePort() {

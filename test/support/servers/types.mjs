@@ -3,7 +3,7 @@
  *
  * @typedef {object} RunningServer
  * @property {string} name the recipe's name, for example 'mysql'
- * @property {string} url names no database
+ * @property {string} url names no database, unless the recipe shares one
  * @property {string} version as the server itself said it
  * @property {'environment' | 'binary' | '.servers' | 'docker'} origin
  * @property {number} [pid] of a private instance
@@ -20,7 +20,7 @@
  *
  * @typedef {object} Program how to run a server's program
  * @property {string} file
- * @property {string[]} args what comes before the server's own arguments
+ * @property {string[]} args what comes before the server's own arguments; when `file` only starts it, the server is last
  * @property {string} [root] the folder it was unpacked into, if it was
  * @property {string} version
  *
@@ -32,12 +32,22 @@
  * @property {(root?: string) => Promise<Program>} find on the machine, or unpacked under `root`; rejects with the reason
  * @property {(program: Program, folder: string) => Promise<unknown>} initialize makes the data in an empty folder
  * @property {(program: Program, folder: string, port: number) => { args: string[], ready: RegExp }} serve
+ * @property {'SIGINT'} [shutdownSignal] of a clean shutdown that does not wait for clients, if that is not SIGTERM
+ * @property {(folder: string) => string[]} [cleanUp] the command that removes what a killed server leaves in the system,
+ *   outside of its folder
+ * @property {boolean} [sharesDatabase] a database cannot be made: tests share the one that the URL names, each under
+ *   keys of its own
  * @property {(port: number) => string} url
  * @property {(url: string) => Promise<string>} askVersion asks the server itself
  * @property {(version: string) => string | undefined} objectionTo why a version is not the server asked for, if it is not
  *
+ * @typedef {Pick<Recipe, 'name' | 'label' | 'packages'> & { find: (root: string) => Promise<unknown> }} Unpacked what
+ *   is fetched and unpacked need not be a server
+ *
  * @typedef {object} PackageSource
  * @property {string} [suite] the machine's own unless told otherwise
  * @property {string} packagePrefix the package's name without the version that some suites put at its end
+ * @property {string[]} [parts] names of further packages without which the program does not run, of those that are no
+ *   libraries; a suite need not have them all
  */
 export {};

@@ -25,16 +25,28 @@ export function shortFolderOf({ name }) {
  * @returns {Promise<{ file: string, args: string[] }>}
  */
 export async function withOwnLoader(root, path) {
-  const libraries = [
-    ...(await librariesUnder(join(root, 'usr/lib'))),
-    ...(await librariesUnder(join(root, 'lib'))),
-  ];
+  const libraries = await librariesOf(root);
   for (const folder of libraries) {
     const loader = (await readdir(folder)).find((name) => /^ld-linux.*\.so\.\d+$/.test(name));
     if (!loader) continue;
     return { file: join(folder, loader), args: ['--library-path', libraries.join(':'), join(root, path)] };
   }
   throw new Error(`no loader (ld-linux) is unpacked under ${root}`);
+}
+
+/**
+ * What stands before a program that was unpacked under `root` and starts others of its kind, as `initdb` does, so that
+ * they are run by the loader of this machine. That one fits when the program comes from the machine's own suite.
+ *
+ * @param {string} root
+ */
+export async function withOwnLibraries(root) {
+  return ['env', `LD_LIBRARY_PATH=${(await librariesOf(root)).join(':')}`];
+}
+
+/** @param {string} root */
+async function librariesOf(root) {
+  return [...(await librariesUnder(join(root, 'usr/lib'))), ...(await librariesUnder(join(root, 'lib')))];
 }
 
 async function librariesUnder(/** @type {string} */ folder) {

@@ -17,7 +17,7 @@ import { unpackInto } from './unpack.mjs';
 /**
  * Resolves when the server is unpacked; rejects with the reason why it cannot be.
  *
- * @param {import('../types.mjs').Recipe} recipe
+ * @param {import('../types.mjs').Unpacked} recipe
  * @param {(line: string) => void} log
  */
 export async function fetchServer(recipe, log) {
@@ -40,7 +40,7 @@ export async function fetchServer(recipe, log) {
     log(`${recipe.label}: looking for it in ${from}`);
     const apt = await openArchive(folder, distribution, suite);
     const name = await packageToFetch(apt, source, from);
-    const packages = await packagesNeededBy(apt, name, from);
+    const packages = await packagesNeededBy(apt, { name, parts: source.parts }, from);
 
     const bytes = packages.reduce((sum, { size }) => sum + size, 0);
     const what = `${packages[0].name} ${packages[0].version} and ${packages.length - 1} libraries`;

@@ -12,7 +12,7 @@
  */
 export async function packageToFetch(apt, { packagePrefix }, from) {
   const names = (await apt.cache('pkgnames', packagePrefix)).split('\n').filter((name) => {
-    return name.startsWith(packagePrefix) && /^(-[\d.]+)?$/.test(name.slice(packagePrefix.length));
+    return name.startsWith(packagePrefix) && /^(-?[\d.]+)?$/.test(name.slice(packagePrefix.length));
   });
   // 'mysql-server-core' is newer than 'mysql-server-core-8.4', as the suites drop the version when they have one only.
   const [newest] = names.sort((a, b) => a.length - b.length || b.localeCompare(a, 'en', { numeric: true }));
@@ -23,18 +23,20 @@ export async function packageToFetch(apt, { packagePrefix }, from) {
 /**
  * The package itself, first, and the libraries that it needs. Their names hold versions and change with the suite, so
  * apt is asked for all that an installation on an empty machine would bring, and of that only what is reached through
- * libraries is taken: the Perl that some of a server's scripts want is not needed to run it.
+ * libraries, and through the parts that are named, is taken: the Perl that some of a server's scripts want is not needed
+ * to run it.
  *
  * @param {PrivateApt} apt
- * @param {string} name
+ * @param {{ name: string, parts?: string[] }} wanted
  * @param {string} from
  */
-export async function packagesNeededBy(apt, name, from) {
+export async function packagesNeededBy(apt, { name, parts = [] }, from) {
   const closure = await installationOf(apt, name, from);
   const needed = new Set([name]);
   for (const reached of needed) {
     for (const dependency of closure.get(reached)?.depends ?? []) {
-      if (closure.get(dependency)?.section.endsWith('libs')) needed.add(dependency);
+      const found = closure.get(dependency);
+      if (found?.section.endsWith('libs') || (found && parts.includes(dependency))) needed.add(dependency);
     }
   }
   return [...needed].map((each) => /** @type {Package} */ (closure.get(each)));

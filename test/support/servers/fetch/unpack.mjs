@@ -9,7 +9,7 @@ import { folderOf, serversFolder } from '../unpacked.mjs';
 /**
  * Unpacks the archives as the recipe's folder of .servers/, which appears at once and complete, or not at all.
  *
- * @param {import('../types.mjs').Recipe} recipe
+ * @param {import('../types.mjs').Unpacked} recipe
  * @param {string[]} archives
  * @param {string} from
  */

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 
 import { gist } from './gist.mjs';
+import { killAll } from './kill-all.mjs';
 import { spawnGuarded } from './spawn-guarded.mjs';
 
 const startLimit = 60_000;
@@ -41,13 +42,23 @@ export class ServerProcess {
     return this.#child.pid;
   }
 
-  /** Resolves when the process is gone. @param {'SIGKILL' | 'SIGTERM'} signal */
+  /**
+   * Resolves when the process is gone, and those that it has started: they share its log.
+   *
+   * @param {'SIGKILL' | 'SIGTERM' | 'SIGINT'} signal
+   */
   async end(signal) {
-    this.#child.kill(signal);
+    if (signal === 'SIGKILL') this.#kill();
+    else this.#child.kill(signal);
     // Keeps this process alive meanwhile, too, which the child does not: see #letGo.
-    const timer = setTimeout(() => this.#child.kill('SIGKILL'), shutdownLimit);
+    const timer = setTimeout(() => this.#kill(), shutdownLimit);
     await this.#closed;
     clearTimeout(timer);
+  }
+
+  #kill() {
+    // Not when it has ended, and its id may be another's.
+    if (this.#child.exitCode === null && this.#child.signalCode === null && this.pid) killAll(this.pid);
   }
 
   /** @param {RegExp} ready @returns {Promise<void>} */

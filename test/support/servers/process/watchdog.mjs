@@ -3,6 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
+import { killAll } from './kill-all.mjs';
+
 /** @type {Map<number, import('./guard.mjs').Guarded>} */
 const guarded = new Map();
 
@@ -13,18 +15,10 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 
 // Processes first: a server that still runs would write into the folder while it is being removed.
-for (const { pid } of guarded.values()) if (pid) killGroup(pid);
+for (const { pid } of guarded.values()) if (pid) killAll(pid);
 for (const { command } of guarded.values())
   if (command) spawnSync(command[0], command.slice(1), { stdio: 'ignore' });
 for (const { folder } of guarded.values()) if (folder) removeFolder(folder);
-
-function killGroup(/** @type {number} */ pid) {
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // It has ended by itself.
-  }
-}
 
 function removeFolder(/** @type {string} */ folder) {
   // The killed server may be writing its last: then the folder is not empty when its entries are gone, and is tried again.

@@ -1,7 +1,10 @@
+import { mariadb } from './mariadb.mjs';
 import { mysql } from './mysql.mjs';
+import { postgres } from './postgres.mjs';
+import { redis } from './redis.mjs';
 
 /** @type {import('../types.mjs').Recipe[]} */
-export const recipes = [mysql];
+export const recipes = [mysql, mariadb, postgres, redis];
 
 /** @param {string} name */
 export function recipeFor(name) {

@@ -14,7 +14,7 @@ export function variableOf(recipe) {
  * @returns {Promise<import('../types.mjs').RunningServer>}
  */
 export async function useNamed(recipe, named) {
-  const url = withoutDatabase(named, variableOf(recipe));
+  const url = urlOf(recipe, named);
   try {
     const version = await confirmVersion(recipe, url);
     return { name: recipe.name, url, version, origin: 'environment', stop: async () => {} };
@@ -27,10 +27,10 @@ export async function useNamed(recipe, named) {
   }
 }
 
-/** Every test run makes a database of its own, so the named one is not to be touched. */
-function withoutDatabase(/** @type {string} */ named, /** @type {string} */ variable) {
-  if (!URL.canParse(named)) throw new WrongServerError(`${variable} is not a URL.`);
+/** Where a test run makes databases of its own, the named one is not to be touched. */
+function urlOf(/** @type {Recipe} */ recipe, /** @type {string} */ named) {
+  if (!URL.canParse(named)) throw new WrongServerError(`${variableOf(recipe)} is not a URL.`);
   const url = new URL(named);
-  url.pathname = '';
+  if (!recipe.sharesDatabase) url.pathname = '';
   return url.href;
 }

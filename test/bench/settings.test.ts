@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { parseSettings } from '../../bench/settings';
+
+void suite('the arguments of the bench', () => {
+  void test('without any, every server is measured in forty rounds, and none must be there', () => {
+    const { servers, ...rest } = parseSettings([]);
+    assert.ok(servers.includes('mysql'));
+    assert.deepEqual(rest, { required: [], slices: 40, sliceMs: 250 });
+  });
+
+  void test('a server that is named must be there', () => {
+    assert.deepEqual(parseSettings(['mysql', '--slices', '5', '--slice-ms=200']), {
+      servers: ['mysql'],
+      required: ['mysql'],
+      slices: 5,
+      sliceMs: 200,
+    });
+  });
+
+  for (const [args, said] of [
+    [['sqlserver'], /no server 'sqlserver'/],
+    [['toString'], /no server 'toString'/],
+    [['--slices', '0'], /--slices is '0'/],
+    [['--slice-ms', '1s'], /--slice-ms is '1s'/],
+    [['--rounds', '3'], /--rounds/],
+  ] as const) {
+    void test(`${args.join(' ')} is refused`, () => assert.throws(() => parseSettings([...args]), said));
+  }
+});

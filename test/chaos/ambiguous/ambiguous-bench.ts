@@ -1,0 +1,91 @@
+import type { TestContext } from 'node:test';
+import { DataSource } from 'typeorm';
+import type { JobGuard } from 'cronlatch';
+import { createJobGuard, TypeOrmLockProvider, type CreateJobGuardOptions } from 'cronlatch/typeorm';
+import { databaseOn, SERVER_NAMES, testOn, type ServerName } from '../../support/databases';
+import { createEffectTable } from '../../support/effects';
+import { ledgerDataSource } from '../../support/run-places';
+import { protocolOf, sqlProxy, type SqlProxy } from '../../support/sql-proxy/sql-proxy';
+import { targetOf, throughProxy } from '../../support/tcp-proxy';
+import type { ServerDatabase } from '../../support/test-database';
+
+/** One process of the application, with a way of its own to the database. */
+export interface ProxiedProcess {
+  readonly proxy: SqlProxy;
+  readonly application: DataSource;
+  readonly provider: TypeOrmLockProvider;
+  readonly guard: JobGuard;
+  /** The jobs whose completion was told. */
+  readonly completed: readonly string[];
+}
+
+interface ProcessOptions extends Pick<CreateJobGuardOptions, 'statementTimeout'> {
+  /** Where its proxy leads. */
+  readonly url?: string | undefined;
+}
+
+/** A database with all tables in it, somebody who reads them past any proxy, and processes that do not get past theirs. */
+export class AmbiguousBench {
+  readonly #closers: (() => Promise<unknown>)[] = [];
+
+  private constructor(
+    readonly server: ServerName,
+    readonly database: ServerDatabase<unknown>,
+    /** Connected. */
+    readonly operator: DataSource,
+  ) {}
+
+  static async on(server: ServerName): Promise<AmbiguousBench> {
+    const database = await databaseOn(server);
+    const operator = await ledgerDataSource(database);
+    await createEffectTable(operator);
+    return new AmbiguousBench(server, database, operator);
+  }
+
+  async process({
+    statementTimeout = '2s',
+    url = this.database.url,
+  }: ProcessOptions = {}): Promise<ProxiedProcess> {
+    const { options } = this.database;
+    const proxy = await sqlProxy(targetOf(url), protocolOf(this.server));
+    this.#closers.push(() => proxy.close());
+    const through = { ...options, url: throughProxy(url, proxy) } as typeof options;
+    const application = await new DataSource(through).initialize();
+    this.#closers.push(() => application.destroy());
+    const provider = new TypeOrmLockProvider(application, { statementTimeout });
+    this.#closers.push(() => provider.close());
+    const guard = await createJobGuard(application, { statementTimeout, dueEvery: false, logger: false });
+    this.#closers.push(() => guard.close({ timeout: 0 }));
+    const completed: string[] = [];
+    guard.on('run:completed', ({ run }) => {
+      if (run !== undefined) completed.push(run.job);
+    });
+    return { proxy, application, provider, guard, completed };
+  }
+
+  async dispose(): Promise<void> {
+    try {
+      for (const close of this.#closers.reverse()) await close();
+    } finally {
+      await this.operator.destroy();
+      await this.database.dispose();
+    }
+  }
+}
+
+/** One test for each server. */
+export function testAmbiguous(
+  name: string,
+  body: (bench: AmbiguousBench, t: TestContext) => Promise<void>,
+): void {
+  for (const server of SERVER_NAMES) {
+    testOn(server, name, async (t) => {
+      const bench = await AmbiguousBench.on(server);
+      try {
+        await body(bench, t);
+      } finally {
+        await bench.dispose();
+      }
+    });
+  }
+}

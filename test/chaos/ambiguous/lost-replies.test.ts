@@ -1,0 +1,11 @@
+import { sampleSize } from '../../support/sample-size';
+import { testAmbiguous } from './ambiguous-bench';
+import { LOCK_SAMPLES } from './lock-samples';
+import { RUN_SAMPLES } from './run-samples';
+import { trySamples } from './try-samples';
+
+const times = sampleSize({ fast: 10, full: 500 });
+
+testAmbiguous('F-39 whatever reply is lost, what is told is what has happened', async (bench, t) => {
+  await trySamples(bench, t, [...LOCK_SAMPLES, ...RUN_SAMPLES], { times, lost: 'reply' });
+});

@@ -1,0 +1,14 @@
+import { sampleSize } from '../../support/sample-size';
+import { testAmbiguous } from './ambiguous-bench';
+import { LOCK_SAMPLES } from './lock-samples';
+import { RUN_SAMPLES } from './run-samples';
+import { trySamples } from './try-samples';
+
+const times = sampleSize({ fast: 4, full: 100 });
+
+testAmbiguous(
+  'F-38 F-40 whatever statement is lost, cut or in silence, what is told is what has happened',
+  async (bench, t) => {
+    await trySamples(bench, t, [...LOCK_SAMPLES, ...RUN_SAMPLES], { times, lost: 'statement' });
+  },
+);

@@ -1,0 +1,36 @@
+/**
+ * What the library told of a statement, judged by the tables: right, wrong, or the error that says that it is not known
+ * — with nothing left behind that anybody would trip over.
+ */
+export type Verdict = 'right' | 'wrong' | 'unresolved';
+
+export type Told<T> = { readonly value: T } | { readonly error: unknown };
+
+export async function told<T>(answer: Promise<T>): Promise<Told<T>> {
+  return await answer.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+}
+
+/** Counts what was judged. */
+export class Tally {
+  readonly #counts = { right: 0, wrong: 0, unresolved: 0 };
+
+  count(verdict: Verdict): void {
+    this.#counts[verdict] += 1;
+  }
+
+  get wrong(): number {
+    return this.#counts.wrong;
+  }
+
+  get right(): number {
+    return this.#counts.right;
+  }
+
+  toString(): string {
+    const { right, wrong, unresolved } = this.#counts;
+    return `${right + wrong + unresolved} lost, ${right} right, ${wrong} wrong, ${unresolved} unresolved`;
+  }
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { parseOptions, UsageError } from './options';
+import type { Report } from './report/write-report';
+
+async function chaos(
+  args: readonly string[],
+  environment: Record<string, string> = {},
+): Promise<{ status: number; out: string; err: string }> {
+  const child = spawn(process.execPath, [join(__dirname, 'main.js'), ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...environment },
+  });
+  const ended = once(child, 'close') as Promise<[number]>;
+  const [out, err, [status]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return { status, out, err };
+}
+
+const SQLITE = ['--server', 'sqlite'];
+const REFUSED: readonly (readonly [args: readonly string[], why: RegExp])[] = [
+  [[], /--server is missing/],
+  [['--server', 'oracle', '--minutes', '1'], /'oracle'/],
+  [SQLITE, /--minutes is missing/],
+  [[...SQLITE, '--minutes', '0'], /--minutes is '0'/],
+  [[...SQLITE, '--minutes', '-1'], /minutes/],
+  [[...SQLITE, '--minutes', 'NaN'], /'NaN'/],
+  [[...SQLITE, '--minutes', '1441'], /'1441'/],
+  [[...SQLITE, '--minutes', '1', '--seed', '1.5'], /--seed is '1.5'/],
+  [[...SQLITE, '--minutes', '1', '--seed', '4294967296'], /--seed/],
+  [[...SQLITE, '--minutes', '1', '--sever', 'mysql'], /sever/],
+];
+
+for (const [args, why] of REFUSED) {
+  void test(`chaos ${args.join(' ')} is refused`, () =>
+    assert.throws(() => parseOptions([...args]), { name: UsageError.name, message: why }));
+}
+
+void test('what is refused is a usage error, never a report', async () => {
+  const { status, out, err } = await chaos([...SQLITE, '--minutes', '0']);
+  assert.deepEqual([status, out], [2, '']);
+  assert.match(err, /--minutes is '0'.*\nUsage: npm run chaos/);
+});
+
+void test('a server that may not be killed is none to be tried', async () => {
+  const { status, err } = await chaos(['--server', 'mysql', '--minutes', '1'], {
+    CRONLATCH_MYSQL_URL: 'mysql://root@127.0.0.1:9/',
+  });
+  assert.equal(status, 2);
+  assert.match(err, /There is no mysql to be tried/);
+});
+
+void test('a short campaign on SQLite keeps all promises, and reports what was tried', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cronlatch-reports-'));
+  try {
+    const { status, out, err } = await chaos([
+      ...SQLITE,
+      '--minutes',
+      '0.15',
+      '--seed',
+      '1',
+      '--report',
+      folder,
+    ]);
+    assert.equal(status, 0, `${out}\n${err}`);
+    assert.match(out, /# Chaos on sqlite: all promises kept/);
+    const name = readdirSync(folder).find((file) => file.endsWith('.json')) ?? '';
+    const report = JSON.parse(readFileSync(join(folder, name), 'utf8')) as Report;
+    assert.deepEqual([report.seed, report.unexplained], [1, []]);
+    assert.ok(report.figures.grants > 0);
+    assert.ok(Object.keys(report.figures.faults).length > 0);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+void test('a campaign that is ended early is none', async () => {
+  const child = spawn(process.execPath, [join(__dirname, 'main.js'), ...SQLITE, '--minutes', '5'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const errors = text(child.stderr);
+  await once(child.stdout, 'data');
+  child.kill('SIGTERM');
+  const [status] = (await once(child, 'close')) as [number];
+  assert.equal(status, 1);
+  assert.match(await errors, /Ended early by SIGTERM/);
+});

@@ -1,0 +1,26 @@
+import { isTransactional } from '../worker/orders';
+import type { Evidence, FinalRun } from './evidence';
+
+/** L1 to L3: each run is completed once, by the attempt whose effects are there, and only one was told that it did it. */
+export function checkRuns({ runs, keys, journal }: Evidence): string[] {
+  const byKey = new Map(runs.map((run) => [run.key, run]));
+  const executed = new Map<string, number>();
+  for (const entry of journal)
+    if (entry.k === 'run' && entry.verdict === 'executed')
+      executed.set(entry.key, (executed.get(entry.key) ?? 0) + 1);
+  const twice = [...executed].filter(([, count]) => count > 1);
+  return [
+    ...twice.map(([key, count]) => `${key} was told as executed ${count} times`),
+    ...keys.flatMap((key) => {
+      const run = byKey.get(key);
+      return run?.state === 'completed' ? checkEffects(run) : [`${key} is ${run?.state ?? 'missing'}`];
+    }),
+  ];
+}
+
+function checkEffects({ key, attempt, effects }: FinalRun): string[] {
+  const told = `${key}, completed as attempt ${attempt}, has effects of the attempts ${effects.join(', ') || 'none'}`;
+  if (isTransactional(key)) return effects.length === 1 && effects[0] === attempt ? [] : [told];
+  const isOnce = new Set(effects).size === effects.length;
+  return isOnce && Math.max(...effects) === attempt ? [] : [told];
+}

@@ -1,0 +1,68 @@
+import { SLACK_MS, type Evidence } from './evidence';
+
+/** A statement that its process has given up may be held up on its way for so long, and is granted to nobody then. */
+const LATEST_MS = 10_000;
+
+/** One call of `lock()`, as its process wrote it down. */
+interface Attempt {
+  readonly worker: number;
+  readonly askedMs: number;
+  toldMs?: number;
+  verdict?: 'granted' | 'held' | 'failed';
+  token?: number | undefined;
+}
+
+/** P7: a row that is held belongs to somebody who was told so, or was told of an error, or died. */
+export function checkSamples({ journal, samples, wallAheadMs }: Evidence): string[] {
+  const attempts = attemptsIn(journal);
+  const rows = new Map(samples.map((sample) => [`${sample.name} ${sample.token}`, sample]));
+  return [...rows.values()].flatMap(({ name, owner, token, atMs }) => {
+    const pid = owner.split('/').at(-2);
+    const grantedMs = token / 1000 - wallAheadMs;
+    const candidates = (attempts.get(`${pid} ${name}`) ?? []).filter(
+      ({ askedMs, toldMs = Infinity }) => askedMs <= grantedMs + SLACK_MS && toldMs >= grantedMs - LATEST_MS,
+    );
+    // A process id may have been that of an earlier worker, who was asked nothing then.
+    const worker = Math.max(...candidates.map((attempt) => attempt.worker));
+    if (
+      candidates.some(
+        (attempt) => attempt.worker === worker && accountsFor(attempt, { token, grantedMs, seenMs: atMs }),
+      )
+    )
+      return [];
+    const told = candidates.map(({ verdict }) => verdict).join(', ') || 'nothing';
+    return [`P7: '${name}' was held by process ${pid} under token ${token}, who was told: ${told}`];
+  });
+}
+
+function accountsFor(
+  { toldMs, verdict, token }: Attempt,
+  row: { readonly token: number; readonly grantedMs: number; readonly seenMs: number },
+): boolean {
+  if (toldMs === undefined || toldMs > row.seenMs || verdict === 'failed') return true;
+  // Granted to nobody, after somebody else had been found to hold it; its owner releases it again.
+  if (toldMs < row.grantedMs) return true;
+  return verdict === 'granted' && token === row.token;
+}
+
+/** By process and name. */
+function attemptsIn(journal: Evidence['journal']): Map<string, Attempt[]> {
+  const byAsker = new Map<string, Attempt[]>();
+  const open = new Map<string, Attempt>();
+  for (const entry of journal) {
+    if (entry.k !== 'ask' && entry.k !== 'told') continue;
+    const { worker, pid, id, name, atMs } = entry;
+    if (entry.k === 'ask') {
+      const attempt: Attempt = { worker, askedMs: atMs };
+      open.set(`${worker} ${id}`, attempt);
+      const asker = `${pid} ${name}`;
+      byAsker.set(asker, [...(byAsker.get(asker) ?? []), attempt]);
+    } else
+      Object.assign(open.get(`${worker} ${id}`) ?? {}, {
+        toldMs: atMs,
+        verdict: entry.verdict,
+        token: entry.token,
+      });
+  }
+  return byAsker;
+}

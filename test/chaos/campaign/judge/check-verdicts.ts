@@ -1,0 +1,43 @@
+import { SLACK_MS, type Evidence } from './evidence';
+import { isDeletedBetween, type Grant } from './grants';
+import { worded } from './check-grants';
+
+/** P2, P6: a release and an extension are answered by what the row says. */
+export function checkVerdicts(evidence: Evidence, grants: readonly Grant[]): string[] {
+  return grants.flatMap((grant, i) => {
+    const takenOverMs = grants[i + 1]?.grantedMs ?? Infinity;
+    const isDeletedBy = (ms: number): boolean =>
+      isDeletedBetween(evidence, grant.name, grant.grantedMs - SLACK_MS, ms + SLACK_MS);
+    // To its holder, a wall clock that was set forward is a machine that slept: the lease is lost.
+    const isSetBy = (ms: number): boolean =>
+      evidence.injections.some(
+        ({ kind, worker, fromMs }) =>
+          kind === 'wall clock set' &&
+          worker === grant.worker &&
+          fromMs >= grant.askedMs - SLACK_MS &&
+          fromMs <= ms,
+      );
+    const wasLive = (ms: number): boolean => isLive(grant, ms) && !isDeletedBy(ms) && !isSetBy(ms);
+    const complaints: string[] = [];
+    const { release, released, refusals, extensions } = grant;
+    const isLate = release !== undefined && takenOverMs < release.atMs - SLACK_MS;
+    if (isLate && released?.stillOurs === true && !isDeletedBy(release.atMs))
+      complaints.push(`P6: the release of ${worded(grant)} was confirmed, although it was taken over before`);
+    if (released?.stillOurs === false && wasLive(released.atMs))
+      complaints.push(`P2: the release of ${worded(grant)} was refused, although the lease was live`);
+    for (const { atMs } of refusals)
+      if (wasLive(atMs) && (release?.atMs ?? Infinity) > atMs)
+        complaints.push(`P2: an extension of ${worded(grant)} was refused, although the lease was live`);
+    for (const { sentMs } of extensions)
+      if (takenOverMs < sentMs - SLACK_MS)
+        complaints.push(`P6: an extension of ${worded(grant)} was confirmed, although it was taken over`);
+    return complaints;
+  });
+}
+
+/** As far as its holder could trust in it, which is from the asking on; whatever was asked for since. */
+function isLive({ askedMs, atMostMs, extensions }: Grant, atMs: number): boolean {
+  const known = extensions.filter((extension) => extension.atMs <= atMs);
+  const ends = [{ sentMs: askedMs, atMostMs }, ...known].map((lease) => lease.sentMs + lease.atMostMs);
+  return Math.max(...ends) > atMs + SLACK_MS;
+}

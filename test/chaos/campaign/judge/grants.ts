@@ -1,0 +1,82 @@
+import type { DatedEntry } from '../worker/journal';
+import type { Evidence } from './evidence';
+
+type Entry<K extends DatedEntry['k']> = Extract<DatedEntry, { k: K }>;
+
+/** A lease as its holder knew it. */
+export interface Grant {
+  readonly name: string;
+  readonly token: number;
+  readonly worker: number;
+  readonly askedMs: number;
+  readonly toldMs: number;
+  /** By the database's clock, which the token is made of. */
+  readonly grantedMs: number;
+  readonly atMostMs: number;
+  readonly atLeastMs: number;
+  readonly extensions: readonly Entry<'extended'>[];
+  readonly refusals: readonly Entry<'refused extension'>[];
+  readonly release: Entry<'release'> | undefined;
+  readonly released: Entry<'released'> | undefined;
+}
+
+/** By name, in the order of their tokens. */
+export function grantsIn({ journal, wallAheadMs }: Evidence): Map<string, Grant[]> {
+  const asked = new Map<string, number>();
+  const byLease = new Map<string, DatedEntry[]>();
+  const granted: Entry<'told'>[] = [];
+  for (const entry of journal) {
+    if (entry.k === 'ask') asked.set(`${entry.worker} ${entry.id}`, entry.atMs);
+    else if (entry.k === 'told' && entry.verdict === 'granted') granted.push(entry);
+    else if ('token' in entry && entry.k !== 'told') {
+      const lease = `${entry.name} ${entry.token}`;
+      byLease.set(lease, [...(byLease.get(lease) ?? []), entry]);
+    }
+  }
+  const grants = granted.map((told): Grant => {
+    const { name, worker, atMs, atMostMs, atLeastMs, token = NaN } = told;
+    const of = <K extends DatedEntry['k']>(k: K): Entry<K>[] =>
+      (byLease.get(`${name} ${token}`) ?? []).filter(
+        (entry): entry is Entry<K> => entry.k === k && entry.worker === worker,
+      );
+    return {
+      ...{ name, token, worker, atMostMs, atLeastMs },
+      askedMs: asked.get(`${worker} ${told.id}`) ?? NaN,
+      toldMs: atMs,
+      grantedMs: token / 1000 - wallAheadMs,
+      extensions: of('extended'),
+      refusals: of('refused extension'),
+      release: of('release')[0],
+      released: of('released')[0],
+    };
+  });
+  const byName = new Map<string, Grant[]>();
+  for (const grant of grants.sort((a, b) => a.token - b.token)) {
+    const sameName = byName.get(grant.name) ?? [];
+    sameName.push(grant);
+    byName.set(grant.name, sameName);
+  }
+  return byName;
+}
+
+/** Until when it was certainly held, as was known at a moment: its end by the database's clock, or its release. */
+export function certainEndMs(grant: Grant, atMs = Infinity): number {
+  const known = grant.extensions.filter((extension) => extension.atMs <= atMs);
+  const endMs = Math.max(
+    grant.grantedMs + grant.atMostMs,
+    ...known.map(({ sentMs, atMostMs }) => sentMs + atMostMs),
+  );
+  return Math.min(endMs, grant.release?.atMs ?? Infinity);
+}
+
+/** Whether the operator deleted its row then. */
+export function isDeletedBetween(
+  { injections }: Evidence,
+  name: string,
+  fromMs: number,
+  untilMs: number,
+): boolean {
+  return injections.some(
+    (injection) => injection.name === name && injection.untilMs >= fromMs && injection.fromMs <= untilMs,
+  );
+}

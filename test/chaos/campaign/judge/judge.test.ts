@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { Evidence, FinalRun } from './evidence';
+import { Story } from './story';
+import { verdictOn } from './verdict';
+
+const complaintsOf = (evidence: Evidence): readonly string[] => verdictOn(evidence, []).complaints;
+
+/** Worker 1 is granted the lock at 1 s for 2 s, and worker 2 at 5 s. */
+const asItShouldBe = (): Story =>
+  new Story()
+    .grant(1, 1000)
+    .release(1, 1500, 1_000_000, true)
+    .grant(2, 5000)
+    .release(2, 5500, 5_000_000, true);
+
+function condemned(what: string, evidence: () => Evidence, complaint: RegExp): void {
+  void test(what, () => assert.match(complaintsOf(evidence()).join('\n'), complaint));
+}
+
+function acquitted(what: string, evidence: () => Evidence): void {
+  void test(what, () => assert.deepEqual(complaintsOf(evidence()), []));
+}
+
+void suite('the judge of a campaign: locks', () => {
+  acquitted('one lease after the other is as it should be', () => asItShouldBe().evidence());
+  condemned(
+    'a grant while another lease is live',
+    () => new Story().grant(1, 1000).grant(2, 2500).evidence(),
+    /P1: lease 2500000 .* while lease 1000000/,
+  );
+  condemned(
+    'a grant while another lease was extended',
+    () =>
+      new Story()
+        .grant(1, 1000)
+        .note(1, 2001, { k: 'extended', name: 'job', token: 1_000_000, sentMs: 2000, atMostMs: 2000 })
+        .grant(2, 3500)
+        .evidence(),
+    /P1/,
+  );
+  acquitted('… unless its row was deleted in between', () =>
+    new Story()
+      .grant(1, 1000)
+      .grant(2, 2500)
+      .evidence({ injections: [{ kind: 'lock row deleted', name: 'job', fromMs: 2000, untilMs: 2001 }] }),
+  );
+  condemned(
+    'a grant within lockAtLeastFor',
+    () =>
+      new Story()
+        .grant(1, 1000, { atLeastMs: 1000 })
+        .release(1, 1100, 1_000_000, true)
+        .grant(2, 1500)
+        .evidence(),
+    /P5/,
+  );
+  condemned(
+    'a token that was given before',
+    () => asItShouldBe().grant(3, 9000, { token: 5_000_000 }).evidence(),
+    /P3/,
+  );
+  condemned(
+    'a token that is lower than an earlier one',
+    () => asItShouldBe().grant(3, 9000, { token: 4_000_000 }).evidence(),
+    /P3: the token of lease 4000000/,
+  );
+  condemned(
+    'a release that is refused while the lease is live',
+    () => new Story().grant(1, 1000).release(1, 1500, 1_000_000, false).evidence(),
+    /P2: the release/,
+  );
+  acquitted('a release that is refused after its end', () =>
+    new Story().grant(1, 1000).release(1, 3500, 1_000_000, false).evidence(),
+  );
+  condemned(
+    'a release that is confirmed after another had the lock',
+    () => new Story().grant(1, 1000).grant(2, 3500).release(1, 4000, 1_000_000, true).evidence(),
+    /P6: the release/,
+  );
+  condemned(
+    'an extension that is refused while the lease is live',
+    () =>
+      new Story()
+        .grant(1, 1000)
+        .note(1, 1500, { k: 'refused extension', name: 'job', token: 1_000_000, sentMs: 1499 })
+        .evidence(),
+    /P2: an extension/,
+  );
+  condemned(
+    'an extension that is confirmed after another had the lock',
+    () =>
+      new Story()
+        .grant(1, 1000)
+        .grant(2, 3500)
+        .note(1, 4001, { k: 'extended', name: 'job', token: 1_000_000, sentMs: 4000, atMostMs: 2000 })
+        .evidence(),
+    /P6: an extension/,
+  );
+  const held = { atMs: 1300, name: 'job', owner: 'host/7/x', token: 1_000_000 };
+  condemned(
+    'a row that is held by one who was told that another holds it',
+    () =>
+      asItShouldBe()
+        .told(7, 1000, 'held')
+        .evidence({ samples: [held] }),
+    /P7: 'job' was held by process 7/,
+  );
+  acquitted('a row that is held by one who was told of an error', () =>
+    asItShouldBe()
+      .told(7, 1000, 'failed')
+      .evidence({ samples: [held] }),
+  );
+});
+
+void suite('the judge of a campaign: overlaps', () => {
+  /** The first is still inside when its lease is over, and the second comes. */
+  const overlap = (ignoresItsSignal = false): Story =>
+    new Story()
+      .grant(1, 1000)
+      .grant(2, 5000)
+      .inside(1, 1010, 6000, 1_000_000, ignoresItsSignal)
+      .inside(2, 5010, 5500, 5_000_000);
+
+  condemned('for no reason', () => overlap().evidence(), /overlap: worker 2 .* while worker 1/);
+  for (const kind of ['SIGSTOP beyond the lease', 'event loop stalled']) {
+    void test(`by ${kind} it is explained`, () => {
+      const injections = [{ kind, worker: 1, fromMs: 2000, untilMs: 5900 }];
+      const { complaints, explained } = verdictOn(overlap().evidence({ injections }), []);
+      assert.deepEqual([complaints, explained], [[], { [kind]: 1 }]);
+    });
+  }
+  condemned(
+    'by what was done to another process',
+    () =>
+      overlap().evidence({
+        injections: [{ kind: 'SIGSTOP beyond the lease', worker: 3, fromMs: 0, untilMs: 9000 }],
+      }),
+    /overlap/,
+  );
+  condemned(
+    'by a stop, but within the lease',
+    () =>
+      new Story()
+        .grant(1, 1000)
+        .grant(2, 2500)
+        .inside(1, 1010, 2900, 1_000_000)
+        .inside(2, 2510, 2600, 2_500_000)
+        .evidence({
+          injections: [{ kind: 'SIGSTOP beyond the lease', worker: 1, fromMs: 1500, untilMs: 2800 }],
+        }),
+    /overlap/,
+  );
+  void test('by a stop between the grant and the work: it comes in late', () => {
+    const late = new Story()
+      .grant(1, 1000)
+      .grant(2, 5000)
+      .inside(2, 5010, 5500, 5_000_000)
+      .inside(1, 5100, 5200, 1_000_000);
+    const stopped = { kind: 'SIGSTOP beyond the lease', fromMs: 1005, untilMs: 5090 };
+    const by = (worker: number) => verdictOn(late.evidence({ injections: [{ ...stopped, worker }] }), []);
+    assert.deepEqual(by(1).explained, { [stopped.kind]: 1 });
+    assert.equal(by(2).unexplained.length, 1);
+  });
+  acquitted('of one that ignores its signal', () => overlap(true).evidence());
+  acquitted('of one that the machine did not run', () =>
+    overlap().note(1, 5900, { k: 'stalled', fromMs: 2000 }).evidence(),
+  );
+});
+
+void suite('the judge of a campaign: runs', () => {
+  const run = (key: string, effects: number[], { attempt = 1, state = 'completed' } = {}): Evidence => {
+    const runs: FinalRun[] = [{ key, state, attempt, effects }];
+    return asItShouldBe().evidence({ runs, keys: [key] });
+  };
+  acquitted('one effect of a transactional run', () => run('run-2', [3], { attempt: 3 }));
+  condemned('two effects of a transactional run', () => run('run-2', [1, 2], { attempt: 2 }), /run-2/);
+  condemned('no effect', () => run('run-2', []), /none/);
+  acquitted('effects of earlier attempts of a plain run', () => run('run-1', [1, 2], { attempt: 2 }));
+  condemned('an effect after the completion', () => run('run-1', [1, 2]), /run-1/);
+  condemned('an attempt that ran twice', () => run('run-1', [1, 1]), /run-1/);
+  condemned('a run that is still owed', () => run('run-1', [1], { state: 'running' }), /run-1 is running/);
+  condemned('a run that is missing', () => asItShouldBe().evidence({ keys: ['run-1'] }), /run-1 is missing/);
+  condemned(
+    'two that were told that they did it',
+    () =>
+      asItShouldBe()
+        .note(1, 1, { k: 'run', key: 'run-1', verdict: 'executed' })
+        .note(2, 2, { k: 'run', key: 'run-1', verdict: 'executed' })
+        .evidence(),
+    /executed 2 times/,
+  );
+});
+
+void suite('the judge of a campaign: what is no campaign', () => {
+  condemned('nothing was granted', () => new Story().evidence(), /nothing was granted/);
+  condemned('nothing was struck', () => asItShouldBe().evidence({ injections: [] }), /nothing was struck/);
+  condemned(
+    'an error that is none of the library’s',
+    () => asItShouldBe().note(1, 1, { k: 'strange', error: 'TypeError' }).evidence(),
+    /TypeError/,
+  );
+  void test('a kind of fault that had time enough never happened', () =>
+    assert.deepEqual(verdictOn(asItShouldBe().evidence(), ['partition']).complaints, [
+      'no such fault happened: partition',
+    ]));
+});

@@ -1,0 +1,48 @@
+import { checkGrants } from './check-grants';
+import { checkRuns } from './check-runs';
+import { checkSamples } from './check-samples';
+import { checkVerdicts } from './check-verdicts';
+import type { Evidence } from './evidence';
+import { figuresOf, type Figures } from './figures';
+import { grantsIn } from './grants';
+import { causeOf, overlapsIn } from './overlaps';
+
+export interface Verdict {
+  readonly figures: Figures;
+  /** By cause, those that a lease cannot prevent. */
+  readonly explained: Readonly<Record<string, number>>;
+  readonly unexplained: readonly string[];
+  /** All that makes the campaign a failed one, a sentence each. */
+  readonly complaints: readonly string[];
+}
+
+/** @param expected the kinds of faults that had time enough to happen */
+export function verdictOn(evidence: Evidence, expected: readonly string[]): Verdict {
+  const grants = grantsIn(evidence);
+  const figures = figuresOf(evidence, grants);
+  const explained: Record<string, number> = {};
+  const unexplained: string[] = [];
+  for (const overlap of overlapsIn(evidence)) {
+    const { name, first, second } = overlap;
+    const cause = causeOf(overlap, evidence, grants.get(name) ?? []);
+    if (cause !== undefined) explained[cause] = (explained[cause] ?? 0) + 1;
+    else
+      unexplained.push(
+        `overlap: worker ${second.worker} (token ${second.token}) entered '${name}' at ${second.atMs.toFixed()} ms while worker ${first.worker} (token ${first.token}) was inside`,
+      );
+  }
+  const complaints = [
+    ...unexplained,
+    ...[...grants.values()].flatMap((all) => [
+      ...checkGrants(evidence, all),
+      ...checkVerdicts(evidence, all),
+    ]),
+    ...checkSamples(evidence),
+    ...checkRuns(evidence),
+    ...evidence.journal.flatMap((entry) => (entry.k === 'strange' ? [`strange: ${entry.error}`] : [])),
+    ...expected.filter((kind) => !(kind in figures.faults)).map((kind) => `no such fault happened: ${kind}`),
+    ...(figures.grants === 0 ? ['nothing was granted'] : []),
+    ...(Object.keys(figures.faults).length === 0 ? ['nothing was struck'] : []),
+  ];
+  return { figures, explained, unexplained, complaints };
+}

@@ -1,0 +1,57 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Outcome } from '../campaign';
+import type { CampaignOptions } from '../options';
+import { markdownOf } from './markdown';
+
+export interface Report extends Outcome {
+  readonly server: string;
+  readonly minutes: number;
+  readonly seed: number;
+  readonly startedAt: string;
+  readonly commit: string;
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+/** As JSON and as Markdown, into the folder of the options. */
+export async function writeReport(
+  { server, minutes, seed, report: folder }: CampaignOptions,
+  outcome: Outcome,
+  startedAt: Date,
+): Promise<{ files: readonly string[]; text: string }> {
+  const report: Report = {
+    ...{ server, minutes, seed, startedAt: startedAt.toISOString(), commit: commit() },
+    versions: { node: process.version, [server]: outcome.serverVersion, ...(await driverVersions()) },
+    ...outcome,
+  };
+  const text = markdownOf(report);
+  const name = `chaos-${server}-${report.startedAt.slice(0, 10)}-${seed}`;
+  mkdirSync(folder, { recursive: true });
+  const files = [join(folder, `${name}.json`), join(folder, `${name}.md`)] as const;
+  writeFileSync(files[0], `${JSON.stringify(report, undefined, 2)}\n`);
+  writeFileSync(files[1], `${text}\n`);
+  return { files, text };
+}
+
+/** With a mark when the work tree differs from it. */
+function commit(): string {
+  try {
+    return execFileSync('git', ['describe', '--always', '--dirty', '--abbrev=12'], {
+      encoding: 'utf8',
+    }).trim();
+  } catch {
+    return 'unknown'; // Not in a clone.
+  }
+}
+
+async function driverVersions(): Promise<Record<string, string>> {
+  const versions: Record<string, string> = {};
+  for (const name of ['typeorm', 'mysql2', 'pg', 'better-sqlite3']) {
+    const { default: manifest } = (await import(`${name}/package.json`, { with: { type: 'json' } })) as {
+      default: { version: string };
+    };
+    versions[name] = manifest.version;
+  }
+  return versions;
+}

@@ -1,0 +1,91 @@
+import { join } from 'node:path';
+import type { Random } from '#cronlatch/testing/random';
+import type { DatabaseName } from '../../../support/databases';
+import { CAN_FAKE_CLOCKS, FakedClock } from '../../../support/faked-clock';
+import { linesOf } from '../lines';
+import type { Place } from '../place';
+import type { DatedEntry } from '../worker/journal';
+import { Member } from './member';
+
+export const WORKERS = 8;
+
+/** Their wall clocks can be set, which makes them slow. */
+const WITH_CLOCKS = 2;
+
+/** Not on SQLite: there each process's clock is the database's. */
+export function canSetClocks(server: DatabaseName): boolean {
+  return CAN_FAKE_CLOCKS && server !== 'sqlite';
+}
+
+/** The workers that are struck. */
+export class Squad {
+  readonly members: Member[] = [];
+  readonly #journals: string[] = [];
+
+  constructor(
+    private readonly place: Place,
+    private readonly folder: string,
+    private readonly witness: string,
+    private readonly startMs: number,
+    private readonly random: Random,
+  ) {}
+
+  async muster(): Promise<void> {
+    const hasClock = (number: number): boolean => canSetClocks(this.place.type) && number < WITH_CLOCKS;
+    for (let number = 0; number < WORKERS; number += 1) {
+      const clock = hasClock(number) ? new FakedClock() : undefined;
+      this.members.push(await Member.in(this.place, () => this.#orders(), clock));
+    }
+    await Promise.all(this.members.map((member) => member.ready()));
+  }
+
+  /** Rejects when one ends by itself. */
+  get casualty(): Promise<never> {
+    return Promise.race(this.members.map((member) => member.casualty));
+  }
+
+  /** How many replies to each kind of statement never came, although it had been done. */
+  get swallowed(): Readonly<Record<string, number>> {
+    const counts: Record<string, number> = {};
+    for (const { proxy } of this.members)
+      for (const [kind, count] of proxy?.swallowed ?? []) counts[kind] = (counts[kind] ?? 0) + count;
+    return counts;
+  }
+
+  /** One that nothing is being done to, if there is one, for as long as `strike` takes. */
+  async withOne(strike: (member: Member) => Promise<void>): Promise<void> {
+    const free = this.members.filter(({ isBusy }) => !isBusy);
+    if (free.length === 0) return;
+    const member = this.random.pick(free);
+    member.isBusy = true;
+    try {
+      await strike(member);
+    } finally {
+      member.isBusy = false;
+    }
+  }
+
+  /** Has them complete what is left, and end. */
+  async finish(keys: readonly string[], withinMs: number): Promise<void> {
+    for (const member of this.members) member.tell({ word: 'finish', keys });
+    await Promise.all(this.members.map((member) => member.done(withinMs)));
+  }
+
+  /** All that they wrote down, in the order of the machine's time. */
+  async journal(): Promise<DatedEntry[]> {
+    const all = await Promise.all(this.#journals.map((file) => linesOf<DatedEntry>(file)));
+    return all.flat().sort((a, b) => a.atMs - b.atMs);
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.members.map((member) => member.end()));
+  }
+
+  #orders() {
+    const worker = this.#journals.length;
+    const journal = join(this.folder, `worker-${worker}.jsonl`);
+    this.#journals.push(journal);
+    const seed = this.random.integer(0, 2 ** 31);
+    return { worker, witness: this.witness, journal, seed, startMs: this.startMs };
+  }
+}

@@ -1,0 +1,127 @@
+/** One of the processes that are struck: it asks for locks and does runs until it is told to finish. */
+import { setTimeout } from 'node:timers/promises';
+import { CronlatchError } from 'cronlatch';
+import { createJobGuard, TypeOrmLockProvider } from 'cronlatch/typeorm';
+import { Random } from '#cronlatch/testing/random';
+import { applicationDataSource } from '../../../processes/fixtures/application-data-source';
+import { argument, tell } from '../../../processes/parent';
+import { survivor } from '../survivor';
+import { WitnessClient } from '../witness/witness-client';
+import { Heartbeat } from './heartbeat';
+import { Journal } from './journal';
+import { JournalledProvider } from './journalled-provider';
+import { JobFailedError, LockJob } from './lock-job';
+import { LOCK_LANES, RUN_LANES, type WorkerMessage, type WorkerOrders, type WorkerWord } from './orders';
+import { RunJob } from './run-job';
+
+const orders = argument<WorkerOrders>();
+const say = tell<WorkerMessage>;
+const random = new Random(orders.seed);
+const journal = new Journal(orders.journal, orders.worker);
+/** Two seconds are long for a statement on this machine, and a third of a lease is shorter. */
+const STATEMENT_TIMEOUT = '2s';
+
+let isFinishing = false;
+
+async function main(): Promise<void> {
+  const finish = nextOrders();
+  const witness = await WitnessClient.at(orders.witness, orders.worker);
+  const dataSource = await connected();
+  const limits = { statementTimeout: STATEMENT_TIMEOUT } as const;
+  const locks = new TypeOrmLockProvider(dataSource, limits);
+  const guard = await createJobGuard(dataSource, {
+    lockProvider: new JournalledProvider(locks, journal),
+    // The server may be away just now.
+    lazy: true,
+    dueEvery: false,
+    logger: false,
+    ...limits,
+  });
+  const counts = { attempts: 0, grants: 0 };
+  guard.on('lock:acquired', () => void (counts.grants += 1));
+  const heartbeat = new Heartbeat(journal);
+  const lockJob = new LockJob(guard, witness, journal, heartbeat, random);
+  const runJob = new RunJob(guard, dataSource, journal, random, orders.startMs);
+
+  const lane = async (attempt: () => Promise<void>, restsMs: readonly number[]): Promise<void> => {
+    while (!isFinishing) {
+      await attempt().catch(mayFail);
+      counts.attempts += 1;
+      await setTimeout(random.pick(restsMs));
+    }
+  };
+  const progress = setInterval(() => {
+    say({ event: 'progress', ...counts });
+    counts.attempts = counts.grants = 0;
+  }, 1000);
+  say({ event: 'ready' });
+  await Promise.all([
+    ...Array.from({ length: LOCK_LANES }, () => lane(() => lockJob.attempt(), [10, 30, 60, 120])),
+    ...Array.from({ length: RUN_LANES }, () => lane(() => runJob.attempt(), [20, 80, 200])),
+  ]);
+  await completeAll(runJob, await finish);
+  clearInterval(progress);
+  heartbeat.stop();
+  await guard.close();
+  await locks.close();
+  await dataSource.destroy();
+  witness.close();
+  say({ event: 'done' });
+  process.disconnect();
+}
+
+/** Until the server is there. */
+async function connected(): ReturnType<typeof applicationDataSource> {
+  for (;;) {
+    try {
+      return await applicationDataSource(survivor(orders.options));
+    } catch {
+      // It was killed, or is cut off, when this process began: that is no fault of the library, and ends.
+      await setTimeout(200);
+    }
+  }
+}
+
+/** Errors of the library are answers; any other is written down, and fails the campaign. */
+function mayFail(error: unknown): void {
+  if (error instanceof CronlatchError || error instanceof JobFailedError) return;
+  journal.write({ k: 'strange', error: (error as Error)?.stack ?? String(error) });
+}
+
+function nextOrders(): Promise<readonly string[]> {
+  return new Promise((resolve) => {
+    process.on('message', (word: WorkerWord) => {
+      if (word.word === 'stall') {
+        stall(word.ms);
+        say({ event: 'stalled', id: word.id });
+      } else {
+        isFinishing = true;
+        resolve(word.keys);
+      }
+    });
+  });
+}
+
+/** The event loop does not turn, as with a long computation, but without its heat. */
+function stall(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+async function completeAll(runJob: RunJob, keys: readonly string[]): Promise<void> {
+  let open = keys;
+  while (open.length > 0) {
+    const left: string[] = [];
+    for (const key of open) if (!(await runJob.complete(key))) left.push(key);
+    open = left;
+    if (open.length > 0) await setTimeout(100);
+  }
+}
+
+process.on('unhandledRejection', (error) =>
+  journal.write({ k: 'strange', error: `unhandled: ${String(error)}` }),
+);
+
+void main().catch((error: unknown) => {
+  journal.write({ k: 'strange', error: (error as Error)?.stack ?? String(error) });
+  process.exit(1);
+});

@@ -1,0 +1,41 @@
+import { grantsByName, isDamagedBetween } from './grants';
+import type { History, Operation } from './history';
+import type { LeaseHistory } from './lease-history';
+
+/** P6, P4: an extension and a release are answered by "yes" while the lease may be live, and by "no" while it may be over. */
+export function checkAnswers(history: History, leases: readonly LeaseHistory[]): string[] {
+  const grants = grantsByName(leases);
+  return leases.flatMap((lease) => {
+    const isTakenOver = (from: number, to: number): boolean =>
+      (grants.get(lease.name) ?? []).some(
+        (other) => other.lease !== lease && other.grant.order > from && other.grant.order < to,
+      );
+    return [...lease.extensions, ...lease.releases].flatMap((operation) => {
+      const { answer, statement } = operation;
+      const { grant } = lease;
+      if (answer === undefined || grant === undefined || answer.order < grant.order) return [];
+      if (lease.mayBeGrantedUnknown) return [];
+      if (isDamagedBetween(history, lease.name, grant.order, answer.order, ['rolled back'])) return [];
+      const what = `host ${lease.host}'s ${statement} of '${lease.name}' at ${answer.atMs}`;
+      const isOver =
+        isTakenOver(grant.order, answer.order) ||
+        answer.atMs >= lease.possibleEndMs(answer.order) ||
+        isReleasedBefore(lease, answer.order);
+      if (answer.value === true && isOver) return [`P6: ${what} was confirmed, although the lease was over`];
+      const isLive =
+        answer.told.atMs < lease.certainEndMs(answer.order) && !lease.releases.some(isSentBefore(operation));
+      if (answer.value === true || !isLive) return [];
+      if (isDamagedBetween(history, lease.name, grant.order, answer.order)) return [];
+      return [`P2: ${what} was refused, although the lease was live`];
+    });
+  });
+}
+
+function isReleasedBefore({ releases }: LeaseHistory, order: number): boolean {
+  return releases.some(({ answer }) => answer?.value === true && answer.order < order);
+}
+
+/** Or may be executed before it. */
+function isSentBefore(operation: Operation): (other: Operation) => boolean {
+  return (other) => other !== operation && other.order < (operation.answer?.order ?? Infinity);
+}

@@ -1,0 +1,79 @@
+import type { Grant, LockRecord, LockRequest } from 'cronlatch';
+
+export type Statement = 'insert' | 'update' | 'extend' | 'unlock' | 'find';
+
+/** Times are the database's, in milliseconds. */
+export interface Operation extends LockRequest {
+  readonly host: number;
+  readonly statement: Statement;
+  /** Where the whole history stood when it was sent. */
+  readonly order: number;
+  readonly invokedAtMs: number;
+  /** `unknown`: it may have taken effect, or not, or may still do so. `fail`: nothing ran. */
+  outcome: 'ok' | 'fail' | 'unknown';
+  /** Of what is ok: the statement's time, where the whole history stood when it was committed, and when it was told. */
+  answer?: {
+    readonly value: Answer;
+    readonly atMs: number;
+    readonly order: number;
+    readonly told: { readonly atMs: number; readonly order: number };
+  };
+}
+
+export type Answer = Grant | LockRecord | boolean | undefined;
+
+/** One call of `lock()`, and what came of it. */
+export interface Attempt {
+  readonly host: number;
+  readonly name: string;
+  readonly invokedAtMs: number;
+  completedAtMs: number | undefined;
+  result: 'granted' | 'held' | 'error' | undefined;
+  /** Of the statements that it sent, if any. */
+  owner: string | undefined;
+  /** When a release of the lock was answered, and not by an error. */
+  releasedAtMs: number | undefined;
+  /** What that answer was: whether the lock was still ours. */
+  releasedInTime: boolean | undefined;
+}
+
+/** A holder went on with its work because its signal had not aborted. */
+export interface Work {
+  readonly attempt: Attempt;
+  readonly atMs: number;
+  readonly order: number;
+  /** `glance`: at a signal that was read before. `look`: at the lock, which looks at the clock. */
+  readonly how: 'glance' | 'look';
+}
+
+/** What was done to a host, from outside. */
+export interface Pause {
+  readonly host: number;
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly isSuspended: boolean;
+}
+
+/** What was done to the records, from outside. */
+export interface Damage {
+  readonly kind: 'deleted' | 'rolled back';
+  readonly name: string;
+  readonly atMs: number;
+  readonly order: number;
+}
+
+/** All that happened, as those who took part in it could know it. */
+export class History {
+  readonly operations: Operation[] = [];
+  readonly attempts: Attempt[] = [];
+  readonly works: Work[] = [];
+  readonly pauses: Pause[] = [];
+  readonly damages: Damage[] = [];
+  /** By host: how many milliseconds its clock counts in one. */
+  readonly rates: number[] = [];
+  #order = 0;
+
+  nextOrder(): number {
+    return (this.#order += 1);
+  }
+}

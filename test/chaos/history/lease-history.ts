@@ -1,0 +1,166 @@
+import type { LockRecord } from 'cronlatch';
+import { LATEST_MS } from '../simulation/faults';
+import type { Attempt, History, Operation } from './history';
+
+type Answered = Operation & { answer: NonNullable<Operation['answer']> };
+
+export interface KnownGrant {
+  readonly token: number | undefined;
+  readonly atMs: number;
+  readonly order: number;
+  /** Of the lease, if it is neither extended nor released. */
+  readonly endMs: number;
+}
+
+/** What is known of one owner's lease from its operations alone. */
+export class LeaseHistory {
+  readonly #acquires: Operation[] = [];
+  readonly #extends: Operation[] = [];
+  readonly #unlocks: Operation[] = [];
+  attempt: Attempt | undefined;
+  #grant: KnownGrant | undefined;
+
+  constructor(
+    readonly name: string,
+    readonly owner: string,
+  ) {}
+
+  add(operation: Operation): void {
+    const { statement } = operation;
+    if (statement === 'insert' || statement === 'update') this.#acquires.push(operation);
+    if (statement === 'extend') this.#extends.push(operation);
+    if (statement === 'unlock') this.#unlocks.push(operation);
+    this.#grant ??= operation.answer && this.#grantIn(operation, operation.answer);
+  }
+
+  /** The grant, if it is known to have been: an answer said so, or its record was read. */
+  get grant(): KnownGrant | undefined {
+    return this.#grant;
+  }
+
+  #grantIn(
+    { statement, lockAtMostForMs }: Operation,
+    { value, atMs, order, told }: NonNullable<Operation['answer']>,
+  ): KnownGrant | undefined {
+    if (value === undefined || typeof value === 'boolean') return undefined;
+    if (statement !== 'find')
+      return { token: value.fencingToken, atMs, order, endMs: atMs + lockAtMostForMs };
+    const { fencingToken, lockedBy, held, lockUntil } = value as LockRecord;
+    if (lockedBy !== this.owner || !held) return undefined;
+    // A read that waited may have seen a grant that is younger than the time of the read.
+    return { token: fencingToken, atMs: told.atMs, order, endMs: lockUntil.getTime() };
+  }
+
+  /** Whether a statement may have been granted, or may be granted later, without an answer. */
+  get mayBeGrantedUnknown(): boolean {
+    return this.#acquires.some(({ outcome }) => outcome === 'unknown');
+  }
+
+  get firstSentOrder(): number {
+    return this.#acquires[0]?.order ?? Infinity;
+  }
+
+  get releaseToldOrder(): number {
+    return confirmedOf(this.#unlocks)[0]?.answer.told.order ?? Infinity;
+  }
+
+  get extensions(): readonly Operation[] {
+    return this.#extends;
+  }
+
+  get releases(): readonly Operation[] {
+    return this.#unlocks;
+  }
+
+  get host(): number | undefined {
+    return this.#acquires[0]?.host;
+  }
+
+  get firstSentAtMs(): number {
+    return this.#acquires[0]?.invokedAtMs ?? Infinity;
+  }
+
+  /** No grant may come before: `lockAtLeastFor` is not over yet. */
+  get #leastEndMs(): number {
+    return (
+      Math.min(this.grant?.atMs ?? Infinity, this.firstSentAtMs) + (this.#acquires[0]?.lockAtLeastForMs ?? 0)
+    );
+  }
+
+  /** The earliest that the lease can have ended, by what was committed before `order`, if nobody touched its record. */
+  certainEndMs(order: number): number {
+    if (this.grant === undefined) return -Infinity;
+    const releases = this.#unlocks.map(({ answer, invokedAtMs }) => answer?.atMs ?? invokedAtMs);
+    return Math.max(this.#leastEndMs, Math.min(this.certainExpiryMs(order), ...releases));
+  }
+
+  /** The earliest that the lease can have ended by itself. */
+  certainExpiryMs(order = Infinity): number {
+    const { grant } = this;
+    if (grant === undefined) return -Infinity;
+    const confirmed = confirmedOf(this.#extends)
+      .filter(({ answer }) => answer.order < order)
+      .at(-1);
+    return Math.min(
+      confirmed === undefined ? grant.endMs : confirmed.answer.atMs + confirmed.lockAtMostForMs,
+      ...this.#extends.filter(isUnknown).map((extend) => extend.invokedAtMs + extend.lockAtMostForMs),
+    );
+  }
+
+  /** The latest that the record can say that this owner holds it, as far as statements say that ended before `order`. */
+  possibleEndMs(order = Infinity): number {
+    const unknown = (operation: Operation): number =>
+      operation.invokedAtMs + LATEST_MS + operation.lockAtMostForMs;
+    const granted = this.grant;
+    const acquires = this.#acquires.filter(isUnknown).map(unknown);
+    const released = confirmedOf(this.#unlocks)[0];
+    if (granted !== undefined && released !== undefined && released.answer.order < order)
+      return Math.max(...acquires, released.answer.told.atMs, this.#latestLeastEndMs);
+    const confirmed = confirmedOf(this.#extends).filter(({ answer }) => answer.order < order);
+    const last = confirmed.at(-1);
+    // One that waited at the server left the former end as it was until it was committed.
+    const end =
+      last === undefined
+        ? (granted?.endMs ?? -Infinity)
+        : Math.max(last.answer.atMs + last.lockAtMostForMs, last.answer.told.atMs);
+    const lease = Math.max(end, ...acquires, ...this.#extends.filter(isUnknown).map(unknown));
+    const givenUpAtMs = this.attempt?.releasedAtMs;
+    // What was released, or seen to be lost, can come back only by a statement of which nobody knows.
+    const canComeBack = acquires.length > 0 || this.#extends.some(isUnknown);
+    if (order === Infinity && givenUpAtMs !== undefined && !canComeBack)
+      return Math.max(Math.min(lease, givenUpAtMs), this.#latestLeastEndMs);
+    return Math.max(lease, this.#latestLeastEndMs);
+  }
+
+  get #latestLeastEndMs(): number {
+    const { grant } = this;
+    return grant === undefined ? -Infinity : grant.atMs + (this.#acquires[0]?.lockAtLeastForMs ?? 0);
+  }
+}
+
+function isUnknown({ outcome }: Operation): boolean {
+  return outcome === 'unknown';
+}
+
+/** What changed the record, in the order of the commits. */
+function confirmedOf(operations: readonly Operation[]): Answered[] {
+  return operations
+    .filter((operation): operation is Answered => operation.answer?.value === true)
+    .sort((a, b) => a.answer.order - b.answer.order);
+}
+
+/** By owner, in the order in which they were first asked for. */
+export function leasesOf(history: History): LeaseHistory[] {
+  const leases = new Map<string, LeaseHistory>();
+  for (const operation of history.operations) {
+    const { name, owner } = operation;
+    const lease = leases.get(owner) ?? new LeaseHistory(name, owner);
+    leases.set(owner, lease);
+    lease.add(operation);
+  }
+  for (const attempt of history.attempts) {
+    const lease = attempt.owner === undefined ? undefined : leases.get(attempt.owner);
+    if (lease !== undefined) lease.attempt = attempt;
+  }
+  return [...leases.values()];
+}

@@ -1,0 +1,72 @@
+import { LockStorageError, type Run } from 'cronlatch';
+import type { History } from '../history';
+import type { Call, LedgerHistory } from './ledger-history';
+
+/** Rows that lie further ahead than a clock that was set back are not waited for. */
+const LONGEST_SET_BACK_MS = 10_000;
+
+/**
+ * L4, L7: some time after nothing goes wrong any more, nothing is owed: every run is over, every tick was answered, and
+ * no period was missed of a job that catches up.
+ */
+export function checkOwed(_: History, ledger: LedgerHistory): string[] {
+  if (ledger.clockSets.some(({ byMs }) => byMs < -LONGEST_SET_BACK_MS)) return [];
+  const rows = new Map(ledger.changes.map(({ key, after }) => [key, after]));
+  const open = [...rows].flatMap(([key, run]) =>
+    run === undefined || isOver(run) ? [] : [`L4: ${key} is still ${run.state}, attempt ${run.attempt}`],
+  );
+  const unanswered = ledger.calls.flatMap((call) => {
+    const key = keyOwedTo(ledger, call);
+    return key === undefined || rows.has(key)
+      ? []
+      : [`L4: host ${call.host}'s tick at ${call.invokedAtMs} for ${key} was not answered`];
+  });
+  const missed = missedPeriods(ledger, rows).map((key) => `L7: ${key} was missed, and not caught up with`);
+  return [...open, ...unanswered, ...missed];
+}
+
+function isOver({ state, nextAttemptAt }: Run): boolean {
+  switch (state) {
+    case 'running':
+    case 'pending':
+      return false;
+    case 'failed':
+      return nextAttemptAt === undefined;
+    case 'completed':
+    case 'skipped':
+    case 'interrupted':
+      return true;
+  }
+}
+
+/** Of a tick that is to be asked again by a host that is still there: not of a period that may have ended meanwhile. */
+function keyOwedTo(ledger: LedgerHistory, call: Call): string | undefined {
+  const { host, job, scope, scheduledAt, told } = call;
+  const periodAt = ledger.jobs.get(job)?.periodAt;
+  const isKept = told !== undefined && !isAnswered(told) && ledger.survivors.includes(host);
+  const isKnown = ledger.wallClocksAreRight && ledger.clockSets.length === 0;
+  if (!isKept || !isKnown || periodAt === undefined || scheduledAt === undefined) return undefined;
+  const { key, end } = periodAt(scheduledAt);
+  return end > ledger.endsAt ? `${job}/${scope}/${key}` : undefined;
+}
+
+/** Between the first that is recorded and the current one. */
+function missedPeriods(ledger: LedgerHistory, rows: ReadonlyMap<string, Run | undefined>): string[] {
+  return [...ledger.jobs.values()].flatMap(({ job, periodAt, catchesUp }) => {
+    const starts = [...rows.values()].flatMap((run) => (run?.job === job && run.periodStart) || []);
+    if (!catchesUp || periodAt === undefined || starts.length === 0) return [];
+    const missed: string[] = [];
+    let { end } = periodAt(new Date(Math.min(...starts.map((start) => start.getTime()))));
+    for (let next = periodAt(end); next.end <= ledger.endsAt; next = periodAt(end)) {
+      const key = `${job}//${next.key}`;
+      if (rows.get(key) === undefined) missed.push(key);
+      ({ end } = next);
+    }
+    return missed;
+  });
+}
+
+function isAnswered(told: NonNullable<Call['told']>): boolean {
+  if ('error' in told) return !(told.error instanceof LockStorageError);
+  return told.result.executed || !['locked', 'running-here'].includes(told.result.reason);
+}

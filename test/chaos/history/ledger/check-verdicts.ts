@@ -1,0 +1,120 @@
+import { ClaimLostError, LockLostError, LockStorageError, type Run } from 'cronlatch';
+import type { History } from '../history';
+import type { Call, HandlerRun, LedgerHistory, ToldRun } from './ledger-history';
+
+/** What callers and listeners are told of a run agrees with what has stood in its row; what is unknown may be either. */
+export function checkVerdicts(_: History, ledger: LedgerHistory): string[] {
+  return [
+    ...ledger.calls.flatMap((call) => {
+      const wrong = wrongOfCall(ledger, call);
+      const at = call.run === undefined ? call.job : `attempt ${call.run.claim.attempt} of ${call.run.key}`;
+      return wrong === undefined ? [] : [`${wrong}: host ${call.host}'s tick at ${call.invokedAtMs}, ${at}`];
+    }),
+    ...ledger.told.flatMap((told) => {
+      const wrong = wrongOfEvent(ledger, told);
+      return wrong === undefined ? [] : [`${wrong}: host ${told.host}'s ${told.event} of ${told.key}`];
+    }),
+  ];
+}
+
+function wrongOfCall(ledger: LedgerHistory, { run, told }: Call): string | undefined {
+  if (told === undefined) return undefined;
+  if ('result' in told) {
+    if (!told.result.executed) return run === undefined ? undefined : 'L2 told that nothing ran, and it did';
+    if (told.result.value !== run || run?.ending === undefined) return 'L2 told the value of another run';
+    return hasEnded(ledger, run, told.order)
+      ? undefined
+      : 'L1 told that it was executed, and its row says otherwise';
+  }
+  const { error, order } = told;
+  if (error instanceof LockStorageError) return undefined;
+  if (error instanceof ClaimLostError) return wrongOfLost(ledger, run, order);
+  if (run === undefined) return isOfLostLock(error) ? undefined : `an error of nobody: ${String(error)}`;
+  if (run.ending !== 'threw' || run.error !== error)
+    return `another error than that of the job: ${String(error)}`;
+  if (endsOf(ledger, run, Infinity).some(({ state }) => state === 'completed'))
+    return 'L1 a failure was completed';
+  const stands = ledger.rowBefore(run.key, order);
+  const isOpen = stands?.state === 'running' && stands.claimedBy === run.claim.claimedBy;
+  return isOpen ? 'L4 a failure was not recorded before it was told' : undefined;
+}
+
+/** Of the lease, before the claim; or the guard is closing. */
+function isOfLostLock(error: unknown): boolean {
+  return error instanceof LockLostError || (error instanceof DOMException && error.name === 'AbortError');
+}
+
+function hasEnded(ledger: LedgerHistory, run: HandlerRun, order: number): boolean {
+  const expected = {
+    returned: 'completed',
+    'given-back': 'pending',
+    skipped: 'skipped',
+    threw: 'failed',
+  } as const;
+  const state = run.ending && expected[run.ending];
+  return endsOf(ledger, run, order).some((row) => row.state === state);
+}
+
+function wrongOfLost(ledger: LedgerHistory, run: HandlerRun | undefined, order: number): string | undefined {
+  if (run === undefined) return 'L1 a claim was lost that nobody made';
+  if (run.ending === 'threw') return 'L4 told of a lost claim in place of the error of the job';
+  // What was given back, without an answer, may be somebody else's by the time that it is looked at.
+  const isKnown = ({ state }: Run): boolean => state !== 'pending';
+  if (endsOf(ledger, run, Infinity).some(isKnown))
+    return 'L1 told that its claim was lost, and its row says otherwise';
+  const stands = ledger.rowBefore(run.key, order);
+  const isOurs = stands?.state === 'running' && stands.claimedBy === run.claim.claimedBy;
+  return isOurs ? 'L1 told that its claim was lost, and nobody has taken it' : undefined;
+}
+
+/** What its holder has written of an attempt. */
+function endsOf(ledger: LedgerHistory, { key, claim, host }: HandlerRun, order: number): Run[] {
+  return ledger.changesOf(key).flatMap(({ by, before, after, order: at }) => {
+    const isEnd =
+      by?.host === host && before?.claimedBy === claim.claimedBy && after?.claimedBy === claim.claimedBy;
+    const isHolders = isEnd && after.state !== 'interrupted' && after.reason !== 'crashed';
+    return isHolders && at < order ? [after] : [];
+  });
+}
+
+function wrongOfEvent(ledger: LedgerHistory, told: ToldRun): string | undefined {
+  const { key, generation, attempt, event, retryAt, reason, order } = told;
+  const rows = ledger
+    .changesOf(key)
+    .flatMap((change) => (change.order < order && change.after ? [change.after] : []));
+  const ofAttempt = rows.filter((run) => run.generation === generation && run.attempt === attempt);
+  switch (event) {
+    case 'run:completed':
+      return ofAttempt.some(({ state }) => state === 'completed')
+        ? undefined
+        : 'L1 told as completed, and is not';
+    case 'run:failed': {
+      const isRetried = (run: Run): boolean => run.nextAttemptAt?.getTime() === retryAt?.getTime();
+      return retryAt === undefined || ofAttempt.some(isRetried)
+        ? undefined
+        : 'L4 told as tried again, and is not';
+    }
+    case 'run:skipped':
+      return rows.some((run) => isReason(run, reason)) || NOT_OF_ROWS.includes(reason)
+        ? undefined
+        : `L3 told as ${reason}, and never was`;
+  }
+}
+
+const NOT_OF_ROWS: readonly ToldRun['reason'][] = [
+  undefined,
+  'locked',
+  'running-here',
+  'closing',
+  'calendar',
+  'deadline',
+];
+
+function isReason({ state, nextAttemptAt }: Run, reason: ToldRun['reason']): boolean {
+  if (reason === 'already-completed') return state === 'completed';
+  if (reason === 'running-elsewhere') return state === 'running';
+  if (reason === 'given-back') return state === 'pending';
+  if (reason === 'exhausted') return state === 'failed' && nextAttemptAt === undefined;
+  if (reason === 'not-due') return (state === 'failed' || state === 'pending') && nextAttemptAt !== undefined;
+  return state === reason;
+}

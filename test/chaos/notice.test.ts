@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { suite } from 'node:test';
+import type { Lock } from 'cronlatch';
+import { TypeOrmLockProvider } from 'cronlatch/typeorm';
+import { testOnEvery } from '../support/databases';
+import { migratedDataSource } from '../support/lock-table';
+import { sampleSize } from '../support/sample-size';
+
+const LEASES = sampleSize({ fast: 60, full: 1000 });
+/** Long enough that all are granted before the first one is looked at again. */
+const LOCK_AT_MOST_FOR_MS = sampleSize({ fast: 3000, full: 30_000 });
+
+interface Notice {
+  readonly reason: string;
+  /** The end of the lease as it was granted, and when its signal aborted. */
+  readonly deadlineMs: number;
+  readonly atMs: number;
+}
+
+async function noticeOf(lock: Lock): Promise<Notice> {
+  const { signal } = lock;
+  const deadlineMs = performance.now() + lock.remainingMs();
+  if (!signal.aborted) await once(signal, 'abort');
+  return { reason: String(signal.reason), deadlineMs, atMs: performance.now() };
+}
+
+function figures(durationsMs: readonly number[]): string {
+  const sorted = [...durationsMs].sort((a, b) => a - b);
+  const at = (share: number): string => (sorted[Math.ceil(share * sorted.length) - 1] ?? NaN).toFixed(1);
+  return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, largest ${at(1)} ms`;
+}
+
+void suite('the notice of a lost lease', { concurrency: sampleSize({ fast: 4, full: 1 }) }, () => {
+  testOnEvery(
+    `P2 F-81 each of ${LEASES} holders that wait is told: by the store’s answer, or when its lease is over`,
+    async (database, t) => {
+      const dataSource = await migratedDataSource(database);
+      const provider = new TypeOrmLockProvider(dataSource);
+      // The timers of a lease keep no process alive, and without a server nothing else does.
+      const awake = setInterval(() => {}, 1000);
+      try {
+        const noticed: Promise<Notice>[] = [];
+        for (let index = 0; index < LEASES; index += 1) {
+          const keepAlive = index % 2 === 0;
+          const lock = await provider.lock({
+            name: `job-${index}`,
+            lockAtMostFor: LOCK_AT_MOST_FOR_MS,
+            keepAlive,
+          });
+          assert.ok(lock);
+          noticed.push(noticeOf(lock));
+        }
+        await dataSource.query('DELETE FROM shedlock');
+        const deletedAtMs = performance.now();
+        const notices = await Promise.all(noticed);
+        const renewed = notices.filter((_, index) => index % 2 === 0);
+        const notRenewed = notices.filter((_, index) => index % 2 === 1);
+        assert.ok(renewed.every(({ reason }) => /the store says|it was held for/.test(reason)));
+        assert.ok(notRenewed.every(({ reason }) => /it was held for/.test(reason)));
+        t.diagnostic(
+          `after the end of the lease: ${figures(notRenewed.map(({ atMs, deadlineMs }) => atMs - deadlineMs))}`,
+        );
+        const refused = renewed.filter(({ reason }) => /the store says/.test(reason));
+        const figuresOfRefused = figures(refused.map(({ atMs }) => atMs - deletedAtMs));
+        t.diagnostic(
+          `${refused.length} of ${renewed.length} by a refused renewal, after the deletion: ${figuresOfRefused}`,
+        );
+      } finally {
+        clearInterval(awake);
+        await provider.close();
+        await dataSource.destroy();
+      }
+    },
+  );
+});

@@ -1,0 +1,14 @@
+import { checkLedgerHistory } from '../../history/ledger/check-ledger-history';
+import type { CheckedSchedule } from '../search';
+import { simulateLedger } from './ledger-schedule';
+import type { LedgerBreakage } from './ledger-world';
+
+/** Of runs, and of the locks that they are made under. */
+export async function checkedLedgerSchedule(
+  seed: number,
+  breakage: LedgerBreakage = {},
+): Promise<CheckedSchedule> {
+  const { history, ledger, steps, faults } = await simulateLedger(seed, breakage);
+  const violations = checkLedgerHistory(history, ledger);
+  return { violations, steps, attempts: ledger.handlerRuns.length, faults };
+}

@@ -1,0 +1,138 @@
+import { JobGuard, StorageBasedLockProvider, type JobGuardOptions, type LockProvider } from 'cronlatch';
+import { pause } from '#cronlatch/core/clock';
+import type { Random } from '#cronlatch/testing/random';
+import { overlay } from '../../../storage/contract-mutants/overlay';
+import { keyTextOf, type Call, type HandlerRun } from '../../history/ledger/ledger-history';
+import { SimulatedAccessor } from '../simulated-accessor';
+import type { SimulatedHost } from '../simulated-host';
+import { handle } from './handler';
+import type { LedgerWorld } from './ledger-world';
+import type { SimulatedJob } from './simulated-job';
+import { SimulatedRunStore } from './simulated-run-store';
+
+/** One process of the application: a guard, the jobs that it knows, and a scheduler that calls them. */
+export class Instance {
+  readonly #guard: JobGuard;
+  #isClosing = false;
+
+  constructor(
+    private readonly world: LedgerWorld,
+    readonly host: SimulatedHost,
+    placeIsNamed: boolean,
+  ) {
+    const { random, database, breakage } = world;
+    const { ledger } = world;
+    const locks = database.table(host);
+    if (ledger.locksAreNone) locks.isFree = () => true;
+    const accessor = new SimulatedAccessor(world, host, locks, random.pick([true, false]));
+    const options = { id: placeIsNamed ? 'simulated' : undefined, clock: host, random: fractionsOf(random) };
+    const provider = new StorageBasedLockProvider(accessor, options);
+    const store = new SimulatedRunStore(world, host);
+    this.#guard = guardOf(random, {
+      lockProvider: overlay<LockProvider>(provider, breakage.provider?.(provider) ?? {}),
+      runStore: overlay(store, breakage.client?.(store) ?? {}),
+      clock: host,
+      logger: false,
+      dueEvery: random.pick([1000, 3000]),
+      statementTimeout: random.pick([300, 2000]),
+    });
+    this.#guard.onClose({ close: () => provider.close() });
+    this.#listen();
+    if (breakage.forgetsJobs) return;
+    for (const { configuration } of world.jobs) this.#guard.wrap(configuration, () => handle(world, host));
+  }
+
+  /** @returns when its process is to end */
+  async work(untilMs: number): Promise<void> {
+    const { random, scheduler } = this.world;
+    while (scheduler.nowMs < untilMs) {
+      await pause(this.host, random.pick([0, 1, 300, 900, 2000]));
+      const tick = (): Promise<void> => this.#tick(random.pick(this.world.jobs));
+      switch (random.pick(['tick', 'tick', 'tick', 'ticks', 'runDue'] as const)) {
+        case 'tick':
+          await tick();
+          break;
+        case 'ticks':
+          void Promise.all([tick(), tick()]);
+          break;
+        case 'runDue':
+          await this.#guard.runDue().catch(() => {});
+      }
+      if (this.world.faults.oneIn(60, 'closing')) return await this.#close();
+    }
+  }
+
+  get isRunning(): boolean {
+    return !this.host.crashed && !this.#isClosing;
+  }
+
+  async #tick(job: SimulatedJob): Promise<void> {
+    const { random, scheduler, history, ledger } = this.world;
+    const scope = random.pick(job.scopes);
+    const scheduledAt = random.pick([true, false])
+      ? new Date(this.host.wallMs() - random.pick([0, 1, 500]))
+      : undefined;
+    const call: Call = {
+      ...{ host: this.host.id, job: job.job, scope, scheduledAt, invokedAtMs: scheduler.nowMs },
+      ...{ run: undefined, told: undefined },
+    };
+    ledger.calls.push(call);
+    const task = (): Promise<HandlerRun> => handle(this.world, this.host);
+    const own = (): Promise<HandlerRun> => {
+      const running = task();
+      // Not when the tick is asked again, later.
+      if (call.told === undefined) call.run = ledger.handlerRuns.at(-1);
+      return running;
+    };
+    try {
+      const result = await this.#guard.execute(
+        { ...job.configuration, scheduledAt },
+        { task: own, args: [scope], call: () => task },
+      );
+      call.told = { result, order: history.nextOrder() };
+    } catch (error) {
+      call.told = { error, order: history.nextOrder() };
+    }
+  }
+
+  async #close(): Promise<void> {
+    const { random, history, ledger } = this.world;
+    const timeout = random.pick([0, 500, 4000]);
+    this.#isClosing = true;
+    const { abandoned } = await this.#guard.close({ timeout, grace: random.pick([0, timeout / 2]) });
+    if (abandoned.length === 0) ledger.closings.push({ host: this.host.id, order: history.nextOrder() });
+    // So that it would be seen if anything went on.
+    if (abandoned.length === 0) await pause(this.host, 3000);
+    this.host.crashed = true;
+  }
+
+  #listen(): void {
+    for (const event of ['run:completed', 'run:failed', 'run:skipped'] as const) {
+      this.#guard.on(event, (told) => {
+        if (told.run === undefined) return;
+        const { generation, attempt } = told.run;
+        this.world.ledger.told.push({
+          ...{ host: this.host.id, event, key: keyTextOf(told.run), generation, attempt },
+          reason: 'reason' in told ? told.reason : undefined,
+          retryAt: 'retryAt' in told ? told.retryAt : undefined,
+          order: this.world.history.nextOrder(),
+        });
+      });
+    }
+  }
+}
+
+function fractionsOf(random: Random): () => number {
+  return () => random.integer(0, 999) / 1000;
+}
+
+/** A guard draws its delays by `Math.random`: here by the seed. */
+function guardOf(random: Random, options: JobGuardOptions): JobGuard {
+  const original = Math.random;
+  Math.random = fractionsOf(random);
+  try {
+    return new JobGuard(options);
+  } finally {
+    Math.random = original;
+  }
+}

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FATES, INCIDENTS, LEDGER_INCIDENTS } from '../faults';
+import { testBySeeds } from '../search-test';
+import { checkedLedgerSchedule } from './checked-ledger-schedule';
+import { simulateLedger } from './ledger-schedule';
+
+/** At some 30 ms each. */
+testBySeeds({
+  sizes: { fast: 200, full: 10_000 },
+  faults: [...FATES, ...INCIDENTS, ...LEDGER_INCIDENTS],
+  schedule: (seed) => checkedLedgerSchedule(seed),
+});
+
+void test('the same seed gives the same history of runs', async () => {
+  const [first, second] = [await told(7), await told(7)];
+  assert.deepEqual(first, second);
+  assert.notDeepEqual(first, await told(8));
+});
+
+/** Without the claims, which are random by nature. */
+async function told(seed: number): Promise<unknown[]> {
+  const { changes } = (await simulateLedger(seed)).ledger;
+  return changes.map(({ key, atMs, order, by, after }) => {
+    return [key, atMs, order, by?.host, by?.statement, by?.outcome, after?.state, after?.attempt];
+  });
+}

@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { search } from '../search';
+import { checkedLedgerSchedule } from './checked-ledger-schedule';
+import { PLANTED_LEDGER_BUGS } from './planted-ledger-bugs';
+
+/** From the seed that is kept on, so that a change of the simulation, which gives every seed another meaning, is no failure. */
+const MOST_SCHEDULES = 1000;
+
+for (const { does, seed, ...breakage } of PLANTED_LEDGER_BUGS) {
+  void test(`a ledger that ${does} is caught, by seed ${seed}`, async (t) => {
+    const { found, schedules } = await search({ from: seed, most: MOST_SCHEDULES }, (each) =>
+      checkedLedgerSchedule(each, breakage),
+    );
+    assert.ok(found, `not caught in ${schedules} schedules`);
+    t.diagnostic(`by seed ${found.seed}: ${found.violations[0]}`);
+  });
+}

@@ -1,0 +1,178 @@
+import type { Lock, LockProvider, LockRecord, LockRequest } from 'cronlatch';
+import { RELEASED_MARK } from '#cronlatch/core/owner';
+import type { BreakableStore } from '../../storage/contract-mutants/breakable-store';
+import { BROKEN_GRANTS } from '../../storage/contract-mutants/broken-grants';
+import { BROKEN_LEASES } from '../../storage/contract-mutants/broken-leases';
+import { overlay } from '../../storage/contract-mutants/overlay';
+import type { Breakage } from './schedule';
+
+export interface PlantedBug extends Breakage {
+  readonly does: string;
+  /** The first that gives it away. */
+  readonly seed: number;
+}
+
+/** Those of the contract's broken stores whose bugs show in what is done here: few names, and leases of seconds. */
+const OF_THE_CONTRACT: readonly (readonly [does: string, seed: number])[] = [
+  ['inserts over a record that is there', 1],
+  ['takes over a lock that is held', 1],
+  ['takes over one moment too late', 31],
+  ['takes over a minute too early', 1],
+  ['takes over only what was released', 1],
+  ['gives every grant the same token', 1],
+  ['starts tokens again at one', 6],
+  ['takes tokens from the clock alone', 135],
+  ['grants for lockAtLeastFor only', 1],
+  ['grants for lockAtLeastFor on top', 2],
+  ['marks the holder at every refusal', 1],
+  ['says in every record that it is held', 2],
+  ['extends whoever asks', 1],
+  ['extends what is gone', 1],
+  ['never extends', 1],
+  ['forgets lockAtLeastFor at an extension', 13],
+  ['releases whoever asks', 1],
+  ['always says that a release was in time', 1],
+  ['releases nothing', 1],
+  ['forgets lockAtLeastFor at the release', 1],
+  ['counts lockAtLeastFor from the release', 2],
+  ['deletes the record at the release', 1],
+];
+
+function withLocks(change: (lock: Lock) => Partial<Lock>): Breakage {
+  return {
+    provider: (provider: LockProvider) => ({
+      async lock(configuration, observer) {
+        const lock = await provider.lock(configuration, observer);
+        return lock && overlay(lock, change(lock));
+      },
+    }),
+  };
+}
+
+const OF_THE_SIMULATION: readonly PlantedBug[] = [
+  {
+    does: "asks the host's clock instead of the database's",
+    seed: 1,
+    store: (_, localClock) => ({ nowMs: () => localClock.monotonicMs() }),
+  },
+  {
+    does: 'extends and releases what has ended',
+    seed: 1,
+    store: () => ({ isHeldBy: (row, owner) => row.lockedBy === owner }),
+  },
+  {
+    does: 'does not mark what is released',
+    seed: 2864,
+    store: () => ({ releasedBy: (owner) => owner }),
+  },
+  {
+    does: 'keeps the owner at a take-over',
+    seed: 1,
+    store: (store) => ({
+      takeOver(request) {
+        const row = store.rows.get(request.name);
+        if (row === undefined || !store.isFree(row)) return undefined;
+        const { lockedBy } = row;
+        const owner = lockedBy.endsWith(RELEASED_MARK) ? request.owner : lockedBy;
+        return store.grant({ ...request, owner });
+      },
+    }),
+  },
+  {
+    does: 'resolves by a read of what was before the last write',
+    seed: 32,
+    store(store) {
+      const { insert, takeOver, renew, release } = store;
+      let before: BreakableStore['rows'] = new Map();
+      const remembering =
+        <T>(write: (request: LockRequest) => T) =>
+        (request: LockRequest): T => {
+          before = store.copyOfRows();
+          return write(request);
+        };
+      return {
+        insert: remembering(insert),
+        takeOver: remembering(takeOver),
+        renew: remembering(renew),
+        release: remembering(release),
+        read: (name) => recordIn(before, store, name),
+      };
+    },
+  },
+  {
+    does: 'remembers for ever that there was a record',
+    seed: 25,
+    store(store) {
+      const records = new Map<string, LockRecord>();
+      return {
+        read(name) {
+          const record = recordIn(store.rows, store, name) ?? records.get(name);
+          if (record !== undefined) records.set(name, record);
+          return record;
+        },
+      };
+    },
+  },
+  {
+    does: 'counts the deadline from the reply',
+    seed: 5,
+    provider: (provider, clock) => ({
+      async lock(configuration, observer) {
+        const lock = await provider.lock(configuration, observer);
+        if (lock === undefined) return undefined;
+        const controller = new AbortController();
+        const lockAtMostForMs = configuration.lockAtMostFor as number;
+        clock.schedule(lockAtMostForMs, () => controller.abort(), { keepAlive: false });
+        return overlay(lock, { signal: controller.signal });
+      },
+    }),
+  },
+  { does: 'never aborts', seed: 1, ...withLocks(() => ({ signal: new AbortController().signal })) },
+  { does: 'leaves the signal to timers', seed: 37, ...withLocks(({ signal }) => ({ signal })) },
+  {
+    does: 'says that it released, and does not',
+    seed: 1,
+    ...withLocks(() => ({ unlock: () => Promise.resolve(true) })),
+  },
+  {
+    does: 'says of every release that the lock was lost',
+    seed: 1,
+    ...withLocks((lock) => ({ unlock: () => lock.unlock().then(() => false) })),
+  },
+  {
+    does: 'runs although it is not known that the lock was obtained',
+    seed: 1,
+    provider: (provider) => ({
+      lock: (configuration, observer) =>
+        provider.lock(configuration, observer).catch(() => lockOf(configuration.name)),
+    }),
+  },
+];
+
+function lockOf(name: string): Lock {
+  return {
+    name,
+    fencingToken: 1,
+    signal: new AbortController().signal,
+    remainingMs: () => 1,
+    unlock: () => Promise.resolve(true),
+    extend: () => Promise.resolve(true),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
+function recordIn(rows: BreakableStore['rows'], store: BreakableStore, name: string): LockRecord | undefined {
+  const row = rows.get(name);
+  if (row === undefined) return undefined;
+  const { lockedBy, lockUntilMs, fencingToken } = row;
+  return { lockedBy, held: !store.isFree(row), lockUntil: new Date(lockUntilMs), fencingToken };
+}
+
+export const PLANTED_BUGS: readonly PlantedBug[] = [
+  ...OF_THE_CONTRACT.map(([does, seed]) => {
+    const broken = [...BROKEN_GRANTS, ...BROKEN_LEASES].find((store) => store.does === does);
+    if (broken === undefined) throw new Error(`No broken store ${does}.`);
+    return { does, seed, store: broken.breaks };
+  }),
+  ...OF_THE_SIMULATION,
+];

@@ -1,0 +1,62 @@
+import type { Clock } from 'cronlatch';
+import type { Scheduler } from './scheduler';
+
+/** A process with its clocks. While it is paused nothing reaches it, and once it has crashed nothing ever does. */
+export class SimulatedHost implements Clock {
+  crashed = false;
+  wallAheadMs = 0;
+  #suspendedMs = 0;
+  #resumesAtMs = 0;
+
+  constructor(
+    readonly id: number,
+    private readonly scheduler: Scheduler,
+    /** How many milliseconds its clock counts in one. */
+    readonly rate: number,
+    /** Asked before anything goes on here: here it may crash, or be paused. */
+    private readonly beforeGoingOn: (host: SimulatedHost) => void,
+  ) {}
+
+  monotonicMs(): number {
+    return (this.scheduler.nowMs - this.#suspendedMs) * this.rate;
+  }
+
+  wallMs(): number {
+    return this.scheduler.nowMs + this.wallAheadMs;
+  }
+
+  schedule(delayMs: number, callback: () => void): () => void {
+    const dueMs = this.monotonicMs() + delayMs;
+    let cancel = (): void => {};
+    const arm = (): void => {
+      cancel = this.scheduler.after((dueMs - this.monotonicMs()) / this.rate, () =>
+        // A suspended machine's timers stood still with its clock.
+        this.#goOn(
+          () => (this.monotonicMs() < dueMs ? arm() : callback()),
+          (again) => (cancel = again),
+        ),
+      );
+    };
+    arm();
+    return () => cancel();
+  }
+
+  /** What comes from outside goes on when this host does. */
+  receive(callback: () => void): void {
+    this.#goOn(callback, () => {});
+  }
+
+  /** @param isSuspended the monotonic clock stands still as well */
+  pause(lengthMs: number, isSuspended: boolean): void {
+    this.#resumesAtMs = this.scheduler.nowMs + lengthMs;
+    if (isSuspended) this.#suspendedMs += lengthMs;
+  }
+
+  #goOn(callback: () => void, deferred: (cancel: () => void) => void): void {
+    if (!this.crashed && this.scheduler.nowMs >= this.#resumesAtMs) this.beforeGoingOn(this);
+    if (this.crashed) return;
+    const remainingMs = this.#resumesAtMs - this.scheduler.nowMs;
+    if (remainingMs <= 0) callback();
+    else deferred(this.scheduler.after(remainingMs, () => this.#goOn(callback, deferred)));
+  }
+}

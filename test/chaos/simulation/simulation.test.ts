@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FATES, INCIDENTS } from './faults';
+import { simulate } from './schedule';
+import { checkedSchedule } from './search';
+import { testBySeeds } from './search-test';
+
+/** At some 5 ms each. */
+testBySeeds({
+  sizes: { fast: 1000, full: 20_000 },
+  faults: [...FATES, ...INCIDENTS],
+  schedule: (seed) => checkedSchedule(seed),
+});
+
+void test('the same seed gives the same history', async () => {
+  const [first, second] = [await told(7), await told(7)];
+  assert.deepEqual(first, second);
+  assert.notDeepEqual(first, await told(8));
+});
+
+/** Without the owners, which are random by nature. */
+async function told(seed: number): Promise<unknown[]> {
+  const { operations } = (await simulate(seed)).history;
+  return operations.map(({ statement, host, name, order, invokedAtMs, outcome, answer }) => {
+    return [statement, host, name, order, invokedAtMs, outcome, answer?.atMs, answer?.order, answer?.told];
+  });
+}

@@ -1,0 +1,17 @@
+import type { SimulatedHost } from './simulated-host';
+import type { World } from './statement-way';
+
+/** What may happen to a host whenever it goes on. */
+export function strike({ faults, random, scheduler, history }: World, host: SimulatedHost): void {
+  const fault = faults.atStep();
+  if (fault === undefined) return;
+  if (fault === 'crash') host.crashed = true;
+  else if (fault === 'wall clock jump') host.wallAheadMs += random.pick([-3_600_000, -500, 500, 3_600_000]);
+  else {
+    const lengthMs = random.pick([20, 200, 1000, 5000]);
+    const isSuspended = fault === 'suspension';
+    const fromMs = scheduler.nowMs;
+    host.pause(lengthMs, isSuspended);
+    history.pauses.push({ host: host.id, fromMs, untilMs: fromMs + lengthMs, isSuspended });
+  }
+}

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { configureJobGuard, OncePer, OncePerDay, SchedulerLock } from 'cronlatch';
+import { guardOfRuns } from '../support/guard-of-runs';
+import { refused } from '../support/refused';
+
+const UTC = { timeZone: 'UTC' } as const;
+
+void test('L-59 once per period twice on one method is refused, naming the method', () => {
+  assert.throws(
+    () => {
+      class Jobs {
+        @OncePerDay(UTC)
+        @SchedulerLock('twice', '1m')
+        @OncePer('hour', UTC)
+        async nightly(): Promise<void> {}
+      }
+      return Jobs;
+    },
+    { name: 'InvalidLockUseError', message: /'nightly' is once per period twice/ },
+  );
+});
+
+void test('L-59 two locks are refused, on both sides of the period', () => {
+  assert.throws(() => {
+    class Jobs {
+      @SchedulerLock('first', '1m')
+      @OncePerDay(UTC)
+      @SchedulerLock('second', '1m')
+      async nightly(): Promise<void> {}
+    }
+    return Jobs;
+  }, /'nightly' has @SchedulerLock twice: 'second' and 'first'/);
+});
+
+void test('on an accessor, and on a class', () => {
+  assert.throws(() => {
+    class Jobs {
+      // @ts-expect-error -- a getter is no method
+      @OncePerDay(UTC)
+      get nightly(): number {
+        return 1;
+      }
+    }
+    return Jobs;
+  }, /@OncePerDay\(\) stands on an accessor/);
+  assert.throws(() => {
+    // @ts-expect-error -- a class is no method
+    @OncePer('week', UTC)
+    class Jobs {}
+    return Jobs;
+  }, /@OncePer\("week"\) stands on a (field or a )?class/);
+});
+
+type AnyOptions = Parameters<typeof OncePerDay>[0];
+
+const OPTIONS: [object, string][] = [
+  [{ timeZone: 'Mars/Olympus' }, 'Mars/Olympus'],
+  [{ dayStart: '24:00' }, 'dayStart'],
+  [{ target: 'next' }, `target is "next"`],
+  [{ retry: { maxAttempts: 0 } }, 'retry.maxAttempts'],
+  [{ retry: { minDelay: '2h', maxDelay: '1h' } }, 'longer than maxDelay'],
+  [{ onCrash: 'ignore' }, `onCrash`],
+  [{ startDeadline: 0 }, 'startDeadline'],
+  [{ catchUp: 'some' }, `it must be 'none', 'latest' or 'all'`],
+  [{ catchUpLimit: 1001 }, 'catchUpLimit'],
+  [{ calendar: {} }, 'isBusinessDay(date)'],
+  [{ scope: 7 }, 'a string, or a function of the arguments'],
+  [{ scope: () => 'eu' }, 'resume must say'],
+  [{ maxSkew: '-1s' }, 'maxSkew'],
+  [{ name: ' close-day' }, 'white space'],
+  [{ name: 'n'.repeat(65) }, '65 characters, more than 64'],
+];
+
+for (const [options, says] of OPTIONS) {
+  void test(`${JSON.stringify(options)} is refused before the method is ever called`, () => {
+    refused(() => OncePerDay(options), says);
+  });
+}
+
+void test('what a key function cannot have is refused', () => {
+  const key = (): string => 'always';
+  refused(() => OncePer(key, { ...UTC, catchUp: 'latest' }), 'catchUp of job');
+  refused(() => OncePer(key, { ...UTC, startDeadline: '1h' }), 'startDeadline of job');
+  refused(() => OncePer(key, { ...UTC, retry: { until: 'period-end' } }), 'give a duration');
+  refused(() => OncePer(key, { ...UTC, target: 'previous' }), 'no meaning for a key function');
+});
+
+void test('what is no period, and what are no options', () => {
+  refused(() => OncePer('fortnight' as 'week', UTC), '"fortnight" is no kind of period');
+  refused(() => OncePerDay('close-day' as unknown as AnyOptions), '"close-day" cannot be the options');
+  refused(() => OncePerDay(null as unknown as AnyOptions), 'null cannot be the options');
+});
+
+/** A method that only some guards can run: made after the guard is configured, which would refuse it. */
+async function called(decorate: () => { job(): Promise<void> }): Promise<unknown> {
+  configureJobGuard(guardOfRuns({ defaultLockAtMostFor: '5m' }).guard, { replace: true });
+  try {
+    const jobs = decorate();
+    return await jobs.job().then(
+      () => assert.fail('ran'),
+      (error: unknown) => error,
+    );
+  } finally {
+    configureJobGuard(undefined);
+  }
+}
+
+// From here on what is decorated is fit for no guard: no other test of this file may come after these.
+void test('what only the first call can tell', async (t) => {
+  await t.test('L-59 alone and without a name: a name is never made of class or method', async () => {
+    const error = await called(() => {
+      class Jobs {
+        @OncePerDay(UTC)
+        async job(): Promise<void> {}
+      }
+      return new Jobs();
+    });
+    assert.match(
+      String(error),
+      /InvalidLockConfigurationError: Method 'job' is once per period, but has no name/,
+    );
+  });
+});

@@ -1,0 +1,13 @@
+import { once } from 'node:events';
+import { SchedulerLock } from 'cronlatch';
+import { Scheduled } from 'cronlatch/node-cron';
+
+/** A job that ends when the test says so. */
+export class BillingJobs {
+  @Scheduled('* * * * * *')
+  @SchedulerLock('close-day', '1m')
+  async closeDay(): Promise<void> {
+    process.send?.('in the job');
+    await once(process, 'message');
+  }
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { linkedFilesOf } from '../support/page';
+
+const PAGE = 'docs/reliability.md';
+
+/** All faults that were thought of, from the first id of each kind to its last one. */
+const CATALOGUE = [
+  ...ids(1, 19), // of the process and its event loop
+  ...ids(20, 27), // of clocks
+  ...ids(30, 55), // of database and network
+  ...ids(60, 71), // of the table and its operator
+  ...ids(80, 90), // of use
+];
+
+/** What the page says of each: that there is a test, or why there is none. */
+const ROWS = new Map(
+  readFileSync(PAGE, 'utf8')
+    .split('\n')
+    .filter((line) => /^\| F-/.test(line))
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+    .map(([, id = '', , how = '']) => [id, how]),
+);
+
+/** The ids with which the names of tests and of the contract's cases begin. */
+const TESTED = new Set(['test', 'src/testing'].flatMap(sourcesBelow).flatMap(idsInNames));
+
+function ids(first: number, last: number): string[] {
+  return Array.from({ length: last - first + 1 }, (_, i) => `F-${String(first + i).padStart(2, '0')}`);
+}
+
+function sourcesBelow(folder: string): string[] {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return files.filter((file) => file.endsWith('.ts')).map((file) => join(folder, file));
+}
+
+/** `'P1 F-47 a sentence'`, in any quotes. What a kind of store leaves out is no test. */
+function idsInNames(file: string): string[] {
+  const source = readFileSync(file, 'utf8').replace(/leaveOut\([^)]*\)/g, '');
+  const names = source.matchAll(/['"`]((?:[A-Z]+-?\d+ )*F-\d\d(?: [A-Z]+-?\d+)*) /g);
+  return [...names].flatMap(([, begin = '']) => begin.split(' ').filter((id) => id.startsWith('F-')));
+}
+
+function saysTest(how: string): boolean {
+  return /^test\b/.test(how);
+}
+
+void test('the page has every fault of the catalogue, once and in order, and no other', () => {
+  const rows = readFileSync(PAGE, 'utf8').matchAll(/^\| (F-\d+) /gm);
+  assert.deepEqual(
+    [...rows].map(([, id]) => id),
+    CATALOGUE,
+  );
+});
+
+void test('a test that names a fault names one that the page knows', () => {
+  assert.deepEqual(
+    [...TESTED].filter((id) => !ROWS.has(id)),
+    [],
+  );
+});
+
+void test('where the page says that there is a test, there is one', () => {
+  const promised = [...ROWS].filter(([, how]) => saysTest(how)).map(([id]) => id);
+  assert.deepEqual(
+    promised.filter((id) => !TESTED.has(id)),
+    [],
+  );
+});
+
+void test('where it does not, it says why, and there is none', () => {
+  const others = [...ROWS].filter(([, how]) => !saysTest(how));
+  assert.deepEqual(
+    others.filter(([, how]) => how === ''),
+    [],
+  );
+  assert.deepEqual(
+    others.map(([id]) => id).filter((id) => TESTED.has(id)),
+    [],
+  );
+});
+
+void test('what the page links to is there', () => {
+  const files = linkedFilesOf(PAGE);
+  assert.ok(files.length >= 3);
+  for (const file of files) assert.ok(existsSync(file), file);
+});

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { SettableClock } from 'cronlatch/testing';
+import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
+
+const PICTURE = readFileSync('docs/images/life-of-a-lock-row.svg', 'utf8');
+
+/** What the picture says of each moment: the time, what happens, and the columns of the row. */
+const moments = [...PICTURE.matchAll(/<g class="moment">(.*?)<\/g>/gs)].map(([, moment = '']) => {
+  const [time, , lockUntil, lockedAt, lockedBy, fencingToken] = [
+    ...moment.matchAll(/<text [^>]*>(.*?)<\/text>/g),
+  ].map(([, text = '']) => text);
+  return { time, lockUntil, lockedAt, lockedBy, fencingToken };
+});
+
+void test('the picture tells what becomes of a row', async () => {
+  const clock = new SettableClock('2026-11-21T03:00:00Z');
+  const store = new InMemoryStorageAccessor(clock);
+  const terms = { name: 'job', lockAtMostForMs: 30_000, lockAtLeastForMs: 20_000 };
+  const first = { ...terms, owner: 'web-1/4711/5f…' };
+  const second = { ...terms, owner: 'web-2/803/c1…' };
+  const lived: typeof moments = [];
+  const held: boolean[] = [];
+  let lockedAt = '';
+  const look = async (): Promise<void> => {
+    const record = await store.find('job');
+    assert.ok(record);
+    const { lockUntil, lockedBy, fencingToken } = record;
+    held.push(record.held);
+    lived.push({
+      time: timeOf(clock.now()),
+      lockUntil: timeOf(lockUntil),
+      lockedAt,
+      lockedBy,
+      fencingToken: String(fencingToken),
+    });
+  };
+  const granted = (grant: object | undefined): void => {
+    assert.ok(grant);
+    lockedAt = timeOf(clock.now());
+  };
+
+  granted(await store.insertRecord(first));
+  await look();
+  clock.advance('10s');
+  assert.ok(await store.extend(first));
+  await look();
+  clock.advance('4s');
+  assert.ok(await store.unlock(first));
+  await look();
+  clock.advance('6s');
+  await look();
+  clock.advance('40s');
+  granted(await store.updateRecord(second));
+  await look();
+  clock.advance('6s');
+  await look();
+  clock.advance('24s');
+  await look();
+
+  assert.deepEqual(moments, lived);
+  assert.deepEqual(held, [true, true, true, false, true, true, false]);
+});
+
+function timeOf(instant: Date): string {
+  return instant.toISOString().slice(11, 19);
+}

@@ -1,0 +1,68 @@
+import 'reflect-metadata';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ModuleMetadata } from '@nestjs/common';
+import { testCodeOn, testLinksOn } from '../../support/page-tests';
+import { Child } from '../../processes/child';
+import { sqliteDatabase, testWith } from '../../support/databases';
+import { application, databaseModule } from '../../integrations/nestjs/application';
+import { HealthController } from './page/health.controller';
+import { ImportService } from './page/import.service';
+import { withSettings } from './page/settings.module';
+
+const PAGE = 'docs/nestjs.md';
+const SOURCES = 'test/docs/nestjs/page';
+
+testCodeOn(PAGE, SOURCES);
+testLinksOn(PAGE);
+
+void test('the application on it starts, and ends by SIGTERM', async () => {
+  const database = sqliteDatabase();
+  const { environment } = database;
+  const app = new Child('../../docs/nestjs/start.js', { environment, isQuiet: true });
+  try {
+    await app.told('started');
+    app.kill('SIGTERM');
+    assert.deepEqual(await app.endedWithin(30_000), [null, 'SIGTERM']);
+  } finally {
+    await app.end();
+    await database.dispose();
+  }
+});
+
+/** An application with this on the page, in a fresh database of another name. */
+function testParts(
+  name: string,
+  metadata: ModuleMetadata,
+  body: (app: Awaited<ReturnType<typeof application>>) => Promise<void>,
+): void {
+  testWith('sqlite', name, async (database) => {
+    const app = await application({
+      ...metadata,
+      imports: [databaseModule(database, { name: 'jobs' }), withSettings],
+    });
+    try {
+      await app.init();
+      await body(app);
+    } finally {
+      await app.close();
+    }
+  });
+}
+
+testParts(
+  'a service that is given the guard runs under locks',
+  { providers: [ImportService] },
+  async (app) => {
+    const service = app.get(ImportService);
+    assert.deepEqual(await Promise.all([service.import('acme'), service.import('acme')]), ['done', 'busy']);
+    assert.equal(await service.lastClosing(), undefined);
+  },
+);
+
+testParts('a health check is told of the locks', { controllers: [HealthController] }, async (app) => {
+  const controller = app.get(HealthController);
+  assert.deepEqual(await controller.check(), { locks: { status: 'up', isClosing: false } });
+  await app.close();
+  await assert.rejects(controller.check(), { status: 503 });
+});

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { getDataSourceToken } from '@nestjs/typeorm';
+import { Test } from '@nestjs/testing';
+import { JobGuard } from 'cronlatch';
+import { CronlatchModule } from 'cronlatch/nestjs';
+import { useTestGuard } from 'cronlatch/testing';
+import { BillingJobs } from './billing.jobs';
+
+void test('a day is closed once, and the next one again', async () => {
+  await using bench = useTestGuard({ now: '2026-11-20T03:00:00+01:00' });
+  const dataSource = { provide: getDataSourceToken(), useValue: { query: () => Promise.resolve() } };
+  const builder = Test.createTestingModule({
+    imports: [CronlatchModule.forRoot()],
+    providers: [BillingJobs, dataSource],
+  });
+  const app = await builder.overrideProvider(JobGuard).useValue(bench.guard).compile();
+  await app.init(); // Gives the instances their guard.
+  const jobs = app.get(BillingJobs);
+
+  assert.equal(await jobs.closeDay(), '2026-11-20');
+  assert.equal(await jobs.closeDay(), undefined);
+  bench.clock.advance('1d');
+  assert.equal(await jobs.closeDay(), '2026-11-21');
+
+  await app.close();
+});

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { afterEach, beforeEach, mock, test } from 'node:test';
+import type { JobGuard } from 'cronlatch';
+import { ledgerPlace, memoryStores, type Instance } from '../support/ledger-place';
+import { nextEvent } from '../support/guard-bench';
+import { turn } from '../support/lock-bench';
+import * as distributed from './node-cron/distributed';
+import * as ownTask from './node-cron/own-task';
+import * as plainFunction from './node-cron/plain-function';
+import * as wrapped from './node-cron/wrapped';
+
+let instances: Instance[];
+let close: () => Promise<void>;
+beforeEach(() => {
+  const { place, close: closeAll } = ledgerPlace(memoryStores('2026-11-20T02:00:00Z'));
+  instances = [place.instance(), place.instance()];
+  close = closeAll;
+});
+afterEach(async () => {
+  await close();
+  mock.timers.reset();
+});
+
+const guardOf = (index: number): JobGuard => instances[index]?.guard ?? assert.fail();
+
+void test('the wrapped method and the function run under one lock', async () => {
+  let finish = (): void => {};
+  const synced = new Promise<number>((resolve) => (finish = () => resolve(3)));
+  const [method] = wrapped.start(guardOf(0), () => synced);
+  const started = nextEvent(guardOf(0), 'run:started');
+  const result = method?.execute();
+  await started;
+  const task = plainFunction.start(guardOf(1), () => assert.fail('ran'));
+  assert.equal(await task.execute(), undefined);
+  finish();
+  assert.equal(await result, 3);
+});
+
+void test('a file is a distributed task with the options of the page', async () => {
+  const file = join(__dirname, '../integrations/node-cron/fixtures/forked-task.js');
+  const task = distributed.start(guardOf(0), file, () => {});
+  await task.start();
+  assert.deepEqual([task.name, task.getStatus()], ['nightly-export', 'idle']);
+  const { pid } = (await task.execute()) as { pid: number };
+  assert.notEqual(pid, process.pid);
+  await guardOf(0).close();
+  assert.equal(task.getStatus(), 'destroyed');
+});
+
+void test('a task of one’s own is elected, observed and closed', async () => {
+  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date('2026-11-20T01:59:59.000Z') });
+  let ran = 0;
+  const tasks = instances.map(({ guard }) => ownTask.start(guard, () => Promise.resolve(void (ran += 1))));
+  mock.timers.tick(1000);
+  for (let turns = 0; turns < 20; turns += 1) await turn();
+  assert.equal(ran, 1);
+  const run = await guardOf(0).ledger.last('nightly-export');
+  assert.deepEqual([run?.state, run?.periodKey], ['completed', '2026-11-20T02:00:00.000Z']);
+  await guardOf(0).close();
+  assert.equal(tasks[0]?.getStatus(), 'destroyed');
+});

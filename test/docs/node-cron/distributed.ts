@@ -1,0 +1,15 @@
+import type { JobGuard } from 'cronlatch';
+import { scheduleDistributed } from 'cronlatch/node-cron';
+import type { ScheduledTask } from 'node-cron';
+
+export function start(guard: JobGuard, file: string, log: (line: string) => void): ScheduledTask {
+  const task = scheduleDistributed('0 3 * * *', file, {
+    guard,
+    name: 'nightly-export',
+    timeZone: 'Europe/Paris',
+    distributedLease: '6h', // Longer than it ever takes.
+    noOverlap: true,
+  });
+  task.on('execution:skipped', ({ date, reason }) => log(`${date.toISOString()} is not ours: ${reason}`));
+  return task;
+}

@@ -1,0 +1,17 @@
+import type { JobGuard } from 'cronlatch';
+import { LedgerRunCoordinator } from 'cronlatch/node-cron';
+import { schedule, type ScheduledTask } from 'node-cron';
+
+export function start(guard: JobGuard, work: () => Promise<void>): ScheduledTask {
+  const runCoordinator = new LedgerRunCoordinator({ guard });
+  const task = schedule('0 3 * * *', work, {
+    name: 'nightly-export',
+    timezone: 'Europe/Paris',
+    distributed: true,
+    runCoordinator,
+    distributedLease: 6 * 3_600_000,
+  });
+  runCoordinator.observe(task); // Else the ledger hears that a tick is over, but not how it ended.
+  guard.onClose({ stop: async () => await task.destroy() });
+  return task;
+}

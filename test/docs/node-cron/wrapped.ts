@@ -1,0 +1,17 @@
+import { SchedulerLock, type JobGuard } from 'cronlatch';
+import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
+import type { ScheduledTask } from 'node-cron';
+
+export class StockJobs {
+  constructor(private readonly sync: () => Promise<number>) {}
+
+  @Scheduled('*/5 * * * *', { maxRandomDelay: 20_000 })
+  @SchedulerLock('sync-stock', '10m', '1m')
+  async syncStock(): Promise<number | undefined> {
+    return await this.sync();
+  }
+}
+
+export function start(guard: JobGuard, sync: () => Promise<number>): ScheduledTask[] {
+  return scheduleJobs(new StockJobs(sync), { guard });
+}

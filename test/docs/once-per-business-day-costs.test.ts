@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { createCronlatchMigration, createJobGuard } from 'cronlatch/typeorm';
+import { tableOf } from '../support/page';
+import { testOn } from '../support/databases';
+import { ServerBench } from '../support/server-bench';
+import { statementLog } from '../support/statement-log';
+
+const JOB = {
+  name: 'close-day',
+  lockAtMostFor: '1m',
+  oncePer: { period: 'day', timeZone: 'Europe/Paris' },
+} as const;
+
+const costs = new Map(
+  tableOf('docs/once-per-business-day.md', 'what is done').map(([what, statements]) => [
+    what,
+    Number(statements),
+  ]),
+);
+
+// The statements are the same everywhere; on this server they can be counted without its log.
+testOn('postgres', 'the page says what a day costs', async (t) => {
+  const bench = await ServerBench.on('postgres');
+  t.after(() => bench.dispose());
+  const migrated = await bench.connected({ migrations: [createCronlatchMigration({ tables: ['ledger'] })] });
+  await migrated.runMigrations();
+  const log = bench.closeAtEnd(await statementLog(bench.server, bench.database));
+  const guard = bench.closeAtEnd(await createJobGuard(bench.dataSource({ url: log.url })));
+  const cost = async (work: () => Promise<unknown>): Promise<number> => {
+    log.statements();
+    await work();
+    return log.statements().length;
+  };
+  const daily = guard.wrap(JOB, () => {});
+  // The first run of a process looks at the tables, and inserts the lock.
+  await guard.run({ ...JOB, at: new Date(0) }, () => {});
+
+  assert.deepEqual(
+    Object.fromEntries(costs),
+    {
+      "the day's first run": await cost(() => daily()),
+      'a tick whose day is done, and nothing else is owed': await cost(() => daily()),
+      'the look for what is owed, once a minute and process': await cost(() => guard.runDue()),
+    },
+    'in statements',
+  );
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { testWith, type TestDatabase } from '../support/databases';
+import { ledgerDataSource } from '../support/run-places';
+
+interface Ending {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly said: string;
+  /** What stands on the console besides. */
+  readonly complained: string;
+}
+
+/** A program of the page, started once, as a Unix cron or Kubernetes does. */
+async function start(
+  { environment }: TestDatabase,
+  settings: Readonly<Record<string, string>> = {},
+  { kill, program = 'close-day' }: { kill?: NodeJS.Signals; program?: string } = {},
+): Promise<Ending> {
+  const child = spawn(process.execPath, [join(__dirname, 'other-schedulers', `${program}.js`)], {
+    env: { ...process.env, DATABASE_URL: undefined, ...environment, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 60_000,
+  });
+  const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
+  if (kill !== undefined) child.stdout.once('data', () => child.kill(kill)); // It is in its job.
+  const [said, complained] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code, signal] = await ended;
+  return { code, signal, said: said.trimEnd(), complained };
+}
+
+function testProgram(name: string, body: (database: TestDatabase) => Promise<void>): void {
+  testWith('sqlite', name, async (database) => {
+    const dataSource = await ledgerDataSource(database);
+    await dataSource.destroy();
+    await body(database);
+  });
+}
+
+/** Noon, two days ago. */
+const DATE = new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 10);
+const JOB_NAME = `close-day-${Date.parse(`${DATE}T12:00:00Z`) / 60_000}`;
+
+testProgram('a day that is done is not done by the next start, nor by one beside it', async (database) => {
+  const both = await Promise.all([start(database, { JOB_NAME }), start(database, { JOB_NAME })]);
+  assert.equal(both.filter(({ said }) => said.includes('closing')).length, 1);
+  const after = await start(database, { JOB_NAME });
+  assert.deepEqual(after, { code: 0, signal: null, said: 'skipped: already-completed', complained: '' });
+});
+
+testProgram('it counts for the minute that Kubernetes meant, and else for today', async (database) => {
+  const late = await start(database, { JOB_NAME });
+  assert.deepEqual(late, { code: 0, signal: null, said: `closing ${DATE}`, complained: '' });
+  const byHand = await start(database, { JOB_NAME: 'close-day-by-hand' });
+  assert.match(byHand.said, /^closing 20\d\d-\d\d-\d\d$/);
+  assert.notEqual(byHand.said, late.said);
+});
+
+testProgram('a failure is an exit status, and so is a day that is owed but not due yet', async (database) => {
+  const failed = await start(database, { CLOSING: 'fails' });
+  assert.equal(failed.code, 1);
+  assert.match(failed.complained, /the books are not complete/);
+  const early = await start(database);
+  assert.deepEqual([early.code, early.said], [75, 'skipped: not-due']);
+});
+
+testProgram('SIGTERM asks the job to stop, its lock is free, and the day is owed', async (database) => {
+  const stopped = await start(database, { CLOSING: 'takes an hour' }, { kill: 'SIGTERM' });
+  assert.deepEqual([stopped.code, stopped.signal], [null, 'SIGTERM']);
+  const next = await start(database);
+  assert.deepEqual([next.code, next.said], [75, 'skipped: not-due'], 'its lock is not held any more');
+});
+
+testProgram('an application that starts and stops like this leaves nothing behind', async (database) => {
+  const ending = await start(database, {}, { program: 'start-and-stop' });
+  assert.deepEqual(ending, { code: 0, signal: null, said: 'started\nstopped', complained: '' });
+});

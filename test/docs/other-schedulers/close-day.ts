@@ -1,0 +1,40 @@
+import { createJobGuard } from 'cronlatch/typeorm';
+import { closeTheDay } from './close-the-day';
+import dataSource from './ormconfig';
+
+const CLOSE_DAY = {
+  name: 'close-day',
+  lockAtMostFor: '1m',
+  keepAlive: true,
+  oncePer: { period: 'day', timeZone: 'Europe/Paris' },
+} as const;
+
+/** Skips behind which nothing is left to do. After any other one the day is still owed, or another process is at it. */
+const IS_SETTLED: readonly string[] = ['already-completed', 'calendar', 'skipped', 'deadline'];
+
+/** Kubernetes ends the name of a Job with the minute that its CronJob meant, counted from 1970. */
+function dueAt(jobName = ''): Date | undefined {
+  const [, minutes] = /-(\d{8})$/.exec(jobName) ?? [];
+  return minutes === undefined ? undefined : new Date(Number(minutes) * 60_000);
+}
+
+async function main(): Promise<void> {
+  await dataSource.initialize();
+  const guard = await createJobGuard(dataSource);
+  guard.closeOnSignals({ timeout: '20s', grace: '20s' }); // The job is asked to stop at once: it will be called again.
+  try {
+    const scheduledAt = dueAt(process.env['JOB_NAME']);
+    const result = await guard.run({ ...CLOSE_DAY, scheduledAt }, closeTheDay);
+    if (result.executed) return;
+    console.log(`skipped: ${result.reason}`);
+    if (!IS_SETTLED.includes(result.reason)) process.exitCode = 75; // "Try again later", by convention.
+  } finally {
+    await guard.close();
+    await dataSource.destroy();
+  }
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});

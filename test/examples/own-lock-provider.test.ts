@@ -1,0 +1,29 @@
+import { test } from 'node:test';
+import { StorageBasedLockProvider } from 'cronlatch';
+import { lockProviderContract, SettableClock } from 'cronlatch/testing';
+import { KeyValueStore } from '../../examples/04-key-value-store';
+import { KeyValueLocks } from '../../examples/04-own-lock-provider';
+
+const lacks = { ambientTransaction: 'the store has no transactions' };
+
+const contract = lockProviderContract(
+  () => {
+    const clock = new SettableClock();
+    const store = new KeyValueStore(() => clock.monotonicMs());
+    return {
+      provider: new StorageBasedLockProvider(new KeyValueLocks(store), { clock }),
+      other: new StorageBasedLockProvider(new KeyValueLocks(store), { clock }),
+      elapse: (duration) => clock.advance(duration),
+      stall: (duration) => clock.stall(duration),
+      deleteRecord: async (name) => void (await store.delete(name)),
+      async existingRecord({ name, lockedBy, endsInMs }) {
+        await store.delete(name);
+        await store.setIfAbsent(name, lockedBy, endsInMs);
+      },
+      dispose: () => {},
+    };
+  },
+  { lacks },
+);
+
+for (const { name, skip, run } of contract) void test(`04-own-lock-provider: ${name}`, { skip }, run);

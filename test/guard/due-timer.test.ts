@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import type { Duration } from 'cronlatch';
+import { eventually } from '../support/eventually';
+import { guardBench, nextEvent } from '../support/guard-bench';
+import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/guard-of-runs';
+import { JOB, turn } from '../support/lock-bench';
+
+/** Counts how often the store was asked what is due. */
+function dueBench(t: TestContext, dueEvery?: Duration | false): GuardOfRuns & { looks: () => number } {
+  const bench = guardOfRuns({ dueEvery });
+  const { mock } = t.mock.method(bench.runStore, 'owed');
+  return { ...bench, looks: () => mock.callCount() };
+}
+
+void test('from the first once-per job on it is looked every minute what is owed', async (t) => {
+  const { guard, clock, looks } = dueBench(t);
+  guard.wrap(JOB, () => {});
+  assert.equal(clock.pendingTimers, 0);
+  guard.wrap({ ...DAILY, name: 'daily' }, () => {});
+  guard.wrap({ ...DAILY, name: 'daily-too' }, () => {});
+  assert.equal(clock.pendingTimers, 1);
+  clock.advance('59s');
+  assert.equal(looks(), 0);
+  clock.advance('2m1s');
+  await turn();
+  assert.equal(looks(), 3);
+});
+
+void test('dueEvery says how often', async (t) => {
+  const { guard, clock, looks } = dueBench(t, '10s');
+  guard.wrap(DAILY, () => {});
+  clock.advance('1m');
+  await turn();
+  assert.equal(looks(), 6);
+});
+
+void test('with dueEvery: false it is looked only when runDue is called', async (t) => {
+  const { guard, clock, looks } = dueBench(t, false);
+  guard.wrap(DAILY, () => {});
+  assert.equal(clock.pendingTimers, 0);
+  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  assert.equal(looks(), 1);
+});
+
+for (const dueEvery of ['soon', 0, '-1m']) {
+  void test(`dueEvery: ${dueEvery} is refused when the guard is made`, () => {
+    assert.throws(() => guardBench({ dueEvery }), {
+      name: 'InvalidLockConfigurationError',
+      message: /^dueEvery is /,
+    });
+  });
+}
+
+void test('a guard without once-per jobs has nothing to bring back', async (t) => {
+  assert.deepEqual(await guardBench().guard.runDue(), { started: 0, owed: 0 });
+  const { guard, looks } = dueBench(t);
+  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  assert.equal(looks(), 0);
+});
+
+void test('closing stops the timer, and a job that is registered afterwards does not start it again', async (t) => {
+  const { guard, clock, looks } = dueBench(t);
+  guard.wrap(DAILY, () => {});
+  await guard.close();
+  assert.equal(clock.pendingTimers, 0);
+  guard.wrap({ ...DAILY, name: 'late' }, () => {});
+  assert.equal(clock.pendingTimers, 0);
+  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  assert.equal(looks(), 0);
+});
+
+void test('close waits for a run that was brought back, as for any other', async (t) => {
+  const { guard, clock, names } = dueBench(t);
+  let end: (() => void) | undefined;
+  const job = guard.wrap(DAILY, async () => {
+    if (names().includes('run:failed')) await new Promise<void>((resolve) => (end = resolve));
+    else throw new Error('the first time');
+  });
+  await job();
+  const again = nextEvent(guard, 'run:started');
+  clock.advance('2m');
+  await again;
+  await eventually(() => end !== undefined, 'the second attempt runs');
+  let closed = false;
+  const closing = guard.close().finally(() => (closed = true));
+  await turn();
+  assert.equal(closed, false);
+  end?.();
+  assert.deepEqual(await closing, { settled: ['close-day'], abandoned: [] });
+  assert.ok(names().includes('run:completed'));
+});

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LockStorageError, type CronlatchEvents, type OncePerConfiguration } from 'cronlatch';
+import { InMemoryLockProvider } from 'cronlatch/memory';
+import { SettableClock } from 'cronlatch/testing';
+import { guardBench } from '../support/guard-bench';
+import { DAILY, guardOfRuns } from '../support/guard-of-runs';
+
+const CUSTOM = (period: (at: Date) => string) => ({ ...DAILY, oncePer: { period, timeZone: 'UTC' } });
+const brokenKey = (): never => {
+  throw new Error('no quarter known');
+};
+
+type Scope = OncePerConfiguration['scope'];
+
+function scoped(scope: Scope) {
+  const resume = (): [] => [];
+  return { ...DAILY, oncePer: { ...DAILY.oncePer, scope, resume } };
+}
+
+const SCOPES: [string, Scope][] = [
+  [
+    'throws',
+    () => {
+      throw new Error('no tenant');
+    },
+  ],
+  ['answers what cannot be a scope', (() => 7) as unknown as Scope],
+  ['answers a scope that is too long', () => 's'.repeat(65)],
+];
+
+for (const [how, scope] of SCOPES) {
+  void test(`a scope function that ${how} is reported: nobody else would hear that nothing ran`, async () => {
+    const { guard, told } = guardOfRuns();
+    const wrapped = guard.wrap(scoped(scope), () => assert.fail('ran'));
+    assert.equal(await wrapped(), undefined);
+    assert.equal(told.length, 1);
+    const [name, event] = told[0] as ['lock:failed', CronlatchEvents['lock:failed']];
+    assert.equal(name, 'lock:failed');
+    assert.equal(event.isAskedAgain, false);
+    assert.match(String(event.error), /InvalidLockConfigurationError: .*scope/);
+  });
+}
+
+void test('a key function that throws is reported; the tick is not asked again, for it is nobody knows which', async () => {
+  const { guard, told, names } = guardOfRuns();
+  const wrapped = guard.wrap(CUSTOM(brokenKey), () => assert.fail('ran'), { onError: 'throw' });
+  await assert.rejects(wrapped(), { name: 'InvalidLockConfigurationError', message: /key function threw/ });
+  assert.deepEqual(names(), ['lock:failed']);
+  assert.equal((told[0]?.[1] as CronlatchEvents['lock:failed']).isAskedAgain, false);
+});
+
+void test('a key function that throws for a while does not keep its job, or others, from being brought back', async () => {
+  const { guard, runStore, clock } = guardOfRuns();
+  let isBroken = false;
+  let attempts = 0;
+  const key = (): string => (isBroken ? brokenKey() : 'release-7');
+  const fails = (): void => {
+    attempts += 1;
+    if (attempts < 3) throw new Error('no bank today');
+  };
+  await guard.wrap(CUSTOM(key), fails)();
+  const other = guard.wrap({ ...DAILY, name: 'other' }, fails);
+  await other();
+  clock.advance('1m');
+  isBroken = true;
+  await guard.runDue();
+  isBroken = false;
+  clock.advance('1m');
+  await guard.runDue();
+  const runs = await runStore.find({ order: 'oldest-first', limit: 10 });
+  assert.deepEqual(
+    runs.map(({ job, state }) => [job, state]),
+    [
+      ['other', 'completed'],
+      ['close-day', 'completed'],
+    ],
+  );
+});
+
+void test('a call of which nobody knows when it was meant is asked again until its own day is over', async () => {
+  const { guard, clock, accessor, told } = guardOfRuns();
+  const days: string[] = [];
+  const wrapped = guard.wrap(DAILY, () => void days.push(clock.now().toISOString()));
+  const away = (): Promise<never> =>
+    Promise.reject(new LockStorageError('refused', { outcome: 'nothing-ran' }));
+  accessor.fail('updateRecord', away, away);
+  assert.equal(await wrapped(), undefined);
+  clock.advance('1d');
+  await guard.runDue();
+  assert.deepEqual(days, []);
+  const warnings = told.filter(([name]) => name === 'guard:warning').map(([, event]) => event);
+  assert.match(JSON.stringify(warnings), /close-day.*2026-11-20.*it is a gap now/);
+});
+
+void test('yesterday’s unanswered call does not stand in the place of today’s', async () => {
+  const { guard, clock, accessor } = guardOfRuns();
+  const days: (string | undefined)[] = [];
+  const job = guard.wrap(DAILY, async () => {
+    days.push((await guard.ledger.last('close-day'))?.periodKey);
+  });
+  const away = (): Promise<never> =>
+    Promise.reject(new LockStorageError('refused', { outcome: 'nothing-ran' }));
+  accessor.fail('updateRecord', away, away, away);
+  await job();
+  clock.advance('23h');
+  await job();
+  await guard.runDue();
+  await guard.runDue();
+  assert.deepEqual(days, ['2026-11-21']);
+});
+
+void test('a guard without a run store refuses a once-per job, naming the remedy', () => {
+  const { guard } = guardBench();
+  const remedy = {
+    name: 'InvalidLockConfigurationError',
+    message: /^'close-day' needs a ledger, and this guard has none: give it a runStore/,
+  };
+  assert.throws(() => guard.check(DAILY), remedy);
+  assert.throws(() => guard.wrap(DAILY, () => {}), remedy);
+  assert.throws(() => guard.ledger, /needs a ledger/);
+});
+
+const CHECKED: [object, RegExp][] = [
+  [{ ...DAILY, oncePer: { period: 'day' } }, /^timeZone of job 'close-day' is missing/],
+  [{ ...DAILY, oncePer: { period: 'day', timeZone: 'Mars' } }, /Mars/],
+  [{ ...DAILY, shared: true }, /under lock 'close-day' has no name of its own, and needs one/],
+  [{ ...DAILY, oncePer: { ...DAILY.oncePer, name: 'a\u0000b' } }, /control character/],
+  [{ ...DAILY, oncePer: { ...DAILY.oncePer, onCrash: 'wait' } }, /onCrash of job 'close-day' is "wait"/],
+  [{ name: 'close-day', oncePer: DAILY.oncePer }, /lockAtMostFor of lock 'close-day' is missing/],
+];
+
+for (const [configuration, message] of CHECKED) {
+  void test(`check refuses ${JSON.stringify(configuration)}`, () => {
+    const { guard } = guardOfRuns();
+    assert.throws(() => guard.check(configuration as typeof DAILY), {
+      name: 'InvalidLockConfigurationError',
+      message,
+    });
+  });
+}
+
+void test('the lock of a once-per job may have a longer name than the job, where the guard allows it', async () => {
+  const clock = new SettableClock();
+  const lockProvider = new InMemoryLockProvider({ clock, nameLength: 200 });
+  const { guard } = guardOfRuns({ lockProvider, nameLength: 200 });
+  const oncePer = { ...DAILY.oncePer, name: 'close-day' };
+  const result = await guard.run({ ...DAILY, name: 'x'.repeat(150), oncePer }, () => 'ran');
+  assert.deepEqual(result, { executed: true, value: 'ran' });
+});

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sendingLost } from '../support/faulty-accessor';
+import { faultyInstance } from '../support/faulty-run-store';
+import { ledgerPlace, memoryStores } from '../support/ledger-place';
+
+const slot = { job: 'settle', at: new Date('2026-11-20T03:00:00Z') };
+
+void test('a guard that has closed does not go on asking a store that is away what became of a slot', async () => {
+  const { place, close } = ledgerPlace(memoryStores('2026-11-20T03:00:00Z'));
+  try {
+    const { guard, faulty } = faultyInstance(place);
+    assert.ok(await guard.slots.elect(slot, 60_000));
+    guard.slots.begun(slot);
+    for (const statement of ['complete', 'change'] as const)
+      faulty.fail(statement, ...Array<typeof sendingLost>(1000).fill(sendingLost));
+    const end = new Promise<string>((resolve) => {
+      guard.on('run:completed', () => resolve('recorded'));
+      guard.on('guard:warning', ({ message }) => {
+        if (message.includes('could not be recorded')) resolve('given up');
+      });
+    });
+    guard.slots.completed(slot, undefined);
+    await guard.close({ timeout: 0 });
+    assert.equal(await end, 'given up');
+    assert.ok(faulty.calls.length < 1000);
+  } finally {
+    await close();
+  }
+});

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { JobGuard } from 'cronlatch';
+import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
+import { createJobGuard } from 'cronlatch/typeorm';
+import { DataSource } from 'typeorm';
+import { testOnEvery } from '../support/databases';
+import { dayJob } from '../support/once-per-job';
+import { ledgerDataSource } from '../support/run-places';
+import { sampleSize } from '../support/sample-size';
+
+/** A rejection that nobody handles ends the process, and with it the test: Node does that by itself. */
+async function startAndStop(times: number, start: () => Promise<JobGuard> | JobGuard): Promise<void> {
+  const signals = ['SIGTERM', 'SIGINT'] as const;
+  const listeners = (): number => signals.reduce((sum, signal) => sum + process.listenerCount(signal), 0);
+  const before = [openThings(), listeners()];
+  for (let time = 0; time < times; time += 1) {
+    const guard = await start();
+    guard.closeOnSignals();
+    const job = guard.wrap(dayJob({}, { name: `job-${time}`, keepAlive: true }), () => time);
+    assert.equal(await job(), time);
+    await guard.close();
+  }
+  // The sockets' own ends are told in the next turns.
+  for (let turns = 0; turns < 1000 && openThings() > Number(before[0]); turns += 1) await setImmediate();
+  assert.deepEqual([openThings(), listeners()], before);
+}
+
+/** What would keep the process alive: timers, sockets, files. */
+function openThings(): number {
+  return process.getActiveResourcesInfo().filter((kind) => kind !== 'Immediate').length;
+}
+
+const IN_MEMORY = sampleSize({ fast: 300, full: 10_000 });
+const IN_A_DATABASE = sampleSize({ fast: 20, full: 1000 });
+
+void test(`a guard that is started and stopped ${IN_MEMORY} times leaves no timer and no listener`, () =>
+  startAndStop(IN_MEMORY, () => {
+    const lockProvider = new InMemoryLockProvider();
+    return new JobGuard({ lockProvider, runStore: new InMemoryRunStore(), logger: false });
+  }));
+
+testOnEvery(
+  `a guard that is started and stopped ${IN_A_DATABASE} times leaves no timer, no listener and no socket`,
+  async (database) => {
+    await (await ledgerDataSource(database)).destroy();
+    await startAndStop(IN_A_DATABASE, () =>
+      createJobGuard(new DataSource(database.options), { logger: false }),
+    );
+  },
+);

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LockStorageError } from 'cronlatch';
+import { DAILY, guardOfRuns } from '../support/guard-of-runs';
+
+void test('of ticks that are not answered a thousand are kept, and it is said when one is dropped', async (t) => {
+  const { guard, runStore, events } = guardOfRuns();
+  const warnings: string[] = [];
+  events.on('guard:warning', ({ message }) => void warnings.push(message));
+  const away = t.mock.method(runStore, 'peek', () => Promise.reject(new LockStorageError('no answer')));
+  const scope = (region: string): string => region;
+  const ran: string[] = [];
+  const job = guard.wrap(
+    { ...DAILY, oncePer: { ...DAILY.oncePer, scope, resume: (run) => [run.scope] } },
+    (region: string) => void ran.push(region),
+  );
+  for (let region = 0; region < 1000; region += 1) await job(`region ${region}`);
+  await job('region 999'); // It waits already.
+  assert.deepEqual(warnings, []);
+  await job('region 1000');
+  await job('region 1001');
+  assert.equal(warnings.length, 2);
+  assert.match(warnings[0] ?? '', /^More than 1,000 ticks wait to be asked again: the oldest is dropped/);
+  away.mock.restore();
+  assert.deepEqual(await guard.runDue(), { started: 1000, owed: 0 });
+  assert.deepEqual([ran[0], ran.at(-1)], ['region 2', 'region 1001']);
+});

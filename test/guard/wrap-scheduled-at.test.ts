@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { currentRun, InvalidLockConfigurationError, type CronlatchEvents, type EventName } from 'cronlatch';
+import { guardBench, reasonOf } from '../support/guard-bench';
+import { ledgerPlace, memoryStores } from '../support/ledger-place';
+import { JOB } from '../support/lock-bench';
+
+const CLOSE_DAY = {
+  name: 'close-day',
+  lockAtMostFor: '1m',
+  oncePer: { period: 'day', timeZone: 'Europe/Paris' },
+} as const;
+
+/** A guard, and what it tells under one name. */
+function listening<K extends EventName>(name: K) {
+  const { guard } = guardBench();
+  const told: CronlatchEvents[K][] = [];
+  guard.on(name, (event) => told.push(event));
+  return { guard, told };
+}
+
+void test('the scheduled instant is read from the arguments, and told with the run', async () => {
+  const { guard, told } = listening('run:started');
+  const tick = guard.wrap(JOB, () => 'ran', { scheduledAt: (fireDate: Date) => fireDate });
+  const fireDate = new Date('2026-11-20T22:59:00Z');
+  assert.equal(await tick(fireDate), 'ran');
+  assert.deepEqual(
+    told.map(({ scheduledAt }) => scheduledAt),
+    [fireDate],
+  );
+});
+
+void test('the handler may have the arguments as well, or none of them', async () => {
+  const { guard } = listening('run:started');
+  const scheduledAt = (ms: number): Date => new Date(ms);
+  assert.equal(await guard.wrap(JOB, (ms: number) => ms, { scheduledAt })(5), 5);
+  assert.equal(await guard.wrap(JOB, () => 'none', { scheduledAt })(5), 'none');
+});
+
+void test('where nothing is known of it, nothing is told', async () => {
+  const { guard, told } = listening('run:started');
+  await guard.wrap(JOB, () => 'ran', { scheduledAt: () => undefined })();
+  assert.deepEqual(
+    told.map(({ scheduledAt }) => scheduledAt),
+    [undefined],
+  );
+});
+
+void test('a tick that comes after midnight counts for the day that it was scheduled on', async () => {
+  // Seven minutes past midnight in Paris.
+  const { place, close } = ledgerPlace(memoryStores('2026-11-20T23:07:00Z'));
+  try {
+    const { guard } = place.instance();
+    const days: string[] = [];
+    const closeDay = (): void => void days.push(currentRun().businessDate);
+    const tick = guard.wrap(CLOSE_DAY, closeDay, { scheduledAt: (fireDate: Date) => fireDate });
+    await tick(new Date('2026-11-20T22:59:00Z'));
+    await tick(new Date('2026-11-20T23:05:00Z'));
+    assert.deepEqual(days, ['2026-11-20', '2026-11-21']);
+  } finally {
+    await close();
+  }
+});
+
+/** What nobody can have meant, and what is said of it. */
+const REFUSED: readonly [string, () => unknown, RegExp][] = [
+  ['no date', () => '2026-11-20', /returned "2026-11-20"/],
+  ['a date that is none', () => new Date('soon'), /returned Invalid Date/],
+  ['null', () => null, /returned null/],
+  ['nothing, but throws', () => assert.fail('by mistake'), /threw/],
+];
+
+for (const [what, scheduledAt, message] of REFUSED) {
+  void test(`a job whose instant is ${what} does not run, and an event says so`, async () => {
+    const { guard, told } = listening('lock:failed');
+    const asDate = scheduledAt as () => Date;
+    const never = (): void => assert.fail('ran');
+    assert.equal(await guard.wrap(JOB, never, { scheduledAt: asDate })(), undefined);
+    assert.match(String(told[0]?.error), message);
+
+    const wrapped = guard.wrap(JOB, never, { scheduledAt: asDate, onError: 'throw' });
+    assert.ok((await reasonOf(wrapped())) instanceof InvalidLockConfigurationError);
+    assert.equal(told.length, 2);
+  });
+}

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { mock, test } from 'node:test';
+import { Injectable } from '@nestjs/common';
+import { Cron } from '@nestjs/schedule';
+import { currentRun, JobGuard, OncePerDay, SchedulerLock } from 'cronlatch';
+import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
+import { SettableClock } from 'cronlatch/testing';
+import { turn } from '../../support/lock-bench';
+import { startWith } from './application';
+
+/** What has run: of the job with a lock only its instants, of the other one its days. */
+const ticks: (string | undefined)[] = [];
+const days: string[] = [];
+
+@Injectable()
+class InTheGap {
+  @Cron('30 2 * * *', { timeZone: 'Europe/Paris' })
+  @SchedulerLock('paris', '1m')
+  @OncePerDay()
+  async paris(): Promise<void> {
+    await Promise.resolve(days.push(`Paris ${currentRun().periodKey}`));
+  }
+
+  @Cron('30 2 * * *', { timeZone: 'America/New_York' })
+  @SchedulerLock('new-york', '1m')
+  @OncePerDay()
+  async newYork(): Promise<void> {
+    await Promise.resolve(days.push(`New York ${currentRun().periodKey}`));
+  }
+}
+
+@Injectable()
+class AfterTheFold {
+  @Cron('0 3 * * *', { timeZone: 'Europe/Paris' })
+  @SchedulerLock('locked', '1m')
+  async locked(): Promise<void> {}
+
+  @Cron('0 3 * * *', { timeZone: 'Europe/Paris' })
+  @SchedulerLock('once', '1m')
+  @OncePerDay()
+  async once(): Promise<void> {
+    await Promise.resolve(days.push(currentRun().periodKey));
+  }
+}
+
+/** Lets a job live from `from` on for some days, in steps of ten minutes. */
+async function live(
+  Jobs: typeof InTheGap | typeof AfterTheFold,
+  from: string,
+  lastDays: number,
+): Promise<void> {
+  [ticks.length, days.length] = [0, 0];
+  const clock = new SettableClock(from);
+  const guard = new JobGuard({
+    ...{
+      lockProvider: new InMemoryLockProvider({ clock }),
+      runStore: new InMemoryRunStore({ clock }),
+      clock,
+    },
+    ...{ dueEvery: false, logger: false },
+  });
+  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date(from) });
+  guard.on('run:completed', ({ name, scheduledAt }) => {
+    if (name === 'locked') ticks.push(scheduledAt?.toISOString());
+  });
+  try {
+    const app = await startWith(guard, [Jobs]);
+    for (let i = 0; i < lastDays * 24 * 6; i += 1) {
+      clock.advance('10m');
+      mock.timers.tick(600_000);
+      for (let j = 0; j < 10; j += 1) await turn();
+    }
+    await app.close();
+  } finally {
+    mock.timers.reset();
+  }
+}
+
+void test('L-37 a daily time inside a spring gap comes at the change, and its day has its run', async () => {
+  await live(InTheGap, '2026-03-28T12:00:00Z', 2);
+  assert.deepEqual(
+    days.filter((day) => day.startsWith('Paris')),
+    ['Paris 2026-03-29', 'Paris 2026-03-30'],
+  );
+  await live(InTheGap, '2026-03-07T12:00:00Z', 2);
+  assert.deepEqual(
+    days.filter((day) => day.startsWith('New York')),
+    ['New York 2026-03-08', 'New York 2026-03-09'],
+  );
+});
+
+void test('L-38 in the hour after a repeated one cron ticks twice: a lock runs both, once a day is one run', async () => {
+  await live(AfterTheFold, '2026-10-24T12:00:00Z', 1);
+  assert.deepEqual(ticks, ['2026-10-25T01:00:00.000Z', '2026-10-25T02:00:00.000Z']);
+  assert.deepEqual(days, ['2026-10-25']);
+});

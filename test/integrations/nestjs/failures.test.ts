@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, mock, test } from 'node:test';
+import { Controller, Injectable, Post, type Type } from '@nestjs/common';
+import { Cron, Interval, ScheduleModule } from '@nestjs/schedule';
+import { JobGuard, SchedulerLock } from 'cronlatch';
+import { CronlatchModule } from 'cronlatch/nestjs';
+import { foreignDecorator } from '../../support/both-modes';
+import { refusedConnection } from '../../support/faulty-accessor';
+import { guardBench, nextEvent, reasonOf, type GuardBench } from '../../support/guard-bench';
+import { testWith } from '../../support/databases';
+import { turn } from '../../support/lock-bench';
+import { application, databaseModule, RecordingLogger, startWith } from './application';
+
+const NO_BANK = new Error('no bank today');
+
+/** What a monitoring decorator above the lock has heard. */
+const heard: unknown[] = [];
+const monitored = foreignDecorator(
+  (method) =>
+    async function (this: unknown, ...args) {
+      try {
+        return await method.apply(this, args);
+      } catch (error) {
+        heard.push(error);
+        throw error;
+      }
+    },
+);
+
+@Injectable()
+class Failing {
+  @Cron('* * * * * *')
+  @SchedulerLock('failing', '1m')
+  async job(): Promise<void> {
+    await Promise.reject(NO_BANK);
+  }
+}
+
+@Injectable()
+class Monitored {
+  @Cron('* * * * * *')
+  @monitored
+  @SchedulerLock('monitored', '1m')
+  async job(): Promise<void> {
+    await Promise.reject(NO_BANK);
+  }
+}
+
+@Injectable()
+class FailingInterval {
+  @Interval(500)
+  @SchedulerLock('failing-interval', '1m')
+  async job(): Promise<void> {
+    await Promise.reject(NO_BANK);
+  }
+}
+
+@Controller()
+class Desk {
+  @Post()
+  @SchedulerLock('by hand', '1m')
+  async job(): Promise<void> {
+    await Promise.reject(NO_BANK);
+  }
+}
+
+void describe('ticks of @Cron', () => {
+  beforeEach(() =>
+    mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date('2026-11-20T03:00:00Z') }),
+  );
+  afterEach(() => mock.timers.reset());
+
+  /** An application that lives for so many seconds. */
+  async function live(Jobs: Type, bench: GuardBench, seconds: number): Promise<readonly string[]> {
+    const logger = new RecordingLogger();
+    const app = await startWith(bench.guard, [Jobs], logger);
+    for (let i = 0; i < seconds; i += 1) {
+      mock.timers.tick(1000);
+      for (let j = 0; j < 20; j += 1) await turn();
+    }
+    await app.close();
+    return logger.lines;
+  }
+
+  void test('a job that fails at its tick is reported once, by its guard, and later ticks come', async () => {
+    const bench = guardBench();
+    assert.deepEqual(await live(Failing, bench, 2), []);
+    assert.equal(bench.lines.length, 2);
+    assert.match(
+      bench.lines.join(),
+      /run:failed 'failing' \(scheduled at 2026-11-20T03:00:02.000Z\).*no bank today/,
+    );
+  });
+
+  void test('so is a store that is down, and the job runs when it is up again', async () => {
+    const bench = guardBench();
+    bench.accessor.fail('updateRecord', refusedConnection, refusedConnection);
+    assert.deepEqual(await live(Failing, bench, 3), []);
+    assert.deepEqual(
+      bench.lines.map((line) => line.split("'")[0]),
+      ['lock:failed', 'lock:failed', 'run:failed'].map((event) => `error: cronlatch ${event} `),
+    );
+  });
+
+  void test('what is wrapped around the lock hears of its errors, and so does Nest', async () => {
+    const lines = await live(Monitored, guardBench(), 1);
+    assert.deepEqual(heard, [NO_BANK]);
+    assert.deepEqual(lines, ['error [Scheduler] Error: no bank today']);
+  });
+});
+
+void test('of @Interval and @Timeout Nest tells a second time, for nobody can see that it is they who call', async () => {
+  const { guard, lines } = guardBench();
+  const logger = new RecordingLogger();
+  const app = await startWith(guard, [FailingInterval], logger);
+  await nextEvent(guard, 'run:failed');
+  await nextEvent(guard, 'run:failed');
+  await app.close();
+  assert.ok(logger.lines.length > 0);
+  assert.equal(lines.length, 2);
+});
+
+void test('a call by hand rejects with the error of the job', async () => {
+  const { guard } = guardBench();
+  const app = await application({
+    imports: [CronlatchModule.forRoot({ guard })],
+    controllers: [Desk],
+  });
+  await app.init();
+  assert.equal(await reasonOf(app.get(Desk).job()), NO_BANK);
+  await app.close();
+});
+
+testWith(
+  'sqlite',
+  'the guard of the module tells what goes wrong by the logger of Nest',
+  async (database) => {
+    const logger = new RecordingLogger();
+    const imports = [databaseModule(database), ScheduleModule.forRoot(), CronlatchModule.forRoot()];
+    const app = await application({ imports }, logger);
+    await app.init();
+    const guard = app.get(JobGuard);
+    await reasonOf(guard.run({ name: 'close-day', lockAtMostFor: '1m' }, () => Promise.reject(NO_BANK)));
+    await app.close();
+    const told =
+      "error [Cronlatch] cronlatch run:failed 'close-day': the job failed. Cause: Error: no bank today";
+    assert.deepEqual(logger.lines, [told]);
+  },
+);

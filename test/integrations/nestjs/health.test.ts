@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LockStorageError } from 'cronlatch';
+import { CronlatchHealthIndicator, CronlatchModule, type CronlatchHealth } from 'cronlatch/nestjs';
+import { refusedConnection } from '../../support/faulty-accessor';
+import { guardBench, reasonOf } from '../../support/guard-bench';
+import { testWith } from '../../support/databases';
+import { JOB } from '../../support/lock-bench';
+import { application, databaseModule } from './application';
+
+/** What an indicator of @nestjs/terminus resolves to. */
+type HealthIndicatorResult = Record<string, { status: 'up' | 'degraded' | 'down' } & Record<string, unknown>>;
+
+testWith(
+  'sqlite',
+  'an application with its locks in reach is up, and down while it closes',
+  async (database) => {
+    const app = await application({ imports: [databaseModule(database), CronlatchModule.forRoot()] });
+    await app.init();
+    const indicator = app.get(CronlatchHealthIndicator);
+    const result: HealthIndicatorResult = await indicator.isHealthy();
+    assert.deepEqual(result, { cronlatch: { status: 'up', isClosing: false } });
+    await app.close();
+    assert.deepEqual(await indicator.isHealthy('locks'), { locks: { status: 'down', isClosing: true } });
+  },
+);
+
+void test('a store that fails is down, told by a code', async () => {
+  const { guard, accessor } = guardBench();
+  const indicator = new CronlatchHealthIndicator(guard);
+  const secret = new LockStorageError('refused for user:password@db', { driverCode: 'ECONNREFUSED' });
+  accessor.fail('find', () => Promise.reject(secret));
+  const { cronlatch } = await indicator.isHealthy();
+  assert.deepEqual(cronlatch, { status: 'down', isClosing: false, error: 'ECONNREFUSED' });
+  assert.equal((await indicator.isHealthy()).cronlatch.status, 'up');
+});
+
+void test('a store that stays silent is down when its time is over', async () => {
+  const { guard, accessor, drive } = guardBench();
+  accessor.fail('find', () => new Promise(() => {}));
+  const { cronlatch } = await drive(
+    new CronlatchHealthIndicator(guard).isHealthy('cronlatch', { timeout: '3s' }),
+  );
+  assert.deepEqual(cronlatch, { status: 'down', isClosing: false, error: 'CRONLATCH_STORAGE' });
+});
+
+void test('the last job that did not run for want of its lock is told, also when all is well again', async () => {
+  const { guard, accessor } = guardBench();
+  const indicator = new CronlatchHealthIndicator(guard);
+  accessor.fail('updateRecord', refusedConnection);
+  await reasonOf(guard.run(JOB, () => {}));
+  const { lastFailure, ...rest }: CronlatchHealth = (await indicator.isHealthy()).cronlatch;
+  assert.deepEqual(rest, { status: 'up', isClosing: false });
+  assert.deepEqual({ ...lastFailure, at: '' }, { name: 'job', at: '', error: 'CRONLATCH_STORAGE' });
+  assert.ok(Date.parse(lastFailure?.at ?? '') <= Date.now());
+});

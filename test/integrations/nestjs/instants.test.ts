@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, mock, test } from 'node:test';
+import { Injectable } from '@nestjs/common';
+import { Cron, SchedulerRegistry } from '@nestjs/schedule';
+import type { TestingModule } from '@nestjs/testing';
+import { SchedulerLock, type CronlatchEvents, type JobGuard } from 'cronlatch';
+import { CronJob, CronTime } from 'cron';
+import { guardBench, nextEvent } from '../../support/guard-bench';
+import { turn } from '../../support/lock-bench';
+import { RecordingLogger, startWith } from './application';
+
+@Injectable()
+class Jobs {
+  @Cron('55 23 * * *', { name: 'daily', timeZone: 'UTC' })
+  @SchedulerLock('daily', '1m')
+  async daily(): Promise<void> {}
+
+  @SchedulerLock('offset', '1m')
+  @Cron('0 0 6 * * *', { utcOffset: 345 })
+  async offset(): Promise<void> {}
+
+  @Cron(new Date('2026-11-20T23:57:00Z'))
+  @SchedulerLock('once', '1m')
+  async once(): Promise<void> {}
+
+  @SchedulerLock('by hand', '1m')
+  async byHand(): Promise<void> {}
+}
+
+const started: CronlatchEvents['run:started'][] = [];
+let guard: JobGuard;
+let app: TestingModule;
+let registry: SchedulerRegistry;
+const logger = new RecordingLogger();
+
+beforeEach(async () => {
+  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date('2026-11-20T23:54:00Z') });
+  guard = guardBench().guard;
+  guard.on('run:started', (event) => void started.push(event));
+  app = await startWith(guard, [Jobs], logger);
+  registry = app.get(SchedulerRegistry);
+});
+afterEach(async () => {
+  await app.close();
+  mock.timers.reset();
+  started.length = 0;
+  logger.lines.length = 0;
+});
+
+/** The process stands still, and goes on after this time. */
+async function standStill(minutes: number): Promise<void> {
+  mock.timers.tick(minutes * 60_000);
+  await settled();
+}
+
+async function settled(): Promise<void> {
+  for (let i = 0; i < 20; i += 1) await turn();
+}
+
+const told = (name: string): (string | undefined)[] =>
+  started.filter((event) => event.name === name).map(({ scheduledAt }) => scheduledAt?.toISOString());
+
+void test('L-45 a tick that comes 9 minutes late, after midnight, is told the instant that it was meant for', async () => {
+  await standStill(10);
+  assert.deepEqual(told('daily'), ['2026-11-20T23:55:00.000Z']);
+});
+
+void test('a process that stood still for days counts for the last instant that has passed, once', async () => {
+  await standStill(3 * 24 * 60);
+  assert.deepEqual(told('daily'), ['2026-11-22T23:55:00.000Z']);
+});
+
+void test('so do ticks at an offset from UTC, and a date at which a job runs once', async () => {
+  await standStill(30);
+  assert.deepEqual(
+    [told('offset'), told('once')],
+    [['2026-11-21T00:15:00.000Z'], ['2026-11-20T23:57:00.000Z']],
+  );
+});
+
+void test('a call by hand is for no instant, nor is a tick that is fired by hand', async () => {
+  await standStill(10);
+  await app.get(Jobs).byHand();
+  await app.get(Jobs).daily();
+  await registry.getCronJob('daily').fireOnTick();
+  await settled();
+  assert.deepEqual(told('by hand'), [undefined]);
+  assert.deepEqual(told('daily'), ['2026-11-20T23:55:00.000Z', undefined, undefined]);
+});
+
+void test('a job that is added later is told its instants as well', async () => {
+  const jobs = app.get(Jobs);
+  const job = CronJob.from({ cronTime: '0 */10 * * * *', onTick: () => jobs.byHand(), timeZone: 'UTC' });
+  registry.addCronJob('later', job);
+  job.start();
+  await standStill(7);
+  assert.deepEqual(told('by hand'), ['2026-11-21T00:00:00.000Z']);
+});
+
+void test('a tick that begins while the one before it has yet to call keeps its own instant', async () => {
+  const jobs = app.get(Jobs);
+  const job = CronJob.from({ cronTime: '* * * * * *', onTick: () => jobs.byHand(), timeZone: 'UTC' });
+  registry.addCronJob('behind', job);
+  // As a job does that is behind by a few milliseconds.
+  job.lastExecution = new Date('2026-11-20T23:54:01.995Z');
+  job.lastExecution = new Date('2026-11-20T23:54:02.005Z');
+  await job.fireOnTick();
+  await settled();
+  await job.fireOnTick();
+  await settled();
+  assert.deepEqual(told('by hand'), ['2026-11-20T23:54:02.000Z', '2026-11-20T23:54:01.000Z']);
+  assert.equal(job.lastDate()?.toISOString(), '2026-11-20T23:54:02.005Z');
+});
+
+void test('one that is stopped, and one whose time is changed, go on with what is so then', async () => {
+  const job = registry.getCronJob('daily');
+  await job.stop();
+  await standStill(60 * 24);
+  assert.deepEqual(told('daily'), []);
+  job.setTime(new CronTime('30 * * * *', 'Asia/Kathmandu'));
+  job.start();
+  await standStill(60);
+  // Kathmandu is 5:45 ahead.
+  assert.deepEqual(told('daily'), ['2026-11-22T00:45:00.000Z']);
+});
+
+void test('a job that waits for its completion has one run at a time', async () => {
+  let finish = (): void => {};
+  const end = new Promise<void>((resolve) => (finish = resolve));
+  const slow = guard.wrap({ name: 'slow', lockAtMostFor: '1m' }, () => end);
+  const onTick = (): Promise<void> => slow();
+  const job = CronJob.from({ cronTime: '* * * * *', onTick, waitForCompletion: true, timeZone: 'UTC' });
+  registry.addCronJob('slow', job);
+  job.start();
+  const skips: unknown[] = [];
+  guard.on('lock:skipped', ({ name }) => void skips.push(name));
+  const begun = nextEvent(guard, 'run:started');
+  await standStill(0.5);
+  await standStill(1);
+  await begun;
+  await standStill(1);
+  finish();
+  await settled();
+  await standStill(1);
+  assert.equal(told('slow').length, 2);
+  assert.deepEqual(skips, []);
+});
+
+void test('of all that, nothing was complained about', () => {
+  assert.deepEqual(logger.lines, []);
+});

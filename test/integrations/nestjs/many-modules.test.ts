@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { Cron, ScheduleModule } from '@nestjs/schedule';
+import { OncePerDay, SchedulerLock } from 'cronlatch';
+import { CronlatchModule } from 'cronlatch/nestjs';
+import { mysqlDatabase, sqliteDatabase, testOn } from '../../support/databases';
+import { turn } from '../../support/lock-bench';
+import { application, databaseModule } from './application';
+
+@Injectable()
+class Jobs {
+  @Cron('* * * * * *', { timeZone: 'UTC' })
+  @SchedulerLock('many', '1m')
+  async often(): Promise<void> {}
+
+  @OncePerDay()
+  @Cron('0 3 * * *', { timeZone: 'UTC' })
+  @SchedulerLock('close-day', '1m')
+  async closeDay(): Promise<void> {}
+}
+
+const listeners = (): number =>
+  process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0);
+
+const remains = () => ({ resources: process.getActiveResourcesInfo().sort(), listeners: listeners() });
+
+void test('a hundred applications that were opened and closed leave nothing behind in their process', async () => {
+  const database = sqliteDatabase();
+  const once = async (): Promise<void> => {
+    const app = await application({
+      imports: [databaseModule(database), ScheduleModule.forRoot(), CronlatchModule.forRoot()],
+      providers: [Jobs],
+    });
+    await app.init();
+    await app.get(Jobs).often();
+    await app.get(Jobs).closeDay();
+    await app.close();
+  };
+  try {
+    // What is loaded once stays.
+    await once();
+    const before = remains();
+    for (let i = 0; i < 100; i += 1) await once();
+    // What has been closed may take a moment to be gone.
+    const givenUpAtMs = performance.now() + 30_000;
+    while (!isDeepStrictEqual(remains(), before) && performance.now() < givenUpAtMs) await turn();
+    assert.deepEqual(remains(), before);
+  } finally {
+    await database.dispose();
+  }
+});
+
+testOn(
+  'mysql',
+  'the connections that the guard has opened are gone when the application is closed',
+  async (t) => {
+    const database = await mysqlDatabase();
+    t.after(() => database.dispose());
+    const connections = async (): Promise<number> => {
+      const rows = await database.ask(
+        `SELECT COUNT(*) AS n FROM information_schema.processlist WHERE db = '${database.name}'`,
+      );
+      return Number(rows[0]?.['n']);
+    };
+    const before = await connections();
+    for (let i = 0; i < 10; i += 1) {
+      const app = await application({
+        imports: [databaseModule(database), ScheduleModule.forRoot(), CronlatchModule.forRoot()],
+        providers: [Jobs],
+      });
+      await app.init();
+      await app.get(Jobs).often();
+      assert.ok((await connections()) > before);
+      await app.close();
+    }
+    // The server takes note of the last goodbye when it gets to it.
+    while ((await connections()) > before);
+  },
+);

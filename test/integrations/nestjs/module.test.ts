@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Inject, Injectable, Module } from '@nestjs/common';
+import { Cron, ScheduleModule } from '@nestjs/schedule';
+import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
+import {
+  currentRun,
+  InvalidLockUseError,
+  JobGuard,
+  NotConfiguredError,
+  OncePerDay,
+  SchedulerLock,
+} from 'cronlatch';
+import {
+  CronlatchModule,
+  type CronlatchModuleAsyncOptions,
+  type CronlatchModuleOptions,
+  type CronlatchOptions,
+  type CronlatchOptionsFactory,
+} from 'cronlatch/nestjs';
+import { DataSource } from 'typeorm';
+import { testWith } from '../../support/databases';
+import { guardBench, reasonOf } from '../../support/guard-bench';
+import { refused } from '../../support/refused';
+import { lockRows } from '../../support/lock-table';
+import { application, databaseModule, RecordingLogger } from './application';
+
+@Injectable()
+class Billing {
+  constructor(
+    @Inject(JobGuard) readonly guard: JobGuard,
+    @Inject(getDataSourceToken()) readonly dataSource: DataSource,
+  ) {}
+
+  @Cron('0 3 * * *', { timeZone: 'Asia/Tokyo' })
+  @SchedulerLock('close-day', '1m')
+  @OncePerDay()
+  async closeDay(): Promise<string | undefined> {
+    const { businessDate } = currentRun();
+    await this.dataSource.query('SELECT 1');
+    return businessDate;
+  }
+}
+
+@Injectable()
+class Options implements CronlatchOptionsFactory {
+  createCronlatchOptions(): CronlatchOptions {
+    return { defaultLockAtMostFor: '5m', dueEvery: false };
+  }
+}
+
+@Module({ providers: [Options], exports: [Options] })
+class OptionsModule {}
+
+type How = readonly [what: string, module: () => ReturnType<typeof CronlatchModule.forRoot>];
+
+const sync = (options?: CronlatchModuleOptions) => () => CronlatchModule.forRoot(options);
+const async_ = (options: CronlatchModuleAsyncOptions) => () => CronlatchModule.forRootAsync(options);
+
+const WAYS: readonly How[] = [
+  ['forRoot()', sync()],
+  ['the token of a DataSource', sync({ dataSource: DataSource, dueEvery: false })],
+  ['a factory', async_({ useFactory: () => Promise.resolve({ dueEvery: false }) })],
+  [
+    'a factory that is given something',
+    async_({
+      imports: [OptionsModule],
+      inject: [Options],
+      useFactory: (options: Options) => options.createCronlatchOptions(),
+    }),
+  ],
+  [
+    'a factory that makes the DataSource known',
+    async_({ inject: [DataSource], useFactory: (dataSource: DataSource) => ({ dataSource }) }),
+  ],
+  ['a class', async_({ useClass: Options })],
+  ['a class that is provided elsewhere', async_({ imports: [OptionsModule], useExisting: Options })],
+];
+
+for (const [what, cronlatch] of WAYS) {
+  testWith('sqlite', `a job runs once a day, in the zone of its @Cron: ${what}`, async (database) => {
+    const app = await application({
+      imports: [databaseModule(database), ScheduleModule.forRoot(), cronlatch()],
+      providers: [Billing],
+    });
+    await app.init();
+    const billing = app.get(Billing);
+    const date = await billing.closeDay();
+    assert.match(String(date), /^\d{4}-\d\d-\d\d$/);
+    assert.equal(await billing.closeDay(), undefined);
+    const run = await billing.guard.ledger.last('close-day');
+    assert.deepEqual([run?.state, run?.periodKey], ['completed', date]);
+    assert.deepEqual(
+      (await lockRows(billing.dataSource)).map(({ name, held }) => [name, held]),
+      [['close-day', false]],
+    );
+    await app.close();
+    assert.equal(billing.guard.isClosing, true);
+  });
+}
+
+testWith('sqlite', 'a DataSource of another name is found by its token', async (database) => {
+  const app = await application({
+    imports: [
+      databaseModule(database, { name: 'jobs' }),
+      CronlatchModule.forRoot({ dataSource: getDataSourceToken('jobs') }),
+    ],
+  });
+  await app.init();
+  await app.get(JobGuard).run({ name: 'job', lockAtMostFor: '1m' }, () => {});
+  await app.close();
+});
+
+testWith('sqlite', 'a DataSource that nobody provides is given as it is', async ({ options }) => {
+  const dataSource = new DataSource({ ...options, synchronize: false });
+  const app = await application({ imports: [CronlatchModule.forRoot({ dataSource, lazy: true })] });
+  await app.init();
+  assert.ok(app.get(JobGuard) instanceof JobGuard);
+  await app.close();
+});
+
+const startOf = async (imports: unknown[]): Promise<unknown> =>
+  await reasonOf(application({ imports: imports as [] }));
+
+void test('without a DataSource the application does not start, and is told what to do', async () => {
+  const reason = await startOf([CronlatchModule.forRoot()]);
+  assert.ok(reason instanceof NotConfiguredError);
+  assert.match(reason.message, /import TypeOrmModule\.forRoot\(…\)/);
+  assert.ok(
+    (await startOf([CronlatchModule.forRoot({ dataSource: 'nobody' })])) instanceof NotConfiguredError,
+  );
+});
+
+testWith('sqlite', 'without the lock table it does not start either', async ({ options }) => {
+  const database = TypeOrmModule.forRoot({ ...options, retryAttempts: 1 });
+  const reason = (await startOf([database, CronlatchModule.forRoot()])) as Error;
+  assert.equal(reason.name, 'SchemaMismatchError');
+});
+
+void test('a guard that is there already is used, and closed with the application', async () => {
+  const { guard } = guardBench();
+  const app = await application({ imports: [CronlatchModule.forRoot({ guard })] });
+  await app.init();
+  assert.equal(app.get(JobGuard), guard);
+  await app.close();
+  assert.equal(guard.isClosing, true);
+});
+
+void test('what only says how a guard is made is refused beside one', async () => {
+  const { guard } = guardBench();
+  refused(
+    () => CronlatchModule.forRoot({ guard, dataSource: 'jobs' }),
+    'given a guard, and dataSource beside it',
+  );
+  const useFactory = (): CronlatchOptions => ({ guard, lockTable: 'locks' });
+  const reason = (await startOf([CronlatchModule.forRootAsync({ useFactory })])) as Error;
+  assert.match(reason.message, /given a guard, and lockTable beside it/);
+});
+
+void test('a guard that is closed, or a promise of one, is refused', async () => {
+  const { guard } = guardBench();
+  const promise = Promise.resolve(guard) as unknown as JobGuard;
+  assert.match(String(await startOf([CronlatchModule.forRoot({ guard: promise })])), /Await it/);
+  await guard.close();
+  assert.ok((await startOf([CronlatchModule.forRoot({ guard })])) instanceof InvalidLockUseError);
+});
+
+void test('forRootAsync without a way to its options is refused', () => {
+  assert.throws(() => CronlatchModule.forRootAsync({}), /useFactory, useClass and useExisting/);
+});
+
+void test('a test may put its own guard in the place of the application’s', async () => {
+  const { guard } = guardBench();
+  const { Test } = await import('@nestjs/testing');
+  const app = await Test.createTestingModule({ imports: [CronlatchModule.forRoot()] })
+    .overrideProvider(JobGuard)
+    .useValue(guard)
+    .setLogger(new RecordingLogger())
+    .compile();
+  await app.init();
+  assert.equal(app.get(JobGuard), guard);
+  await app.close();
+});

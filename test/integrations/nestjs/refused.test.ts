@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Inject, Injectable, Module, Scope, type ModuleMetadata, type Type } from '@nestjs/common';
+import { REQUEST } from '@nestjs/core';
+import { Cron, Interval, ScheduleModule } from '@nestjs/schedule';
+import { InvalidLockConfigurationError, InvalidLockUseError, OncePerDay, SchedulerLock } from 'cronlatch';
+import { CronlatchModule } from 'cronlatch/nestjs';
+import { guardBench, reasonOf } from '../../support/guard-bench';
+import { guardOfRuns } from '../../support/guard-of-runs';
+import { application, cronJobs, RecordingLogger, startWith } from './application';
+
+@Injectable()
+class Locked {
+  @Cron('0 3 * * *')
+  @SchedulerLock('close-day', '1m')
+  async closeDay(): Promise<void> {}
+}
+
+/** What the start rejects with. The guard is closed then, so that nothing of it is left open. */
+async function refusal(metadata: ModuleMetadata): Promise<Error> {
+  const { guard } = guardOfRuns();
+  const { imports = [], ...rest } = metadata;
+  const cronlatch = CronlatchModule.forRoot({ guard });
+  const app = await application({ imports: [ScheduleModule.forRoot(), cronlatch, ...imports], ...rest });
+  const reason = (await reasonOf(app.init())) as Error;
+  assert.equal(guard.isClosing, true);
+  return reason;
+}
+
+void test('a lock on two methods is refused, naming both', async () => {
+  @Injectable()
+  class Reports {
+    @Interval(1000)
+    @SchedulerLock('close-day', '1m')
+    async send(): Promise<void> {}
+  }
+  const reason = await refusal({ providers: [Locked, Reports] });
+  assert.ok(reason instanceof InvalidLockConfigurationError);
+  assert.match(reason.message, /'close-day' is on Locked\.closeDay and on Reports\.send/);
+});
+
+void test('a class that two modules provide has two instances, and is refused', async () => {
+  @Module({ providers: [Locked] })
+  class First {}
+  @Module({ providers: [Locked] })
+  class Second {}
+  const reason = await refusal({ imports: [First, Second] });
+  assert.match(reason.message, /Locked\.closeDay \(First\) and on Locked\.closeDay \(Second\)/);
+});
+
+void test('an instance with two tokens is warned of, for Nest mounts its jobs for each', async () => {
+  const { guard, lines } = guardBench();
+  const app = await startWith(guard, [Locked, { provide: 'alias', useExisting: Locked }]);
+  assert.equal(cronJobs(app).size, 2);
+  await app.close();
+  assert.match(lines.join(), /Locked\.closeDay .* under two tokens.* comes twice/);
+});
+
+for (const [what, provider] of [
+  ['request-scoped', { provide: Locked, useClass: Locked, scope: Scope.REQUEST }],
+  ['transient', { provide: Locked, useClass: Locked, scope: Scope.TRANSIENT }],
+] as const) {
+  void test(`a ${what} class with a lock is refused`, async () => {
+    const reason = await refusal({ providers: [provider] });
+    assert.ok(reason instanceof InvalidLockUseError);
+    assert.match(
+      reason.message,
+      new RegExp(`Locked\\.closeDay has a lock, but its class is ${what}.*inject JobGuard`),
+    );
+  });
+}
+
+void test('so is one that depends on the request, and is bound to it', async () => {
+  @Injectable()
+  class OfRequest {
+    constructor(@Inject(REQUEST) readonly request: unknown) {}
+  }
+  @Injectable()
+  class Dependent {
+    constructor(@Inject(OfRequest) readonly other: OfRequest) {}
+
+    @SchedulerLock('dependent', '1m')
+    async job(): Promise<void> {}
+  }
+  const reason = await refusal({ providers: [OfRequest, Dependent] });
+  assert.match(reason.message, /Dependent\.job has a lock/);
+});
+
+void test('a once-per job whose @Cron has no zone must say one', async () => {
+  const reasonOfJob = async (Jobs: Type): Promise<string> => (await refusal({ providers: [Jobs] })).message;
+  @Injectable()
+  class OfHost {
+    @Cron('0 3 * * *')
+    @SchedulerLock('of-host', '1m')
+    @OncePerDay()
+    async job(): Promise<void> {}
+  }
+  @Injectable()
+  class OfOffset {
+    @SchedulerLock('of-offset', '1m')
+    @OncePerDay()
+    @Cron('0 3 * * *', { utcOffset: 60 })
+    async job(): Promise<void> {}
+  }
+  assert.match(await reasonOfJob(OfHost), /timeZone of job 'of-host' is missing/);
+  assert.match(await reasonOfJob(OfOffset), /timeZone of job 'of-offset' is missing/);
+});
+
+void test('the module twice is refused', async () => {
+  const reason = await refusal({ imports: [CronlatchModule.forRoot({ guard: guardBench().guard })] });
+  assert.match(reason.message, /imported twice/);
+});
+
+void test('a method that is scheduled without a lock is not ours', async () => {
+  @Injectable()
+  class Unlocked {
+    runs = 0;
+
+    @Cron('* * * * * *')
+    async job(): Promise<void> {
+      await Promise.resolve((this.runs += 1));
+    }
+  }
+  const { guard, told } = guardBench();
+  const app = await startWith(guard, [Unlocked]);
+  const [job] = [...cronJobs(app).values()];
+  await job?.fireOnTick();
+  assert.equal(app.get(Unlocked).runs, 1);
+  await app.close();
+  assert.deepEqual(told, []);
+});
+
+void test('a schedule that nobody mounts is warned of', async () => {
+  const { guard, lines } = guardBench();
+  const app = await application({
+    imports: [CronlatchModule.forRoot({ guard })],
+    providers: [Locked],
+  });
+  await app.init();
+  await app.close();
+  assert.match(lines.join(), /Locked\.closeDay is scheduled, but nothing calls it: import ScheduleModule/);
+});
+
+void test('catching up with the dates that an expression leaves out is warned of', async () => {
+  @Injectable()
+  class Weekdays {
+    @Cron('0 3 * * 1-5', { timeZone: 'Europe/Paris' })
+    @SchedulerLock('weekdays', '1m')
+    @OncePerDay({ catchUp: 'latest' })
+    async job(): Promise<void> {}
+  }
+  const { guard } = guardOfRuns();
+  const warnings: string[] = [];
+  guard.on('guard:warning', ({ message }) => void warnings.push(message));
+  const app = await startWith(guard, [Weekdays], new RecordingLogger());
+  await app.close();
+  assert.match(warnings.join(), /Weekdays\.job is scheduled at '0 3 \* \* 1-5', which leaves dates out/);
+});

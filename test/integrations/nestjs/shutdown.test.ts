@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Injectable } from '@nestjs/common';
+import { Cron } from '@nestjs/schedule';
+import { SchedulerLock } from 'cronlatch';
+import { Child } from '../../processes/child';
+import { testWith, type DatabaseName } from '../../support/databases';
+import { lockRows, migratedDataSource } from '../../support/lock-table';
+import { guardBench, nextEvent } from '../../support/guard-bench';
+import { onSigterm, startWith } from './application';
+import type { AppMessage } from './shutdown/app';
+
+const ON: readonly DatabaseName[] = ['mysql', 'sqlite'];
+
+@Injectable()
+class EverySecond {
+  @Cron('* * * * * *')
+  @SchedulerLock('every-second', '1m')
+  async job(): Promise<void> {}
+}
+
+for (const name of ON) {
+  testWith(
+    name,
+    'F-13 SIGTERM in the middle of a job of a Nest application: its last call of a repository succeeds, its lock is free, the process ends with 0',
+    async (database) => {
+      const dataSource = await migratedDataSource(database);
+      await dataSource.query('CREATE TABLE invoices (id INT PRIMARY KEY)');
+      const { environment } = database;
+      const app = new Child<AppMessage>('../../integrations/nestjs/shutdown/app.js', { environment });
+      try {
+        await app.told('enter');
+        const ended = app.endedWithin(25_000);
+        app.kill('SIGTERM');
+        await app.told('closing');
+        // Shortly after its guard has begun to close: no tick starts anything any more.
+        await app.told('aborted');
+        assert.equal((await lockRows(dataSource))[0]?.held, true, 'the lock is held while its job runs');
+        app.send({ word: 'finish' });
+        await app.told('leave');
+        assert.deepEqual(await ended, [0, null]);
+        assert.equal((await lockRows(dataSource))[0]?.held, false, 'lock_until is at most now');
+        assert.equal((await dataSource.query<unknown[]>('SELECT id FROM invoices')).length, 1);
+        assert.equal(app.messages.filter(({ event }) => event === 'enter').length, 1);
+      } finally {
+        await app.end();
+        await dataSource.destroy();
+      }
+    },
+  );
+}
+
+void test('a process that nothing would shut down in order is warned of, at its first tick and once', async () => {
+  const { guard, lines } = guardBench();
+  process.off('SIGTERM', onSigterm);
+  try {
+    const app = await startWith(guard, [EverySecond]);
+    await nextEvent(guard, 'run:completed');
+    await nextEvent(guard, 'run:completed');
+    await app.close();
+  } finally {
+    process.on('SIGTERM', onSigterm);
+  }
+  assert.equal(lines.length, 1);
+  assert.match(lines.join(), /Nothing listens to SIGTERM.* app\.enableShutdownHooks\(\)/);
+});

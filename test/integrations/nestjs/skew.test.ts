@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { mock, test } from 'node:test';
+import { Injectable } from '@nestjs/common';
+import { Cron } from '@nestjs/schedule';
+import { currentRun, JobGuard, OncePerDay, SchedulerLock, type Clock, type CurrentRun } from 'cronlatch';
+import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
+import { SettableClock } from 'cronlatch/testing';
+import { sampleSize } from '../../support/sample-size';
+import { turn } from '../../support/lock-bench';
+import { startWith } from './application';
+
+/** Midnight in Paris: 21 November begins. */
+const MIDNIGHT = Date.parse('2026-11-20T23:00:00Z');
+const MOST_SKEW_MS = 10_000;
+const STEP_MS = sampleSize({ fast: 100, full: 1 });
+
+const runs: CurrentRun[] = [];
+
+@Injectable()
+class Bank {
+  @OncePerDay()
+  @Cron('0 0 * * *', { timeZone: 'Europe/Paris' })
+  @SchedulerLock('close-day', '1m')
+  async close(): Promise<void> {
+    await Promise.resolve(runs.push(currentRun()));
+  }
+}
+
+/** The wall clock of a host, which is wrong: that by which `cron` ticks, and which the guard compares with the store's. */
+function wrongClock(right: SettableClock): Clock {
+  return {
+    monotonicMs: () => right.monotonicMs(),
+    wallMs: () => Date.now(),
+    schedule: (delayMs, callback) => right.schedule(delayMs, callback),
+  };
+}
+
+async function settled(): Promise<void> {
+  for (let i = 0; i < 30; i += 1) await turn();
+}
+
+/** Two hosts, the first as far ahead as the second is behind, at one store whose clock is right, across midnight. */
+async function nightOf(skewMs: number): Promise<string[]> {
+  runs.length = 0;
+  const clock = new SettableClock(new Date(MIDNIGHT - 60_000));
+  const lockProvider = new InMemoryLockProvider({ clock });
+  const runStore = new InMemoryRunStore({ clock });
+  const warnings: string[] = [];
+  for (const [behindMs, passesMs] of [
+    [-skewMs, 60_000 - skewMs],
+    [skewMs, 2 * skewMs],
+  ] as const) {
+    const now = clock.wallMs() - behindMs;
+    mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date(now) });
+    const guard = new JobGuard({
+      ...{ lockProvider, runStore, clock: wrongClock(clock) },
+      ...{ dueEvery: false, logger: false },
+    });
+    guard.on('guard:warning', ({ message }) => void warnings.push(message));
+    const app = await startWith(guard, [Bank]);
+    // Its own midnight comes, by its own clock.
+    clock.advance(passesMs);
+    mock.timers.tick(passesMs);
+    await settled();
+    await app.close();
+    mock.timers.reset();
+  }
+  assert.deepEqual(warnings, []);
+  return runs.map(({ periodKey, scheduledAt }) => `${periodKey} ${scheduledAt?.toISOString()}`);
+}
+
+void test('L-36 through Nest’s door: hosts up to 10 s wrong, either way, have one run of the midnight that was meant', async () => {
+  for (let skewMs = 0; skewMs <= MOST_SKEW_MS; skewMs += STEP_MS) {
+    assert.deepEqual(await nightOf(skewMs), ['2026-11-21 2026-11-20T23:00:00.000Z'], `${skewMs} ms`);
+  }
+});

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { LedgerRunCoordinator } from 'cronlatch/node-cron';
+import { createJobGuard } from 'cronlatch/typeorm';
+import { closedAtOnce, LEASE_MS } from '../../support/coordinators';
+import { nextEvent } from '../../support/guard-bench';
+import { createRunTables } from '../../support/run-places';
+import { testOnServers } from '../../support/server-bench';
+import { statementLog } from '../../support/statement-log';
+
+const slot = (second: number) => ({ job: 'settle', at: new Date(Date.UTC(2026, 10, 20, 3, 0, second)) });
+const keyOf = ({ job, at }: ReturnType<typeof slot>): string => `${job}:${at.toISOString()}`;
+
+testOnServers(
+  'a tick that is won costs an insert and an update, one that is lost an insert and at most a locking read',
+  async (bench) => {
+    await createRunTables(bench.application);
+    const log = bench.closeAtEnd(await statementLog(bench.server, bench.database));
+    const sent = (): string[] => log.statements().map((text) => text.trim().replace(/[\s;].*/s, ''));
+    const application = await bench.connected({ url: log.url });
+    const options = { dueEvery: false, logger: false } as const;
+    const guard = closedAtOnce(bench, await createJobGuard(application, options));
+    const coordinator = new LedgerRunCoordinator({ guard });
+    const elsewhere = closedAtOnce(bench, await createJobGuard(bench.application, options));
+    const other = new LedgerRunCoordinator({ guard: elsewhere });
+    const runs = async (second: number): Promise<void> => {
+      assert.equal(await coordinator.shouldRun(keyOf(slot(second)), LEASE_MS), true);
+      const completed = nextEvent(guard, 'run:completed');
+      guard.slots.completed(slot(second), undefined);
+      await completed;
+    };
+    await runs(0); // The first one of all also looks at the tables, and for runs that were lost.
+    sent();
+
+    await runs(1);
+    assert.deepEqual(sent(), ['INSERT', 'UPDATE'], 'won, and completed');
+
+    assert.equal(await other.shouldRun(keyOf(slot(2)), LEASE_MS), true);
+    assert.equal(await coordinator.shouldRun(keyOf(slot(2)), LEASE_MS), false);
+    const begin = bench.server === 'postgres' ? 'BEGIN' : 'START';
+    // PostgreSQL says of the insert itself that the row is there; the others have to look.
+    const lost = bench.server === 'postgres' ? ['INSERT'] : ['INSERT', begin, 'SELECT', 'COMMIT'];
+    assert.deepEqual(sent(), lost, 'lost');
+
+    assert.equal(await coordinator.shouldRun(keyOf(slot(3)), LEASE_MS), true);
+    const failed = nextEvent(guard, 'run:failed');
+    guard.slots.failed(slot(3), new Error('no bank'));
+    await failed;
+    assert.deepEqual(sent(), ['INSERT', begin, 'SELECT', 'UPDATE', 'INSERT', 'COMMIT'], 'won, and failed');
+  },
+);

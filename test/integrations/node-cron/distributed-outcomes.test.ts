@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, mock, test } from 'node:test';
+import { SchemaMismatchError, type CronlatchEvents, type EventName } from 'cronlatch';
+import { LedgerRunCoordinator, scheduleDistributed } from 'cronlatch/node-cron';
+import { createTask, setLogger, setRunCoordinator, type TaskContext } from 'node-cron';
+import { SLOT } from '../../support/coordinators';
+import { signal } from '../../support/executor-bench';
+import { ledgerPlace, memoryStores, type Instance, type LedgerPlace } from '../../support/ledger-place';
+import { turn } from '../../support/lock-bench';
+
+const NAME = 'settle';
+const MINUTELY = '* * * * *';
+
+/** What node-cron itself has to say. */
+const complaints: string[] = [];
+let place: LedgerPlace;
+let close: () => Promise<void>;
+let here: Instance;
+
+beforeEach(() => {
+  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date(Date.parse(SLOT) - 1000) });
+  const complain = (message: string | Error): void => void complaints.push(String(message));
+  setLogger({ info: complain, debug: complain, warn: complain, error: complain });
+  ({ place, close } = ledgerPlace(memoryStores(SLOT)));
+  here = place.instance();
+});
+afterEach(async () => {
+  await close();
+  mock.restoreAll();
+  mock.timers.reset();
+  complaints.length = 0;
+});
+
+/** Until what a tick has set going has come to its end, as far as it needs no time. */
+async function settle(): Promise<void> {
+  for (let turns = 0; turns < 20; turns += 1) await turn();
+}
+
+async function tick(milliseconds: number): Promise<void> {
+  mock.timers.tick(milliseconds);
+  await settle();
+}
+
+const next = <K extends EventName>(name: K): Promise<CronlatchEvents[K]> =>
+  new Promise((resolve) => here.guard.on(name, resolve));
+
+async function rowOf(periodKey = SLOT): Promise<(string | undefined)[]> {
+  const run = await here.guard.ledger.get({ job: NAME, periodKey });
+  return [run?.state, run?.reason];
+}
+
+const options = (more: object = {}) => ({ guard: here.guard, name: NAME, timeZone: 'UTC', ...more });
+
+void test('a tick that ends well is completed, with what its function returned', async () => {
+  const dates: string[] = [];
+  const task = (context: TaskContext): object => {
+    dates.push(context.date.toISOString());
+    return { paid: 3 };
+  };
+  scheduleDistributed(MINUTELY, task, options());
+  const completed = next('run:completed');
+  await tick(1000);
+  const { name, scheduledAt, run } = await completed;
+  assert.deepEqual([name, scheduledAt?.toISOString(), run?.periodKey], [NAME, SLOT, SLOT]);
+  assert.deepEqual(dates, [SLOT]);
+  assert.equal((await here.guard.ledger.last(NAME))?.result, '{"paid":3}');
+  assert.equal(here.of('run:started').length, 1);
+  assert.deepEqual(complaints, []);
+});
+
+void test('a tick that throws is failed for good, with its error, and the next one comes', async () => {
+  let ticks = 0;
+  const task = (): void => {
+    ticks += 1;
+    if (ticks === 1) throw new Error('no bank');
+  };
+  scheduleDistributed(MINUTELY, task, options());
+  const failed = next('run:failed');
+  await tick(1000);
+  assert.match(String((await failed).error), /no bank/);
+  const run = await here.guard.ledger.last(NAME);
+  assert.deepEqual([run?.state, run?.reason, run?.nextAttemptAt], ['failed', 'exhausted', undefined]);
+  assert.match(run?.error ?? '', /^Error: no bank\n/);
+  await tick(60_000);
+  assert.equal(ticks, 2);
+  assert.deepEqual(complaints, ['Error: no bank']);
+});
+
+void test('a task that throws nothing at all is failed, too', async () => {
+  // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- jobs do such things
+  const nothing = (): Promise<never> => Promise.reject(undefined);
+  scheduleDistributed(MINUTELY, nothing, options());
+  const failed = next('run:failed');
+  await tick(1000);
+  await failed;
+  assert.deepEqual(await rowOf(), ['failed', 'exhausted']);
+});
+
+void test('of two instances one runs the tick, and the other’s task tells why it did not', async () => {
+  const other = place.instance();
+  const ran: string[] = [];
+  const skipped: (string | undefined)[] = [];
+  for (const [each, { guard }] of [here, other].entries()) {
+    const task = scheduleDistributed(MINUTELY, () => ran.push(`instance ${each}`), options({ guard }));
+    task.on('execution:skipped', ({ reason }) => void skipped.push(reason));
+  }
+  for (let minute = 0; minute < 3; minute += 1) await tick(minute === 0 ? 1000 : 60_000);
+  assert.equal(ran.length, 3);
+  assert.deepEqual(skipped, Array(3).fill('not-elected'));
+});
+
+void test('when the store fails nobody is elected, and the task tells that it was not run for an error', async () => {
+  const missing = new SchemaMismatchError('There is no table.', { outcome: 'nothing-ran' });
+  mock.method(here.store, 'insert', () => Promise.reject(missing));
+  const skipped: (string | undefined)[] = [];
+  const task = scheduleDistributed(MINUTELY, () => assert.fail('ran'), options());
+  task.on('execution:skipped', ({ reason }) => void skipped.push(reason));
+  await tick(1000);
+  assert.deepEqual(skipped, ['coordinator-error']);
+  const [failed] = here.of('lock:failed');
+  assert.deepEqual([failed?.name, failed?.isAskedAgain, failed?.error], [NAME, false, missing]);
+  assert.deepEqual(await here.guard.close(), { settled: [], abandoned: [] });
+});
+
+void test('a task that is stopped during its random delay leaves no row that says it runs', async () => {
+  mock.method(Math, 'random', () => 0.5);
+  const task = scheduleDistributed(MINUTELY, () => assert.fail('ran'), options({ maxRandomDelay: 20_000 }));
+  await tick(1000);
+  assert.deepEqual(await rowOf(), ['running', undefined]);
+  const warned = next('guard:warning');
+  await task.stop();
+  assert.match((await warned).message, /stands as failed \(stopped\).*random delay/);
+  assert.deepEqual(await rowOf(), ['failed', 'stopped']);
+});
+
+void test('one that is stopped while it runs is completed', async () => {
+  const end = signal();
+  const task = scheduleDistributed(MINUTELY, () => end.promise, options());
+  await tick(1000);
+  await task.stop();
+  const completed = next('run:completed');
+  end.resolve();
+  await completed;
+  assert.deepEqual(await rowOf(), ['completed', undefined]);
+});
+
+void test('with noOverlap a tick that comes too early is dropped here, and may be had elsewhere', async () => {
+  const other = place.instance();
+  const end = signal();
+  scheduleDistributed(MINUTELY, () => end.promise, options({ noOverlap: true }));
+  await tick(1000);
+  const coordinator = new LedgerRunCoordinator({ guard: other.guard });
+  await tick(60_000);
+  const second = '2026-11-20T03:01:00.000Z';
+  assert.equal((await here.guard.ledger.list()).length, 1);
+  assert.equal(await coordinator.shouldRun(`${NAME}:${second}`, 60_000), true);
+  end.resolve();
+});
+
+void test('ticks that overlap are told apart', async () => {
+  const ends = [signal<string>(), signal<string>()] as const;
+  let begun = 0;
+  scheduleDistributed(MINUTELY, () => ends[begun++ === 0 ? 0 : 1].promise, options());
+  await tick(1000);
+  await tick(60_000);
+  ends[1].resolve('the second');
+  await settle();
+  assert.deepEqual(await rowOf(), ['running', undefined]);
+  ends[0].resolve('the first');
+  await settle();
+  const runs = await here.guard.ledger.list({ order: 'oldest-first' });
+  assert.deepEqual(
+    runs.map(({ result }) => result),
+    ['"the first"', '"the second"'],
+  );
+});
+
+void test('a run by hand asks nobody, and has no row', async () => {
+  const task = scheduleDistributed(MINUTELY, () => 'by hand', options());
+  assert.equal(await task.execute(), 'by hand');
+  await settle();
+  assert.deepEqual(await here.guard.ledger.list(), []);
+});
+
+void test('closing stops the task, waits for the tick that runs, and for its outcome', async () => {
+  const end = signal<string>();
+  const task = scheduleDistributed(MINUTELY, () => end.promise, options());
+  await tick(1000);
+  const closing = here.guard.close();
+  await settle();
+  assert.equal(task.getStatus(), 'destroyed');
+  end.resolve('done');
+  assert.deepEqual(await closing, { settled: [`${NAME}:${SLOT}`], abandoned: [] });
+  assert.equal((await place.instance().guard.ledger.last(NAME))?.result, '"done"');
+});
+
+void test('a tick that is elected while the guard begins to close does not run', async () => {
+  const { store } = here;
+  const insert = store.insert.bind(store);
+  let closing: Promise<unknown> | undefined;
+  mock.method(store, 'insert', async (...request: Parameters<typeof insert>) => {
+    closing = here.guard.close();
+    return await insert(...request);
+  });
+  scheduleDistributed(MINUTELY, () => assert.fail('ran'), options());
+  await tick(1000);
+  await closing;
+  const [run] = await place.instance().guard.ledger.list();
+  assert.deepEqual([run?.state, run?.reason], ['failed', 'closing']);
+});
+
+void test('a task that nobody observes leaves its row running, and that is told once', async () => {
+  const runCoordinator = new LedgerRunCoordinator({ guard: here.guard });
+  const task = createTask(MINUTELY, () => 'done', { name: NAME, distributed: true, runCoordinator });
+  await task.start();
+  await tick(1000);
+  await tick(60_000);
+  await task.destroy();
+  assert.deepEqual(await rowOf(), ['running', undefined]);
+  const warnings = here.of('guard:warning').map(({ message }) => message);
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0] ?? '', /nobody tells how it ended.*observe\(\)/);
+  assert.deepEqual(await here.guard.close(), { settled: [], abandoned: [] });
+});
+
+void test('a task that was made before its coordinator was set runs without it, and that is told', async () => {
+  process.env['NODE_CRON_RUN'] = 'true';
+  let ran = 0;
+  const task = createTask(MINUTELY, () => (ran += 1), { name: NAME, distributed: true });
+  delete process.env['NODE_CRON_RUN'];
+  const coordinator = new LedgerRunCoordinator({ guard: here.guard });
+  setRunCoordinator(coordinator);
+  coordinator.observe(task);
+  process.env['NODE_CRON_RUN'] = 'true';
+  try {
+    await task.start();
+    await tick(1000);
+    await tick(60_000);
+  } finally {
+    delete process.env['NODE_CRON_RUN'];
+    setRunCoordinator(undefined);
+    await task.destroy();
+  }
+  assert.equal(ran, 2);
+  assert.deepEqual(await here.guard.ledger.list(), []);
+  const warnings = here.of('guard:warning').map(({ message }) => message);
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0] ?? '', /does not ask.*before setRunCoordinator was called/);
+});
+
+void test('a task made after setRunCoordinator is elected and observed like any other', async () => {
+  const coordinator = new LedgerRunCoordinator({ guard: here.guard });
+  setRunCoordinator(coordinator);
+  const task = createTask(MINUTELY, () => 'done', { name: NAME, distributed: true });
+  setRunCoordinator(undefined);
+  coordinator.observe(task);
+  await task.start();
+  await tick(1000);
+  await task.destroy();
+  assert.deepEqual(await rowOf(), ['completed', undefined]);
+});
+
+void test('a task without a name cannot be observed', async () => {
+  const coordinator = new LedgerRunCoordinator({ guard: here.guard });
+  const task = createTask(MINUTELY, () => {});
+  assert.throws(() => coordinator.observe(task), {
+    name: 'InvalidLockConfigurationError',
+    message: /^A distributed task has no name/,
+  });
+  await task.destroy();
+});

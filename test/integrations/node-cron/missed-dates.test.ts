@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { OncePerDay, SchedulerLock, weekdays, type OncePerOptions } from 'cronlatch';
+import { Scheduled, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
+import { useTestGuard } from 'cronlatch/testing';
+
+/** The warnings of a guard that schedules such a job. */
+async function warnings(expression: string, options: OncePerOptions): Promise<string[]> {
+  class Jobs {
+    @Scheduled(expression, { timeZone: 'Europe/Paris' })
+    @SchedulerLock('close-day', '1m')
+    @OncePerDay(options)
+    async closeDay(): Promise<void> {}
+  }
+  const test = useTestGuard();
+  const told: string[] = [];
+  test.guard.on('guard:warning', ({ message }) => void told.push(message));
+  scheduleJobs(new Jobs(), { guard: test.guard });
+  const oncePer = { ...options, name: 'other', period: 'day' } as const;
+  const timeZone = 'Europe/Paris';
+  scheduleLocked(expression, { name: 'other', lockAtMostFor: '1m', oncePer }, () => {}, {
+    guard: test.guard,
+    timeZone,
+  });
+  await test.dispose();
+  return told;
+}
+
+void test('a job that catches up on dates on which its cron expression never ticks is warned of', async () => {
+  for (const expression of ['0 3 * * 1-5', '0 3 1 * *', '0 3 * 6 *', '0 0 3 * * MON']) {
+    const told = await warnings(expression, { catchUp: 'all' });
+    assert.equal(told.length, 2, expression);
+    assert.match(told[0] ?? '', /^Jobs\.closeDay is scheduled at '.*', which leaves dates out.*weekdays\(\)/);
+    assert.match(told[1] ?? '', /^scheduleLocked/);
+  }
+});
+
+void test('but not where a calendar says the same, where nothing is caught up with, or where every date has a tick', async () => {
+  assert.deepEqual(await warnings('0 3 * * 1-5', { catchUp: 'all', calendar: weekdays() }), []);
+  assert.deepEqual(await warnings('0 3 * * 1-5', {}), []);
+  assert.deepEqual(await warnings('0 3 * * *', { catchUp: 'latest' }), []);
+});
+
+void test('nor is a job of a key function, whose dates nobody lists', async () => {
+  const told: string[] = [];
+  const { guard } = useTestGuard();
+  guard.on('guard:warning', ({ message }) => void told.push(message));
+  const oncePer = { period: (at: Date) => at.toISOString(), timeZone: 'UTC', catchUp: 'all' } as const;
+  scheduleLocked('0 3 * * 1', { name: 'job', lockAtMostFor: '1m', oncePer }, () => {}, { guard });
+  await guard.close();
+  assert.deepEqual(told, []);
+});

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import { OncePerDay, SchedulerLock, type GuardConfiguration } from 'cronlatch';
+import { Scheduled, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
+import { getTasks } from 'node-cron';
+import { guardBench } from '../../support/guard-bench';
+import { DAILY, guardOfRuns } from '../../support/guard-of-runs';
+
+const AT_THREE = '0 3 * * *';
+const UTC = { timeZone: 'UTC' };
+
+class Good {
+  @Scheduled(AT_THREE)
+  @OncePerDay({ ...UTC, name: 'daily' })
+  @SchedulerLock('good', '1m')
+  async job(): Promise<void> {}
+}
+
+class SameName {
+  @Scheduled(AT_THREE)
+  @OncePerDay({ ...UTC, name: 'daily' })
+  @SchedulerLock('another', '1m')
+  async job(): Promise<void> {}
+}
+
+class Nameless {
+  @Scheduled(AT_THREE)
+  @OncePerDay(UTC)
+  async job(): Promise<void> {}
+}
+
+class SharedLock {
+  @Scheduled(AT_THREE)
+  @OncePerDay(UTC)
+  @SchedulerLock({ name: 'shared', lockAtMostFor: '1m', shared: true })
+  async job(): Promise<void> {}
+}
+
+class WithoutDefault {
+  @Scheduled(AT_THREE)
+  @OncePerDay({ ...UTC, name: 'without-default' })
+  async job(): Promise<void> {}
+}
+
+const good = new Good();
+
+const REFUSED: [string, object, RegExp][] = [
+  [
+    'L-59 two jobs of one name',
+    new SameName(),
+    /^Two once-per jobs are called 'daily', Good\.job and SameName\.job/,
+  ],
+  ['L-59 a job without a name', new Nameless(), /^Method 'job' is once per period, but has no name/],
+  ['L-59 a job without a name under a shared lock', new SharedLock(), /lock 'shared' has no name of its own/],
+  [
+    'L-59 a job without a lock, where the guard has no default for one',
+    new WithoutDefault(),
+    /^lockAtMostFor of lock 'without-default' is missing/,
+  ],
+];
+
+afterEach(() => assert.equal(getTasks().size, 0));
+
+for (const [what, instance, message] of REFUSED) {
+  void test(`${what} is refused, and no task is left`, async () => {
+    const { guard } = guardOfRuns();
+    assert.throws(() => scheduleJobs([good, instance], { guard }), {
+      name: 'InvalidLockConfigurationError',
+      message,
+    });
+    assert.equal(getTasks().size, 0);
+    // Nothing of the attempt remains: what is right can still be scheduled.
+    assert.equal(scheduleJobs(good, { guard }).length, 1);
+    await guard.close();
+  });
+}
+
+void test('a once-per job needs a guard that keeps runs', () => {
+  assert.throws(
+    () => scheduleJobs(good, { guard: guardBench().guard }),
+    /'good' needs a ledger, and this guard has none/,
+  );
+});
+
+void test('scheduleLocked refuses a name that another once-per job has, and leaves its lock alone', async () => {
+  const { guard } = guardOfRuns();
+  scheduleJobs(good, { guard });
+  const named = (name: string): GuardConfiguration => ({
+    ...DAILY,
+    name: 'free',
+    oncePer: { ...DAILY.oncePer, name },
+  });
+  const schedule = (name: string): unknown => scheduleLocked(AT_THREE, named(name), () => {}, { guard });
+  assert.throws(
+    () => schedule('daily'),
+    /^InvalidLockConfigurationError: Two once-per jobs are called 'daily'/,
+  );
+  assert.doesNotThrow(() => schedule('nightly'));
+  await guard.close();
+});
+
+void test('scheduleLocked says that a zone is missing, and takes that of its schedule', async () => {
+  const { guard } = guardOfRuns();
+  const configuration: GuardConfiguration = { ...DAILY, oncePer: { period: 'day' } };
+  assert.throws(
+    () => scheduleLocked(AT_THREE, configuration, () => {}, { guard }),
+    /timeZone of job 'close-day' is missing/,
+  );
+  const task = scheduleLocked(AT_THREE, configuration, () => 'ran', { guard, timeZone: 'America/Lima' });
+  assert.equal(await task.execute(), 'ran');
+  assert.equal((await guard.ledger.last('close-day'))?.periodKey, '2026-11-19');
+  assert.equal(await task.execute(), undefined);
+  await guard.close();
+});

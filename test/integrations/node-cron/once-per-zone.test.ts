@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import { currentRun, OncePerDay, SchedulerLock } from 'cronlatch';
+import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
+import { guardOfRuns, type GuardOfRuns } from '../../support/guard-of-runs';
+import { refused } from '../../support/refused';
+
+const AT_THREE = '0 3 * * *';
+const TOKYO = { timeZone: 'Asia/Tokyo' };
+const LIMA = { timeZone: 'America/Lima' };
+
+// 03:00 in UTC: noon in Tokyo, and the evening before in Lima.
+const IN_TOKYO = '2026-11-20';
+const IN_LIMA = '2026-11-19';
+
+let bench: GuardOfRuns;
+beforeEach(() => void (bench = guardOfRuns()));
+afterEach(() => bench.guard.close());
+
+interface Job {
+  job(): Promise<string | undefined>;
+}
+
+async function dateOf(instance: Job): Promise<string | undefined> {
+  scheduleJobs(instance, { guard: bench.guard });
+  return await instance.job();
+}
+
+const today = async (): Promise<string> => await Promise.resolve(currentRun().businessDate);
+
+void test('L-59 the business day is in the zone of the schedule, wherever @Scheduled stands', async () => {
+  class Above {
+    @Scheduled(AT_THREE, TOKYO)
+    @OncePerDay()
+    @SchedulerLock('above', '1m')
+    async job(): Promise<string | undefined> {
+      return await today();
+    }
+  }
+  class Between {
+    @OncePerDay()
+    @Scheduled(AT_THREE, TOKYO)
+    @SchedulerLock('between', '1m')
+    async job(): Promise<string | undefined> {
+      return await today();
+    }
+  }
+  class Below {
+    @SchedulerLock('below', '1m')
+    @OncePerDay()
+    @Scheduled(AT_THREE, TOKYO)
+    async job(): Promise<string | undefined> {
+      return await today();
+    }
+  }
+  for (const instance of [new Above(), new Between(), new Below()])
+    assert.equal(await dateOf(instance), IN_TOKYO);
+});
+
+void test('L-59 a zone of its own wins', async () => {
+  class Jobs {
+    @Scheduled(AT_THREE, TOKYO)
+    @OncePerDay(LIMA)
+    @SchedulerLock('own-zone', '1m')
+    async job(): Promise<string | undefined> {
+      return await today();
+    }
+  }
+  assert.equal(await dateOf(new Jobs()), IN_LIMA);
+});
+
+void test('two schedules in one zone are one zone', async () => {
+  class Jobs {
+    @Scheduled(AT_THREE, LIMA)
+    @OncePerDay()
+    @SchedulerLock('twice', '1m')
+    @Scheduled('0 15 * * *', LIMA)
+    async job(): Promise<string | undefined> {
+      return await today();
+    }
+  }
+  assert.equal(await dateOf(new Jobs()), IN_LIMA);
+});
+
+const noZone = (instance: object): void =>
+  refused(() => scheduleJobs(instance, { guard: bench.guard }), 'timeZone of job', 'is missing');
+
+void test('L-59 two zones are refused unless one is said: which day is it?', () => {
+  class Jobs {
+    @Scheduled(AT_THREE, TOKYO)
+    @Scheduled(AT_THREE, LIMA)
+    @OncePerDay()
+    @SchedulerLock('two-zones', '1m')
+    async job(): Promise<void> {}
+  }
+  noZone(new Jobs());
+});
+
+void test('L-59 a schedule of the host’s zone beside another is a second zone, whichever comes first', () => {
+  class First {
+    @Scheduled(AT_THREE)
+    @Scheduled(AT_THREE, LIMA)
+    @OncePerDay()
+    @SchedulerLock('host-first', '1m')
+    async job(): Promise<void> {}
+  }
+  class Last {
+    @Scheduled(AT_THREE, LIMA)
+    @Scheduled(AT_THREE)
+    @OncePerDay()
+    @SchedulerLock('host-last', '1m')
+    async job(): Promise<void> {}
+  }
+  noZone(new First());
+  noZone(new Last());
+});
+
+void test('L-59 without any zone the host’s is not taken in silence', () => {
+  class Jobs {
+    @Scheduled(AT_THREE)
+    @OncePerDay()
+    @SchedulerLock('no-zone', '1m')
+    async job(): Promise<void> {}
+  }
+  noZone(new Jobs());
+});

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import { configureJobGuard } from 'cronlatch';
+import { scheduleDistributed, scheduleLocked, type ScheduleDistributedOptions } from 'cronlatch/node-cron';
+import { getTasks } from 'node-cron';
+import { SLOT } from '../../support/coordinators';
+import { ledgerPlace, memoryStores, type Instance } from '../../support/ledger-place';
+import { dayJob } from '../../support/once-per-job';
+
+let here: Instance;
+let close: () => Promise<void>;
+beforeEach(() => {
+  const { place, close: closeAll } = ledgerPlace(memoryStores(SLOT));
+  here = place.instance();
+  close = closeAll;
+});
+afterEach(() => close());
+
+const NIGHTLY = '0 3 * * *';
+
+void test('a function becomes a distributed task of its name, in its time zone', () => {
+  const options = { guard: here.guard, name: 'settle', timeZone: 'Asia/Tokyo' };
+  const task = scheduleDistributed(NIGHTLY, () => {}, options);
+  assert.deepEqual([task.name, task.getPattern(), task.getStatus()], ['settle', NIGHTLY, 'idle']);
+  assert.equal(task.getNextRun()?.getUTCHours(), 18);
+});
+
+void test('without a guard the configured one is taken', () => {
+  configureJobGuard(here.guard);
+  const task = scheduleDistributed(NIGHTLY, () => {}, { name: 'settle' });
+  configureJobGuard(undefined);
+  assert.equal(task.getStatus(), 'idle');
+});
+
+void test('closing the guard destroys the task', async () => {
+  const task = scheduleDistributed(NIGHTLY, () => {}, { guard: here.guard, name: 'settle' });
+  await here.guard.close();
+  assert.equal(task.getStatus(), 'destroyed');
+  assert.equal(getTasks().size, 0);
+});
+
+const REFUSED: [string, string | (() => void), Partial<ScheduleDistributedOptions>, RegExp][] = [
+  ['61 * * * *', () => {}, {}, /^"61 \* \* \* \*" is not a cron expression/],
+  [NIGHTLY, () => {}, { timeZone: 'Mars' }, /^timeZone is "Mars"/],
+  [NIGHTLY, () => {}, { name: '' }, /^"" cannot be the name of a distributed task/],
+  [NIGHTLY, () => {}, { name: 'x'.repeat(65) }, /65 characters, more than 64/],
+  [NIGHTLY, () => {}, { distributedLease: 'soon' }, /^distributedLease of task 'settle' is "soon"/],
+  [NIGHTLY, () => {}, { maxRandomDelay: -1 }, /^maxRandomDelay is -1/],
+  [NIGHTLY, './task.js', {}, /^"\.\/task\.js" is no absolute path/],
+  [NIGHTLY, '/task.js', { maxRandomDelay: 1000 }, /^maxRandomDelay is 1000 for a file/],
+];
+
+for (const [expression, task, more, message] of REFUSED) {
+  void test(`${expression} of ${typeof task} with ${JSON.stringify(more)} is refused, and no task is left`, () => {
+    const options = { guard: here.guard, name: 'settle', ...more };
+    assert.throws(() => scheduleDistributed(expression, task, options), {
+      name: 'InvalidLockConfigurationError',
+      message,
+    });
+    assert.equal(getTasks().size, 0);
+  });
+}
+
+void test('a name that another task has is refused', () => {
+  const { guard } = here;
+  scheduleDistributed(NIGHTLY, () => {}, { guard, name: 'settle' });
+  assert.throws(() => scheduleDistributed('0 4 * * *', () => {}, { guard, name: 'settle' }), {
+    name: 'InvalidLockConfigurationError',
+    message: /^Lock 'settle' is on scheduleDistributed\('0 3 \* \* \*'\) and on scheduleDistributed\('0 4/,
+  });
+  assert.throws(() => scheduleLocked(NIGHTLY, { name: 'settle', lockAtMostFor: '1m' }, () => {}, { guard }), {
+    message: /is on scheduleDistributed/,
+  });
+  assert.equal(getTasks().size, 1);
+});
+
+void test('so is that of a job that runs once per period', () => {
+  const { guard } = here;
+  guard.wrap(dayJob(), () => {});
+  assert.throws(() => scheduleDistributed(NIGHTLY, () => {}, { guard, name: 'close-day' }), {
+    name: 'InvalidLockUseError',
+    message: /^'close-day' is a job that runs once per period/,
+  });
+});

@@ -1,0 +1,106 @@
+/** What is special where all of a DataSource's transactions share one connection. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { InvalidLockUseError } from 'cronlatch';
+import { completeRunIn, createJobGuard, inRunTransaction } from 'cronlatch/typeorm';
+import { DataSource } from 'typeorm';
+import { createEffectTable, effectsIn, makeEffect } from '../../support/effects';
+import { reasonOf } from '../../support/guard-bench';
+import { turn } from '../../support/lock-bench';
+import { ledgerDataSource } from '../../support/run-places';
+import { JOB, testTransactions } from '../../support/transaction-bench';
+
+const ON_SQLITE = { on: ['sqlite'] } as const;
+
+testTransactions(
+  'two jobs of one process have their transactions one after the other',
+  async (bench) => {
+    const names = ['close-day', 'send-invoices', 'count-stock'];
+    const fails = new Error('this one rolls back');
+    const jobs = names.map((name) => {
+      const handler = (): Promise<void> =>
+        inRunTransaction(async (manager) => {
+          await bench.effect(manager);
+          await turn();
+          if (name === 'send-invoices') throw fails;
+        });
+      return bench.run(handler, { name }).catch((error: unknown) => error);
+    });
+    const [first, second, third] = await Promise.all(jobs);
+    assert.deepEqual(
+      [first, second, third],
+      [{ executed: true, value: undefined }, fails, { executed: true, value: undefined }],
+    );
+    assert.equal((await bench.effects()).length, 2);
+    const states = await bench.operator.query<{ state: string }[]>(
+      'SELECT state FROM cronlatch_run ORDER BY job_name',
+    );
+    assert.deepEqual(
+      states.map(({ state }) => state),
+      ['completed', 'completed', 'failed'],
+    );
+  },
+  ON_SQLITE,
+);
+
+testTransactions(
+  'inside another transaction of the DataSource it is refused in time, and says what to use instead',
+  async (bench) => {
+    await bench.run(() =>
+      bench.application.transaction(async (manager) => {
+        await bench.effect(manager);
+        const refused = await reasonOf(inRunTransaction(() => assert.fail()));
+        assert.ok(refused instanceof InvalidLockUseError);
+        assert.match(refused.message, /was in another transaction for 200 ms.*completeRunIn\(manager\)/);
+        await completeRunIn(manager);
+      }),
+    );
+    assert.deepEqual(await bench.effects(), [1]);
+    assert.equal((await bench.row()).state, 'completed');
+  },
+  { ...ON_SQLITE, guard: { statementTimeout: '200ms' } },
+);
+
+testTransactions(
+  'a COMMIT that a reader of the file forbids is no commit, and the next one is',
+  async (bench) => {
+    // Without a write-ahead log, a reader keeps others from committing.
+    const reader = bench.operator.createQueryRunner();
+    const handler = (): Promise<void> => inRunTransaction((manager) => bench.effect(manager));
+    await bench.run(async () => {
+      await reader.startTransaction();
+      await reader.query('SELECT * FROM effect');
+      await assert.rejects(handler(), /database is locked/);
+      await reader.commitTransaction();
+      await handler();
+    });
+    assert.deepEqual(await bench.effects(), [1]);
+    assert.equal((await bench.row()).state, 'completed');
+  },
+  { ...ON_SQLITE, everywhere: { enableWAL: false, timeout: 10 } },
+);
+
+void test('sqlite: databases in memory are called the same, and are not', async () => {
+  const inMemory = { options: { type: 'better-sqlite3', database: ':memory:' } } as const;
+  const application = await ledgerDataSource({
+    ...inMemory,
+    environment: {},
+    dispose: () => Promise.resolve(),
+  });
+  await createEffectTable(application);
+  const other = await new DataSource(inMemory.options).initialize();
+  const guard = await createJobGuard(application, { dueEvery: false, logger: false });
+  try {
+    await guard.run(JOB, async () => {
+      const elsewhere = other.transaction((manager) => completeRunIn(manager));
+      await assert.rejects(elsewhere, /given a transaction in another database/);
+      await inRunTransaction((manager) => makeEffect(manager, { periodKey: 'today', attempt: 1 }));
+    });
+    assert.equal((await effectsIn(application)).length, 1);
+    assert.equal((await guard.ledger.last(JOB.name))?.state, 'completed');
+  } finally {
+    await guard.close();
+    await application.destroy();
+    await other.destroy();
+  }
+});

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { DataSource } from 'typeorm';
+import { createCronlatchMigration, createJobGuard, inRunTransaction } from 'cronlatch/typeorm';
+import { testOnServers } from '../../support/server-bench';
+import { statementLog } from '../../support/statement-log';
+
+const DAY = { period: 'day', timeZone: 'Europe/Paris' } as const;
+const JOB = { name: 'job', lockAtMostFor: '1m', oncePer: DAY } as const;
+
+testOnServers(
+  'a tick whose day is done and nothing owed costs one read, a first run of the day five statements',
+  async (bench) => {
+    const { options } = bench.database;
+    const migrations = [createCronlatchMigration({ tables: ['ledger'] })];
+    const migrating = await new DataSource({ ...options, migrations }).initialize();
+    await migrating.runMigrations();
+    await migrating.destroy();
+    const log = bench.closeAtEnd(await statementLog(bench.server, bench.database));
+    const sent = (): string[] => verbs(log.statements());
+    const application = await bench.connected({ url: log.url });
+    const guard = bench.closeAtEnd(await createJobGuard(application, { dueEvery: false }));
+    const at = (date: string) => ({ ...JOB, at: new Date(`${date}T12:00:00Z`) });
+    await guard.run(at('2026-11-18'), () => {}); // The first one of all also looks at the tables, and makes the lock's row.
+    sent();
+
+    await guard.run(at('2026-11-19'), () => {});
+    const first = ['SELECT', 'UPDATE', 'INSERT', 'UPDATE', 'UPDATE'];
+    assert.deepEqual(sent(), first, 'peek, lock, claim, completion, release');
+
+    for (let tick = 0; tick < 3; tick += 1) {
+      const { executed } = await guard.run(at('2026-11-19'), () => assert.fail('ran'));
+      assert.equal(executed, false);
+    }
+    assert.deepEqual(sent(), Array(3).fill('SELECT'), 'ticks of a day that is done');
+
+    const failing = { ...at('2026-11-20'), oncePer: { ...DAY, retry: { minDelay: '10m' } } };
+    await assert.rejects(guard.run(failing, () => Promise.reject(new Error('no bank'))));
+    const recorded = [
+      bench.server === 'postgres' ? 'BEGIN' : 'START',
+      'SELECT',
+      'UPDATE',
+      'INSERT',
+      'COMMIT',
+    ];
+    assert.deepEqual(sent(), ['SELECT', 'UPDATE', 'INSERT', ...recorded, 'UPDATE'], 'a failed attempt');
+    await guard.run(failing, () => assert.fail('ran'));
+    assert.deepEqual(sent(), ['SELECT'], 'a tick before the next attempt is due');
+
+    guard.wrap({ ...JOB, name: 'registered' }, () => {});
+    await guard.runDue();
+    assert.deepEqual(sent(), ['SELECT'], 'a minute in which nothing is owed');
+
+    await guard.run({ ...at('2026-11-17') }, () => inRunTransaction(() => 'done'));
+    const transaction = {
+      mysql: ['START', 'SET', 'DO', 'UPDATE', 'COMMIT', 'SET'],
+      mariadb: ['START', 'SET', 'DO', 'UPDATE', 'COMMIT', 'SET'],
+      postgres: ['START', 'SET', 'SELECT', 'UPDATE', 'COMMIT'],
+    };
+    assert.deepEqual(
+      sent(),
+      ['SELECT', 'UPDATE', 'INSERT', ...transaction[bench.server], 'UPDATE'],
+      'a run that is completed in the transaction of its effects',
+    );
+  },
+);
+
+function verbs(statements: string[]): string[] {
+  return statements.map((text) => text.trim().replace(/[\s;].*/s, ''));
+}

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { currentRun, StorageBasedLockProvider } from 'cronlatch';
+import { eventually } from '../../support/eventually';
+import { reasonOf, runningJob } from '../../support/guard-bench';
+import type { Instance, LedgerPlace } from '../../support/ledger-place';
+import { dayJob, FIRST_DAY, SECOND_DAY } from '../../support/once-per-job';
+import { instanceBehind, type Network } from '../../support/out-of-reach';
+import { testLedger } from '../../support/test-ledger';
+import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
+
+const EVERY_MINUTE = { dueEvery: '1m' } as const;
+
+/** A job that is called by its scheduler once a day, and by nobody else. */
+function daily({ guard }: Instance): { tick: () => Promise<unknown>; effects: string[] } {
+  const effects: string[] = [];
+  const tick = guard.wrap(dayJob(), async () => {
+    const last = await guard.ledger.last('close-day');
+    effects.push(last?.periodKey ?? '');
+  });
+  return { tick, effects };
+}
+
+/** A minute, with all that comes of it. */
+async function minute(
+  place: LedgerPlace,
+  isDone: () => boolean | Promise<boolean>,
+  what: string,
+): Promise<void> {
+  await place.elapse('1m');
+  await eventually(isDone, what);
+}
+
+type Grants = ReturnType<InMemoryStorageAccessor['insertRecord']>;
+
+/** Locks whose counter begins at one. */
+class SmallTokens extends InMemoryStorageAccessor {
+  #counter = 0;
+
+  override insertRecord(...args: Parameters<InMemoryStorageAccessor['insertRecord']>): Grants {
+    return this.#counted(super.insertRecord(...args));
+  }
+
+  override updateRecord(...args: Parameters<InMemoryStorageAccessor['updateRecord']>): Grants {
+    return this.#counted(super.updateRecord(...args));
+  }
+
+  async #counted(grant: Grants): Grants {
+    return (await grant) && { fencingToken: (this.#counter += 1) };
+  }
+}
+
+testLedger(
+  'L-60 under a renamed lock a crashed run is completed when its lease has ended; a live one is not doubled',
+  async (place) => {
+    const { guard } = place.instance();
+    const renamed = dayJob({ name: 'close-day' }, { name: 'close-day-2' });
+    const job = await runningJob(place.instance().guard, dayJob({}, { keepAlive: true, maxHold: '90s' }));
+    const answer = await guard.run(renamed, () => assert.fail('ran'));
+    assert.deepEqual(answer, { executed: false, reason: 'running-elsewhere' });
+    // The lease was to last 90 s at the most.
+    await place.elapse('91s');
+    assert.deepEqual(await guard.run(renamed, () => 'again'), { executed: true, value: 'again' });
+    const run = await guard.ledger.get(FIRST_DAY);
+    assert.deepEqual([run?.state, run?.attempt], ['completed', 2]);
+    job.finish();
+    await reasonOf(job.result);
+  },
+);
+
+const OTHERS: [string, (id: string | undefined) => string | undefined][] = [
+  ['under another provider, with smaller tokens', () => 'another place'],
+  ['when the lock table was lost, with its counter', (id) => id],
+];
+
+for (const [what, idOf] of OTHERS) {
+  testLedger(`L-60 ${what}, a live run is not doubled, and a crashed one completed`, async (place) => {
+    const { clock } = place;
+    const holder = place.instance();
+    const crashed = await runningJob(holder.guard, dayJob());
+    const id = idOf(holder.lockProvider.id);
+    const lockProvider = new StorageBasedLockProvider(new SmallTokens(clock), { clock, id });
+    const instance = place.instance({ lockProvider });
+    const { guard } = instance;
+    const job = guard.wrap(dayJob(), () => 'again');
+    assert.equal(await job(), undefined);
+    assert.equal(instance.of('run:skipped').at(-1)?.reason, 'running-elsewhere');
+    // The row says that the lease lasts a minute, whatever the lock says.
+    await place.elapse('61s');
+    assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
+    const run = await guard.ledger.get(FIRST_DAY);
+    assert.deepEqual([run?.state, run?.attempt, run?.result], ['completed', 2, '"again"']);
+    crashed.finish();
+    await reasonOf(crashed.result);
+  });
+}
+
+testLedger(
+  'L-61 the database is away across the day’s only tick: the day is completed within a minute of its return',
+  async (place) => {
+    const network: Network = { isUp: true };
+    const instance = instanceBehind(network, place, EVERY_MINUTE);
+    const { tick, effects } = daily(instance);
+    network.isUp = false;
+    assert.equal(await tick(), undefined);
+    const [failed] = instance.of('lock:failed');
+    assert.equal(failed?.isAskedAgain, true);
+    for (let minutes = 1; minutes <= 3; minutes += 1) {
+      const looks = (): number => instance.of('guard:warning').length;
+      await minute(place, () => looks() === minutes, 'it was looked what is owed, in vain');
+    }
+    network.isUp = true;
+    // Not before its lock is released: statements that are on their way do not outlast a minute.
+    await minute(place, () => instance.of('lock:released').length === 1, 'the day is completed');
+    assert.equal(instance.of('run:completed').length, 1);
+    assert.deepEqual(effects, ['2026-11-20']);
+    await place.elapse('1m');
+    assert.deepEqual(await instance.guard.runDue(), { started: 0, owed: 0 });
+    assert.equal(effects.length, 1);
+  },
+);
+
+testLedger('L-61 it is away only when the lock was held already: the same', async (place) => {
+  const network: Network = { isUp: true };
+  const instance = instanceBehind(network, place);
+  const { tick, effects } = daily(instance);
+  const goes = instance.guard.on('lock:acquired', () => (network.isUp = false));
+  assert.equal(await tick(), undefined);
+  goes();
+  assert.deepEqual(effects, []);
+  network.isUp = true;
+  // The lock could not be given back either.
+  await place.elapse('61s');
+  assert.deepEqual(await instance.guard.runDue(), { started: 1, owed: 0 });
+  assert.deepEqual(effects, ['2026-11-20']);
+});
+
+testLedger('L-61 it is away until the day is over: the day is a gap, and it is said so', async (place) => {
+  const network: Network = { isUp: false };
+  const instance = instanceBehind(network, place);
+  const { tick, effects } = daily(instance);
+  await tick();
+  await place.elapse('1d');
+  network.isUp = true;
+  await instance.guard.runDue();
+  await instance.guard.runDue();
+  assert.deepEqual(effects, []);
+  const gaps = instance.of('guard:warning').filter(({ message }) => message.includes('it is a gap now'));
+  assert.equal(gaps.length, 1);
+});
+
+testLedger(
+  'L-62 yesterday’s retry holds the lock at today’s only tick: today is completed within a minute of its end',
+  async (place) => {
+    const [yesterday, today] = [place.instance(), place.instance(EVERY_MINUTE)];
+    const failing = (): never => {
+      throw new Error('no bank today');
+    };
+    const keptAlive = dayJob({ retry: { minDelay: '20h' } }, { keepAlive: true });
+    await assert.rejects(yesterday.guard.run(keptAlive, failing), /no bank/);
+    await place.elapse('20h30s');
+    const at = new Date('2026-11-20T12:00:00Z');
+    const retry = await runningJob(yesterday.guard, { ...keptAlive, at } as typeof keptAlive);
+    const { tick, effects } = daily(today);
+    assert.equal(await tick(), undefined);
+    assert.deepEqual(
+      today.of('lock:skipped').map(({ reason, isAskedAgain }) => [reason, isAskedAgain]),
+      [['locked', true]],
+    );
+    retry.finish();
+    await retry.result;
+    await minute(place, () => today.of('lock:released').length === 1, 'today is completed');
+    assert.deepEqual(effects, ['2026-11-21']);
+    assert.equal((await today.guard.ledger.get(SECOND_DAY))?.state, 'completed');
+  },
+);
+
+testLedger('L-62 another scope holds the lock, in this very process: the same', async (place) => {
+  const instance = place.instance();
+  const { guard } = instance;
+  const ends = new Map<string, () => void>();
+  const scoped = dayJob({ scope: (region: string) => region, resume: ({ scope }) => [scope] });
+  const job = guard.wrap(scoped, async (region: string) => {
+    if (region === 'eu') await new Promise<void>((resolve) => ends.set(region, resolve));
+  });
+  const eu = job('eu');
+  await eventually(() => ends.has('eu'), 'eu runs');
+  assert.equal(await job('us'), undefined);
+  assert.deepEqual(
+    instance.of('lock:skipped').map(({ reason, isAskedAgain }) => [reason, isAskedAgain]),
+    [['running-here', true]],
+  );
+  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  ends.get('eu')?.();
+  await eu;
+  assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
+  assert.equal((await guard.ledger.last('close-day', { scope: 'us' }))?.state, 'completed');
+});
+
+for (const [catchUp, found] of [
+  ['none', []],
+  ['all', ['2026-11-20T03:01']],
+] as const) {
+  testLedger(
+    `L-62 catchUp '${catchUp}': a tick of a key function found the lock held until its period was over`,
+    async (place) => {
+      const { guard } = place.instance();
+      const period = (at: Date): string => at.toISOString().slice(0, 16);
+      const everyMinute = dayJob({ period, catchUp }, { lockAtMostFor: '10m' });
+      const keys: string[] = [];
+      const tick = guard.wrap(everyMinute, () => void keys.push(currentRun().periodKey));
+      const before = await runningJob(place.instance().guard, everyMinute);
+      await place.elapse('1m');
+      assert.equal(await tick(), undefined);
+      await place.elapse('1m');
+      before.finish();
+      await before.result;
+      assert.deepEqual(await guard.runDue(), { started: found.length, owed: 0 });
+      assert.deepEqual(keys, found);
+      assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+    },
+  );
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { weekdays, type OncePerConfiguration } from 'cronlatch';
+import { closeDay, diary, rowsOf } from '../../support/close-day';
+import type { LedgerPlace } from '../../support/ledger-place';
+import { testLedger } from '../../support/test-ledger';
+
+async function ranOnFriday(place: LedgerPlace, oncePer: Partial<OncePerConfiguration> = {}) {
+  const instance = place.instance();
+  const { task, periods, runs } = diary();
+  const job = closeDay(oncePer);
+  instance.guard.wrap(job, task);
+  await instance.guard.run(job, task);
+  await place.elapse('5d');
+  return { instance, guard: instance.guard, job, task, periods, runs };
+}
+
+const keysOf = (added: readonly { key: string }[]): string[] => added.map(({ key }) => key);
+
+testLedger(
+  'L-46 backfill makes the business days without a run pending, and runDue runs them',
+  async (place) => {
+    const { guard, instance, periods, runs } = await ranOnFriday(place, { calendar: weekdays() });
+    const { added } = await guard.backfill('close-day', { from: '2026-11-20', to: '2026-11-30' });
+    // Not the weekend, and not the current day.
+    assert.deepEqual(keysOf(added), ['2026-11-23', '2026-11-24']);
+    assert.deepEqual(await rowsOf(instance), [
+      '2026-11-20 completed',
+      '2026-11-23 pending',
+      '2026-11-24 pending',
+    ]);
+    assert.deepEqual(await guard.runDue(), { started: 2, owed: 0 });
+    assert.deepEqual(periods(), ['2026-11-20', '2026-11-23', '2026-11-24']);
+    assert.deepEqual(
+      runs.map(({ isCatchUp }) => isCatchUp),
+      [false, true, true],
+    );
+    assert.deepEqual(await guard.ledger.gaps('close-day'), []);
+    assert.deepEqual((await guard.backfill('close-day', { from: '2026-11-20', to: '2026-11-30' })).added, []);
+  },
+);
+
+testLedger('L-46 the next tick runs what was backfilled, after its own day', async (place) => {
+  const { guard, job, task, periods } = await ranOnFriday(place);
+  await guard.backfill('close-day', { from: '2026-11-22', to: '2026-11-23' });
+  await guard.run(job, task);
+  assert.deepEqual(periods(), ['2026-11-20', '2026-11-25', '2026-11-22', '2026-11-23']);
+});
+
+testLedger('L-48 before the oldest run that is known only force fills anything in', async (place) => {
+  const { guard, periods } = await ranOnFriday(place);
+  const range = { from: '2026-11-18', to: '2026-11-19' };
+  await assert.rejects(guard.backfill('close-day', range), /'close-day'.*so far back.*force: true/);
+  const { added } = await guard.backfill('close-day', { ...range, force: true });
+  assert.deepEqual(keysOf(added), ['2026-11-18', '2026-11-19']);
+  await guard.runDue();
+  assert.deepEqual(periods(), ['2026-11-20', '2026-11-18', '2026-11-19']);
+});
+
+testLedger('L-48 a job of which nothing is known is backfilled by force alone', async (place) => {
+  const { guard } = place.instance();
+  guard.wrap(closeDay(), () => undefined);
+  const range = { from: '2026-11-18', to: '2026-11-19' };
+  await assert.rejects(guard.backfill('close-day', range), /nothing is recorded of it/);
+  assert.equal((await guard.backfill('close-day', { ...range, force: true })).added.length, 2);
+});
+
+testLedger(
+  'L-48 backfill asks for a registered job with periods in order, and for real dates',
+  async (place) => {
+    const { guard } = place.instance();
+    await assert.rejects(
+      guard.backfill('close-day', { from: '2026-11-18', to: '2026-11-19' }),
+      /not registered/,
+    );
+    guard.wrap(closeDay({ name: 'batches', period: () => 'one' }), () => undefined);
+    await assert.rejects(guard.backfill('batches', { from: '2026-11-18', to: '2026-11-19' }), /key function/);
+    guard.wrap(closeDay(), () => undefined);
+    await assert.rejects(
+      guard.backfill('close-day', { from: '2026-11-31', to: '2026-12-01' }),
+      /from is "2026-11-31"/,
+    );
+  },
+);
+
+testLedger('L-34 a backfill stops at a date that the calendar does not know', async (place) => {
+  const calendar = {
+    isBusinessDay(date: string) {
+      if (date === '2026-11-22') throw new Error('no data');
+      return true;
+    },
+  };
+  const { guard, instance } = await ranOnFriday(place, { calendar });
+  const range = { from: '2026-11-20', to: '2026-11-24' };
+  await assert.rejects(guard.backfill('close-day', range), /stopped: the calendar threw for 2026-11-22/);
+  assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed', '2026-11-21 pending']);
+  await assert.rejects(guard.ledger.gaps('close-day'), /not known: the calendar threw for 2026-11-22/);
+});
+
+testLedger(
+  'L-51 backfill across a skipped date makes no run of it',
+  async (place) => {
+    const { guard } = await ranOnFriday(place, { timeZone: 'Pacific/Apia' });
+    const { added } = await guard.backfill('close-day', { from: '2011-12-27', to: '2011-12-31' });
+    assert.deepEqual(keysOf(added), ['2011-12-28', '2011-12-29', '2011-12-31']);
+  },
+  { now: '2011-12-27T20:00:00Z' },
+);

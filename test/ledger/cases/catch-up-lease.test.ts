@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { closeDay, diary, rowsOf } from '../../support/close-day';
+import type { LedgerPlace } from '../../support/ledger-place';
+import { testLedger } from '../../support/test-ledger';
+
+/** Two instances of a registered job that ran on 20 November, four days later; each run takes so long. */
+async function fourDaysLater(place: LedgerPlace, takes: (nth: number) => string | undefined) {
+  const one = place.instance();
+  const other = place.instance();
+  let nth = 0;
+  const { task, periods, runs } = diary(async () => {
+    nth += 1;
+    const duration = takes(nth);
+    if (duration !== undefined) await place.elapse(duration);
+  });
+  const job = closeDay({ catchUp: 'all' });
+  for (const { guard } of [one, other]) guard.wrap(job, task);
+  await one.guard.run(job, () => undefined);
+  await place.elapse('4d');
+  return { one, other, job, task, runs, periods };
+}
+
+const [FIRST, SECOND, THIRD, TODAY] = ['2026-11-21', '2026-11-22', '2026-11-23', '2026-11-24'];
+const ALL_DONE = ['2026-11-20', FIRST, SECOND, THIRD, TODAY].map((key) => `${key} completed`);
+
+testLedger('L-49 catch-up stops when the lease would not suffice, and runDue goes on', async (place) => {
+  const { one, job, task, periods } = await fourDaysLater(place, () => '25s');
+  await one.guard.run(job, task);
+  // 10 s are left, and each has taken 25.
+  assert.deepEqual(periods(), [TODAY, FIRST]);
+  assert.deepEqual(await one.guard.runDue(), { started: 2, owed: 0 });
+  assert.deepEqual(periods(), [TODAY, FIRST, SECOND, THIRD]);
+  assert.deepEqual(await rowsOf(one), ALL_DONE);
+  assert.deepEqual(one.of('lock:lost'), []);
+});
+
+testLedger(`L-49 today's own run counts for how long a run takes`, async (place) => {
+  const { one, job, task, periods } = await fourDaysLater(place, () => '40s');
+  await one.guard.run(job, task);
+  assert.deepEqual(periods(), [TODAY]);
+  for (const started of [FIRST, SECOND, THIRD]) {
+    assert.equal((await one.guard.runDue()).started, 1);
+    assert.equal(periods().at(-1), started);
+  }
+  assert.deepEqual(one.of('lock:lost'), []);
+});
+
+testLedger('L-49 what is left when the lease ends in the middle is told as owed', async (place) => {
+  const { one, periods } = await fourDaysLater(place, () => '40s');
+  assert.deepEqual(await one.guard.runDue(), { started: 1, owed: 2 });
+  assert.deepEqual(periods(), [FIRST]);
+});
+
+testLedger('L-49 a day whose run outlives the lease is the last; another instance goes on', async (place) => {
+  const { one, other, job, task, periods } = await fourDaysLater(place, (nth) =>
+    nth === 2 ? '2m' : undefined,
+  );
+  await one.guard.run(job, task);
+  assert.deepEqual(periods(), [TODAY, FIRST]);
+  assert.equal(one.of('lock:lost').length, 1);
+  assert.deepEqual(await other.guard.runDue(), { started: 2, owed: 0 });
+  assert.deepEqual(periods(), [TODAY, FIRST, SECOND, THIRD]);
+  assert.deepEqual(await rowsOf(one), ALL_DONE);
+});
+
+testLedger('L-49 under a lease that is kept alive one tick catches up with everything', async (place) => {
+  const { one, job, task, periods } = await fourDaysLater(place, () => '15s');
+  await one.guard.run({ ...job, keepAlive: true }, task);
+  assert.deepEqual(periods(), [TODAY, FIRST, SECOND, THIRD]);
+});
+
+testLedger('L-49 a guard that closes begins no further day', async (place) => {
+  const { one, other, job, periods } = await fourDaysLater(place, () => undefined);
+  const closing = diary(async () => {
+    void one.guard.close({ timeout: '1m' });
+    await Promise.resolve();
+  });
+  await one.guard.run(job, closing.task);
+  assert.deepEqual(closing.periods(), [TODAY]);
+  assert.equal((await other.guard.runDue()).started, 3);
+  assert.deepEqual(periods(), [FIRST, SECOND, THIRD]);
+});
+
+testLedger('L-50 two instances that catch up at once run each day once', async (place) => {
+  const { one, other, job, task, periods } = await fourDaysLater(place, () => undefined);
+  await Promise.all([
+    one.guard.run(job, task),
+    other.guard.run(job, task),
+    one.guard.runDue(),
+    other.guard.runDue(),
+  ]);
+  for (const { guard } of [one, other]) {
+    await guard.run(job, task);
+    await guard.runDue();
+  }
+  assert.deepEqual(periods().sort(), [FIRST, SECOND, THIRD, TODAY]);
+  assert.deepEqual(await rowsOf(one), ALL_DONE);
+});
+
+testLedger('L-50 two instances under different locks, after a deploy, run each day once', async (place) => {
+  const { one, other, task, periods } = await fourDaysLater(place, () => undefined);
+  const renamed = { ...closeDay({ name: 'close-day', catchUp: 'all' }), name: 'close-day-2' };
+  await Promise.all([one.guard.run(closeDay({ catchUp: 'all' }), task), other.guard.run(renamed, task)]);
+  assert.deepEqual(periods().sort(), [FIRST, SECOND, THIRD, TODAY]);
+  assert.deepEqual(await rowsOf(one), ALL_DONE);
+});

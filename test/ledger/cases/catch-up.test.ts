@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { closeDay, diary, rowsOf } from '../../support/close-day';
+import type { Instance, LedgerPlace } from '../../support/ledger-place';
+import { testLedger } from '../../support/test-ledger';
+
+const gapsOf = async ({ guard }: Instance): Promise<string[]> =>
+  (await guard.ledger.gaps('close-day')).map(({ key }) => key);
+
+/** A registered job that ran on 20 November, before everything went down. */
+async function ranBefore(place: LedgerPlace, oncePer: Parameters<typeof closeDay>[0], days: number) {
+  const instance = place.instance();
+  const { guard } = instance;
+  const { task, runs, periods } = diary();
+  const job = closeDay(oncePer);
+  guard.wrap(job, task);
+  await guard.run(job, task);
+  for (let left = days; left > 0; left -= 300) await place.elapse(`${Math.min(left, 300)}d`);
+  runs.splice(0);
+  return { instance, guard, job, task, runs, periods };
+}
+
+const MISSED = ['2026-11-21', '2026-11-22', '2026-11-23'];
+const TODAY = '2026-11-24';
+
+testLedger(`L-46 down for three days: with 'none' today runs, and the gaps can be seen`, async (place) => {
+  const { instance, guard, job, task, periods } = await ranBefore(place, { catchUp: 'none' }, 4);
+  assert.deepEqual(await gapsOf(instance), MISSED);
+  await guard.run(job, task);
+  await guard.runDue();
+  assert.deepEqual(periods(), [TODAY]);
+  assert.deepEqual(await gapsOf(instance), MISSED);
+  assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed', `${TODAY} completed`]);
+});
+
+testLedger(
+  `L-46 down for three days: 'latest' runs today, then the newest, and records the others as missed`,
+  async (place) => {
+    const { instance, guard, job, task, periods } = await ranBefore(place, { catchUp: 'latest' }, 4);
+    await guard.run(job, task);
+    assert.deepEqual(periods(), [TODAY, '2026-11-23']);
+    assert.deepEqual(await rowsOf(instance), [
+      '2026-11-20 completed',
+      '2026-11-21 skipped(missed)',
+      '2026-11-22 skipped(missed)',
+      '2026-11-23 completed',
+      `${TODAY} completed`,
+    ]);
+    assert.deepEqual(await gapsOf(instance), []);
+    assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  },
+);
+
+testLedger(`L-46 down for three days: 'all' runs today, then each, the oldest first`, async (place) => {
+  const { instance, guard, job, task, runs, periods } = await ranBefore(place, { catchUp: 'all' }, 4);
+  assert.deepEqual(await gapsOf(instance), MISSED);
+  assert.deepEqual(await guard.run(job, task), { executed: true, value: 'done' });
+  assert.deepEqual(periods(), [TODAY, ...MISSED]);
+  assert.deepEqual(
+    runs.map(({ isCatchUp, businessDate }) => [isCatchUp, businessDate]),
+    [[false, TODAY], ...MISSED.map((date) => [true, date])],
+  );
+  assert.deepEqual(await gapsOf(instance), []);
+  // One lease for all of them, and one for the day before everything went down.
+  assert.equal(instance.of('lock:acquired').length, 2);
+  assert.deepEqual(await guard.run(job, task), { executed: false, reason: 'already-completed' });
+  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+});
+
+testLedger('L-46 runDue catches up without a tick, and leaves today to its own', async (place) => {
+  const { instance, guard, job, task, periods } = await ranBefore(place, { catchUp: 'all' }, 4);
+  assert.deepEqual(await guard.runDue(), { started: 3, owed: 0 });
+  assert.deepEqual(periods(), MISSED);
+  await guard.run(job, task);
+  assert.deepEqual(periods(), [...MISSED, TODAY]);
+  assert.deepEqual(await gapsOf(instance), []);
+});
+
+testLedger('L-46 a missed day that fails is tried again, and keeps no other from its run', async (place) => {
+  const instance = place.instance();
+  const { guard } = instance;
+  const { task, periods } = diary(({ periodKey, attempt }) => {
+    if (periodKey === '2026-11-22' && attempt === 1) throw new Error('no bank that day');
+  });
+  const job = closeDay({ catchUp: 'all' });
+  guard.wrap(job, task);
+  await guard.run(job, task);
+  await place.elapse('4d');
+  assert.equal((await guard.run(job, task)).executed, true);
+  assert.deepEqual(periods(), ['2026-11-20', TODAY, ...MISSED]);
+  assert.deepEqual((await rowsOf(instance))[2], '2026-11-22 failed');
+  await place.elapse('1m1s');
+  assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
+  assert.equal(periods().at(-1), '2026-11-22');
+});
+
+testLedger(
+  'L-46 a host whose clock is ahead still finds what is missed when the day is over',
+  async (place) => {
+    const instance = place.instance();
+    const { guard } = instance;
+    const { task, periods } = diary();
+    guard.wrap(closeDay({ catchUp: 'all' }), task);
+    await guard.run({ ...closeDay({ catchUp: 'all' }), at: new Date('2026-11-19T12:00:00Z') }, task);
+    place.clock.jump(120_000);
+    // 23:59 in Paris, and 00:01 to this host.
+    assert.equal((await guard.runDue()).started, 0);
+    await place.elapse('2m');
+    assert.equal((await guard.runDue()).started, 1);
+    assert.deepEqual(periods(), ['2026-11-19', '2026-11-20']);
+  },
+  { now: '2026-11-20T22:59:00Z' },
+);
+
+testLedger('L-47 400 days down: the window bounds what is run; before it, gaps stay', async (place) => {
+  const { instance, guard, job, task, periods } = await ranBefore(place, { catchUp: 'all' }, 400);
+  assert.equal((await gapsOf(instance)).length, 399);
+  await guard.run(job, task);
+  assert.deepEqual(periods(), [
+    '2027-12-25',
+    ...['18', '19', '20', '21', '22', '23', '24'].map((day) => `2027-12-${day}`),
+  ]);
+  const gaps = await gapsOf(instance);
+  assert.deepEqual([gaps.length, gaps[0], gaps.at(-1)], [392, '2026-11-21', '2027-12-17']);
+  assert.equal((await rowsOf(instance)).length, 9);
+});
+
+testLedger('L-47 400 days down: beyond the limit days are recorded as missed', async (place) => {
+  const policy = { catchUp: 'all', catchUpWindow: '10d', catchUpLimit: 3 } as const;
+  const { instance, guard, job, task, periods } = await ranBefore(place, policy, 400);
+  await guard.run(job, task);
+  assert.deepEqual(periods(), ['2027-12-25', '2027-12-22', '2027-12-23', '2027-12-24']);
+  const missed = (await rowsOf(instance)).filter((row) => row.endsWith('skipped(missed)'));
+  assert.deepEqual(
+    missed.map((row) => row.slice(0, 10)),
+    ['15', '16', '17', '18', '19', '20', '21'].map((day) => `2027-12-${day}`),
+  );
+  assert.equal((await gapsOf(instance)).at(-1), '2027-12-14');
+});
+
+testLedger('L-48 a new job owes nothing from before it was known', async (place) => {
+  const instance = place.instance();
+  const { guard } = instance;
+  const { task, periods } = diary();
+  const job = closeDay({ catchUp: 'all' });
+  guard.wrap(job, task);
+  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(await gapsOf(instance), []);
+  await guard.run(job, task);
+  await guard.runDue();
+  assert.deepEqual(periods(), ['2026-11-20']);
+  assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed']);
+});
+
+testLedger('L-48 each scope is new by itself', async (place) => {
+  const instance = place.instance();
+  const { guard } = instance;
+  const { task, runs } = diary();
+  const job = closeDay({ catchUp: 'all' });
+  const of = (scope: string) => ({ ...job, oncePer: { ...job.oncePer, scope } });
+  await guard.run(of('paris'), task);
+  await place.elapse('2d');
+  await guard.run(of('lyon'), task);
+  await guard.run(of('paris'), task);
+  assert.deepEqual(
+    runs.map(({ scope, periodKey }) => `${scope} ${periodKey}`),
+    ['paris 2026-11-20', 'lyon 2026-11-22', 'paris 2026-11-22', 'paris 2026-11-21'],
+  );
+});
+
+testLedger(
+  'L-51 across a skipped date each date has one run, and the skipped one none',
+  async (place) => {
+    const instance = place.instance();
+    const { guard } = instance;
+    const { task, periods } = diary();
+    const job = closeDay({ timeZone: 'Pacific/Apia', catchUp: 'all' });
+    await guard.run(job, task);
+    await place.elapse('5d');
+    await guard.run(job, task);
+    assert.deepEqual(periods(), [
+      ...['2011-12-27', '2012-01-02'],
+      ...['2011-12-28', '2011-12-29', '2011-12-31', '2012-01-01'],
+    ]);
+  },
+  { now: '2011-12-27T20:00:00Z' },
+);
+
+testLedger(
+  'L-51 the hour that is repeated is caught up with twice',
+  async (place) => {
+    const { guard } = place.instance();
+    const { task, periods } = diary();
+    const job = closeDay({ period: 'hour', timeZone: 'America/New_York', catchUp: 'all' });
+    await guard.run(job, task);
+    await place.elapse('4h');
+    await guard.run(job, task);
+    assert.deepEqual(periods(), [
+      '2026-11-01T00-0400',
+      '2026-11-01T03-0500',
+      '2026-11-01T01-0400',
+      '2026-11-01T01-0500',
+      '2026-11-01T02-0500',
+    ]);
+  },
+  { now: '2026-11-01T04:30:00Z' },
+);
+
+testLedger(
+  'L-51 the hour that is skipped is never caught up with',
+  async (place) => {
+    const { guard } = place.instance();
+    const { task, periods } = diary();
+    const job = closeDay({ period: 'hour', timeZone: 'America/New_York', catchUp: 'all' });
+    await guard.run(job, task);
+    await place.elapse('3h');
+    await guard.run(job, task);
+    assert.deepEqual(periods(), [
+      '2026-03-08T00-0500',
+      '2026-03-08T04-0400',
+      '2026-03-08T01-0500',
+      '2026-03-08T03-0400',
+    ]);
+  },
+  { now: '2026-03-08T05:30:00Z' },
+);

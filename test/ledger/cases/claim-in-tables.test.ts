@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { ClaimLostError, SchemaMismatchError } from 'cronlatch';
+import { createJobGuard } from 'cronlatch/typeorm';
+import { CLOSE_DAY, closeDay, countedTask, heldTask } from '../../support/close-day';
+import { testOnEvery } from '../../support/databases';
+import { migratedDataSource } from '../../support/lock-table';
+import { ledgerDataSource } from '../../support/run-places';
+
+const QUIET = { logger: false, dueEvery: false } as const;
+
+testOnEvery('L-13 without its tables nothing runs, and the error says what to do', async (database) => {
+  const dataSource = await migratedDataSource(database);
+  const guard = await createJobGuard(dataSource, QUIET);
+  try {
+    const { task, runs } = countedTask();
+    await assert.rejects(guard.run(closeDay(), task), (error) => {
+      assert.ok(error instanceof SchemaMismatchError);
+      assert.match(error.message, /cronlatch_run.*migration/s);
+      return true;
+    });
+    assert.equal(runs(), 0);
+  } finally {
+    await guard.close();
+    await dataSource.destroy();
+  }
+});
+
+testOnEvery('L-14 a run whose row is deleted in the middle is told at its end', async (database) => {
+  const dataSource = await ledgerDataSource(database);
+  const guard = await createJobGuard(dataSource, QUIET);
+  try {
+    const { task, started, end } = heldTask();
+    const running = guard.run(closeDay(), task);
+    await started;
+    await dataSource.query('DELETE FROM cronlatch_run');
+    end();
+    await assert.rejects(running, (error) => {
+      assert.ok(error instanceof ClaimLostError);
+      assert.match(error.message, /its row is gone/);
+      return true;
+    });
+    assert.deepEqual(await guard.ledger.list({ job: CLOSE_DAY.job }), [], 'it is not written anew');
+  } finally {
+    await guard.close();
+    await dataSource.destroy();
+  }
+});

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { currentRun, LockLostError, LockStorageError } from 'cronlatch';
+import { CLOSE_DAY, closeDay, countedTask } from '../../support/close-day';
+import {
+  contended,
+  delayedBy,
+  refusedConnection,
+  replyLost,
+  sendingLost,
+} from '../../support/faulty-accessor';
+import { faultyInstance, HeldStatement } from '../../support/faulty-run-store';
+import type { Instance } from '../../support/ledger-place';
+import { testLedger } from '../../support/test-ledger';
+
+const DUE_AT_ONCE = closeDay({ retry: { minDelay: 0 } });
+
+async function failOnce({ guard }: Instance): Promise<void> {
+  const noBank = (): never => {
+    throw new Error('no bank today');
+  };
+  await assert.rejects(guard.run(DUE_AT_ONCE, noBank), /no bank today/);
+}
+
+async function assertStands(
+  { guard }: Instance,
+  state: string,
+  attempt: number,
+  history: readonly string[] = [],
+): Promise<void> {
+  const run = await guard.ledger.get(CLOSE_DAY);
+  assert.deepEqual([run?.state, run?.attempt], [state, attempt]);
+  const events = await guard.ledger.history(CLOSE_DAY);
+  assert.deepEqual(
+    events.map(({ kind }) => kind),
+    history,
+  );
+}
+
+function storageError(outcome: LockStorageError['outcome']) {
+  return (error: unknown): boolean => error instanceof LockStorageError && error.outcome === outcome;
+}
+
+for (const [number, fault, cut] of [
+  ['L-06', replyLost, 'after its commit, before the reply'],
+  ['L-07', sendingLost, 'before its commit'],
+  ['L-09', contended, 'by a deadlock'],
+] as const) {
+  testLedger(`${number} a first claim that is cut off ${cut} starts the run once`, async (place) => {
+    const instance = faultyInstance(place);
+    const { task, runs } = countedTask();
+    instance.faulty.fail('insert', fault);
+    assert.deepEqual(await instance.guard.run(closeDay(), task), { executed: true, value: 'done' });
+    assert.equal(runs(), 1);
+    await assertStands(instance, 'completed', 1);
+    const inserts = instance.faulty.calls.filter((call) => call === 'insert').length;
+    assert.equal(inserts, fault === replyLost ? 1 : 2, 'the row itself is asked whose it is');
+  });
+
+  testLedger(`${number} a second claim that is cut off ${cut} is one attempt`, async (place) => {
+    const instance = faultyInstance(place);
+    await failOnce(instance);
+    const { task, runs } = countedTask();
+    instance.faulty.fail('change', fault, fault);
+    assert.deepEqual(await instance.guard.run(DUE_AT_ONCE, task), { executed: true, value: 'done' });
+    assert.equal(runs(), 1);
+    await assertStands(instance, 'completed', 2, ['failed']);
+  });
+
+  testLedger(`${number} a completion that is cut off ${cut} is recorded`, async (place) => {
+    const instance = faultyInstance(place);
+    const { task, runs } = countedTask();
+    instance.faulty.fail('complete', fault);
+    instance.faulty.fail('change', fault);
+    assert.deepEqual(await instance.guard.run(closeDay(), task), { executed: true, value: 'done' });
+    assert.deepEqual(await instance.guard.run(closeDay(), task), {
+      executed: false,
+      reason: 'already-completed',
+    });
+    assert.equal(runs(), 1);
+    await assertStands(instance, 'completed', 1);
+  });
+
+  testLedger(`${number} a failure whose record is cut off ${cut} is recorded once`, async (place) => {
+    const instance = faultyInstance(place);
+    instance.faulty.fail('change', fault);
+    await failOnce(instance);
+    await assertStands(instance, 'failed', 1, ['failed']);
+    assert.deepEqual(instance.of('guard:warning'), []);
+  });
+}
+
+for (const [decided, decide, stands] of [
+  ['given back', () => currentRun().giveBack(), { state: 'pending', attempt: 0, kind: 'given-back' }],
+  [
+    'skipped by the job',
+    () => currentRun().skip('no sales'),
+    { state: 'skipped', attempt: 1, kind: 'skipped' },
+  ],
+] as const) {
+  testLedger(`L-06 a run that is ${decided} is so, also when the reply to it is lost`, async (place) => {
+    const instance = faultyInstance(place);
+    instance.faulty.fail('change', replyLost);
+    assert.deepEqual(await instance.guard.run(closeDay(), decide), { executed: true, value: undefined });
+    await assertStands(instance, stands.state, stands.attempt, [stands.kind]);
+  });
+}
+
+testLedger('L-07 a claim that was never sent starts nothing, and the next tick does', async (place) => {
+  const instance = faultyInstance(place);
+  const { task, runs } = countedTask();
+  instance.faulty.fail('insert', refusedConnection);
+  await assert.rejects(instance.guard.run(closeDay(), task), storageError('nothing-ran'));
+  assert.equal(runs(), 0);
+  assert.equal(await instance.guard.ledger.get(CLOSE_DAY), undefined);
+  assert.equal(instance.of('lock:failed').length, 1);
+  assert.deepEqual(await instance.guard.run(closeDay(), task), { executed: true, value: 'done' });
+});
+
+testLedger('L-09 a claim that is always in the way of others gives up, and starts nothing', async (place) => {
+  const instance = faultyInstance(place);
+  const { task, runs } = countedTask();
+  instance.faulty.fail('insert', contended);
+  instance.faulty.fail('change', ...Array<typeof contended>(5).fill(contended));
+  await assert.rejects(instance.guard.run(closeDay(), task), storageError('contention'));
+  assert.deepEqual(instance.faulty.calls, ['peek', 'insert', ...Array<string>(5).fill('change')]);
+  assert.equal(runs(), 0);
+  assert.deepEqual(await instance.guard.run(closeDay(), task), { executed: true, value: 'done' });
+});
+
+testLedger('L-08 an insert that arrives while it is made again is ours', async (place) => {
+  const instance = faultyInstance(place);
+  const late = new HeldStatement();
+  instance.faulty.fail(
+    'insert',
+    late.givenUp,
+    delayedBy(async () => void (await late.arrive())),
+  );
+  const { task, runs } = countedTask();
+  assert.deepEqual(await instance.guard.run(closeDay(), task), { executed: true, value: 'done' });
+  assert.equal(runs(), 1);
+  await assertStands(instance, 'completed', 1);
+});
+
+testLedger('L-08 an insert that arrives when it was made again changes nothing', async (place) => {
+  const instance = faultyInstance(place);
+  const late = new HeldStatement();
+  instance.faulty.fail('insert', late.givenUp);
+  const { task, runs } = countedTask();
+  await instance.guard.run(closeDay(), task);
+  assert.equal(await late.arrive(), false);
+  assert.equal(runs(), 1);
+  await assertStands(instance, 'completed', 1);
+});
+
+testLedger('L-08 an insert that arrives when nobody waits any more is recovered', async (place) => {
+  const instance = faultyInstance(place);
+  const late = new HeldStatement();
+  instance.faulty.fail('insert', late.givenUp);
+  instance.faulty.fail('change', ...Array<typeof sendingLost>(5).fill(sendingLost));
+  const { task, runs } = countedTask();
+  await assert.rejects(instance.guard.run(closeDay(), task), storageError('unknown'));
+  assert.equal(await late.arrive(), true);
+  await assertStands(instance, 'running', 1);
+  // Whoever holds the lock next knows that nobody runs.
+  assert.deepEqual(await place.instance().guard.run(closeDay(), task), { executed: true, value: 'done' });
+  assert.equal(runs(), 1);
+  await assertStands(instance, 'completed', 2, ['lost']);
+});
+
+testLedger('L-08 a completion that arrives late changes nothing', async (place) => {
+  const instance = faultyInstance(place);
+  const late = new HeldStatement();
+  instance.faulty.fail('complete', late.givenUp);
+  await instance.guard.run(closeDay(), () => 'done');
+  const { finishedAt, updatedAt } = (await instance.guard.ledger.get(CLOSE_DAY)) ?? {};
+  await instance.guard.ledger.rerun(CLOSE_DAY, { actor: 'ann', reason: 'wrong rates', force: true });
+  assert.ok(finishedAt !== undefined && updatedAt !== undefined);
+  assert.equal(await late.arrive(), false);
+  await assertStands(instance, 'pending', 0, ['rerun']);
+});
+
+testLedger(
+  'L-08 a claim that took longer than the lease is given back, its attempt refunded',
+  async (place) => {
+    const instance = faultyInstance(place);
+    const late = new HeldStatement();
+    instance.faulty.fail('insert', late.waitedFor);
+    const { task, runs } = countedTask();
+    const running = instance.guard.run(closeDay(), task);
+    await late.sent;
+    await place.elapse('61s');
+    await Promise.all([assert.rejects(running, LockLostError), late.arrive()]);
+    assert.equal(runs(), 0);
+    await assertStands(instance, 'pending', 0, ['given-back']);
+    assert.deepEqual(await place.instance().guard.run(closeDay(), task), { executed: true, value: 'done' });
+    await assertStands(instance, 'completed', 1, ['given-back']);
+  },
+);

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ClaimLostError, type Run } from 'cronlatch';
+import { decideClaim } from '#cronlatch/ledger/decide-claim';
+import { reasonOf, runningJob } from '../../support/guard-bench';
+import { dayJob, FIRST_DAY, SECOND_DAY } from '../../support/once-per-job';
+import { testLedger } from '../../support/test-ledger';
+
+type Policy = Parameters<typeof decideClaim>[2];
+
+const NOW_MS = Date.parse('2026-11-20T03:00:00Z');
+const MINUTE_MS = 60_000;
+
+const near = fc.integer({ min: -100_000, max: 100_000 }).map((seconds) => new Date(NOW_MS + seconds * 1000));
+const perhaps = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(value, { nil: undefined });
+
+const states = fc.constantFrom('pending', 'running', 'completed', 'failed', 'interrupted', 'skipped');
+
+/** Any row, also those that no release of this library would have written. */
+const runs: fc.Arbitrary<Run> = fc.record({
+  ...{ job: fc.constant('close-day'), scope: fc.constant(''), periodKey: fc.constant('2026-11-20') },
+  ...{ periodStart: perhaps(near), periodEnd: perhaps(near), timeZone: fc.constant('UTC') },
+  ...{ state: states, generation: fc.nat(3), attempt: fc.nat(5) },
+  ...{ nextAttemptAt: perhaps(near), leaseUntil: perhaps(near), firstStartedAt: perhaps(near) },
+  ...{ startedAt: perhaps(near), finishedAt: perhaps(near), createdAt: near, updatedAt: near },
+  ...{ claimedBy: perhaps(fc.constantFrom('a', 'b')), lockId: perhaps(fc.constantFrom('ours', 'theirs')) },
+  ...{ fencingToken: perhaps(fc.nat(200)), reason: fc.constant(undefined) },
+  ...{ result: fc.constant(undefined), error: fc.constant(undefined) },
+});
+
+const policies: fc.Arbitrary<Policy> = fc.record({
+  retry: fc.record({
+    maxAttempts: fc.integer({ min: 1, max: 5 }),
+    minDelayMs: fc.nat(MINUTE_MS),
+    backoff: fc.constantFrom(1, 2),
+    maxDelayMs: fc.constant(10 * MINUTE_MS),
+    untilMs: fc.constantFrom(undefined, 'period-end' as const, 5 * MINUTE_MS),
+  }),
+  onCrash: fc.constantFrom('retry', 'hold'),
+  startDeadlineMs: perhaps(fc.constantFrom(1, 60 * MINUTE_MS)),
+});
+
+function isDue({ state, nextAttemptAt }: Run): boolean {
+  return state === 'running' || ((state === 'pending' || state === 'failed') && nextAttemptAt !== undefined);
+}
+
+/** A holder each, which takes the lock after the one before has vanished, until nothing is due: how often. */
+function claimsUntilOver(start: Run, policy: Policy): number {
+  let run = start;
+  for (let claims = 0; claims <= 20; claims += 1) {
+    if (!isDue(run)) return claims;
+    // Later than any lease and any delay in the row.
+    const now = new Date(NOW_MS + (claims + 1) * 200_000_000);
+    const claimant = {
+      claimedBy: `holder ${claims}`,
+      lockId: 'ours',
+      fencingToken: 1000 + claims,
+      leaseMs: MINUTE_MS,
+    };
+    run = decideClaim({ run, now }, claimant, policy).write ?? run;
+  }
+  return Infinity;
+}
+
+void test('L-63 nothing is due for ever: whatever the row, claims whose holders vanish come to an end', () => {
+  fc.assert(
+    fc.property(runs, policies, (run, policy) => {
+      assert.ok(claimsUntilOver(run, policy) <= policy.retry.maxAttempts + 1);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+void test('L-63 a claim that is refused leaves a row that is not due, or one that somebody may still be at', () => {
+  const claimant = { claimedBy: 'ours', lockId: 'ours', fencingToken: 1000, leaseMs: MINUTE_MS };
+  fc.assert(
+    fc.property(runs, policies, (run, policy) => {
+      const now = new Date(NOW_MS);
+      const { value, write = run } = decideClaim({ run, now }, claimant, policy);
+      if (value.kind !== 'refused' || !isDue(write)) return;
+      const isEarly = write.nextAttemptAt !== undefined && write.nextAttemptAt > now;
+      const mayStillRun = write.state === 'running' && write.lockId !== claimant.lockId;
+      assert.ok(isEarly || mayStillRun, value.reason);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+const noBank = (): never => {
+  throw new Error('no bank today');
+};
+const never = (): never => assert.fail('ran');
+
+testLedger('L-63 attempts that a deploy has lowered are spent: the run is given up', async (place) => {
+  const { guard } = place.instance();
+  await assert.rejects(guard.run(dayJob(), noBank), /no bank/);
+  await place.elapse('1m');
+  const job = guard.wrap(dayJob({ retry: { maxAttempts: 1 } }), never);
+  assert.equal((await guard.runDue()).started, 0);
+  const run = await guard.ledger.get(FIRST_DAY);
+  assert.deepEqual([run?.state, run?.reason, run?.nextAttemptAt], ['failed', 'exhausted', undefined]);
+  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  assert.equal(await job(), undefined);
+});
+
+testLedger('L-63 when until has passed before anybody came, the run is given up', async (place) => {
+  const { guard } = place.instance();
+  const lasting = dayJob({ retry: { until: '1h' } });
+  const job = guard.wrap(lasting, noBank);
+  await job();
+  await place.elapse('1h');
+  assert.equal((await guard.runDue()).started, 0);
+  const run = await guard.ledger.get(FIRST_DAY);
+  assert.deepEqual([run?.state, run?.reason, run?.nextAttemptAt], ['failed', 'until', undefined]);
+  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+});
+
+testLedger('L-63 a pending run whose startDeadline has passed is skipped', async (place) => {
+  const { guard } = place.instance();
+  guard.wrap(dayJob({ startDeadline: '12h' }), never);
+  const range = { from: '2026-11-18', to: '2026-11-19', force: true };
+  assert.equal((await guard.backfill('close-day', range)).added.length, 2);
+  assert.equal((await guard.runDue()).started, 0);
+  const runs = await guard.ledger.list({});
+  assert.deepEqual(
+    runs.map(({ state, reason }) => [state, reason]),
+    [
+      ['skipped', 'deadline'],
+      ['skipped', 'deadline'],
+    ],
+  );
+  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+});
+
+testLedger('L-63 a crash that used up the last attempt is given up, and told', async (place) => {
+  const holder = place.instance();
+  const other = place.instance();
+  const once = dayJob({ retry: { maxAttempts: 1 } });
+  const crashed = await runningJob(holder.guard, once);
+  await place.elapse('2m');
+  other.guard.wrap(once, never);
+  assert.equal((await other.guard.runDue()).started, 0);
+  const run = await other.guard.ledger.get(FIRST_DAY);
+  assert.deepEqual([run?.state, run?.reason], ['failed', 'crashed']);
+  assert.match(
+    String(other.of('run:failed')[0]?.error),
+    /ClaimLostError: The holder of attempt 1 .* vanished/,
+  );
+  assert.deepEqual(await other.guard.runDue(), { started: 0, owed: 0 });
+  assert.equal(await other.guard.ledger.get(SECOND_DAY), undefined);
+  crashed.finish();
+  assert.ok((await reasonOf(crashed.result)) instanceof ClaimLostError);
+});

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { InvalidLockConfigurationError, type Run } from 'cronlatch';
+import type { Instance, LedgerPlace } from '../../support/ledger-place';
+import { dayJob, FIRST_DAY } from '../../support/once-per-job';
+import { refused } from '../../support/refused';
+import { testLedger } from '../../support/test-ledger';
+
+/** A job that has returned this. */
+async function returned(place: LedgerPlace, value: unknown): Promise<{ instance: Instance; run: Run }> {
+  const instance = place.instance();
+  assert.deepEqual(await instance.guard.run(dayJob(), () => value), { executed: true, value });
+  const run = await instance.guard.ledger.get(FIRST_DAY);
+  assert.equal(run?.state, 'completed');
+  return { instance, run };
+}
+
+testLedger('L-56 a result of 64 KiB is kept whole', async (place) => {
+  const text = 'x'.repeat(64 * 1024 - 2);
+  const { run } = await returned(place, text);
+  assert.equal(run.result, JSON.stringify(text));
+});
+
+testLedger('L-56 a longer one is cut, with a mark, by bytes and never through a character', async (place) => {
+  const text = `x${'😀'.repeat(20_000)}`;
+  const { run } = await returned(place, text);
+  const { result = '' } = run;
+  const bytes = Buffer.byteLength(result);
+  assert.ok(64 * 1024 - 4 < bytes && bytes <= 64 * 1024, String(bytes));
+  assert.match(result, /^"x(?:😀)+… \(cut\)$/u);
+});
+
+const cyclic: Record<string, unknown> = {};
+cyclic['itself'] = cyclic;
+const NO_JSON: [string, unknown][] = [
+  ['a BigInt', { balance: 10n }],
+  ['a cycle', cyclic],
+  [
+    'what refuses',
+    {
+      toJSON: () => {
+        throw new Error('secret');
+      },
+    },
+  ],
+];
+
+for (const [what, value] of NO_JSON) {
+  testLedger(
+    `L-56 a result that is no JSON (${what}) is not kept, and its run is completed`,
+    async (place) => {
+      const { instance, run } = await returned(place, value);
+      assert.equal(run.result, undefined);
+      const messages = instance.of('guard:warning').map(({ message }) => message);
+      assert.deepEqual(messages, [
+        "The result of the run of job 'close-day' for 2026-11-20 is no JSON, and is not kept.",
+      ]);
+    },
+  );
+}
+
+for (const value of [undefined, () => 'text', Symbol('text')]) {
+  testLedger(`L-56 ${String(value)} is no result, which is nothing to warn of`, async (place) => {
+    const { instance, run } = await returned(place, value);
+    assert.equal(run.result, undefined);
+    assert.deepEqual(instance.of('guard:warning'), []);
+  });
+}
+
+testLedger('L-56 any text comes back as it was: four bytes, NUL, half a pair, quotes', async (place) => {
+  const value = { text: '𠮷😀 \u0000 \ud800 \' " \\ ; -- \n é e\u0301', numbers: [1.5, null] };
+  const { run } = await returned(place, value);
+  assert.deepEqual(JSON.parse(run.result ?? ''), value);
+});
+
+testLedger('L-56 an error is kept to 8 KiB, with its causes, and never with what is in it', async (place) => {
+  const { guard } = place.instance();
+  const cause = Object.assign(new RangeError('no rate \u0000 𠮷'), { parameters: ['secret'] });
+  const error = new Error('x'.repeat(4000), { cause });
+  await assert.rejects(guard.run(dayJob({ retry: { maxAttempts: 1 } }), () => Promise.reject(error)));
+  const kept = (await guard.ledger.get(FIRST_DAY))?.error ?? '';
+  assert.match(kept, /caused by: RangeError: no rate \\0 𠮷/);
+  assert.ok(!kept.includes('secret'));
+  assert.ok(Buffer.byteLength(kept) <= 8 * 1024);
+});
+
+const NAMES = [
+  ...['Close', 'close', 'CLOSE', 'clôse', 'clòse', 'ß', 'ss', 'İ', 'i', 'ı', '日次', '日次１', '日次1'],
+  ...[
+    "o'clock",
+    'a"b',
+    'a`b',
+    'a\\b',
+    'a%b',
+    'a_b',
+    "'; DROP TABLE cronlatch_run; --",
+    '$1',
+    ':name',
+    '?',
+    '😀',
+  ],
+  ...['a/b', 'a', 'b', 'null', 'undefined', '__proto__', 'n'.repeat(64)],
+];
+
+testLedger('L-57 as the name of a job: each is a job of its own', async (place) => {
+  const { guard } = place.instance();
+  for (const name of NAMES) {
+    assert.deepEqual(await guard.run(dayJob({ name }), () => name), { executed: true, value: name });
+  }
+  for (const name of NAMES) {
+    assert.equal((await guard.run(dayJob({ name }), () => assert.fail('ran'))).executed, false, name);
+    assert.equal((await guard.ledger.last(name))?.result, JSON.stringify(name));
+  }
+});
+
+testLedger('L-57 as a scope: each is a scope of its own', async (place) => {
+  const { guard } = place.instance();
+  for (const scope of ['', ...NAMES]) {
+    assert.deepEqual(await guard.run(dayJob({ scope }), () => scope), { executed: true, value: scope });
+  }
+  for (const scope of ['', ...NAMES]) {
+    assert.equal((await guard.run(dayJob({ scope }), () => assert.fail('ran'))).executed, false, scope);
+    assert.equal((await guard.ledger.last('close-day', { scope }))?.scope, scope);
+  }
+});
+
+testLedger('L-57 as a key of the job’s own: each is a period of its own', async (place) => {
+  const { guard } = place.instance();
+  for (const key of NAMES) {
+    const configuration = dayJob({ period: () => key });
+    assert.deepEqual(await guard.run(configuration, () => key), { executed: true, value: key });
+  }
+  for (const key of NAMES) {
+    const configuration = dayJob({ period: () => key });
+    assert.equal((await guard.run(configuration, () => assert.fail('ran'))).executed, false, key);
+    assert.equal((await guard.ledger.get({ job: 'close-day', periodKey: key }))?.periodKey, key);
+  }
+});
+
+const NO_NAMES: [string, unknown, string][] = [
+  ['empty', '', 'must not be empty'],
+  ['too long', 'n'.repeat(65), '65 characters, more than 64'],
+  ['beginning with white space', ' close', 'white space'],
+  ['ending with white space', 'close ', 'white space'],
+  ['not in normal form C', 'e\u0301', 'normal form C'],
+  ['with a control character', 'a\u0000b', 'control character'],
+  ['of half a surrogate pair', 'a\ud800', 'surrogate'],
+  ['no text', 7, 'must be a string'],
+];
+
+for (const [what, name, says] of NO_NAMES) {
+  testLedger(`L-57 L-58 a name that is ${what} is refused, as a job, a scope and a key`, async (place) => {
+    const { guard } = place.instance();
+    const text = name as string;
+    const never = (): never => assert.fail('ran');
+    refused(() => guard.check(dayJob({ name: text })), says);
+    await assert.rejects(guard.run(dayJob({ period: () => text }), never), (error: Error) => {
+      assert.ok(error instanceof InvalidLockConfigurationError);
+      assert.ok(error.message.includes(says) && error.message.includes('the key of a period'), error.message);
+      return true;
+    });
+    if (name === '') return; // The scope of a job that is not divided.
+    const scope = (): string => text;
+    const scoped = guard.wrap(dayJob({ scope, resume: () => [] }), never, { onError: 'throw' });
+    await assert.rejects(scoped(), { name: 'InvalidLockConfigurationError' });
+    assert.deepEqual(await guard.ledger.list({}), []);
+  });
+}
+
+testLedger('L-58 a key function that throws: nothing runs, and its cause is told', async (place) => {
+  const instance = place.instance();
+  const { guard } = instance;
+  const cause = new Error('no quarter known');
+  const period = (): never => {
+    throw cause;
+  };
+  await assert.rejects(
+    guard.run(dayJob({ period }), () => assert.fail('ran')),
+    { name: 'InvalidLockConfigurationError', message: /^The key function threw for 2026-11-20T03:00/, cause },
+  );
+  assert.equal(instance.of('lock:failed').length, 1);
+});
+
+testLedger('L-58 a key function cannot change the instant that it is given', async (place) => {
+  const { guard } = place.instance();
+  const at = new Date('2026-11-20T03:00:00Z');
+  const period = (given: Date): string => new Date(given.setUTCFullYear(1999)).toISOString().slice(0, 4);
+  await guard.run({ ...dayJob({ period }), at }, () => 'ran');
+  assert.equal(at.toISOString(), '2026-11-20T03:00:00.000Z');
+  assert.equal((await guard.ledger.last('close-day'))?.periodKey, '1999');
+});

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Child } from '../../processes/child';
+import type { ZonedLedgerReport } from '../../processes/fixtures/zoned-ledger';
+import { closeDay, diary, failing, rowsOf } from '../../support/close-day';
+import { setBack } from '../../support/set-back-store';
+import { testLedger } from '../../support/test-ledger';
+
+const HOSTS = [
+  ['Pacific/Kiritimati', 14 * 60],
+  ['Etc/GMT+12', -12 * 60],
+  ['UTC', 0],
+] as const;
+
+for (const [TZ, offsetMinutes] of HOSTS) {
+  void test(`L-43 in a process whose TZ is ${TZ} a run has the business date of its job`, async () => {
+    const child = new Child<ZonedLedgerReport>('zoned-ledger.js', {
+      // Around midnight in Shanghai.
+      argument: { instants: ['2026-11-20T15:59:58Z', '2026-11-20T16:00:00Z', '2026-11-20T16:00:01Z'] },
+      environment: { TZ },
+    });
+    try {
+      assert.deepEqual(await child.told('report'), {
+        event: 'report',
+        offsetMinutes,
+        periods: ['2026-11-20', '2026-11-21'],
+        rows: ['2026-11-20 completed', '2026-11-21 completed'],
+      });
+    } finally {
+      await child.end();
+    }
+  });
+}
+
+testLedger('L-43 a process whose TZ is changed while it runs', async (place) => {
+  const before = process.env.TZ;
+  const instance = place.instance();
+  const { task } = diary();
+  try {
+    for (const [TZ] of HOSTS) {
+      process.env.TZ = TZ;
+      await instance.guard.run(closeDay(), task);
+      const run = await instance.guard.ledger.last('close-day');
+      assert.deepEqual(
+        [run?.periodKey, run?.periodStart, run?.periodEnd, run?.timeZone],
+        ['2026-11-20', new Date('2026-11-19T23:00:00Z'), new Date('2026-11-20T23:00:00Z'), 'Europe/Paris'],
+      );
+    }
+  } finally {
+    if (before === undefined) delete process.env.TZ;
+    else process.env.TZ = before;
+  }
+  assert.equal((await instance.guard.ledger.list({ job: 'close-day' })).length, 1);
+});
+
+const NOON = '2026-11-20T04:00:00Z';
+const SHANGHAI = { timeZone: 'Asia/Shanghai' } as const;
+
+testLedger(
+  'L-44 a zone that a deploy changes at noon repeats no date that was completed',
+  async (place) => {
+    const instance = place.instance();
+    const { task, periods } = diary();
+    for (const days of [0, 1]) {
+      if (days > 0) await place.elapse('1d');
+      await instance.guard.run(closeDay(SHANGHAI), task);
+    }
+    // In New York it is 20 November still, whose run was made yesterday.
+    const deployed = place.instance();
+    const job = closeDay({ timeZone: 'America/New_York', catchUp: 'all' });
+    deployed.guard.wrap(job, task);
+    assert.deepEqual(await deployed.guard.run(job, task), { executed: false, reason: 'already-completed' });
+    await place.elapse('1d');
+    assert.deepEqual(await deployed.guard.run(job, task), { executed: false, reason: 'already-completed' });
+    await place.elapse('1d');
+    await deployed.guard.run(job, task);
+    await deployed.guard.runDue();
+    assert.deepEqual(periods(), ['2026-11-20', '2026-11-21', '2026-11-22']);
+  },
+  { now: NOON },
+);
+
+testLedger(
+  'L-44 a day start that a deploy changes at noon runs no completed date again, and leaves none out',
+  async (place) => {
+    const { guard } = place.instance();
+    const { task, periods } = diary();
+    await guard.run(closeDay(SHANGHAI), task);
+    const later = closeDay({ ...SHANGHAI, dayStart: '13:00' });
+    // Before 13:00 it is the 19th again, which was never run; from then on it is the 20th.
+    assert.equal((await guard.run(later, task)).executed, true);
+    await place.elapse('1h1m');
+    assert.deepEqual(await guard.run(later, task), { executed: false, reason: 'already-completed' });
+    await place.elapse('1d');
+    await guard.run(later, task);
+    assert.deepEqual(periods(), ['2026-11-20', '2026-11-19', '2026-11-21']);
+  },
+  { now: NOON },
+);
+
+testLedger(
+  'L-44 what is owed from before the deploy keeps its key and its period',
+  async (place) => {
+    const { guard } = place.instance();
+    const { task, runs } = failing(1);
+    await assert.rejects(guard.run(closeDay(SHANGHAI), task), /no bank today/);
+    await place.elapse('1m1s');
+    const deployed = place.instance();
+    deployed.guard.wrap(closeDay({ timeZone: 'America/New_York', dayStart: '06:00' }), task);
+    assert.equal((await deployed.guard.runDue()).started, 1);
+    const [first, second] = runs;
+    assert.deepEqual(
+      [second?.periodKey, second?.businessDate, second?.periodStart, second?.periodEnd],
+      [first?.periodKey, '2026-11-20', first?.periodStart, first?.periodEnd],
+    );
+    assert.equal(second?.idempotencyKey, first?.idempotencyKey);
+  },
+  { now: NOON },
+);
+
+// 23:30 UTC is half past midnight in Paris.
+const HALF_PAST_MIDNIGHT = { now: '2026-11-20T23:30:00Z' };
+const HOUR_MS = 3_600_000;
+
+for (const [what, scheduledAt] of [
+  ['by a scheduled tick', new Date('2026-11-20T23:30:00Z')],
+  ['by a call', undefined],
+] as const) {
+  testLedger(
+    `L-45 a database clock that goes back an hour, into yesterday, runs nothing again ${what}`,
+    async (place) => {
+      const before = place.instance();
+      const { task, periods } = diary();
+      await before.guard.run({ ...closeDay(), scheduledAt: new Date('2026-11-20T02:00:00Z') }, task);
+      await before.guard.run(closeDay(), task);
+      assert.deepEqual(periods(), ['2026-11-20', '2026-11-21']);
+
+      const after = place.instance({ runStore: setBack(before.store, HOUR_MS) });
+      const job = { ...closeDay({ catchUp: 'all' }), scheduledAt };
+      after.guard.wrap(closeDay({ catchUp: 'all' }), task);
+      assert.deepEqual(await after.guard.run(job, task), { executed: false, reason: 'already-completed' });
+      assert.deepEqual(await after.guard.runDue(), { started: 0, owed: 0 });
+      await place.elapse('1h');
+      assert.deepEqual(await after.guard.run(job, task), { executed: false, reason: 'already-completed' });
+      assert.deepEqual(await rowsOf(after), ['2026-11-20 completed', '2026-11-21 completed']);
+    },
+    HALF_PAST_MIDNIGHT,
+  );
+}
+
+testLedger(
+  'L-45 with the database’s clock back an hour, a retry only waits the longer',
+  async (place) => {
+    const before = place.instance();
+    const { task, runs } = failing(1);
+    await assert.rejects(before.guard.run(closeDay(), task), /no bank today/);
+    const after = place.instance({ runStore: setBack(before.store, HOUR_MS) });
+    const tick = { ...closeDay({ maxSkew: '2h' }), scheduledAt: new Date(HALF_PAST_MIDNIGHT.now) };
+    await place.elapse('2m');
+    assert.deepEqual(await after.guard.run(tick, task), { executed: false, reason: 'not-due' });
+    await place.elapse('1h');
+    assert.deepEqual(await after.guard.run(tick, task), { executed: true, value: 'done' });
+    assert.deepEqual(
+      runs.map(({ attempt }) => attempt),
+      [1, 2],
+    );
+  },
+  HALF_PAST_MIDNIGHT,
+);

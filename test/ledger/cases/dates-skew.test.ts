@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { configureJobGuard, OncePerDay, SchedulerLock, type Clock } from 'cronlatch';
+import { invoke } from '#cronlatch/guard/invocation';
+import { periodAt } from '#cronlatch/ledger/period';
+import { whichInstant } from '#cronlatch/ledger/which-instant';
+import { closeDay, diary, rowsOf } from '../../support/close-day';
+import { sampleSize } from '../../support/sample-size';
+import { testLedger } from '../../support/test-ledger';
+
+/** Midnight in Paris: 21 November begins. */
+const MIDNIGHT = new Date('2026-11-20T23:00:00Z');
+const NEXT_MIDNIGHT = new Date('2026-11-21T23:00:00Z');
+const MOST_SKEW_MS = 10_000;
+
+/** A host whose wall clock is wrong by as much as it is told. */
+class SkewedClock implements Clock {
+  skewMs = 0;
+
+  constructor(private readonly right: Clock) {}
+
+  monotonicMs(): number {
+    return this.right.monotonicMs();
+  }
+
+  wallMs(): number {
+    return this.right.wallMs() + this.skewMs;
+  }
+
+  schedule(...call: Parameters<Clock['schedule']>): () => void {
+    return this.right.schedule(...call);
+  }
+}
+
+/** Of how many milliseconds the steps are in the flow; the arithmetic is tried in steps of one. */
+const STEP_MS = sampleSize({ fast: 250, full: 20 });
+
+testLedger(
+  'L-36 ticks of midnight by clocks up to 10 s wrong, either way, are midnight’s: none missed, none doubled',
+  async (place) => {
+    const clock = new SkewedClock(place.clock);
+    const instance = place.instance({ clock });
+    const { task, runs } = diary();
+    const results: boolean[] = [];
+    // The first host's midnight comes 10 s early, the last one's 10 s late. Two hosts, as wrong as each other, share a job.
+    for (let skewMs = MOST_SKEW_MS; skewMs >= -MOST_SKEW_MS; skewMs -= STEP_MS) {
+      clock.skewMs = skewMs;
+      const job = closeDay({ scope: `${Math.abs(skewMs)} ms` });
+      results.push((await instance.guard.run({ ...job, scheduledAt: MIDNIGHT }, task)).executed);
+      await place.elapse(STEP_MS);
+    }
+    const jobs = MOST_SKEW_MS / STEP_MS + 1;
+    assert.equal(results.filter((executed) => executed).length, jobs);
+    assert.deepEqual(new Set(runs.map(({ periodKey }) => periodKey)), new Set(['2026-11-21']));
+    assert.equal(new Set(runs.map(({ scope }) => scope)).size, jobs);
+    assert.deepEqual(instance.of('guard:warning'), []);
+  },
+  { now: '2026-11-20T22:59:50Z' },
+);
+
+void test('L-36 in steps of 1 ms, a clock up to 10 s wrong changes nothing of a scheduled instant', () => {
+  const period = { kind: 'day', timeZone: 'Europe/Paris' } as const;
+  for (let skewMs = -MOST_SKEW_MS; skewMs <= MOST_SKEW_MS; skewMs += 1) {
+    const now = new Date(MIDNIGHT.getTime() - skewMs);
+    const known = whichInstant({ scheduledAt: MIDNIGHT, now, skewMs, maxSkewMs: 300_000 });
+    assert.deepEqual(known, { instant: MIDNIGHT });
+    assert.equal(periodAt(known.instant, period).key, '2026-11-21');
+    // Without one, whoever comes early counts for the day that is not over yet.
+    const { instant } = whichInstant({ scheduledAt: undefined, now, skewMs, maxSkewMs: 300_000 });
+    assert.equal(periodAt(instant, period).key, skewMs > 0 ? '2026-11-20' : '2026-11-21');
+  }
+});
+
+testLedger(
+  'L-36 a decorated method is told the scheduled instant by whoever schedules it',
+  async (place) => {
+    const clock = new SkewedClock(place.clock);
+    const instance = place.instance({ clock });
+    const { task, runs } = diary();
+    class Bank {
+      @OncePerDay({ timeZone: 'Europe/Paris' })
+      @SchedulerLock('close-day', '1m')
+      close(): Promise<unknown> {
+        return task();
+      }
+    }
+    const bank = new Bank();
+    configureJobGuard(instance.guard, { replace: true });
+    try {
+      // A second early, then a second late.
+      for (const [skewMs, scheduledAt] of [
+        [1000, MIDNIGHT],
+        [-1000, MIDNIGHT],
+        [1000, NEXT_MIDNIGHT],
+        [-1000, NEXT_MIDNIGHT],
+      ] as const) {
+        clock.skewMs = skewMs;
+        const untilMs = scheduledAt.getTime() - skewMs - place.clock.wallMs();
+        await place.elapse(Math.max(0, untilMs));
+        await invoke({ scheduledAt }, () => bank.close());
+      }
+    } finally {
+      configureJobGuard(undefined);
+    }
+    assert.deepEqual(
+      runs.map(({ periodKey, scheduledAt }) => [periodKey, scheduledAt]),
+      [
+        ['2026-11-21', MIDNIGHT],
+        ['2026-11-22', NEXT_MIDNIGHT],
+      ],
+    );
+  },
+  { now: '2026-11-20T22:59:50Z' },
+);
+
+testLedger(
+  'L-36 without a scheduled instant the database’s now counts, and just before midnight a warning says so',
+  async (place) => {
+    const instance = place.instance();
+    const { task, periods } = diary();
+    place.clock.jump(60_000);
+    await instance.guard.run(closeDay({ scope: 'early' }), task);
+    assert.deepEqual(instance.of('guard:warning'), []);
+    await place.elapse('16s');
+    await instance.guard.run(closeDay({ scope: 'just before' }), task);
+    const [warning, ...more] = instance.of('guard:warning');
+    assert.match(warning?.message ?? '', /close-day.*just before its next period begins.*scheduledAt/);
+    assert.equal(more.length, 0);
+    await place.elapse('5s');
+    await instance.guard.run(closeDay({ scope: 'after' }), task);
+    assert.equal(instance.of('guard:warning').length, 1);
+    assert.deepEqual(periods(), ['2026-11-20', '2026-11-20', '2026-11-21']);
+  },
+  { now: '2026-11-20T22:59:40Z' },
+);
+
+for (const [what, aheadMinutes, now, key] of [
+  ['ahead: its midnight is still today', 10, '2026-11-20T22:50:00Z', '2026-11-20'],
+  ['behind: its evening is tomorrow already', -10, '2026-11-20T23:09:00Z', '2026-11-21'],
+] as const) {
+  testLedger(
+    `L-36 a clock that is further wrong than maxSkew is corrected by how wrong it is, and warned of (${what})`,
+    async (place) => {
+      const instance = place.instance();
+      place.clock.jump(aheadMinutes * 60_000);
+      const { task, runs } = diary();
+      const scheduledAt = new Date(place.clock.wallMs());
+      await instance.guard.run({ ...closeDay(), scheduledAt }, task);
+      assert.deepEqual([runs[0]?.periodKey, runs[0]?.scheduledAt], [key, scheduledAt]);
+      const [warning] = instance.of('guard:warning');
+      assert.match(
+        warning?.message ?? '',
+        /clock of this host is (59|60)\d s (ahead of|behind) the database's/,
+      );
+      // A job that trusts its hosts that far is not corrected.
+      await instance.guard.run({ ...closeDay({ name: 'trusting', maxSkew: '15m' }), scheduledAt }, task);
+      assert.notEqual(runs[1]?.periodKey, key);
+    },
+    { now },
+  );
+}
+
+testLedger(
+  'L-45 a tick 8 minutes late, after midnight, is the run of its own day; so is the next one',
+  async (place) => {
+    const instance = place.instance();
+    const { task, runs } = diary();
+    const scheduledAt = new Date('2026-11-20T22:55:00Z');
+    await instance.guard.run({ ...closeDay(), scheduledAt }, task);
+    const next = new Date('2026-11-21T22:55:00Z');
+    await place.elapse('1d');
+    await instance.guard.run({ ...closeDay(), scheduledAt: next }, task);
+    assert.deepEqual(
+      runs.map((run) => [run.periodKey, run.scheduledAt]),
+      [
+        ['2026-11-20', scheduledAt],
+        ['2026-11-21', next],
+      ],
+    );
+    assert.deepEqual(instance.of('guard:warning'), []);
+    assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed', '2026-11-21 completed']);
+  },
+  { now: '2026-11-20T23:03:00Z' },
+);

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import type { OncePerConfiguration } from 'cronlatch';
+import { closeDay, diary, rowsOf } from '../../support/close-day';
+import { testLedger } from '../../support/test-ledger';
+
+/** What it shows | job | instant of the tick | its key | its business date */
+const TICKS: readonly [string, Partial<OncePerConfiguration>, string, string, string][] = [
+  ...(
+    [
+      [
+        'L-37 the gap at the day start',
+        'America/New_York',
+        '02:30',
+        '2026-03-08T06:59:59.999Z',
+        '2026-03-07',
+      ],
+      [
+        'L-37 the gap at the day start',
+        'America/New_York',
+        '02:30',
+        '2026-03-08T07:00:00.000Z',
+        '2026-03-08',
+      ],
+      ['L-37 midnight in a gap', 'America/Sao_Paulo', '00:00', '2018-11-04T02:59:59.999Z', '2018-11-03'],
+      ['L-37 midnight in a gap', 'America/Sao_Paulo', '00:00', '2018-11-04T03:00:00.000Z', '2018-11-04'],
+      ['L-37 midnight in a gap', 'Africa/Cairo', '00:00', '2024-04-25T21:59:59.999Z', '2024-04-25'],
+      ['L-37 midnight in a gap', 'Africa/Cairo', '00:00', '2024-04-25T22:00:00.000Z', '2024-04-26'],
+      ['L-37 midnight in a gap', 'Asia/Beirut', '00:00', '2024-03-30T22:00:00.000Z', '2024-03-31'],
+      ['L-38 the first of two', 'America/New_York', '01:30', '2026-11-01T05:30:00.000Z', '2026-11-01'],
+      [
+        'L-38 the second is not the day before',
+        'America/New_York',
+        '01:30',
+        '2026-11-01T06:15:00.000Z',
+        '2026-11-01',
+      ],
+      ['L-39 put back past midnight', 'America/St_Johns', '00:00', '2006-10-29T02:31:30.000Z', '2006-10-29'],
+      [
+        'L-39 put back by half an hour',
+        'Australia/Lord_Howe',
+        '01:45',
+        '2026-04-04T15:05:00.000Z',
+        '2026-04-05',
+      ],
+      ['L-39 put back by two hours', 'Antarctica/Troll', '02:00', '2026-10-25T01:30:00.000Z', '2026-10-25'],
+      ['L-39 before a skipped date', 'Pacific/Apia', '00:00', '2011-12-30T09:59:59.999Z', '2011-12-29'],
+      ['L-39 after a skipped date', 'Pacific/Apia', '00:00', '2011-12-30T10:00:00.000Z', '2011-12-31'],
+      ['L-39 after a skipped date', 'Pacific/Kwajalein', '00:00', '1993-08-21T12:00:00.000Z', '1993-08-22'],
+      ['L-41 a leap day', 'UTC', '00:00', '2028-02-29T12:00:00.000Z', '2028-02-29'],
+      ['L-42 an alias of a zone', 'Asia/Calcutta', '00:00', '2026-11-20T18:30:00.000Z', '2026-11-21'],
+    ] as const
+  ).map(
+    ([what, timeZone, dayStart, at, key]) =>
+      [what, { timeZone, dayStart }, at, key, key] satisfies (typeof TICKS)[number],
+  ),
+  ...(
+    [
+      [
+        'L-40 the repeated hour, once',
+        'hour',
+        '2026-11-01T05:59:59.999Z',
+        '2026-11-01T01-0400',
+        '2026-11-01',
+      ],
+      [
+        'L-40 the repeated hour, again',
+        'hour',
+        '2026-11-01T06:00:00.000Z',
+        '2026-11-01T01-0500',
+        '2026-11-01',
+      ],
+      ['L-41 week 53', 'week', '2027-01-03T12:00:00.000Z', '2026-W53', '2026-12-28'],
+      ['L-41 the end of a quarter', 'quarter', '2026-04-01T03:59:59.999Z', '2026-Q1', '2026-01-01'],
+      ['L-41 the start of a quarter', 'quarter', '2026-04-01T04:00:00.000Z', '2026-Q2', '2026-04-01'],
+    ] as const
+  ).map(
+    ([what, period, at, key, date]) =>
+      [what, { timeZone: 'America/New_York', period }, at, key, date] satisfies (typeof TICKS)[number],
+  ),
+];
+
+for (const [what, oncePer, scheduledAt, key, businessDate] of TICKS) {
+  testLedger(
+    `${what}: a tick of ${oncePer.timeZone} at ${scheduledAt} is the run of ${key}`,
+    async (place) => {
+      const instance = place.instance();
+      const { task, runs } = diary();
+      const job = { ...closeDay(oncePer), scheduledAt: new Date(scheduledAt) };
+      await instance.guard.run(job, task);
+      assert.deepEqual([runs[0]?.periodKey, runs[0]?.businessDate], [key, businessDate]);
+      assert.deepEqual(await rowsOf(instance), [`${key} completed`]);
+      const again = await instance.guard.run(job, task);
+      assert.deepEqual(again, { executed: false, reason: 'already-completed' });
+    },
+    { now: scheduledAt },
+  );
+}
+
+// A Date has milliseconds: a microsecond before the start is the millisecond before it.
+testLedger(
+  'L-35 the millisecond before the start is the day before; from the start on it is the day',
+  async (place) => {
+    const instance = place.instance();
+    const { task, runs } = diary();
+    const start = Date.parse('2026-11-20T23:00:00.000Z');
+    for (const [atMs, executed] of [
+      [start - 1, true],
+      [start - 0.001, false],
+      [start, true],
+      [start + 1, false],
+    ] as const) {
+      const scheduledAt = new Date(atMs);
+      assert.equal(
+        (await instance.guard.run({ ...closeDay(), scheduledAt }, task)).executed,
+        executed,
+        `${atMs}`,
+      );
+    }
+    assert.deepEqual(
+      runs.map(({ businessDate, scheduledAt }) => [businessDate, scheduledAt?.getTime()]),
+      [
+        ['2026-11-20', start - 1],
+        ['2026-11-21', start],
+      ],
+    );
+    const [first, second] = [...(await instance.guard.ledger.list({ job: 'close-day' }))].reverse();
+    assert.deepEqual([first?.periodEnd, second?.periodStart], [new Date(start), new Date(start)]);
+  },
+);
+
+testLedger('L-35 at names the period, whatever the schedule and the time say', async (place) => {
+  const { guard } = place.instance();
+  const { task, runs } = diary();
+  const at = new Date('2026-11-17T12:00:00Z');
+  await guard.run({ ...closeDay(), at, scheduledAt: new Date('2026-11-18T12:00:00Z') }, task);
+  assert.deepEqual([runs[0]?.periodKey, runs[0]?.isCatchUp], ['2026-11-17', true]);
+});
+
+testLedger(`L-35 target 'previous' counts a run for the day before, and for it alone`, async (place) => {
+  const instance = place.instance();
+  const { task, runs } = diary();
+  const job = closeDay({ target: 'previous' });
+  await instance.guard.run(job, task);
+  await place.elapse('1d');
+  await instance.guard.run(job, task);
+  assert.deepEqual(
+    runs.map(({ periodKey, isCatchUp }) => [periodKey, isCatchUp]),
+    [
+      ['2026-11-19', false],
+      ['2026-11-20', false],
+    ],
+  );
+});

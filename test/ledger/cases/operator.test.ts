@@ -1,0 +1,274 @@
+import assert from 'node:assert/strict';
+import { ClaimLostError, InvalidLockUseError, type RunLedger, type RunName } from 'cronlatch';
+import { reasonOf, runningJob } from '../../support/guard-bench';
+import { dayJob, FIRST_DAY, SECOND_DAY } from '../../support/once-per-job';
+import { testLedger } from '../../support/test-ledger';
+
+const BY = { actor: 'ada', reason: 'wrong rates' };
+const failing = (): never => {
+  throw new Error('no bank today');
+};
+const ONCE = { retry: { maxAttempts: 1 } };
+const HOLD = { onCrash: 'hold' } as const;
+
+async function kindsOf(ledger: RunLedger, name: RunName = FIRST_DAY): Promise<string[]> {
+  return (await ledger.history(name)).map(({ kind }) => kind);
+}
+
+testLedger(
+  'L-52 a rerun is another generation, due at once, and the history keeps what was before',
+  async (place) => {
+    const { guard } = place.instance();
+    const { ledger } = guard;
+    await assert.rejects(guard.run(dayJob(ONCE), failing), /no bank/);
+    const rerun = await ledger.rerun(FIRST_DAY, BY);
+    assert.deepEqual([rerun.state, rerun.generation, rerun.attempt], ['pending', 1, 0]);
+    assert.deepEqual(await guard.run(dayJob(ONCE), () => 'done'), { executed: true, value: 'done' });
+    const run = await ledger.get(FIRST_DAY);
+    assert.deepEqual([run?.state, run?.generation, run?.attempt, run?.result], ['completed', 1, 1, '"done"']);
+    const [failed, again, ...more] = await ledger.history(FIRST_DAY);
+    assert.deepEqual([failed?.kind, failed?.generation, failed?.attempt], ['failed', 0, 1]);
+    assert.match(failed?.detail ?? '', /no bank today/);
+    assert.deepEqual([again?.kind, again?.generation, again?.actor], ['rerun', 0, 'ada']);
+    assert.match(again?.detail ?? '', /^wrong rates \(was failed since 2026-11-20T03:/);
+    assert.deepEqual(more, []);
+  },
+);
+
+testLedger('L-52 of two concurrent reruns one conflicts', async (place) => {
+  const [one, other] = [place.instance().guard.ledger, place.instance().guard.ledger];
+  await assert.rejects(place.instance().guard.run(dayJob(ONCE), failing), /no bank/);
+  const reruns = await Promise.allSettled([
+    one.rerun(FIRST_DAY, BY),
+    other.rerun(FIRST_DAY, { ...BY, actor: 'bob' }),
+  ]);
+  const refused = reruns.filter((rerun) => rerun.status === 'rejected');
+  assert.equal(refused.length, 1);
+  assert.match(
+    String(refused[0]?.reason),
+    /InvalidLockUseError: The run .* cannot be made again: it is pending/,
+  );
+  assert.deepEqual(await kindsOf(one), ['failed', 'rerun']);
+  assert.equal((await one.get(FIRST_DAY))?.generation, 1);
+});
+
+testLedger('L-52 a completed run is made again only with force', async (place) => {
+  const { guard } = place.instance();
+  const { ledger } = guard;
+  await guard.run(dayJob(), () => 'first');
+  await assert.rejects(ledger.rerun(FIRST_DAY, BY), /it is completed\. Say force: true if that is meant/);
+  await ledger.rerun(FIRST_DAY, { ...BY, force: true });
+  assert.deepEqual(await guard.run(dayJob(), () => 'second'), { executed: true, value: 'second' });
+  await assert.rejects(ledger.rerun(SECOND_DAY, BY), /for 2026-11-21 cannot be made again: there is none/);
+});
+
+testLedger('L-52 an act without who and why is refused, and changes nothing', async (place) => {
+  const { guard } = place.instance();
+  await assert.rejects(guard.run(dayJob(ONCE), failing), /no bank/);
+  for (const act of [
+    { ...BY, actor: '' },
+    { ...BY, actor: 'a'.repeat(201) },
+    { ...BY, reason: ' ' },
+  ]) {
+    await assert.rejects(guard.ledger.rerun(FIRST_DAY, act), InvalidLockUseError);
+    await assert.rejects(guard.ledger.skip(SECOND_DAY, act), InvalidLockUseError);
+  }
+  assert.deepEqual(await kindsOf(guard.ledger), ['failed']);
+});
+
+testLedger(
+  'L-53 a run that runs is not made again, unless by force: its holder is cut off',
+  async (place) => {
+    const { guard } = place.instance();
+    const other = place.instance().guard;
+    const job = await runningJob(guard, dayJob());
+    await assert.rejects(other.ledger.rerun(FIRST_DAY, BY), /it is running\. Say force: true/);
+    assert.equal((await other.ledger.get(FIRST_DAY))?.generation, 0);
+    await other.ledger.rerun(FIRST_DAY, { ...BY, force: true });
+    assert.deepEqual(await kindsOf(other.ledger), ['lost', 'rerun']);
+    // The holder still has the lock, so the next claim waits for it.
+    assert.deepEqual(await other.run(dayJob(), () => assert.fail('ran')), {
+      executed: false,
+      reason: 'locked',
+    });
+    job.finish('the first');
+    const error = await reasonOf(job.result);
+    assert.ok(error instanceof ClaimLostError);
+    assert.match(error.message, /it stands as pending, generation 1, attempt 0/);
+    assert.deepEqual(await other.run(dayJob(), () => 'the second'), { executed: true, value: 'the second' });
+    assert.equal((await other.ledger.get(FIRST_DAY))?.result, '"the second"');
+  },
+);
+
+testLedger('L-53 the failure of a holder that was cut off writes nothing either', async (place) => {
+  const instance = place.instance();
+  const { guard } = instance;
+  const job = await runningJob(guard, dayJob());
+  await guard.ledger.rerun(FIRST_DAY, { ...BY, force: true });
+  const mine = new Error('mine');
+  job.fail(mine);
+  assert.equal(await reasonOf(job.result), mine);
+  assert.equal((await guard.ledger.get(FIRST_DAY))?.state, 'pending');
+  assert.match(
+    instance
+      .of('guard:warning')
+      .map(({ message }) => message)
+      .join(),
+    /could not be recorded/,
+  );
+});
+
+/** A run whose holder lost its lease without noticing, found out by another instance. */
+async function interrupted(place: Parameters<Parameters<typeof testLedger>[1]>[0]) {
+  const [holder, other] = [place.instance(), place.instance()];
+  const job = await runningJob(holder.guard, dayJob(HOLD));
+  await place.elapse('2m');
+  const answer = await other.guard.run(dayJob(HOLD), () => assert.fail('ran'));
+  assert.deepEqual(answer, { executed: false, reason: 'interrupted' });
+  return { job, other, ledger: other.guard.ledger };
+}
+
+testLedger('L-54 resolved as completed: it is done, and is not run again', async (place) => {
+  const { job, other, ledger } = await interrupted(place);
+  const run = await ledger.resolve(FIRST_DAY, { ...BY, as: 'completed' });
+  assert.deepEqual([run.state, run.reason], ['completed', 'resolved']);
+  assert.equal((await other.guard.run(dayJob(HOLD), () => assert.fail('ran'))).executed, false);
+  await assert.rejects(ledger.resolve(FIRST_DAY, { ...BY, as: 'failed' }), /it is completed/);
+  job.finish();
+  await job.result;
+});
+
+testLedger(
+  'L-54 resolved as failed: it is given up, and its holder is told so if it comes back',
+  async (place) => {
+    const { job, other, ledger } = await interrupted(place);
+    await ledger.resolve(FIRST_DAY, { ...BY, as: 'failed' });
+    const answer = await other.guard.run(dayJob(HOLD), () => assert.fail('ran'));
+    assert.deepEqual(answer, { executed: false, reason: 'exhausted' });
+    job.finish();
+    assert.ok((await reasonOf(job.result)) instanceof ClaimLostError);
+    assert.equal((await ledger.get(FIRST_DAY))?.state, 'failed');
+  },
+);
+
+testLedger('L-54 resolved as pending: the next attempt is due at once', async (place) => {
+  const { job, other, ledger } = await interrupted(place);
+  await ledger.resolve(FIRST_DAY, { ...BY, as: 'pending' });
+  assert.deepEqual(await other.guard.run(dayJob(HOLD), () => 'again'), { executed: true, value: 'again' });
+  const run = await ledger.get(FIRST_DAY);
+  assert.deepEqual([run?.state, run?.generation, run?.attempt], ['completed', 0, 2]);
+  job.finish();
+  assert.ok((await reasonOf(job.result)) instanceof ClaimLostError);
+  assert.equal((await ledger.get(FIRST_DAY))?.result, '"again"');
+});
+
+testLedger(
+  'L-54 a holder that had not vanished after all completes late, and nobody has to resolve it',
+  async (place) => {
+    const { job, other, ledger } = await interrupted(place);
+    const [event] = other.of('run:interrupted');
+    assert.equal(event?.run?.periodKey, '2026-11-20');
+    job.finish('after all');
+    assert.deepEqual(await job.result, { executed: true, value: 'after all' });
+    const run = await ledger.get(FIRST_DAY);
+    assert.deepEqual([run?.state, run?.result], ['completed', '"after all"']);
+    assert.deepEqual(await kindsOf(ledger), ['completed-late']);
+  },
+);
+
+testLedger('L-54 only what is interrupted can be resolved', async (place) => {
+  const { guard } = place.instance();
+  await assert.rejects(guard.run(dayJob(), failing), /no bank/);
+  await assert.rejects(guard.ledger.resolve(FIRST_DAY, { ...BY, as: 'completed' }), /it is failed/);
+  await assert.rejects(guard.ledger.resolve(SECOND_DAY, { ...BY, as: 'completed' }), /there is none/);
+});
+
+testLedger('a period is skipped before it has a run, and after it has failed', async (place) => {
+  const { guard } = place.instance();
+  const { ledger } = guard;
+  await assert.rejects(guard.run(dayJob(), failing), /no bank/);
+  await ledger.skip(FIRST_DAY, BY);
+  await ledger.skip(SECOND_DAY, BY);
+  for (const name of [FIRST_DAY, SECOND_DAY]) {
+    const run = await ledger.get(name);
+    assert.deepEqual([run?.state, run?.reason], ['skipped', 'operator']);
+  }
+  await place.elapse('1d');
+  assert.deepEqual(await guard.run(dayJob(), () => assert.fail('ran')), {
+    executed: false,
+    reason: 'skipped',
+  });
+  await assert.rejects(ledger.skip(FIRST_DAY, BY), /cannot be skipped: it is skipped/);
+});
+
+const CATCH_UP = { catchUp: 'all', catchUpWindow: '3d', retry: { maxAttempts: 1 } } as const;
+
+testLedger('L-55 a purge never touches what is unfinished, nor the newest run', async (place) => {
+  const { guard } = place.instance();
+  const scoped = (scope: string): ReturnType<typeof dayJob> => dayJob({ scope, ...HOLD });
+  await guard.run(scoped('completed'), () => 1);
+  await assert.rejects(guard.run(scoped('failed'), failing), /no bank/);
+  const held = place.instance();
+  const job = await runningJob(held.guard, scoped('running'));
+  await place.elapse('2m');
+  const crashed = await runningJob(place.instance().guard, { ...scoped('interrupted'), name: 'another' });
+  await place.elapse('300d');
+  await guard.run(scoped('completed'), () => 2);
+  const states = async (): Promise<string[]> =>
+    (await guard.ledger.list({ order: 'oldest-first' }))
+      .map(({ scope, state }) => `${scope} ${state}`)
+      .sort();
+  const before = await states();
+  assert.equal(await guard.ledger.purge({ olderThan: '301d' }), 0);
+  assert.equal(await guard.ledger.purge({ olderThan: '200d' }), 1);
+  assert.deepEqual(
+    await states(),
+    before.filter((_, index) => index !== before.indexOf('completed completed')),
+  );
+  assert.equal(await guard.ledger.purge({ olderThan: '200d' }), 0);
+  for (const each of [job, crashed]) {
+    each.finish();
+    await each.result;
+  }
+});
+
+testLedger(
+  'L-55 a purge is never newer than any catch-up window, and a purged day is not caught up with',
+  async (place) => {
+    const { guard } = place.instance();
+    const days: string[] = [];
+    const job = guard.wrap(dayJob(CATCH_UP), () => void days.push('ran'));
+    for (let day = 0; day < 6; day += 1) {
+      await job();
+      await place.elapse('1d');
+    }
+    assert.equal(days.length, 6);
+    // Three of them ended longer ago than the window is long.
+    assert.equal(await guard.ledger.purge({ olderThan: '1d' }), 3);
+    assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+    await job();
+    assert.equal(days.length, 7);
+  },
+);
+
+testLedger('L-55 a purged day is not backfilled unless by force', async (place) => {
+  const { guard } = place.instance();
+  let runs = 0;
+  const job = guard.wrap(dayJob(), () => void (runs += 1));
+  for (let day = 0; day < 4; day += 1) {
+    await job();
+    await place.elapse('1d');
+  }
+  assert.equal(await guard.ledger.purge({ olderThan: '8d' }), 0);
+  await place.elapse('8d');
+  assert.equal(await guard.ledger.purge({ olderThan: '8d' }), 3);
+  const range = { from: '2026-11-20', to: '2026-11-23' };
+  await assert.rejects(guard.backfill('close-day', range), /cannot be backfilled so far back: .*force: true/);
+  const { added } = await guard.backfill('close-day', { ...range, force: true });
+  assert.deepEqual(
+    added.map(({ key }) => key),
+    ['2026-11-20', '2026-11-21', '2026-11-22'],
+  );
+  assert.deepEqual(await guard.runDue(), { started: 3, owed: 0 });
+  assert.equal(runs, 7);
+});

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { weekdays, withHolidays, withWorkingDays, type BusinessCalendar } from 'cronlatch';
+import { closeDay, diary, rowsOf } from '../../support/close-day';
+import { eventually } from '../../support/eventually';
+import { signal } from '../../support/executor-bench';
+import { testLedger } from '../../support/test-ledger';
+
+const china = withWorkingDays(withHolidays(weekdays(), ['2026-11-20']), ['2026-11-21']);
+
+testLedger('L-34 a holiday is recorded, and has no run', async (place) => {
+  const instance = place.instance();
+  const { task, runs } = diary();
+  const job = closeDay({ calendar: china });
+  assert.deepEqual(await instance.guard.run(job, task), { executed: false, reason: 'calendar' });
+  assert.deepEqual(await rowsOf(instance), ['2026-11-20 skipped(calendar)']);
+  const [skipped] = instance.of('run:skipped');
+  assert.deepEqual([skipped?.reason, skipped?.run?.periodKey], ['calendar', '2026-11-20']);
+  assert.deepEqual(await instance.guard.run(job, task), { executed: false, reason: 'skipped' });
+  assert.equal(runs.length, 0);
+});
+
+testLedger(
+  'L-34 a Saturday that makes up for a holiday has a run, and the Sunday after has none',
+  async (place) => {
+    const instance = place.instance();
+    const { task, periods } = diary();
+    const job = closeDay({ calendar: china });
+    for (let day = 20; day <= 23; day += 1) {
+      await instance.guard.run(job, task);
+      await place.elapse('1d');
+    }
+    assert.deepEqual(await rowsOf(instance), [
+      '2026-11-20 skipped(calendar)',
+      '2026-11-21 completed',
+      '2026-11-22 skipped(calendar)',
+      '2026-11-23 completed',
+    ]);
+    assert.deepEqual(periods(), ['2026-11-21', '2026-11-23']);
+  },
+);
+
+testLedger('L-34 a person can have a holiday run all the same', async (place) => {
+  const { guard } = place.instance();
+  const { task, runs } = diary();
+  const job = closeDay({ calendar: china });
+  guard.wrap(job, task);
+  await guard.run(job, task);
+  await guard.ledger.rerun(
+    { job: 'close-day', periodKey: '2026-11-20' },
+    { actor: 'ada', reason: 'the bank is open' },
+  );
+  assert.equal((await guard.runDue()).started, 1);
+  assert.deepEqual([runs[0]?.generation, runs[0]?.attempt], [1, 1]);
+});
+
+/** A calendar that does what it is told, and counts how often it is asked. */
+function tellable() {
+  let answer: BusinessCalendar['isBusinessDay'] = () => true;
+  const asked: string[] = [];
+  const calendar: BusinessCalendar = {
+    isBusinessDay(date) {
+      asked.push(date);
+      return answer(date);
+    },
+  };
+  const tell = (next: typeof answer): void => void (answer = next);
+  return { calendar, asked, tell };
+}
+
+const noData = (): never => {
+  throw new Error('no data');
+};
+
+testLedger(
+  'L-34 while the calendar throws nothing runs, nothing is recorded, and it is asked again',
+  async (place) => {
+    const instance = place.instance();
+    const { guard } = instance;
+    const { task, runs } = diary();
+    const { calendar, asked, tell } = tellable();
+    const job = closeDay({ calendar });
+    guard.wrap(job, task);
+    tell(noData);
+    assert.deepEqual(await guard.run(job, task), { executed: false, reason: 'calendar' });
+    assert.deepEqual(await rowsOf(instance), []);
+    const [warning] = instance.of('guard:warning');
+    assert.match(warning?.message ?? '', /close-day.*the calendar threw for 2026-11-20.*asked again/);
+    assert.match(String(warning?.error), /no data/);
+    assert.equal((await guard.runDue()).started, 0);
+    tell(() => Promise.resolve(true));
+    assert.equal((await guard.runDue()).started, 1);
+    assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+    assert.deepEqual(asked, ['2026-11-20', '2026-11-20', '2026-11-20']);
+    assert.equal(runs.length, 1);
+    assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed']);
+  },
+);
+
+testLedger('L-34 a calendar that hangs has failed after five seconds', async (place) => {
+  const instance = place.instance();
+  const { guard } = instance;
+  const { task, runs } = diary();
+  const { calendar, tell } = tellable();
+  const asked = signal();
+  tell(() => {
+    asked.resolve();
+    return new Promise(() => {});
+  });
+  const job = closeDay({ calendar });
+  guard.wrap(job, task);
+  const result = guard.run(job, task);
+  await asked.promise;
+  await place.elapse('5s');
+  assert.deepEqual(await result, { executed: false, reason: 'calendar' });
+  assert.match(
+    instance.of('guard:warning')[0]?.message ?? '',
+    /did not answer for 2026-11-20 within 5000 ms/,
+  );
+  assert.deepEqual(await rowsOf(instance), []);
+  tell(() => true);
+  assert.equal((await guard.runDue()).started, 1);
+  assert.equal(runs.length, 1);
+});
+
+testLedger('L-34 the timer asks again by itself, within a minute', async (place) => {
+  const instance = place.instance({ dueEvery: '1m' });
+  const { guard } = instance;
+  const { task } = diary();
+  const { calendar, tell } = tellable();
+  tell(noData);
+  const job = closeDay({ calendar });
+  guard.wrap(job, task);
+  await guard.run(job, task);
+  tell(() => true);
+  await place.elapse('1m');
+  await eventually(() => instance.of('run:completed').length === 1, 'the run is brought back');
+  assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed']);
+});
+
+testLedger('L-34 a job that nobody registered is asked again by its caller alone', async (place) => {
+  const instance = place.instance();
+  const { task, runs } = diary();
+  const { calendar, tell } = tellable();
+  const job = closeDay({ calendar });
+  tell(noData);
+  await instance.guard.run(job, task);
+  tell(() => true);
+  assert.deepEqual(await instance.guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(await instance.guard.run(job, task), { executed: true, value: 'done' });
+  assert.equal(runs.length, 1);
+});
+
+testLedger(
+  'L-34 a calendar that knows its answer only when the day is over leaves a gap, and says so',
+  async (place) => {
+    const instance = place.instance();
+    const { guard } = instance;
+    const { task, runs } = diary();
+    const { calendar, tell } = tellable();
+    const job = closeDay({ calendar });
+    guard.wrap(job, task);
+    await guard.run({ ...job, at: new Date('2026-11-19T12:00:00Z') }, task);
+    tell(noData);
+    await guard.run(job, task);
+    await place.elapse('1d');
+    tell(() => true);
+    assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+    assert.match(instance.of('guard:warning').at(-1)?.message ?? '', /2026-11-20.*it is a gap now/);
+    assert.equal(runs.length, 1);
+    assert.deepEqual(
+      (await guard.ledger.gaps('close-day')).map(({ key }) => key),
+      ['2026-11-20'],
+    );
+  },
+);
+
+testLedger('L-34 a calendar that fails for a missed day is asked again for it by runDue', async (place) => {
+  const instance = place.instance();
+  const { guard } = instance;
+  const { task, periods } = diary();
+  const { calendar, tell } = tellable();
+  const job = closeDay({ calendar, catchUp: 'all' });
+  guard.wrap(job, task);
+  await guard.run(job, task);
+  await place.elapse('2d');
+  tell((date) => (date === '2026-11-21' ? noData() : true));
+  await guard.run(job, task);
+  await guard.runDue();
+  assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed', '2026-11-22 completed']);
+  tell(() => true);
+  assert.equal((await guard.runDue()).started, 1);
+  assert.deepEqual(periods(), ['2026-11-20', '2026-11-22', '2026-11-21']);
+});

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { closeDay, failing } from '../../support/close-day';
+import { reasonOf } from '../../support/guard-bench';
+import { testLedger } from '../../support/test-ledger';
+
+const KEY = { job: 'close-day', periodKey: '2026-11-20' };
+
+function cyclic(): Error {
+  const error = new Error('in a circle');
+  error.cause = new Error('round about', { cause: error });
+  return error;
+}
+
+const refusesToBeText = {
+  toString() {
+    throw new Error('no text');
+  },
+};
+
+/** What it is called | what is thrown | what must be told of it */
+const THROWN: readonly [string, unknown, readonly string[]][] = [
+  ['null', null, ['thrown: null']],
+  ['a string', 'no bank today', ['thrown: no bank today']],
+  ['a symbol', Symbol('no bank'), ['thrown: Symbol(no bank)']],
+  ['an object without a prototype', Object.create(null), ['thrown: [object Object]']],
+  ['an object that throws when it is made a text of', refusesToBeText, ['thrown: [object Object]']],
+  ['text that no store keeps', 'a\0b\ud83d', ['thrown: a\\0b\ufffd']],
+  [
+    'an AggregateError',
+    new AggregateError([new Error('first bank'), 'second bank'], 'no bank today'),
+    ['AggregateError: no bank today', 'one of: Error: first bank', 'one of: thrown: second bank'],
+  ],
+  [
+    'an error that is its own cause',
+    cyclic(),
+    ['Error: in a circle', 'caused by: Error: round about', 'caused by: Error (again)'],
+  ],
+];
+
+for (const [what, thrown, told] of THROWN) {
+  testLedger(`L-30 ${what} is thrown to the caller as it is, recorded, and tried again`, async (place) => {
+    const instance = place.instance();
+    const { guard } = instance;
+    const { task } = failing(1, thrown);
+    assert.equal(await reasonOf(guard.run(closeDay(), task)), thrown);
+    const run = await guard.ledger.get(KEY);
+    assert.deepEqual([run?.state, run?.attempt], ['failed', 1]);
+    for (const text of told) assert.ok(run?.error?.includes(text), run?.error);
+    const [event] = await guard.ledger.history(KEY);
+    assert.deepEqual([event?.kind, event?.detail], ['failed', run?.error]);
+    assert.equal(instance.of('run:failed')[0]?.error, thrown);
+    await place.elapse('1m1s');
+    assert.deepEqual(await guard.run(closeDay(), task), { executed: true, value: 'done' });
+    assert.equal((await guard.ledger.get(KEY))?.error, undefined);
+  });
+}
+
+testLedger(
+  'L-30 of an error only names, messages and stacks are kept, never its other properties',
+  async (place) => {
+    const { guard } = place.instance();
+    const thrown = Object.assign(new Error('no bank today'), { parameters: ['the password'] });
+    await reasonOf(guard.run(closeDay(), failing(1, thrown).task));
+    const run = await guard.ledger.get(KEY);
+    assert.ok(run?.error?.includes('no bank today') && !run.error.includes('password'));
+  },
+);

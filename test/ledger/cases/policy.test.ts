@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { FatalJobError, type JobConfiguration } from 'cronlatch';
+import { closeDay, diary, failing, NO_BANK, rowsOf } from '../../support/close-day';
+import type { Instance } from '../../support/ledger-place';
+import { testLedger } from '../../support/test-ledger';
+
+const KEY = { job: 'close-day', periodKey: '2026-11-20' };
+
+async function fails({ guard }: Instance, job: JobConfiguration, task: () => unknown): Promise<void> {
+  await assert.rejects(guard.run(job, task), /no bank today/);
+}
+
+testLedger(
+  'L-25 a job that fails twice and then succeeds is completed by attempt 3, and not run again',
+  async (place) => {
+    const instance = place.instance();
+    const { guard } = instance;
+    const { task, runs } = failing(2);
+    await fails(instance, closeDay(), task);
+    await place.elapse('1m');
+    await fails(instance, closeDay(), task);
+    await place.elapse('2m');
+    assert.deepEqual(await guard.run(closeDay(), task), { executed: true, value: 'done' });
+    assert.deepEqual(await guard.run(closeDay(), task), { executed: false, reason: 'already-completed' });
+    assert.deepEqual(
+      runs.map(({ attempt }) => attempt),
+      [1, 2, 3],
+    );
+    const run = await guard.ledger.get(KEY);
+    assert.equal(run?.state, 'completed');
+    assert.equal(run.attempt, 3);
+    assert.equal(run.result, '"done"');
+    const history = await guard.ledger.history(KEY);
+    assert.deepEqual(
+      history.map(({ kind, attempt }) => [kind, attempt]),
+      [
+        ['failed', 1],
+        ['failed', 2],
+      ],
+    );
+  },
+);
+
+testLedger('L-26 before next_attempt_at nothing runs, and nobody asks for the lock', async (place) => {
+  const instance = place.instance();
+  const { task, runs } = failing(1);
+  const job = closeDay({ retry: { minDelay: '10m' } });
+  await fails(instance, job, task);
+  await place.elapse('9m');
+  assert.deepEqual(await instance.guard.run(job, task), { executed: false, reason: 'not-due' });
+  assert.equal(instance.of('lock:acquired').length, 1);
+  await place.elapse('1m1s');
+  assert.deepEqual(await instance.guard.run(job, task), { executed: true, value: 'done' });
+  assert.equal(runs.length, 2);
+});
+
+testLedger(
+  `L-27 a retry after midnight keeps yesterday's key, and today has a run of its own`,
+  async (place) => {
+    const instance = place.instance();
+    const { task, periods, runs } = failing(1);
+    const job = closeDay({ retry: { minDelay: '20m' } });
+    await fails(instance, job, task);
+    await place.elapse('20m1s');
+    // It is 00:10 in Paris: one tick of today brings back what is owed of yesterday.
+    assert.deepEqual(await instance.guard.run(job, task), { executed: true, value: 'done' });
+    assert.deepEqual(periods(), ['2026-11-20', '2026-11-21', '2026-11-20']);
+    assert.deepEqual(
+      runs.map(({ attempt, isCatchUp }) => [attempt, isCatchUp]),
+      [
+        [1, false],
+        [1, false],
+        [2, true],
+      ],
+    );
+    assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed', '2026-11-21 completed']);
+  },
+  { now: '2026-11-20T22:50:00Z' },
+);
+
+testLedger(
+  `L-27 a retry that fails after midnight again takes nothing from today's attempts`,
+  async (place) => {
+    const instance = place.instance();
+    const { task, runs } = diary(({ periodKey }) => {
+      if (periodKey === '2026-11-20') throw NO_BANK;
+    });
+    const job = closeDay({ retry: { minDelay: '20m', maxAttempts: 2 } });
+    await fails(instance, job, task);
+    await place.elapse('20m1s');
+    assert.equal((await instance.guard.run(job, task)).executed, true);
+    assert.deepEqual(await rowsOf(instance), ['2026-11-20 failed(exhausted)', '2026-11-21 completed']);
+    assert.equal(runs.length, 3);
+    const [failed] = instance.of('run:failed').slice(-1);
+    assert.deepEqual([failed?.run?.periodKey, failed?.run?.attempt], ['2026-11-20', 2]);
+  },
+  { now: '2026-11-20T22:50:00Z' },
+);
+
+testLedger('L-28 a retry that could only begin after until is given up at once', async (place) => {
+  const instance = place.instance();
+  const { task, runs } = failing(9);
+  const job = closeDay({ retry: { maxAttempts: 9, minDelay: '20m', until: '30m' } });
+  await fails(instance, job, task);
+  await place.elapse('20m1s');
+  await fails(instance, job, task);
+  const run = await instance.guard.ledger.get(KEY);
+  assert.deepEqual([run?.state, run?.reason, run?.nextAttemptAt], ['failed', 'until', undefined]);
+  await place.elapse('2h');
+  assert.deepEqual(await instance.guard.run(job, task), { executed: false, reason: 'exhausted' });
+  assert.equal(runs.length, 2);
+});
+
+testLedger('L-28 when nobody came before until was over, the run is given up unrun', async (place) => {
+  const instance = place.instance();
+  const { task, runs } = failing(9);
+  const job = closeDay({ retry: { maxAttempts: 9, minDelay: '20m', until: '30m' } });
+  await fails(instance, job, task);
+  await place.elapse('31m');
+  assert.deepEqual(await instance.guard.run(job, task), { executed: false, reason: 'exhausted' });
+  assert.equal(runs.length, 1);
+  const run = await instance.guard.ledger.get(KEY);
+  assert.deepEqual([run?.state, run?.reason, run?.nextAttemptAt], ['failed', 'until', undefined]);
+});
+
+testLedger(
+  'L-28 with period-end nothing is tried again tomorrow',
+  async (place) => {
+    const instance = place.instance();
+    const { task, periods } = failing(1);
+    const job = closeDay({ retry: { minDelay: '20m', until: 'period-end' } });
+    await fails(instance, job, task);
+    assert.deepEqual(await rowsOf(instance), ['2026-11-20 failed(until)']);
+    await place.elapse('20m1s');
+    await instance.guard.run(job, task);
+    assert.deepEqual(periods(), ['2026-11-20', '2026-11-21']);
+  },
+  { now: '2026-11-20T22:50:00Z' },
+);
+
+testLedger('L-29 a FatalJobError is never tried again', async (place) => {
+  const instance = place.instance();
+  const { task, runs } = failing(1, new FatalJobError('no bank today, or ever'));
+  await fails(instance, closeDay(), task);
+  await place.elapse('2h');
+  assert.deepEqual(await instance.guard.run(closeDay(), task), { executed: false, reason: 'exhausted' });
+  assert.equal(runs.length, 1);
+  assert.equal((await instance.guard.ledger.get(KEY))?.reason, 'fatal');
+});
+
+testLedger(
+  'L-31 attempts that a deploy takes away are not made, and nothing stays due for ever',
+  async (place) => {
+    const before = place.instance();
+    const { task, runs } = failing(9);
+    const generous = closeDay({ retry: { maxAttempts: 5 } });
+    await fails(before, generous, task);
+    await place.elapse('1m1s');
+    await fails(before, generous, task);
+    await place.elapse('1h');
+
+    const after = place.instance();
+    const strict = closeDay({ retry: { maxAttempts: 2 } });
+    after.guard.wrap(strict, task);
+    await after.guard.runDue();
+    assert.deepEqual(await rowsOf(after), ['2026-11-20 failed(exhausted)']);
+    assert.deepEqual(await after.guard.runDue(), { started: 0, owed: 0 });
+    assert.deepEqual(await after.guard.run(strict, task), { executed: false, reason: 'exhausted' });
+    assert.equal(runs.length, 2);
+  },
+);
+
+testLedger('L-31 attempts that a deploy adds are made for runs that still wait', async (place) => {
+  const instance = place.instance();
+  const { task, runs } = failing(2);
+  await fails(instance, closeDay({ retry: { maxAttempts: 2 } }), task);
+  await place.elapse('1m1s');
+  const generous = closeDay({ retry: { maxAttempts: 3 } });
+  await fails(instance, generous, task);
+  await place.elapse('1h');
+  assert.equal((await instance.guard.run(generous, task)).executed, true);
+  assert.equal(runs.length, 3);
+});
+
+testLedger('L-32 a backoff beyond all numbers is as long as maxDelay', async (place) => {
+  const instance = place.instance();
+  const { task } = failing(9);
+  const job = closeDay({
+    retry: { maxAttempts: 9, minDelay: '1m', backoff: Number.MAX_VALUE, maxDelay: '2h' },
+  });
+  for (const minutes of [1, 120, 120, 120]) {
+    await fails(instance, job, task);
+    const run = await instance.guard.ledger.get(KEY);
+    assert.ok(run?.nextAttemptAt && run.finishedAt);
+    assert.equal(run.nextAttemptAt.getTime() - run.finishedAt.getTime(), minutes * 60_000);
+    await place.elapse(`${minutes}m1s`);
+  }
+});

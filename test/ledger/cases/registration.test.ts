@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { InvalidLockUseError, type RunKey } from 'cronlatch';
+import { reasonOf, runningJob } from '../../support/guard-bench';
+import { dayJob, FIRST_DAY } from '../../support/once-per-job';
+import { refused } from '../../support/refused';
+import { testLedger } from '../../support/test-ledger';
+
+const noBank = (): never => {
+  throw new Error('no bank today');
+};
+
+testLedger(
+  'L-59 two jobs of one name in a guard are refused, naming both; in two guards they are one job',
+  async (place) => {
+    const { guard } = place.instance();
+    const other = place.instance().guard;
+    const first = guard.wrap(dayJob(), () => 'first');
+    refused(
+      () => guard.wrap(dayJob({ name: 'close-day' }, { name: 'another' }), () => 'second'),
+      "Two once-per jobs are called 'close-day', guard.wrap('close-day') and guard.wrap('another')",
+    );
+    const theirs = other.wrap(dayJob(), () => 'theirs');
+    assert.equal(await theirs(), 'theirs');
+    assert.equal(await first(), undefined);
+  },
+);
+
+testLedger('L-59 a job without a name of its own under a shared lock is refused', async (place) => {
+  const { guard } = place.instance();
+  refused(() => guard.check(dayJob({}, { shared: true })), "under lock 'close-day' has no name of its own");
+  guard.check(dayJob({ name: 'close-day' }, { shared: true }));
+  await Promise.resolve();
+});
+
+testLedger('L-59 a scope of the arguments is brought back with those of resume', async (place) => {
+  const { guard } = place.instance();
+  const calls: string[] = [];
+  const asked: RunKey[] = [];
+  const scoped = dayJob({
+    scope: (region: string) => region,
+    resume: (run) => {
+      asked.push(run);
+      return [run.scope];
+    },
+  });
+  const job = guard.wrap(scoped, (region: string) => {
+    calls.push(region);
+    if (calls.length < 3) noBank();
+  });
+  await job('eu');
+  await job('us');
+  await place.elapse('1m');
+  assert.deepEqual(await guard.runDue(), { started: 2, owed: 0 });
+  assert.deepEqual(calls.slice(2).sort(), ['eu', 'us']);
+  assert.deepEqual(asked.map(({ scope }) => scope).sort(), ['eu', 'us']);
+  refused(() => guard.check(dayJob({ scope: (region: string) => region })), 'resume must say');
+});
+
+testLedger('L-59 a job of no arguments is brought back with none', async (place) => {
+  const { guard } = place.instance();
+  const calls: unknown[][] = [];
+  const job = guard.wrap(dayJob(), (...args: unknown[]) => {
+    calls.push(args);
+    if (calls.length === 1) noBank();
+  });
+  await job('by hand');
+  await place.elapse('1m');
+  await guard.runDue();
+  assert.deepEqual(calls, [['by hand'], []]);
+});
+
+testLedger('rows of jobs that are not registered here are left alone', async (place) => {
+  const { guard } = place.instance();
+  await assert.rejects(guard.run(dayJob(), noBank), /no bank/);
+  await place.elapse('1h');
+  guard.wrap(dayJob({}, { name: 'another' }), () => assert.fail('ran'));
+  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  assert.equal((await guard.ledger.get(FIRST_DAY))?.attempt, 1);
+  for (const asked of [guard.ledger.gaps('close-day'), guard.ledger.explain('close-day')])
+    await assert.rejects(asked, InvalidLockUseError);
+  await assert.rejects(
+    guard.backfill('close-day', { from: '2026-11-01', to: '2026-11-02' }),
+    /not registered/,
+  );
+});
+
+testLedger('what is already running here is not brought back beside itself', async (place) => {
+  const instance = place.instance();
+  instance.guard.wrap(dayJob(), () => assert.fail('ran'));
+  const job = await runningJob(instance.guard, dayJob());
+  assert.deepEqual(await instance.guard.runDue(), { started: 0, owed: 0 });
+  assert.equal(instance.of('lock:skipped').length, 0);
+  job.finish();
+  await job.result;
+});
+
+testLedger('every event of a run says which one it is', async (place) => {
+  const instance = place.instance();
+  const { guard } = instance;
+  await assert.rejects(guard.run(dayJob(), noBank), /no bank/);
+  await guard.run(dayJob(), () => assert.fail('ran'));
+  await place.elapse('1m');
+  const crashed = await runningJob(guard, dayJob());
+  await place.elapse('2m');
+  const other = place.instance();
+  await other.guard.run(dayJob(), () => 'done');
+  crashed.finish();
+  await reasonOf(crashed.result);
+  const run = { job: 'close-day', scope: '', periodKey: '2026-11-20', generation: 0 };
+  assert.deepEqual(
+    instance.of('run:started').map((event) => event.run),
+    [
+      { ...run, attempt: 1 },
+      { ...run, attempt: 2 },
+    ],
+  );
+  const [failed] = instance.of('run:failed');
+  assert.deepEqual(failed?.run, { ...run, attempt: 1 });
+  assert.ok(failed.retryAt instanceof Date);
+  const [skipped] = instance.of('run:skipped');
+  assert.deepEqual([skipped?.run, skipped?.reason], [{ ...run, attempt: 1 }, 'not-due']);
+  const [takenOver] = other.of('run:takenOver');
+  assert.deepEqual([takenOver?.run, takenOver?.lostAttempt], [{ ...run, attempt: 3 }, 2]);
+  assert.equal(typeof takenOver?.lostClaim, 'string');
+  assert.deepEqual(other.of('run:completed')[0]?.run, { ...run, attempt: 3 });
+  assert.deepEqual(
+    instance.of('run:failed').map(({ error }) => String(error).split(':')[0]),
+    ['Error', 'ClaimLostError'],
+  );
+});

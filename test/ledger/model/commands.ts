@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { ClaimLostError, InvalidLockUseError } from 'cronlatch';
+import fc from 'fast-check';
+import type { RunBench } from './run-bench';
+import type { Ending, RunModel } from './run-model';
+
+type Command = fc.AsyncCommand<RunModel, RunBench>;
+
+/** Done to both; then the row must be what the model says. */
+function command(
+  text: string,
+  act: (model: RunModel, bench: RunBench) => Promise<void>,
+  check: (model: Readonly<RunModel>) => boolean = () => true,
+): Command {
+  return {
+    check,
+    async run(model, bench) {
+      await act(model, bench);
+      assert.deepEqual(await bench.row(), rowOf(model), text);
+    },
+    toString: () => text,
+  };
+}
+
+function rowOf({ row }: RunModel): object | undefined {
+  if (row === undefined) return undefined;
+  const { state, generation, attempt, dueAt } = row;
+  return { state, generation, attempt, dueAt };
+}
+
+const endings = fc.constantFrom<Exclude<Ending, 'is lost'>[]>(
+  ...(['completes', 'throws', 'throws', 'throws fatal', 'gives back', 'skips'] as const),
+);
+
+const tick = endings.map((ending) =>
+  command(`a tick whose job ${ending}`, async (model, bench) => {
+    const expected = model.ask();
+    assert.deepEqual(await bench.tick(ending), expected);
+    if (typeof expected !== 'string') model.end(expected, ending);
+  }),
+);
+
+const runDue = endings.map((ending) =>
+  command(`runDue, whose job ${ending}`, async (model, bench) => {
+    const expected = model.isOwed ? model.ask() : 'nothing owed';
+    assert.equal(await bench.runDue(ending), typeof expected !== 'string');
+    if (typeof expected !== 'string') model.end(expected, ending);
+  }),
+);
+
+const loseHolder = fc.constant(
+  command('a tick whose holder vanishes', async (model, bench) => {
+    const expected = model.ask();
+    assert.deepEqual(await bench.loseHolder(), expected);
+    if (typeof expected !== 'string') model.end(expected, 'is lost');
+  }),
+);
+
+const comeBack = fc
+  .tuple(fc.nat(), fc.constantFrom('completes' as const, 'completes' as const, 'throws' as const))
+  .map(([nth, ending]) =>
+    command(`a holder that had vanished ${ending} after all`, async (model, bench) => {
+      const [holder] = bench.lost.splice(nth % Math.max(1, bench.lost.length), 1);
+      if (holder === undefined) return;
+      const counts = model.comeBack(holder.claim, ending);
+      const result = holder.comeBack(ending);
+      if (ending === 'throws') await assert.rejects(result, /after all/);
+      else if (counts) assert.equal((await result).executed, true);
+      else await assert.rejects(result, ClaimLostError);
+    }),
+  );
+
+const elapse = fc.integer({ min: 1, max: 15 }).map((minutes) =>
+  command(`${minutes} minutes pass`, async (model, bench) => {
+    model.now += minutes;
+    await bench.elapse(minutes);
+  }),
+);
+
+const ACT = { actor: 'ada', reason: 'she knows' };
+
+/** What an operator may do is done, and what not is refused. */
+async function allowed(mayBeDone: boolean, act: Promise<unknown>): Promise<void> {
+  if (mayBeDone) await act;
+  else await assert.rejects(act, InvalidLockUseError);
+}
+
+const rerun = fc
+  .boolean()
+  .map((force) =>
+    command(`rerun${force ? ' with force' : ''}`, async (model, bench) =>
+      allowed(model.rerun(force), bench.ledger.rerun(bench.key, { ...ACT, force })),
+    ),
+  );
+
+const resolve = fc
+  .constantFrom('completed' as const, 'failed' as const, 'pending' as const)
+  .map((as) =>
+    command(`resolve as ${as}`, async (model, bench) =>
+      allowed(model.resolve(as), bench.ledger.resolve(bench.key, { ...ACT, as })),
+    ),
+  );
+
+const skip = fc.constant(
+  command('skip', async (model, bench) => allowed(model.skip(), bench.ledger.skip(bench.key, ACT))),
+);
+
+/** Some are more frequent, so that many runs get somewhere before a person meddles with them. */
+export const commands = [tick, tick, runDue, loseHolder, loseHolder, comeBack, elapse, elapse, elapse].concat(
+  [rerun, resolve, skip],
+);

@@ -1,0 +1,56 @@
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { BEGINNING, ledgerPlace, memoryStores, type LedgerPlace } from '../../support/ledger-place';
+import { sampleSize } from '../../support/sample-size';
+import { testLedger } from '../../support/test-ledger';
+import { commands } from './commands';
+import { RunBench } from './run-bench';
+import { RunModel, type ModelPolicy } from './run-model';
+
+const policies: fc.Arbitrary<ModelPolicy> = fc.record({
+  maxAttempts: fc.integer({ min: 1, max: 4 }),
+  onCrash: fc.constantFrom('retry', 'hold'),
+  until: fc.constantFrom(undefined, 12, 30),
+});
+
+/** A failure prints the seed, and the shortest run that fails. */
+async function tryRuns(numRuns: number, benchOf: (policy: ModelPolicy) => Promise<RunBench>): Promise<void> {
+  await fc.assert(
+    fc.asyncProperty(
+      policies,
+      fc.commands(commands, { maxCommands: 30, size: 'max' }),
+      async (policy, run) => {
+        const bench = await benchOf(policy);
+        try {
+          await fc.asyncModelRun(() => ({ model: new RunModel(policy), real: bench }), run);
+        } finally {
+          await bench.end();
+        }
+      },
+    ),
+    { numRuns },
+  );
+}
+
+/** Each run is another job's. */
+function benchesAt(place: LedgerPlace): (policy: ModelPolicy) => Promise<RunBench> {
+  const instance = place.instance();
+  let jobs = 0;
+  return async (policy) => {
+    jobs += 1;
+    const job = `job-${jobs}`;
+    const nothing = { job, scope: '', periodKey: undefined, since: undefined };
+    const { now } = await instance.store.peek(nothing, { timeoutMs: 5000 });
+    return new RunBench(place, instance, job, policy, now);
+  };
+}
+
+testLedger('L1 … L4 whatever is done to a run goes as the table of states says', async (place) => {
+  await tryRuns(sampleSize({ fast: 20, full: 200 }), benchesAt(place));
+});
+
+void test('L1 … L4 the same, very often, in memory', async () => {
+  await tryRuns(sampleSize({ fast: 500, full: 10_000 }), (policy) =>
+    benchesAt(ledgerPlace(memoryStores(BEGINNING)).place)(policy),
+  );
+});

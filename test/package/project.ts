@@ -1,0 +1,58 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { command, NPM, succeeding, type Ended } from '../support/command';
+
+/** An application in an empty folder, outside of the repository: nothing is found in it that was not put there. */
+export class Project implements Disposable {
+  readonly folder = mkdtempSync(join(tmpdir(), 'cronlatch-project-'));
+
+  constructor(manifest: Record<string, unknown> = {}) {
+    this.write('package.json', JSON.stringify({ name: 'application', private: true, ...manifest }));
+  }
+
+  write(path: string, text: string): void {
+    const file = join(this.folder, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+
+  /** Tarballs, and packages as npm is told of them. */
+  async install(...packages: string[]): Promise<void> {
+    const isLocal = packages.every((name) => name.endsWith('.tgz'));
+    const options = [
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+      isLocal ? '--offline' : '--prefer-offline',
+    ];
+    await succeeding(NPM, ['install', ...options, ...packages], this.folder);
+  }
+
+  /** Quicker than to install it: a package as the repository has it. */
+  link(name: string): void {
+    const link = join(this.folder, 'node_modules', name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(resolve('node_modules', name), link, 'junction');
+  }
+
+  /** The library as another project has it, but for its sources. */
+  copyLibrary(from: Project): void {
+    const path = 'node_modules/cronlatch';
+    const filter = (name: string): boolean => !name.endsWith('.map') && basename(name) !== 'src';
+    cpSync(join(from.folder, path), join(this.folder, path), { recursive: true, filter });
+  }
+
+  /** Runs this process's Node in it. */
+  node(...args: string[]): Promise<Ended> {
+    return this.run(process.execPath, ...args);
+  }
+
+  run(file: string, ...args: string[]): Promise<Ended> {
+    return command(file, args, this.folder);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,7 @@
+// The same by `import`.
+const [, , specifier] = process.argv;
+try {
+  console.log(Object.keys(await import(specifier)).length > 1 ? 'loaded' : 'empty');
+} catch (error) {
+  console.log(`${error.name}: ${error.message}`);
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { dirname, posix } from 'node:path';
+import { before, test } from 'node:test';
+import { complaintOf, LINTERS } from './lint';
+import { ALL_PEERS } from './subpaths';
+import { pack, type Tarball } from './tarball';
+
+let tarball: Tarball;
+before(async () => void (tarball = await pack()));
+
+void test('the package holds the library, its sources and what a reader looks for, and nothing else', (t) => {
+  const others = tarball.paths.filter(
+    (path) => !/^dist\/.+\.(js|d\.ts)(\.map)?$/.test(path) && !/^src\/.+\.ts$/.test(path),
+  );
+  assert.deepEqual(others.sort(), ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
+  assert.deepEqual(
+    tarball.paths.filter((path) => /\.(test|spec|types)\./.test(path)),
+    [],
+  );
+  t.diagnostic(
+    `${tarball.paths.length} files, ${kilobytes(tarball.size)} packed, ${kilobytes(tarball.unpackedSize)} unpacked`,
+  );
+});
+
+void test('whatever package.json points to is in the package', () => {
+  const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Record<string, unknown>;
+  const { main, types, exports, typesVersions } = manifest;
+  const targets = stringsIn([main, types, exports, typesVersions]).map((path) => posix.normalize(path));
+  assert.ok(targets.length > 10);
+  for (const target of targets) assert.ok(tarball.paths.includes(target), target);
+});
+
+void test('whatever a subpath needs is an optional peer', () => {
+  const { peerDependencies, peerDependenciesMeta } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    peerDependencies: Record<string, string>;
+    peerDependenciesMeta: Record<string, { optional: boolean }>;
+  };
+  for (const peer of ALL_PEERS) assert.ok(Object.hasOwn(peerDependencies, peer), peer);
+  for (const peer of Object.keys(peerDependencies)) assert.ok(peerDependenciesMeta[peer]?.optional, peer);
+});
+
+void test('every source map leads to a source that is in the package', () => {
+  const maps = tarball.paths.filter((path) => path.endsWith('.map'));
+  assert.ok(maps.length > 200);
+  for (const path of maps) {
+    const { sources } = JSON.parse(readFileSync(path, 'utf8')) as { sources: string[] };
+    assert.ok(sources.length > 0, path);
+    for (const source of sources) {
+      const target = posix.join(dirname(path), source);
+      assert.ok(tarball.paths.includes(target), `${path} leads to ${target}`);
+    }
+  }
+});
+
+void test('every file names a source map that is in the package', () => {
+  for (const path of tarball.paths.filter((name) => /^dist\/.+\.(js|d\.ts)$/.test(name))) {
+    const [, map = ''] = /^\/\/# sourceMappingURL=(.+)$/m.exec(readFileSync(path, 'utf8')) ?? [];
+    assert.ok(tarball.paths.includes(posix.join(dirname(path), map)), path);
+  }
+});
+
+for (const linter of LINTERS.keys()) {
+  void test(`${linter} has nothing against the package`, async () => {
+    assert.equal(await complaintOf(linter, tarball.file), undefined);
+  });
+}
+
+function stringsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : [];
+}
+
+function kilobytes(bytes: number): string {
+  return `${Math.round(bytes / 1000)} kB`;
+}

@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { NPM, succeeding } from '../support/command';
+
+/** The package as it would be published. */
+export interface Tarball {
+  readonly file: string;
+  readonly size: number;
+  readonly unpackedSize: number;
+  /** Paths in the package. */
+  readonly paths: readonly string[];
+}
+
+interface Packed {
+  readonly filename: string;
+  readonly size: number;
+  readonly unpackedSize: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
+/** Packs what is built: building again would take `dist` away from under other tests. */
+export async function pack(): Promise<Tarball> {
+  const folder = mkdtempSync(join(tmpdir(), 'cronlatch-tarball-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const said = await succeeding(
+    NPM,
+    ['pack', '--ignore-scripts', '--json', '--loglevel=error', '--pack-destination', folder],
+    process.cwd(),
+  );
+  const { filename, size, unpackedSize, files } = packedOf(said);
+  return { file: join(folder, filename), size, unpackedSize, paths: files.map(({ path }) => path) };
+}
+
+/** A list of packages; not every version of npm makes it an array. */
+function packedOf(said: string): Packed {
+  const [packed] = Object.values(JSON.parse(said) as Packed[] | Record<string, Packed>);
+  if (packed === undefined) throw new Error(`npm packed nothing: ${said}`);
+  return packed;
+}

@@ -1,0 +1,14 @@
+import assert from 'node:assert/strict';
+import { EntitySchema } from 'typeorm';
+import { createCronlatchMigration, createJobGuard, createLedgerEntities } from 'cronlatch/typeorm';
+
+/** Without a driver: what it does with databases, all other tests say. */
+export async function use() {
+  const entities = createLedgerEntities({ type: 'mysql' });
+  assert.ok(entities.every((entity) => entity instanceof EntitySchema));
+  assert.match(new (createCronlatchMigration({ tables: ['lock'] }))().name ?? '', /\d{13}$/);
+  // @ts-expect-error -- it must be a DataSource
+  await assert.rejects(createJobGuard({ options: { type: 'oracle' } }), {
+    code: 'CRONLATCH_INVALID_CONFIGURATION',
+  });
+}

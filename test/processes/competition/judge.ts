@@ -1,0 +1,119 @@
+import { tickLocks, type Run, type TickLock, type WitnessRecord } from './witness';
+
+export interface Rules {
+  readonly workers: number;
+  readonly locks: readonly string[];
+  readonly ticks: number;
+  readonly lockAtLeastForMs: number;
+  /** Of how many tick-locks it must be possible to say that exactly one run is right. */
+  readonly fewestExact: number;
+}
+
+export interface Verdict {
+  /** What the lock did wrong, a sentence each. */
+  readonly complaints: readonly string[];
+  /** How many tick-locks had to have exactly one run. */
+  readonly exact: number;
+  readonly runs: number;
+  readonly latestFiringMs: number;
+  /** From the first worker's firing to the last one's answer, in the slowest tick-lock. */
+  readonly slowestMs: number;
+}
+
+/** The workers fired, or were answered, too late for the test to say anything. Not the lock's fault. */
+export class MachineTooSlowError extends Error {
+  override readonly name = 'MachineTooSlowError';
+}
+
+/** The database's clock steps in milliseconds on SQLite, and runs a little faster or slower than the machine's. */
+const CLOCKS_DIFFER_MS = 10;
+
+/**
+ * What can be known from outside: the first grant of a tick comes after the first firing, and every question was asked
+ * before its answer. So for `lockAtLeastFor` after the first firing a second grant is wrong, always; and one grant is
+ * due when every worker was answered by then and all earlier runs had let go before. A worker that the machine held up
+ * for longer than that may rightly run a second time: such a tick-lock is not an exact one.
+ */
+export function judge(records: readonly WitnessRecord[], rules: Rules): Verdict {
+  const all = tickLocks(records, rules);
+  const exact = all.filter((one) => isExact(one, all, rules));
+  const missing = exact.filter(({ runs }) => runs.length === 0);
+  return {
+    complaints: [
+      ...rules.locks.flatMap((lock) => overlaps(all.filter((one) => one.lock === lock))),
+      ...all.flatMap((one) => duplicates(one, rules)),
+      ...all.flatMap(unfinished),
+      ...missing.map((one) => `${nameOf(one)}: nobody ran.`),
+      ...all.flatMap((one) => one.failures.map((failure) => `${nameOf(one)}: ${failure}`)),
+    ],
+    exact: exact.length,
+    runs: all.reduce((sum, { runs }) => sum + runs.length, 0),
+    latestFiringMs: Math.max(...records.map(({ lateMs = 0 }) => lateMs)),
+    slowestMs: Math.max(
+      ...all.map(({ allAnsweredAtMs, firstFiredAtMs }) => allAnsweredAtMs - firstFiredAtMs),
+    ),
+  };
+}
+
+/**
+ * @throws Error with all complaints
+ * @throws MachineTooSlowError when there are none, but too little could be judged
+ */
+export function pronounce({ complaints, exact, latestFiringMs, slowestMs }: Verdict, rules: Rules): void {
+  if (complaints.length > 0) throw new Error(complaints.join('\n'));
+  if (exact >= rules.fewestExact) return;
+  throw new MachineTooSlowError(
+    `Only in ${exact} of ${rules.locks.length * rules.ticks} tick-locks, not in ${rules.fewestExact}, did all workers fire and have their answer within lockAtLeastFor (${rules.lockAtLeastForMs} ms). The latest fired ${latestFiringMs.toFixed()} ms after its tick, the slowest answers took ${slowestMs.toFixed()} ms.`,
+  );
+}
+
+function isExact(one: TickLock, all: readonly TickLock[], { workers, lockAtLeastForMs }: Rules): boolean {
+  const earlier = all
+    .filter(({ lock, tick }) => lock === one.lock && tick < one.tick)
+    .flatMap(({ runs }) => runs);
+  const freeAtMs = ({ enteredAtMs, releasedAtMs }: Run): number =>
+    Math.max(releasedAtMs, enteredAtMs + lockAtLeastForMs + CLOCKS_DIFFER_MS);
+  return (
+    one.fired === workers &&
+    one.allAnsweredAtMs < certainUntilMs(one, lockAtLeastForMs) &&
+    earlier.every((run) => freeAtMs(run) < one.firstFiredAtMs)
+  );
+}
+
+function certainUntilMs({ firstFiredAtMs }: TickLock, lockAtLeastForMs: number): number {
+  return firstFiredAtMs + lockAtLeastForMs - CLOCKS_DIFFER_MS;
+}
+
+function duplicates(one: TickLock, { lockAtLeastForMs }: Rules): string[] {
+  return one.runs
+    .slice(1)
+    .filter(({ enteredAtMs }) => enteredAtMs < certainUntilMs(one, lockAtLeastForMs))
+    .map(({ worker }) => `${nameOf(one)}: worker ${worker} ran, too, after worker ${one.runs[0]?.worker}.`);
+}
+
+/** @param ofOneLock its tick-locks */
+function overlaps(ofOneLock: readonly TickLock[]): string[] {
+  const lock = ofOneLock[0]?.lock;
+  const runs = ofOneLock.flatMap((one) => one.runs).sort((a, b) => a.enteredAtMs - b.enteredAtMs);
+  const found: string[] = [];
+  let last: Run | undefined;
+  for (const run of runs) {
+    if (last !== undefined && run.enteredAtMs < last.leftAtMs) {
+      found.push(
+        `${lock}: worker ${run.worker} entered at tick ${run.tick} while worker ${last.worker} was inside.`,
+      );
+    }
+    if (last === undefined || run.leftAtMs > last.leftAtMs) last = run;
+  }
+  return found;
+}
+
+function unfinished(one: TickLock): string[] {
+  return one.runs
+    .filter(({ leftAtMs }) => leftAtMs === Infinity)
+    .map(({ worker }) => `${nameOf(one)}: worker ${worker} never left.`);
+}
+
+function nameOf({ lock, tick }: TickLock): string {
+  return `${lock} at tick ${tick}`;
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { judge, type Verdict } from './judge';
+import type { DeployMessage } from './settings';
+
+/** A run of the job in milliseconds, as its worker tells of it. */
+function run(token: number, fromMs: number, untilMs?: number, held = true): DeployMessage[] {
+  const enter = { event: 'enter', job: 'close-day', token, atMs: fromMs } as const;
+  if (untilMs === undefined) return [enter];
+  return [enter, { event: 'leave', job: 'close-day', token, atMs: untilMs, held }];
+}
+
+const verdictOn = (...workers: DeployMessage[][]): Verdict => judge(workers, { fromMs: 0, untilMs: 100 });
+
+void suite('the judge of a deploy', () => {
+  void test('runs one after the other, by whichever worker, leave no complaint', () => {
+    const { runs, complaints } = verdictOn([...run(1, 10, 20), ...run(3, 40, 50)], run(2, 30, 40));
+    assert.deepEqual([runs, complaints], [3, []]);
+  });
+
+  void test('two runs that have a moment in common overlap', () =>
+    assert.deepEqual(verdictOn(run(1, 10, 20), run(2, 19, 30)).complaints, [
+      'close-day, run 2: it began inside run 1.',
+    ]));
+
+  void test('a lock that is let go inside a run, and a run that never ends, are told', () => {
+    assert.deepEqual(verdictOn(run(1, 10, 20, false)).complaints, [
+      'close-day, run 1: the lock was let go while it ran.',
+    ]);
+    assert.deepEqual(verdictOn(run(1, 10)).complaints, ['close-day, run 1: its worker ended inside it.']);
+  });
+
+  void test('a token that does not rise is told', () =>
+    assert.deepEqual(verdictOn(run(2, 10, 20), run(1, 30, 40)).complaints, [
+      'close-day, run 1: its token is no higher than 2.',
+    ]));
+
+  void test('the longest gap counts from the start, between runs, and to the end', () => {
+    const other: DeployMessage[] = [
+      { event: 'enter', job: 'send-invoices', token: 1, atMs: 1 },
+      { event: 'leave', job: 'send-invoices', token: 1, atMs: 99, held: true },
+    ];
+    assert.equal(verdictOn(other, run(1, 60, 70)).longestGapMs, 60);
+    assert.equal(verdictOn(other, run(1, 5, 6), run(2, 50, 90)).longestGapMs, 44);
+    assert.equal(verdictOn(other, run(1, 5, 20)).longestGapMs, 80);
+  });
+});

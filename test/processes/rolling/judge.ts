@@ -1,0 +1,62 @@
+import { JOBS, type DeployMessage } from './settings';
+
+/** What the workers of a deploy witnessed, taken together. */
+export interface Verdict {
+  readonly runs: number;
+  /** What the lock did wrong, a sentence each. */
+  readonly complaints: readonly string[];
+  /** From the end of a run to the beginning of the next one of the same job, and from the start and to the end of all. */
+  readonly longestGapMs: number;
+}
+
+interface Run {
+  readonly token: number;
+  readonly enteredAtMs: number;
+  readonly leftAtMs: number;
+  readonly held: boolean;
+}
+
+/** @param perWorker the messages of each worker, in their order */
+export function judge(
+  perWorker: readonly (readonly DeployMessage[])[],
+  { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number },
+): Verdict {
+  const all = JOBS.map((job) => ({ job, runs: perWorker.flatMap((messages) => runsOf(job, messages)) }));
+  for (const { runs } of all) runs.sort((a, b) => a.enteredAtMs - b.enteredAtMs);
+  return {
+    runs: all.reduce((sum, { runs }) => sum + runs.length, 0),
+    complaints: all.flatMap(({ job, runs }) => runs.flatMap((run, i) => complaintsOf(job, run, runs[i - 1]))),
+    longestGapMs: Math.max(...all.map(({ runs }) => longestGapMs(runs, fromMs, untilMs))),
+  };
+}
+
+function runsOf(job: string, messages: readonly DeployMessage[]): Run[] {
+  return messages.flatMap((entered) => {
+    if (entered.event !== 'enter' || entered.job !== job) return [];
+    const { token, atMs: enteredAtMs } = entered;
+    const left = messages.find((each) => each.event === 'leave' && each.job === job && each.token === token);
+    if (left?.event !== 'leave') return [{ token, enteredAtMs, leftAtMs: Infinity, held: true }];
+    return [{ token, enteredAtMs, leftAtMs: left.atMs, held: left.held }];
+  });
+}
+
+function complaintsOf(job: string, run: Run, before: Run | undefined): string[] {
+  const complaints: string[] = [];
+  const name = `${job}, run ${run.token}`;
+  if (run.leftAtMs === Infinity) complaints.push(`${name}: its worker ended inside it.`);
+  if (!run.held) complaints.push(`${name}: the lock was let go while it ran.`);
+  if (before === undefined) return complaints;
+  if (run.enteredAtMs < before.leftAtMs) complaints.push(`${name}: it began inside run ${before.token}.`);
+  if (run.token <= before.token) complaints.push(`${name}: its token is no higher than ${before.token}.`);
+  return complaints;
+}
+
+function longestGapMs(runs: readonly Run[], fromMs: number, untilMs: number): number {
+  let longest = 0;
+  let freeSinceMs = fromMs;
+  for (const { enteredAtMs, leftAtMs } of runs) {
+    longest = Math.max(longest, enteredAtMs - freeSinceMs);
+    freeSinceMs = Math.max(freeSinceMs, leftAtMs);
+  }
+  return Math.max(longest, untilMs - freeSinceMs);
+}

@@ -1,0 +1,17 @@
+import { currentRun, OncePerDay, SchedulerLock } from 'cronlatch';
+import { Scheduled } from 'cronlatch/node-cron';
+import { inRunTransaction } from 'cronlatch/typeorm';
+
+export class SettlementJobs {
+  @Scheduled('0 3 * * *', { timeZone: 'Asia/Shanghai' })
+  @SchedulerLock({ name: 'daily-settlement', lockAtMostFor: '1m', keepAlive: true })
+  @OncePerDay({ retry: { maxAttempts: 3, minDelay: '10m' } }) // The schedule's zone says which day it is.
+  async settle(): Promise<void> {
+    const { businessDate } = currentRun(); // '2026-11-20', also when it is tried again after midnight.
+    await inRunTransaction(async (manager) => {
+      // What is written here and the run's completion are committed together, or not at all.
+      const row = { business_date: businessDate, total: 100 };
+      await manager.createQueryBuilder().insert().into('settlement').values(row).execute();
+    });
+  }
+}

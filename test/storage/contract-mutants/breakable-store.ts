@@ -1,0 +1,89 @@
+import type { Clock, Grant, LockRecord, LockRequest, StorageAccessor } from 'cronlatch';
+
+interface Row {
+  lockedBy: string;
+  lockedAtMs: number;
+  lockUntilMs: number;
+  fencingToken: number;
+}
+
+/** A store in memory whose every decision is a member that can be replaced by a wrong one. */
+export class BreakableStore implements StorageAccessor {
+  constructor(
+    private readonly clock: Clock,
+    public rows: Map<string, Row>,
+  ) {}
+
+  nowMs = (): number => this.clock.monotonicMs();
+  key = (name: string): string => name;
+  isFree = (row: Row): boolean => row.lockUntilMs <= this.nowMs();
+  isHeldBy = (row: Row, owner: string): boolean => row.lockedBy === owner && row.lockUntilMs > this.nowMs();
+  /** Of the row that is taken over, or of a new one. */
+  nextToken = (row: Row | undefined): number => Math.max((row?.fencingToken ?? 0) + 1, this.nowMs() * 1000);
+  grantedUntilMs = ({ lockAtMostForMs }: LockRequest): number => this.nowMs() + lockAtMostForMs;
+  extendedUntilMs = ({ lockedAtMs }: Row, { lockAtMostForMs, lockAtLeastForMs }: LockRequest): number =>
+    Math.max(this.nowMs() + lockAtMostForMs, lockedAtMs + lockAtLeastForMs);
+  releasedUntilMs = ({ lockedAtMs }: Row, { lockAtLeastForMs }: LockRequest): number =>
+    Math.max(this.nowMs(), lockedAtMs + lockAtLeastForMs);
+  releasedBy = (owner: string): string => `${owner}/released`;
+
+  insert = (request: LockRequest): Grant | undefined =>
+    this.rows.has(this.key(request.name)) ? undefined : this.grant(request);
+
+  takeOver = (request: LockRequest): Grant | undefined => {
+    const row = this.rows.get(this.key(request.name));
+    return row === undefined || !this.isFree(row) ? undefined : this.grant(request);
+  };
+
+  renew = (request: LockRequest): boolean => {
+    const row = this.rows.get(this.key(request.name));
+    if (row === undefined || !this.isHeldBy(row, request.owner)) return false;
+    row.lockUntilMs = this.extendedUntilMs(row, request);
+    return true;
+  };
+
+  release = (request: LockRequest): boolean => {
+    const row = this.rows.get(this.key(request.name));
+    if (row === undefined || !this.isHeldBy(row, request.owner)) return false;
+    row.lockUntilMs = this.releasedUntilMs(row, request);
+    row.lockedBy = this.releasedBy(row.lockedBy);
+    return true;
+  };
+
+  read = (name: string): LockRecord | undefined => {
+    const row = this.rows.get(this.key(name));
+    if (row === undefined) return undefined;
+    const { lockedBy, lockUntilMs, fencingToken } = row;
+    return { lockedBy, held: !this.isFree(row), lockUntil: new Date(lockUntilMs), fencingToken };
+  };
+
+  insertRecord = (request: LockRequest): Promise<Grant | undefined> => Promise.resolve(this.insert(request));
+  updateRecord = (request: LockRequest): Promise<Grant | undefined> =>
+    Promise.resolve(this.takeOver(request));
+  extend = (request: LockRequest): Promise<boolean> => Promise.resolve(this.renew(request));
+  unlock = (request: LockRequest): Promise<boolean> => Promise.resolve(this.release(request));
+  find = (name: string): Promise<LockRecord | undefined> => Promise.resolve(this.read(name));
+
+  grant = (request: LockRequest): Grant => {
+    const key = this.key(request.name);
+    const fencingToken = this.nextToken(this.rows.get(key));
+    this.rows.set(key, {
+      lockedBy: request.owner,
+      lockedAtMs: this.nowMs(),
+      lockUntilMs: this.grantedUntilMs(request),
+      fencingToken,
+    });
+    return { fencingToken };
+  };
+
+  copyOfRows(): Map<string, Row> {
+    return new Map([...this.rows].map(([name, row]) => [name, { ...row }]));
+  }
+}
+
+/** What a store could get wrong, and a case that must notice. */
+export interface BrokenStore {
+  readonly does: string;
+  readonly caughtBy: string;
+  readonly breaks: (store: BreakableStore) => Partial<BreakableStore>;
+}

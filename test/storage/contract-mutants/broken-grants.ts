@@ -1,0 +1,208 @@
+import type { BrokenStore } from './breakable-store';
+
+export const BROKEN_GRANTS: readonly BrokenStore[] = [
+  {
+    does: 'inserts over a record that is there',
+    caughtBy: 'P1 a held lock is refused to another instance',
+    breaks: (store) => ({ insert: (request) => store.grant(request) }),
+  },
+  {
+    does: 'takes over a lock that is held',
+    caughtBy: 'P1 a held lock is refused to the same provider: acquisitions own, not processes',
+    breaks: () => ({ isFree: () => true }),
+  },
+  {
+    does: 'never takes over',
+    caughtBy: 'P4 the lock of a holder that vanished is granted when lockAtMostFor has passed, not before',
+    breaks: () => ({ takeOver: () => undefined }),
+  },
+  {
+    does: 'refuses everything',
+    caughtBy: 'P1 a lock that nobody holds is granted, under its name',
+    breaks: () => ({ insert: () => undefined, takeOver: () => undefined }),
+  },
+  {
+    does: 'takes over one moment too late',
+    caughtBy: 'P1 a released lock is granted at once, ten times in a row',
+    breaks: (store) => ({ isFree: (row) => row.lockUntilMs < store.nowMs() }),
+  },
+  {
+    does: 'takes over a minute too early',
+    caughtBy: 'P4 it is granted to the same process as well',
+    breaks: (store) => ({ isFree: (row) => row.lockUntilMs <= store.nowMs() + 60_000 }),
+  },
+  {
+    does: 'takes over only what was released',
+    caughtBy: 'P1 of many that ask at once for an expired lock, one gets it',
+    breaks: (store) => ({
+      isFree: (row) => row.lockedBy.endsWith('/released') && row.lockUntilMs <= store.nowMs(),
+    }),
+  },
+  {
+    does: 'takes over only what has an owner',
+    caughtBy: 'P4 a record without an owner is free when it has ended, and held while it has not',
+    breaks: (store) => ({ isFree: (row) => row.lockedBy !== '' && row.lockUntilMs <= store.nowMs() }),
+  },
+  {
+    does: 'takes over only what ended long ago',
+    caughtBy: 'P4 a record that has just ended is taken over',
+    breaks: (store) => ({ isFree: (row) => row.lockUntilMs <= store.nowMs() - 1000 }),
+  },
+  {
+    does: 'takes over only what ended lately',
+    caughtBy: 'P4 a record of long ago is taken over',
+    breaks: (store) => ({
+      isFree: (row) => row.lockUntilMs <= store.nowMs() && row.lockUntilMs > store.nowMs() - 86_400_000,
+    }),
+  },
+  {
+    does: 'reads first, and writes later',
+    caughtBy: 'P1 of many that ask at once for a new lock, one gets it',
+    breaks: (store) => ({
+      async insertRecord(request) {
+        const isThere = store.rows.has(request.name);
+        await Promise.resolve();
+        return isThere ? undefined : store.grant(request);
+      },
+      async updateRecord(request) {
+        const row = store.rows.get(request.name);
+        const isFree = row !== undefined && store.isFree(row);
+        await Promise.resolve();
+        return isFree ? store.grant(request) : undefined;
+      },
+    }),
+  },
+  {
+    does: 'keeps one lock, whatever its name',
+    caughtBy: 'P1 two names are two locks',
+    breaks: () => ({ key: () => 'the lock' }),
+  },
+  {
+    does: 'folds letters',
+    caughtBy: 'P1 F-65 names that look or sort alike are locks of their own, each to each',
+    breaks: () => ({ key: (name) => name.toLowerCase() }),
+  },
+  {
+    does: 'folds accents',
+    caughtBy: 'P1 F-65 names that look or sort alike are locks of their own, each to each',
+    breaks: () => ({ key: (name) => name.normalize('NFD').replace(/\p{M}/gu, '') }),
+  },
+  {
+    does: 'truncates names, counting code units',
+    caughtBy: 'P7 F-66 characters are counted, not code units: 64 outside the basic plane are exact',
+    breaks: () => ({ key: (name) => name.slice(0, 64) }),
+  },
+  {
+    does: 'truncates names to 63 characters',
+    caughtBy: 'P7 F-66 a name of 64 characters is exact, and a longer one is exact or refused',
+    breaks: () => ({ key: (name) => [...name].slice(0, 63).join('') }),
+  },
+  {
+    does: 'keeps the first letter of a name',
+    caughtBy: 'P1 F-67 random names are locks of their own',
+    breaks: () => ({ key: (name) => name.slice(0, 1) }),
+  },
+  {
+    does: 'escapes quotes by leaving them out',
+    caughtBy: 'P1 F-67 names that would break out of a statement are names',
+    breaks: () => ({ key: (name) => name.replace(/['"\\;]/g, '') }),
+  },
+  {
+    does: 'takes a name for a pattern',
+    caughtBy: 'P1 F-67 names that would break out of a statement are names',
+    breaks: (store) => ({
+      key: (name) => (name.includes('%') ? ([...store.rows.keys()][0] ?? name) : name),
+    }),
+  },
+  {
+    does: 'gives every grant the same token',
+    caughtBy: 'P3 tokens rise with every grant, whether released or expired',
+    breaks: () => ({ nextToken: () => 1 }),
+  },
+  {
+    does: 'starts tokens again at one',
+    caughtBy: 'P3 F-60 tokens rise also after the record was deleted while the lock was held',
+    breaks: () => ({ nextToken: (row) => (row?.fencingToken ?? 0) + 1 }),
+  },
+  {
+    does: 'takes tokens from the clock alone',
+    caughtBy: 'P3 tokens rise in grants as fast as they come',
+    breaks: (store) => ({ nextToken: () => store.nowMs() * 1000 + 1 }),
+  },
+  {
+    does: 'gives tokens that are no whole numbers',
+    caughtBy: 'P3 a token is a whole number above zero',
+    breaks: () => ({ nextToken: (row) => (row?.fencingToken ?? 0) - 0.5 }),
+  },
+  {
+    does: 'gives no token where the record had none',
+    caughtBy: 'P3 tokens rise from a record that has none',
+    breaks: () => ({ nextToken: (row) => (row?.fencingToken === 0 ? 0 : (row?.fencingToken ?? 0) + 1) }),
+  },
+  {
+    does: 'grants for lockAtLeastFor on top',
+    caughtBy: 'P4 with lockAtLeastFor a vanished holder blocks no longer than lockAtMostFor',
+    breaks: (store) => ({
+      grantedUntilMs: ({ lockAtMostForMs, lockAtLeastForMs }) =>
+        store.nowMs() + lockAtMostForMs + lockAtLeastForMs,
+    }),
+  },
+  {
+    does: 'grants for lockAtLeastFor only',
+    caughtBy: 'P4 with lockAtLeastFor a vanished holder blocks no longer than lockAtMostFor',
+    breaks: (store) => ({ grantedUntilMs: ({ lockAtLeastForMs }) => store.nowMs() + lockAtLeastForMs }),
+  },
+  {
+    does: 'grants for 31 days at the most',
+    caughtBy: 'P4 the longest lease, of 365 days, is held on its last day',
+    breaks: (store) => ({
+      grantedUntilMs: ({ lockAtMostForMs }) => store.nowMs() + Math.min(lockAtMostForMs, 31 * 86_400_000),
+    }),
+  },
+  {
+    does: 'keeps its times in whole minutes',
+    caughtBy: 'P4 durations may be numbers, sums and ISO 8601',
+    breaks: (store) => ({
+      grantedUntilMs: ({ lockAtMostForMs }) => Math.ceil((store.nowMs() + lockAtMostForMs) / 60_000) * 60_000,
+    }),
+  },
+  {
+    does: 'prolongs a lock whenever it is refused',
+    caughtBy: 'P4 refusals do not prolong the wait',
+    breaks: (store) => ({
+      isFree(row) {
+        const isFree = row.lockUntilMs <= store.nowMs();
+        if (!isFree) row.lockUntilMs += 1000;
+        return isFree;
+      },
+    }),
+  },
+  {
+    does: 'marks the holder at every refusal',
+    caughtBy: 'P1 a refusal leaves the holder what it has',
+    breaks: (store) => ({
+      insert(request) {
+        const row = store.rows.get(request.name);
+        if (row !== undefined) row.lockedBy = request.owner;
+        return row === undefined ? store.grant(request) : undefined;
+      },
+    }),
+  },
+  {
+    does: 'is asked without an answer about its records',
+    caughtBy: 'P1 whoever is refused can learn who holds the lock, and until when',
+    breaks: () => ({ read: () => undefined }),
+  },
+  {
+    does: 'says in every record that it is held',
+    caughtBy: 'P4 F-61 a record that was deleted while the lock was free comes back within a minute',
+    breaks: (store) => ({
+      read: () => ({
+        lockedBy: 'somebody',
+        held: true,
+        lockUntil: new Date(store.nowMs()),
+        fencingToken: 1,
+      }),
+    }),
+  },
+];

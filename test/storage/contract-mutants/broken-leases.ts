@@ -1,0 +1,114 @@
+import type { BrokenStore } from './breakable-store';
+
+export const BROKEN_LEASES: readonly BrokenStore[] = [
+  {
+    does: 'extends whoever asks',
+    caughtBy: 'P6 F-60 a holder whose record was deleted does not touch the one that came after it',
+    breaks: (store) => ({
+      renew(request) {
+        const row = store.rows.get(request.name);
+        if (row !== undefined) row.lockUntilMs = store.extendedUntilMs(row, request);
+        return row !== undefined;
+      },
+    }),
+  },
+  {
+    does: 'extends what is gone',
+    caughtBy: 'P2 F-60 an extend that finds the record gone aborts the signal',
+    breaks: () => ({ renew: () => true }),
+  },
+  {
+    does: 'never extends',
+    caughtBy: 'P4 a lease can be extended again and again',
+    breaks: () => ({ renew: () => false }),
+  },
+  {
+    does: 'only lengthens',
+    caughtBy: 'P4 a lease can be shortened',
+    breaks: (store) => ({
+      extendedUntilMs: (row, { lockAtMostForMs }) =>
+        Math.max(row.lockUntilMs, store.nowMs() + lockAtMostForMs),
+    }),
+  },
+  {
+    does: 'extends from the end of the lease, not from now',
+    caughtBy: 'P4 extend moves the end of the lease to now + lockAtMostFor',
+    breaks: () => ({ extendedUntilMs: (row, { lockAtMostForMs }) => row.lockUntilMs + lockAtMostForMs }),
+  },
+  {
+    does: 'extends by an hour at the most',
+    caughtBy: 'P4 a lease can be extended by more than it had',
+    breaks: (store) => ({
+      extendedUntilMs: (_, { lockAtMostForMs }) => store.nowMs() + Math.min(lockAtMostForMs, 3_600_000),
+    }),
+  },
+  {
+    does: 'forgets lockAtLeastFor at an extension',
+    caughtBy: 'P5 a short extend and a crash do not undercut lockAtLeastFor',
+    breaks: (store) => ({ extendedUntilMs: (_, { lockAtMostForMs }) => store.nowMs() + lockAtMostForMs }),
+  },
+  {
+    does: 'counts lockAtLeastFor from the extension',
+    caughtBy: 'P5 it counts from the grant, not from an extension',
+    breaks: (store) => ({
+      extendedUntilMs: (row, { lockAtMostForMs }) => {
+        row.lockedAtMs = store.nowMs();
+        return store.nowMs() + lockAtMostForMs;
+      },
+    }),
+  },
+  {
+    does: 'releases whoever asks',
+    caughtBy: 'P6 a stale holder does not release the next one of the same process',
+    breaks: (store) => ({
+      release(request) {
+        const row = store.rows.get(request.name);
+        if (row !== undefined) row.lockUntilMs = store.releasedUntilMs(row, request);
+        return row !== undefined;
+      },
+    }),
+  },
+  {
+    does: 'always says that a release was in time',
+    caughtBy: 'P6 F-60 a release that finds the record gone says so',
+    breaks: ({ release }) => ({ release: (request) => release(request) || true }),
+  },
+  {
+    does: 'never says that a release was in time',
+    caughtBy: 'P6 a lease that is disposed of is released',
+    breaks: ({ unlock }) => ({ unlock: (request) => unlock(request).then(() => false) }),
+  },
+  {
+    does: 'releases nothing',
+    caughtBy:
+      'P7 an answer that leaves less than a quarter of its lease is an error, and the lock is given back',
+    breaks: () => ({ release: () => true }),
+  },
+  {
+    does: 'forgets lockAtLeastFor at the release',
+    caughtBy: 'P5 no grant before lockAtLeastFor, although the job has failed',
+    breaks: (store) => ({ releasedUntilMs: () => store.nowMs() }),
+  },
+  {
+    does: 'counts lockAtLeastFor from the release',
+    caughtBy: 'P5 it counts from the grant, not from the release',
+    breaks: (store) => ({ releasedUntilMs: (_, { lockAtLeastForMs }) => store.nowMs() + lockAtLeastForMs }),
+  },
+  {
+    does: 'keeps the lock for lockAtLeastFor from the end of a longer run',
+    caughtBy: 'P5 a run longer than lockAtLeastFor frees the lock at once',
+    breaks: (store) => ({
+      releasedUntilMs: ({ lockedAtMs }, { lockAtLeastForMs }) =>
+        store.nowMs() > lockedAtMs ? store.nowMs() + lockAtLeastForMs : lockedAtMs + lockAtLeastForMs,
+    }),
+  },
+  {
+    does: 'deletes the record at the release',
+    caughtBy: 'P5 no grant before lockAtLeastFor, although the job has ended',
+    breaks: (store) => ({
+      release({ name, owner }) {
+        return store.rows.get(name)?.lockedBy === owner && store.rows.delete(name);
+      },
+    }),
+  },
+];

@@ -1,0 +1,146 @@
+import { LockLostError, LockStorageError, type Lock, type LockProvider } from 'cronlatch';
+import { overlay, type BrokenProvider } from './overlay';
+
+/** Hands out locks some of whose members are wrong. */
+function withLocks(change: (lock: Lock) => Partial<Lock>) {
+  return (provider: LockProvider): Partial<LockProvider> => ({
+    async lock(configuration, observer) {
+      const lock = await provider.lock(configuration, observer);
+      return lock && overlay(lock, change(lock));
+    },
+  });
+}
+
+export const BROKEN_LOCKS: readonly BrokenProvider[] = [
+  {
+    does: 'calls the lock by another name',
+    caughtBy: 'P1 a lock that nobody holds is granted, under its name',
+    breaks: withLocks(({ name }) => ({ name: name.toUpperCase() })),
+  },
+  {
+    does: 'leaves the signal to timers',
+    caughtBy: 'P2 after a stall past the deadline, reading the signal finds it aborted',
+    breaks: withLocks(({ signal }) => ({ signal })),
+  },
+  {
+    does: 'makes a signal at every look',
+    caughtBy: 'P2 the signal of a lost lock stays aborted, and there is one',
+    breaks: withLocks((lock) => ({
+      get signal() {
+        return AbortSignal.any([lock.signal]);
+      },
+    })),
+  },
+  {
+    does: 'aborts at the release',
+    caughtBy: 'P2 a release does not abort the signal, and leaves nothing to trust',
+    breaks: withLocks((lock) => {
+      const controller = new AbortController();
+      return {
+        get signal() {
+          return AbortSignal.any([lock.signal, controller.signal]);
+        },
+        unlock: () => lock.unlock().finally(() => controller.abort()),
+      };
+    }),
+  },
+  {
+    does: 'aborts with a plain error',
+    caughtBy: 'P2 the signal aborts when lockAtMostFor has passed, with a LockLostError',
+    breaks: withLocks((lock) => {
+      const controller = new AbortController();
+      lock.signal.addEventListener('abort', () => controller.abort());
+      return { signal: controller.signal };
+    }),
+  },
+  {
+    does: 'counts nothing down',
+    caughtBy: 'P2 remainingMs counts down to zero',
+    breaks: withLocks(() => ({ remainingMs: () => 600_000 })),
+  },
+  {
+    does: 'counts down from the first lease only',
+    caughtBy: 'P2 remainingMs follows an extension',
+    breaks: withLocks((lock) => ({ remainingMs: () => Math.min(lock.remainingMs(), 360_000) })),
+  },
+  {
+    does: 'reads what remains without looking at the clock',
+    caughtBy: 'P2 after a stall past the deadline, nothing remains to trust',
+    breaks: withLocks((lock) => {
+      let remainingMs = lock.remainingMs();
+      lock.signal.addEventListener('abort', () => (remainingMs = 0));
+      return { remainingMs: () => remainingMs };
+    }),
+  },
+  {
+    does: 'reads the token without looking at the clock',
+    caughtBy: 'P2 after a stall past the deadline, reading the fencing token aborts the signal',
+    breaks: withLocks(({ fencingToken }) => ({ fencingToken })),
+  },
+  {
+    does: 'counts the token on at every extension',
+    caughtBy: 'P3 an extension and a release leave the token as it is',
+    breaks: withLocks((lock) => {
+      let extensions = 0;
+      return {
+        get fencingToken() {
+          return (lock.fencingToken ?? 0) + extensions;
+        },
+        extend: (length) => lock.extend(length).finally(() => (extensions += 1)),
+      };
+    }),
+  },
+  {
+    does: 'says that an extension after the end was in time',
+    caughtBy: 'P2 after a stall past the deadline, extend aborts the signal and revives nothing',
+    breaks: withLocks((lock) => ({ extend: (length) => lock.extend(length).then(() => true) })),
+  },
+  {
+    does: 'loses the lease at a stall of any length',
+    caughtBy: 'P2 a stall that ends before the deadline costs nothing',
+    breaks: withLocks((lock) => ({
+      extend: (length) => (lock.remainingMs() < 90_000 ? Promise.resolve(false) : lock.extend(length)),
+    })),
+  },
+  {
+    does: 'takes any length for an extension',
+    caughtBy: 'P7 an extension that cannot be meant is refused, and changes nothing',
+    breaks: withLocks((lock) => ({ extend: (length) => lock.extend(length).catch(() => false) })),
+  },
+  {
+    does: 'extends before it releases, however they come',
+    caughtBy: 'P6 an extension that is asked for together with the release is not later than it',
+    breaks: withLocks((lock) => ({
+      unlock: () => new Promise((done) => setImmediate(() => done(lock.unlock()))),
+    })),
+  },
+  {
+    does: 'asks the store at every release',
+    caughtBy: 'P6 releasing twice gives one answer and frees nobody else',
+    breaks: withLocks((lock) => {
+      let calls = 0;
+      return { unlock: async () => (await lock.unlock()) && (calls += 1) === 1 };
+    }),
+  },
+  {
+    does: 'throws when it releases what is lost',
+    caughtBy: 'P9 to release a lock that is lost is an answer, not an error',
+    breaks: withLocks((lock) => {
+      const unlock = async (): Promise<boolean> => {
+        if (await lock.unlock()) return true;
+        throw new LockLostError('lost');
+      };
+      return { unlock, [Symbol.asyncDispose]: async () => void (await unlock()) };
+    }),
+  },
+  {
+    does: 'is not released by its disposal',
+    caughtBy: 'P6 a lease that is disposed of is released',
+    breaks: withLocks(() => ({ [Symbol.asyncDispose]: async () => {} })),
+  },
+  {
+    does: 'hangs the job by what its release throws',
+    caughtBy: 'P9 the error of a task comes out as it is, and its lock is free',
+    breaks: withLocks(() => ({ unlock: () => Promise.reject(new LockStorageError('no release')) })),
+  },
+];

@@ -1,0 +1,49 @@
+import type { CapabilityMeans } from 'cronlatch/testing';
+import type { BreakableStore } from './breakable-store';
+
+/** How the statements of a lock could become part of their caller's transaction, and a case that must notice. */
+export interface BrokenTransaction {
+  readonly does: string;
+  readonly caughtBy: string;
+  /** @param inside the store as the caller of the transaction has it; `outside`, as everybody else does */
+  readonly run: (
+    stores: { inside: BreakableStore; outside: BreakableStore },
+    ...transaction: Parameters<CapabilityMeans['ambientTransaction']>
+  ) => Promise<void>;
+}
+
+export const BROKEN_TRANSACTIONS: readonly BrokenTransaction[] = [
+  {
+    does: 'is rolled back with the transaction of its caller',
+    caughtBy: 'P8 lockAtLeastFor outlives a transaction that is rolled back',
+    async run({ inside, outside }, end, body) {
+      const before = inside.copyOfRows();
+      await body();
+      if (end === 'rollback') inside.rows = outside.rows = before;
+    },
+  },
+  {
+    does: 'shows what it wrote when the transaction of its caller ends',
+    caughtBy: 'P8 a grant inside a transaction is seen by others at once',
+    async run({ inside, outside }, end, body) {
+      inside.rows = inside.copyOfRows();
+      await body();
+      if (end === 'rollback') inside.rows = outside.rows;
+      else outside.rows = inside.rows;
+    },
+  },
+  {
+    does: 'sees what there was when the transaction of its caller began',
+    caughtBy: 'P8 inside a transaction a release that came after its beginning is seen',
+    async run({ inside }, _, body) {
+      const { takeOver } = inside;
+      const before = inside.copyOfRows();
+      inside.takeOver = (request) => {
+        const row = before.get(request.name);
+        return row !== undefined && !inside.isFree(row) ? undefined : takeOver(request);
+      };
+      await body();
+      inside.takeOver = takeOver;
+    },
+  },
+];

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { InMemoryRuns, InMemoryRunStore } from 'cronlatch/memory';
+import { runStoreContract, SettableClock, type RunStoreFixture } from 'cronlatch/testing';
+import type { RunStore } from '#cronlatch/ledger/run-store';
+import { overlay } from './contract-mutants/overlay';
+import { BROKEN_CHANGES } from './run-store-mutants/broken-changes';
+import { BROKEN_COMPLETIONS } from './run-store-mutants/broken-completions';
+import { BROKEN_FINDS } from './run-store-mutants/broken-finds';
+import { BROKEN_INSERTS } from './run-store-mutants/broken-inserts';
+import { BROKEN_LOOKS } from './run-store-mutants/broken-looks';
+import { BROKEN_PURGES } from './run-store-mutants/broken-purges';
+import type { BrokenRuns, BrokenRunStore } from './run-store-mutants/broken-run-store';
+import { BROKEN_TABLES } from './run-store-mutants/broken-tables';
+import { BROKEN_TRANSACTIONS } from './run-store-mutants/broken-transactions';
+
+interface Breaks {
+  readonly table?: BrokenRuns['breaks'];
+  readonly store?: BrokenRunStore['breaks'];
+}
+
+interface Bench extends RunStoreFixture {
+  readonly runs: InMemoryRuns;
+}
+
+/** A store that does all right but for what is broken. In memory there is no transaction that it could join. */
+function fixtureWith({ table = () => ({}), store = () => ({}) }: Breaks = {}): Bench {
+  const clock = new SettableClock();
+  const runs = new InMemoryRuns({ clock });
+  const storeOf = (): RunStore => {
+    const broken = overlay(runs, table({ runs, clock }));
+    const right = new InMemoryRunStore({ runs: broken });
+    return overlay<RunStore>(right, store({ store: right, runs: broken, clock }));
+  };
+  return {
+    runs,
+    store: storeOf(),
+    other: storeOf(),
+    elapse: (duration) => clock.advance(duration),
+    deleteRun: (key) => void overlay(runs, table({ runs, clock })).delete(key),
+    ambientTransaction: (_, body) => body(),
+    dispose: () => {},
+  };
+}
+
+let shared: Bench | undefined;
+
+const MUTANTS = [
+  ...BROKEN_TABLES.map(({ does, caughtBy, breaks }) => ({
+    mutant: `a store that ${does}`,
+    caughtBy,
+    create: () => fixtureWith({ table: breaks }),
+  })),
+  ...[...[BROKEN_INSERTS, BROKEN_CHANGES, BROKEN_COMPLETIONS], ...[BROKEN_LOOKS, BROKEN_FINDS, BROKEN_PURGES]]
+    .flat()
+    .map(({ does, caughtBy, breaks }) => ({
+      mutant: `a store that ${does}`,
+      caughtBy,
+      create: () => fixtureWith({ store: breaks }),
+    })),
+  ...BROKEN_TRANSACTIONS.map(({ does, caughtBy, run }) => ({
+    mutant: `a store that ${does}`,
+    caughtBy,
+    create: (): RunStoreFixture => {
+      const bench = fixtureWith();
+      const { store: inside, runs } = bench;
+      return { ...bench, ambientTransaction: (end, body) => run({ inside, runs }, end, body) };
+    },
+  })),
+  {
+    mutant: 'a place that is shared with every other',
+    caughtBy: 'L1 a run of the same key in another place is another run',
+    create: () => (shared ??= fixtureWith()),
+  },
+];
+
+/** The names of the cases that fail. */
+async function failuresOf(create: () => RunStoreFixture): Promise<string[]> {
+  const contract = runStoreContract(create, { seed: 1 });
+  const results = await Promise.allSettled(contract.map(({ run }) => run()));
+  return contract.filter((_, i) => results[i]?.status === 'rejected').map(({ name }) => name);
+}
+
+void test('what is right passes', async () => {
+  assert.deepEqual(await failuresOf(fixtureWith), []);
+});
+
+for (const { mutant, caughtBy, create } of MUTANTS) {
+  void test(`${mutant} is caught`, async () => {
+    const caught = await failuresOf(create);
+    assert.ok(caught.includes(caughtBy), `caught by: ${caught.join('\n') || 'nothing'}`);
+  });
+}
+
+void test('every case is there to catch one of them', () => {
+  const names = runStoreContract(fixtureWith).map(({ name }) => name);
+  const caughtBy = new Set(MUTANTS.map((mutant) => mutant.caughtBy));
+  assert.deepEqual(
+    names.filter((name) => !caughtBy.has(name)),
+    [],
+  );
+});

@@ -1,0 +1,111 @@
+import type { Run } from '#cronlatch/ledger/run';
+import type { RunQuery } from '#cronlatch/ledger/run-store';
+import { rewritingEvents, type Bench, type BrokenRunStore } from './broken-run-store';
+
+/** Asks for something else than it was asked for. */
+function asking(change: (query: RunQuery) => Partial<RunQuery>) {
+  return ({ store }: Bench): Pick<Bench['store'], 'find'> => ({
+    find: (query) => store.find({ ...query, ...change(query) }),
+  });
+}
+
+/** Finds rightly, and answers something else. */
+function answering(change: (runs: readonly Run[], query: RunQuery, bench: Bench) => readonly Run[]) {
+  return (bench: Bench): Pick<Bench['store'], 'find'> => ({
+    find: async (query) => change(await bench.store.find(query), query, bench),
+  });
+}
+
+export const BROKEN_FINDS: readonly BrokenRunStore[] = [
+  {
+    does: 'finds nothing without a condition',
+    caughtBy: 'L7 without a condition every run is found, and where there are none, none',
+    breaks: answering((runs, { job, scope, periodKey, states, from, to }) =>
+      [job, scope, periodKey, states, from, to].every((condition) => condition === undefined) ? [] : runs,
+    ),
+  },
+  {
+    does: 'takes an empty scope for any',
+    caughtBy: 'L7 runs are found by job, by scope, by period and by all of them',
+    breaks: asking(({ scope }) => ({ scope: scope === '' ? undefined : scope })),
+  },
+  {
+    does: 'takes no states for any',
+    caughtBy: 'L7 runs are found by one state, by several, and by none',
+    breaks: asking(({ states }) => ({ states: states?.length === 0 ? undefined : states })),
+  },
+  {
+    does: 'finds what begins at the end',
+    caughtBy: 'L7 a period is found from its beginning on, and before it not',
+    breaks: asking(({ to }) => ({ to: to && new Date(to.getTime() + 1) })),
+  },
+  {
+    does: 'takes no notice of states where there is a beginning',
+    caughtBy: 'L7 conditions hold together',
+    breaks: asking(({ from, states }) => ({ states: from === undefined ? states : undefined })),
+  },
+  {
+    does: 'takes the first of the wrong end',
+    caughtBy: 'L7 the order is that of the periods, either way, and the limit takes the first',
+    breaks: ({ store }) => ({
+      find: async ({ limit, ...query }) => (await store.find({ ...query, limit: 1000 })).slice(-limit),
+    }),
+  },
+  {
+    does: 'orders by the key',
+    caughtBy: 'L7 custom keys are in the order of their making, and between no two instants',
+    breaks: answering((runs) => [...runs].sort((a, b) => a.periodKey.localeCompare(b.periodKey))),
+  },
+  {
+    does: 'finds summaries',
+    caughtBy: 'L7 what is found is the whole run',
+    breaks: answering((runs) => runs.map((run) => ({ ...run, result: undefined }))),
+  },
+  {
+    does: 'compares without case when it is asked for a period',
+    caughtBy: 'L-57 a question for one key is not answered with another',
+    breaks: answering((runs, { periodKey }, bench) =>
+      periodKey === undefined
+        ? runs
+        : bench.runs
+            .rows()
+            .map(({ run }) => run)
+            .filter((run) => run.periodKey.toLowerCase() === periodKey.toLowerCase()),
+    ),
+  },
+  {
+    does: 'has an event for every run',
+    caughtBy: 'L-52 a run without events has none, and neither has one that is not there',
+    breaks: ({ store, runs }) => ({
+      async events(key) {
+        const events = await store.events(key);
+        const of = { generation: 0, attempt: 0, actor: 'store', fencingToken: undefined, detail: undefined };
+        return events.length > 0 ? events : [{ ...of, kind: 'rerun', at: runs.now() }];
+      },
+    }),
+  },
+  {
+    does: 'tells the events of every run of the period',
+    caughtBy: 'L-52 events belong to their run alone',
+    breaks: ({ runs }) => ({
+      events: ({ periodKey }) =>
+        Promise.resolve(
+          runs
+            .rows()
+            .filter(({ run }) => run.periodKey === periodKey)
+            .flatMap(({ events }) => events),
+        ),
+    }),
+  },
+  {
+    does: 'writes an event of every completion',
+    caughtBy: 'L3 a completion writes result and end, clears what had failed before, and keeps the rest',
+    breaks: rewritingEvents('complete', (events) => [
+      ...events,
+      {
+        ...{ at: new Date(), generation: 0, attempt: 1, kind: 'completed-late', actor: 'store' },
+        ...{ fencingToken: undefined, detail: undefined },
+      } as const,
+    ]),
+  },
+];

@@ -1,0 +1,107 @@
+import type { Run } from '#cronlatch/ledger/run';
+import type { Bench, BrokenRunStore } from './broken-run-store';
+
+const isOld = ({ updatedAt }: Run, before: Date): boolean => updatedAt < before;
+const hasEnded = ({ periodEnd }: Run, before: Date): boolean => periodEnd === undefined || periodEnd < before;
+const isOver = ({ state, nextAttemptAt }: Run): boolean =>
+  ['completed', 'skipped'].includes(state) || (state === 'failed' && nextAttemptAt === undefined);
+const timeOf = ({ periodStart, createdAt }: Run): number => (periodStart ?? createdAt).getTime();
+
+function isNewest(run: Run, among: readonly Run[]): boolean {
+  const others = among.filter(({ job, scope }) => job === run.job && scope === run.scope);
+  return others.every((other) => timeOf(other) <= timeOf(run));
+}
+
+interface Conditions {
+  readonly isOld: (run: Run, before: Date) => boolean;
+  readonly hasEnded: (run: Run, before: Date) => boolean;
+  readonly isOver: (run: Run) => boolean;
+  readonly isNewest: (run: Run, among: readonly Run[]) => boolean;
+}
+
+/** Deletes as it should, but for the conditions that are given. */
+function purging(wrong: Partial<Conditions>) {
+  const right: Conditions = { isOld, hasEnded, isOver, isNewest };
+  const is = { ...right, ...wrong };
+  return ({ runs }: Bench): Pick<Bench['store'], 'purge'> => ({
+    purge({ olderThanMs, limit }) {
+      const before = new Date(runs.now().getTime() - olderThanMs);
+      const all = runs.rows().map(({ run }) => run);
+      const gone = all
+        .filter((run) => is.isOver(run) && is.isOld(run, before) && is.hasEnded(run, before))
+        .filter((run) => !is.isNewest(run, all))
+        .slice(0, limit);
+      for (const run of gone) runs.delete(run);
+      return Promise.resolve(gone.length);
+    },
+  });
+}
+
+export const BROKEN_PURGES: readonly BrokenRunStore[] = [
+  {
+    does: 'deletes the newest run as well',
+    caughtBy: 'L-55 where there is nothing to delete, nothing is',
+    breaks: purging({ isNewest: () => false, isOld: () => true }),
+  },
+  {
+    does: 'deletes behind what has to stay',
+    caughtBy:
+      'L-55 nothing is deleted behind a period whose run has to stay, for it would look like one that was missed',
+    breaks: purging({}),
+  },
+  {
+    does: 'deletes whatever failed',
+    caughtBy: 'L-55 what is over is deleted, and what is not over never, however old',
+    breaks: purging({ isOver: (run) => isOver(run) || run.state === 'failed' }),
+  },
+  {
+    does: 'keeps the newest run of all',
+    caughtBy: 'L-55 the newest run of each job and scope stays',
+    breaks: purging({ isNewest: (run, all) => all.every((other) => timeOf(other) <= timeOf(run)) }),
+  },
+  {
+    does: 'keeps the newest run by its key',
+    caughtBy: 'L-55 the newest custom key, by its making, stays',
+    breaks: purging({ isNewest: (run, all) => all.every((other) => other.periodKey <= run.periodKey) }),
+  },
+  {
+    does: 'takes no notice of the limit',
+    caughtBy: 'L-55 no more are deleted at a time than asked for, and the next time goes on',
+    breaks: ({ store }) => ({ purge: (request) => store.purge({ ...request, limit: 1000 }) }),
+  },
+  {
+    does: 'counts against the limit what it leaves',
+    caughtBy: 'L-55 what is not over does not stand in the way of what is',
+    breaks: ({ store, runs }) => ({
+      purge({ olderThanMs, limit }) {
+        const left = runs.rows().filter(({ run }) => !isOver(run)).length;
+        return store.purge({ olderThanMs, limit: Math.max(0, limit - left) });
+      },
+    }),
+  },
+  {
+    does: 'deletes all events',
+    caughtBy: 'L-55 events go along with their run, and no others',
+    breaks: ({ store, runs }) => ({
+      purge(request) {
+        for (const { events } of runs.rows()) events.length = 0;
+        return store.purge(request);
+      },
+    }),
+  },
+  {
+    does: 'asks for the last write alone',
+    caughtBy: 'L-55 a run whose period ended lately stays, however long ago it was written',
+    breaks: purging({ hasEnded: () => true }),
+  },
+  {
+    does: 'asks for the end of the period alone',
+    caughtBy: 'L-55 a run that was written lately stays, however long ago its period ended',
+    breaks: purging({ isOld: ({ createdAt }, before) => createdAt < before }),
+  },
+  {
+    does: 'keeps the newest of what is over',
+    caughtBy: 'L-55 an unfinished newest run lets the older ones go',
+    breaks: purging({ isNewest: (run, all) => isNewest(run, all.filter(isOver)) }),
+  },
+];

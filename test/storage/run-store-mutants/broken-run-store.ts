@@ -1,0 +1,68 @@
+import type { InMemoryRuns, InMemoryRunStore } from 'cronlatch/memory';
+import type { SettableClock } from 'cronlatch/testing';
+import type { Run, RunEvent } from '#cronlatch/ledger/run';
+import type { RunStore } from '#cronlatch/ledger/run-store';
+
+/** What a store of runs could get wrong, and a case that must notice. */
+export interface BrokenRunStore {
+  readonly does: string;
+  readonly caughtBy: string;
+  readonly breaks: (bench: Bench) => Partial<RunStore>;
+}
+
+/** What the tables below a store could get wrong. */
+export interface BrokenRuns {
+  readonly does: string;
+  readonly caughtBy: string;
+  readonly breaks: (bench: Omit<Bench, 'store'>) => Partial<InMemoryRuns>;
+}
+
+export interface Bench {
+  readonly store: InMemoryRunStore;
+  readonly runs: InMemoryRuns;
+  readonly clock: SettableClock;
+}
+
+type Row = NonNullable<ReturnType<InMemoryRuns['row']>>;
+
+/** A store that writes something else into the row of a call that went well. */
+export function rewriting(
+  method: 'insert' | 'change' | 'complete',
+  rewrite: (run: Run, before: Run | undefined, now: Date) => Partial<Run>,
+) {
+  return ({ store, runs }: Bench): Partial<RunStore> =>
+    afterCalls(store, runs, method, (row, before) => {
+      if (row !== undefined && row.run !== before)
+        row.run = { ...row.run, ...rewrite(row.run, before, runs.now()) };
+    });
+}
+
+/** A store that writes other events than it was given. */
+export function rewritingEvents(
+  method: 'insert' | 'change' | 'complete',
+  rewrite: (events: readonly RunEvent[], before: readonly RunEvent[]) => readonly RunEvent[],
+) {
+  return ({ store, runs }: Bench): Partial<RunStore> =>
+    afterCalls(store, runs, method, (row, _, before) => {
+      row?.events.splice(0, Infinity, ...rewrite(row.events, before));
+    });
+}
+
+function afterCalls(
+  store: InMemoryRunStore,
+  runs: InMemoryRuns,
+  method: 'insert' | 'change' | 'complete',
+  then: (row: Row | undefined, before: Run | undefined, eventsBefore: readonly RunEvent[]) => void,
+): Partial<RunStore> {
+  const act = store[method].bind(store) as (key: Run, ...rest: unknown[]) => Promise<never>;
+  return {
+    [method](key: Run, ...rest: unknown[]) {
+      const { run: before, events = [] } = runs.row(key) ?? {};
+      const eventsBefore = [...events];
+      // The store acts before it returns: nothing comes in between.
+      const acted = act(key, ...rest);
+      then(runs.row(key), before, eventsBefore);
+      return acted;
+    },
+  };
+}

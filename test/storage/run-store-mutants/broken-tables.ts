@@ -1,0 +1,129 @@
+import type { InMemoryRuns } from 'cronlatch/memory';
+import type { RunKey } from '#cronlatch/ledger/run';
+import type { Bench, BrokenRuns } from './broken-run-store';
+
+/** Takes keys for one another that are folded alike. */
+function foldingKeys(fold: (text: string) => string, parts: readonly (keyof RunKey)[] = PARTS) {
+  const folded = (key: RunKey): string =>
+    JSON.stringify(PARTS.map((part) => (parts.includes(part) ? fold(key[part]) : key[part])));
+  return ({ runs }: Omit<Bench, 'store'>): Partial<InMemoryRuns> => ({
+    row: (key) => runs.rows().find(({ run }) => folded(run) === folded(key)),
+  });
+}
+
+const PARTS = ['job', 'scope', 'periodKey'] as const;
+
+const withoutAccents = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '');
+
+export const BROKEN_TABLES: readonly BrokenRuns[] = [
+  {
+    does: 'has a clock of its own in every instance',
+    caughtBy: 'L4 both instances have one now',
+    breaks({ runs }) {
+      const aheadMs = (instances += 1) * 3_600_000;
+      return { now: () => new Date(runs.now().getTime() + aheadMs) };
+    },
+  },
+  {
+    does: 'has a clock that stands still',
+    caughtBy: 'L4 the store’s now moves on with time',
+    breaks({ runs }) {
+      const first = runs.now();
+      return { now: () => first };
+    },
+  },
+  {
+    does: 'is dated by the host',
+    caughtBy: 'L-26 a pending or failed run is due when its time has come, not before',
+    breaks: () => ({ now: () => new Date() }),
+  },
+  {
+    does: 'has no clock at all',
+    caughtBy: 'L4 a look at a job without runs tells now, and nothing else',
+    breaks: () => ({ now: () => new Date(NaN) }),
+  },
+  {
+    does: 'names its place anew for every instance',
+    caughtBy: 'L1 both instances name the same place',
+    breaks: () => ({ id: `mine ${(instances += 1)}` }),
+  },
+  {
+    does: 'takes no notice of scopes',
+    caughtBy: 'L1 job, scope and period each make a run of its own',
+    breaks: foldingKeys(() => '', ['scope']),
+  },
+  {
+    does: 'takes no notice of jobs',
+    caughtBy: 'L3 a claim of another job, scope or period completes nothing',
+    breaks: foldingKeys(() => '', ['job']),
+  },
+  ...PARTS.map((part) => ({
+    does: `takes no notice of case in ${part}`,
+    caughtBy: {
+      job: 'L-57 jobs that look or sort alike have runs of their own',
+      scope: 'L-57 scopes that look or sort alike make runs of their own',
+      periodKey: 'L-57 periods that look or sort alike are runs of their own',
+    }[part],
+    breaks: foldingKeys((text) => text.toLowerCase(), [part]),
+  })),
+  {
+    does: 'takes no notice of accents',
+    caughtBy: 'L-57 a question for one key is not answered with another',
+    breaks: foldingKeys(withoutAccents),
+  },
+  {
+    does: 'normalizes keys',
+    caughtBy: 'L-57 periods that look or sort alike are runs of their own',
+    breaks: foldingKeys((text) => text.normalize()),
+  },
+  {
+    does: 'takes quotes out of keys',
+    caughtBy: 'L-57 keys that would break out of a statement are keys',
+    breaks: foldingKeys((text) => text.replaceAll(/['"\\;]/g, '')),
+  },
+  {
+    does: 'leaves out of a key what nobody can see',
+    caughtBy: 'L-57 random keys are runs of their own',
+    breaks: ({ runs }) => ({
+      add: ({ run, events }) =>
+        runs.add({ run: { ...run, periodKey: run.periodKey.replaceAll(/\p{Cf}/gu, '') }, events }),
+    }),
+  },
+  {
+    does: 'counts code units, and cuts keys to 64',
+    caughtBy: 'L-57 64 characters are exact in every part of a key, also outside the basic plane',
+    breaks: foldingKeys((text) => text.slice(0, 64)),
+  },
+  {
+    does: 'keeps the events of what is deleted',
+    caughtBy: 'L-14 a key that was deleted can be inserted again, without its old events',
+    breaks: keepingEvents(),
+  },
+];
+
+let instances = 0;
+
+function keepingEvents() {
+  return ({ runs }: Omit<Bench, 'store'>): Partial<InMemoryRuns> => {
+    const kept = keptOf(runs);
+    const textOf = ({ job, scope, periodKey }: RunKey) => JSON.stringify([job, scope, periodKey]);
+    return {
+      delete(key) {
+        kept.set(textOf(key), runs.row(key)?.events ?? []);
+        return runs.delete(key);
+      },
+      add: (row) => runs.add({ ...row, events: [...(kept.get(textOf(row.run)) ?? []), ...row.events] }),
+    };
+  };
+}
+
+type Events = NonNullable<ReturnType<InMemoryRuns['row']>>['events'];
+
+const allKept = new WeakMap<InMemoryRuns, Map<string, Events>>();
+
+/** The same for all instances. */
+function keptOf(runs: InMemoryRuns): Map<string, Events> {
+  const kept = allKept.get(runs) ?? new Map<string, Events>();
+  allKept.set(runs, kept);
+  return kept;
+}

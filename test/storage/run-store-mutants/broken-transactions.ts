@@ -1,0 +1,75 @@
+import type { RunStoreMeans } from 'cronlatch/testing';
+import type { InMemoryRuns } from 'cronlatch/memory';
+import type { RunStore } from '#cronlatch/ledger/run-store';
+
+/** How the statements of a store could become part of their caller's transaction, and a case that must notice. */
+export interface BrokenRunTransaction {
+  readonly does: string;
+  readonly caughtBy: string;
+  /** @param inside the store as the caller of the transaction has it, each of whose methods can be replaced */
+  readonly run: (
+    bench: { readonly inside: RunStore; readonly runs: InMemoryRuns },
+    ...transaction: Parameters<RunStoreMeans['ambientTransaction']>
+  ) => Promise<void>;
+}
+
+type Rows = ReturnType<InMemoryRuns['rows']>;
+
+const copyOfRows = (runs: InMemoryRuns): Rows =>
+  runs.rows().map(({ run, events }) => ({ run, events: [...events] }));
+
+function putBack(runs: InMemoryRuns, rows: Rows): void {
+  for (const { run } of runs.rows()) runs.delete(run);
+  for (const row of rows) runs.add(row);
+}
+
+const STATEMENTS_THAT_WRITE = [
+  ['insert', 'L-11 an insert inside a transaction that is rolled back stays, with its event'],
+  ['change', 'L-11 a change inside a transaction that is rolled back stays, with its events'],
+  ['complete', 'L-11 a completion inside a transaction that is rolled back stays'],
+  ['purge', 'L-11 a purge inside a transaction that is rolled back has deleted'],
+] as const;
+
+export const BROKEN_TRANSACTIONS: readonly BrokenRunTransaction[] = [
+  ...STATEMENTS_THAT_WRITE.map(([method, caughtBy]): BrokenRunTransaction => ({
+    does: `rolls back a ${method} with the transaction of its caller`,
+    caughtBy,
+    async run({ inside, runs }, end, body) {
+      let before: Rows | undefined;
+      const act = inside[method].bind(inside) as (...args: unknown[]) => Promise<never>;
+      inside[method] = (...args: unknown[]) => {
+        before ??= copyOfRows(runs);
+        return act(...args);
+      };
+      await body();
+      inside[method] = act;
+      if (end === 'rollback' && before !== undefined) putBack(runs, before);
+    },
+  })),
+  {
+    does: 'writes when the transaction of its caller ends',
+    caughtBy: 'L-11 what is written inside a transaction is seen by others at once',
+    async run({ inside }, _, body) {
+      const insert = inside.insert.bind(inside);
+      const later: (() => Promise<boolean>)[] = [];
+      inside.insert = (...args) => {
+        later.push(() => insert(...args));
+        return Promise.resolve(true);
+      };
+      await body();
+      inside.insert = insert;
+      for (const act of later) await act();
+    },
+  },
+  {
+    does: 'sees what there was when the transaction of its caller began',
+    caughtBy: 'L-11 inside a transaction what was written after its beginning is seen',
+    async run({ inside }, _, body) {
+      const owed = inside.owed.bind(inside);
+      const before = await inside.owed({ timeoutMs: 1000 });
+      inside.owed = () => Promise.resolve(before);
+      await body();
+      inside.owed = owed;
+    },
+  },
+];

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { InvalidLockConfigurationError } from 'cronlatch';
+import { lockTableOf, type LockTableOptions } from '#cronlatch/storage/sql/lock-table';
+import { INJECTED_NAMES } from '#cronlatch/testing/names/injected';
+
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_$]{0,62}$/;
+
+/** Every place in which an application names something in the database. */
+const PLACES: Readonly<Record<string, (identifier: string) => LockTableOptions>> = {
+  lockTable: (lockTable) => ({ lockTable }),
+  'lockTable in a schema': (lockTable) => ({ lockTable, schema: 'locks' }),
+  schema: (schema) => ({ schema }),
+  'columns.name': (name) => ({ columns: { name } }),
+  'columns.lockUntil': (lockUntil) => ({ columns: { lockUntil } }),
+  'columns.lockedAt': (lockedAt) => ({ columns: { lockedAt } }),
+  'columns.lockedBy': (lockedBy) => ({ columns: { lockedBy } }),
+  'columns.fencingToken': (fencingToken) => ({ columns: { fencingToken } }),
+};
+
+/** Every part of what was accepted is an identifier; everything else was a typed error. */
+function isPlainOrRefused(options: LockTableOptions): 'plain' | 'refused' {
+  try {
+    const { path, columns } = lockTableOf(options);
+    assert.ok(path.length === 1 || path.length === 2);
+    for (const part of [path, Object.values<string>({ ...columns })].flat()) assert.match(part, IDENTIFIER);
+    return 'plain';
+  } catch (error) {
+    if (error instanceof InvalidLockConfigurationError) return 'refused';
+    throw error;
+  }
+}
+
+void test('F-67 what would break out of a statement is no identifier, wherever it is given', () => {
+  assert.ok(INJECTED_NAMES.length >= 300);
+  for (const name of INJECTED_NAMES)
+    for (const [place, options] of Object.entries(PLACES)) {
+      const verdict = isPlainOrRefused(options(name));
+      if (!IDENTIFIER.test(name)) assert.equal(verdict, 'refused', `${place}: ${name}`);
+    }
+});
+
+void test('F-67 of random texts nothing is accepted but identifiers', () => {
+  const identifier = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 80 }),
+    fc.stringMatching(/^[A-Za-z_$0-9.`"' -]{0,70}$/),
+    fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_$]{0,64}$/),
+    fc.constantFrom(...INJECTED_NAMES),
+  );
+  const seen = { plain: 0, refused: 0 };
+  const places = fc.constantFrom(...Object.values(PLACES));
+  fc.assert(
+    fc.property(identifier, places, (text, place) => void (seen[isPlainOrRefused(place(text))] += 1)),
+    { numRuns: 10_000 },
+  );
+  // Neither side may be empty, or this would show nothing.
+  assert.ok(seen.plain > 500 && seen.refused > 500, JSON.stringify(seen));
+});
+
+void test('a line break at the end is no part of an identifier', () => {
+  for (const end of ['\n', '\r\n', '\u2028'])
+    for (const options of Object.values(PLACES))
+      assert.throws(() => lockTableOf(options(`locks${end}`)), InvalidLockConfigurationError);
+});
+
+void test('F-67 an identifier has 1 to 63 characters', () => {
+  for (const options of Object.values(PLACES)) {
+    assert.equal(isPlainOrRefused(options('x'.repeat(63))), 'plain');
+    for (const length of [0, 64, 1000])
+      assert.equal(isPlainOrRefused(options('x'.repeat(length))), 'refused');
+  }
+});
+
+void test('what is no text is no identifier', () => {
+  for (const wrong of [null, 0, 1, true, {}, [], ['locks'], Symbol('locks')])
+    for (const [place, options] of Object.entries(PLACES))
+      assert.throws(() => lockTableOf(options(wrong as string)), InvalidLockConfigurationError, place);
+});
+
+void test('one dot parts the schema from its table, and no more', () => {
+  assert.deepEqual(lockTableOf({ lockTable: 'locks.shedlock' }).path, ['locks', 'shedlock']);
+  assert.deepEqual(lockTableOf({ lockTable: 'shedlock', schema: 'locks' }).path, ['locks', 'shedlock']);
+  for (const lockTable of ['a.b.c', '.shedlock', 'locks.', '.', 'locks..shedlock'])
+    assert.throws(() => lockTableOf({ lockTable }), InvalidLockConfigurationError);
+  assert.throws(() => lockTableOf({ lockTable: 'a.b', schema: 'c' }), InvalidLockConfigurationError);
+});
+
+void test('two columns of one name are refused', () => {
+  assert.throws(() => lockTableOf({ columns: { lockedBy: 'name' } }), InvalidLockConfigurationError);
+});

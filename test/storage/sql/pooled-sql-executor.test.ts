@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemClock } from 'cronlatch';
+import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
+import { PooledSqlExecutor } from '#cronlatch/storage/sql/pooled-sql-executor';
+import type { SqlResult } from '#cronlatch/storage/sql/sql-executor';
+import { signal } from '../../support/executor-bench';
+import { turn } from '../../support/lock-bench';
+
+void test('a statement that waits for its turn is not sent, and opens nothing, after close', async () => {
+  let opened = 0;
+  const answer = signal<SqlResult>();
+  const connection = {
+    execute: () => answer.promise,
+    transaction: () => assert.fail(),
+    rollBack: () => assert.fail(),
+    release: () => {},
+    destroy: () => {},
+  };
+  const open = () => Promise.resolve(((opened += 1), connection));
+  const source = { size: 1, open, close: () => Promise.resolve() };
+  const executor = new PooledSqlExecutor(source, sqlite, systemClock);
+  const options = { timeoutMs: 1000, urgent: false };
+  const first = executor.execute({ id: 'first', text: 'first', values: [] }, options);
+  const second = executor.execute({ id: 'second', text: 'second', values: [] }, options);
+  second.catch(() => {}); // Awaited below.
+  await turn();
+  await executor.close();
+  answer.resolve({ rows: [], affectedRows: 0, insertId: 0 });
+  await first;
+  await assert.rejects(second, { progress: 'not-sent' });
+  assert.equal(opened, 1);
+});

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { DataSource } from 'typeorm';
+import { LockStorageError, type LockConfiguration } from 'cronlatch';
+import { createJobGuard } from 'cronlatch/typeorm';
+import { eventually } from '../../support/eventually';
+import { nextEvent } from '../../support/guard-bench';
+import { testOnServer, testOnServers, type ServerBench } from '../../support/server-bench';
+
+const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
+const MAY = 'SELECT, INSERT, UPDATE';
+
+interface User {
+  readonly name: string;
+  readonly account: string;
+  readonly url: string;
+}
+
+/** A user of the test's own, who may use the lock table. */
+async function withUser(
+  { server, database: { ask, url } }: ServerBench,
+  body: (user: User) => Promise<void>,
+  requirement = '',
+): Promise<void> {
+  const name = `u${randomBytes(6).toString('hex')}`;
+  const account = server === 'postgres' ? name : `'${name}'@'%'`;
+  const own = new URL(url);
+  [own.username, own.password] = [name, 'hunter2'];
+  await ask(
+    server === 'postgres'
+      ? `CREATE ROLE ${account} LOGIN PASSWORD 'hunter2'`
+      : `CREATE USER ${account} IDENTIFIED BY 'hunter2' ${requirement}`,
+  );
+  await ask(`GRANT ${MAY} ON shedlock TO ${account}`);
+  try {
+    await body({ name, account, url: own.href });
+  } finally {
+    if (server === 'postgres') await ask(`DROP OWNED BY ${account}`);
+    await ask(server === 'postgres' ? `DROP ROLE ${account}` : `DROP USER ${account}`);
+  }
+}
+
+/** The private PostgreSQL asks nobody for a password; it can refuse a user all the same. */
+const WORDS = {
+  mysql: {
+    revoke: (account: string) => `ALTER USER ${account} IDENTIFIED BY 'rotated'`,
+    restore: (account: string) => `ALTER USER ${account} IDENTIFIED BY 'hunter2'`,
+    refusal: /Access denied/,
+  },
+  postgres: {
+    revoke: (account: string) => `ALTER ROLE ${account} NOLOGIN`,
+    restore: (account: string) => `ALTER ROLE ${account} LOGIN`,
+    refusal: /is not permitted to log in/,
+  },
+};
+
+testOnServers(
+  'F-54 credentials that are changed under an instance refuse its ticks when it has to connect anew, and it works again when they are right',
+  async (bench) => {
+    await bench.application.destroy();
+    const { ask } = bench.database;
+    const words = WORDS[bench.server === 'postgres' ? 'postgres' : 'mysql'];
+    await withUser(bench, async ({ account, url }) => {
+      const options = { logger: false, statementTimeout: '1s' } as const;
+      const guard = await createJobGuard(bench.dataSource({ url }), options);
+      const tick = guard.wrap(JOB, () => 'ran');
+      try {
+        assert.equal(await tick(), 'ran');
+        await ask(words.revoke(account));
+        assert.equal(await tick(), 'ran', 'connections that are open stay so');
+        await bench.stranger.killSessions();
+        let error: unknown;
+        const isRefused = async (): Promise<boolean> => {
+          const failed = nextEvent(guard, 'lock:failed');
+          assert.equal(await tick(), undefined);
+          ({ error } = await failed);
+          assert.ok(error instanceof LockStorageError);
+          // Not the first time, when the statement was sent before the end of its connection was heard of.
+          return error.outcome === 'nothing-ran';
+        };
+        await eventually(isRefused, 'a new connection is refused');
+        assert.ok(error instanceof LockStorageError);
+        assert.match(error.message, words.refusal);
+        assert.doesNotMatch(`${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`, /hunter2/);
+        await ask(words.restore(account));
+        assert.equal(await tick(), 'ran');
+      } finally {
+        await guard.close();
+      }
+    });
+  },
+);
+
+// The other private servers have no certificates.
+testOnServer(
+  'mysql',
+  'F-54 a user who must use TLS gets locks with the TLS options of the application, and an error without',
+  async (bench) => {
+    const asTold = async ({ url }: User): Promise<void> => {
+      await assert.rejects(
+        createJobGuard(bench.dataSource({ url })),
+        (error) => error instanceof LockStorageError && /Access denied/.test(error.message),
+      );
+      const dataSource = new DataSource({ type: 'mysql', url, ssl: { rejectUnauthorized: false } });
+      const guard = await createJobGuard(dataSource);
+      assert.equal((await guard.run(JOB, () => {})).executed, true);
+      await guard.close();
+    };
+    await withUser(bench, asTold, 'REQUIRE SSL');
+  },
+);

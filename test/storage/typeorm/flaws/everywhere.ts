@@ -1,0 +1,53 @@
+import type { Flaw } from './flaw';
+
+/** What can be wrong in the same words on every kind of database. */
+export const NO_TABLE: Flaw = {
+  flaw: 'no table',
+  changes: ['DROP TABLE shedlock'],
+  ...{ code: 'missing-table', says: /is missing.*run the migration/, isMended: false },
+};
+
+export const NO_TOKEN: Flaw = {
+  flaw: 'no token',
+  changes: ['ALTER TABLE shedlock DROP COLUMN fencing_token'],
+  ...{
+    code: 'no-fencing-token',
+    severity: 'warning',
+    says: /no column 'fencing_token', so its locks have no/,
+  },
+};
+
+export function view(rename: string): Flaw {
+  return {
+    flaw: 'a view',
+    changes: [rename, 'CREATE VIEW shedlock AS SELECT * FROM locks'],
+    ...{ code: 'unsuitable-table', says: /is a view, not a table\. Let the migration/, isMended: false },
+  };
+}
+
+export const NEEDED_COLUMNS = ['name', 'lock_until', 'locked_at', 'locked_by'] as const;
+
+export function withoutColumn(column: string, changes: readonly string[]): Flaw {
+  return {
+    flaw: `no column ${column}`,
+    changes,
+    ...{ code: 'missing-column', says: new RegExp(`no column '${column}'\\. Create`), isMended: false },
+  };
+}
+
+export function columnNeedsValue(changes: readonly string[]): Flaw {
+  return {
+    flaw: 'a further column that needs a value',
+    changes,
+    ...{
+      code: 'column-needs-value',
+      says: /'region' that needs a value.*Give it a default/,
+      isMended: false,
+    },
+  };
+}
+
+/** @param flaw what is wrong with the key */
+export function namesNotUnique(flaw: string, changes: readonly string[]): Flaw {
+  return { flaw, changes, code: 'names-not-unique', says: /on 'name' alone/ };
+}

@@ -1,0 +1,169 @@
+import type { DatabaseName } from '../../../support/databases';
+import type { Flaw } from './flaw';
+
+const RUN = 'ALTER TABLE cronlatch_run';
+const NOT_MENDED = { isMended: false } as const;
+
+const missing = (table: string): Flaw => ({
+  flaw: `no table ${table}`,
+  changes: [`DROP TABLE ${table}`],
+  ...{ code: 'missing-table', says: /is missing.*createCronlatchMigration\({ tables: \['ledger'\] }\)/ },
+  ...NOT_MENDED,
+});
+
+/** Where one statement takes a column away. */
+const EVERYWHERE: readonly Flaw[] = [
+  missing('cronlatch_run'),
+  missing('cronlatch_run_event'),
+  {
+    flaw: 'no column that a later version has added',
+    changes: [`${RUN} DROP COLUMN first_started_at`],
+    ...{ code: 'missing-column', says: /no column 'first_started_at'\. Run: ALTER TABLE/ },
+  },
+  {
+    flaw: 'no column that a row cannot be without',
+    changes: [`${RUN} DROP COLUMN generation`],
+    ...{ code: 'missing-column', says: /no column 'generation'\. Create the table anew/, ...NOT_MENDED },
+  },
+];
+
+const UNIQUE = {
+  code: 'runs-not-unique',
+  says: /no unique index on \(job_name, scope, period_key\)/,
+} as const;
+
+const needsValue = (type: string): Flaw => ({
+  flaw: 'a further column that needs a value',
+  changes: [`${RUN} ADD COLUMN region ${type} NOT NULL`],
+  ...{ code: 'column-needs-value', says: /'region' that needs a value, so that no run/, ...NOT_MENDED },
+});
+
+const modified = (column: string): readonly string[] => [`${RUN} MODIFY ${column}`];
+
+const MYSQL: readonly Flaw[] = [
+  ...EVERYWHERE,
+  needsValue('INT'),
+  {
+    flaw: 'an engine without transactions',
+    changes: [`${RUN} ENGINE = MyISAM`],
+    ...{ code: 'unsuitable-table', says: /is kept by MyISAM, which has no transactions/, ...NOT_MENDED },
+  },
+  { flaw: 'no key', changes: [`${RUN} DROP KEY uq_cronlatch_run`], ...UNIQUE },
+  {
+    flaw: 'a key on the beginning of a name',
+    changes: [
+      `${RUN} DROP KEY uq_cronlatch_run`,
+      `${RUN} ADD UNIQUE KEY other (job_name(9), scope, period_key)`,
+      `${RUN} ADD UNIQUE KEY wider (job_name, scope, period_key, attempt)`,
+    ],
+    ...UNIQUE,
+  },
+  ...['job_name', 'scope', 'period_key'].map((column): Flaw => ({
+    flaw: `a ${column} that folds`,
+    changes: modified(`${column} VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci NOT NULL`),
+    ...{ code: 'inexact-names', says: new RegExp(`'${column}' to which different names can be equal`) },
+  })),
+  {
+    flaw: 'errors that are not Unicode',
+    changes: modified('error TEXT CHARACTER SET latin1 NULL'),
+    ...{ code: 'inexact-names', says: /'error' that does not take every character/ },
+  },
+  {
+    flaw: 'a claim that is too short',
+    changes: modified('claimed_by VARCHAR(100) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL'),
+    ...{ code: 'column-too-short', says: /'claimed_by' for 100 characters, but it may have up to 255/ },
+  },
+  {
+    flaw: 'results that are too short',
+    changes: modified('result TEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL'),
+    ...{ code: 'column-too-short', says: /'result' for 65535 characters/ },
+  },
+  {
+    flaw: 'an instant of another type',
+    changes: modified('lease_until VARCHAR(40) NULL'),
+    ...{ code: 'wrong-type', says: /'lease_until' of type varchar.*must be DATETIME\(6\)/, ...NOT_MENDED },
+  },
+  {
+    flaw: 'an instant of whole seconds',
+    changes: modified('next_attempt_at DATETIME NULL'),
+    ...{ code: 'imprecise-time', says: /'next_attempt_at' with 0 digits/ },
+  },
+  {
+    flaw: 'an instant in the time zone of sessions that are shared',
+    changes: modified('lease_until TIMESTAMP(6) NULL'),
+    ...{
+      code: 'session-time-zone',
+      says: /'lease_until' of type timestamp/,
+      connections: 'shared',
+      ...NOT_MENDED,
+    },
+  },
+  {
+    flaw: 'an id that nobody counts',
+    changes: modified('id BIGINT UNSIGNED NOT NULL'),
+    ...{ code: 'column-needs-value', says: /'id' that does not number its rows/, ...NOT_MENDED },
+  },
+];
+
+const POSTGRES: readonly Flaw[] = [
+  ...EVERYWHERE,
+  needsValue('INT'),
+  {
+    flaw: 'a table that a crash empties',
+    changes: [`${RUN} SET UNLOGGED`],
+    ...{ code: 'unsuitable-table', says: /is UNLOGGED/, ...NOT_MENDED },
+  },
+  { flaw: 'no key', changes: ['DROP INDEX uq_cronlatch_run'], ...UNIQUE },
+  {
+    flaw: 'a key on a part of the rows',
+    changes: [
+      'DROP INDEX uq_cronlatch_run',
+      `CREATE UNIQUE INDEX part ON cronlatch_run (job_name, scope, period_key) WHERE state <> 'skipped'`,
+      'CREATE UNIQUE INDEX wider ON cronlatch_run (job_name, scope, period_key, attempt)',
+      'CREATE UNIQUE INDEX folded ON cronlatch_run (lower(job_name), scope, period_key)',
+    ],
+    ...UNIQUE,
+  },
+  {
+    flaw: 'a scope that folds',
+    changes: ['CREATE EXTENSION citext', `${RUN} ALTER COLUMN scope TYPE citext`],
+    ...{ code: 'inexact-names', says: /'scope' to which different names can be equal/ },
+  },
+  {
+    flaw: 'a claim that is too short',
+    changes: [`${RUN} ALTER COLUMN claimed_by TYPE varchar(100)`],
+    ...{ code: 'column-too-short', says: /'claimed_by' for 100 characters/ },
+  },
+  {
+    flaw: 'an instant without a time zone',
+    changes: [`${RUN} ALTER COLUMN lease_until TYPE timestamp`],
+    ...{ code: 'wrong-type', says: /'lease_until' of type timestamp,.*must be timestamptz/, ...NOT_MENDED },
+  },
+  {
+    flaw: 'an instant of whole seconds',
+    changes: [`${RUN} ALTER COLUMN next_attempt_at TYPE timestamptz(0)`],
+    ...{ code: 'imprecise-time', says: /'next_attempt_at' with 0 digits/ },
+  },
+];
+
+const SQLITE: readonly Flaw[] = [
+  ...EVERYWHERE,
+  { flaw: 'no key', changes: ['DROP INDEX uq_cronlatch_run'], ...UNIQUE },
+  {
+    flaw: 'a key that folds',
+    changes: [
+      'DROP INDEX uq_cronlatch_run',
+      'CREATE UNIQUE INDEX folds ON cronlatch_run (job_name COLLATE NOCASE, scope, period_key)',
+      `CREATE UNIQUE INDEX part ON cronlatch_run (job_name, scope, period_key) WHERE state <> 'skipped'`,
+    ],
+    ...UNIQUE,
+  },
+];
+
+/** Tables of the ledger that differ in one thing from those of the migration. */
+export const RUN_FLAWS: Readonly<Record<DatabaseName, readonly Flaw[]>> = {
+  mysql: MYSQL,
+  mariadb: MYSQL,
+  postgres: POSTGRES,
+  sqlite: SQLITE,
+};

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { ClaimLostError } from 'cronlatch';
+import { createJobGuard } from 'cronlatch/typeorm';
+import { closeDay, countedTask } from '../../support/close-day';
+import { testOnEvery } from '../../support/databases';
+import { reasonOf, runningJob } from '../../support/guard-bench';
+import { ledgerDataSource } from '../../support/run-places';
+
+const TABLES = ['shedlock', 'cronlatch_run'];
+
+testOnEvery(
+  'F-33 a fail-over that loses a claim lets another run the day, and the first one completes nothing',
+  async (database) => {
+    const dataSource = await ledgerDataSource(database);
+    const options = { logger: false, dueEvery: false } as const;
+    const [first, second] = [
+      await createJobGuard(dataSource, options),
+      await createJobGuard(dataSource, options),
+    ];
+    try {
+      const job = await runningJob(first, closeDay());
+      for (const table of TABLES) await dataSource.query(`DELETE FROM ${table}`);
+      const { task, runs } = countedTask();
+      assert.deepEqual(await second.run(closeDay(), task), { executed: true, value: 'done' });
+      job.finish('stale');
+      assert.ok((await reasonOf(job.result)) instanceof ClaimLostError);
+      const run = await first.ledger.last('close-day');
+      assert.deepEqual([run?.state, run?.result, runs()], ['completed', '"done"', 1]);
+    } finally {
+      await first.close();
+      await second.close();
+      await dataSource.destroy();
+    }
+  },
+);

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { DataSource } from 'typeorm';
+import { TypeOrmLockProvider } from 'cronlatch/typeorm';
+import { testOnOwn } from '../../support/databases';
+import { lockRows } from '../../support/lock-table';
+import { OwnServerBench } from '../../support/own-server-bench';
+
+const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
+
+for (const server of ['mysql', 'mariadb'] as const) {
+  testOnOwn(
+    server,
+    'F-48 on a server that switches autocommit off for everybody, a lock is committed, or an error',
+    async () => {
+      const bench = await OwnServerBench.on(server);
+      // Not subject to it.
+      const administrator = await bench.administrator();
+      await administrator.query(`SET GLOBAL init_connect = 'SET autocommit = 0'`);
+      const application = await new DataSource(bench.application.options).initialize();
+      const [own, shared] = [
+        new TypeOrmLockProvider(application),
+        new TypeOrmLockProvider(application, { connections: 'shared' }),
+      ];
+      try {
+        const [settings] = await application.query<{ off: unknown }[]>('SELECT @@autocommit = 0 AS off');
+        assert.equal(Number(settings?.off), 1);
+        await assert.rejects(shared.lock(JOB), /left inside a transaction/);
+        assert.deepEqual(await administrator.query('SELECT name FROM app.shedlock'), []);
+
+        const lock = await own.lock(JOB);
+        assert.deepEqual(await administrator.query('SELECT name FROM app.shedlock'), [{ name: 'job' }]);
+        assert.equal(await lock?.unlock(), true);
+        const rows = await lockRows(bench.application);
+        assert.deepEqual(
+          rows.map(({ held }) => held),
+          [false],
+        );
+      } finally {
+        await administrator.destroy();
+        await own.close();
+        await shared.close();
+        await application.destroy();
+        await bench.dispose();
+      }
+    },
+  );
+}

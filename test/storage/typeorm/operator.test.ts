@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { DataSource } from 'typeorm';
+import { SchemaMismatchError, type LockConfiguration } from 'cronlatch';
+import { createCronlatchMigration, createJobGuard } from 'cronlatch/typeorm';
+import { testOnEvery } from '../../support/databases';
+import { nextEvent, runningJob } from '../../support/guard-bench';
+import { insertLockRow, lockRows, migratedDataSource, shiftBack } from '../../support/lock-table';
+
+const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '30s' };
+const FAR_AWAY_MS = 10 * 365 * 24 * 3_600_000;
+
+testOnEvery(
+  'F-60 a job whose row is deleted is told at its next renewal, and the token after it is higher',
+  async (database) => {
+    const dataSource = await migratedDataSource(database);
+    const guard = await createJobGuard(dataSource, { logger: false });
+    const other = await createJobGuard(dataSource);
+    // The library's own timers keep no process alive, and neither does a file.
+    const alive = setInterval(() => {}, 60_000);
+    try {
+      const job = await runningJob(guard, { ...JOB, keepAlive: '300ms' });
+      const lost = nextEvent(guard, 'lock:lost');
+      await dataSource.query('DELETE FROM shedlock');
+      assert.equal((await lost).name, 'job');
+      assert.equal(job.lock.signal.aborted, true);
+      const next = await other.run(JOB, ({ fencingToken }) => fencingToken);
+      assert.ok(next.executed && (next.value ?? 0) > (job.lock.fencingToken ?? Infinity));
+      job.finish('late');
+      assert.deepEqual(await job.result, { executed: true, value: 'late' });
+      assert.equal((await lockRows(dataSource))[0]?.token, next.value, 'the late release changed nothing');
+    } finally {
+      clearInterval(alive);
+      await guard.close();
+      await other.close();
+      await dataSource.destroy();
+    }
+  },
+);
+
+testOnEvery(
+  'F-62 a row that is edited to end in ten years is held, one that is edited to have ended is free, and each grant starts afresh',
+  async (database) => {
+    const dataSource = await migratedDataSource(database);
+    const guard = await createJobGuard(dataSource);
+    try {
+      await insertLockRow(dataSource, { name: 'job', lockedBy: 'operator', endsInMs: FAR_AWAY_MS });
+      assert.deepEqual(await guard.run(JOB, () => 'ran'), { executed: false, reason: 'locked' });
+      await shiftBack(dataSource, 2 * FAR_AWAY_MS);
+      assert.deepEqual(await guard.run(JOB, () => 'ran'), { executed: true, value: 'ran' });
+      const job = await runningJob(guard, JOB);
+      const [row] = await lockRows(dataSource);
+      assert.equal((row?.lockUntilUs ?? 0) - (row?.lockedAtUs ?? 0), 30_000_000);
+      job.finish();
+      await job.result;
+    } finally {
+      await guard.close();
+      await dataSource.destroy();
+    }
+  },
+);
+
+testOnEvery(
+  'F-63 a guard that is started before its table exists refuses each tick, and works when the table is there',
+  async (database) => {
+    const dataSource = await new DataSource(database.options).initialize();
+    const guard = await createJobGuard(dataSource, { lazy: true, logger: false });
+    const tick = guard.wrap(JOB, () => 'ran');
+    try {
+      for (let before = 1; before <= 2; before += 1) {
+        const failed = nextEvent(guard, 'lock:failed');
+        assert.equal(await tick(), undefined);
+        assert.ok((await failed).error instanceof SchemaMismatchError);
+      }
+      const runner = dataSource.createQueryRunner();
+      await new (createCronlatchMigration({ tables: ['lock'] }))().up(runner);
+      await runner.release();
+      assert.equal(await tick(), 'ran');
+    } finally {
+      await guard.close();
+      await dataSource.destroy();
+    }
+  },
+);
+
+testOnEvery(
+  'F-70 two applications with a table each do not meet over the same name; in one table they do',
+  async (database) => {
+    const dataSource = await migratedDataSource(database);
+    const runner = dataSource.createQueryRunner();
+    await new (createCronlatchMigration({ tables: ['lock'], lockTable: 'billing_locks' }))().up(runner);
+    await runner.release();
+    const guards = await Promise.all(
+      ['shedlock', 'billing_locks', 'shedlock'].map((lockTable) => createJobGuard(dataSource, { lockTable })),
+    );
+    const [shop, billing, another] = guards;
+    try {
+      assert.ok(shop && billing && another);
+      const job = await runningJob(shop, JOB);
+      assert.equal((await billing.run(JOB, () => {})).executed, true);
+      assert.deepEqual(await another.run(JOB, () => {}), { executed: false, reason: 'locked' });
+      job.finish();
+      await job.result;
+    } finally {
+      for (const guard of guards) await guard.close();
+      await dataSource.destroy();
+    }
+  },
+);

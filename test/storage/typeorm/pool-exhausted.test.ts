@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { LockStorageError, type LockConfiguration } from 'cronlatch';
+import { createJobGuard } from 'cronlatch/typeorm';
+import { reasonOf } from '../../support/guard-bench';
+import { testOnServers } from '../../support/server-bench';
+
+const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
+
+testOnServers(
+  'F-44 when jobs hold the whole of a pool that is shared, a tick is an error in time, and the next one runs',
+  async (bench) => {
+    const application = await bench.connected({ poolSize: 1 });
+    const options = { connections: 'shared', logger: false, statementTimeout: '300ms' } as const;
+    const guard = bench.closeAtEnd(await createJobGuard(application, options));
+    const result = await guard.run(JOB, () =>
+      application.transaction(async () => {
+        const error = await reasonOf(guard.run({ ...JOB, name: 'other' }, () => assert.fail('ran')));
+        assert.ok(error instanceof LockStorageError);
+        assert.equal(error.outcome, 'nothing-ran');
+        return 'done';
+      }),
+    );
+    assert.deepEqual(result, { executed: true, value: 'done' });
+    assert.equal((await guard.run({ ...JOB, name: 'other' }, () => {})).executed, true);
+  },
+);

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { DataSource } from 'typeorm';
+import { LockStorageError } from 'cronlatch';
+import { createJobGuard } from 'cronlatch/typeorm';
+import { nextEvent } from '../../support/guard-bench';
+
+function message(type: string, content: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(content.length + 4);
+  return Buffer.concat([Buffer.from(type), length, content]);
+}
+
+const GOODBYE = 'terminating connection due to administrator command';
+const WELCOME_AND_GOODBYE = Buffer.concat([
+  message('R', Buffer.alloc(4)), // let in
+  message('Z', Buffer.from('I')), // ready for statements
+  message('E', Buffer.from(`SFATAL\0VFATAL\0C57P01\0M${GOODBYE}\0\0`)),
+]);
+
+/** A server that is told to shut down just when it has let somebody in, and says both in one packet. */
+async function closingServer(): Promise<{ url: string; close(): void }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {}); // The client may be gone first.
+    socket.once('data', () => socket.end(WELCOME_AND_GOODBYE));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `postgres://app@127.0.0.1:${(server.address() as AddressInfo).port}/app`,
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+void test('F-30 a PostgreSQL that says goodbye in the packet in which it lets somebody in is a tick that fails, and no end of the process', async () => {
+  const server = await closingServer();
+  const dataSource = new DataSource({ type: 'postgres', url: server.url });
+  const guard = await createJobGuard(dataSource, { lazy: true, logger: false, statementTimeout: '1s' });
+  try {
+    for (let tick = 1; tick <= 3; tick += 1) {
+      const failed = nextEvent(guard, 'lock:failed');
+      await assert.rejects(
+        guard.run({ name: 'job', lockAtMostFor: '1m' }, () => assert.fail('ran')),
+        (error) => error instanceof LockStorageError && error.outcome === 'nothing-ran',
+      );
+      await failed;
+    }
+  } finally {
+    await guard.close();
+    server.close();
+  }
+});

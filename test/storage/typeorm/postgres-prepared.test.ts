@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import type { LockProvider } from 'cronlatch';
+import { testOn } from '../../support/databases';
+import { ServerBench } from '../../support/server-bench';
+
+async function lockAndUnlock(provider: LockProvider): Promise<void> {
+  const lock = await provider.lock({ name: 'job', lockAtMostFor: '1m' });
+  assert.equal(await lock?.extend('2m'), true);
+  assert.equal(await lock?.unlock(), true);
+}
+
+testOn('postgres', 'F-53 statements that the server no longer has prepared are sent whole', async () => {
+  const bench = await ServerBench.on('postgres');
+  const application = await bench.connected({ poolSize: 1 });
+  const provider = bench.provider({ connections: 'shared' }, application);
+  await lockAndUnlock(provider);
+  // What a pooler does between two clients.
+  await application.query('DISCARD ALL');
+  await lockAndUnlock(provider);
+  await bench.dispose();
+});
+
+testOn('postgres', 'a column of another type costs no attempt, though its plans are void', async () => {
+  const bench = await ServerBench.on('postgres');
+  const provider = bench.provider();
+  await lockAndUnlock(provider);
+  await bench.application.query('ALTER TABLE shedlock ALTER COLUMN fencing_token TYPE numeric');
+  await lockAndUnlock(provider);
+  await bench.dispose();
+});

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { createConnection } from 'mysql2/promise';
+import type { DataSource } from 'typeorm';
+import { TypeOrmLockProvider } from 'cronlatch/typeorm';
+import { withChangedTable } from '../../support/changed-table';
+import { testOnOwn, testWith, type TestDatabase } from '../../support/databases';
+import { lockRows, migratedDataSource } from '../../support/lock-table';
+import { ownServer } from '../../support/own-server';
+
+const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
+
+/** The one connection of an application, which the provider shares, so that what it prepares there can be seen. */
+async function withOneSession(
+  database: TestDatabase,
+  body: (dataSource: DataSource, runOnce: () => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const dataSource = await migratedDataSource(database, { poolSize: 1 });
+  const provider = new TypeOrmLockProvider(dataSource, { connections: 'shared' });
+  const runOnce = async (): Promise<void> => {
+    const lock = await provider.lock(JOB);
+    assert.ok(lock?.fencingToken);
+    assert.equal(await lock.unlock(), true);
+  };
+  try {
+    await body(dataSource, runOnce);
+  } finally {
+    await provider.close();
+    await dataSource.destroy();
+  }
+}
+
+async function preparedNames(dataSource: DataSource): Promise<string[]> {
+  const rows = await dataSource.query<{ name: string }[]>(
+    'SELECT name FROM pg_prepared_statements ORDER BY name',
+  );
+  return rows.map(({ name }) => name);
+}
+
+testWith('postgres', 'statements are prepared once, by names that say whose they are', (database) =>
+  withOneSession(database, async (dataSource, runOnce) => {
+    await runOnce();
+    const names = await preparedNames(dataSource);
+    assert.equal(names.length, 4, 'the look at the table, take over, insert, unlock');
+    for (const name of names) assert.match(name, /^cronlatch_[0-9a-f]{24}$/);
+    await runOnce();
+    await runOnce();
+    assert.deepEqual(await preparedNames(dataSource), names);
+  }),
+);
+
+testWith('postgres', 'F-53 statements that a pooler has forgotten are sent unprepared', (database) =>
+  withOneSession(database, async (dataSource, runOnce) => {
+    await runOnce();
+    for (const forget of ['DEALLOCATE ALL', 'DISCARD ALL']) {
+      await dataSource.query(forget);
+      await runOnce();
+      assert.deepEqual(await preparedNames(dataSource), [], 'and so from then on');
+    }
+  }),
+);
+
+testWith('postgres', 'F-53 statements whose names somebody else has taken are sent unprepared', (database) =>
+  withOneSession(database, async (dataSource, runOnce) => {
+    await runOnce();
+    const names = await preparedNames(dataSource);
+    await withOneSession(database, async (another, runThere) => {
+      for (const name of names) await another.query(`PREPARE "${name}" AS SELECT 'not the lock'`);
+      await runThere();
+      await runThere();
+    });
+  }),
+);
+
+testWith(
+  'postgres',
+  'statements that were prepared for a table that has changed are sent unprepared',
+  async (database) => {
+    await withChangedTable(database, [], {}, async ({ dataSource, provider }) => {
+      const first = await provider.lock(JOB);
+      assert.equal(await first?.unlock(), true);
+      await (await provider.lock(JOB))?.unlock();
+      await dataSource.query('ALTER TABLE shedlock ALTER COLUMN fencing_token TYPE numeric');
+      const lock = await provider.lock(JOB);
+      assert.ok((lock?.fencingToken ?? 0) > (first?.fencingToken ?? Infinity));
+      assert.equal(await provider.lock(JOB), undefined);
+      assert.equal(await lock?.unlock(), true);
+    });
+  },
+);
+
+for (const server of ['mysql', 'mariadb'] as const) {
+  testWith(server, 'statements are prepared once, and executed ever after', (database) =>
+    withOneSession(database, async (dataSource, runOnce) => {
+      const counts = async (): Promise<Record<string, number>> => {
+        const rows = await dataSource.query<{ Variable_name: string; Value: string }[]>(
+          `SHOW SESSION STATUS WHERE Variable_name IN ('Com_stmt_prepare', 'Com_stmt_execute')`,
+        );
+        return Object.fromEntries(rows.map((row) => [row.Variable_name, Number(row.Value)]));
+      };
+      await runOnce();
+      assert.deepEqual(await counts(), { Com_stmt_prepare: 4, Com_stmt_execute: 4 });
+      await runOnce();
+      await runOnce();
+      assert.deepEqual(await counts(), { Com_stmt_prepare: 4, Com_stmt_execute: 8 });
+    }),
+  );
+
+  testOnOwn(
+    server,
+    'F-53 where there is no room for a prepared statement, locks are kept all the same, by any name',
+    async () => {
+      const own = await ownServer(server);
+      const root = await createConnection({ uri: own.url });
+      try {
+        await root.query('CREATE DATABASE app');
+        await root.query('SET GLOBAL max_prepared_stmt_count = 0');
+        // Here a backslash is a character as all others, and what does not fit is cut.
+        await root.query(`SET GLOBAL sql_mode = 'NO_BACKSLASH_ESCAPES'`);
+        const url = new URL(own.url);
+        url.pathname = '/app';
+        const dataSource = await migratedDataSource({
+          options: { type: server, url: url.href },
+          environment: {},
+          dispose: () => own.stop(),
+        });
+        const names = [
+          `it's`,
+          `it''s`,
+          `a\\'b`,
+          'a\\b',
+          'a"b',
+          `' OR '' = '`,
+          `\\' OR 1 = 1 -- x`,
+          'jöb',
+          '😀',
+          '?',
+          '0',
+        ];
+        for (const connections of ['own', 'shared'] as const) {
+          await dataSource.query('DELETE FROM shedlock');
+          const provider = new TypeOrmLockProvider(dataSource, { connections });
+          assert.deepEqual(await provider.verifySchema(), []);
+          for (const name of names) {
+            const lock = await provider.lock({ ...JOB, name });
+            assert.ok(lock?.fencingToken, name);
+            assert.equal(await provider.lock({ ...JOB, name }), undefined, name);
+            assert.equal(await lock.extend('20m'), true, name);
+            assert.equal(await lock.unlock(), true, name);
+          }
+          const rows = await lockRows(dataSource);
+          assert.deepEqual(rows.map(({ name }) => name).sort(), [...names].sort());
+          await provider.close();
+        }
+        await dataSource.destroy();
+      } finally {
+        root.destroy();
+        await own.stop();
+      }
+    },
+  );
+}

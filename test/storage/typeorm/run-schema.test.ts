@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { DataSource } from 'typeorm';
+import { SchemaMismatchError } from 'cronlatch';
+import {
+  createCronlatchMigration,
+  createLedgerEntities,
+  TypeOrmRunStore,
+  type RunEventRow,
+  type RunRow,
+} from 'cronlatch/typeorm';
+import { databaseOn, SERVER_NAMES, testOn, testOnEvery, testWith } from '../../support/databases';
+import { testRunStores, withRunStore } from '../../support/run-bench';
+import { ledgerDataSource } from '../../support/run-places';
+import { CLAIM, FAILED, LIMIT, RUNNING } from '../../support/runs';
+import { RUN_FLAWS } from './flaws/runs';
+
+testRunStores('of the tables that the migration makes there is nothing to say', async (bench) => {
+  assert.deepEqual(await bench.store.verifySchema(), []);
+  await bench.store.check();
+  assert.deepEqual(bench.warnings, []);
+});
+
+testOnEvery('to TypeORM, the tables of the migration are those of the entities', async (database) => {
+  const entities = createLedgerEntities({ type: database.options.type });
+  const dataSource = await ledgerDataSource(database, { entities });
+  const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+  assert.deepEqual(
+    upQueries.map(({ query }) => query),
+    [],
+  );
+  await dataSource.destroy();
+});
+
+testOnEvery(
+  'tables that TypeORM has synchronized hold runs, and can be read as entities',
+  async (database) => {
+    const entities = createLedgerEntities({ type: database.options.type });
+    const dataSource = new DataSource({ ...database.options, entities, synchronize: true });
+    await dataSource.initialize();
+    const store = new TypeOrmRunStore(dataSource);
+    try {
+      assert.deepEqual(await store.verifySchema(), []);
+      await store.insert({ ...RUNNING, event: FAILED }, LIMIT);
+      const [run] = await dataSource.getRepository<RunRow>(entities[0]).find();
+      const [event] = await dataSource.getRepository<RunEventRow>(entities[1]).find();
+      assert.deepEqual([run?.jobName, run?.state, event?.kind], [RUNNING.job, 'running', 'failed']);
+      assert.equal(String(event?.runId), String(run?.id));
+    } finally {
+      await store.close();
+      await dataSource.destroy();
+    }
+  },
+);
+
+testOnEvery('the migration may run twice, and be undone', async (database) => {
+  const dataSource = await ledgerDataSource(database);
+  const migration = new (createCronlatchMigration({ tables: ['ledger'] }))();
+  const runner = dataSource.createQueryRunner();
+  await migration.up(runner);
+  await migration.up(runner);
+  await migration.down(runner);
+  await migration.down(runner);
+  await runner.release();
+  const store = new TypeOrmRunStore(dataSource);
+  await assert.rejects(store.check(), (error) => {
+    assert.ok(error instanceof SchemaMismatchError);
+    assert.equal(
+      error.message.match(/is missing.*createCronlatchMigration\({ tables: \['ledger'\] }\)/g)?.length,
+      2,
+    );
+    return true;
+  });
+  await store.close();
+  await dataSource.destroy();
+});
+
+testRunStores(
+  'tables that vanish are an error that says so, and are used again when they are back',
+  async (bench) => {
+    const { store, application } = bench;
+    await store.insert(RUNNING, LIMIT);
+    const runner = application.createQueryRunner();
+    const migration = new (createCronlatchMigration({ tables: ['ledger'] }))();
+    await migration.down(runner);
+    const gone = {
+      code: 'CRONLATCH_SCHEMA_MISMATCH',
+      outcome: 'nothing-ran',
+      message: /tables: \['ledger'\]/,
+    };
+    await assert.rejects(
+      store.change(CLAIM, () => ({ value: 0 }), LIMIT),
+      gone,
+    );
+    await assert.rejects(store.insert(RUNNING, LIMIT), gone);
+    await migration.up(runner);
+    await runner.release();
+    assert.equal(await store.insert(RUNNING, LIMIT), true);
+  },
+);
+
+for (const [server, flaws] of Object.entries(RUN_FLAWS)) {
+  for (const { flaw, changes, code, says, connections = 'own', isMended = true } of flaws) {
+    testWith(server as keyof typeof RUN_FLAWS, `runs: ${flaw}: ${code}`, (database) =>
+      withRunStore(database, { changes, connections }, async ({ store, application }) => {
+        const findings = await store.verifySchema();
+        assert.deepEqual(
+          findings.map((finding) => [finding.severity, finding.code]),
+          [['error', code]],
+        );
+        const [{ message = '', remedy = undefined } = {}] = findings;
+        assert.match(message, says);
+        await assert.rejects(store.check(), { code: 'CRONLATCH_SCHEMA_MISMATCH', message });
+        await assert.rejects(store.insert(RUNNING, LIMIT), { message, outcome: 'nothing-ran' });
+        assert.equal(remedy !== undefined, isMended);
+        if (remedy === undefined) return;
+        await application.query(remedy);
+        assert.deepEqual(await store.verifySchema(), []);
+        assert.equal(await store.insert(RUNNING, LIMIT), true);
+      }),
+    );
+  }
+}
+
+for (const server of SERVER_NAMES) {
+  testOn(server, 'the tables can be in another schema, under another name, with wider names', async () => {
+    const database = await databaseOn(server);
+    const place = server === 'postgres' ? 'ops' : `${database.name}_ops`;
+    await database.ask(`CREATE SCHEMA ${place}`);
+    const options = { runTable: 'Runs', schema: place, nameLength: 200 };
+    const migrations = [createCronlatchMigration({ tables: ['ledger'], ...options })];
+    const dataSource = await new DataSource({ ...database.options, migrations }).initialize();
+    const store = new TypeOrmRunStore(dataSource, options);
+    try {
+      assert.match((await store.verifySchema())[0]?.message ?? '', /nameLength: 200/);
+      await dataSource.runMigrations();
+      assert.deepEqual(await store.verifySchema(), []);
+      assert.equal(await store.insert({ ...RUNNING, job: 'j'.repeat(200) }, LIMIT), true);
+      assert.ok(store.id.endsWith(`:${place}.Runs`));
+    } finally {
+      await store.close();
+      await dataSource.destroy();
+      if (server !== 'postgres') await database.ask(`DROP SCHEMA ${place}`);
+      await database.dispose();
+    }
+  });
+}
+
+testOnEvery(
+  'a further unique index that is in a run’s way is an error, not a run that is there',
+  async (database) => {
+    const changes = ['CREATE UNIQUE INDEX beginnings ON cronlatch_run (job_name, period_start)'];
+    await withRunStore(database, { changes }, async ({ store }) => {
+      assert.equal(await store.insert(RUNNING, LIMIT), true);
+      assert.equal(await store.insert(RUNNING, LIMIT), false);
+      for (const event of [undefined, FAILED]) {
+        await assert.rejects(store.insert({ ...RUNNING, periodKey: 'other', event }, LIMIT), {
+          code: 'CRONLATCH_SCHEMA_MISMATCH',
+          message: /in the way of the run of job 'close-day' for 'other'\. Is there a further unique index\?/,
+        });
+      }
+    });
+  },
+);

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { TypeOrmLockProvider, TypeOrmRunStore } from 'cronlatch/typeorm';
+import { DatabaseAccess } from '#cronlatch/storage/typeorm/database-access';
+import { createRunTables } from '../../support/run-places';
+import { CLAIM, FAILED, LIMIT, PENDING, RUNNING } from '../../support/runs';
+import { testOnServers } from '../../support/server-bench';
+import { statementLog } from '../../support/statement-log';
+
+testOnServers('each step of the ledger costs the statements that it must', async (bench) => {
+  await createRunTables(bench.application);
+  const log = bench.closeAtEnd(await statementLog(bench.server, bench.database));
+  const store = bench.closeAtEnd(new TypeOrmRunStore(bench.dataSource({ url: log.url })));
+  await store.check();
+  const atStart = log.statements().length;
+  assert.ok(atStart > 4);
+
+  await store.peek({ ...CLAIM, since: RUNNING.periodStart }, LIMIT);
+  await store.insert(RUNNING, LIMIT);
+  await store.insert({ ...PENDING, scope: 'eu', event: FAILED }, LIMIT);
+  await store.complete(CLAIM, undefined, LIMIT);
+  await store.change(
+    CLAIM,
+    (found) => ({ value: 0, write: found?.run ?? assert.fail(), events: [FAILED] }),
+    LIMIT,
+  );
+  await store.owed(LIMIT);
+
+  const begin = bench.server === 'postgres' ? 'BEGIN' : 'START';
+  // Read once: the log that a server shares among all tests is long.
+  const sent = log.statements().map((text) => text.trim().replace(/\s.*/s, ''));
+  assert.deepEqual(sent, [
+    'SELECT', // peek
+    'INSERT', // insert
+    ...[begin, 'INSERT', 'INSERT', 'COMMIT'], // insert with an event
+    'UPDATE', // complete
+    ...[begin, 'SELECT', 'UPDATE', 'INSERT', 'COMMIT'], // change
+    'SELECT', // owed
+  ]);
+});
+
+testOnServers('the locks and the runs of one guard go by the same two connections', async (bench) => {
+  await createRunTables(bench.application);
+  await bench.application.destroy();
+  const dataSource = bench.dataSource();
+  const access = bench.closeAtEnd(new DatabaseAccess(dataSource, {}));
+  const provider = new TypeOrmLockProvider(dataSource, {}, access);
+  const store = new TypeOrmRunStore(dataSource, {}, access);
+  const keys = Array.from({ length: 20 }, (_, number) => `${number}`);
+  await Promise.all([
+    ...keys.map((name) => provider.lock({ name, lockAtMostFor: '1m' }).then((lock) => lock?.unlock())),
+    ...keys.map(async (periodKey) => {
+      await store.insert({ ...RUNNING, periodKey }, LIMIT);
+      await store.change({ ...CLAIM, periodKey }, () => ({ value: 0 }), LIMIT);
+      assert.equal(await store.complete({ ...CLAIM, periodKey }, undefined, LIMIT), true);
+    }),
+  ]);
+  assert.equal(await bench.stranger.countSessions(), 2);
+  assert.notEqual(store.id, provider.id);
+  // Neither closes what it was lent.
+  await provider.close();
+  await store.close();
+  assert.equal((await store.owed(LIMIT)).length, 0);
+});

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { SchemaMismatchError } from 'cronlatch';
+import { createJobGuard } from 'cronlatch/typeorm';
+import { withChangedTable } from '../../support/changed-table';
+import { testOnEvery } from '../../support/databases';
+
+const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
+const NO_TOKEN = ['ALTER TABLE shedlock DROP COLUMN fencing_token'];
+
+testOnEvery('a table with several faults is refused once, with what to do about each', async (database) => {
+  const faults = ['locked_at', 'locked_by', 'fencing_token'].map(
+    (column) => `ALTER TABLE shedlock DROP COLUMN ${column}`,
+  );
+  await withChangedTable(database, faults, {}, async ({ dataSource, provider }) => {
+    const findings = await provider.verifySchema();
+    assert.deepEqual(
+      findings.map(({ severity, code }) => [severity, code]),
+      [
+        ['error', 'missing-column'],
+        ['error', 'missing-column'],
+        ['warning', 'no-fencing-token'],
+      ],
+    );
+    const errors = findings.slice(0, 2).map(({ message }) => message);
+    await assert.rejects(createJobGuard(dataSource), (error) => {
+      return (
+        error instanceof SchemaMismatchError &&
+        error.outcome === 'nothing-ran' &&
+        error.message === errors.join('\n')
+      );
+    });
+  });
+});
+
+testOnEvery('what works within a limit is told once at the start, and not again', async (database) => {
+  await withChangedTable(database, NO_TOKEN, {}, async ({ dataSource, provider }) => {
+    const [finding] = await provider.verifySchema();
+    const warned: string[] = [];
+    const logger = { warn: (line: string) => void warned.push(line), error: assert.fail };
+    const guard = await createJobGuard(dataSource, { logger });
+    try {
+      assert.equal(warned.length, 1);
+      assert.ok(finding && warned[0]?.includes(finding.message), warned[0]);
+      for (let run = 1; run <= 3; run += 1) {
+        const { executed } = await guard.run(JOB, (lock) => assert.equal(lock.fencingToken, undefined));
+        assert.equal(executed, true);
+      }
+      assert.equal(warned.length, 1);
+    } finally {
+      await guard.close();
+    }
+  });
+});
+
+testOnEvery('of a guard that starts without the database, the first run is told', async (database) => {
+  await withChangedTable(database, NO_TOKEN, {}, async ({ dataSource, provider }) => {
+    const findings = await provider.verifySchema();
+    const guard = await createJobGuard(dataSource, { lazy: true, logger: false });
+    const warned: string[] = [];
+    guard.on('guard:warning', ({ message }) => void warned.push(message));
+    try {
+      await Promise.all(['a', 'b', 'c'].map((name) => guard.run({ ...JOB, name }, () => {})));
+      assert.deepEqual(
+        warned,
+        findings.map(({ message }) => message),
+      );
+    } finally {
+      await guard.close();
+    }
+  });
+});
+
+testOnEvery(
+  'a token column that is added while locks are held is used by a guard that starts then',
+  async (database) => {
+    await withChangedTable(database, NO_TOKEN, {}, async ({ dataSource, provider }) => {
+      const [finding] = await provider.verifySchema();
+      const before = await provider.lock(JOB);
+      assert.ok(before && finding?.remedy);
+      await dataSource.query(finding.remedy);
+      const guard = await createJobGuard(dataSource);
+      try {
+        assert.equal((await guard.run(JOB, () => {})).executed, false);
+        assert.equal(await before.extend('10m'), true);
+        assert.equal(await before.unlock(), true);
+        const { executed } = await guard.run(JOB, (lock) => assert.ok((lock.fencingToken ?? 0) > 1e15));
+        assert.equal(executed, true);
+        // The one that began without tokens goes on without them, and excludes all the same.
+        const after = await provider.lock(JOB);
+        assert.ok(after);
+        assert.equal(after.fencingToken, undefined);
+        assert.equal((await guard.run(JOB, () => {})).executed, false);
+      } finally {
+        await guard.close();
+      }
+    });
+  },
+);

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { DataSource } from 'typeorm';
+import { LockStorageError } from 'cronlatch';
+import { TypeOrmLockProvider, type TypeOrmLockProviderOptions } from 'cronlatch/typeorm';
+import { testWith, type DatabaseName, type TestDatabase } from '../../support/databases';
+import { migratedDataSource } from '../../support/lock-table';
+import { TRICKY_NAMES, TRIED_NAMES } from './flaws/tricky-names';
+
+/** How the name column is made to be, by what it is called in a test's name. */
+const COLUMNS: Readonly<Record<DatabaseName, Readonly<Record<string, readonly string[]>>>> = {
+  mysql: collations('utf8mb4_bin', 'utf8mb4_0900_bin', 'utf8mb4_0900_ai_ci'),
+  mariadb: collations('utf8mb4_bin', 'utf8mb4_nopad_bin', 'utf8mb4_unicode_520_nopad_ci'),
+  postgres: {
+    C: [],
+    citext: ['CREATE EXTENSION citext', 'ALTER TABLE shedlock ALTER COLUMN name TYPE citext'],
+    'a collation that folds': [
+      `CREATE COLLATION folding (provider = icu, locale = 'und-u-ks-level1', deterministic = false)`,
+      'ALTER TABLE shedlock ALTER COLUMN name TYPE text COLLATE folding',
+    ],
+  },
+  sqlite: {
+    BINARY: [],
+    NOCASE: [
+      'ALTER TABLE shedlock RENAME TO away',
+      'CREATE TABLE shedlock (name TEXT COLLATE NOCASE PRIMARY KEY, lock_until INT, locked_at INT, locked_by TEXT, fencing_token INT)',
+    ],
+  },
+};
+
+const EXACT = new Set(['utf8mb4_bin', 'utf8mb4_0900_bin', 'utf8mb4_nopad_bin', 'C', 'BINARY']);
+
+function collations(...special: string[]): Record<string, readonly string[]> {
+  const inAll = [
+    'utf8mb4_general_ci',
+    'utf8mb4_turkish_ci',
+    'utf8mb3_bin',
+    'latin1_swedish_ci',
+    'latin1_bin',
+  ];
+  return Object.fromEntries(
+    [...special, ...inAll].map((collation) => [
+      collation,
+      [
+        `ALTER TABLE shedlock MODIFY name VARCHAR(64) CHARACTER SET ${collation.split('_')[0]} COLLATE ${collation} NOT NULL`,
+      ],
+    ]),
+  );
+}
+
+/** Every name is asked for, while all before it are held, or all are free: it gets a row of exactly its own, or an error. */
+async function askForAll(dataSource: DataSource, provider: TypeOrmLockProvider): Promise<string[]> {
+  const granted: string[] = [];
+  let before = await owners(dataSource);
+  for (const name of TRIED_NAMES) {
+    try {
+      const lock = await provider.lock({ name, lockAtMostFor: '10m' });
+      assert.ok(lock, `'${name}' was taken for another lock`);
+      granted.push(name);
+    } catch (error) {
+      assert.ok(error instanceof LockStorageError, String(error));
+      assert.equal(error.outcome, 'nothing-ran');
+      assert.ok(error.message.includes(`'${name}'`), error.message);
+    }
+    const after = await owners(dataSource);
+    const changed = [...after].filter(([row, owner]) => before.get(row) !== owner).map(([row]) => row);
+    assert.deepEqual(changed, granted.at(-1) === name ? [name] : []);
+    before = after;
+  }
+  return granted;
+}
+
+async function owners(dataSource: DataSource): Promise<Map<string, string>> {
+  const rows = await dataSource.query<{ name: string; locked_by: string }[]>(
+    'SELECT name, locked_by FROM shedlock',
+  );
+  return new Map(rows.map(({ name, locked_by: owner }) => [name, owner]));
+}
+
+async function tellsNamesApart(
+  database: TestDatabase,
+  changes: readonly string[],
+  options: TypeOrmLockProviderOptions = {},
+): Promise<string[]> {
+  const dataSource = await migratedDataSource(database, { poolSize: 1 });
+  for (const change of changes) await dataSource.query(change);
+  const onWarning = (): void => {};
+  const [first, second] = [options, options].map(
+    (each) => new TypeOrmLockProvider(dataSource, { ...each, onWarning }),
+  );
+  try {
+    assert.ok(first && second);
+    const granted = await askForAll(dataSource, first);
+    await dataSource.query('UPDATE shedlock SET lock_until = locked_at');
+    assert.deepEqual(await askForAll(dataSource, second), granted, 'when all were free');
+    return granted;
+  } finally {
+    await first?.close();
+    await second?.close();
+    await dataSource.destroy();
+  }
+}
+
+void test('F-65 of more than 200 tricky names no two are equal', () => {
+  assert.ok(TRICKY_NAMES.length > 200);
+  assert.equal(new Set(TRICKY_NAMES.map((name) => name.normalize())).size, TRICKY_NAMES.length);
+});
+
+for (const [server, columns] of Object.entries(COLUMNS) as [DatabaseName, (typeof COLUMNS)[DatabaseName]][]) {
+  for (const [column, changes] of Object.entries(columns)) {
+    testWith(server, `P1 F-65 no name is taken for another one (${column})`, async (database) => {
+      const granted = await tellsNamesApart(database, changes);
+      if (EXACT.has(column)) assert.deepEqual(granted, TRIED_NAMES);
+      else
+        assert.ok(
+          (granted.includes('job') && !granted.includes('Job')) || /_bin$/.test(column),
+          granted.join(),
+        );
+    });
+  }
+}
+
+for (const server of ['mysql', 'mariadb'] as const) {
+  for (const collation of ['utf8mb4_bin', 'utf8mb4_general_ci']) {
+    testWith(
+      server,
+      `P1 F-65 nor in lenient sessions of the application (${collation})`,
+      async (database) => {
+        const lenient = [...(COLUMNS[server][collation] ?? []), `SET sql_mode = ''`];
+        const granted = await tellsNamesApart(database, lenient, { connections: 'shared' });
+        assert.equal(granted.length === TRIED_NAMES.length, EXACT.has(collation));
+      },
+    );
+  }
+}

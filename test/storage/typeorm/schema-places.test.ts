@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { DataSource } from 'typeorm';
+import { SchemaMismatchError } from 'cronlatch';
+import { createCronlatchMigration, TypeOrmLockProvider } from 'cronlatch/typeorm';
+import {
+  databaseOn,
+  postgresDatabase,
+  SERVER_NAMES,
+  testOn,
+  testOnEvery,
+  type Administrator,
+  type ServerName,
+} from '../../support/databases';
+
+const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
+
+/** A database on a server, with a place for the lock table beside the one that sessions are in. */
+async function withOtherPlace(
+  server: ServerName,
+  body: (dataSource: DataSource, place: string) => Promise<void>,
+): Promise<void> {
+  const database = await databaseOn(server);
+  const place = server === 'postgres' ? 'ops' : `${database.name}_ops`;
+  const root: Administrator = database.root;
+  await root.query(`CREATE SCHEMA ${place}`);
+  const dataSource = await new DataSource(database.options).initialize();
+  try {
+    await body(dataSource, place);
+  } finally {
+    await dataSource.destroy();
+    if (server !== 'postgres') await root.query(`DROP SCHEMA ${place}`);
+    await database.dispose();
+  }
+}
+
+for (const server of SERVER_NAMES) {
+  testOn(server, 'a table in another schema is made, found and mended there', () =>
+    withOtherPlace(server, async (dataSource, place) => {
+      for (const options of [{ lockTable: `${place}.locks` }, { schema: place, lockTable: 'others' }]) {
+        const provider = new TypeOrmLockProvider(dataSource, options);
+        const name = options.lockTable.replace(/^(?!.*\.)/, `${place}.`);
+        const [missing] = await provider.verifySchema();
+        assert.match(
+          missing?.message ?? '',
+          new RegExp(`^Table '${name}' in .* is missing.*lockTable: '${name}'`),
+        );
+
+        const runner = dataSource.createQueryRunner();
+        await new (createCronlatchMigration({ tables: ['lock'], ...options }))().up(runner);
+        assert.deepEqual(await provider.verifySchema(), []);
+        await runner.query(
+          `ALTER TABLE ${name} DROP ${server === 'postgres' ? `CONSTRAINT ${name.split('.')[1]}_pkey` : 'PRIMARY KEY'}`,
+        );
+        await runner.query(`ALTER TABLE ${name} DROP COLUMN fencing_token`);
+        const findings = await provider.verifySchema();
+        assert.deepEqual(
+          findings.map(({ code }) => code),
+          ['names-not-unique', 'no-fencing-token'],
+        );
+        for (const { remedy = '' } of findings) await runner.query(remedy);
+        await runner.release();
+        assert.deepEqual(await provider.verifySchema(), []);
+
+        assert.ok(await provider.lock(JOB));
+        assert.equal(await provider.lock(JOB), undefined);
+        assert.deepEqual(await dataSource.query(`SELECT name FROM ${name}`), [{ name: 'job' }]);
+        await provider.close();
+      }
+    }),
+  );
+
+  testOn(server, 'a table whose name differs in capital letters is another one', () =>
+    withOtherPlace(server, async (dataSource) => {
+      const runner = dataSource.createQueryRunner();
+      await new (createCronlatchMigration({ tables: ['lock'], lockTable: 'Locks' }))().up(runner);
+      await runner.query('CREATE TABLE locks (name INT, lock_until INT, region VARCHAR(10) NOT NULL)');
+      await runner.release();
+      const provider = new TypeOrmLockProvider(dataSource, { lockTable: 'Locks' });
+      assert.deepEqual(await provider.verifySchema(), []);
+      assert.ok(await provider.lock(JOB));
+      await provider.close();
+    }),
+  );
+}
+
+testOn('postgres', 'a DataSource that names a schema keeps its lock table there, too', async () => {
+  const database = await postgresDatabase();
+  await database.root.query('CREATE SCHEMA ops');
+  const migrations = [createCronlatchMigration({ tables: ['lock'] })];
+  const dataSource = new DataSource({
+    ...database.options,
+    schema: 'ops',
+    migrations,
+  } as typeof database.options);
+  await dataSource.initialize();
+  const providers = (['own', 'shared'] as const).map(
+    (connections) => new TypeOrmLockProvider(dataSource, { connections }),
+  );
+  const [own, shared] = providers;
+  try {
+    // A table of the same name where sessions look by themselves is not meant.
+    await database.root.query('CREATE TABLE public.shedlock (id INT)');
+    await assert.rejects(own?.lock(JOB) ?? assert.fail(), (error) => {
+      return (
+        error instanceof SchemaMismatchError && error.message.startsWith(`Table 'ops.shedlock' in PostgreSQL`)
+      );
+    });
+    await dataSource.runMigrations();
+    for (const provider of providers) assert.deepEqual(await provider.verifySchema(), []);
+    const lock = await own?.lock(JOB);
+    assert.ok(lock);
+    assert.equal(await shared?.lock(JOB), undefined);
+    const { rows } = await database.root.query('SELECT name FROM ops.shedlock');
+    assert.deepEqual(rows, [{ name: 'job' }]);
+  } finally {
+    for (const provider of providers) await provider.close();
+    await dataSource.destroy();
+    await database.dispose();
+  }
+});
+
+testOnEvery('words that SQL keeps for itself are names as all others, in remedies, too', async (database) => {
+  const names = {
+    lockTable: 'Order',
+    columns: {
+      name: 'select',
+      lockUntil: 'from',
+      lockedAt: 'where',
+      lockedBy: 'table',
+      fencingToken: 'Group',
+    },
+  };
+  const migrations = [createCronlatchMigration({ tables: ['lock'], ...names })];
+  const dataSource = await new DataSource({ ...database.options, migrations }).initialize();
+  const provider = new TypeOrmLockProvider(dataSource, names);
+  try {
+    await dataSource.runMigrations();
+    assert.deepEqual(await provider.verifySchema(), []);
+    const quote = (identifier: string): string => dataSource.driver.escape(identifier);
+    await dataSource.query(`ALTER TABLE ${quote('Order')} DROP COLUMN ${quote('Group')}`);
+    const [finding] = await provider.verifySchema();
+    await dataSource.query(finding?.remedy ?? '');
+    assert.deepEqual(await provider.verifySchema(), []);
+    const lock = await provider.lock(JOB);
+    assert.ok(lock?.fencingToken);
+    assert.equal(await provider.lock(JOB), undefined);
+    assert.equal(await lock.extend('20m'), true);
+    assert.equal(await lock.unlock(), true);
+  } finally {
+    await provider.close();
+    await dataSource.destroy();
+  }
+});

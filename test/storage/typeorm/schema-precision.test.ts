@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { TypeOrmLockProvider } from 'cronlatch/typeorm';
+import { withChangedTable } from '../../support/changed-table';
+import {
+  mariadbDatabase,
+  mysqlDatabase,
+  SERVER_NAMES,
+  testOn,
+  testWith,
+  type ServerName,
+} from '../../support/databases';
+import { lockRows, migratedDataSource } from '../../support/lock-table';
+
+const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
+const MINUTE_US = 60_000_000;
+const DIGITS = [3, 6];
+
+function withDigits(server: ServerName, digits: number): string[] {
+  return ['lock_until', 'locked_at'].map((column) =>
+    server === 'postgres'
+      ? `ALTER TABLE shedlock ALTER COLUMN ${column} TYPE timestamptz(${digits})`
+      : `ALTER TABLE shedlock MODIFY ${column} DATETIME(${digits}) NOT NULL`,
+  );
+}
+
+for (const server of SERVER_NAMES) {
+  for (const digits of DIGITS) {
+    testWith(
+      server,
+      `P4 a lock that was released is granted at once, 200 times (${digits} digits)`,
+      async (database) => {
+        await withChangedTable(database, withDigits(server, digits), {}, async ({ dataSource, provider }) => {
+          const other = new TypeOrmLockProvider(dataSource);
+          let refused = 0;
+          for (let round = 1; round <= 100; round += 1) {
+            for (const each of [provider, other]) {
+              const lock = await each.lock(JOB);
+              if (lock === undefined) refused += 1;
+              else assert.equal(await lock.unlock(), true);
+            }
+          }
+          await other.close();
+          assert.equal(refused, 0);
+        });
+      },
+    );
+
+    testWith(server, `P5 the end of a lease is exact in the table (${digits} digits)`, async (database) => {
+      await withChangedTable(database, withDigits(server, digits), {}, async ({ dataSource, provider }) => {
+        const leaseUs = async (): Promise<number> => {
+          const [row] = await lockRows(dataSource);
+          assert.ok(row);
+          return row.lockUntilUs - row.lockedAtUs;
+        };
+        const lock = await provider.lock({ ...JOB, lockAtLeastFor: '5m' });
+        assert.ok(lock);
+        assert.equal(await leaseUs(), 10 * MINUTE_US);
+        assert.equal(await lock.extend('1m'), true);
+        assert.equal(await leaseUs(), 5 * MINUTE_US);
+        assert.equal(await lock.unlock(), true);
+        assert.equal(await leaseUs(), 5 * MINUTE_US);
+      });
+    });
+  }
+}
+
+for (const [server, create] of [
+  ['mysql', mysqlDatabase],
+  ['mariadb', mariadbDatabase],
+] as const) {
+  for (const digits of DIGITS) {
+    testOn(
+      server,
+      `P4 P5 granted when its time has come, and not a step before (${digits} digits)`,
+      async () => {
+        const database = await create();
+        const dataSource = await migratedDataSource(database, { poolSize: 1 });
+        for (const change of withDigits(server, digits)) await dataSource.query(change);
+        const provider = new TypeOrmLockProvider(dataSource, { connections: 'shared' });
+        const startSeconds = 1_800_000_000.123456;
+        /** Stops the clock of the session, which the provider shares. */
+        const at = async (seconds: number): Promise<void> => {
+          await dataSource.query(`SET timestamp = ${(startSeconds + seconds).toFixed(6)}`);
+        };
+        const step = 10 ** -digits;
+        try {
+          await at(0);
+          const lock = await provider.lock({ ...JOB, lockAtLeastFor: '5m' });
+          assert.equal(await lock?.unlock(), true);
+          await at(300 - step);
+          assert.equal(await provider.lock(JOB), undefined);
+          await at(300);
+          assert.ok(await provider.lock(JOB));
+          await at(900 - step);
+          assert.equal(await provider.lock(JOB), undefined);
+          await at(900);
+          assert.ok(await provider.lock(JOB));
+        } finally {
+          await provider.close();
+          await dataSource.destroy();
+          await database.dispose();
+        }
+      },
+    );
+  }
+}

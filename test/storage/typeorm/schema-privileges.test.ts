@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { DataSource } from 'typeorm';
+import { LockStorageError } from 'cronlatch';
+import { TypeOrmLockProvider } from 'cronlatch/typeorm';
+import {
+  databaseOn,
+  SERVER_NAMES,
+  testOn,
+  type Administrator,
+  type ServerName,
+} from '../../support/databases';
+import { lockRows, migratedDataSource } from '../../support/lock-table';
+import { reasonOf } from '../../support/guard-bench';
+
+const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
+const NEEDED = ['SELECT', 'INSERT', 'UPDATE'];
+
+interface UserBench {
+  /** The administrator's. */
+  readonly dataSource: DataSource;
+  /** The user's. */
+  readonly provider: TypeOrmLockProvider;
+}
+
+/** The lock table, a table beside it that the user may read, and a user who may do this much with the lock table. */
+async function withUser(
+  server: ServerName,
+  privileges: readonly string[],
+  body: (bench: UserBench) => Promise<void>,
+): Promise<void> {
+  const database = await databaseOn(server);
+  const user = `u${randomBytes(6).toString('hex')}`;
+  const account = server === 'postgres' ? user : `'${user}'@'%'`;
+  const { root }: { root: Administrator } = database;
+  const run = (text: string): Promise<unknown> => root.query(text);
+  const dataSource = await migratedDataSource(database);
+  await run(
+    server === 'postgres'
+      ? `CREATE ROLE ${user} LOGIN PASSWORD 'secret'`
+      : `CREATE USER ${account} IDENTIFIED BY 'secret'`,
+  );
+  await run('CREATE TABLE beside (id INT)');
+  await run(`GRANT SELECT ON beside TO ${account}`);
+  if (privileges.length > 0) await run(`GRANT ${privileges.join(', ')} ON shedlock TO ${account}`);
+  const url = new URL(database.url);
+  [url.username, url.password] = [user, 'secret'];
+  const provider = new TypeOrmLockProvider(new DataSource({ type: server, url: url.href }));
+  try {
+    await body({ dataSource, provider });
+  } finally {
+    await provider.close();
+    await dataSource.destroy();
+    if (server === 'postgres') await run(`DROP OWNED BY ${account}`);
+    await run(server === 'postgres' ? `DROP ROLE ${account}` : `DROP USER ${account}`);
+    await database.dispose();
+  }
+}
+
+for (const server of SERVER_NAMES) {
+  testOn(server, `F-69 ${NEEDED.join(', ')} on the table are all that locks need`, () =>
+    withUser(server, NEEDED, async ({ provider }) => {
+      assert.deepEqual(await provider.verifySchema(), []);
+      const lock = await provider.lock(JOB);
+      assert.equal(await lock?.extend('20m'), true);
+      assert.equal(await provider.lock(JOB), undefined);
+      assert.equal(await lock?.unlock(), true);
+      assert.ok(await provider.lock(JOB));
+    }),
+  );
+
+  for (const refused of NEEDED) {
+    testOn(server, `F-69 without ${refused} no lock is taken, and the server's words say why`, () => {
+      const granted = NEEDED.filter((privilege) => privilege !== refused);
+      return withUser(server, granted, async ({ dataSource, provider }) => {
+        const error = await reasonOf(provider.lock(JOB));
+        assert.ok(error instanceof LockStorageError, String(error));
+        assert.equal(error.outcome, 'nothing-ran');
+        const words =
+          server === 'postgres'
+            ? `refused the statement on lock 'job': permission denied for table shedlock`
+            : `refused the statement on lock 'job': ${refused} command denied to user .* for (column|table) `;
+        assert.match(error.message, new RegExp(words));
+        assert.deepEqual(await lockRows(dataSource), []);
+      });
+    });
+  }
+
+  testOn(
+    server,
+    'F-69 a user who may do nothing with the table is told so, and not that it has another shape',
+    () =>
+      withUser(server, [], async ({ provider }) => {
+        const error = await reasonOf(provider.lock(JOB));
+        assert.ok(error instanceof LockStorageError, String(error));
+        assert.equal(error.outcome, 'nothing-ran');
+        assert.match(
+          error.message,
+          server === 'postgres'
+            ? /permission denied for table shedlock/
+            : /^Table 'shedlock' in .* is missing, or this user may not see it/,
+        );
+      }),
+  );
+}

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import type { LockConfiguration } from 'cronlatch';
+import { createJobGuard } from 'cronlatch/typeorm';
+import { eventually } from '../../support/eventually';
+import { testOnServers } from '../../support/server-bench';
+
+const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
+
+testOnServers('closing while locks are asked for leaves no connection', async (bench) => {
+  await bench.application.destroy();
+  const provider = bench.provider();
+  await (await provider.lock(JOB))?.unlock();
+  const names = Array.from({ length: 6 }, (_, i) => `job-${i}`);
+  const asked = Promise.allSettled(names.map((name) => provider.lock({ ...JOB, name })));
+  await provider.close();
+  await asked;
+  await eventually(async () => (await bench.stranger.countSessions()) === 0, 'no connection is left');
+});
+
+testOnServers('two connections a process, and none after close', async (bench) => {
+  await bench.application.destroy();
+  const guard = bench.closeAtEnd(await createJobGuard(bench.dataSource({ poolSize: 10 })));
+  const names = Array.from({ length: 20 }, (_, i) => `job-${i}`);
+  await Promise.all(names.map((name) => guard.run({ ...JOB, name }, (lock) => lock.extend('2m'))));
+  assert.equal(await bench.stranger.countSessions(), 2);
+  await guard.close();
+  // The goodbyes have been sent; the server takes a connection off its list a moment later.
+  await eventually(async () => (await bench.stranger.countSessions()) === 0, 'no connection is left');
+});

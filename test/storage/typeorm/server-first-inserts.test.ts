@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import type { LockProvider } from 'cronlatch';
+import { eventually } from '../../support/eventually';
+import { lockRows } from '../../support/lock-table';
+import { race } from '../../support/race';
+import { sampleSize } from '../../support/sample-size';
+import { testOnServers, type ServerBench } from '../../support/server-bench';
+
+const ASKERS = 8;
+const NAMES = sampleSize({ fast: 200, full: 1000 });
+const ROLLED_BACK = sampleSize({ fast: 10, full: 100 });
+
+async function checkedAskers(bench: ServerBench): Promise<LockProvider[]> {
+  const askers = Array.from({ length: ASKERS }, () => bench.provider());
+  for (const asker of askers) await asker.check();
+  return askers;
+}
+
+testOnServers(
+  `F-46 of ${ASKERS} processes that insert the first row of a lock at once one gets it, ${NAMES} times`,
+  async (bench) => {
+    const askers = await checkedAskers(bench);
+    const tokens = new Map<string, number | undefined>();
+    for (let i = 0; i < NAMES; i += 1) tokens.set(`new-${i}`, (await race(askers, `new-${i}`)).fencingToken);
+    const rows = await lockRows(bench.application);
+    assert.deepEqual(new Map(rows.map(({ name, token }) => [name, token])), new Map([...tokens].sort()));
+    assert.ok(rows.every(({ held }) => held));
+  },
+);
+
+testOnServers(
+  `F-46 when the first insert of somebody else is rolled back, one of ${ASKERS} that wait behind it gets the lock`,
+  async (bench) => {
+    const askers = await checkedAskers(bench);
+    const { ask } = bench.database;
+    const now = bench.server === 'postgres' ? 'now()' : 'UTC_TIMESTAMP(6)';
+    for (let i = 0; i < ROLLED_BACK; i += 1) {
+      await ask('START TRANSACTION');
+      await ask(
+        `INSERT INTO shedlock (name, locked_by, locked_at, lock_until) VALUES ('new-${i}', 'nobody', ${now}, ${now})`,
+      );
+      const racing = race(askers, `new-${i}`);
+      racing.catch(() => {}); // Awaited below.
+      await eventually(() => bench.stranger.someoneIsBusy(), 'somebody waits for the row');
+      await ask('ROLLBACK');
+      await racing;
+    }
+    const rows = await lockRows(bench.application);
+    assert.deepEqual([rows.length, rows.every(({ held }) => held)], [ROLLED_BACK, true]);
+  },
+);

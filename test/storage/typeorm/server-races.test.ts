@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { shiftBack } from '../../support/lock-table';
+import { race } from '../../support/race';
+import { testOnServers } from '../../support/server-bench';
+
+const ROUNDS = 200;
+
+testOnServers(
+  'P1 P3 of 16 askers in four processes’ connections one gets a new lock, and one an expired one, 200 times',
+  async (bench) => {
+    const providers = Array.from({ length: 4 }, () => bench.provider());
+    for (const provider of providers) await provider.check();
+    const askers = Array.from({ length: 4 }, () => providers).flat();
+    let lastToken = 0;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const [, expired] = await Promise.all([race(askers, `new-${round}`), race(askers, 'expired')]);
+      const { fencingToken = 0 } = expired;
+      assert.ok(fencingToken > lastToken);
+      lastToken = fencingToken;
+      await shiftBack(bench.application, 120_000);
+    }
+  },
+);

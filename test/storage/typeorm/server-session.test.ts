@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemClock } from 'cronlatch';
+import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
+import { PooledSqlExecutor, type SqlConnection } from '#cronlatch/storage/sql/pooled-sql-executor';
+import type { SqlDecide, SqlStatement } from '#cronlatch/storage/sql/sql-executor';
+import type { DriverAnswer } from '#cronlatch/storage/typeorm/server-driver';
+import { ServerSession } from '#cronlatch/storage/typeorm/server-session';
+
+const OPTIONS = { timeoutMs: 1000, urgent: false };
+const READ = statement('read');
+const WRITE = statement('write');
+const writes: SqlDecide<string> = () => ({ value: 'decided', statements: [WRITE] });
+
+function statement(text: string): SqlStatement {
+  return { id: text, text, values: [] };
+}
+
+type Reply = Partial<DriverAnswer> | Error;
+
+/** An executor at one connection, on which some statements meet what they should not. */
+function bench({ isShared = false, faults = {} }: { isShared?: boolean; faults?: Record<string, Reply[]> }) {
+  const log: string[] = [];
+  let inTransaction = false;
+  const send = ({ text }: SqlStatement, { prepared }: { prepared: boolean }): Promise<DriverAnswer> => {
+    log.push(prepared ? `${text} (prepared)` : text);
+    if (text === 'BEGIN') inTransaction = true;
+    if (text === 'COMMIT' || text === 'ROLLBACK') inTransaction = false;
+    const reply = faults[text]?.shift() ?? {};
+    if (reply instanceof Error) return Promise.reject(reply);
+    return Promise.resolve({ rows: [], affectedRows: 1, insertId: 0, inTransaction, ...reply });
+  };
+  const driver = {
+    ownOptions: () => assert.fail(),
+    sessionSettings: () => [],
+    checkShared: () => {},
+    begin: 'BEGIN',
+    probe: 'PROBE',
+    idleLimit: { begin: () => '', end: undefined },
+    session: () => ({ send, onEnd: () => {}, destroy: () => {} }),
+  };
+  const session = new ServerSession({}, { driver, dialect: mysql, clock: systemClock, isShared });
+  const connection: SqlConnection = {
+    execute: (sent, endsAtMs) => session.execute(sent, endsAtMs),
+    transaction: (first, decide, endsAtMs) => session.transaction(first, decide, endsAtMs),
+    rollBack: (endsAtMs) => session.rollBack(endsAtMs),
+    release: () => void log.push('released'),
+    destroy: () => void log.push('destroyed'),
+  };
+  const source = { size: 1, open: () => connection, close: () => Promise.resolve() };
+  return { log, executor: new PooledSqlExecutor(source, mysql, systemClock) };
+}
+
+const failure = (errno: number): Error => Object.assign(new Error(`error ${errno}`), { errno });
+const lost = (): Error => Object.assign(new Error('lost'), { code: 'PROTOCOL_CONNECTION_LOST' });
+
+void test('a transaction is begun, decided on, and ended', async () => {
+  const { log, executor } = bench({});
+  assert.equal(await executor.transaction(READ, writes, OPTIONS), 'decided');
+  assert.deepEqual(log, ['BEGIN', 'read (prepared)', 'write (prepared)', 'COMMIT', 'released']);
+});
+
+void test('it is also ended where there is nothing to do', async () => {
+  const { log, executor } = bench({});
+  await executor.transaction(READ, () => ({ value: 0, statements: [] }), OPTIONS);
+  assert.deepEqual(log, ['BEGIN', 'read (prepared)', 'COMMIT', 'released']);
+});
+
+void test('what the decision throws is thrown as it is, and nothing is written', async () => {
+  const { log, executor } = bench({});
+  const thrown = { not: 'an error' };
+  const decide = (): never => {
+    throw thrown as unknown as Error;
+  };
+  assert.equal(await executor.transaction(READ, decide, OPTIONS).catch((error: unknown) => error), thrown);
+  assert.deepEqual(log, ['BEGIN', 'read (prepared)', 'ROLLBACK', 'released']);
+});
+
+void test('a deadlock rolls back, and the connection is used again', async () => {
+  const { log, executor } = bench({ faults: { write: [failure(1213)] } });
+  await assert.rejects(executor.transaction(READ, writes, OPTIONS), {
+    progress: 'sent',
+    message: 'error 1213',
+  });
+  assert.deepEqual(log.slice(-2), ['ROLLBACK', 'released']);
+});
+
+void test('where the rollback fails, too, the connection is destroyed', async () => {
+  for (const reply of [lost(), { inTransaction: true }]) {
+    const { log, executor } = bench({ faults: { write: [failure(1213)], ROLLBACK: [reply] } });
+    await assert.rejects(executor.transaction(READ, writes, OPTIONS), { message: 'error 1213' });
+    assert.deepEqual(log.slice(-2), ['ROLLBACK', 'destroyed']);
+  }
+});
+
+for (const text of ['BEGIN', 'read', 'write']) {
+  void test(`a connection that is lost at '${text}' has committed nothing`, async () => {
+    const { log, executor } = bench({ faults: { [text]: [lost()] } });
+    await assert.rejects(executor.transaction(READ, writes, OPTIONS), { progress: 'rolled-back' });
+    assert.equal(log.at(-1), 'destroyed');
+    assert.ok(!log.includes('COMMIT'));
+  });
+}
+
+void test('of a connection that is lost at COMMIT it is not known what it has done', async () => {
+  const { log, executor } = bench({ faults: { COMMIT: [lost()] } });
+  await assert.rejects(executor.transaction(READ, writes, OPTIONS), {
+    progress: 'sent',
+    message: 'lost',
+  });
+  assert.deepEqual(log.slice(-2), ['COMMIT', 'destroyed']);
+});
+
+void test('a connection that is still inside its transaction after COMMIT is destroyed', async () => {
+  const { log, executor } = bench({ faults: { COMMIT: [{ inTransaction: true }] } });
+  await assert.rejects(executor.transaction(READ, writes, OPTIONS), { progress: 'rolled-back' });
+  assert.equal(log.at(-1), 'destroyed');
+});
+
+void test('a connection that is not inside a transaction when it should be is an error', async () => {
+  for (const [text, progress] of [
+    ['BEGIN', 'rolled-back'],
+    ['write', 'sent'],
+  ] as const) {
+    const { log, executor } = bench({ faults: { [text]: [{ inTransaction: false }] } });
+    await assert.rejects(executor.transaction(READ, writes, OPTIONS), { progress });
+    assert.equal(log.at(-1), 'destroyed');
+  }
+});
+
+void test('what the application has left open on a shared connection is not committed by ours', async () => {
+  const clean = bench({ isShared: true });
+  await clean.executor.transaction(READ, writes, OPTIONS);
+  assert.deepEqual(clean.log.slice(0, 2), ['PROBE', 'BEGIN']);
+  const { log, executor } = bench({ isShared: true, faults: { PROBE: [{ inTransaction: true }] } });
+  await assert.rejects(executor.transaction(READ, writes, OPTIONS), /left inside a transaction/);
+  assert.deepEqual(log, ['PROBE', 'destroyed']);
+});
+
+void test('where a statement cannot be prepared, the whole transaction is done again without', async () => {
+  const { log, executor } = bench({ faults: { write: [failure(1615)] } });
+  assert.equal(await executor.transaction(READ, writes, OPTIONS), 'decided');
+  await executor.execute(READ, OPTIONS);
+  const first = ['BEGIN', 'read (prepared)', 'write (prepared)', 'ROLLBACK'];
+  const again = ['BEGIN', 'read', 'write', 'COMMIT', 'released'];
+  assert.deepEqual(log, [...first, ...again, 'read', 'released']);
+});

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { createJobGuard } from 'cronlatch/typeorm';
+import { testOnServers } from '../../support/server-bench';
+import { statementLog } from '../../support/statement-log';
+
+const JOB = { name: 'job', lockAtMostFor: '1m' } as const;
+
+/** TypeORM asks for the version (and PostgreSQL for its schema), our session is set up, and the lock table is looked at. */
+const AT_START = {
+  mysql: ['SELECT', 'SET', 'SET', 'SELECT'],
+  mariadb: ['SELECT', 'SET', 'SET', 'SELECT'],
+  postgres: ['SELECT', 'SELECT', 'SET', 'SELECT'],
+};
+
+testOnServers(
+  'a run costs two statements, a refused tick one and a look a minute, the token none',
+  async (bench) => {
+    const log = bench.closeAtEnd(await statementLog(bench.server, bench.database));
+    const sent = (): string[] => verbs(log.statements());
+    const guard = bench.closeAtEnd(await createJobGuard(bench.dataSource({ url: log.url })));
+    const other = bench.closeAtEnd(await createJobGuard(bench.application));
+    assert.deepEqual(sent(), AT_START[bench.server]);
+
+    await guard.run(JOB, () => {});
+    assert.deepEqual(sent(), ['UPDATE', 'INSERT', 'UPDATE'], 'the first run inserts');
+
+    const { executed } = await guard.run(JOB, (lock) => assert.ok(lock.fencingToken));
+    assert.ok(executed);
+    assert.deepEqual(sent(), ['UPDATE', 'UPDATE'], 'a run');
+
+    await other.run(JOB, async () => {
+      await guard.run(JOB, () => assert.fail('ran'));
+      assert.deepEqual(sent(), ['UPDATE', 'SELECT'], 'the first refused tick looks');
+      for (let tick = 0; tick < 5; tick += 1) await guard.run(JOB, () => assert.fail('ran'));
+      assert.deepEqual(sent(), Array(5).fill('UPDATE'), 'refused ticks');
+    });
+
+    await guard.run({ ...JOB, name: 'whole-lease', lockAtLeastFor: '1m' }, () => {});
+    assert.deepEqual(sent(), ['UPDATE', 'INSERT'], 'no release where the lease ends by itself');
+
+    const prepared = verbs(log.preparations()).sort();
+    assert.deepEqual(
+      prepared,
+      ['INSERT', 'SELECT', 'SELECT', 'UPDATE', 'UPDATE'],
+      'every statement is prepared once',
+    );
+  },
+);
+
+function verbs(statements: string[]): string[] {
+  return statements.map((text) => text.trim().replace(/\s.*/s, ''));
+}

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { TypeOrmLockProvider } from 'cronlatch/typeorm';
+import { Child } from '../../processes/child';
+import { LOS_ANGELES, PRAGUE } from '../../processes/competition/settings';
+import type { ZonedReport, ZonedSettings } from '../../processes/fixtures/zoned-application';
+import { databaseOn, DATABASE_NAMES, testOnOwn, testWith } from '../../support/databases';
+import { lockRows, migratedDataSource } from '../../support/lock-table';
+
+const KIRITIMATI_MINUTES = 14 * 60;
+const LEASE_US = 600_000_000;
+
+const SESSIONS: readonly Omit<ZonedSettings, 'options'>[] = [
+  { connections: 'own', sessionZone: LOS_ANGELES },
+  { connections: 'shared', sessionZone: LOS_ANGELES },
+  { connections: 'shared', sessionZone: PRAGUE },
+];
+
+for (const server of DATABASE_NAMES) {
+  // SQLite has no sessions, and so no zones.
+  for (const { connections, sessionZone } of server === 'sqlite'
+    ? [{ connections: 'own' as const }]
+    : SESSIONS) {
+    const zones = ['Pacific/Kiritimati', sessionZone?.name].filter(Boolean).join(' and ');
+    testWith(
+      server,
+      `F-27 the zones of process and session are nothing to a lock (${zones}, ${connections})`,
+      async (database) => {
+        const dataSource = await migratedDataSource(database);
+        await dataSource.destroy();
+        const child = new Child<ZonedReport>('zoned-application.js', {
+          argument: { options: database.options, sessionZone, connections } satisfies ZonedSettings,
+          environment: { TZ: 'Pacific/Kiritimati' },
+        });
+        try {
+          const { offsetMinutes, beforeUs, lockedAtUs, afterUs, lockUntilUs, ...report } =
+            await child.told('report');
+          assert.equal(offsetMinutes, KIRITIMATI_MINUTES);
+          assert.ok(beforeUs <= lockedAtUs && lockedAtUs <= afterUs, 'now is the database’s, in UTC');
+          assert.equal(lockUntilUs - lockedAtUs, LEASE_US);
+          const heldUntil = new Date(lockUntilUs / 1000).toISOString();
+          assert.deepEqual(report, {
+            event: 'report',
+            heldUntil,
+            grantedAfter5: false,
+            grantedAfter11: true,
+          });
+        } finally {
+          await child.end();
+        }
+      },
+    );
+  }
+}
+
+for (const server of ['mysql', 'mariadb'] as const) {
+  for (const dates of [{ dateStrings: true }, { timezone: 'local' }, { timezone: '-11:30' }]) {
+    testWith(
+      server,
+      `F-27 nor are the driver’s ways with dates (${JSON.stringify(dates)})`,
+      async (database) => {
+        const dataSource = await migratedDataSource(database, dates);
+        const [holder, other] = [1, 2].map(
+          () => new TypeOrmLockProvider(dataSource, { connections: 'shared' }),
+        );
+        try {
+          const lock = await holder?.lock({ name: 'job', lockAtMostFor: '10m' });
+          assert.equal(await other?.lock({ name: 'job', lockAtMostFor: '10m' }), undefined);
+          const [row] = await lockRows(dataSource);
+          assert.equal(row && row.lockUntilUs - row.lockedAtUs, LEASE_US);
+          let heldUntilMs: number | undefined;
+          await holder?.lock(
+            { name: 'job', lockAtMostFor: '10m' },
+            { refused: (held) => (heldUntilMs = held.heldUntil.getTime()) },
+          );
+          assert.equal(heldUntilMs, row && Math.floor(row.lockUntilUs / 1000));
+          assert.equal(await lock?.unlock(), true);
+        } finally {
+          await Promise.all([holder?.close(), other?.close()]);
+          await dataSource.destroy();
+        }
+      },
+    );
+  }
+}
+
+/** Central European Time, of which these servers know nothing by themselves: ids, offsets and the changes of a winter and a summer. */
+const CENTRAL_EUROPE = [
+  `REPLACE INTO mysql.time_zone VALUES (7001, 'N')`,
+  `REPLACE INTO mysql.time_zone_name VALUES ('Cronlatch/Central_Europe', 7001)`,
+  `REPLACE INTO mysql.time_zone_transition_type VALUES (7001, 0, 3600, 0, 'CET'), (7001, 1, 7200, 1, 'CEST')`,
+  `REPLACE INTO mysql.time_zone_transition VALUES (7001, ${seconds('2026-10-25T01:00Z')}, 0),
+     (7001, ${seconds('2027-03-28T01:00Z')}, 1), (7001, ${seconds('2027-10-31T01:00Z')}, 0)`,
+];
+
+function seconds(instant: string): number {
+  return Date.parse(instant) / 1000;
+}
+
+for (const server of ['mysql', 'mariadb'] as const) {
+  testOnOwn(
+    server,
+    'F-21 in the hours that daylight saving skips or repeats, ten minutes are ten minutes',
+    async () => {
+      const database = await databaseOn(server);
+      for (const statement of CENTRAL_EUROPE) await database.root.query(statement);
+      const dataSource = await migratedDataSource(database, { poolSize: 1 });
+      const provider = new TypeOrmLockProvider(dataSource, { connections: 'shared' });
+      /** Stops the clock of the one session. @returns the hours that its zone is ahead of UTC */
+      const at = async (instant: string, minutes = 0): Promise<number> => {
+        await dataSource.query(`SET timestamp = ${seconds(instant) + minutes * 60}`);
+        const [row] = await dataSource.query<{ ahead: unknown }[]>(
+          'SELECT TIMESTAMPDIFF(HOUR, UTC_TIMESTAMP(), NOW()) AS ahead',
+        );
+        return Number(row?.ahead);
+      };
+      try {
+        await dataSource.query(`SET time_zone = 'Cronlatch/Central_Europe'`);
+        assert.deepEqual([await at('2027-03-28T00:59Z'), await at('2027-03-28T01:00Z')], [1, 2]);
+        assert.deepEqual([await at('2027-10-31T00:59Z'), await at('2027-10-31T01:00Z')], [2, 1]);
+        for (const instant of [
+          '2027-03-28T00:55Z', // The clocks go forward while it is held.
+          '2027-03-28T02:25Z', // UTC shows a time that the zone has skipped.
+          '2027-10-31T00:55Z', // The clocks go back while it is held.
+          '2027-10-31T01:25Z', // The zone shows its hour for the second time.
+          '2027-10-31T02:25Z', // UTC shows a time that the zone has had twice.
+        ]) {
+          const job = { name: instant, lockAtMostFor: '10m' } as const;
+          await at(instant);
+          assert.ok(await provider.lock(job), instant);
+          await at(instant, 5);
+          assert.equal(await provider.lock(job), undefined, instant);
+          await at(instant, 9.99);
+          assert.equal(await provider.lock(job), undefined, instant);
+          await at(instant, 10);
+          const lock = await provider.lock({ ...job, lockAtLeastFor: '5m' });
+          assert.equal(await lock?.unlock(), true, instant);
+          await at(instant, 14.99);
+          assert.equal(await provider.lock(job), undefined, instant);
+          await at(instant, 15);
+          assert.ok(await provider.lock(job), instant);
+        }
+      } finally {
+        await provider.close();
+        await dataSource.destroy();
+        await database.dispose();
+      }
+    },
+  );
+}

@@ -1,0 +1,31 @@
+import type { DataSource } from 'typeorm';
+import { TypeOrmLockProvider, type TypeOrmLockProviderOptions } from 'cronlatch/typeorm';
+import type { TestDatabase } from './databases';
+import { migratedDataSource } from './lock-table';
+
+interface ChangedTable {
+  readonly dataSource: DataSource;
+  readonly provider: TypeOrmLockProvider;
+  /** What the provider was told to warn of. */
+  readonly warnings: readonly string[];
+}
+
+/** Two parties at the table of the migration after some changes: an application, and a provider at its database. */
+export async function withChangedTable(
+  database: TestDatabase,
+  changes: readonly string[],
+  options: TypeOrmLockProviderOptions,
+  body: (table: ChangedTable) => Promise<void>,
+): Promise<void> {
+  const dataSource = await migratedDataSource(database);
+  const warnings: string[] = [];
+  const onWarning = (message: string): void => void warnings.push(message);
+  const provider = new TypeOrmLockProvider(dataSource, { ...options, onWarning });
+  try {
+    for (const change of changes) await dataSource.query(change);
+    await body({ dataSource, provider, warnings });
+  } finally {
+    await provider.close();
+    await dataSource.destroy();
+  }
+}

@@ -1,0 +1,73 @@
+import { currentRun, type CurrentRun, type JobConfiguration, type OncePerConfiguration } from 'cronlatch';
+import { signal } from './executor-bench';
+import type { Instance } from './ledger-place';
+
+/** The job of the ledger's cases: once a day in Paris, under a lock of a minute. */
+export function closeDay(oncePer: Partial<OncePerConfiguration> = {}): JobConfiguration & {
+  readonly oncePer: OncePerConfiguration;
+} {
+  return {
+    ...{ name: 'close-day', lockAtMostFor: '1m' },
+    oncePer: { period: 'day', timeZone: 'Europe/Paris', ...oncePer },
+  };
+}
+
+/** Its run of the day on which the cases begin. */
+export const CLOSE_DAY = { job: 'close-day', periodKey: '2026-11-20' };
+
+/** A handler that tells when it has been started, and ends when the test says so; if it never does, its holder has vanished. */
+export function heldTask(finish: () => unknown = () => 'done') {
+  const started = signal();
+  const end = signal();
+  const task = async (): Promise<unknown> => {
+    started.resolve();
+    await end.promise;
+    return finish();
+  };
+  return { task, started: started.promise, end: (): void => end.resolve() };
+}
+
+/** A handler that counts how often it has run. */
+export function countedTask() {
+  let runs = 0;
+  return {
+    task: (): string => {
+      runs += 1;
+      return 'done';
+    },
+    runs: () => runs,
+  };
+}
+
+export const NO_BANK = new Error('no bank today');
+
+/** A task that writes down which runs it was. It throws what `act` throws, and returns what that returns. */
+export function diary(act: (run: CurrentRun) => unknown = () => 'done') {
+  const runs: CurrentRun[] = [];
+  const task = async (): Promise<unknown> => {
+    const run = currentRun();
+    runs.push(run);
+    return await act(run);
+  };
+  /** The keys of the periods it ran for, in the order of the runs. */
+  const periods = (): string[] => runs.map(({ periodKey }) => periodKey);
+  return { task, runs, periods };
+}
+
+/** A task that fails as often as it is told. */
+export function failing(times: number, error: unknown = NO_BANK) {
+  let failures = 0;
+  return diary(() => {
+    failures += 1;
+    if (failures <= times) throw error;
+    return 'done';
+  });
+}
+
+/** What stands in the rows of a job, the earliest period first: its key, its state and the reason, if there is one. */
+export async function rowsOf({ guard }: Instance, job = 'close-day'): Promise<string[]> {
+  const runs = await guard.ledger.list({ job, order: 'oldest-first', limit: 1000 });
+  return runs.map(({ periodKey, state, reason }) =>
+    [periodKey, reason === undefined ? state : `${state}(${reason})`].join(' '),
+  );
+}

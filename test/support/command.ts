@@ -1,0 +1,37 @@
+import { execFile } from 'node:child_process';
+
+export interface Ended {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a command to its end, whatever its status is. Far more time than it needs: the machine may be busy. */
+export function command(file: string, args: readonly string[], cwd: string): Promise<Ended> {
+  const options = { cwd, env: environment(), timeout: 300_000, maxBuffer: 2 ** 26 };
+  return new Promise((resolve) => {
+    execFile(file, args, options, (error, stdout, stderr) => {
+      if (error === null) resolve({ status: 0, stdout, stderr });
+      else if (typeof error.code === 'number') resolve({ status: error.code, stdout, stderr });
+      else resolve({ status: 1, stdout, stderr: `${stderr}${error.message}` }); // Not begun, or ended by a signal.
+    });
+  });
+}
+
+/** @throws with what it wrote, when its status is not 0 */
+export async function succeeding(file: string, args: readonly string[], cwd: string): Promise<string> {
+  const { status, stdout, stderr } = await command(file, args, cwd);
+  if (status === 0) return stdout;
+  throw new Error(`${[file, ...args].join(' ')} ended with ${status}:\n${stdout}${stderr}`);
+}
+
+export const NPM = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+
+/** A child that believed itself to be a test file of this run would report to it, and measure what is no part of it. */
+function environment(): NodeJS.ProcessEnv {
+  const environment = { ...process.env };
+  delete environment['NODE_TEST_CONTEXT'];
+  delete environment['NODE_V8_COVERAGE'];
+  delete environment['NODE_OPTIONS'];
+  return environment;
+}

@@ -1,0 +1,76 @@
+import { StorageBasedLockProvider } from 'cronlatch';
+import { SettableClock, type LockProviderFixture } from 'cronlatch/testing';
+import { TypeOrmLockProvider } from 'cronlatch/typeorm';
+import { parseDuration } from '#cronlatch/core/duration';
+import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
+import { ambientTransaction } from './ambient-transaction';
+import type { ContractPlaces, Place } from './contract-places';
+import { insertLockRow, nextMillisecond, shiftBack } from './lock-table';
+
+export function memoryFixture(): LockProviderFixture<'ambientTransaction'> {
+  const clock = new SettableClock();
+  const accessor = new InMemoryStorageAccessor(clock);
+  return {
+    provider: new StorageBasedLockProvider(accessor, { clock }),
+    other: new StorageBasedLockProvider(accessor, { clock }),
+    elapse: (duration) => clock.advance(duration),
+    stall: (duration) => clock.stall(duration),
+    deleteRecord: (name) => void accessor.delete(name),
+    async existingRecord({ name, lockedBy, endsInMs }) {
+      accessor.delete(name);
+      await accessor.insertRecord({ name, owner: lockedBy, lockAtMostForMs: endsInMs, lockAtLeastForMs: 0 });
+    },
+    dispose: () => {},
+  };
+}
+
+type WithoutTransactions = LockProviderFixture<'ambientTransaction'>;
+
+/** A provider at each instance of the application. What an operator does, and time, comes from neither. */
+export async function sqlFixture(places: ContractPlaces): Promise<WithoutTransactions> {
+  return fixtureAt(await places.take(), places);
+}
+
+/** The same, on a server with many connections. */
+export async function transactionalFixture(places: ContractPlaces): Promise<LockProviderFixture> {
+  const place = await places.take();
+  return {
+    ...fixtureAt(place, places),
+    ambientTransaction: (end, body) => ambientTransaction(place.application, end, body),
+  };
+}
+
+function fixtureAt(place: Place, places: ContractPlaces): WithoutTransactions {
+  const clock = new SettableClock();
+  const { application, otherApplication, operator } = place;
+  const options = { clock, connections: places.variant.connections };
+  const provider = new TypeOrmLockProvider(application, options);
+  const other = new TypeOrmLockProvider(otherApplication, options);
+  const deleteRow = (name: string): Promise<unknown> =>
+    operator.query(`DELETE FROM shedlock WHERE name = '${name}'`);
+  return {
+    provider,
+    other,
+    async elapse(duration) {
+      await shiftBack(operator, parseDuration(duration, 'elapse'));
+      clock.advance(duration);
+    },
+    async stall(duration) {
+      clock.stall(duration);
+      await shiftBack(operator, parseDuration(duration, 'stall'));
+    },
+    async deleteRecord(name) {
+      await deleteRow(name);
+      // Tokens are seeded by the store's clock, and SQLite's steps by milliseconds.
+      await nextMillisecond(operator);
+    },
+    async existingRecord(record) {
+      await deleteRow(record.name);
+      await insertLockRow(operator, record);
+    },
+    async dispose() {
+      await Promise.all([provider.close(), other.close()]);
+      await places.giveBack(place);
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import * as mysql2 from 'mysql2';
+import { DataSource } from 'typeorm';
+import { APPLICATION_TABLE } from './ambient-transaction';
+import type { IsolationLevel, SqlVariant } from './contract-stores';
+import type { TestDatabase } from './databases';
+import { ledgerDataSource } from './run-places';
+
+/** A database with empty tables of locks and runs. */
+export interface Place {
+  readonly database: TestDatabase;
+  /** Two instances of the application. */
+  readonly application: DataSource;
+  readonly otherApplication: DataSource;
+  /** Connected on its own, whatever transaction the application is in. */
+  readonly operator: DataSource;
+}
+
+/** Databases for one case after another: to make one for each would take longer than the cases do. */
+export class ContractPlaces {
+  readonly #free: Place[] = [];
+
+  constructor(
+    readonly variant: SqlVariant,
+    private readonly create: () => TestDatabase | Promise<TestDatabase>,
+  ) {}
+
+  async take(): Promise<Place> {
+    return this.#free.pop() ?? (await this.#open());
+  }
+
+  async giveBack(place: Place): Promise<void> {
+    this.#free.push(place);
+    for (const table of ['shedlock', 'cronlatch_run_event', 'cronlatch_run'])
+      await place.operator.query(`DELETE FROM ${table}`);
+  }
+
+  async dispose(): Promise<void> {
+    for (const { database, ...place } of this.#free) {
+      const dataSources = [place.application, place.otherApplication, place.operator];
+      await Promise.all(dataSources.map((dataSource) => dataSource.destroy()));
+      await database.dispose();
+    }
+  }
+
+  async #open(): Promise<Place> {
+    const database = await this.create();
+    const operator = await ledgerDataSource(database);
+    await operator.query(APPLICATION_TABLE);
+    const application = await this.#applicationAt(database);
+    const otherApplication = await this.#applicationAt(database);
+    return { database, application, otherApplication, operator };
+  }
+
+  async #applicationAt({ options }: TestDatabase): Promise<DataSource> {
+    const level = this.variant.connections === 'shared' ? this.variant.isolationLevel : undefined;
+    const sessions = SESSIONS[options.type];
+    const dataSource = new DataSource({ ...options, ...(level && sessions?.at(level)) });
+    await dataSource.initialize();
+    if (level !== undefined) assert.equal(await sessions?.levelOf(dataSource), level);
+    return dataSource;
+  }
+}
+
+interface Sessions {
+  /** Options of a DataSource all of whose sessions have that level. */
+  readonly at: (level: IsolationLevel) => object;
+  readonly levelOf: (dataSource: DataSource) => Promise<string | undefined>;
+}
+
+const OF_MYSQL: Sessions = {
+  at: (level) => ({
+    driver: { ...mysql2, createPool: (options: mysql2.PoolOptions) => poolAt(level, options) },
+  }),
+  async levelOf(dataSource) {
+    // MariaDB has called it by the second name alone for long.
+    const [row] = await dataSource.query<{ Value: string }[]>(
+      `SHOW VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')`,
+    );
+    return row?.Value.replace('-', ' ');
+  },
+};
+
+const OF_POSTGRES: Sessions = {
+  at: (level) => ({
+    extra: { options: `-c default_transaction_isolation=${level.toLowerCase().replace(' ', '\\ ')}` },
+  }),
+  async levelOf(dataSource) {
+    const [row] = await dataSource.query<{ transaction_isolation: string }[]>('SHOW transaction_isolation');
+    return row?.transaction_isolation.toUpperCase();
+  },
+};
+
+const SESSIONS: Readonly<Record<string, Sessions>> = {
+  mysql: OF_MYSQL,
+  mariadb: OF_MYSQL,
+  postgres: OF_POSTGRES,
+};
+
+function poolAt(level: IsolationLevel, options: mysql2.PoolOptions): mysql2.Pool {
+  const pool = mysql2.createPool(options);
+  pool.on('connection', (connection) => {
+    connection.query(`SET SESSION TRANSACTION ISOLATION LEVEL ${level}`, (error: unknown) =>
+      assert.equal(error, null),
+    );
+  });
+  return pool;
+}

@@ -1,0 +1,67 @@
+import type { LackedCapabilities, LackedRunStoreCapabilities } from 'cronlatch/testing';
+
+/** How the locks reach the database: by connections of their own, or by the application's, whose sessions are as they are. */
+export type SqlVariant =
+  | { readonly connections: 'own' }
+  | { readonly connections: 'shared'; readonly isolationLevel?: IsolationLevel };
+
+export type IsolationLevel = (typeof ISOLATION_LEVELS)[number];
+
+const ISOLATION_LEVELS = ['READ UNCOMMITTED', 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'] as const;
+
+/** Own connections set their level by themselves; shared ones have that of the application's sessions. */
+const AT_EVERY_LEVEL: readonly SqlVariant[] = [
+  { connections: 'own' },
+  ...ISOLATION_LEVELS.map((isolationLevel) => ({ connections: 'shared', isolationLevel }) as const),
+];
+
+/** A store that runs the contract: what it lacks, and in which variants it runs. */
+export interface ContractStore {
+  readonly lacks: LackedCapabilities;
+  readonly variants: readonly SqlVariant[];
+}
+
+export interface RunContractStore {
+  readonly lacks: LackedRunStoreCapabilities;
+  readonly variants: readonly SqlVariant[];
+}
+
+/** What the table of `npm run contract -- --list` says, and the tests run. */
+export const CONTRACT_STORES = {
+  memory: {
+    lacks: { ambientTransaction: 'a map has no transactions' },
+    variants: [],
+  },
+  sqlite: {
+    lacks: {
+      ambientTransaction:
+        'SQLite has one writer at a time, so a lock waits for the transaction that is open in its file',
+    },
+    variants: [{ connections: 'own' }, { connections: 'shared' }],
+  },
+  mysql: { lacks: {}, variants: AT_EVERY_LEVEL },
+  mariadb: { lacks: {}, variants: AT_EVERY_LEVEL },
+  postgres: { lacks: {}, variants: AT_EVERY_LEVEL },
+} as const satisfies Record<string, ContractStore>;
+
+const ONE_WRITER = {
+  ambientTransaction:
+    'SQLite has one writer at a time, so a run waits for the transaction that is open in its file',
+};
+
+/** The same of stores of runs. */
+export const RUN_STORES = {
+  memory: {
+    lacks: { ambientTransaction: 'a map has no transactions' },
+    variants: [],
+  },
+  sqlite: { lacks: ONE_WRITER, variants: [{ connections: 'own' }, { connections: 'shared' }] },
+  mysql: { lacks: {}, variants: AT_EVERY_LEVEL },
+  mariadb: { lacks: {}, variants: AT_EVERY_LEVEL },
+  postgres: { lacks: {}, variants: AT_EVERY_LEVEL },
+} as const satisfies Record<string, RunContractStore>;
+
+export function describeVariant(variant: SqlVariant): string {
+  const level = variant.connections === 'shared' ? variant.isolationLevel : undefined;
+  return `${variant.connections} connections${level === undefined ? '' : ` at ${level}`}`;
+}

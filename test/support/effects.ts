@@ -1,0 +1,31 @@
+import type { DataSource } from 'typeorm';
+
+/** What a run leaves behind in the application's database. */
+export interface Effect {
+  readonly run: string;
+  readonly attempt: number;
+}
+
+export interface Queryable {
+  query(text: string): Promise<unknown>;
+}
+
+export async function createEffectTable(dataSource: DataSource): Promise<void> {
+  await dataSource.query('CREATE TABLE effect (run VARCHAR(64) NOT NULL, attempt INTEGER NOT NULL)');
+}
+
+/** The effect of a run, whose key is a plain one: it stands in the text. */
+export async function makeEffect(
+  where: Queryable,
+  { periodKey, attempt }: { readonly periodKey: string; readonly attempt: number },
+): Promise<void> {
+  await where.query(`INSERT INTO effect (run, attempt) VALUES ('${periodKey}', ${attempt})`);
+}
+
+/** What is committed. */
+export async function effectsIn(dataSource: DataSource): Promise<Effect[]> {
+  const rows = await dataSource.query<Record<string, unknown>[]>(
+    'SELECT run, attempt FROM effect ORDER BY run, attempt',
+  );
+  return rows.map((row) => ({ run: String(row['run']), attempt: Number(row['attempt']) }));
+}

@@ -1,0 +1,92 @@
+import type { Clock, RunStore } from 'cronlatch';
+import { signal } from './executor-bench';
+import { sendingLost, type contended } from './faulty-accessor';
+import type { Instance, LedgerPlace } from './ledger-place';
+
+type Fault = typeof contended;
+type Statement = 'peek' | 'owed' | 'insert' | 'change' | 'complete';
+
+/** A store of runs whose next statements go wrong in a given order, and that remembers what was asked of it. */
+export class FaultyRunStore implements RunStore {
+  readonly id: string;
+  readonly calls: Statement[] = [];
+  readonly #faults = new Map<Statement, Fault[]>();
+
+  constructor(private readonly inner: RunStore) {
+    this.id = inner.id;
+  }
+
+  fail(statement: Statement, ...faults: Fault[]): void {
+    this.#faults.set(statement, [...(this.#faults.get(statement) ?? []), ...faults]);
+  }
+
+  readonly peek: RunStore['peek'] = (...args) => this.#call('peek', () => this.inner.peek(...args));
+  readonly owed: RunStore['owed'] = (...args) => this.#call('owed', () => this.inner.owed(...args));
+  readonly insert: RunStore['insert'] = (...args) => this.#call('insert', () => this.inner.insert(...args));
+  readonly change: RunStore['change'] = (...args) => this.#call('change', () => this.inner.change(...args));
+  readonly complete: RunStore['complete'] = (...args) =>
+    this.#call('complete', () => this.inner.complete(...args));
+  readonly find: RunStore['find'] = (...args) => this.inner.find(...args);
+  readonly events: RunStore['events'] = (...args) => this.inner.events(...args);
+  readonly purge: RunStore['purge'] = (...args) => this.inner.purge(...args);
+
+  async #call<T>(statement: Statement, run: () => Promise<T>): Promise<T> {
+    this.calls.push(statement);
+    const fault = this.#faults.get(statement)?.shift();
+    return fault === undefined ? await run() : ((await fault(run)) as T);
+  }
+}
+
+/** A statement that is on its way until the test lets it arrive. */
+export class HeldStatement {
+  readonly #sent = signal();
+  readonly #let = signal();
+  readonly #arrived = signal<unknown>();
+
+  /** Its caller waits for it. */
+  readonly waitedFor: Fault = async (run) => {
+    this.#sent.resolve();
+    await this.#let.promise;
+    this.#arrived.resolve(run());
+    return await this.#arrived.promise;
+  };
+
+  /** Its caller is told that nobody knows, and goes on. */
+  readonly givenUp: Fault = async (run) => {
+    void this.waitedFor(run).catch(() => {}); // Whoever lets it arrive hears of it.
+    return await sendingLost(run);
+  };
+
+  /** Resolves when it is on its way. */
+  get sent(): Promise<void> {
+    return this.#sent.promise;
+  }
+
+  /** Resolves to the store's answer, which its caller may not be waiting for any more. */
+  async arrive(): Promise<unknown> {
+    this.#let.resolve();
+    return await this.#arrived.promise;
+  }
+}
+
+/** No pause between two tries is longer. */
+const LONGEST_PAUSE_MS = 1500;
+
+/** A clock at which nobody has to wait before trying again. */
+function withoutPauses(clock: Clock): Clock {
+  return {
+    monotonicMs: () => clock.monotonicMs(),
+    wallMs: () => clock.wallMs(),
+    schedule(delayMs, callback, options) {
+      if (delayMs > LONGEST_PAUSE_MS) return clock.schedule(delayMs, callback, options);
+      const immediate = setImmediate(callback);
+      return () => clearImmediate(immediate);
+    },
+  };
+}
+
+/** An instance whose statements on runs can be broken. It tries again without a pause. */
+export function faultyInstance(place: LedgerPlace): Instance & { readonly faulty: FaultyRunStore } {
+  const faulty = new FaultyRunStore(place.instance().store);
+  return { ...place.instance({ runStore: faulty, clock: withoutPauses(place.clock) }), faulty };
+}

@@ -1,0 +1,22 @@
+import { JobGuard, type JobGuardOptions } from 'cronlatch';
+import { InMemoryRunStore } from 'cronlatch/memory';
+import { guardBench, type GuardBench } from './guard-bench';
+
+export interface GuardOfRuns extends GuardBench {
+  readonly runStore: InMemoryRunStore;
+}
+
+/** A bench whose guard also keeps runs, on the same clock, and looks for what is owed when the test says so. */
+export function guardOfRuns(options: Partial<JobGuardOptions> = {}): GuardOfRuns {
+  const bench = guardBench();
+  const { provider: lockProvider, clock, events } = bench;
+  const runStore = new InMemoryRunStore({ clock });
+  const own = { lockProvider, runStore, clock, events, dueEvery: false, logger: false } as const;
+  return { ...bench, runStore, guard: new JobGuard({ ...own, ...options }) };
+}
+
+/** Once per day in Paris, under a lock. */
+export const DAILY = {
+  ...{ name: 'close-day', lockAtMostFor: '10m' },
+  oncePer: { period: 'day', timeZone: 'Europe/Paris' },
+} as const;

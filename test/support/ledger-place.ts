@@ -1,0 +1,109 @@
+import {
+  EventHub,
+  JobGuard,
+  StorageBasedLockProvider,
+  type CronlatchEvents,
+  type Duration,
+  type EventName,
+  type JobGuardOptions,
+  type LockProvider,
+  type RunStore,
+} from 'cronlatch';
+import { SettableClock } from 'cronlatch/testing';
+import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
+import { InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
+import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
+
+/** One process of the application, with everything that it has for itself. */
+export interface Instance {
+  readonly guard: JobGuard;
+  readonly lockProvider: LockProvider;
+  readonly store: RunStore;
+  /** What has been told so far. */
+  readonly told: readonly ToldEvent[];
+  /** What has been told under this name. */
+  of<K extends EventName>(name: K): readonly CronlatchEvents[K][];
+}
+
+export interface ToldEvent {
+  readonly name: EventName;
+  readonly event: unknown;
+}
+
+/** Locks and runs that several instances share, and a time that stands still until it is moved. */
+export interface LedgerPlace {
+  readonly clock: SettableClock;
+  instance(options?: Partial<JobGuardOptions>): Instance;
+  /** For the database and for the clocks of all instances alike. Timers that fall due on the way fire. */
+  elapse(duration: Duration): Promise<void>;
+}
+
+/** What a kind of store has to offer. */
+export interface PlaceStores {
+  readonly clock: SettableClock;
+  /** Another process's view of the same locks and runs. */
+  connect(): { lockProvider: LockProvider; store: RunStore };
+  elapse(duration: Duration): Promise<void>;
+}
+
+/** When the time of a test begins, unless it says otherwise: a Friday, 04:00 in Paris. */
+export const BEGINNING = '2026-11-20T03:00:00Z';
+
+export function memoryStores(now: string): PlaceStores {
+  const clock = new SettableClock(now);
+  const accessor = new InMemoryStorageAccessor(clock);
+  const runs = new InMemoryRuns({ clock });
+  return {
+    clock,
+    connect: () => ({
+      // The same place for all, as the SQL store's is.
+      lockProvider: new StorageBasedLockProvider(accessor, { clock, id: 'memory' }),
+      store: new InMemoryRunStore({ runs }),
+    }),
+    elapse: (duration) => Promise.resolve(clock.advance(duration)),
+  };
+}
+
+const NAMES: readonly EventName[] = [
+  ...([
+    'lock:acquired',
+    'lock:skipped',
+    'lock:failed',
+    'lock:lost',
+    'lock:released',
+    'run:started',
+    'run:completed',
+  ] as const),
+  ...([
+    'run:failed',
+    'run:skipped',
+    'run:takenOver',
+    'run:interrupted',
+    'run:stuck',
+    'guard:warning',
+  ] as const),
+];
+
+/** @returns the place, and what closes its guards */
+export function ledgerPlace(stores: PlaceStores): { place: LedgerPlace; close: () => Promise<void> } {
+  const guards: JobGuard[] = [];
+  const { clock } = stores;
+  const instance = (options: Partial<JobGuardOptions> = {}): Instance => {
+    const { lockProvider, store } = stores.connect();
+    const events = new EventHub();
+    const guard = new JobGuard({
+      ...{ lockProvider, runStore: store, clock, events, logger: false, dueEvery: false },
+      ...options,
+    });
+    guards.push(guard);
+    const told: ToldEvent[] = [];
+    for (const name of NAMES) events.on(name, (event) => told.push({ name, event }));
+    const of = <K extends EventName>(name: K): CronlatchEvents[K][] =>
+      told.filter((each) => each.name === name).map(({ event }) => event as CronlatchEvents[K]);
+    return { guard, lockProvider, store, told, of };
+  };
+  return {
+    place: { clock, instance, elapse: (duration) => stores.elapse(duration) },
+    close: async () => void (await Promise.all(guards.map((guard) => guard.close({ timeout: 0 })))),
+  };
+}

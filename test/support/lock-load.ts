@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
+import { LockStorageError, type Lock, type LockProvider } from 'cronlatch';
+import type { LockRow } from './lock-table';
+
+const LANES = 4;
+/** No lease ends while a test lasts: whoever is granted a lock beside its holder was granted it wrongly. */
+const TERMS = { lockAtMostFor: '1h' } as const;
+
+/** Several instances of an application that ask for locks without a pause, and write down what they are told. */
+export class LockLoad {
+  readonly counts = { granted: 0, refused: 0, failed: 0, released: 0 };
+  /** By name: the token of a grant that was not released, and of one that was. */
+  readonly #held = new Map<string, number>();
+  readonly #released = new Map<string, number>();
+  #isOver = false;
+  readonly #lanes: Promise<unknown>;
+
+  constructor(private readonly instances: readonly LockProvider[]) {
+    this.#lanes = Promise.all(Array.from({ length: LANES }, (_, lane) => this.#run(lane)));
+    this.#lanes.catch(() => (this.#isOver = true)); // Told by whoever waits for the load.
+  }
+
+  /** Resolves when that many more locks have been granted; rejects as soon as one was granted wrongly. */
+  granted(more: number): Promise<void> {
+    return this.#counted('granted', more);
+  }
+
+  /** Resolves when that many more statements have failed; rejects as above. */
+  failed(more: number): Promise<void> {
+    return this.#counted('failed', more);
+  }
+
+  async end(): Promise<void> {
+    this.#isOver = true;
+    await this.#lanes;
+  }
+
+  /** What everybody was told is what the table says. */
+  agreesWith(rows: readonly LockRow[]): void {
+    const byName = new Map(rows.map((row) => [row.name, row]));
+    for (const [name, token] of this.#held) {
+      const { held, token: kept } = byName.get(name) ?? {};
+      assert.deepEqual([held, kept], [true, token], `${name} was granted`);
+    }
+    for (const [name, token] of this.#released) {
+      const { held, token: kept } = byName.get(name) ?? {};
+      assert.deepEqual([held, kept], [false, token], `${name} was released`);
+    }
+  }
+
+  async #counted(what: 'granted' | 'failed', more: number): Promise<void> {
+    const enough = this.counts[what] + more;
+    const progress = async (): Promise<void> => {
+      while (!this.#isOver && this.counts[what] < enough) await setTimeout(1);
+    };
+    await Promise.race([this.#lanes, progress()]);
+    if (this.counts[what] < enough) await this.#lanes;
+  }
+
+  async #run(lane: number): Promise<void> {
+    for (let round = 0; !this.#isOver; round += 1) await this.#race(`lane-${lane}-${round}`);
+  }
+
+  /** For a lock that is new; then, if it was released, for the one that is there. */
+  async #race(name: string): Promise<void> {
+    const first = await this.#ask(name);
+    if (first === undefined) return;
+    if (!(await this.#releases(name, first))) return;
+    const second = await this.#ask(name);
+    if (second === undefined) return;
+    this.#released.delete(name);
+    this.#held.set(name, tokenOf(second));
+    assert.ok(tokenOf(second) > tokenOf(first), name);
+    assert.equal(await this.#ask(name), undefined, `${name} was granted while it was held`);
+  }
+
+  async #ask(name: string): Promise<Lock | undefined> {
+    const answers = await Promise.allSettled(
+      this.instances.map((instance) => instance.lock({ name, ...TERMS })),
+    );
+    const failures = answers.flatMap((answer): unknown[] =>
+      answer.status === 'rejected' ? [answer.reason] : [],
+    );
+    for (const failure of failures) assert.ok(failure instanceof LockStorageError, String(failure));
+    const locks = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    const [lock, another] = locks.filter((each) => each !== undefined);
+    assert.equal(another, undefined, `${name} was granted twice`);
+    const isHeld = this.#held.has(name);
+    if (lock !== undefined) this.counts.granted += 1;
+    else assert.ok(isHeld || failures.length > 0, `${name} is free, and was granted to nobody`);
+    this.counts.refused += locks.length - (lock === undefined ? 0 : 1);
+    this.counts.failed += failures.length;
+    // While the server is away, failures come at once.
+    if (failures.length > 0) await setTimeout(20);
+    return lock;
+  }
+
+  /** @returns whether it is known to be free */
+  async #releases(name: string, lock: Lock): Promise<boolean> {
+    try {
+      assert.equal(await lock.unlock(), true, `${name} was held, but its release says that it was not`);
+    } catch (error) {
+      if (!(error instanceof LockStorageError)) throw error;
+      this.counts.failed += 1;
+      return false;
+    }
+    this.counts.released += 1;
+    this.#released.set(name, tokenOf(lock));
+    return true;
+  }
+}
+
+function tokenOf({ fencingToken }: Lock): number {
+  assert.ok(fencingToken);
+  return fencingToken;
+}

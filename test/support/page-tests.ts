@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { codeBlocksOf, linkedFilesOf } from './page';
+
+/** @param notShown files of the folder that those on the page need */
+export function testCodeOn(page: string, folder: string, notShown: readonly string[] = []): void {
+  void test('every piece of TypeScript on the page is a file that is compiled and run, and each is there once', () => {
+    const code = codeBlocksOf(page).filter(({ language }) => language === 'ts');
+    for (const { path = 'a block without a file', text } of code)
+      assert.equal(text, readFileSync(join(folder, path), 'utf8'), path);
+    const files = readdirSync(folder).filter((file) => !notShown.includes(file));
+    assert.deepEqual(code.map(({ path }) => path).sort(), files.sort());
+  });
+}
+
+export function testLinksOn(page: string): void {
+  void test('what it links to is there', () => {
+    const files = linkedFilesOf(page);
+    assert.ok(files.length > 0);
+    for (const file of files) assert.ok(existsSync(file), file);
+  });
+}

@@ -1,0 +1,91 @@
+import type { Socket } from 'node:net';
+import { ProxyLane, type Traffic } from './proxy-lane';
+
+/** Told all that goes through one connection, in pieces as they come; decides what goes on. */
+export interface Interpreter {
+  /** @returns how the connection goes on where the piece is lost */
+  fromClient(piece: Buffer): 'cut' | 'silence' | undefined;
+  fromServer(piece: Buffer): Passage;
+  /** The server has ended the connection: what was kept back goes on now. */
+  rest(): Buffer;
+}
+
+export interface Passage {
+  readonly bytes: Buffer;
+  /** Afterwards the connection is cut, or the client hears nothing any more. */
+  readonly then?: 'cut' | 'silence' | undefined;
+}
+
+interface ProxiedConnectionOptions {
+  readonly client: Socket;
+  readonly upstream: Socket;
+  readonly traffic: Traffic;
+  /** How many the client gets from the server. */
+  readonly pieces: number;
+  readonly interpreter: Interpreter | undefined;
+  readonly onClosed: () => void;
+}
+
+/** A client, its server, and the proxy between them. */
+export class ProxiedConnection {
+  readonly #client: Socket;
+  readonly #upstream: Socket;
+  readonly #toServer: ProxyLane;
+  readonly #toClient: ProxyLane;
+  readonly #interpreter: Interpreter | undefined;
+
+  constructor({ client, upstream, traffic, pieces, interpreter, onClosed }: ProxiedConnectionOptions) {
+    this.#client = client;
+    this.#upstream = upstream;
+    this.#toServer = new ProxyLane(upstream, 'to-server', traffic, Infinity);
+    this.#toClient = new ProxyLane(client, 'to-client', traffic, pieces);
+    this.#interpreter = interpreter;
+    client.on('data', (piece: Buffer) => this.#fromClient(piece));
+    upstream.on('data', (piece: Buffer) => this.#fromServer(piece));
+    for (const socket of [client, upstream]) {
+      socket.setNoDelay(true);
+      socket.on('error', () => socket.destroy()); // Told to the other side as its end.
+      socket.on('close', () => client.destroyed && upstream.destroyed && onClosed());
+    }
+    client.on('close', () => this.#toServer.end());
+    upstream.on('close', () => {
+      if (interpreter !== undefined) this.#toClient.take(interpreter.rest());
+      this.#toClient.end();
+    });
+  }
+
+  /** The client has gone, and the server has not heard of it. */
+  get isHalfOpen(): boolean {
+    return this.#client.destroyed && !this.#upstream.destroyed;
+  }
+
+  pump(): void {
+    this.#toServer.pump();
+    this.#toClient.pump();
+  }
+
+  /** The client hears nothing any more. */
+  mute(): void {
+    this.#toClient.mute();
+  }
+
+  cut(): void {
+    for (const lane of [this.#toServer, this.#toClient]) lane.stop();
+    for (const socket of [this.#client, this.#upstream]) socket.destroy();
+  }
+
+  #fromClient(piece: Buffer): void {
+    // Told first: a fault may begin with this very piece.
+    const then = this.#interpreter?.fromClient(piece);
+    if (then === 'silence') this.#toServer.mute();
+    if (then === 'cut') this.cut();
+    else this.#toServer.take(piece);
+  }
+
+  #fromServer(piece: Buffer): void {
+    const { bytes, then } = this.#interpreter?.fromServer(piece) ?? { bytes: piece };
+    if (bytes.length > 0) this.#toClient.take(bytes);
+    if (then === 'cut') this.cut();
+    if (then === 'silence') this.mute();
+  }
+}

@@ -1,0 +1,88 @@
+import type { Socket } from 'node:net';
+
+export type Direction = 'to-server' | 'to-client';
+
+/** What is done to all that goes through a proxy. */
+export interface Traffic {
+  readonly stalled: ReadonlySet<Direction>;
+  readonly delayMs: number;
+  /** Each byte goes on its own. */
+  readonly isBytewise: boolean;
+}
+
+interface Item {
+  /** `undefined`: the end. */
+  readonly bytes: Buffer | undefined;
+  readonly dueAtMs: number;
+  readonly isAlone: boolean;
+}
+
+/** One direction of one connection: what comes in goes on in its order, the end as well. */
+export class ProxyLane {
+  readonly #waiting: Item[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #pause: NodeJS.Immediate | undefined;
+
+  /** @param piecesLeft how many pieces go on at all; the end always does */
+  constructor(
+    private readonly to: Socket,
+    private readonly direction: Direction,
+    private readonly traffic: Traffic,
+    private piecesLeft: number,
+  ) {}
+
+  /** From now on nothing goes on but the end. */
+  mute(): void {
+    this.piecesLeft = 0;
+    this.#waiting.length = 0;
+  }
+
+  take(piece: Buffer): void {
+    if ((this.piecesLeft -= 1) < 0) return;
+    const { delayMs, isBytewise } = this.traffic;
+    const dueAtMs = performance.now() + delayMs;
+    const parts = isBytewise ? Array.from(piece, (byte) => Buffer.of(byte)) : [piece];
+    for (const bytes of parts) this.#waiting.push({ bytes, dueAtMs, isAlone: isBytewise });
+    this.pump();
+  }
+
+  end(): void {
+    const dueAtMs = performance.now() + this.traffic.delayMs;
+    this.#waiting.push({ bytes: undefined, dueAtMs, isAlone: false });
+    this.pump();
+  }
+
+  /** Lets through what may go now. */
+  pump(): void {
+    while (this.#timer === undefined && this.#pause === undefined) {
+      const [next] = this.#waiting;
+      if (next === undefined || this.traffic.stalled.has(this.direction)) return;
+      if (next.dueAtMs > performance.now()) this.#timer = setTimeout(this.#goOn, this.#wait(next));
+      else this.#send(next);
+    }
+  }
+
+  stop(): void {
+    this.#waiting.length = 0;
+    clearTimeout(this.#timer);
+    clearImmediate(this.#pause);
+  }
+
+  #send({ bytes, isAlone }: Item): void {
+    this.#waiting.shift();
+    if (bytes === undefined) this.to.destroySoon();
+    else if (this.to.writable) this.to.write(bytes);
+    // The receiver has its turn between two bytes, so that it reads them one by one.
+    if (isAlone) this.#pause = setImmediate(this.#goOn);
+  }
+
+  #wait({ dueAtMs }: Item): number {
+    return Math.ceil(dueAtMs - performance.now());
+  }
+
+  readonly #goOn = (): void => {
+    this.#timer = undefined;
+    this.#pause = undefined;
+    this.pump();
+  };
+}

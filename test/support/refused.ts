@@ -1,0 +1,11 @@
+import assert from 'node:assert/strict';
+import { InvalidLockConfigurationError } from 'cronlatch';
+
+/** Expects a configuration that cannot be meant to be refused, in words that contain each of these texts. */
+export function refused(call: () => unknown, ...says: readonly string[]): void {
+  assert.throws(call, (error) => {
+    assert.ok(error instanceof InvalidLockConfigurationError);
+    for (const text of says) assert.ok(error.message.includes(text), error.message);
+    return true;
+  });
+}

@@ -1,0 +1,41 @@
+import type { DataSource } from 'typeorm';
+import { TypeOrmRunStore, type TypeOrmRunStoreOptions } from 'cronlatch/typeorm';
+import { testOnEvery, type TestDatabase } from './databases';
+import { ledgerDataSource } from './run-places';
+
+export interface RunBench {
+  readonly database: TestDatabase;
+  /** Connected. */
+  readonly application: DataSource;
+  readonly store: TypeOrmRunStore;
+  /** What the store was told to warn of. */
+  readonly warnings: readonly string[];
+}
+
+/** A store at a database with the ledger's tables, after some changes to them. */
+export async function withRunStore(
+  database: TestDatabase,
+  options: TypeOrmRunStoreOptions & { readonly changes?: readonly string[] },
+  body: (bench: RunBench) => Promise<void>,
+): Promise<void> {
+  const application = await ledgerDataSource(database);
+  const warnings: string[] = [];
+  const onWarning = (message: string): void => void warnings.push(message);
+  const store = new TypeOrmRunStore(application, { ...options, onWarning });
+  try {
+    for (const change of options.changes ?? []) await application.query(change);
+    await body({ database, application, store, warnings });
+  } finally {
+    await store.close();
+    await application.destroy();
+  }
+}
+
+/** One test for each kind of database, and for each kind of connections to it. */
+export function testRunStores(name: string, body: (bench: RunBench) => Promise<void>): void {
+  for (const connections of ['own', 'shared'] as const) {
+    testOnEvery(`${name} (${connections} connections)`, (database) =>
+      withRunStore(database, { connections }, body),
+    );
+  }
+}

@@ -1,0 +1,48 @@
+import type { DataSource } from 'typeorm';
+import { createCronlatchMigration } from 'cronlatch/typeorm';
+import { migratedDataSource, wordsOf } from './lock-table';
+import type { TestDatabase } from './databases';
+
+const migrations = [
+  createCronlatchMigration({ tables: ['lock'] }),
+  createCronlatchMigration({ tables: ['ledger'] }),
+];
+
+/** The application's DataSource, connected, with the lock table and the ledger's tables in its database. */
+export function ledgerDataSource(database: TestDatabase, more: object = {}): Promise<DataSource> {
+  return migratedDataSource(database, { migrations, ...more });
+}
+
+/** In a database that has something else already. */
+export async function createRunTables(dataSource: DataSource): Promise<void> {
+  const runner = dataSource.createQueryRunner();
+  await new (createCronlatchMigration({ tables: ['ledger'] }))().up(runner);
+  await runner.release();
+}
+
+const RUN_INSTANTS = [
+  ...['next_attempt_at', 'lease_until', 'first_started_at', 'started_at', 'finished_at'],
+  ...['created_at', 'updated_at'],
+];
+
+/** To the ledger, everything moved back in time but its periods, which mean what they say, is the same as time that has passed. */
+export async function shiftRunsBack(dataSource: DataSource, milliseconds: number): Promise<void> {
+  await shiftBack(dataSource, 'cronlatch_run', RUN_INSTANTS, milliseconds);
+  await shiftBack(dataSource, 'cronlatch_run_event', ['at'], milliseconds);
+}
+
+export async function shiftPeriodsBack(dataSource: DataSource, milliseconds: number): Promise<void> {
+  await shiftBack(dataSource, 'cronlatch_run', ['period_start', 'period_end'], milliseconds);
+}
+
+async function shiftBack(
+  dataSource: DataSource,
+  table: string,
+  columns: readonly string[],
+  milliseconds: number,
+): Promise<void> {
+  const { earlier } = wordsOf(dataSource);
+  const us = Math.round(milliseconds * 1000);
+  const shifted = columns.map((column) => `${column} = ${earlier(column, us)}`);
+  await dataSource.query(`UPDATE ${table} SET ${shifted.join(', ')}`);
+}

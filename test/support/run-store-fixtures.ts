@@ -1,0 +1,62 @@
+import { InMemoryRuns, InMemoryRunStore } from 'cronlatch/memory';
+import { SettableClock, type RunStoreFixture } from 'cronlatch/testing';
+import { TypeOrmRunStore } from 'cronlatch/typeorm';
+import { parseDuration } from '#cronlatch/core/duration';
+import { ambientTransaction } from './ambient-transaction';
+import type { ContractPlaces, Place } from './contract-places';
+import { shiftPeriodsBack, shiftRunsBack } from './run-places';
+
+type WithoutTransactions = RunStoreFixture<'ambientTransaction'>;
+
+export function memoryRunsFixture(): WithoutTransactions {
+  const clock = new SettableClock();
+  const runs = new InMemoryRuns({ clock });
+  return {
+    store: new InMemoryRunStore({ runs }),
+    other: new InMemoryRunStore({ runs }),
+    elapse: (duration) => clock.advance(duration),
+    deleteRun: (key) => void runs.delete(key),
+    dispose: () => {},
+  };
+}
+
+/** A store at each instance of the application. What an operator does, and time, comes from neither. */
+export async function sqlRunsFixture(places: ContractPlaces): Promise<WithoutTransactions> {
+  return fixtureAt(await places.take(), places);
+}
+
+/** The same, on a server with many connections. */
+export async function transactionalRunsFixture(places: ContractPlaces): Promise<RunStoreFixture> {
+  const place = await places.take();
+  return {
+    ...fixtureAt(place, places),
+    ambientTransaction: (end, body) => ambientTransaction(place.application, end, body),
+  };
+}
+
+function fixtureAt(place: Place, places: ContractPlaces): WithoutTransactions {
+  const { application, otherApplication, operator } = place;
+  const { connections } = places.variant;
+  const store = new TypeOrmRunStore(application, { connections });
+  const other = new TypeOrmRunStore(otherApplication, { connections });
+  return {
+    store,
+    other,
+    async elapse(duration) {
+      const milliseconds = parseDuration(duration, 'elapse');
+      await shiftRunsBack(operator, milliseconds);
+      await shiftPeriodsBack(operator, milliseconds);
+    },
+    async deleteRun({ job, scope, periodKey }) {
+      const names = [job, scope, periodKey].map((name) => `'${name.replaceAll("'", "''")}'`);
+      const [ofJob, inScope, forPeriod] = names;
+      await operator.query(
+        `DELETE FROM cronlatch_run WHERE job_name = ${ofJob} AND scope = ${inScope} AND period_key = ${forPeriod}`,
+      );
+    },
+    async dispose() {
+      await Promise.all([store.close(), other.close()]);
+      await places.giveBack(place);
+    },
+  };
+}

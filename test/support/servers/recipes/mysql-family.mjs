@@ -1,0 +1,78 @@
+/** What MySQL and MariaDB, which was MySQL once, still have in common. */
+import { join } from 'node:path';
+
+import { findExecutable } from '../find-executable.mjs';
+import { run } from '../process/run.mjs';
+import { withOwnLoader } from '../unpacked.mjs';
+
+/** @typedef {import('../types.mjs').Program} Program */
+
+/**
+ * The server's program on the machine, or unpacked under `root`; rejects when its version is not usable.
+ *
+ * @param {string} name
+ * @param {{ root?: string, folders: string[], objectionTo: (version: string) => string | undefined }} options
+ * @returns {Promise<Program>}
+ */
+export async function findServer(name, { root, folders, objectionTo }) {
+  const server = root
+    ? { ...(await withOwnLoader(root, `usr/sbin/${name}`)), root }
+    : { file: await findExecutable(name, folders), args: [] };
+  const answer = await run(server.file, [...server.args, '--no-defaults', '--version']);
+  const version = /\bVer (\S+)/.exec(answer)?.[1] ?? answer.trim();
+  const objection = objectionTo(version);
+  if (objection) throw new Error(`${server.file} is not usable: ${objection}`);
+  return { ...server, version };
+}
+
+/** What the data is made with, and what it is served with. @param {Program} program @param {string} folder */
+export function dataArguments({ root }, folder) {
+  return [
+    // Must be the first.
+    '--no-defaults',
+    `--datadir=${join(folder, 'data')}`,
+    // One that starts removes the temporary tables of every other from a folder that they share.
+    `--tmpdir=${folder}`,
+    '--skip-log-bin',
+    // The server refuses to be root unless it is told to.
+    ...(process.getuid?.() === 0 ? ['--user=root'] : []),
+    ...(root ? unpackedUnder(root) : []),
+  ];
+}
+
+/** Only where the data is made, and a crash loses nothing: a second less. */
+export const hastily = ['--innodb-flush-log-at-trx-commit=0', '--skip-innodb-doublewrite'];
+
+/** @param {number} port */
+export function servingArguments(port) {
+  return [
+    '--bind-address=127.0.0.1',
+    `--port=${port}`,
+    // Relative to the data folder: the whole path could be longer than a socket's may be.
+    '--socket=mysql.sock',
+    '--skip-name-resolve',
+    '--max-connections=300',
+    '--innodb-buffer-pool-size=32M',
+  ];
+}
+
+/** @param {string} url */
+export async function askVersion(url) {
+  const { createConnection } = await import('mysql2/promise');
+  const connection = await createConnection({ uri: url, connectTimeout: 10_000 });
+  try {
+    const [rows] = await connection.query({ sql: 'SELECT VERSION() AS version', timeout: 10_000 });
+    return /** @type {{ version: string }[]} */ (rows)[0].version;
+  } finally {
+    connection.destroy();
+  }
+}
+
+/** The server looks for these where it was built to be. @param {string} root */
+function unpackedUnder(root) {
+  return [
+    `--basedir=${join(root, 'usr')}`,
+    `--lc-messages-dir=${join(root, 'usr/share/mysql')}`,
+    `--plugin-dir=${join(root, 'usr/lib/mysql/plugin')}`,
+  ];
+}

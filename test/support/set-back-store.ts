@@ -1,0 +1,24 @@
+import type { FoundRun, RunStore } from 'cronlatch';
+
+/** A store whose clock was set back, by this much, after its rows were written: what they say stays as it is. */
+export function setBack(inner: RunStore, ms: number): RunStore {
+  const earlier = (now: Date): Date => new Date(now.getTime() - ms);
+  return {
+    id: inner.id,
+    peek: async (request, options) => {
+      const peek = await inner.peek(request, options);
+      return { ...peek, now: earlier(peek.now) };
+    },
+    change: (key, decide, options) => {
+      const asSeen = (found: FoundRun | undefined): ReturnType<typeof decide> =>
+        decide(found && { ...found, now: earlier(found.now) });
+      return inner.change(key, asSeen, options);
+    },
+    owed: (options) => inner.owed(options),
+    insert: (run, options) => inner.insert(run, options),
+    complete: (...call) => inner.complete(...call),
+    find: (...call) => inner.find(...call),
+    events: (...call) => inner.events(...call),
+    purge: (...call) => inner.purge(...call),
+  };
+}

@@ -1,0 +1,67 @@
+import { parseDuration } from '#cronlatch/core/duration';
+import { SettableClock } from 'cronlatch/testing';
+import { TypeOrmLockProvider, TypeOrmRunStore } from 'cronlatch/typeorm';
+import { DataSource } from 'typeorm';
+import { databaseNowUs, shiftBack } from './lock-table';
+import type { PlaceStores } from './ledger-place';
+import { ledgerDataSource, shiftPeriodsBack, shiftRunsBack } from './run-places';
+import { StatementsInFlight } from './statements-in-flight';
+import type { TestDatabase } from './databases';
+import { VirtualTimeStore } from './virtual-time-store';
+
+/** Longer than a pause before a statement is sent again, and shorter than whatever a test waits for. */
+const PAUSE_MS = 250;
+
+/** A real server is not waited for in the time of the test: pauses end in real time, too, or contention would last for ever. */
+class PausingClock extends SettableClock {
+  override schedule(delayMs: number, callback: () => void): () => void {
+    if (delayMs > PAUSE_MS) return super.schedule(delayMs, callback);
+    const cancel = (): void => {
+      clearTimeout(timer);
+      cancelVirtual();
+    };
+    const once = (): void => {
+      cancel();
+      callback();
+    };
+    const timer = setTimeout(once, delayMs);
+    const cancelVirtual = super.schedule(delayMs, once);
+    return cancel;
+  }
+}
+
+/** Locks and runs in a database, at a time that the test sets: to it, what moves back in time is time that has passed. */
+export async function sqlStores(
+  database: TestDatabase,
+  now: string,
+): Promise<PlaceStores & { close(): Promise<void> }> {
+  const operator = await ledgerDataSource(database);
+  const clock = new PausingClock(now);
+  const ahead = { ms: clock.wallMs() - (await databaseNowUs(operator)) / 1000 };
+  const opened: { close(): Promise<void> }[] = [];
+  const inFlight = new StatementsInFlight();
+  return {
+    clock,
+    connect() {
+      const dataSource = new DataSource(database.options);
+      const lockProvider = new TypeOrmLockProvider(dataSource, { clock });
+      const runStore = new TypeOrmRunStore(dataSource, { clock });
+      opened.push(lockProvider, runStore);
+      const store = new VirtualTimeStore(inFlight.of(runStore), ahead, (ms) => shiftPeriodsBack(operator, ms));
+      return { lockProvider, store };
+    },
+    async elapse(duration) {
+      // What is looked up behind a test's back is looked up at the time at which it was asked.
+      await inFlight.ended();
+      const milliseconds = parseDuration(duration, 'elapse');
+      await shiftBack(operator, milliseconds);
+      await shiftRunsBack(operator, milliseconds);
+      ahead.ms += milliseconds;
+      clock.advance(duration);
+    },
+    async close() {
+      await Promise.all(opened.map((each) => each.close()));
+      await operator.destroy();
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { currentLock } from 'cronlatch';
+import { inRunTransaction } from 'cronlatch/typeorm';
+import { eventually } from '../eventually';
+import { insertLockRow } from '../lock-table';
+import { testOnServers } from '../server-bench';
+import { targetOf, tcpProxy, throughProxy } from '../tcp-proxy';
+import { JOB, testServerTransactions, type TransactionBench } from '../transaction-bench';
+import { protocolOf, sqlProxy } from './sql-proxy';
+import type { StatementKind } from './statement-kind';
+
+const KINDS = ['insert', 'take-over', 'claim', 'extend', 'complete', 'commit', 'unlock'] as const;
+
+/** One run that goes through all that the library does, in a period of its own. */
+async function runOnce(bench: TransactionBench, period: StatementKind): Promise<void> {
+  const handler = async (): Promise<void> => {
+    await currentLock()?.extend('2m');
+    if (period === 'commit') await inRunTransaction((manager) => bench.effect(manager));
+  };
+  const result = await bench.run(handler, { oncePer: { ...JOB.oncePer, period: () => period } });
+  assert.equal(result.executed, true);
+}
+
+testServerTransactions('each of the library’s statements is known by the proxy', async (server) => {
+  const { kind, database, open } = server;
+  const proxy = await sqlProxy(targetOf(database.url), protocolOf(kind));
+  try {
+    const bench = await open({ application: { url: throughProxy(database.url, proxy) } });
+    for (const each of KINDS) {
+      const swallowed = proxy.swallow(each, 'cut');
+      await runOnce(bench, each);
+      await swallowed;
+    }
+    assert.deepEqual(
+      [...proxy.swallowed],
+      KINDS.map((each) => [each, 1]),
+    );
+    assert.deepEqual(await bench.effects(), [1]);
+  } finally {
+    await proxy.close();
+  }
+});
+
+testServerTransactions('the proxy reads messages in whatever pieces they come', async (server) => {
+  const { kind, database, open } = server;
+  const beyond = await tcpProxy(targetOf(database.url));
+  const proxy = await sqlProxy({ host: '127.0.0.1', port: beyond.port }, protocolOf(kind));
+  try {
+    for (const each of [beyond, proxy]) each.delay(0, { bytewise: true });
+    const bench = await open({ application: { url: throughProxy(database.url, proxy) } });
+    await runOnce(bench, 'insert');
+    const swallowed = proxy.swallow('commit', 'cut');
+    await runOnce(bench, 'commit');
+    await swallowed;
+    assert.deepEqual(await bench.effects(), [1]);
+  } finally {
+    for (const each of [proxy, beyond]) await each.close();
+  }
+});
+
+const INSERT = { name: 'job', lockedBy: 'somebody', endsInMs: 60_000 };
+
+testOnServers('only the reply to a statement that succeeded is swallowed', async (bench) => {
+  const proxy = bench.closeAtEnd(await sqlProxy(targetOf(bench.database.url), protocolOf(bench.server)));
+  const dataSource = await bench.connected({ url: throughProxy(bench.database.url, proxy) });
+  await insertLockRow(bench.application, INSERT);
+  const swallowed = proxy.swallow('insert', 'silence');
+  await assert.rejects(insertLockRow(dataSource, INSERT), /duplicate/i);
+  assert.equal(proxy.swallowed.size, 0);
+  let isAnswered = false;
+  const inserting = insertLockRow(dataSource, { ...INSERT, name: 'other' }).finally(
+    () => (isAnswered = true),
+  );
+  const cut = assert.rejects(inserting);
+  await swallowed;
+  assert.deepEqual(await bench.application.query(`SELECT name FROM shedlock WHERE name = 'other'`), [
+    { name: 'other' },
+  ]);
+  assert.equal(isAnswered, false);
+  assert.ok(proxy.cut() >= 1);
+  await cut;
+  await dataSource.query('SELECT 1'); // On a new connection.
+});
+
+testOnServers('what is stalled arrives when the traffic flows again', async (bench) => {
+  const proxy = bench.closeAtEnd(await sqlProxy(targetOf(bench.database.url), protocolOf(bench.server)));
+  const dataSource = await bench.connected({ url: throughProxy(bench.database.url, proxy) });
+  const insert = (name: string): Promise<void> => insertLockRow(dataSource, { ...INSERT, name });
+  const names = async (): Promise<unknown[]> =>
+    await bench.application.query('SELECT name FROM shedlock ORDER BY name');
+
+  proxy.stall('to-client');
+  const deaf = insert('a');
+  await eventually(async () => (await names()).length === 1, 'the statement arrives');
+  proxy.flow();
+  await deaf;
+
+  proxy.stall('to-server');
+  const mute = insert('b');
+  await bench.application.query('SELECT 1');
+  assert.equal((await names()).length, 1);
+  proxy.flow();
+  await mute;
+  assert.deepEqual(await names(), [{ name: 'a' }, { name: 'b' }]);
+});
+
+testOnServers('what is delayed arrives later', async (bench) => {
+  const proxy = bench.closeAtEnd(await sqlProxy(targetOf(bench.database.url), protocolOf(bench.server)));
+  const dataSource = await bench.connected({ url: throughProxy(bench.database.url, proxy) });
+  proxy.delay(50);
+  const beganAtMs = performance.now();
+  await dataSource.query('SELECT 1');
+  assert.ok(performance.now() - beganAtMs >= 100, 'there and back');
+  proxy.delay(0);
+  await dataSource.query('SELECT 1');
+});
+
+testOnServers('the end of a client that is stalled is not told, either', async (bench) => {
+  const proxy = bench.closeAtEnd(await sqlProxy(targetOf(bench.database.url), protocolOf(bench.server)));
+  const client = connect(proxy.port, '127.0.0.1');
+  await once(client, 'connect');
+  proxy.stall('to-server');
+  client.destroy();
+  await eventually(() => proxy.halfOpen === 1, 'the client has gone');
+  proxy.flow();
+  await eventually(() => proxy.halfOpen === 0, 'the server is told');
+});

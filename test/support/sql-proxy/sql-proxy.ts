@@ -1,0 +1,51 @@
+import type { ServerName } from '../databases';
+import { tcpProxy, type TcpProxy } from '../tcp-proxy';
+import { Conversation, type ConversationOptions } from './conversation';
+import { MysqlWire } from './mysql-wire';
+import { PostgresWire } from './postgres-wire';
+import type { StatementKind } from './statement-kind';
+import { SwallowOrders, type Afterwards } from './swallow-orders';
+
+export type { StatementKind } from './statement-kind';
+
+/** A proxy in front of a database that knows which of the library's statements goes through it. */
+export interface SqlProxy extends Omit<TcpProxy, 'deafen' | 'stallNewAfter'> {
+  /**
+   * The next reply to a statement of this kind is swallowed, once the server has said that it is done; then the
+   * connection is cut, or stays silent. Resolves when it has happened.
+   */
+  swallow(kind: StatementKind, then: 'cut' | 'silence'): Promise<void>;
+  /** The next statement of this kind never reaches the server; then as above. */
+  lose(kind: StatementKind, then: 'cut' | 'silence'): Promise<void>;
+  /** How often a reply of each kind was swallowed so far. */
+  readonly swallowed: ReadonlyMap<StatementKind, number>;
+}
+
+interface SqlProxyOptions {
+  readonly listen?: ConversationOptions['listen'];
+}
+
+export type SqlProtocol = 'mysql' | 'postgres';
+
+const WIRES = { mysql: MysqlWire, postgres: PostgresWire };
+
+export async function sqlProxy(
+  target: { host: string; port: number },
+  protocol: SqlProtocol,
+  { listen }: SqlProxyOptions = {},
+): Promise<SqlProxy> {
+  const statements = new SwallowOrders();
+  const replies = new SwallowOrders();
+  const interpret = (): Conversation =>
+    new Conversation(new WIRES[protocol](), { listen, statements, replies });
+  const proxy = await tcpProxy(target, { interpret });
+  return Object.assign(proxy, {
+    swallow: (kind: StatementKind, then: Afterwards) => replies.place(kind, then),
+    lose: (kind: StatementKind, then: Afterwards) => statements.place(kind, then),
+    swallowed: replies.swallowed,
+  });
+}
+
+export function protocolOf(server: ServerName): SqlProtocol {
+  return server === 'postgres' ? 'postgres' : 'mysql';
+}

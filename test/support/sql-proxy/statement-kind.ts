@@ -1,0 +1,36 @@
+export type StatementKind =
+  'insert' | 'take-over' | 'extend' | 'unlock' | 'claim' | 'complete' | 'commit' | 'other';
+
+/** What a text says of itself. What it does to a run, its values and its transaction say. */
+export type TextKind =
+  | 'insert'
+  | 'take-over'
+  | 'extend'
+  | 'unlock'
+  | 'insert-run'
+  | 'write-run'
+  | 'complete-run'
+  | 'begin'
+  | 'commit'
+  | 'roll-back'
+  | 'other';
+
+/** The first that fits counts. Columns have the names that they have unless the application says otherwise. */
+const PATTERNS: readonly (readonly [TextKind, RegExp])[] = [
+  ['insert', /^INSERT INTO \S+ \(name, lock/],
+  ['unlock', /^UPDATE \S+ SET lock_until = .* locked_by = .*'\/released'/],
+  ['extend', /^UPDATE \S+ SET lock_until = GREATEST\(/],
+  ['take-over', /^UPDATE \S+ SET lock_until = .* AND lock_until <= /],
+  ['insert-run', /^INSERT INTO \S+ \(job_name, /],
+  ['complete-run', /^UPDATE .*\bSET state = 'completed', /],
+  ['write-run', /^UPDATE \S+ SET state = /],
+  ['begin', /^(START TRANSACTION|BEGIN)\b/],
+  ['commit', /^COMMIT\b/],
+  ['roll-back', /^ROLLBACK\b/],
+];
+
+/** Which of the library's statements a text is, in any dialect. */
+export function textKindOf(text: string): TextKind {
+  const plain = text.replace(/[`"]/g, '').replace(/\s+/g, ' ').trim();
+  return PATTERNS.find(([, pattern]) => pattern.test(plain))?.[0] ?? 'other';
+}

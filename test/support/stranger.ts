@@ -1,0 +1,117 @@
+import type { ServerName } from './databases';
+import type { ServerDatabase } from './test-database';
+
+/** How each server says it. The ids of sessions are those of the same database, without the one that asks. */
+interface Words {
+  readonly sessions: string;
+  readonly waiting: string;
+  readonly busy: string;
+  readonly kill: (id: number) => string;
+  /** Ends what a session does, and leaves the session. */
+  readonly cancel: (id: number) => string;
+  readonly lockTable: string;
+  readonly letGo: string;
+}
+
+const ON_MYSQL = 'FROM performance_schema.threads WHERE processlist_db = DATABASE()';
+
+/** Not its information_schema, which fails as soon as any session of the server runs a statement with four-byte text. */
+const MYSQL: Words = {
+  sessions: `SELECT processlist_id AS id ${ON_MYSQL} AND processlist_id <> CONNECTION_ID()`,
+  waiting: `SELECT processlist_id AS id ${ON_MYSQL} AND LOWER(processlist_state) = 'updating'`,
+  // There is no one name for the state of a statement that waits for a row to read, or for a table.
+  busy: `SELECT processlist_id AS id ${ON_MYSQL} AND processlist_id <> CONNECTION_ID() AND processlist_command <> 'Sleep'`,
+  kill: (id) => `KILL ${id}`,
+  cancel: (id) => `KILL QUERY ${id}`,
+  lockTable: 'LOCK TABLES shedlock WRITE',
+  letGo: 'UNLOCK TABLES',
+};
+
+const ON_MARIADB = 'FROM information_schema.processlist WHERE db = DATABASE()';
+
+const MARIADB: Words = {
+  ...MYSQL,
+  sessions: `SELECT id ${ON_MARIADB} AND id <> CONNECTION_ID()`,
+  // Not innodb_trx: what that tells is as old as the last look at it, when that was less than a tenth of a second ago.
+  waiting: `SELECT id ${ON_MARIADB} AND LOWER(state) = 'updating'`,
+  busy: `SELECT id ${ON_MARIADB} AND id <> CONNECTION_ID() AND command <> 'Sleep'`,
+};
+
+const POSTGRES_SESSIONS = `
+  SELECT pid AS id FROM pg_stat_activity
+  WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`;
+
+const WORDS: Readonly<Record<ServerName, Words>> = {
+  mysql: MYSQL,
+  mariadb: MARIADB,
+  postgres: {
+    sessions: POSTGRES_SESSIONS,
+    waiting: `${POSTGRES_SESSIONS} AND wait_event_type = 'Lock'`,
+    busy: `${POSTGRES_SESSIONS} AND wait_event_type = 'Lock'`,
+    kill: (id) => `SELECT pg_terminate_backend(${id})`,
+    cancel: (id) => `SELECT pg_cancel_backend(${id})`,
+    lockTable: 'START TRANSACTION; LOCK TABLE shedlock',
+    letGo: 'COMMIT',
+  },
+};
+
+/** Somebody else in the same database, who gets in the way. */
+export class Stranger {
+  readonly #words: Words;
+
+  constructor(
+    server: ServerName,
+    private readonly database: ServerDatabase<unknown>,
+  ) {
+    this.#words = WORDS[server];
+  }
+
+  /** From now on, until the commit, whoever wants to write that row has to wait. */
+  async lockRow(name: string): Promise<void> {
+    await this.database.ask('START TRANSACTION');
+    await this.database.ask(`SELECT * FROM shedlock WHERE name = '${name}' FOR UPDATE`);
+  }
+
+  async commit(): Promise<void> {
+    await this.database.ask('COMMIT');
+  }
+
+  /** Nobody else gets at the lock table meanwhile. */
+  async whileTableIsLocked<T>(action: () => Promise<T>): Promise<T> {
+    await this.database.ask(this.#words.lockTable);
+    try {
+      return await action();
+    } finally {
+      await this.database.ask(this.#words.letGo);
+    }
+  }
+
+  async countSessions(): Promise<number> {
+    return (await this.database.ask(this.#words.sessions)).length;
+  }
+
+  async someoneWaits(): Promise<boolean> {
+    return (await this.database.ask(this.#words.waiting)).length > 0;
+  }
+
+  /** Whoever is busy for longer than an instant waits for what the stranger holds. */
+  async someoneIsBusy(): Promise<boolean> {
+    return (await this.database.ask(this.#words.busy)).length > 0;
+  }
+
+  async killSessions(): Promise<void> {
+    for (const { id } of await this.database.ask(this.#words.sessions))
+      await this.database.ask(this.#words.kill(Number(id)));
+  }
+
+  /** Kills one session of those that there are, or only what it does. @returns `false` when it was gone already */
+  async strikeOne(blow: 'kill' | 'cancel'): Promise<boolean> {
+    const sessions = await this.database.ask(this.#words.sessions);
+    const struck = sessions[Math.floor(Math.random() * sessions.length)];
+    if (struck === undefined) return false;
+    return await this.database.ask(this.#words[blow](Number(struck['id']))).then(
+      () => true,
+      () => false,
+    );
+  }
+}

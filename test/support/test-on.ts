@@ -1,0 +1,41 @@
+import { appendFileSync } from 'node:fs';
+import { test, type TestContext } from 'node:test';
+import { runningServer } from './running-servers';
+
+/** A test that needs a server. Without the server it is skipped, and the run says so at its end. */
+export function testOn(server: string, name: string, body: (t: TestContext) => Promise<void>): void {
+  const isThere = runningServer(server) !== undefined;
+  testIf(isThere, server, `${server}: ${name}`, body);
+}
+
+/** A test that needs a server for itself, to kill it: not one that the environment names. */
+export function testOnOwn(server: string, name: string, body: (t: TestContext) => Promise<void>): void {
+  const running = runningServer(server);
+  const isPrivate = running !== undefined && running.origin !== 'environment';
+  testIf(isPrivate, `${server} that may be killed`, `${server}: ${name}`, body);
+}
+
+/** A test that needs something that may be missing. */
+export function testIf(
+  condition: boolean,
+  needed: string,
+  name: string,
+  body: (t: TestContext) => Promise<void>,
+): void {
+  if (!condition) reportSkip(needed);
+  void test(name, condition ? {} : { skip: `there is no ${needed}` }, body);
+}
+
+function reportSkip(needed: string): void {
+  report(`skip ${needed}`);
+}
+
+/** Has the last lines of the run say which cases are left out because a store is what it is. */
+export function reportLack(store: string, lack: string): void {
+  report(`lack ${store}: ${lack}`);
+}
+
+function report(line: string): void {
+  const log = process.env['CRONLATCH_TEST_SKIPS'];
+  if (log !== undefined) appendFileSync(log, `${line}\n`);
+}

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import type { CronlatchEvents, EventName, JobConfiguration, JobGuard, Run, TaskResult } from 'cronlatch';
+import { currentRun } from 'cronlatch';
+import { createJobGuard, type CreateJobGuardOptions } from 'cronlatch/typeorm';
+import { DataSource } from 'typeorm';
+import {
+  DATABASE_NAMES,
+  databaseOn,
+  SERVER_NAMES,
+  testOn,
+  testWith,
+  type DatabaseName,
+  type ServerName,
+  type TestDatabase,
+} from './databases';
+import { createEffectTable, effectsIn, makeEffect, type Queryable } from './effects';
+import { ledgerDataSource } from './run-places';
+import type { ServerDatabase } from './test-database';
+
+/** A job whose every attempt may follow the last one at once. */
+export const JOB = {
+  name: 'close-day',
+  lockAtMostFor: '1m',
+  oncePer: { period: () => 'today', timeZone: 'UTC', retry: { maxAttempts: 100, minDelay: 0 } },
+} as const satisfies JobConfiguration;
+
+const KEY = { job: JOB.name, periodKey: 'today' };
+
+interface BenchOptions {
+  /** Of everybody's DataSource. */
+  readonly everywhere?: object;
+  /** Of the application's DataSource. */
+  readonly application?: object;
+  readonly guard?: CreateJobGuardOptions;
+}
+
+/** An application whose job has effects in the database of its ledger, and somebody who looks at both from outside. */
+export class TransactionBench {
+  readonly #told: { readonly name: EventName; readonly event: unknown }[] = [];
+
+  private constructor(
+    /** Its connections are nobody else's. */
+    readonly operator: DataSource,
+    readonly application: DataSource,
+    readonly guard: JobGuard,
+  ) {
+    for (const name of ['run:completed', 'run:failed', 'guard:warning'] as const)
+      guard.on(name, (event) => this.#told.push({ name, event }));
+  }
+
+  static async on(
+    database: TestDatabase,
+    { everywhere, application, guard }: BenchOptions = {},
+  ): Promise<TransactionBench> {
+    const operator = await ledgerDataSource(database, everywhere);
+    await createEffectTable(operator);
+    const dataSource = await new DataSource({
+      ...database.options,
+      ...everywhere,
+      ...application,
+    }).initialize();
+    const options = { dueEvery: false, logger: false, ...guard } as const;
+    return new TransactionBench(operator, dataSource, await createJobGuard(dataSource, options));
+  }
+
+  /** One tick of the job. */
+  run<T>(handler: () => T | PromiseLike<T>, more: Partial<JobConfiguration> = {}): Promise<TaskResult<T>> {
+    return this.guard.run({ ...JOB, ...more }, handler);
+  }
+
+  /** The effect of the run that this is called in. */
+  effect(where: Queryable): Promise<void> {
+    return makeEffect(where, currentRun());
+  }
+
+  /** The attempts whose effects are committed. */
+  async effects(): Promise<number[]> {
+    return (await effectsIn(this.operator)).map(({ attempt }) => attempt);
+  }
+
+  async row(): Promise<Run> {
+    const run = await this.guard.ledger.get(KEY);
+    assert.ok(run);
+    return run;
+  }
+
+  /** What the row says of its attempts. */
+  async history(): Promise<string[]> {
+    return (await this.guard.ledger.history(KEY)).map(({ kind }) => kind);
+  }
+
+  /** Somebody else claims the run as its next attempt. */
+  async seize(): Promise<void> {
+    await this.write(`claimed_by = 'somebody else', attempt = attempt + 1`);
+  }
+
+  async write(assignments: string): Promise<void> {
+    await this.operator.query(`UPDATE cronlatch_run SET ${assignments}`);
+  }
+
+  told<K extends EventName>(name: K): CronlatchEvents[K][] {
+    return this.#told.filter((each) => each.name === name).map(({ event }) => event as CronlatchEvents[K]);
+  }
+
+  async close(): Promise<void> {
+    await this.guard.close({ timeout: 0 });
+    for (const each of [this.application, this.operator]) if (each.isInitialized) await each.destroy();
+  }
+}
+
+/** One test for each kind of database, or for these. */
+export function testTransactions(
+  name: string,
+  body: (bench: TransactionBench, database: DatabaseName) => Promise<void>,
+  { on = DATABASE_NAMES, ...options }: BenchOptions & { readonly on?: readonly DatabaseName[] } = {},
+): void {
+  for (const kind of on) {
+    testWith(kind, name, async (database) => {
+      const bench = await TransactionBench.on(database, options);
+      try {
+        await body(bench, kind);
+      } finally {
+        await bench.close();
+      }
+    });
+  }
+}
+
+/** The same for the servers, with a way to the server that the test chooses. */
+export function testServerTransactions(
+  name: string,
+  body: (server: {
+    readonly kind: ServerName;
+    readonly database: ServerDatabase<unknown>;
+    readonly open: (options?: BenchOptions) => Promise<TransactionBench>;
+  }) => Promise<void>,
+  on: readonly ServerName[] = SERVER_NAMES,
+): void {
+  for (const kind of on) {
+    testOn(kind, name, async () => {
+      const database = await databaseOn(kind);
+      const benches: TransactionBench[] = [];
+      const open = async (options?: BenchOptions): Promise<TransactionBench> => {
+        const bench = await TransactionBench.on(database, options);
+        benches.push(bench);
+        return bench;
+      };
+      try {
+        await body({ kind, database, open });
+      } finally {
+        for (const bench of benches) await bench.close();
+        await database.dispose();
+      }
+    });
+  }
+}

@@ -1,0 +1,87 @@
+import type { Claim, FoundRun, NewRun, Run, RunKey, RunQuery, RunStore, RunSummary } from 'cronlatch';
+
+/** How far the time of a test is ahead of the database's. */
+export interface TimeAhead {
+  ms: number;
+}
+
+type Options = Parameters<RunStore['peek']>[1];
+
+/** A store whose now can be set: what it tells and is told is in the time of the test, what it keeps in the database's. */
+export class VirtualTimeStore implements RunStore {
+  readonly id: string;
+
+  constructor(
+    private readonly inner: RunStore,
+    private readonly ahead: TimeAhead,
+    /** Sets the periods in the database back: only there their age is reckoned. */
+    private readonly shiftPeriodsBack: (milliseconds: number) => Promise<void>,
+  ) {
+    this.id = inner.id;
+  }
+
+  async peek(request: Parameters<RunStore['peek']>[0], options: Options): ReturnType<RunStore['peek']> {
+    const peek = await this.inner.peek(request, options);
+    return { ...peek, now: this.#told(peek.now), runs: peek.runs.map((run) => this.#toldRun(run)) };
+  }
+
+  owed(options: Options): ReturnType<RunStore['owed']> {
+    return this.inner.owed(options);
+  }
+
+  insert(run: NewRun, options: Options): Promise<boolean> {
+    return this.inner.insert(run, options);
+  }
+
+  async change<T>(key: RunKey, decide: Parameters<RunStore['change']>[1], options: Options): Promise<T> {
+    const inTime = (found: FoundRun | undefined): ReturnType<typeof decide> => {
+      const run = found && { run: this.#toldRun(found.run), now: this.#told(found.now) };
+      const decision = decide(run);
+      return { ...decision, write: decision.write && shifted(decision.write, -this.ahead.ms) };
+    };
+    return (await this.inner.change(key, inTime, options)) as T;
+  }
+
+  complete(claim: Claim, result: string | undefined, options: Options): Promise<boolean> {
+    return this.inner.complete(claim, result, options);
+  }
+
+  async find(query: RunQuery, options: Options): Promise<readonly Run[]> {
+    return (await this.inner.find(query, options)).map((run) => this.#toldRun(run));
+  }
+
+  async events(key: RunKey, options: Options): ReturnType<RunStore['events']> {
+    const events = await this.inner.events(key, options);
+    return events.map((event) => ({ ...event, at: this.#told(event.at) }));
+  }
+
+  async purge(request: Parameters<RunStore['purge']>[0], options: Options): Promise<number> {
+    await this.shiftPeriodsBack(this.ahead.ms);
+    const deleted = await this.inner.purge(request, options);
+    await this.shiftPeriodsBack(-this.ahead.ms);
+    return deleted;
+  }
+
+  #toldRun<R extends RunSummary>(run: R): R {
+    return shifted(run, this.ahead.ms);
+  }
+
+  #told(at: Date): Date {
+    return new Date(at.getTime() + this.ahead.ms);
+  }
+}
+
+/** All instants but those of the period, which mean what they say. */
+function shifted<R extends RunSummary>(run: R, ms: number): R {
+  const at = (instant: Date | undefined): Date | undefined => instant && new Date(instant.getTime() + ms);
+  return {
+    ...run,
+    nextAttemptAt: at(run.nextAttemptAt),
+    leaseUntil: at(run.leaseUntil),
+    firstStartedAt: at(run.firstStartedAt),
+    startedAt: at(run.startedAt),
+    finishedAt: at(run.finishedAt),
+    createdAt: at(run.createdAt),
+    updatedAt: at(run.updatedAt),
+  };
+}

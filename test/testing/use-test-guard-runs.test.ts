@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { currentRun, OncePerDay, SchedulerLock } from 'cronlatch';
+import { useTestGuard } from 'cronlatch/testing';
+
+class Jobs {
+  constructor(private readonly work: () => unknown = () => currentRun().periodKey) {}
+
+  @SchedulerLock('close-day', '10m')
+  @OncePerDay({ timeZone: 'Europe/Paris', retry: { minDelay: '10m' } })
+  async closeDay(): Promise<unknown> {
+    return await this.work();
+  }
+}
+
+void test('a once-per job runs once per day of the clock', async () => {
+  await using testGuard = useTestGuard({ now: '2026-11-20T03:00:00Z' });
+  const jobs = new Jobs();
+  assert.equal(await jobs.closeDay(), '2026-11-20');
+  assert.equal(await jobs.closeDay(), undefined);
+  testGuard.clock.advance('1d');
+  assert.equal(await jobs.closeDay(), '2026-11-21');
+});
+
+void test('what became of a run can be asked, from the guard and from its store', async () => {
+  await using testGuard = useTestGuard({ now: '2026-11-20T03:00:00Z' });
+  await new Jobs(() => 'all closed').closeDay();
+  const run = await testGuard.guard.ledger.last('close-day');
+  assert.deepEqual([run?.state, run?.result], ['completed', '"all closed"']);
+  const [found] = await testGuard.runStore.find({ order: 'newest-first', limit: 1 });
+  assert.deepEqual(found, run);
+});
+
+void test('nothing is brought back behind the back of the test', async () => {
+  await using testGuard = useTestGuard();
+  const failing = testGuard.guard.wrap(
+    { name: 'failing', lockAtMostFor: '1m', oncePer: { period: 'day', timeZone: 'UTC' } },
+    () => Promise.reject(new Error('no paper')),
+  );
+  await failing();
+  assert.equal(testGuard.clock.pendingTimers, 0);
+  testGuard.clock.advance('1m');
+  assert.deepEqual(await testGuard.guard.runDue(), { started: 1, owed: 0 });
+});
+
+void test('runs of an earlier test guard are forgotten', async () => {
+  for (let test = 0; test < 2; test += 1) {
+    await using testGuard = useTestGuard({ now: '2026-11-20T03:00:00Z' });
+    assert.equal(await new Jobs().closeDay(), '2026-11-20');
+    assert.equal((await testGuard.guard.ledger.list({})).length, 1);
+  }
+});

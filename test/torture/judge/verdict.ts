@@ -1,0 +1,44 @@
+import { FAULTS, type Row } from '../rows';
+import type { SideName } from '../slots';
+import { sumOf, type Count } from './judge';
+
+/** One row, on both sides. */
+export interface RowResult {
+  readonly row: Row;
+  readonly counts: Readonly<Record<SideName, Count>>;
+}
+
+/** A sentence each: what cronlatch did wrong, and where nothing was shown. */
+export function complaintsAbout(results: readonly RowResult[]): string[] {
+  return results.flatMap(({ row, counts }) => {
+    const { cronlatch, 'node-cron+redis': peer } = counts;
+    const faults = FAULTS.filter((fault) => cronlatch[fault] > 0);
+    return [
+      ...faults.map(
+        (fault) => `row ${row.number}: cronlatch ${fault}=${cronlatch[fault]}, and must have none.`,
+      ),
+      ...(isAimed(row) && cronlatch.hits === 0
+        ? [`row ${row.number}: no blow fell on cronlatch when it was meant to, so the row shows nothing.`]
+        : []),
+      ...(peer[row.known] > 0
+        ? []
+        : [
+            `row ${row.number}: node-cron+redis ${row.known}=0, and is known for it, so the row shows nothing.`,
+          ]),
+    ];
+  });
+}
+
+/** The others are there all the time. */
+function isAimed({ blow }: Row): boolean {
+  return blow.kind === 'kill' || blow.kind === 'stop' || blow.kind === 'execute';
+}
+
+/** The last line. */
+export function verdictLine(results: readonly RowResult[]): string {
+  const texts = (['cronlatch', 'node-cron+redis'] as const).map((side) => {
+    const sum = sumOf(results.map(({ counts }) => counts[side]));
+    return `${side} ${FAULTS.map((fault) => `${fault}=${sum[fault]}`).join(' ')}`;
+  });
+  return `torture: ${texts.join(' · ')}`;
+}

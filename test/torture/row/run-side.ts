@@ -1,0 +1,55 @@
+import { setTimeout } from 'node:timers/promises';
+import { machineMs } from '../../processes/competition/settings';
+import type { Story } from '../judge/story';
+import type { Row } from '../rows';
+import type { InstanceOrders } from '../side/orders';
+import { scheduleOf } from '../slots';
+import { Crew } from './crew';
+import { isSettled, LEAD_MS } from './settling';
+import { strike } from './strike';
+
+/** How long before the fire after the last one the schedule is stopped. */
+const STOP_BEFORE_MS = 300;
+
+/**
+ * Lets two processes go through a row, and returns what they did when it has settled.
+ *
+ * @param stopped ends it early, with what it rejects with
+ */
+export async function runSide(
+  orders: Omit<InstanceOrders, 'instance'>,
+  stopped: Promise<never>,
+  onProgress: (story: Story) => void,
+): Promise<Story> {
+  const { row, side } = orders;
+  const crew = new Crew(orders);
+  try {
+    await Promise.race([crew.ready(), crew.casualty, stopped]);
+    const slots = scheduleOf(row, side).slotsFrom(Date.now(), LEAD_MS, row.fires);
+    crew.tell({ word: 'start', slots });
+    const through = Promise.all([strike(row, crew, slots), untilSettled(row, crew, slots, onProgress)]);
+    await Promise.race([through, crew.casualty, stopped]);
+    return crew.story(slots);
+  } finally {
+    await crew.end();
+  }
+}
+
+async function untilSettled(
+  row: Row,
+  crew: Crew,
+  slots: readonly number[],
+  onProgress: (story: Story) => void,
+): Promise<void> {
+  const overInMs = (slots.at(-1) ?? NaN) + row.everyS * 1000 - Date.now();
+  const overMs = machineMs() + overInMs;
+  let isStopped = false;
+  while (!isSettled(crew.story(slots), machineMs(), overMs)) {
+    await setTimeout(100);
+    if (crew.isEnded) return;
+    onProgress(crew.story(slots));
+    if (isStopped || machineMs() < overMs - STOP_BEFORE_MS) continue;
+    crew.tell({ word: 'stop' });
+    isStopped = true;
+  }
+}

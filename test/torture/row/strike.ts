@@ -1,0 +1,50 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Row } from '../rows';
+import type { Crew, Member } from './crew';
+
+/** Does to the processes what the row says and they do not do themselves. Resolves when the last blow has fallen. */
+export async function strike(row: Row, crew: Crew, slots: readonly number[]): Promise<void> {
+  const { blow } = row;
+  switch (blow.kind) {
+    case 'skew':
+    case 'block':
+    case 'none':
+      return;
+    case 'kill': {
+      const slotMs = slots[blow.atFire] ?? NaN;
+      const winner = await firstToTell('begin', crew, slotMs);
+      await setTimeout(row.jobMs / 3);
+      if (winner !== undefined) crew.strike(winner, 'kill', slotMs);
+      return;
+    }
+    case 'stop':
+      for (const slotMs of slots) {
+        const first = await firstToTell('fired', crew, slotMs);
+        if (first !== undefined) crew.strike(first, 'stop', slotMs);
+        // The other one's delay has passed by then, and the next fire is to come.
+        await setTimeout(slotMs + row.everyS * 1000 - 1000 - Date.now());
+        if (first !== undefined) crew.tellOne(first, { word: 'resume' });
+      }
+      return;
+    case 'execute':
+      for (const slotMs of slots) {
+        const first = await firstToTell('begin', crew, slotMs);
+        const other = crew.members.find((member) => member !== first);
+        if (first !== undefined && other !== undefined) crew.strike(other, 'execute', slotMs);
+      }
+  }
+}
+
+/** @returns `undefined` when nobody does in time: there is no blow, and the verdict will say so */
+async function firstToTell(
+  event: 'fired' | 'begin',
+  crew: Crew,
+  slotMs: number,
+): Promise<Member | undefined> {
+  const withinMs = slotMs - Date.now() + 30_000;
+  const told = crew.members.map(async (member) => {
+    await member.child.told(event, { matching: (message) => message.slotMs === slotMs, withinMs });
+    return member;
+  });
+  return await Promise.any(told).catch(() => undefined);
+}

@@ -1,0 +1,67 @@
+/** Which options can be given: this file is compiled by each compiler, and never run. */
+import { JobGuard, OncePerDay, SchedulerLock, type Duration, type TaskResult } from 'cronlatch';
+import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
+import { Scheduled, scheduleLocked } from 'cronlatch/node-cron';
+import { createJobGuard } from 'cronlatch/typeorm';
+import { useTestGuard } from 'cronlatch/testing';
+import type { DataSource } from 'typeorm';
+
+const lockProvider = new InMemoryLockProvider();
+const JOB = { name: 'job', lockAtMostFor: '1m' } as const;
+
+/** A duration may come from outside: whether a text is one is seen when it is used, by an error that names it. */
+export const durations: Duration[] = ['10m', '1h30m', 'PT10M', 600_000, process.env['LOCK_FOR'] ?? '10m'];
+
+export const taken = [
+  () => SchedulerLock('job', '10m', '30s'),
+  () => SchedulerLock('job'),
+  () => SchedulerLock({ ...JOB, lockAtLeastFor: 500, keepAlive: '20s', maxHold: '2h', shared: true }),
+  () => SchedulerLock({ name: 'job', lockAtMostFor: undefined }),
+  () => new JobGuard({ lockProvider, runStore: new InMemoryRunStore(), logger: false, dueEvery: '5m' }),
+  () => scheduleLocked('* * * * *', { ...JOB, oncePer: { period: 'day' } }, () => {}, { timeZone: 'UTC' }),
+  (dataSource: DataSource) => createJobGuard(dataSource, { lockTable: 'shedlock', lazy: true }),
+  () => useTestGuard({ now: '2026-03-29T01:30:00Z' }),
+];
+
+export const refused = [
+  // @ts-expect-error -- "Argument of type 'Date' is not assignable to parameter of type"
+  () => SchedulerLock('job', new Date()),
+  // @ts-expect-error -- "Argument of type '10n' is not assignable to parameter of type"
+  () => SchedulerLock('job', 10n),
+  // @ts-expect-error -- "Expected 1-3 arguments, but got 4"
+  () => SchedulerLock('job', '10m', '30s', '1h'),
+  // @ts-expect-error -- a lock has a name
+  () => SchedulerLock({ lockAtMostFor: '1m' }),
+  // @ts-expect-error -- "'lockAtMost' does not exist in type 'LockConfiguration'"
+  () => SchedulerLock({ name: 'job', lockAtMost: '1m' }),
+  // @ts-expect-error -- "Type 'string' is not assignable to type 'boolean"
+  () => SchedulerLock({ ...JOB, shared: 'yes' }),
+  // @ts-expect-error -- "Property 'lockProvider' is missing in type '{}'"
+  () => new JobGuard({}),
+  // @ts-expect-error -- "Did you mean to write 'runStore'?"
+  () => new JobGuard({ lockProvider, runStor: new InMemoryRunStore() }),
+  // @ts-expect-error -- node-cron's spelling: "Did you mean to write 'timeZone'?"
+  () => Scheduled('0 3 * * *', { timezone: 'Europe/Paris' }),
+  // @ts-expect-error -- "Did you mean to write 'timeZone'?"
+  () => OncePerDay({ timezone: 'Europe/Paris' }),
+  // @ts-expect-error -- "'attempts' does not exist in type 'RetryOptions'"
+  () => OncePerDay({ retry: { attempts: 3 } }),
+  // @ts-expect-error -- "'table' does not exist in type 'CreateJobGuardOptions'"
+  (dataSource: DataSource) => createJobGuard(dataSource, { table: 'shedlock' }),
+  // @ts-expect-error -- options are no DataSource
+  () => createJobGuard({ type: 'mysql', database: 'billing' }),
+];
+
+/** What a task resolves to is known, once it is known that it ran. */
+export async function results(guard: JobGuard): Promise<number | undefined> {
+  const result: TaskResult<number> = await guard.run(JOB, async (lock) => {
+    await lock.extend('10m');
+    return lock.remainingMs();
+  });
+  // @ts-expect-error -- "Property 'value' does not exist on type"
+  void result.value;
+  const wrapped: (id: number) => Promise<string | undefined> = guard.wrap(JOB, (id: number) => String(id));
+  // @ts-expect-error -- "Argument of type 'string' is not assignable to parameter of type 'number'"
+  await wrapped('1');
+  return result.executed ? result.value : undefined;
+}
