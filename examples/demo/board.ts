@@ -1,5 +1,6 @@
 import { TICK_MS, TICKS, WORKERS } from './settings';
-import type { WitnessLine } from './witness';
+import type { DayBoard } from './day-board';
+import type { LineOf, TickEvent } from './witness';
 
 /** What became of a tick at a worker. */
 export type Cell =
@@ -21,20 +22,24 @@ export interface Row {
 export class Board {
   readonly #cells = new Map<string, Cell>();
   readonly #enteredAt = new Map<string, number>();
-  #killed: { readonly worker: string; readonly scheduledAt: number; readonly leaseUntil: number } | undefined;
+  readonly #killed = new Map<string, { readonly scheduledAt: number; readonly leaseUntil: number }>();
 
-  constructor(readonly first: number) {}
+  /** @param day left out: there is no job of the day */
+  constructor(
+    readonly first: number,
+    readonly day?: DayBoard,
+  ) {}
 
-  apply(line: WitnessLine): void {
+  apply(line: LineOf<TickEvent>): void {
     const key = keyOf(line.scheduledAt, line.worker);
     if (line.event === 'enter') this.#enteredAt.set(key, line.at);
     this.#cells.set(key, this.#cellOf(line, this.#enteredAt.get(key) ?? line.at));
   }
 
   /** The killed worker's run holds the lock until `leaseUntil`; without a lock it leaves nothing behind. */
-  bury(killed: WitnessLine, leaseUntil = -Infinity): void {
+  bury(killed: LineOf<'killed'>, leaseUntil = -Infinity): void {
     this.apply(killed);
-    this.#killed = { ...killed, leaseUntil };
+    this.#killed.set(killed.worker, { scheduledAt: killed.scheduledAt, leaseUntil });
   }
 
   /** The ticks until now. */
@@ -53,14 +58,14 @@ export class Board {
   }
 
   #cell(scheduledAt: number, worker: string): Cell {
-    const killed = this.#killed;
-    if (killed?.worker === worker && scheduledAt > killed.scheduledAt) {
+    const killed = this.#killed.get(worker);
+    if (killed !== undefined && scheduledAt > killed.scheduledAt) {
       return { state: scheduledAt <= killed.leaseUntil ? 'lease-left' : 'dead' };
     }
     return this.#cells.get(keyOf(scheduledAt, worker)) ?? { state: 'waiting' };
   }
 
-  #cellOf({ event, at, reason = '' }: WitnessLine, enteredAt: number): Cell {
+  #cellOf({ event, at, reason = '' }: LineOf<TickEvent>, enteredAt: number): Cell {
     switch (event) {
       case 'enter':
         return { state: 'running' };

@@ -21,7 +21,8 @@ export class Crew {
   readonly #dismissed = new Set<string>();
   readonly #output: string[] = [];
   readonly #options: CrewOptions;
-  #onLine: ((line: WitnessLine) => void) | undefined;
+  readonly #untold: WitnessLine[] = [];
+  #onLine = (line: WitnessLine): void => void this.#untold.push(line);
 
   constructor(options: CrewOptions) {
     this.#options = options;
@@ -38,9 +39,10 @@ export class Crew {
     await Promise.all([...this.#workers.values()].map((worker) => once(worker, 'message', { signal })));
   }
 
-  /** From now on; what workers told before is in the witness file alone. */
+  /** To what workers tell from now on, and have told before. */
   listen(onLine: (line: WitnessLine) => void): void {
     this.#onLine = onLine;
+    for (const line of this.#untold) onLine(line);
   }
 
   /** @returns its process id, when it is gone */
@@ -87,7 +89,7 @@ export class Crew {
       stream?.setEncoding('utf8').on('data', (text: string) => this.#output.push(text));
     }
     worker.on('message', (message: unknown) => {
-      if (typeof message === 'string' && message !== READY) this.#onLine?.(parseLine(message));
+      if (typeof message === 'string' && message !== READY) this.#onLine(parseLine(message));
     });
     worker.on('error', (error) => this.#options.onDeath(error));
     worker.on('exit', (code, signal) => {

@@ -1,4 +1,7 @@
+import type { Run, RunEvent } from 'cronlatch';
+import { createJobGuard } from 'cronlatch/typeorm';
 import dataSource from '../../ormconfig';
+import type { Day } from './day';
 
 export interface Lease {
   readonly lockedBy: string;
@@ -6,49 +9,113 @@ export interface Lease {
   readonly until: number;
 }
 
-const REMAINING_MICROSECONDS = {
-  sqlite: `lock_until - CAST(unixepoch('subsec') * 1000000 AS INTEGER)`,
-  mysql: 'TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), lock_until)',
+/** What the database knows of the job of the day. */
+export interface DayRecord {
+  readonly date: string;
+  /** Every row of it in the ledger. */
+  readonly runs: readonly Run[];
+  /** What the ledger has noted of its attempts. */
+  readonly history: readonly RunEvent[];
+  readonly effects: number;
+}
+
+/** The names that a demo has for itself. */
+export interface Names {
+  readonly lockName: string;
+  readonly day: Day;
+}
+
+/** What a kind of database is called, and how it says how many microseconds are left of a lease. */
+interface Words {
+  readonly kind: string;
+  readonly remaining: string;
+}
+
+const REMAINING_ON_MYSQL = 'TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), lock_until)';
+
+const WORDS: Readonly<Record<string, Words>> = {
+  mysql: { kind: 'MySQL', remaining: REMAINING_ON_MYSQL },
+  mariadb: { kind: 'MariaDB', remaining: REMAINING_ON_MYSQL },
+  postgres: {
+    kind: 'PostgreSQL',
+    remaining: 'extract(epoch FROM lock_until - clock_timestamp()) * 1000000',
+  },
+  'better-sqlite3': {
+    kind: 'SQLite',
+    remaining: `lock_until - CAST(unixepoch('subsec') * 1000000 AS INTEGER)`,
+  },
 };
+
+function words(): Words {
+  const { type } = dataSource.options;
+  const known = WORDS[type];
+  if (known === undefined) throw new Error(`The demo cannot read a lock table on ${type}.`);
+  return known;
+}
 
 /** The parent's own look at the database, beside the workers' guards. */
 export class DemoDatabase {
-  private constructor(private readonly lockName: string) {}
+  private constructor(private readonly names: Names) {}
 
   /**
    * Creates the tables before any worker starts: in an embedded file, which is then in WAL mode for all of them, or in
    * the database that `DATABASE_URL` names.
    */
-  static async open(file: string, lockName: string): Promise<DemoDatabase> {
+  static async open(file: string, names: Names): Promise<DemoDatabase> {
     if (dataSource.options.type === 'better-sqlite3') dataSource.setOptions({ database: file });
     await dataSource.initialize();
     try {
       await dataSource.runMigrations();
+      await dataSource.query(
+        `CREATE TABLE ${names.day.effectsTable} (business_date VARCHAR(10) NOT NULL, attempt INT NOT NULL)`,
+      );
     } catch (error) {
       await dataSource.destroy();
       throw error;
     }
-    return new DemoDatabase(lockName);
+    return new DemoDatabase(names);
   }
 
   get kind(): string {
-    return dataSource.options.type === 'mysql' ? 'MySQL' : 'SQLite';
+    return words().kind;
   }
 
   /** @throws Error when the lock has no record */
   async readLease(): Promise<Lease> {
-    const remaining = REMAINING_MICROSECONDS[dataSource.options.type === 'mysql' ? 'mysql' : 'sqlite'];
-    const select = `SELECT locked_by, ${remaining} AS remaining FROM shedlock WHERE name = ?`;
-    const [row] = await dataSource.query<{ locked_by: string; remaining: number | string }[]>(select, [
-      this.lockName,
-    ]);
-    if (row === undefined) throw new Error(`Lock '${this.lockName}' has no record.`);
+    const row = await dataSource
+      .createQueryBuilder()
+      .select('locked_by')
+      .addSelect(words().remaining, 'remaining')
+      .from('shedlock', 'shedlock')
+      .where('name = :name', { name: this.names.lockName })
+      .getRawOne<{ locked_by: string; remaining: number | string }>();
+    if (row === undefined) throw new Error(`Lock '${this.names.lockName}' has no record.`);
     return { lockedBy: row.locked_by, until: Date.now() + Number(row.remaining) / 1000 };
   }
 
-  /** Takes the demo's record away: the database may be one that others use, too. */
+  async readDay(): Promise<DayRecord> {
+    const { job, date, effectsTable } = this.names.day;
+    const guard = await createJobGuard(dataSource);
+    try {
+      const runs = await guard.ledger.list({ job });
+      const history = await guard.ledger.history({ job, periodKey: date });
+      const effects = await dataSource.query<unknown[]>(`SELECT attempt FROM ${effectsTable}`);
+      return { date, runs, history, effects: effects.length };
+    } finally {
+      await guard.close();
+    }
+  }
+
+  /** Takes the demo's records away: the database may be one that others use, too. */
   async close(): Promise<void> {
-    await dataSource.query('DELETE FROM shedlock WHERE name = ?', [this.lockName]);
+    const { lockName, day } = this.names;
+    const remove = async (table: string, where: string, values: object): Promise<void> =>
+      void (await dataSource.createQueryBuilder().delete().from(table).where(where, values).execute());
+    const runs = 'SELECT id FROM cronlatch_run WHERE job_name = :job';
+    await remove('cronlatch_run_event', `run_id IN (${runs})`, { job: day.job });
+    await remove('cronlatch_run', 'job_name = :job', { job: day.job });
+    await remove('shedlock', 'name IN (:...names)', { names: [lockName, day.job] });
+    await dataSource.query(`DROP TABLE ${day.effectsTable}`);
     await dataSource.destroy();
   }
 }

@@ -1,14 +1,25 @@
-import { SchedulerLock } from 'cronlatch';
+import { SchedulerLock, type EventListener } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
 import { createJobGuard } from 'cronlatch/typeorm';
 import type { ScheduledTask } from 'node-cron';
 import dataSource from '../../ormconfig';
+import { askForDay } from './ask-for-day';
+import type { Day } from './day';
 import { work } from './job';
 import type { Reporter } from './reporter';
 import { EVERY_TICK, LOCK_AT_LEAST_FOR, LOCK_AT_MOST_FOR } from './settings';
+import { unplanned } from './unplanned';
 
-/** The job under its lock, as an application would write it. */
-export async function scheduleGuarded(lockName: string, reporter: Reporter): Promise<ScheduledTask[]> {
+export interface Guarded {
+  readonly lockName: string;
+  readonly day: Day;
+}
+
+/** The job of every second under its lock, as an application would write it, and the job of the day beside it. */
+export async function scheduleGuarded(
+  { lockName, day }: Guarded,
+  reporter: Reporter,
+): Promise<ScheduledTask[]> {
   class DemoJobs {
     scheduledAt: Date | undefined;
 
@@ -20,12 +31,20 @@ export async function scheduleGuarded(lockName: string, reporter: Reporter): Pro
   }
 
   const jobs = new DemoJobs();
-  const guard = await createJobGuard(dataSource);
+  await dataSource.initialize();
+  const guard = await createJobGuard(dataSource, { logger: unplanned });
+  const onTick = <K extends 'run:started' | 'run:failed' | 'lock:skipped' | 'lock:failed'>(
+    event: K,
+    listener: EventListener<K>,
+  ): void => {
+    guard.on(event, (told) => (told.name === lockName ? listener(told) : undefined));
+  };
   // Emitted right before the handler is called.
-  guard.on('run:started', ({ scheduledAt }) => void (jobs.scheduledAt = scheduledAt));
-  guard.on('lock:skipped', ({ scheduledAt, reason }) => reporter.report('skipped', scheduledAt, reason));
-  guard.on('lock:failed', ({ scheduledAt }) => reporter.report('failed', scheduledAt));
-  guard.on('run:failed', ({ scheduledAt }) => reporter.report('failed', scheduledAt));
+  onTick('run:started', ({ scheduledAt }) => void (jobs.scheduledAt = scheduledAt));
+  onTick('lock:skipped', ({ scheduledAt, reason }) => reporter.report('skipped', scheduledAt, reason));
+  onTick('lock:failed', ({ scheduledAt }) => reporter.report('failed', scheduledAt));
+  onTick('run:failed', ({ scheduledAt }) => reporter.report('failed', scheduledAt));
+  askForDay(guard, day, reporter);
   guard.closeOnSignals();
   return scheduleJobs(jobs, { guard });
 }

@@ -11,9 +11,9 @@ export type Painter = (style: Style, text: string) => string;
 const HIDE_CURSOR = '\x1b[?25l';
 const SHOW_CURSOR = '\x1b[?25h';
 const ERASE_REST_OF_LINE = '\x1b[K';
-const MOST_ROWS = 15;
-/** Title, heads, legend, progress, two empty lines, and the one below that the cursor waits on. */
-const OTHER_LINES = 7;
+const MOST_ROWS = 13;
+/** Title, heads, the day, legend, progress, two empty lines, and the one below that the cursor waits on. */
+const OTHER_LINES = 8;
 const CELL_WIDTH = 15;
 
 /** A table that is drawn over itself. */
@@ -62,6 +62,7 @@ export class LiveTable implements Display {
       ...visible,
       ...Array.from({ length: shown - visible.length }, () => ''),
       '',
+      ...(this.board.day === undefined ? [] : [this.board.day.text]),
       this.#legend(),
       this.#progress(rows.length),
     ];

@@ -1,14 +1,17 @@
 /**
- * Four processes, one job every second, one of them killed in the middle of a run: does every tick run once?
+ * Four processes, one job every second, one of them killed in the middle of a run: does every tick run once? And a job
+ * of the day that all of them ask for four times a second, that fails once and whose process is killed once: is it done
+ * once?
  *
- * The workers write what they do to a witness file, and the figures of the last line are counted from that file and
- * the database. The exit status says whether the lock kept its promise. With `--without-lock` the same happens
- * without the guard.
+ * The workers write what they do to a witness file, and the figures of the last lines are counted from that file and
+ * the database. The exit status says whether lock and ledger kept their promises. With `--without-lock` the job of
+ * every second runs without the guard, and there is no job of the day.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { complaintsAboutDay, dayLine } from './day-verdict';
 import { runDemo } from './run-demo';
 import { complaintsAbout, lastLine } from './verdict';
 
@@ -29,9 +32,10 @@ async function main(): Promise<number> {
   process.stdout.on('error', (error) => stop.abort(error)); // Nobody reads on: `npm run demo | head`.
   const folder = await mkdtemp(join(tmpdir(), 'cronlatch-demo-'));
   try {
-    const figures = await runDemo({ ...options, folder, stop });
-    const complaints = complaintsAbout(figures);
-    console.log(['', ...complaints, lastLine(figures)].join('\n'));
+    const { figures, dayFigures } = await runDemo({ ...options, folder, stop });
+    const ofDay = dayFigures && { complaints: complaintsAboutDay(dayFigures), line: dayLine(dayFigures) };
+    const complaints = [...complaintsAbout(figures), ...(ofDay?.complaints ?? [])];
+    console.log(['', ...complaints, ...(ofDay ? [ofDay.line] : []), lastLine(figures)].join('\n'));
     return complaints.length === 0 ? 0 : 1;
   } catch (error) {
     // A reason to stop says it all; of anything else it helps to know where it came from.

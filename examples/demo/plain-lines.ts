@@ -20,7 +20,9 @@ export class PlainLines implements Display {
     this.out.write(`${timeOf(scheduledAt)}  ${texts.join('').trimEnd()}\n`);
   }
 
-  close(): void {}
+  close(): void {
+    if (this.board.day !== undefined) this.out.write(`${this.board.day.text}\n`);
+  }
 }
 
 function textOf(cell: Cell): string {

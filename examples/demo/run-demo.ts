@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Crew } from './crew';
+import { Day } from './day';
+import { countDayFigures, type DayFigures } from './day-figures';
 import { DemoDatabase } from './demo-database';
 import { countFigures, type Figures } from './figures';
 import { readLines } from './witness';
@@ -15,27 +17,38 @@ export interface DemoOptions {
   readonly stop: AbortController;
 }
 
-/** Starts the workers, watches their ticks, kills one on the way, and counts what the witness file says. */
-export async function runDemo({ guarded, folder, stop }: DemoOptions): Promise<Figures> {
+export interface DemoResult {
+  readonly figures: Figures;
+  /** Without the guard there is no job of the day. */
+  readonly dayFigures: DayFigures | undefined;
+}
+
+/** Starts the workers, watches their ticks, kills two on the way, and counts what the witness file and the ledger say. */
+export async function runDemo({ guarded, folder, stop }: DemoOptions): Promise<DemoResult> {
   const witnessFile = join(folder, 'witness.txt');
   const databaseFile = join(folder, 'demo.sqlite');
   // A name of its own: two demos on one server never meet.
   const lockName = `demo-${randomBytes(4).toString('hex')}`;
   writeFileSync(witnessFile, '');
-  const database = guarded ? await DemoDatabase.open(databaseFile, lockName) : undefined;
+  const day = new Day(lockName, new Date());
+  const database = guarded ? await DemoDatabase.open(databaseFile, { lockName, day }) : undefined;
   const crew = new Crew({
     environment: {
       DATABASE_FILE: databaseFile,
       DEMO_WITNESS_FILE: witnessFile,
-      ...(guarded ? { DEMO_LOCK_NAME: lockName } : {}),
+      ...(guarded ? { DEMO_LOCK_NAME: lockName, DEMO_DAY: day.at.toISOString() } : {}),
     },
     onDeath: (error) => stop.abort(error),
   });
   try {
     await crew.ready(stop.signal);
-    const counted = await watchTicks({ crew, witnessFile, database }, stop);
+    const counted = await watchTicks({ crew, witnessFile, database, day: database && day }, stop);
     await crew.stop();
-    return countFigures(readLines(witnessFile), counted);
+    const lines = readLines(witnessFile);
+    return {
+      figures: countFigures(lines, counted),
+      dayFigures: database && countDayFigures(lines, await database.readDay()),
+    };
   } finally {
     await crew.end();
     await database?.close();

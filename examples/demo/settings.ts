@@ -10,6 +10,15 @@ export const FEWEST_TICKS = 25;
 /** From this tick on, the first worker found inside its handler is killed there. */
 export const KILL_AT_TICK = 10;
 
+/** How often each worker asks for the job of the day. */
+export const ASK_EVERY_MS = 250;
+/** From this tick on, the worker inside the day's second attempt is killed there. */
+export const KILL_DAY_AT_TICK = 15;
+/** Longer than until then: only the kill ends the second attempt. */
+export const SECOND_ATTEMPT_MS = 25_000;
+/** With fewer asks, the machine was too busy for "once" to say anything. */
+export const FEWEST_ASKS = 100;
+
 /** A crashed run blocks the next ticks for this long, and no longer. */
 export const LOCK_AT_MOST_FOR = '3s';
 /** Half a tick: a worker that fires late neither repeats its tick nor blocks the next one. */
@@ -20,6 +29,8 @@ export const LOCK_AT_LEAST_FOR_MS = 500;
 export interface WorkerEnvironment {
   readonly DEMO_WORKER: string;
   readonly DEMO_WITNESS_FILE: string;
-  /** Left out: the worker runs its job without a lock. */
+  /** Left out: the worker runs its job without a lock, and has no job of the day. */
   readonly DEMO_LOCK_NAME?: string;
+  /** An instant of the day whose job is asked for. */
+  readonly DEMO_DAY?: string;
 }

@@ -1,35 +1,29 @@
 import { setTimeout } from 'node:timers/promises';
 import { Board } from './board';
+import { DayBoard } from './day-board';
 import { displayOf } from './display';
 import type { CountedTicks } from './figures';
-import { killInsideRun, type Kill, type Scene } from './kill-inside-run';
-import { KILL_AT_TICK, LOCK_AT_LEAST_FOR, LOCK_AT_MOST_FOR, TICK_MS, TICKS, WORKERS } from './settings';
-import type { WitnessLine } from './witness';
+import type { Scene } from './kill-inside-run';
+import { Kills } from './kills';
+import { LOCK_AT_LEAST_FOR, LOCK_AT_MOST_FOR, TICK_MS, TICKS, WORKERS } from './settings';
+import { isOfDay } from './witness';
 
 /** How long after its instant a tick is shown as it is, and the last one is over. */
 const SETTLED_MS = 0.9 * TICK_MS;
 
-/** Shows every tick as it happens, and has one worker killed inside a run. */
+/** Shows every tick as it happens, and has workers killed inside their runs. */
 export async function watchTicks(scene: Scene, stop: AbortController): Promise<CountedTicks> {
   // All workers have scheduled their job by now, so they all are to fire at the next instant.
   const first = (Math.floor(Date.now() / TICK_MS) + 1) * TICK_MS;
   const instantOf = (tick: number): number => first + (tick - 1) * TICK_MS;
-  const board = new Board(first);
+  const board = new Board(first, scene.day && new DayBoard(scene.day.date));
   const display = displayOf(board, titleOf(scene), process.stdout);
-
-  let killing: Promise<Kill | undefined> | undefined;
-  const kill = async (enter: WitnessLine): Promise<Kill | undefined> => {
-    const done = await killInsideRun(enter, scene);
-    if (done !== undefined) board.bury(done.line, done.leaseUntil);
-    else killing = undefined; // Too late: the next run will do.
-    return done;
-  };
+  const kills = new Kills(scene, board, (error) => stop.abort(error));
   scene.crew.listen((line) => {
-    board.apply(line);
+    if (isOfDay(line)) board.day?.apply(line);
+    else board.apply(line);
     display.update();
-    if (line.event !== 'enter' || line.scheduledAt < instantOf(KILL_AT_TICK)) return;
-    killing ??= kill(line);
-    killing.catch((error: unknown) => stop.abort(error));
+    if (line.event === 'enter') kills.onEnter(line);
   });
 
   try {
@@ -40,8 +34,7 @@ export async function watchTicks(scene: Scene, stop: AbortController): Promise<C
   } finally {
     display.close();
   }
-  const killed = await killing;
-  return { first, last: instantOf(TICKS), killedLeaseUntil: killed?.leaseUntil };
+  return { first, last: instantOf(TICKS), killedLeaseUntil: await kills.leaseUntil() };
 }
 
 function titleOf({ database }: Scene): string {

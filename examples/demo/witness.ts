@@ -6,7 +6,7 @@ import { appendFileSync, readFileSync } from 'node:fs';
  *
  *     enter w2 2026-11-21T03:00:01.000Z 1795230001004
  */
-const EVENTS = {
+const TICK_EVENTS = {
   fired: 'the scheduler woke the worker for this tick, whatever the lock said then',
   enter: 'the handler began',
   exit: 'the handler ended',
@@ -16,12 +16,22 @@ const EVENTS = {
   killed: 'the worker died inside its handler; written by the parent',
 };
 
-export type WitnessEvent = keyof typeof EVENTS;
+const DAY_EVENTS = {
+  'day-asked': 'the job of the day was asked for; what came of it stands behind',
+  'day-enter': 'an attempt at the job of the day began',
+  'day-killed': 'the worker died inside such an attempt; written by the parent',
+};
 
-export interface WitnessLine {
-  readonly event: WitnessEvent;
+export type TickEvent = keyof typeof TICK_EVENTS;
+export type DayEvent = keyof typeof DAY_EVENTS;
+export type WitnessEvent = TickEvent | DayEvent;
+
+export type WitnessLine = LineOf<TickEvent> | LineOf<DayEvent>;
+
+export interface LineOf<Event extends WitnessEvent> {
+  readonly event: Event;
   readonly worker: string;
-  /** The instant that the scheduler meant, in milliseconds since 1970, as is `at`. */
+  /** The instant that the scheduler meant, or that names the day; in milliseconds since 1970, as is `at`. */
   readonly scheduledAt: number;
   readonly at: number;
   readonly reason?: string | undefined;
@@ -55,8 +65,12 @@ export function readLines(file: string): WitnessLine[] {
   return readFileSync(file, 'utf8').split('\n').filter(Boolean).map(parseLine);
 }
 
+export function isOfDay(line: WitnessLine): line is LineOf<DayEvent> {
+  return Object.hasOwn(DAY_EVENTS, line.event);
+}
+
 function isEvent(text: string): text is WitnessEvent {
-  return Object.hasOwn(EVENTS, text);
+  return Object.hasOwn({ ...TICK_EVENTS, ...DAY_EVENTS }, text);
 }
 
 function isNamed<T extends { worker: string | undefined }>(line: T): line is T & { worker: string } {

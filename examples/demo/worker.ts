@@ -1,19 +1,27 @@
 /** One of the four processes: an application that schedules a job, and tells what becomes of it. */
-import { scheduleGuarded } from './guarded-job';
+import { Day } from './day';
+import { scheduleGuarded, type Guarded } from './guarded-job';
 import { Reporter } from './reporter';
 import { scheduleUnguarded } from './unguarded-job';
 
 async function main(): Promise<void> {
   const reporter = new Reporter(required('DEMO_WORKER'), required('DEMO_WITNESS_FILE'));
-  const lockName = process.env['DEMO_LOCK_NAME'];
+  const guarded = readGuarded();
   const tasks =
-    lockName === undefined ? scheduleUnguarded(reporter) : await scheduleGuarded(lockName, reporter);
+    guarded === undefined ? scheduleUnguarded(reporter) : await scheduleGuarded(guarded, reporter);
   for (const task of tasks) {
     // The scheduler's own word, before anything asks the lock.
     task.on('execution:started', ({ date }) => reporter.report('fired', date));
     task.on('execution:missed', ({ date }) => reporter.report('missed', date));
   }
   reporter.ready();
+}
+
+function readGuarded(): Guarded | undefined {
+  const lockName = process.env['DEMO_LOCK_NAME'];
+  return lockName === undefined
+    ? undefined
+    : { lockName, day: new Day(lockName, new Date(required('DEMO_DAY'))) };
 }
 
 function required(name: string): string {

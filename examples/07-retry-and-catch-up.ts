@@ -1,0 +1,53 @@
+/**
+ * A run that fails is tried again, and days that were missed are caught up with, although nobody calls the job again:
+ * a guard looks once a minute for what is owed. (Here twice a second, so that there is something to see.)
+ */
+import { currentRun, OncePerDay, SchedulerLock } from 'cronlatch';
+import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
+import { createJobGuard } from 'cronlatch/typeorm';
+import dataSource from '../ormconfig';
+
+const DAY_MS = 86_400_000;
+const TODAY = Date.now();
+const dateBefore = (days: number): string => new Date(TODAY - days * DAY_MS).toISOString().slice(0, 10);
+
+class ReportJobs {
+  @Scheduled('0 3 * * *', { timeZone: 'UTC' })
+  @SchedulerLock({ name: 'daily-report', lockAtMostFor: '30s', keepAlive: true })
+  @OncePerDay({ retry: { maxAttempts: 3, minDelay: '1s' }, catchUp: 'all' })
+  async report(): Promise<void> {
+    const { businessDate, attempt, isCatchUp } = currentRun();
+    const daysAgo = (Date.parse(dateBefore(0)) - Date.parse(businessDate)) / DAY_MS;
+    console.log(`the report of ${daysAgo} days ago, attempt ${attempt}`);
+    await Promise.resolve(); // The work.
+    if (!isCatchUp && attempt === 1) throw new Error('the figures have not come yet');
+  }
+}
+
+async function main(): Promise<void> {
+  await dataSource.initialize();
+  await dataSource.runMigrations(); // Creates the lock table and those of the ledger.
+  const guard = await createJobGuard(dataSource, { dueEvery: '500ms', logger: false });
+  guard.on('run:failed', ({ error, retryAt }) =>
+    console.log(`failed, ${retryAt ? 'and is tried again' : 'and is given up'}: ${String(error)}`),
+  );
+  const done = new Promise<void>((resolve) =>
+    guard.on('run:completed', ({ run }) => run?.periodKey === dateBefore(0) && resolve()),
+  );
+  const jobs = new ReportJobs();
+  scheduleJobs(jobs, { guard });
+
+  // A new job owes nothing. This one was meant to begin three days ago, and then the application was down.
+  const beginning = { job: 'daily-report', periodKey: dateBefore(3) };
+  await guard.ledger.skip(beginning, { actor: 'ops', reason: 'the first day was reported by hand' });
+  const missed = await guard.ledger.gaps('daily-report');
+  console.log(`missed: ${missed.length} days`);
+
+  await jobs.report().catch(() => console.log('the tick of today is over')); // Today first, then the earliest.
+  await done;
+  console.log(`missed: ${(await guard.ledger.gaps('daily-report')).length} days`);
+  await guard.close();
+  await dataSource.destroy();
+}
+
+void main();

@@ -1,0 +1,46 @@
+import type { DayEvent, LineOf } from './witness';
+
+interface Attempt {
+  readonly worker: string;
+  state: 'runs' | 'failed' | 'killed' | 'completed';
+}
+
+/** What the line about the job of the day shows. Fed with what the workers tell. */
+export class DayBoard {
+  readonly #attempts: Attempt[] = [];
+  #asked = 0;
+
+  constructor(readonly date: string) {}
+
+  apply({ event, worker, reason }: LineOf<DayEvent>): void {
+    switch (event) {
+      case 'day-enter':
+        this.#attempts.push({ worker, state: 'runs' });
+        return;
+      case 'day-killed':
+        this.#end(worker, 'killed');
+        return;
+      case 'day-asked':
+        this.#asked += 1;
+        if (reason === 'done') this.#end(worker, 'completed');
+        if (reason === 'failed') this.#end(worker, 'failed');
+    }
+  }
+
+  /** The worker that is inside the second attempt, if one is. */
+  get victim(): string | undefined {
+    const second = this.#attempts[1];
+    return second?.state === 'runs' ? second.worker : undefined;
+  }
+
+  /** `day 2026-11-21: asked 213 times; 1 failed (w2), 2 runs (w4)` */
+  get text(): string {
+    const attempts = this.#attempts.map(({ worker, state }, index) => `${index + 1} ${state} (${worker})`);
+    return `day ${this.date}: asked ${this.#asked} times; ${attempts.join(', ') || 'not begun'}`;
+  }
+
+  #end(worker: string, state: Attempt['state']): void {
+    const attempt = this.#attempts.find((each) => each.worker === worker && each.state === 'runs');
+    if (attempt !== undefined) attempt.state = state;
+  }
+}
