@@ -3,11 +3,15 @@ import { createCronlatchMigration } from 'cronlatch/typeorm';
 import { DataSource } from 'typeorm';
 
 /**
- * The database of the examples: embedded SQLite, or MySQL where `DATABASE_URL` names one
- * (`mysql://user:password@host:3306/database`). TypeORM's command line and `createJobGuard` read the same file.
+ * The database of the examples: embedded SQLite, or the server that `DATABASE_URL` names, as
+ * `mysql://user:password@host:3306/database`, `mariadb://…` or `postgres://…`. TypeORM's command line and
+ * `createJobGuard` read the same file.
  */
 const url = process.env['DATABASE_URL'];
-const migrations = [createCronlatchMigration({ tables: ['lock'] })];
+const migrations = [
+  createCronlatchMigration({ tables: ['lock'] }),
+  createCronlatchMigration({ tables: ['ledger'] }),
+];
 
 export default new DataSource(
   url === undefined
@@ -17,5 +21,11 @@ export default new DataSource(
         enableWAL: true,
         migrations,
       }
-    : { type: 'mysql', url, migrations },
+    : { type: serverType(url), url, migrations },
 );
+
+function serverType(address: string): 'mysql' | 'mariadb' | 'postgres' {
+  const type = new URL(address).protocol.slice(0, -1);
+  if (type === 'mysql' || type === 'mariadb' || type === 'postgres') return type;
+  throw new Error(`DATABASE_URL begins with ${type}: use mysql, mariadb or postgres.`);
+}

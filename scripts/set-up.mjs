@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from './run.mjs';
+import { npm, run } from './run.mjs';
 
 const STAMP = 'node_modules/.cronlatch-installed';
 
@@ -17,12 +17,7 @@ function wanted() {
 export async function install() {
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted()) return;
   console.error('Installing dependencies with npm ci (a native module may be compiled: about a minute) …');
-  await run(process.platform === 'win32' ? 'npm.cmd' : 'npm', [
-    'ci',
-    '--no-audit',
-    '--no-fund',
-    '--loglevel=error',
-  ]);
+  await npm(['ci']);
   writeFileSync(STAMP, wanted());
 }
 
@@ -47,4 +42,10 @@ export async function buildTests() {
 export async function buildExamples() {
   await buildLibrary();
   await tsc('examples/tsconfig.json');
+}
+
+/** The library, and the bench that compares it. */
+export async function buildBench() {
+  await buildLibrary();
+  await tsc('bench/tsconfig.json');
 }

@@ -5,23 +5,33 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildNest12, NEST_12_TESTS } from './nest-12.mjs';
 import { statusOf } from './run.mjs';
 import { buildLibrary, buildTests, install } from './set-up.mjs';
 
-const SERVERS = ['mysql'];
+const SERVERS = ['mysql', 'mariadb', 'postgres', 'redis'];
 /** These use decorators, so they run in both compilations. */
 const IN_BOTH_MODES = ['decorator', 'integrations', 'testing', 'examples', 'readme'];
+/** A test file that takes longer hangs: it fails then by its name, instead of holding up all others without a word. */
+const LONGEST_FILE_MINUTES = process.env.CRONLATCH_FULL === '1' ? 60 : 12;
 const parts = process.argv.slice(2);
+/** These run against two versions of Nest. */
+const WITH_NEST = join('integrations', 'nestjs');
+const needsNest12 = parts.length === 0 || parts.some((part) => part.includes('nest'));
 
 await install();
 const { startServers } = await import('../test/support/servers/index.mjs');
+const { bringFaketime } = await import('../test/support/servers/faketime.mjs');
 const required = (process.env.CRONLATCH_REQUIRE ?? '').split(',').filter(Boolean);
 const starting = startServers(SERVERS, { required });
+const bringingFaketime = bringFaketime();
 starting.catch(() => {}); // Awaited below.
 await buildLibrary();
 await buildTests();
+if (needsNest12) await buildNest12();
 
 let servers;
+const faketime = await bringingFaketime;
 try {
   servers = await starting;
 } catch (error) {
@@ -46,6 +56,7 @@ function commandLine() {
     '--enable-source-maps',
     '--test',
     '--test-concurrency=3',
+    `--test-timeout=${LONGEST_FILE_MINUTES * 60_000}`,
     '--test-reporter=spec',
     ...testFiles(),
   ];
@@ -56,6 +67,7 @@ function testFiles() {
   const files = [
     ...testFilesBelow('.build/legacy/test'),
     ...testFilesBelow('.build/standard/test').filter(isForBothModes),
+    ...testFilesBelow(NEST_12_TESTS).filter((file) => needsNest12 && file.includes(WITH_NEST)),
   ];
   const wanted = files.filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)));
   if (wanted.length > 0) return wanted;
@@ -75,18 +87,35 @@ function isForBothModes(file) {
 
 function environment() {
   const running = servers.running.map(({ name, url, version, origin }) => ({ name, url, version, origin }));
-  return { ...process.env, CRONLATCH_TEST_SERVERS: JSON.stringify(running), CRONLATCH_TEST_SKIPS: skips };
+  return {
+    ...process.env,
+    CRONLATCH_TEST_SERVERS: JSON.stringify(running),
+    CRONLATCH_TEST_SKIPS: skips,
+    ...('file' in faketime ? { CRONLATCH_TEST_FAKETIME: faketime.file } : {}),
+  };
 }
 
 /** The last lines: against what the tests ran, and what did not run. */
 function report() {
   for (const { name, version, origin } of servers.running)
     console.log(`server: ${name} ${version} (${origin})`);
-  const skipped = readFileSync(skips, 'utf8').split('\n').filter(Boolean);
-  for (const needed of new Set(skipped)) {
-    const count = skipped.filter((line) => line === needed).length;
-    const { reasons = [] } = servers.missing.find(({ name }) => name === needed) ?? {};
+  const lines = readFileSync(skips, 'utf8').split('\n');
+  for (const [lack, count] of counted(lines, 'lack ')) console.log(`left out: ${count} cases on ${lack}`);
+  const skipped = counted(lines, 'skip ');
+  for (const [needed, count] of skipped) {
+    const missing = 'missing' in faketime ? [...servers.missing, faketime.missing] : servers.missing;
+    const { reasons = [] } = missing.find(({ name }) => name === needed) ?? {};
     console.log([`SKIPPED: ${count} tests, because there is no ${needed}`, ...reasons].join('\n  '));
   }
-  if (skipped.length === 0) console.log('nothing skipped');
+  if (skipped.size === 0) console.log('nothing skipped');
+}
+
+/** How often each line begins with this, and what follows. */
+function counted(lines, beginning) {
+  const counts = new Map();
+  for (const line of lines.filter((each) => each.startsWith(beginning))) {
+    const rest = line.slice(beginning.length);
+    counts.set(rest, (counts.get(rest) ?? 0) + 1);
+  }
+  return counts;
 }

@@ -1,0 +1,49 @@
+import { newOwner } from '#cronlatch/core/owner';
+import { LockStatements } from '#cronlatch/storage/sql/lock-statements';
+import { lockTableOf } from '#cronlatch/storage/sql/lock-table';
+import type { SqlDialect } from '#cronlatch/storage/sql/sql-dialect';
+import type { SqlStatement } from '#cronlatch/storage/sql/sql-executor';
+import type { Contender } from '../contender';
+import { BASELINE_LOCK, LOCK_AT_MOST_FOR_US } from '../terms';
+
+/** A driver's connection. */
+export interface BareConnection {
+  /** Sends a statement as a prepared one. @returns how many rows it wrote */
+  write(statement: SqlStatement): Promise<number | null>;
+  end(): Promise<void>;
+}
+
+/**
+ * The library's own statements, sent by the driver alone.
+ *
+ * @param now the database's now, as the library writes it for its own table
+ */
+export async function openBaseline(
+  connection: BareConnection,
+  dialect: SqlDialect,
+  now: string,
+): Promise<Contender> {
+  const statements = new LockStatements(dialect, lockTableOf(), { now, hasToken: true, comparesBytes: true });
+  const write = async (key: 'insert' | 'takeOver' | 'unlock', owner: string): Promise<void> => {
+    const statement = statements.bind(key, {
+      name: BASELINE_LOCK,
+      owner,
+      atMost: LOCK_AT_MOST_FOR_US,
+      atLeast: 0,
+    });
+    const rows = await connection.write(statement);
+    if (rows !== 1)
+      throw new Error(`The statement ${key} of the baseline wrote ${rows} rows instead of one.`);
+  };
+  const first = newOwner();
+  await write('insert', first);
+  await write('unlock', first);
+  return {
+    async pair() {
+      const owner = newOwner();
+      await write('takeOver', owner);
+      await write('unlock', owner);
+    },
+    [Symbol.asyncDispose]: () => connection.end(),
+  };
+}

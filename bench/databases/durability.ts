@@ -1,0 +1,20 @@
+import type { Server } from './bench-database';
+
+/** Settings of a server, by name, as it says them. */
+export type ServerSettings = Readonly<Record<string, string>>;
+
+/** A commit of this server may be lost in a crash: its speed cannot be compared with that of others. */
+export class NotDurableError extends Error {
+  override readonly name = 'NotDurableError';
+}
+
+/**
+ * @param wanted what its commits are durable with
+ * @param found what the server says
+ * @returns what was found, for people
+ */
+export function checkDurable({ name }: Server, wanted: ServerSettings, found: ServerSettings): string {
+  const said = Object.keys(wanted).map((setting) => `${setting} = ${found[setting]}`);
+  if (Object.entries(wanted).every(([setting, value]) => found[setting] === value)) return said.join(', ');
+  throw new NotDurableError(`the commits of this ${name} are not durable: ${said.join(', ')}`);
+}

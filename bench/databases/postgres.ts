@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { postgres } from '#cronlatch/storage/sql/dialects/postgres';
+import { openBaseline, type BareConnection } from './baseline';
+import type { BenchDatabase, Server } from './bench-database';
+import { checkDurable, type ServerSettings } from './durability';
+
+const DURABLE = { fsync: 'on', synchronous_commit: 'on' };
+
+export async function openPostgres(server: Server): Promise<BenchDatabase> {
+  // Every server has this database. None is created or removed from inside.
+  const root = await connected(urlTo(server, 'postgres'));
+  try {
+    // A server that somebody named is not ours to change.
+    if (server.origin !== 'environment') await makeDurable(root);
+    const durability = checkDurable(server, DURABLE, await settingsOf(root));
+    const name = `cronlatch_bench_${randomBytes(6).toString('hex')}`;
+    await root.query(`CREATE DATABASE ${name}`);
+    const url = urlTo(server, name);
+    return {
+      options: { type: 'postgres', url },
+      durability,
+      openBaseline: async () => openBaseline(await connect(url), postgres, 'statement_timestamp()'),
+      countConnections: () => countConnections(root, name),
+      async [Symbol.asyncDispose]() {
+        await root.query(`DROP DATABASE ${name} WITH (FORCE)`);
+        await root.end();
+      },
+    };
+  } catch (error) {
+    await root.end();
+    throw error;
+  }
+}
+
+function urlTo({ url }: Server, database: string): string {
+  const named = new URL(url);
+  named.pathname = `/${database}`;
+  return named.href;
+}
+
+async function connected(connectionString: string): Promise<Client> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  return client;
+}
+
+/** A server reads its settings again when it has time to. */
+const LONGEST_RELOAD_MS = 5000;
+
+async function makeDurable(root: Client): Promise<void> {
+  for (const [name, value] of Object.entries(DURABLE))
+    await root.query(`ALTER SYSTEM SET ${name} = ${value}`);
+  await root.query('SELECT pg_reload_conf()');
+  const givenUpAtMs = performance.now() + LONGEST_RELOAD_MS;
+  // What is on the server's command line stays: whoever asks for the settings will be told.
+  while (!isDurable(await settingsOf(root)) && performance.now() < givenUpAtMs);
+}
+
+function isDurable(settings: ServerSettings): boolean {
+  return Object.entries(DURABLE).every(([name, value]) => settings[name] === value);
+}
+
+async function settingsOf(root: Client): Promise<ServerSettings> {
+  const select = 'SELECT name, setting FROM pg_settings WHERE name = ANY ($1)';
+  const { rows } = await root.query<{ name: string; setting: string }>(select, [Object.keys(DURABLE)]);
+  return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
+}
+
+async function countConnections(root: Client, database: string): Promise<number> {
+  const select = 'SELECT COUNT(*) AS connections FROM pg_stat_activity WHERE datname = $1';
+  const { rows } = await root.query<{ connections: string }>(select, [database]);
+  return Number(rows[0]?.connections);
+}
+
+/** Statements with a name are prepared by the server at their first use. */
+async function connect(url: string): Promise<BareConnection> {
+  const client = await connected(url);
+  return {
+    write: async ({ id, text, values }) =>
+      (await client.query({ name: id, text, values: [...values] })).rowCount,
+    end: () => client.end(),
+  };
+}

@@ -1,0 +1,51 @@
+/**
+ * What the library costs beside the driver alone: the table of `npm run bench`. README.md says how to read it.
+ *
+ * Measures only. A goal that is missed is told in the table; the exit status says whether there was something to measure.
+ */
+import { NotDurableError } from './databases/durability';
+import { measure, type Measurement } from './measure';
+import { reportOf } from './report';
+import { startServers } from './servers';
+import { parseSettings, USAGE, type Settings } from './settings';
+
+async function main(): Promise<number> {
+  const settings = readArguments();
+  if (settings === undefined) return 2;
+  const servers = await startServers(settings.servers, settings.required);
+  try {
+    const measurements: Measurement[] = [];
+    const missing = [...servers.missing];
+    for (const server of servers.running) {
+      try {
+        measurements.push(await measure(server, settings, console.error));
+      } catch (error) {
+        if (!(error instanceof NotDurableError)) throw error;
+        missing.push({ name: server.name, reasons: [error.message] });
+      }
+    }
+    if (measurements.length > 0) console.log(`\n${reportOf(measurements, settings)}`);
+    for (const { name, reasons } of missing) console.log([`NOT MEASURED: ${name}`, ...reasons].join('\n  '));
+    return measurements.length > 0 ? 0 : 1;
+  } finally {
+    await servers.stop();
+  }
+}
+
+function readArguments(): Settings | undefined {
+  try {
+    return parseSettings(process.argv.slice(2));
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
+    return undefined;
+  }
+}
+
+main().then(
+  (status) => (process.exitCode = status),
+  (error: unknown) => {
+    // What is missing is said in words; of anything else it helps to know where it came from.
+    console.error(error instanceof Error && error.name === 'MissingServerError' ? error.message : error);
+    process.exitCode = 1;
+  },
+);

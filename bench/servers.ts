@@ -1,0 +1,24 @@
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Server } from './databases/bench-database';
+
+export interface Servers {
+  readonly running: readonly Server[];
+  /** Those that cannot be had, and what each step of the search said. */
+  readonly missing: readonly { readonly name: string; readonly reasons: readonly string[] }[];
+  stop(): Promise<void>;
+}
+
+interface TestServers {
+  readonly startServers: (
+    names: readonly string[],
+    options: { required: readonly string[] },
+  ) => Promise<Servers>;
+}
+
+/** The private servers that the tests have, too. They end with this process, however it ends. */
+export async function startServers(names: readonly string[], required: readonly string[]): Promise<Servers> {
+  const file = pathToFileURL(resolve('test/support/servers/index.mjs'));
+  const { startServers: start } = (await import(file.href)) as TestServers;
+  return await start(names, { required });
+}

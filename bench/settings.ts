@@ -1,0 +1,38 @@
+import { parseArgs } from 'node:util';
+import { DATABASES } from './databases';
+
+export interface Settings {
+  /** All that the bench knows, unless some are named; then these must be there. */
+  readonly servers: readonly string[];
+  readonly required: readonly string[];
+  /** Of each side: one slice of each makes a round. */
+  readonly slices: number;
+  readonly sliceMs: number;
+}
+
+export const USAGE = `Usage: npm run bench [-- [--slices N] [--slice-ms N] [${Object.keys(DATABASES).join(' | ')}]…]`;
+
+/** @throws Error that says what is wrong with the arguments */
+export function parseSettings(args: string[]): Settings {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      slices: { type: 'string', default: '40' },
+      'slice-ms': { type: 'string', default: '250' },
+    },
+  });
+  for (const name of positionals)
+    if (!Object.hasOwn(DATABASES, name)) throw new Error(`The bench knows no server '${name}'.`);
+  return {
+    servers: positionals.length > 0 ? positionals : Object.keys(DATABASES),
+    required: positionals,
+    slices: wholeNumber('--slices', values.slices),
+    sliceMs: wholeNumber('--slice-ms', values['slice-ms']),
+  };
+}
+
+function wholeNumber(option: string, text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new Error(`${option} is '${text}': use a whole number from 1 on.`);
+}

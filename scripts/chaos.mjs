@@ -1,0 +1,16 @@
+/** npm run chaos -- --minutes M --server NAME [--seed S]: installs, builds what is out of date, and runs test/chaos/campaign. */
+import { runInForeground } from './run.mjs';
+import { buildLibrary, buildTests, install } from './set-up.mjs';
+
+await install();
+await buildLibrary();
+await buildTests();
+// Without it no wall clock is set, and the report says so by leaving it out.
+const { bringFaketime } = await import('../test/support/servers/faketime.mjs');
+const faketime = await bringFaketime();
+if ('file' in faketime) process.env.CRONLATCH_TEST_FAKETIME = faketime.file;
+else
+  console.error(
+    [`${faketime.missing.name}: no wall clock will be set.`, ...faketime.missing.reasons].join('\n  '),
+  );
+runInForeground('.build/legacy/test/chaos/campaign/main.js', ...process.argv.slice(2));
