@@ -47,8 +47,8 @@ export async function sqlStores(
       const lockProvider = new TypeOrmLockProvider(dataSource, { clock });
       const runStore = new TypeOrmRunStore(dataSource, { clock });
       opened.push(lockProvider, runStore);
-      const store = new VirtualTimeStore(inFlight.of(runStore), ahead, (ms) => shiftPeriodsBack(operator, ms));
-      return { lockProvider, store };
+      const store = new VirtualTimeStore(runStore, ahead, (ms) => shiftPeriodsBack(operator, ms));
+      return { lockProvider, store: inFlight.of(store) };
     },
     async elapse(duration) {
       // What is looked up behind a test's back is looked up at the time at which it was asked.
