@@ -5,11 +5,12 @@ import type { Lock } from 'cronlatch';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { testOnEvery } from '../support/databases';
 import { migratedDataSource } from '../support/lock-table';
+import { percentiles } from '../support/percentiles';
 import { sampleSize } from '../support/sample-size';
 
 const LEASES = sampleSize({ fast: 60, full: 1000 });
 /** Long enough that all are granted before the first one is looked at again. */
-const LOCK_AT_MOST_FOR_MS = sampleSize({ fast: 3000, full: 30_000 });
+const LOCK_AT_MOST_FOR_MS = sampleSize({ fast: 10_000, full: 30_000 });
 
 interface Notice {
   readonly reason: string;
@@ -23,12 +24,6 @@ async function noticeOf(lock: Lock): Promise<Notice> {
   const deadlineMs = performance.now() + lock.remainingMs();
   if (!signal.aborted) await once(signal, 'abort');
   return { reason: String(signal.reason), deadlineMs, atMs: performance.now() };
-}
-
-function figures(durationsMs: readonly number[]): string {
-  const sorted = [...durationsMs].sort((a, b) => a - b);
-  const at = (share: number): string => (sorted[Math.ceil(share * sorted.length) - 1] ?? NaN).toFixed(1);
-  return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, largest ${at(1)} ms`;
 }
 
 void suite('the notice of a lost lease', { concurrency: sampleSize({ fast: 4, full: 1 }) }, () => {
@@ -59,12 +54,12 @@ void suite('the notice of a lost lease', { concurrency: sampleSize({ fast: 4, fu
         assert.ok(renewed.every(({ reason }) => /the store says|it was held for/.test(reason)));
         assert.ok(notRenewed.every(({ reason }) => /it was held for/.test(reason)));
         t.diagnostic(
-          `after the end of the lease: ${figures(notRenewed.map(({ atMs, deadlineMs }) => atMs - deadlineMs))}`,
+          `after the end of the lease: ${percentiles(notRenewed.map(({ atMs, deadlineMs }) => atMs - deadlineMs))}`,
         );
         const refused = renewed.filter(({ reason }) => /the store says/.test(reason));
-        const figuresOfRefused = figures(refused.map(({ atMs }) => atMs - deletedAtMs));
+        const ofRefused = percentiles(refused.map(({ atMs }) => atMs - deletedAtMs));
         t.diagnostic(
-          `${refused.length} of ${renewed.length} by a refused renewal, after the deletion: ${figuresOfRefused}`,
+          `${refused.length} of ${renewed.length} by a refused renewal, after the deletion: ${ofRefused}`,
         );
       } finally {
         clearInterval(awake);

@@ -1,24 +1,62 @@
 import assert from 'node:assert/strict';
-import type { DataSource } from 'typeorm';
+import type { DataSource, DataSourceOptions } from 'typeorm';
 import { testOnEvery } from '../support/databases';
+import { percentiles } from '../support/percentiles';
 import { lockRows, migratedDataSource, type LockRow } from '../support/lock-table';
+import { sampleSize } from '../support/sample-size';
 import { Child } from './child';
 import type { TickerMessage } from './fixtures/ticker';
 
 type Ticker = Child<TickerMessage>;
 
+const LANES = sampleSize({ fast: 1, full: 4 });
+const KILLS = sampleSize({ fast: 1, full: 30 });
 const LOCK_AT_MOST_FOR_MS = 4000;
 const TICK_MS = 500;
 
-/** The first of them that is inside its run. */
-function firstInside(tickers: readonly Ticker[]): Promise<{ holder: Ticker; enteredAtUs: number }> {
-  return Promise.any(
-    tickers.map(async (holder) => ({ holder, enteredAtUs: (await holder.told('enter')).atUs })),
-  );
+/** Processes that ask for one lock at their ticks, each at its own instants. Whoever gets it stays in its run. */
+class Crew {
+  readonly #all: Ticker[] = [];
+
+  constructor(
+    private readonly options: DataSourceOptions,
+    readonly name: string,
+  ) {}
+
+  async enlist(count: number): Promise<void> {
+    const { options, name } = this;
+    const argument = { options, name, lockAtMostForMs: LOCK_AT_MOST_FOR_MS, tickMs: TICK_MS };
+    const tickers = Array.from({ length: count }, () => new Child<TickerMessage>('ticker.js', { argument }));
+    this.#all.push(...tickers);
+    await Promise.all(tickers.map((ticker) => ticker.told('ready')));
+    for (const ticker of tickers) ticker.send({});
+  }
+
+  without(one: Ticker): Ticker[] {
+    return this.#all.filter((ticker) => ticker !== one);
+  }
+
+  /** Kills one, for good. */
+  async kill(one: Ticker): Promise<void> {
+    this.#all.splice(this.#all.indexOf(one), 1);
+    one.kill('SIGKILL');
+    assert.deepEqual(await one.ended, [null, 'SIGKILL']);
+  }
+
+  /** The one that is inside its run: it stays there. */
+  inside(): Promise<{ holder: Ticker; enteredAtUs: number }> {
+    return Promise.any(
+      this.#all.map(async (holder) => ({ holder, enteredAtUs: (await holder.told('enter')).atUs })),
+    );
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#all.map((ticker) => ticker.end()));
+  }
 }
 
-async function onlyRow(dataSource: DataSource): Promise<LockRow> {
-  const [row, ...others] = await lockRows(dataSource);
+async function rowOf(dataSource: DataSource, name: string): Promise<LockRow> {
+  const [row, ...others] = (await lockRows(dataSource)).filter((each) => each.name === name);
   assert.ok(row !== undefined && others.length === 0);
   return row;
 }
@@ -27,41 +65,56 @@ function refusalsOf({ messages }: Ticker) {
   return messages.filter((message) => message.event === 'refused');
 }
 
+/** @returns how many milliseconds after the end of the lease the next run began */
+async function killAndFollow(dataSource: DataSource, crew: Crew, replacements: number): Promise<number> {
+  const { holder, enteredAtUs: begunAtUs } = await crew.inside();
+  const survivors = crew.without(holder);
+  const sinceThen = { matching: ({ askedAtUs }: { askedAtUs: number }) => askedAtUs >= begunAtUs };
+  await Promise.all(survivors.map((survivor) => survivor.told('refused', sinceThen)));
+  await crew.kill(holder);
+  const enlisted = crew.enlist(replacements);
+  const left = await rowOf(dataSource, crew.name);
+  assert.match(left.lockedBy, new RegExp(`/${holder.pid}/`), 'the lease outlives its holder');
+
+  const { holder: next, enteredAtUs } = await crew.inside();
+  const taken = await rowOf(dataSource, crew.name);
+  assert.match(taken.lockedBy, new RegExp(`/${next.pid}/`));
+  assert.ok(taken.lockedAtUs >= left.lockUntilUs, 'granted before lock_until');
+  assert.ok(enteredAtUs >= left.lockUntilUs, 'entered before lock_until');
+
+  // Each tells its ticks in their order: when this one has come, all of the earlier ones have.
+  const matching = ({ askedAtUs }: { askedAtUs: number }): boolean => askedAtUs >= taken.lockedAtUs;
+  const others = survivors.filter((survivor) => survivor !== next);
+  await Promise.all(others.map((other) => other.told('refused', { matching })));
+  const whileFree = survivors
+    .flatMap(refusalsOf)
+    .filter(
+      ({ askedAtUs, answeredAtUs }) => askedAtUs >= left.lockUntilUs && answeredAtUs < taken.lockedAtUs,
+    );
+  assert.deepEqual(whileFree, [], 'a tick after lock_until was refused');
+  await enlisted;
+  return (enteredAtUs - left.lockUntilUs) / 1000;
+}
+
 testOnEvery(
   'F-01 a holder that is killed inside its run blocks the job until lock_until, and the first tick after that runs',
-  async (database) => {
+  async (database, t) => {
     const dataSource = await migratedDataSource(database);
-    const argument = { options: database.options, lockAtMostForMs: LOCK_AT_MOST_FOR_MS, tickMs: TICK_MS };
-    const tickers = Array.from({ length: 4 }, () => new Child<TickerMessage>('ticker.js', { argument }));
+    const crews = Array.from({ length: LANES }, (_, lane) => new Crew(database.options, `close-day-${lane}`));
+    const recoveriesMs: number[] = [];
+    const lane = async (crew: Crew): Promise<void> => {
+      await crew.enlist(4);
+      for (let kill = 1; kill <= KILLS; kill += 1) {
+        recoveriesMs.push(await killAndFollow(dataSource, crew, kill < KILLS ? 1 : 0));
+      }
+    };
     try {
-      await Promise.all(tickers.map((ticker) => ticker.told('ready')));
-      for (const ticker of tickers) ticker.send({});
-      const { holder } = await firstInside(tickers);
-      const survivors = tickers.filter((ticker) => ticker !== holder);
-      await Promise.all(survivors.map((survivor) => survivor.told('refused')));
-      holder.kill('SIGKILL');
-      assert.deepEqual(await holder.ended, [null, 'SIGKILL']);
-      const left = await onlyRow(dataSource);
-      assert.match(left.lockedBy, new RegExp(`/${holder.pid}/`), 'the lease outlives its holder');
-
-      const { holder: next, enteredAtUs } = await firstInside(survivors);
-      const taken = await onlyRow(dataSource);
-      assert.match(taken.lockedBy, new RegExp(`/${next.pid}/`));
-      assert.ok(taken.lockedAtUs >= left.lockUntilUs, 'granted before lock_until');
-      assert.ok(enteredAtUs >= left.lockUntilUs, 'entered before lock_until');
-
-      // Each tells its ticks in their order: when this one has come, all of the earlier ones have.
-      const matching = ({ askedAtUs }: { askedAtUs: number }): boolean => askedAtUs >= taken.lockedAtUs;
-      const others = survivors.filter((survivor) => survivor !== next);
-      await Promise.all(others.map((other) => other.told('refused', { matching })));
-      const whileFree = survivors
-        .flatMap(refusalsOf)
-        .filter(
-          ({ askedAtUs, answeredAtUs }) => askedAtUs >= left.lockUntilUs && answeredAtUs < taken.lockedAtUs,
-        );
-      assert.deepEqual(whileFree, [], 'a tick after lock_until was refused');
+      await Promise.all(crews.map(lane));
+      t.diagnostic(
+        `from the end of the lease to the next run, of ${recoveriesMs.length}, at ticks each ${TICK_MS} ms: ${percentiles(recoveriesMs)}`,
+      );
     } finally {
-      await Promise.all(tickers.map((ticker) => ticker.end()));
+      await Promise.all(crews.map((crew) => crew.end()));
       await dataSource.destroy();
     }
   },
