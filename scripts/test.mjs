@@ -10,8 +10,9 @@ import { statusOf } from './run.mjs';
 import { buildLibrary, buildTests, install } from './set-up.mjs';
 
 const SERVERS = ['mysql', 'mariadb', 'postgres', 'redis'];
-/** These use decorators, so they run in both compilations. */
-const IN_BOTH_MODES = ['decorator', 'integrations', 'testing', 'examples', 'readme'];
+/** These start programs that use decorators. */
+const STARTS_PROGRAMS = ['examples', 'readme', 'testing/page', 'testing/runners'];
+const DECORATOR = /^\s*@[A-Z]/m;
 /** A test file that takes longer hangs: it fails then by its name, instead of holding up all others without a word. */
 const LONGEST_FILE_MINUTES = process.env.CRONLATCH_FULL === '1' ? 60 : 12;
 const parts = process.argv.slice(2);
@@ -81,8 +82,13 @@ function testFilesBelow(folder) {
   return sources.map((name) => join(folder, name.replace(/ts$/, 'js'))).filter((file) => existsSync(file));
 }
 
+/** What uses decorators runs in both compilations. */
 function isForBothModes(file) {
-  return IN_BOTH_MODES.some((name) => file.includes(join('test', name)));
+  const source = file.replace(join('.build', 'standard'), '.').replace(/js$/, 'ts');
+  return (
+    STARTS_PROGRAMS.some((name) => file.includes(join('test', name))) ||
+    DECORATOR.test(readFileSync(source, 'utf8'))
+  );
 }
 
 function environment() {
