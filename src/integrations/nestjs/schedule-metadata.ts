@@ -6,6 +6,7 @@ export interface CronMetadata {
   /** An expression; or a date, for a job that runs once. */
   readonly cronTime: unknown;
   readonly timeZone?: unknown;
+  readonly name?: unknown;
 }
 
 // It does not export its keys; the tests hold them, for every version of it.

@@ -2,14 +2,18 @@ import type { SchedulerRegistry } from '@nestjs/schedule';
 import type { JobGuard } from '../../guard';
 import { invoke, type GuardedCallee } from '../../guard/invocation';
 import { lastInstant, type CronInstants } from './last-instant';
+import { cronOf } from './schedule-metadata';
+
+/** An expression, or a date at which a job runs once. */
+type CronSource = string | { toJSDate(): Date };
 
 /** The part of cron's `CronJob` that is needed here. */
 interface TickingJob {
   fireOnTick(): Promise<void>;
   /** Set before each tick, and not by who calls `fireOnTick` by hand. */
   lastExecution: Date | null;
-  /** Its source is an expression, or a date at which the job runs once. */
-  readonly cronTime: CronInstants & { readonly source: string | { toJSDate(): Date } };
+  readonly name?: string;
+  readonly cronTime: CronInstants & { readonly source: CronSource };
   /** In the zone of the schedule. */
   nextDate(): { readonly zoneName: string | null };
 }
@@ -18,8 +22,9 @@ const watched = new WeakSet<TickingJob>();
 
 /**
  * Has every tick of the jobs of a registry, those that come later included, tell the guarded methods that it calls for
- * which instant it came, and ends there what the guard has reported. A tick that falls due in the very milliseconds in
- * which its job is made counts as a call by hand.
+ * which instant it came. Where the method is what `@Cron` stands on, what the guard has reported ends there; whoever
+ * else calls one hears of its errors. A tick that falls due in the very milliseconds in which its job is made counts as a
+ * call by hand.
  */
 export function tellInstants(registry: SchedulerRegistry, guard: JobGuard): void {
   for (const job of registry.getCronJobs().values()) watch(job, guard);
@@ -35,11 +40,12 @@ function watch(job: TickingJob, guard: JobGuard): void {
   watched.add(job);
   const nextTick = watchTicks(job);
   const fire = job.fireOnTick.bind(job);
+  const isEndOf = endOfTicks(job);
   job.fireOnTick = async () => {
     const firedAt = nextTick();
     if (firedAt === undefined) return await fire();
     const scheduledAt = instantOf(job, firedAt, guard);
-    await invoke({ scheduledAt, reported: isOutermost }, fire);
+    await invoke({ scheduledAt, reported: isEndOf }, fire);
   };
 }
 
@@ -75,7 +81,21 @@ function instantOf(job: TickingJob, firedAt: Date, guard: JobGuard): Date | unde
   }
 }
 
-/** What is wrapped around a guarded method, as those of monitoring are, must hear of its errors: they go on through it. */
-function isOutermost(_error: unknown, { instance, method }: GuardedCallee): boolean {
-  return (instance as Record<string, unknown>)[method.name] === method;
+/**
+ * Tells whether nothing but @nestjs/schedule hears of an error of a guarded method: whether the job was made for it, and
+ * nothing, as a decorator of monitoring, is wrapped around it. A handler that calls it among others must not go on.
+ */
+function endOfTicks({
+  name,
+  cronTime: { source },
+}: TickingJob): (error: unknown, callee: GuardedCallee) => boolean {
+  return (_error, { instance, method }) => {
+    const cron = cronOf(method);
+    if (cron === undefined || cron.name !== name || !isOf(source, cron.cronTime)) return false;
+    return (instance as Record<string, unknown>)[method.name] === method;
+  };
+}
+
+function isOf(source: CronSource, cronTime: unknown): boolean {
+  return typeof source === 'string' ? cronTime === source : Number(cronTime) === source.toJSDate().getTime();
 }

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, mock, test } from 'node:test';
+import { Inject, Injectable } from '@nestjs/common';
+import { Cron, SchedulerRegistry } from '@nestjs/schedule';
+import { SchedulerLock } from 'cronlatch';
+import { CronJob } from 'cron';
+import { guardBench } from '../../support/guard-bench';
+import { turn } from '../../support/lock-bench';
+import { RecordingLogger, startWith } from './application';
+
+const NOT_CLOSED = new Error('the day could not be closed');
+
+/** What was done, in this order. */
+const done: string[] = [];
+
+@Injectable()
+class Steps {
+  @SchedulerLock('close', '1m')
+  async close(): Promise<void> {
+    done.push('close');
+    await Promise.reject(NOT_CLOSED);
+  }
+
+  @SchedulerLock('pay', '1m')
+  async pay(): Promise<void> {
+    await Promise.resolve(done.push('pay'));
+  }
+}
+
+/** A schedule without a lock of its own, whose steps have one each. */
+@Injectable()
+class Night {
+  constructor(@Inject(Steps) private readonly steps: Steps) {}
+
+  @Cron('0 3 * * *', { timeZone: 'UTC' })
+  async run(): Promise<void> {
+    await this.steps.close();
+    await this.steps.pay();
+  }
+}
+
+beforeEach(() => {
+  done.length = 0;
+  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date('2026-11-20T02:59:00Z') });
+});
+afterEach(() => mock.timers.reset());
+
+async function minutes(count: number): Promise<void> {
+  mock.timers.tick(count * 60_000);
+  for (let i = 0; i < 30; i += 1) await turn();
+}
+
+void test('a handler that calls guarded methods in turn hears that one has failed, and does not go on', async () => {
+  const { guard } = guardBench();
+  const logger = new RecordingLogger();
+  const app = await startWith(guard, [Steps, Night], logger);
+  await minutes(2);
+  await app.close();
+  assert.deepEqual(done, ['close']);
+  assert.deepEqual(logger.lines, ['error [Scheduler] Error: the day could not be closed']);
+});
+
+void test('so does the function of a job that was added to the registry', async () => {
+  const { guard } = guardBench();
+  const app = await startWith(guard, [Steps]);
+  const steps = app.get(Steps);
+  const heard: unknown[] = [];
+  const job = CronJob.from({
+    cronTime: '0 3 * * *',
+    timeZone: 'UTC',
+    onTick: async () => {
+      await steps.close();
+      await steps.pay();
+    },
+    errorHandler: (error) => void heard.push(error),
+    start: true,
+  });
+  app.get(SchedulerRegistry).addCronJob('night', job);
+  await minutes(2);
+  await app.close();
+  assert.deepEqual(done, ['close']);
+  assert.deepEqual(heard, [NOT_CLOSED]);
+});
