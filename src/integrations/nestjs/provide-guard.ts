@@ -2,6 +2,7 @@ import { Logger, type InjectionToken } from '@nestjs/common';
 import type * as TypeOrm from 'typeorm';
 import { InvalidLockConfigurationError, NotConfiguredError } from '../../core';
 import type { JobGuard } from '../../guard';
+import { checkCloseOptions } from '../../guard/close';
 import { requiredGuard } from '../../guard/configured-guard';
 import type * as Integration from '../typeorm';
 import type { CronlatchOptions } from './options';
@@ -15,13 +16,15 @@ export function defaultDataSourceToken(): InjectionToken | undefined {
 
 /**
  * @param provided what was found where the DataSource was to be
- * @throws NotConfiguredError when there is nothing to make a guard of; and what `createJobGuard` throws
+ * @throws NotConfiguredError when there is nothing to make a guard of
+ * @throws InvalidLockConfigurationError for a way to close that cannot be meant; and what `createJobGuard` throws
  */
 export async function provideGuard(
   options: CronlatchOptions,
   provided: TypeOrm.DataSource | undefined,
 ): Promise<JobGuard> {
-  const { dataSource = provided, guard, logger = new Logger('Cronlatch') } = options;
+  const { dataSource = provided, guard, logger = new Logger('Cronlatch'), close = {} } = options;
+  checkCloseOptions(close);
   if (guard !== undefined) {
     refuseBesideGuard(options);
     return requiredGuard(guard, MODULE);

@@ -157,6 +157,17 @@ void test('what only says how a guard is made is refused beside one', async () =
   assert.match(reason.message, /given a guard, and lockTable beside it/);
 });
 
+void test('a way to close that cannot be meant is refused at the start, not when the application is to end', async () => {
+  const { guard } = guardBench();
+  const close = { timeout: '5s', grace: '10s' } as const;
+  const refusals = [
+    await startOf([CronlatchModule.forRoot({ guard, close })]),
+    await startOf([CronlatchModule.forRootAsync({ useFactory: () => ({ guard, close }) })]),
+  ];
+  for (const reason of refusals)
+    assert.match(String(reason), /grace \(10s\) of close is longer than its timeout \(5s\)/);
+});
+
 void test('a guard that is closed, or a promise of one, is refused', async () => {
   const { guard } = guardBench();
   const promise = Promise.resolve(guard) as unknown as JobGuard;
