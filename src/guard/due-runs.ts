@@ -79,7 +79,7 @@ export class DueRuns {
     if (this.#isClosing) return units;
     const add = (name: string, scope: string): void => {
       const job = registered.get(name);
-      if (job !== undefined) units.set(JSON.stringify([name, scope]), { job, scope });
+      if (job !== undefined && isReady(job)) units.set(JSON.stringify([name, scope]), { job, scope });
     };
     if (registered.all.length === 0) return units;
     for (const { policy, scope } of unanswered.all) add(policy.job, scope);
@@ -135,6 +135,10 @@ export class DueRuns {
     const again = this.jobs.unanswered.take(job.policy.job, scope);
     return again.length > 0 ? again : [this.jobs.owedRequest(job, scope)];
   }
+}
+
+function isReady(job: RegisteredJob): boolean {
+  return job.isReady?.() ?? true;
 }
 
 function fixedScopeOf({ configuration }: RegisteredJob): string {

@@ -9,6 +9,8 @@ export interface JobRegistration {
   readonly call: (args: readonly unknown[]) => LockedTask<unknown>;
   /** Names the handler, for messages. */
   readonly place: string;
+  /** Whether it may be brought back here now. Left out: it may. */
+  readonly isReady?: (() => boolean) | undefined;
 }
 
 /** A once-per job that can be brought back without a tick. */

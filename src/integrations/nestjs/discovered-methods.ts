@@ -2,7 +2,7 @@ import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { InvalidLockUseError } from '../../core';
 import type { GuardConfiguration } from '../../guard';
 import { configurationOf, guardedMethodOf } from '../../guard/guarded-method';
-import { cronOf, isScheduled } from './schedule-metadata';
+import { cronOf, isScheduled, type CronMetadata } from './schedule-metadata';
 
 export interface DiscoveredMethod {
   readonly instance: object;
@@ -12,6 +12,7 @@ export interface DiscoveredMethod {
   readonly moduleName: string;
   readonly configuration: GuardConfiguration;
   readonly isScheduled: boolean;
+  readonly cron: CronMetadata | undefined;
   readonly schedules: readonly { readonly expression: string }[];
 }
 
@@ -68,6 +69,7 @@ function guardedMethodsOf(
     const guarded = guardedMethodOf(value);
     if (guarded === undefined) return [];
     const method = value as () => unknown;
+    const cron = cronOf(method);
     return {
       instance,
       key,
@@ -75,14 +77,10 @@ function guardedMethodsOf(
       moduleName,
       configuration: configurationOf(method, guarded),
       isScheduled: isScheduled(method),
-      schedules: expressionsOf(method),
+      cron,
+      schedules: typeof cron?.cronTime === 'string' ? [{ expression: cron.cronTime }] : [],
     };
   });
-}
-
-function expressionsOf(method: object): { expression: string }[] {
-  const cronTime = cronOf(method)?.cronTime;
-  return typeof cronTime === 'string' ? [{ expression: cronTime }] : [];
 }
 
 /** @throws InvalidLockUseError for a class with an instance for each request or consumer, of which no guard would know */

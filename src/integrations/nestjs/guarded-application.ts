@@ -6,6 +6,7 @@ import { bindGuard } from '../../guard/configured-guard';
 import { checkLockPlaces } from '../../guard/lock-places';
 import { warnOfMissedDates } from '../../guard/missed-dates';
 import { discover, instancesWithAlias, type DiscoveredMethod } from './discovered-methods';
+import { isIdle } from './idle-jobs';
 import { tellInstants } from './scheduled-instants';
 import { warnOfAliases, warnOfMissingHooks, warnOfNoSchedule } from './warnings';
 
@@ -20,6 +21,8 @@ export interface Application {
 
 /** Hands the jobs of an application to its guard when it starts, and closes the guard when it shuts down. */
 export class GuardedApplication {
+  #hasStarted = false;
+
   constructor(
     private readonly guard: JobGuard,
     private readonly application: Application,
@@ -27,7 +30,7 @@ export class GuardedApplication {
     private readonly close: CloseOptions | undefined,
   ) {}
 
-  /** All jobs are mounted later, in `onApplicationBootstrap`: none has run yet. */
+  /** All jobs are mounted later, in `onApplicationBootstrap`, and nothing is brought back before: none has run yet. */
   async onModuleInit(): Promise<void> {
     try {
       this.#refuseTwoModules();
@@ -36,6 +39,11 @@ export class GuardedApplication {
       await this.guard.close();
       throw error;
     }
+  }
+
+  /** Not before: a job of an application that is still starting, or has failed to, would find half of what it needs. */
+  onApplicationBootstrap(): void {
+    this.#hasStarted = true;
   }
 
   /** The application's DataSource is open until `onApplicationShutdown`. */
@@ -49,7 +57,13 @@ export class GuardedApplication {
     const instances = discover(discovery, scanner);
     const methods = [...instances.values()].flat();
     const rememberLocks = checkLockPlaces(guard, methods);
-    guard.register(methods.map((method) => ({ ...method, call: (args) => () => callMethod(method, args) })));
+    guard.register(
+      methods.map((method) => ({
+        ...method,
+        call: (args) => () => callMethod(method, args),
+        isReady: () => this.#hasStarted && !isIdle(method, registry),
+      })),
+    );
     rememberLocks();
     warnOfMissedDates(guard, methods);
     warnOfAliases(guard, methods, instancesWithAlias(discovery));

@@ -7,6 +7,7 @@ export interface CronMetadata {
   readonly cronTime: unknown;
   readonly timeZone?: unknown;
   readonly name?: unknown;
+  readonly disabled?: unknown;
 }
 
 // It does not export its keys; the tests hold them, for every version of it.
