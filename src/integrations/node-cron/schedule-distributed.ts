@@ -6,6 +6,7 @@ import { parsePositiveDuration } from '../../core/duration';
 import { requiredGuard } from '../../guard/configured-guard';
 import { checkLockPlaces } from '../../guard/lock-places';
 import { checkSchedule, type ScheduleOptions } from './cron-schedule';
+import { keepStarted } from './keep-started';
 import { LedgerRunCoordinator } from './ledger-run-coordinator';
 import type { ScheduleJobsOptions } from './schedule-jobs';
 import { warnOfSkippedDates } from './skipped-dates';
@@ -59,7 +60,14 @@ export function scheduleDistributed(
     ...given(options, 'missedExecutionTolerance', 'maxRandomDelay', 'noOverlap', 'startTimeout'),
   });
   coordinator.observe(scheduled);
-  guard.onClose({ stop: async () => await end(scheduled) });
+  if (typeof task === 'function') {
+    guard.onClose({ stop: async () => await end(scheduled) });
+  } else {
+    keepStarted(scheduled, guard);
+    // When its tick is over: node-cron kills a process that computes, and so does not answer within 5 s. The guard has it
+    // run nothing more meanwhile.
+    guard.onClose({ close: async () => await end(scheduled) });
+  }
   return scheduled;
 }
 

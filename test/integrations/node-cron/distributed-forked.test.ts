@@ -16,7 +16,7 @@ setLogger({ info: silent, debug: silent, warn: silent, error: silent });
 /** A task in a process of its own, with a tick each second, on a machine that may have much else to do. */
 async function forked(
   instance: Instance,
-  does: 'returns' | 'throws' | 'dies' | 'waits',
+  does: 'returns' | 'throws' | 'dies' | 'waits' | 'computes',
 ): Promise<ScheduledTask> {
   process.env['FORKED_TASK'] = does;
   const task = scheduleDistributed('* * * * * *', pathToFileURL(FILE), {
@@ -78,12 +78,27 @@ void describe('a task in a process of its own', { concurrency: true }, () => {
     await withInstances(1, async ([here]) => {
       assert.ok(here);
       const failed = nextEvent(here.guard, 'run:failed');
-      const task = await forked(here, 'dies');
+      await forked(here, 'dies');
       const { error, run } = await failed;
       assert.match(String(error), /exited unexpectedly \(code 3/);
-      const [row] = await runsOf(here);
-      assert.deepEqual([row?.state, row?.periodKey], ['failed', run?.periodKey]);
-      assert.equal(task.getStatus(), 'stopped');
+      const row = await here.guard.ledger.get({ job: 'settle', periodKey: run?.periodKey ?? '' });
+      assert.equal(row?.state, 'failed');
+    });
+  });
+
+  void test('that has died is started again, and has its next ticks', async () => {
+    await withInstances(1, async ([here]) => {
+      assert.ok(here);
+      const failed = nextEvent(here.guard, 'run:failed');
+      const warned = nextEvent(here.guard, 'guard:warning');
+      const completed = nextEvent(here.guard, 'run:completed');
+      await forked(here, 'dies'); // Only the first process is told to.
+      await failed;
+      assert.match(
+        (await warned).message,
+        /The process of task 'settle' has ended: .*code 3.* is started again in 1 s/,
+      );
+      await completed;
     });
   });
 
@@ -143,6 +158,19 @@ void describe('a task in a process of its own', { concurrency: true }, () => {
         states.every((state) => state !== 'running'),
         states.join(),
       );
+      const row = await here.guard.ledger.get({ job: 'settle', periodKey: run?.periodKey ?? '' });
+      assert.equal(row?.state, 'completed');
+    });
+  });
+
+  void test('is waited for as well while it computes, and can answer nobody', async () => {
+    await withInstances(1, async ([here]) => {
+      assert.ok(here);
+      const started = nextEvent(here.guard, 'run:started');
+      await forked(here, 'computes');
+      const { run } = await started;
+      const { settled } = await here.guard.close();
+      assert.deepEqual(settled, [`settle:${run?.periodKey}`]);
       const row = await here.guard.ledger.get({ job: 'settle', periodKey: run?.periodKey ?? '' });
       assert.equal(row?.state, 'completed');
     });
