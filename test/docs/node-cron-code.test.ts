@@ -5,6 +5,7 @@ import type { JobGuard } from 'cronlatch';
 import { ledgerPlace, memoryStores, type Instance } from '../support/ledger-place';
 import { nextEvent } from '../support/guard-bench';
 import { turn } from '../support/lock-bench';
+import * as changedSchedule from './node-cron/changed-schedule';
 import * as distributed from './node-cron/distributed';
 import * as ownTask from './node-cron/own-task';
 import * as plainFunction from './node-cron/plain-function';
@@ -59,4 +60,20 @@ void test('a task of one’s own is elected, observed and closed', async () => {
   assert.deepEqual([run?.state, run?.periodKey], ['completed', '2026-11-20T02:00:00.000Z']);
   await guardOf(0).close();
   assert.equal(tasks[0]?.getStatus(), 'destroyed');
+});
+
+void test('a schedule that is changed has the ticks of the new one, for the instants that were meant', async () => {
+  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date('2026-11-20T02:59:59.000Z') });
+  let ran = 0;
+  const change = changedSchedule.start(guardOf(0), () => Promise.resolve(void (ran += 1)));
+  const before = change('0 5 * * *');
+  const after = change('0 4 * * *');
+  const started = nextEvent(guardOf(0), 'run:started');
+  mock.timers.tick(1000);
+  assert.equal((await started).scheduledAt?.toISOString(), '2026-11-20T03:00:00.000Z');
+  for (let turns = 0; turns < 20; turns += 1) await turn();
+  assert.equal(ran, 1);
+  assert.deepEqual([before.getStatus(), after.getStatus()], ['destroyed', 'idle']);
+  await guardOf(0).close();
+  assert.equal(after.getStatus(), 'destroyed');
 });
