@@ -5,7 +5,7 @@ const AGAIN_AFTER_MS = 1000;
 /** When it could not be started: what it lacks may come back. */
 const NEXT_TRY_AFTER_MS = 60_000;
 
-/** node-cron leaves a file whose process has died without a process, and so without ticks, for good. */
+/** node-cron leaves a file whose process has died, or could not be started, without one, and so without ticks, for good. */
 export function keepStarted(task: ScheduledTask, guard: JobGuard): void {
   const { name } = task;
   let timer: NodeJS.Timeout | undefined;
@@ -26,4 +26,5 @@ export function keepStarted(task: ScheduledTask, guard: JobGuard): void {
     startIn(AGAIN_AFTER_MS, `The process of task '${name}' has ended: ${String(error)}.`),
   );
   for (const event of ['task:stopped', 'task:destroyed'] as const) task.on(event, cancel);
+  start(); // It is being started: this one hears how that ends.
 }

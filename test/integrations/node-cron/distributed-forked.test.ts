@@ -16,7 +16,7 @@ setLogger({ info: silent, debug: silent, warn: silent, error: silent });
 /** A task in a process of its own, with a tick each second, on a machine that may have much else to do. */
 async function forked(
   instance: Instance,
-  does: 'returns' | 'throws' | 'dies' | 'waits' | 'computes',
+  does: 'returns' | 'throws' | 'dies' | 'waits' | 'computes' | 'lacks',
 ): Promise<ScheduledTask> {
   process.env['FORKED_TASK'] = does;
   const task = scheduleDistributed('* * * * * *', pathToFileURL(FILE), {
@@ -99,6 +99,19 @@ void describe('a task in a process of its own', { concurrency: true }, () => {
         /The process of task 'settle' has ended: .*code 3.* is started again in 1 s/,
       );
       await completed;
+    });
+  });
+
+  void test('that cannot be loaded is told of, and tried again', async () => {
+    await withInstances(1, async ([here]) => {
+      assert.ok(here);
+      const warned = nextEvent(here.guard, 'guard:warning');
+      const refused = assert.rejects(forked(here, 'lacks'), /no settings/);
+      assert.match(
+        (await warned).message,
+        /The process of task 'settle' could not be started: .*no settings.* is started again in 60 s/,
+      );
+      await refused;
     });
   });
 
