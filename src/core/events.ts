@@ -51,11 +51,12 @@ export interface CronlatchEvents {
   'lock:releaseFailed': LockEvent & { readonly error: unknown };
   'run:started': RunLockEvent & { readonly fencingToken: number | undefined };
   'run:completed': RunLockEvent & { readonly durationMs: number };
-  /** `retryAt` is set where the ledger has it tried again. */
+  /** `retryAt` is set where the ledger has it tried again, `isGivenUp` where only an operator does. */
   'run:failed': RunLockEvent & {
     readonly error: unknown;
     readonly durationMs: number;
     readonly retryAt?: Date | undefined;
+    readonly isGivenUp?: boolean | undefined;
   };
   /** Nothing ran, for a reason that the ledger knows; or the job gave its attempt back, or skipped its period. */
   'run:skipped': RunLockEvent & { readonly reason: SkipReason | 'given-back' };

@@ -16,6 +16,8 @@ export interface ExecutorOptions {
 type AskedEvent = LockEvent & { readonly isAskedAgain: boolean };
 
 type RunSkipReason = CronlatchEvents['run:skipped']['reason'];
+/** What becomes of a run that has failed. */
+export type WhatFollows = Pick<CronlatchEvents['run:failed'], 'retryAt' | 'isGivenUp'>;
 
 /** A release that takes longer than this goes on behind the caller's back, and is reported when it ends. */
 const LONGEST_WAIT_FOR_RELEASE_MS = 10_000;
@@ -27,7 +29,7 @@ export interface Observation {
   /** Asked when the task has resolved: why its run does not count as completed. */
   readonly skipped?: () => RunSkipReason | undefined;
   /** Asked when the task has rejected. */
-  readonly retryAt?: () => Date | undefined;
+  readonly whatFollows?: () => WhatFollows;
 }
 
 /** What is done with a lock, once it is held. */
@@ -187,7 +189,7 @@ export class LockingTaskExecutor {
     task: LockedTask<T>,
     lock: Lock,
     lockEvent: LockEvent,
-    { run, skipped, retryAt }: Observation,
+    { run, skipped, whatFollows }: Observation,
   ): Promise<T> {
     const event = run === undefined ? lockEvent : { ...lockEvent, run };
     const startedAtMs = this.#clock.monotonicMs();
@@ -203,9 +205,7 @@ export class LockingTaskExecutor {
       else this.#events.emit('run:skipped', { ...event, reason });
       return value;
     } catch (error) {
-      const next = retryAt?.();
-      const failure = { ...event, error, durationMs: durationMs() };
-      this.#events.emit('run:failed', next === undefined ? failure : { ...failure, retryAt: next });
+      this.#events.emit('run:failed', { ...event, error, durationMs: durationMs(), ...whatFollows?.() });
       throw error;
     }
   }

@@ -1,5 +1,6 @@
 import { ClaimLostError, type HeldLock, type Lock, type LockedTask } from '../core';
 import { refuseUnawaitable } from '../core/handler-result';
+import type { WhatFollows } from '../core/locking-task-executor';
 import { describeRun } from './claim-run';
 import type { Outcome } from './decide-outcome';
 import type { JobPolicy } from './job-policy';
@@ -28,12 +29,14 @@ export async function runAttempt<T>(
   context: LedgerContext,
   { held, task, run, policy }: Attempt<T>,
 ): Promise<T> {
-  let retryAt: Date | undefined;
+  let following: WhatFollows = {};
   const record = async (outcome: Outcome): Promise<void> => {
     const { claim } = run;
     const verdict = await recordOutcome(context, claim, outcome, { remainingMs: run.remainingMs() });
     if (verdict.kind === 'lost') throw claimLost(claim, verdict.run);
-    if (verdict.kind === 'recorded') retryAt = verdict.retryAt;
+    if (verdict.kind !== 'recorded' || outcome.kind !== 'failed') return;
+    const { retryAt } = verdict;
+    following = retryAt === undefined ? { isGivenUp: true } : { retryAt };
   };
   const warn = (message: string, error: unknown): void =>
     context.events.emit('guard:warning', { message, error });
@@ -92,6 +95,6 @@ export async function runAttempt<T>(
   return await held.execute(recorded, {
     run: identityOf(run),
     skipped: () => run.decided?.kind,
-    retryAt: () => retryAt,
+    whatFollows: () => following,
   });
 }

@@ -117,7 +117,7 @@ export class Turns {
         const error = new ClaimLostError(
           `The holder of attempt ${lost.attempt} of ${describeRun(lost)} vanished, and no attempt is left: it is given up.`,
         );
-        this.context.events.emit('run:failed', { ...event, error, durationMs: 0 });
+        this.context.events.emit('run:failed', { ...event, error, durationMs: 0, isGivenUp: true });
       }
     }
     return this.skip(tick, period, reason);

@@ -47,6 +47,9 @@ void test('a run of a once-per job says which one it is, and what follows', () =
   assert.deepEqual(lineOf('run:failed', { ...failed, retryAt }), [
     `${told}; next at 2026-11-20T03:10:00.000Z. Cause: Error: no bank`,
   ]);
+  assert.deepEqual(lineOf('run:failed', { ...failed, isGivenUp: true }), [
+    `${told}; it is given up, and runs again only by ledger.rerun. Cause: Error: no bank`,
+  ]);
   const scoped = { ...failed, run: { ...run, scope: 'eu' } };
   assert.match(lineOf('run:failed', scoped)[0] ?? '', /job 'close-day' \(eu\) for 2026-11-20, attempt 2:/);
 });

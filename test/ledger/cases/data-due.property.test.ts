@@ -148,6 +148,7 @@ testLedger('L-63 a crash that used up the last attempt is given up, and told', a
     String(other.of('run:failed')[0]?.error),
     /ClaimLostError: The holder of attempt 1 .* vanished/,
   );
+  assert.equal(other.of('run:failed')[0]?.isGivenUp, true);
   assert.deepEqual(await other.guard.runDue(), { started: 0, owed: 0 });
   assert.equal(await other.guard.ledger.get(SECOND_DAY), undefined);
   crashed.finish();

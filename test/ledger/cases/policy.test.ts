@@ -146,6 +146,10 @@ testLedger('L-29 a FatalJobError is never tried again', async (place) => {
   assert.deepEqual(await instance.guard.run(closeDay(), task), { executed: false, reason: 'exhausted' });
   assert.equal(runs.length, 1);
   assert.equal((await instance.guard.ledger.get(KEY))?.reason, 'fatal');
+  assert.deepEqual(
+    instance.of('run:failed').map(({ retryAt, isGivenUp }) => [retryAt, isGivenUp]),
+    [[undefined, true]],
+  );
 });
 
 testLedger(

@@ -117,6 +117,7 @@ testLedger('every event of a run says which one it is', async (place) => {
   const [failed] = instance.of('run:failed');
   assert.deepEqual(failed?.run, { ...run, attempt: 1 });
   assert.ok(failed.retryAt instanceof Date);
+  assert.equal(failed.isGivenUp, undefined);
   const [skipped] = instance.of('run:skipped');
   assert.deepEqual([skipped?.run, skipped?.reason], [{ ...run, attempt: 1 }, 'not-due']);
   const [takenOver] = other.of('run:takenOver');
