@@ -4,6 +4,7 @@ import { checkLockConfiguration } from '../core/lock-configuration';
 import { checkNameLength, DEFAULT_NAME_LENGTH } from '../core/lock-name';
 import { policyOf, type GuardConfiguration } from './job-configuration';
 import type { JobGuardOptions } from './job-guard-options';
+import { checkSpelling } from './spelling';
 
 /** What a guard adds to the configurations of its jobs, and what it refuses in them. */
 export class JobDefaults {
@@ -29,6 +30,7 @@ export class JobDefaults {
   checked<C extends GuardConfiguration>(configuration: C): C {
     const complete = this.complete(configuration);
     checkLockConfiguration(complete, this.#nameLength);
+    checkSpelling(configuration);
     if (complete.oncePer !== undefined) policyOf(complete, complete.oncePer);
     return complete;
   }

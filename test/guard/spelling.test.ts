@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { InvalidLockConfigurationError, type JobConfiguration } from 'cronlatch';
+import { guardBench } from '../support/guard-bench';
+import { dayJob } from '../support/once-per-job';
+
+/** As JavaScript hands them over. */
+const misspelt: readonly (readonly [JobConfiguration, string])[] = [
+  [{ ...dayJob(), ...{ keepalive: true } }, 'keepAlive'],
+  [{ ...dayJob(), ...{ lockAtleastFor: '30s' } }, 'lockAtLeastFor'],
+  [{ ...dayJob(), ...{ onceper: {} } }, 'oncePer'],
+  [dayJob({ ...{ maxSkew: '1m', oncrash: 'hold' } }), 'onCrash'],
+  [dayJob({ retry: { ...{ minDelay: '1m', maxattempts: 1 } } }), 'maxAttempts'],
+];
+
+for (const [configuration, meant] of misspelt) {
+  void test(`a misspelt ${meant} is refused, and not left out`, async () => {
+    const { guard } = guardBench();
+    const says = new RegExp(`of lock 'close-day' is no option: write ${meant}\\.$`);
+    assert.throws(() => guard.wrap(configuration, () => {}), says);
+    await assert.rejects(
+      guard.run(configuration, () => assert.fail('ran')),
+      (error) => error instanceof InvalidLockConfigurationError && says.test(error.message),
+    );
+  });
+}
