@@ -59,7 +59,10 @@ testLedger('L-52 a completed run is made again only with force', async (place) =
   await assert.rejects(ledger.rerun(FIRST_DAY, BY), /it is completed\. Say force: true if that is meant/);
   await ledger.rerun(FIRST_DAY, { ...BY, force: true });
   assert.deepEqual(await guard.run(dayJob(), () => 'second'), { executed: true, value: 'second' });
-  await assert.rejects(ledger.rerun(SECOND_DAY, BY), /for 2026-11-21 cannot be made again: there is none/);
+  await assert.rejects(
+    ledger.rerun(SECOND_DAY, BY),
+    /for 2026-11-21 cannot be made again: there is none\. guard\.backfill/,
+  );
 });
 
 testLedger('L-52 an act without who and why is refused, and changes nothing', async (place) => {
@@ -186,6 +189,7 @@ testLedger('L-54 only what is interrupted can be resolved', async (place) => {
 testLedger('a period is skipped before it has a run, and after it has failed', async (place) => {
   const { guard } = place.instance();
   const { ledger } = guard;
+  guard.wrap(dayJob(), failing);
   await assert.rejects(guard.run(dayJob(), failing), /no bank/);
   await ledger.skip(FIRST_DAY, BY);
   await ledger.skip(SECOND_DAY, BY);
@@ -199,6 +203,26 @@ testLedger('a period is skipped before it has a run, and after it has failed', a
     reason: 'skipped',
   });
   await assert.rejects(ledger.skip(FIRST_DAY, BY), /cannot be skipped: it is skipped/);
+});
+
+// It could not say when its period begins, and the guards that know the job would take the day for a missed one.
+testLedger('a row of a day without one is not made by a guard that does not know the job', async (place) => {
+  const { guard } = place.instance();
+  const { ledger } = place.instance().guard;
+  guard.wrap(dayJob(), failing);
+  await assert.rejects(guard.run(dayJob(), failing), /no bank/);
+  await assert.rejects(
+    ledger.skip(SECOND_DAY, BY),
+    /for 2026-11-21 cannot be skipped: there is none\. Job 'close-day' is not registered .*: give its instance/,
+  );
+  assert.equal(await ledger.get(SECOND_DAY), undefined);
+  await ledger.skip(FIRST_DAY, BY);
+  await place.elapse('3d');
+  await guard.ledger.skip(SECOND_DAY, BY);
+  assert.deepEqual(
+    (await guard.ledger.gaps('close-day')).map(({ key }) => key),
+    ['2026-11-22'],
+  );
 });
 
 const CATCH_UP = { catchUp: 'all', catchUpWindow: '3d', retry: { maxAttempts: 1 } } as const;
