@@ -40,7 +40,10 @@ export class OncePerExecutor {
    */
   async run<T>(request: OncePerRequest<T>, report: Report = newReport()): Promise<TaskResult<T>> {
     const inner = this.#insideItself(request);
-    if (inner !== undefined) return await inner;
+    if (inner !== undefined) {
+      report.isAnswered = true; // By the run that it is part of, of whichever period that is.
+      return await inner;
+    }
     const sight = await this.#look(request, report);
     report.isAnswered = sight.run !== undefined;
     const plan = await planTick(this.context, request, sight);

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { closeDay, diary, NO_BANK, rowsOf } from '../../support/close-day';
+import { testLedger } from '../../support/test-ledger';
+
+testLedger('a retry that calls its own job, after midnight, is no tick of today', async (place) => {
+  const instance = place.instance();
+  const { guard } = instance;
+  let isInside = false;
+  let fails = true;
+  const { task, periods } = diary(async () => {
+    if (isInside) return;
+    isInside = true;
+    // What an override does that calls the method of its base class.
+    await job();
+    isInside = false;
+    if (fails) throw NO_BANK;
+  });
+  const job = guard.wrap(closeDay(), task);
+  await job();
+  fails = false;
+  await place.elapse('21h');
+  assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
+  await place.elapse('1m');
+  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(new Set(periods()), new Set(['2026-11-20']));
+  assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed']);
+  assert.deepEqual(instance.of('run:skipped'), []);
+});
