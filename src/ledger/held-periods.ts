@@ -93,11 +93,14 @@ export class HeldPeriods {
     for (const period of plan.missed) await this.#recordMissed(request, period);
   }
 
-  /** A lease that is kept alive does as long as it is not lost; another must outlast what has taken longest so far. */
+  /**
+   * A lease that is kept alive does as long as it is not over, lost or released by the handler; another must outlast what
+   * has taken longest so far.
+   */
   #leaseSuffices<T>({ held, request }: HeldTick<T>, longestMs: number): boolean {
     if (this.isClosing() || held.lock.signal.aborted) return false;
     const { keepAlive = false } = request.lock;
-    return keepAlive !== false || held.lock.remainingMs() > longestMs;
+    return held.lock.remainingMs() > (keepAlive === false ? longestMs : 0);
   }
 
   /** Whoever was first has decided: a duplicate is ignored. */

@@ -69,6 +69,18 @@ testLedger('L-49 under a lease that is kept alive one tick catches up with every
   assert.deepEqual(periods(), [TODAY, FIRST, SECOND, THIRD]);
 });
 
+testLedger('L-49 a lock that the handler has released covers no further day', async (place) => {
+  const { one, other, job, periods } = await fourDaysLater(place, () => undefined);
+  const held: number[] = [];
+  await one.guard.run({ ...job, keepAlive: true }, async (lock) => {
+    held.push(lock.remainingMs());
+    await lock.unlock();
+  });
+  assert.deepEqual(held, [60_000]);
+  assert.equal((await other.guard.runDue()).started, 3);
+  assert.deepEqual(periods(), [FIRST, SECOND, THIRD]);
+});
+
 testLedger('L-49 a guard that closes begins no further day', async (place) => {
   const { one, other, job, periods } = await fourDaysLater(place, () => undefined);
   const closing = diary(async () => {
