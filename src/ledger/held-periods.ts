@@ -67,13 +67,16 @@ export class HeldPeriods {
     const { request, plan, report } = tick;
     const { policy, resumed } = request;
     const { timeZone } = policy.period;
+    // At first: were this interrupted, what is not to be run would look like the next that is.
+    const isRecorded = await this.#recordMissed(request, plan.missed);
+    const catchUp = isRecorded ? plan.catchUp : [];
     const turns = [
       ...plan.owed.map((run) => ({
         period: periodOfRun(run, policy.period),
         timeZone: run.timeZone,
         isNew: false,
       })),
-      ...plan.catchUp.map((period) => ({ period, timeZone, isNew: true })),
+      ...catchUp.map((period) => ({ period, timeZone, isNew: true })),
     ].sort((a, b) => startMs(a.period) - startMs(b.period));
     let longestMs = ownMs;
     for (const turn of turns) {
@@ -90,7 +93,6 @@ export class HeldPeriods {
       }
       longestMs = Math.max(longestMs, this.context.clock.monotonicMs() - beganMs);
     }
-    for (const period of plan.missed) await this.#recordMissed(request, period);
   }
 
   /**
@@ -112,14 +114,19 @@ export class HeldPeriods {
     await this.context.store.insert({ ...run, state: 'skipped', reason }, limitOf(this.context));
   }
 
-  async #recordMissed<T>(request: OncePerRequest<T>, period: Period): Promise<void> {
-    try {
-      await this.#insertSkipped(request, period, 'missed');
-    } catch (error) {
-      const { job } = request.policy;
-      const message = `That job '${job}' missed ${period.key} could not be recorded; it is tried again.`;
-      this.context.events.emit('guard:warning', { message, error });
+  /** @returns `false` when the store fails: nothing is caught up with before that is known */
+  async #recordMissed<T>(request: OncePerRequest<T>, periods: readonly Period[]): Promise<boolean> {
+    for (const period of periods) {
+      try {
+        await this.#insertSkipped(request, period, 'missed');
+      } catch (error) {
+        const { job } = request.policy;
+        const message = `That job '${job}' missed ${period.key} could not be recorded; it is tried again.`;
+        this.context.events.emit('guard:warning', { message, error });
+        return false;
+      }
     }
+    return true;
   }
 }
 

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { LockStorageError } from 'cronlatch';
+import { closeDay, diary, heldTask, rowsOf } from '../../support/close-day';
+import { faultyInstance } from '../../support/faulty-run-store';
+import { testLedger } from '../../support/test-ledger';
+
+const MISSED = ['2026-11-21', '2026-11-22', '2026-11-23'].map((day) => `${day} skipped(missed)`);
+const DONE = '2026-11-20 completed';
+
+testLedger('L-47 the limit holds also when the lease does not suffice for all at once', async (place) => {
+  const instance = place.instance();
+  const { guard } = instance;
+  const { task, periods } = diary(() => place.elapse('40s'));
+  const job = closeDay({ catchUp: 'all', catchUpLimit: 2 });
+  guard.wrap(job, task);
+  await guard.run(job, () => undefined);
+  await place.elapse('6d');
+  assert.deepEqual(await guard.runDue(), { started: 1, owed: 1 });
+  assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
+  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(periods(), ['2026-11-24', '2026-11-25']);
+  assert.deepEqual(await rowsOf(instance), [
+    ...[DONE, ...MISSED],
+    ...['2026-11-24 completed', '2026-11-25 completed'],
+  ]);
+});
+
+testLedger(`L-46 'latest' runs no older day when the process vanishes while it catches up`, async (place) => {
+  const gone = place.instance();
+  const job = closeDay({ catchUp: 'latest' });
+  const held = heldTask();
+  gone.guard.wrap(job, held.task);
+  await gone.guard.run(job, () => undefined);
+  await place.elapse('5d');
+  void gone.guard.runDue();
+  await held.started;
+  await place.elapse('2m');
+  const other = place.instance();
+  const { task, periods } = diary();
+  other.guard.wrap(job, task);
+  assert.deepEqual(await other.guard.runDue(), { started: 1, owed: 0 });
+  assert.deepEqual(periods(), ['2026-11-24']);
+  assert.deepEqual(await rowsOf(other), [DONE, ...MISSED, '2026-11-24 completed']);
+  held.end();
+});
+
+testLedger(
+  'L-46 what cannot be recorded as missed is recorded later, before anything is run',
+  async (place) => {
+    const instance = faultyInstance(place);
+    const { guard, faulty } = instance;
+    const { task, periods } = diary();
+    const job = closeDay({ catchUp: 'latest' });
+    guard.wrap(job, task);
+    await guard.run(job, () => undefined);
+    await place.elapse('5d');
+    faulty.fail('insert', () => Promise.reject(new LockStorageError('away', { outcome: 'nothing-ran' })));
+    assert.deepEqual(await guard.runDue(), { started: 0, owed: 1 });
+    assert.deepEqual(await rowsOf(instance), [DONE]);
+    const [warning, ...others] = instance.of('guard:warning');
+    assert.match(warning?.message ?? '', /missed 2026-11-21 could not be recorded; it is tried again/);
+    assert.deepEqual(others, []);
+    assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
+    assert.deepEqual(periods(), ['2026-11-24']);
+    assert.deepEqual(await rowsOf(instance), [DONE, ...MISSED, '2026-11-24 completed']);
+  },
+);
