@@ -5,6 +5,7 @@ import type { Outcome } from './decide-outcome';
 import type { LedgerContext } from './ledger-context';
 import type { Period } from './period';
 import type { Claim } from './run';
+import { storedText } from './stored-text';
 
 /** What a handler can know of the run that it is. */
 export interface CurrentRun {
@@ -117,7 +118,7 @@ export class RunContext implements CurrentRun {
 
   skip(reason: string): void {
     this.#refuseIfOver('skip()');
-    this.#decided = { kind: 'skipped', reason };
+    this.#decided = { kind: 'skipped', reason: storedText(String(reason)) };
   }
 
   /** How long the attempt's lease can be trusted. */

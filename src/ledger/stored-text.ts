@@ -1,6 +1,8 @@
 const MOST_RESULT_BYTES = 64 * 1024;
 const MOST_ERROR_BYTES = 8 * 1024;
 const MARK = '… (cut)';
+/** More causes than this fill what is kept many times over. */
+const MOST_DESCRIBED = 100;
 
 /** What is kept of a handler's result, and why nothing is, where it cannot be. */
 export type StoredResult = { readonly text: string | undefined } | { readonly cannot: unknown };
@@ -19,14 +21,27 @@ export function storedResult(value: unknown): StoredResult {
  * of a statement.
  */
 export function storedError(error: unknown): string {
-  const text = describe(error, new Set());
-  // No store keeps a NUL in a text, nor half a surrogate pair.
+  return storedText(described(error));
+}
+
+/** A text of the job's own. No store keeps a NUL in one, nor half a surrogate pair. */
+export function storedText(text: string): string {
   return cut(text.replaceAll('\0', '\\0').toWellFormed(), MOST_ERROR_BYTES);
+}
+
+/** Whatever is thrown is recorded, also what does not let itself be looked at. */
+function described(error: unknown): string {
+  try {
+    return describe(error, new Set());
+  } catch {
+    return `thrown: ${textOf(error)}`;
+  }
 }
 
 function describe(error: unknown, seen: Set<unknown>): string {
   if (!(error instanceof Error)) return `thrown: ${textOf(error)}`;
   if (seen.has(error)) return `${error.name} (again)`;
+  if (seen.size >= MOST_DESCRIBED) return '…';
   seen.add(error);
   const own = textOf(error.stack ?? `${error.name}: ${error.message}`);
   const inner = error instanceof AggregateError ? (error.errors as unknown[]) : [];

@@ -6,6 +6,29 @@ import { ledgerPlace, memoryStores } from '../support/ledger-place';
 
 const slot = { job: 'settle', at: new Date('2026-11-20T03:00:00Z') };
 
+void test('a slot whose task throws what does not let itself be looked at has failed', async () => {
+  const { place, close } = ledgerPlace(memoryStores('2026-11-20T03:00:00Z'));
+  try {
+    const instance = place.instance();
+    const { guard } = instance;
+    assert.ok(await guard.slots.elect(slot, 60_000));
+    guard.slots.begun(slot);
+    const refusing = Object.defineProperty(new Error(), 'stack', {
+      get() {
+        throw new Error('do not look');
+      },
+    });
+    const told = new Promise((resolve) => guard.on('run:failed', resolve));
+    guard.slots.failed(slot, refusing);
+    await told;
+    const [run] = await guard.ledger.list({ job: 'settle' });
+    assert.deepEqual([run?.state, run?.error], ['failed', 'thrown: [object Error]']);
+    assert.deepEqual(instance.of('guard:warning'), []);
+  } finally {
+    await close();
+  }
+});
+
 void test('a guard that has closed does not go on asking a store that is away what became of a slot', async () => {
   const { place, close } = ledgerPlace(memoryStores('2026-11-20T03:00:00Z'));
   try {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { InvalidLockConfigurationError, type Run } from 'cronlatch';
+import { currentRun, InvalidLockConfigurationError, type Run } from 'cronlatch';
 import type { Instance, LedgerPlace } from '../../support/ledger-place';
 import { dayJob, FIRST_DAY } from '../../support/once-per-job';
 import { refused } from '../../support/refused';
@@ -70,6 +70,17 @@ testLedger('L-56 any text comes back as it was: four bytes, NUL, half a pair, qu
   const value = { text: '𠮷😀 \u0000 \ud800 \' " \\ ; -- \n é e\u0301', numbers: [1.5, null] };
   const { run } = await returned(place, value);
   assert.deepEqual(JSON.parse(run.result ?? ''), value);
+});
+
+testLedger('L-56 a reason to skip is kept to 8 KiB, and as a store can keep it', async (place) => {
+  const { guard } = place.instance();
+  const reason = `a\0b\ud83d${'é'.repeat(40_000)}`;
+  await guard.run(dayJob(), () => currentRun().skip(reason));
+  assert.equal((await guard.ledger.get(FIRST_DAY))?.state, 'skipped');
+  const [{ kind, detail = '' } = assert.fail('no event')] = await guard.ledger.history(FIRST_DAY);
+  assert.equal(kind, 'skipped');
+  assert.match(detail, /^a\\0b\ufffdé+… \(cut\)$/u);
+  assert.ok(Buffer.byteLength(detail) <= 8 * 1024, detail.slice(-20));
 });
 
 testLedger('L-56 an error is kept to 8 KiB, with its causes, and never with what is in it', async (place) => {

@@ -17,6 +17,21 @@ const refusesToBeText = {
   },
 };
 
+/** As a loop makes it that tries again without an end. */
+function causedByThousands(): Error {
+  let error = new Error('the first');
+  for (let tries = 0; tries < 20_000; tries += 1) error = new Error('tried again', { cause: error });
+  return error;
+}
+
+function refusing(property: 'stack' | 'errors'): Error {
+  return Object.defineProperty(new AggregateError([]), property, {
+    get() {
+      throw new Error('do not look');
+    },
+  });
+}
+
 /** What it is called | what is thrown | what must be told of it */
 const THROWN: readonly [string, unknown, readonly string[]][] = [
   ['null', null, ['thrown: null']],
@@ -35,6 +50,9 @@ const THROWN: readonly [string, unknown, readonly string[]][] = [
     cyclic(),
     ['Error: in a circle', 'caused by: Error: round about', 'caused by: Error (again)'],
   ],
+  ['an error with a cause for each of 20,000 tries', causedByThousands(), ['Error: tried again', '(cut)']],
+  ['an error that does not show its stack', refusing('stack'), ['thrown: [object Error]']],
+  ['an AggregateError that does not show its errors', refusing('errors'), ['thrown: [object Error]']],
 ];
 
 for (const [what, thrown, told] of THROWN) {
