@@ -95,6 +95,11 @@ export class RunRegistry {
     return this.#runs.has(name) ? 'running-here' : undefined;
   }
 
+  /** Whether the job that runs under this name is not waited for any more. */
+  isAbandoned(name: string): boolean {
+    return this.#runs.get(name)?.abandoned ?? false;
+  }
+
   /** @returns true once a lease */
   noticeStuck(name: string): boolean {
     const run = this.#runs.get(name);

@@ -23,10 +23,11 @@ export class OncePerExecutor {
     private readonly executor: LockingTaskExecutor,
     lockProvider: LockProvider,
   ) {
+    const { runs } = executor;
     this.#heldPeriods = new HeldPeriods(
       context,
-      new Turns(context, lockProvider),
-      () => executor.runs.closing,
+      new Turns(context, lockProvider, (name) => runs.isAbandoned(name)),
+      () => runs.closing,
     );
   }
 

@@ -8,18 +8,23 @@ import { untilAnswered, type StoreContext } from './store-statements';
 /** The work is done: that is worth waiting for a store that is away, though not for ever. */
 const LEAST_PATIENCE_MS = 60_000;
 
+export interface Patience {
+  readonly remainingMs: number;
+  /** Aborted, the store is not to be asked any more. */
+  readonly ended?: Pick<AbortSignal, 'aborted'>;
+}
+
 /**
  * Writes down what became of an attempt, once, however often the store has to be asked: as long as its lease lasts, and
  * for a minute at least.
  *
- * @param ended aborts when the store is not to be asked any more
  * @throws LockStorageError when the store did not answer in all that time
  */
 export async function recordOutcome(
   context: StoreContext,
   claim: Claim,
   outcome: Outcome,
-  { remainingMs, ended }: { readonly remainingMs: number; readonly ended?: AbortSignal },
+  { remainingMs, ended }: Patience,
 ): Promise<OutcomeVerdict> {
   let isFirst = true;
   const record = async (options: StatementOptions): Promise<OutcomeVerdict> => {
@@ -41,13 +46,13 @@ export async function recordOutcome(
 export async function isCompletedBy(
   context: StoreContext,
   claim: Claim,
-  { remainingMs }: { readonly remainingMs: number },
+  { remainingMs, ended }: Patience,
 ): Promise<boolean> {
   const isOurs = (found: FoundRun | undefined): boolean =>
     found !== undefined && found.run.state === 'completed' && found.run.claimedBy === claim.claimedBy;
-  return await untilAnswered(context, giveUpAtMs(context, remainingMs), (options) =>
-    context.store.change(claim, (found) => ({ value: isOurs(found) }), options),
-  );
+  const ask = (options: StatementOptions): Promise<boolean> =>
+    context.store.change(claim, (found) => ({ value: isOurs(found) }), options);
+  return await untilAnswered(context, giveUpAtMs(context, remainingMs), ask, ended);
 }
 
 function giveUpAtMs({ clock }: StoreContext, remainingMs: number): number {

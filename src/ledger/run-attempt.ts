@@ -6,7 +6,7 @@ import type { Outcome } from './decide-outcome';
 import type { JobPolicy } from './job-policy';
 import { keptResult } from './kept-result';
 import type { LedgerContext } from './ledger-context';
-import { claimLost, isCompletedBy, recordOutcome } from './record-outcome';
+import { claimLost, isCompletedBy, recordOutcome, type Patience } from './record-outcome';
 import { identityOf } from './run';
 import { runAs, type RunContext } from './run-context';
 import { storedError } from './stored-text';
@@ -16,6 +16,8 @@ export interface Attempt<T> {
   readonly task: LockedTask<T>;
   readonly run: RunContext;
   readonly policy: JobPolicy;
+  /** Aborted when a guard that closes does not wait for it any more: the store may be closed, too. */
+  readonly ended: Pick<AbortSignal, 'aborted'>;
 }
 
 /**
@@ -27,12 +29,13 @@ export interface Attempt<T> {
  */
 export async function runAttempt<T>(
   context: LedgerContext,
-  { held, task, run, policy }: Attempt<T>,
+  { held, task, run, policy, ended }: Attempt<T>,
 ): Promise<T> {
   let following: WhatFollows = {};
+  const patience = (): Patience => ({ remainingMs: run.remainingMs(), ended });
   const record = async (outcome: Outcome): Promise<void> => {
     const { claim } = run;
-    const verdict = await recordOutcome(context, claim, outcome, { remainingMs: run.remainingMs() });
+    const verdict = await recordOutcome(context, claim, outcome, patience());
     if (verdict.kind === 'lost') throw claimLost(claim, verdict.run);
     if (verdict.kind !== 'recorded' || outcome.kind !== 'failed') return;
     const { retryAt } = verdict;
@@ -70,7 +73,7 @@ export async function runAttempt<T>(
 
   /** The transaction is the job's own: whether it was committed, the row knows. */
   const confirm = async (): Promise<void> => {
-    if (await isCompletedBy(context, run.claim, { remainingMs: run.remainingMs() })) return;
+    if (await isCompletedBy(context, run.claim, patience())) return;
     const error = new ClaimLostError(
       `The transaction in which ${describeRun(run.claim)} was completed has not been committed: the attempt counts as failed.`,
     );

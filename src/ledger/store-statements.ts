@@ -32,7 +32,7 @@ export async function untilAnswered<T>(
   context: StoreContext,
   giveUpAtMs: number,
   statement: (options: StatementOptions) => Promise<T>,
-  ended?: AbortSignal,
+  ended?: Pick<AbortSignal, 'aborted'>,
 ): Promise<T> {
   for (let attempt = 0; ; attempt += 1) {
     try {

@@ -47,6 +47,7 @@ export class Turns {
   constructor(
     private readonly context: LedgerContext,
     private readonly lockProvider: LockProvider,
+    private readonly isAbandoned: (lockName: string) => boolean,
   ) {}
 
   async take<T, R>(tick: HeldTick<T>, turn: Turn<R>): Promise<TaskResult<R>> {
@@ -67,7 +68,8 @@ export class Turns {
       const event = { ...eventOf(request), run: identityOf(claim) };
       this.context.events.emit('run:takenOver', { ...event, lostAttempt, lostClaim });
     }
-    const value = await runAttempt(this.context, { held, task, run, policy: request.policy });
+    const ended = this.#endOf(held);
+    const value = await runAttempt(this.context, { held, task, run, policy: request.policy, ended });
     return { executed: true, value };
   }
 
@@ -83,11 +85,21 @@ export class Turns {
         isNew: turn.isNew,
       });
       if (answer.kind === 'claimed' && held.lock.signal.aborted) {
-        await recordOutcome(this.context, answer.claim, { kind: 'given-back' }, { remainingMs: 0 });
+        const patience = { remainingMs: 0, ended: this.#endOf(held) };
+        await recordOutcome(this.context, answer.claim, { kind: 'given-back' }, patience);
         held.lock.signal.throwIfAborted();
       }
       return answer;
     });
+  }
+
+  #endOf({ lock: { name } }: HeldLock): Pick<AbortSignal, 'aborted'> {
+    const { isAbandoned } = this;
+    return {
+      get aborted() {
+        return isAbandoned(name);
+      },
+    };
   }
 
   /** A step before the handler: when it fails, the job does not run, and that is told. */
