@@ -1,5 +1,4 @@
 import { LockStorageError, type Lock } from '../core';
-import { newOwner } from '../core/owner';
 import { decideClaim, type Claimant, type ClaimVerdict } from './decide-claim';
 import type { JobPolicy } from './job-policy';
 import type { RunKey, RunPeriod } from './run';
@@ -10,6 +9,8 @@ export interface ClaimRequest extends RunKey, RunPeriod {
   readonly lock: Lock;
   readonly lockId: string;
   readonly leaseMs: number;
+  readonly claimedBy: string;
+  readonly isHere?: Claimant['isHere'];
   /** A look before the lock found no row. */
   readonly isNew: boolean;
 }
@@ -56,8 +57,8 @@ export async function claimRun(context: StoreContext, request: ClaimRequest): Pr
   }
 }
 
-function claimantOf({ lock, lockId, leaseMs }: ClaimRequest): Claimant {
-  return { claimedBy: newOwner(), lockId, fencingToken: lock.fencingToken, leaseMs };
+function claimantOf({ claimedBy, isHere, lock, lockId, leaseMs }: ClaimRequest): Claimant {
+  return { claimedBy, isHere, lockId, fencingToken: lock.fencingToken, leaseMs };
 }
 
 async function insertRun(

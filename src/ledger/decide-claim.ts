@@ -12,6 +12,8 @@ export interface Claimant {
   readonly fencingToken: number | undefined;
   /** How long the attempt's lease can last at the most, renewals included. */
   readonly leaseMs: number;
+  /** Whether an attempt still goes on in the claimant's own process: without tokens nothing else tells it of a vanished one. */
+  readonly isHere?: ((claimedBy: string) => boolean) | undefined;
 }
 
 export type ClaimRefusal =
@@ -60,17 +62,20 @@ export function decideClaim(
 }
 
 /** Whoever holds the same lock, by a later grant, knows that every earlier one is over. Under another lock only time tells. */
-function isGone({ run, now }: FoundRun, { lockId, fencingToken }: Claimant): boolean {
-  if (run.leaseUntil === undefined || run.leaseUntil <= now)
-    return !isSameGrant(run, { lockId, fencingToken });
+function isGone({ run, now }: FoundRun, claimant: Claimant): boolean {
+  const { lockId, fencingToken } = claimant;
+  if (isSameGrant(run, claimant)) return false;
+  if (run.leaseUntil === undefined || run.leaseUntil <= now) return true;
   if (run.lockId !== lockId) return false;
   if (run.fencingToken === undefined || fencingToken === undefined) return true;
   return fencingToken > run.fencingToken;
 }
 
 /** One lease holds both attempts, so the earlier one still goes on. */
-function isSameGrant(run: Run, { lockId, fencingToken }: Pick<Claimant, 'lockId' | 'fencingToken'>): boolean {
-  return run.lockId === lockId && fencingToken !== undefined && run.fencingToken === fencingToken;
+function isSameGrant(run: Run, { lockId, fencingToken, isHere }: Claimant): boolean {
+  if (run.lockId !== lockId) return false;
+  if (run.fencingToken !== undefined && fencingToken !== undefined) return run.fencingToken === fencingToken;
+  return run.claimedBy !== undefined && isHere?.(run.claimedBy) === true;
 }
 
 /** An older grant than the one that wrote the row; unless the counter was lost, which must not block the job for ever. */

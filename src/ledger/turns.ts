@@ -9,6 +9,7 @@ import {
 } from '../core';
 import { checkLockConfiguration } from '../core/lock-configuration';
 import { LONGEST_NAME_LENGTH } from '../core/lock-name';
+import { newOwner } from '../core/owner';
 import { claimRun, describeRun, type ClaimAnswer } from './claim-run';
 import { lockIdOf } from './lock-identity';
 import type { LedgerContext } from './ledger-context';
@@ -44,6 +45,9 @@ export interface Turn<T> {
 
 /** Claims one period and runs it, and tells of what came in between. */
 export class Turns {
+  /** The attempts that this guard has not come to the end of. */
+  readonly #here = new Set<string>();
+
   constructor(
     private readonly context: LedgerContext,
     private readonly lockProvider: LockProvider,
@@ -51,9 +55,19 @@ export class Turns {
   ) {}
 
   async take<T, R>(tick: HeldTick<T>, turn: Turn<R>): Promise<TaskResult<R>> {
+    const claimedBy = newOwner();
+    this.#here.add(claimedBy);
+    try {
+      return await this.#take(tick, turn, claimedBy);
+    } finally {
+      this.#here.delete(claimedBy);
+    }
+  }
+
+  async #take<T, R>(tick: HeldTick<T>, turn: Turn<R>, claimedBy: string): Promise<TaskResult<R>> {
     const { held, request, report } = tick;
     const { period, task, scheduledAt, isCatchUp } = turn;
-    const answer = await this.#claim(tick, turn);
+    const answer = await this.#claim(tick, turn, claimedBy);
     if (turn.isOwn) report.isAnswered = true;
     if (answer.kind === 'refused') return this.#refused(tick, period, answer);
     const { claim } = answer;
@@ -73,12 +87,13 @@ export class Turns {
     return { executed: true, value };
   }
 
-  async #claim<T, R>({ held, request }: HeldTick<T>, turn: Turn<R>): Promise<ClaimAnswer> {
+  async #claim<T, R>({ held, request }: HeldTick<T>, turn: Turn<R>, claimedBy: string): Promise<ClaimAnswer> {
     const { policy, scope, lock } = request;
     const { key: periodKey, start: periodStart, end: periodEnd } = turn.period;
     return await this.telling(request, async () => {
       const answer = await claimRun(this.context, {
         ...{ policy, job: policy.job, scope, periodKey, periodStart, periodEnd, timeZone: turn.timeZone },
+        ...{ claimedBy, isHere: (other) => this.#here.has(other) },
         lock: held.lock,
         lockId: lockIdOf(this.lockProvider, lock.name),
         leaseMs: longestLeaseMs(lock),

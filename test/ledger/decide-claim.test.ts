@@ -45,11 +45,15 @@ void test('L-06 a claim of our own whose answer was lost is ours, and nothing is
   assert.deepEqual(decision, { value: { kind: 'claimed', claim: CLAIM } });
 });
 
+const NO_TOKEN = { fencingToken: undefined };
+const isHere = (claimedBy: string): boolean => claimedBy === 'host/1/a';
+
 const BY_THE_LOCK: readonly [string, Partial<Run>, Partial<Claimant>, string][] = [
   ['a later grant of the same lock', {}, {}, 'claimed'],
   ['the same grant', {}, { fencingToken: 7 }, 'running-elsewhere'],
   ['an earlier grant', {}, { fencingToken: 6 }, 'running-elsewhere'],
   ['a lock without tokens', { fencingToken: undefined }, { fencingToken: undefined }, 'claimed'],
+  ['a lock without tokens, and the attempt is here', NO_TOKEN, { ...NO_TOKEN, isHere }, 'running-elsewhere'],
   ['a lock that has got tokens', { fencingToken: undefined }, {}, 'claimed'],
   ['another lock', {}, { lockId: 'place/renamed' }, 'running-elsewhere'],
 ];
