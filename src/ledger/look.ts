@@ -5,6 +5,7 @@ import { planCatchUp, type CatchUpPlan } from './plan-catch-up';
 import type { RunSummary } from './run';
 import type { Peek } from './run-store';
 import { limitOf, type StoreContext } from './store-statements';
+import { skippedKeys } from './skipped-keys';
 import { unansweredPeriods } from './unanswered-periods';
 import { isJustBefore, whichInstant } from './which-instant';
 
@@ -116,7 +117,7 @@ function nearMiss(policy: JobPolicy, now: Date): string | undefined {
 
 const NOTHING: MissedPeriods = { run: [], missed: [], undecided: [] };
 
-/** What is to be caught up with, and the calendar's failures on the way. */
+/** What is to be caught up with, and what failed on the way: a calendar, or the store. */
 export interface MissedPeriods extends Pick<CatchUpPlan, 'run' | 'missed'> {
   readonly undecided: readonly CalendarFailure[];
 }
@@ -124,7 +125,7 @@ export interface MissedPeriods extends Pick<CatchUpPlan, 'run' | 'missed'> {
 /** What is to be caught up with, as the calendar says now. */
 export async function lookForMissed(
   context: StoreContext,
-  policy: JobPolicy,
+  { policy, scope }: Pick<LookRequest, 'policy' | 'scope'>,
   { now, recorded }: Sight,
 ): Promise<MissedPeriods> {
   const periods = calendarPeriodsOf(policy);
@@ -143,8 +144,17 @@ export async function lookForMissed(
     period,
     answer: await askCalendar(policy.calendar, period.businessDate, context),
   }));
-  const answers = await Promise.all(asked);
+  const possible = (await Promise.all(asked)).filter(({ answer }) => answer !== 'holiday');
+  if (possible.length === 0) return NOTHING;
+  const skipped = await skippedKeys(context, { job: policy.job, scope }).catch(notKnown);
+  // Today's run does not wait for what is to be known of other days.
+  if ('failed' in skipped) return { ...NOTHING, undecided: [skipped] };
+  const answers = possible.filter(({ period }) => !skipped.has(period.key));
   const { run, missed } = planCatchUp(policy.catchUp, answers);
   const undecided = answers.map(({ answer }) => answer).filter((answer) => typeof answer === 'object');
   return { run, missed, undecided };
+}
+
+function notKnown(cause: unknown): CalendarFailure {
+  return { failed: 'which missed periods were skipped by hand could not be looked up', cause };
 }

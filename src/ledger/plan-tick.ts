@@ -27,7 +27,7 @@ export interface TickPlan {
   readonly catchUp: readonly CalendarPeriod[];
   /** To be recorded as `skipped(missed)`. */
   readonly missed: readonly CalendarPeriod[];
-  /** The calendar failed. */
+  /** The calendar failed, or what a person has skipped is not known. */
   readonly failures: readonly CalendarFailure[];
 }
 
@@ -53,13 +53,13 @@ export async function planTick<T>(
   request: OncePerRequest<T>,
   sight: Sight,
 ): Promise<TickPlan> {
-  const { policy, at } = request;
+  const { at } = request;
   const own = await planOwn(context, request, sight);
   const failures = 'failure' in own ? [own.failure] : [];
   if (at !== undefined) return { own, owed: [], catchUp: [], missed: [], failures };
   const ownIsOwed = own.kind === 'not-asked' && sight.run !== undefined && isOwed(sight.run, sight.now);
   const owed = ownIsOwed && sight.run !== undefined ? [...sight.owed, sight.run] : sight.owed;
-  const { run: catchUp, missed, undecided } = await lookForMissed(context, policy, sight);
+  const { run: catchUp, missed, undecided } = await lookForMissed(context, request, sight);
   return { own, owed, catchUp, missed, failures: [...failures, ...undecided] };
 }
 

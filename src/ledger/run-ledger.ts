@@ -11,6 +11,7 @@ import { periodAt, type CalendarPeriod } from './period';
 import { periodOfKey } from './period-of-key';
 import type { Run, RunEvent, RunKey } from './run';
 import type { Decision, FoundRun, RunQuery } from './run-store';
+import { skippedKeys } from './skipped-keys';
 import { limitOf } from './store-statements';
 import { unansweredPeriods } from './unanswered-periods';
 
@@ -92,8 +93,9 @@ export class RunLedger {
       { windowMs: from === undefined ? Infinity : now.getTime() - from.getTime() },
       periods,
     );
+    const skipped = await skippedKeys(context, { job, scope });
     const gaps: CalendarPeriod[] = [];
-    for (const period of unanswered) {
+    for (const period of unanswered.filter(({ key }) => !skipped.has(key))) {
       const answer = await askCalendar(policy.calendar, period.businessDate, context);
       if (answer === 'business-day') gaps.push(period);
       if (typeof answer === 'object')

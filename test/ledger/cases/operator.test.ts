@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { ClaimLostError, InvalidLockUseError, type RunLedger, type RunName } from 'cronlatch';
+import {
+  ClaimLostError,
+  InvalidLockUseError,
+  LockStorageError,
+  type RunLedger,
+  type RunName,
+} from 'cronlatch';
+import { faultyInstance } from '../../support/faulty-run-store';
 import { reasonOf, runningJob } from '../../support/guard-bench';
 import { dayJob, FIRST_DAY, SECOND_DAY } from '../../support/once-per-job';
 import { testLedger } from '../../support/test-ledger';
@@ -189,7 +196,6 @@ testLedger('L-54 only what is interrupted can be resolved', async (place) => {
 testLedger('a period is skipped before it has a run, and after it has failed', async (place) => {
   const { guard } = place.instance();
   const { ledger } = guard;
-  guard.wrap(dayJob(), failing);
   await assert.rejects(guard.run(dayJob(), failing), /no bank/);
   await ledger.skip(FIRST_DAY, BY);
   await ledger.skip(SECOND_DAY, BY);
@@ -205,24 +211,45 @@ testLedger('a period is skipped before it has a run, and after it has failed', a
   await assert.rejects(ledger.skip(FIRST_DAY, BY), /cannot be skipped: it is skipped/);
 });
 
-// It could not say when its period begins, and the guards that know the job would take the day for a missed one.
-testLedger('a row of a day without one is not made by a guard that does not know the job', async (place) => {
-  const { guard } = place.instance();
-  const { ledger } = place.instance().guard;
-  guard.wrap(dayJob(), failing);
-  await assert.rejects(guard.run(dayJob(), failing), /no bank/);
-  await assert.rejects(
-    ledger.skip(SECOND_DAY, BY),
-    /for 2026-11-21 cannot be skipped: there is none\. Job 'close-day' is not registered .*: give its instance/,
-  );
-  assert.equal(await ledger.get(SECOND_DAY), undefined);
-  await ledger.skip(FIRST_DAY, BY);
-  await place.elapse('3d');
-  await guard.ledger.skip(SECOND_DAY, BY);
-  assert.deepEqual(
-    (await guard.ledger.gaps('close-day')).map(({ key }) => key),
-    ['2026-11-22'],
-  );
+testLedger(
+  'what was skipped where the job is not registered is no gap, and no day to be caught up with',
+  async (place) => {
+    const job = dayJob({ catchUp: 'latest' });
+    const instance = place.instance();
+    const { guard } = instance;
+    guard.wrap(job, () => 'done');
+    await guard.run(job, () => 'done');
+    await place.elapse('3d');
+    // As a script does. It cannot know when the day began.
+    await place.instance().guard.ledger.skip({ ...FIRST_DAY, periodKey: '2026-11-22' }, BY);
+    const gaps = await guard.ledger.gaps('close-day');
+    assert.deepEqual(
+      gaps.map(({ key }) => key),
+      ['2026-11-21'],
+    );
+    assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
+    assert.equal((await guard.ledger.get(SECOND_DAY))?.state, 'completed');
+    assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+    assert.deepEqual(instance.of('run:skipped'), []);
+  },
+);
+
+testLedger('today runs while nobody can tell which days were skipped', async (place) => {
+  const job = dayJob({ catchUp: 'all' });
+  const instance = faultyInstance(place);
+  const { guard, faulty } = instance;
+  await guard.run(job, () => 'done');
+  await place.elapse('2d');
+  const { find } = faulty;
+  const away = (): Promise<never> => Promise.reject(new LockStorageError('away', { outcome: 'nothing-ran' }));
+  Object.assign(faulty, { find: away });
+  assert.deepEqual(await guard.run(job, () => 'today'), { executed: true, value: 'today' });
+  Object.assign(faulty, { find });
+  const [warning] = instance.of('guard:warning');
+  assert.match(warning?.message ?? '', /skipped by hand could not be looked up.*asked again/);
+  assert.equal(await guard.ledger.get(SECOND_DAY), undefined);
+  await guard.run(job, () => 'done');
+  assert.equal((await guard.ledger.get(SECOND_DAY))?.state, 'completed');
 });
 
 const CATCH_UP = { catchUp: 'all', catchUpWindow: '3d', retry: { maxAttempts: 1 } } as const;
