@@ -17,6 +17,8 @@ export interface LookRequest {
   readonly scheduledAt?: Date | undefined;
   /** When this host heard of a tick whose scheduled instant it does not know. */
   readonly heardAt?: Date | undefined;
+  /** `'owed'`: there is no tick, whose instant somebody might have known. */
+  readonly purpose?: 'tick' | 'again' | 'owed' | undefined;
 }
 
 /** What a look before the lock has found. */
@@ -61,7 +63,7 @@ export async function look(context: StoreContext, request: LookRequest): Promise
     const period = periodAt(instant, policy.period);
     if (period.key === periodKey || looks === MOST_LOOKS) {
       const told = request.scheduledAt === undefined ? undefined : warning;
-      const isUnknown = at === undefined && scheduledAt === undefined;
+      const isUnknown = at === undefined && scheduledAt === undefined && request.purpose !== 'owed';
       const warnings = [told, isUnknown ? nearMiss(policy, now) : undefined];
       const said = warnings.filter((each) => each !== undefined);
       return sightOf(peek, { instant, period, warnings: said });

@@ -114,6 +114,19 @@ testLedger(
 );
 
 testLedger(
+  'L-36 what is brought back just before midnight is no tick, and nobody is told to say when it was meant',
+  async (place) => {
+    const instance = place.instance();
+    const { guard } = instance;
+    const { task } = diary();
+    guard.wrap(closeDay({ catchUp: 'all' }), task);
+    assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+    assert.deepEqual(instance.of('guard:warning'), []);
+  },
+  { now: '2026-11-20T22:59:57Z' },
+);
+
+testLedger(
   'L-36 without a scheduled instant the database’s now counts, and just before midnight a warning says so',
   async (place) => {
     const instance = place.instance();
