@@ -1,6 +1,7 @@
 import { InvalidLockUseError } from './errors';
 import { LateAbort } from './late-abort';
 import type { Lock } from './lock';
+import { RunLock } from './run-lock';
 import type { SkipReason } from './task-result';
 
 /** A job that this process runs, from before its lock is asked for until its release is written. */
@@ -31,27 +32,11 @@ export class ActiveRun {
     return this.#lease?.signal.aborted ?? false;
   }
 
-  /** The lock as the handler sees it: its signal also aborts when the handler is asked to stop. */
+  /** @returns the lock as the handler sees it */
   attach(lock: Lock): Lock {
     refuseOtherThanLock(lock, this.name);
     this.#lease = lock;
-    const stop = this.#stop;
-    let signal: AbortSignal | undefined;
-    return {
-      name: lock.name,
-      get fencingToken() {
-        return lock.fencingToken;
-      },
-      get signal() {
-        // Reading the lease's own signal looks at the clock, and aborts ours too if the lease is over.
-        if (lock.signal.aborted) return lock.signal;
-        return (signal ??= AbortSignal.any([lock.signal, stop.signal]));
-      },
-      remainingMs: () => lock.remainingMs(),
-      unlock: () => lock.unlock(),
-      extend: (lockAtMostFor) => lock.extend(lockAtMostFor),
-      [Symbol.asyncDispose]: () => lock[Symbol.asyncDispose](),
-    };
+    return new RunLock(lock, this.#stop);
   }
 
   askToStop(reason: unknown): void {

@@ -1,4 +1,4 @@
-import { Acquisition, type SentGrant } from './acquisition';
+import { Acquisition, type AcquisitionOptions, type SentGrant } from './acquisition';
 import { systemClock, type Clock } from './clock';
 import { Deadline } from './deadline';
 import { parsePositiveDuration, type Duration } from './duration';
@@ -54,7 +54,7 @@ export class StorageBasedLockProvider implements LockProvider {
   }
 
   async lock(configuration: LockConfiguration, observer: LockObserver = {}): Promise<Lock | undefined> {
-    const options = {
+    const options: AcquisitionOptions & LeaseOptions = {
       terms: checkLockConfiguration(configuration, this.nameLength),
       owner: newOwner(),
       accessor: this.#accessor,
@@ -63,21 +63,20 @@ export class StorageBasedLockProvider implements LockProvider {
       statementTimeoutMs: this.statementTimeoutMs,
       knownNames: this.#knownNames,
       observer,
+      onReleased: () => {
+        if (acquisition.mayBeGrantedLater) this.#releaseLater(options);
+      },
     };
     const acquisition = new Acquisition(options);
-    const releaseLater = (): void => {
-      if (acquisition.mayBeGrantedLater) this.#releaseLater(options);
-    };
     let granted: SentGrant | undefined;
     try {
       granted = await acquisition.attempt();
     } finally {
-      if (granted === undefined) releaseLater();
+      if (granted === undefined) options.onReleased?.();
     }
     if (granted === undefined) return undefined;
-    const leaseOptions = { ...options, onReleased: releaseLater };
-    if (this.#isUseful(granted, options.terms)) return new Lease(leaseOptions, granted.grant, granted.sentAt);
-    return await this.#giveBack(leaseOptions, granted);
+    if (this.#isUseful(granted, options.terms)) return new Lease(options, granted.grant, granted.sentAt);
+    return await this.#giveBack(options, granted);
   }
 
   async probe(timeoutMs: number): Promise<void> {

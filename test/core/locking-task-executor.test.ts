@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InvalidLockUseError, LockStorageError, type CronlatchEvents, type LockedTask } from 'cronlatch';
+import {
+  InvalidLockUseError,
+  LockingTaskExecutor,
+  LockStorageError,
+  type CronlatchEvents,
+  type LockedTask,
+  type LockObserver,
+} from 'cronlatch';
 import { executorBench, signal } from '../support/executor-bench';
 import { refusedConnection } from '../support/faulty-accessor';
 import { JOB, turn } from '../support/lock-bench';
@@ -162,4 +169,35 @@ void test('F-12 any other value is a value: a thenable is awaited, an array or a
   assert.deepEqual(await executor.executeWithLock(() => [1], JOB), { executed: true, value: [1] });
   const map = new Map([[1, 2]]);
   assert.deepEqual(await executor.executeWithLock(() => map, JOB), { executed: true, value: map });
+});
+
+void test('a handler may take out of its lock what it needs', async () => {
+  const { executor, other } = executorBench();
+  const outcome = await executor.executeWithLock(
+    // eslint-disable-next-line @typescript-eslint/unbound-method -- JavaScript has no such rule
+    async ({ name, fencingToken, signal: { aborted }, remainingMs, extend, unlock }) => {
+      assert.deepEqual([name, typeof fencingToken, aborted], ['job', 'number', false]);
+      assert.ok((await extend('20m')) && remainingMs() > 600_000);
+      return [await unlock(), (await other.lock(JOB)) !== undefined];
+    },
+    JOB,
+  );
+  assert.deepEqual(outcome, { executed: true, value: [true, true] });
+});
+
+void test('a provider may hand on a copy of its observer: the copy, too, hears of everything', async () => {
+  const { provider, clock, events, told } = executorBench();
+  let copy: LockObserver = {};
+  const handingOn = {
+    lock: (configuration: typeof JOB, observer?: LockObserver) =>
+      provider.lock(configuration, (copy = { ...observer })),
+  };
+  const executor = new LockingTaskExecutor(handingOn, { clock, events });
+  await executor.executeWithLock(async (lock) => {
+    assert.equal(await lock.extend('20m'), true);
+    assert.equal(copy.letLapse?.aborted, false);
+    for (const run of executor.runs.active) run.abandon();
+    assert.equal(copy.letLapse?.aborted, true);
+  }, JOB);
+  assert.ok(told.some(([name]) => name === 'lock:extended'));
 });

@@ -151,8 +151,8 @@ export class SqlStorageAccessor implements StorageAccessor {
   ): Promise<{ result: SqlResult; statements: LockStatements }> {
     const options = { timeoutMs, urgent: key === 'extend' || key === 'unlock' };
     const statements = this.#schema.known ?? (await this.#schema.statements(options));
-    const durations = { atMost: microseconds(lockAtMostForMs), atLeast: microseconds(lockAtLeastForMs) };
-    const statement = statements.bind(key, { name, owner, ...durations });
+    const [atMost, atLeast] = [microseconds(lockAtMostForMs), microseconds(lockAtLeastForMs)];
+    const statement = statements.bind(key, { name, owner, atMost, atLeast });
     return { result: await this.#execute(statement, options, name), statements };
   }
 
