@@ -75,7 +75,7 @@ export class Lease implements Lock {
     if (this.#release === undefined) {
       const live = this.#look();
       this.#cancelTimers();
-      this.#release = this.#inOrder(() => this.#unlock(live)).finally(this.#options.onReleased);
+      this.#release = this.#inOrder(() => this.#unlock(live));
     }
     return this.#release;
   }
@@ -139,14 +139,19 @@ export class Lease implements Lock {
   }
 
   async #unlock(live: boolean): Promise<boolean> {
-    const { lockAtMostForMs, lockAtLeastForMs } = this.#options.terms;
+    const { terms, observer, onReleased } = this.#options;
+    const { lockAtMostForMs, lockAtLeastForMs } = terms;
     const endsByItself = lockAtLeastForMs === lockAtMostForMs && !this.#extended;
-    if (endsByItself) return live;
-    return await unlockUntil(this.#options, {
-      request: this.#request(lockAtMostForMs),
-      wasLive: live,
-      giveUpAtMs: () => (this.#options.observer.letLapse?.aborted ? 0 : this.#deadline.monotonicMs),
-    });
+    try {
+      if (endsByItself) return live;
+      return await unlockUntil(this.#options, {
+        request: this.#request(lockAtMostForMs),
+        wasLive: live,
+        giveUpAtMs: () => (observer.letLapse?.aborted ? 0 : this.#deadline.monotonicMs),
+      });
+    } finally {
+      onReleased?.();
+    }
   }
 
   #request(lockAtMostForMs: number): LockRequest {

@@ -71,8 +71,8 @@ export class LockingTaskExecutor {
    * @throws LockStorageError if it is not known that the lock was obtained: the task did not run
    * @throws whatever the task throws, unchanged
    */
-  async executeWithLock<T>(task: LockedTask<T>, configuration: TaskConfiguration): Promise<TaskResult<T>> {
-    return await this.holding(configuration, async (held) => ({
+  executeWithLock<T>(task: LockedTask<T>, configuration: TaskConfiguration): Promise<TaskResult<T>> {
+    return this.holding(configuration, async (held) => ({
       executed: true,
       value: await held.execute(task),
     }));

@@ -126,13 +126,13 @@ export class ServerSession {
     return this.#send({ id: '', text, values: [] }, endsAtMs, false);
   }
 
-  async #send(statement: SqlStatement, endsAtMs: number, prepared: boolean): Promise<DriverAnswer> {
+  #send(statement: SqlStatement, endsAtMs: number, prepared: boolean): Promise<DriverAnswer> {
     const { clock } = this.#options;
     const limitMs = endsAtMs - clock.monotonicMs();
     if (limitMs <= 0) throw new SqlExecutionError('no time was left for the statement', 'not-sent');
     // The server may go on with it; the connection is destroyed, so that nobody meets its answer.
     const late = (): Error => new SqlExecutionError(`no answer within ${Math.round(limitMs)} ms`, 'sent');
-    return await withinLimitOr(clock, this.#session.send(statement, { prepared }), limitMs, late);
+    return withinLimitOr(clock, this.#session.send(statement, { prepared }), limitMs, late);
   }
 }
 
