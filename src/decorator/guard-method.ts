@@ -24,7 +24,7 @@ export function guardMethod(
       const scheduledAt = invocation?.scheduledAt;
       try {
         const result = await guard.execute(
-          { scheduledAt, ...configuration },
+          { ...configuration, scheduledAt },
           { task: call(args), args, call },
         );
         return result.executed ? result.value : undefined;

@@ -1,3 +1,4 @@
+import { SLOT_LOCK_ID } from './claim-slot';
 import { lostEventOf } from './decide-claim';
 import type { OperatorAct } from './operator-act';
 import type { Run, RunEventKind } from './run';
@@ -6,8 +7,8 @@ import type { Decision, FoundRun, NewRunEvent } from './run-store';
 
 export type ActVerdict =
   | { readonly kind: 'changed'; readonly run: Run }
-  /** Not from this state. */
-  | { readonly kind: 'refused'; readonly from: StateBefore };
+  /** Not from this state; `isSlot`: nor from any, because nobody would run it. */
+  | { readonly kind: 'refused'; readonly from: StateBefore; readonly isSlot?: true };
 
 /** The period is run again, as another generation. Pure, like the others: the store locks the row, asks, and writes. */
 export function decideRerun(
@@ -58,6 +59,8 @@ function change(
   const from = found?.run.state ?? 'absent';
   if (found === undefined || !mayChange(from, to, by)) return { value: { kind: 'refused', from } };
   const { run, now } = found;
+  if (to === 'pending' && run.lockId === SLOT_LOCK_ID)
+    return { value: { kind: 'refused', from, isSlot: true } };
   const nextAttemptAt = to === 'pending' ? now : undefined;
   const write: Run = { ...run, ...set(run, now), state: to, nextAttemptAt };
   const events = [...(from === 'running' ? [lostEventOf(run)] : []), eventOf(run, kind, act)];

@@ -94,7 +94,9 @@ function startIfDue(found: FoundRun, claimant: Claimant, policy: Policy): Decisi
     return { value: { kind: 'refused', reason: 'exhausted' }, write };
   }
   const { startDeadlineMs } = policy;
-  if (run.attempt === 0 && startDeadlinePassed(startDeadlineMs, { now, periodStart: run.periodStart })) {
+  // Of the first generation alone: what a person has made again is wanted, however late.
+  const isFirst = run.attempt === 0 && run.generation === 0;
+  if (isFirst && startDeadlinePassed(startDeadlineMs, { now, periodStart: run.periodStart })) {
     const write: Run = { ...run, state: 'skipped', reason: 'deadline', nextAttemptAt: undefined };
     return { value: { kind: 'refused', reason: 'deadline' }, write };
   }

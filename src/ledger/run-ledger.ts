@@ -198,10 +198,9 @@ export class RunLedger {
     const { context } = this.options;
     const verdict = await context.store.change(key, decide, limitOf(context));
     if (verdict.kind === 'changed') return verdict.run;
-    const { from } = verdict;
-    const stands = from === 'absent' ? 'there is none' : `it is ${from}`;
+    const stands = verdict.from === 'absent' ? 'there is none' : `it is ${verdict.from}`;
     throw new InvalidLockUseError(
-      `${describeRun(key)} cannot be ${done}: ${stands}.${remedyOf(from, done)}`.replace(/^t/, 'T'),
+      `${describeRun(key)} cannot be ${done}: ${stands}.${remedyOf(verdict, done)}`.replace(/^t/, 'T'),
     );
   }
 
@@ -214,8 +213,10 @@ export class RunLedger {
   }
 }
 
-function remedyOf(from: string, done: string): string {
+function remedyOf({ from, isSlot }: Extract<ActVerdict, { kind: 'refused' }>, done: string): string {
+  if (isSlot) return ' It is a tick of a distributed task: nobody would run it again.';
   if (done !== 'made again') return '';
+  if (from === 'absent') return ' guard.backfill makes runs of days that have none.';
   return from === 'completed' || from === 'running' ? ' Say force: true if that is meant.' : '';
 }
 

@@ -103,6 +103,23 @@ testLedger('a run that outlives its lease is completed late', async (place) => {
   assert.equal((await next.guard.ledger.get({ job: 'settle', periodKey: SLOT }))?.state, 'completed');
 });
 
+testLedger('a tick that is over is not made again: nobody would run it', async (place) => {
+  const [dead, { guard, asks }] = [elector(place), elector(place)];
+  const run = { job: 'settle', periodKey: SLOT };
+  const act = { actor: 'Ada', reason: 'the bank has not got it' };
+  assert.equal(await dead.asks(), true);
+  await place.elapse('2m');
+  const told = new Promise<void>((resolve) => guard.on('run:interrupted', () => resolve()));
+  assert.equal(await asks('settle:2026-11-20T03:02:00.000Z'), true);
+  await told;
+  const message =
+    /cannot be .*: it is interrupted\. It is a tick of a distributed task: nobody would run it again/;
+  await assert.rejects(guard.ledger.rerun(run, act), { name: 'InvalidLockUseError', message });
+  await assert.rejects(guard.ledger.resolve(run, { ...act, as: 'pending' }), message);
+  await guard.ledger.resolve(run, { ...act, as: 'failed' });
+  assert.equal((await guard.ledger.get(run))?.state, 'failed');
+});
+
 testLedger('a guard that closes is not elected, and leaves the tick to others', async (place) => {
   const [closing, other] = [elector(place), elector(place)];
   await closing.guard.close();

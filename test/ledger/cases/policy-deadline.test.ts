@@ -51,3 +51,17 @@ testLedger('L-33 a run that was given back unbegun, and waited too long, is skip
   assert.deepEqual(await instance.guard.runDue(), { started: 0, owed: 0 });
   assert.equal(runs.length, 1);
 });
+
+testLedger('L-33 what a person has made again begins, however late it is', async (place) => {
+  const instance = place.instance();
+  const { task, runs } = diary();
+  const job = closeDay({ startDeadline: '3h' });
+  instance.guard.wrap(job, task);
+  assert.deepEqual(await instance.guard.run(job, task), { executed: false, reason: 'deadline' });
+  const [skipped] = await instance.guard.ledger.list({});
+  assert.ok(skipped);
+  await instance.guard.ledger.rerun(skipped, { actor: 'Ada', reason: 'the bank waits' });
+  assert.deepEqual(await instance.guard.runDue(), { started: 1, owed: 0 });
+  assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed']);
+  assert.equal(runs.length, 1);
+});
