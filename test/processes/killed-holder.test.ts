@@ -9,6 +9,11 @@ import type { TickerMessage } from './fixtures/ticker';
 
 type Ticker = Child<TickerMessage>;
 
+interface Inside {
+  readonly holder: Ticker;
+  readonly enteredAtUs: number;
+}
+
 const LANES = sampleSize({ fast: 1, full: 4 });
 const KILLS = sampleSize({ fast: 1, full: 30 });
 const LOCK_AT_MOST_FOR_MS = 4000;
@@ -16,7 +21,8 @@ const TICK_MS = 500;
 
 /** Processes that ask for one lock at their ticks, each at its own instants. Whoever gets it stays in its run. */
 class Crew {
-  readonly #all: Ticker[] = [];
+  /** With the one run that each of them enters: it stays there until it is killed. */
+  readonly #all = new Map<Ticker, Promise<Inside>>();
 
   constructor(
     private readonly options: DataSourceOptions,
@@ -27,31 +33,37 @@ class Crew {
     const { options, name } = this;
     const argument = { options, name, lockAtMostForMs: LOCK_AT_MOST_FOR_MS, tickMs: TICK_MS };
     const tickers = Array.from({ length: count }, () => new Child<TickerMessage>('ticker.js', { argument }));
-    this.#all.push(...tickers);
+    for (const ticker of tickers) this.#all.set(ticker, this.#entering(ticker));
     await Promise.all(tickers.map((ticker) => ticker.told('ready')));
     for (const ticker of tickers) ticker.send({});
   }
 
   without(one: Ticker): Ticker[] {
-    return this.#all.filter((ticker) => ticker !== one);
+    return [...this.#all.keys()].filter((ticker) => ticker !== one);
   }
 
   /** Kills one, for good. */
   async kill(one: Ticker): Promise<void> {
-    this.#all.splice(this.#all.indexOf(one), 1);
+    this.#all.delete(one);
     one.kill('SIGKILL');
     assert.deepEqual(await one.ended, [null, 'SIGKILL']);
   }
 
-  /** The one that is inside its run: it stays there. */
-  inside(): Promise<{ holder: Ticker; enteredAtUs: number }> {
-    return Promise.any(
-      this.#all.map(async (holder) => ({ holder, enteredAtUs: (await holder.told('enter')).atUs })),
-    );
+  /** The one that is inside its run. */
+  inside(): Promise<Inside> {
+    return Promise.any(this.#all.values());
   }
 
   async end(): Promise<void> {
-    await Promise.all(this.#all.map((ticker) => ticker.end()));
+    await Promise.all([...this.#all.keys()].map((ticker) => ticker.end()));
+  }
+
+  #entering(holder: Ticker): Promise<Inside> {
+    const inside = holder
+      .told('enter', { withinMs: 600_000 })
+      .then(({ atUs }) => ({ holder, enteredAtUs: atUs }));
+    inside.catch(() => {}); // One that ends without a run is no failure: `inside` waits for another.
+    return inside;
   }
 }
 
