@@ -89,7 +89,7 @@ void test('F-80 any text is a duration between 0 and 365 days, or a typed error'
         assert.ok(error instanceof InvalidLockConfigurationError);
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: 10_000 },
   );
 });
 
