@@ -6,7 +6,6 @@ import {
   type EventListener,
   type EventName,
   InvalidLockConfigurationError,
-  InvalidLockUseError,
   type LockedTask,
   type LockProvider,
   type TaskResult,
@@ -14,6 +13,7 @@ import {
 import { parsePositiveDuration } from '../core/duration';
 import { RunLedger, type BackfillRange, type BackfillResult } from '../ledger';
 import { backfill } from '../ledger/backfill';
+import { notRegistered } from '../ledger/not-registered';
 import type { CloseHook, CloseOptions, CloseResult } from './close';
 import { Closing } from './closing';
 import { DueRuns, type DueResult } from './due-runs';
@@ -123,9 +123,7 @@ export class JobGuard {
     const { context, registered } = this.#ledger({ name: job });
     const known = registered.get(job);
     if (known !== undefined) return await backfill(context, known.policy, range);
-    throw new InvalidLockUseError(
-      `Job '${job}' is not registered with this guard, so its periods are not known.`,
-    );
+    throw notRegistered(job);
   }
 
   /**

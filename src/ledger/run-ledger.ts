@@ -6,6 +6,7 @@ import { decideRerun, decideResolve, decideSkip, type ActVerdict } from './decid
 import { explain, type Explanation } from './explain';
 import { calendarPeriodsOf, type JobPolicy } from './job-policy';
 import type { LedgerContext } from './ledger-context';
+import { notRegistered } from './not-registered';
 import { checkAct, type OperatorAct } from './operator-act';
 import { periodAt, type CalendarPeriod } from './period';
 import { periodOfKey } from './period-of-key';
@@ -207,9 +208,7 @@ export class RunLedger {
   #policyOf(job: string): JobPolicy {
     const policy = this.options.policyOf(job);
     if (policy !== undefined) return policy;
-    throw new InvalidLockUseError(
-      `Job '${job}' is not registered with this guard, so its periods are not known here: give its instance to scheduleJobs, or make it by guard.wrap.`,
-    );
+    throw notRegistered(job);
   }
 }
 
