@@ -1,10 +1,12 @@
 /**
- * What the library costs beside the driver alone: the table of `npm run bench`. README.md says how to read it.
+ * What the library costs beside the driver alone: the table of `npm run bench`. With `--only purge`, how long a purge of
+ * the ledger takes, and whether claims wait for it. README.md says how to read both.
  *
  * Measures only. A goal that is missed is told in the table; the exit status says whether there was something to measure.
  */
 import { NotDurableError } from './databases/durability';
 import { measure, type Measurement } from './measure';
+import { measurePurge } from './purge/measure-purge';
 import { reportOf } from './report';
 import { startServers } from './servers';
 import { parseSettings, USAGE, type Settings } from './settings';
@@ -15,18 +17,21 @@ async function main(): Promise<number> {
   const servers = await startServers(settings.servers, settings.required);
   try {
     const measurements: Measurement[] = [];
+    const purges: string[] = [];
     const missing = [...servers.missing];
     for (const server of servers.running) {
       try {
-        measurements.push(await measure(server, settings, console.error));
+        if (settings.part === 'purge') purges.push(await measurePurge(server, settings, console.error));
+        else measurements.push(await measure(server, settings, console.error));
       } catch (error) {
         if (!(error instanceof NotDurableError)) throw error;
         missing.push({ name: server.name, reasons: [error.message] });
       }
     }
     if (measurements.length > 0) console.log(`\n${reportOf(measurements, settings)}`);
+    for (const line of purges) console.log(line);
     for (const { name, reasons } of missing) console.log([`NOT MEASURED: ${name}`, ...reasons].join('\n  '));
-    return measurements.length > 0 ? 0 : 1;
+    return measurements.length + purges.length > 0 ? 0 : 1;
   } finally {
     await servers.stop();
   }

@@ -26,7 +26,7 @@ export async function measure(
   if (open === undefined) throw new Error(`The bench knows no server '${server.name}'.`);
   await using database = await open(server);
   const { options, durability } = database;
-  await migrate(options);
+  await migrate(options, 'lock');
   await using library = await openLibrary(options);
   await using baseline = await database.openBaseline();
   const seconds = Math.ceil((slices * 2 * sliceMs) / 1000);
@@ -51,8 +51,8 @@ function isTenth(number: number, of: number): boolean {
 }
 
 /** As an application does before it starts. */
-async function migrate(options: DataSourceOptions): Promise<void> {
-  const migrations = [createCronlatchMigration({ tables: ['lock'] })];
+export async function migrate(options: DataSourceOptions, tables: 'lock' | 'ledger'): Promise<void> {
+  const migrations = [createCronlatchMigration({ tables: tables === 'lock' ? ['lock'] : ['ledger'] })];
   const dataSource = new DataSource({ ...options, migrations });
   await dataSource.initialize();
   try {

@@ -5,12 +5,16 @@ export interface Settings {
   /** All that the bench knows, unless some are named; then these must be there. */
   readonly servers: readonly string[];
   readonly required: readonly string[];
+  /** `'purge'` measures `ledger.purge` instead of locks. */
+  readonly part: 'locks' | 'purge';
+  /** How many finished runs a purge finds. */
+  readonly rows: number;
   /** Of each side: one slice of each makes a round. */
   readonly slices: number;
   readonly sliceMs: number;
 }
 
-export const USAGE = `Usage: npm run bench [-- [--slices N] [--slice-ms N] [${Object.keys(DATABASES).join(' | ')}]…]`;
+export const USAGE = `Usage: npm run bench [-- [--slices N] [--slice-ms N] [--only purge [--rows N]] [${Object.keys(DATABASES).join(' | ')}]…]`;
 
 /** @throws Error that says what is wrong with the arguments */
 export function parseSettings(args: string[]): Settings {
@@ -18,13 +22,19 @@ export function parseSettings(args: string[]): Settings {
     args,
     allowPositionals: true,
     options: {
+      only: { type: 'string', default: 'locks' },
+      rows: { type: 'string', default: '1000000' },
       slices: { type: 'string', default: '40' },
       'slice-ms': { type: 'string', default: '250' },
     },
   });
   for (const name of positionals)
     if (!Object.hasOwn(DATABASES, name)) throw new Error(`The bench knows no server '${name}'.`);
+  const { only: part } = values;
+  if (part !== 'locks' && part !== 'purge') throw new Error(`--only is '${part}': use locks or purge.`);
   return {
+    part,
+    rows: wholeNumber('--rows', values.rows),
     servers: positionals.length > 0 ? positionals : Object.keys(DATABASES),
     required: positionals,
     slices: wholeNumber('--slices', values.slices),
@@ -33,6 +43,6 @@ export function parseSettings(args: string[]): Settings {
 }
 
 function wholeNumber(option: string, text: string): number {
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  if (/^[1-9]\d{0,7}$/.test(text)) return Number(text);
   throw new Error(`${option} is '${text}': use a whole number from 1 on.`);
 }

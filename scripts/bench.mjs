@@ -1,4 +1,4 @@
-/** npm run bench [-- --slices N --slice-ms N server …]: installs, builds what is out of date, and runs bench. */
+/** npm run bench [-- --slices N --slice-ms N --only purge --rows N server …]: installs, builds what is out of date, and runs bench. */
 import { runInForeground } from './run.mjs';
 import { buildBench, install } from './set-up.mjs';
 

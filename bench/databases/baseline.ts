@@ -23,7 +23,14 @@ export async function openBaseline(
   dialect: SqlDialect,
   now: string,
 ): Promise<Contender> {
-  const statements = new LockStatements(dialect, lockTableOf(), { now, hasToken: true, comparesBytes: true });
+  const statements = new LockStatements(dialect, lockTableOf(), {
+    now,
+    clockStepMs: 0,
+    hasToken: true,
+    comparesBytes: true,
+    insertReturnsToken: true,
+    overridesClock: false,
+  });
   const write = async (key: 'insert' | 'takeOver' | 'unlock', owner: string): Promise<void> => {
     const statement = statements.bind(key, {
       name: BASELINE_LOCK,

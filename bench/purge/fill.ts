@@ -1,0 +1,49 @@
+import type { DataSource } from 'typeorm';
+
+/** How each kind of database says it. */
+const WORDS = {
+  mysql: {
+    minutesAgo: (minutes: string) => `TIMESTAMPADD(MINUTE, -(${minutes}), UTC_TIMESTAMP(6))`,
+    text: (number: string) => `CAST(${number} AS CHAR)`,
+    statistics: 'ANALYZE TABLE cronlatch_run',
+  },
+  postgres: {
+    minutesAgo: (minutes: string) => `statement_timestamp() - (${minutes}) * interval '1 minute'`,
+    text: (number: string) => `CAST(${number} AS TEXT)`,
+    statistics: 'ANALYZE cronlatch_run',
+  },
+};
+
+const AT_ONCE = 100_000;
+/** Half of the runs are those of one distributed task; the others are divided among this many scopes of one job. */
+const SCOPES = 500;
+const DIGITS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((digit) => `SELECT ${digit} AS d`).join(' UNION ALL ');
+
+/** Inserts completed runs, the oldest first: one per minute, and the newest ended yesterday. */
+export async function fillRuns(dataSource: DataSource, rows: number): Promise<void> {
+  const words = dataSource.options.type === 'postgres' ? WORDS.postgres : WORDS.mysql;
+  for (let from = 0; from < rows; from += AT_ONCE) await insert(from, Math.min(rows, from + AT_ONCE));
+  await dataSource.query(words.statistics);
+
+  async function insert(from: number, to: number): Promise<void> {
+    const minutes = `${rows} + 1440 - n`;
+    const begin = words.minutesAgo(minutes);
+    const end = words.minutesAgo(`${minutes} - 1`);
+    const ifSlot = (slot: string, run: string): string => `CASE WHEN n % 2 = 0 THEN ${slot} ELSE ${run} END`;
+    await dataSource.query(
+      `INSERT INTO cronlatch_run
+         (job_name, scope, period_key, period_start, period_end, state, attempt, created_at, updated_at)
+       SELECT ${ifSlot(`'task'`, `'job'`)}, ${ifSlot(`''`, words.text(`n % ${SCOPES}`))}, ${words.text('n')},
+         ${ifSlot('NULL', begin)}, ${ifSlot('NULL', end)}, 'completed', 1, ${begin}, ${end}
+       FROM (${numbers(from, to)}) numbers`,
+    );
+  }
+}
+
+function numbers(from: number, to: number): string {
+  const places = [0, 1, 2, 3, 4];
+  const value = places.map((place) => `t${place}.d * ${10 ** place}`).join(' + ');
+  const tables = places.map((place) => `(${DIGITS}) t${place}`).join(' CROSS JOIN ');
+  return `SELECT ${from} + i AS n FROM (SELECT ${value} AS i FROM ${tables}) every
+    WHERE ${from} + i < ${to} ORDER BY n LIMIT ${AT_ONCE}`;
+}
