@@ -5,6 +5,7 @@
 import {
   JobGuard,
   StorageBasedLockProvider,
+  type ExtensionRequest,
   type Grant,
   type LockRecord,
   type LockRequest,
@@ -31,11 +32,17 @@ export class KeyValueLocks implements StorageAccessor {
     return await this.insertRecord(request);
   }
 
-  async extend({ name, owner, lockAtMostForMs, lockAtLeastForMs }: LockRequest): Promise<boolean> {
+  async extend({
+    name,
+    owner,
+    nextOwner,
+    lockAtMostForMs,
+    lockAtLeastForMs,
+  }: ExtensionRequest): Promise<boolean> {
     const entry = await this.store.get(name);
     // Between the look and the write the lease may expire, and be another's: hence compare, and set.
     const ttlMs = Math.max(lockAtMostForMs, lockAtLeastForMs - (entry?.ageMs ?? 0));
-    return await this.store.compareAndSet(name, owner, owner, ttlMs);
+    return await this.store.compareAndSet(name, owner, nextOwner, ttlMs);
   }
 
   async unlock({ name, owner, lockAtLeastForMs }: LockRequest): Promise<boolean> {

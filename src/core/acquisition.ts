@@ -2,6 +2,7 @@ import { pause } from './clock';
 import { momentOf, type Moment } from './deadline';
 import { LockStorageError } from './errors';
 import type { KnownNames } from './known-names';
+import type { LateReleases } from './late-releases';
 import type { LockObserver } from './lock';
 import type { LockTerms } from './lock-configuration';
 import {
@@ -17,6 +18,7 @@ export interface AcquisitionOptions extends StatementContext {
   readonly terms: LockTerms;
   readonly owner: string;
   readonly knownNames: KnownNames;
+  readonly lateReleases: LateReleases;
   readonly observer: LockObserver;
 }
 
@@ -27,6 +29,8 @@ export interface SentGrant {
 }
 
 const MOST_TRIES = 3;
+/** A duration has 365 days at most. Clocks may differ by a day. */
+const LONGEST_LEASE_MS = 366 * 86_400_000;
 
 /**
  * One attempt to get a lock: acquired (a grant), held (`undefined`) or an error. It ends at most two statement
@@ -40,6 +44,7 @@ export class Acquisition {
   #sentAt: Moment;
   /** When the first statement was sent whose outcome is unknown. */
   #unsettledSentAt: Moment | undefined;
+  #lastWriteAtMs = 0;
 
   constructor(options: AcquisitionOptions) {
     const { terms, owner, clock } = options;
@@ -51,9 +56,9 @@ export class Acquisition {
     this.#endsAtMs = this.#sentAt.monotonicMs + 2 * this.#limitMs;
   }
 
-  /** Whether a statement of this attempt may still take effect after it has ended without a grant. */
-  get mayBeGrantedLater(): boolean {
-    return this.#unsettledSentAt !== undefined;
+  /** When the last statement was sent, if one of this attempt may still take effect after its end. Monotonic. */
+  get unsettledSentAtMs(): number | undefined {
+    return this.#unsettledSentAt === undefined ? undefined : this.#lastWriteAtMs;
   }
 
   async attempt(): Promise<SentGrant | undefined> {
@@ -79,20 +84,69 @@ export class Acquisition {
   async #updateOrInsert(): Promise<Grant | undefined> {
     const { accessor, knownNames, clock } = this.#options;
     const { name } = this.#request;
-    const grant = await this.#write((options) => accessor.updateRecord(this.#request, options));
-    if (grant === undefined && knownNames.has(name)) {
-      if (!knownNames.takeLook(name, clock.monotonicMs()) || (await this.#look()) !== undefined)
-        return undefined;
+    const answer = await this.#write((options) => accessor.updateRecord(this.#request, options));
+    if (typeof answer === 'object') {
+      knownNames.add(name);
+      return answer;
     }
-    const inserted = grant ?? (await this.#write((options) => accessor.insertRecord(this.#request, options)));
+    const isHeld = answer === 'held' || (answer === undefined && knownNames.has(name));
+    if (isHeld) {
+      // Without a look it is taken for held, which is not sure where the store cannot tell.
+      if (!knownNames.takeLook(name, clock.monotonicMs())) return undefined;
+      const record = await this.#look('look');
+      if (await this.#isFreed(record)) return await this.#updateOrInsert();
+      if (record !== undefined || answer === 'held') return undefined;
+    }
+    const grant = await this.#write((options) => accessor.insertRecord(this.#request, options));
+    if (grant === undefined) await this.#checkRefusedInsert();
     knownNames.add(name);
-    return inserted;
+    return grant;
   }
 
-  async #look(): Promise<LockRecord | undefined> {
-    const record = await this.#find('look');
-    if (record?.held)
-      this.#options.observer.refused?.({ heldBy: record.lockedBy, heldUntil: record.lockUntil });
+  /** Releases a lock that is held for nobody: its statement took effect after the release that was sent behind it. */
+  async #isFreed(record: LockRecord | undefined): Promise<boolean> {
+    const { lateReleases, observer } = this.#options;
+    if (!record?.held || this.#leftMs() < this.#limitMs) return false;
+    const { name } = this.#request;
+    const isFreed = await lateReleases.again(record.lockedBy, this.#limitMs);
+    if (isFreed)
+      observer.warning?.(
+        `A delayed statement of this process took lock '${name}' after its job had stopped waiting. No job held it, so it was released.`,
+        undefined,
+      );
+    return isFreed;
+  }
+
+  /** The store did not insert the record, because there is one. A read of a replica might not see it yet. */
+  async #checkRefusedInsert(): Promise<void> {
+    const { clock, knownNames } = this.#options;
+    const { name } = this.#request;
+    knownNames.takeLook(name, clock.monotonicMs());
+    if ((await this.#look('resolve')) !== undefined) return;
+    knownNames.forget(name);
+    throw new LockStorageError(
+      `The store did not insert the record of lock '${name}', and has no such record, so no process holds the lock. ` +
+        `Does a trigger or a rule drop the insert? Remove it.`,
+      { outcome: 'nothing-ran' },
+    );
+  }
+
+  async #look(purpose: 'look' | 'resolve'): Promise<LockRecord | undefined> {
+    const { clock, knownNames, observer } = this.#options;
+    const record = await this.#find(purpose);
+    if (!record?.held) return record;
+    const { lockedBy: heldBy, lockUntil: heldUntil } = record;
+    observer.refused?.({ heldBy, heldUntil });
+    const endsInMs = heldUntil.getTime() - clock.wallMs();
+    if (endsInMs > LONGEST_LEASE_MS && knownNames.isFirstWarning(this.#request.name)) {
+      observer.warning?.(
+        `Lock '${this.#request.name}' is held until ${heldUntil.toISOString()} by '${heldBy}', longer than any lease lasts. ` +
+          `If no process holds it, end its lease by hand.`,
+        undefined,
+      );
+    }
+    // If this host's clock is wrong, the end may lie in its past.
+    if (endsInMs > 0) knownNames.expectEnd(this.#request.name, clock.monotonicMs() + endsInMs);
     return record;
   }
 
@@ -124,7 +178,7 @@ export class Acquisition {
   }
 
   async #isHeld(): Promise<boolean> {
-    const record = await this.#look().catch(() => undefined); // The contention is what the caller is told of.
+    const record = await this.#look('look').catch(() => undefined); // The contention is what the caller is told of.
     return record?.held ?? false;
   }
 
@@ -137,7 +191,11 @@ export class Acquisition {
    * that outlived its sender would be granted to nobody.
    */
   #write<T>(statement: (options: { timeoutMs: number }) => Promise<T>): Promise<T> {
-    if (this.#leftMs() >= this.#limitMs) return this.#send(statement);
+    if (this.#leftMs() >= this.#limitMs) {
+      const sending = this.#send(statement);
+      this.#lastWriteAtMs = this.#sentAt.monotonicMs;
+      return sending;
+    }
     throw new LockStorageError(`No time was left to ask for lock '${this.#request.name}'.`, {
       outcome: 'nothing-ran',
     });

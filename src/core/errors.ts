@@ -13,16 +13,39 @@ export class CronlatchError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     const type = new.target;
-    this.name = type.name;
+    this.name = nameOf(type);
     this.code = type.code;
     Object.defineProperty(this, BRAND, { value: codesOf(type) });
   }
 
   static override [Symbol.hasInstance](this: typeof CronlatchError, value: unknown): boolean {
-    if (Function.prototype[Symbol.hasInstance].call(this, value)) return true;
-    if (typeof value !== 'object' || value === null || !(BRAND in value)) return false;
-    return Object.hasOwn(this, 'code') && (value[BRAND] as readonly string[]).includes(this.code);
+    try {
+      if (Function.prototype[Symbol.hasInstance].call(this, value)) return true;
+      if (typeof value !== 'object' || value === null || !(BRAND in value)) return false;
+      return Object.hasOwn(this, 'code') && (value[BRAND] as readonly string[]).includes(this.code);
+    } catch {
+      return false; // A job may throw anything, also a revoked Proxy, and what is decided then must not fail.
+    }
   }
+}
+
+/** By code, for a minifier gives classes other names. An application may extend a class, and names its own. */
+const NAMES: Readonly<Record<string, string>> = {
+  CRONLATCH: 'CronlatchError',
+  CRONLATCH_INVALID_CONFIGURATION: 'InvalidLockConfigurationError',
+  CRONLATCH_INVALID_USE: 'InvalidLockUseError',
+  CRONLATCH_NOT_CONFIGURED: 'NotConfiguredError',
+  CRONLATCH_LOCK_LOST: 'LockLostError',
+  CRONLATCH_LOCK_NOT_HELD: 'LockNotHeldError',
+  CRONLATCH_FATAL_JOB: 'FatalJobError',
+  CRONLATCH_CLAIM_LOST: 'ClaimLostError',
+  CRONLATCH_RUN_ALREADY_COMPLETED: 'RunAlreadyCompletedError',
+  CRONLATCH_STORAGE: 'LockStorageError',
+  CRONLATCH_SCHEMA_MISMATCH: 'SchemaMismatchError',
+};
+
+function nameOf(type: typeof CronlatchError): string {
+  return (Object.hasOwn(type, 'code') ? NAMES[type.code] : undefined) ?? type.name;
 }
 
 /** The codes of a class and of those that it extends. */

@@ -1,6 +1,7 @@
 import { channel, type Channel } from 'node:diagnostics_channel';
 import { describeValue } from './describe-value';
 import type { LockLostError } from './errors';
+import { isThenable } from './handler-result';
 import type { SkipReason } from './task-result';
 
 /** What every event of a lock tells. */
@@ -32,7 +33,11 @@ export interface RunLockEvent extends LockEvent {
   readonly run?: RunIdentity | undefined;
 }
 
-/** The events and what they carry. Also published on `node:diagnostics_channel`, as `cronlatch:` + the event's name. */
+/**
+ * The events and what they carry. Also published on `node:diagnostics_channel`, as `cronlatch:` + the event's name. Node
+ * ends the process if a subscriber of a channel throws, and offers no way to prevent that; a listener of `guard.on` may
+ * throw.
+ */
 export interface CronlatchEvents {
   'lock:acquired': LockEvent & { readonly fencingToken: number | undefined };
   /** The job did not run here. `heldBy` and `heldUntil` are looked up once a minute and name at most. */
@@ -41,7 +46,10 @@ export interface CronlatchEvents {
     readonly heldBy: string | undefined;
     readonly heldUntil: Date | undefined;
   };
-  /** It is not known that the lock was obtained, or that the run was claimed: the job did not run. */
+  /**
+   * The job did not run: it is not known that the lock was obtained, or that the run was claimed, or the scheduler has
+   * dropped the tick.
+   */
   'lock:failed': MissedTickEvent & { readonly error: unknown };
   'lock:extended': LockEvent & { readonly lockAtMostForMs: number };
   'lock:lost': LockEvent & { readonly error: LockLostError };
@@ -110,7 +118,7 @@ export class EventHub {
     };
     try {
       const result = listener(event);
-      if (result instanceof Promise) result.catch(failed);
+      if (isThenable(result)) Promise.resolve(result).catch(failed);
     } catch (error) {
       failed(error);
     }

@@ -16,3 +16,9 @@ function kindOf(result: unknown): string | undefined {
   if ('subscribe' in result && typeof result.subscribe === 'function') return 'an Observable';
   return undefined;
 }
+
+/** Whether it settles like a promise, of whichever library or realm. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function';
+  return isObject && typeof (value as Partial<PromiseLike<unknown>>).then === 'function';
+}

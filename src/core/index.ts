@@ -34,7 +34,14 @@ export type {
 export { EventHub } from './events';
 export type { LockConfiguration, TaskConfiguration } from './lock-configuration';
 export type { Lock, LockObserver, LockProvider } from './lock';
-export type { Grant, LockRecord, LockRequest, StatementOptions, StorageAccessor } from './storage-accessor';
+export type {
+  ExtensionRequest,
+  Grant,
+  LockRecord,
+  LockRequest,
+  StatementOptions,
+  StorageAccessor,
+} from './storage-accessor';
 export type { StorageBasedLockProviderOptions } from './storage-based-lock-provider';
 export { StorageBasedLockProvider } from './storage-based-lock-provider';
 export { currentLock, LockAssert, LockExtender } from './lock-context';

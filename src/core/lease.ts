@@ -2,10 +2,11 @@ import { Deadline, type Moment } from './deadline';
 import { parsePositiveDuration, type Duration } from './duration';
 import { LockLostError } from './errors';
 import { LateAbort } from './late-abort';
+import { LeaseOwner } from './lease-owner';
 import type { Lock, LockObserver } from './lock';
 import type { LockTerms } from './lock-configuration';
 import { planRenewal } from './renewal';
-import type { Grant, LockRequest } from './storage-accessor';
+import type { Grant } from './storage-accessor';
 import { extendUntil, unlockUntil } from './persistent-statements';
 import type { StatementContext } from './statement-limits';
 
@@ -21,6 +22,7 @@ export interface LeaseOptions extends StatementContext {
 export class Lease implements Lock {
   readonly #options: LeaseOptions;
   readonly #grant: Grant;
+  readonly #owner: LeaseOwner;
   readonly #loss = new LateAbort();
   readonly #holdUntilMs: number;
   /** Also the length of the next renewal: a manual extend is not undone by the keep-alive. */
@@ -38,8 +40,9 @@ export class Lease implements Lock {
   constructor(options: LeaseOptions, grant: Grant, sentAt: Moment) {
     this.#options = options;
     this.#grant = grant;
+    this.#owner = new LeaseOwner(options.owner);
     this.#leaseMs = options.terms.lockAtMostForMs;
-    this.#deadline = Deadline.of(sentAt, this.#leaseMs);
+    this.#deadline = this.#deadlineOf(sentAt, this.#leaseMs);
     this.#holdUntilMs = sentAt.monotonicMs + options.terms.maxHoldMs;
     this.#watchDeadline();
     if (options.terms.renewEveryMs === undefined) return;
@@ -63,7 +66,7 @@ export class Lease implements Lock {
 
   remainingMs(): number {
     if (this.#release !== undefined || !this.#look()) return 0;
-    return Math.max(0, this.#deadline.monotonicMs - this.#options.clock.monotonicMs());
+    return Math.max(0, this.#deadline.remainingMs(this.#options.clock));
   }
 
   async extend(lockAtMostFor: Duration): Promise<boolean> {
@@ -109,18 +112,20 @@ export class Lease implements Lock {
 
   async #extend(leaseMs: number, persistence: 'until-deadline' | 'once'): Promise<boolean> {
     if (this.#release !== undefined || !this.#look()) return false;
-    const { clock, observer } = this.#options;
+    const { clock, terms, observer } = this.#options;
     const answer = await extendUntil(this.#options, {
-      request: this.#request(leaseMs),
+      terms,
+      owner: this.#owner,
+      leaseMs,
       giveUpAtMs: () => (persistence === 'once' ? 0 : this.#deadline.monotonicMs),
-      onSending: (sentAt) => this.#expectExtension(Deadline.of(sentAt, leaseMs)),
+      onSending: (sentAt) => this.#expectExtension(this.#deadlineOf(sentAt, leaseMs)),
     });
     if (answer === undefined) {
       this.#lose('the store says that it is not ours any more');
       return false;
     }
     this.#leaseMs = leaseMs;
-    this.#deadline = Deadline.of(answer.sentAt, leaseMs);
+    this.#deadline = this.#deadlineOf(answer.sentAt, leaseMs);
     this.#failedRenewals = 0;
     if (!this.#look()) return false;
     observer.extended?.(leaseMs);
@@ -134,7 +139,7 @@ export class Lease implements Lock {
   /** It may take effect even if its answer is lost: from its sending on, the earlier end counts. */
   #expectExtension(deadline: Deadline): void {
     this.#extended = true;
-    this.#deadline = this.#deadline.earlier(deadline);
+    this.#deadline = this.#deadline.earlier(deadline, this.#options.clock);
     if (this.#deadline === deadline && this.#release === undefined) this.#watchDeadline();
   }
 
@@ -145,7 +150,8 @@ export class Lease implements Lock {
     try {
       if (endsByItself) return live;
       return await unlockUntil(this.#options, {
-        request: this.#request(lockAtMostForMs),
+        terms,
+        owner: this.#owner,
         wasLive: live,
         giveUpAtMs: () => (observer.letLapse?.aborted ? 0 : this.#deadline.monotonicMs),
       });
@@ -154,9 +160,8 @@ export class Lease implements Lock {
     }
   }
 
-  #request(lockAtMostForMs: number): LockRequest {
-    const { owner, terms } = this.#options;
-    return { name: terms.name, owner, lockAtMostForMs, lockAtLeastForMs: terms.lockAtLeastForMs };
+  #deadlineOf(sentAt: Moment, leaseMs: number): Deadline {
+    return Deadline.of(sentAt, leaseMs, this.#options.accessor.clockStepMs);
   }
 
   #inOrder<T>(statement: () => Promise<T>): Promise<T> {

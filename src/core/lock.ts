@@ -37,7 +37,7 @@ export interface Lock extends AsyncDisposable {
 /** Where locks come from. One method, so that any store, and any wrapper around one, is a lock provider. */
 export interface LockProvider {
   /**
-   * Names the *place* of the locks, equal on all instances that share them. Without it, two providers count as two places.
+   * Names the *place* of the locks, equal on all instances that share them. Without it, two providers count as two places. It may be missing until the first lock is granted.
    */
   readonly id?: string | undefined;
   /**

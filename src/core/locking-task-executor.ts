@@ -6,6 +6,7 @@ import type { TaskConfiguration } from './lock-configuration';
 import { activeContexts, LockContext, runInContext } from './lock-context';
 import { RunObserver } from './run-observer';
 import { RunRegistry, type ActiveRun } from './run-registry';
+import { StorageBasedLockProvider } from './storage-based-lock-provider';
 import type { LockedTask, SkipReason, TaskResult } from './task-result';
 
 export interface ExecutorOptions {
@@ -22,6 +23,9 @@ export type WhatFollows = Pick<CronlatchEvents['run:failed'], 'retryAt' | 'isGiv
 
 /** A release that takes longer than this goes on behind the caller's back, and is reported when it ends. */
 const LONGEST_WAIT_FOR_RELEASE_MS = 10_000;
+
+/** A lock provider that does not answer for longer is warned of. */
+const LONGEST_SILENCE_MS = 60_000;
 
 /** How a run under a lock is told of. */
 export interface Observation {
@@ -146,7 +150,7 @@ export class LockingTaskExecutor {
     const { name, scheduledAt, isAskedAgain } = asked;
     const observer = new RunObserver(run, this.#events, { name, scheduledAt });
     try {
-      const lease = await this.#lockProvider.lock(configuration, observer);
+      const lease = await this.#answerOf(this.#lockProvider.lock(configuration, observer), name);
       if (lease === undefined) {
         this.#skip(asked, 'locked', observer.holder);
         return undefined;
@@ -158,6 +162,19 @@ export class LockingTaskExecutor {
       this.#events.emit('lock:failed', { name, scheduledAt, isAskedAgain, error });
       throw error;
     }
+  }
+
+  /** Our own providers limit each statement. Another may never answer: its job would be skipped without a word. */
+  #answerOf(answer: Promise<Lock | undefined>, name: string): Promise<Lock | undefined> {
+    if (this.#lockProvider instanceof StorageBasedLockProvider) return answer;
+    const warn = (): void =>
+      this.#events.emit('guard:warning', {
+        message:
+          `The lock provider has not answered for lock '${name}' within ${LONGEST_SILENCE_MS / 1000} s. Until it does, ` +
+          `the job does not run here and its ticks are skipped as 'running-here'. Give the provider a time limit.`,
+      });
+    const cancel = this.#clock.schedule(LONGEST_SILENCE_MS, warn, { keepAlive: false });
+    return answer.finally(cancel);
   }
 
   #held(lock: Lock, event: LockEvent): HeldLock {

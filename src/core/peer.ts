@@ -4,13 +4,25 @@ import { CronlatchError } from './errors';
  * Fails with what to install, instead of a stack from inside, when an optional package is missing.
  *
  * @param subpath the part of this library that needs it
+ * @param load requires the package by a literal: a bundler cannot follow a name that is known only when it runs
  */
-export function requirePeer(packageName: string, subpath: string): void {
+export function requirePeer(packageName: string, subpath: string, load: () => unknown): void {
   try {
-    require.resolve(packageName);
+    load();
   } catch (cause) {
+    if (!isMissing(packageName, cause)) throw cause;
     throw new CronlatchError(`${subpath} needs the package '${packageName}': npm install ${packageName}`, {
       cause,
     });
   }
+}
+
+/** Whether the package itself is missing, and not one that it needs. */
+export function isMissing(packageName: string, error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    (error.code === 'MODULE_NOT_FOUND' || error.code === 'ERR_MODULE_NOT_FOUND') &&
+    error.message.includes(`'${packageName}'`)
+  );
 }

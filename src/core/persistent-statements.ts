@@ -1,7 +1,8 @@
 import { pause } from './clock';
 import { momentOf, type Moment } from './deadline';
 import { SchemaMismatchError, type LockStorageError } from './errors';
-import { RELEASED_MARK } from './owner';
+import type { LeaseOwner } from './lease-owner';
+import type { LockTerms } from './lock-configuration';
 import {
   retryDelayMs,
   sendWithin,
@@ -9,17 +10,22 @@ import {
   storageErrorOf,
   type StatementContext,
 } from './statement-limits';
-import type { LockRequest, StatementOptions } from './storage-accessor';
+import type { StatementOptions } from './storage-accessor';
 
-export interface Extension {
-  readonly request: LockRequest;
+interface LeaseStatement {
+  readonly terms: LockTerms;
+  readonly owner: LeaseOwner;
   /** Monotonic. Asked at every failure, because the attempt itself may have moved it. */
   readonly giveUpAtMs: () => number;
+}
+
+export interface Extension extends LeaseStatement {
+  readonly leaseMs: number;
   readonly onSending: (sentAt: Moment) => void;
 }
 
 /**
- * Sends an extension again while its outcome is unknown or contended: to extend twice does no harm.
+ * Sends an extension again while its outcome is unknown or contended.
  *
  * @returns when the confirmed statement was sent, or `undefined` when the lease is not ours any more
  */
@@ -27,32 +33,46 @@ export async function extendUntil(
   context: StatementContext,
   extension: Extension,
 ): Promise<{ sentAt: Moment } | undefined> {
-  const { request, giveUpAtMs, onSending } = extension;
-  const timeoutMs = statementLimitMs(context, request.lockAtMostForMs);
+  const { terms, owner, leaseMs, giveUpAtMs, onSending } = extension;
+  const { name, lockAtLeastForMs } = terms;
+  const timeoutMs = statementLimitMs(context, leaseMs);
+  const sentAtByOwner = new Map<string, Moment>();
   for (let attempt = 0; ; attempt += 1) {
     const sentAt = momentOf(context.clock);
+    const nextOwner = owner.next();
+    sentAtByOwner.set(nextOwner, sentAt);
     onSending(sentAt);
-    // Whoever waits for it may still work: it must not be waited for beyond the lease. One that nobody waits for may.
+    // The caller may still work, so it does not wait beyond its lease. A renewal has no caller that waits.
     const leftMs = giveUpAtMs() - sentAt.monotonicMs;
     const patienceMs = leftMs > 0 ? leftMs : Infinity;
-    const send = (options: StatementOptions): Promise<boolean> => context.accessor.extend(request, options);
+    const send = <T>(statement: (options: StatementOptions) => Promise<T>): Promise<T> =>
+      sendWithin(context, Math.min(timeoutMs, patienceMs), statement, patienceMs);
+    const request = { name, owner: owner.current, nextOwner, lockAtMostForMs: leaseMs, lockAtLeastForMs };
     try {
-      return (await sendWithin(context, Math.min(timeoutMs, patienceMs), send, patienceMs))
-        ? { sentAt }
-        : undefined;
+      if (await send((options) => context.accessor.extend(request, options))) {
+        owner.confirm(nextOwner);
+        return { sentAt };
+      }
+      if (!owner.hasUnsettledExtension) return undefined;
+      // An earlier extension may have taken effect since: then its value is the current one.
+      const record = await send((options) => context.accessor.find(name, { ...options, purpose: 'resolve' }));
+      if (record === undefined || owner.stateOf(record) !== 'held') return undefined;
+      if (record.lockedBy === owner.current) return undefined;
+      owner.confirm(record.lockedBy);
+      const settledSentAt = sentAtByOwner.get(record.lockedBy);
+      if (settledSentAt !== undefined) return { sentAt: settledSentAt };
     } catch (error) {
-      const failure = storageErrorOf(error, request.name);
+      const failure = storageErrorOf(error, name);
       if (failure.outcome === 'nothing-ran') throw failure;
+      if (failure.outcome === 'unknown') owner.expectUnsettledExtension();
       await pauseBefore(context, attempt, giveUpAtMs(), failure);
     }
   }
 }
 
-export interface Release {
-  readonly request: LockRequest;
+export interface Release extends LeaseStatement {
   /** Whether the lease could be trusted when the release was asked for. */
   readonly wasLive: boolean;
-  readonly giveUpAtMs: () => number;
 }
 
 /**
@@ -61,25 +81,31 @@ export interface Release {
  * @returns whether the lock was still ours
  */
 export async function unlockUntil(context: StatementContext, release: Release): Promise<boolean> {
-  const { request, giveUpAtMs } = release;
-  const timeoutMs = statementLimitMs(context, request.lockAtMostForMs);
-  let unsettled = false;
+  const { terms, owner, wasLive, giveUpAtMs } = release;
+  const { name, lockAtMostForMs, lockAtLeastForMs } = terms;
+  const timeoutMs = statementLimitMs(context, lockAtMostForMs);
+  let mayBeReleased = false;
   for (let attempt = 0; ; attempt += 1) {
+    const request = { name, owner: owner.current, lockAtMostForMs, lockAtLeastForMs };
     try {
       const isOurs = await sendWithin(context, timeoutMs, (options) =>
         context.accessor.unlock(request, options),
       );
-      // What was refused may have been released by our own statement of a moment ago.
-      if (isOurs || !unsettled) return isOurs;
-      return (await settled(context, release, timeoutMs)) ?? false;
+      if (isOurs || !(mayBeReleased || owner.hasUnsettledExtension)) return isOurs;
+      // An earlier release, or an extension, may have taken effect since.
+      const answer = await settled(context, release, timeoutMs);
+      if (answer === 'not-ours') return mayBeReleased && wasLive;
+      if (answer !== 'held') return answer === 'released';
+      if (owner.current === request.owner) return false;
     } catch (error) {
-      const failure = storageErrorOf(error, request.name);
+      const failure = storageErrorOf(error, name);
       if (failure instanceof SchemaMismatchError) throw failure;
-      unsettled ||= failure.outcome === 'unknown';
+      mayBeReleased ||= failure.outcome === 'unknown';
       if (failure.outcome === 'unknown') {
         // Still unknown: the release is sent again, or the first failure reported.
         const answer = await settled(context, release, timeoutMs).catch(() => undefined);
-        if (answer !== undefined) return answer;
+        if (answer === 'not-ours') return wasLive;
+        if (answer === 'released' || answer === 'expired') return answer === 'released';
       }
       await pauseBefore(context, attempt, giveUpAtMs(), failure);
     }
@@ -87,21 +113,20 @@ export async function unlockUntil(context: StatementContext, release: Release): 
 }
 
 /**
- * What became of a release whose reply was lost: whether the lock was still ours, or `undefined` while it is. The mark of
- * a release says that it took effect; so do another owner and no row, unless the lease was over before: then they tell
- * of its end.
+ * Reads the row to settle a release. The mark of a release shows that it took effect. So do another owner and no row,
+ * unless the lease was over before.
  */
 async function settled(
   context: StatementContext,
-  { request: { name, owner }, wasLive }: Release,
+  { terms: { name }, owner }: Release,
   timeoutMs: number,
-): Promise<boolean | undefined> {
+): Promise<ReturnType<LeaseOwner['stateOf']>> {
   const record = await sendWithin(context, timeoutMs, (options) =>
     context.accessor.find(name, { ...options, purpose: 'resolve' }),
   );
-  if (record?.lockedBy === `${owner}${RELEASED_MARK}`) return true;
-  if (record?.lockedBy !== owner) return wasLive;
-  return record.held ? undefined : false;
+  const state = owner.stateOf(record);
+  if (record !== undefined && state === 'held') owner.confirm(record.lockedBy);
+  return state;
 }
 
 async function pauseBefore(

@@ -2,6 +2,9 @@ import type { Duration } from './duration';
 import type { LateAbort } from './late-abort';
 import type { Lock } from './lock';
 
+/** Never rejects. */
+type ExtensionListener = (lock: Lock) => Promise<void>;
+
 /**
  * The lock as a handler sees it: its signal also aborts when the handler is asked to stop.
  *
@@ -12,6 +15,7 @@ export class RunLock implements Lock {
   readonly #lease: Lock;
   readonly #stop: LateAbort;
   #signal: AbortSignal | undefined;
+  #extensionListeners: Set<ExtensionListener> | undefined;
 
   constructor(lease: Lock, stop: LateAbort) {
     this.name = lease.name;
@@ -33,6 +37,26 @@ export class RunLock implements Lock {
   // Fields: a handler may take them out of the lock, as in `({ signal, extend }) => …`.
   readonly remainingMs = (): number => this.#lease.remainingMs();
   readonly unlock = (): Promise<boolean> => this.#lease.unlock();
-  readonly extend = (lockAtMostFor: Duration): Promise<boolean> => this.#lease.extend(lockAtMostFor);
+  readonly extend = async (lockAtMostFor: Duration): Promise<boolean> => {
+    const isExtended = await this.#lease.extend(lockAtMostFor);
+    if (isExtended) for (const listener of this.#extensionListeners ?? []) await listener(this);
+    return isExtended;
+  };
+  afterExtensions(listener: ExtensionListener): () => void {
+    const listeners = (this.#extensionListeners ??= new Set());
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }
+
   readonly [Symbol.asyncDispose] = (): PromiseLike<void> => this.#lease[Symbol.asyncDispose]();
+}
+
+/**
+ * Calls the listener before the handler hears that its extension holds. Renewals by `keepAlive` are not reported.
+ *
+ * @param lock as the handler sees it
+ * @returns a function that removes the listener
+ */
+export function afterExtensions(lock: Lock, listener: ExtensionListener): () => void {
+  return lock instanceof RunLock ? lock.afterExtensions(listener) : () => {};
 }

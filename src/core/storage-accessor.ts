@@ -7,6 +7,12 @@ export interface LockRequest {
   readonly lockAtLeastForMs: number;
 }
 
+/** What an extension asks the store to write. */
+export interface ExtensionRequest extends LockRequest {
+  /** What the record's owner becomes. Each extension has another, so that a delayed one finds nothing after its successor. */
+  readonly nextOwner: string;
+}
+
 export interface StatementOptions {
   /** The store must have answered, or given up, after this time. Waiting for a connection counts. */
   readonly timeoutMs: number;
@@ -35,6 +41,11 @@ export interface StorageAccessor {
   /** Each method settles within its time limit by itself, whatever the store does. What does not is not waited for. */
   readonly keepsTimeLimits?: boolean;
   /**
+   * The store's clock, or the times in its records, have steps of this length. A lease may then begin that much earlier in
+   * the record, so it is trusted for that much less. Default 0.
+   */
+  readonly clockStepMs?: number | undefined;
+  /**
    * Creates the record, held by `owner` until now + `lockAtMostForMs`.
    *
    * @returns `undefined` when there is a record of that name already
@@ -43,15 +54,20 @@ export interface StorageAccessor {
   /**
    * Takes over the record of that name if its `lockUntil` is not in the future, raising its token.
    *
-   * @returns `undefined` when the lock is held or there is no record
+   * @returns `'held'` when the lock is held, `'missing'` when there is no record, and `undefined` when the store cannot
+   *   tell the two apart
    */
-  updateRecord(request: LockRequest, options: StatementOptions): Promise<Grant | undefined>;
+  updateRecord(
+    request: LockRequest,
+    options: StatementOptions,
+  ): Promise<Grant | 'held' | 'missing' | undefined>;
   /**
-   * Moves `lockUntil` to now + `lockAtMostForMs`, but not before `lockedAt` + `lockAtLeastForMs`, if `owner` holds the lock.
+   * Moves `lockUntil` to now + `lockAtMostForMs`, but not before `lockedAt` + `lockAtLeastForMs`, and replaces `owner` by
+   * `nextOwner`, if `owner` holds the lock.
    *
    * @returns `false` when it does not
    */
-  extend(request: LockRequest, options: StatementOptions): Promise<boolean>;
+  extend(request: ExtensionRequest, options: StatementOptions): Promise<boolean>;
   /**
    * Moves `lockUntil` to now, but not before `lockedAt` + `lockAtLeastForMs`, and marks the record as released, if
    * `owner` holds the lock.

@@ -4,6 +4,7 @@ import { Deadline } from './deadline';
 import { parsePositiveDuration, type Duration } from './duration';
 import { LockStorageError } from './errors';
 import { KnownNames } from './known-names';
+import { LateReleases } from './late-releases';
 import { Lease, type LeaseOptions } from './lease';
 import type { Lock, LockObserver, LockProvider } from './lock';
 import { checkLockConfiguration, type LockConfiguration, type LockTerms } from './lock-configuration';
@@ -28,14 +29,14 @@ export interface StorageBasedLockProviderOptions {
 
 /** Makes a lock out of any store with a conditional write. */
 export class StorageBasedLockProvider implements LockProvider {
-  readonly id: string | undefined;
   readonly nameLength: number;
   readonly statementTimeoutMs: number;
+  readonly #id: string | undefined;
   readonly #accessor: StorageAccessor;
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #knownNames = new KnownNames();
-  readonly #lateReleases = new Set<() => void>();
+  readonly #lateReleases: LateReleases;
 
   constructor(accessor: StorageAccessor, options: StorageBasedLockProviderOptions = {}) {
     const {
@@ -45,12 +46,17 @@ export class StorageBasedLockProvider implements LockProvider {
       clock = systemClock,
       random = Math.random,
     } = options;
-    this.id = id;
+    this.#id = id;
     this.nameLength = checkNameLength(nameLength);
     this.statementTimeoutMs = parsePositiveDuration(statementTimeout, 'statementTimeout');
     this.#accessor = accessor;
     this.#clock = clock;
     this.#random = random;
+    this.#lateReleases = new LateReleases(clock, this.statementTimeoutMs);
+  }
+
+  get id(): string | undefined {
+    return this.#id;
   }
 
   async lock(configuration: LockConfiguration, observer: LockObserver = {}): Promise<Lock | undefined> {
@@ -62,9 +68,16 @@ export class StorageBasedLockProvider implements LockProvider {
       random: this.#random,
       statementTimeoutMs: this.statementTimeoutMs,
       knownNames: this.#knownNames,
+      lateReleases: this.#lateReleases,
       observer,
       onReleased: () => {
-        if (acquisition.mayBeGrantedLater) this.#releaseLater(options);
+        const { unsettledSentAtMs } = acquisition;
+        if (unsettledSentAtMs === undefined) return;
+        this.#lateReleases.add(
+          options.owner,
+          (timeoutMs) => this.#release(options, timeoutMs),
+          unsettledSentAtMs,
+        );
       },
     };
     const acquisition = new Acquisition(options);
@@ -97,55 +110,45 @@ export class StorageBasedLockProvider implements LockProvider {
     }
   }
 
-  /** Closes what the accessor opened by itself. Locks that are held end with their leases. */
+  /**
+   * Sends the releases that are pending, which takes 4.5 s at most, and closes what the accessor opened by itself. Locks
+   * that are held end with their leases.
+   */
   async close(): Promise<void> {
-    for (const cancel of this.#lateReleases) cancel();
-    this.#lateReleases.clear();
+    await this.#lateReleases.close();
     await this.#accessor.close?.();
   }
 
   /** A grant that arrived too late to work with is not. */
   #isUseful({ sentAt }: SentGrant, { lockAtMostForMs, renewEveryMs }: LockTerms): boolean {
-    const deadline = Deadline.of(sentAt, lockAtMostForMs);
+    const deadline = Deadline.of(sentAt, lockAtMostForMs, this.#accessor.clockStepMs);
     const least = renewEveryMs === undefined ? lockAtMostForMs / 4 : 0;
-    return (
-      deadline.monotonicMs - this.#clock.monotonicMs() > least && deadline.passed(this.#clock) === undefined
-    );
+    return deadline.remainingMs(this.#clock) > least && deadline.passed(this.#clock) === undefined;
   }
 
   async #giveBack(options: LeaseOptions, { sentAt }: SentGrant): Promise<never> {
     const { name, lockAtMostForMs } = options.terms;
-    const remainingMs = Deadline.of(sentAt, lockAtMostForMs).monotonicMs - this.#clock.monotonicMs();
-    await this.#release(options);
+    const remainingMs = Deadline.of(sentAt, lockAtMostForMs, this.#accessor.clockStepMs).remainingMs(
+      this.#clock,
+    );
+    await this.#release(options, this.statementTimeoutMs);
     options.onReleased?.();
     throw new LockStorageError(
       `Lock '${name}' was granted so late that only ${Math.max(0, Math.round(remainingMs))} ms of its ${lockAtMostForMs} ms were left; it was given back.`,
     );
   }
 
-  /** A statement that the client gave up may still be granted by the store, to nobody. */
-  #releaseLater(options: LeaseOptions): void {
-    const cancel = this.#clock.schedule(
-      this.statementTimeoutMs,
-      () => {
-        this.#lateReleases.delete(cancel);
-        void this.#release(options);
-      },
-      { keepAlive: false },
-    );
-    this.#lateReleases.add(cancel);
-  }
-
   /** Best effort: what cannot be released here ends by itself. Never rejects. */
-  async #release({ accessor, terms, owner, observer, statementTimeoutMs }: LeaseOptions): Promise<void> {
+  async #release(options: LeaseOptions, timeoutMs: number): Promise<boolean> {
+    const { accessor, terms, owner, observer } = options;
     const { name, lockAtMostForMs, lockAtLeastForMs } = terms;
+    const request = { name, owner, lockAtMostForMs, lockAtLeastForMs };
     try {
-      await accessor.unlock(
-        { name, owner, lockAtMostForMs, lockAtLeastForMs },
-        { timeoutMs: statementTimeoutMs },
-      );
+      const send = (limits: StatementOptions): Promise<boolean> => accessor.unlock(request, limits);
+      return await sendWithin(options, timeoutMs, send, timeoutMs);
     } catch (error) {
       observer.warning?.(`Lock '${name}' could not be given back; it ends by itself.`, error);
+      return false;
     }
   }
 }

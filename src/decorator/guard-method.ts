@@ -19,13 +19,13 @@ export function guardMethod(
   const guarded = async function (this: unknown, ...args: unknown[]): Promise<unknown> {
     return await takeInvocation(async (invocation) => {
       const configuration = configurationOf(guarded, { definition, original: method });
-      const guard = guardOf(this, configuration.name);
+      const guard = guardOf(this, definition, configuration.name);
       const call = (given: readonly unknown[]) => (): unknown => method.apply(this, [...given]) as unknown;
       const scheduledAt = invocation?.scheduledAt;
       try {
         const result = await guard.execute(
           { ...configuration, scheduledAt },
-          { task: call(args), args, call },
+          { task: call(args), args, call, invocation },
         );
         return result.executed ? result.value : undefined;
       } catch (error) {

@@ -60,13 +60,15 @@ export async function closeRuns({
 }: CloseRequest): Promise<CloseResult> {
   runs.close();
   const running = runs.active;
-  for (const { stop } of hooks) await finish(clock, stop, warn);
+  // Beside the jobs, so that a hook which hangs takes nothing from their time, and adds nothing to it.
+  const stopped = Promise.all(hooks.map(({ stop }) => finish(clock, stop, warn)));
   const allSettled = Promise.all(running.map((run) => run.settled));
   if ((await withinLimit(clock, allSettled, timeoutMs - graceMs)) === 'time-out') {
     const reason = new DOMException('The job guard is closing: the job was asked to stop.', 'AbortError');
     for (const run of running) run.askToStop(reason);
     await withinLimit(clock, allSettled, graceMs);
   }
+  await stopped;
   const abandoned = runs.active;
   for (const run of abandoned) {
     run.abandon();
@@ -75,7 +77,7 @@ export async function closeRuns({
       undefined,
     );
   }
-  for (const { close } of hooks) await finish(clock, close, warn);
+  await Promise.all(hooks.map(({ close }) => finish(clock, close, warn)));
   return {
     settled: running.filter((run) => !abandoned.includes(run)).map(({ name }) => name),
     abandoned: abandoned.map(({ name }) => name),

@@ -1,16 +1,11 @@
 import { InvalidLockUseError, NotConfiguredError } from '../core';
 import { describeValue } from '../core/describe-value';
 import { processState } from '../core/process-state';
-import { declaredConfigurations } from './guarded-method';
+import { boundGuard, isAnotherInUse, isOnOwnInstance } from './bound-guard';
+import { declaredConfigurations, type JobDefinition } from './guarded-method';
 import type { JobGuard } from './job-guard';
 
-interface GuardState {
-  configured: JobGuard | undefined;
-  /** Which guard scheduled an instance: its methods go through it, also when they are called by hand. */
-  readonly bound: WeakMap<object, JobGuard>;
-}
-
-const state = processState<GuardState>('guards', () => ({ configured: undefined, bound: new WeakMap() }));
+const state = processState<{ configured: JobGuard | undefined }>('guards', () => ({ configured: undefined }));
 
 /**
  * Makes `guard` the one of every guarded method whose instance was not scheduled with another. `undefined` takes it away.
@@ -61,14 +56,22 @@ export function requiredGuard(given: JobGuard | undefined, caller: string): JobG
   );
 }
 
-export function bindGuard(instance: object, guard: JobGuard): void {
-  state.bound.set(instance, guard);
-}
-
-/** @throws NotConfiguredError that says how to configure one */
-export function guardOf(instance: unknown, lockName: string): JobGuard {
-  const bound = state.bound.get(instance as object); // What is no object is not in there.
+/**
+ * @throws NotConfiguredError that says how to configure one
+ * @throws InvalidLockUseError for a call without its instance, if that instance may belong to another guard
+ */
+export function guardOf(instance: unknown, definition: JobDefinition, lockName: string): JobGuard {
+  const bound = boundGuard(instance, definition);
   const guard = bound ?? state.configured;
+  if (
+    guard !== undefined &&
+    bound === undefined &&
+    isAnotherInUse(guard) &&
+    !isOnOwnInstance(instance, definition)
+  )
+    throw new InvalidLockUseError(
+      `The job with lock '${lockName}' did not run: this process has more than one guard, and the method was called without its instance. Call it on the instance, as in () => jobs.method().`,
+    );
   if (guard !== undefined) return guard;
   throw new NotConfiguredError(
     `The job with lock '${lockName}' was called, but no guard is configured, so it did not run. ` +

@@ -25,6 +25,8 @@ export class DueRuns {
   /** In which period, by the database's clock, nothing was left to be caught up with of a job. */
   readonly #caughtUp = new Map<string, string>();
   #cancelTimer: (() => void) | undefined;
+  /** How many calls the store has not answered yet. */
+  #looks = 0;
 
   constructor(
     private readonly jobs: OncePerJobs,
@@ -38,6 +40,8 @@ export class DueRuns {
     const tick = (): void => {
       this.#cancelTimer = undefined;
       this.start();
+      // A store that is slow is not asked more and more often. Runs that go on keep no look waiting.
+      if (this.#isLooking) return;
       this.run().catch((error: unknown) =>
         events.emit('guard:warning', {
           message: 'What is owed could not be looked up; it is tried again.',
@@ -55,7 +59,8 @@ export class DueRuns {
 
   /** @throws LockStorageError when the store cannot be asked what is due */
   async run(): Promise<DueResult> {
-    const units = await this.#units();
+    this.#looks += 1;
+    const units = await this.#units().finally(() => (this.#looks -= 1));
     // Those that have one lock would only be in each other's way.
     const lastOf = new Map<string, Promise<DueResult>>();
     const bringBackInTurn = (unit: Unit): Promise<DueResult> => {
@@ -67,6 +72,10 @@ export class DueRuns {
     const results = await Promise.all([...units.values()].map(bringBackInTurn));
     const sum = (key: keyof DueResult): number => results.reduce((total, result) => total + result[key], 0);
     return { started: sum('started'), owed: sum('owed') };
+  }
+
+  get #isLooking(): boolean {
+    return this.#looks > 0;
   }
 
   get #isClosing(): boolean {
@@ -85,7 +94,8 @@ export class DueRuns {
     for (const { policy, scope } of unanswered.all) add(policy.job, scope);
     for (const job of registered.all.filter((each) => this.#mayHaveMissed(each)))
       add(job.policy.job, fixedScopeOf(job));
-    for (const { job, scope } of await context.store.owed(limitOf(context))) add(job, scope);
+    const names = registered.all.map(({ policy }) => policy.job);
+    for (const { job, scope } of await context.store.owed(names, limitOf(context))) add(job, scope);
     return units;
   }
 

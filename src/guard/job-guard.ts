@@ -22,7 +22,7 @@ import { JobDefaults } from './job-defaults';
 import type { JobGuardOptions, WrapOptions } from './job-guard-options';
 import { logEvents } from './logger';
 import { OncePerJobs, type GuardedCall } from './once-per-jobs';
-import type { JobRegistration } from './registered-jobs';
+import type { DroppedJob, JobRegistration } from './registered-jobs';
 import { SlotRuns } from './slot-runs';
 import { wrappedTask } from './wrapped-task';
 
@@ -172,6 +172,21 @@ export class JobGuard {
    */
   check(configuration: GuardConfiguration): void {
     this.#checked(configuration);
+  }
+
+  /**
+   * For integrations: reports the ticks that a scheduler has dropped in one stall. `runDue` retries those of registered
+   * once-per jobs.
+   */
+  dropTicks({ configuration, call }: DroppedJob, ticks: readonly Date[], error: Error): void {
+    if (this.isClosing) return;
+    const { name, oncePer } = configuration;
+    const lock = this.#defaults.complete(configuration);
+    const isKept = ticks.map(
+      (scheduledAt) => oncePer && this.#oncePer?.keepDropped({ ...lock, oncePer, scheduledAt }, call),
+    );
+    const [scheduledAt] = ticks;
+    this.#events.emit('lock:failed', { name, scheduledAt, isAskedAgain: isKept.includes(true), error });
   }
 
   /** @returns a function that removes the listener */

@@ -1,4 +1,5 @@
 import { InvalidLockConfigurationError } from '../core';
+import { processState } from '../core/process-state';
 import type { GuardConfiguration } from './job-configuration';
 import type { JobGuard } from './job-guard';
 
@@ -9,7 +10,7 @@ export interface LockPlace {
   readonly configuration: GuardConfiguration;
 }
 
-const placesOf = new WeakMap<JobGuard, ReadonlyMap<string, LockPlace>>();
+const placesOf = processState('lock-places', () => new WeakMap<JobGuard, ReadonlyMap<string, LockPlace>>());
 
 /**
  * Checks the locks of tasks that are to be made with this guard.

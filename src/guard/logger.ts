@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import type { CronlatchEvents, EventHub, EventName, RunIdentity } from '../core';
+import { logLine } from './log-line';
 
 /** Where lines go. `console` is one. */
 export interface Logger {
@@ -44,9 +45,9 @@ function lineOf(name: keyof typeof REPORTED, event: CronlatchEvents[keyof typeof
     parts.push(`(scheduled at ${event.scheduledAt.toISOString()})`);
   if ('run' in event && event.run !== undefined) parts.push(describeRun(event.run));
   const said = 'message' in event ? event.message : MEANINGS[name] + whatFollows(event);
-  const stop = said.endsWith('.') ? '' : '.';
+  const stop = /[.?;]$/.test(said) ? '' : '.';
   const why = 'error' in event && event.error !== undefined ? ` Cause: ${describe(event.error)}` : '';
-  return oneLine(`${parts.join(' ')}: ${said}${stop}${why}`);
+  return logLine(`${parts.join(' ')}: ${said}${stop}${why}`);
 }
 
 function describeRun({ job, scope, periodKey, attempt }: RunIdentity): string {
@@ -61,12 +62,9 @@ function whatFollows(event: object): string {
 }
 
 function describe(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : inspect(error, { depth: 1 });
-}
-
-function oneLine(text: string): string {
-  return text
-    .split(/[\r\n\u2028\u2029]+/)
-    .map((line) => line.trim())
-    .join(' ');
+  try {
+    return error instanceof Error ? `${error.name}: ${error.message}` : inspect(error, { depth: 1 });
+  } catch {
+    return 'an error that cannot be read';
+  }
 }

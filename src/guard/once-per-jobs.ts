@@ -10,6 +10,8 @@ import { checkScopeName } from '../ledger/job-policy';
 import type { LedgerContext } from '../ledger/ledger-context';
 import { OncePerExecutor } from '../ledger/once-per-executor';
 import { newReport, type OncePerRequest, type Report } from '../ledger/once-per-request';
+import { hostTime } from '../ledger/which-instant';
+import type { OpenInvocation } from './invocation';
 import { policyOf, type GuardConfiguration, type JobConfiguration } from './job-configuration';
 import { RegisteredJobs, type RegisteredJob } from './registered-jobs';
 import { UnansweredTicks } from './unanswered-ticks';
@@ -25,6 +27,8 @@ export interface GuardedCall<T> {
   readonly args: readonly unknown[];
   /** The handler with other arguments, for a run that is brought back. */
   readonly call: (args: readonly unknown[]) => LockedTask<unknown>;
+  /** Where the scheduled time comes from; it counts for one call per job and scope. */
+  readonly invocation?: OpenInvocation | undefined;
 }
 
 /** The once-per jobs of one guard: their calls, those that can be brought back, and the ticks that were not answered. */
@@ -48,11 +52,29 @@ export class OncePerJobs {
   #tickOf<T>(configuration: OncePerJobConfiguration, call: GuardedCall<T>): OncePerRequest<T> {
     const { at, scheduledAt, ...lock } = configuration;
     try {
-      return { ...this.#requestOf(lock, call, call.args), at, scheduledAt, purpose: 'tick' };
+      const request = this.#requestOf(lock, call, call.args);
+      const isFirst = call.invocation?.serve(request.policy.job, request.scope) ?? true;
+      const heard = hostTime(this.context.clock);
+      return { ...request, at, scheduledAt: isFirst ? scheduledAt : undefined, heard, purpose: 'tick' };
     } catch (error) {
       const { name } = lock;
       this.context.events.emit('lock:failed', { name, scheduledAt, isAskedAgain: false, error });
       throw error;
+    }
+  }
+
+  /**
+   * Keeps a tick that its scheduler has dropped, like one that was not answered.
+   *
+   * @returns whether it is retried: the job is registered, and its scope is known
+   */
+  keepDropped(configuration: OncePerJobConfiguration, call: GuardedCall<unknown>['call']): boolean {
+    try {
+      const request = this.#tickOf(configuration, { task: call([]), args: [], call });
+      if (request.isAskedAgain) this.#keep(request);
+      return request.isAskedAgain;
+    } catch {
+      return false; // An event has reported it.
     }
   }
 
@@ -76,11 +98,10 @@ export class OncePerJobs {
   }
 
   #keep(request: OncePerRequest<unknown>): void {
-    const { clock, events } = this.context;
-    if (this.unanswered.keep(request, new Date(clock.wallMs()))) return;
+    if (this.unanswered.keep(request)) return;
     const message =
       'More than 1,000 ticks wait to be asked again: the oldest is dropped, and its period is a gap.';
-    events.emit('guard:warning', { message });
+    this.context.events.emit('guard:warning', { message });
   }
 
   #requestOf<T>(

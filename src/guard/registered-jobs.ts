@@ -13,6 +13,9 @@ export interface JobRegistration {
   readonly isReady?: (() => boolean) | undefined;
 }
 
+/** A handler whose scheduler has dropped ticks. */
+export type DroppedJob = Pick<JobRegistration, 'configuration' | 'call'>;
+
 /** A once-per job that can be brought back without a tick. */
 export interface RegisteredJob extends JobRegistration {
   readonly policy: JobPolicy;

@@ -1,5 +1,6 @@
 import type { OncePerRequest } from '../ledger/once-per-request';
 import { periodAt } from '../ledger/period';
+import type { HostTime } from '../ledger/which-instant';
 
 /** The oldest are dropped beyond this. */
 const MOST_KEPT = 1000;
@@ -8,16 +9,12 @@ const MOST_KEPT = 1000;
 export class UnansweredTicks {
   readonly #ticks = new Map<string, OncePerRequest<unknown>>();
 
-  /**
-   * @param hostNow when this host heard of it, where nothing else is known
-   * @returns `false` when an older one had to be dropped
-   */
-  keep(request: OncePerRequest<unknown>, hostNow: Date): boolean {
-    const { policy, scope, at, scheduledAt } = request;
-    const { heardAt = hostNow } = request;
-    const { key } = periodAt(at ?? scheduledAt ?? heardAt, policy.period);
-    const kept = JSON.stringify([policy.job, scope, key]);
-    if (!this.#ticks.has(kept)) this.#ticks.set(kept, { ...request, heardAt, purpose: 'again' });
+  /** @returns `false` when an older one had to be dropped */
+  keep(request: OncePerRequest<unknown>): boolean {
+    const { policy, scope, at, scheduledAt, heard } = request;
+    const { key } = periodAt(at ?? scheduledAt ?? new Date(heard?.wallMs ?? 0), policy.period);
+    const kept = JSON.stringify([policy.job, scope, key, at ?? clockSetting(heard)]);
+    if (!this.#ticks.has(kept)) this.#ticks.set(kept, { ...request, purpose: 'again' });
     if (this.#ticks.size <= MOST_KEPT) return true;
     const [oldest = ''] = this.#ticks.keys();
     this.#ticks.delete(oldest);
@@ -34,4 +31,9 @@ export class UnansweredTicks {
   get all(): readonly OncePerRequest<unknown>[] {
     return [...this.#ticks.values()];
   }
+}
+
+/** Which minute the wall clock showed when the monotonic one began: a clock that was set may put two days into one period. */
+function clockSetting(heard: HostTime | undefined): number | undefined {
+  return heard && Math.round((heard.wallMs - heard.monotonicMs) / 60_000);
 }

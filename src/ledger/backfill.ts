@@ -4,6 +4,7 @@ import { startOfDayMs, checkDayRule } from './business-date';
 import { dayOf } from './calendar-date';
 import { calendarPeriodsOf, type JobPolicy } from './job-policy';
 import { periodAt, periodsBetween, type CalendarPeriod } from './period';
+import { scopeOf } from './run-name';
 import { limitOf, type StoreContext } from './store-statements';
 
 export interface BackfillRange {
@@ -12,7 +13,7 @@ export interface BackfillRange {
   /** The last business date. */
   readonly to: string;
   readonly scope?: string | undefined;
-  /** Also periods before the oldest run that is kept: they may have been run and purged. Default `false`. */
+  /** Also periods of which nothing is known any more: they may have been run and purged. Default `false`. */
   readonly force?: boolean | undefined;
 }
 
@@ -32,6 +33,7 @@ export async function backfill(
   policy: JobPolicy,
   { from, to, scope = '', force = false }: BackfillRange,
 ): Promise<BackfillResult> {
+  scopeOf(scope);
   const periods = calendarPeriodsOf(policy);
   const { job } = policy;
   if (periods === undefined)
@@ -66,7 +68,7 @@ function refuseUnknown(job: string, first: Date | undefined): never {
   const known =
     first === undefined
       ? 'nothing is recorded of it'
-      : `its oldest run is of the period from ${first.toISOString()}`;
+      : `its runs are only known from ${first.toISOString()} on`;
   throw new InvalidLockUseError(
     `Job '${job}' cannot be backfilled so far back: ${known}, so that earlier periods may have been run and purged, or never been meant. Say force: true if they are to be run.`,
   );

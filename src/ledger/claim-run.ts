@@ -1,7 +1,14 @@
-import { LockStorageError, type Lock } from '../core';
+import {
+  LockLostError,
+  LockStorageError,
+  SchemaMismatchError,
+  type Lock,
+  type StatementOptions,
+} from '../core';
 import { decideClaim, type Claimant, type ClaimVerdict } from './decide-claim';
 import type { JobPolicy } from './job-policy';
 import type { RunKey, RunPeriod } from './run';
+import type { Decision } from './run-store';
 import { limitOf, pauseAfter, type StoreContext } from './store-statements';
 
 export interface ClaimRequest extends RunKey, RunPeriod {
@@ -30,6 +37,7 @@ export async function claimRun(context: StoreContext, request: ClaimRequest): Pr
   const { policy, lock } = request;
   const claimant = claimantOf(request);
   let isNew = request.isNew;
+  let mayBeOurs = false;
   for (let tries = 1; ; tries += 1) {
     lock.signal.throwIfAborted();
     try {
@@ -40,21 +48,33 @@ export async function claimRun(context: StoreContext, request: ClaimRequest): Pr
       }
       const verdict = await context.store.change(
         request,
-        (found) => decideClaim(found, claimant, policy),
-        limitOf(context),
+        (found) => whileHeld(lock, decideClaim(found, claimant, policy)),
+        limitWithin(context, lock),
       );
       if (verdict.kind !== 'absent') return verdict;
       isNew = true; // It was deleted meanwhile, or the insert has not arrived.
       if (tries >= MOST_TRIES)
         throw new LockStorageError(`The row of ${describeRun(request)} comes and goes.`);
     } catch (error) {
-      const mayPass = error instanceof LockStorageError && error.outcome !== 'nothing-ran';
-      if (!mayPass || tries >= MOST_TRIES) throw error;
+      if (!(error instanceof LockStorageError) || error instanceof SchemaMismatchError) throw error;
+      mayBeOurs ||= error.outcome === 'unknown';
+      const mayPass = mayBeOurs || error.outcome !== 'nothing-ran';
+      if (!mayPass || tries >= MOST_TRIES) throw mayBeOurs ? unknownOutcome(error) : error;
       // The row is looked at before anything is inserted again.
       isNew = false;
       await pauseAfter(context, tries);
     }
   }
+}
+
+/** The last statement may not have run, but an earlier one may have. */
+function unknownOutcome(error: LockStorageError): LockStorageError {
+  if (error.outcome === 'unknown') return error;
+  return new LockStorageError(error.message, {
+    outcome: 'unknown',
+    driverCode: error.driverCode,
+    cause: error,
+  });
 }
 
 function claimantOf({ claimedBy, isHere, lock, lockId, leaseMs }: ClaimRequest): Claimant {
@@ -63,11 +83,34 @@ function claimantOf({ claimedBy, isHere, lock, lockId, leaseMs }: ClaimRequest):
 
 async function insertRun(
   context: StoreContext,
-  { job, scope, periodKey, periodStart, periodEnd, timeZone }: ClaimRequest,
+  { job, scope, periodKey, periodStart, periodEnd, timeZone, lock }: ClaimRequest,
   started: Claimant,
 ): Promise<boolean> {
   const run = { job, scope, periodKey, periodStart, periodEnd, timeZone };
-  return await context.store.insert({ ...run, state: 'running', started }, limitOf(context));
+  return await context.store.insert({ ...run, state: 'running', started }, limitWithin(context, lock));
+}
+
+/**
+ * The claim may have waited longer than its lease lasts, and another holder of the lock may run. Under the lock on the
+ * row, nobody can take the run over between this look and the write.
+ *
+ * @throws LockLostError when something would be written after the lease has ended
+ */
+function whileHeld<T>(lock: Lock, decision: Decision<T>): Decision<T> {
+  if (decision.write !== undefined) heldForMs(lock);
+  return decision;
+}
+
+/** Nobody needs the claim once the lease has ended. */
+function limitWithin(context: StoreContext, lock: Lock): StatementOptions {
+  return { timeoutMs: Math.min(limitOf(context).timeoutMs, heldForMs(lock)) };
+}
+
+function heldForMs(lock: Lock): number {
+  const remainingMs = lock.remainingMs();
+  if (remainingMs > 0) return remainingMs;
+  lock.signal.throwIfAborted();
+  throw new LockLostError(`The lease of lock '${lock.name}' ended before its run was claimed.`);
 }
 
 /** For messages. */

@@ -106,11 +106,11 @@ function startIfDue(found: FoundRun, claimant: Claimant, policy: Policy): Decisi
 
 function replaceLost(found: FoundRun, claimant: Claimant, policy: Policy): Decision<ClaimVerdict> {
   const { run, now } = found;
+  const events = [lostEventOf(run)];
   if (policy.onCrash === 'hold') {
     const write: Run = { ...run, state: 'interrupted', reason: 'crashed', finishedAt: now };
-    return { value: { kind: 'refused', reason: 'interrupted', lost: run }, write };
+    return { value: { kind: 'refused', reason: 'interrupted', lost: run }, write, events };
   }
-  const events = [lostEventOf(run)];
   if (whatIsSpent(found, policy) !== undefined) {
     const write: Run = {
       ...run,

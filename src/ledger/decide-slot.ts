@@ -1,3 +1,4 @@
+import { lostEventOf } from './decide-claim';
 import { isOurs } from './decide-outcome';
 import type { Claim, Run } from './run';
 import type { Decision, FoundRun } from './run-store';
@@ -34,7 +35,8 @@ export function decideLapsed(
   if (found === undefined || !isLapsed(found.run, found.now) || found.run.claimedBy !== claimedBy)
     return { value: undefined };
   const { run, now } = found;
-  return { value: run, write: { ...run, state: 'interrupted', reason: 'crashed', finishedAt: now } };
+  const write: Run = { ...run, state: 'interrupted', reason: 'crashed', finishedAt: now };
+  return { value: run, write, events: [lostEventOf(run)] };
 }
 
 export function isLapsed({ state, leaseUntil }: Pick<Run, 'state' | 'leaseUntil'>, now: Date): boolean {

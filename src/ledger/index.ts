@@ -48,17 +48,20 @@ export type { RetryOptions } from './retry-policy';
 export type { Claim, Run, RunEvent, RunEventKind, RunKey, RunPeriod, RunSummary } from './run';
 export type { CurrentRun } from './run-context';
 export { currentRun } from './run-context';
-export type { RunLedgerOptions, RunName } from './run-ledger';
+export type { RunLedgerOptions } from './run-ledger';
 export { RunLedger } from './run-ledger';
+export type { RunName } from './run-name';
 export type { RunState } from './run-state';
 export type {
   Decision,
   FoundRun,
   NewRun,
   NewRunEvent,
-  OwedRun,
+  OwedScope,
   Peek,
   PeekRequest,
+  PurgeRequest,
+  PurgeStep,
   RunQuery,
   RunStore,
 } from './run-store';

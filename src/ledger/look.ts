@@ -7,7 +7,7 @@ import type { Peek } from './run-store';
 import { limitOf, type StoreContext } from './store-statements';
 import { skippedKeys } from './skipped-keys';
 import { unansweredPeriods } from './unanswered-periods';
-import { isJustBefore, whichInstant } from './which-instant';
+import { hostTime, isJustBefore, skewWhenHeard, whichInstant, type HostTime } from './which-instant';
 
 export interface LookRequest {
   readonly policy: JobPolicy;
@@ -15,8 +15,8 @@ export interface LookRequest {
   /** Names the period, whatever the time. */
   readonly at?: Date | undefined;
   readonly scheduledAt?: Date | undefined;
-  /** When this host heard of a tick whose scheduled instant it does not know. */
-  readonly heardAt?: Date | undefined;
+  /** When this host heard of a tick that is asked again. */
+  readonly heard?: HostTime | undefined;
   /** `'owed'`: there is no tick, whose instant somebody might have known. */
   readonly purpose?: 'tick' | 'again' | 'owed' | undefined;
 }
@@ -45,7 +45,9 @@ const MOST_LOOKS = 3;
  * @throws InvalidLockConfigurationError when a key function throws, or returns what cannot be a key
  */
 export async function look(context: StoreContext, request: LookRequest): Promise<Sight> {
-  const { policy, scope, at, scheduledAt = request.heardAt } = request;
+  const { policy, scope, at } = request;
+  const heard = request.purpose === 'again' ? request.heard : undefined;
+  const scheduledAt = request.scheduledAt ?? (heard && new Date(heard.wallMs));
   // What the host's clock alone has told is always corrected by how wrong that clock is.
   const maxSkewMs = request.scheduledAt === undefined ? 0 : policy.maxSkewMs;
   const { clock, store } = context;
@@ -56,7 +58,8 @@ export async function look(context: StoreContext, request: LookRequest): Promise
     const beforeMs = clock.wallMs();
     const peek = await store.peek({ job: policy.job, scope, periodKey, since }, limitOf(context));
     const { now } = peek;
-    const skewMs = (beforeMs + clock.wallMs()) / 2 - now.getTime();
+    const nowSkewMs = (beforeMs + clock.wallMs()) / 2 - now.getTime();
+    const skewMs = heard === undefined ? nowSkewMs : skewWhenHeard(heard, hostTime(clock), nowSkewMs);
     const { instant, warning } = at
       ? { instant: at, warning: undefined }
       : whichInstant({ scheduledAt, now, skewMs, maxSkewMs });

@@ -1,10 +1,5 @@
-import {
-  currentLock,
-  LockStorageError,
-  type LockingTaskExecutor,
-  type LockProvider,
-  type TaskResult,
-} from '../core';
+import { LockStorageError, type LockingTaskExecutor, type LockProvider, type TaskResult } from '../core';
+import { activeContexts } from '../core/lock-context';
 import { HeldPeriods } from './held-periods';
 import type { LedgerContext } from './ledger-context';
 import { look, type Sight } from './look';
@@ -64,14 +59,18 @@ export class OncePerExecutor {
     return plan.own.kind === 'refused' ? { executed: false, reason: plan.own.reason } : result;
   }
 
+  /** A run whose lease is over has no inside: its job is asked for afresh, and is refused here. */
   #insideItself<T>({ policy, scope, at, task }: OncePerRequest<T>): Promise<TaskResult<T>> | undefined {
     const run = currentContext();
-    const lock = currentLock();
-    if (run === undefined || run.isSettled || lock === undefined) return undefined;
+    if (run === undefined || run.isSettled) return undefined;
     if (run.ledger?.store !== this.context.store || run.job !== policy.job || run.scope !== scope)
       return undefined;
     if (at !== undefined && periodAt(at, policy.period).key !== run.periodKey) return undefined;
-    return Promise.resolve(task(lock)).then((value) => ({ executed: true, value }));
+    for (const lease of activeContexts()) {
+      if (run.isUnder(lease.lock))
+        return lease.nest(async (lock) => ({ executed: true, value: await task(lock) }));
+    }
+    return undefined;
   }
 
   async #look<T>(request: OncePerRequest<T>, report: Report): Promise<Sight> {

@@ -1,6 +1,7 @@
 import type { LockConfiguration, LockedTask } from '../core';
 import type { JobPolicy } from './job-policy';
 import type { RunKey } from './run';
+import type { HostTime } from './which-instant';
 
 /** One call of a job that runs once per period. */
 export interface OncePerRequest<T> {
@@ -15,8 +16,8 @@ export interface OncePerRequest<T> {
   /** Decides the period, whatever the time; and nothing else is brought back then. */
   readonly at?: Date | undefined;
   readonly scheduledAt?: Date | undefined;
-  /** When this host heard of a tick whose scheduled instant it does not know. */
-  readonly heardAt?: Date | undefined;
+  /** When this host heard of a tick. */
+  readonly heard?: HostTime | undefined;
   /** When the tick is not answered, it is asked again. */
   readonly isAskedAgain: boolean;
 }

@@ -9,14 +9,19 @@ export interface OperatorAct {
   readonly reason: string;
 }
 
-/** @throws InvalidLockUseError for what nobody could answer for later */
-export function checkAct({ actor, reason }: OperatorAct): void {
+/** @throws InvalidLockUseError for what nobody could answer for later, and what not every database keeps */
+export function checkAct({ actor, reason }: Partial<OperatorAct> = {}): void {
   checkText('actor', actor, 200);
   checkText('reason', reason, 2000);
 }
 
 function checkText(what: string, text: unknown, longest: number): void {
-  if (typeof text === 'string' && text.trim() !== '' && Array.from(text).length <= longest) return;
+  if (typeof text === 'string' && text.trim() !== '' && Array.from(text).length <= longest) {
+    if (!text.includes('\0') && text.isWellFormed()) return;
+    throw new InvalidLockUseError(
+      `${what} is ${describeValue(text)}: it contains U+0000 or half a surrogate pair, which not every database keeps. Remove it.`,
+    );
+  }
   throw new InvalidLockUseError(
     `${what} is ${describeValue(text)}: an operator's act says who did it and why, in 1 to ${longest} characters.`,
   );

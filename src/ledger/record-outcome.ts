@@ -59,12 +59,13 @@ function giveUpAtMs({ clock }: StoreContext, remainingMs: number): number {
   return clock.monotonicMs() + Math.max(LEAST_PATIENCE_MS, remainingMs);
 }
 
-export function claimLost(claim: Claim, stands: Run | undefined): ClaimLostError {
+export function claimLost(claim: Claim, stands: Run | undefined, options?: ErrorOptions): ClaimLostError {
   const now =
     stands === undefined
       ? 'its row is gone'
       : `it stands as ${stands.state}, generation ${stands.generation}, attempt ${stands.attempt}`;
   return new ClaimLostError(
     `Attempt ${claim.attempt} of ${describeRun(claim)} does not count any more: ${now}. If its effects were not in inRunTransaction(), they may be made twice.`,
+    options,
   );
 }

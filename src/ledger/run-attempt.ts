@@ -1,10 +1,12 @@
 import { ClaimLostError, type HeldLock, type Lock, type LockedTask } from '../core';
 import { refuseUnawaitable } from '../core/handler-result';
 import type { WhatFollows } from '../core/locking-task-executor';
+import { afterExtensions } from '../core/run-lock';
 import { describeRun } from './claim-run';
 import type { Outcome } from './decide-outcome';
 import type { JobPolicy } from './job-policy';
 import { keptResult } from './kept-result';
+import { LeaseInRow } from './lease-in-row';
 import type { LedgerContext } from './ledger-context';
 import { claimLost, isCompletedBy, recordOutcome, type Patience } from './record-outcome';
 import { identityOf } from './run';
@@ -16,6 +18,8 @@ export interface Attempt<T> {
   readonly task: LockedTask<T>;
   readonly run: RunContext;
   readonly policy: JobPolicy;
+  /** Monotonic: the row holds this end of the lease, or a later one. */
+  readonly leaseUntilMs: number;
   /** Aborted when a guard that closes does not wait for it any more: the store may be closed, too. */
   readonly ended: Pick<AbortSignal, 'aborted'>;
 }
@@ -29,7 +33,7 @@ export interface Attempt<T> {
  */
 export async function runAttempt<T>(
   context: LedgerContext,
-  { held, task, run, policy, ended }: Attempt<T>,
+  { held, task, run, policy, leaseUntilMs, ended }: Attempt<T>,
 ): Promise<T> {
   let following: WhatFollows = {};
   const patience = (): Patience => ({ remainingMs: run.remainingMs(), ended });
@@ -95,9 +99,15 @@ export async function runAttempt<T>(
     }
   };
 
-  return await held.execute(recorded, {
-    run: identityOf(run),
-    skipped: () => run.decided?.kind,
-    whatFollows: () => following,
-  });
+  const lease = new LeaseInRow(context, run, leaseUntilMs);
+  const stopCovering = afterExtensions(held.lock, (lock) => lease.cover(lock));
+  try {
+    return await held.execute(recorded, {
+      run: identityOf(run),
+      skipped: () => run.decided?.kind,
+      whatFollows: () => following,
+    });
+  } finally {
+    stopCovering();
+  }
 }

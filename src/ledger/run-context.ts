@@ -28,7 +28,10 @@ export interface CurrentRun {
   /** Aborts when the lease is lost, and when the guard closes and asks its jobs to stop. */
   readonly signal: AbortSignal;
   readonly fencingToken: number | undefined;
-  /** `job/scope/period/generation`: the same for every attempt. For whoever must recognise a repeated request. */
+  /**
+   * `job/scope/period/generation`: the same for every attempt, and for no other run. For whoever must recognise a
+   * repeated request. A `/` within a part is `%2F`, and a `%` is `%25`.
+   */
   readonly idempotencyKey: string;
   /**
    * Nothing has been done yet, and somebody else is to do it: when the handler settles, the attempt is refunded and the
@@ -108,7 +111,8 @@ export class RunContext implements CurrentRun {
     return this.#options.lock.fencingToken;
   }
   get idempotencyKey(): string {
-    return `${this.job}/${this.scope}/${this.periodKey}/${this.generation}`;
+    const parts = [this.job, this.scope, this.periodKey].map(withoutSlashes);
+    return `${parts.join('/')}/${this.generation}`;
   }
 
   giveBack(): void {
@@ -119,6 +123,10 @@ export class RunContext implements CurrentRun {
   skip(reason: string): void {
     this.#refuseIfOver('skip()');
     this.#decided = { kind: 'skipped', reason: storedText(String(reason)) };
+  }
+
+  isUnder(lock: Lock): boolean {
+    return lock === this.#options.lock;
   }
 
   /** How long the attempt's lease can be trusted. */
@@ -173,6 +181,11 @@ export class RunContext implements CurrentRun {
     if (this.#settled)
       throw new InvalidLockUseError(`${caller}: the handler of the run ${run} has settled already.`);
   }
+}
+
+/** Other characters stay: a retry after an upgrade must have the key of the attempt before it. */
+function withoutSlashes(part: string): string {
+  return part.replace(/[%/]/g, encodeURIComponent);
 }
 
 const storage = processState('run-context', () => new AsyncLocalStorage<RunContext | undefined>());

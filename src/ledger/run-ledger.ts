@@ -10,14 +10,13 @@ import { notRegistered } from './not-registered';
 import { checkAct, type OperatorAct } from './operator-act';
 import { periodAt, type CalendarPeriod } from './period';
 import { periodOfKey } from './period-of-key';
-import type { Run, RunEvent, RunKey } from './run';
+import { purgeRuns } from './purge-runs';
+import type { Run, RunEvent } from './run';
+import { checkJob, checkQuery, keyOf, scopeOf, type RunName } from './run-name';
 import type { Decision, FoundRun, RunQuery } from './run-store';
 import { skippedKeys } from './skipped-keys';
 import { limitOf } from './store-statements';
 import { unansweredPeriods } from './unanswered-periods';
-
-/** Names a run; without a scope, that of a job that is not divided. */
-export type RunName = Omit<RunKey, 'scope'> & { readonly scope?: string | undefined };
 
 export interface RunLedgerOptions {
   readonly context: LedgerContext;
@@ -29,7 +28,6 @@ export interface RunLedgerOptions {
 
 /** At most, where nothing else is said. */
 const LISTED = 100;
-const PURGED_AT_ONCE = 500;
 /** How long runs may be kept at most: a century. */
 const LONGEST_KEPT_DAYS = 36_500;
 
@@ -37,13 +35,19 @@ const LONGEST_KEPT_DAYS = 36_500;
 export class RunLedger {
   constructor(private readonly options: RunLedgerOptions) {}
 
+  /** @throws InvalidLockConfigurationError, as all others, for a name that lacks a part, or that no run can have */
   async get(name: RunName): Promise<Run | undefined> {
     const [run] = await this.list({ ...keyOf(name), limit: 1 });
     return run;
   }
 
-  /** The newest period first, 100 at most, unless told otherwise. */
+  /**
+   * The newest period first, 100 at most, unless told otherwise.
+   *
+   * @throws InvalidLockConfigurationError also for a condition that is `undefined`: leave it out for runs of every kind
+   */
   async list(query: Partial<RunQuery> = {}): Promise<readonly Run[]> {
+    checkQuery(query);
     const { context } = this.options;
     const { order = 'newest-first', limit = LISTED } = query;
     return await context.store.find({ ...query, order, limit }, limitOf(context));
@@ -54,7 +58,8 @@ export class RunLedger {
     job: string,
     { scope = '' }: { readonly scope?: string | undefined } = {},
   ): Promise<Run | undefined> {
-    const [run] = await this.list({ job, scope, limit: 1 });
+    checkJob(job);
+    const [run] = await this.list({ job, scope: scopeOf(scope), limit: 1 });
     return run;
   }
 
@@ -75,6 +80,7 @@ export class RunLedger {
     { scope = '', from }: { readonly scope?: string | undefined; readonly from?: Date | undefined } = {},
   ): Promise<readonly CalendarPeriod[]> {
     const { context } = this.options;
+    scopeOf(scope);
     const policy = this.#policyOf(job);
     const periods = calendarPeriodsOf(policy);
     if (periods === undefined)
@@ -115,7 +121,7 @@ export class RunLedger {
     job: string,
     { at, scope = '' }: { readonly at?: Date | undefined; readonly scope?: string | undefined } = {},
   ): Promise<Explanation> {
-    return await explain(this.options.context, this.#policyOf(job), { scope, at });
+    return await explain(this.options.context, this.#policyOf(job), { scope: scopeOf(scope), at });
   }
 
   /**
@@ -170,22 +176,20 @@ export class RunLedger {
 
   /**
    * Deletes runs that are over, with their history: older than that, and than any registered job catches up. The newest
-   * of a job and scope stays, and so does whatever is not over.
+   * run of each job and scope stays, and so does every run that is not over or that another transaction has locked. A
+   * purged period never counts as missed afterwards.
+   *
+   * It deletes in short transactions, so that jobs run meanwhile: a million runs take minutes.
    *
    * @param request.olderThan up to 36,500 days
    * @returns how many were deleted
+   * @throws LockStorageError when the store keeps failing: what was deleted until then stays deleted
    */
   async purge({ olderThan }: { readonly olderThan: Duration }): Promise<number> {
     const { context, longestWindowMs } = this.options;
     const keptMs = parsePositiveDuration(olderThan, 'olderThan of purge', LONGEST_KEPT_DAYS);
     const olderThanMs = Math.max(keptMs, longestWindowMs());
-    let deleted = 0;
-    for (;;) {
-      const request = { olderThanMs, limit: PURGED_AT_ONCE };
-      const batch = await context.store.purge(request, limitOf(context));
-      deleted += batch;
-      if (batch < PURGED_AT_ONCE) return deleted;
-    }
+    return await purgeRuns(context, olderThanMs);
   }
 
   async #change(
@@ -217,8 +221,4 @@ function remedyOf({ from, isSlot }: Extract<ActVerdict, { kind: 'refused' }>, do
   if (done !== 'made again') return '';
   if (from === 'absent') return ' guard.backfill makes runs of days that have none.';
   return from === 'completed' || from === 'running' ? ' Say force: true if that is meant.' : '';
-}
-
-function keyOf({ job, scope = '', periodKey }: RunName): RunKey {
-  return { job, scope, periodKey };
 }

@@ -48,8 +48,26 @@ export interface Peek {
   readonly now: Date;
   /** The run that was asked about, those that are due or running, and those since: each once, in no order. */
   readonly runs: readonly RunSummary[];
-  /** Where the earliest recorded period of the job and scope begins. */
+  /**
+   * No period that begins before then counts as missed. It is where the newest period since `since` begins whose run
+   * bears a `purged` event; without one, where the earliest recorded period of the job and scope begins.
+   */
   readonly firstPeriodStart: Date | undefined;
+}
+
+export interface PurgeRequest {
+  /** Only runs whose period ended longer ago than this, and which were last written longer ago. */
+  readonly olderThanMs: number;
+  /** How many runs one step deletes at most. */
+  readonly limit: number;
+  /** `next` of the previous step. Left out for the first step. */
+  readonly from?: unknown;
+}
+
+export interface PurgeStep {
+  readonly deleted: number;
+  /** Where the next step continues, for the same store only. `undefined`: there is nothing left to look at. */
+  readonly next?: unknown;
 }
 
 export interface RunQuery {
@@ -64,8 +82,8 @@ export interface RunQuery {
   readonly limit: number;
 }
 
-/** A run that waits for somebody: it is due, or its row says that it runs. */
-export type OwedRun = RunKey & Pick<RunSummary, 'state'>;
+/** A job and scope of which a run is due, or runs according to its row. */
+export type OwedScope = Pick<RunKey, 'job' | 'scope'>;
 
 /**
  * A store of runs. Each method is one atomic step, committed when its promise resolves, outside any transaction of the
@@ -79,8 +97,11 @@ export interface RunStore {
   readonly id: string;
   /** One plain read. */
   peek(request: PeekRequest, options: StatementOptions): Promise<Peek>;
-  /** One plain read: of any job, the longest waiting first, at most 1,000. */
-  owed(options: StatementOptions): Promise<readonly OwedRun[]>;
+  /**
+   * One plain read of these jobs. Each job and scope is there once, however many of its runs wait; the one that has waited
+   * for the longest time comes first, at most 1,000.
+   */
+  owed(jobs: readonly string[], options: StatementOptions): Promise<readonly OwedScope[]>;
   /** @returns `false` when there is a row of that key: nothing was written */
   insert(run: NewRun, options: StatementOptions): Promise<boolean>;
   /**
@@ -105,13 +126,14 @@ export interface RunStore {
   /** The oldest first. */
   events(key: RunKey, options: StatementOptions): Promise<readonly RunEvent[]>;
   /**
-   * Deletes runs that are over (completed, skipped, or failed and not due again), with their events: whose period ended,
-   * and which were last written, longer ago than that. Never the newest of a job and scope; and only from its beginning
-   * on, up to the first period whose run has to stay: a day that was purged is never taken for one that was missed.
+   * One step of a purge. It deletes runs that are over (completed, skipped, or failed permanently), with their events.
+   * Of each job and scope, two runs always stay: the run of the newest period, and the newest run without a period. A run
+   * that another transaction has locked stays until the next purge.
    *
-   * @returns how many were deleted, `limit` at most
+   * The same transaction adds a `purged` event to the first remaining run behind the deleted ones, by the beginning of
+   * the period, so that no deleted period ever counts as missed. A step that fails has deleted nothing: send it again.
    */
-  purge(request: { olderThanMs: number; limit: number }, options: StatementOptions): Promise<number>;
+  purge(request: PurgeRequest, options: StatementOptions): Promise<PurgeStep>;
   /**
    * Looks at what the store keeps its runs in.
    *

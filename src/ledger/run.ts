@@ -50,9 +50,12 @@ export interface Run extends RunSummary {
   readonly error: string | undefined;
 }
 
-/** What the row cannot keep: an attempt that failed, was lost or was replaced, and every operator's act. */
+/**
+ * What the row cannot keep: an attempt that failed, was lost or was replaced, and every operator's act. `'purged'` marks
+ * the run after the last one that a purge deleted.
+ */
 export type RunEventKind =
-  'failed' | 'lost' | 'completed-late' | 'given-back' | 'rerun' | 'resolved' | 'skipped';
+  'failed' | 'lost' | 'completed-late' | 'given-back' | 'rerun' | 'resolved' | 'skipped' | 'purged';
 
 export interface RunEvent {
   readonly at: Date;

@@ -27,8 +27,44 @@ export function checkTimeZone(timeZone: string): void {
   formatterOf(timeZone);
 }
 
+/** What is looked up at once: a look at a year of hours would ask Intl tens of thousands of times. */
+const BLOCK_MS = 32 * 24 * 3_600_000;
+/** A look at a year of one zone takes twelve. */
+const MOST_BLOCKS = 5000;
+const LAST_MS = 8.64e15;
+const blocks = new Map<string, readonly OffsetStretch[]>();
+
 /** The stretches that make up the time from `fromMs` until `toMs`, in whole milliseconds. */
 export function offsetStretches(timeZone: string, fromMs: number, toMs: number): OffsetStretch[] {
+  const found: OffsetStretch[] = [];
+  for (let block = Math.floor(fromMs / BLOCK_MS); block * BLOCK_MS < toMs; block += 1)
+    for (const stretch of stretchesOfBlock(timeZone, block)) {
+      const part = {
+        ...stretch,
+        fromMs: Math.max(stretch.fromMs, fromMs),
+        toMs: Math.min(stretch.toMs, toMs),
+      };
+      const last = found.at(-1);
+      if (part.fromMs >= part.toMs) continue;
+      if (last?.offsetMs === part.offsetMs) found[found.length - 1] = { ...last, toMs: part.toMs };
+      else found.push(part);
+    }
+  return found;
+}
+
+function stretchesOfBlock(timeZone: string, block: number): readonly OffsetStretch[] {
+  const key = `${timeZone.toLowerCase()} ${block}`;
+  const known = blocks.get(key);
+  if (known !== undefined) return known;
+  if (blocks.size >= MOST_BLOCKS) blocks.clear();
+  // No Date lies further away, and Intl takes none.
+  const within = (ms: number): number => Math.max(-LAST_MS, Math.min(ms, LAST_MS + 1));
+  const stretches = probedStretches(timeZone, within(block * BLOCK_MS), within((block + 1) * BLOCK_MS));
+  blocks.set(key, stretches);
+  return stretches;
+}
+
+function probedStretches(timeZone: string, fromMs: number, toMs: number): OffsetStretch[] {
   const formatter = formatterOf(timeZone);
   const stretches: OffsetStretch[] = [];
   let offsetMs = offsetMsAt(formatter, fromMs);

@@ -1,5 +1,6 @@
 import {
   ClaimLostError,
+  LockStorageError,
   type HeldLock,
   type LockConfiguration,
   type LockedTask,
@@ -10,7 +11,7 @@ import {
 import { checkLockConfiguration } from '../core/lock-configuration';
 import { LONGEST_NAME_LENGTH } from '../core/lock-name';
 import { newOwner } from '../core/owner';
-import { claimRun, describeRun, type ClaimAnswer } from './claim-run';
+import { claimRun, describeRun, type ClaimAnswer, type ClaimRequest } from './claim-run';
 import { lockIdOf } from './lock-identity';
 import type { LedgerContext } from './ledger-context';
 import type { Sight } from './look';
@@ -21,6 +22,7 @@ import { recordOutcome } from './record-outcome';
 import { identityOf } from './run';
 import { runAttempt } from './run-attempt';
 import { RunContext } from './run-context';
+import { unclaimRun } from './unclaim-run';
 
 /** What is done while a lock is held. */
 export interface HeldTick<T> {
@@ -42,6 +44,9 @@ export interface Turn<T> {
   readonly scheduledAt?: Date | undefined;
   readonly task: LockedTask<T>;
 }
+
+/** How long a tick whose claim has no answer waits for one. */
+const LONGEST_UNCLAIM_MS = 60_000;
 
 /** Claims one period and runs it, and tells of what came in between. */
 export class Turns {
@@ -67,6 +72,7 @@ export class Turns {
   async #take<T, R>(tick: HeldTick<T>, turn: Turn<R>, claimedBy: string): Promise<TaskResult<R>> {
     const { held, request, report } = tick;
     const { period, task, scheduledAt, isCatchUp } = turn;
+    const leaseUntilMs = this.context.clock.monotonicMs() + longestLeaseMs(request.lock);
     const answer = await this.#claim(tick, turn, claimedBy);
     if (turn.isOwn) report.isAnswered = true;
     if (answer.kind === 'refused') return this.#refused(tick, period, answer);
@@ -83,22 +89,24 @@ export class Turns {
       this.context.events.emit('run:takenOver', { ...event, lostAttempt, lostClaim });
     }
     const ended = this.#endOf(held);
-    const value = await runAttempt(this.context, { held, task, run, policy: request.policy, ended });
+    const { policy } = request;
+    const value = await runAttempt(this.context, { held, task, run, policy, leaseUntilMs, ended });
     return { executed: true, value };
   }
 
   async #claim<T, R>({ held, request }: HeldTick<T>, turn: Turn<R>, claimedBy: string): Promise<ClaimAnswer> {
     const { policy, scope, lock } = request;
     const { key: periodKey, start: periodStart, end: periodEnd } = turn.period;
-    return await this.telling(request, async () => {
-      const answer = await claimRun(this.context, {
-        ...{ policy, job: policy.job, scope, periodKey, periodStart, periodEnd, timeZone: turn.timeZone },
-        ...{ claimedBy, isHere: (other) => this.#here.has(other) },
-        lock: held.lock,
-        lockId: lockIdOf(this.lockProvider, lock.name),
-        leaseMs: longestLeaseMs(lock),
-        isNew: turn.isNew,
-      });
+    const asked: ClaimRequest = {
+      ...{ policy, job: policy.job, scope, periodKey, periodStart, periodEnd, timeZone: turn.timeZone },
+      ...{ claimedBy, isHere: (other) => this.#here.has(other) },
+      lock: held.lock,
+      lockId: lockIdOf(this.lockProvider, lock.name),
+      leaseMs: longestLeaseMs(lock),
+      isNew: turn.isNew,
+    };
+    const claiming = this.telling(request, async () => {
+      const answer = await claimRun(this.context, asked);
       if (answer.kind === 'claimed' && held.lock.signal.aborted) {
         const patience = { remainingMs: 0, ended: this.#endOf(held) };
         await recordOutcome(this.context, answer.claim, { kind: 'given-back' }, patience);
@@ -106,6 +114,21 @@ export class Turns {
       }
       return answer;
     });
+    return await claiming.catch(async (error: unknown) => {
+      if (error instanceof LockStorageError && error.outcome === 'unknown') await this.#unclaim(asked, held);
+      throw error;
+    });
+  }
+
+  /** While the lock is held: nobody else takes the run for one whose holder vanished. */
+  async #unclaim(asked: ClaimRequest, held: HeldLock): Promise<void> {
+    try {
+      const forMs = Math.min(LONGEST_UNCLAIM_MS, held.lock.remainingMs());
+      await unclaimRun(this.context, asked, { forMs, ended: this.#endOf(held) });
+    } catch (error) {
+      const message = `It is not known whether ${describeRun(asked)} was claimed: if it was, the attempt counts as lost.`;
+      this.context.events.emit('guard:warning', { message, error });
+    }
   }
 
   #endOf({ lock: { name } }: HeldLock): Pick<AbortSignal, 'aborted'> {

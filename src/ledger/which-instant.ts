@@ -1,3 +1,5 @@
+import type { Clock } from '../core';
+
 export interface InstantQuestion {
   /** Of a tick, by the scheduler: the host's clock meant it. */
   readonly scheduledAt: Date | undefined;
@@ -6,6 +8,28 @@ export interface InstantQuestion {
   /** The host's wall clock less the database's. */
   readonly skewMs: number;
   readonly maxSkewMs: number;
+}
+
+/** A moment by the two clocks of this host. The wall clock may have been wrong then. */
+export interface HostTime {
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+}
+
+export function hostTime(clock: Pick<Clock, 'wallMs' | 'monotonicMs'>): HostTime {
+  return { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() };
+}
+
+/**
+ * By how much the host's wall clock was ahead of the database's when a tick was heard, which nobody could compare then.
+ * A wall clock that fell behind the monotonic one meanwhile was set back. One that ran ahead of it is trusted: a
+ * suspended machine looks the same, and its ticks must not move to the next period.
+ *
+ * @param nowSkewMs by how much it is ahead now
+ */
+export function skewWhenHeard(heard: HostTime, now: HostTime, nowSkewMs: number): number {
+  const setForwardMs = now.wallMs - heard.wallMs - (now.monotonicMs - heard.monotonicMs);
+  return nowSkewMs - Math.min(0, setForwardMs);
 }
 
 /**

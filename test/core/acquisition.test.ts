@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LockStorageError, type LockObserver } from 'cronlatch';
+import { LockStorageError, type LockObserver, type LockRecord } from 'cronlatch';
 import {
   contended,
   delayedBy,
   refusedConnection,
   replyLost,
   sendingLost,
+  sentLate,
   strangeError,
 } from '../support/faulty-accessor';
 import { JOB, lockBench, turn } from '../support/lock-bench';
@@ -127,6 +128,22 @@ void test('a statement that takes effect only after the release of the one that 
   assert.ok(await other.lock(JOB));
 });
 
+void test('F-41 a statement that takes effect only after its late release is found by the next look, and released', async () => {
+  const { accessor, provider, other, clock, drive } = lockBench();
+  await (await provider.lock(JOB))?.unlock();
+  const late = [1, 2, 3].map(() => sentLate(accessor, 'updateRecord'));
+  await assert.rejects(drive(provider.lock(JOB)));
+  clock.advance('5s');
+  await turn();
+  assert.equal(typeof (await late[2]?.arrive()), 'object');
+  assert.equal(await other.lock(JOB), undefined, 'granted to nobody');
+  const warnings: string[] = [];
+  const lock = await provider.lock(JOB, { warning: (message) => warnings.push(message) });
+  assert.ok(lock);
+  assert.match(warnings[0] ?? '', /^A delayed statement of this process took lock 'job' after /);
+  assert.equal(await lock.unlock(), true);
+});
+
 void test('a look that fails makes the tick an error: it is not known whether the lock is there', async () => {
   const { accessor, provider, drive, granted } = lockBench();
   await granted();
@@ -233,14 +250,111 @@ void test('a grant that arrives after its end is an error, keep-alive or not', a
   await assert.rejects(provider.lock({ ...JOB, keepAlive: true }), /granted so late/);
 });
 
-void test('a closed provider sends nothing later on', async () => {
-  const { accessor, provider, clock, drive } = lockBench();
-  accessor.fail('updateRecord', sendingLost, sendingLost, sendingLost);
+void test('F-96 a provider that closes frees a lock that was granted to nobody, and sends nothing later on', async () => {
+  const { accessor, provider, other, clock, drive } = lockBench();
+  accessor.fail('insertRecord', replyLost);
+  accessor.fail('find', ...Array.from({ length: 100 }, () => sendingLost));
   await assert.rejects(drive(provider.lock(JOB)));
-  await provider.close();
+  assert.equal(await other.lock(JOB), undefined, 'granted to nobody');
+  await drive(provider.close());
+  assert.ok(await other.lock(JOB));
   accessor.calls.length = 0;
   clock.advance('1m');
   assert.deepEqual(accessor.calls, []);
+});
+
+void test('a provider that closes waits until the store has given up what may still be granted', async () => {
+  const { accessor, provider, other, clock, drive } = lockBench();
+  const late = [1, 2, 3].map(() => sentLate(accessor, 'insertRecord'));
+  await assert.rejects(drive(provider.lock(JOB)));
+  const closing = provider.close();
+  await turn();
+  clock.advance('3s');
+  assert.ok(await late[2]?.arrive());
+  assert.equal(await other.lock(JOB), undefined, 'granted to nobody');
+  await drive(closing);
+  assert.ok(await other.lock(JOB));
+});
+
+void test('a provider that closes waits for a release that is under way', async () => {
+  const { accessor, provider, clock, drive } = lockBench();
+  accessor.fail('insertRecord', sendingLost, sendingLost, sendingLost);
+  await assert.rejects(drive(provider.lock(JOB)));
+  let isReleased = false;
+  accessor.fail('unlock', async (run) => {
+    await turn();
+    isReleased = true;
+    return await run();
+  });
+  clock.advance('5s');
+  await provider.close();
+  assert.equal(isReleased, true);
+});
+
+void test('a provider that closes does not wait for a store that is away', async () => {
+  const { accessor, provider, clock, drive } = lockBench();
+  accessor.fail('insertRecord', sendingLost, sendingLost, sendingLost);
+  await assert.rejects(drive(provider.lock(JOB)));
+  accessor.fail('unlock', refusedConnection, refusedConnection);
+  const beganMs = clock.monotonicMs();
+  await drive(provider.close());
+  assert.ok(clock.monotonicMs() - beganMs <= 4500);
+});
+
+void test('P4 a record that was deleted while its lock was free costs no tick', async () => {
+  const { provider, other, store } = lockBench();
+  const lock = await other.lock(JOB);
+  for (let tick = 0; tick < 2; tick += 1) assert.equal(await provider.lock(JOB), undefined);
+  await lock?.unlock();
+  store.delete(JOB.name);
+  assert.ok(await provider.lock(JOB));
+});
+
+void test('P4 where the store cannot tell a missing record, the tick after the end of the lease that was seen looks', async () => {
+  const { accessor, provider, other, store, clock } = lockBench();
+  const cannotTell = async (run: () => Promise<unknown>): Promise<unknown> => {
+    const answer = await run();
+    return typeof answer === 'object' ? answer : undefined;
+  };
+  accessor.fail('updateRecord', ...Array.from({ length: 10 }, () => cannotTell));
+  await other.lock({ ...JOB, lockAtMostFor: '10s' });
+  for (let tick = 0; tick < 2; tick += 1) assert.equal(await provider.lock(JOB), undefined);
+  store.delete(JOB.name);
+  clock.advance('10s');
+  assert.ok(await provider.lock(JOB));
+});
+
+void test('P7 an insert that is dropped without an error is no refusal: nobody holds the lock', async () => {
+  const { accessor, provider } = lockBench();
+  accessor.fail('insertRecord', ...Array.from({ length: 3 }, () => () => Promise.resolve(undefined)));
+  for (let tick = 0; tick < 3; tick += 1) {
+    await assert.rejects(provider.lock(JOB), {
+      outcome: 'nothing-ran',
+      message: /insert the record of lock 'job', .* trigger/,
+    });
+  }
+  assert.ok(await provider.lock(JOB));
+});
+
+void test('F-62 a lock that is held beyond every lease is warned of, once a name', async () => {
+  const { accessor, clock, provider, other } = lockBench();
+  await other.lock({ ...JOB, lockAtMostFor: '365d' });
+  await other.lock({ ...JOB, name: 'usual' });
+  const warnings: string[] = [];
+  const observer: LockObserver = { warning: (message) => warnings.push(message) };
+  const heldFor = (ms: number) => async (run: () => Promise<unknown>) => {
+    const record = (await run()) as LockRecord;
+    return { ...record, lockUntil: new Date(clock.wallMs() + ms) };
+  };
+  await provider.lock({ ...JOB, name: 'usual' }, observer);
+  assert.deepEqual(warnings, []);
+  for (let look = 0; look < 3; look += 1) {
+    accessor.fail('find', heldFor(400 * 86_400_000));
+    await provider.lock(JOB, observer);
+    clock.advance('1m');
+  }
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0] ?? '', /^Lock 'job' is held until 2027-12-25T\S+ by .* longer than any lease/);
 });
 
 void test('F-68 ten thousand names are remembered, and no more', async () => {

@@ -54,6 +54,19 @@ for (const [i, name] of BAD_NAMES.entries()) {
   });
 }
 
+void test('a name of any length is refused without a walk through it', (t) => {
+  const walks = t.mock.method(Array, 'from');
+  const quotes = t.mock.method(JSON, 'stringify');
+  assert.throws(() => checkLockName('n'.repeat(1_000_000)), /it has 1000000 characters, more than 64/);
+  const seen = [...walks.mock.calls, ...quotes.mock.calls].map(
+    ({ arguments: [value] }) => String(value).length,
+  );
+  assert.deepEqual(
+    seen.filter((length) => length > 255),
+    [],
+  );
+});
+
 void test('a name that is taken has no more than 64 characters, none of them white space at the ends, and is in form C', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (name) => {

@@ -5,6 +5,7 @@ import {
   LockingTaskExecutor,
   LockStorageError,
   type CronlatchEvents,
+  type Lock,
   type LockedTask,
   type LockObserver,
 } from 'cronlatch';
@@ -35,6 +36,28 @@ void test('a task whose lock another instance holds is skipped, and the event te
     [['locked', '2026-11-20T03:10:00.000Z']],
   );
   assert.match(skips[0]?.heldBy ?? '', new RegExp(`/${process.pid}/`));
+});
+
+void test('a lock provider that does not answer within a minute is warned of, and its late answer still counts', async () => {
+  const { clock, events, provider, told } = executorBench();
+  const answer = signal<Lock | undefined>();
+  const foreign = { lock: () => answer.promise };
+  const executor = new LockingTaskExecutor(foreign, { clock, events });
+  const running = executor.executeWithLock(() => 'ran', JOB);
+  clock.advance('59s');
+  assert.equal(told.length, 0);
+  clock.advance('1s');
+  assert.match(
+    told.map(([name, event]) => `${name}: ${'message' in event && event.message}`).join('; '),
+    /^guard:warning: The lock provider has not answered for lock 'job' .* 'running-here'/,
+  );
+  assert.deepEqual(await executor.executeWithLock(() => assert.fail('ran'), JOB), {
+    executed: false,
+    reason: 'running-here',
+  });
+  answer.resolve(await provider.lock(JOB));
+  assert.deepEqual(await running, { executed: true, value: 'ran' });
+  assert.equal(clock.pendingTimers, 0);
 });
 
 void test('P7 when it is not known that the lock was obtained, the task does not run and the caller gets an error', async () => {

@@ -18,7 +18,8 @@ void test('the picture tells what becomes of a row', async () => {
   const clock = new SettableClock('2026-11-21T03:00:00Z');
   const store = new InMemoryStorageAccessor(clock);
   const terms = { name: 'job', lockAtMostForMs: 30_000, lockAtLeastForMs: 20_000 };
-  const first = { ...terms, owner: 'web-1/4711/5f…' };
+  const first = { ...terms, owner: 'web-1/47/5f…' };
+  const nextOwner = `${first.owner}/1`;
   const second = { ...terms, owner: 'web-2/803/c1…' };
   const lived: typeof moments = [];
   const held: boolean[] = [];
@@ -36,18 +37,18 @@ void test('the picture tells what becomes of a row', async () => {
       fencingToken: String(fencingToken),
     });
   };
-  const granted = (grant: object | undefined): void => {
-    assert.ok(grant);
+  const granted = (grant: unknown): void => {
+    assert.equal(typeof grant, 'object');
     lockedAt = timeOf(clock.now());
   };
 
   granted(await store.insertRecord(first));
   await look();
   clock.advance('10s');
-  assert.ok(await store.extend(first));
+  assert.ok(await store.extend({ ...first, nextOwner }));
   await look();
   clock.advance('4s');
-  assert.ok(await store.unlock(first));
+  assert.ok(await store.unlock({ ...first, owner: nextOwner }));
   await look();
   clock.advance('6s');
   await look();

@@ -32,13 +32,15 @@ testOn('postgres', 'the page says what a day costs', async (t) => {
     return log.statements().length;
   };
   const daily = guard.wrap(JOB, () => {});
-  // The first run of a process looks at the tables, and inserts the lock.
+  const firstEver = guard.wrap({ ...JOB, name: 'first-ever' }, () => {});
+  // The first run of a process checks the tables, and inserts the lock.
   await guard.run({ ...JOB, at: new Date(0) }, () => {});
 
   assert.deepEqual(
     Object.fromEntries(costs),
     {
       "the day's first run": await cost(() => daily()),
+      '… if the lock has no row yet': await cost(() => firstEver()),
       'a tick whose day is done, and nothing else is owed': await cost(() => daily()),
       'the look for what is owed, once a minute and process': await cost(() => guard.runDue()),
     },

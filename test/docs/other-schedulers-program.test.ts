@@ -14,13 +14,18 @@ interface Ending {
   readonly complained: string;
 }
 
+const COMPILED = join(__dirname, 'other-schedulers');
+/** JavaScript is not compiled. */
+const SOURCES = join('test', 'docs', 'other-schedulers');
+
 /** A program of the page, started once, as a Unix cron or Kubernetes does. */
 async function start(
   { environment }: TestDatabase,
   settings: Readonly<Record<string, string>> = {},
   { kill, program = 'close-day' }: { kill?: NodeJS.Signals; program?: string } = {},
 ): Promise<Ending> {
-  const child = spawn(process.execPath, [join(__dirname, 'other-schedulers', `${program}.js`)], {
+  const script = program.endsWith('.mjs') ? join(SOURCES, program) : join(COMPILED, `${program}.js`);
+  const child = spawn(process.execPath, [script], {
     env: { ...process.env, DATABASE_URL: undefined, ...environment, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 60_000,
@@ -77,4 +82,9 @@ testProgram('SIGTERM asks the job to stop, its lock is free, and the day is owed
 testProgram('an application that starts and stops like this leaves nothing behind', async (database) => {
   const ending = await start(database, {}, { program: 'start-and-stop' });
   assert.deepEqual(ending, { code: 0, signal: null, said: 'started\nstopped', complained: '' });
+});
+
+testProgram('the plain JavaScript of the page runs its job once a day', async (database) => {
+  const ending = await start(database, {}, { program: 'plain.mjs' });
+  assert.deepEqual(ending, { code: 0, signal: null, said: 'closing the day', complained: '' });
 });

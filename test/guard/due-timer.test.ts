@@ -22,17 +22,58 @@ void test('from the first once-per job on it is looked every minute what is owed
   assert.equal(clock.pendingTimers, 1);
   clock.advance('59s');
   assert.equal(looks(), 0);
-  clock.advance('2m1s');
-  await turn();
+  for (const time of ['1s', '1m', '1m'] as const) {
+    clock.advance(time);
+    await turn();
+  }
   assert.equal(looks(), 3);
 });
 
 void test('dueEvery says how often', async (t) => {
   const { guard, clock, looks } = dueBench(t, '10s');
   guard.wrap(DAILY, () => {});
-  clock.advance('1m');
-  await turn();
+  for (let look = 1; look <= 6; look += 1) {
+    clock.advance('10s');
+    await turn();
+  }
   assert.equal(looks(), 6);
+});
+
+void test('a look that the store does not answer is waited for before the next one', async (t) => {
+  const { guard, clock, runStore } = guardOfRuns({ dueEvery: '100ms' });
+  let answer = (): void => {};
+  const { mock } = t.mock.method(
+    runStore,
+    'owed',
+    () => new Promise((resolve) => (answer = () => resolve([]))),
+  );
+  guard.wrap(DAILY, () => {});
+  clock.advance('3s');
+  await turn();
+  assert.equal(mock.callCount(), 1);
+  answer();
+  await turn();
+  clock.advance('100ms');
+  await turn();
+  assert.equal(mock.callCount(), 2);
+});
+
+void test('a run that goes on does not keep the next look waiting', async (t) => {
+  const { guard, clock, looks } = dueBench(t, '1m');
+  let runs = 0;
+  const job = guard.wrap(DAILY, () => {
+    runs += 1;
+    if (runs === 1) throw new Error('the first time');
+    return new Promise<void>(() => {});
+  });
+  await job();
+  for (let minute = 1; minute <= 5; minute += 1) {
+    clock.advance('1m');
+    await turn();
+  }
+  await eventually(() => runs === 2, 'the second attempt runs');
+  assert.equal(looks(), 5);
+  await guard.close({ timeout: 0 });
 });
 
 void test('with dueEvery: false it is looked only when runDue is called', async (t) => {

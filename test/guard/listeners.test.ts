@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
+import { runInNewContext } from 'node:vm';
 import { guardBench } from '../support/guard-bench';
 import { JOB, turn } from '../support/lock-bench';
 
@@ -9,6 +10,11 @@ const FAILING = {
     throw broken;
   },
   rejects: () => Promise.reject(broken),
+  'rejects with a promise of another realm': () =>
+    runInNewContext('Promise.reject(broken)', { broken }) as Promise<never>,
+  'returns a thenable that rejects': () => ({
+    then: (_done: unknown, reject: (error: unknown) => void) => reject(broken),
+  }),
 };
 const EVENTS = ['lock:acquired', 'run:started', 'run:completed', 'lock:released'] as const;
 

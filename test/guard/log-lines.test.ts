@@ -35,6 +35,16 @@ void test('each event that nobody should have to subscribe to is one line', () =
   assert.deepEqual(lineOf('guard:warning', { message: 'Look here.', error: new Error('why') }), [
     'warn: cronlatch guard:warning: Look here. Cause: Error: why',
   ]);
+  for (const message of ['Is its clock right?', 'Run: ALTER TABLE shedlock;', 'Look here.'])
+    assert.deepEqual(lineOf('guard:warning', { message }), [`warn: cronlatch guard:warning: ${message}`]);
+});
+
+void test('an error that cannot be read is a line as well', () => {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  assert.deepEqual(lineOf('run:failed', { ...job, error: proxy, durationMs: 1 }), [
+    "error: cronlatch run:failed 'job': the job failed. Cause: an error that cannot be read",
+  ]);
 });
 
 const run = { job: 'close-day', scope: '', periodKey: '2026-11-20', generation: 0, attempt: 2 };

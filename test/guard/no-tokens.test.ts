@@ -8,7 +8,7 @@ import { guardOfRuns } from '../support/guard-of-runs';
 
 /** As a table of ShedLock's has none. */
 function withoutTokens(inner: InMemoryStorageAccessor): StorageAccessor {
-  const without = (grant: object | undefined) => grant && { fencingToken: undefined };
+  const without = <A>(answer: A) => (typeof answer === 'object' ? { fencingToken: undefined } : undefined);
   return {
     insertRecord: async (request) => without(await inner.insertRecord(request)),
     updateRecord: async (request) => without(await inner.updateRecord(request)),

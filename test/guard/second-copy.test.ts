@@ -3,18 +3,9 @@ import { afterEach, test } from 'node:test';
 import * as ours from 'cronlatch';
 import { guardBench } from '../support/guard-bench';
 import { JOB } from '../support/lock-bench';
+import { secondCopyOf } from '../support/second-copy';
 
-/** The library as a second dependency would bring it along: the same files, loaded once more. */
-function secondCopy(): typeof ours {
-  const loaded = Object.entries(require.cache).filter(([path]) => /[\\/]dist[\\/]/.test(path));
-  for (const [path] of loaded) delete require.cache[path];
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- `import` would answer from its own cache
-  const copy = require('cronlatch') as typeof ours;
-  for (const [path, module] of loaded) require.cache[path] = module;
-  return copy;
-}
-
-const theirs = secondCopy();
+const theirs = secondCopyOf<typeof ours>('cronlatch');
 
 afterEach(() => ours.configureJobGuard(undefined));
 

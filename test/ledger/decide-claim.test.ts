@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OncePerOptions, Run } from 'cronlatch';
-import { decideClaim, type Claimant } from '#cronlatch/ledger/decide-claim';
+import { decideClaim, lostEventOf, type Claimant } from '#cronlatch/ledger/decide-claim';
 import { parseJobPolicy } from '#cronlatch/ledger/job-policy';
 import { after, CLAIM, NOW, runRow } from '../support/run-row';
 
@@ -98,6 +98,7 @@ void test('L-16 with hold a vanished holder leaves the run to a person, whatever
     assert.deepEqual(decide({ attempt }, {}, { onCrash: 'hold' }), {
       value: { kind: 'refused', reason: 'interrupted', lost },
       write: { ...lost, state: 'interrupted', reason: 'crashed', finishedAt: NOW },
+      events: [lostEventOf(lost)],
     });
   }
 });

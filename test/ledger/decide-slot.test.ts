@@ -54,8 +54,12 @@ for (const [what, run] of OTHERS) {
 }
 
 void test('a run whose lease is over is interrupted', () => {
-  const { value, write } = decideLapsed({ run: claimed(), now }, CLAIM.claimedBy);
+  const { value, write, events } = decideLapsed({ run: claimed(), now }, CLAIM.claimedBy);
   assert.equal(value?.state, 'running');
+  assert.deepEqual(
+    events?.map(({ kind, attempt, actor }) => [kind, attempt, actor]),
+    [['lost', 1, CLAIM.claimedBy]],
+  );
   assert.deepEqual([write?.state, write?.reason, write?.finishedAt], ['interrupted', 'crashed', now]);
   assert.ok(mayChange('running', 'interrupted', 'claim with onCrash hold'));
 });

@@ -11,9 +11,13 @@ before(async () => void (tarball = await pack()));
 
 void test('the package holds the library, its sources and what a reader looks for, and nothing else', (t) => {
   const others = tarball.paths.filter(
-    (path) => !/^dist\/.+\.(js|d\.ts)(\.map)?$/.test(path) && !/^src\/.+\.ts$/.test(path),
+    (path) =>
+      !/^dist\/.+\.(js|d\.ts)(\.map)?$/.test(path) &&
+      !/^(src|examples)\/.+\.ts$/.test(path) &&
+      !/^docs\/.+\.(md|svg)$/.test(path),
   );
-  assert.deepEqual(others.sort(), ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
+  const pages = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md'];
+  assert.deepEqual(others.sort(), [...pages, 'package.json'].sort());
   assert.deepEqual(
     tarball.paths.filter((path) => /\.(test|spec|types)\./.test(path)),
     [],
@@ -21,6 +25,18 @@ void test('the package holds the library, its sources and what a reader looks fo
   t.diagnostic(
     `${tarball.paths.length} files, ${kilobytes(tarball.size)} packed, ${kilobytes(tarball.unpackedSize)} unpacked`,
   );
+});
+
+void test('every relative link of a page leads to something that is in the package', () => {
+  const broken: string[] = [];
+  for (const page of tarball.paths.filter((path) => path.endsWith('.md'))) {
+    for (const [, link = ''] of readFileSync(page, 'utf8').matchAll(/\]\(([^)#\s]+)[^)]*\)/g)) {
+      const target = posix.join(dirname(page), link);
+      const isThere = tarball.paths.some((path) => path === target || path.startsWith(`${target}/`));
+      if (!/^\w+:/.test(link) && !isThere) broken.push(`${page}: ${link}`);
+    }
+  }
+  assert.deepEqual(broken, []);
 });
 
 void test('whatever package.json points to is in the package', () => {

@@ -67,7 +67,7 @@ void suite('a process whose clock is not the database’s', { concurrency: 4 }, 
   }
 
   testOnServers(
-    'F-20 a clock that is set back again and again loses no lease, and one that runs ahead by more than a lease does',
+    'F-20 a clock that is set back again and again loses no lease, and one that jumps by more than a tenth of it does',
     (database, clock) =>
       withHolders(database, async ({ start }) => {
         const orders = { name: 'job', lockAtMostForMs: 3000, keepAlive: true };
@@ -78,7 +78,7 @@ void suite('a process whose clock is not the database’s', { concurrency: 4 }, 
           clock.set(shown);
           await renewed(holder);
         }
-        clock.set('-1d');
+        clock.set(`-${2 * 86_400 - 2}`); // Two seconds later, of a lease of three.
         const { heard, stillOurs } = await holder.told('over');
         assert.deepEqual(heard.slice(-4), ['abort', 'lock:lost', 'run:completed', 'lock:released']);
         // To the database it was ours until then.

@@ -54,3 +54,18 @@ export class FaultyAccessor implements StorageAccessor {
     return fault === undefined ? run() : (fault(run) as Promise<T>);
   }
 }
+
+/** The next statement of this kind is given up by its sender, and arrives when the test says so. */
+export function sentLate(accessor: FaultyAccessor, method: Method): { arrive: () => Promise<unknown> } {
+  let statement: (() => Promise<unknown>) | undefined;
+  accessor.fail(method, (run) => {
+    statement = run;
+    return sendingLost(run);
+  });
+  return {
+    arrive() {
+      if (statement === undefined) throw new Error(`No statement '${method}' was sent.`);
+      return statement();
+    },
+  };
+}

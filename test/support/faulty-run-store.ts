@@ -1,4 +1,4 @@
-import type { Clock, RunStore } from 'cronlatch';
+import type { Clock, JobGuardOptions, RunStore, StatementOptions } from 'cronlatch';
 import { signal } from './executor-bench';
 import { sendingLost, type contended } from './faulty-accessor';
 import type { Instance, LedgerPlace } from './ledger-place';
@@ -10,6 +10,8 @@ type Statement = 'peek' | 'owed' | 'insert' | 'change' | 'complete';
 export class FaultyRunStore implements RunStore {
   readonly id: string;
   readonly calls: Statement[] = [];
+  /** The time limits of those calls. */
+  readonly limitsMs: number[] = [];
   readonly #faults = new Map<Statement, Fault[]>();
 
   constructor(private readonly inner: RunStore) {
@@ -20,18 +22,23 @@ export class FaultyRunStore implements RunStore {
     this.#faults.set(statement, [...(this.#faults.get(statement) ?? []), ...faults]);
   }
 
-  readonly peek: RunStore['peek'] = (...args) => this.#call('peek', () => this.inner.peek(...args));
-  readonly owed: RunStore['owed'] = (...args) => this.#call('owed', () => this.inner.owed(...args));
-  readonly insert: RunStore['insert'] = (...args) => this.#call('insert', () => this.inner.insert(...args));
-  readonly change: RunStore['change'] = (...args) => this.#call('change', () => this.inner.change(...args));
-  readonly complete: RunStore['complete'] = (...args) =>
-    this.#call('complete', () => this.inner.complete(...args));
+  readonly peek: RunStore['peek'] = (request, options) =>
+    this.#call('peek', options, () => this.inner.peek(request, options));
+  readonly owed: RunStore['owed'] = (jobs, options) =>
+    this.#call('owed', options, () => this.inner.owed(jobs, options));
+  readonly insert: RunStore['insert'] = (run, options) =>
+    this.#call('insert', options, () => this.inner.insert(run, options));
+  readonly change: RunStore['change'] = (key, decide, options) =>
+    this.#call('change', options, () => this.inner.change(key, decide, options));
+  readonly complete: RunStore['complete'] = (claim, result, options) =>
+    this.#call('complete', options, () => this.inner.complete(claim, result, options));
   readonly find: RunStore['find'] = (...args) => this.inner.find(...args);
   readonly events: RunStore['events'] = (...args) => this.inner.events(...args);
   readonly purge: RunStore['purge'] = (...args) => this.inner.purge(...args);
 
-  async #call<T>(statement: Statement, run: () => Promise<T>): Promise<T> {
+  async #call<T>(statement: Statement, { timeoutMs }: StatementOptions, run: () => Promise<T>): Promise<T> {
     this.calls.push(statement);
+    this.limitsMs.push(timeoutMs);
     const fault = this.#faults.get(statement)?.shift();
     return fault === undefined ? await run() : ((await fault(run)) as T);
   }
@@ -86,7 +93,10 @@ function withoutPauses(clock: Clock): Clock {
 }
 
 /** An instance whose statements on runs can be broken. It tries again without a pause. */
-export function faultyInstance(place: LedgerPlace): Instance & { readonly faulty: FaultyRunStore } {
+export function faultyInstance(
+  place: LedgerPlace,
+  options: Partial<JobGuardOptions> = {},
+): Instance & { readonly faulty: FaultyRunStore } {
   const faulty = new FaultyRunStore(place.instance().store);
-  return { ...place.instance({ runStore: faulty, clock: withoutPauses(place.clock) }), faulty };
+  return { ...place.instance({ ...options, runStore: faulty, clock: withoutPauses(place.clock) }), faulty };
 }

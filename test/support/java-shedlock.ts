@@ -44,6 +44,11 @@ export class JavaShedLock {
     this.#words = WORDS[server];
   }
 
+  /** A statement in its session. */
+  async send(statement: string): Promise<void> {
+    await this.connection.query(statement);
+  }
+
   async createTable(): Promise<void> {
     await this.connection.query(this.#words.createTable);
   }

@@ -26,8 +26,8 @@ export interface LockRow {
 interface Words {
   readonly now: string;
   readonly microseconds: (instant: string) => string;
-  /** @param us an integer in the statement's text */
-  readonly earlier: (column: string, us: number) => string;
+  /** @param us an integer, or an expression of one, in the statement's text */
+  readonly earlier: (column: string, us: number | string) => string;
 }
 
 const MYSQL: Words = {

@@ -6,8 +6,8 @@ import { codeBlocksOf, linkedFilesOf } from './page';
 
 /** @param notShown files of the folder that those on the page need */
 export function testCodeOn(page: string, folder: string, notShown: readonly string[] = []): void {
-  void test('every piece of TypeScript on the page is a file that is compiled and run, and each is there once', () => {
-    const code = codeBlocksOf(page).filter(({ language }) => language === 'ts');
+  void test('every piece of code on the page is a file that is run, and each is there once', () => {
+    const code = codeBlocksOf(page).filter(({ language }) => ['ts', 'js'].includes(language));
     for (const { path = 'a block without a file', text } of code)
       assert.equal(text, readFileSync(join(folder, path), 'utf8'), path);
     const files = readdirSync(folder).filter((file) => !notShown.includes(file));

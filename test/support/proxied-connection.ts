@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net';
 import { ProxyLane, type Traffic } from './proxy-lane';
+import type { Afterwards } from './sql-proxy/swallow-orders';
 
 /** Told all that goes through one connection, in pieces as they come; decides what goes on. */
 export interface Interpreter {
-  /** @returns how the connection goes on where the piece is lost */
-  fromClient(piece: Buffer): 'cut' | 'silence' | undefined;
+  /** @returns how the connection goes on if the piece is lost, or what the piece waits for */
+  fromClient(piece: Buffer): Afterwards | undefined;
   fromServer(piece: Buffer): Passage;
   /** The server has ended the connection: what was kept back goes on now. */
   rest(): Buffer;
@@ -13,7 +14,7 @@ export interface Interpreter {
 export interface Passage {
   readonly bytes: Buffer;
   /** Afterwards the connection is cut, or the client hears nothing any more. */
-  readonly then?: 'cut' | 'silence' | undefined;
+  readonly then?: Afterwards | undefined;
 }
 
 interface ProxiedConnectionOptions {
@@ -78,6 +79,10 @@ export class ProxiedConnection {
     // Told first: a fault may begin with this very piece.
     const then = this.#interpreter?.fromClient(piece);
     if (then === 'silence') this.#toServer.mute();
+    if (typeof then === 'object') {
+      this.#toServer.holdUntil(then.due);
+      this.#upstream.once('close', then.arrived);
+    }
     if (then === 'cut') this.cut();
     else this.#toServer.take(piece);
   }

@@ -22,6 +22,8 @@ export class ProxyLane {
   readonly #waiting: Item[] = [];
   #timer: NodeJS.Timeout | undefined;
   #pause: NodeJS.Immediate | undefined;
+  #isHeld = false;
+  #wasHeld = false;
 
   /** @param piecesLeft how many pieces go on at all; the end always does */
   constructor(
@@ -35,6 +37,16 @@ export class ProxyLane {
   mute(): void {
     this.piecesLeft = 0;
     this.#waiting.length = 0;
+  }
+
+  /** Nothing goes on before, the end neither. */
+  holdUntil(due: Promise<void>): void {
+    this.#isHeld = true;
+    this.#wasHeld = true;
+    void due.then(() => {
+      this.#isHeld = false;
+      this.pump();
+    });
   }
 
   take(piece: Buffer): void {
@@ -56,7 +68,7 @@ export class ProxyLane {
   pump(): void {
     while (this.#timer === undefined && this.#pause === undefined) {
       const [next] = this.#waiting;
-      if (next === undefined || this.traffic.stalled.has(this.direction)) return;
+      if (next === undefined || this.#isHeld || this.traffic.stalled.has(this.direction)) return;
       if (next.dueAtMs > performance.now()) this.#timer = setTimeout(this.#goOn, this.#wait(next));
       else this.#send(next);
     }
@@ -70,7 +82,9 @@ export class ProxyLane {
 
   #send({ bytes, isAlone }: Item): void {
     this.#waiting.shift();
-    if (bytes === undefined) this.to.destroySoon();
+    // The receiver still answers what was held: only then is the connection over.
+    if (bytes === undefined && this.#wasHeld) this.to.end();
+    else if (bytes === undefined) this.to.destroySoon();
     else if (this.to.writable) this.to.write(bytes);
     // The receiver has its turn between two bytes, so that it reads them one by one.
     if (isAlone) this.#pause = setImmediate(this.#goOn);

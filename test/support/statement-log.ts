@@ -7,7 +7,7 @@ import type { ServerDatabase } from './test-database';
 /** What one application sends, if it takes that way to the database. */
 export interface StatementLog {
   readonly url: string;
-  /** The statements since the last call, the driver's own set-up and keep-alives left out. */
+  /** The statements since the last call, without what MariaDB is told of them first, and without the driver's own. */
   statements(): string[];
   /** All that the server was asked to prepare. */
   preparations(): string[];
@@ -33,7 +33,7 @@ export async function statementLog(
     url: throughProxy(url, proxy),
     statements: () => {
       const all = texts({ isPreparation: false });
-      return all.slice(seen, (seen = all.length));
+      return all.slice(seen, (seen = all.length)).map((text) => text.replace(/^\/\*M!.*?\*\/ /, ''));
     },
     preparations: () => texts({ isPreparation: true }),
     close: () => proxy.close(),

@@ -66,10 +66,11 @@ export class Stranger {
     this.#words = WORDS[server];
   }
 
-  /** From now on, until the commit, whoever wants to write that row has to wait. */
-  async lockRow(name: string): Promise<void> {
+  /** From now on, until the commit, whoever wants to write those rows has to wait. */
+  async lockRow(...names: readonly string[]): Promise<void> {
     await this.database.ask('START TRANSACTION');
-    await this.database.ask(`SELECT * FROM shedlock WHERE name = '${name}' FOR UPDATE`);
+    for (const name of names)
+      await this.database.ask(`SELECT * FROM shedlock WHERE name = '${name}' FOR UPDATE`);
   }
 
   async commit(): Promise<void> {

@@ -25,8 +25,8 @@ export class VirtualTimeStore implements RunStore {
     return { ...peek, now: this.#told(peek.now), runs: peek.runs.map((run) => this.#toldRun(run)) };
   }
 
-  owed(options: Options): ReturnType<RunStore['owed']> {
-    return this.inner.owed(options);
+  owed(jobs: readonly string[], options: Options): ReturnType<RunStore['owed']> {
+    return this.inner.owed(jobs, options);
   }
 
   insert(run: NewRun, options: Options): Promise<boolean> {
@@ -55,11 +55,11 @@ export class VirtualTimeStore implements RunStore {
     return events.map((event) => ({ ...event, at: this.#told(event.at) }));
   }
 
-  async purge(request: Parameters<RunStore['purge']>[0], options: Options): Promise<number> {
+  async purge(request: Parameters<RunStore['purge']>[0], options: Options): ReturnType<RunStore['purge']> {
     await this.shiftPeriodsBack(this.ahead.ms);
-    const deleted = await this.inner.purge(request, options);
+    const step = await this.inner.purge(request, options);
     await this.shiftPeriodsBack(-this.ahead.ms);
-    return deleted;
+    return step;
   }
 
   #toldRun<R extends RunSummary>(run: R): R {

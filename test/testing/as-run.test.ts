@@ -31,6 +31,23 @@ void test('the code under test sees the run that the test describes', async () =
   assert.deepEqual(value, { ...given, idempotencyKey: 'close-day/eu/2026-11-20/2' });
 });
 
+void test('two runs have one idempotency key only if they are one run', async () => {
+  const keyOf = async (run: { job: string; scope?: string; periodKey?: string }): Promise<string> =>
+    (await asRun(run, () => currentRun().idempotencyKey)).value;
+  const parts = [
+    { job: 'pay', scope: 'eu/fr', periodKey: 'p' },
+    { job: 'pay/eu', scope: 'fr', periodKey: 'p' },
+    { job: 'pay', scope: 'eu%2Ffr', periodKey: 'p' },
+    { job: 'pay', scope: 'eu', periodKey: 'fr/p' },
+    { job: 'pay', scope: 'eu', periodKey: 'fr%2Fp' },
+  ];
+  const keys = await Promise.all(parts.map(keyOf));
+  assert.equal(new Set(keys).size, parts.length, keys.join('\n'));
+  // A retry after an upgrade has the key of the attempt before it.
+  const plain = { job: 'überweisen, täglich', scope: 'eu:fr+be', periodKey: '2026-11-20T01+0100' };
+  assert.equal(await keyOf(plain), 'überweisen, täglich/eu:fr+be/2026-11-20T01+0100/0');
+});
+
 void test('what the test does not say is that of a first attempt in the current period', async () => {
   const { value: run } = await asRun({ businessDate: '2026-11-20' }, () => currentRun());
   assert.equal(run.idempotencyKey, 'job//2026-11-20/0');

@@ -1,6 +1,7 @@
 import { Logger, type InjectionToken } from '@nestjs/common';
 import type * as TypeOrm from 'typeorm';
 import { InvalidLockConfigurationError, NotConfiguredError } from '../../core';
+import { isMissing } from '../../core/peer';
 import type { JobGuard } from '../../guard';
 import { checkCloseOptions } from '../../guard/close';
 import { requiredGuard } from '../../guard/configured-guard';
@@ -56,9 +57,10 @@ function integration(): typeof Integration {
 
 function optionalTypeOrm(): typeof TypeOrm | undefined {
   try {
-    require.resolve('typeorm');
-  } catch {
-    return undefined; // It is not installed.
+    // Inside of try a bundler takes it for optional.
+    return require('typeorm') as typeof TypeOrm;
+  } catch (error) {
+    if (isMissing('typeorm', error)) return undefined;
+    throw error;
   }
-  return require('typeorm') as typeof TypeOrm;
 }

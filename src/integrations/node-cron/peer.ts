@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-require-imports -- what it loads is tried before the rest of this folder */
 import { requirePeer } from '../../core/peer';
 
-requirePeer('node-cron', 'cronlatch/node-cron');
+requirePeer('node-cron', 'cronlatch/node-cron', () => require('node-cron') as unknown);

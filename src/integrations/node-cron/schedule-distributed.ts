@@ -6,6 +6,7 @@ import { parsePositiveDuration } from '../../core/duration';
 import { requiredGuard } from '../../guard/configured-guard';
 import { checkLockPlaces } from '../../guard/lock-places';
 import { checkSchedule, type ScheduleOptions } from './cron-schedule';
+import { onDroppedTicks } from './dropped-ticks';
 import { keepStarted } from './keep-started';
 import { LedgerRunCoordinator } from './ledger-run-coordinator';
 import type { ScheduleJobsOptions } from './schedule-jobs';
@@ -49,7 +50,8 @@ export function scheduleDistributed(
   const started = typeof task === 'function' ? task : fileOf(task, maxRandomDelay);
   const coordinator = new LedgerRunCoordinator({ guard });
   const place = `scheduleDistributed('${expression}')`;
-  checkLockPlaces(guard, [{ place, configuration: { name, lockAtMostFor: leaseMs } }])();
+  const configuration = { name, lockAtMostFor: leaseMs };
+  checkLockPlaces(guard, [{ place, configuration }])();
   warnOfSkippedDates(guard, [{ place, schedules: [{ ...options, expression }] }]);
   const scheduled = schedule(expression, started, {
     name,
@@ -60,6 +62,9 @@ export function scheduleDistributed(
     ...given(options, 'missedExecutionTolerance', 'maxRandomDelay', 'noOverlap', 'startTimeout'),
   });
   coordinator.observe(scheduled);
+  onDroppedTicks(scheduled, (ticks, error) =>
+    guard.dropTicks({ configuration, call: () => () => undefined }, ticks, error),
+  );
   if (typeof task === 'function') {
     guard.onClose({ stop: async () => await end(scheduled) });
   } else {

@@ -1,9 +1,11 @@
 import type { ScheduledTask } from 'node-cron';
 import { InvalidLockUseError } from '../../core';
 import type { JobGuard } from '../../guard';
-import { bindGuard, requiredGuard } from '../../guard/configured-guard';
+import { bindGuard } from '../../guard/bound-guard';
+import { requiredGuard } from '../../guard/configured-guard';
 import { invokeTick } from '../../guard/invocation';
 import { scheduleTask, type CronSchedule } from './cron-schedule';
+import { onDroppedTicks } from './dropped-ticks';
 import { checkLockPlaces } from '../../guard/lock-places';
 import { warnOfMissedDates } from '../../guard/missed-dates';
 import { classNameOf, scheduledMethodsOf, type ScheduledMethod } from './scheduled-methods';
@@ -37,7 +39,7 @@ export function scheduleJobs(
   refuseTwice(all);
   const methods = all.flatMap(scheduledMethodsOf);
   const rememberLocks = checkLockPlaces(guard, methods);
-  guard.register(methods.map((method) => ({ ...method, call: (args) => () => callMethod(method, args) })));
+  guard.register(methods.map((method) => ({ ...method, call: callOf(method) })));
   rememberLocks();
   warnOfMissedDates(guard, methods);
   warnOfSkippedDates(guard, methods);
@@ -46,7 +48,7 @@ export function scheduleJobs(
     bindGuard(instance, guard);
   }
   const tasks = methods.flatMap((method) =>
-    method.schedules.map((schedule) => scheduleMethod(method, schedule)),
+    method.schedules.map((schedule) => scheduleMethod(guard, method, schedule)),
   );
   guard.onClose({
     async stop() {
@@ -72,8 +74,13 @@ async function callMethod({ instance, key }: ScheduledMethod, args: readonly unk
   return await methods[key]?.apply(instance, [...args]);
 }
 
-function scheduleMethod(method: ScheduledMethod, schedule: CronSchedule): ScheduledTask {
-  return scheduleTask(schedule, method.place, (scheduledAt) =>
-    invokeTick(scheduledAt, () => callMethod(method, [])),
-  );
+function callOf(method: ScheduledMethod) {
+  return (args: readonly unknown[]) => () => callMethod(method, args);
+}
+
+function scheduleMethod(guard: JobGuard, method: ScheduledMethod, schedule: CronSchedule): ScheduledTask {
+  const call = callOf(method);
+  const task = scheduleTask(schedule, method.place, (scheduledAt) => invokeTick(scheduledAt, call([])));
+  onDroppedTicks(task, (ticks, error) => guard.dropTicks({ ...method, call }, ticks, error));
+  return task;
 }

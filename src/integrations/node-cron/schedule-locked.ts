@@ -3,6 +3,7 @@ import type { LockedTask } from '../../core';
 import type { GuardConfiguration } from '../../guard';
 import { requiredGuard } from '../../guard/configured-guard';
 import { checkSchedule, scheduleTask, type ScheduleOptions } from './cron-schedule';
+import { onDroppedTicks } from './dropped-ticks';
 import { checkLockPlaces } from '../../guard/lock-places';
 import { warnOfMissedDates } from '../../guard/missed-dates';
 import type { ScheduleJobsOptions } from './schedule-jobs';
@@ -41,6 +42,9 @@ export function scheduleLocked(
     const result = await guard.run({ ...locked, scheduledAt }, task).catch(() => undefined); // Reported as an event.
     return result?.executed ? result.value : undefined;
   });
+  onDroppedTicks(scheduled, (ticks, error) =>
+    guard.dropTicks({ configuration: locked, call: () => task }, ticks, error),
+  );
   guard.onClose({ stop: async () => await scheduled.destroy() });
   return scheduled;
 }

@@ -14,6 +14,9 @@ const CALLER = 'completeRunIn()';
  * it has been done exactly once. When the handler resolves and the transaction was not committed, the attempt counts as
  * failed. `inRunTransaction` does all of it, and also limits how long a stopped process blocks the run: prefer it.
  *
+ * Extend the lock before the transaction begins, not inside it: the extension is written to the row of the run, and a
+ * transaction with an older snapshot then cannot complete it (PostgreSQL 40001, MariaDB 1020).
+ *
  * @param manager of the transaction, as `dataSource.transaction` hands it over
  * @param result what is kept as the result of the run, if it is JSON
  * @throws ClaimLostError when somebody else has taken the run over: the transaction must be rolled back

@@ -20,8 +20,8 @@ export interface CreateJobGuardOptions
 
 /**
  * A guard whose locks and runs are in the database of a TypeORM DataSource, initialized or not; it is never initialized
- * or closed here. The guard opens two connections of its own, and closes them when it is closed. The tables of the
- * ledger are looked at when a once-per job has been decorated before, else when the first one runs.
+ * or closed here. The guard opens two connections of its own, and up to four more while statements wait for locked rows.
+ * It closes them when it is closed. The tables of the ledger are looked at when a once-per job has been decorated before, else when the first one runs.
  *
  * @throws SchemaMismatchError when a table or a column is missing; it names the migration
  * @throws LockStorageError when the database cannot be reached; it names the address

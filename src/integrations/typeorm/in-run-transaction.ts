@@ -1,6 +1,7 @@
-import type { EntityManager, QueryRunner } from 'typeorm';
+import { TypeORMError, type EntityManager, type QueryRunner } from 'typeorm';
 import { InvalidLockUseError } from '../../core';
 import { withinLimitOr } from '../../core/clock';
+import { describeRun } from '../../ledger/claim-run';
 import { keptResult } from '../../ledger/kept-result';
 import { isCompletedBy } from '../../ledger/record-outcome';
 import { requiredContext, type RunContext } from '../../ledger/run-context';
@@ -11,6 +12,7 @@ import {
   type ApplicationSession,
   type IsolationLevel,
 } from '../../storage/typeorm/application-session';
+import { claimLostBy } from './claim-lost-by';
 import { completeInTransaction } from './complete-in-transaction';
 import { databaseOf, type LedgerDatabase } from './ledger-databases';
 
@@ -34,7 +36,8 @@ export interface RunTransactionOptions {
  * stopped process blocks nobody for longer. Effects outside the database are not covered, nor is what `work` commits
  * itself, or does elsewhere than through its manager.
  *
- * @throws ClaimLostError when somebody else has taken the run over: all is rolled back
+ * @throws ClaimLostError when somebody else has taken the run over, or the database ended the transaction after the
+ * lease: all is rolled back. Its `cause` is the error of the database, if there was one
  * @throws RunAlreadyCompletedError for a second completion of the run
  * @throws InvalidLockUseError outside a run, after `giveBack` or `skip`, with a DataSource that is not connected, where
  * the ledger is in another database, and when `work` has ended the transaction or left one of its own open in it
@@ -82,10 +85,15 @@ async function transact<T>(
 ): Promise<T> {
   const { run, database, runner, session, statements } = transaction;
   const { started } = await session.begin(isolationLevel);
+  let thrownByWork: unknown;
   try {
     await started;
     await session.limitIdle(Math.max(LEAST_IDLE_MS, run.remainingMs()));
-    const value = await work(runner.manager);
+    const working = async (): Promise<T> => await work(runner.manager);
+    const value = await working().catch((error: unknown) => {
+      thrownByWork = error;
+      throw error;
+    });
     await completeInTransaction(session, {
       statements,
       dialect: database.store.database.dialect,
@@ -96,7 +104,9 @@ async function transact<T>(
     return value;
   } catch (error) {
     await rollBack(transaction);
-    throw error;
+    // What the work throws is its own, unless it passes on an error of TypeORM.
+    if (error === thrownByWork && !(error instanceof TypeORMError)) throw error;
+    throw await claimLostBy(error, { run, ledger: database.ledger, session });
   } finally {
     await unlimitIdle(session);
   }
@@ -110,12 +120,14 @@ async function commit(transaction: Transaction): Promise<void> {
     session.destroy();
     return new Error(`COMMIT was not answered within ${statementTimeoutMs} ms`);
   };
+  const mayBeRolledBack = sendsBeforeCommit(runner);
+  const watch = session.watchEnd();
   try {
     await withinLimitOr(clock, runner.commitTransaction(), statementTimeoutMs, late);
   } catch (error) {
     // Once COMMIT is answered, it is a subscriber of the application that has thrown.
     if (!runner.isTransactionActive) {
-      run.confirmCompletion();
+      await confirm(transaction, watch?.isCommitted() ?? !mayBeRolledBack);
       throw error;
     }
     if (await isStillOpen(session)) throw error;
@@ -124,10 +136,31 @@ async function commit(transaction: Transaction): Promise<void> {
     if (!(await isCompletedBy(database.ledger, run.claim, { remainingMs }))) throw error;
     run.confirmCompletion();
     return;
+  } finally {
+    watch?.stop();
   }
   if (runner.isTransactionActive) {
     throw new InvalidLockUseError(
       `The work of ${CALLER} has begun a transaction on its query runner and left it open: commit it, or roll it back. All is rolled back.`,
+    );
+  }
+  await confirm(transaction, watch?.isCommitted() ?? !mayBeRolledBack);
+}
+
+/** Subscribers send statements between the completion and COMMIT, and may catch the error of one that undoes both. */
+function sendsBeforeCommit({ dataSource }: QueryRunner): boolean {
+  return dataSource.subscribers.some((subscriber) => subscriber.beforeTransactionCommit !== undefined);
+}
+
+/**
+ * @param isCommitted `false`: the answer to COMMIT says the opposite, or nothing, and then the row has to be read
+ * @throws InvalidLockUseError when COMMIT has rolled the transaction back
+ */
+async function confirm({ run, database }: Transaction, isCommitted: boolean): Promise<void> {
+  const remainingMs = run.remainingMs();
+  if (!isCommitted && !(await isCompletedBy(database.ledger, run.claim, { remainingMs }))) {
+    throw new InvalidLockUseError(
+      `COMMIT was answered, but the transaction of ${describeRun(run.claim)} had been rolled back: a statement in it failed, and its error was caught. Look at beforeTransactionCommit of your subscribers, and at statements that nobody awaits. Nothing is completed.`,
     );
   }
   run.confirmCompletion();

@@ -1,11 +1,12 @@
 import type { DataSource } from 'typeorm';
 import { InvalidLockUseError } from '../../core';
+import { processState } from '../../core/process-state';
 import type { RunStore } from '../../ledger';
 import type { LedgerContext } from '../../ledger/ledger-context';
 import type { RunContext } from '../../ledger/run-context';
 
 import { describeDatabase } from '../../storage/typeorm/database';
-import { TypeOrmRunStore } from '../../storage/typeorm';
+import type { TypeOrmRunStore } from '../../storage/typeorm';
 
 /** Where the runs of a store are, and the application's own way there. */
 export interface LedgerDatabase {
@@ -14,7 +15,7 @@ export interface LedgerDatabase {
   readonly ledger: LedgerContext;
 }
 
-const dataSources = new WeakMap<RunStore, DataSource>();
+const dataSources = processState('data-sources', () => new WeakMap<RunStore, DataSource>());
 
 export function rememberDataSource(store: RunStore, dataSource: DataSource): void {
   dataSources.set(store, dataSource);
@@ -28,7 +29,7 @@ export function databaseOf({ ledger }: RunContext, caller: string, other?: DataS
   const store = ledger?.store;
   const own = store && dataSources.get(store);
   const dataSource = other ?? own;
-  if (ledger === undefined || dataSource === undefined || !(store instanceof TypeOrmRunStore)) {
+  if (ledger === undefined || dataSource === undefined || !isTypeOrmRunStore(store)) {
     throw new InvalidLockUseError(
       `${caller} needs a run whose ledger is in the database of a DataSource: make the guard by createJobGuard(dataSource).`,
     );
@@ -41,4 +42,10 @@ export function databaseOf({ ledger }: RunContext, caller: string, other?: DataS
   throw new InvalidLockUseError(
     `${caller} was given a transaction in another database than the ledger's: ${otherAddress} (${otherPlace}), not ${address} (${place}). What commits there and the run's completion could not be one.`,
   );
+}
+
+/** By its shape: a second installed copy of the library has a class of its own. */
+function isTypeOrmRunStore(store: RunStore | undefined): store is TypeOrmRunStore {
+  const { database, statements } = (store ?? {}) as Partial<TypeOrmRunStore>;
+  return database !== undefined && typeof statements === 'function';
 }

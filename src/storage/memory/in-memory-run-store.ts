@@ -4,9 +4,11 @@ import type {
   Decision,
   FoundRun,
   NewRun,
-  OwedRun,
+  OwedScope,
   Peek,
   PeekRequest,
+  PurgeRequest,
+  PurgeStep,
   RunQuery,
   RunStore,
 } from '../../ledger/run-store';
@@ -16,6 +18,7 @@ import {
   eventAt,
   isOver,
   isOwed,
+  newestOfEach,
   owedSince,
   placeInTime,
   rowOf,
@@ -49,23 +52,26 @@ export class InMemoryRunStore implements RunStore {
       const runs = this.#all().filter((run) => run.job === job && run.scope === scope);
       const isAskedFor = (run: Run): boolean =>
         run.periodKey === periodKey || isOwed(run, now) || (since !== undefined && isWithin(run, since));
-      const starts = runs.flatMap(({ periodStart }) => periodStart?.getTime() ?? []);
+      const startsOf = (those: readonly Run[]): number[] =>
+        those.flatMap(({ periodStart }) => periodStart?.getTime() ?? []);
+      const marked = since && startsOf(runs.filter((run) => isWithin(run, since) && this.#isMarked(run)));
+      const first = marked?.length ? Math.max(...marked) : Math.min(...startsOf(runs));
       return {
         now,
         runs: runs.filter(isAskedFor).map(summaryOf),
-        firstPeriodStart: starts.length === 0 ? undefined : new Date(Math.min(...starts)),
+        firstPeriodStart: first === Infinity ? undefined : new Date(first),
       };
     });
   }
 
-  owed(): Promise<readonly OwedRun[]> {
+  owed(jobs: readonly string[]): Promise<readonly OwedScope[]> {
     return inOneStep(() => {
       const now = this.#runs.now();
-      return this.#all()
-        .filter((run) => isOwed(run, now))
-        .sort((a, b) => owedSince(a).getTime() - owedSince(b).getTime())
-        .slice(0, MOST_OWED)
-        .map(({ job, scope, periodKey, state }) => ({ job, scope, periodKey, state }));
+      const owed = this.#all()
+        .filter((run) => jobs.includes(run.job) && isOwed(run, now))
+        .sort((a, b) => owedSince(a).getTime() - owedSince(b).getTime());
+      const scopes = new Map(owed.map(({ job, scope }) => [JSON.stringify([job, scope]), { job, scope }]));
+      return [...scopes.values()].slice(0, MOST_OWED);
     });
   }
 
@@ -120,37 +126,39 @@ export class InMemoryRunStore implements RunStore {
     return inOneStep(() => (this.#runs.row(key)?.events ?? []).map(copyOf));
   }
 
-  purge({ olderThanMs, limit }: { olderThanMs: number; limit: number }): Promise<number> {
+  purge({ olderThanMs, limit }: PurgeRequest): Promise<PurgeStep> {
     return inOneStep(() => {
-      const before = new Date(this.#runs.now().getTime() - olderThanMs);
-      const newest = new Set(this.#newestOfEach());
-      const isOldAndOver = (run: Run): boolean =>
-        isOver(run) && run.updatedAt < before && (run.periodEnd === undefined || run.periodEnd < before);
-      const kept = this.#all().filter((run) => !isOldAndOver(run) && run.periodStart !== undefined);
-      const isBehindKept = (run: Run): boolean =>
-        run.periodStart !== undefined &&
-        kept.some((each) => isOfSameJob(each, run) && placeInTime(each) <= placeInTime(run));
+      const now = this.#runs.now();
+      const before = new Date(now.getTime() - olderThanMs);
+      const newest = newestOfEach(this.#all());
       const purged = this.#all()
-        .filter((run) => isOldAndOver(run) && !newest.has(run) && !isBehindKept(run))
-        .sort((a, b) => placeInTime(a) - placeInTime(b))
+        .filter((run) => isOver(run) && run.updatedAt < before && !newest.has(run))
+        .filter(({ periodEnd }) => periodEnd === undefined || periodEnd < before)
         .slice(0, limit);
       for (const run of purged) this.#runs.delete(run);
-      return purged.length;
+      for (const last of newestOfEach(purged)) this.#markPurged(last, now);
+      return { deleted: purged.length, next: purged.length < limit ? undefined : 'the oldest that are left' };
     });
+  }
+
+  #isMarked(run: RunKey): boolean {
+    return this.#runs.row(run)?.events.some(isPurgeMark) === true;
   }
 
   #all(): Run[] {
     return this.#runs.rows().map(({ run }) => run);
   }
 
-  #newestOfEach(): Iterable<Run> {
-    const newest = new Map<string, Run>();
-    for (const run of this.#all()) {
-      const subject = JSON.stringify([run.job, run.scope]);
-      const known = newest.get(subject);
-      if (known === undefined || placeInTime(run) >= placeInTime(known)) newest.set(subject, run);
-    }
-    return newest.values();
+  /** On the first run behind it that is left. */
+  #markPurged({ job, scope, periodStart }: Run, now: Date): void {
+    if (periodStart === undefined) return;
+    const [next] = this.#runs
+      .rows()
+      .filter(({ run }) => run.job === job && run.scope === scope && isWithin(run, periodStart))
+      .sort((a, b) => placeInTime(a.run) - placeInTime(b.run));
+    if (next === undefined || next.events.some(isPurgeMark)) return;
+    const mark = { generation: 0, attempt: 0, kind: 'purged', actor: 'ledger.purge' } as const;
+    next.events.push(eventAt(now, { ...mark, fencingToken: undefined, detail: undefined }));
   }
 
   #write(row: RunRow, run: Run, now: Date): void {
@@ -166,11 +174,11 @@ function isWithin({ periodStart }: Run, from?: Date, to?: Date): boolean {
   return (from === undefined || periodStart >= from) && (to === undefined || periodStart < to);
 }
 
-/** Nothing comes in between, and what `step` throws is what it rejects with. */
-function isOfSameJob(a: RunKey, b: RunKey): boolean {
-  return a.job === b.job && a.scope === b.scope;
+function isPurgeMark({ kind }: RunEvent): boolean {
+  return kind === 'purged';
 }
 
+/** Nothing comes in between, and what `step` throws is what it rejects with. */
 function inOneStep<T>(step: () => T): Promise<T> {
   return new Promise((resolve) => resolve(step()));
 }

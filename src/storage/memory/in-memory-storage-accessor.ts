@@ -1,4 +1,4 @@
-import type { Clock, Grant, LockRecord, LockRequest, StorageAccessor } from '../../core';
+import type { Clock, ExtensionRequest, Grant, LockRecord, LockRequest, StorageAccessor } from '../../core';
 import { RELEASED_MARK } from '../../core/owner';
 
 interface Row {
@@ -8,11 +8,15 @@ interface Row {
   fencingToken: number;
 }
 
+/** With more rows than this, those of free locks are forgotten. */
+const MANY_ROWS = 10_000;
+
 /** The lock table as a map. A host clock that is set forth or back moves nothing here. */
 export class InMemoryStorageAccessor implements StorageAccessor {
   readonly #rows = new Map<string, Row>();
-
   readonly #epochMs: number;
+  /** Grows with the locks that are held, so that a sweep is rare also if it finds nothing. */
+  #sweepAt = MANY_ROWS;
 
   constructor(private readonly clock: Clock) {
     this.#epochMs = clock.wallMs() - clock.monotonicMs();
@@ -27,14 +31,16 @@ export class InMemoryStorageAccessor implements StorageAccessor {
       lockUntilMs: nowMs + lockAtMostForMs,
       fencingToken: microseconds(nowMs),
     };
+    if (this.#rows.size >= this.#sweepAt) this.#sweep(nowMs);
     this.#rows.set(name, row);
     return Promise.resolve({ fencingToken: row.fencingToken });
   }
 
-  updateRecord({ name, owner, lockAtMostForMs }: LockRequest): Promise<Grant | undefined> {
+  updateRecord({ name, owner, lockAtMostForMs }: LockRequest): Promise<Grant | 'held' | 'missing'> {
     const row = this.#rows.get(name);
     const nowMs = this.#nowMs();
-    if (row === undefined || row.lockUntilMs > nowMs) return Promise.resolve(undefined);
+    if (row === undefined) return Promise.resolve('missing');
+    if (row.lockUntilMs > nowMs) return Promise.resolve('held');
     row.lockedBy = owner;
     row.lockedAtMs = nowMs;
     row.lockUntilMs = nowMs + lockAtMostForMs;
@@ -42,13 +48,14 @@ export class InMemoryStorageAccessor implements StorageAccessor {
     return Promise.resolve({ fencingToken: row.fencingToken });
   }
 
-  extend(request: LockRequest): Promise<boolean> {
+  extend(request: ExtensionRequest): Promise<boolean> {
     const row = this.#heldBy(request);
     if (row === undefined) return Promise.resolve(false);
     row.lockUntilMs = Math.max(
       this.#nowMs() + request.lockAtMostForMs,
       row.lockedAtMs + request.lockAtLeastForMs,
     );
+    row.lockedBy = request.nextOwner;
     return Promise.resolve(true);
   }
 
@@ -75,6 +82,14 @@ export class InMemoryStorageAccessor implements StorageAccessor {
   /** For tests that look at what an operator would do. */
   delete(name: string): boolean {
     return this.#rows.delete(name);
+  }
+
+  /** A row that is made again gets a token of that time. So a row stays as long as its own token is not below that. */
+  #sweep(nowMs: number): void {
+    for (const [name, { lockUntilMs, fencingToken }] of this.#rows) {
+      if (lockUntilMs <= nowMs && fencingToken < microseconds(nowMs)) this.#rows.delete(name);
+    }
+    this.#sweepAt = Math.max(MANY_ROWS, 2 * this.#rows.size);
   }
 
   #nowMs(): number {

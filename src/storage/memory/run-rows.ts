@@ -63,6 +63,17 @@ export function placeInTime({ periodStart, createdAt }: Run): number {
   return (periodStart ?? createdAt).getTime();
 }
 
+/** Of each job and scope: the run of the newest period, and the newest run without a period. @param runs as they were made */
+export function newestOfEach(runs: readonly Run[]): ReadonlySet<Run> {
+  const newest = new Map<string, Run>();
+  for (const run of runs) {
+    const subject = JSON.stringify([run.job, run.scope, run.periodStart === undefined]);
+    const known = newest.get(subject);
+    if (known === undefined || placeInTime(run) >= placeInTime(known)) newest.set(subject, run);
+  }
+  return new Set(newest.values());
+}
+
 export function runsBy(run: Run, claim: Claim): boolean {
   const { state, generation, attempt, claimedBy } = run;
   return (

@@ -13,9 +13,12 @@ export class LockStatements {
     table: LockTable,
     readonly shape: LockTableShape,
   ) {
-    const texts = Object.entries(dialect.lockTexts(quoteLockTable(table, dialect), shape));
+    const texts = Object.entries<string>({ ...dialect.lockTexts(quoteLockTable(table, dialect), shape) });
+    const { byServerClock, placeholder } = dialect;
+    const timed = (text: string): string =>
+      shape.overridesClock && byServerClock ? byServerClock(text) : text;
     this.#statements = Object.fromEntries(
-      texts.map(([key, text]: [string, string]) => [key, new NamedStatement(text, dialect.placeholder)]),
+      texts.map(([key, text]) => [key, new NamedStatement(timed(text), placeholder)]),
     ) as Record<keyof LockTexts, NamedStatement>;
   }
 

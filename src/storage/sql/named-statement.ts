@@ -12,9 +12,10 @@ export class NamedStatement {
   /** @param placeholder what the driver wants for the parameter at a position, counted from 1 */
   constructor(text: string, placeholder: (position: number) => string) {
     const names: string[] = [];
-    // A second colon is a cast of PostgreSQL.
-    this.#text = text.replace(/(?<!:):([a-z][A-Za-z]*)/g, (_match, name: string) =>
-      placeholder(names.push(name)),
+    // A second colon is a cast of PostgreSQL. A quoted identifier may contain anything.
+    this.#text = text.replace(
+      /"(?:[^"]|"")*"|`(?:[^`]|``)*`|(?<!:):([a-z][A-Za-z]*)/g,
+      (match, name: string | undefined) => (name === undefined ? match : placeholder(names.push(name))),
     );
     this.#names = names;
     this.#id = `cronlatch_${createHash('sha256').update(this.#text).digest('hex').slice(0, 24)}`;

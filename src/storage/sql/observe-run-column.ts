@@ -1,4 +1,4 @@
-import { imprecise, inSessionZone, tooShort, wrongType } from './column-observations';
+import { imprecise, tooShort, wrongType } from './column-observations';
 import type { ColumnUse, InspectedColumn } from './lock-table-shape';
 import { RUN_KEY, type RunColumn, type RunColumnKind } from './run-columns';
 import { refusal, type Observation } from './schema-finding';
@@ -8,7 +8,6 @@ export interface RunColumnContext {
   readonly dialect: SqlDialect;
   /** The table that the column is in, quoted. */
   readonly table: string;
-  readonly sharesSessions: boolean;
 }
 
 const USES: Readonly<Record<RunColumnKind['is'], ColumnUse>> = {
@@ -61,9 +60,9 @@ export function observeRunColumn(
         ...notUnicode(found, remedy(type)),
       ];
     case 'instant':
+      if (found.isInSessionZone) return [inSessionZone(found, remedy(type))];
       return [
         ...imprecise(found, remedy(context.dialect.lockColumns.preciseInstant(found))),
-        ...inSessionZone(found, context.sharesSessions),
         ...changing(found, remedy(type)),
       ];
     case 'count':
@@ -96,6 +95,12 @@ function inexact(found: InspectedColumn, remedy: string | undefined): Observatio
 function notUnicode({ name, isUnicode }: InspectedColumn, remedy: string | undefined): Observation[] {
   if (isUnicode !== false) return [];
   return [refusal('inexact-names', `has a column '${name}' that does not take every character`, remedy)];
+}
+
+/** Our own sessions are in UTC, but `inRunTransaction` writes on a session of the application. */
+function inSessionZone({ name, type }: InspectedColumn, remedy: string | undefined): Observation {
+  const what = `has a column '${name}' of type ${type}: each session writes and reads it in its own time zone, and inRunTransaction() writes on a session of the application. Change the column in a session with time_zone '+00:00'`;
+  return refusal('session-time-zone', what, remedy);
 }
 
 function changing({ name, changesByItself }: InspectedColumn, remedy: string | undefined): Observation[] {

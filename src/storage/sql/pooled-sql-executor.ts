@@ -32,8 +32,10 @@ export interface SqlConnection {
 }
 
 export interface ConnectionSource {
-  /** How many connections it has at the most. */
+  /** How many connections it keeps. */
   readonly size: number;
+  /** How many more it opens while others wait for locked rows. */
+  readonly spare?: number;
   /** A connection that is set up and in no transaction. At once where one is kept. */
   open(): SqlConnection | Promise<SqlConnection>;
   close(): Promise<void>;
@@ -49,7 +51,7 @@ export class PooledSqlExecutor implements SqlExecutor {
     private readonly dialect: SqlDialect,
     private readonly clock: Clock,
   ) {
-    this.#gate = new ConnectionGate(source.size, clock);
+    this.#gate = new ConnectionGate(source, clock);
   }
 
   execute(statement: SqlStatement, options: ExecuteOptions): Promise<SqlResult> {

@@ -1,6 +1,6 @@
 import { LockStorageError } from '../../core';
 import { describeValue } from '../../core/describe-value';
-import type { OwedRun, Peek } from '../../ledger/run-store';
+import type { OwedScope, Peek } from '../../ledger/run-store';
 import type { Run, RunEvent, RunEventKind, RunSummary } from '../../ledger/run';
 import type { RunState } from '../../ledger/run-state';
 import type { SqlResult } from './sql-executor';
@@ -47,8 +47,8 @@ export function nowOf(row: Row): Date {
   throw new LockStorageError('The database did not tell its time.');
 }
 
-export function owedOf(row: Row): OwedRun {
-  return { ...keyOf(row), state: row['state'] as RunState };
+export function owedOf(row: Row): OwedScope {
+  return { job: String(row['job_name']), scope: String(row['scope']) };
 }
 
 export function runOf(row: Row): Run {

@@ -3,6 +3,7 @@ import { NamedStatement, type Parameters } from './named-statement';
 import { definitionsOf, RUN_KEY, type RunTableDefinition } from './run-columns';
 import { RunStatements } from './run-statements';
 import type { RunTables } from './run-table';
+import { foundPath } from './sql-dialect';
 import type { ExecuteOptions, SqlResult, SqlStatement } from './sql-executor';
 import type { SqlTablesOptions } from './sql-tables-options';
 import { isUsable, leastPrecise } from './table-observations';
@@ -26,15 +27,19 @@ export function runSchema(options: RunSchemaOptions): RunSchema {
       const inspected = await inspect(definition, options, executeOptions);
       const findings = verifyRunTable(definition, inspected, context);
       const instants = instantsOf(definition, inspected, dialect);
-      looked.push({ findings, instants, keyIndex: uniqueIndexOn(RUN_KEY, inspected.indexes)?.name });
+      const keyIndex = uniqueIndexOn(RUN_KEY, inspected.indexes)?.name;
+      const path = foundPath(definition.path, inspected);
+      looked.push({ findings, instants, keyIndex, path, overridesClock: inspected.hasSessionClock });
     }
     const findings = looked.flatMap((table) => table.findings);
     const instant = leastPrecise(looked.flatMap(({ instants }) => instants));
-    const keyIndex = looked[0]?.keyIndex;
-    if (instant === undefined || keyIndex === undefined || !isUsable(findings))
+    const [run, event] = looked;
+    if (instant === undefined || run?.keyIndex === undefined || event === undefined || !isUsable(findings))
       return { findings, statements: undefined };
-    const shape = { now: dialect.inspection.now(instant), keyIndex };
-    return { findings, statements: new RunStatements(dialect, tables, shape) };
+    const { keyIndex, overridesClock = false } = run;
+    const shape = { now: dialect.inspection.now(instant), keyIndex, overridesClock };
+    const found = { ...tables, run: run.path, event: event.path };
+    return { findings, statements: new RunStatements(dialect, found, shape) };
   }, warn);
 }
 
@@ -44,8 +49,9 @@ async function inspect(
   executeOptions: ExecuteOptions,
 ) {
   const { inspection, indexInspection, placeholder } = options.dialect;
+  const location = { path, database: options.database };
   const ask = async ({ text, parameters }: { text: string; parameters: Parameters }) =>
     (await options.execute(new NamedStatement(text, placeholder).bind(parameters), executeOptions)).rows;
-  const table = inspection.read(await ask(inspection.statement(path)));
-  return { ...table, indexes: indexInspection.read(await ask(indexInspection.statement(path))) };
+  const table = inspection.read(await ask(inspection.statement(location)));
+  return { ...table, indexes: indexInspection.read(await ask(indexInspection.statement(location))) };
 }

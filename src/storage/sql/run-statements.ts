@@ -11,11 +11,13 @@ import type { SqlResult, SqlStatement } from './sql-executor';
 export class RunStatements {
   readonly #dialect: SqlDialect;
   readonly #texts: RunTexts;
+  readonly #overridesClock: boolean;
   /** By their texts, of which there are few. */
   readonly #named = new Map<string, NamedStatement>();
 
   constructor(dialect: SqlDialect, tables: RunTables, shape: RunTableShape) {
     this.#dialect = dialect;
+    this.#overridesClock = shape.overridesClock;
     this.#texts = dialect.runTexts(quoteRunTables(tables, dialect), shape);
   }
 
@@ -24,8 +26,8 @@ export class RunStatements {
     return this.#bind(this.#texts.peek, parameters);
   }
 
-  owed(): SqlStatement {
-    return this.#bind(this.#texts.owed, {});
+  owed(jobs: readonly string[]): SqlStatement {
+    return this.#bind(this.#texts.owed, { jobs: JSON.stringify(jobs) });
   }
 
   insert(run: NewRun): SqlStatement {
@@ -90,6 +92,7 @@ export class RunStatements {
     return this.#bind(this.#texts.complete, parameters);
   }
 
+  /** Of as many runs as the limit says, or up to twice as many: see `roundedUp`. */
   find(query: RunQuery): SqlStatement {
     const conditions = Object.entries(this.#texts.findBy) as [RunCondition, string][];
     const where = conditions
@@ -98,7 +101,7 @@ export class RunStatements {
       .join(' AND ');
     const direction = query.order === 'newest-first' ? 'DESC' : 'ASC';
     const text = `${this.#texts.find}${where && ` WHERE ${where}`}
-      ORDER BY COALESCE(r.period_start, r.created_at) ${direction}, r.id ${direction} LIMIT ${wholeNumber(query.limit)}`;
+      ORDER BY COALESCE(r.period_start, r.created_at) ${direction}, r.id ${direction} LIMIT ${roundedUp(query.limit)}`;
     return this.#bind(text, {
       job: query.job ?? null,
       scope: query.scope ?? null,
@@ -113,21 +116,36 @@ export class RunStatements {
     return this.#bind(this.#texts.events, keyOf(key));
   }
 
-  purgeable({ olderThanMs, limit }: { olderThanMs: number; limit: number }): SqlStatement {
-    const before = -lengthInMicroseconds(olderThanMs);
-    return this.#bind(this.#texts.purgeable(wholeNumber(limit)), { before });
+  purgeable(olderThanMs: number, below: number): SqlStatement {
+    return this.#bind(this.#texts.purgeable, { before: -lengthInMicroseconds(olderThanMs), below });
   }
 
-  delete(ids: readonly number[]): readonly SqlStatement[] {
+  lockPurgeable(olderThanMs: number, ids: readonly number[]): SqlStatement {
+    return this.#bind(this.#texts.lockPurgeable, {
+      before: -lengthInMicroseconds(olderThanMs),
+      lowest: Math.min(...ids),
+      highest: Math.max(...ids),
+    });
+  }
+
+  /** @param hasPeriods whether one of them has a period, whose absence could be taken for a missed one */
+  delete(ids: readonly number[], { hasPeriods }: { readonly hasPeriods: boolean }): readonly SqlStatement[] {
     const parameters = { ids: JSON.stringify(ids) };
-    return [this.#texts.deleteEvents, this.#texts.deleteRuns].map((text) => this.#bind(text, parameters));
+    const { markPurged, deleteEvents, deleteRuns } = this.#texts;
+    const texts = hasPeriods ? [markPurged, deleteEvents, deleteRuns] : [deleteEvents, deleteRuns];
+    return texts.map((text) => this.#bind(text, parameters));
   }
 
   #bind(text: string, parameters: Parameters): SqlStatement {
     const known = this.#named.get(text);
-    const named = known ?? new NamedStatement(text, this.#dialect.placeholder);
+    const named = known ?? new NamedStatement(this.#timed(text), this.#dialect.placeholder);
     if (known === undefined) this.#named.set(text, named);
     return named.bind(parameters);
+  }
+
+  #timed(text: string): string {
+    const { byServerClock } = this.#dialect;
+    return this.#overridesClock && byServerClock ? byServerClock(text) : text;
   }
 }
 
@@ -151,8 +169,11 @@ function lengthInMicroseconds(milliseconds: number): number {
   return Math.round(milliseconds * 1000);
 }
 
-/** It stands in the text: MySQL takes no other limit from a driver that sends every number as a double. */
-function wholeNumber(limit: number): number {
-  if (Number.isSafeInteger(limit) && limit >= 0) return limit;
+/**
+ * To a power of two: the limit stands in the text, and each text is a prepared statement that the server keeps. MySQL takes
+ * no other limit from a driver that sends every number as a double.
+ */
+function roundedUp(limit: number): number {
+  if (Number.isSafeInteger(limit) && limit >= 0) return 2 ** Math.ceil(Math.log2(Math.max(1, limit)));
   throw new RangeError(`The limit is ${limit}: it must be a whole number.`);
 }

@@ -4,4 +4,6 @@ export interface RunTableShape {
   readonly now: string;
   /** The unique index on the key, whatever its name. */
   readonly keyIndex: string;
+  /** A session of the application may have set a clock of its own: each statement sets it back. */
+  readonly overridesClock: boolean;
 }

@@ -14,8 +14,8 @@ export interface QuotedLockTable extends LockColumns {
 }
 
 /**
- * The statements of one lock table. Every dialect has the same, in the same order. Parameters: `:name`, `:owner`, and
- * in microseconds `:atMost` and `:atLeast`.
+ * The statements of one lock table. Every dialect has the same, in the same order. Parameters: `:name`, `:owner`, for
+ * `extend` also `:nextOwner`, and in microseconds `:atMost` and `:atLeast`.
  */
 export interface LockTexts {
   readonly takeOver: string;
@@ -40,6 +40,7 @@ export interface QuotedRunTables {
 export interface RunTexts {
   /** Answers a row for each run, or one without a run, each with now_us and first_us. */
   readonly peek: string;
+  /** Of a JSON array of names, `:jobs`. */
   readonly owed: string;
   /** What counts from now: `:dueAfter`, `:leaseFor` and `:startedAfter`. */
   readonly insert: string;
@@ -52,8 +53,15 @@ export interface RunTexts {
   readonly find: string;
   readonly findBy: Readonly<Record<RunCondition, string>>;
   readonly events: string;
-  /** What was over for longer than `-:before`, but for the newest of each job and scope. */
-  readonly purgeable: (limit: number) => string;
+  /**
+   * The next 1,000 runs below an id, the highest id first. `undated`: it has no period. `deletable`: it is over for longer
+   * than `-:before`, and a later period of its job and scope has a run.
+   */
+  readonly purgeable: string;
+  /** Locks the runs from `:lowest` to `:highest`, by id, that are over for that long. It skips what others have locked. */
+  readonly lockPurgeable: string;
+  /** Marks the first run behind `:ids` of each of their jobs and scopes. Without such a run, the statement must fail. */
+  readonly markPurged: string;
   /** Both of a JSON array, `:ids`. */
   readonly deleteEvents: string;
   readonly deleteRuns: string;
@@ -73,12 +81,16 @@ export interface SqlDialect {
   readonly placeholder: (position: number) => string;
   readonly lockColumns: LockColumnTypes;
   readonly inspection: LockTableInspection;
+  /** The same statement by the server's clock, if the server can override a clock that the session has set. */
+  readonly byServerClock?: (text: string) => string;
   readonly lockTexts: (table: QuotedLockTable, shape: LockTableShape) => LockTexts;
   readonly runColumns: RunColumnTypes;
   readonly indexInspection: IndexInspection;
   readonly runTexts: (tables: QuotedRunTables, shape: RunTableShape) => RunTexts;
   /** How many rows a statement of this dialect wrote. Anything but a number is for the caller to refuse. */
   readonly writtenRows: (result: SqlResult) => unknown;
+  /** Why a take-over wrote no row; `undefined` where the dialect cannot tell without a further statement. */
+  readonly refusalOf: (result: SqlResult) => 'held' | 'missing' | undefined;
   /** The token of a statement that wrote its row. */
   readonly tokenOf: (result: SqlResult) => unknown;
   readonly failureOf: (error: DriverError) => SqlFailureKind;
@@ -93,6 +105,8 @@ export interface LockColumnTypes {
   readonly types: (nameLength: number) => LockColumns;
   /** The type of an instant that is there already, with six digits of the second. */
   readonly preciseInstant: (column: InspectedColumn) => string;
+  /** The statement that gives both instants a type that holds UTC in every session. */
+  readonly withoutTimeZone?: (table: QuotedLockTable) => string;
   /** The statement that gives a column another type; `undefined` where there is none. */
   readonly alter: (
     table: string,
@@ -117,20 +131,35 @@ export interface RunColumnTypes {
   }) => string;
 }
 
+/** Where a table is looked for. */
+export interface TableLocation {
+  /** One part, or schema and table. */
+  readonly path: readonly string[];
+  /** The database that the connections begin in, whatever a session has changed to since. */
+  readonly database: string | undefined;
+}
+
 export interface IndexInspection {
   /** One statement that describes every index of the table. */
-  readonly statement: (path: readonly string[]) => { text: string; parameters: Parameters };
+  readonly statement: (location: TableLocation) => { text: string; parameters: Parameters };
   readonly read: (rows: SqlResult['rows']) => readonly InspectedIndex[];
 }
 
 export interface LockTableInspection {
   /** One statement that describes every column of the table; no row where there is no table. */
-  readonly statement: (path: readonly string[]) => { text: string; parameters: Parameters };
+  readonly statement: (location: TableLocation) => { text: string; parameters: Parameters };
   readonly read: (rows: SqlResult['rows']) => InspectedTable;
   /** `NAME` and `name` are one column. */
   readonly foldsColumnNames: boolean;
   /** The database's now in UTC, as an expression of the column's type and precision. */
   readonly now: (column: InspectedColumn) => string;
+  /** The same in a session that may have a clock of its own: an error if that differs from the server's. */
+  readonly checkedNow?: (now: string) => string;
+}
+
+/** The path of the table that was found: no session then looks for another one. */
+export function foundPath(path: readonly string[], { schema }: InspectedTable): readonly string[] {
+  return schema === undefined ? path : [schema, ...path.slice(-1)];
 }
 
 export function quoteRunTables({ run, event }: RunTables, { quote }: SqlDialect): QuotedRunTables {

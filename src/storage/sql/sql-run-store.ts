@@ -4,13 +4,16 @@ import type {
   Decision,
   FoundRun,
   NewRun,
-  OwedRun,
+  OwedScope,
   Peek,
   PeekRequest,
+  PurgeRequest,
+  PurgeStep,
   RunQuery,
   RunStore,
 } from '../../ledger/run-store';
 import { runMigrationFor } from './migration-for';
+import { PurgeWalk } from './purge-walk';
 import { eventOf, idOf, owedOf, peekOf, runOf } from './run-rows';
 import { runSchema, type RunSchema } from './run-schema';
 import { foundRunOf, type RunStatements } from './run-statements';
@@ -59,8 +62,8 @@ export class SqlRunStore implements RunStore {
     return peekOf(rows);
   }
 
-  async owed(options: StatementOptions): Promise<readonly OwedRun[]> {
-    const { rows } = await this.#execute((of) => of.owed(), options);
+  async owed(jobs: readonly string[], options: StatementOptions): Promise<readonly OwedScope[]> {
+    const { rows } = await this.#execute((of) => of.owed(jobs), options);
     return rows.map(owedOf);
   }
 
@@ -105,7 +108,7 @@ export class SqlRunStore implements RunStore {
 
   async find(query: RunQuery, options: StatementOptions): Promise<readonly Run[]> {
     const { rows } = await this.#execute((of) => of.find(query), options);
-    return rows.map(runOf);
+    return rows.slice(0, query.limit).map(runOf);
   }
 
   async events(key: RunKey, options: StatementOptions): Promise<readonly RunEvent[]> {
@@ -113,14 +116,13 @@ export class SqlRunStore implements RunStore {
     return rows.map(eventOf);
   }
 
-  async purge(request: { olderThanMs: number; limit: number }, options: StatementOptions): Promise<number> {
-    return await this.#transaction(options, undefined, (of) => [
-      of.purgeable(request),
-      ({ rows }) => {
-        const ids = rows.map(({ id }) => idOf(id));
-        return { value: ids.length, statements: ids.length === 0 ? [] : of.delete(ids) };
-      },
-    ]);
+  async purge({ olderThanMs, limit, from }: PurgeRequest, options: StatementOptions): Promise<PurgeStep> {
+    const walk = from instanceof PurgeWalk ? from : new PurgeWalk();
+    const { rows } = await this.#execute((of) => of.purgeable(olderThanMs, walk.below), options);
+    const plan = walk.plan(rows, limit);
+    const deleted = plan.ids.length === 0 ? 0 : await this.#delete(plan.ids, olderThanMs, options);
+    walk.advance(plan);
+    return { deleted, next: plan.isEnd ? undefined : walk };
   }
 
   async check(): Promise<void> {
@@ -148,6 +150,20 @@ export class SqlRunStore implements RunStore {
 
   get #unasked(): ExecuteOptions {
     return { timeoutMs: this.#options.statementTimeoutMs, urgent: false };
+  }
+
+  async #delete(ids: readonly number[], olderThanMs: number, options: StatementOptions): Promise<number> {
+    const planned = new Set(ids);
+    return await this.#transaction(options, undefined, (of) => [
+      of.lockPurgeable(olderThanMs, ids),
+      ({ rows }) => {
+        const locked = rows.filter(({ id }) => planned.has(idOf(id)));
+        const hasPeriods = locked.some(({ undated }) => Number(undated) === 0);
+        const lockedIds = locked.map(({ id }) => idOf(id));
+        const statements = locked.length === 0 ? [] : of.delete(lockedIds, { hasPeriods });
+        return { value: locked.length, statements };
+      },
+    ]);
   }
 
   async #execute(

@@ -1,6 +1,7 @@
 import {
   LockStorageError,
   SchemaMismatchError,
+  type ExtensionRequest,
   type Grant,
   type LockRecord,
   type LockRequest,
@@ -10,6 +11,7 @@ import {
 import { lockSchema, type LockSchema } from './lock-schema';
 import type { LockStatements } from './lock-statements';
 import type { LockTable } from './lock-table';
+import type { InspectedTable } from './lock-table-shape';
 import { migrationFor } from './migration-for';
 import type { SchemaFinding } from './schema-finding';
 import type { ExecuteOptions, SqlResult, SqlStatement } from './sql-executor';
@@ -23,25 +25,40 @@ export interface SqlStorageOptions extends SqlTablesOptions {
   readonly table: LockTable;
 }
 
+/** Microseconds since 1970 have had sixteen digits since 2001. */
+const LEAST_TOKEN = 1e15;
+
 /** The lock's statements on a table in SQL. */
 export class SqlStorageAccessor implements StorageAccessor {
   readonly keepsTimeLimits = true;
   readonly #options: SqlStorageOptions;
   readonly #schema: LockSchema;
+  #found: InspectedTable | undefined;
 
   constructor(options: SqlStorageOptions) {
     this.#options = options;
     this.#schema = lockSchema({
       ...options,
       execute: (statement, executeOptions) => this.#execute(statement, executeOptions, undefined),
+      found: (table) => (this.#found = table),
     });
+  }
+
+  /** The table as it was found last. */
+  get found(): InspectedTable | undefined {
+    return this.#found;
+  }
+
+  get clockStepMs(): number | undefined {
+    return this.#schema.known?.shape.clockStepMs;
   }
 
   async insertRecord(request: LockRequest, options: StatementOptions): Promise<Grant | undefined> {
     try {
       const grant = await this.#acquire('insert', request, options);
-      if (grant === undefined) await this.#refuseOtherName(request.name, options);
-      return grant;
+      if (typeof grant === 'object') return grant;
+      await this.#refuseOtherName(request.name, options);
+      return undefined;
     } catch (error) {
       if (!(error instanceof DuplicateRecord)) throw error;
       await this.#refuseOtherKey(request.name, options);
@@ -49,11 +66,14 @@ export class SqlStorageAccessor implements StorageAccessor {
     }
   }
 
-  updateRecord(request: LockRequest, options: StatementOptions): Promise<Grant | undefined> {
+  updateRecord(
+    request: LockRequest,
+    options: StatementOptions,
+  ): Promise<Grant | 'held' | 'missing' | undefined> {
     return this.#acquire('takeOver', request, options);
   }
 
-  async extend(request: LockRequest, options: StatementOptions): Promise<boolean> {
+  async extend(request: ExtensionRequest, options: StatementOptions): Promise<boolean> {
     return this.#wrote((await this.#write('extend', request, options)).result, request);
   }
 
@@ -95,15 +115,19 @@ export class SqlStorageAccessor implements StorageAccessor {
     key: 'takeOver' | 'insert',
     request: LockRequest,
     options: StatementOptions,
-  ): Promise<Grant | undefined> {
+  ): Promise<Grant | 'held' | 'missing' | undefined> {
     const { result, statements } = await this.#write(key, request, options);
-    if (!this.#wrote(result, request)) return undefined;
+    if (!this.#wrote(result, request)) return this.#options.dialect.refusalOf(result);
     if (!statements.shape.hasToken) return { fencingToken: undefined };
-    const fencingToken = tokenOf(this.#options.dialect.tokenOf(result), request.name);
-    return { fencingToken: fencingToken > 0 ? fencingToken : await this.#readToken(request, options) };
+    const token = tokenOf(this.#options.dialect.tokenOf(result), request.name);
+    const isReturned = token >= LEAST_TOKEN && (key === 'takeOver' || statements.shape.insertReturnsToken);
+    return { fencingToken: isReturned ? token : await this.#readToken(request, options) };
   }
 
-  /** On a table with a trigger MySQL hands no token over: it is in the row that was just written. */
+  /**
+   * The row just written holds the token. In the answer to an INSERT, MySQL replaces it by 0 if there is a trigger, and
+   * by the number of an AUTO_INCREMENT column, which the server may hide.
+   */
   async #readToken({ name, owner }: LockRequest, { timeoutMs }: StatementOptions): Promise<number> {
     const record = await this.find(name, { timeoutMs, purpose: 'resolve' });
     if (record?.lockedBy === owner && record.fencingToken !== undefined) return record.fencingToken;
@@ -146,13 +170,13 @@ export class SqlStorageAccessor implements StorageAccessor {
 
   async #write(
     key: Write,
-    { name, owner, lockAtMostForMs, lockAtLeastForMs }: LockRequest,
+    { name, owner, nextOwner = '', lockAtMostForMs, lockAtLeastForMs }: LockRequest & { nextOwner?: string },
     { timeoutMs }: StatementOptions,
   ): Promise<{ result: SqlResult; statements: LockStatements }> {
     const options = { timeoutMs, urgent: key === 'extend' || key === 'unlock' };
     const statements = this.#schema.known ?? (await this.#schema.statements(options));
     const [atMost, atLeast] = [microseconds(lockAtMostForMs), microseconds(lockAtLeastForMs)];
-    const statement = statements.bind(key, { name, owner, atMost, atLeast });
+    const statement = statements.bind(key, { name, owner, nextOwner, atMost, atLeast });
     return { result: await this.#execute(statement, options, name), statements };
   }
 

@@ -5,6 +5,8 @@ import type { SqlExecutor } from './sql-executor';
 export interface SqlTablesOptions {
   readonly executor: SqlExecutor;
   readonly dialect: SqlDialect;
+  /** The database that the connections begin in, if the DataSource names it. */
+  readonly database: string | undefined;
   /** Names the database in errors, without credentials. */
   readonly address: string;
   /** Takes secrets out of a driver's message. */

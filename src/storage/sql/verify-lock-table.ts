@@ -2,8 +2,8 @@ import { observeColumn } from './observe-column';
 import type { LockColumns, LockTable } from './lock-table';
 import type { InspectedColumn, InspectedTable, LockTableShape } from './lock-table-shape';
 import { migrationFor } from './migration-for';
-import { refusal, type Observation, type SchemaFinding } from './schema-finding';
-import type { SqlDialect } from './sql-dialect';
+import { refusal, warning, type Observation, type SchemaFinding } from './schema-finding';
+import { quoteLockTable, type SqlDialect } from './sql-dialect';
 import {
   columnNamed,
   findingsOf,
@@ -43,6 +43,7 @@ function observe(inspected: InspectedTable, context: VerificationContext): Obser
   return [
     ...keys.flatMap((key) => observeColumn(key, columnOf(key, columns, context), context)),
     ...observeZones(columns, context),
+    ...observeOtherSessions(inspected, context),
     ...observeFurtherColumns(columns, Object.values<string>({ ...table.columns }), 'lock', dialect),
   ];
 }
@@ -62,16 +63,50 @@ function observeZones(columns: readonly InspectedColumn[], context: Verification
   ];
 }
 
-function shapeOf({ columns }: InspectedTable, context: VerificationContext): LockTableShape | undefined {
+/** ShedLock for Java writes UTC in whatever zone its sessions have. Our own sessions are right in any case. */
+function observeOtherSessions(inspected: InspectedTable, context: VerificationContext): Observation[] {
+  const { table, dialect, sharesSessions } = context;
+  const [lockUntil, lockedAt, fencingToken] = (['lockUntil', 'lockedAt', 'fencingToken'] as const).map(
+    (key) => columnOf(key, inspected.columns, context),
+  );
+  if (!lockUntil?.holds.includes('instant') || !lockedAt) return [];
+  const isInOtherZone = lockUntil.isInSessionZone && inspected.isServerInUtc === false && !sharesSessions;
+  const isMadeForJava = lockUntil.hasTimeZone && fencingToken === undefined;
+  if (!isInOtherZone && !isMadeForJava) return [];
+  const quoted = quoteLockTable(table, dialect);
+  return [
+    warning(
+      'session-time-zone',
+      `has a column '${lockUntil.name}' of type ${lockUntil.type}${isInOtherZone ? ', and the time zone of the server is not UTC' : ''}. If ShedLock for Java uses this table, its sessions must have the time zone UTC, or the two sides do not see each other's locks. To let Java keep its zone, change the columns in a session with that zone, while no job runs`,
+      dialect.lockColumns.withoutTimeZone?.(quoted),
+    ),
+  ];
+}
+
+function shapeOf(
+  { columns, hasSessionClock = false }: InspectedTable,
+  context: VerificationContext,
+): LockTableShape | undefined {
   const [name, lockUntil, lockedAt, fencingToken] = (
     ['name', 'lockUntil', 'lockedAt', 'fencingToken'] as const
   ).map((key) => columnOf(key, columns, context));
   if (!name || !lockUntil || !lockedAt) return undefined;
+  const { now, checkedNow } = context.dialect.inspection;
+  const overridesClock = hasSessionClock && context.sharesSessions;
+  const plainNow = now(leastPrecise([lockUntil, lockedAt]) ?? lockUntil);
   return {
-    now: context.dialect.inspection.now(leastPrecise([lockUntil, lockedAt]) ?? lockUntil),
+    clockStepMs: stepMsOf(leastPrecise([lockUntil, lockedAt]) ?? lockUntil),
+    now: overridesClock && checkedNow ? checkedNow(plainNow) : plainNow,
     hasToken: fencingToken !== undefined,
     comparesBytes: name.comparesBytes ?? true,
+    insertReturnsToken: !columns.some(({ isGenerated }) => isGenerated),
+    overridesClock,
   };
+}
+
+/** A column without digits of its own keeps what the clock of its database has: that of SQLite steps in milliseconds. */
+function stepMsOf({ precision = 3 }: InspectedColumn): number {
+  return precision >= 6 ? 0 : 1000 / 10 ** precision;
 }
 
 function columnOf(

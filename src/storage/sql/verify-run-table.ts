@@ -12,7 +12,6 @@ export interface RunVerificationContext {
   readonly address: string;
   /** What to do where the table is missing. */
   readonly migration: string;
-  readonly sharesSessions: boolean;
 }
 
 /** What a user should know of one of the ledger's tables as the database describes it. */
@@ -39,12 +38,12 @@ export function instantsOf(
 function observe(
   definition: RunTableDefinition,
   inspected: InspectedTable & { readonly indexes: readonly InspectedIndex[] },
-  { dialect, migration, sharesSessions }: RunVerificationContext,
+  { dialect, migration }: RunVerificationContext,
 ): Observation[] {
   const observations = observeTable(inspected, migration);
   if (observations.length > 0) return observations;
   const { path, columns } = definition;
-  const context = { dialect, sharesSessions, table: path.map(dialect.quote).join('.') };
+  const context = { dialect, table: path.map(dialect.quote).join('.') };
   const names = columns.map(({ name }) => name);
   return [
     ...columns.flatMap((column) =>

@@ -7,7 +7,7 @@ import type { SqlResult, SqlStatement } from '../sql/sql-executor';
 import { dialectOf } from './database';
 import { mysqlDriver } from './mysql-driver';
 import { postgresDriver } from './postgres-driver';
-import type { DriverAnswer, DriverSession, ServerDriver } from './server-driver';
+import type { DriverAnswer, DriverSession, ServerDriver, TransactionWatch } from './server-driver';
 import type { SqliteDatabase } from './sqlite-connection';
 
 export type IsolationLevel = 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE';
@@ -25,6 +25,8 @@ export interface ApplicationSession {
   isInTransaction(): Promise<boolean>;
   /** Sends what is part of the transaction. Rejects with the driver's error. */
   send(statement: SqlStatement): Promise<SqlResult>;
+  /** Watches the transaction that is open now. On MySQL nothing shows: COMMIT is answered alike after a roll-back. */
+  watchEnd(): TransactionWatch | undefined;
   /** Inside the transaction: ends it when nothing has been sent for so long. SQLite cannot. */
   limitIdle(milliseconds: number): Promise<void>;
   /** After the transaction: the session is as it was. */
@@ -74,6 +76,7 @@ function serverSession(
     begin: (isolationLevel) => Promise.resolve({ started: runner.startTransaction(isolationLevel) }),
     isInTransaction: async () => (await sendText(probe)).inTransaction !== false,
     send,
+    watchEnd: () => session.watchEnd?.(),
     async limitIdle(milliseconds) {
       isLimited = true; // Also when its answer is lost.
       await sendText(idleLimit.begin(milliseconds));
@@ -111,6 +114,8 @@ function sqliteSession(
       const rows = await Promise.resolve(database.prepare(text).all(...values));
       return { rows: rows as SqlResult['rows'], affectedRows: undefined, insertId: undefined };
     },
+    // SQLite refuses a COMMIT outside a transaction.
+    watchEnd: () => ({ isCommitted: () => true, stop: () => {} }),
     limitIdle: () => Promise.resolve(),
     unlimitIdle: () => Promise.resolve(),
     destroy: () => {},

@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { InvalidLockConfigurationError, systemClock, type Clock, type Duration } from '../../core';
 import { describeValue } from '../../core/describe-value';
 import { parsePositiveDuration } from '../../core/duration';
 import { mysql } from '../sql/dialects/mysql';
 import { sqlite } from '../sql/dialects/sqlite';
+import type { InspectedTable } from '../sql/lock-table-shape';
 import { PooledSqlExecutor, type ConnectionSource } from '../sql/pooled-sql-executor';
 import type { SqlDialect } from '../sql/sql-dialect';
 import type { SqlTablesOptions } from '../sql/sql-tables-options';
@@ -16,7 +18,8 @@ import { OwnSqliteConnection, SharedSqliteConnection } from './sqlite-connection
 export interface DatabaseAccessOptions {
   /**
    * `'own'` (default): two connections of its own, opened at the first use, so that jobs that hold all of the
-   * application's connections cannot keep a lease from being renewed. `'shared'`: the application's pool. Databases in
+   * application's connections cannot keep a lease from being renewed. While statements wait for locked rows, it opens up
+   * to four more, and closes them afterwards. `'shared'`: the application's pool. Databases in
    * memory are always shared.
    */
   readonly connections?: 'own' | 'shared' | undefined;
@@ -25,6 +28,9 @@ export interface DatabaseAccessOptions {
   readonly statementTimeout?: Duration | undefined;
   readonly clock?: Clock | undefined;
 }
+
+/** The shortest `innodb_lock_wait_timeout`. */
+const SHORTEST_LOCK_WAIT_MS = 1000;
 
 /** The way to the application's database: what the locks and the runs of one guard go together. */
 export class DatabaseAccess {
@@ -51,12 +57,33 @@ export class DatabaseAccess {
     const { statementTimeoutMs } = this;
     const settings = { dialect, shared: sharesSessions, clock, statementTimeoutMs, warn };
     this.#executor = new PooledSqlExecutor(connectionsOf(dataSource, settings), dialect, clock);
-    this.forTables = { dialect, address, redact, sharesSessions, warn, executor: this.#executor };
+    const { extra } = dataSource.options as { extra?: { database?: string } };
+    const database = extra?.database ?? dataSource.driver.database; // TypeORM merges `extra` last.
+    this.forTables = { database, dialect, address, redact, sharesSessions, warn, executor: this.#executor };
+  }
+
+  /** Warns of a time limit that the server cannot keep. */
+  checkLimits(): void {
+    const { dialect, warn } = this.forTables;
+    if (dialect !== mysql || this.statementTimeoutMs >= SHORTEST_LOCK_WAIT_MS) return;
+    warn(
+      `statementTimeout is ${this.statementTimeoutMs} ms, but MySQL and MariaDB wait for a locked row for at least 1 s. ` +
+        `So the server can still grant a lock that the guard has given up, and nobody holds it until its lease ends. ` +
+        `Set statementTimeout to '1s' or more.`,
+    );
   }
 
   /** Names a table, equal on all instances that share it. */
   placeOf(path: readonly string[]): string {
     return `${this.#place}:${path.join('.')}`;
+  }
+
+  /** The same of a table that was found. Servers with tables of the same name are different places. */
+  placeOfFound(path: readonly string[], { server, database, schema = '' }: InspectedTable): string {
+    if (server === undefined) return this.placeOf(path);
+    const digest = createHash('sha256').update(server).digest('hex').slice(0, 12);
+    const parts = [...(database === undefined ? [] : [database]), schema, ...path.slice(-1)];
+    return `${this.forTables.dialect.name}@${digest}:${parts.join('.')}`;
   }
 
   async close(): Promise<void> {

@@ -76,6 +76,7 @@ function tableSetOf(tables: readonly string[]): TableSet {
 }
 
 function named(path: readonly string[], defaultTable: string): string {
-  const table = path.join('_');
+  // With further underscores, another schema and table would have the same name.
+  const table = path.join(path.length > 1 && path.some((part) => part.includes('_')) ? '.' : '_');
   return table === defaultTable ? '' : `_${table}_`;
 }

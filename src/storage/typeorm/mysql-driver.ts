@@ -9,6 +9,8 @@ interface MysqlConnection {
   execute(text: string, values: readonly SqlValue[], done: MysqlCallback): unknown;
   on(event: 'error' | 'end', listener: () => void): unknown;
   destroy(): void;
+  readonly threadId: number | null;
+  readonly stream?: { readonly localPort?: number };
 }
 /** What the driver puts into a statement as it is. */
 interface SqlText {
@@ -38,29 +40,43 @@ export const mysqlDriver: ServerDriver = {
   },
 
   checkShared({ options }) {
-    const { charset = 'utf8mb4' } = options as { charset?: string };
+    const { extra, ...top } = options as { charset?: string; extra?: { charset?: string } };
+    // TypeORM merges `extra` last.
+    const charset = extra?.charset ?? top.charset ?? 'utf8mb4';
     if (/^utf8mb4/i.test(charset)) return;
     throw new InvalidLockConfigurationError(
       `connections: 'shared' needs the charset utf8mb4, but that of the DataSource is '${charset}': other names than ASCII would be confused. Leave it at 'own'.`,
     );
   },
 
+  poolSizeKey: 'connectionLimit',
+
   begin: 'START TRANSACTION',
+
+  // With another completion_type, a plain COMMIT begins the next transaction, or ends the session.
+  commit: 'COMMIT AND NO CHAIN NO RELEASE',
+
+  rollBack: 'ROLLBACK AND NO CHAIN NO RELEASE',
 
   probe: 'DO 0',
 
   idleLimit: {
-    // In whole seconds. From left to right: what it was is kept in the session.
+    // In whole seconds. From left to right: what it was is kept in the session. TypeORM sends a plain COMMIT.
     begin: (milliseconds) =>
-      `SET @cronlatch_wait_timeout = @@SESSION.wait_timeout, SESSION wait_timeout = ${Math.max(1, Math.ceil(milliseconds / 1000))}`,
-    end: 'SET SESSION wait_timeout = @cronlatch_wait_timeout',
+      `SET @cronlatch_wait_timeout = @@SESSION.wait_timeout, @cronlatch_completion_type = @@SESSION.completion_type, ` +
+      `SESSION wait_timeout = ${Math.max(1, Math.ceil(milliseconds / 1000))}, SESSION completion_type = 'NO_CHAIN'`,
+    end: 'SET SESSION wait_timeout = @cronlatch_wait_timeout, SESSION completion_type = @cronlatch_completion_type',
   },
 
   session: (connection) => new MysqlSession(connection as MysqlConnection),
 };
 
 class MysqlSession implements DriverSession {
-  constructor(private readonly connection: MysqlConnection) {}
+  readonly #port: number | undefined;
+
+  constructor(private readonly connection: MysqlConnection) {
+    this.#port = connection.stream?.localPort;
+  }
 
   send({ text, values }: SqlStatement, { prepared }: { prepared: boolean }): Promise<DriverAnswer> {
     return new Promise((resolve, reject) => {
@@ -68,6 +84,16 @@ class MysqlSession implements DriverSession {
       if (prepared) this.connection.execute(text, values, done);
       else this.connection.query(text, values.map(literal), done);
     });
+  }
+
+  async endFrom(other: DriverSession): Promise<void> {
+    const { threadId } = this.connection;
+    const sessions = await other.send({ id: '', text: 'SHOW PROCESSLIST', values: [] }, { prepared: false });
+    // Behind a load balancer, the session of that id may be somebody else's, on another server. The port tells.
+    const isOurs = ({ Id, Host }: Readonly<Record<string, unknown>>): boolean =>
+      Number(Id) === threadId && String(Host).endsWith(`:${this.#port}`);
+    if (!sessions.rows.some(isOurs)) return;
+    await other.send({ id: '', text: `KILL ${Number(threadId)}`, values: [] }, { prepared: false });
   }
 
   onEnd(listener: () => void): void {

@@ -7,6 +7,11 @@ type WrapStream = (given: unknown) => unknown;
 /** Two connections: one for whatever comes, one kept for the statements that a lease depends on. */
 export const OWN_CONNECTIONS = 2;
 
+/** More, for as long as statements wait for rows that other transactions have locked. */
+export const SPARE_CONNECTIONS = 4;
+
+const MOST_CONNECTIONS = OWN_CONNECTIONS + SPARE_CONNECTIONS;
+
 /** What leads to the database: driver, address, credentials, TLS. Everything else of the application's options stays behind. */
 const TAKEN_OVER = {
   mysql: words(
@@ -20,7 +25,8 @@ const TAKEN_OVER = {
 const NOT_FROM_EXTRA = {
   mysql: words(
     'connectionLimit max maxIdle queueLimit waitForConnections multipleStatements flags typeCast rowsAsArray ' +
-      'nestTables namedPlaceholders queryFormat timezone dateStrings decimalNumbers',
+      'nestTables namedPlaceholders queryFormat timezone dateStrings decimalNumbers charset charsetNumber ' +
+      'jsonStrings stringifyObjects supportBigNumbers bigNumberStrings connectTimeout resetOnRelease',
   ),
   postgres: words(
     'max min maxUses maxLifetimeSeconds allowExitOnIdle Client pipeline query_timeout statement_timeout ' +
@@ -35,7 +41,7 @@ const OWN_EXTRA = {
   postgres: { idleTimeoutMillis: 0 },
 };
 
-/** Two connections to MySQL or MariaDB. */
+/** Connections to MySQL or MariaDB. */
 export function ownMysqlOptions(
   { options }: DataSource,
   connectTimeoutMs: number,
@@ -51,7 +57,7 @@ export function ownMysqlOptions(
   } as DataSourceOptions;
 }
 
-/** Two connections to PostgreSQL. */
+/** Connections to PostgreSQL. */
 export function ownPostgresOptions(
   { options }: DataSource,
   connectTimeoutMs: number,
@@ -115,10 +121,10 @@ function serverOptions(
     extra: {
       ...OWN_EXTRA[kind],
       ...Object.fromEntries(kept),
-      [connectionsKey]: OWN_CONNECTIONS,
+      [connectionsKey]: MOST_CONNECTIONS,
       stream: stream(given['stream']),
     },
-    poolSize: OWN_CONNECTIONS,
+    poolSize: MOST_CONNECTIONS,
     logging: false,
   };
 }

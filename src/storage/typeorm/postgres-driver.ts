@@ -1,14 +1,25 @@
 import type { SqlResult, SqlStatement, SqlValue } from '../sql/sql-executor';
 import { ownPostgresOptions } from './own-data-source-options';
-import type { DriverAnswer, DriverSession, ServerDriver } from './server-driver';
+import type { DriverAnswer, DriverSession, ServerDriver, TransactionWatch } from './server-driver';
+
+/** The protocol of a client of pg. */
+interface PostgresConnection {
+  on(event: 'readyForQuery' | 'commandComplete', listener: (message: PostgresMessage) => void): unknown;
+  off(event: 'readyForQuery' | 'commandComplete', listener: (message: PostgresMessage) => void): unknown;
+  readonly stream: { destroy(): unknown };
+}
+
+interface PostgresMessage {
+  /** Whether the session is in a transaction. */
+  readonly status?: string;
+  /** What the server has done, which is `ROLLBACK` for a COMMIT after a statement that failed. */
+  readonly text?: string;
+}
 
 /** What is called of a client of pg. */
 interface PostgresClient {
   /** Not in the native client. */
-  readonly connection?: {
-    on(event: 'readyForQuery', listener: (message: { status?: string }) => void): unknown;
-    readonly stream: { destroy(): unknown };
-  };
+  readonly connection?: PostgresConnection;
   /** Not in older releases. */
   getTransactionStatus?(): string | null;
   on(event: 'error' | 'end', listener: () => void): unknown;
@@ -40,7 +51,13 @@ export const postgresDriver: ServerDriver = {
 
   checkShared: () => {},
 
+  poolSizeKey: 'max',
+
   begin: 'BEGIN ISOLATION LEVEL READ COMMITTED',
+
+  commit: 'COMMIT',
+
+  rollBack: 'ROLLBACK',
 
   probe: 'SELECT 1',
 
@@ -65,6 +82,25 @@ class PostgresSession implements DriverSession {
     const { rows, rowCount } = await this.client.query({ ...(prepared ? { name: id } : {}), text, values });
     const status = this.client.getTransactionStatus?.() ?? this.#status;
     return { rows, affectedRows: rowCount, insertId: undefined, inTransaction: status !== IDLE };
+  }
+
+  watchEnd(): TransactionWatch {
+    const { connection } = this.client;
+    let lastDone: string | undefined;
+    let endedBy: string | undefined;
+    const done = ({ text }: PostgresMessage): void => void (lastDone = text);
+    const ready = ({ status }: PostgresMessage): void => {
+      if (status === IDLE) endedBy ??= lastDone;
+    };
+    connection?.on('commandComplete', done);
+    connection?.on('readyForQuery', ready);
+    return {
+      isCommitted: () => (endedBy === undefined ? undefined : endedBy === 'COMMIT'),
+      stop() {
+        connection?.off('commandComplete', done);
+        connection?.off('readyForQuery', ready);
+      },
+    };
   }
 
   onEnd(listener: () => void): void {

@@ -1,18 +1,21 @@
 import type { DataSource } from 'typeorm';
 import type { Clock } from '../../core';
+import { withinLimit } from '../../core/clock';
 import type { ConnectionSource, SqlConnection } from '../sql/pooled-sql-executor';
 import type { SqlDialect } from '../sql/sql-dialect';
 import { OwnDataSource } from './own-data-source';
-import { OWN_CONNECTIONS } from './own-data-source-options';
+import { OWN_CONNECTIONS, SPARE_CONNECTIONS } from './own-data-source-options';
 import { ServerConnection } from './server-connection';
-import type { ServerDriver } from './server-driver';
+import type { DriverSession, ServerDriver } from './server-driver';
 import { ServerSession } from './server-session';
 
-/** Two connections of our own to the application's database, set up once each, and kept. */
+/** Two connections of our own to the application's database, set up once each, and kept. Spare ones are closed after use. */
 export class OwnServerConnections implements ConnectionSource {
   readonly size = OWN_CONNECTIONS;
+  readonly spare = SPARE_CONNECTIONS;
   readonly #dataSource: OwnDataSource;
   readonly #idle: ServerConnection[] = [];
+  #isClosed = false;
 
   constructor(
     application: DataSource,
@@ -37,14 +40,36 @@ export class OwnServerConnections implements ConnectionSource {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#dataSource.close();
+  }
+
+  /** Best effort: a server that does not answer goes on with the statement. */
+  async #end(abandoned: DriverSession): Promise<void> {
+    if (abandoned.endFrom === undefined || this.#isClosed) return;
+    const runner = (await this.#dataSource.get()).createQueryRunner('master');
+    const other = this.driver.session(await runner.connect());
+    other.onEnd(() => {}); // An error that nobody listens to would end the process.
+    try {
+      await withinLimit(this.clock, abandoned.endFrom(other), this.statementTimeoutMs);
+    } finally {
+      other.destroy();
+      await runner.release();
+    }
+  }
+
+  #keep(connection: ServerConnection): void {
+    if (this.#idle.length < OWN_CONNECTIONS) this.#idle.push(connection);
+    else connection.destroy();
   }
 
   async #connect(): Promise<SqlConnection> {
     const runner = (await this.#dataSource.get()).createQueryRunner('master');
     const { driver, dialect, clock } = this;
-    const session = new ServerSession(await runner.connect(), { driver, dialect, clock, isShared: false });
-    const connection = new ServerConnection(runner, session, (released) => this.#idle.push(released));
+    const onAbandoned = (abandoned: DriverSession): void => void this.#end(abandoned).catch(() => undefined);
+    const options = { driver, dialect, clock, isShared: false, onAbandoned };
+    const session = new ServerSession(await runner.connect(), options);
+    const connection = new ServerConnection(runner, session, (released) => this.#keep(released));
     session.onEnd(() => (connection.isAlive = false));
     try {
       for (const text of this.driver.sessionSettings(this.statementTimeoutMs)) {
@@ -57,6 +82,20 @@ export class OwnServerConnections implements ConnectionSource {
       throw error;
     }
   }
+}
+
+/** An invalid size is the driver's own default, which is larger than what is used here. */
+function poolSizeOf({ options }: DataSource, { poolSizeKey }: ServerDriver): number {
+  const { extra, poolSize, replication } = options as PoolOptions;
+  // TypeORM merges `extra` last, and the drivers also take a number as text.
+  const size = Number(extra?.[poolSizeKey] ?? replication?.master?.poolSize ?? poolSize);
+  return size >= 1 ? size : OWN_CONNECTIONS;
+}
+
+interface PoolOptions {
+  readonly extra?: Readonly<Record<string, unknown>>;
+  readonly poolSize?: number;
+  readonly replication?: { readonly master?: { readonly poolSize?: number } };
 }
 
 /** The application's own pool, as it is: its sessions are not changed. */
@@ -72,8 +111,7 @@ export class SharedServerConnections implements ConnectionSource {
     private readonly clock: Clock,
   ) {
     driver.checkShared(application);
-    const { poolSize = OWN_CONNECTIONS } = application.options as { poolSize?: number };
-    this.size = Math.min(OWN_CONNECTIONS, poolSize);
+    this.size = Math.min(OWN_CONNECTIONS, poolSizeOf(application, driver));
   }
 
   async open(): Promise<SqlConnection> {

@@ -14,13 +14,19 @@ export interface ServerDriver {
   readonly sessionSettings: (statementTimeoutMs: number) => readonly string[];
   /** @throws InvalidLockConfigurationError where the application's own connections would confuse locks */
   readonly checkShared: (application: DataSource) => void;
+  /** What `extra` of the application calls the size of its pool. */
+  readonly poolSizeKey: string;
   /** Begins a transaction at READ COMMITTED, as far as one statement can say so. */
   readonly begin: string;
+  /** End it, whatever the session is set to do next. */
+  readonly commit: string;
+  readonly rollBack: string;
   /** Does nothing, and its answer says whether the session is in a transaction. */
   readonly probe: string;
   /**
    * Has the server end a transaction of the application that its client has left alone for so long: a process that was
-   * stopped inside it would keep its rows locked. `end` undoes it, where the end of the transaction does not.
+   * stopped inside it would keep its rows locked. COMMIT then also begins no other transaction. `end` undoes both, where
+   * the end of the transaction does not.
    */
   readonly idleLimit: { readonly begin: (milliseconds: number) => string; readonly end: string | undefined };
   /** @param connection what TypeORM's query runner hands out */
@@ -31,10 +37,23 @@ export interface ServerDriver {
 export interface DriverSession {
   /** @param options.prepared the server keeps the statement, so that the next time its text is not sent and not parsed */
   send(statement: SqlStatement, options: { prepared: boolean }): Promise<DriverAnswer>;
+  /** Watches the transaction that is open now, where the answer to COMMIT shows what happened to it. */
+  watchEnd?(): TransactionWatch;
+  /**
+   * Has another session end this one in the server, which otherwise goes on with a statement after its client has gone.
+   * Where the server limits statements by itself, there is nothing to end.
+   */
+  endFrom?(other: DriverSession): Promise<void>;
   /** Called when the connection is known to have ended. */
   onEnd(listener: () => void): void;
   /** Ends the connection at once, whatever it is doing. */
   destroy(): void;
+}
+
+export interface TransactionWatch {
+  /** `undefined` while the transaction is not seen to have ended. */
+  isCommitted(): boolean | undefined;
+  stop(): void;
 }
 
 export interface DriverAnswer extends SqlResult {

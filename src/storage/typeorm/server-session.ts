@@ -18,6 +18,8 @@ export interface ServerSessionOptions {
   readonly clock: Clock;
   /** The application uses it, too, and may have left it inside a transaction. */
   readonly isShared: boolean;
+  /** Called when a statement is not waited for any more, and the server may go on with it. */
+  readonly onAbandoned?: (session: DriverSession) => void;
 }
 
 /** A driver's connection, for as long as it lives. */
@@ -65,7 +67,7 @@ export class ServerSession {
   async rollBack(endsAtMs: number): Promise<boolean> {
     if (!this.#isOpen) return true;
     try {
-      await this.run('ROLLBACK', endsAtMs);
+      await this.run(this.#options.driver.rollBack, endsAtMs);
       this.#isOpen = false;
       return true;
     } catch {
@@ -89,9 +91,15 @@ export class ServerSession {
     }
     const { value, statements } = decided(decide, await this.#sendInside(first, endsAtMs));
     for (const statement of statements) await this.#sendInside(statement, endsAtMs);
-    await this.run('COMMIT', endsAtMs);
+    await this.#commit(endsAtMs);
     this.#isOpen = false;
     return value;
+  }
+
+  async #commit(endsAtMs: number): Promise<void> {
+    const { inTransaction } = await this.#sendText(this.#options.driver.commit, endsAtMs);
+    if (!inTransaction) return;
+    throw new SqlExecutionError('the connection was inside a transaction after COMMIT', 'sent');
   }
 
   async #sendInside(statement: SqlStatement, endsAtMs: number): Promise<SqlResult> {
@@ -127,11 +135,14 @@ export class ServerSession {
   }
 
   #send(statement: SqlStatement, endsAtMs: number, prepared: boolean): Promise<DriverAnswer> {
-    const { clock } = this.#options;
+    const { clock, onAbandoned } = this.#options;
     const limitMs = endsAtMs - clock.monotonicMs();
     if (limitMs <= 0) throw new SqlExecutionError('no time was left for the statement', 'not-sent');
     // The server may go on with it; the connection is destroyed, so that nobody meets its answer.
-    const late = (): Error => new SqlExecutionError(`no answer within ${Math.round(limitMs)} ms`, 'sent');
+    const late = (): Error => {
+      onAbandoned?.(this.#session);
+      return new SqlExecutionError(`no answer within ${Math.round(limitMs)} ms`, 'sent');
+    };
     return withinLimitOr(clock, this.#session.send(statement, { prepared }), limitMs, late);
   }
 }

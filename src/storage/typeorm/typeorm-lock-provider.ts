@@ -18,7 +18,9 @@ export interface TypeOrmLockProviderOptions
  */
 export class TypeOrmLockProvider extends StorageBasedLockProvider {
   readonly #accessor: SqlStorageAccessor;
-  readonly #ownAccess: DatabaseAccess | undefined;
+  readonly #access: DatabaseAccess;
+  readonly #ownsAccess: boolean;
+  readonly #path: readonly string[];
 
   /**
    * @param shared connections to the same DataSource that somebody else closes, instead of two more
@@ -28,14 +30,22 @@ export class TypeOrmLockProvider extends StorageBasedLockProvider {
     const access = shared ?? new DatabaseAccess(dataSource, options);
     const table = lockTableIn(dataSource, options);
     const accessor = new SqlStorageAccessor({ ...access.forTables, table });
-    super(accessor, { ...options, id: access.placeOf(table.path), nameLength: table.nameLength });
+    super(accessor, { ...options, nameLength: table.nameLength });
     this.#accessor = accessor;
-    this.#ownAccess = shared === undefined ? access : undefined;
+    this.#access = access;
+    this.#ownsAccess = shared === undefined;
+    this.#path = table.path;
+  }
+
+  /** Known when the table was checked, because the server names itself. */
+  override get id(): string | undefined {
+    const { found } = this.#accessor;
+    return found && this.#access.placeOfFound(this.#path, found);
   }
 
   override async close(): Promise<void> {
     await super.close();
-    await this.#ownAccess?.close();
+    if (this.#ownsAccess) await this.#access.close();
   }
 
   /**
@@ -45,6 +55,7 @@ export class TypeOrmLockProvider extends StorageBasedLockProvider {
    * @throws LockStorageError when the database cannot be reached; it names the address
    */
   async check(): Promise<void> {
+    this.#access.checkLimits();
     await this.#accessor.check({ timeoutMs: this.statementTimeoutMs });
   }
 

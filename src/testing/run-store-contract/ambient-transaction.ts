@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { needing } from './contract-cases';
 import {
   CLAIM,
+  DAY_MS,
+  JOB,
   KEY,
   LIMIT,
   LOST,
@@ -10,8 +12,8 @@ import {
   foundBy,
   inserted,
   keyOf,
+  owedBy,
   peeked,
-  periodKeysOf,
   refused,
   runOf,
   running,
@@ -65,7 +67,7 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     await elapse('2d');
     await inserted(store, { ...SKIPPED, periodKey: 'newest' });
     await ambientTransaction('rollback', async () => {
-      assert.equal(await store.purge({ olderThanMs: 86_400_000, limit: 10 }, LIMIT), 1);
+      assert.equal((await store.purge({ olderThanMs: DAY_MS, limit: 10 }, LIMIT)).deleted, 1);
     });
     assert.deepEqual(await foundBy(other), ['newest']);
   },
@@ -91,15 +93,15 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     await inserted(other, running());
     await ambientTransaction('rollback', async () => {
       assert.equal((await runOf(store)).state, 'running');
-      await inserted(other, { ...PENDING, ...keyOf('another') });
+      for (const scope of ['', 'eu']) await inserted(other, { ...PENDING, ...keyOf('another', { scope }) });
       assert.equal(await other.complete(CLAIM, undefined, LIMIT), true);
       assert.equal((await runOf(store)).state, 'completed');
       assert.deepEqual((await peeked(store, KEY)).runs.map(({ state }) => state).sort(), [
         'completed',
         'pending',
       ]);
-      assert.equal((await foundBy(store)).length, 2);
-      assert.deepEqual(periodKeysOf(await store.owed(LIMIT)), ['another']);
+      assert.equal((await foundBy(store)).length, 3);
+      assert.deepEqual(await owedBy(store), [`${JOB}/`, `${JOB}/eu`]);
     });
   },
 });

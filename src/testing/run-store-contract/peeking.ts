@@ -17,6 +17,7 @@ import {
   keyOf,
   nowOf,
   oneOfEach,
+  owedBy,
   peeked,
   periodKeysOf,
   runOf,
@@ -73,10 +74,10 @@ export const peeking = cases({
       }));
     await elapse('9m');
     assert.deepEqual((await peeked(store)).runs, []);
-    assert.deepEqual(await store.owed(LIMIT), []);
+    assert.deepEqual(await owedBy(store), []);
     await elapse('1m');
     assert.deepEqual(periodKeysOf((await peeked(store)).runs), ['failed', 'pending']);
-    assert.deepEqual(periodKeysOf(await store.owed(LIMIT)), ['failed', 'pending']);
+    assert.deepEqual(await owedBy(store), [`${JOB}/`]);
   },
 
   async 'L4 runs of another job or scope are not told'({ store }) {

@@ -3,6 +3,7 @@ import type { RunStore } from '../../ledger/run-store';
 import { cases } from './contract-cases';
 import {
   DAY_MS,
+  JOB,
   LIMIT,
   LOST,
   PENDING,
@@ -14,6 +15,7 @@ import {
   keyOf,
   nowOf,
   oneOfEach,
+  peeked,
   runOf,
   written,
 } from './runs';
@@ -57,8 +59,9 @@ export const purging = cases({
     assert.equal(await purged(store), 0);
   },
 
-  async 'L-55 nothing is deleted behind a period whose run has to stay, for it would look like one that was missed'({
+  async 'L-55 runs behind one that has to stay are deleted, and their periods do not count as missed'({
     store,
+    other,
     elapse,
   }) {
     for (const [daysAgo, periodKey] of [
@@ -70,8 +73,63 @@ export const purging = cases({
     const { timeZone, periodStart, periodEnd } = await dayEnded(store, -3);
     await inserted(store, { ...PENDING, timeZone, periodStart, periodEnd, periodKey: 'waiting' });
     await elapse('101d');
+    assert.equal(await purged(store), 2);
+    assert.deepEqual(await foundBy(store), ['waiting', 'newest']);
+    assert.deepEqual(await knownFrom(other), (await runOf(store, keyOf('newest'))).periodStart);
+  },
+
+  async 'L-55 what was purged does not count as missed, whatever older run is made afterwards'({
+    store,
+    other,
+    elapse,
+  }) {
+    const daysAgo = { first: 6, second: 5, third: 3, newest: 1 };
+    for (const [periodKey, days] of Object.entries(daysAgo)) {
+      const run = { ...(await dayEnded(store, -days)), periodKey };
+      await inserted(store, run, { ...run, scope: 'eu' });
+    }
+    await elapse('101d');
+    assert.equal(await purged(store), 6);
+    await inserted(store, { ...(await dayEnded(store, -200)), periodKey: 'skipped by hand' });
+    const { periodStart } = await runOf(store, keyOf('newest'));
+    assert.deepEqual(await knownFrom(other), periodStart);
+    assert.deepEqual(await knownFrom(other, { scope: 'eu' }), periodStart);
+    // Where the mark begins before the periods that are asked for, nothing of them was purged.
+    const { runs, firstPeriodStart } = await peeked(other, {
+      since: new Date((periodStart?.getTime() ?? 0) + 1),
+    });
+    assert.deepEqual(runs, []);
+    assert.ok(firstPeriodStart !== undefined && periodStart !== undefined && firstPeriodStart < periodStart);
+  },
+
+  async 'L-55 the mark of a purge moves on with the next one'({ store, other, elapse }) {
+    const keys = ['first', 'second', 'third', 'newest'];
+    for (const periodKey of keys) {
+      await inserted(store, { ...(await dayEnded(store, -1)), periodKey });
+      await elapse('10d');
+    }
+    await elapse('51d');
+    for (const key of keys.slice(1)) {
+      await elapse('10d');
+      assert.equal(await purged(store), 1);
+      assert.deepEqual(await knownFrom(other), (await runOf(store, keyOf(key))).periodStart, key);
+      assert.deepEqual(
+        (await store.events(keyOf(key), LIMIT)).map(({ kind }) => kind),
+        ['purged'],
+      );
+    }
+  },
+
+  async 'L-55 a run by hand of a period that nobody knows does not let the last known period go'({
+    store,
+    elapse,
+  }) {
+    for (const days of [2, 1])
+      await inserted(store, { ...(await dayEnded(store, -days)), periodKey: `${days} days ago` });
+    await elapse('101d');
+    await inserted(store, { ...SKIPPED, periodKey: 'skipped by hand' });
     assert.equal(await purged(store), 1);
-    assert.deepEqual((await foundBy(store)).sort(), ['behind it', 'newest', 'waiting']);
+    assert.deepEqual((await foundBy(store)).sort(), ['1 days ago', 'skipped by hand']);
   },
 
   async 'L-55 the newest custom key, by its making, stays'({ store, elapse }) {
@@ -89,8 +147,16 @@ export const purging = cases({
     await elapse('101d');
     await inserted(store, { ...SKIPPED, periodKey: 'newest' });
     const counts = [];
-    for (let i = 0; i < 4; i += 1) counts.push(await purged(store, { limit: 4 }));
-    assert.deepEqual(counts, [4, 2, 0, 0]);
+    for (let from: unknown; from !== undefined || counts.length === 0;) {
+      const step = await store.purge({ olderThanMs: AGE_MS, limit: 4, from }, LIMIT);
+      counts.push(step.deleted);
+      from = step.next;
+    }
+    assert.equal(Math.max(...counts), 4);
+    assert.equal(
+      counts.reduce((sum, deleted) => sum + deleted),
+      6,
+    );
     assert.deepEqual(await foundBy(store), ['newest']);
   },
 
@@ -132,6 +198,7 @@ export const purging = cases({
         ...(periodKey === 'custom' ? {} : await dayEnded(store, -300)),
         periodKey,
       });
+    await inserted(store, { ...(await dayEnded(store, -299)), periodKey: 'newest day' });
     await elapse('101d');
     for (const periodKey of ['rewritten', 'custom'])
       await written(store, () => ({ reason: 'again' }), { key: keyOf(periodKey) });
@@ -141,6 +208,7 @@ export const purging = cases({
     assert.equal(await purged(store), 0);
     await elapse('2d');
     assert.equal(await purged(store), 2);
+    assert.deepEqual(await foundBy(store), ['newest day', 'newest']);
   },
 
   async 'L-55 an unfinished newest run lets the older ones go'({ store, elapse }) {
@@ -153,8 +221,22 @@ export const purging = cases({
   },
 });
 
+/** Step by step. @returns how many were deleted */
 async function purged(store: RunStore, { limit = 100 } = {}): Promise<number> {
-  return await store.purge({ olderThanMs: AGE_MS, limit }, LIMIT);
+  let deleted = 0;
+  let from: unknown;
+  do {
+    const step = await store.purge({ olderThanMs: AGE_MS, limit, from }, LIMIT);
+    deleted += step.deleted;
+    from = step.next;
+  } while (from !== undefined);
+  return deleted;
+}
+
+/** Before which no period counts as missed. */
+async function knownFrom(store: RunStore, { scope = '' } = {}): Promise<Date | undefined> {
+  const request = { job: JOB, scope, periodKey: undefined, since: new Date(0) };
+  return (await store.peek(request, LIMIT)).firstPeriodStart;
 }
 
 /** A day that ends so many days from now, skipped. */

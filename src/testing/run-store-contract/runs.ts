@@ -127,8 +127,17 @@ export function textOf({ job, scope, periodKey }: RunKey): string {
   return `'${job}/${scope}/${periodKey}'`;
 }
 
-/** One row for each state, called by it, and one that `failed for good`. */
-export async function oneOfEach(store: RunStore): Promise<void> {
+/** Of the contract's job, and of `more`: each job and scope of which something is owed. */
+export async function owedBy(store: RunStore, ...more: readonly string[]): Promise<string[]> {
+  return (await store.owed([JOB, ...more], LIMIT)).map(({ job, scope }) => `${job}/${scope}`);
+}
+
+/**
+ * One row for each state, called by it, and one that `failed for good`.
+ *
+ * @param options.scoped each in a scope that is called by it, too
+ */
+export async function oneOfEach(store: RunStore, { scoped = false } = {}): Promise<void> {
   const states: Readonly<Record<RunState, Partial<Run>>> = {
     pending: {},
     running: { attempt: 1, claimedBy: CLAIM.claimedBy, nextAttemptAt: undefined },
@@ -138,7 +147,11 @@ export async function oneOfEach(store: RunStore): Promise<void> {
     skipped: { nextAttemptAt: undefined },
   };
   for (const [state, edit] of Object.entries(states) as [RunState, Partial<Run>][])
-    await insertedAs(store, { ...PENDING, periodKey: state }, { ...edit, state });
+    await insertedAs(store, { ...PENDING, ...called(state) }, { ...edit, state });
   const givenUp = { state: 'failed', nextAttemptAt: undefined } as const;
-  await insertedAs(store, { ...PENDING, periodKey: 'failed for good' }, givenUp);
+  await insertedAs(store, { ...PENDING, ...called('failed for good') }, givenUp);
+
+  function called(name: string): { periodKey: string; scope: string } {
+    return { periodKey: name, scope: scoped ? name : '' };
+  }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { LockStorageError, type LockConfiguration } from 'cronlatch';
 import { eventually } from '../../support/eventually';
-import { lockRows } from '../../support/lock-table';
+import { databaseNowUs, lockRows } from '../../support/lock-table';
 import { testAmbiguous } from './ambiguous-bench';
 
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
@@ -23,3 +23,39 @@ testAmbiguous(
     assert.ok(await provider.lock(JOB));
   },
 );
+
+for (const keepAlive of [false, true]) {
+  testAmbiguous(
+    `P2 F-41 F-56 an extension that arrives after its successor was confirmed does not shorten the lease${keepAlive ? ', with keepAlive' : ''}`,
+    async (bench) => {
+      const { provider, proxy } = await bench.process({ statementTimeout: '1s' });
+      const lock = await provider.lock({ ...JOB, keepAlive });
+      assert.ok(lock);
+      const late = proxy.hold('extend');
+      assert.equal(await lock.extend('4s'), true);
+      await late.sent;
+      assert.equal(await lock.extend('10m'), true);
+      await late.deliver();
+      const [row] = await lockRows(bench.operator);
+      assert.ok(row);
+      const heldForMs = (row.lockUntilUs - (await databaseNowUs(bench.operator))) / 1000;
+      assert.ok(lock.remainingMs() > 590_000);
+      assert.ok(lock.remainingMs() <= heldForMs, `the row is held for ${Math.round(heldForMs)} ms more`);
+      assert.equal(await lock.unlock(), true);
+    },
+  );
+}
+
+testAmbiguous('a guard that closes frees a lock whose grant it never heard of', async (bench) => {
+  const { guard, proxy } = await bench.process({ statementTimeout: '1s' });
+  const swallowed = proxy.swallow('insert', 'silence');
+  const running = guard.run(JOB, () => assert.fail('ran'));
+  const refused = assert.rejects(running, LockStorageError);
+  await swallowed;
+  proxy.stall('to-client');
+  await refused;
+  proxy.flow();
+  assert.equal((await lockRows(bench.operator))[0]?.held, true, 'granted to nobody');
+  await guard.close();
+  assert.equal((await lockRows(bench.operator))[0]?.held, false);
+});

@@ -13,10 +13,13 @@ export function checkAwareness(history: History, leases: readonly LeaseHistory[]
     const what = `host ${attempt.host} worked on '${attempt.name}' at ${atMs}`;
     if (lease?.grant === undefined) return [`P7: ${what} without a grant`];
     const refused = lease.extensions.find(
-      ({ answer }) => answer?.value === false && answer.told.order < work.order,
+      (extend) =>
+        extend.answer?.value === false &&
+        extend.answer.told.order < work.order &&
+        !lease.mayHaveMissed(extend),
     );
     if (refused !== undefined) return [`P2: ${what}, although an extension had been refused`];
-    const endMs = lastTrustedMs(history, lease);
+    const endMs = lastTrustedMs(history, lease, work.how);
     const wasAsleep = work.how === 'glance' && hasJustResumed(history, work);
     return atMs <= endMs || wasAsleep ? [] : [`P2: ${what}, although its lease had ended at ${endMs}`];
   });
@@ -31,15 +34,23 @@ function hasJustResumed({ pauses }: History, { attempt, atMs }: Work): boolean {
 }
 
 /**
- * The end of the lease by the database's clock; for a host whose clock is slow, or stood still for less than the wall
- * clock betrays, as much later as that explains.
+ * The end of the lease by the database's clock; for a host whose clock is slow, as much later as that explains. A
+ * suspension stops timers. Whoever looks sees it by the wall clock, unless that was set back meanwhile.
  */
-function lastTrustedMs({ rates, pauses }: History, lease: LeaseHistory): number {
+export function lastTrustedMs(
+  { rates, pauses, wallJumps }: History,
+  lease: LeaseHistory,
+  how: Work['how'],
+): number {
   const host = lease.host ?? 0;
   const rate = Math.min(1, rates[host] ?? 1);
   const endMs = lease.possibleEndMs();
   const suspendedMs = pauses
     .filter((pause) => pause.isSuspended && pause.host === host && pause.untilMs >= lease.firstSentAtMs)
     .reduce((sum, { fromMs, untilMs }) => sum + untilMs - fromMs, 0);
-  return endMs + (endMs - lease.firstSentAtMs) * (1 / rate - 1) + suspendedMs + TIMERS_ARE_LATE_BY_MS;
+  const setBackMs = wallJumps
+    .filter((jump) => jump.host === host && jump.byMs < 0 && jump.atMs >= lease.firstSentAtMs)
+    .reduce((sum, { byMs }) => sum - byMs, 0);
+  const unseenMs = how === 'look' ? Math.min(suspendedMs, setBackMs) : suspendedMs;
+  return endMs + (endMs - lease.firstSentAtMs) * (1 / rate - 1) + unseenMs + TIMERS_ARE_LATE_BY_MS;
 }

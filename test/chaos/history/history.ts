@@ -4,6 +4,8 @@ export type Statement = 'insert' | 'update' | 'extend' | 'unlock' | 'find';
 
 /** Times are the database's, in milliseconds. */
 export interface Operation extends LockRequest {
+  /** What the statement matches or writes: the `owner` of the acquisition, with the number of the last extension. */
+  readonly rowOwner: string;
   readonly host: number;
   readonly statement: Statement;
   /** Where the whole history stood when it was sent. */
@@ -20,7 +22,7 @@ export interface Operation extends LockRequest {
   };
 }
 
-export type Answer = Grant | LockRecord | boolean | undefined;
+export type Answer = Grant | LockRecord | 'held' | 'missing' | boolean | undefined;
 
 /** One call of `lock()`, and what came of it. */
 export interface Attempt {
@@ -54,6 +56,13 @@ export interface Pause {
   readonly isSuspended: boolean;
 }
 
+/** The wall clock of a host was set. */
+export interface WallJump {
+  readonly host: number;
+  readonly atMs: number;
+  readonly byMs: number;
+}
+
 /** What was done to the records, from outside. */
 export interface Damage {
   readonly kind: 'deleted' | 'rolled back';
@@ -68,6 +77,7 @@ export class History {
   readonly attempts: Attempt[] = [];
   readonly works: Work[] = [];
   readonly pauses: Pause[] = [];
+  readonly wallJumps: WallJump[] = [];
   readonly damages: Damage[] = [];
   /** By host: how many milliseconds its clock counts in one. */
   readonly rates: number[] = [];

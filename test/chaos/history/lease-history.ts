@@ -42,7 +42,7 @@ export class LeaseHistory {
     { statement, lockAtMostForMs }: Operation,
     { value, atMs, order, told }: NonNullable<Operation['answer']>,
   ): KnownGrant | undefined {
-    if (value === undefined || typeof value === 'boolean') return undefined;
+    if (typeof value !== 'object') return undefined;
     if (statement !== 'find')
       return { token: value.fencingToken, atMs, order, endMs: atMs + lockAtMostForMs };
     const { fencingToken, lockedBy, held, lockUntil } = value as LockRecord;
@@ -103,7 +103,26 @@ export class LeaseHistory {
       .at(-1);
     return Math.min(
       confirmed === undefined ? grant.endMs : confirmed.answer.atMs + confirmed.lockAtMostForMs,
-      ...this.#extends.filter(isUnknown).map((extend) => extend.invokedAtMs + extend.lockAtMostForMs),
+      ...this.#extends
+        .filter((extend) => isUnknown(extend) && !this.#isSucceeded(extend, order))
+        .map((extend) => extend.invokedAtMs + extend.lockAtMostForMs),
+    );
+  }
+
+  /** Another extension of the same value was confirmed: this one has not taken effect, and never will. */
+  #isSucceeded({ rowOwner }: Operation, order: number): boolean {
+    return confirmedOf(this.#extends).some(
+      (other) => other.rowOwner === rowOwner && other.answer.order < order,
+    );
+  }
+
+  /** Whether an extension that had no answer yet may have changed the owner in the row, so that this statement missed it. */
+  mayHaveMissed({ rowOwner, order, answer }: Operation): boolean {
+    return this.#extends.some(
+      (extend) =>
+        extend.rowOwner === rowOwner &&
+        extend.order < (answer?.order ?? order) &&
+        (isUnknown(extend) || (extend.answer?.value === true && extend.answer.told.order > order)),
     );
   }
 
@@ -125,8 +144,12 @@ export class LeaseHistory {
         : Math.max(last.answer.atMs + last.lockAtMostForMs, last.answer.told.atMs);
     const lease = Math.max(end, ...acquires, ...this.#extends.filter(isUnknown).map(unknown));
     const givenUpAtMs = this.attempt?.releasedAtMs;
-    // What was released, or seen to be lost, can come back only by a statement of which nobody knows.
-    const canComeBack = acquires.length > 0 || this.#extends.some(isUnknown);
+    // What was released, or seen to be lost, can come back only by a statement that the holder had given up.
+    const canComeBack =
+      acquires.length > 0 ||
+      this.#extends.some(
+        (extend) => isUnknown(extend) || (extend.answer?.told.atMs ?? 0) > (givenUpAtMs ?? Infinity),
+      );
     if (order === Infinity && givenUpAtMs !== undefined && !canComeBack)
       return Math.max(Math.min(lease, givenUpAtMs), this.#latestLeastEndMs);
     return Math.max(lease, this.#latestLeastEndMs);

@@ -28,6 +28,7 @@ export const LEDGER_INCIDENTS = [
   'closing',
   'lock that is none',
   'night',
+  'purge',
 ] as const;
 
 export type FaultKind =

@@ -21,7 +21,7 @@ const OF_THE_CONTRACT: readonly (readonly [does: string, seed: number])[] = [
   ['takes over only what was released', 1],
   ['gives every grant the same token', 1],
   ['starts tokens again at one', 6],
-  ['takes tokens from the clock alone', 135],
+  ['takes tokens from the clock alone', 553],
   ['grants for lockAtLeastFor only', 1],
   ['grants for lockAtLeastFor on top', 2],
   ['marks the holder at every refusal', 1],
@@ -37,6 +37,9 @@ const OF_THE_CONTRACT: readonly (readonly [does: string, seed: number])[] = [
   ['counts lockAtLeastFor from the release', 2],
   ['deletes the record at the release', 1],
 ];
+
+/** Of what is simulated. */
+const LONGEST_LEASE_MS = 3000;
 
 function withLocks(change: (lock: Lock) => Partial<Lock>): Breakage {
   return {
@@ -59,6 +62,13 @@ const OF_THE_SIMULATION: readonly PlantedBug[] = [
     does: 'extends and releases what has ended',
     seed: 1,
     store: () => ({ isHeldBy: (row, owner) => row.lockedBy === owner }),
+  },
+  {
+    does: 'executes an extension behind its successor',
+    seed: 81,
+    store: (store) => ({
+      isHeldBy: (row, owner) => !store.isFree(row) && withoutNumber(row.lockedBy) === withoutNumber(owner),
+    }),
   },
   {
     does: 'does not mark what is released',
@@ -85,8 +95,8 @@ const OF_THE_SIMULATION: readonly PlantedBug[] = [
       const { insert, takeOver, renew, release } = store;
       let before: BreakableStore['rows'] = new Map();
       const remembering =
-        <T>(write: (request: LockRequest) => T) =>
-        (request: LockRequest): T => {
+        <R extends LockRequest, T>(write: (request: R) => T) =>
+        (request: R): T => {
           before = store.copyOfRows();
           return write(request);
         };
@@ -127,6 +137,16 @@ const OF_THE_SIMULATION: readonly PlantedBug[] = [
       },
     }),
   },
+  {
+    does: 'does not notice a suspension that is shorter than its lease',
+    seed: 110,
+    clock: (clock) => ({
+      wallMs() {
+        const aheadMs = clock.wallMs() - clock.monotonicMs();
+        return clock.monotonicMs() + (aheadMs > LONGEST_LEASE_MS ? aheadMs : 0);
+      },
+    }),
+  },
   { does: 'never aborts', seed: 1, ...withLocks(() => ({ signal: new AbortController().signal })) },
   { does: 'leaves the signal to timers', seed: 37, ...withLocks(({ signal }) => ({ signal })) },
   {
@@ -148,6 +168,11 @@ const OF_THE_SIMULATION: readonly PlantedBug[] = [
     }),
   },
 ];
+
+/** As if an extension wrote no number. */
+function withoutNumber(owner: string): string {
+  return owner.replace(/\/\d+$/, '');
+}
 
 function lockOf(name: string): Lock {
   return {

@@ -16,6 +16,7 @@ import { strike } from './strike';
 export interface Breakage {
   readonly store?: (store: BreakableStore, localClock: Clock) => Partial<BreakableStore>;
   readonly provider?: (provider: LockProvider, clock: Clock) => Partial<LockProvider>;
+  readonly clock?: (clock: Clock) => Partial<Clock>;
 }
 
 export interface Simulated {
@@ -56,14 +57,15 @@ export async function simulate(seed: number, breakage: Breakage = {}): Promise<S
   return { history, faults: faults.counts, steps: scheduler.steps };
 }
 
-function holderOf(world: World, id: number, { provider: breaks = () => ({}) }: Breakage): Holder {
+function holderOf(world: World, id: number, breakage: Breakage): Holder {
+  const { provider: breaks = () => ({}), clock = () => ({}) } = breakage;
   const { random, scheduler, history, database } = world;
   const rate = random.pick([1, 1, 1, 0.5, 0.99, 1.01, 2]);
   history.rates[id] = rate;
   const host = new SimulatedHost(id, scheduler, rate, (going) => strike(world, going));
   const accessor = new SimulatedAccessor(world, host, database.table(host), random.pick([true, false]));
   const right = new StorageBasedLockProvider(accessor, {
-    clock: host,
+    clock: overlay<Clock>(host, clock(host)),
     random: () => random.integer(0, 999) / 1000,
   });
   return new Holder(world, host, accessor, overlay<LockProvider>(right, breaks(right, host)));

@@ -6,7 +6,7 @@ interface Pending {
 }
 
 /** Where the time of a simulation begins. A token counts microseconds, so that it is above zero from the start. */
-const STARTS_AT_MS = 1_000_000;
+export const STARTS_AT_MS = 1_000_000;
 
 /**
  * The only thing that lets time pass in a simulation. Times are whole milliseconds, so that much falls due at once; the

@@ -1,5 +1,6 @@
 import type { LockRequest, StatementOptions, StorageAccessor } from 'cronlatch';
 import type { Answer, Operation, Statement } from '../history/history';
+import { acquisitionOf } from '../../support/acquisition-of';
 import type { SimulatedHost } from './simulated-host';
 import { StatementWay, type World } from './statement-way';
 
@@ -44,6 +45,8 @@ export class SimulatedAccessor implements StorageAccessor {
     const { history, scheduler } = this.world;
     const operation: Operation = {
       ...request,
+      owner: acquisitionOf(request.owner),
+      rowOwner: request.owner,
       host: this.host.id,
       statement,
       order: history.nextOrder(),

@@ -1,5 +1,5 @@
 import type { Clock } from 'cronlatch';
-import type { Scheduler } from './scheduler';
+import { STARTS_AT_MS, type Scheduler } from './scheduler';
 
 /** A process with its clocks. While it is paused nothing reaches it, and once it has crashed nothing ever does. */
 export class SimulatedHost implements Clock {
@@ -21,8 +21,9 @@ export class SimulatedHost implements Clock {
     return (this.scheduler.nowMs - this.#suspendedMs) * this.rate;
   }
 
+  /** At the same rate, and also while the machine is suspended. */
   wallMs(): number {
-    return this.scheduler.nowMs + this.wallAheadMs;
+    return STARTS_AT_MS + (this.scheduler.nowMs - STARTS_AT_MS) * this.rate + this.wallAheadMs;
   }
 
   schedule(delayMs: number, callback: () => void): () => void {

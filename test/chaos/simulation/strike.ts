@@ -6,8 +6,11 @@ export function strike({ faults, random, scheduler, history }: World, host: Simu
   const fault = faults.atStep();
   if (fault === undefined) return;
   if (fault === 'crash') host.crashed = true;
-  else if (fault === 'wall clock jump') host.wallAheadMs += random.pick([-3_600_000, -500, 500, 3_600_000]);
-  else {
+  else if (fault === 'wall clock jump') {
+    const byMs = random.pick([-3_600_000, -500, 500, 3_600_000]);
+    host.wallAheadMs += byMs;
+    history.wallJumps.push({ host: host.id, atMs: scheduler.nowMs, byMs });
+  } else {
     const lengthMs = random.pick([20, 200, 1000, 5000]);
     const isSuspended = fault === 'suspension';
     const fromMs = scheduler.nowMs;

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { InvalidLockUseError, SchedulerLock } from 'cronlatch';
+import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
 import { useTestGuard, type TestGuard } from 'cronlatch/testing';
+import { guardBench } from '../../support/guard-bench';
 
 class Jobs {
   constructor(readonly label: string) {}
@@ -74,4 +76,21 @@ void test('one function in fields of two classes is guarded in each of them by i
     await jobs.job();
     assert.equal((await acquired).name, name);
   }
+});
+
+void test('a field goes through the guard that scheduled its instance, also if it is called without it', async () => {
+  class Nightly {
+    @Scheduled('0 3 * * *')
+    @SchedulerLock('nightly', '1m')
+    readonly job = async (): Promise<string | undefined> => await Promise.resolve('ran');
+  }
+  const { guard, names } = guardBench();
+  const { job } = new Nightly();
+  const jobs = new Nightly();
+  scheduleJobs(jobs, { guard });
+  const { job: bound } = jobs;
+  assert.equal(await bound(), 'ran');
+  assert.ok(names().includes('run:completed'));
+  await assert.rejects(job(), InvalidLockUseError);
+  await guard.close();
 });

@@ -146,6 +146,20 @@ void test('a guard that is there already is used, and closed with the applicatio
   assert.equal(guard.isClosing, true);
 });
 
+void test('a provider that refuses to be changed does not keep the application from starting', async () => {
+  const { guard } = guardBench();
+  const refuse = (): never => {
+    throw new Error('keep out');
+  };
+  const providers = [
+    { provide: 'frozen', useValue: Object.freeze({}) },
+    { provide: 'closed', useValue: new Proxy({}, { defineProperty: refuse, ownKeys: refuse }) },
+  ];
+  const app = await application({ imports: [CronlatchModule.forRoot({ guard })], providers });
+  await assert.doesNotReject(app.init());
+  await app.close();
+});
+
 void test('what only says how a guard is made is refused beside one', async () => {
   const { guard } = guardBench();
   refused(

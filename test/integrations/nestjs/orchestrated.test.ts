@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import { Inject, Injectable } from '@nestjs/common';
 import { Cron, SchedulerRegistry } from '@nestjs/schedule';
-import { SchedulerLock } from 'cronlatch';
+import { currentRun, OncePerDay, SchedulerLock } from 'cronlatch';
 import { CronJob } from 'cron';
 import { guardBench } from '../../support/guard-bench';
+import { guardOfRuns } from '../../support/guard-of-runs';
 import { turn } from '../../support/lock-bench';
 import { RecordingLogger, startWith } from './application';
 
@@ -80,4 +81,32 @@ void test('so does the function of a job that was added to the registry', async 
   await app.close();
   assert.deepEqual(done, ['close']);
   assert.deepEqual(heard, [NOT_CLOSED]);
+});
+
+/** Each region is a step of its own, however long the ones before it take. */
+@Injectable()
+class Regions {
+  @Cron('59 23 * * *', { timeZone: 'UTC' })
+  async closeAll(): Promise<void> {
+    for (const region of ['eu', 'us']) {
+      await this.close(region);
+      await new Promise<void>((resolve) => setTimeout(resolve, 120_000));
+    }
+  }
+
+  @OncePerDay({ timeZone: 'UTC', scope: (region: string) => region, resume: (run) => [run.scope] })
+  @SchedulerLock('regions', '1m')
+  async close(region: string): Promise<void> {
+    await Promise.resolve(done.push(`${region} ${currentRun().scheduledAt?.toISOString()}`));
+  }
+}
+
+void test('each scope that a handler calls in turn counts for the scheduled time of its tick', async () => {
+  const { guard } = guardOfRuns();
+  mock.timers.setTime(Date.parse('2026-11-20T23:58:30Z'));
+  const app = await startWith(guard, [Regions]);
+  await minutes(1);
+  await minutes(3);
+  await app.close();
+  assert.deepEqual(done, ['eu 2026-11-20T23:59:00.000Z', 'us 2026-11-20T23:59:00.000Z']);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { configureJobGuard, NotConfiguredError, SchedulerLock } from 'cronlatch';
+import { configureJobGuard, InvalidLockUseError, NotConfiguredError, SchedulerLock } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
 import { guardBench, type GuardBench } from '../../support/guard-bench';
 
@@ -62,4 +62,57 @@ void test('it stays bound when the guard is closed: calls are skipped, and never
   assert.equal(await jobs.job(), undefined);
   assert.deepEqual(bound.names(), ['lock:skipped']);
   assert.deepEqual(configured.names(), []);
+});
+
+/** An instance under its own guard, beside the configured one. */
+function besideConfigured(): { jobs: Jobs; bound: GuardBench; configured: GuardBench } {
+  const [bound, configured, jobs] = [newBench(), newBench(), new Jobs()];
+  configureJobGuard(configured.guard);
+  scheduleJobs(jobs, { guard: bound.guard });
+  return { jobs, bound, configured };
+}
+
+void test('an instance stays bound behind a Proxy, and behind an object that inherits from it', async () => {
+  const { jobs, bound, configured } = besideConfigured();
+  assert.equal(await new Proxy(jobs, {}).job(), 'ran');
+  assert.equal(await (Object.create(jobs) as Jobs).job(), 'ran');
+  assert.equal(bound.names().filter((name) => name === 'run:completed').length, 2);
+  assert.deepEqual(configured.names(), []);
+});
+
+void test('F-94 beside another guard, a method without its instance does not run, and the error says how to call it', async () => {
+  const { jobs, bound, configured } = besideConfigured();
+  const detached = Reflect.get(jobs, 'job') as () => Promise<unknown>;
+  const elsewhere = { job: detached };
+  for (const call of [detached, () => elsewhere.job(), () => detached.call(setTimeout(() => {}, 0))]) {
+    await assert.rejects(call(), (error: InvalidLockUseError) => {
+      assert.ok(error instanceof InvalidLockUseError);
+      assert.match(error.message, /^The job with lock 'job' did not run: .*more than one guard.*instance/);
+      return true;
+    });
+  }
+  assert.deepEqual([bound.names(), configured.names()], [[], []]);
+});
+
+void test('nor does one of a frozen instance behind a Proxy, which nobody can recognise', async () => {
+  const [bound, configured, jobs] = [newBench(), newBench(), Object.freeze(new Jobs())];
+  configureJobGuard(configured.guard);
+  scheduleJobs(jobs, { guard: bound.guard });
+  assert.equal(await jobs.job(), 'ran');
+  await assert.rejects(new Proxy(jobs, {}).job(), InvalidLockUseError);
+  assert.deepEqual(configured.names(), []);
+});
+
+void test('an instance that is not scheduled runs through the configured guard, also beside another one', async () => {
+  const { bound, configured } = besideConfigured();
+  assert.equal(await new Jobs().job(), 'ran');
+  assert.ok(configured.names().includes('run:completed'));
+  assert.deepEqual(bound.names(), []);
+});
+
+void test('when the other guard is closed, a method without its instance runs through the configured one', async () => {
+  const { bound, configured } = besideConfigured();
+  await bound.guard.close();
+  assert.equal(await (Reflect.get(Jobs.prototype, 'job') as () => Promise<unknown>)(), 'ran');
+  assert.ok(configured.names().includes('run:completed'));
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ClaimLostError } from 'cronlatch';
+import { ClaimLostError, LockExtender } from 'cronlatch';
 import { inRunTransaction } from 'cronlatch/typeorm';
 import { SERVER_NAMES, type DatabaseName } from '../../support/databases';
 import { testTransactions } from '../../support/transaction-bench';
@@ -62,6 +62,27 @@ for (const { isolationLevel, on } of PLACES) {
     { on },
   );
 }
+
+testTransactions(
+  'an extension inside the transaction does not keep it from completing the run',
+  async (bench) => {
+    await bench.run(() =>
+      inRunTransaction(
+        async (manager) => {
+          await manager.query('SELECT * FROM cronlatch_run');
+          assert.equal(await LockExtender.extendActiveLock('10m'), true);
+          await bench.effect(manager);
+        },
+        { isolationLevel: 'REPEATABLE READ' },
+      ),
+    );
+    assert.deepEqual(await bench.effects(), [1]);
+    assert.equal((await bench.row()).state, 'completed');
+    const [warning] = bench.told('guard:warning');
+    assert.match(String(warning?.error), /a transaction that is open is to complete the run/);
+  },
+  { on: SERVER_NAMES },
+);
 
 testTransactions(
   'a level that the database does not have is refused by TypeORM, and harms nothing',

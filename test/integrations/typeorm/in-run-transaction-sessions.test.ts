@@ -1,50 +1,11 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { currentRun } from 'cronlatch';
-import { createJobGuard, inRunTransaction } from 'cronlatch/typeorm';
-import type { ServerName } from '../../support/databases';
-import { eventually } from '../../support/eventually';
-import { makeEffect, type Queryable } from '../../support/effects';
-import { reasonOf } from '../../support/guard-bench';
+import { inRunTransaction } from 'cronlatch/typeorm';
+import { makeEffect } from '../../support/effects';
+import { MYSQL, number, WORDS } from '../../support/session-words';
 import { statementLog } from '../../support/statement-log';
 import { JOB, testServerTransactions, testTransactions } from '../../support/transaction-bench';
 
 const ONE_CONNECTION = { poolSize: 1 };
-
-/** How each server says how long it lets a session be, and who it is. */
-interface Words {
-  readonly set: string;
-  readonly limitMs: string;
-  readonly id: string;
-  readonly sessions: string;
-}
-
-const MYSQL: Words = {
-  set: 'SET SESSION wait_timeout = 12345',
-  limitMs: 'SELECT @@SESSION.wait_timeout * 1000 AS value',
-  id: 'SELECT CONNECTION_ID() AS value',
-  sessions: 'SELECT id AS value FROM information_schema.processlist',
-};
-
-const WORDS: Readonly<Record<ServerName, Words>> = {
-  mysql: MYSQL,
-  mariadb: MYSQL,
-  postgres: {
-    set: `SET idle_in_transaction_session_timeout = '12345s'`,
-    limitMs: `SELECT setting AS value FROM pg_settings WHERE name = 'idle_in_transaction_session_timeout'`,
-    id: 'SELECT pg_backend_pid() AS value',
-    sessions: 'SELECT pid AS value FROM pg_stat_activity',
-  },
-};
-
-async function numbers(where: Queryable, text: string): Promise<number[]> {
-  return ((await where.query(text)) as { value: unknown }[]).map(({ value }) => Number(value));
-}
-
-async function number(where: Queryable, text: string): Promise<number> {
-  const [first = NaN] = await numbers(where, text);
-  return first;
-}
 
 testServerTransactions(
   'the idle limit is that of the lease inside, and what it was afterwards, on the same connection',
@@ -74,68 +35,6 @@ testServerTransactions(
   },
 );
 
-testServerTransactions(
-  'L-24 a lease that is over forbids nothing while nobody has come, and leaves the transaction a second',
-  async ({ kind, open }) => {
-    const bench = await open();
-    await bench.run(
-      async () => {
-        const { signal } = currentRun();
-        if (!signal.aborted) await once(signal, 'abort');
-        await inRunTransaction(async (manager) => {
-          assert.equal(await number(manager, WORDS[kind].limitMs), 1000);
-          await bench.effect(manager);
-        });
-      },
-      { lockAtMostFor: '1s' },
-    );
-    assert.equal((await bench.row()).state, 'completed');
-    assert.deepEqual(await bench.effects(), [1]);
-  },
-);
-
-for (const moment of ['before its first write', 'after its effects', 'before COMMIT'] as const) {
-  testServerTransactions(
-    `L-20 the server ends a transaction that idles ${moment} for longer than the lease, and another instance does the run`,
-    async ({ kind, open }) => {
-      const bench = await open();
-      const other = await createJobGuard(bench.operator, { dueEvery: false, logger: false });
-      const job = { ...JOB, lockAtMostFor: '2s' };
-      const idle = async (id: number): Promise<void> => {
-        await eventually(async () => {
-          const again = (): Promise<void> => inRunTransaction((manager) => bench.effect(manager));
-          const result = await other.run(job, again).catch(() => undefined); // The row may be locked still.
-          return result?.executed ?? false;
-        }, 'the other instance runs');
-        const isGone = async (): Promise<boolean> =>
-          !(await numbers(bench.operator, WORDS[kind].sessions)).includes(id);
-        await eventually(isGone, 'the server has ended the connection');
-      };
-      let id = NaN;
-      if (moment === 'before COMMIT') {
-        bench.application.subscribers.push({ beforeTransactionCommit: () => idle(id) });
-      }
-      const thrown = await reasonOf(
-        bench.run(
-          () =>
-            inRunTransaction(async (manager) => {
-              id = await number(manager, WORDS[kind].id);
-              if (moment === 'before its first write') await idle(id);
-              await bench.effect(manager);
-              if (moment === 'after its effects') await idle(id);
-            }),
-          job,
-        ),
-      );
-      assert.ok(thrown instanceof Error);
-      await other.close();
-      assert.deepEqual(await bench.effects(), [2]);
-      assert.equal((await bench.row()).state, 'completed');
-      assert.equal((await bench.application.query<unknown[]>(WORDS[kind].id)).length, 1, 'the pool works');
-    },
-  );
-}
-
 testTransactions(
   'texts are kept as they are in sessions that read them otherwise',
   async (bench) => {
@@ -155,6 +54,24 @@ testTransactions(
   },
   { on: ['mysql', 'mariadb'], application: ONE_CONNECTION },
 );
+
+for (const completionType of ['CHAIN', 'RELEASE']) {
+  testTransactions(
+    `in a session with completion_type ${completionType}, COMMIT ends the transaction, and no other one begins`,
+    async (bench) => {
+      const id = await number(bench.application, MYSQL.id);
+      await bench.application.query(`SET SESSION completion_type = '${completionType}'`);
+      await bench.run(() => inRunTransaction((manager) => bench.effect(manager)));
+      assert.equal(await number(bench.application, MYSQL.id), id);
+      await makeEffect(bench.application, { periodKey: 'tomorrow', attempt: 7 });
+      assert.deepEqual(await bench.effects(), [1, 7], 'a statement is committed by itself');
+      const [settings] = await bench.application.query<unknown[]>('SELECT @@completion_type AS kept');
+      assert.deepEqual(settings, { kept: completionType });
+      assert.deepEqual(bench.told('guard:warning'), []);
+    },
+    { on: ['mysql', 'mariadb'], application: ONE_CONNECTION },
+  );
+}
 
 testTransactions(
   'a subscriber that throws when the transaction has begun leaves no open transaction in the pool',

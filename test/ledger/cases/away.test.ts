@@ -30,22 +30,20 @@ async function minute(
   await eventually(isDone, what);
 }
 
-type Grants = ReturnType<InMemoryStorageAccessor['insertRecord']>;
-
 /** Locks whose counter begins at one. */
 class SmallTokens extends InMemoryStorageAccessor {
   #counter = 0;
 
-  override insertRecord(...args: Parameters<InMemoryStorageAccessor['insertRecord']>): Grants {
-    return this.#counted(super.insertRecord(...args));
+  override async insertRecord(...args: Parameters<InMemoryStorageAccessor['insertRecord']>) {
+    return this.#counted(await super.insertRecord(...args));
   }
 
-  override updateRecord(...args: Parameters<InMemoryStorageAccessor['updateRecord']>): Grants {
-    return this.#counted(super.updateRecord(...args));
+  override async updateRecord(...args: Parameters<InMemoryStorageAccessor['updateRecord']>) {
+    return this.#counted(await super.updateRecord(...args));
   }
 
-  async #counted(grant: Grants): Grants {
-    return (await grant) && { fencingToken: (this.#counter += 1) };
+  #counted<A>(answer: A): A {
+    return typeof answer === 'object' ? { ...answer, fencingToken: (this.#counter += 1) } : answer;
   }
 }
 

@@ -71,12 +71,12 @@ testLedger('L-49 under a lease that is kept alive one tick catches up with every
 
 testLedger('L-49 a lock that the handler has released covers no further day', async (place) => {
   const { one, other, job, periods } = await fourDaysLater(place, () => undefined);
-  const held: number[] = [];
+  const held: boolean[] = [];
   await one.guard.run({ ...job, keepAlive: true }, async (lock) => {
-    held.push(lock.remainingMs());
+    held.push(lock.remainingMs() > 59_000);
     await lock.unlock();
   });
-  assert.deepEqual(held, [60_000]);
+  assert.deepEqual(held, [true]);
   assert.equal((await other.guard.runDue()).started, 3);
   assert.deepEqual(periods(), [FIRST, SECOND, THIRD]);
 });

@@ -152,21 +152,6 @@ testLedger('L-08 an insert that arrives when it was made again changes nothing',
   await assertStands(instance, 'completed', 1);
 });
 
-testLedger('L-08 an insert that arrives when nobody waits any more is recovered', async (place) => {
-  const instance = faultyInstance(place);
-  const late = new HeldStatement();
-  instance.faulty.fail('insert', late.givenUp);
-  instance.faulty.fail('change', ...Array<typeof sendingLost>(5).fill(sendingLost));
-  const { task, runs } = countedTask();
-  await assert.rejects(instance.guard.run(closeDay(), task), storageError('unknown'));
-  assert.equal(await late.arrive(), true);
-  await assertStands(instance, 'running', 1);
-  // Whoever holds the lock next knows that nobody runs.
-  assert.deepEqual(await place.instance().guard.run(closeDay(), task), { executed: true, value: 'done' });
-  assert.equal(runs(), 1);
-  await assertStands(instance, 'completed', 2, ['lost']);
-});
-
 testLedger('L-08 a completion that arrives late changes nothing', async (place) => {
   const instance = faultyInstance(place);
   const late = new HeldStatement();
@@ -196,3 +181,26 @@ testLedger(
     await assertStands(instance, 'completed', 1, ['given-back']);
   },
 );
+
+for (const onCrash of ['hold', 'retry'] as const)
+  for (const isLate of [true, false])
+    testLedger(
+      `L-08 with ${onCrash} a claim that ${isLate ? 'arrives after it was given up' : 'has no answer'} is no attempt, for it never began`,
+      async (place) => {
+        const instance = faultyInstance(place);
+        const job = closeDay({ onCrash, retry: { maxAttempts: 1 } });
+        const held = new HeldStatement();
+        const { task, runs } = countedTask();
+        const away = Array.from({ length: 8 }, () => refusedConnection);
+        instance.faulty.fail('insert', isLate ? held.givenUp : replyLost);
+        instance.faulty.fail('change', ...away);
+        await assert.rejects(instance.guard.run(job, task), storageError('unknown'));
+        assert.equal(runs(), 0);
+        if (isLate) assert.equal(await held.arrive(), false, 'the row of the period is there already');
+        await assertStands(instance, 'pending', 0, isLate ? [] : ['given-back']);
+        await place.elapse('2m');
+        const other = place.instance();
+        assert.deepEqual(await other.guard.run(job, task), { executed: true, value: 'done' });
+        await assertStands(other, 'completed', 1, isLate ? [] : ['given-back']);
+      },
+    );

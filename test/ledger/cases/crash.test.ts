@@ -82,7 +82,10 @@ testLedger(
     assert.equal(runs(), 0);
     const run = await next.guard.ledger.get(CLOSE_DAY);
     assert.deepEqual([run?.state, run?.attempt, run?.reason], ['interrupted', 1, 'crashed']);
-    assert.deepEqual(await next.guard.ledger.history(CLOSE_DAY), []);
+    assert.deepEqual(
+      (await next.guard.ledger.history(CLOSE_DAY)).map(({ kind, attempt }) => [kind, attempt]),
+      [['lost', 1]],
+    );
     assert.equal(next.of('run:interrupted').length, 1);
   },
 );
@@ -103,7 +106,7 @@ testLedger(
     const history = await guard.ledger.history(CLOSE_DAY);
     assert.deepEqual(
       history.map(({ kind }) => kind),
-      ['completed-late'],
+      ['lost', 'completed-late'],
     );
   },
 );

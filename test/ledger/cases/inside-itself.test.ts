@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { currentLock } from 'cronlatch';
 import { closeDay, diary, NO_BANK, rowsOf } from '../../support/close-day';
 import { testLedger } from '../../support/test-ledger';
 
@@ -26,3 +27,27 @@ testLedger('a retry that calls its own job, after midnight, is no tick of today'
   assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed']);
   assert.deepEqual(instance.of('run:skipped'), []);
 });
+
+testLedger(
+  'P2 F-93 a job whose lease is over, and that calls itself, does not run unguarded',
+  async (place) => {
+    const instance = place.instance();
+    const { guard } = instance;
+    const ran: string[] = [];
+    let isInside = false;
+    const job = guard.wrap(closeDay(), async () => {
+      ran.push(isInside ? 'inside' : 'outside');
+      if (isInside) return;
+      isInside = true;
+      await place.elapse('11m');
+      assert.equal(currentLock()?.signal.aborted, true);
+      await job();
+    });
+    await job().catch(() => {}); // Its lease is lost: what its caller hears is another matter.
+    assert.deepEqual(ran, ['outside']);
+    assert.deepEqual(
+      instance.of('lock:skipped').map(({ reason }) => reason),
+      ['running-here'],
+    );
+  },
+);

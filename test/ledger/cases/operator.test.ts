@@ -86,6 +86,72 @@ testLedger('L-52 an act without who and why is refused, and changes nothing', as
   assert.deepEqual(await kindsOf(guard.ledger), ['failed']);
 });
 
+testLedger('L-52 who and why in characters that no database keeps are refused alike', async (place) => {
+  const { guard } = place.instance();
+  await assert.rejects(guard.run(dayJob(ONCE), failing), /no bank/);
+  for (const text of ['a\0b', 'half \ud83d of a pair'])
+    for (const act of [
+      { ...BY, actor: text },
+      { ...BY, reason: text },
+    ]) {
+      const refusal = { name: 'InvalidLockUseError', message: /^(actor|reason) is .*every database/ };
+      await assert.rejects(guard.ledger.rerun(FIRST_DAY, act), refusal);
+      await assert.rejects(guard.ledger.skip(SECOND_DAY, act), refusal);
+    }
+  await guard.ledger.rerun(FIRST_DAY, { actor: '阿達 😀', reason: 'naïve\n\u0001' });
+  assert.deepEqual(await kindsOf(guard.ledger), ['failed', 'rerun']);
+});
+
+testLedger('a run whose name lacks a part is refused, and never taken for another', async (place) => {
+  const { guard } = place.instance();
+  const { ledger } = guard;
+  await guard.run(dayJob({ name: 'secret' }), () => 'of another job');
+  guard.wrap(dayJob(), () => {});
+  // As JavaScript leaves them where a parameter of a request is missing.
+  for (const wrong of [undefined, null, '', 7, 'a\0b'] as unknown as string[]) {
+    const whole = { ...FIRST_DAY, scope: '' };
+    const parts: Partial<typeof whole>[] = [{ job: wrong as never }, { periodKey: wrong as never }];
+    if (wrong !== undefined && (wrong as unknown) !== '') parts.push({ scope: wrong });
+    for (const part of parts) {
+      const name = { ...whole, ...part };
+      const calls: (() => Promise<unknown>)[] = [
+        () => ledger.get(name),
+        () => ledger.history(name),
+        () => ledger.rerun(name, BY),
+        () => ledger.resolve(name, { ...BY, as: 'failed' }),
+        () => ledger.skip(name, BY),
+      ];
+      for (const call of calls)
+        await assert.rejects(
+          call,
+          { name: 'InvalidLockConfigurationError' },
+          `${JSON.stringify(name)} ${String(call)}`,
+        );
+    }
+    const calls: (() => Promise<unknown>)[] = [
+      () => ledger.last(wrong),
+      () => ledger.gaps(wrong),
+      () => ledger.explain(wrong),
+      () => guard.backfill(wrong, { from: '2026-11-20', to: '2026-11-20' }),
+      () => ledger.list({ job: wrong }),
+      () => ledger.list({ periodKey: wrong }),
+    ];
+    for (const call of calls)
+      await assert.rejects(call, /InvalidLock/, `${JSON.stringify(wrong)} ${String(call)}`);
+  }
+  for (const query of [{ scope: undefined }, { states: undefined }, { states: ['done'] as never }])
+    await assert.rejects(ledger.list(query), { name: 'InvalidLockConfigurationError' });
+  for (const query of [
+    { limit: 1.5 },
+    { limit: -1 },
+    { order: 'newest' as never },
+    { from: '2026-11-20' as never },
+  ])
+    await assert.rejects(ledger.list(query), { name: 'InvalidLockConfigurationError' });
+  assert.equal((await ledger.list({ from: undefined, to: undefined })).length, 1);
+  assert.equal((await ledger.list({ job: 'secret', scope: '' })).length, 1);
+});
+
 testLedger(
   'L-53 a run that runs is not made again, unless by force: its holder is cut off',
   async (place) => {
@@ -163,7 +229,12 @@ testLedger(
 
 testLedger('L-54 resolved as pending: the next attempt is due at once', async (place) => {
   const { job, other, ledger } = await interrupted(place);
+  const holder = (await ledger.get(FIRST_DAY))?.claimedBy;
   await ledger.resolve(FIRST_DAY, { ...BY, as: 'pending' });
+  const [lost, resolved, ...more] = await ledger.history(FIRST_DAY);
+  assert.deepEqual([lost?.kind, lost?.attempt, lost?.actor], ['lost', 1, holder]);
+  assert.match(lost?.detail ?? '', /it had begun at 2026-11-20T03:00/);
+  assert.deepEqual([resolved?.kind, more], ['resolved', []]);
   assert.deepEqual(await other.guard.run(dayJob(HOLD), () => 'again'), { executed: true, value: 'again' });
   const run = await ledger.get(FIRST_DAY);
   assert.deepEqual([run?.state, run?.generation, run?.attempt], ['completed', 0, 2]);
@@ -182,7 +253,7 @@ testLedger(
     assert.deepEqual(await job.result, { executed: true, value: 'after all' });
     const run = await ledger.get(FIRST_DAY);
     assert.deepEqual([run?.state, run?.result], ['completed', '"after all"']);
-    assert.deepEqual(await kindsOf(ledger), ['completed-late']);
+    assert.deepEqual(await kindsOf(ledger), ['lost', 'completed-late']);
   },
 );
 
@@ -323,3 +394,31 @@ testLedger('L-55 a purged day is not backfilled unless by force', async (place) 
   assert.deepEqual(await guard.runDue(), { started: 3, owed: 0 });
   assert.equal(runs, 7);
 });
+
+testLedger(
+  'L-55 a purged day is not caught up with, whatever day an operator skips afterwards',
+  async (place) => {
+    const { guard } = place.instance();
+    const maintenance = place.instance().guard;
+    let runs = 0;
+    const job = guard.wrap(dayJob({ ...CATCH_UP, catchUpWindow: '30d' }), () => void (runs += 1));
+    for (let day = 0; day < 8; day += 1) {
+      await job();
+      await place.elapse('1d');
+    }
+    // A program that knows no job knows no catch-up window, either.
+    assert.equal(await maintenance.ledger.purge({ olderThan: '2d' }), 6);
+    await guard.ledger.skip({ job: 'close-day', periodKey: '2026-11-15' }, BY);
+    assert.deepEqual(await guard.ledger.gaps('close-day'), []);
+    assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+    assert.equal(runs, 8);
+    const range = { from: '2026-11-18', to: '2026-11-24' };
+    await assert.rejects(
+      guard.backfill('close-day', range),
+      /cannot be backfilled so far back: .*force: true/,
+    );
+    // What was missed after the purged days is still run.
+    await place.elapse('2d');
+    assert.deepEqual(await guard.runDue(), { started: 2, owed: 0 });
+  },
+);

@@ -32,6 +32,20 @@ function refusing(property: 'stack' | 'errors'): Error {
   });
 }
 
+/** Whatever is asked of it throws. */
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+function trapping(): object {
+  const trap = (): never => {
+    throw new Error('keep out');
+  };
+  return new Proxy({}, { get: trap, has: trap, getPrototypeOf: trap, ownKeys: trap });
+}
+
 /** What it is called | what is thrown | what must be told of it */
 const THROWN: readonly [string, unknown, readonly string[]][] = [
   ['null', null, ['thrown: null']],
@@ -52,25 +66,33 @@ const THROWN: readonly [string, unknown, readonly string[]][] = [
   ],
   ['an error with a cause for each of 20,000 tries', causedByThousands(), ['Error: tried again', '(cut)']],
   ['an error that does not show its stack', refusing('stack'), ['thrown: [object Error]']],
+  ['a revoked proxy', revoked(), ['thrown: ']],
+  ['a proxy whose traps throw', trapping(), ['thrown: ']],
   ['an AggregateError that does not show its errors', refusing('errors'), ['thrown: [object Error]']],
 ];
 
 for (const [what, thrown, told] of THROWN) {
-  testLedger(`L-30 ${what} is thrown to the caller as it is, recorded, and tried again`, async (place) => {
-    const instance = place.instance();
-    const { guard } = instance;
-    const { task } = failing(1, thrown);
-    assert.equal(await reasonOf(guard.run(closeDay(), task)), thrown);
-    const run = await guard.ledger.get(KEY);
-    assert.deepEqual([run?.state, run?.attempt], ['failed', 1]);
-    for (const text of told) assert.ok(run?.error?.includes(text), run?.error);
-    const [event] = await guard.ledger.history(KEY);
-    assert.deepEqual([event?.kind, event?.detail], ['failed', run?.error]);
-    assert.equal(instance.of('run:failed')[0]?.error, thrown);
-    await place.elapse('1m1s');
-    assert.deepEqual(await guard.run(closeDay(), task), { executed: true, value: 'done' });
-    assert.equal((await guard.ledger.get(KEY))?.error, undefined);
-  });
+  testLedger(
+    `L-30 F-98 ${what} is thrown to the caller as it is, recorded, and tried again`,
+    async (place) => {
+      const instance = place.instance();
+      const { guard } = instance;
+      const { task } = failing(1, thrown);
+      // By hand: a promise that is resolved with a revoked proxy asks it for `then`.
+      let isThrown = false;
+      await guard.run(closeDay(), task).catch((reason: unknown) => void (isThrown = reason === thrown));
+      assert.ok(isThrown);
+      const run = await guard.ledger.get(KEY);
+      assert.deepEqual([run?.state, run?.attempt], ['failed', 1]);
+      for (const text of told) assert.ok(run?.error?.includes(text), run?.error);
+      const [event] = await guard.ledger.history(KEY);
+      assert.deepEqual([event?.kind, event?.detail], ['failed', run?.error]);
+      assert.ok(instance.of('run:failed')[0]?.error === thrown);
+      await place.elapse('1m1s');
+      assert.deepEqual(await guard.run(closeDay(), task), { executed: true, value: 'done' });
+      assert.equal((await guard.ledger.get(KEY))?.error, undefined);
+    },
+  );
 }
 
 testLedger(

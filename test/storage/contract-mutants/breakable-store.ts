@@ -1,4 +1,4 @@
-import type { Clock, Grant, LockRecord, LockRequest, StorageAccessor } from 'cronlatch';
+import type { Clock, ExtensionRequest, Grant, LockRecord, LockRequest, StorageAccessor } from 'cronlatch';
 
 interface Row {
   lockedBy: string;
@@ -25,6 +25,7 @@ export class BreakableStore implements StorageAccessor {
     Math.max(this.nowMs() + lockAtMostForMs, lockedAtMs + lockAtLeastForMs);
   releasedUntilMs = ({ lockedAtMs }: Row, { lockAtLeastForMs }: LockRequest): number =>
     Math.max(this.nowMs(), lockedAtMs + lockAtLeastForMs);
+  extendedBy = ({ nextOwner }: ExtensionRequest): string => nextOwner;
   releasedBy = (owner: string): string => `${owner}/released`;
 
   insert = (request: LockRequest): Grant | undefined =>
@@ -35,10 +36,11 @@ export class BreakableStore implements StorageAccessor {
     return row === undefined || !this.isFree(row) ? undefined : this.grant(request);
   };
 
-  renew = (request: LockRequest): boolean => {
+  renew = (request: ExtensionRequest): boolean => {
     const row = this.rows.get(this.key(request.name));
     if (row === undefined || !this.isHeldBy(row, request.owner)) return false;
     row.lockUntilMs = this.extendedUntilMs(row, request);
+    row.lockedBy = this.extendedBy(request);
     return true;
   };
 
@@ -60,7 +62,7 @@ export class BreakableStore implements StorageAccessor {
   insertRecord = (request: LockRequest): Promise<Grant | undefined> => Promise.resolve(this.insert(request));
   updateRecord = (request: LockRequest): Promise<Grant | undefined> =>
     Promise.resolve(this.takeOver(request));
-  extend = (request: LockRequest): Promise<boolean> => Promise.resolve(this.renew(request));
+  extend = (request: ExtensionRequest): Promise<boolean> => Promise.resolve(this.renew(request));
   unlock = (request: LockRequest): Promise<boolean> => Promise.resolve(this.release(request));
   find = (name: string): Promise<LockRecord | undefined> => Promise.resolve(this.read(name));
 

@@ -23,6 +23,11 @@ export const BROKEN_LEASES: readonly BrokenStore[] = [
     breaks: () => ({ renew: () => false }),
   },
   {
+    does: 'keeps the owner at an extension',
+    caughtBy: 'P4 a lease can be extended again and again',
+    breaks: () => ({ extendedBy: ({ owner }) => owner }),
+  },
+  {
     does: 'only lengthens',
     caughtBy: 'P4 a lease can be shortened',
     breaks: (store) => ({

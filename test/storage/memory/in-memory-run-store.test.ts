@@ -47,14 +47,14 @@ void test('an operator can delete a run, once', async () => {
   assert.deepEqual([runs.delete(KEY), runs.delete(KEY)], [true, false]);
 });
 
-void test('no more than 1,000 runs are owed at a time, the longest waiting first', async () => {
+void test('no more than 1,000 scopes are owed at a time, the longest waiting first', async () => {
   const clock = new SettableClock();
   const store = new InMemoryRunStore({ clock });
   for (let i = 0; i < 1001; i += 1) {
-    await store.insert({ ...PENDING, periodKey: `${i}` });
+    await store.insert({ ...PENDING, scope: `${i}` });
     clock.advance('1s');
   }
-  const owed = await store.owed();
+  const owed = await store.owed([PENDING.job]);
   assert.equal(owed.length, 1000);
-  assert.deepEqual([owed.at(0)?.periodKey, owed.at(-1)?.periodKey], ['0', '999']);
+  assert.deepEqual([owed.at(0)?.scope, owed.at(-1)?.scope], ['0', '999']);
 });

@@ -76,34 +76,46 @@ export const BROKEN_LOOKS: readonly BrokenRunStore[] = [
     does: 'owes a run where there is none',
     caughtBy: 'L4 where there are no runs, nothing is owed',
     breaks: ({ store }) => ({
-      async owed() {
-        const owed = await store.owed();
-        return owed.length > 0 ? owed : [{ job: 'contract', scope: '', periodKey: '', state: 'pending' }];
+      async owed(jobs) {
+        const owed = await store.owed(jobs);
+        return owed.length > 0 ? owed : [{ job: 'contract', scope: '' }];
       },
     }),
   },
   {
     does: 'owes nothing that runs',
     caughtBy: 'L4 what is due and what runs is owed, and nothing else',
-    breaks: ({ store }) => ({
-      owed: async () => (await store.owed()).filter(({ state }) => state !== 'running'),
+    breaks: ({ store, runs }) => ({
+      async owed(jobs) {
+        const running = runs.rows().filter(({ run }) => run.state === 'running');
+        const isRunning = ({ scope }: { readonly scope: string }): boolean =>
+          running.some(({ run }) => run.scope === scope);
+        return (await store.owed(jobs)).filter((owed) => !isRunning(owed));
+      },
     }),
   },
   {
-    does: 'owes the runs of one job',
-    caughtBy: 'L4 runs of every job and scope are owed, each with its state',
+    does: 'owes a job and scope for each of its runs',
+    caughtBy: 'L4 each job and scope is owed once, however many of its runs wait',
     breaks: ({ store }) => ({
-      owed: async () => (await store.owed()).filter(({ job }) => job === 'contract'),
+      owed: async (jobs) => (await store.owed(jobs)).flatMap((owed) => [owed, owed]),
+    }),
+  },
+  {
+    does: 'owes the runs of every job',
+    caughtBy: 'L4 of jobs that were not asked for nothing is told',
+    breaks: ({ store, runs }) => ({
+      owed: () => store.owed(runs.rows().map(({ run }) => run.job)),
     }),
   },
   {
     does: 'owes the newest first',
     caughtBy: 'L4 what has been due, or has run, for the longest time comes first',
-    breaks: ({ store }) => ({ owed: async () => [...(await store.owed())].reverse() }),
+    breaks: ({ store }) => ({ owed: async (jobs) => [...(await store.owed(jobs))].reverse() }),
   },
   {
     does: 'owes all but the last',
     caughtBy: 'L3 random use by two instances goes as a model says',
-    breaks: ({ store }) => ({ owed: async () => (await store.owed()).slice(0, -1) }),
+    breaks: ({ store }) => ({ owed: async (jobs) => (await store.owed(jobs)).slice(0, -1) }),
   },
 ];

@@ -8,6 +8,13 @@ const isOver = ({ state, nextAttemptAt }: Run): boolean =>
 const timeOf = ({ periodStart, createdAt }: Run): number => (periodStart ?? createdAt).getTime();
 
 function isNewest(run: Run, among: readonly Run[]): boolean {
+  const others = among
+    .filter(({ job, scope }) => job === run.job && scope === run.scope)
+    .filter(({ periodStart }) => (periodStart === undefined) === (run.periodStart === undefined));
+  return others.every((other) => timeOf(other) <= timeOf(run));
+}
+
+function isLatest(run: Run, among: readonly Run[]): boolean {
   const others = among.filter(({ job, scope }) => job === run.job && scope === run.scope);
   return others.every((other) => timeOf(other) <= timeOf(run));
 }
@@ -19,8 +26,23 @@ interface Conditions {
   readonly isNewest: (run: Run, among: readonly Run[]) => boolean;
 }
 
+const MARK = { generation: 0, attempt: 0, kind: 'purged', actor: 'mutant' } as const;
+
+/** Marks the first run behind each that was deleted, as a store should. */
+function mark(runs: Bench['runs'], gone: readonly Run[]): void {
+  for (const { job, scope, periodStart } of gone) {
+    const [next] = runs
+      .rows()
+      .filter(({ run }) => run.job === job && run.scope === scope)
+      .filter(({ run }) => periodStart !== undefined && run.periodStart && run.periodStart > periodStart)
+      .sort((a, b) => timeOf(a.run) - timeOf(b.run));
+    const isMarked = next?.events.some(({ kind }) => kind === 'purged') ?? true;
+    if (!isMarked) next?.events.push({ ...MARK, fencingToken: undefined, detail: undefined, at: runs.now() });
+  }
+}
+
 /** Deletes as it should, but for the conditions that are given. */
-function purging(wrong: Partial<Conditions>) {
+function purging(wrong: Partial<Conditions>, marks = mark) {
   const right: Conditions = { isOld, hasEnded, isOver, isNewest };
   const is = { ...right, ...wrong };
   return ({ runs }: Bench): Pick<Bench['store'], 'purge'> => ({
@@ -32,7 +54,8 @@ function purging(wrong: Partial<Conditions>) {
         .filter((run) => !is.isNewest(run, all))
         .slice(0, limit);
       for (const run of gone) runs.delete(run);
-      return Promise.resolve(gone.length);
+      marks(runs, gone);
+      return Promise.resolve({ deleted: gone.length, next: gone.length < limit ? undefined : 'again' });
     },
   });
 }
@@ -44,10 +67,26 @@ export const BROKEN_PURGES: readonly BrokenRunStore[] = [
     breaks: purging({ isNewest: () => false, isOld: () => true }),
   },
   {
-    does: 'deletes behind what has to stay',
-    caughtBy:
-      'L-55 nothing is deleted behind a period whose run has to stay, for it would look like one that was missed',
-    breaks: purging({}),
+    does: 'marks the oldest run that is left',
+    caughtBy: 'L-55 runs behind one that has to stay are deleted, and their periods do not count as missed',
+    breaks: purging({}, (runs, gone) => mark(runs, gone.slice(-1))),
+  },
+  {
+    does: 'does not keep what was purged',
+    caughtBy: 'L-55 what was purged does not count as missed, whatever older run is made afterwards',
+    breaks: purging({}, () => {}),
+  },
+  {
+    does: 'marks what was purged only once',
+    caughtBy: 'L-55 the mark of a purge moves on with the next one',
+    breaks: purging({}, (runs, gone) => {
+      if (!gone.some(({ periodKey }) => periodKey === 'second')) mark(runs, gone);
+    }),
+  },
+  {
+    does: 'keeps only the newest run, with or without a period',
+    caughtBy: 'L-55 a run by hand of a period that nobody knows does not let the last known period go',
+    breaks: purging({ isNewest: isLatest }),
   },
   {
     does: 'deletes whatever failed',
@@ -75,7 +114,9 @@ export const BROKEN_PURGES: readonly BrokenRunStore[] = [
     breaks: ({ store, runs }) => ({
       purge({ olderThanMs, limit }) {
         const left = runs.rows().filter(({ run }) => !isOver(run)).length;
-        return store.purge({ olderThanMs, limit: Math.max(0, limit - left) });
+        return store
+          .purge({ olderThanMs, limit: Math.max(0, limit - left) })
+          .then(({ deleted }) => ({ deleted, next: undefined }));
       },
     }),
   },

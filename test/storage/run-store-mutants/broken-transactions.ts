@@ -66,7 +66,7 @@ export const BROKEN_TRANSACTIONS: readonly BrokenRunTransaction[] = [
     caughtBy: 'L-11 inside a transaction what was written after its beginning is seen',
     async run({ inside }, _, body) {
       const owed = inside.owed.bind(inside);
-      const before = await inside.owed({ timeoutMs: 1000 });
+      const before = await inside.owed(['contract'], { timeoutMs: 1000 });
       inside.owed = () => Promise.resolve(before);
       await body();
       inside.owed = owed;

@@ -6,10 +6,11 @@ import { turn } from '../../support/lock-bench';
 
 const URGENT = { urgent: true, timeoutMs: 1000 };
 const OTHER = { urgent: false, timeoutMs: 1000 };
+const LATE = { urgent: false, timeoutMs: 5000 };
 
-function bench(size: number) {
+function bench(size: number, spare = 0) {
   const clock = new SettableClock();
-  const gate = new ConnectionGate(size, clock);
+  const gate = new ConnectionGate({ size, spare }, clock);
   const entered: string[] = [];
   const enter = async (name: string, options = OTHER): Promise<void> => {
     await gate.enter(options);
@@ -60,4 +61,69 @@ void test('who waits too long is told that nothing was sent, and takes nobody’
   leave('first');
   await waiting;
   assert.deepEqual(entered, ['first', 'waiting']);
+});
+
+void test('if nobody was admitted for 200 ms, the next one borrows a spare connection, while there is one', async () => {
+  const { clock, entered, enter, leave } = bench(2, 2);
+  for (const name of ['stuck-1', 'stuck-2', 'stuck-3', 'acquire', 'peek']) void enter(name);
+  clock.advance(199);
+  await turn();
+  assert.deepEqual(entered, ['stuck-1']);
+  clock.advance(1);
+  await turn();
+  assert.deepEqual(entered, ['stuck-1', 'stuck-2']);
+  clock.advance(200);
+  await turn();
+  assert.deepEqual(entered, ['stuck-1', 'stuck-2', 'stuck-3']);
+  clock.advance(400);
+  await turn();
+  assert.deepEqual(entered, ['stuck-1', 'stuck-2', 'stuck-3'], 'there are only two to borrow');
+  void enter('extend', URGENT);
+  await turn();
+  assert.deepEqual(entered.slice(3), ['extend'], 'one is still kept for what a lease depends on');
+  leave('extend');
+  leave('stuck-2');
+  await turn();
+  assert.deepEqual(entered.slice(4), ['acquire']);
+});
+
+void test('a long queue that moves on borrows nothing', async () => {
+  const { clock, entered, enter, leave } = bench(2, 1);
+  for (const name of ['first', 'second', 'third', 'fourth']) void enter(name, LATE);
+  for (const name of ['first', 'second', 'third']) {
+    await turn();
+    clock.advance(150);
+    leave(name);
+    await turn();
+  }
+  assert.deepEqual(entered, ['first', 'second', 'third', 'fourth'], 'one after the other');
+});
+
+void test('extensions that go by do not hide that the others stand still', async () => {
+  const { clock, entered, enter, leave } = bench(2, 1);
+  for (const name of ['stuck', 'acquire']) void enter(name);
+  for (const name of ['extend-1', 'extend-2']) {
+    void enter(name, URGENT);
+    await turn();
+    clock.advance(100);
+    leave(name);
+  }
+  await turn();
+  assert.deepEqual(entered, ['stuck', 'extend-1', 'extend-2', 'acquire']);
+});
+
+void test('what was borrowed is given up as soon as nobody waits, and can be borrowed again', async () => {
+  const { clock, entered, enter, leave } = bench(2, 1);
+  for (const round of [1, 2]) {
+    for (const name of [`stuck-${round}`, `other-${round}`]) void enter(name);
+    clock.advance(200);
+    await turn();
+    assert.equal(entered.length, 2 * round);
+    leave(`other-${round}`);
+    void enter('late', { urgent: false, timeoutMs: 100 }).catch(() => undefined);
+    await turn();
+    assert.equal(entered.length, 2 * round, 'it is not free for whoever comes next');
+    clock.advance(100);
+    leave(`stuck-${round}`);
+  }
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
+import { postgres } from '#cronlatch/storage/sql/dialects/postgres';
 import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
 import {
   driverErrorOf,
@@ -10,8 +11,11 @@ import {
 
 const MYSQL: [object, SqlFailureKind][] = [
   [{ errno: 1062, code: 'ER_DUP_ENTRY' }, 'duplicate'],
-  ...[1213, 1205, 3572, 1020].map((errno): [object, SqlFailureKind] => [{ errno }, 'contention']),
-  ...[1053, 1317, 2006, 2013].map((errno): [object, SqlFailureKind] => [{ errno }, 'unknown']),
+  ...[1213, 1205, 3572, 1020, 3101].map((errno): [object, SqlFailureKind] => [{ errno }, 'contention']),
+  ...[1053, 1105, 1180, 1317, 1927, 2006, 2013, 8501].map((errno): [object, SqlFailureKind] => [
+    { errno },
+    'unknown',
+  ]),
   ...[1290, 1836, 1792].map((errno): [object, SqlFailureKind] => [{ errno }, 'not-the-primary']),
   [{ errno: 1146 }, 'missing-table'],
   ...[1054, 1176, 1406, 1364].map((errno): [object, SqlFailureKind] => [{ errno }, 'wrong-shape']),
@@ -30,6 +34,27 @@ const MYSQL: [object, SqlFailureKind][] = [
 void test('MySQL: what is not known to have failed counts as unknown', () => {
   for (const [error, kind] of MYSQL)
     assert.equal(mysql.failureOf(driverErrorOf(error)), kind, JSON.stringify(error));
+});
+
+const POSTGRES: [string, SqlFailureKind][] = [
+  ['23505', 'duplicate'],
+  ...['40001', '40P01', '55P03', '57014'].map((code): [string, SqlFailureKind] => [code, 'contention']),
+  ...['40003', '57P01', '57P02', '57P04', '57P05', '08000', '08006', '08007'].map(
+    (code): [string, SqlFailureKind] => [code, 'unknown'],
+  ),
+  ...['ECONNRESET', 'EPIPE', 'ETIMEDOUT'].map((code): [string, SqlFailureKind] => [code, 'unknown']),
+  ['25006', 'not-the-primary'],
+  ...['42P01', '3F000'].map((code): [string, SqlFailureKind] => [code, 'missing-table']),
+  ...['42703', '22001', '23502', '42P10'].map((code): [string, SqlFailureKind] => [code, 'wrong-shape']),
+  ...['53300', '28P01', '42501', '42601', '25P02'].map((code): [string, SqlFailureKind] => [code, 'refused']),
+  ...['ECONNREFUSED', 'ENOTFOUND'].map((code): [string, SqlFailureKind] => [code, 'refused']),
+];
+
+void test('PostgreSQL: what is not known to have failed counts as unknown', () => {
+  for (const [code, kind] of POSTGRES) assert.equal(postgres.failureOf(driverErrorOf({ code })), kind, code);
+  const ended = { message: 'Client has encountered a connection error and is not queryable' };
+  assert.equal(postgres.failureOf(driverErrorOf(ended)), 'refused');
+  assert.equal(postgres.failureOf(driverErrorOf({ message: 'something new' })), 'unknown');
 });
 
 const SQLITE: [object, SqlFailureKind][] = [

@@ -34,6 +34,7 @@ function accessorThatGets(result: Partial<SqlResult>): SqlStorageAccessor {
     executor: { execute, transaction: () => assert.fail() },
     dialect: mysql,
     table: lockTableOf(),
+    database: undefined,
     address: 'nowhere',
     redact: (text) => text,
     sharesSessions: false,
@@ -61,10 +62,10 @@ for (const insertId of [undefined, null, '', 'x', 2 ** 53, '9007199254740993']) 
 }
 
 void test('a token may come as a number, a string or a bigint', async () => {
-  for (const insertId of [7, '7', 7n]) {
+  for (const insertId of [1e15, '1000000000000000', 10n ** 15n]) {
     assert.deepEqual(
       await accessorThatGets({ affectedRows: 1, insertId }).updateRecord(REQUEST, { timeoutMs: 100 }),
-      { fencingToken: 7 },
+      { fencingToken: 1e15 },
     );
   }
 });

@@ -89,6 +89,10 @@ void test('each table has a migration of its own, with the time stamp at the end
     new (createCronlatchMigration({ tables: ['lock'], lockTable }))().name;
   assert.equal(nameOf(), 'CronlatchLockTable1763596800000');
   assert.equal(nameOf('locks'), 'CronlatchLockTable_locks_1763596800000');
+  assert.equal(nameOf('app_locks'), 'CronlatchLockTable_app_locks_1763596800000');
+  assert.equal(nameOf('ops.locks'), 'CronlatchLockTable_ops_locks_1763596800000');
+  const alike = ['a.b_c', 'a_b.c', 'a_b_c', 'a$b_c'].map((table) => nameOf(table));
+  assert.equal(new Set(alike).size, alike.length, alike.join());
 });
 
 void test('a file that is not there is told, and is not made', async () => {

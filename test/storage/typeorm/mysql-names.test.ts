@@ -3,26 +3,34 @@ import type { LockConfiguration } from 'cronlatch';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { testOn } from '../../support/databases';
 import { lockRows } from '../../support/lock-table';
-import { ServerBench } from '../../support/server-bench';
+import { ServerBench, testOnServer } from '../../support/server-bench';
 
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 
 for (const server of ['mysql', 'mariadb'] as const) {
-  testOn(
-    server,
-    'F-65 names are compared byte for byte, whatever the character set of the application',
-    async () => {
-      const bench = await ServerBench.on(server);
-      const application = await bench.connected({ charset: 'LATIN1_SWEDISH_CI' });
-      const provider = bench.provider({}, application);
-      for (const name of ['ř-job', 'š-job', '日-job']) assert.ok(await provider.lock({ ...JOB, name }), name);
-      assert.throws(
-        () => new TypeOrmLockProvider(application, { connections: 'shared' }),
-        /needs the charset utf8mb4/,
-      );
-      await bench.dispose();
-    },
-  );
+  for (const [place, options] of Object.entries({
+    'the DataSource': { charset: 'LATIN1_SWEDISH_CI' },
+    "the driver's own options": { extra: { charset: 'latin1_swedish_ci' } },
+  })) {
+    testOnServer(
+      server,
+      `F-65 F-75 names are compared byte for byte, whatever character set ${place} has`,
+      async (bench) => {
+        const application = await bench.connected(options);
+        const [provider, other] = [bench.provider({}, application), bench.provider()];
+        const names = ['ř-job', 'š-job', '日-job', 'баланс'];
+        for (const name of names) {
+          assert.ok(await provider.lock({ ...JOB, name }), name);
+          assert.equal(await other.lock({ ...JOB, name }), undefined, name);
+        }
+        assert.deepEqual((await lockRows(bench.application)).map(({ name }) => name).sort(), names.sort());
+        assert.throws(
+          () => new TypeOrmLockProvider(application, { connections: 'shared' }),
+          /needs the charset utf8mb4, but that of the DataSource is 'latin1_swedish_ci'/i,
+        );
+      },
+    );
+  }
 
   testOn(
     server,

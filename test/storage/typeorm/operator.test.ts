@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { DataSource } from 'typeorm';
 import { SchemaMismatchError, type LockConfiguration } from 'cronlatch';
 import { createCronlatchMigration, createJobGuard } from 'cronlatch/typeorm';
-import { testOnEvery } from '../../support/databases';
+import { databaseOn, testOn, testOnEvery } from '../../support/databases';
+import { eventually } from '../../support/eventually';
 import { nextEvent, runningJob } from '../../support/guard-bench';
 import { insertLockRow, lockRows, migratedDataSource, shiftBack } from '../../support/lock-table';
 
@@ -106,3 +107,53 @@ testOnEvery(
     }
   },
 );
+
+testOnEvery('F-60 a row that is deleted while its lock is free costs no later tick', async (database) => {
+  const dataSource = await migratedDataSource(database);
+  const [holder, guard] = [await createJobGuard(dataSource), await createJobGuard(dataSource)];
+  try {
+    const job = await runningJob(holder, { ...JOB, lockAtMostFor: '2s' });
+    for (let tick = 0; tick < 2; tick += 1)
+      assert.deepEqual(await guard.run(JOB, () => 'ran'), { executed: false, reason: 'locked' });
+    const [row] = await lockRows(dataSource);
+    job.finish();
+    await job.result;
+    await dataSource.query('DELETE FROM shedlock');
+    // Where the database does not tell a missing row, this is known when the lease that was seen has ended.
+    if (!/mysql|mariadb/.test(String(database.options.type)))
+      await eventually(
+        () => Promise.resolve(Date.now() * 1000 > (row?.lockUntilUs ?? 0)),
+        'the end of the lease',
+      );
+    assert.deepEqual(await guard.run(JOB, () => 'ran'), { executed: true, value: 'ran' });
+  } finally {
+    await holder.close();
+    await guard.close();
+    await dataSource.destroy();
+  }
+});
+
+testOn('postgres', 'a trigger that drops inserts makes each tick an error that says so', async () => {
+  const database = await databaseOn('postgres');
+  const dataSource = await migratedDataSource(database);
+  const guard = await createJobGuard(dataSource, { logger: false });
+  try {
+    await dataSource.query(
+      `CREATE FUNCTION dropped() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`,
+    );
+    await dataSource.query(
+      `CREATE TRIGGER dropping BEFORE INSERT ON shedlock FOR EACH ROW EXECUTE FUNCTION dropped()`,
+    );
+    for (let tick = 0; tick < 3; tick += 1)
+      await assert.rejects(
+        guard.run(JOB, () => assert.fail('ran')),
+        /Does a trigger or a rule drop the insert/,
+      );
+    await dataSource.query('DROP TRIGGER dropping ON shedlock');
+    assert.deepEqual(await guard.run(JOB, () => 'ran'), { executed: true, value: 'ran' });
+  } finally {
+    await guard.close();
+    await dataSource.destroy();
+    await database.dispose();
+  }
+});

@@ -57,8 +57,8 @@ void test('what leads to the database is taken over, every habit stays behind', 
       ...way,
       charset: 'UTF8MB4_UNICODE_CI',
       ...{
-        poolSize: 2,
-        extra: { connectionLimit: 2, stream: ['of', undefined] },
+        poolSize: 6,
+        extra: { connectionLimit: 6, stream: ['of', undefined] },
         connectTimeout: 5000,
         supportBigNumbers: true,
         bigNumberStrings: true,
@@ -79,8 +79,8 @@ void test('PostgreSQL: what leads to the database is taken over, every habit sta
     { ...own, extra: ownExtra },
     {
       ...way,
-      extra: { idleTimeoutMillis: 0, ...kept, max: 2, stream: ['of', undefined] },
-      ...{ poolSize: 2, connectTimeoutMS: 5000, installExtensions: false, logging: false },
+      extra: { idleTimeoutMillis: 0, ...kept, max: 6, stream: ['of', undefined] },
+      ...{ poolSize: 6, connectTimeoutMS: 5000, installExtensions: false, logging: false },
     },
   );
   assert.equal(typeof verify, 'function');
@@ -114,13 +114,15 @@ void test('of the driver’s own settings, those that would change an answer or 
     rowsAsArray: true,
     multipleStatements: true,
     flags: ['-FOUND_ROWS'],
+    ...{ charset: 'latin1_swedish_ci', charsetNumber: 8, jsonStrings: true, stringifyObjects: true },
+    ...{ supportBigNumbers: false, bigNumberStrings: false, connectTimeout: 1, resetOnRelease: true },
     enableKeepAlive: true,
     stream: 'the cloud’s',
   };
   const { extra: own } = ownMysqlOptions(dataSource({ type: 'mysql', extra }), 5000, stream) as {
     extra: unknown;
   };
-  assert.deepEqual(own, { connectionLimit: 2, enableKeepAlive: true, stream: ['of', 'the cloud’s'] });
+  assert.deepEqual(own, { connectionLimit: 6, enableKeepAlive: true, stream: ['of', 'the cloud’s'] });
 });
 
 void test('with replication, the primary is asked, as plain options', () => {

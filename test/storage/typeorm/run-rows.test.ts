@@ -102,7 +102,7 @@ testRunStores('names and keys are told apart byte for byte, and come back as the
     );
     assert.equal(await store.change(key, (found) => ({ value: found?.run.job }), LIMIT), name);
   }
-  assert.equal((await store.owed(LIMIT)).length, fits.length);
+  assert.equal((await store.owed(fits, LIMIT)).length, fits.length);
 });
 
 testRunStores(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { TypeOrmLockProvider, TypeOrmRunStore } from 'cronlatch/typeorm';
 import { DatabaseAccess } from '#cronlatch/storage/typeorm/database-access';
+import { eventually } from '../../support/eventually';
 import { createRunTables } from '../../support/run-places';
 import { CLAIM, FAILED, LIMIT, PENDING, RUNNING } from '../../support/runs';
 import { testOnServers } from '../../support/server-bench';
@@ -23,7 +24,7 @@ testOnServers('each step of the ledger costs the statements that it must', async
     (found) => ({ value: 0, write: found?.run ?? assert.fail(), events: [FAILED] }),
     LIMIT,
   );
-  await store.owed(LIMIT);
+  await store.owed([RUNNING.job], LIMIT);
 
   const begin = bench.server === 'postgres' ? 'BEGIN' : 'START';
   // Read once: the log that a server shares among all tests is long.
@@ -54,10 +55,11 @@ testOnServers('the locks and the runs of one guard go by the same two connection
       assert.equal(await store.complete({ ...CLAIM, periodKey }, undefined, LIMIT), true);
     }),
   ]);
-  assert.equal(await bench.stranger.countSessions(), 2);
-  assert.notEqual(store.id, provider.id);
+  // On a slow machine a third one may have been borrowed while they were opened.
+  await eventually(async () => (await bench.stranger.countSessions()) === 2, 'two connections are kept');
+  assert.ok(provider.id && store.id !== provider.id);
   // Neither closes what it was lent.
   await provider.close();
   await store.close();
-  assert.equal((await store.owed(LIMIT)).length, 0);
+  assert.equal((await store.owed([RUNNING.job], LIMIT)).length, 0);
 });

@@ -34,18 +34,18 @@ testOnEvery('a table with several faults is refused once, with what to do about 
 
 testOnEvery('what works within a limit is told once at the start, and not again', async (database) => {
   await withChangedTable(database, NO_TOKEN, {}, async ({ dataSource, provider }) => {
-    const [finding] = await provider.verifySchema();
+    const findings = await provider.verifySchema();
     const warned: string[] = [];
     const logger = { warn: (line: string) => void warned.push(line), error: assert.fail };
     const guard = await createJobGuard(dataSource, { logger });
     try {
-      assert.equal(warned.length, 1);
-      assert.ok(finding && warned[0]?.includes(finding.message), warned[0]);
+      assert.equal(warned.length, findings.length);
+      for (const [i, { message }] of findings.entries()) assert.ok(warned[i]?.includes(message), warned[i]);
       for (let run = 1; run <= 3; run += 1) {
         const { executed } = await guard.run(JOB, (lock) => assert.equal(lock.fencingToken, undefined));
         assert.equal(executed, true);
       }
-      assert.equal(warned.length, 1);
+      assert.equal(warned.length, findings.length);
     } finally {
       await guard.close();
     }

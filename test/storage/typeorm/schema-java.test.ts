@@ -6,11 +6,13 @@ import {
   databaseOn,
   SERVER_NAMES,
   testOn,
+  testOnOwn,
   type Administrator,
   type ServerName,
 } from '../../support/databases';
 import { JavaShedLock } from '../../support/java-shedlock';
 import { shiftBack } from '../../support/lock-table';
+import { ownServer } from '../../support/own-server';
 
 const JOB = { name: 'close-day', lockAtMostFor: '10m' } as const;
 
@@ -133,5 +135,83 @@ testOn('postgres', 'in sessions of the application, whatever their zone, that ta
     assert.equal(await java.lock(JOB.name, 1000), true);
     assert.equal(await shared.lock(JOB), undefined);
     await application.destroy();
+  }),
+);
+
+const SHIFTED = '+05:30';
+
+interface ShiftedFleet {
+  readonly dataSource: DataSource;
+  /** In the zone of the server, as ShedLock's documentation leaves it. */
+  readonly java: JavaShedLock;
+}
+
+/** Both sides do not see each other's locks, and a warning says so, with the repair. */
+async function warnsAndIsRepaired({ dataSource, java }: ShiftedFleet): Promise<void> {
+  const warnings: string[] = [];
+  const onWarning = (message: string): void => void warnings.push(message);
+  const provider = new TypeOrmLockProvider(dataSource, { onWarning });
+  try {
+    await provider.check();
+    const finding = (await provider.verifySchema()).find(({ code }) => code === 'session-time-zone');
+    assert.equal(finding?.severity, 'warning');
+    assert.deepEqual(warnings.filter((message) => message === finding.message).length, 1);
+    assert.match(finding.message, /If ShedLock for Java uses this table, .*zone UTC.* Run: ALTER TABLE .*;$/);
+    assert.equal(await java.lock(JOB.name, 600_000), true);
+    assert.ok(await provider.lock(JOB), 'the lock of Java is not seen, which the warning is about');
+
+    await java.send(`DELETE FROM shedlock`);
+    await java.send(finding.remedy ?? '');
+    const repaired = new TypeOrmLockProvider(dataSource, { onWarning });
+    assert.equal(await java.lock(JOB.name, 600_000), true);
+    assert.equal(await repaired.lock(JOB), undefined);
+    await java.unlock(JOB.name);
+    const lock = await repaired.lock(JOB);
+    assert.equal(await java.lock(JOB.name, 600_000), false);
+    assert.equal(await lock?.unlock(), true);
+    assert.equal(await java.lock(JOB.name, 600_000), true);
+    const codes = (await repaired.verifySchema()).map(({ code }) => code);
+    assert.equal(codes.includes('session-time-zone'), false);
+    await repaired.close();
+  } finally {
+    await provider.close();
+  }
+}
+
+for (const type of ['mysql', 'mariadb'] as const) {
+  testOnOwn(
+    type,
+    "F-71 F-74 sessions of Java in a server's own time zone are warned of, with the repair",
+    async () => {
+      const server = await ownServer(type);
+      const root = await new DataSource({ type, url: `${server.url}/mysql` }).initialize();
+      try {
+        await root.query('CREATE DATABASE app');
+        await root.query(`SET GLOBAL time_zone = '${SHIFTED}'`);
+        const dataSource = new DataSource({ type, url: `${server.url}/app` });
+        const session = (await dataSource.initialize()).createQueryRunner();
+        try {
+          const java = new JavaShedLock(type, session, 'java-host');
+          await java.createTable();
+          await warnsAndIsRepaired({ dataSource, java });
+        } finally {
+          await session.release();
+          await dataSource.destroy();
+        }
+      } finally {
+        await root.destroy();
+        await server.stop();
+      }
+    },
+  );
+}
+
+testOn('postgres', 'F-71 a table for Java with time zones is warned of, with the repair', () =>
+  withMixedFleet('postgres', async ({ dataSource, java }) => {
+    await java.send(`SET TIME ZONE '${SHIFTED.replace('+', '-')}'`); // POSIX counts to the west.
+    await java.send(
+      'ALTER TABLE shedlock ALTER lock_until TYPE timestamptz, ALTER locked_at TYPE timestamptz',
+    );
+    await warnsAndIsRepaired({ dataSource, java });
   }),
 );

@@ -55,7 +55,11 @@ for (const server of SERVER_NAMES) {
         const findings = await provider.verifySchema();
         assert.deepEqual(
           findings.map(({ code }) => code),
-          ['names-not-unique', 'no-fencing-token'],
+          [
+            ...['names-not-unique', 'no-fencing-token'],
+            // Without tokens it looks like a table that was made for Java.
+            ...(server === 'postgres' ? ['session-time-zone'] : []),
+          ],
         );
         for (const { remedy = '' } of findings) await runner.query(remedy);
         await runner.release();

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { SettableClock } from 'cronlatch/testing';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { withChangedTable } from '../../support/changed-table';
 import {
@@ -10,6 +11,7 @@ import {
   type ServerName,
 } from '../../support/databases';
 import { lockRows, migratedDataSource } from '../../support/lock-table';
+import { providerOnSessionClock } from '../../support/session-clock';
 
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 const MINUTE_US = 60_000_000;
@@ -45,6 +47,20 @@ for (const server of SERVER_NAMES) {
       },
     );
 
+    testWith(
+      server,
+      `P2 a lease is trusted for less by what the table cuts off its beginning (${digits} digits)`,
+      async (database) => {
+        const clock = new SettableClock();
+        await withChangedTable(database, withDigits(server, digits), { clock }, async ({ provider }) => {
+          const lock = await provider.lock(JOB);
+          assert.equal(lock?.remainingMs(), digits === 6 ? 600_000 : 599_999);
+          assert.equal(await lock.extend('1m'), true);
+          assert.equal(lock.remainingMs(), digits === 6 ? 60_000 : 59_999);
+        });
+      },
+    );
+
     testWith(server, `P5 the end of a lease is exact in the table (${digits} digits)`, async (database) => {
       await withChangedTable(database, withDigits(server, digits), {}, async ({ dataSource, provider }) => {
         const leaseUs = async (): Promise<number> => {
@@ -76,9 +92,9 @@ for (const [server, create] of [
         const database = await create();
         const dataSource = await migratedDataSource(database, { poolSize: 1 });
         for (const change of withDigits(server, digits)) await dataSource.query(change);
-        const provider = new TypeOrmLockProvider(dataSource, { connections: 'shared' });
+        const provider = providerOnSessionClock(dataSource);
         const startSeconds = 1_800_000_000.123456;
-        /** Stops the clock of the session, which the provider shares. */
+        /** Stops the clock of the session, by which the provider goes. */
         const at = async (seconds: number): Promise<void> => {
           await dataSource.query(`SET timestamp = ${(startSeconds + seconds).toFixed(6)}`);
         };
@@ -104,3 +120,13 @@ for (const [server, create] of [
     );
   }
 }
+
+testWith(
+  'sqlite',
+  'P2 a lease is trusted for less by what the clock of SQLite cuts off',
+  async (database) => {
+    await withChangedTable(database, [], { clock: new SettableClock() }, async ({ provider }) => {
+      assert.equal((await provider.lock(JOB))?.remainingMs(), 599_999);
+    });
+  },
+);

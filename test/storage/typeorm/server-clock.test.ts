@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { DataSource } from 'typeorm';
 import { LockStorageError, type Lock, type LockConfiguration } from 'cronlatch';
-import { TypeOrmLockProvider, type TypeOrmLockProviderOptions } from 'cronlatch/typeorm';
+import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { testWith } from '../../support/databases';
 import { eventually } from '../../support/eventually';
 import { testWithFakedClock } from '../../support/faked-clock';
@@ -10,6 +10,7 @@ import { JOB } from '../../support/lock-bench';
 import { databaseNowUs, migratedDataSource, shiftBack } from '../../support/lock-table';
 import { OwnServerBench } from '../../support/own-server-bench';
 import { runningServer } from '../../support/running-servers';
+import { providerOnSessionClock } from '../../support/session-clock';
 
 interface Scene {
   readonly application: DataSource;
@@ -45,10 +46,9 @@ function testServerClock(server: 'mariadb' | 'postgres', cases: Readonly<Record<
 async function withTwo(
   application: DataSource,
   body: (two: Pick<Scene, 'provider' | 'other'>) => Promise<void>,
-  options: TypeOrmLockProviderOptions = {},
+  newProvider = (dataSource: DataSource) => new TypeOrmLockProvider(dataSource),
 ): Promise<void> {
-  const provider = new TypeOrmLockProvider(application, options);
-  const other = new TypeOrmLockProvider(application, options);
+  const [provider, other] = [newProvider(application), newProvider(application)];
   try {
     await body({ provider, other });
   } finally {
@@ -66,7 +66,7 @@ function testSessionClock(cases: Readonly<Record<string, Case>>): void {
       const set = (shown: string): void =>
         void pending.push(application.query(`SET timestamp = ${secondsShown(shown)}`));
       try {
-        await withTwo(application, (two) => body({ ...two, application, set }), { connections: 'shared' });
+        await withTwo(application, (two) => body({ ...two, application, set }), providerOnSessionClock);
         await Promise.all(pending);
       } finally {
         await application.destroy();

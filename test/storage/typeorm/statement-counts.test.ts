@@ -44,6 +44,13 @@ testOnServers(
       ['INSERT', 'SELECT', 'SELECT', 'UPDATE', 'UPDATE'],
       'every statement is prepared once',
     );
+
+    const unseen = { ...JOB, name: 'unseen' };
+    await other.run(unseen, async () => {
+      await guard.run(unseen, () => assert.fail('ran'));
+      const insert = bench.server === 'postgres' ? ['INSERT'] : [];
+      assert.deepEqual(sent(), ['UPDATE', ...insert, 'SELECT'], 'a refused tick of a name that is new here');
+    });
   },
 );
 

@@ -5,6 +5,7 @@ import { LOS_ANGELES, PRAGUE } from '../../processes/competition/settings';
 import type { ZonedReport, ZonedSettings } from '../../processes/fixtures/zoned-application';
 import { databaseOn, DATABASE_NAMES, testOnOwn, testWith } from '../../support/databases';
 import { lockRows, migratedDataSource } from '../../support/lock-table';
+import { providerOnSessionClock } from '../../support/session-clock';
 
 const KIRITIMATI_MINUTES = 14 * 60;
 const LEASE_US = 600_000_000;
@@ -104,7 +105,7 @@ for (const server of ['mysql', 'mariadb'] as const) {
       const database = await databaseOn(server);
       for (const statement of CENTRAL_EUROPE) await database.root.query(statement);
       const dataSource = await migratedDataSource(database, { poolSize: 1 });
-      const provider = new TypeOrmLockProvider(dataSource, { connections: 'shared' });
+      const provider = providerOnSessionClock(dataSource);
       /** Stops the clock of the one session. @returns the hours that its zone is ahead of UTC */
       const at = async (instant: string, minutes = 0): Promise<number> => {
         await dataSource.query(`SET timestamp = ${seconds(instant) + minutes * 60}`);

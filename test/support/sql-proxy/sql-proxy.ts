@@ -4,7 +4,7 @@ import { Conversation, type ConversationOptions } from './conversation';
 import { MysqlWire } from './mysql-wire';
 import { PostgresWire } from './postgres-wire';
 import type { StatementKind } from './statement-kind';
-import { SwallowOrders, type Afterwards } from './swallow-orders';
+import { SwallowOrders, type Delay } from './swallow-orders';
 
 export type { StatementKind } from './statement-kind';
 
@@ -17,8 +17,17 @@ export interface SqlProxy extends Omit<TcpProxy, 'deafen' | 'stallNewAfter'> {
   swallow(kind: StatementKind, then: 'cut' | 'silence'): Promise<void>;
   /** The next statement of this kind never reaches the server; then as above. */
   lose(kind: StatementKind, then: 'cut' | 'silence'): Promise<void>;
+  /** The next statement of this kind waits on its way until the test delivers it. */
+  hold(kind: StatementKind): HeldStatement;
   /** How often a reply of each kind was swallowed so far. */
   readonly swallowed: ReadonlyMap<StatementKind, number>;
+}
+
+export interface HeldStatement {
+  /** Resolves when the statement was sent. */
+  readonly sent: Promise<void>;
+  /** Lets it go on. Resolves when the server has dealt with it: its client must have given the connection up. */
+  deliver(): Promise<void>;
 }
 
 interface SqlProxyOptions {
@@ -40,10 +49,25 @@ export async function sqlProxy(
     new Conversation(new WIRES[protocol](), { listen, statements, replies });
   const proxy = await tcpProxy(target, { interpret });
   return Object.assign(proxy, {
-    swallow: (kind: StatementKind, then: Afterwards) => replies.place(kind, then),
-    lose: (kind: StatementKind, then: Afterwards) => statements.place(kind, then),
+    swallow: (kind: StatementKind, then: 'cut' | 'silence') => replies.place(kind, then),
+    lose: (kind: StatementKind, then: 'cut' | 'silence') => statements.place(kind, then),
+    hold: (kind: StatementKind) => heldStatement((delay) => statements.place(kind, delay)),
     swallowed: replies.swallowed,
   });
+}
+
+function heldStatement(place: (delay: Delay) => Promise<void>): HeldStatement {
+  let goOn = (): void => {};
+  let arrived = (): void => {};
+  const due = new Promise<void>((resolve) => (goOn = resolve));
+  const arrival = new Promise<void>((resolve) => (arrived = resolve));
+  return {
+    sent: place({ due, arrived }),
+    deliver() {
+      goOn();
+      return arrival;
+    },
+  };
 }
 
 export function protocolOf(server: ServerName): SqlProtocol {

@@ -20,7 +20,7 @@ const PATTERNS: readonly (readonly [TextKind, RegExp])[] = [
   ['insert', /^INSERT INTO \S+ \(name, lock/],
   ['unlock', /^UPDATE \S+ SET lock_until = .* locked_by = .*'\/released'/],
   ['extend', /^UPDATE \S+ SET lock_until = GREATEST\(/],
-  ['take-over', /^UPDATE \S+ SET lock_until = .* AND lock_until <= /],
+  ['take-over', /^UPDATE \S+ SET lock_until = .* AND \(?lock_until <= /],
   ['insert-run', /^INSERT INTO \S+ \(job_name, /],
   ['complete-run', /^UPDATE .*\bSET state = 'completed', /],
   ['write-run', /^UPDATE \S+ SET state = /],
@@ -31,6 +31,10 @@ const PATTERNS: readonly (readonly [TextKind, RegExp])[] = [
 
 /** Which of the library's statements a text is, in any dialect. */
 export function textKindOf(text: string): TextKind {
-  const plain = text.replace(/[`"]/g, '').replace(/\s+/g, ' ').trim();
+  const plain = text
+    .replace(/\/\*.*?\*\//g, '')
+    .replace(/[`"]/g, '')
+    .replace(/\s+/g, ' ')
+    .trim();
   return PATTERNS.find(([, pattern]) => pattern.test(plain))?.[0] ?? 'other';
 }

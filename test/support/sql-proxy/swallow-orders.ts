@@ -1,6 +1,14 @@
 import type { StatementKind } from './statement-kind';
 
-export type Afterwards = 'cut' | 'silence';
+/** A statement that waits on its way, with all that its client sends after it. */
+export interface Delay {
+  /** When it goes on. */
+  readonly due: Promise<void>;
+  /** Called when the server has answered it, and its connection has ended. */
+  readonly arrived: () => void;
+}
+
+export type Afterwards = 'cut' | 'silence' | Delay;
 
 interface Order {
   readonly kind: StatementKind;
@@ -8,7 +16,7 @@ interface Order {
   readonly done: () => void;
 }
 
-/** What is to be swallowed, statements or replies, and what was. */
+/** What is to be swallowed or delayed, statements or replies, and what was. */
 export class SwallowOrders {
   readonly #counts = new Map<StatementKind, number>();
   readonly #orders: Order[] = [];

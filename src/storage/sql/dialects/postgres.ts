@@ -11,7 +11,7 @@ import { runTexts } from './postgres/run-texts';
 export const postgres: SqlDialect = {
   name: 'postgres',
   label: 'PostgreSQL',
-  quote: (identifier) => `"${identifier}"`,
+  quote: (identifier) => `"${identifier.replaceAll('"', '""')}"`,
   placeholder: (position) => `$${position}`,
   lockColumns,
   inspection,
@@ -21,6 +21,7 @@ export const postgres: SqlDialect = {
   runTexts,
   // Every writing statement returns its row.
   writtenRows: (result) => result.rows.length,
+  refusalOf: () => undefined,
   tokenOf: (result) => result.rows[0]?.['fencing_token'],
   failureOf,
   refusesPreparing,

@@ -11,7 +11,7 @@ import { runTexts } from './sqlite/run-texts';
 export const sqlite: SqlDialect = {
   name: 'sqlite',
   label: 'SQLite',
-  quote: (identifier) => `"${identifier}"`,
+  quote: (identifier) => `"${identifier.replaceAll('"', '""')}"`,
   placeholder: () => '?',
   lockColumns,
   inspection,
@@ -21,6 +21,7 @@ export const sqlite: SqlDialect = {
   runTexts,
   // Every writing statement returns its row.
   writtenRows: (result) => result.rows.length,
+  refusalOf: () => undefined,
   tokenOf: (result) => result.rows[0]?.['fencing_token'],
   failureOf,
   refusesPreparing,

@@ -14,6 +14,9 @@ const SWALLOWED: readonly StatementKind[] = [
   'commit',
 ];
 
+/** A later statement of the same lease may overtake them. */
+const DELIVERED_LATE: readonly StatementKind[] = ['extend', 'extend', 'take-over', 'unlock'];
+
 function onProxy(
   kind: string,
   everyMs: number,
@@ -49,10 +52,32 @@ function swallow(kind: string, everyMs: number, then: 'cut' | 'silence'): Fault 
   };
 }
 
+/** The statement waits on its way, while its process gives it up and sends others. */
+function deliverLate(kind: string, everyMs: number): Fault {
+  return {
+    kind,
+    everyMs,
+    isFor: onServers,
+    strike({ squad, random, note }) {
+      const { proxy } = random.pick(squad.members);
+      const held = proxy?.hold(random.pick(DELIVERED_LATE));
+      const lateByMs = random.integer(500, 6000);
+      void held?.sent.then(async () => {
+        const fromMs = machineMs();
+        await setTimeout(lateByMs);
+        void held.deliver();
+        note({ kind, fromMs, untilMs: machineMs() });
+      });
+      return Promise.resolve();
+    },
+  };
+}
+
 export const TO_CONNECTIONS: readonly Fault[] = [
   onProxy('connections cut', 2000, (proxy) => void proxy.cut()),
   swallow('reply swallowed, connection cut', 300, 'cut'),
   swallow('reply swallowed in silence', 8000, 'silence'),
+  deliverLate('statement delivered late', 3000),
   onProxy('slow network', 10_000, async (proxy, random) => {
     proxy.delay(random.pick([50, 150, 500]), { bytewise: random.integer(1, 4) === 1 });
     await setTimeout(random.integer(300, 2000));

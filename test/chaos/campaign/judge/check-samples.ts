@@ -1,3 +1,4 @@
+import { acquisitionOf } from '../../../support/acquisition-of';
 import { SLACK_MS, type Evidence } from './evidence';
 
 /** A statement that its process has given up may be held up on its way for so long, and is granted to nobody then. */
@@ -17,7 +18,7 @@ export function checkSamples({ journal, samples, wallAheadMs }: Evidence): strin
   const attempts = attemptsIn(journal);
   const rows = new Map(samples.map((sample) => [`${sample.name} ${sample.token}`, sample]));
   return [...rows.values()].flatMap(({ name, owner, token, atMs }) => {
-    const pid = owner.split('/').at(-2);
+    const pid = acquisitionOf(owner).split('/').at(-2);
     const grantedMs = token / 1000 - wallAheadMs;
     const candidates = (attempts.get(`${pid} ${name}`) ?? []).filter(
       ({ askedMs, toldMs = Infinity }) => askedMs <= grantedMs + SLACK_MS && toldMs >= grantedMs - LATEST_MS,

@@ -50,10 +50,14 @@ function keyOwedTo(ledger: LedgerHistory, call: Call): string | undefined {
   return end > ledger.endsAt ? `${job}/${scope}/${key}` : undefined;
 }
 
-/** Between the first that is recorded and the current one. */
+/** Between the first that is recorded, or the last that was purged, and the current one. */
 function missedPeriods(ledger: LedgerHistory, rows: ReadonlyMap<string, Run | undefined>): string[] {
   return [...ledger.jobs.values()].flatMap(({ job, periodAt, catchesUp }) => {
-    const starts = [...rows.values()].flatMap((run) => (run?.job === job && run.periodStart) || []);
+    const purged = ledger.purged.flatMap(({ before }) => (before?.job === job && before.periodStart) || []);
+    const lastPurgedMs = Math.max(...purged.map((start) => start.getTime()));
+    const starts = [...rows.values()]
+      .flatMap((run) => (run?.job === job && run.periodStart) || [])
+      .filter((start) => start.getTime() > lastPurgedMs);
     if (!catchesUp || periodAt === undefined || starts.length === 0) return [];
     const missed: string[] = [];
     let { end } = periodAt(new Date(Math.min(...starts.map((start) => start.getTime()))));

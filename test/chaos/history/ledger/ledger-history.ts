@@ -47,6 +47,14 @@ export interface HandlerRun {
   error: unknown;
 }
 
+/** A handler has called its own job, and that ran as a part of its attempt. */
+export interface InnerRun {
+  readonly host: number;
+  readonly key: string;
+  readonly claim: Claim;
+  readonly atMs: number;
+}
+
 /** One tick, and what its caller was told. */
 export interface Call {
   readonly host: number;
@@ -86,9 +94,12 @@ export class LedgerHistory {
   readonly statements: RunStatement[] = [];
   readonly changes: RowChange[] = [];
   readonly handlerRuns: HandlerRun[] = [];
+  readonly innerRuns: InnerRun[] = [];
   readonly calls: Call[] = [];
   readonly told: ToldRun[] = [];
   readonly closings: Closing[] = [];
+  /** The deletions of completed runs by a purge; they are among the changes. */
+  readonly purged: RowChange[] = [];
   /** When somebody has set the database's clock. */
   readonly clockSets: { readonly atMs: number; readonly byMs: number }[] = [];
   /** The locks exclude nobody: what runs promise holds all the same. */

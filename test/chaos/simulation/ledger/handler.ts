@@ -1,12 +1,19 @@
-import { currentRun, FatalJobError } from 'cronlatch';
+import { currentRun, FatalJobError, type RunKey } from 'cronlatch';
 import { pause } from '#cronlatch/core/clock';
 import { requiredContext } from '#cronlatch/ledger/run-context';
 import { keyTextOf, type HandlerRun } from '../../history/ledger/ledger-history';
 import type { SimulatedHost } from '../simulated-host';
 import type { LedgerWorld } from './ledger-world';
 
+/** Calls the job that this handler belongs to, as an override calls the method of its base class. */
+export type CallItself = (key: RunKey, inner: () => Promise<HandlerRun>) => Promise<unknown>;
+
 /** What a job does, as the seed says: works for a while, looks at its signal or does not, and ends in one of many ways. */
-export async function handle(world: LedgerWorld, host: SimulatedHost): Promise<HandlerRun> {
+export async function handle(
+  world: LedgerWorld,
+  host: SimulatedHost,
+  callItself: CallItself,
+): Promise<HandlerRun> {
   const { random, scheduler, history, ledger, faults } = world;
   const context = requiredContext('a simulated handler');
   const { claim } = context;
@@ -20,6 +27,11 @@ export async function handle(world: LedgerWorld, host: SimulatedHost): Promise<H
     error: undefined,
   };
   ledger.handlerRuns.push(run);
+  const inner = (): Promise<HandlerRun> => {
+    if (requiredContext('a simulated handler').claim !== claim) return handle(world, host, callItself);
+    ledger.innerRuns.push({ host: host.id, key: run.key, claim, atMs: scheduler.nowMs });
+    return Promise.resolve(run);
+  };
   const obeys = random.pick([true, false]);
   const endings = [
     'returns',
@@ -37,6 +49,7 @@ export async function handle(world: LedgerWorld, host: SimulatedHost): Promise<H
       await pause(host, random.pick([0, 1, 50, 300, 900, 2000]));
       if (obeys) context.signal.throwIfAborted();
     }
+    if (random.integer(1, 4) === 1) await callItself(claim, inner);
     if (ending === 'throws') throw new Error('simulated');
     if (ending === 'is fatal' && random.pick([true, false])) throw new FatalJobError('simulated');
   } catch (error) {

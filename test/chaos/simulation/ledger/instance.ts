@@ -39,7 +39,7 @@ export class Instance {
     this.#guard.onClose({ close: () => provider.close() });
     this.#listen();
     if (breakage.forgetsJobs) return;
-    for (const { configuration } of world.jobs) this.#guard.wrap(configuration, () => handle(world, host));
+    for (const job of world.jobs) this.#guard.wrap(job.configuration, () => this.#handle(job));
   }
 
   /** @returns when its process is to end */
@@ -77,7 +77,7 @@ export class Instance {
       ...{ run: undefined, told: undefined },
     };
     ledger.calls.push(call);
-    const task = (): Promise<HandlerRun> => handle(this.world, this.host);
+    const task = (): Promise<HandlerRun> => this.#handle(job);
     const own = (): Promise<HandlerRun> => {
       const running = task();
       // Not when the tick is asked again, later.
@@ -93,6 +93,15 @@ export class Instance {
     } catch (error) {
       call.told = { error, order: history.nextOrder() };
     }
+  }
+
+  #handle(job: SimulatedJob): Promise<HandlerRun> {
+    return handle(this.world, this.host, async ({ scope }, inner) => {
+      if (this.world.breakage.ignoresLeaseInside) return await inner();
+      const call = (): (() => Promise<HandlerRun>) => () => this.#handle(job);
+      const inside = this.#guard.execute(job.configuration, { task: inner, args: [scope], call });
+      return await inside.catch(() => {}); // Nothing ran: its handler goes on.
+    });
   }
 
   async #close(): Promise<void> {

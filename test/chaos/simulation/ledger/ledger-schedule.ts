@@ -11,6 +11,7 @@ import { SimulatedHost } from '../simulated-host';
 import { strike } from '../strike';
 import { Instance } from './instance';
 import { EPOCH_MS, type LedgerBreakage, type LedgerWorld } from './ledger-world';
+import { planPurge } from './purge';
 import { jobsBy } from './simulated-job';
 
 export interface SimulatedLedger {
@@ -48,6 +49,7 @@ export async function simulateLedger(seed: number, breakage: LedgerBreakage = {}
   const endsAtMs = scheduler.nowMs + LASTS_MS;
   const processes = new Processes(world, endsAtMs);
   for (const damage of faults.ledgerDamages()) plan(world, damage);
+  planPurge(world, seed, LASTS_MS);
   for (let left = random.integer(2, 3); left > 0; left -= 1) processes.start();
   await scheduler.runUntil(endsAtMs);
   const isNight = faults.oneIn(4, 'night');
@@ -92,7 +94,7 @@ class Processes {
     const host = new SimulatedHost(id, scheduler, rate, (going) => this.#strike(going));
     const skewMs = random.pick([0, 0, 0, -400, 400, -3_600_000]);
     host.wallAheadMs = EPOCH_MS + skewMs;
-    if (Math.abs(skewMs) > 1000) this.wallClocksAreRight = false;
+    if (Math.abs(skewMs) > 1000 || Math.abs(rate - 1) > 0.01) this.wallClocksAreRight = false;
     const instance = new Instance(this.world, host, this.#placeIsNamed);
     this.#instances.push(instance);
     instance

@@ -11,6 +11,8 @@ export interface LedgerBreakage {
   /** At the host, behind its way to the database. */
   readonly client?: (store: RunStore) => Partial<RunStore>;
   readonly provider?: (provider: LockProvider) => Partial<LockProvider>;
+  /** A job that calls itself runs inside its attempt, whatever its lease. */
+  readonly ignoresLeaseInside?: boolean;
   /** Jobs are not registered, so that nobody brings them back. */
   readonly forgetsJobs?: boolean;
 }

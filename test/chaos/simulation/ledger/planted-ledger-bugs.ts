@@ -1,4 +1,5 @@
 import type { FoundRun, Run, RunStore } from 'cronlatch';
+import { overlay } from '../../../storage/contract-mutants/overlay';
 import type { LedgerBreakage } from './ledger-world';
 
 export interface PlantedLedgerBug extends LedgerBreakage {
@@ -72,22 +73,32 @@ function withClient(client: (store: RunStore) => Partial<RunStore>): LedgerBreak
   return { client };
 }
 
+/** A claim looks at its lease, too, before it takes a run over. */
+const endlessLeases: LedgerBreakage = {
+  provider: (provider) => ({
+    async lock(configuration, observer) {
+      const lock = await provider.lock(configuration, observer);
+      return lock && overlay(lock, { remainingMs: () => 60_000 });
+    },
+  }),
+};
+
 const OF_CLAIMS: readonly PlantedLedgerBug[] = [
   {
     does: 'claims what is completed',
-    seed: 10,
+    seed: 42,
     ...seeing('of claims', ({ run, now }) =>
       run.state === 'completed' ? { state: 'pending', nextAttemptAt: now } : {},
     ),
   },
   {
     does: 'claims what is not due yet',
-    seed: 6,
+    seed: 42,
     ...seeing('of claims', ({ run, now }) => (run.nextAttemptAt === undefined ? {} : { nextAttemptAt: now })),
   },
   {
     does: 'claims what was given up',
-    seed: 6,
+    seed: 42,
     ...seeing('of claims', ({ run, now }) => (run.state === 'failed' ? { nextAttemptAt: now } : {})),
   },
   {
@@ -99,8 +110,9 @@ const OF_CLAIMS: readonly PlantedLedgerBug[] = [
   },
   {
     does: 'lets an older grant take over from a newer one',
-    seed: 408,
+    seed: 1705,
     ...seeing('of claims', ({ run }) => ({ ...run, fencingToken: undefined })),
+    ...endlessLeases,
   },
   {
     does: 'takes over under another lock, whatever the lease',
@@ -114,7 +126,7 @@ const OF_CLAIMS: readonly PlantedLedgerBug[] = [
   },
   {
     does: 'claims a row that somebody else has made',
-    seed: 148,
+    seed: 273,
     store: (store) => ({ insert: (run, options) => store.insert(run, options).then(() => true) }),
   },
   {
@@ -201,9 +213,13 @@ const OF_WHAT_IS_OWED: readonly PlantedLedgerBug[] = [
   { does: 'tells nobody what is due', seed: 10, store: () => ({ owed: () => Promise.resolve([]) }) },
   {
     does: 'does not see whose holder has vanished',
-    seed: 30,
-    store: (store) => ({
-      owed: (options) => store.owed(options).then((runs) => runs.filter(({ state }) => state !== 'running')),
+    seed: 33,
+    store: (store, runs) => ({
+      async owed(jobs, options) {
+        const isRunning = ({ job, scope }: { readonly job: string; readonly scope: string }): boolean =>
+          runs.rows().some(({ run }) => run.job === job && run.scope === scope && run.state === 'running');
+        return (await store.owed(jobs, options)).filter((owed) => !isRunning(owed));
+      },
     }),
   },
   {
@@ -224,6 +240,22 @@ const OF_WHAT_IS_OWED: readonly PlantedLedgerBug[] = [
     }),
   },
   { does: 'brings back nothing without a tick', seed: 1, forgetsJobs: true },
+  {
+    does: 'forgets what was purged beside a run that is locked',
+    seed: 19,
+    store: (store, runs) => ({
+      purge(request, options) {
+        // In memory it is done before it returns.
+        const purged = store.purge(request, options);
+        for (const { events } of runs.rows()) events.length = 0;
+        return purged;
+      },
+    }),
+  },
 ];
 
-export const PLANTED_LEDGER_BUGS = [...OF_CLAIMS, ...OF_ENDS, ...OF_WHAT_IS_OWED];
+const OF_LEASES: readonly PlantedLedgerBug[] = [
+  { does: 'runs a job inside itself whose lease is over', seed: 1, ignoresLeaseInside: true },
+];
+
+export const PLANTED_LEDGER_BUGS = [...OF_LEASES, ...OF_CLAIMS, ...OF_ENDS, ...OF_WHAT_IS_OWED];

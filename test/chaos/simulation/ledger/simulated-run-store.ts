@@ -26,7 +26,7 @@ export class SimulatedRunStore implements RunStore {
 
   peek: RunStore['peek'] = (request, options) =>
     this.#read(options, () => this.#table.peek(request, options));
-  owed: RunStore['owed'] = (options) => this.#read(options, () => this.#table.owed(options));
+  owed: RunStore['owed'] = (jobs, options) => this.#read(options, () => this.#table.owed(jobs, options));
   find: RunStore['find'] = (query, options) => this.#read(options, () => this.#table.find(query, options));
   events: RunStore['events'] = (key, options) => this.#read(options, () => this.#table.events(key, options));
   purge: RunStore['purge'] = (request, options) =>

@@ -103,7 +103,14 @@ export const POSTGRES_FLAWS: readonly Flaw[] = [
     `CREATE COLLATION folding (provider = icu, locale = 'und-u-ks-level1', deterministic = false)`,
     ...keyed('CREATE UNIQUE INDEX ON shedlock (name COLLATE folding)'),
   ]),
-  NO_TOKEN,
+  {
+    ...NO_TOKEN,
+    // With time zones it would look like a table that was made for Java.
+    changes: [
+      ...NO_TOKEN.changes,
+      'ALTER TABLE shedlock ALTER lock_until TYPE timestamp, ALTER locked_at TYPE timestamp',
+    ],
+  },
 ];
 
 export const POSTGRES_VARIANTS: readonly Variant[] = [

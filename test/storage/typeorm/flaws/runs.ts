@@ -88,16 +88,15 @@ const MYSQL: readonly Flaw[] = [
     changes: modified('next_attempt_at DATETIME NULL'),
     ...{ code: 'imprecise-time', says: /'next_attempt_at' with 0 digits/ },
   },
-  {
-    flaw: 'an instant in the time zone of sessions that are shared',
-    changes: modified('lease_until TIMESTAMP(6) NULL'),
-    ...{
+  ...(['own', 'shared'] as const).flatMap((connections) =>
+    ['TIMESTAMP(6)', 'TIMESTAMP'].map((type): Flaw => ({
+      flaw: `an instant ${type}, which has the time zone of its session (${connections})`,
+      changes: modified(`lease_until ${type} NULL`),
       code: 'session-time-zone',
-      says: /'lease_until' of type timestamp/,
-      connections: 'shared',
-      ...NOT_MENDED,
-    },
-  },
+      says: /'lease_until' of type timestamp.* time_zone '\+00:00'\. Run: .* MODIFY lease_until DATETIME\(6\) NULL;$/,
+      connections,
+    })),
+  ),
   {
     flaw: 'an id that nobody counts',
     changes: modified('id BIGINT UNSIGNED NOT NULL'),

@@ -1,18 +1,16 @@
 import type { IndexInspection } from '../../sql-dialect';
 import { indexesOf } from '../indexes-of';
+import { schemaAndTable } from './inspection';
 
-const INDEXES = (schema: string): string => `
+const INDEXES = `
   SELECT INDEX_NAME AS index_name, COLUMN_NAME AS column_name,
     NON_UNIQUE = 0 AND SUB_PART IS NULL AS is_unique
   FROM information_schema.STATISTICS
-  WHERE TABLE_SCHEMA = ${schema} AND TABLE_NAME = :table
+  WHERE TABLE_SCHEMA = :schema AND TABLE_NAME = :table
   ORDER BY INDEX_NAME, SEQ_IN_INDEX`;
 
 export const indexInspection: IndexInspection = {
-  statement: ([first = '', second]) =>
-    second === undefined
-      ? { text: INDEXES('DATABASE()'), parameters: { table: first } }
-      : { text: INDEXES(':schema'), parameters: { schema: first, table: second } },
+  statement: (location) => ({ text: INDEXES, parameters: schemaAndTable(location) }),
 
   read: indexesOf,
 };

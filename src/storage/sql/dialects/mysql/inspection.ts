@@ -1,11 +1,29 @@
 import type { ColumnUse } from '../../lock-table-shape';
-import type { LockTableInspection } from '../../sql-dialect';
+import type { Parameters } from '../../named-statement';
+import type { LockTableInspection, TableLocation } from '../../sql-dialect';
+
+/**
+ * Not if MariaDB forbids it. Nor if MySQL replicates statements: a replica would evaluate UUID() at another time.
+ */
+const HAS_SESSION_CLOCK = `TRUE /*M! AND @@secure_timestamp = 'NO' */ /*!80000 AND NOT EXISTS (
+      SELECT 1 FROM performance_schema.session_variables v
+      WHERE v.VARIABLE_NAME = 'binlog_format' AND v.VARIABLE_VALUE = 'STATEMENT') */`;
+
+/** MariaDB has no identity of its own: two servers of cloned machines may share each of these, but hardly all. */
+const SERVER = `(/*!80000 SELECT @@server_uuid */ /*M! SELECT GROUP_CONCAT(g.VARIABLE_VALUE ORDER BY g.VARIABLE_NAME)
+    FROM information_schema.GLOBAL_VARIABLES g
+    WHERE g.VARIABLE_NAME IN ('SERVER_UID', 'HOSTNAME', 'PORT', 'DATADIR') */)`;
+
+/** In winter and in summer, also of the zone 'SYSTEM'. */
+const IS_SERVER_IN_UTC = ['2026-01-15', '2026-07-15']
+  .map((date) => `CONVERT_TZ('${date}', '+00:00', @@GLOBAL.time_zone) = '${date}'`)
+  .join(' AND ');
 
 /** MariaDB opens every table of the server for a view that is not told which one, so each of them is. */
-const COLUMNS = (schema: string): string => {
-  const here = (view: string): string => `${view}.TABLE_SCHEMA = ${schema} AND ${view}.TABLE_NAME = :table`;
-  return `
-  SELECT c.COLUMN_NAME AS name, c.DATA_TYPE AS type, c.CHARACTER_MAXIMUM_LENGTH AS length,
+const here = (view: string): string => `${view}.TABLE_SCHEMA = :schema AND ${view}.TABLE_NAME = :table`;
+const COLUMNS = `
+  SELECT c.TABLE_SCHEMA AS found_in, ${SERVER} AS server, ${HAS_SESSION_CLOCK} AS has_session_clock, ${IS_SERVER_IN_UTC} AS is_server_in_utc,
+    c.COLUMN_NAME AS name, c.DATA_TYPE AS type, c.CHARACTER_MAXIMUM_LENGTH AS length,
     c.DATETIME_PRECISION AS digits, c.COLLATION_NAME AS collation_name, c.CHARACTER_SET_NAME AS charset_name,
     c.IS_NULLABLE AS is_nullable, c.COLUMN_DEFAULT AS default_value, c.EXTRA AS extra,
     t.TABLE_TYPE AS kind, t.ENGINE AS engine, e.TRANSACTIONS AS transactions,
@@ -19,7 +37,6 @@ const COLUMNS = (schema: string): string => {
   JOIN information_schema.TABLES t ON ${here('t')}
   LEFT JOIN information_schema.ENGINES e ON e.ENGINE = t.ENGINE
   WHERE ${here('c')}`;
-};
 
 const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
   varchar: ['text', 'document'],
@@ -30,13 +47,20 @@ const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
   int: ['count'],
 };
 
+/** A UUID holds the time at which it was made, in tenths of a microsecond since 1582, whatever the session's clock. */
+const SERVER_CLOCK = `CAST(CONV(SUBSTR(HEX(UUID_TO_BIN(UUID(), 1)), 2, 15), 16, 10) AS SIGNED) DIV 10 - 12219292800000000`;
+
+/** A statement that waited for a row sees the time of its start. */
+const LONGEST_WAIT_US = 2_000_000;
+
 export const inspection: LockTableInspection = {
-  statement: ([first = '', second]) =>
-    second === undefined
-      ? { text: COLUMNS('DATABASE()'), parameters: { table: first } }
-      : { text: COLUMNS(':schema'), parameters: { schema: first, table: second } },
+  statement: (location) => ({ text: COLUMNS, parameters: schemaAndTable(location) }),
 
   read: (rows) => ({
+    schema: rows[0] && String(rows[0]['found_in']),
+    hasSessionClock: Number(rows[0]?.['has_session_clock']) === 1,
+    server: textOf(rows[0]?.['server']),
+    isServerInUtc: Number(rows[0]?.['is_server_in_utc']) === 1,
     unsuitable: rows[0] && unsuitable(rows[0]),
     columns: rows.map((row) => {
       const type = String(row['type']);
@@ -51,6 +75,7 @@ export const inspection: LockTableInspection = {
         isUnicode: row['charset_name'] === 'utf8mb4',
         precision: row['digits'] === null ? undefined : Number(row['digits']),
         isInSessionZone: type === 'timestamp',
+        isGenerated: /auto_increment/i.test(extra),
         changesByItself: /on update/i.test(extra),
         isUnique: Number(row['is_unique']) === 1,
         isRequired:
@@ -65,7 +90,23 @@ export const inspection: LockTableInspection = {
 
   // With more digits than the column has, MySQL would round up: a lock just released would be held for up to half a step.
   now: ({ precision }) => `UTC_TIMESTAMP(${precision})`,
+
+  // Only MySQL executes the comment: an interval of 0, or an error that holds the text.
+  checkedNow: (now) => `${now} /*!80000 + INTERVAL IF(
+    ${SERVER_CLOCK} - TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) BETWEEN -1000 AND ${LONGEST_WAIT_US}, 0,
+    LENGTH(UUID_TO_BIN(CONCAT('the clock of this session is not that of the server: SET timestamp?', LEFT(UUID(), 0))))
+  ) MICROSECOND */`,
 };
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Never of DATABASE(), which is what the session has changed to. */
+export function schemaAndTable({ path, database = '' }: TableLocation): Parameters {
+  const [table = '', schema = database] = [...path].reverse();
+  return { schema, table };
+}
 
 function unsuitable({ kind, engine, transactions }: Readonly<Record<string, unknown>>): string | undefined {
   if (kind !== 'BASE TABLE') return `is a ${String(kind).toLowerCase()}, not a table`;

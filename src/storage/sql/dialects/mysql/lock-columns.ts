@@ -15,6 +15,8 @@ export const lockColumns: LockColumnTypes = {
   // The default keeps MariaDB from adding ON UPDATE to a TIMESTAMP of its own accord.
   preciseInstant: ({ type }) =>
     type === 'timestamp' ? 'TIMESTAMP(6) DEFAULT CURRENT_TIMESTAMP(6)' : 'DATETIME(6)',
+  withoutTimeZone: ({ table, lockUntil, lockedAt }) =>
+    `ALTER TABLE ${table} MODIFY ${lockUntil} DATETIME(6) NOT NULL, MODIFY ${lockedAt} DATETIME(6) NOT NULL`,
   alter: (table, column, type, { nullable } = { nullable: false }) =>
     `ALTER TABLE ${table} MODIFY ${column} ${type} ${nullable ? '' : 'NOT '}NULL`,
 };

@@ -11,6 +11,8 @@ export function lockTexts(
   const seed = `${SINCE_1970}, UTC_TIMESTAMP(6))`;
   const exactly = comparesBytes ? '' : ` AND CONVERT(${name} USING utf8mb4) COLLATE utf8mb4_bin = :name`;
   const ours = `WHERE ${name} = :name AND ${lockedBy} = :owner AND ${lockUntil} > ${now}`;
+  // Never true. It is evaluated for a row that is held, and then hands that over as insertId, where 0 is a missing row.
+  const isHeld = `LAST_INSERT_ID(LENGTH(${name})) = 0`;
   const look = `SELECT ${name} AS name, ${lockedBy} AS locked_by, ${lockUntil} > ${now} AS held,
       ${SINCE_1970}, ${lockUntil}) AS lock_until_us, ${hasToken ? fencingToken : 'NULL'} AS fencing_token
     FROM ${table} WHERE ${name} = :name`;
@@ -20,12 +22,12 @@ export function lockTexts(
       SET ${lockUntil} = TIMESTAMPADD(MICROSECOND, :atMost, ${now}), ${lockedAt} = ${now}, ${lockedBy} = :owner${
         hasToken ? `, ${fencingToken} = LAST_INSERT_ID(GREATEST(${fencingToken} + 1, ${seed}))` : ''
       }
-      WHERE ${name} = :name AND ${lockUntil} <= ${now}${exactly}`,
+      WHERE ${name} = :name${exactly} AND (${lockUntil} <= ${now} OR ${isHeld})`,
     // Plain: IGNORE hides truncation, and with ON DUPLICATE KEY UPDATE winner and loser look the same.
     insert: `INSERT INTO ${table} (${name}, ${lockUntil}, ${lockedAt}, ${lockedBy}${hasToken ? `, ${fencingToken}` : ''})
       VALUES (:name, TIMESTAMPADD(MICROSECOND, :atMost, ${now}), ${now}, :owner${hasToken ? `, LAST_INSERT_ID(${seed})` : ''})`,
     extend: `UPDATE ${table}
-      SET ${lockUntil} = GREATEST(TIMESTAMPADD(MICROSECOND, :atMost, ${now}), TIMESTAMPADD(MICROSECOND, :atLeast, ${lockedAt}))
+      SET ${lockUntil} = GREATEST(TIMESTAMPADD(MICROSECOND, :atMost, ${now}), TIMESTAMPADD(MICROSECOND, :atLeast, ${lockedAt})), ${lockedBy} = :nextOwner
       ${ours}`,
     unlock: `UPDATE ${table}
       SET ${lockUntil} = GREATEST(${now}, TIMESTAMPADD(MICROSECOND, :atLeast, ${lockedAt})), ${lockedBy} = CONCAT(${lockedBy}, '${RELEASED_MARK}')

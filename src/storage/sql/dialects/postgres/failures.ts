@@ -5,6 +5,8 @@ const KINDS: Readonly<Record<string, SqlFailureKind>> = {
   ...{ '23505': 'duplicate' },
   // Serialization failure, deadlock, lock time-out, statement time-out: each has undone the statement.
   ...{ '40001': 'contention', '40P01': 'contention', '55P03': 'contention', '57014': 'contention' },
+  // Sent by CockroachDB and YugabyteDB: the transaction has ended, one way or the other.
+  ...{ '40003': 'unknown' },
   // The server is shut down, has crashed, or its database was dropped, while the statement ran.
   ...{ '57P01': 'unknown', '57P02': 'unknown', '57P04': 'unknown', '57P05': 'unknown' },
   ...{ '25006': 'not-the-primary' },

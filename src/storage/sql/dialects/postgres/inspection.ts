@@ -1,8 +1,25 @@
 import type { ColumnUse } from '../../lock-table-shape';
 import type { LockTableInspection } from '../../sql-dialect';
 
+/**
+ * The search path that the session began with: the application may have left it with another one, and a temporary table
+ * of its own. It is set for this statement alone.
+ */
+export const FIRST_SEARCH_PATH = `
+  SELECT set_config('search_path', concat_ws(', ', NULLIF(reset_val, ''), 'pg_temp'), true) AS search_path
+  FROM pg_settings WHERE name = 'search_path'`;
+
+/**
+ * A physical replica has the same identifier, so it stays when the replica is promoted. As text within a text, because a
+ * role that may not call the function could not even send the statement.
+ */
+const SERVER = `query_to_xml(
+      CASE WHEN has_function_privilege('pg_control_system()', 'EXECUTE')
+        THEN 'SELECT system_identifier FROM pg_control_system()' ELSE 'SELECT NULL' END, true, true, '')::text`;
+
 const COLUMNS = `
-  SELECT a.attname AS name, t.typname AS type, a.atttypmod AS modifier, c.relkind AS kind,
+  SELECT n.nspname AS found_in, current_database() AS database_name, ${SERVER} AS server,
+    a.attname AS name, t.typname AS type, a.atttypmod AS modifier, c.relkind AS kind,
     c.relpersistence AS persistence, COALESCE(l.collisdeterministic, true) AS is_deterministic,
     EXISTS (SELECT FROM pg_index d WHERE d.indrelid = c.oid AND d.indisunique AND NOT d.indimmediate) AS is_deferrable,
     a.attnotnull AND NOT a.atthasdef AND a.attidentity = '' AS is_required,
@@ -10,11 +27,13 @@ const COLUMNS = `
       SELECT FROM pg_index i
       WHERE i.indrelid = a.attrelid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL
         AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum AND i.indcollation[0] = a.attcollation) AS is_unique
-  FROM pg_attribute a
-  JOIN pg_class c ON c.oid = a.attrelid
+  FROM (${FIRST_SEARCH_PATH}) first
+  JOIN pg_class c ON c.oid = to_regclass(:table || left(first.search_path, 0))
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+  JOIN pg_attribute a ON a.attrelid = c.oid
   JOIN pg_type t ON t.oid = a.atttypid
   LEFT JOIN pg_collation l ON l.oid = a.attcollation
-  WHERE a.attrelid = to_regclass(:table) AND a.attnum > 0 AND NOT a.attisdropped`;
+  WHERE a.attnum > 0 AND NOT a.attisdropped`;
 
 const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
   ...{ text: ['text', 'document'], varchar: ['text', 'document'], citext: ['text', 'document'] },
@@ -23,12 +42,15 @@ const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
 };
 
 export const inspection: LockTableInspection = {
-  statement: (path) => ({
+  statement: ({ path }) => ({
     text: COLUMNS,
     parameters: { table: path.map((part) => `"${part}"`).join('.') },
   }),
 
   read: (rows) => ({
+    server: /<system_identifier>(\d+)/.exec(String(rows[0]?.['server']))?.[1],
+    database: rows[0] && String(rows[0]['database_name']),
+    schema: rows[0] && String(rows[0]['found_in']),
     unsuitable: rows[0] && unsuitable(rows[0]),
     columns: rows.map((row) => {
       const type = String(row['type']);

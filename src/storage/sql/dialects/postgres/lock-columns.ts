@@ -10,5 +10,7 @@ export const lockColumns: LockColumnTypes = {
     fencingToken: 'bigint',
   }),
   preciseInstant: ({ type }) => type,
+  withoutTimeZone: ({ table, lockUntil, lockedAt }) =>
+    `ALTER TABLE ${table} ALTER COLUMN ${lockUntil} TYPE timestamp, ALTER COLUMN ${lockedAt} TYPE timestamp`,
   alter: (table, column, type) => `ALTER TABLE ${table} ALTER COLUMN ${column} TYPE ${type}`,
 };

@@ -25,7 +25,7 @@ export function lockTexts(
       VALUES (:name, ${now} + ${after(':atMost')}, ${now}, :owner${hasToken ? `, ${seed}` : ''})
       ON CONFLICT (${name}) DO NOTHING ${written}`,
     extend: `UPDATE ${table}
-      SET ${lockUntil} = GREATEST(${now} + ${after(':atMost')}, ${lockedAt} + ${after(':atLeast')})
+      SET ${lockUntil} = GREATEST(${now} + ${after(':atMost')}, ${lockedAt} + ${after(':atLeast')}), ${lockedBy} = :nextOwner
       ${ours}`,
     unlock: `UPDATE ${table}
       SET ${lockUntil} = GREATEST(${now}, ${lockedAt} + ${after(':atLeast')}), ${lockedBy} = ${lockedBy} || '${RELEASED_MARK}'

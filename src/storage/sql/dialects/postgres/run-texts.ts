@@ -12,17 +12,23 @@ export function runTexts({ run, event }: QuotedRunTables, { now }: RunTableShape
   const ofJob = 'job_name = :job AND scope = :scope';
   const ofKey = `${ofJob} AND period_key = :periodKey`;
   const isDue = `state IN ('pending', 'failed') AND next_attempt_at <= ${now}`;
-  const ids = `(SELECT value::bigint FROM json_array_elements_text(:ids::json))`;
+  // An array, so that the rows are found by their ids, whatever the planner believes about the table.
+  const ids = `ANY (ARRAY(SELECT value::bigint FROM json_array_elements_text(:ids::json)))`;
   const isOldAndOver = (row: string): string =>
     `(${row}.state IN ('completed', 'skipped') OR (${row}.state = 'failed' AND ${row}.next_attempt_at IS NULL))
         AND ${row}.updated_at < ${after(':before')}
         AND (${row}.period_end IS NULL OR ${row}.period_end < ${after(':before')})`;
+  const isUndated = 'CASE WHEN r.period_start IS NULL THEN 1 ELSE 0 END';
   return {
     peek: `SELECT n.now_us, n.first_us, ${summaryColumns(us)}
       FROM (
-        SELECT ${us(now)} AS now_us, (
+        SELECT ${us(now)} AS now_us, COALESCE((
+          SELECT ${us('p.period_start')} FROM ${run} p
+          WHERE ${ofJob} AND p.period_start >= ${at(':since')}
+            AND EXISTS (SELECT 1 FROM ${event} e WHERE e.run_id = p.id AND e.kind = 'purged')
+          ORDER BY p.period_start DESC LIMIT 1), (
           SELECT ${us('period_start')} FROM ${run}
-          WHERE ${ofJob} AND period_start IS NOT NULL ORDER BY period_start LIMIT 1) AS first_us
+          WHERE ${ofJob} AND period_start IS NOT NULL ORDER BY period_start LIMIT 1)) AS first_us
       ) n
       LEFT JOIN (
         SELECT id FROM ${run} WHERE ${ofKey}
@@ -31,9 +37,9 @@ export function runTexts({ run, event }: QuotedRunTables, { now }: RunTableShape
         UNION SELECT id FROM ${run} WHERE ${ofJob} AND period_start >= ${at(':since')}
       ) found ON TRUE
       LEFT JOIN ${run} r ON r.id = found.id`,
-    owed: `SELECT job_name, scope, period_key, state FROM ${run}
-      WHERE state = 'running' OR (${isDue})
-      ORDER BY COALESCE(next_attempt_at, started_at), id LIMIT 1000`,
+    owed: `SELECT job_name, scope FROM ${run}
+      WHERE (state = 'running' OR (${isDue})) AND job_name = ANY (ARRAY(SELECT json_array_elements_text(:jobs::json)))
+      GROUP BY job_name, scope ORDER BY MIN(COALESCE(next_attempt_at, started_at)), MIN(id) LIMIT 1000`,
     insert: `INSERT INTO ${run} (job_name, scope, period_key, period_start, period_end, time_zone,
         state, attempt, next_attempt_at, claimed_by, lock_id, fencing_token, lease_until,
         first_started_at, started_at, reason, created_at, updated_at)
@@ -67,19 +73,30 @@ export function runTexts({ run, event }: QuotedRunTables, { now }: RunTableShape
     events: `SELECT ${us('e.at')} AS at, e.generation AS generation, e.attempt AS attempt, e.kind AS kind,
         e.actor AS actor, e.fencing_token AS fencing_token, e.detail AS detail
       FROM ${run} r JOIN ${event} e ON e.run_id = r.id WHERE ${ofKey} ORDER BY e.id`,
-    // What another transaction has locked is about to change.
-    purgeable: (limit) => `SELECT r.id AS id FROM ${run} r
-      LEFT JOIN (
-        SELECT u.job_name, u.scope, MIN(u.period_start) AS kept_from FROM ${run} u
-        WHERE NOT (${isOldAndOver('u')}) GROUP BY u.job_name, u.scope
-      ) k ON k.job_name = r.job_name AND k.scope = r.scope
-      WHERE ${isOldAndOver('r')}
-        AND (r.period_start IS NULL OR k.kept_from IS NULL OR r.period_start < k.kept_from)
-        AND EXISTS (
-          SELECT 1 FROM ${run} n WHERE n.job_name = r.job_name AND n.scope = r.scope
-            AND (COALESCE(n.period_start, n.created_at), n.id) > (COALESCE(r.period_start, r.created_at), r.id))
-      ORDER BY COALESCE(r.period_start, r.created_at), r.id LIMIT ${limit} FOR UPDATE OF r SKIP LOCKED`,
-    deleteEvents: `DELETE FROM ${event} WHERE run_id IN ${ids} RETURNING id`,
-    deleteRuns: `DELETE FROM ${run} WHERE id IN ${ids} RETURNING id`,
+    purgeable: `SELECT r.id AS id, r.job_name AS job_name, r.scope AS scope, ${isUndated} AS undated,
+        CASE WHEN ${isOldAndOver('r')}
+          AND (r.period_start IS NULL OR r.period_start < (
+            SELECT n.period_start FROM ${run} n
+            WHERE n.job_name = r.job_name AND n.scope = r.scope AND n.period_start IS NOT NULL
+            ORDER BY n.job_name DESC, n.scope DESC, n.period_start DESC LIMIT 1)) THEN 1 ELSE 0 END AS deletable
+      FROM ${run} r WHERE r.id < :below::bigint ORDER BY r.id DESC LIMIT 1000`,
+    // A row that another transaction has locked stays: it is about to change.
+    // CASE keeps the planner from reading the index of all states.
+    lockPurgeable: `SELECT r.id AS id, ${isUndated} AS undated FROM ${run} r
+      WHERE r.id >= :lowest::bigint AND r.id <= :highest::bigint
+        AND CASE WHEN ${isOldAndOver('r')} THEN 1 ELSE 0 END = 1 FOR UPDATE SKIP LOCKED`,
+    markPurged: `INSERT INTO ${event} (run_id, at, generation, attempt, kind, actor)
+      SELECT m.id, ${now}, 0, 0, 'purged', 'ledger.purge' FROM (
+        SELECT DISTINCT (
+          SELECT n.id FROM ${run} n
+          WHERE n.job_name = g.job_name AND n.scope = g.scope AND n.period_start > g.last_start
+          ORDER BY n.job_name, n.scope, n.period_start LIMIT 1) AS id
+        FROM (
+          SELECT r.job_name, r.scope, MAX(r.period_start) AS last_start FROM ${run} r
+          WHERE r.id = ${ids} AND r.period_start IS NOT NULL
+          GROUP BY r.job_name, r.scope) g) m
+      WHERE NOT EXISTS (SELECT 1 FROM ${event} e WHERE e.run_id = m.id AND e.kind = 'purged') RETURNING id`,
+    deleteEvents: `DELETE FROM ${event} WHERE run_id = ${ids} RETURNING id`,
+    deleteRuns: `DELETE FROM ${run} WHERE id = ${ids} RETURNING id`,
   };
 }

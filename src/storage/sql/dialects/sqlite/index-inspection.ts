@@ -9,7 +9,7 @@ const INDEXES = `
   ORDER BY i.seq, k.seqno`;
 
 export const indexInspection: IndexInspection = {
-  statement: (path) => {
+  statement: ({ path }) => {
     const [table = '', schema = 'main'] = [...path].reverse();
     return { text: INDEXES, parameters: { table, schema } };
   },

@@ -8,7 +8,7 @@ const UNIQUE = `
     AND EXISTS (SELECT 1 FROM pragma_index_xinfo(i.name, :schema) k WHERE k.key = 1 AND k.name = c.name`;
 
 const COLUMNS = `
-  SELECT c.name AS name, c.type AS type, c."notnull" = 1 AND c.dflt_value IS NULL AND c.pk = 0 AS is_required, t.type AS kind,
+  SELECT t.schema AS found_in, c.name AS name, c.type AS type, c."notnull" = 1 AND c.dflt_value IS NULL AND c.pk = 0 AS is_required, t.type AS kind,
     EXISTS (${UNIQUE})) AS is_unique,
     EXISTS (${UNIQUE} AND k.coll <> 'BINARY')) AS folds
   FROM pragma_table_xinfo(:table, :schema) c
@@ -26,12 +26,13 @@ const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
 const NOW = `CAST(unixepoch('subsec') * 1000000 AS INTEGER)`;
 
 export const inspection: LockTableInspection = {
-  statement: (path) => {
+  statement: ({ path }) => {
     const [table = '', schema = 'main'] = [...path].reverse();
     return { text: COLUMNS, parameters: { table, schema } };
   },
 
   read: (rows) => ({
+    schema: rows[0] && String(rows[0]['found_in']),
     unsuitable: rows[0] && unsuitable(String(rows[0]['kind'])),
     columns: rows.map((row) => {
       // SQLite keeps what was declared, of which a length means nothing to it.

@@ -22,7 +22,7 @@ export function lockTexts(
       VALUES (:name, ${now} + :atMost, ${now}, :owner${hasToken ? `, ${now}` : ''})
       ON CONFLICT (${name}) DO NOTHING ${written}`,
     extend: `UPDATE ${table}
-      SET ${lockUntil} = max(${now} + :atMost, ${lockedAt} + :atLeast)
+      SET ${lockUntil} = max(${now} + :atMost, ${lockedAt} + :atLeast), ${lockedBy} = :nextOwner
       ${ours}`,
     unlock: `UPDATE ${table}
       SET ${lockUntil} = max(${now}, ${lockedAt} + :atLeast), ${lockedBy} = ${lockedBy} || '${RELEASED_MARK}'

@@ -1,0 +1,28 @@
+import type { ScheduledTask } from 'node-cron';
+import { CronlatchError } from '../../core';
+
+/**
+ * node-cron drops a tick if the event loop was blocked, or the machine suspended, for longer than the task tolerates.
+ *
+ * @param report is called once for all ticks that one stall has cost
+ */
+export function onDroppedTicks(
+  task: ScheduledTask,
+  report: (ticks: readonly Date[], error: CronlatchError) => void,
+): void {
+  let ticks: Date[] = [];
+  const reportAll = (): void => {
+    const dropped = ticks;
+    ticks = [];
+    report(dropped, new CronlatchError(describe(dropped)));
+  };
+  task.on('execution:missed', ({ date }) => {
+    if (ticks.push(date) === 1) queueMicrotask(reportAll);
+  });
+}
+
+function describe(ticks: readonly Date[]): string {
+  const [first, last] = [ticks[0], ticks.at(-1)].map((tick) => tick?.toISOString());
+  const what = ticks.length === 1 ? 'this tick' : `${ticks.length} ticks from ${first} to ${last}`;
+  return `node-cron dropped ${what}: the process was blocked or suspended for longer than missedExecutionTolerance.`;
+}

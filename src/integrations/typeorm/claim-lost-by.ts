@@ -1,0 +1,40 @@
+import { ClaimLostError, CronlatchError } from '../../core';
+import { describeRun } from '../../ledger/claim-run';
+import { isOurs } from '../../ledger/decide-outcome';
+import type { LedgerContext } from '../../ledger/ledger-context';
+import { claimLost } from '../../ledger/record-outcome';
+import type { RunContext } from '../../ledger/run-context';
+import type { FoundRun } from '../../ledger/run-store';
+import { limitOf } from '../../ledger/store-statements';
+import type { ApplicationSession } from '../../storage/typeorm/application-session';
+
+/**
+ * What the holder of a run whose lease has ended needs to know about its failed transaction: that the run is no longer
+ * its own. How the database ended the transaction is the cause.
+ *
+ * @param error of the database, after the transaction was rolled back
+ * @returns the error itself while the lease lasts, and where the run could still be completed
+ */
+export async function claimLostBy(
+  error: unknown,
+  { run, ledger, session }: { run: RunContext; ledger: LedgerContext; session: ApplicationSession },
+): Promise<unknown> {
+  if (error instanceof CronlatchError || run.remainingMs() > 0) return error;
+  const { claim } = run;
+  const look = (found: FoundRun | undefined): { value: { found: FoundRun | undefined } } => ({
+    value: { found },
+  });
+  const looked = await ledger.store.change(claim, look, limitOf(ledger)).catch(() => undefined);
+  if (looked === undefined) return error; // Nothing is known of the run, and the error is.
+  const stands = looked.found?.run;
+  if (stands === undefined || !isOurs(stands, claim)) return claimLost(claim, stands, { cause: error });
+  const isConnected = await session.isInTransaction().then(
+    () => true,
+    () => false,
+  );
+  if (isConnected) return error;
+  return new ClaimLostError(
+    `The lease of attempt ${claim.attempt} of ${describeRun(claim)} ended, and then the connection of its transaction. Nothing of it is committed.`,
+    { cause: error },
+  );
+}

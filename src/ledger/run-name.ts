@@ -1,0 +1,65 @@
+import { InvalidLockConfigurationError } from '../core';
+import { describeValue } from '../core/describe-value';
+import { checkStoredName, LONGEST_NAME_LENGTH } from '../core/lock-name';
+import type { RunKey } from './run';
+import { STATE_CHANGES } from './run-state';
+import type { RunQuery } from './run-store';
+
+/** Names a run; without a scope, that of a job that is not divided. */
+export type RunName = Omit<RunKey, 'scope'> & { readonly scope?: string | undefined };
+
+/** As wide as the columns. */
+const LONGEST_KEY = 64;
+const STATES: readonly string[] = STATE_CHANGES.flatMap(({ to }) => to);
+const ORDERS: readonly string[] = ['newest-first', 'oldest-first'] satisfies RunQuery['order'][];
+
+/**
+ * A part that is missing would name the runs of every job.
+ *
+ * @throws InvalidLockConfigurationError for what cannot be the name of a run
+ */
+export function keyOf({ job, scope, periodKey }: RunName): RunKey {
+  checkJob(job);
+  checkStoredName(periodKey, { as: 'the period key of a run', longest: LONGEST_KEY });
+  return { job, scope: scopeOf(scope), periodKey };
+}
+
+/** @throws InvalidLockConfigurationError */
+export function checkJob(job: unknown): asserts job is string {
+  checkStoredName(job, { as: 'the job of a run', longest: LONGEST_NAME_LENGTH });
+}
+
+/** @throws InvalidLockConfigurationError */
+export function scopeOf(scope: string | undefined): string {
+  if (scope === undefined || scope === '') return '';
+  checkStoredName(scope, { as: 'the scope of a run', longest: LONGEST_KEY });
+  return scope;
+}
+
+/**
+ * What is there must say something: a condition that is `undefined` would be none.
+ *
+ * @throws InvalidLockConfigurationError
+ */
+export function checkQuery(query: Partial<RunQuery>): void {
+  if ('job' in query) checkJob(query.job);
+  if ('scope' in query && query.scope !== '')
+    checkStoredName(query.scope, { as: 'the scope of a run', longest: LONGEST_KEY });
+  if ('periodKey' in query)
+    checkStoredName(query.periodKey, { as: 'the period key of a run', longest: LONGEST_KEY });
+  const { states, from, to, order, limit = 0 } = query;
+  const areStates = Array.isArray(states) && states.every((state) => STATES.includes(String(state)));
+  if ('states' in query && !areStates) refuse('states', states, `use ${[...new Set(STATES)].join(', ')}`);
+  for (const [what, instant] of Object.entries({ from, to }))
+    if (instant !== undefined && !(instant instanceof Date && !Number.isNaN(instant.getTime())))
+      refuse(what, instant, 'give a valid Date');
+  if (order !== undefined && !ORDERS.includes(order))
+    refuse('order', order, `use 'newest-first' or 'oldest-first'`);
+  if (!Number.isSafeInteger(limit) || limit < 0) refuse('limit', limit, 'give a whole number');
+}
+
+function refuse(what: string, value: unknown, remedy: string): never {
+  throw new InvalidLockConfigurationError(
+    `${what} of ledger.list is ${describeValue(value)}: ${remedy}, or leave it out.`,
+  );
+}

@@ -1,0 +1,13 @@
+import { JobGuard } from 'cronlatch';
+import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
+
+const guard = new JobGuard({ lockProvider: new InMemoryLockProvider(), runStore: new InMemoryRunStore() });
+
+const closeDay = guard.wrap(
+  { name: 'close-day', lockAtMostFor: '10m', oncePer: { period: 'day', timeZone: 'Europe/Paris' } },
+  async () => console.log('closing the day'),
+);
+
+await closeDay();
+await closeDay(); // Skipped: the day is done.
+await guard.close();

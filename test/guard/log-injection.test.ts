@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { guardBench } from '../support/guard-bench';
+
+const job = { name: 'job', scheduledAt: undefined };
+const PREFIX = "error: cronlatch run:failed 'job': the job failed. Cause: ";
+
+function lineOf(error: unknown): string {
+  const { events, lines } = guardBench();
+  events.emit('run:failed', { ...job, error, durationMs: 1 });
+  assert.equal(lines.length, 1);
+  return lines[0] ?? '';
+}
+
+void test('F-97 a line has no character that moves the cursor, ends the line or turns the text around', () => {
+  const codes = [...Array(0x20).keys(), ...Array.from({ length: 0x21 }, (_, index) => 0x7f + index)];
+  const bidi = [
+    0x61c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069,
+  ];
+  for (const code of [...codes, ...bidi, 0x2028, 0x2029]) {
+    const line = lineOf(new Error(`before${String.fromCodePoint(code)}after`));
+    assert.doesNotMatch(
+      line,
+      /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u,
+      code.toString(16),
+    );
+    assert.match(line, /before.*after$/);
+  }
+});
+
+void test('line breaks become blanks, and what else is taken out can still be read', () => {
+  assert.equal(lineOf(new Error('one\r\ntwo\u0085three')), `${PREFIX}Error: one two three`);
+  assert.equal(lineOf(new Error('\u001b[2K\u202egreen')), `${PREFIX}Error: \\u001b[2K\\u202egreen`);
+  assert.equal(lineOf(new Error('Zoë paid 3 €, 👍')), `${PREFIX}Error: Zoë paid 3 €, 👍`);
+});
+
+void test('a line has an end, and says how much is missing', () => {
+  const line = lineOf(new Error('x'.repeat(5_000_000)));
+  assert.ok(line.length < 9000);
+  assert.match(line, /x… \(4[\d,]+ more characters\)$/);
+  assert.ok(lineOf(new Error('\u001b'.repeat(5_000_000))).length < 9000);
+  assert.ok(lineOf(new Error('x'.repeat(8100))).endsWith('x'));
+});
+
+void test('half a character is not left at the end', () => {
+  for (const length of [8000, 8001]) {
+    const line = lineOf(new Error(`${'x'.repeat(length)}${'👍'.repeat(500)}`));
+    assert.ok(line.isWellFormed());
+  }
+});

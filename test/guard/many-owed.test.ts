@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { signal } from '../support/executor-bench';
+import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/guard-of-runs';
+
+const NO_PERIOD = { periodStart: undefined, periodEnd: undefined, timeZone: undefined };
+
+/** A thousand pending runs of one job, and then one of the job 'settle', which is registered. */
+async function manyPending(job: string): Promise<GuardOfRuns & { readonly ran: string[] }> {
+  const bench = guardOfRuns();
+  const { guard, runStore } = bench;
+  for (let run = 0; run < 1000; run += 1)
+    await runStore.insert({ job, scope: '', periodKey: `${run}`, ...NO_PERIOD, state: 'pending' });
+  await runStore.insert({ job: 'settle', scope: '', periodKey: 'due', ...NO_PERIOD, state: 'pending' });
+  const ran: string[] = [];
+  guard.wrap({ ...DAILY, name: 'settle' }, () => void ran.push('settle'));
+  return { ...bench, ran };
+}
+
+void test('a thousand runs of a job that is not registered hide no other run that is due', async () => {
+  const { guard, ran } = await manyPending('removed');
+  assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
+  assert.deepEqual(ran, ['settle']);
+});
+
+void test('a thousand runs that wait for a lock hide no other run that is due', async () => {
+  const { guard, ran } = await manyPending('busy');
+  guard.wrap({ ...DAILY, name: 'busy' }, () => assert.fail('its lock is held'));
+  const [started, end] = [signal(), signal()];
+  const holding = guard.run({ name: 'busy', lockAtMostFor: '1h' }, () => {
+    started.resolve();
+    return end.promise;
+  });
+  await started.promise;
+  assert.equal((await guard.runDue()).started, 1);
+  assert.deepEqual(ran, ['settle']);
+  end.resolve();
+  await holding;
+});

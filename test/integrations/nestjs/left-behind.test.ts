@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, mock, test } from 'node:test';
+import { Inject, Injectable } from '@nestjs/common';
+import { Cron } from '@nestjs/schedule';
+import { currentRun, OncePerDay, SchedulerLock, systemClock } from 'cronlatch';
+import { guardOfRuns } from '../../support/guard-of-runs';
+import { turn } from '../../support/lock-bench';
+import { Messages } from '../../support/messages';
+import { startWith } from './application';
+import { InMemoryRunStore } from 'cronlatch/memory';
+
+/** The guard and its store see the time that the test sets. */
+const clock = { ...systemClock, monotonicMs: () => Date.now() };
+const messages = new Messages();
+
+@Injectable()
+class Settlement {
+  readonly days: string[] = [];
+
+  @OncePerDay({ timeZone: 'UTC' })
+  @SchedulerLock('settle', '1m')
+  async settle(): Promise<void> {
+    await Promise.resolve(this.days.push(currentRun().periodKey));
+  }
+}
+
+@Injectable()
+class Timer {
+  constructor(@Inject(Settlement) private readonly settlement: Settlement) {}
+
+  @Cron('0 3 20 11 *', { timeZone: 'UTC' })
+  open(): void {
+    const timer = setInterval(() => {
+      if (messages.isOver) clearInterval(timer);
+      void messages.takeOne(() => this.settlement.settle());
+    }, 1);
+  }
+}
+
+@Injectable()
+class Consumer {
+  constructor(@Inject(Settlement) private readonly settlement: Settlement) {}
+
+  @Cron('0 3 20 11 *', { timeZone: 'UTC' })
+  open(): void {
+    void messages.consume(() => this.settlement.settle());
+  }
+}
+
+@Injectable()
+class EndlessTick {
+  constructor(@Inject(Settlement) private readonly settlement: Settlement) {}
+
+  @Cron('0 3 20 11 *', { timeZone: 'UTC', waitForCompletion: true })
+  async open(): Promise<void> {
+    await messages.consume(() => this.settlement.settle());
+  }
+}
+
+beforeEach(() => {
+  messages.begin();
+  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date('2026-11-20T02:59:00Z') });
+});
+afterEach(() => {
+  messages.end();
+  mock.timers.reset();
+});
+
+async function later(minutes: number): Promise<void> {
+  mock.timers.tick(minutes * 60_000);
+  for (let i = 0; i < 30; i += 1) await turn();
+}
+
+for (const Job of [Timer, Consumer, EndlessTick]) {
+  void test(`F-91 the instant of a tick without a lock does not outlive it: ${Job.name}`, async () => {
+    const { guard } = guardOfRuns({ runStore: new InMemoryRunStore({ clock }), clock });
+    const app = await startWith(guard, [Settlement, Job]);
+    const { days } = app.get(Settlement);
+    await later(2);
+    await messages.send();
+    await messages.send();
+    assert.deepEqual(days, ['2026-11-20']);
+    await later(24 * 60);
+    await messages.send();
+    await messages.send();
+    assert.deepEqual(days, ['2026-11-20', '2026-11-21']);
+    await app.close();
+  });
+}

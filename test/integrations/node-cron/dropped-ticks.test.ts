@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, mock, test } from 'node:test';
+import { currentRun, OncePerDay, SchedulerLock, systemClock, type CronlatchEvents } from 'cronlatch';
+import { InMemoryRunStore } from 'cronlatch/memory';
+import { Scheduled, scheduleDistributed, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
+import { setLogger } from 'node-cron';
+import { guardOfRuns, type GuardOfRuns } from '../../support/guard-of-runs';
+import { turn } from '../../support/lock-bench';
+
+/** The guard and its store see the time that the test sets. */
+const clock = { ...systemClock, monotonicMs: () => Date.now() };
+const complaints: string[] = [];
+const lines: string[] = [];
+const failed: CronlatchEvents['lock:failed'][] = [];
+const ran: string[] = [];
+let guard: GuardOfRuns['guard'];
+
+beforeEach(() => {
+  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date('2026-11-20T02:59:59Z') });
+  const complain = (message: string | Error): void => void complaints.push(String(message));
+  setLogger({ info: complain, debug: complain, warn: complain, error: complain });
+  const log = (line: string): void => void lines.push(line);
+  const runStore = new InMemoryRunStore({ clock });
+  guard = guardOfRuns({ runStore, clock, logger: { warn: log, error: log } }).guard;
+  guard.on('lock:failed', (event) => void failed.push(event));
+});
+afterEach(async () => {
+  await guard.close();
+  mock.timers.reset();
+  for (const each of [complaints, lines, failed, ran]) each.length = 0;
+});
+
+/** The event loop is blocked while the tick falls due, for longer than node-cron tolerates. */
+async function standStill(minutes: number): Promise<void> {
+  mock.timers.tick(minutes * 60_000);
+  for (let turns = 0; turns < 20; turns += 1) await turn();
+}
+
+const told = (): unknown[] =>
+  failed.map(({ name, scheduledAt, isAskedAgain }) => [name, scheduledAt?.toISOString(), isAskedAgain]);
+
+const note = (): void => {
+  const { periodKey, scheduledAt } = currentRun();
+  ran.push(`${periodKey} ${scheduledAt?.toISOString()}`);
+};
+
+class Jobs {
+  @Scheduled('0 3 * * *', { timeZone: 'UTC' })
+  @OncePerDay()
+  @SchedulerLock('close-day', '1m')
+  async closeDay(): Promise<void> {
+    await Promise.resolve(note());
+  }
+}
+
+void test('F-92 a tick of a once-per method that node-cron drops is kept, and runs for its scheduled time', async () => {
+  scheduleJobs(new Jobs(), { guard });
+  await standStill(5);
+  assert.deepEqual([told(), ran], [[['close-day', '2026-11-20T03:00:00.000Z', true]], []]);
+  assert.match(
+    lines.join(),
+    /^cronlatch lock:failed 'close-day' .*: the job did not run; its tick is asked again\. Cause: .*node-cron dropped/,
+  );
+  assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
+  assert.deepEqual(ran, ['2026-11-20 2026-11-20T03:00:00.000Z']);
+  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(complaints, []);
+});
+
+void test('so is one of a once-per function', async () => {
+  const oncePer = { period: 'day' } as const;
+  const job = { name: 'close-day', lockAtMostFor: '1m', oncePer };
+  scheduleLocked('0 3 * * *', job, note, { guard, timeZone: 'UTC' });
+  await standStill(5);
+  assert.deepEqual(told(), [['close-day', '2026-11-20T03:00:00.000Z', true]]);
+  await guard.runDue();
+  assert.deepEqual(ran, ['2026-11-20 2026-11-20T03:00:00.000Z']);
+});
+
+void test('a dropped tick does not run after the start deadline of its job', async () => {
+  const oncePer = { period: 'day', startDeadline: '3h2m' } as const;
+  const job = { name: 'close-day', lockAtMostFor: '1m', oncePer };
+  scheduleLocked('0 3 * * *', job, note, { guard, timeZone: 'UTC' });
+  await standStill(5);
+  await guard.runDue();
+  const run = await guard.ledger.get({ job: 'close-day', periodKey: '2026-11-20' });
+  assert.deepEqual([ran, run?.state, run?.reason], [[], 'skipped', 'deadline']);
+});
+
+void test('a dropped tick of a job that has a lock only is reported as lost', async () => {
+  scheduleLocked('0 3 * * *', { name: 'report', lockAtMostFor: '1m' }, note, { guard, timeZone: 'UTC' });
+  await standStill(5);
+  assert.deepEqual(told(), [['report', '2026-11-20T03:00:00.000Z', false]]);
+  assert.match(
+    lines.join(),
+    /^cronlatch lock:failed 'report' .*: the job did not run\. Cause: .*node-cron dropped/,
+  );
+});
+
+void test('so is one of a distributed task', async () => {
+  scheduleDistributed('0 3 * * *', note, { guard, name: 'settle', timeZone: 'UTC' });
+  await standStill(5);
+  assert.deepEqual(told(), [['settle', '2026-11-20T03:00:00.000Z', false]]);
+});
+
+void test('the ticks that are dropped in one stall are one event', async () => {
+  scheduleLocked('* * * * *', { name: 'report', lockAtMostFor: '1m' }, note, { guard, timeZone: 'UTC' });
+  await standStill(5.5);
+  assert.deepEqual(told(), [['report', '2026-11-20T03:00:00.000Z', false]]);
+  assert.match(lines.join(), /node-cron dropped 6 ticks/);
+});

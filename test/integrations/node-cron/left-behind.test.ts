@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, mock, test } from 'node:test';
+import { currentRun, OncePerDay, SchedulerLock, systemClock, type JobGuard } from 'cronlatch';
+import { InMemoryRunStore } from 'cronlatch/memory';
+import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
+import { foreignDecorator } from '../../support/both-modes';
+import { guardOfRuns } from '../../support/guard-of-runs';
+import { turn } from '../../support/lock-bench';
+import { Messages } from '../../support/messages';
+
+/** The guard and its store see the time that the test sets. */
+const clock = { ...systemClock, monotonicMs: () => Date.now() };
+const messages = new Messages();
+const days: string[] = [];
+let guard: JobGuard;
+
+/** A decorator outside the lock that leaves work behind, for example a connection that receives messages. */
+const leavingConsumer = foreignDecorator((method) => {
+  const wrapper = async function (this: unknown, ...args: never[]): Promise<unknown> {
+    void messages.consume(() => (this as Jobs).settle());
+    return await method.apply(this, args);
+  };
+  return Object.defineProperties(wrapper, Object.getOwnPropertyDescriptors(method));
+});
+
+class Jobs {
+  @Scheduled('0 3 20 11 *', { timeZone: 'UTC' })
+  @leavingConsumer
+  @SchedulerLock('open', '1m')
+  async open(): Promise<void> {}
+
+  @OncePerDay({ timeZone: 'UTC' })
+  @SchedulerLock('settle', '1m')
+  async settle(): Promise<void> {
+    await Promise.resolve(days.push(currentRun().periodKey));
+  }
+}
+
+beforeEach(() => {
+  messages.begin();
+  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date('2026-11-20T02:59:00Z') });
+  guard = guardOfRuns({ runStore: new InMemoryRunStore({ clock }), clock }).guard;
+});
+afterEach(async () => {
+  messages.end();
+  await guard.close();
+  mock.timers.reset();
+});
+
+async function seconds(count: number): Promise<void> {
+  for (let i = 0; i < count; i += 1) mock.timers.tick(1000);
+  for (let i = 0; i < 30; i += 1) await turn();
+}
+
+void test('F-91 the instant of a tick does not outlive it, in what a decorator outside the lock leaves behind', async () => {
+  scheduleJobs(new Jobs(), { guard });
+  await seconds(90);
+  await messages.send();
+  assert.deepEqual(days, ['2026-11-20']);
+  mock.timers.setTime(Date.parse('2026-11-21T03:00:00Z'));
+  await messages.send();
+  assert.deepEqual(days, ['2026-11-20', '2026-11-21']);
+});

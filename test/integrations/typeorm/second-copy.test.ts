@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import * as ours from 'cronlatch/typeorm';
+import { secondCopyOf } from '../../support/second-copy';
+import { testTransactions } from '../../support/transaction-bench';
+
+const theirs = secondCopyOf<typeof ours>('cronlatch/typeorm');
+
+testTransactions('F-99 inRunTransaction of a second installed copy completes the run', async (bench) => {
+  assert.notEqual(theirs.inRunTransaction, ours.inRunTransaction);
+  await bench.run(() => theirs.inRunTransaction((manager) => bench.effect(manager)));
+  assert.deepEqual(await bench.effects(), [1]);
+  assert.equal((await bench.row()).state, 'completed');
+});
+
+testTransactions('so does completeRunIn of a second installed copy', async (bench) => {
+  await bench.run(() =>
+    bench.application.transaction(async (manager) => {
+      await bench.effect(manager);
+      await theirs.completeRunIn(manager);
+    }),
+  );
+  assert.deepEqual(await bench.effects(), [1]);
+  assert.equal((await bench.row()).state, 'completed');
+});

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { LockStorageError, type Clock } from 'cronlatch';
+import { closeDay, diary, rowsOf } from '../../support/close-day';
+import type { Instance, LedgerPlace } from '../../support/ledger-place';
+import { testLedger } from '../../support/test-ledger';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A host whose wall clock is wrong, or that is suspended: its monotonic clock stands still meanwhile. */
+class Host implements Clock {
+  aheadMs = 0;
+  #suspendedMs = 0;
+
+  constructor(private readonly place: LedgerPlace) {}
+
+  async suspend(hours: number): Promise<void> {
+    this.#suspendedMs += hours * HOUR_MS;
+    await this.place.elapse(hours * HOUR_MS);
+  }
+
+  monotonicMs(): number {
+    return this.place.clock.monotonicMs() - this.#suspendedMs;
+  }
+
+  wallMs(): number {
+    return this.place.clock.wallMs() + this.aheadMs;
+  }
+
+  schedule(delayMs: number, callback: () => void): () => void {
+    return this.place.clock.schedule(delayMs, callback);
+  }
+}
+
+/** What is called while the store of the runs cannot be reached. */
+async function whileAway({ store }: Instance, call: () => Promise<unknown>): Promise<void> {
+  const away = mock.method(store, 'peek', () => Promise.reject(new LockStorageError('no answer')));
+  await call();
+  away.mock.restore();
+}
+
+for (const [what, knows] of [
+  ['whose scheduled time is known', true],
+  ['whose scheduled time is not known', false],
+] as const) {
+  testLedger(
+    `a tick ${what}, heard by a clock that was a day ahead and is set right, counts for the day on which it came`,
+    async (place) => {
+      const host = new Host(place);
+      const instance = place.instance({ clock: host });
+      const { task, periods } = diary();
+      const scheduledAt = (): Date | undefined => (knows ? new Date(host.wallMs()) : undefined);
+      const job = instance.guard.wrap(closeDay(), task, { scheduledAt });
+      host.aheadMs = DAY_MS;
+      await whileAway(instance, job);
+      await place.elapse('1m');
+      host.aheadMs = 0;
+      await place.elapse('1m');
+      assert.deepEqual(await instance.guard.runDue(), { started: 1, owed: 0 });
+      assert.deepEqual(periods(), ['2026-11-20']);
+    },
+  );
+
+  testLedger(
+    `a tick ${what}, kept while its host was suspended over midnight, is not run for the next day`,
+    async (place) => {
+      const host = new Host(place);
+      const instance = place.instance({ clock: host });
+      const { task, periods } = diary();
+      const scheduledAt = (): Date | undefined => (knows ? new Date(host.wallMs()) : undefined);
+      const job = instance.guard.wrap(closeDay(), task, { scheduledAt });
+      await whileAway(instance, job);
+      await host.suspend(23);
+      await instance.guard.runDue();
+      assert.deepEqual([periods(), await rowsOf(instance)], [[], []]);
+      assert.match(
+        instance.of('guard:warning').at(-1)?.message ?? '',
+        /for 2026-11-20 was not answered.*gap/,
+      );
+    },
+  );
+}
+
+testLedger(
+  'a tick that a wrong clock has put on the next day does not replace the tick of that day',
+  async (place) => {
+    const host = new Host(place);
+    const instance = place.instance({ clock: host });
+    const { task, periods } = diary();
+    const job = instance.guard.wrap(closeDay(), task);
+    host.aheadMs = DAY_MS;
+    await whileAway(instance, job);
+    host.aheadMs = 0;
+    await place.elapse('1d');
+    await whileAway(instance, job);
+    await instance.guard.runDue();
+    assert.deepEqual(periods(), ['2026-11-21']);
+  },
+);

@@ -1,0 +1,86 @@
+/** A handler that extends its lock by hand outlives the lease that the row of its run was written with. */
+import assert from 'node:assert/strict';
+import { currentLock, LockExtender, type JobConfiguration } from 'cronlatch';
+import { CLOSE_DAY, closeDay, countedTask } from '../../support/close-day';
+import { signal } from '../../support/executor-bench';
+import { contended } from '../../support/faulty-accessor';
+import { faultyInstance } from '../../support/faulty-run-store';
+import type { Instance } from '../../support/ledger-place';
+import { testLedger } from '../../support/test-ledger';
+
+/** The same job after a deploy that has renamed its lock. */
+const RENAMED: JobConfiguration = { ...closeDay({ name: 'close-day' }), name: 'close-day-2' };
+
+/** A run that has extended its lock, and goes on until the test ends it. */
+async function extending({ guard }: Instance, extend: () => Promise<unknown>) {
+  const extended = signal();
+  const end = signal();
+  const running = guard.run(closeDay(), async () => {
+    await extend();
+    extended.resolve();
+    await end.promise;
+    return 'done';
+  });
+  await Promise.race([extended.promise, running]);
+  return { running, end: () => end.resolve() };
+}
+
+const byTenMinutes = (): Promise<boolean> => LockExtender.extendActiveLock('10m');
+
+testLedger(
+  'L-60 under a renamed lock, a live run whose handler has extended its lock is not doubled',
+  async (place) => {
+    const { running, end } = await extending(place.instance(), byTenMinutes);
+    await place.elapse('9m');
+    const { guard } = place.instance();
+    const { task, runs } = countedTask();
+    assert.deepEqual(await guard.run(RENAMED, task), { executed: false, reason: 'running-elsewhere' });
+    end();
+    assert.deepEqual(await running, { executed: true, value: 'done' });
+    assert.equal(runs(), 0);
+  },
+);
+
+testLedger('L-60 when the extension has ended, the run is taken over', async (place) => {
+  await extending(place.instance(), byTenMinutes);
+  await place.elapse('601s');
+  const { guard } = place.instance();
+  assert.deepEqual(await guard.run(RENAMED, () => 'again'), { executed: true, value: 'again' });
+  assert.equal((await guard.ledger.get(CLOSE_DAY))?.attempt, 2);
+});
+
+testLedger('an extension that ends before the lease in the row sends no statement on it', async (place) => {
+  const instance = faultyInstance(place);
+  const { running, end } = await extending(instance, async () => {
+    assert.equal(await currentLock()?.extend('30s'), true);
+  });
+  end();
+  await running;
+  assert.deepEqual(instance.faulty.calls, ['peek', 'insert', 'complete']);
+});
+
+testLedger('an extension holds although the row cannot be moved, with a warning', async (place) => {
+  const instance = faultyInstance(place);
+  instance.faulty.fail('change', contended);
+  const { running, end } = await extending(instance, async () => {
+    assert.equal(await byTenMinutes(), true);
+  });
+  end();
+  assert.deepEqual(await running, { executed: true, value: 'done' });
+  const [warning] = instance.of('guard:warning');
+  assert.match(warning?.message ?? '', /^The extension of lock 'close-day' is not in the row of the run/);
+});
+
+testLedger('a run that was taken from its holder is not moved by its extension', async (place) => {
+  const instance = place.instance();
+  const operator = place.instance().guard.ledger;
+  const { running, end } = await extending(instance, async () => {
+    await operator.rerun(CLOSE_DAY, { actor: 'ops', reason: 'test', force: true });
+    assert.equal(await byTenMinutes(), true);
+  });
+  const run = await operator.get(CLOSE_DAY);
+  assert.deepEqual([run?.state, run?.generation], ['pending', 1]);
+  end();
+  await assert.rejects(running, { code: 'CRONLATCH_CLAIM_LOST' });
+  assert.match(instance.of('guard:warning')[0]?.message ?? '', /^The extension of lock 'close-day'/);
+});

@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
+import { storageErrorOf } from '#cronlatch/storage/sql/storage-error';
+
+const context = {
+  ...{ dialect: mysql, address: 'mysql at localhost', tableName: 'shedlock' },
+  ...{ redact: (message: string) => message, migration: 'run it', subject: "lock 'job'" },
+};
+
+// A regular expression that tries each blank as the beginning of the end would take an hour.
+void test('a long message of a driver is not searched again and again', { timeout: 60_000 }, () => {
+  const blanks = ' '.repeat(2_000_000);
+  const { message } = storageErrorOf(new Error(`no${blanks}answer. . `), context);
+  assert.ok(message.endsWith(`no${blanks}answer.`));
+});

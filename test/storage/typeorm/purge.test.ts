@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { periodAt, type CalendarPeriod, type JobGuard } from 'cronlatch';
+import { createJobGuard, TypeOrmRunStore } from 'cronlatch/typeorm';
+import { testOnEvery } from '../../support/databases';
+import { insertFinishedRuns } from '../../support/finished-runs';
+import { databaseNowUs } from '../../support/lock-table';
+import { createRunTables, ledgerDataSource, shiftRunsBack } from '../../support/run-places';
+import { LIMIT } from '../../support/runs';
+import { testOnServers, type ServerBench } from '../../support/server-bench';
+
+const DAY_MS = 86_400_000;
+const DAILY = { kind: 'day', timeZone: 'UTC' } as const;
+const JOB = {
+  ...{ name: 'close-day', lockAtMostFor: '1m' },
+  oncePer: { period: 'day', timeZone: 'UTC', catchUp: 'all', catchUpWindow: '30d' },
+} as const;
+
+interface PurgeBench extends ServerBench {
+  /** The job is registered here, and catches up. */
+  readonly guard: JobGuard;
+  /** Another program: it knows no job. */
+  readonly maintenance: JobGuard;
+  /** Which periods the job has run for. */
+  readonly ran: string[];
+  /** The days that have been completed, the earliest first: from 20 days ago until yesterday. */
+  readonly days: readonly CalendarPeriod[];
+}
+
+function testPurge(name: string, body: (bench: PurgeBench) => Promise<void>): void {
+  testOnServers(name, async (bench) => {
+    await createRunTables(bench.application);
+    const store = bench.closeAtEnd(new TypeOrmRunStore(bench.dataSource()));
+    const nowMs = (await databaseNowUs(bench.application)) / 1000;
+    const days = Array.from({ length: 20 }, (_, day) =>
+      periodAt(new Date(nowMs - (20 - day) * DAY_MS), DAILY),
+    );
+    for (const { key: periodKey, start: periodStart, end: periodEnd } of days) {
+      const run = { job: JOB.name, scope: '', periodKey, periodStart, periodEnd, timeZone: 'UTC' };
+      const started = { claimedBy: 'host/1/a', lockId: 'place/close-day', fencingToken: 7, leaseMs: 60_000 };
+      await store.insert({ ...run, state: 'running', started }, LIMIT);
+      const claim = { job: JOB.name, scope: '', periodKey, generation: 0, attempt: 1, claimedBy: 'host/1/a' };
+      assert.equal(await store.complete(claim, undefined, LIMIT), true);
+    }
+    await shiftRunsBack(bench.application, 30 * DAY_MS);
+    const options = { logger: false, dueEvery: false } as const;
+    const guard = bench.closeAtEnd(await createJobGuard(bench.dataSource(), options));
+    const maintenance = bench.closeAtEnd(await createJobGuard(bench.dataSource(), options));
+    const ran: string[] = [];
+    guard.wrap(JOB, () => void ran.push('ran'));
+    await body(Object.assign(bench, { guard, maintenance, ran, days }));
+  });
+}
+
+/** No purged day counts as missed, and none of them runs again. */
+async function assertNothingMissed({ guard, ran }: PurgeBench): Promise<void> {
+  assert.deepEqual(
+    (await guard.ledger.gaps(JOB.name)).map(({ key }) => key),
+    [],
+  );
+  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(ran, []);
+}
+
+const OF_JOB = `FROM cronlatch_run WHERE job_name = '${JOB.name}' AND scope = '' AND period_key`;
+
+testPurge(
+  'L-55 F-73 a run that another transaction has locked stays, and the days purged behind it do not count as missed',
+  async (bench) => {
+    const { maintenance, database, stranger, days } = bench;
+    await database.ask('START TRANSACTION');
+    await database.ask(`SELECT id ${OF_JOB} = '${days[2]?.key}' FOR UPDATE`);
+    assert.equal(await maintenance.ledger.purge({ olderThan: '2d' }), 17);
+    await stranger.commit();
+    await assertNothingMissed(bench);
+    assert.ok(await bench.guard.ledger.get({ job: JOB.name, periodKey: days[2]?.key ?? '' }));
+    const range = { from: days[0]?.key ?? '', to: days[10]?.key ?? '' };
+    await assert.rejects(bench.guard.backfill(JOB.name, range), /cannot be backfilled so far back/);
+  },
+);
+
+testPurge(
+  'L-55 a purge beside another that is rolled back leaves no day that counts as missed',
+  async (bench) => {
+    const { maintenance, database, days } = bench;
+    const half = days.slice(0, 9).map(({ key }) => `'${key}'`);
+    await database.ask('START TRANSACTION');
+    for (const key of half) await database.ask(`DELETE ${OF_JOB} = ${key}`);
+    assert.equal(await maintenance.ledger.purge({ olderThan: '2d' }), 9);
+    await database.ask('ROLLBACK');
+    await assertNothingMissed(bench);
+    assert.equal(await maintenance.ledger.purge({ olderThan: '2d' }), 9);
+    await assertNothingMissed(bench);
+  },
+);
+
+testPurge('L-55 a purge that fails halfway leaves no day that counts as missed', async (bench) => {
+  const { maintenance, application } = bench;
+  // The mark of what was purged cannot be written: so nothing may be deleted.
+  const rename = (from: string, to: string): Promise<unknown> =>
+    application.query(`ALTER TABLE cronlatch_run_event RENAME COLUMN ${from} TO ${to}`);
+  await rename('actor', 'actors');
+  await assert.rejects(maintenance.ledger.purge({ olderThan: '2d' }));
+  await rename('actors', 'actor');
+  await assertNothingMissed(bench);
+  assert.equal((await bench.guard.ledger.list({ limit: 100 })).length, 20);
+});
+
+testPurge('L-55 two purges at once delete each run once, and no day counts as missed', async (bench) => {
+  const { maintenance, guard, application } = bench;
+  await insertFinishedRuns(application, { count: 5000, period: 'hour' });
+  await insertFinishedRuns(application, { job: 'slots', count: 5000, period: 'none' });
+  const purges = await Promise.all(
+    [maintenance, guard].map(({ ledger }) => ledger.purge({ olderThan: '31d' })),
+  );
+  const expected = 2 * (5000 - 31 * 24);
+  assert.equal(
+    purges.reduce((sum, count) => sum + count, 0),
+    expected,
+  );
+  assert.equal(await maintenance.ledger.purge({ olderThan: '2d' }), 18 + 2 * 29 * 24);
+  await assertNothingMissed(bench);
+});
+
+testOnEvery(
+  'L-55 a purge deletes thousands of runs of one job, with and without a period, within its time limits',
+  async (database) => {
+    const application = await ledgerDataSource(database);
+    await insertFinishedRuns(application, { count: 20_000, period: 'hour' });
+    await insertFinishedRuns(application, { job: 'slots', count: 20_000, period: 'none' });
+    const guard = await createJobGuard(application, { logger: false });
+    try {
+      assert.equal(await guard.ledger.purge({ olderThan: '1d' }), 2 * (20_000 - 24));
+      assert.equal(await guard.ledger.purge({ olderThan: '1d' }), 0);
+    } finally {
+      await guard.close();
+      await application.destroy();
+    }
+  },
+);

@@ -1,0 +1,16 @@
+import type { DataSource } from 'typeorm';
+
+/** Runs the statements on this many connections of the pool, which keeps the sessions as they are then. */
+export async function leaveSessions(
+  application: DataSource,
+  statements: readonly string[],
+  sessions = 2,
+): Promise<void> {
+  const runners = Array.from({ length: sessions }, () => application.createQueryRunner());
+  try {
+    await Promise.all(runners.map((runner) => runner.connect()));
+    for (const runner of runners) for (const statement of statements) await runner.query(statement);
+  } finally {
+    await Promise.all(runners.map((runner) => runner.release()));
+  }
+}

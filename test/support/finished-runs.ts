@@ -1,0 +1,38 @@
+import type { DataSource } from 'typeorm';
+import { wordsOf } from './lock-table';
+
+const HOUR_US = 3_600_000_000;
+
+export interface FinishedRuns {
+  readonly job?: string;
+  readonly count: number;
+  /** One run per hour up to now, in the order of time; or runs without a period, as distributed tasks have them. */
+  readonly period: 'hour' | 'none';
+}
+
+/** Inserts completed runs in one statement, the oldest first. It was written `count` hours ago. */
+export async function insertFinishedRuns(
+  dataSource: DataSource,
+  { job = 'hourly', count, period }: FinishedRuns,
+): Promise<void> {
+  const { now, earlier } = wordsOf(dataSource);
+  const isMysql = dataSource.options.type === 'mysql' || dataSource.options.type === 'mariadb';
+  const keyOf = (number: string): string => `CAST(${number} AS ${isMysql ? 'CHAR' : 'TEXT'})`;
+  const hoursAgo = (hours: string): string => earlier(now, `(${hours}) * ${HOUR_US}`);
+  const start = period === 'hour' ? hoursAgo(`${count} - n`) : 'NULL';
+  const end = period === 'hour' ? hoursAgo(`${count} - n - 1`) : 'NULL';
+  await dataSource.query(
+    `INSERT INTO cronlatch_run (job_name, scope, period_key, period_start, period_end, state, attempt, created_at, updated_at)
+     SELECT '${job}', '', ${keyOf('n')}, ${start}, ${end}, 'completed', 1, ${hoursAgo(`${count} - n`)}, ${hoursAgo(`${count} - n - 1`)}
+     FROM (${numbersBelow(count)} ORDER BY n LIMIT ${count}) numbers`,
+  );
+}
+
+/** A query of the numbers from 0 on, as every database takes it. */
+function numbersBelow(count: number): string {
+  const digits = `(SELECT 0 d ${[1, 2, 3, 4, 5, 6, 7, 8, 9].map((d) => `UNION ALL SELECT ${d}`).join(' ')})`;
+  const places = Array.from({ length: String(count).length }, (_, place) => place);
+  const value = places.map((place) => `t${place}.d * ${10 ** place}`).join(' + ');
+  const tables = places.map((place) => `${digits} t${place}`).join(' CROSS JOIN ');
+  return `SELECT n FROM (SELECT ${value} AS n FROM ${tables}) every WHERE n < ${count}`;
+}

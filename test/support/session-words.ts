@@ -1,0 +1,37 @@
+import type { ServerName } from './databases';
+import type { Queryable } from './effects';
+
+/** How each server says how long it lets a session be, and who it is. */
+export interface Words {
+  readonly set: string;
+  readonly limitMs: string;
+  readonly id: string;
+  readonly sessions: string;
+}
+
+export const MYSQL: Words = {
+  set: 'SET SESSION wait_timeout = 12345',
+  limitMs: 'SELECT @@SESSION.wait_timeout * 1000 AS value',
+  id: 'SELECT CONNECTION_ID() AS value',
+  sessions: 'SELECT id AS value FROM information_schema.processlist',
+};
+
+export const WORDS: Readonly<Record<ServerName, Words>> = {
+  mysql: MYSQL,
+  mariadb: MYSQL,
+  postgres: {
+    set: `SET idle_in_transaction_session_timeout = '12345s'`,
+    limitMs: `SELECT setting AS value FROM pg_settings WHERE name = 'idle_in_transaction_session_timeout'`,
+    id: 'SELECT pg_backend_pid() AS value',
+    sessions: 'SELECT pid AS value FROM pg_stat_activity',
+  },
+};
+
+export async function numbers(where: Queryable, text: string): Promise<number[]> {
+  return ((await where.query(text)) as { value: unknown }[]).map(({ value }) => Number(value));
+}
+
+export async function number(where: Queryable, text: string): Promise<number> {
+  const [first = NaN] = await numbers(where, text);
+  return first;
+}
