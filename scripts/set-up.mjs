@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { npm, run } from './run.mjs';
 
 const STAMP = 'node_modules/.cronlatch-installed';
+const INSTALLED = 'node_modules/.package-lock.json';
 
 /** What `node_modules` must match: the lock file, and the Node that native modules were compiled for. */
 function wanted() {
@@ -13,12 +15,41 @@ function wanted() {
     .digest('hex');
 }
 
+/** Whether somebody has run `npm ci` by hand: npm lists there what it installed, and native modules load in this Node. */
+function isInstalled() {
+  if (!existsSync(INSTALLED)) return false;
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+  const { packages: installed } = JSON.parse(readFileSync(INSTALLED, 'utf8'));
+  const isAsLocked = ([path, { version, integrity, optional }]) =>
+    path === '' || (installed[path] === undefined ? optional : sameAs(installed[path], version, integrity));
+  if (Object.keys(installed).some((path) => !(path in packages))) return false;
+  return Object.entries(packages).every(isAsLocked) && nativeModulesLoad();
+}
+
+function sameAs(installed, version, integrity) {
+  return installed.version === version && installed.integrity === integrity;
+}
+
+function nativeModulesLoad() {
+  try {
+    const Database = createRequire(import.meta.url)('better-sqlite3');
+    new Database(':memory:').close();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Installs the development dependencies when they are missing or out of date. */
 export async function install() {
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted()) return;
+  if (!isInstalled()) await reinstall();
+  writeFileSync(STAMP, wanted());
+}
+
+async function reinstall() {
   console.error('Installing dependencies with npm ci (a native module may be compiled: about a minute) …');
   await npm(['ci']);
-  writeFileSync(STAMP, wanted());
 }
 
 const tsc = (project) => run(process.execPath, ['node_modules/typescript/bin/tsc', '--project', project]);
