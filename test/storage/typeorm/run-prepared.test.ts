@@ -8,8 +8,9 @@ import { LIMIT, PENDING } from '../../support/runs';
 const PREPARED = {
   mysql: `SELECT COUNT(*) AS prepared FROM performance_schema.prepared_statements_instances
     WHERE owner_thread_id = PS_CURRENT_THREAD_ID()`,
-  mariadb: `SELECT VARIABLE_VALUE AS prepared FROM information_schema.SESSION_STATUS
-    WHERE VARIABLE_NAME = 'PREPARED_STMT_COUNT'`,
+  // PREPARED_STMT_COUNT would be that of the whole server, and of the tests beside this one.
+  mariadb: `SELECT SUM(IF(VARIABLE_NAME = 'COM_STMT_PREPARE', 1, -1) * VARIABLE_VALUE) AS prepared
+    FROM information_schema.SESSION_STATUS WHERE VARIABLE_NAME IN ('COM_STMT_PREPARE', 'COM_STMT_CLOSE')`,
   postgres: 'SELECT COUNT(*) AS prepared FROM pg_prepared_statements',
 };
 
