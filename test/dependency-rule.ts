@@ -19,6 +19,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     '@nestjs/schedule',
     'reflect-metadata',
   ],
-  testing: ['core', 'ledger', 'guard', 'storage/memory'],
+  contracts: ['core', 'ledger'],
+  testing: ['core', 'ledger', 'guard', 'storage/memory', 'contracts'],
   'index.ts': ['core', 'ledger', 'guard', 'decorator'],
 };

@@ -30,8 +30,8 @@ export type {
   MissedTickEvent,
   RunIdentity,
   RunLockEvent,
-} from './events';
-export { EventHub } from './events';
+} from './execution/events';
+export { EventHub } from './execution/events';
 export type { LockConfiguration, TaskConfiguration } from './lock-configuration';
 export type { Lock, LockObserver, LockProvider } from './lock';
 export type {
@@ -41,10 +41,10 @@ export type {
   LockRequest,
   StatementOptions,
   StorageAccessor,
-} from './storage-accessor';
-export type { StorageBasedLockProviderOptions } from './storage-based-lock-provider';
-export { StorageBasedLockProvider } from './storage-based-lock-provider';
-export { currentLock, LockAssert, LockExtender } from './lock-context';
-export type { ExecutorOptions, HeldLock, Observation } from './locking-task-executor';
-export { LockingTaskExecutor } from './locking-task-executor';
-export type { LockedTask, SkipReason, TaskResult } from './task-result';
+} from './lease/storage-accessor';
+export type { StorageBasedLockProviderOptions } from './lease/storage-based-lock-provider';
+export { StorageBasedLockProvider } from './lease/storage-based-lock-provider';
+export { currentLock, LockAssert, LockExtender } from './execution/lock-context';
+export type { ExecutorOptions, HeldLock, Observation } from './execution/locking-task-executor';
+export { LockingTaskExecutor } from './execution/locking-task-executor';
+export type { LockedTask, SkipReason, TaskResult } from './execution/task-result';

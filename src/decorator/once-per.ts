@@ -1,7 +1,7 @@
 import { InvalidLockConfigurationError } from '../core';
 import { describeValue } from '../core/describe-value';
 import type { OncePerConfiguration, OncePerOptions, PeriodKeyFunction, PeriodKind } from '../ledger';
-import { parseJobPolicy } from '../ledger/job-policy';
+import { parseJobPolicy } from '../ledger/policy/job-policy';
 import { functionDecorator } from './function-decorator';
 import { guardMethod } from './guard-method';
 import type { SchedulerLockDecorator } from './skippable';

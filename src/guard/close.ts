@@ -2,7 +2,7 @@ import type { Clock, Duration } from '../core';
 import { withinLimit } from '../core/clock';
 import { parseDuration } from '../core/duration';
 import { InvalidLockConfigurationError } from '../core';
-import type { RunRegistry } from '../core/run-registry';
+import type { RunRegistry } from '../core/execution/run-registry';
 
 export interface CloseOptions {
   /** How long running jobs are waited for. Default 20 s. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../core';
-import type { RunRegistry } from '../core/run-registry';
+import type { RunRegistry } from '../core/execution/run-registry';
 import {
   checkCloseOptions,
   closeRuns,

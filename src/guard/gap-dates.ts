@@ -1,6 +1,6 @@
 import { InvalidLockConfigurationError } from '../core';
-import { DAY_MS, dateOf } from '../ledger/calendar-date';
-import { offsetStretches } from '../ledger/time-zone';
+import { DAY_MS, dateOf } from '../ledger/periods/calendar-date';
+import { offsetStretches } from '../ledger/periods/time-zone';
 
 /** When a job is due on the dates on which it is due, by the wall clock: milliseconds since midnight. */
 export interface TimesOfDay {

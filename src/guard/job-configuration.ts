@@ -1,6 +1,6 @@
 import { InvalidLockConfigurationError, type LockConfiguration, type TaskConfiguration } from '../core';
 import type { OncePerConfiguration } from '../ledger';
-import { parseJobPolicy, type JobPolicy } from '../ledger/job-policy';
+import { parseJobPolicy, type JobPolicy } from '../ledger/policy/job-policy';
 
 /** What a job is guarded with: a lock, and, if it says so, once per period. */
 export interface GuardConfiguration extends LockConfiguration {

@@ -12,8 +12,8 @@ import {
 } from '../core';
 import { parsePositiveDuration } from '../core/duration';
 import { RunLedger, type BackfillRange, type BackfillResult } from '../ledger';
-import { backfill } from '../ledger/backfill';
-import { notRegistered } from '../ledger/not-registered';
+import { backfill } from '../ledger/operator/backfill';
+import { notRegistered } from '../ledger/operator/not-registered';
 import type { CloseHook, CloseOptions, CloseResult } from './close';
 import { Closing } from './closing';
 import { DueRuns, type DueResult } from './due-runs';

@@ -6,11 +6,11 @@ import {
   type TaskResult,
 } from '../core';
 import type { OncePerConfiguration, RunKey } from '../ledger';
-import { checkScopeName } from '../ledger/job-policy';
+import { checkScopeName } from '../ledger/policy/job-policy';
 import type { LedgerContext } from '../ledger/ledger-context';
-import { OncePerExecutor } from '../ledger/once-per-executor';
-import { newReport, type OncePerRequest, type Report } from '../ledger/once-per-request';
-import { hostTime } from '../ledger/which-instant';
+import { OncePerExecutor } from '../ledger/tick/once-per-executor';
+import { newReport, type OncePerRequest, type Report } from '../ledger/tick/once-per-request';
+import { hostTime } from '../ledger/tick/which-instant';
 import type { OpenInvocation } from './invocation';
 import { policyOf, type GuardConfiguration, type JobConfiguration } from './job-configuration';
 import { RegisteredJobs, type RegisteredJob } from './registered-jobs';

@@ -1,5 +1,5 @@
 import { InvalidLockConfigurationError, type LockedTask } from '../core';
-import type { JobPolicy } from '../ledger/job-policy';
+import type { JobPolicy } from '../ledger/policy/job-policy';
 import { policyOf, type GuardConfiguration } from './job-configuration';
 
 /** A handler as an integration knows it. */

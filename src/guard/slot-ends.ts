@@ -1,11 +1,11 @@
-import { describeRun } from '../ledger/claim-run';
-import type { Outcome } from '../ledger/decide-outcome';
-import { decideNotBegun, type NotBegun } from '../ledger/decide-slot';
-import { keptResult } from '../ledger/kept-result';
+import { describeRun } from '../ledger/tick/claim-run';
+import type { Outcome } from '../ledger/tick/decide-outcome';
+import { decideNotBegun, type NotBegun } from '../ledger/slots/decide-slot';
+import { keptResult } from '../ledger/tick/kept-result';
 import type { LedgerContext } from '../ledger/ledger-context';
-import { claimLost, recordOutcome } from '../ledger/record-outcome';
+import { claimLost, recordOutcome } from '../ledger/tick/record-outcome';
 import { untilAnswered } from '../ledger/store-statements';
-import { storedError } from '../ledger/stored-text';
+import { storedError } from '../ledger/tick/stored-text';
 import { runEventOf, type OpenSlot } from './slot';
 
 /**

@@ -1,9 +1,9 @@
 import { InvalidLockUseError } from '../core';
 import { parsePositiveDuration } from '../core/duration';
 import { checkStoredName } from '../core/lock-name';
-import { claimSlot } from '../ledger/claim-slot';
-import type { NotBegun } from '../ledger/decide-slot';
-import { interruptLapsedSlots } from '../ledger/lapsed-slots';
+import { claimSlot } from '../ledger/slots/claim-slot';
+import type { NotBegun } from '../ledger/slots/decide-slot';
+import { interruptLapsedSlots } from '../ledger/slots/lapsed-slots';
 import { identityOf } from '../ledger/run';
 import type { OncePerJobs } from './once-per-jobs';
 import { eventOf, keyOf, newClaim, runEventOf, type OpenSlot, type Slot } from './slot';

@@ -1,6 +1,6 @@
 import type { LockEvent, RunIdentity } from '../core';
-import { newOwner } from '../core/owner';
-import type { ActiveRun } from '../core/run-registry';
+import { newOwner } from '../core/lease/owner';
+import type { ActiveRun } from '../core/execution/run-registry';
 import { identityOf, type Claim } from '../ledger/run';
 
 /** An instant at which a scheduler starts a job, on one of its instances. */

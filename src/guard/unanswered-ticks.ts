@@ -1,6 +1,6 @@
-import type { OncePerRequest } from '../ledger/once-per-request';
-import { periodAt } from '../ledger/period';
-import type { HostTime } from '../ledger/which-instant';
+import type { OncePerRequest } from '../ledger/tick/once-per-request';
+import { periodAt } from '../ledger/periods/period';
+import type { HostTime } from '../ledger/tick/which-instant';
 
 /** The oldest are dropped beyond this. */
 const MOST_KEPT = 1000;

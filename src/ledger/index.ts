@@ -32,24 +32,30 @@
  * an order, a start or an end, so nothing that needs one is offered for it; nor that two instances whose Node knows
  * different versions of the time zone database agree on the days that a government has since changed.
  */
-export type { BackfillRange, BackfillResult } from './backfill';
-export type { BusinessDateOptions } from './business-date';
-export { businessDateAt, startOfBusinessDate } from './business-date';
-export type { BusinessCalendar } from './calendar';
-export { everyDay, weekdays, withHolidays, withWorkingDays } from './calendar';
-export type { CatchUp, CatchUpOptions } from './catch-up-policy';
-export type { PeriodKeyFunction } from './custom-key';
-export type { Explanation } from './explain';
-export type { OperatorAct } from './operator-act';
-export type { CalendarPeriod, CalendarPeriodOptions, Period, PeriodKind, PeriodOptions } from './period';
-export { nextPeriod, periodAt, periodsBetween, previousPeriod } from './period';
-export type { OncePerConfiguration, OncePerOptions } from './once-per';
-export type { RetryOptions } from './retry-policy';
+export type { BackfillRange, BackfillResult } from './operator/backfill';
+export type { BusinessDateOptions } from './periods/business-date';
+export { businessDateAt, startOfBusinessDate } from './periods/business-date';
+export type { BusinessCalendar } from './periods/calendar';
+export { everyDay, weekdays, withHolidays, withWorkingDays } from './periods/calendar';
+export type { CatchUp, CatchUpOptions } from './policy/catch-up';
+export type { PeriodKeyFunction } from './periods/custom-key';
+export type { Explanation } from './operator/explain';
+export type { OperatorAct } from './operator/operator-act';
+export type {
+  CalendarPeriod,
+  CalendarPeriodOptions,
+  Period,
+  PeriodKind,
+  PeriodOptions,
+} from './periods/period';
+export { nextPeriod, periodAt, periodsBetween, previousPeriod } from './periods/period';
+export type { OncePerConfiguration, OncePerOptions } from './policy/once-per';
+export type { RetryOptions } from './policy/retry';
 export type { Claim, Run, RunEvent, RunEventKind, RunKey, RunPeriod, RunSummary } from './run';
-export type { CurrentRun } from './run-context';
-export { currentRun } from './run-context';
-export type { RunLedgerOptions } from './run-ledger';
-export { RunLedger } from './run-ledger';
+export type { CurrentRun } from './tick/run-context';
+export { currentRun } from './tick/run-context';
+export type { RunLedgerOptions } from './operator/run-ledger';
+export { RunLedger } from './operator/run-ledger';
 export type { RunName } from './run-name';
 export type { RunState } from './run-state';
 export type {

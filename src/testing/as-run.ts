@@ -1,5 +1,5 @@
-import { dateOf, dayOf, DAY_MS } from '../ledger/calendar-date';
-import { RunContext, runAs, type RunContextOptions } from '../ledger/run-context';
+import { dateOf, dayOf, DAY_MS } from '../ledger/periods/calendar-date';
+import { RunContext, runAs, type RunContextOptions } from '../ledger/tick/run-context';
 
 /** What `currentRun()` is to tell. */
 export interface AsRunOptions {

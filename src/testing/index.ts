@@ -5,7 +5,7 @@
  */
 export type { AsRunOptions, AsRunResult } from './as-run';
 export { asRun } from './as-run';
-export type { ContractCase } from './contract-case';
+export type { ContractCase } from '../contracts/contract-case';
 export type {
   CapabilityMeans,
   ExistingRecord,
@@ -13,16 +13,16 @@ export type {
   LockProviderCapability,
   LockProviderContractOptions,
   LockProviderFixture,
-} from './lock-provider-contract';
-export { lockProviderContract } from './lock-provider-contract';
+} from '../contracts/lock-provider';
+export { lockProviderContract } from '../contracts/lock-provider';
 export type {
   LackedRunStoreCapabilities,
   RunStoreCapability,
   RunStoreContractOptions,
   RunStoreFixture,
   RunStoreMeans,
-} from './run-store-contract';
-export { runStoreContract } from './run-store-contract';
+} from '../contracts/run-store';
+export { runStoreContract } from '../contracts/run-store';
 export { SettableClock } from './settable-clock';
 export { unguarded } from './unguarded';
 export type { TestGuard, TestGuardOptions } from './use-test-guard';

@@ -25,7 +25,7 @@ const ROWS = new Map(
 );
 
 /** The ids with which the names of tests and of the contract's cases begin. */
-const TESTED = new Set(['test', 'src/testing'].flatMap(sourcesBelow).flatMap(idsInNames));
+const TESTED = new Set(['test', 'src/contracts'].flatMap(sourcesBelow).flatMap(idsInNames));
 
 function ids(first: number, last: number): string[] {
   return Array.from({ length: last - first + 1 }, (_, i) => `F-${String(first + i).padStart(2, '0')}`);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { DataSource } from 'typeorm';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
-import { lockTableOf } from '#cronlatch/storage/sql/lock-table';
+import { lockTableOf } from '#cronlatch/storage/sql/schema/lock-table';
 import { quoteLockTable } from '#cronlatch/storage/sql/sql-dialect';
 import { testOnEvery, type TestDatabase } from '../support/databases';
 import { migratedDataSource } from '../support/lock-table';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { ScheduleDistributedOptions } from 'cronlatch/node-cron';
-import type { NotBegun } from '#cronlatch/ledger/decide-slot';
+import type { NotBegun } from '#cronlatch/ledger/slots/decide-slot';
 import { tableOf } from '../support/page';
 import { testCodeOn, testLinksOn } from '../support/page-tests';
 

@@ -3,13 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { OncePerOptions } from 'cronlatch';
-import { parseJobPolicy } from '#cronlatch/ledger/job-policy';
+import { parseJobPolicy } from '#cronlatch/ledger/policy/job-policy';
 import { STATE_CHANGES, type Actor, type RunState } from '#cronlatch/ledger/run-state';
-import { createRunTables } from '#cronlatch/storage/sql/create-run-tables';
+import { createRunTables } from '#cronlatch/storage/sql/schema/create-run-tables';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
 import { postgres } from '#cronlatch/storage/sql/dialects/postgres';
 import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
-import { runTablesOf } from '#cronlatch/storage/sql/run-table';
+import { runTablesOf } from '#cronlatch/storage/sql/schema/run-table';
 import { codeBlocksOf, plainSql, tableOf } from '../support/page';
 import { testLinksOn } from '../support/page-tests';
 

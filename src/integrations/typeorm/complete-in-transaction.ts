@@ -1,10 +1,10 @@
 import { InvalidLockUseError, RunAlreadyCompletedError } from '../../core';
-import { describeRun } from '../../ledger/claim-run';
-import { decideOutcome } from '../../ledger/decide-outcome';
-import { claimLost } from '../../ledger/record-outcome';
+import { describeRun } from '../../ledger/tick/claim-run';
+import { decideOutcome } from '../../ledger/tick/decide-outcome';
+import { claimLost } from '../../ledger/tick/record-outcome';
 import type { Claim } from '../../ledger/run';
-import { idOf } from '../../storage/sql/run-rows';
-import { foundRunOf, type RunStatements } from '../../storage/sql/run-statements';
+import { idOf } from '../../storage/sql/ledger/run-rows';
+import { foundRunOf, type RunStatements } from '../../storage/sql/ledger/run-statements';
 import type { SqlDialect } from '../../storage/sql/sql-dialect';
 import type { ApplicationSession } from '../../storage/typeorm/application-session';
 

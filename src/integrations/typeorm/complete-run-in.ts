@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { InvalidLockUseError } from '../../core';
-import { keptResult } from '../../ledger/kept-result';
-import { requiredContext } from '../../ledger/run-context';
+import { keptResult } from '../../ledger/tick/kept-result';
+import { requiredContext } from '../../ledger/tick/run-context';
 import { limitOf } from '../../ledger/store-statements';
 import { applicationSession } from '../../storage/typeorm/application-session';
 import { completeInTransaction } from './complete-in-transaction';

@@ -1,12 +1,12 @@
 import { TypeORMError, type EntityManager, type QueryRunner } from 'typeorm';
 import { InvalidLockUseError } from '../../core';
 import { withinLimitOr } from '../../core/clock';
-import { describeRun } from '../../ledger/claim-run';
-import { keptResult } from '../../ledger/kept-result';
-import { isCompletedBy } from '../../ledger/record-outcome';
-import { requiredContext, type RunContext } from '../../ledger/run-context';
+import { describeRun } from '../../ledger/tick/claim-run';
+import { keptResult } from '../../ledger/tick/kept-result';
+import { isCompletedBy } from '../../ledger/tick/record-outcome';
+import { requiredContext, type RunContext } from '../../ledger/tick/run-context';
 import { limitOf } from '../../ledger/store-statements';
-import type { RunStatements } from '../../storage/sql/run-statements';
+import type { RunStatements } from '../../storage/sql/ledger/run-statements';
 import {
   applicationSession,
   type ApplicationSession,

@@ -3,7 +3,7 @@ import { InvalidLockUseError } from '../../core';
 import { processState } from '../../core/process-state';
 import type { RunStore } from '../../ledger';
 import type { LedgerContext } from '../../ledger/ledger-context';
-import type { RunContext } from '../../ledger/run-context';
+import type { RunContext } from '../../ledger/tick/run-context';
 
 import { describeDatabase } from '../../storage/typeorm/database';
 import type { TypeOrmRunStore } from '../../storage/typeorm';

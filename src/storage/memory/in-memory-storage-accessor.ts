@@ -1,5 +1,5 @@
 import type { Clock, ExtensionRequest, Grant, LockRecord, LockRequest, StorageAccessor } from '../../core';
-import { RELEASED_MARK } from '../../core/owner';
+import { RELEASED_MARK } from '../../core/lease/owner';
 
 interface Row {
   lockedBy: string;

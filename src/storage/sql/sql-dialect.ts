@@ -1,12 +1,17 @@
 import type { RunQuery } from '../../ledger/run-store';
-import type { LockColumns, LockTable } from './lock-table';
-import type { InspectedColumn, InspectedIndex, InspectedTable, LockTableShape } from './lock-table-shape';
-import type { Parameters } from './named-statement';
-import type { RunColumnKind, RunIndex } from './run-columns';
-import type { RunTables } from './run-table';
-import type { RunTableShape } from './run-table-shape';
-import type { SqlResult } from './sql-executor';
-import type { DriverError, SqlFailureKind } from './sql-failure';
+import type { LockColumns, LockTable } from './schema/lock-table';
+import type {
+  InspectedColumn,
+  InspectedIndex,
+  InspectedTable,
+  LockTableShape,
+} from './schema/lock-table-shape';
+import type { Parameters } from './connections/named-statement';
+import type { RunColumnKind, RunIndex } from './schema/run-columns';
+import type { RunTables } from './schema/run-table';
+import type { RunTableShape } from './schema/run-table-shape';
+import type { SqlResult } from './connections/sql-executor';
+import type { DriverError, SqlFailureKind } from './connections/sql-failure';
 
 /** A lock table whose names are quoted: they may stand in a statement. */
 export interface QuotedLockTable extends LockColumns {

@@ -3,7 +3,7 @@ import { InvalidLockUseError, type Clock } from '../../core';
 import { pause, withinLimitOr } from '../../core/clock';
 import { mysql } from '../sql/dialects/mysql';
 import { sqlite } from '../sql/dialects/sqlite';
-import type { SqlResult, SqlStatement } from '../sql/sql-executor';
+import type { SqlResult, SqlStatement } from '../sql/connections/sql-executor';
 import { dialectOf } from './database';
 import { mysqlDriver } from './mysql-driver';
 import { postgresDriver } from './postgres-driver';

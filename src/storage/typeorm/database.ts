@@ -4,8 +4,8 @@ import { InvalidLockConfigurationError } from '../../core';
 import { mysql } from '../sql/dialects/mysql';
 import { postgres } from '../sql/dialects/postgres';
 import { sqlite } from '../sql/dialects/sqlite';
-import { lockTableOf, type LockTable, type LockTableOptions } from '../sql/lock-table';
-import { runTablesOf, type RunTableOptions, type RunTables } from '../sql/run-table';
+import { lockTableOf, type LockTable, type LockTableOptions } from '../sql/schema/lock-table';
+import { runTablesOf, type RunTableOptions, type RunTables } from '../sql/schema/run-table';
 import type { SqlDialect } from '../sql/sql-dialect';
 
 /** The kinds of DataSource whose databases can hold the tables. */

@@ -1,6 +1,6 @@
-export type { LockColumns, LockTableOptions } from '../sql/lock-table';
-export type { RunTableOptions } from '../sql/run-table';
-export type { SchemaFinding, SchemaFindingCode } from '../sql/schema-finding';
+export type { LockColumns, LockTableOptions } from '../sql/schema/lock-table';
+export type { RunTableOptions } from '../sql/schema/run-table';
+export type { SchemaFinding, SchemaFindingCode } from '../sql/schema/schema-finding';
 export type { RunEventRow, RunRow } from './ledger-entities';
 export { createLedgerEntities } from './ledger-entities';
 export type { LockRow } from './lock-entity';

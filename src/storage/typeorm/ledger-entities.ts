@@ -4,8 +4,8 @@ import {
   type RunColumn,
   type RunColumnKind,
   type RunTableDefinition,
-} from '../sql/run-columns';
-import { runTablesOf, type RunTableOptions } from '../sql/run-table';
+} from '../sql/schema/run-columns';
+import { runTablesOf, type RunTableOptions } from '../sql/schema/run-table';
 import type { DialectName } from '../sql/sql-dialect';
 import { dialectOf } from './database';
 

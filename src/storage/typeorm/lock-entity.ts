@@ -1,6 +1,6 @@
 import { EntitySchema, type EntitySchemaColumnOptions, type EntitySchemaOptions } from 'typeorm';
 import type { DialectName } from '../sql/sql-dialect';
-import { lockTableOf, type LockTableOptions } from '../sql/lock-table';
+import { lockTableOf, type LockTableOptions } from '../sql/schema/lock-table';
 import { dialectOf } from './database';
 
 /** A row of the lock table, as far as an application should look at it. */

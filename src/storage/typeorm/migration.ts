@@ -1,10 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { InvalidLockConfigurationError } from '../../core';
 import { describeValue } from '../../core/describe-value';
-import { createLockTable } from '../sql/create-lock-table';
-import { createRunTables } from '../sql/create-run-tables';
-import { DEFAULT_LOCK_TABLE, lockTableOf, type LockTableOptions } from '../sql/lock-table';
-import { DEFAULT_RUN_TABLE, runTablesOf, type RunTableOptions } from '../sql/run-table';
+import { createLockTable } from '../sql/schema/create-lock-table';
+import { createRunTables } from '../sql/schema/create-run-tables';
+import { DEFAULT_LOCK_TABLE, lockTableOf, type LockTableOptions } from '../sql/schema/lock-table';
+import { DEFAULT_RUN_TABLE, runTablesOf, type RunTableOptions } from '../sql/schema/run-table';
 import { quoteLockTable, quoteRunTables, type SqlDialect } from '../sql/sql-dialect';
 import { dialectOf, lockTableIn, runTablesIn } from './database';
 

@@ -1,5 +1,5 @@
 import { InvalidLockConfigurationError } from '../../core';
-import type { SqlResult, SqlStatement, SqlValue } from '../sql/sql-executor';
+import type { SqlResult, SqlStatement, SqlValue } from '../sql/connections/sql-executor';
 import { ownMysqlOptions } from './own-data-source-options';
 import type { DriverAnswer, DriverSession, ServerDriver } from './server-driver';
 

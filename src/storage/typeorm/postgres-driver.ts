@@ -1,4 +1,4 @@
-import type { SqlResult, SqlStatement, SqlValue } from '../sql/sql-executor';
+import type { SqlResult, SqlStatement, SqlValue } from '../sql/connections/sql-executor';
 import { ownPostgresOptions } from './own-data-source-options';
 import type { DriverAnswer, DriverSession, ServerDriver, TransactionWatch } from './server-driver';
 

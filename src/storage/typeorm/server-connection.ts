@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
-import type { SqlConnection } from '../sql/pooled-sql-executor';
-import type { SqlDecide, SqlResult, SqlStatement } from '../sql/sql-executor';
+import type { SqlConnection } from '../sql/connections/pooled-sql-executor';
+import type { SqlDecide, SqlResult, SqlStatement } from '../sql/connections/sql-executor';
 import type { ServerSession } from './server-session';
 
 /** A session on the query runner of TypeORM that lends its connection. */

@@ -1,5 +1,5 @@
 import type { DataSource, DataSourceOptions } from 'typeorm';
-import type { SqlResult, SqlStatement } from '../sql/sql-executor';
+import type { SqlResult, SqlStatement } from '../sql/connections/sql-executor';
 import type { Sockets } from './sockets';
 
 /** All that is special about the driver of a database server. */

@@ -8,8 +8,8 @@ import {
   type SqlDecide,
   type SqlResult,
   type SqlStatement,
-} from '../sql/sql-executor';
-import { driverErrorOf, type SqlFailureKind } from '../sql/sql-failure';
+} from '../sql/connections/sql-executor';
+import { driverErrorOf, type SqlFailureKind } from '../sql/connections/sql-failure';
 import type { DriverAnswer, DriverSession, ServerDriver } from './server-driver';
 
 export interface ServerSessionOptions {

@@ -1,15 +1,15 @@
 import type { Clock } from '../../core';
 import { pause } from '../../core/clock';
 import { sqlite } from '../sql/dialects/sqlite';
-import type { SqlConnection } from '../sql/pooled-sql-executor';
+import type { SqlConnection } from '../sql/connections/pooled-sql-executor';
 import {
   decided,
   SqlExecutionError,
   type SqlDecide,
   type SqlResult,
   type SqlStatement,
-} from '../sql/sql-executor';
-import { driverErrorOf } from '../sql/sql-failure';
+} from '../sql/connections/sql-executor';
+import { driverErrorOf } from '../sql/connections/sql-failure';
 
 /** What is called of a better-sqlite3 database. */
 export interface SqliteDatabase {

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { Clock } from '../../core';
-import type { ConnectionSource, SqlConnection } from '../sql/pooled-sql-executor';
+import type { ConnectionSource, SqlConnection } from '../sql/connections/pooled-sql-executor';
 import { OwnDataSource } from './own-data-source';
 import { ownSqliteOptions } from './own-data-source-options';
 import { SqliteConnection, type SqliteDatabase } from './sqlite-connection';

@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
 import { StorageBasedLockProvider, type StorageBasedLockProviderOptions } from '../../core';
-import type { LockTableOptions } from '../sql/lock-table';
-import type { SchemaFinding } from '../sql/schema-finding';
-import { SqlStorageAccessor } from '../sql/sql-storage-accessor';
+import type { LockTableOptions } from '../sql/schema/lock-table';
+import type { SchemaFinding } from '../sql/schema/schema-finding';
+import { SqlStorageAccessor } from '../sql/lock/sql-storage-accessor';
 import { lockTableIn } from './database';
 import { DatabaseAccess, type DatabaseAccessOptions } from './database-access';
 

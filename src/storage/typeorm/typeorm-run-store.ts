@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
-import type { RunTableOptions } from '../sql/run-table';
-import { SqlRunStore } from '../sql/sql-run-store';
+import type { RunTableOptions } from '../sql/schema/run-table';
+import { SqlRunStore } from '../sql/ledger/sql-run-store';
 import { describeDatabase, runTablesIn, type DatabaseDescription } from './database';
 import { DatabaseAccess, type DatabaseAccessOptions } from './database-access';
 

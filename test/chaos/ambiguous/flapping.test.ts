@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Random } from '#cronlatch/testing/random';
+import { Random } from '#cronlatch/contracts/random';
 import type { Lock } from 'cronlatch';
 import { sampleSize } from '../../support/sample-size';
 import type { SqlProxy } from '../../support/sql-proxy/sql-proxy';

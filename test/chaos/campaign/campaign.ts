@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { Random } from '#cronlatch/testing/random';
+import { Random } from '#cronlatch/contracts/random';
 import { machineMs } from '../../processes/competition/settings';
 import type { DatabaseName } from '../../support/databases';
 import { faultsOn } from './faults';

@@ -1,5 +1,5 @@
 import type { Lock, LockProvider, LockRecord, LockRequest } from 'cronlatch';
-import { RELEASED_MARK } from '#cronlatch/core/owner';
+import { RELEASED_MARK } from '#cronlatch/core/lease/owner';
 import type { BreakableStore } from '../../storage/contract-mutants/breakable-store';
 import { BROKEN_GRANTS } from '../../storage/contract-mutants/broken-grants';
 import { BROKEN_LEASES } from '../../storage/contract-mutants/broken-leases';

@@ -1,5 +1,5 @@
 import { StorageBasedLockProvider, type Clock, type LockProvider } from 'cronlatch';
-import { Random } from '#cronlatch/testing/random';
+import { Random } from '#cronlatch/contracts/random';
 import type { BreakableStore } from '../../storage/contract-mutants/breakable-store';
 import { overlay } from '../../storage/contract-mutants/overlay';
 import { History } from '../history/history';

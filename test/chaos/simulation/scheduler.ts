@@ -1,4 +1,4 @@
-import type { Random } from '#cronlatch/testing/random';
+import type { Random } from '#cronlatch/contracts/random';
 
 interface Pending {
   readonly dueMs: number;

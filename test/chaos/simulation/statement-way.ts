@@ -1,5 +1,5 @@
 import { LockStorageError } from 'cronlatch';
-import type { Random } from '#cronlatch/testing/random';
+import type { Random } from '#cronlatch/contracts/random';
 import type { History } from '../history/history';
 import { LATEST_MS, type Fate, type Faults } from './faults';
 import type { Scheduler } from './scheduler';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { InvalidLockUseError, JobGuard } from 'cronlatch';
 import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
 import { completeRunIn, inRunTransaction } from 'cronlatch/typeorm';
-import { RunContext, runAs } from '#cronlatch/ledger/run-context';
+import { RunContext, runAs } from '#cronlatch/ledger/tick/run-context';
 import { DataSource, type EntityManager } from 'typeorm';
 import { databaseOn } from '../../support/databases';
 import { JOB, testServerTransactions, testTransactions } from '../../support/transaction-bench';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ClaimLostError, type Run } from 'cronlatch';
-import { decideClaim } from '#cronlatch/ledger/decide-claim';
+import { decideClaim } from '#cronlatch/ledger/tick/decide-claim';
 import { reasonOf, runningJob } from '../../support/guard-bench';
 import { dayJob, FIRST_DAY, SECOND_DAY } from '../../support/once-per-job';
 import { testLedger } from '../../support/test-ledger';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SettableClock } from 'cronlatch/testing';
-import { ConnectionGate } from '#cronlatch/storage/sql/connection-gate';
+import { ConnectionGate } from '#cronlatch/storage/sql/connections/connection-gate';
 import { turn } from '../../support/lock-bench';
 
 const URGENT = { urgent: true, timeoutMs: 1000 };

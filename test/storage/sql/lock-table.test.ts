@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { InvalidLockConfigurationError } from 'cronlatch';
-import { lockTableOf, type LockTableOptions } from '#cronlatch/storage/sql/lock-table';
-import { INJECTED_NAMES } from '#cronlatch/testing/names/injected';
+import { lockTableOf, type LockTableOptions } from '#cronlatch/storage/sql/schema/lock-table';
+import { INJECTED_NAMES } from '#cronlatch/contracts/names/injected';
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_$]{0,62}$/;
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from 'cronlatch';
 import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
-import { PooledSqlExecutor } from '#cronlatch/storage/sql/pooled-sql-executor';
-import type { SqlResult } from '#cronlatch/storage/sql/sql-executor';
+import { PooledSqlExecutor } from '#cronlatch/storage/sql/connections/pooled-sql-executor';
+import type { SqlResult } from '#cronlatch/storage/sql/connections/sql-executor';
 import { signal } from '../../support/executor-bench';
 import { turn } from '../../support/lock-bench';
 

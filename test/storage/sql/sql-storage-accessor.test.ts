@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LockStorageError } from 'cronlatch';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
-import { lockTableOf } from '#cronlatch/storage/sql/lock-table';
-import { NamedStatement } from '#cronlatch/storage/sql/named-statement';
-import { SqlStorageAccessor } from '#cronlatch/storage/sql/sql-storage-accessor';
-import type { SqlResult, SqlStatement } from '#cronlatch/storage/sql/sql-executor';
+import { lockTableOf } from '#cronlatch/storage/sql/schema/lock-table';
+import { NamedStatement } from '#cronlatch/storage/sql/connections/named-statement';
+import { SqlStorageAccessor } from '#cronlatch/storage/sql/lock/sql-storage-accessor';
+import type { SqlResult, SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
 
 const REQUEST = { name: 'job', owner: 'me', lockAtMostForMs: 1000, lockAtLeastForMs: 0 };
 

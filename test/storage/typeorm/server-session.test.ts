@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from 'cronlatch';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
-import { PooledSqlExecutor, type SqlConnection } from '#cronlatch/storage/sql/pooled-sql-executor';
-import type { SqlDecide, SqlStatement } from '#cronlatch/storage/sql/sql-executor';
+import {
+  PooledSqlExecutor,
+  type SqlConnection,
+} from '#cronlatch/storage/sql/connections/pooled-sql-executor';
+import type { SqlDecide, SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
 import type { DriverAnswer } from '#cronlatch/storage/typeorm/server-driver';
 import { ServerSession } from '#cronlatch/storage/typeorm/server-session';
 

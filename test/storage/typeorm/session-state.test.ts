@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { DataSource } from 'typeorm';
-import { Random } from '#cronlatch/testing/random';
+import { Random } from '#cronlatch/contracts/random';
 import { type JobConfiguration } from 'cronlatch';
 import { createJobGuard, inRunTransaction, TypeOrmLockProvider, TypeOrmRunStore } from 'cronlatch/typeorm';
 import {

@@ -1,5 +1,5 @@
-import type { InspectedIndex } from '../lock-table-shape';
-import type { SqlResult } from '../sql-executor';
+import type { InspectedIndex } from '../schema/lock-table-shape';
+import type { SqlResult } from '../connections/sql-executor';
 
 /** Rows of one column of an index each, in its order; of a unique one, they say whether that can be relied upon. */
 export function indexesOf(rows: SqlResult['rows']): readonly InspectedIndex[] {

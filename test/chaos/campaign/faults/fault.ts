@@ -1,4 +1,4 @@
-import type { Random } from '#cronlatch/testing/random';
+import type { Random } from '#cronlatch/contracts/random';
 import type { DatabaseName } from '../../../support/databases';
 import type { Place } from '../place';
 import type { Squad } from '../squad/squad';

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Random } from '#cronlatch/testing/random';
+import type { Random } from '#cronlatch/contracts/random';
 import { machineMs } from '../../../processes/competition/settings';
 import type { SqlProxy, StatementKind } from '../../../support/sql-proxy/sql-proxy';
 import { onServers, type Fault } from './fault';

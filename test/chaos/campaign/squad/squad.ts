@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Random } from '#cronlatch/testing/random';
+import type { Random } from '#cronlatch/contracts/random';
 import type { DatabaseName } from '../../../support/databases';
 import { CAN_FAKE_CLOCKS, FakedClock } from '../../../support/faked-clock';
 import { linesOf } from '../lines';

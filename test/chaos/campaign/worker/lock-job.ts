@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { JobGuard, Lock } from 'cronlatch';
-import type { Random } from '#cronlatch/testing/random';
+import type { Random } from '#cronlatch/contracts/random';
 import { machineMs } from '../../../processes/competition/settings';
 import type { WitnessClient } from '../witness/witness-client';
 import type { Heartbeat } from './heartbeat';

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { currentRun, type JobGuard } from 'cronlatch';
 import { inRunTransaction } from 'cronlatch/typeorm';
 import type { DataSource } from 'typeorm';
-import type { Random } from '#cronlatch/testing/random';
+import type { Random } from '#cronlatch/contracts/random';
 import { machineMs } from '../../../processes/competition/settings';
 import { makeEffect } from '../../../support/effects';
 import type { Journal } from './journal';

@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { CronlatchError } from 'cronlatch';
 import { createJobGuard, TypeOrmLockProvider } from 'cronlatch/typeorm';
-import { Random } from '#cronlatch/testing/random';
+import { Random } from '#cronlatch/contracts/random';
 import { applicationDataSource } from '../../../processes/fixtures/application-data-source';
 import { argument, tell } from '../../../processes/parent';
 import { survivor } from '../survivor';

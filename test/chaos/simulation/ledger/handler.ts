@@ -1,6 +1,6 @@
 import { currentRun, FatalJobError, type RunKey } from 'cronlatch';
 import { pause } from '#cronlatch/core/clock';
-import { requiredContext } from '#cronlatch/ledger/run-context';
+import { requiredContext } from '#cronlatch/ledger/tick/run-context';
 import { keyTextOf, type HandlerRun } from '../../history/ledger/ledger-history';
 import type { SimulatedHost } from '../simulated-host';
 import type { LedgerWorld } from './ledger-world';

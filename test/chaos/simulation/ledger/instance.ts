@@ -1,6 +1,6 @@
 import { JobGuard, StorageBasedLockProvider, type JobGuardOptions, type LockProvider } from 'cronlatch';
 import { pause } from '#cronlatch/core/clock';
-import type { Random } from '#cronlatch/testing/random';
+import type { Random } from '#cronlatch/contracts/random';
 import { overlay } from '../../../storage/contract-mutants/overlay';
 import { keyTextOf, type Call, type HandlerRun } from '../../history/ledger/ledger-history';
 import { SimulatedAccessor } from '../simulated-accessor';

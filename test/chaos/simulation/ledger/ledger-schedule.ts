@@ -1,5 +1,5 @@
 import { InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
-import { Random } from '#cronlatch/testing/random';
+import { Random } from '#cronlatch/contracts/random';
 import { MISSED_WITHIN_MS } from '../../history/check-liveness';
 import { checkOwed } from '../../history/ledger/check-owed';
 import { keyTextOf, LedgerHistory } from '../../history/ledger/ledger-history';

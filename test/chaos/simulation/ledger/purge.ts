@@ -2,7 +2,7 @@ import { periodAt, previousPeriod, type CalendarPeriod, type Run, type RunStore 
 import type { InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
 import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
 import { rowOf } from '#cronlatch/storage/memory/run-rows';
-import { Random } from '#cronlatch/testing/random';
+import { Random } from '#cronlatch/contracts/random';
 import { overlay } from '../../../storage/contract-mutants/overlay';
 import { keyTextOf } from '../../history/ledger/ledger-history';
 import { EPOCH_MS, type LedgerWorld } from './ledger-world';

@@ -1,5 +1,5 @@
 import { periodAt, type CalendarPeriod, type GuardConfiguration, type OncePerConfiguration } from 'cronlatch';
-import type { Random } from '#cronlatch/testing/random';
+import type { Random } from '#cronlatch/contracts/random';
 import type { KnownJob } from '../../history/ledger/ledger-history';
 
 /** A job as all hosts have it. */

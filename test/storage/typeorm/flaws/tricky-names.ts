@@ -1,4 +1,4 @@
-import { TRICKY_NAMES as OF_THE_CONTRACT } from '#cronlatch/testing/names/tricky';
+import { TRICKY_NAMES as OF_THE_CONTRACT } from '#cronlatch/contracts/names/tricky';
 import { sampleSize } from '../../../support/sample-size';
 
 const OF_TABLES = [

@@ -1,5 +1,5 @@
-import type { ColumnUse } from '../../lock-table-shape';
-import type { Parameters } from '../../named-statement';
+import type { ColumnUse } from '../../schema/lock-table-shape';
+import type { Parameters } from '../../connections/named-statement';
 import type { LockTableInspection, TableLocation } from '../../sql-dialect';
 
 /**

@@ -1,4 +1,4 @@
-import type { DriverError, SqlFailureKind } from '../../sql-failure';
+import type { DriverError, SqlFailureKind } from '../../connections/sql-failure';
 import { NEVER_SENT } from '../never-sent';
 
 const KINDS: Readonly<Record<string, SqlFailureKind>> = {

@@ -1,4 +1,4 @@
-import type { ColumnUse } from '../../lock-table-shape';
+import type { ColumnUse } from '../../schema/lock-table-shape';
 import type { LockTableInspection } from '../../sql-dialect';
 
 /**

@@ -1,6 +1,6 @@
-import { runColumns, summaryColumns } from '../../run-rows';
+import { runColumns, summaryColumns } from '../../ledger/run-rows';
 import type { QuotedRunTables, RunTexts } from '../../sql-dialect';
-import type { RunTableShape } from '../../run-table-shape';
+import type { RunTableShape } from '../../schema/run-table-shape';
 
 export function runTexts({ run, event }: QuotedRunTables, { now }: RunTableShape): RunTexts {
   // Before PostgreSQL 14 the epoch is a double. Half of the distance between two of them is a tenth of a microsecond in

@@ -1,4 +1,4 @@
-import type { DriverError, SqlFailureKind } from '../../sql-failure';
+import type { DriverError, SqlFailureKind } from '../../connections/sql-failure';
 
 export function failureOf({ code, message }: DriverError): SqlFailureKind {
   if (code?.startsWith('SQLITE_BUSY') || code?.startsWith('SQLITE_LOCKED')) return 'contention';

@@ -1,6 +1,6 @@
-import { RELEASED_MARK } from '../../../../core/owner';
+import { RELEASED_MARK } from '../../../../core/lease/owner';
 import type { LockTexts, QuotedLockTable } from '../../sql-dialect';
-import type { LockTableShape } from '../../lock-table-shape';
+import type { LockTableShape } from '../../schema/lock-table-shape';
 
 export function lockTexts(
   { table, name, lockUntil, lockedAt, lockedBy, fencingToken }: QuotedLockTable,

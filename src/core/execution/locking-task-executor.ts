@@ -1,0 +1,231 @@
+import { systemClock, withinLimit, type Clock } from '../clock';
+import { EventHub, type CronlatchEvents, type LockEvent, type RunIdentity } from './events';
+import { refuseUnawaitable } from './handler-result';
+import type { Lock, LockProvider } from '../lock';
+import type { TaskConfiguration } from '../lock-configuration';
+import { activeContexts, LockContext, runInContext } from './lock-context';
+import { RunObserver } from './run-observer';
+import { RunRegistry, type ActiveRun } from './run-registry';
+import { StorageBasedLockProvider } from '../lease/storage-based-lock-provider';
+import type { LockedTask, SkipReason, TaskResult } from './task-result';
+
+export interface ExecutorOptions {
+  readonly clock?: Clock | undefined;
+  readonly events?: EventHub | undefined;
+}
+
+/** What is told of a lock that was asked for. */
+type AskedEvent = LockEvent & { readonly isAskedAgain: boolean };
+
+type RunSkipReason = CronlatchEvents['run:skipped']['reason'];
+/** What becomes of a run that has failed. */
+export type WhatFollows = Pick<CronlatchEvents['run:failed'], 'retryAt' | 'isGivenUp'>;
+
+/** A release that takes longer than this goes on behind the caller's back, and is reported when it ends. */
+const LONGEST_WAIT_FOR_RELEASE_MS = 10_000;
+
+/** A lock provider that does not answer for longer is warned of. */
+const LONGEST_SILENCE_MS = 60_000;
+
+/** How a run under a lock is told of. */
+export interface Observation {
+  /** Which run, where a ledger keeps them. */
+  readonly run?: RunIdentity | undefined;
+  /** Asked when the task has resolved: why its run does not count as completed. */
+  readonly skipped?: () => RunSkipReason | undefined;
+  /** Asked when the task has rejected. */
+  readonly whatFollows?: () => WhatFollows;
+}
+
+/** What is done with a lock, once it is held. */
+export interface HeldLock {
+  /** As the handler sees it. */
+  readonly lock: Lock;
+  /** Runs a task, and tells of it. */
+  execute<T>(task: LockedTask<T>, observation?: Observation): Promise<T>;
+}
+
+/** A lease, and the lock that its handler sees in its place. */
+interface Acquired {
+  readonly lease: Lock;
+  readonly lock: Lock;
+}
+
+/** Runs tasks under locks: what decorated methods, `guard.run` and `guard.wrap` go through. */
+export class LockingTaskExecutor {
+  readonly #lockProvider: LockProvider;
+  readonly #clock: Clock;
+  readonly #events: EventHub;
+  /** What runs here, and whether anything may still start. */
+  readonly runs = new RunRegistry();
+
+  constructor(
+    lockProvider: LockProvider,
+    { clock = systemClock, events = new EventHub() }: ExecutorOptions = {},
+  ) {
+    this.#lockProvider = lockProvider;
+    this.#clock = clock;
+    this.#events = events;
+  }
+
+  /**
+   * Runs the task if the lock can be had at once, and releases the lock when the task and everything nested in it
+   * have settled. Inside a live lease of the same provider and name the task runs in that lease.
+   *
+   * @throws LockStorageError if it is not known that the lock was obtained: the task did not run
+   * @throws whatever the task throws, unchanged
+   */
+  executeWithLock<T>(task: LockedTask<T>, configuration: TaskConfiguration): Promise<TaskResult<T>> {
+    return this.holding(configuration, async (held) => ({
+      executed: true,
+      value: await held.execute(task),
+    }));
+  }
+
+  /** The same for work that decides under the lock whether a task runs, or several do. */
+  async holding<T>(
+    configuration: TaskConfiguration,
+    work: (held: HeldLock) => Promise<TaskResult<T>>,
+    { isAskedAgain = false }: { readonly isAskedAgain?: boolean } = {},
+  ): Promise<TaskResult<T>> {
+    const { name, scheduledAt } = configuration;
+    const event: AskedEvent = { name, scheduledAt, isAskedAgain };
+    for (const outer of activeContexts()) {
+      if (outer.lockProvider === this.#lockProvider && outer.lock.name === name) {
+        return await outer.nest((lock) => work(this.#held(lock, { name, scheduledAt })));
+      }
+    }
+    const refusal = this.runs.refusal(name);
+    if (refusal !== undefined) return this.#refuse(event, refusal);
+    const run = this.runs.begin(name);
+    let unfinishedRelease: Promise<void> | undefined;
+    try {
+      const acquired = await this.#acquire(configuration, run, event);
+      if (acquired === undefined) return { executed: false, reason: 'locked' };
+      let started = false;
+      try {
+        if (this.runs.closing) return this.#skip(event, 'closing');
+        started = true;
+        return await this.#inContext(acquired, () => work(this.#held(acquired.lock, { name, scheduledAt })));
+      } finally {
+        // The lease of a handler that was not waited for ends by itself.
+        if (!started || !run.abandoned) {
+          const release = this.#release(acquired.lease, { name, scheduledAt });
+          const inTime = await withinLimit(this.#clock, release, LONGEST_WAIT_FOR_RELEASE_MS);
+          if (inTime === 'time-out') unfinishedRelease = release;
+        }
+      }
+    } finally {
+      if (unfinishedRelease === undefined) this.runs.end(run);
+      else void unfinishedRelease.then(() => this.runs.end(run));
+    }
+  }
+
+  #refuse(event: AskedEvent, reason: SkipReason): TaskResult<never> {
+    const { name, scheduledAt } = event;
+    if (reason === 'running-here' && this.runs.noticeStuck(name))
+      this.#events.emit('run:stuck', { name, scheduledAt });
+    return this.#skip(event, reason);
+  }
+
+  #skip(
+    event: AskedEvent,
+    reason: SkipReason,
+    holder?: { heldBy: string; heldUntil: Date },
+  ): TaskResult<never> {
+    this.#events.emit('lock:skipped', {
+      ...event,
+      reason,
+      heldBy: holder?.heldBy,
+      heldUntil: holder?.heldUntil,
+    });
+    return { executed: false, reason };
+  }
+
+  async #acquire(
+    configuration: TaskConfiguration,
+    run: ActiveRun,
+    asked: AskedEvent,
+  ): Promise<Acquired | undefined> {
+    const { name, scheduledAt, isAskedAgain } = asked;
+    const observer = new RunObserver(run, this.#events, { name, scheduledAt });
+    try {
+      const lease = await this.#answerOf(this.#lockProvider.lock(configuration, observer), name);
+      if (lease === undefined) {
+        this.#skip(asked, 'locked', observer.holder);
+        return undefined;
+      }
+      const acquired = { lease, lock: run.attach(lease) };
+      this.#events.emit('lock:acquired', { name, scheduledAt, fencingToken: lease.fencingToken });
+      return acquired;
+    } catch (error) {
+      this.#events.emit('lock:failed', { name, scheduledAt, isAskedAgain, error });
+      throw error;
+    }
+  }
+
+  /** Our own providers limit each statement. Another may never answer: its job would be skipped without a word. */
+  #answerOf(answer: Promise<Lock | undefined>, name: string): Promise<Lock | undefined> {
+    if (this.#lockProvider instanceof StorageBasedLockProvider) return answer;
+    const warn = (): void =>
+      this.#events.emit('guard:warning', {
+        message:
+          `The lock provider has not answered for lock '${name}' within ${LONGEST_SILENCE_MS / 1000} s. Until it does, ` +
+          `the job does not run here and its ticks are skipped as 'running-here'. Give the provider a time limit.`,
+      });
+    const cancel = this.#clock.schedule(LONGEST_SILENCE_MS, warn, { keepAlive: false });
+    return answer.finally(cancel);
+  }
+
+  #held(lock: Lock, event: LockEvent): HeldLock {
+    return {
+      lock,
+      execute: (task, observation = {}) => this.#observed(task, lock, event, observation),
+    };
+  }
+
+  async #inContext<T>({ lease, lock }: Acquired, work: () => Promise<T>): Promise<T> {
+    const context = new LockContext(lock, lease, this.#lockProvider);
+    try {
+      return await runInContext(context, work);
+    } finally {
+      const nested = context.end();
+      if (nested !== undefined) await nested;
+    }
+  }
+
+  async #observed<T>(
+    task: LockedTask<T>,
+    lock: Lock,
+    lockEvent: LockEvent,
+    { run, skipped, whatFollows }: Observation,
+  ): Promise<T> {
+    const event = run === undefined ? lockEvent : { ...lockEvent, run };
+    const startedAtMs = this.#clock.monotonicMs();
+    const durationMs = (): number => this.#clock.monotonicMs() - startedAtMs;
+    // Spread last in what every run tells: V8 makes a hidden class whenever something is added to a copy.
+    this.#events.emit('run:started', { fencingToken: lock.fencingToken, ...event });
+    try {
+      const result: unknown = task(lock);
+      refuseUnawaitable(lock.name, result);
+      const value = await (result as T | PromiseLike<T>);
+      refuseUnawaitable(lock.name, value);
+      const reason = skipped?.();
+      if (reason === undefined) this.#events.emit('run:completed', { durationMs: durationMs(), ...event });
+      else this.#events.emit('run:skipped', { ...event, reason });
+      return value;
+    } catch (error) {
+      this.#events.emit('run:failed', { ...event, error, durationMs: durationMs(), ...whatFollows?.() });
+      throw error;
+    }
+  }
+
+  /** Never rejects: the job's own outcome wins. */
+  async #release(lock: Lock, { name, scheduledAt }: LockEvent): Promise<void> {
+    try {
+      this.#events.emit('lock:released', { name, scheduledAt, stillOurs: await lock.unlock() });
+    } catch (error) {
+      this.#events.emit('lock:releaseFailed', { name, scheduledAt, error });
+    }
+  }
+}

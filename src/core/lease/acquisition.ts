@@ -1,0 +1,220 @@
+import { pause } from '../clock';
+import { momentOf, type Moment } from './deadline';
+import { LockStorageError } from '../errors';
+import type { KnownNames } from './known-names';
+import type { LateReleases } from './late-releases';
+import type { LockObserver } from '../lock';
+import type { LockTerms } from '../lock-configuration';
+import {
+  retryDelayMs,
+  sendWithin,
+  statementLimitMs,
+  storageErrorOf,
+  type StatementContext,
+} from './statement-limits';
+import type { Grant, LockRecord, LockRequest } from './storage-accessor';
+
+export interface AcquisitionOptions extends StatementContext {
+  readonly terms: LockTerms;
+  readonly owner: string;
+  readonly knownNames: KnownNames;
+  readonly lateReleases: LateReleases;
+  readonly observer: LockObserver;
+}
+
+/** A grant, and when the statement that was granted was sent. */
+export interface SentGrant {
+  readonly grant: Grant;
+  readonly sentAt: Moment;
+}
+
+const MOST_TRIES = 3;
+/** A duration has 365 days at most. Clocks may differ by a day. */
+const LONGEST_LEASE_MS = 366 * 86_400_000;
+
+/**
+ * One attempt to get a lock: acquired (a grant), held (`undefined`) or an error. It ends at most two statement
+ * limits after its start, tries and settling included.
+ */
+export class Acquisition {
+  readonly #options: AcquisitionOptions;
+  readonly #request: LockRequest;
+  readonly #limitMs: number;
+  readonly #endsAtMs: number;
+  #sentAt: Moment;
+  /** When the first statement was sent whose outcome is unknown. */
+  #unsettledSentAt: Moment | undefined;
+  #lastWriteAtMs = 0;
+
+  constructor(options: AcquisitionOptions) {
+    const { terms, owner, clock } = options;
+    const { name, lockAtMostForMs, lockAtLeastForMs } = terms;
+    this.#options = options;
+    this.#request = { name, owner, lockAtMostForMs, lockAtLeastForMs };
+    this.#limitMs = statementLimitMs(options, lockAtMostForMs);
+    this.#sentAt = momentOf(clock);
+    this.#endsAtMs = this.#sentAt.monotonicMs + 2 * this.#limitMs;
+  }
+
+  /** When the last statement was sent, if one of this attempt may still take effect after its end. Monotonic. */
+  get unsettledSentAtMs(): number | undefined {
+    return this.#unsettledSentAt === undefined ? undefined : this.#lastWriteAtMs;
+  }
+
+  async attempt(): Promise<SentGrant | undefined> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const grant = await this.#updateOrInsert();
+        if (grant !== undefined) return { grant, sentAt: this.#sentAt };
+        // What was refused may be held by our own statement of a moment ago.
+        return this.#unsettledSentAt === undefined ? undefined : await this.#readForResolve();
+      } catch (error) {
+        const failure = storageErrorOf(error, this.#request.name);
+        if (failure.outcome === 'nothing-ran') throw failure;
+        const settled = failure.outcome === 'unknown' ? await this.#resolve(failure) : 'free';
+        if (settled !== 'free') return settled;
+        if (tries < MOST_TRIES && (await this.#pause(tries, this.#limitMs))) continue;
+        if (failure.outcome === 'contention' && (await this.#isHeld())) return undefined;
+        throw failure;
+      }
+    }
+  }
+
+  /** Insert the row the first time, update ever after. Two autocommit statements: in one transaction they deadlock. */
+  async #updateOrInsert(): Promise<Grant | undefined> {
+    const { accessor, knownNames, clock } = this.#options;
+    const { name } = this.#request;
+    const answer = await this.#write((options) => accessor.updateRecord(this.#request, options));
+    if (typeof answer === 'object') {
+      knownNames.add(name);
+      return answer;
+    }
+    const isHeld = answer === 'held' || (answer === undefined && knownNames.has(name));
+    if (isHeld) {
+      // Without a look it is taken for held, which is not sure where the store cannot tell.
+      if (!knownNames.takeLook(name, clock.monotonicMs())) return undefined;
+      const record = await this.#look('look');
+      if (await this.#isFreed(record)) return await this.#updateOrInsert();
+      if (record !== undefined || answer === 'held') return undefined;
+    }
+    const grant = await this.#write((options) => accessor.insertRecord(this.#request, options));
+    if (grant === undefined) await this.#checkRefusedInsert();
+    knownNames.add(name);
+    return grant;
+  }
+
+  /** Releases a lock that is held for nobody: its statement took effect after the release that was sent behind it. */
+  async #isFreed(record: LockRecord | undefined): Promise<boolean> {
+    const { lateReleases, observer } = this.#options;
+    if (!record?.held || this.#leftMs() < this.#limitMs) return false;
+    const { name } = this.#request;
+    const isFreed = await lateReleases.again(record.lockedBy, this.#limitMs);
+    if (isFreed)
+      observer.warning?.(
+        `A delayed statement of this process took lock '${name}' after its job had stopped waiting. No job held it, so it was released.`,
+        undefined,
+      );
+    return isFreed;
+  }
+
+  /** The store did not insert the record, because there is one. A read of a replica might not see it yet. */
+  async #checkRefusedInsert(): Promise<void> {
+    const { clock, knownNames } = this.#options;
+    const { name } = this.#request;
+    knownNames.takeLook(name, clock.monotonicMs());
+    if ((await this.#look('resolve')) !== undefined) return;
+    knownNames.forget(name);
+    throw new LockStorageError(
+      `The store did not insert the record of lock '${name}', and has no such record, so no process holds the lock. ` +
+        `Does a trigger or a rule drop the insert? Remove it.`,
+      { outcome: 'nothing-ran' },
+    );
+  }
+
+  async #look(purpose: 'look' | 'resolve'): Promise<LockRecord | undefined> {
+    const { clock, knownNames, observer } = this.#options;
+    const record = await this.#find(purpose);
+    if (!record?.held) return record;
+    const { lockedBy: heldBy, lockUntil: heldUntil } = record;
+    observer.refused?.({ heldBy, heldUntil });
+    const endsInMs = heldUntil.getTime() - clock.wallMs();
+    if (endsInMs > LONGEST_LEASE_MS && knownNames.isFirstWarning(this.#request.name)) {
+      observer.warning?.(
+        `Lock '${this.#request.name}' is held until ${heldUntil.toISOString()} by '${heldBy}', longer than any lease lasts. ` +
+          `If no process holds it, end its lease by hand.`,
+        undefined,
+      );
+    }
+    // If this host's clock is wrong, the end may lie in its past.
+    if (endsInMs > 0) knownNames.expectEnd(this.#request.name, clock.monotonicMs() + endsInMs);
+    return record;
+  }
+
+  /**
+   * What became of a statement whose outcome is unknown. If it is not seen to have taken effect, it may still do so:
+   * to try again under the same owner is safe, whichever comes first.
+   */
+  async #resolve(failure: LockStorageError): Promise<SentGrant | undefined | 'free'> {
+    this.#unsettledSentAt ??= this.#sentAt;
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        const record = await this.#find('resolve');
+        return record?.held ? this.#grantIn(record) : 'free';
+      } catch {
+        // Whatever went wrong here, the caller is told of the failure that was to be settled.
+        if (!(await this.#pause(attempt))) throw failure;
+      }
+    }
+  }
+
+  async #readForResolve(): Promise<SentGrant | undefined> {
+    const record = await this.#find('resolve');
+    return record?.held ? this.#grantIn(record) : undefined;
+  }
+
+  #grantIn({ lockedBy, fencingToken }: LockRecord): SentGrant | undefined {
+    if (lockedBy !== this.#request.owner) return undefined;
+    return { grant: { fencingToken }, sentAt: this.#unsettledSentAt ?? this.#sentAt };
+  }
+
+  async #isHeld(): Promise<boolean> {
+    const record = await this.#look('look').catch(() => undefined); // The contention is what the caller is told of.
+    return record?.held ?? false;
+  }
+
+  #find(purpose: 'look' | 'resolve'): Promise<LockRecord | undefined> {
+    return this.#send((options) => this.#options.accessor.find(this.#request.name, { ...options, purpose }));
+  }
+
+  /**
+   * A write has its whole limit or is not sent: the store gives up waiting statements by a limit of its own, and one
+   * that outlived its sender would be granted to nobody.
+   */
+  #write<T>(statement: (options: { timeoutMs: number }) => Promise<T>): Promise<T> {
+    if (this.#leftMs() >= this.#limitMs) {
+      const sending = this.#send(statement);
+      this.#lastWriteAtMs = this.#sentAt.monotonicMs;
+      return sending;
+    }
+    throw new LockStorageError(`No time was left to ask for lock '${this.#request.name}'.`, {
+      outcome: 'nothing-ran',
+    });
+  }
+
+  #send<T>(statement: (options: { timeoutMs: number }) => Promise<T>): Promise<T> {
+    this.#sentAt = momentOf(this.#options.clock);
+    return sendWithin(this.#options, Math.min(this.#limitMs, Math.max(0, this.#leftMs())), statement);
+  }
+
+  #leftMs(): number {
+    return this.#endsAtMs - this.#options.clock.monotonicMs();
+  }
+
+  /** @returns `false`, at once, when less than `neededMs` would be left after the pause */
+  async #pause(attempt: number, neededMs = 0): Promise<boolean> {
+    const delayMs = retryDelayMs(this.#options, attempt);
+    if (this.#leftMs() - delayMs <= neededMs) return false;
+    await pause(this.#options.clock, delayMs);
+    return true;
+  }
+}

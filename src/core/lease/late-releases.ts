@@ -1,0 +1,83 @@
+import { pause, type Clock } from '../clock';
+
+/** @returns whether it has freed a lock that was granted to nobody. Never rejects. */
+export type SendRelease = (timeoutMs: number) => Promise<boolean>;
+
+interface LateRelease {
+  /** When the store has given up the last statement that may still be granted. */
+  readonly settledAtMs: number;
+  readonly send: SendRelease;
+  readonly cancel: () => void;
+}
+
+/** How long the end of a provider waits before the last of its releases is sent, and then for its answer. */
+const LONGEST_WAIT_MS = 4000;
+const LONGEST_ANSWER_MS = 500;
+
+const MOST_OWNERS = 1000;
+
+/**
+ * Releases of statements that the client gave up. The store may still execute such a statement, and grant the lock to
+ * nobody. So each release waits until the store has given the statement up, too.
+ */
+export class LateReleases {
+  readonly #pending = new Set<LateRelease>();
+  readonly #sending = new Set<Promise<boolean>>();
+  /** Those that were sent, by owner. A network may delay a statement beyond its release. */
+  readonly #sent = new Map<string, SendRelease>();
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly statementTimeoutMs: number,
+  ) {}
+
+  /** Sends the release of an owner again, if it was sent before. */
+  async again(owner: string, timeoutMs: number): Promise<boolean> {
+    return (await this.#sent.get(owner)?.(timeoutMs)) ?? false;
+  }
+
+  /** @param lastSentAtMs when the last statement was sent that may still be granted */
+  add(owner: string, send: SendRelease, lastSentAtMs: number): void {
+    const cancel = this.clock.schedule(
+      this.statementTimeoutMs,
+      () => {
+        this.#pending.delete(release);
+        this.#remember(owner, send);
+        const sending = send(this.statementTimeoutMs).finally(() => this.#sending.delete(sending));
+        this.#sending.add(sending);
+      },
+      { keepAlive: false },
+    );
+    const release = { settledAtMs: lastSentAtMs + this.statementTimeoutMs, send, cancel };
+    this.#pending.add(release);
+  }
+
+  /** Sends every pending release, at once and again when it is settled: nobody does so later. Takes 4.5 s at most. */
+  async close(): Promise<void> {
+    const untilMs = this.clock.monotonicMs() + LONGEST_WAIT_MS;
+    const pending = [...this.#pending];
+    this.#pending.clear();
+    const finished = pending.map((release) => this.#finish(release, untilMs));
+    await Promise.all([...this.#sending, ...finished]);
+  }
+
+  #remember(owner: string, send: SendRelease): void {
+    this.#sent.set(owner, send);
+    if (this.#sent.size <= MOST_OWNERS) return;
+    for (const oldest of this.#sent.keys()) {
+      this.#sent.delete(oldest);
+      return;
+    }
+  }
+
+  async #finish({ settledAtMs, send, cancel }: LateRelease, untilMs: number): Promise<void> {
+    cancel();
+    const answerMs = (): number =>
+      Math.min(this.statementTimeoutMs, untilMs + LONGEST_ANSWER_MS - this.clock.monotonicMs());
+    if (await send(answerMs())) return;
+    const waitMs = Math.min(settledAtMs, untilMs) - this.clock.monotonicMs();
+    if (waitMs <= 0) return;
+    await pause(this.clock, waitMs);
+    await send(answerMs());
+  }
+}

@@ -1,0 +1,217 @@
+import { Deadline, type Moment } from './deadline';
+import { parsePositiveDuration, type Duration } from '../duration';
+import { LockLostError } from '../errors';
+import { LateAbort } from './late-abort';
+import { LeaseOwner } from './lease-owner';
+import type { Lock, LockObserver } from '../lock';
+import type { LockTerms } from '../lock-configuration';
+import { planRenewal } from './renewal';
+import type { Grant } from './storage-accessor';
+import { extendUntil, unlockUntil } from './persistent-statements';
+import type { StatementContext } from './statement-limits';
+
+export interface LeaseOptions extends StatementContext {
+  readonly terms: LockTerms;
+  readonly owner: string;
+  readonly observer: LockObserver;
+  /** Called when the release was written, or given up. */
+  readonly onReleased?: () => void;
+}
+
+/** The handle of one grant of a storage-based lock. */
+export class Lease implements Lock {
+  readonly #options: LeaseOptions;
+  readonly #grant: Grant;
+  readonly #owner: LeaseOwner;
+  readonly #loss = new LateAbort();
+  readonly #holdUntilMs: number;
+  /** Also the length of the next renewal: a manual extend is not undone by the keep-alive. */
+  #leaseMs: number;
+  #deadline: Deadline;
+  #extended = false;
+  #failedRenewals = 0;
+  #release: Promise<boolean> | undefined;
+  /** Statements of one lease never overtake one another. */
+  #lastStatement: Promise<unknown> = Promise.resolve();
+  #cancelDeadline = (): void => {};
+  #cancelRenewal = (): void => {};
+  readonly #stopRenewing = (): void => this.#cancelRenewal();
+
+  constructor(options: LeaseOptions, grant: Grant, sentAt: Moment) {
+    this.#options = options;
+    this.#grant = grant;
+    this.#owner = new LeaseOwner(options.owner);
+    this.#leaseMs = options.terms.lockAtMostForMs;
+    this.#deadline = this.#deadlineOf(sentAt, this.#leaseMs);
+    this.#holdUntilMs = sentAt.monotonicMs + options.terms.maxHoldMs;
+    this.#watchDeadline();
+    if (options.terms.renewEveryMs === undefined) return;
+    this.#planRenewal();
+    options.observer.letLapse?.addEventListener('abort', this.#stopRenewing);
+  }
+
+  get name(): string {
+    return this.#options.terms.name;
+  }
+
+  get fencingToken(): number | undefined {
+    this.#look();
+    return this.#grant.fencingToken;
+  }
+
+  get signal(): AbortSignal {
+    this.#look();
+    return this.#loss.signal;
+  }
+
+  remainingMs(): number {
+    if (this.#release !== undefined || !this.#look()) return 0;
+    return Math.max(0, this.#deadline.remainingMs(this.#options.clock));
+  }
+
+  async extend(lockAtMostFor: Duration): Promise<boolean> {
+    const leaseMs = parsePositiveDuration(lockAtMostFor, `the extension of lock '${this.name}'`);
+    return await this.#inOrder(() => this.#extend(leaseMs, 'until-deadline'));
+  }
+
+  unlock(): Promise<boolean> {
+    if (this.#release === undefined) {
+      const live = this.#look();
+      this.#cancelTimers();
+      this.#release = this.#inOrder(() => this.#unlock(live));
+    }
+    return this.#release;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.unlock();
+  }
+
+  /** Whether the lease can be trusted now. After a stall this is what aborts, before anything else happens. */
+  #look(): boolean {
+    if (this.#release !== undefined || this.#loss.aborted) return !this.#loss.aborted;
+    const reason = this.#deadline.passed(this.#options.clock);
+    if (reason !== undefined) this.#lose(reason);
+    return reason === undefined;
+  }
+
+  #lose(reason: string): void {
+    if (this.#loss.aborted) return;
+    this.#cancelTimers();
+    const error = new LockLostError(`Lock '${this.name}' is lost while its job runs: ${reason}.`);
+    this.#loss.abort(error);
+    this.#options.observer.lost?.(error);
+  }
+
+  #cancelTimers(): void {
+    this.#cancelDeadline();
+    this.#cancelRenewal();
+    if (this.#options.terms.renewEveryMs === undefined) return;
+    this.#options.observer.letLapse?.removeEventListener('abort', this.#stopRenewing);
+  }
+
+  async #extend(leaseMs: number, persistence: 'until-deadline' | 'once'): Promise<boolean> {
+    if (this.#release !== undefined || !this.#look()) return false;
+    const { clock, terms, observer } = this.#options;
+    const answer = await extendUntil(this.#options, {
+      terms,
+      owner: this.#owner,
+      leaseMs,
+      giveUpAtMs: () => (persistence === 'once' ? 0 : this.#deadline.monotonicMs),
+      onSending: (sentAt) => this.#expectExtension(this.#deadlineOf(sentAt, leaseMs)),
+    });
+    if (answer === undefined) {
+      this.#lose('the store says that it is not ours any more');
+      return false;
+    }
+    this.#leaseMs = leaseMs;
+    this.#deadline = this.#deadlineOf(answer.sentAt, leaseMs);
+    this.#failedRenewals = 0;
+    if (!this.#look()) return false;
+    observer.extended?.(leaseMs);
+    if (this.#release === undefined) {
+      this.#watchDeadline();
+      this.#planRenewal(clock.monotonicMs());
+    }
+    return true;
+  }
+
+  /** It may take effect even if its answer is lost: from its sending on, the earlier end counts. */
+  #expectExtension(deadline: Deadline): void {
+    this.#extended = true;
+    this.#deadline = this.#deadline.earlier(deadline, this.#options.clock);
+    if (this.#deadline === deadline && this.#release === undefined) this.#watchDeadline();
+  }
+
+  async #unlock(live: boolean): Promise<boolean> {
+    const { terms, observer, onReleased } = this.#options;
+    const { lockAtMostForMs, lockAtLeastForMs } = terms;
+    const endsByItself = lockAtLeastForMs === lockAtMostForMs && !this.#extended;
+    try {
+      if (endsByItself) return live;
+      return await unlockUntil(this.#options, {
+        terms,
+        owner: this.#owner,
+        wasLive: live,
+        giveUpAtMs: () => (observer.letLapse?.aborted ? 0 : this.#deadline.monotonicMs),
+      });
+    } finally {
+      onReleased?.();
+    }
+  }
+
+  #deadlineOf(sentAt: Moment, leaseMs: number): Deadline {
+    return Deadline.of(sentAt, leaseMs, this.#options.accessor.clockStepMs);
+  }
+
+  #inOrder<T>(statement: () => Promise<T>): Promise<T> {
+    const result = this.#lastStatement.then(statement);
+    // The caller gets the error; the chain only waits for the end.
+    this.#lastStatement = result.catch(() => undefined);
+    return result;
+  }
+
+  #watchDeadline(): void {
+    const { clock } = this.#options;
+    this.#cancelDeadline();
+    const inMs = this.#deadline.monotonicMs - clock.monotonicMs();
+    // A timer may fire a little early by the monotonic clock: then it is set again.
+    const onTime = (): void => void (this.#look() && this.#watchDeadline());
+    this.#cancelDeadline = clock.schedule(Math.ceil(inMs), onTime, { keepAlive: false });
+  }
+
+  #planRenewal(nowMs = this.#options.clock.monotonicMs()): void {
+    const { clock, terms, observer } = this.#options;
+    this.#cancelRenewal();
+    if (terms.renewEveryMs === undefined || observer.letLapse?.aborted) return;
+    const plan = planRenewal({
+      nowMs,
+      confirmedAtMs: this.#deadline.sentAtMs,
+      failuresSince: this.#failedRenewals,
+      renewEveryMs: terms.renewEveryMs * Math.min(1, this.#leaseMs / terms.lockAtMostForMs),
+      deadlineMs: this.#deadline.monotonicMs,
+      holdUntilMs: this.#holdUntilMs,
+    });
+    if (plan.action === 'stop') return;
+    this.#cancelRenewal = clock.schedule(plan.inMs, () => void this.#inOrder(() => this.#renew()), {
+      keepAlive: false,
+    });
+  }
+
+  /** Never rejects. A failed renewal is a warning and is tried again until the deadline. */
+  async #renew(): Promise<void> {
+    const { clock, observer } = this.#options;
+    const leaseMs = Math.min(this.#leaseMs, this.#holdUntilMs - clock.monotonicMs());
+    if (leaseMs <= 0) return;
+    try {
+      await this.#extend(leaseMs, 'once');
+    } catch (error) {
+      this.#failedRenewals += 1;
+      observer.warning?.(
+        `Lock '${this.name}' could not be renewed; it is tried again until the lease ends.`,
+        error,
+      );
+      if (this.#release === undefined && this.#look()) this.#planRenewal();
+    }
+  }
+}

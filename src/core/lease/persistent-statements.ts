@@ -1,0 +1,141 @@
+import { pause } from '../clock';
+import { momentOf, type Moment } from './deadline';
+import { SchemaMismatchError, type LockStorageError } from '../errors';
+import type { LeaseOwner } from './lease-owner';
+import type { LockTerms } from '../lock-configuration';
+import {
+  retryDelayMs,
+  sendWithin,
+  statementLimitMs,
+  storageErrorOf,
+  type StatementContext,
+} from './statement-limits';
+import type { StatementOptions } from './storage-accessor';
+
+interface LeaseStatement {
+  readonly terms: LockTerms;
+  readonly owner: LeaseOwner;
+  /** Monotonic. Asked at every failure, because the attempt itself may have moved it. */
+  readonly giveUpAtMs: () => number;
+}
+
+export interface Extension extends LeaseStatement {
+  readonly leaseMs: number;
+  readonly onSending: (sentAt: Moment) => void;
+}
+
+/**
+ * Sends an extension again while its outcome is unknown or contended.
+ *
+ * @returns when the confirmed statement was sent, or `undefined` when the lease is not ours any more
+ */
+export async function extendUntil(
+  context: StatementContext,
+  extension: Extension,
+): Promise<{ sentAt: Moment } | undefined> {
+  const { terms, owner, leaseMs, giveUpAtMs, onSending } = extension;
+  const { name, lockAtLeastForMs } = terms;
+  const timeoutMs = statementLimitMs(context, leaseMs);
+  const sentAtByOwner = new Map<string, Moment>();
+  for (let attempt = 0; ; attempt += 1) {
+    const sentAt = momentOf(context.clock);
+    const nextOwner = owner.next();
+    sentAtByOwner.set(nextOwner, sentAt);
+    onSending(sentAt);
+    // The caller may still work, so it does not wait beyond its lease. A renewal has no caller that waits.
+    const leftMs = giveUpAtMs() - sentAt.monotonicMs;
+    const patienceMs = leftMs > 0 ? leftMs : Infinity;
+    const send = <T>(statement: (options: StatementOptions) => Promise<T>): Promise<T> =>
+      sendWithin(context, Math.min(timeoutMs, patienceMs), statement, patienceMs);
+    const request = { name, owner: owner.current, nextOwner, lockAtMostForMs: leaseMs, lockAtLeastForMs };
+    try {
+      if (await send((options) => context.accessor.extend(request, options))) {
+        owner.confirm(nextOwner);
+        return { sentAt };
+      }
+      if (!owner.hasUnsettledExtension) return undefined;
+      // An earlier extension may have taken effect since: then its value is the current one.
+      const record = await send((options) => context.accessor.find(name, { ...options, purpose: 'resolve' }));
+      if (record === undefined || owner.stateOf(record) !== 'held') return undefined;
+      if (record.lockedBy === owner.current) return undefined;
+      owner.confirm(record.lockedBy);
+      const settledSentAt = sentAtByOwner.get(record.lockedBy);
+      if (settledSentAt !== undefined) return { sentAt: settledSentAt };
+    } catch (error) {
+      const failure = storageErrorOf(error, name);
+      if (failure.outcome === 'nothing-ran') throw failure;
+      if (failure.outcome === 'unknown') owner.expectUnsettledExtension();
+      await pauseBefore(context, attempt, giveUpAtMs(), failure);
+    }
+  }
+}
+
+export interface Release extends LeaseStatement {
+  /** Whether the lease could be trusted when the release was asked for. */
+  readonly wasLive: boolean;
+}
+
+/**
+ * Sends a release until the store has confirmed it or the lease has ended by itself.
+ *
+ * @returns whether the lock was still ours
+ */
+export async function unlockUntil(context: StatementContext, release: Release): Promise<boolean> {
+  const { terms, owner, wasLive, giveUpAtMs } = release;
+  const { name, lockAtMostForMs, lockAtLeastForMs } = terms;
+  const timeoutMs = statementLimitMs(context, lockAtMostForMs);
+  let mayBeReleased = false;
+  for (let attempt = 0; ; attempt += 1) {
+    const request = { name, owner: owner.current, lockAtMostForMs, lockAtLeastForMs };
+    try {
+      const isOurs = await sendWithin(context, timeoutMs, (options) =>
+        context.accessor.unlock(request, options),
+      );
+      if (isOurs || !(mayBeReleased || owner.hasUnsettledExtension)) return isOurs;
+      // An earlier release, or an extension, may have taken effect since.
+      const answer = await settled(context, release, timeoutMs);
+      if (answer === 'not-ours') return mayBeReleased && wasLive;
+      if (answer !== 'held') return answer === 'released';
+      if (owner.current === request.owner) return false;
+    } catch (error) {
+      const failure = storageErrorOf(error, name);
+      if (failure instanceof SchemaMismatchError) throw failure;
+      mayBeReleased ||= failure.outcome === 'unknown';
+      if (failure.outcome === 'unknown') {
+        // Still unknown: the release is sent again, or the first failure reported.
+        const answer = await settled(context, release, timeoutMs).catch(() => undefined);
+        if (answer === 'not-ours') return wasLive;
+        if (answer === 'released' || answer === 'expired') return answer === 'released';
+      }
+      await pauseBefore(context, attempt, giveUpAtMs(), failure);
+    }
+  }
+}
+
+/**
+ * Reads the row to settle a release. The mark of a release shows that it took effect. So do another owner and no row,
+ * unless the lease was over before.
+ */
+async function settled(
+  context: StatementContext,
+  { terms: { name }, owner }: Release,
+  timeoutMs: number,
+): Promise<ReturnType<LeaseOwner['stateOf']>> {
+  const record = await sendWithin(context, timeoutMs, (options) =>
+    context.accessor.find(name, { ...options, purpose: 'resolve' }),
+  );
+  const state = owner.stateOf(record);
+  if (record !== undefined && state === 'held') owner.confirm(record.lockedBy);
+  return state;
+}
+
+async function pauseBefore(
+  context: StatementContext,
+  attempt: number,
+  giveUpAtMs: number,
+  failure: LockStorageError,
+): Promise<void> {
+  const delayMs = retryDelayMs(context, attempt);
+  if (context.clock.monotonicMs() + delayMs >= giveUpAtMs) throw failure;
+  await pause(context.clock, delayMs);
+}

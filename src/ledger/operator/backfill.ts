@@ -1,0 +1,75 @@
+import { InvalidLockUseError } from '../../core';
+import { askCalendar } from '../periods/ask-calendar';
+import { startOfDayMs, checkDayRule } from '../periods/business-date';
+import { dayOf } from '../periods/calendar-date';
+import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
+import { periodAt, periodsBetween, type CalendarPeriod } from '../periods/period';
+import { scopeOf } from '../run-name';
+import { limitOf, type StoreContext } from '../store-statements';
+
+export interface BackfillRange {
+  /** The first business date, `'YYYY-MM-DD'`. */
+  readonly from: string;
+  /** The last business date. */
+  readonly to: string;
+  readonly scope?: string | undefined;
+  /** Also periods of which nothing is known any more: they may have been run and purged. Default `false`. */
+  readonly force?: boolean | undefined;
+}
+
+export interface BackfillResult {
+  /** They are pending now, and are run by `runDue` or the next tick. The earliest first. */
+  readonly added: readonly CalendarPeriod[];
+}
+
+/**
+ * Makes pending runs of the business days in the range that have none, before the current period.
+ *
+ * @throws InvalidLockUseError for a job of a key function, a calendar that fails, and a range that reaches back to where
+ * nothing is known
+ */
+export async function backfill(
+  context: StoreContext,
+  policy: JobPolicy,
+  { from, to, scope = '', force = false }: BackfillRange,
+): Promise<BackfillResult> {
+  scopeOf(scope);
+  const periods = calendarPeriodsOf(policy);
+  const { job } = policy;
+  if (periods === undefined)
+    throw new InvalidLockUseError(`Job '${job}' has periods of a key function, which nobody can list.`);
+  const rule = checkDayRule(periods);
+  const start = new Date(startOfDayMs(dayOf(from, 'from'), rule));
+  const end = new Date(startOfDayMs(dayOf(to, 'to') + 1, rule));
+  const request = { job, scope, periodKey: undefined, since: start };
+  const { now, runs, firstPeriodStart } = await context.store.peek(request, limitOf(context));
+  if (!force && (firstPeriodStart === undefined || firstPeriodStart > start))
+    refuseUnknown(job, firstPeriodStart);
+  const current = periodAt(now, periods).start;
+  const recorded = new Set(runs.map(({ periodKey }) => periodKey));
+  const wanted = periodsBetween(start, end < current ? end : current, periods).filter(
+    (period) => period.start >= start && !recorded.has(period.key),
+  );
+  const added: CalendarPeriod[] = [];
+  for (const period of wanted) {
+    const answer = await askCalendar(policy.calendar, period.businessDate, context);
+    if (answer === 'holiday') continue;
+    if (answer !== 'business-day')
+      throw new InvalidLockUseError(`The backfill of job '${job}' stopped: ${answer.failed}.`, answer);
+    const { key: periodKey, start: periodStart, end: periodEnd } = period;
+    const { timeZone } = periods;
+    const run = { job, scope, periodKey, periodStart, periodEnd, timeZone, state: 'pending' } as const;
+    if (await context.store.insert(run, limitOf(context))) added.push(period);
+  }
+  return { added };
+}
+
+function refuseUnknown(job: string, first: Date | undefined): never {
+  const known =
+    first === undefined
+      ? 'nothing is recorded of it'
+      : `its runs are only known from ${first.toISOString()} on`;
+  throw new InvalidLockUseError(
+    `Job '${job}' cannot be backfilled so far back: ${known}, so that earlier periods may have been run and purged, or never been meant. Say force: true if they are to be run.`,
+  );
+}

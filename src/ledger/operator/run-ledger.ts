@@ -1,0 +1,224 @@
+import { InvalidLockUseError } from '../../core';
+import { parsePositiveDuration, type Duration } from '../../core/duration';
+import { askCalendar } from '../periods/ask-calendar';
+import { describeRun } from '../tick/claim-run';
+import { decideRerun, decideResolve, decideSkip, type ActVerdict } from './decide-act';
+import { explain, type Explanation } from './explain';
+import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
+import type { LedgerContext } from '../ledger-context';
+import { notRegistered } from './not-registered';
+import { checkAct, type OperatorAct } from './operator-act';
+import { periodAt, type CalendarPeriod } from '../periods/period';
+import { periodOfKey } from '../periods/period-of-key';
+import { purgeRuns } from './purge-runs';
+import type { Run, RunEvent } from '../run';
+import { checkJob, checkQuery, keyOf, scopeOf, type RunName } from '../run-name';
+import type { Decision, FoundRun, RunQuery } from '../run-store';
+import { skippedKeys } from '../tick/skipped-keys';
+import { limitOf } from '../store-statements';
+import { unansweredPeriods } from '../policy/unanswered-periods';
+
+export interface RunLedgerOptions {
+  readonly context: LedgerContext;
+  /** What a job says of itself, where it is known here. */
+  readonly policyOf: (job: string) => JobPolicy | undefined;
+  /** How far back any of them catches up. */
+  readonly longestWindowMs: () => number;
+}
+
+/** At most, where nothing else is said. */
+const LISTED = 100;
+/** How long runs may be kept at most: a century. */
+const LONGEST_KEPT_DAYS = 36_500;
+
+/** What is known of runs, and what a person may change of them. Every change is recorded, with who and why. */
+export class RunLedger {
+  constructor(private readonly options: RunLedgerOptions) {}
+
+  /** @throws InvalidLockConfigurationError, as all others, for a name that lacks a part, or that no run can have */
+  async get(name: RunName): Promise<Run | undefined> {
+    const [run] = await this.list({ ...keyOf(name), limit: 1 });
+    return run;
+  }
+
+  /**
+   * The newest period first, 100 at most, unless told otherwise.
+   *
+   * @throws InvalidLockConfigurationError also for a condition that is `undefined`: leave it out for runs of every kind
+   */
+  async list(query: Partial<RunQuery> = {}): Promise<readonly Run[]> {
+    checkQuery(query);
+    const { context } = this.options;
+    const { order = 'newest-first', limit = LISTED } = query;
+    return await context.store.find({ ...query, order, limit }, limitOf(context));
+  }
+
+  /** The run of the newest period, whatever became of it. */
+  async last(
+    job: string,
+    { scope = '' }: { readonly scope?: string | undefined } = {},
+  ): Promise<Run | undefined> {
+    checkJob(job);
+    const [run] = await this.list({ job, scope: scopeOf(scope), limit: 1 });
+    return run;
+  }
+
+  /** What the row does not keep: attempts that failed or were lost, and what was changed by hand. The oldest first. */
+  async history(name: RunName): Promise<readonly RunEvent[]> {
+    const { context } = this.options;
+    return await context.store.events(keyOf(name), limitOf(context));
+  }
+
+  /**
+   * The business days before the current period, and after the job's first one, that have no run. The earliest first.
+   *
+   * @param range.from how far back at the most; default: to the first recorded period
+   * @throws InvalidLockUseError for a job that is not registered here or has a key function, and when its calendar fails
+   */
+  async gaps(
+    job: string,
+    { scope = '', from }: { readonly scope?: string | undefined; readonly from?: Date | undefined } = {},
+  ): Promise<readonly CalendarPeriod[]> {
+    const { context } = this.options;
+    scopeOf(scope);
+    const policy = this.#policyOf(job);
+    const periods = calendarPeriodsOf(policy);
+    if (periods === undefined)
+      throw new InvalidLockUseError(
+        `Job '${job}' has periods of a key function: nobody knows which are missing.`,
+      );
+    const since = from && periodAt(from, periods).start;
+    const request = { job, scope, periodKey: undefined, since: since ?? new Date(0) };
+    const { now, runs, firstPeriodStart } = await context.store.peek(request, limitOf(context));
+    const unanswered = unansweredPeriods(
+      {
+        now,
+        current: periodAt(now, periods),
+        firstRecordedStart: firstPeriodStart,
+        recordedKeys: new Set(runs.map(({ periodKey }) => periodKey)),
+      },
+      { windowMs: from === undefined ? Infinity : now.getTime() - from.getTime() },
+      periods,
+    );
+    const skipped = await skippedKeys(context, { job, scope });
+    const gaps: CalendarPeriod[] = [];
+    for (const period of unanswered.filter(({ key }) => !skipped.has(key))) {
+      const answer = await askCalendar(policy.calendar, period.businessDate, context);
+      if (answer === 'business-day') gaps.push(period);
+      if (typeof answer === 'object')
+        throw new InvalidLockUseError(`The gaps of job '${job}' are not known: ${answer.failed}.`, answer);
+    }
+    return gaps;
+  }
+
+  /**
+   * Which period a tick would count for, what would become of it, and why. Nothing is written.
+   *
+   * @param when.at default: now, by the database
+   * @throws InvalidLockUseError for a job that is not registered here
+   */
+  async explain(
+    job: string,
+    { at, scope = '' }: { readonly at?: Date | undefined; readonly scope?: string | undefined } = {},
+  ): Promise<Explanation> {
+    return await explain(this.options.context, this.#policyOf(job), { scope: scopeOf(scope), at });
+  }
+
+  /**
+   * Has a run made again that failed for good, was interrupted or skipped: as another generation, due at once. With
+   * `force` also one that is completed, and one that runs: its holder is cut off, and its completion refused.
+   *
+   * @throws InvalidLockUseError where there is nothing to be made again, and when somebody else was faster
+   */
+  async rerun(name: RunName, act: OperatorAct & { readonly force?: boolean | undefined }): Promise<Run> {
+    return await this.#change(name, act, 'made again', (found) => decideRerun(found, act));
+  }
+
+  /**
+   * Says what became of an interrupted run. `'pending'`: it has not been done; the next attempt is due at once, if the
+   * job has one left.
+   *
+   * @throws InvalidLockUseError for one that is not interrupted
+   */
+  async resolve(
+    name: RunName,
+    act: OperatorAct & { readonly as: 'completed' | 'failed' | 'pending' },
+  ): Promise<Run> {
+    return await this.#change(name, act, `resolved as ${act.as}`, (found) => decideResolve(found, act));
+  }
+
+  /**
+   * A period that is to have no run: one without a row, or one that is pending, failed or interrupted.
+   *
+   * @throws InvalidLockUseError for any other
+   */
+  async skip(name: RunName, act: OperatorAct): Promise<void> {
+    checkAct(act);
+    const key = keyOf(name);
+    const { context, policyOf } = this.options;
+    const policy = policyOf(key.job);
+    const periods = policy && calendarPeriodsOf(policy);
+    const period = periods && periodOfKey(key.periodKey, periods);
+    const inserted = await context.store.insert(
+      {
+        ...key,
+        ...{ periodStart: period?.start, periodEnd: period?.end, timeZone: periods?.timeZone },
+        ...{ state: 'skipped', reason: 'operator' },
+        event: {
+          ...{ generation: 0, attempt: 0, kind: 'skipped', fencingToken: undefined },
+          ...{ actor: act.actor, detail: act.reason },
+        },
+      },
+      limitOf(context),
+    );
+    if (!inserted) await this.#change(name, act, 'skipped', (found) => decideSkip(found, act));
+  }
+
+  /**
+   * Deletes runs that are over, with their history: older than that, and than any registered job catches up. The newest
+   * run of each job and scope stays, and so does every run that is not over or that another transaction has locked. A
+   * purged period never counts as missed afterwards.
+   *
+   * It deletes in short transactions, so that jobs run meanwhile: a million runs take minutes.
+   *
+   * @param request.olderThan up to 36,500 days
+   * @returns how many were deleted
+   * @throws LockStorageError when the store keeps failing: what was deleted until then stays deleted
+   */
+  async purge({ olderThan }: { readonly olderThan: Duration }): Promise<number> {
+    const { context, longestWindowMs } = this.options;
+    const keptMs = parsePositiveDuration(olderThan, 'olderThan of purge', LONGEST_KEPT_DAYS);
+    const olderThanMs = Math.max(keptMs, longestWindowMs());
+    return await purgeRuns(context, olderThanMs);
+  }
+
+  async #change(
+    name: RunName,
+    act: OperatorAct,
+    done: string,
+    decide: (found: FoundRun | undefined) => Decision<ActVerdict>,
+  ): Promise<Run> {
+    checkAct(act);
+    const key = keyOf(name);
+    const { context } = this.options;
+    const verdict = await context.store.change(key, decide, limitOf(context));
+    if (verdict.kind === 'changed') return verdict.run;
+    const stands = verdict.from === 'absent' ? 'there is none' : `it is ${verdict.from}`;
+    throw new InvalidLockUseError(
+      `${describeRun(key)} cannot be ${done}: ${stands}.${remedyOf(verdict, done)}`.replace(/^t/, 'T'),
+    );
+  }
+
+  #policyOf(job: string): JobPolicy {
+    const policy = this.options.policyOf(job);
+    if (policy !== undefined) return policy;
+    throw notRegistered(job);
+  }
+}
+
+function remedyOf({ from, isSlot }: Extract<ActVerdict, { kind: 'refused' }>, done: string): string {
+  if (isSlot) return ' It is a tick of a distributed task: nobody would run it again.';
+  if (done !== 'made again') return '';
+  if (from === 'absent') return ' guard.backfill makes runs of days that have none.';
+  return from === 'completed' || from === 'running' ? ' Say force: true if that is meant.' : '';
+}

@@ -1,0 +1,58 @@
+import { InvalidLockUseError } from '../../core';
+import { describeValue } from '../../core/describe-value';
+import { checkDayRule, startOfDayMs, type DayRule } from './business-date';
+import { DAY_MS } from './calendar-date';
+import { periodAt, type CalendarPeriod, type CalendarPeriodOptions } from './period';
+
+/** `2026-11-01T01-0400`, with seconds in the offset where a zone had them. */
+const HOUR = /^([1-9]\d{3}-\d\d-\d\dT\d\d)([+-]\d\d)(\d\d)(\d\d)?$/;
+const WEEK = /^([1-9]\d{3})-W(\d\d)$/;
+const QUARTER = /^([1-9]\d{3})-Q([1-4])$/;
+const DATE = /^([1-9]\d{3})(?:-(\d\d))?(?:-(\d\d))?$/;
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * The period that a key names.
+ *
+ * @throws InvalidLockUseError for what is no key of a period of this kind in this zone
+ */
+export function periodOfKey(key: string, options: CalendarPeriodOptions): CalendarPeriod {
+  for (const insideMs of instantsInside(key, checkDayRule(options))) {
+    const period = periodAt(new Date(insideMs), { ...options, target: 'current' });
+    // What a date would roll over, a 30 February, has another key.
+    if (period.key === key) return period;
+  }
+  throw new InvalidLockUseError(
+    `${describeValue(key)} is not the key of a period of the kind '${options.kind}' in ${options.timeZone}.`,
+  );
+}
+
+/** One of them lies in the period, if there is one. */
+function instantsInside(key: string, rule: DayRule): number[] {
+  const hour = HOUR.exec(key);
+  if (hour === null) {
+    const day = dayInside(key);
+    return day === undefined ? [] : [startOfDayMs(day, rule)];
+  }
+  const [, date = '', hours = '', minutes = '', seconds = '0'] = hour;
+  const lateMs = Number(seconds) * 1000 * (hours.startsWith('-') ? 1 : -1);
+  const startMs = Date.parse(`${date}:00:00${hours}:${minutes}`) + lateMs;
+  // A change of the clock may cut off its beginning, or its end.
+  return Number.isNaN(startMs) ? [] : [startMs, startMs + HOUR_MS - 1];
+}
+
+/** A business date of the period, as days since 1970-01-01. */
+function dayInside(key: string): number | undefined {
+  const [, weekYear, week] = WEEK.exec(key) ?? [];
+  // 4 January is always in week 1.
+  if (weekYear !== undefined) return dayOfParts(weekYear, 1, 4) + (Number(week) - 1) * 7;
+  const [, quarterYear, quarter] = QUARTER.exec(key) ?? [];
+  if (quarterYear !== undefined) return dayOfParts(quarterYear, Number(quarter) * 3 - 2, 1);
+  const [, year, month = '01', day = '01'] = DATE.exec(key) ?? [];
+  return year === undefined ? undefined : dayOfParts(year, Number(month), Number(day));
+}
+
+function dayOfParts(year: string, month: number, day: number): number {
+  return Date.UTC(Number(year), month - 1, day) / DAY_MS;
+}

@@ -1,0 +1,145 @@
+import { describeValue } from '../../core/describe-value';
+import { InvalidLockConfigurationError } from '../../core/errors';
+
+/** The time from `fromMs` until `toMs`, during which a zone's wall clock is `offsetMs` ahead of UTC. */
+export interface OffsetStretch {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly offsetMs: number;
+}
+
+/** No zone was ever further from UTC: Manila had −15:56, Alaska +15:13. */
+export const MOST_OFFSET_MS = 16 * 3_600_000;
+
+/** Two changes that cancel each other would be missed only within this time. The nearest that there were lie a week apart. */
+const PROBE_EVERY_MS = 8 * 3_600_000;
+
+const NAME = /^[a-z][\w+/-]*$/i;
+/** Of the three-letter names only these are IANA's. The others are abbreviations, of which ICU takes BST for Dhaka's. */
+const SHORT_NAMES = new Set('UTC GMT UCT CET EET MET WET EST MST HST PRC ROC ROK'.split(' '));
+const REMEDY = `use a name of the IANA time zone database, such as 'Europe/Paris' or 'UTC'`;
+
+/** By lower-case name, as zone names have no case: there are never more than the database has names. */
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+/** @throws InvalidLockConfigurationError for what is not the name of a zone */
+export function checkTimeZone(timeZone: string): void {
+  formatterOf(timeZone);
+}
+
+/** What is looked up at once: a look at a year of hours would ask Intl tens of thousands of times. */
+const BLOCK_MS = 32 * 24 * 3_600_000;
+/** A look at a year of one zone takes twelve. */
+const MOST_BLOCKS = 5000;
+const LAST_MS = 8.64e15;
+const blocks = new Map<string, readonly OffsetStretch[]>();
+
+/** The stretches that make up the time from `fromMs` until `toMs`, in whole milliseconds. */
+export function offsetStretches(timeZone: string, fromMs: number, toMs: number): OffsetStretch[] {
+  const found: OffsetStretch[] = [];
+  for (let block = Math.floor(fromMs / BLOCK_MS); block * BLOCK_MS < toMs; block += 1)
+    for (const stretch of stretchesOfBlock(timeZone, block)) {
+      const part = {
+        ...stretch,
+        fromMs: Math.max(stretch.fromMs, fromMs),
+        toMs: Math.min(stretch.toMs, toMs),
+      };
+      const last = found.at(-1);
+      if (part.fromMs >= part.toMs) continue;
+      if (last?.offsetMs === part.offsetMs) found[found.length - 1] = { ...last, toMs: part.toMs };
+      else found.push(part);
+    }
+  return found;
+}
+
+function stretchesOfBlock(timeZone: string, block: number): readonly OffsetStretch[] {
+  const key = `${timeZone.toLowerCase()} ${block}`;
+  const known = blocks.get(key);
+  if (known !== undefined) return known;
+  if (blocks.size >= MOST_BLOCKS) blocks.clear();
+  // No Date lies further away, and Intl takes none.
+  const within = (ms: number): number => Math.max(-LAST_MS, Math.min(ms, LAST_MS + 1));
+  const stretches = probedStretches(timeZone, within(block * BLOCK_MS), within((block + 1) * BLOCK_MS));
+  blocks.set(key, stretches);
+  return stretches;
+}
+
+function probedStretches(timeZone: string, fromMs: number, toMs: number): OffsetStretch[] {
+  const formatter = formatterOf(timeZone);
+  const stretches: OffsetStretch[] = [];
+  let offsetMs = offsetMsAt(formatter, fromMs);
+  let beganMs = fromMs;
+  for (let atMs = fromMs; atMs < toMs - 1;) {
+    const probeMs = Math.min(atMs + PROBE_EVERY_MS, toMs - 1);
+    if (offsetMsAt(formatter, probeMs) === offsetMs) {
+      atMs = probeMs;
+      continue;
+    }
+    const changeMs = firstChange(formatter, atMs, probeMs, offsetMs);
+    stretches.push({ fromMs: beganMs, toMs: changeMs, offsetMs });
+    offsetMs = offsetMsAt(formatter, changeMs);
+    beganMs = atMs = changeMs;
+  }
+  return [...stretches, { fromMs: beganMs, toMs, offsetMs }];
+}
+
+/** Bisects: the offset is `offsetMs` at `sameMs` and another at `otherMs`. */
+function firstChange(
+  formatter: Intl.DateTimeFormat,
+  sameMs: number,
+  otherMs: number,
+  offsetMs: number,
+): number {
+  let [before, after] = [sameMs, otherMs];
+  while (after - before > 1000) {
+    const middle = Math.floor((before + after) / 2);
+    if (offsetMsAt(formatter, middle) === offsetMs) before = middle;
+    else after = middle;
+  }
+  // Clocks change on whole seconds of UTC, and one lies in here.
+  return Math.floor(after / 1000) * 1000;
+}
+
+/** Seconds are there for offsets that have them: Monrovia kept −00:44:30 until 1972. */
+const OFFSET = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/;
+
+function offsetMsAt(formatter: Intl.DateTimeFormat, atMs: number): number {
+  const text = formatter.format(atMs);
+  const match = OFFSET.exec(text);
+  if (match === null) throw new Error(`Intl answered '${text}', in which no offset from GMT was found.`);
+  const [, sign = '+', hours = 0, minutes = 0, seconds = 0] = match;
+  const offsetMs = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
+  return sign === '-' ? -offsetMs : offsetMs;
+}
+
+function formatterOf(timeZone: string): Intl.DateTimeFormat {
+  if (typeof timeZone !== 'string' || !NAME.test(timeZone)) refuse(timeZone);
+  const key = timeZone.toLowerCase();
+  const known = formatters.get(key);
+  if (known !== undefined) return known;
+  if (/^[a-z]{3}$/.test(key) && !SHORT_NAMES.has(key.toUpperCase())) refuse(timeZone);
+  const made = makeFormatter(timeZone);
+  formatters.set(key, made);
+  return made;
+}
+
+function makeFormatter(timeZone: string): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
+  } catch (cause) {
+    return refuse(timeZone, cause);
+  }
+}
+
+function refuse(timeZone: unknown, cause?: unknown): never {
+  if (typeof timeZone === 'string' && /^[+-]\d|^(UTC|GMT)[+-]\d/i.test(timeZone)) {
+    throw new InvalidLockConfigurationError(
+      `timeZone is ${describeValue(timeZone)}, an offset, which knows no clock changes: ${REMEDY}, or 'Etc/GMT-1' for one hour east of UTC for ever.`,
+      { cause },
+    );
+  }
+  throw new InvalidLockConfigurationError(
+    `timeZone is ${describeValue(timeZone)}, which is not a time zone: ${REMEDY}.`,
+    { cause },
+  );
+}

@@ -1,0 +1,89 @@
+import { InvalidLockConfigurationError } from '../../core';
+import { describeValue } from '../../core/describe-value';
+import { parsePositiveDuration } from '../../core/duration';
+import { checkStoredName } from '../../core/lock-name';
+import { everyDay, type BusinessCalendar } from '../periods/calendar';
+import { parseCatchUpPolicy, type CatchUpPolicy } from './catch-up';
+import type { OncePerConfiguration } from './once-per';
+import { checkPeriodOptions, type CalendarPeriodOptions, type PeriodOptions } from '../periods/period';
+import { refusePolicy } from './policy-subject';
+import { parseRetryPolicy, type RetryPolicy } from './retry';
+import { parseStartDeadline } from './start-deadline';
+
+/** What is to happen to a job, checked. */
+export interface JobPolicy {
+  readonly job: string;
+  readonly period: PeriodOptions;
+  readonly retry: RetryPolicy;
+  readonly onCrash: 'retry' | 'hold';
+  readonly startDeadlineMs: number | undefined;
+  readonly catchUp: CatchUpPolicy;
+  readonly calendar: BusinessCalendar;
+  readonly maxSkewMs: number;
+}
+
+/** As wide as the columns. */
+const LONGEST_NAME = 64;
+
+/**
+ * @param job what the job is called where `oncePer` does not say it
+ * @throws InvalidLockConfigurationError naming the job, the option and its value
+ */
+export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobPolicy {
+  checkStoredName(job, { as: 'the name of a once-per job', longest: LONGEST_NAME });
+  const { period: kind, timeZone, dayStart, target, onCrash = 'retry', calendar = everyDay } = oncePer;
+  const of = `of job '${job}'`;
+  if (timeZone === undefined) {
+    throw new InvalidLockConfigurationError(
+      `timeZone ${of} is missing: say in which time zone its business day is, for example timeZone: 'Europe/Paris'. The host's is never taken.`,
+    );
+  }
+  const period = { kind, timeZone, dayStart, target };
+  checkPeriodOptions(period);
+  const subject = { of, customKeys: typeof kind === 'function' };
+  if (onCrash !== 'retry' && onCrash !== 'hold')
+    refusePolicy(`onCrash ${of}`, onCrash, `it must be 'retry' or 'hold'`);
+  checkCalendar(calendar, of);
+  checkScope(oncePer, of);
+  return {
+    job,
+    period,
+    retry: parseRetryPolicy(oncePer.retry ?? {}, subject),
+    onCrash,
+    startDeadlineMs: parseStartDeadline(oncePer.startDeadline, subject),
+    catchUp: parseCatchUpPolicy(oncePer, subject),
+    calendar,
+    maxSkewMs: parsePositiveDuration(oncePer.maxSkew ?? '5m', `maxSkew ${of}`),
+  };
+}
+
+/** The periods of the job in order, where they have one. */
+export function calendarPeriodsOf({
+  period,
+}: JobPolicy): (CalendarPeriodOptions & PeriodOptions) | undefined {
+  const { kind, ...others } = period;
+  return typeof kind === 'function' ? undefined : { ...others, kind };
+}
+
+/** @throws InvalidLockConfigurationError */
+export function checkScopeName(scope: unknown, job: string): asserts scope is string {
+  if (scope === '') return;
+  checkStoredName(scope, { as: `a scope of job '${job}'`, longest: LONGEST_NAME });
+}
+
+function checkScope({ scope, resume }: OncePerConfiguration, of: string): void {
+  if (scope !== undefined && typeof scope !== 'string' && typeof scope !== 'function')
+    refusePolicy(`scope ${of}`, scope, 'it must be a string, or a function of the arguments');
+  if (typeof scope === 'function' && typeof resume !== 'function') {
+    throw new InvalidLockConfigurationError(
+      `scope ${of} is a function of the arguments, so resume must say which arguments a run is brought back with: resume: (run) => [run.scope].`,
+    );
+  }
+}
+
+function checkCalendar(calendar: unknown, of: string): void {
+  if (typeof calendar === 'object' && calendar !== null && 'isBusinessDay' in calendar) return;
+  throw new InvalidLockConfigurationError(
+    `calendar ${of} is ${describeValue(calendar)}: it must have a method isBusinessDay(date).`,
+  );
+}

@@ -1,0 +1,44 @@
+import { lostEventOf } from '../tick/decide-claim';
+import { isOurs } from '../tick/decide-outcome';
+import type { Claim, Run } from '../run';
+import type { Decision, FoundRun } from '../run-store';
+
+/** Why a run that was claimed did not begin. Nobody else begins it, either: its slot is taken. */
+export interface NotBegun {
+  readonly reason: 'unconfirmed' | 'stopped' | 'closing';
+  /** In words, for whoever reads the row. */
+  readonly error: string;
+}
+
+/** A claimed run that will not begin must not stand as running. Pure: the store locks the row, asks, and writes. */
+export function decideNotBegun(
+  found: FoundRun | undefined,
+  claim: Claim,
+  { reason, error }: NotBegun,
+): Decision<'recorded' | 'not-ours'> {
+  if (found === undefined || !isOurs(found.run, claim)) return { value: 'not-ours' };
+  const { run, now } = found;
+  if (run.state !== 'running') return { value: run.reason === reason ? 'recorded' : 'not-ours' };
+  const { generation, attempt, claimedBy: actor } = claim;
+  return {
+    value: 'recorded',
+    write: { ...run, state: 'failed', reason, error, finishedAt: now, nextAttemptAt: undefined },
+    events: [{ generation, attempt, kind: 'failed', actor, fencingToken: undefined, detail: error }],
+  };
+}
+
+/** The holder has not been heard of since its lease ended: a person must say what became of the run. */
+export function decideLapsed(
+  found: FoundRun | undefined,
+  claimedBy: string | undefined,
+): Decision<Run | undefined> {
+  if (found === undefined || !isLapsed(found.run, found.now) || found.run.claimedBy !== claimedBy)
+    return { value: undefined };
+  const { run, now } = found;
+  const write: Run = { ...run, state: 'interrupted', reason: 'crashed', finishedAt: now };
+  return { value: run, write, events: [lostEventOf(run)] };
+}
+
+export function isLapsed({ state, leaseUntil }: Pick<Run, 'state' | 'leaseUntil'>, now: Date): boolean {
+  return state === 'running' && leaseUntil !== undefined && leaseUntil <= now;
+}

@@ -1,0 +1,115 @@
+import { LockStorageError, type LockingTaskExecutor, type LockProvider, type TaskResult } from '../../core';
+import { activeContexts } from '../../core/execution/lock-context';
+import { HeldPeriods } from './held-periods';
+import type { LedgerContext } from '../ledger-context';
+import { look, type Sight } from './look';
+import { newReport, type OncePerRequest, type Report } from './once-per-request';
+import { periodAt } from '../periods/period';
+import { caughtUpIn, hasWork, planTick, type TickPlan } from './plan-tick';
+import { currentContext } from './run-context';
+import { Turns } from './turns';
+
+/** Peek, lock, claim, run, record: what every call of a job that runs once per period goes through. */
+export class OncePerExecutor {
+  readonly #heldPeriods: HeldPeriods;
+
+  constructor(
+    private readonly context: LedgerContext,
+    private readonly executor: LockingTaskExecutor,
+    lockProvider: LockProvider,
+  ) {
+    const { runs } = executor;
+    this.#heldPeriods = new HeldPeriods(
+      context,
+      new Turns(context, lockProvider, (name) => runs.isAbandoned(name)),
+      () => runs.closing,
+    );
+  }
+
+  /**
+   * Runs the task once in its period, and brings back what else is owed of the job while the lease lasts. Called inside
+   * the very run that it asks for, it is part of that run.
+   *
+   * @throws LockStorageError if it is not known that the lock was obtained and the run claimed: the task did not run
+   * @throws ClaimLostError when the attempt turns out not to count
+   * @throws whatever the task throws, unchanged
+   */
+  async run<T>(request: OncePerRequest<T>, report: Report = newReport()): Promise<TaskResult<T>> {
+    const inner = this.#insideItself(request);
+    if (inner !== undefined) {
+      report.isAnswered = true; // By the run that it is part of, of whichever period that is.
+      return await inner;
+    }
+    const sight = await this.#look(request, report);
+    report.isAnswered = sight.run !== undefined;
+    const plan = await planTick(this.context, request, sight);
+    this.#tell(request, sight, plan);
+    report.isOver = plan.own.kind === 'over';
+    report.caughtUpIn = caughtUpIn(request, sight, plan);
+    report.owed += owedCount(plan);
+    if (!hasWork(plan)) return { executed: false, reason: reasonOf(plan) };
+    const { lock, scheduledAt } = request;
+    const isAskedAgain = request.isAskedAgain && plan.own.kind === 'run' && plan.own.isNew;
+    const result = await this.executor.holding(
+      { ...lock, scheduledAt },
+      (held) => this.#heldPeriods.run({ held, request, sight, plan, report }),
+      { isAskedAgain },
+    );
+    // Somebody may have the lock; what is to be told of this tick was known before.
+    return plan.own.kind === 'refused' ? { executed: false, reason: plan.own.reason } : result;
+  }
+
+  /** A run whose lease is over has no inside: its job is asked for afresh, and is refused here. */
+  #insideItself<T>({ policy, scope, at, task }: OncePerRequest<T>): Promise<TaskResult<T>> | undefined {
+    const run = currentContext();
+    if (run === undefined || run.isSettled) return undefined;
+    if (run.ledger?.store !== this.context.store || run.job !== policy.job || run.scope !== scope)
+      return undefined;
+    if (at !== undefined && periodAt(at, policy.period).key !== run.periodKey) return undefined;
+    for (const lease of activeContexts()) {
+      if (run.isUnder(lease.lock))
+        return lease.nest(async (lock) => ({ executed: true, value: await task(lock) }));
+    }
+    return undefined;
+  }
+
+  async #look<T>(request: OncePerRequest<T>, report: Report): Promise<Sight> {
+    try {
+      return await look(this.context, request);
+    } catch (error) {
+      const { lock, scheduledAt } = request;
+      report.isOver = !(error instanceof LockStorageError);
+      const isAskedAgain = request.isAskedAgain && !report.isOver;
+      this.context.events.emit('lock:failed', { name: lock.name, scheduledAt, isAskedAgain, error });
+      throw error;
+    }
+  }
+
+  /** What the look and the plan have found out that somebody should hear. */
+  #tell<T>({ policy, scope, lock, scheduledAt }: OncePerRequest<T>, sight: Sight, plan: TickPlan): void {
+    const { events } = this.context;
+    for (const message of sight.warnings) events.emit('guard:warning', { message });
+    for (const { failed, cause } of plan.failures) {
+      const message = `Job '${policy.job}' does not run: ${failed}. It is asked again.`;
+      events.emit('guard:warning', { message, ...(cause === undefined ? {} : { error: cause }) });
+    }
+    if (plan.own.kind === 'over') {
+      const message = `A tick of job '${policy.job}' for ${sight.period.key} was not answered before its period was over: it is a gap now.`;
+      events.emit('guard:warning', { message });
+    }
+    if (plan.own.kind !== 'refused') return;
+    const { generation = 0, attempt = 0 } = sight.run ?? {};
+    const run = { job: policy.job, scope, periodKey: sight.period.key, generation, attempt };
+    events.emit('run:skipped', { name: lock.name, scheduledAt, run, reason: plan.own.reason });
+  }
+}
+
+function reasonOf({ own }: TickPlan): 'not-due' | (TickPlan['own'] & { kind: 'refused' })['reason'] {
+  return own.kind === 'refused' ? own.reason : 'not-due';
+}
+
+/** A run that is running is owed only if its holder has vanished, which the lock will tell. */
+function owedCount({ own, owed, catchUp }: TickPlan): number {
+  const due = owed.filter(({ state }) => state !== 'running').length;
+  return due + catchUp.length + (own.kind === 'run' ? 1 : 0);
+}

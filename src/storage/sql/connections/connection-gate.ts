@@ -1,0 +1,142 @@
+import type { Clock } from '../../../core';
+import { SqlExecutionError } from './sql-executor';
+
+/** Far longer than a statement takes that does not wait for a locked row. */
+const STALLED_AFTER_MS = 200;
+
+export interface GateSize {
+  readonly size: number;
+  /** Beyond that, for as long as requests wait. */
+  readonly spare?: number;
+}
+
+interface Waiter {
+  readonly admit: () => void;
+}
+
+/**
+ * Decides who gets a connection next: first what a lease depends on (extend, unlock, resolve), then everything else,
+ * each first come first served. Where there are two connections or more, the others never take the last free one.
+ *
+ * A statement that waits for a locked row keeps its connection for seconds. So if no request was admitted for a while, the
+ * next one borrows a spare connection, which is given up as soon as nobody waits. A long queue of quick statements borrows
+ * nothing.
+ */
+export class ConnectionGate {
+  readonly #urgent = new Set<Waiter>();
+  readonly #others = new Set<Waiter>();
+  readonly #keptFree: number;
+  #free: number;
+  #spare: number;
+  #borrowed = 0;
+  #admittedAtMs = 0;
+  #cancelWatch: (() => void) | undefined;
+
+  constructor(
+    { size, spare = 0 }: GateSize,
+    private readonly clock: Clock,
+  ) {
+    this.#free = size;
+    this.#spare = spare;
+    this.#keptFree = size >= 2 ? 1 : 0;
+  }
+
+  /**
+   * To be followed by one `leave` when the connection is free again.
+   *
+   * @returns `undefined` where nobody has to wait
+   * @throws SqlExecutionError when no connection was free within the limit: nothing was sent
+   */
+  enter(request: { urgent: boolean; timeoutMs: number }): Promise<void> | undefined {
+    if (!this.#canAdmit(request)) return this.#wait(request);
+    this.#free -= 1;
+    return undefined;
+  }
+
+  leave(): void {
+    if (this.#borrowed > 0 && !this.#isWaitedFor) {
+      this.#borrowed -= 1;
+      this.#spare += 1;
+      return;
+    }
+    this.#free += 1;
+    this.#serve();
+  }
+
+  get #isWaitedFor(): boolean {
+    return this.#urgent.size > 0 || this.#others.size > 0;
+  }
+
+  /** Nobody who waits is overtaken by somebody of the same kind. */
+  #canAdmit({ urgent }: { urgent: boolean }): boolean {
+    if (this.#urgent.size > 0 || (!urgent && this.#others.size > 0)) return false;
+    return this.#free > (urgent ? 0 : this.#keptFree);
+  }
+
+  #wait({ urgent, timeoutMs }: { urgent: boolean; timeoutMs: number }): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      const queue = urgent ? this.#urgent : this.#others;
+      const expire = (): void => {
+        queue.delete(waiter);
+        if (!this.#isWaitedFor) this.#stopWatching();
+        reject(
+          new SqlExecutionError(`no connection was free within ${Math.round(timeoutMs)} ms`, 'not-sent'),
+        );
+      };
+      const cancel = this.clock.schedule(timeoutMs, expire, { keepAlive: true });
+      const waiter: Waiter = {
+        admit: () => {
+          cancel();
+          resolve();
+        },
+      };
+      if (!this.#isWaitedFor) this.#admittedAtMs = this.clock.monotonicMs();
+      queue.add(waiter);
+      this.#watch();
+    });
+  }
+
+  /** Looks whether the queue stands still, as long as there is one. */
+  #watch(): void {
+    if (this.#cancelWatch !== undefined || this.#spare === 0) return;
+    const inMs = this.#admittedAtMs + STALLED_AFTER_MS - this.clock.monotonicMs();
+    const onTime = (): void => {
+      this.#cancelWatch = undefined;
+      if (this.clock.monotonicMs() - this.#admittedAtMs >= STALLED_AFTER_MS) this.#borrow();
+      if (this.#isWaitedFor) this.#watch();
+    };
+    this.#cancelWatch = this.clock.schedule(inMs, onTime, { keepAlive: false });
+  }
+
+  #stopWatching(): void {
+    this.#cancelWatch?.();
+    this.#cancelWatch = undefined;
+  }
+
+  #borrow(): void {
+    this.#spare -= 1;
+    this.#borrowed += 1;
+    this.#free += 1;
+    this.#serve();
+  }
+
+  #serve(): void {
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      this.#free -= 1;
+      next.admit();
+    }
+    if (!this.#isWaitedFor) this.#stopWatching();
+  }
+
+  #next(): Waiter | undefined {
+    const queue = this.#urgent.size > 0 ? this.#urgent : this.#others;
+    if (this.#free <= (queue === this.#urgent ? 0 : this.#keptFree)) return undefined;
+    for (const waiter of queue) {
+      queue.delete(waiter);
+      // Extensions that go by show nothing of the others, which may stand still.
+      if (queue === this.#others || this.#others.size === 0) this.#admittedAtMs = this.clock.monotonicMs();
+      return waiter;
+    }
+    return undefined;
+  }
+}

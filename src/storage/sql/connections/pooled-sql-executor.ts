@@ -1,0 +1,131 @@
+import type { Clock } from '../../../core';
+import { withinLimit } from '../../../core/clock';
+import { ConnectionGate } from './connection-gate';
+import type { SqlDialect } from '../sql-dialect';
+import {
+  DecisionError,
+  SqlExecutionError,
+  type ExecuteOptions,
+  type SqlDecide,
+  type SqlExecutor,
+  type SqlResult,
+  type SqlStatement,
+} from './sql-executor';
+import { driverErrorOf, leavesConnectionUsable } from './sql-failure';
+
+/** One connection, for one statement or transaction at a time. */
+export interface SqlConnection {
+  /** @param endsAtMs monotonic: it settles by then, and sends nothing afterwards */
+  execute(statement: SqlStatement, endsAtMs: number): Promise<SqlResult>;
+  /**
+   * As above. After an error the transaction may still be open, for `rollBack` or `destroy` to end.
+   *
+   * @throws DecisionError
+   */
+  transaction<T>(first: SqlStatement, decide: SqlDecide<T>, endsAtMs: number): Promise<T>;
+  /** @returns whether no transaction is open any more */
+  rollBack(endsAtMs: number): Promise<boolean>;
+  /** Back to where it came from. */
+  release(): void;
+  /** Closed at once, whatever it is doing. */
+  destroy(): void;
+}
+
+export interface ConnectionSource {
+  /** How many connections it keeps. */
+  readonly size: number;
+  /** How many more it opens while others wait for locked rows. */
+  readonly spare?: number;
+  /** A connection that is set up and in no transaction. At once where one is kept. */
+  open(): SqlConnection | Promise<SqlConnection>;
+  close(): Promise<void>;
+}
+
+/** Gives every statement a connection in the order of service, and a time limit that covers all of it. */
+export class PooledSqlExecutor implements SqlExecutor {
+  readonly #gate: ConnectionGate;
+  #closed = false;
+
+  constructor(
+    private readonly source: ConnectionSource,
+    private readonly dialect: SqlDialect,
+    private readonly clock: Clock,
+  ) {
+    this.#gate = new ConnectionGate(source, clock);
+  }
+
+  execute(statement: SqlStatement, options: ExecuteOptions): Promise<SqlResult> {
+    return this.#onConnection(options, (connection, endsAtMs) => connection.execute(statement, endsAtMs));
+  }
+
+  transaction<T>(first: SqlStatement, decide: SqlDecide<T>, options: ExecuteOptions): Promise<T> {
+    return this.#onConnection(options, (connection, endsAtMs) =>
+      connection.transaction(first, decide, endsAtMs),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.source.close();
+  }
+
+  async #onConnection<T>(
+    { timeoutMs, urgent }: ExecuteOptions,
+    use: (connection: SqlConnection, endsAtMs: number) => Promise<T>,
+  ): Promise<T> {
+    if (this.#closed) throw new SqlExecutionError('its connections are closed', 'not-sent');
+    const endsAtMs = this.clock.monotonicMs() + timeoutMs;
+    const wait = this.#gate.enter({ urgent, timeoutMs });
+    if (wait !== undefined) await wait;
+    if (this.#closed) {
+      this.#gate.leave();
+      throw new SqlExecutionError('its connections were closed meanwhile', 'not-sent');
+    }
+    const opened = this.source.open();
+    const connection = opened instanceof Promise ? await this.#opened(opened, endsAtMs) : opened;
+    try {
+      const answer = await use(connection, endsAtMs);
+      connection.release();
+      return answer;
+    } catch (error) {
+      const isReusable = this.#isHarmless(error) && (await connection.rollBack(endsAtMs));
+      if (isReusable) connection.release();
+      else connection.destroy();
+      throw error instanceof DecisionError ? error.thrown : executionError(error, 'sent');
+    } finally {
+      this.#gate.leave();
+    }
+  }
+
+  async #opened(opening: Promise<SqlConnection>, endsAtMs: number): Promise<SqlConnection> {
+    let late = false;
+    try {
+      const connection = await withinLimit(this.clock, opening, endsAtMs - this.clock.monotonicMs());
+      if (connection !== 'time-out') return connection;
+      late = true;
+      throw new SqlExecutionError('no connection could be opened in time', 'not-sent');
+    } catch (error) {
+      // A connection that arrives late goes back to its pool; until then its place stays taken.
+      if (late)
+        void opening
+          .then(
+            (connection) => connection.release(),
+            () => undefined,
+          )
+          .finally(() => this.#gate.leave());
+      else this.#gate.leave();
+      throw executionError(error, 'not-sent');
+    }
+  }
+
+  #isHarmless(error: unknown): boolean {
+    if (error instanceof DecisionError) return true;
+    if (error instanceof SqlExecutionError) return false;
+    return leavesConnectionUsable(this.dialect.failureOf(driverErrorOf(error)));
+  }
+}
+
+function executionError(error: unknown, progress: 'not-sent' | 'sent'): SqlExecutionError {
+  if (error instanceof SqlExecutionError) return error;
+  return new SqlExecutionError(driverErrorOf(error).message, progress, { cause: error });
+}

@@ -1,0 +1,55 @@
+import { idOf } from './run-rows';
+import type { SqlResult } from '../connections/sql-executor';
+
+type Rows = SqlResult['rows'];
+
+/** How many rows `purgeable` reads. */
+const READ_AT_ONCE = 1000;
+
+/** What one step deletes, and where the next step begins. */
+export interface PurgePlan {
+  readonly ids: readonly number[];
+  readonly below: number;
+  readonly isEnd: boolean;
+  /** Jobs and scopes whose newest run without a period is among the rows of this step. */
+  readonly kept: readonly string[];
+}
+
+/**
+ * How far a purge has come. It walks through the table by id, the highest id first: so each row is read once, and the
+ * first run without a period that it meets of a job and scope is the newest one.
+ */
+export class PurgeWalk {
+  #below = Number.MAX_SAFE_INTEGER;
+  readonly #kept = new Set<string>();
+
+  get below(): number {
+    return this.#below;
+  }
+
+  /** @param rows of `purgeable`, below this id */
+  plan(rows: Rows, limit: number): PurgePlan {
+    const ids: number[] = [];
+    const kept = new Set<string>();
+    let below = this.#below;
+    for (const row of rows) {
+      if (ids.length === limit) return { ids, below, isEnd: false, kept: [...kept] };
+      below = idOf(row['id']);
+      const isDeletable = Number(row['deletable']) === 1;
+      if (Number(row['undated']) === 0) {
+        if (isDeletable) ids.push(below);
+        continue;
+      }
+      const subject = JSON.stringify([row['job_name'], row['scope']]);
+      if (!this.#kept.has(subject) && !kept.has(subject)) kept.add(subject);
+      else if (isDeletable) ids.push(below);
+    }
+    return { ids, below, isEnd: rows.length < READ_AT_ONCE, kept: [...kept] };
+  }
+
+  /** Only after the step: a step that failed is sent again from where it began. */
+  advance({ below, kept }: PurgePlan): void {
+    this.#below = below;
+    for (const subject of kept) this.#kept.add(subject);
+  }
+}

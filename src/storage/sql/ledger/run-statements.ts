@@ -1,0 +1,179 @@
+import type { Claim, Run, RunKey } from '../../../ledger/run';
+import type { FoundRun, NewRun, NewRunEvent, PeekRequest, RunQuery } from '../../../ledger/run-store';
+import { NamedStatement, type Parameters } from '../connections/named-statement';
+import { nowOf, runOf } from './run-rows';
+import type { RunTableShape } from '../schema/run-table-shape';
+import type { RunTables } from '../schema/run-table';
+import { quoteRunTables, type RunCondition, type RunTexts, type SqlDialect } from '../sql-dialect';
+import type { SqlResult, SqlStatement } from '../connections/sql-executor';
+
+/** The statements that fit the ledger's tables as they were found, with their values. */
+export class RunStatements {
+  readonly #dialect: SqlDialect;
+  readonly #texts: RunTexts;
+  readonly #overridesClock: boolean;
+  /** By their texts, of which there are few. */
+  readonly #named = new Map<string, NamedStatement>();
+
+  constructor(dialect: SqlDialect, tables: RunTables, shape: RunTableShape) {
+    this.#dialect = dialect;
+    this.#overridesClock = shape.overridesClock;
+    this.#texts = dialect.runTexts(quoteRunTables(tables, dialect), shape);
+  }
+
+  peek({ job, scope, periodKey, since }: PeekRequest): SqlStatement {
+    const parameters = { job, scope, periodKey: periodKey ?? null, since: microseconds(since) };
+    return this.#bind(this.#texts.peek, parameters);
+  }
+
+  owed(jobs: readonly string[]): SqlStatement {
+    return this.#bind(this.#texts.owed, { jobs: JSON.stringify(jobs) });
+  }
+
+  insert(run: NewRun): SqlStatement {
+    const { started } = run;
+    return this.#bind(this.#texts.insert, {
+      ...keyOf(run),
+      periodStart: microseconds(run.periodStart),
+      periodEnd: microseconds(run.periodEnd),
+      timeZone: run.timeZone ?? null,
+      state: run.state,
+      attempt: started ? 1 : 0,
+      dueAfter: run.state === 'pending' ? 0 : null,
+      claimedBy: started?.claimedBy ?? null,
+      lockId: started?.lockId ?? null,
+      fencingToken: started?.fencingToken ?? null,
+      leaseFor: started ? lengthInMicroseconds(started.leaseMs) : null,
+      startedAfter: started ? 0 : null,
+      reason: run.reason ?? null,
+    });
+  }
+
+  /** Waits for whoever writes the row, and keeps others from it until the transaction ends. */
+  lock(key: RunKey): SqlStatement {
+    return this.#bind(this.#texts.lock, keyOf(key));
+  }
+
+  write(id: number, run: Run): SqlStatement {
+    return this.#bind(this.#texts.write, {
+      id,
+      state: run.state,
+      generation: run.generation,
+      attempt: run.attempt,
+      nextAttemptAt: microseconds(run.nextAttemptAt),
+      claimedBy: run.claimedBy ?? null,
+      lockId: run.lockId ?? null,
+      fencingToken: run.fencingToken ?? null,
+      leaseUntil: microseconds(run.leaseUntil),
+      firstStartedAt: microseconds(run.firstStartedAt),
+      startedAt: microseconds(run.startedAt),
+      finishedAt: microseconds(run.finishedAt),
+      reason: run.reason ?? null,
+      result: run.result ?? null,
+      error: run.error ?? null,
+    });
+  }
+
+  insertEvent(id: number, event: NewRunEvent): SqlStatement {
+    return this.#bind(this.#texts.insertEvent, {
+      id,
+      generation: event.generation,
+      attempt: event.attempt,
+      kind: event.kind,
+      actor: event.actor,
+      fencingToken: event.fencingToken ?? null,
+      detail: event.detail ?? null,
+    });
+  }
+
+  complete(claim: Claim, result: string | undefined): SqlStatement {
+    const { generation, attempt, claimedBy } = claim;
+    const parameters = { ...keyOf(claim), generation, attempt, claimedBy, result: result ?? null };
+    return this.#bind(this.#texts.complete, parameters);
+  }
+
+  /** Of as many runs as the limit says, or up to twice as many: see `roundedUp`. */
+  find(query: RunQuery): SqlStatement {
+    const conditions = Object.entries(this.#texts.findBy) as [RunCondition, string][];
+    const where = conditions
+      .filter(([condition]) => query[condition] !== undefined)
+      .map(([, text]) => text)
+      .join(' AND ');
+    const direction = query.order === 'newest-first' ? 'DESC' : 'ASC';
+    const text = `${this.#texts.find}${where && ` WHERE ${where}`}
+      ORDER BY COALESCE(r.period_start, r.created_at) ${direction}, r.id ${direction} LIMIT ${roundedUp(query.limit)}`;
+    return this.#bind(text, {
+      job: query.job ?? null,
+      scope: query.scope ?? null,
+      periodKey: query.periodKey ?? null,
+      states: query.states?.join(',') ?? null,
+      notBefore: microseconds(query.from),
+      before: microseconds(query.to),
+    });
+  }
+
+  events(key: RunKey): SqlStatement {
+    return this.#bind(this.#texts.events, keyOf(key));
+  }
+
+  purgeable(olderThanMs: number, below: number): SqlStatement {
+    return this.#bind(this.#texts.purgeable, { before: -lengthInMicroseconds(olderThanMs), below });
+  }
+
+  lockPurgeable(olderThanMs: number, ids: readonly number[]): SqlStatement {
+    return this.#bind(this.#texts.lockPurgeable, {
+      before: -lengthInMicroseconds(olderThanMs),
+      lowest: Math.min(...ids),
+      highest: Math.max(...ids),
+    });
+  }
+
+  /** @param hasPeriods whether one of them has a period, whose absence could be taken for a missed one */
+  delete(ids: readonly number[], { hasPeriods }: { readonly hasPeriods: boolean }): readonly SqlStatement[] {
+    const parameters = { ids: JSON.stringify(ids) };
+    const { markPurged, deleteEvents, deleteRuns } = this.#texts;
+    const texts = hasPeriods ? [markPurged, deleteEvents, deleteRuns] : [deleteEvents, deleteRuns];
+    return texts.map((text) => this.#bind(text, parameters));
+  }
+
+  #bind(text: string, parameters: Parameters): SqlStatement {
+    const known = this.#named.get(text);
+    const named = known ?? new NamedStatement(this.#timed(text), this.#dialect.placeholder);
+    if (known === undefined) this.#named.set(text, named);
+    return named.bind(parameters);
+  }
+
+  #timed(text: string): string {
+    const { byServerClock } = this.#dialect;
+    return this.#overridesClock && byServerClock ? byServerClock(text) : text;
+  }
+}
+
+/** What `lock` has found. */
+export function foundRunOf({ rows: [row] }: SqlResult): FoundRun | undefined {
+  return row && { run: runOf(row), now: nowOf(row) };
+}
+
+function keyOf({ job, scope, periodKey }: RunKey): Parameters {
+  return { job, scope, periodKey };
+}
+
+function microseconds(instant: Date | undefined): number | null {
+  if (instant === undefined) return null;
+  const us = instant.getTime() * 1000;
+  if (Number.isSafeInteger(us)) return us;
+  throw new RangeError(`An instant of a run is ${String(instant)}: it must lie before the year 2255.`);
+}
+
+function lengthInMicroseconds(milliseconds: number): number {
+  return Math.round(milliseconds * 1000);
+}
+
+/**
+ * To a power of two: the limit stands in the text, and each text is a prepared statement that the server keeps. MySQL takes
+ * no other limit from a driver that sends every number as a double.
+ */
+function roundedUp(limit: number): number {
+  if (Number.isSafeInteger(limit) && limit >= 0) return 2 ** Math.ceil(Math.log2(Math.max(1, limit)));
+  throw new RangeError(`The limit is ${limit}: it must be a whole number.`);
+}

@@ -1,0 +1,256 @@
+import { LockStorageError, SchemaMismatchError, type StatementOptions } from '../../../core';
+import type { Claim, Run, RunEvent, RunKey } from '../../../ledger/run';
+import type {
+  Decision,
+  FoundRun,
+  NewRun,
+  OwedScope,
+  Peek,
+  PeekRequest,
+  PurgeRequest,
+  PurgeStep,
+  RunQuery,
+  RunStore,
+} from '../../../ledger/run-store';
+import { runMigrationFor } from '../schema/migration-for';
+import { PurgeWalk } from './purge-walk';
+import { eventOf, idOf, owedOf, peekOf, runOf } from './run-rows';
+import { runSchema, type RunSchema } from '../schema/run-schema';
+import { foundRunOf, type RunStatements } from './run-statements';
+import type { RunTables } from '../schema/run-table';
+import type { SchemaFinding } from '../schema/schema-finding';
+import {
+  SqlExecutionError,
+  type ExecuteOptions,
+  type SqlDecide,
+  type SqlDecision,
+  type SqlResult,
+  type SqlStatement,
+} from '../connections/sql-executor';
+import type { SqlTablesOptions } from '../schema/sql-tables-options';
+import { DuplicateRecord, storageErrorOf } from '../connections/storage-error';
+
+export interface SqlRunStoreOptions extends SqlTablesOptions {
+  readonly id: string;
+  readonly tables: RunTables;
+  /** Of what is asked without one. */
+  readonly statementTimeoutMs: number;
+}
+
+/** Runs in two tables in SQL. */
+export class SqlRunStore implements RunStore {
+  readonly id: string;
+  readonly #options: SqlRunStoreOptions;
+  readonly #schema: RunSchema;
+
+  constructor(options: SqlRunStoreOptions) {
+    this.id = options.id;
+    this.#options = options;
+    this.#schema = runSchema({
+      ...options,
+      execute: (statement, executeOptions) =>
+        this.#guarded(undefined, () => options.executor.execute(statement, executeOptions)),
+    });
+  }
+
+  async peek(request: PeekRequest, options: StatementOptions): Promise<Peek> {
+    const { rows } = await this.#execute(
+      (of) => of.peek(request),
+      options,
+      `the runs of job '${request.job}'`,
+    );
+    return peekOf(rows);
+  }
+
+  async owed(jobs: readonly string[], options: StatementOptions): Promise<readonly OwedScope[]> {
+    const { rows } = await this.#execute((of) => of.owed(jobs), options);
+    return rows.map(owedOf);
+  }
+
+  async insert(run: NewRun, options: StatementOptions): Promise<boolean> {
+    const subject = subjectOf(run);
+    const { event } = run;
+    try {
+      if (event === undefined)
+        return this.#wrote(await this.#execute((of) => of.insert(run), options, subject), subject);
+      return await this.#transaction(options, subject, (of) => [
+        of.insert(run),
+        (result) => {
+          if (!this.#wrote(result, subject)) return { value: false, statements: [] };
+          return { value: true, statements: [of.insertEvent(this.#insertedId(result), event)] };
+        },
+      ]);
+    } catch (error) {
+      if (!(error instanceof DuplicateRecord)) throw error;
+      await this.#refuseOtherKey(run, options);
+      return false;
+    }
+  }
+
+  async change<T>(
+    key: RunKey,
+    decide: (found: FoundRun | undefined) => Decision<T>,
+    options: StatementOptions,
+  ): Promise<T> {
+    const subject = subjectOf(key);
+    return await this.#transaction(options, subject, (of) => [
+      of.lock(key),
+      (result) => changeOf(result, decide(foundRunOf(result)), of),
+    ]).catch((error: unknown) => this.#refuseDuplicate(error, subject));
+  }
+
+  async complete(claim: Claim, result: string | undefined, options: StatementOptions): Promise<boolean> {
+    const subject = subjectOf(claim);
+    // The outcome of a run that is over: it must not wait behind those that are to begin.
+    const statement = (of: RunStatements): SqlStatement => of.complete(claim, result);
+    return this.#wrote(await this.#execute(statement, options, subject, { urgent: true }), subject);
+  }
+
+  async find(query: RunQuery, options: StatementOptions): Promise<readonly Run[]> {
+    const { rows } = await this.#execute((of) => of.find(query), options);
+    return rows.slice(0, query.limit).map(runOf);
+  }
+
+  async events(key: RunKey, options: StatementOptions): Promise<readonly RunEvent[]> {
+    const { rows } = await this.#execute((of) => of.events(key), options, subjectOf(key));
+    return rows.map(eventOf);
+  }
+
+  async purge({ olderThanMs, limit, from }: PurgeRequest, options: StatementOptions): Promise<PurgeStep> {
+    const walk = from instanceof PurgeWalk ? from : new PurgeWalk();
+    const { rows } = await this.#execute((of) => of.purgeable(olderThanMs, walk.below), options);
+    const plan = walk.plan(rows, limit);
+    const deleted = plan.ids.length === 0 ? 0 : await this.#delete(plan.ids, olderThanMs, options);
+    walk.advance(plan);
+    return { deleted, next: plan.isEnd ? undefined : walk };
+  }
+
+  async check(): Promise<void> {
+    await this.#schema.statements(this.#unasked);
+  }
+
+  /**
+   * Looks at the tables and tells all that a user should know of them; nothing where they are as the migration makes
+   * them. Each finding says what to do.
+   *
+   * @throws LockStorageError when the database cannot be reached; it names the address
+   */
+  async verifySchema(): Promise<readonly SchemaFinding[]> {
+    return await this.#schema.verify(this.#unasked);
+  }
+
+  /**
+   * What fits the tables, for a transaction of the application.
+   *
+   * @internal
+   */
+  async statements({ timeoutMs }: StatementOptions): Promise<RunStatements> {
+    return this.#schema.known ?? (await this.#schema.statements({ timeoutMs, urgent: false }));
+  }
+
+  get #unasked(): ExecuteOptions {
+    return { timeoutMs: this.#options.statementTimeoutMs, urgent: false };
+  }
+
+  async #delete(ids: readonly number[], olderThanMs: number, options: StatementOptions): Promise<number> {
+    const planned = new Set(ids);
+    return await this.#transaction(options, undefined, (of) => [
+      of.lockPurgeable(olderThanMs, ids),
+      ({ rows }) => {
+        const locked = rows.filter(({ id }) => planned.has(idOf(id)));
+        const hasPeriods = locked.some(({ undated }) => Number(undated) === 0);
+        const lockedIds = locked.map(({ id }) => idOf(id));
+        const statements = locked.length === 0 ? [] : of.delete(lockedIds, { hasPeriods });
+        return { value: locked.length, statements };
+      },
+    ]);
+  }
+
+  async #execute(
+    statement: (of: RunStatements) => SqlStatement,
+    options: StatementOptions,
+    subject?: string,
+    { urgent } = { urgent: false },
+  ): Promise<SqlResult> {
+    const bound = statement(await this.statements(options));
+    return await this.#guarded(subject, () =>
+      this.#options.executor.execute(bound, { timeoutMs: options.timeoutMs, urgent }),
+    );
+  }
+
+  /** Never urgent: it may wait for a row, and claims must not keep leases from being renewed. */
+  async #transaction<T>(
+    options: StatementOptions,
+    subject: string | undefined,
+    plan: (of: RunStatements) => readonly [SqlStatement, SqlDecide<T>],
+  ): Promise<T> {
+    const [first, decide] = plan(await this.statements(options));
+    return await this.#guarded(subject, () =>
+      this.#options.executor.transaction(first, decide, { timeoutMs: options.timeoutMs, urgent: false }),
+    );
+  }
+
+  async #guarded<T>(subject: string | undefined, send: () => Promise<T>): Promise<T> {
+    try {
+      return await send();
+    } catch (error) {
+      if (!(error instanceof SqlExecutionError)) throw error; // What a decision threw.
+      const { tables } = this.#options;
+      const failure = storageErrorOf(error, {
+        ...this.#options,
+        tableName: tables.run.join('.'),
+        migration: runMigrationFor(tables),
+        subject,
+      });
+      if (failure instanceof SchemaMismatchError) this.#schema.forget();
+      throw failure;
+    }
+  }
+
+  #wrote(result: SqlResult, subject: string): boolean {
+    const rows = this.#options.dialect.writtenRows(result);
+    if (rows === 0 || rows === 1) return rows === 1;
+    throw new LockStorageError(
+      `The driver did not say whether the statement on ${subject} wrote its row, but ${String(rows)}.`,
+    );
+  }
+
+  #insertedId({ rows: [row], insertId }: SqlResult): number {
+    return idOf(row?.['id'] ?? insertId);
+  }
+
+  /**
+   * What was there already may be of another key: to take that for the run would leave it undone for ever. A plain read
+   * may be answered by a replica, to which the row is new.
+   */
+  async #refuseOtherKey(key: RunKey, options: StatementOptions): Promise<void> {
+    const isThere = await this.change(key, (found) => ({ value: found !== undefined }), options);
+    if (!isThere) throw this.#otherKey(subjectOf(key));
+  }
+
+  #refuseDuplicate(error: unknown, subject: string): never {
+    throw error instanceof DuplicateRecord ? this.#otherKey(subject) : error;
+  }
+
+  #otherKey(subject: string): SchemaMismatchError {
+    return new SchemaMismatchError(
+      `Another row of table '${this.#options.tables.run.join('.')}' is in the way of ${subject}. Is there a further unique index? Drop it.`,
+      { outcome: 'nothing-ran' },
+    );
+  }
+}
+
+function changeOf<T>(
+  { rows: [row] }: SqlResult,
+  { value, write, events = [] }: Decision<T>,
+  of: RunStatements,
+): SqlDecision<T> {
+  if (row === undefined) return { value, statements: [] };
+  const id = idOf(row['id']);
+  const written = write === undefined ? [] : [of.write(id, write)];
+  return { value, statements: [...written, ...events.map((event) => of.insertEvent(id, event))] };
+}
+
+function subjectOf({ job, scope, periodKey }: RunKey): string {
+  return `the run of job '${job}'${scope === '' ? '' : ` (scope '${scope}')`} for '${periodKey}'`;
+}

@@ -1,0 +1,213 @@
+import {
+  LockStorageError,
+  SchemaMismatchError,
+  type ExtensionRequest,
+  type Grant,
+  type LockRecord,
+  type LockRequest,
+  type StatementOptions,
+  type StorageAccessor,
+} from '../../../core';
+import { lockSchema, type LockSchema } from '../schema/lock-schema';
+import type { LockStatements } from './lock-statements';
+import type { LockTable } from '../schema/lock-table';
+import type { InspectedTable } from '../schema/lock-table-shape';
+import { migrationFor } from '../schema/migration-for';
+import type { SchemaFinding } from '../schema/schema-finding';
+import type { ExecuteOptions, SqlResult, SqlStatement } from '../connections/sql-executor';
+import type { SqlTablesOptions } from '../schema/sql-tables-options';
+import { DuplicateRecord, storageErrorOf } from '../connections/storage-error';
+
+type FindOptions = Parameters<StorageAccessor['find']>[1];
+type Write = 'takeOver' | 'insert' | 'extend' | 'unlock';
+
+export interface SqlStorageOptions extends SqlTablesOptions {
+  readonly table: LockTable;
+}
+
+/** Microseconds since 1970 have had sixteen digits since 2001. */
+const LEAST_TOKEN = 1e15;
+
+/** The lock's statements on a table in SQL. */
+export class SqlStorageAccessor implements StorageAccessor {
+  readonly keepsTimeLimits = true;
+  readonly #options: SqlStorageOptions;
+  readonly #schema: LockSchema;
+  #found: InspectedTable | undefined;
+
+  constructor(options: SqlStorageOptions) {
+    this.#options = options;
+    this.#schema = lockSchema({
+      ...options,
+      execute: (statement, executeOptions) => this.#execute(statement, executeOptions, undefined),
+      found: (table) => (this.#found = table),
+    });
+  }
+
+  /** The table as it was found last. */
+  get found(): InspectedTable | undefined {
+    return this.#found;
+  }
+
+  get clockStepMs(): number | undefined {
+    return this.#schema.known?.shape.clockStepMs;
+  }
+
+  async insertRecord(request: LockRequest, options: StatementOptions): Promise<Grant | undefined> {
+    try {
+      const grant = await this.#acquire('insert', request, options);
+      if (typeof grant === 'object') return grant;
+      await this.#refuseOtherName(request.name, options);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof DuplicateRecord)) throw error;
+      await this.#refuseOtherKey(request.name, options);
+      return undefined;
+    }
+  }
+
+  updateRecord(
+    request: LockRequest,
+    options: StatementOptions,
+  ): Promise<Grant | 'held' | 'missing' | undefined> {
+    return this.#acquire('takeOver', request, options);
+  }
+
+  async extend(request: ExtensionRequest, options: StatementOptions): Promise<boolean> {
+    return this.#wrote((await this.#write('extend', request, options)).result, request);
+  }
+
+  async unlock(request: LockRequest, options: StatementOptions): Promise<boolean> {
+    return this.#wrote((await this.#write('unlock', request, options)).result, request);
+  }
+
+  async find(name: string, { timeoutMs, purpose }: FindOptions): Promise<LockRecord | undefined> {
+    const options = { timeoutMs, urgent: purpose === 'resolve' };
+    const statements = this.#schema.known ?? (await this.#schema.statements(options));
+    const { rows } = await this.#execute(statements.bind(purpose, { name }), options, name);
+    const row = rows[0];
+    if (row === undefined) return undefined;
+    this.#checkName(String(row['name']), name);
+    return {
+      lockedBy: String(row['locked_by']),
+      held: Number(row['held']) === 1,
+      lockUntil: new Date(Number(row['lock_until_us']) / 1000),
+      fencingToken: statements.shape.hasToken ? tokenOf(row['fencing_token'], name) : undefined,
+    };
+  }
+
+  /**
+   * Looks at the table, and warns of what works within a limit.
+   *
+   * @throws SchemaMismatchError that says what is wrong, and what to do
+   * @throws LockStorageError when the database cannot be asked
+   */
+  async check({ timeoutMs }: StatementOptions): Promise<void> {
+    await this.#schema.statements({ timeoutMs, urgent: false });
+  }
+
+  /** @throws LockStorageError when the database cannot be asked */
+  async verifySchema({ timeoutMs }: StatementOptions): Promise<readonly SchemaFinding[]> {
+    return await this.#schema.verify({ timeoutMs, urgent: false });
+  }
+
+  async #acquire(
+    key: 'takeOver' | 'insert',
+    request: LockRequest,
+    options: StatementOptions,
+  ): Promise<Grant | 'held' | 'missing' | undefined> {
+    const { result, statements } = await this.#write(key, request, options);
+    if (!this.#wrote(result, request)) return this.#options.dialect.refusalOf(result);
+    if (!statements.shape.hasToken) return { fencingToken: undefined };
+    const token = tokenOf(this.#options.dialect.tokenOf(result), request.name);
+    const isReturned = token >= LEAST_TOKEN && (key === 'takeOver' || statements.shape.insertReturnsToken);
+    return { fencingToken: isReturned ? token : await this.#readToken(request, options) };
+  }
+
+  /**
+   * The row just written holds the token. In the answer to an INSERT, MySQL replaces it by 0 if there is a trigger, and
+   * by the number of an AUTO_INCREMENT column, which the server may hide.
+   */
+  async #readToken({ name, owner }: LockRequest, { timeoutMs }: StatementOptions): Promise<number> {
+    const record = await this.find(name, { timeoutMs, purpose: 'resolve' });
+    if (record?.lockedBy === owner && record.fencingToken !== undefined) return record.fencingToken;
+    throw new LockStorageError(`The token of lock '${name}' is not known: its row was changed by another.`);
+  }
+
+  #wrote(result: SqlResult, { name }: LockRequest): boolean {
+    const rows = this.#options.dialect.writtenRows(result);
+    if (rows === 0 || rows === 1) return rows === 1;
+    throw new LockStorageError(
+      `The driver did not say whether the statement on lock '${name}' wrote its row, but ${String(rows)}.`,
+    );
+  }
+
+  /** To a column that folds names, the row that was in the way may be another lock's. */
+  async #refuseOtherName(name: string, { timeoutMs }: StatementOptions): Promise<void> {
+    if (this.#schema.known?.shape.comparesBytes === false)
+      await this.find(name, { timeoutMs, purpose: 'look' });
+  }
+
+  /**
+   * What was there already may be of another key than the name: to take that for a lock that is held would stop the job
+   * for ever. A plain read may be answered by a replica, to which the row is new.
+   */
+  async #refuseOtherKey(name: string, { timeoutMs }: StatementOptions): Promise<void> {
+    if ((await this.find(name, { timeoutMs, purpose: 'resolve' })) !== undefined) return;
+    throw new SchemaMismatchError(
+      `Lock '${name}' has no row in table '${this.#options.table.path.join('.')}', and none can be inserted: the row of another lock is in its way. Is there a further unique index? Drop it.`,
+      { outcome: 'nothing-ran' },
+    );
+  }
+
+  #checkName(found: string, name: string): void {
+    if (found === name) return;
+    throw new SchemaMismatchError(
+      `Lock '${name}' meets the row of lock '${found}', which the name column of table '${this.#options.table.path.join('.')}' does not tell from it. Rename one of the two, or give the column the type that the README shows.`,
+      { outcome: 'nothing-ran' },
+    );
+  }
+
+  async #write(
+    key: Write,
+    { name, owner, nextOwner = '', lockAtMostForMs, lockAtLeastForMs }: LockRequest & { nextOwner?: string },
+    { timeoutMs }: StatementOptions,
+  ): Promise<{ result: SqlResult; statements: LockStatements }> {
+    const options = { timeoutMs, urgent: key === 'extend' || key === 'unlock' };
+    const statements = this.#schema.known ?? (await this.#schema.statements(options));
+    const [atMost, atLeast] = [microseconds(lockAtMostForMs), microseconds(lockAtLeastForMs)];
+    const statement = statements.bind(key, { name, owner, nextOwner, atMost, atLeast });
+    return { result: await this.#execute(statement, options, name), statements };
+  }
+
+  async #execute(
+    statement: SqlStatement,
+    options: ExecuteOptions,
+    lockName: string | undefined,
+  ): Promise<SqlResult> {
+    try {
+      return await this.#options.executor.execute(statement, options);
+    } catch (error) {
+      const failure = storageErrorOf(error, {
+        ...this.#options,
+        tableName: this.#options.table.path.join('.'),
+        migration: migrationFor(this.#options.table),
+        subject: lockName && `lock '${lockName}'`,
+      });
+      if (failure instanceof SchemaMismatchError) this.#schema.forget();
+      throw failure;
+    }
+  }
+}
+
+/** Durations travel as whole microseconds. */
+function microseconds(milliseconds: number): number {
+  return Math.round(milliseconds * 1000);
+}
+
+/** Drivers hand a token over as number, string or bigint. */
+function tokenOf(value: unknown, name: string): number {
+  const token = value === null || value === '' ? NaN : Number(value);
+  if (Number.isSafeInteger(token)) return token;
+  throw new LockStorageError(`The fencing token of lock '${name}' is not a safe integer: ${String(value)}.`);
+}

@@ -1,0 +1,50 @@
+import { checkNameLength, DEFAULT_NAME_LENGTH } from '../../../core/lock-name';
+import { checkIdentifier, identifierPath, refuseIdentifier } from './identifier';
+
+export interface LockColumns {
+  readonly name: string;
+  readonly lockUntil: string;
+  readonly lockedAt: string;
+  readonly lockedBy: string;
+  readonly fencingToken: string;
+}
+
+export interface LockTableOptions {
+  /** Default `shedlock`. May carry its schema before a dot. */
+  readonly lockTable?: string | undefined;
+  /** The schema (on MySQL the database) that the table is in. Default: that of the connection. */
+  readonly schema?: string | undefined;
+  /** Column names that differ from ShedLock's. */
+  readonly columns?: Partial<LockColumns> | undefined;
+  /** The width of the name column, in characters. Default 64, at most 255. */
+  readonly nameLength?: number | undefined;
+}
+
+/** A checked table: every part is a plain identifier, still unquoted. */
+export interface LockTable {
+  /** One part, or schema and table. */
+  readonly path: readonly string[];
+  readonly columns: LockColumns;
+  readonly nameLength: number;
+}
+
+export const DEFAULT_LOCK_TABLE = 'shedlock';
+
+const SHEDLOCK_COLUMNS: LockColumns = {
+  name: 'name',
+  lockUntil: 'lock_until',
+  lockedAt: 'locked_at',
+  lockedBy: 'locked_by',
+  fencingToken: 'fencing_token',
+};
+
+/** @throws InvalidLockConfigurationError naming the identifier that cannot be one */
+export function lockTableOf(options: LockTableOptions = {}): LockTable {
+  const { lockTable = DEFAULT_LOCK_TABLE, schema, columns, nameLength = DEFAULT_NAME_LENGTH } = options;
+  const path = identifierPath('lockTable', lockTable, schema);
+  const named = { ...SHEDLOCK_COLUMNS, ...columns };
+  for (const [key, column] of Object.entries(named)) checkIdentifier(`columns.${key}`, column);
+  if (new Set(Object.values(named)).size < Object.keys(named).length)
+    refuseIdentifier('columns', Object.values(named).join(', '), 'each must be another');
+  return { path, columns: named, nameLength: checkNameLength(nameLength) };
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { currentLock, LockAssert, LockExtender, LockNotHeldError } from 'cronlatch';
+import { LockContext, runInContext } from '#cronlatch/core/execution/lock-context';
+import { executorBench, signal } from '../../support/executor-bench';
+import { JOB, lockBench } from '../../support/lock-bench';
+
+void test('outside a lease nothing is held', async () => {
+  assert.equal(currentLock(), undefined);
+  assert.throws(() => LockAssert.assertLocked(), LockNotHeldError);
+  assert.throws(() => LockAssert.assertLocked('job'), /Lock 'job' is not held here/);
+  await assert.rejects(LockExtender.extendActiveLock('10m'), LockNotHeldError);
+});
+
+void test('inside a lease its lock is the current one, across awaits', async () => {
+  const { executor } = executorBench();
+  await executor.executeWithLock(async (lock) => {
+    await Promise.resolve();
+    assert.equal(currentLock(), lock);
+    LockAssert.assertLocked();
+    LockAssert.assertLocked('job');
+    assert.throws(() => LockAssert.assertLocked('other'), LockNotHeldError);
+  }, JOB);
+});
+
+void test('inside two leases both are held, and the inner one is current', async () => {
+  const { executor } = executorBench();
+  const inner = { ...JOB, name: 'inner' };
+  await executor.executeWithLock(async () => {
+    await executor.executeWithLock(() => {
+      assert.equal(currentLock()?.name, 'inner');
+      LockAssert.assertLocked('inner');
+      LockAssert.assertLocked('job');
+    }, inner);
+    assert.equal(currentLock()?.name, 'job');
+    assert.throws(() => LockAssert.assertLocked('inner'), LockNotHeldError);
+  }, JOB);
+});
+
+void test('F-86 work that the job left behind does not hold the lock any more', async () => {
+  const { executor } = executorBench();
+  const { promise, resolve } = signal();
+  let leaked: Promise<unknown> = Promise.resolve();
+  await executor.executeWithLock(() => {
+    leaked = promise.then(() => {
+      assert.equal(currentLock(), undefined);
+      LockAssert.assertLocked('job');
+    });
+  }, JOB);
+  resolve();
+  await assert.rejects(leaked, LockNotHeldError);
+});
+
+void test('after the deadline the lock is not held, although the handler still runs', async () => {
+  const { executor, clock } = executorBench();
+  await executor.executeWithLock(() => {
+    clock.stall('11m');
+    assert.throws(() => LockAssert.assertLocked(), LockNotHeldError);
+  }, JOB);
+});
+
+void test('the current lock is extended from wherever the job has got to', async () => {
+  const { executor, clock } = executorBench();
+  await executor.executeWithLock(async (lock) => {
+    clock.advance('9m');
+    assert.equal(await LockExtender.extendActiveLock('10m'), true);
+    clock.advance('9m');
+    assert.equal(lock.signal.aborted, false);
+    clock.advance('1m');
+    assert.equal(lock.signal.aborted, true);
+  }, JOB);
+});
+
+void test('a run that begins in what another left behind does not drag that one along', async () => {
+  const { provider, granted } = lockBench();
+  const [first, second] = [await granted(), await granted({ ...JOB, name: 'second' })];
+  const over = new LockContext(first, first, provider);
+  await runInContext(over, async () => {
+    assert.equal(new LockContext(second, second, provider).outer, over);
+    await over.end();
+    // A job that calls itself from a timer would grow a chain of all its runs.
+    assert.equal(new LockContext(second, second, provider).outer, undefined);
+  });
+});

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  InvalidLockUseError,
+  LockingTaskExecutor,
+  LockStorageError,
+  type CronlatchEvents,
+  type Lock,
+  type LockedTask,
+  type LockObserver,
+} from 'cronlatch';
+import { executorBench, signal } from '../../support/executor-bench';
+import { refusedConnection } from '../../support/faulty-accessor';
+import { JOB, turn } from '../../support/lock-bench';
+
+void test('a task runs while its lock is held, and its value is handed over', async () => {
+  const { executor, other, names } = executorBench();
+  const result = await executor.executeWithLock(async () => await other.lock(JOB), JOB);
+  assert.deepEqual(result, { executed: true, value: undefined });
+  assert.ok(await other.lock(JOB));
+  assert.deepEqual(names(), ['lock:acquired', 'run:started', 'run:completed', 'lock:released']);
+});
+
+void test('a task whose lock another instance holds is skipped, and the event tells who holds it', async () => {
+  const { executor, other, events } = executorBench();
+  await executor.executeWithLock(() => {}, JOB);
+  await other.lock(JOB);
+  const skips: CronlatchEvents['lock:skipped'][] = [];
+  events.on('lock:skipped', (event) => void skips.push(event));
+  assert.deepEqual(await executor.executeWithLock(() => assert.fail('ran'), JOB), {
+    executed: false,
+    reason: 'locked',
+  });
+  assert.deepEqual(
+    skips.map(({ reason, heldUntil }) => [reason, heldUntil?.toISOString()]),
+    [['locked', '2026-11-20T03:10:00.000Z']],
+  );
+  assert.match(skips[0]?.heldBy ?? '', new RegExp(`/${process.pid}/`));
+});
+
+void test('a lock provider that does not answer within a minute is warned of, and its late answer still counts', async () => {
+  const { clock, events, provider, told } = executorBench();
+  const answer = signal<Lock | undefined>();
+  const foreign = { lock: () => answer.promise };
+  const executor = new LockingTaskExecutor(foreign, { clock, events });
+  const running = executor.executeWithLock(() => 'ran', JOB);
+  clock.advance('59s');
+  assert.equal(told.length, 0);
+  clock.advance('1s');
+  assert.match(
+    told.map(([name, event]) => `${name}: ${'message' in event && event.message}`).join('; '),
+    /^guard:warning: The lock provider has not answered for lock 'job' .* 'running-here'/,
+  );
+  assert.deepEqual(await executor.executeWithLock(() => assert.fail('ran'), JOB), {
+    executed: false,
+    reason: 'running-here',
+  });
+  answer.resolve(await provider.lock(JOB));
+  assert.deepEqual(await running, { executed: true, value: 'ran' });
+  assert.equal(clock.pendingTimers, 0);
+});
+
+void test('P7 when it is not known that the lock was obtained, the task does not run and the caller gets an error', async () => {
+  const { executor, accessor, names } = executorBench();
+  accessor.fail('updateRecord', refusedConnection);
+  await assert.rejects(
+    executor.executeWithLock(() => assert.fail('ran'), JOB),
+    LockStorageError,
+  );
+  assert.deepEqual(names(), ['lock:failed']);
+});
+
+for (const thrown of [new Error('mine'), 'a string', null, undefined, 0]) {
+  void test(`P9 F-09 what the task throws (${String(thrown)}) is rethrown as it is, after the release`, async () => {
+    const { executor, other, names } = executorBench();
+    const outcome = await executor
+      .executeWithLock(() => Promise.reject(thrown as Error), JOB)
+      .then(
+        () => assert.fail('resolved'),
+        (error: unknown) => ({ error }),
+      );
+    assert.equal(outcome.error, thrown);
+    assert.ok(await other.lock(JOB));
+    assert.deepEqual(names(), ['lock:acquired', 'run:started', 'run:failed', 'lock:released']);
+  });
+}
+
+void test('P9 F-09 a release that fails replaces neither the value nor the error', async () => {
+  const { executor, accessor, drive, names } = executorBench();
+  const never = Array.from({ length: 5000 }, () => refusedConnection);
+  accessor.fail('unlock', ...never);
+  assert.deepEqual(
+    await drive(
+      executor.executeWithLock(() => 42, JOB),
+      100,
+    ),
+    { executed: true, value: 42 },
+  );
+  assert.ok(names().includes('run:completed') && !names().includes('lock:released'));
+});
+
+void test('P9 a release that takes long goes on behind the caller, who waits ten seconds at most', async () => {
+  const { executor, accessor, clock, drive, told } = executorBench();
+  accessor.fail('unlock', ...Array.from({ length: 5000 }, () => refusedConnection));
+  const startedAtMs = clock.monotonicMs();
+  await drive(
+    executor.executeWithLock(() => 42, JOB),
+    100,
+  );
+  assert.ok(clock.monotonicMs() - startedAtMs <= 10_100);
+  assert.deepEqual(await executor.executeWithLock(() => 43, JOB), {
+    executed: false,
+    reason: 'running-here',
+  });
+  for (let minute = 0; minute < 120; minute += 1) {
+    clock.advance('5s');
+    await turn();
+  }
+  assert.ok(told.some(([name]) => name === 'lock:releaseFailed'));
+  assert.deepEqual(executor.runs.active, []);
+});
+
+void test('F-89 a second tick in the same process is refused without a statement', async () => {
+  const { executor, accessor, names } = executorBench();
+  const { promise, resolve } = signal();
+  const first = executor.executeWithLock(() => promise, JOB);
+  await turn();
+  accessor.calls.length = 0;
+  assert.deepEqual(await executor.executeWithLock(() => assert.fail('ran'), JOB), {
+    executed: false,
+    reason: 'running-here',
+  });
+  assert.deepEqual(accessor.calls, []);
+  resolve();
+  assert.equal((await first).executed, true);
+  assert.deepEqual(names(), [
+    'lock:acquired',
+    'run:started',
+    'lock:skipped',
+    'run:completed',
+    'lock:released',
+  ]);
+});
+
+void test('F-10 a handler that ignores its aborted signal is not started again here, and is reported once a lease', async () => {
+  const { executor, clock, names } = executorBench();
+  const { promise, resolve } = signal();
+  const stuck = executor.executeWithLock(() => promise, JOB);
+  await turn();
+  clock.advance('10m');
+  for (let tick = 1; tick <= 3; tick += 1)
+    assert.equal((await executor.executeWithLock(() => assert.fail('ran'), JOB)).executed, false);
+  assert.equal(names().filter((name) => name === 'run:stuck').length, 1);
+  assert.ok(names().includes('lock:lost'));
+  resolve();
+  await stuck;
+  assert.equal((await executor.executeWithLock(() => 'again', JOB)).executed, true);
+});
+
+const UNAWAITABLE: [string, LockedTask<unknown>][] = [
+  [
+    'a generator',
+    function* () {
+      yield 1;
+    },
+  ],
+  [
+    'an async iterator',
+    async function* () {
+      yield await Promise.resolve(1);
+    },
+  ],
+  ['an Observable', () => ({ subscribe: () => {} })],
+  ['an Observable', () => Promise.resolve({ subscribe: () => {} })],
+];
+
+for (const [what, task] of UNAWAITABLE) {
+  void test(`F-12 a handler that returns ${what} is refused: its work would run after the release`, async () => {
+    const { executor, names } = executorBench();
+    await assert.rejects(
+      executor.executeWithLock(task, JOB),
+      (error) => error instanceof InvalidLockUseError && error.message.includes(what),
+    );
+    assert.ok(names().includes('run:failed') && names().includes('lock:released'));
+  });
+}
+
+void test('F-12 any other value is a value: a thenable is awaited, an array or a map is not', async () => {
+  const { executor } = executorBench();
+  const thenable = { then: (yes: (value: number) => void) => yes(7) } as PromiseLike<number>;
+  assert.deepEqual(await executor.executeWithLock(() => thenable, JOB), { executed: true, value: 7 });
+  assert.deepEqual(await executor.executeWithLock(() => [1], JOB), { executed: true, value: [1] });
+  const map = new Map([[1, 2]]);
+  assert.deepEqual(await executor.executeWithLock(() => map, JOB), { executed: true, value: map });
+});
+
+void test('a handler may take out of its lock what it needs', async () => {
+  const { executor, other } = executorBench();
+  const outcome = await executor.executeWithLock(
+    // eslint-disable-next-line @typescript-eslint/unbound-method -- JavaScript has no such rule
+    async ({ name, fencingToken, signal: { aborted }, remainingMs, extend, unlock }) => {
+      assert.deepEqual([name, typeof fencingToken, aborted], ['job', 'number', false]);
+      assert.ok((await extend('20m')) && remainingMs() > 600_000);
+      return [await unlock(), (await other.lock(JOB)) !== undefined];
+    },
+    JOB,
+  );
+  assert.deepEqual(outcome, { executed: true, value: [true, true] });
+});
+
+void test('a provider may hand on a copy of its observer: the copy, too, hears of everything', async () => {
+  const { provider, clock, events, told } = executorBench();
+  let copy: LockObserver = {};
+  const handingOn = {
+    lock: (configuration: typeof JOB, observer?: LockObserver) =>
+      provider.lock(configuration, (copy = { ...observer })),
+  };
+  const executor = new LockingTaskExecutor(handingOn, { clock, events });
+  await executor.executeWithLock(async (lock) => {
+    assert.equal(await lock.extend('20m'), true);
+    assert.equal(copy.letLapse?.aborted, false);
+    for (const run of executor.runs.active) run.abandon();
+    assert.equal(copy.letLapse?.aborted, true);
+  }, JOB);
+  assert.ok(told.some(([name]) => name === 'lock:extended'));
+});

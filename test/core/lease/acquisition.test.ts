@@ -1,0 +1,371 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LockStorageError, type LockObserver, type LockRecord } from 'cronlatch';
+import {
+  contended,
+  delayedBy,
+  refusedConnection,
+  replyLost,
+  sendingLost,
+  sentLate,
+  strangeError,
+} from '../../support/faulty-accessor';
+import { JOB, lockBench, turn } from '../../support/lock-bench';
+
+void test('the first time the row is inserted, ever after it is updated', async () => {
+  const { accessor, granted } = lockBench();
+  await (await granted()).unlock();
+  await (await granted()).unlock();
+  assert.deepEqual(accessor.calls, ['updateRecord', 'insertRecord', 'unlock', 'updateRecord', 'unlock']);
+});
+
+void test('a refused tick is one statement, and one look a minute', async () => {
+  const { accessor, provider, clock, granted } = lockBench();
+  await granted();
+  const holders: unknown[] = [];
+  const observer: LockObserver = { refused: (holder) => holders.push(holder) };
+  accessor.calls.length = 0;
+  for (let tick = 0; tick < 5; tick += 1) {
+    assert.equal(await provider.lock(JOB, observer), undefined);
+    clock.advance('20s');
+  }
+  assert.deepEqual(accessor.calls, [
+    'updateRecord',
+    'find',
+    'updateRecord',
+    'updateRecord',
+    'updateRecord',
+    'find',
+    'updateRecord',
+  ]);
+  assert.equal(holders.length, 2);
+});
+
+void test('the look tells who holds the lock, and until when', async () => {
+  const { provider, granted } = lockBench();
+  await granted();
+  const holders: { heldBy: string; heldUntil: Date }[] = [];
+  await provider.lock(JOB, { refused: (holder) => holders.push(holder) });
+  assert.match(holders[0]?.heldBy ?? '', new RegExp(`/${process.pid}/[0-9a-f-]{36}$`));
+  assert.equal(holders[0]?.heldUntil.toISOString(), '2026-11-20T03:10:00.000Z');
+});
+
+void test('a loser of the first insert is refused', async () => {
+  const { accessor, provider, other } = lockBench();
+  accessor.fail(
+    'insertRecord',
+    delayedBy(async () => void (await other.lock(JOB))),
+  );
+  assert.equal(await provider.lock(JOB), undefined);
+});
+
+for (const method of ['updateRecord', 'insertRecord'] as const) {
+  void test(`${method}: a grant whose reply was lost is found again, with its token and the deadline of its sending`, async () => {
+    const { accessor, provider, clock, store } = lockBench();
+    if (method === 'updateRecord') await (await provider.lock(JOB))?.unlock();
+    accessor.fail(method, replyLost);
+    accessor.fail(
+      'find',
+      delayedBy(() => clock.advance('1s')),
+    );
+    const lock = await provider.lock(JOB);
+    assert.equal(lock?.fencingToken, (await store.find(JOB.name))?.fencingToken);
+    assert.equal(lock?.remainingMs(), 599_000);
+  });
+
+  void test(`${method}: a statement that was lost on its way is sent again, under the same owner`, async () => {
+    const { accessor, provider, store, drive } = lockBench();
+    if (method === 'updateRecord') await (await provider.lock(JOB))?.unlock();
+    accessor.fail(method, sendingLost);
+    const lock = await drive(provider.lock(JOB));
+    assert.equal(lock?.fencingToken, (await store.find(JOB.name))?.fencingToken);
+  });
+
+  void test(`${method}: a statement that takes effect only after it was sent again is ours, from its own sending on`, async () => {
+    const { accessor, provider, clock, drive } = lockBench();
+    if (method === 'updateRecord') await (await provider.lock(JOB))?.unlock();
+    let late: () => Promise<unknown> = () => assert.fail('not sent');
+    accessor.fail(method, (run) => {
+      late = run;
+      return sendingLost(run);
+    });
+    accessor.fail(
+      'find',
+      delayedBy(() => clock.advance('1s')),
+    );
+    const arrives = delayedBy(async () => void (await late()));
+    if (method === 'updateRecord') accessor.fail('updateRecord', arrives);
+    else accessor.fail('insertRecord', arrives);
+    const lock = await drive(provider.lock(JOB));
+    assert.ok(lock !== undefined && lock.remainingMs() <= 599_000);
+  });
+
+  void test(`${method}: a statement that is lost every time is an error, and is released in case one arrives later`, async () => {
+    const { accessor, provider, clock, drive } = lockBench();
+    if (method === 'updateRecord') await (await provider.lock(JOB))?.unlock();
+    accessor.fail(method, sendingLost, sendingLost, sendingLost);
+    await assert.rejects(drive(provider.lock(JOB)), { message: 'sending lost' });
+    accessor.calls.length = 0;
+    clock.advance('5s');
+    assert.deepEqual(accessor.calls, ['unlock']);
+  });
+}
+
+void test('a statement that takes effect only after the release of the one that was sent again is released, too', async () => {
+  const { accessor, provider, other, clock, drive } = lockBench();
+  await (await provider.lock(JOB))?.unlock();
+  let late: () => Promise<unknown> = () => assert.fail('not sent');
+  accessor.fail('updateRecord', (run) => {
+    late = run;
+    return sendingLost(run);
+  });
+  const lock = await drive(provider.lock(JOB));
+  await lock?.unlock();
+  await late();
+  assert.equal(await other.lock(JOB), undefined, 'granted to nobody');
+  clock.advance('5s');
+  await turn();
+  assert.ok(await other.lock(JOB));
+});
+
+void test('F-41 a statement that takes effect only after its late release is found by the next look, and released', async () => {
+  const { accessor, provider, other, clock, drive } = lockBench();
+  await (await provider.lock(JOB))?.unlock();
+  const late = [1, 2, 3].map(() => sentLate(accessor, 'updateRecord'));
+  await assert.rejects(drive(provider.lock(JOB)));
+  clock.advance('5s');
+  await turn();
+  assert.equal(typeof (await late[2]?.arrive()), 'object');
+  assert.equal(await other.lock(JOB), undefined, 'granted to nobody');
+  const warnings: string[] = [];
+  const lock = await provider.lock(JOB, { warning: (message) => warnings.push(message) });
+  assert.ok(lock);
+  assert.match(warnings[0] ?? '', /^A delayed statement of this process took lock 'job' after /);
+  assert.equal(await lock.unlock(), true);
+});
+
+void test('a look that fails makes the tick an error: it is not known whether the lock is there', async () => {
+  const { accessor, provider, drive, granted } = lockBench();
+  await granted();
+  accessor.fail('find', refusedConnection);
+  await assert.rejects(drive(provider.lock(JOB)), { outcome: 'nothing-ran' });
+});
+
+void test('when the store answers so slowly that no time is left for the insert, nothing more is sent', async () => {
+  const { accessor, provider, clock } = lockBench();
+  accessor.fail('updateRecord', async (run) => {
+    const answer = await run();
+    clock.stall('6s');
+    return answer;
+  });
+  await assert.rejects(provider.lock(JOB), {
+    message: "No time was left to ask for lock 'job'.",
+    outcome: 'nothing-ran',
+  });
+  assert.deepEqual(accessor.calls, ['updateRecord']);
+});
+
+void test('a lost reply behind which somebody else holds the lock is a refusal', async () => {
+  const { accessor, provider, other } = lockBench();
+  await (await provider.lock(JOB))?.unlock();
+  accessor.fail('updateRecord', async () => {
+    await other.lock(JOB);
+    return await sendingLost(() => Promise.resolve());
+  });
+  assert.equal(await provider.lock(JOB), undefined);
+});
+
+void test('what cannot be settled within two statement limits is an error', async () => {
+  const { accessor, provider, clock, drive } = lockBench();
+  accessor.fail('updateRecord', replyLost);
+  accessor.fail('find', ...Array.from({ length: 50 }, () => refusedConnection));
+  const startedAtMs = clock.monotonicMs();
+  await assert.rejects(drive(provider.lock(JOB)), LockStorageError);
+  assert.ok(clock.monotonicMs() - startedAtMs <= 10_000);
+});
+
+void test('contention is tried three times, then one read decides', async () => {
+  const { accessor, provider, other, drive } = lockBench();
+  await other.lock(JOB);
+  accessor.fail('updateRecord', contended, contended, contended);
+  assert.equal(await drive(provider.lock(JOB)), undefined);
+  assert.deepEqual(accessor.calls, ['updateRecord', 'updateRecord', 'updateRecord', 'find']);
+});
+
+void test('contention on a lock that nobody holds is an error in the end, never a skip', async () => {
+  const { accessor, provider, drive } = lockBench();
+  accessor.fail('updateRecord', contended, contended, contended);
+  await assert.rejects(drive(provider.lock(JOB)), { code: 'CRONLATCH_STORAGE', outcome: 'contention' });
+});
+
+void test('contention that passes is not noticed', async () => {
+  const { accessor, provider, drive } = lockBench();
+  accessor.fail('updateRecord', contended);
+  accessor.fail('insertRecord', contended);
+  assert.ok(await drive(provider.lock(JOB)));
+});
+
+void test('a store that cannot be reached is an error at once', async () => {
+  const { accessor, provider } = lockBench();
+  accessor.fail('updateRecord', refusedConnection);
+  await assert.rejects(provider.lock(JOB), { outcome: 'nothing-ran' });
+  assert.deepEqual(accessor.calls, ['updateRecord']);
+});
+
+void test('an error that says nothing counts as an unknown outcome', async () => {
+  const { accessor, provider, drive } = lockBench();
+  accessor.fail('updateRecord', strangeError, strangeError, strangeError);
+  await assert.rejects(
+    drive(provider.lock(JOB)),
+    (error) => error instanceof LockStorageError && error.cause instanceof TypeError,
+  );
+  assert.deepEqual(accessor.calls, ['updateRecord', 'find', 'updateRecord', 'find', 'updateRecord', 'find']);
+});
+
+void test('a grant that arrives with less than a quarter of the lease left is given back, and is an error', async () => {
+  const { accessor, provider, other, clock } = lockBench();
+  accessor.fail(
+    'insertRecord',
+    delayedBy(() => clock.stall('8m')),
+  );
+  await assert.rejects(provider.lock(JOB), /granted so late/);
+  assert.ok(await other.lock(JOB));
+});
+
+void test('with a keep-alive a late grant is kept while any of it is left', async () => {
+  const { accessor, provider, clock } = lockBench();
+  accessor.fail(
+    'insertRecord',
+    delayedBy(() => clock.stall('8m')),
+  );
+  assert.ok(await provider.lock({ ...JOB, keepAlive: true }));
+});
+
+void test('a grant that arrives after its end is an error, keep-alive or not', async () => {
+  const { accessor, provider, clock } = lockBench();
+  accessor.fail(
+    'insertRecord',
+    delayedBy(() => clock.stall('11m')),
+  );
+  await assert.rejects(provider.lock({ ...JOB, keepAlive: true }), /granted so late/);
+});
+
+void test('F-96 a provider that closes frees a lock that was granted to nobody, and sends nothing later on', async () => {
+  const { accessor, provider, other, clock, drive } = lockBench();
+  accessor.fail('insertRecord', replyLost);
+  accessor.fail('find', ...Array.from({ length: 100 }, () => sendingLost));
+  await assert.rejects(drive(provider.lock(JOB)));
+  assert.equal(await other.lock(JOB), undefined, 'granted to nobody');
+  await drive(provider.close());
+  assert.ok(await other.lock(JOB));
+  accessor.calls.length = 0;
+  clock.advance('1m');
+  assert.deepEqual(accessor.calls, []);
+});
+
+void test('a provider that closes waits until the store has given up what may still be granted', async () => {
+  const { accessor, provider, other, clock, drive } = lockBench();
+  const late = [1, 2, 3].map(() => sentLate(accessor, 'insertRecord'));
+  await assert.rejects(drive(provider.lock(JOB)));
+  const closing = provider.close();
+  await turn();
+  clock.advance('3s');
+  assert.ok(await late[2]?.arrive());
+  assert.equal(await other.lock(JOB), undefined, 'granted to nobody');
+  await drive(closing);
+  assert.ok(await other.lock(JOB));
+});
+
+void test('a provider that closes waits for a release that is under way', async () => {
+  const { accessor, provider, clock, drive } = lockBench();
+  accessor.fail('insertRecord', sendingLost, sendingLost, sendingLost);
+  await assert.rejects(drive(provider.lock(JOB)));
+  let isReleased = false;
+  accessor.fail('unlock', async (run) => {
+    await turn();
+    isReleased = true;
+    return await run();
+  });
+  clock.advance('5s');
+  await provider.close();
+  assert.equal(isReleased, true);
+});
+
+void test('a provider that closes does not wait for a store that is away', async () => {
+  const { accessor, provider, clock, drive } = lockBench();
+  accessor.fail('insertRecord', sendingLost, sendingLost, sendingLost);
+  await assert.rejects(drive(provider.lock(JOB)));
+  accessor.fail('unlock', refusedConnection, refusedConnection);
+  const beganMs = clock.monotonicMs();
+  await drive(provider.close());
+  assert.ok(clock.monotonicMs() - beganMs <= 4500);
+});
+
+void test('P4 a record that was deleted while its lock was free costs no tick', async () => {
+  const { provider, other, store } = lockBench();
+  const lock = await other.lock(JOB);
+  for (let tick = 0; tick < 2; tick += 1) assert.equal(await provider.lock(JOB), undefined);
+  await lock?.unlock();
+  store.delete(JOB.name);
+  assert.ok(await provider.lock(JOB));
+});
+
+void test('P4 where the store cannot tell a missing record, the tick after the end of the lease that was seen looks', async () => {
+  const { accessor, provider, other, store, clock } = lockBench();
+  const cannotTell = async (run: () => Promise<unknown>): Promise<unknown> => {
+    const answer = await run();
+    return typeof answer === 'object' ? answer : undefined;
+  };
+  accessor.fail('updateRecord', ...Array.from({ length: 10 }, () => cannotTell));
+  await other.lock({ ...JOB, lockAtMostFor: '10s' });
+  for (let tick = 0; tick < 2; tick += 1) assert.equal(await provider.lock(JOB), undefined);
+  store.delete(JOB.name);
+  clock.advance('10s');
+  assert.ok(await provider.lock(JOB));
+});
+
+void test('P7 an insert that is dropped without an error is no refusal: nobody holds the lock', async () => {
+  const { accessor, provider } = lockBench();
+  accessor.fail('insertRecord', ...Array.from({ length: 3 }, () => () => Promise.resolve(undefined)));
+  for (let tick = 0; tick < 3; tick += 1) {
+    await assert.rejects(provider.lock(JOB), {
+      outcome: 'nothing-ran',
+      message: /insert the record of lock 'job', .* trigger/,
+    });
+  }
+  assert.ok(await provider.lock(JOB));
+});
+
+void test('F-62 a lock that is held beyond every lease is warned of, once a name', async () => {
+  const { accessor, clock, provider, other } = lockBench();
+  await other.lock({ ...JOB, lockAtMostFor: '365d' });
+  await other.lock({ ...JOB, name: 'usual' });
+  const warnings: string[] = [];
+  const observer: LockObserver = { warning: (message) => warnings.push(message) };
+  const heldFor = (ms: number) => async (run: () => Promise<unknown>) => {
+    const record = (await run()) as LockRecord;
+    return { ...record, lockUntil: new Date(clock.wallMs() + ms) };
+  };
+  await provider.lock({ ...JOB, name: 'usual' }, observer);
+  assert.deepEqual(warnings, []);
+  for (let look = 0; look < 3; look += 1) {
+    accessor.fail('find', heldFor(400 * 86_400_000));
+    await provider.lock(JOB, observer);
+    clock.advance('1m');
+  }
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0] ?? '', /^Lock 'job' is held until 2027-12-25T\S+ by .* longer than any lease/);
+});
+
+void test('F-68 ten thousand names are remembered, and no more', async () => {
+  const { accessor, provider } = lockBench();
+  const lockOf = async (name: string): Promise<void> =>
+    void (await (await provider.lock({ ...JOB, name }))?.unlock());
+  for (let i = 0; i <= 10_000; i += 1) await lockOf(`name-${i}`);
+  accessor.calls.length = 0;
+  await lockOf('name-1');
+  await provider.lock({ ...JOB, name: 'name-1' });
+  await provider.lock({ ...JOB, name: 'name-1' });
+  // A name that was forgotten costs one more statement, and no more than that.
+  assert.deepEqual(accessor.calls, ['updateRecord', 'unlock', 'updateRecord', 'updateRecord', 'find']);
+});

@@ -1,0 +1,373 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { LockLostError, LockStorageError, SchemaMismatchError, type LockObserver } from 'cronlatch';
+import {
+  contended,
+  delayedBy,
+  refusedConnection,
+  replyLost,
+  sendingLost,
+} from '../../support/faulty-accessor';
+import { JOB, lockBench, turn } from '../../support/lock-bench';
+
+void test('P2 the lease ends by the moment before its statement was sent, not by the reply', async () => {
+  const { accessor, clock, granted } = lockBench();
+  accessor.fail('insertRecord', async (run) => {
+    const grant = await run();
+    clock.stall('2s');
+    return grant;
+  });
+  assert.equal((await granted()).remainingMs(), 598_000);
+});
+
+void test('P2 with a free event loop the signal aborts at the deadline by itself', async () => {
+  const { clock, granted } = lockBench();
+  const { signal } = await granted();
+  const aborted = once(signal, 'abort');
+  clock.advance('10m');
+  await aborted;
+  assert.ok(signal.reason instanceof LockLostError);
+});
+
+void test('P2 F-05 after a stall, reading the token or the signal aborts before anything else happens', async () => {
+  const { clock, granted } = lockBench();
+  const lock = await granted();
+  const { signal } = lock;
+  clock.stall('11m');
+  assert.equal(signal.aborted, false);
+  assert.ok(lock.fencingToken);
+  assert.equal(signal.aborted, true);
+});
+
+void test('P2 F-15 F-20 a wall clock that jumps by more than a tenth of the lease ends it', async () => {
+  const { clock, granted } = lockBench();
+  const lock = await granted();
+  clock.jump(60_000);
+  assert.equal(lock.signal.aborted, false);
+  clock.jump(1);
+  assert.equal(lock.signal.aborted, true);
+  assert.match(String(lock.signal.reason), /suspended, or its clock was set forward, by 60001 ms/);
+});
+
+void test('P2 F-15 F-28 a lease lasts no longer by the wall clock than by the monotonic one', async () => {
+  const { clock, granted } = lockBench();
+  const lock = await granted();
+  clock.advance('5m');
+  clock.jump(59_000);
+  assert.equal(lock.remainingMs(), 241_000);
+  clock.stall('4m');
+  assert.equal(lock.signal.aborted, false);
+  clock.stall('1s');
+  assert.equal(lock.remainingMs(), 0);
+  assert.equal(lock.signal.aborted, true);
+});
+
+void test('P2 F-15 the jump counts from the last confirmed renewal', async () => {
+  const { clock, granted } = lockBench();
+  const lock = await granted({ ...JOB, keepAlive: true });
+  for (let renewals = 0; renewals < 5; renewals += 1) {
+    clock.jump(59_000);
+    clock.advance('200s');
+    await turn();
+  }
+  assert.equal(lock.signal.aborted, false);
+});
+
+void test('P2 F-15 an extension without an answer does not undo a jump before it', async () => {
+  const { accessor, clock, granted } = lockBench();
+  const lock = await granted();
+  clock.advance('5m');
+  clock.jump(59_000);
+  accessor.fail('extend', refusedConnection);
+  await assert.rejects(lock.extend('290s'), { outcome: 'nothing-ran' });
+  assert.equal(lock.remainingMs(), 241_000);
+});
+
+void test('P2 F-20 a wall clock that is set back changes nothing', async () => {
+  const { clock, granted } = lockBench();
+  const lock = await granted();
+  clock.jump(-86_400_000);
+  clock.advance('9m');
+  assert.equal(lock.signal.aborted, false);
+  clock.advance('1m');
+  assert.equal(lock.signal.aborted, true);
+});
+
+void test('an extension counts from its sending', async () => {
+  const { accessor, clock, granted } = lockBench();
+  const lock = await granted();
+  accessor.fail('extend', async (run) => {
+    const extended = await run();
+    clock.stall('3s');
+    return extended;
+  });
+  assert.equal(await lock.extend('20m'), true);
+  assert.equal(lock.remainingMs(), 1_197_000);
+});
+
+void test('an extension whose reply was lost is sent again', async () => {
+  const { accessor, granted, drive } = lockBench();
+  const lock = await granted();
+  accessor.fail('extend', replyLost, contended, sendingLost);
+  assert.equal(await drive(lock.extend('20m')), true);
+  assert.ok(lock.remainingMs() > 1_199_000);
+});
+
+void test('P2 an extension that is not answered is waited for no longer than the lease lasts', async () => {
+  const { accessor, clock, granted } = lockBench();
+  const lock = await granted({ ...JOB, lockAtMostFor: '3s' });
+  clock.advance('2500ms');
+  accessor.fail('extend', () => new Promise(() => {}));
+  const extension = lock.extend('3s');
+  extension.catch(() => {}); // Looked at below.
+  await turn();
+  clock.advance('500ms');
+  await assert.rejects(extension, LockStorageError);
+  assert.equal(lock.signal.aborted, true);
+});
+
+void test('an extension that may have shortened the lease counts as shortened until the store has answered', async () => {
+  const { accessor, granted, drive } = lockBench();
+  const lock = await granted();
+  accessor.fail('extend', ...Array.from({ length: 100 }, () => replyLost));
+  await assert.rejects(drive(lock.extend('1s')), LockStorageError);
+  assert.equal(lock.signal.aborted || lock.remainingMs() <= 1000, true);
+});
+
+void test('an extension that was not sent is an error, and the old end still counts', async () => {
+  const { accessor, clock, granted } = lockBench();
+  const lock = await granted();
+  accessor.fail('extend', refusedConnection);
+  await assert.rejects(lock.extend('20m'), { outcome: 'nothing-ran' });
+  clock.advance('9m');
+  assert.equal(lock.signal.aborted, false);
+});
+
+void test('F-82 an extension that cannot be meant is refused', async () => {
+  const { granted } = lockBench();
+  const lock = await granted();
+  await assert.rejects(lock.extend('0s'), /extension of lock 'job' is "0s"/);
+  await assert.rejects(lock.extend('soon'), /not a duration/);
+});
+
+for (const [what, faults] of [
+  ['whose reply was lost', [replyLost]],
+  ['that was lost on its way', [sendingLost]],
+  ['that met a deadlock', [contended, contended]],
+  ['that no connection was there for', [refusedConnection, refusedConnection]],
+] as const) {
+  void test(`a release ${what} still tells that the lock was ours, and frees it`, async () => {
+    const { accessor, other, granted, drive } = lockBench();
+    const lock = await granted();
+    accessor.fail('unlock', ...faults);
+    assert.equal(await drive(lock.unlock()), true);
+    assert.ok(await other.lock(JOB));
+  });
+}
+
+for (const looks of [1, 2]) {
+  void test(`F-39 a release whose reply was lost, and of the looks at it ${looks}, still tells that the lock was ours`, async () => {
+    const { accessor, granted, drive } = lockBench();
+    const lock = await granted();
+    accessor.fail('unlock', replyLost);
+    accessor.fail('find', ...Array.from({ length: looks }, () => sendingLost));
+    assert.equal(await drive(lock.unlock()), true);
+  });
+}
+
+void test('F-39 a release that was lost until the lease had ended does not tell that the lock was ours', async () => {
+  const { accessor, clock, granted, drive } = lockBench();
+  const lock = await granted();
+  accessor.fail('unlock', sendingLost);
+  accessor.fail('find', () => {
+    clock.stall('9m');
+    clock.stall('59900ms');
+    return Promise.reject(new LockStorageError('sending lost', { outcome: 'unknown' }));
+  });
+  accessor.fail(
+    'unlock',
+    delayedBy(() => void clock.stall('1s')),
+  );
+  assert.equal(await drive(lock.unlock()), false);
+});
+
+void test('a release that cannot be written until the lease has ended by itself is an error', async () => {
+  const { accessor, clock, other, granted, drive } = lockBench();
+  const lock = await granted();
+  accessor.fail('unlock', ...Array.from({ length: 2000 }, () => refusedConnection));
+  await assert.rejects(drive(lock.unlock(), 500), { outcome: 'nothing-ran' });
+  clock.advance('2s');
+  assert.ok(await other.lock(JOB));
+});
+
+void test('a release whose outcome cannot be asked for is sent again', async () => {
+  const { accessor, other, granted, drive } = lockBench();
+  const lock = await granted();
+  accessor.fail('unlock', sendingLost);
+  accessor.fail('find', refusedConnection);
+  assert.equal(await drive(lock.unlock()), true);
+  assert.ok(await other.lock(JOB));
+});
+
+for (const [what, faults] of [
+  ['', []],
+  [', also when that cannot be asked for at once', [refusedConnection]],
+] as const) {
+  void test(`a release that arrives after its successor was sent tells that the lock was ours${what}`, async () => {
+    const { accessor, granted, drive } = lockBench();
+    const lock = await granted();
+    let arrive = (): Promise<unknown> => Promise.resolve();
+    accessor.fail('unlock', (run) => {
+      arrive = run;
+      return Promise.reject(new LockStorageError('no answer', { outcome: 'unknown' }));
+    });
+    accessor.fail(
+      'unlock',
+      delayedBy(async () => void (await arrive())),
+    );
+    accessor.fail(
+      'find',
+      delayedBy(() => {}),
+      ...faults,
+    );
+    assert.equal(await drive(lock.unlock()), true);
+  });
+}
+
+for (const [what, isTakenOver] of [
+  ['by nobody', false],
+  ['by another holder', true],
+] as const) {
+  void test(`P6 a release after the end of the lease is told as lost, also when its reply is lost: taken over ${what}`, async () => {
+    const { accessor, clock, granted, drive, other } = lockBench();
+    const lock = await granted();
+    clock.stall('11m');
+    if (isTakenOver) assert.ok(await other.lock(JOB));
+    accessor.fail('unlock', replyLost);
+    assert.equal(await drive(lock.unlock()), false);
+  });
+}
+
+void test('a release that the schema forbids is not tried again', async () => {
+  const { accessor, granted } = lockBench();
+  const lock = await granted();
+  accessor.fail('unlock', () => Promise.reject(new SchemaMismatchError('gone', { outcome: 'nothing-ran' })));
+  await assert.rejects(lock.unlock(), { message: 'gone' });
+});
+
+void test('with lockAtLeastFor = lockAtMostFor the release needs no statement, unless the lease was extended', async () => {
+  const { accessor, clock, granted } = lockBench();
+  const always = { ...JOB, lockAtLeastFor: JOB.lockAtMostFor };
+  assert.equal(await (await granted(always)).unlock(), true);
+  assert.ok(!accessor.calls.includes('unlock'));
+  clock.advance('10m');
+  const extended = await granted(always);
+  await extended.extend('20m');
+  assert.equal(await extended.unlock(), true);
+  assert.ok(accessor.calls.includes('unlock'));
+});
+
+void test('a release waits for an extension that is under way, so that neither undoes the other', async () => {
+  const { accessor, other, granted } = lockBench();
+  const lock = await granted();
+  const [extended, released] = await Promise.all([lock.extend('1h'), lock.unlock()]);
+  assert.deepEqual([extended, released], [false, true]);
+  assert.deepEqual(accessor.calls.slice(-1), ['unlock']);
+  assert.ok(await other.lock(JOB));
+});
+
+void test('a lock can be disposed of', async () => {
+  const { other, granted } = lockBench();
+  {
+    await using lock = await granted();
+    assert.equal(lock.name, 'job');
+    assert.equal(await other.lock(JOB), undefined);
+  }
+  assert.ok(await other.lock(JOB));
+});
+
+void test('no timer is left behind by a lease that was released', async () => {
+  const { clock, granted } = lockBench();
+  await (await granted({ ...JOB, keepAlive: true })).unlock();
+  assert.equal(clock.pendingTimers, 0);
+});
+
+const KEPT = { ...JOB, keepAlive: true } as const;
+
+void test('a renewal that fails is a warning, is tried again, and the lease lives on', async () => {
+  const { accessor, clock, provider } = lockBench();
+  const warnings: string[] = [];
+  const lock = await provider.lock(KEPT, { warning: (message) => warnings.push(message) });
+  accessor.fail('extend', refusedConnection, sendingLost);
+  for (let minute = 0; minute < 30; minute += 1) {
+    clock.advance('1m');
+    await turn();
+  }
+  assert.equal(lock?.signal.aborted, false);
+  assert.equal(warnings.length, 2);
+  assert.match(warnings[0] ?? '', /'job' could not be renewed/);
+});
+
+void test('a renewal that fails until the deadline loses the lease, and nothing is tried after it', async () => {
+  const { accessor, clock, provider } = lockBench();
+  const lock = await provider.lock(KEPT);
+  accessor.fail('extend', ...Array.from({ length: 1000 }, () => refusedConnection));
+  for (let second = 0; second < 600; second += 1) {
+    clock.advance('1s');
+    await turn();
+  }
+  assert.equal(lock?.signal.aborted, true);
+  assert.equal(clock.pendingTimers, 0);
+  assert.ok(accessor.calls.filter((call) => call === 'extend').length > 3);
+});
+
+void test('a renewal that finds the lease taken aborts at once', async () => {
+  const { clock, store, provider } = lockBench();
+  const lost: LockLostError[] = [];
+  const lock = await provider.lock(KEPT, { lost: (error) => lost.push(error) });
+  store.delete(JOB.name);
+  clock.advance('200s');
+  await turn();
+  assert.equal(lock?.signal.aborted, true);
+  assert.match(lost[0]?.message ?? '', /'job' is lost while its job runs: the store says/);
+});
+
+void test('a renewal keeps the length that the job has asked for', async () => {
+  const { clock, provider } = lockBench();
+  const lengths: number[] = [];
+  const lock = await provider.lock(KEPT, { extended: (ms) => lengths.push(ms) });
+  await lock?.extend('1h');
+  clock.advance('200s');
+  await turn();
+  assert.deepEqual(lengths, [3_600_000, 3_600_000]);
+});
+
+void test('a lease that is left to lapse is not renewed', async () => {
+  const { accessor, clock, provider } = lockBench();
+  const stop = new AbortController();
+  const observer: LockObserver = { letLapse: stop.signal };
+  const lock = await provider.lock(KEPT, observer);
+  stop.abort();
+  clock.advance('10m');
+  await turn();
+  assert.ok(!accessor.calls.includes('extend'));
+  assert.equal(lock?.signal.aborted, true);
+});
+
+void test('a renewal on its way when the job ends does not outlive the release', async () => {
+  const { accessor, clock, other, provider } = lockBench();
+  const lock = await provider.lock(KEPT);
+  let answer = (): void => {};
+  accessor.fail(
+    'extend',
+    delayedBy(() => new Promise<void>((resolve) => (answer = resolve))),
+  );
+  clock.advance('200s');
+  await turn();
+  const released = lock?.unlock();
+  answer();
+  assert.equal(await released, true);
+  assert.ok(await other.lock(JOB));
+  assert.equal(clock.pendingTimers, 1); // The deadline of the other's lease.
+});

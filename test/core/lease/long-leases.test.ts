@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { mock, test } from 'node:test';
+import { LockLostError, StorageBasedLockProvider, systemClock } from 'cronlatch';
+import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
+import { FaultyAccessor } from '../../support/faulty-accessor';
+import { executorBench, signal } from '../../support/executor-bench';
+import { turn } from '../../support/lock-bench';
+
+const DAY_MS = 86_400_000;
+
+void test('F-19 a lease of 60 days is renewed after 20, and not at once and all the time', async () => {
+  const accessor = new FaultyAccessor(new InMemoryStorageAccessor(systemClock));
+  const provider = new StorageBasedLockProvider(accessor);
+  mock.timers.enable({ apis: ['setTimeout'] });
+  try {
+    const lock = await provider.lock({ name: 'job', lockAtMostFor: '60d', keepAlive: true, maxHold: '365d' });
+    const extensions = (): number => accessor.calls.filter((call) => call === 'extend').length;
+    mock.timers.tick(19 * DAY_MS);
+    await turn();
+    assert.equal(extensions(), 0);
+    mock.timers.tick(DAY_MS);
+    for (let turns = 0; turns < 20; turns += 1) await turn();
+    assert.equal(extensions(), 1);
+    assert.equal(lock?.signal.aborted, false);
+    assert.equal(await lock?.unlock(), true);
+  } finally {
+    mock.timers.reset();
+  }
+});
+
+void test('F-10 a job that never settles is kept alive until maxHold; then it is told, and the lock is another’s', async () => {
+  const { executor, clock, other, names } = executorBench();
+  const configuration = { name: 'job', lockAtMostFor: '30s', keepAlive: true, maxHold: '2m' } as const;
+  const started = signal<AbortSignal>();
+  void executor.executeWithLock(({ signal }) => {
+    started.resolve(signal);
+    return new Promise(() => {});
+  }, configuration);
+  const aborted = await started.promise;
+  for (let seconds = 0; seconds < 119; seconds += 1) {
+    clock.advance('1s');
+    await turn();
+    assert.equal(aborted.aborted, false, `after ${seconds} s`);
+    assert.equal(await other.lock(configuration), undefined);
+  }
+  clock.advance('1s');
+  await turn();
+  assert.ok(aborted.reason instanceof LockLostError);
+  assert.ok(names().includes('lock:lost'));
+  assert.ok(await other.lock(configuration));
+  assert.equal((await executor.executeWithLock(() => assert.fail('ran'), configuration)).executed, false);
+});

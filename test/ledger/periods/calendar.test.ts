@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { InvalidLockConfigurationError } from 'cronlatch';
+import { SettableClock } from 'cronlatch/testing';
+import { askCalendar } from '#cronlatch/ledger/periods/ask-calendar';
+import {
+  everyDay,
+  weekdays,
+  withHolidays,
+  withWorkingDays,
+  type BusinessCalendar,
+} from '#cronlatch/ledger/periods/calendar';
+
+const ask = (calendar: BusinessCalendar, date: string) =>
+  askCalendar(calendar, date, { clock: new SettableClock() });
+
+void test('L-34 a holiday is none of the business days, and a make-up Saturday is one', async () => {
+  const china = withWorkingDays(withHolidays(weekdays(), ['2026-10-01', '2026-10-02']), ['2026-10-10']);
+  const answers: [string, string][] = [
+    ['2026-09-30', 'business-day'],
+    ['2026-10-01', 'holiday'],
+    ['2026-10-02', 'holiday'],
+    ['2026-10-03', 'holiday'],
+    ['2026-10-04', 'holiday'],
+    ['2026-10-05', 'business-day'],
+    ['2026-10-10', 'business-day'],
+    ['2026-10-11', 'holiday'],
+  ];
+  for (const [date, answer] of answers) assert.equal(await ask(china, date), answer, date);
+});
+
+void test('L-34 what is said last of a date counts', async () => {
+  const date = '2026-11-20';
+  assert.equal(await ask(withHolidays(withWorkingDays(everyDay, [date]), [date]), date), 'holiday');
+  assert.equal(await ask(withWorkingDays(withHolidays(everyDay, [date]), [date]), date), 'business-day');
+});
+
+void test('L-34 weekdays are Monday to Friday, before 1970, too', () => {
+  for (let day = -400; day < 400; day++) {
+    const date = new Date(day * 86_400_000);
+    const expected = date.getUTCDay() !== 0 && date.getUTCDay() !== 6;
+    assert.equal(weekdays().isBusinessDay(date.toISOString().slice(0, 10)), expected);
+  }
+  assert.equal(everyDay.isBusinessDay('2026-11-22'), true);
+});
+
+void test('L-34 a holiday that is no date is refused when the calendar is made', () => {
+  for (const dates of [
+    ['2026-02-29'],
+    ['1 May'],
+    [new Date(0) as unknown as string],
+    '2026-05-01',
+    [undefined as unknown as string],
+  ]) {
+    assert.throws(
+      () => withHolidays(everyDay, dates),
+      (error) => error instanceof InvalidLockConfigurationError && error.message.startsWith('a holiday is '),
+    );
+    assert.throws(() => withWorkingDays(everyDay, dates), InvalidLockConfigurationError);
+  }
+});
+
+void test('L-34 a list of dates that is changed later does not change the calendar', () => {
+  const dates = ['2026-11-20'];
+  const calendar = withHolidays(everyDay, dates);
+  dates.push('2026-11-21');
+  assert.equal(calendar.isBusinessDay('2026-11-21'), true);
+});
+
+void test('L-34 a calendar may answer later', async () => {
+  assert.equal(await ask({ isBusinessDay: () => Promise.resolve(true) }, '2026-11-20'), 'business-day');
+  assert.equal(await ask({ isBusinessDay: () => Promise.resolve(false) }, '2026-11-20'), 'holiday');
+});
+
+void test('L-34 a calendar that throws has failed, at once or later, and its error is kept', async () => {
+  const cause = new Error('no data for 2027');
+  const failing: BusinessCalendar[] = [
+    {
+      isBusinessDay: () => {
+        throw cause;
+      },
+    },
+    { isBusinessDay: () => Promise.reject(cause) },
+  ];
+  for (const calendar of failing)
+    assert.deepEqual(await ask(calendar, '2027-01-01'), {
+      failed: 'the calendar threw for 2027-01-01',
+      cause,
+    });
+});
+
+void test('L-34 a calendar that hangs has failed after five seconds', async () => {
+  const clock = new SettableClock();
+  let answer = (said: boolean): void => void said;
+  const calendar = { isBusinessDay: () => new Promise<boolean>((resolve) => (answer = resolve)) };
+  const asked = askCalendar(calendar, '2026-11-20', { clock });
+  clock.advance('5s');
+  assert.deepEqual(await asked, { failed: 'the calendar did not answer for 2026-11-20 within 5000 ms' });
+  answer(true);
+
+  const again = askCalendar(calendar, '2026-11-20', { clock });
+  clock.advance(4999);
+  answer(true);
+  assert.equal(await again, 'business-day');
+});
+
+for (const said of [undefined, null, 1, 'true', 'time-out', {}])
+  void test(`L-34 a calendar that answers ${JSON.stringify(said)} has failed: it is neither true nor false`, async () => {
+    const answer = await ask({ isBusinessDay: () => said as boolean }, '2026-11-20');
+    assert.ok(typeof answer === 'object' && answer.failed.includes('neither true nor false'));
+  });

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { InvalidLockConfigurationError } from 'cronlatch';
+import {
+  periodAt,
+  periodsBetween,
+  type PeriodKind,
+  type PeriodOptions,
+} from '#cronlatch/ledger/periods/period';
+import { refused } from '../../support/refused';
+
+const NOON = new Date('2026-11-20T12:00:00Z');
+const custom = (kind: (at: Date) => string): PeriodOptions => ({ kind, timeZone: 'Europe/Paris' });
+
+void test('a custom key has a business date, but neither start nor end', () => {
+  const period = periodAt(
+    new Date('2026-11-20T23:30:00Z'),
+    custom((at) => `batch-${at.getUTCHours()}`),
+  );
+  assert.deepEqual(period, { key: 'batch-23', businessDate: '2026-11-21', start: undefined, end: undefined });
+});
+
+void test('a key function may change the date that it is given', () => {
+  const instant = new Date(NOON);
+  periodAt(
+    instant,
+    custom((at) => String(at.setUTCHours(0))),
+  );
+  assert.deepEqual(instant, NOON);
+});
+
+for (const [what, key] of [
+  ['empty', ''],
+  ['65 characters long', 'x'.repeat(65)],
+  ['padded', ' x'],
+  ['of two lines', 'a\nb'],
+  ['not in normal form C', 'e\u0301'],
+  ['half a surrogate pair', '\ud83d'],
+  ['a number', 20261120],
+  ['a promise', Promise.resolve('x')],
+  ['missing', undefined],
+] as const)
+  void test(`L-58 a custom key cannot be ${what}, and the error tells for which instant it was made`, () => {
+    refused(
+      () =>
+        periodAt(
+          NOON,
+          custom(() => key as string),
+        ),
+      'the key of a period',
+      '2026-11-20T12:00:00.000Z',
+    );
+  });
+
+void test('L-58 a custom key has up to 64 characters, however many bytes', () => {
+  assert.equal(
+    periodAt(
+      NOON,
+      custom(() => '💶'.repeat(64)),
+    ).key.length,
+    128,
+  );
+});
+
+void test('L-58 a key function that throws is an error of ours with its own as the cause', () => {
+  const cause = new Error('no key today');
+  assert.throws(
+    () =>
+      periodAt(
+        NOON,
+        custom(() => {
+          throw cause;
+        }),
+      ),
+    (error) => error instanceof InvalidLockConfigurationError && error.cause === cause,
+  );
+});
+
+void test('a period is refused that nobody can mean', () => {
+  const options = { kind: 'day', timeZone: 'UTC' } as const;
+  for (const kind of ['days', 'minute', '', undefined, null, 'constructor'])
+    refused(() => periodAt(NOON, { ...options, kind: kind as PeriodKind }), 'no kind of period', `'quarter'`);
+  refused(() => periodAt(NOON, { ...options, target: 'next' as 'current' }), 'target is "next"');
+  refused(() => periodAt(NOON, { ...custom(() => 'x'), target: 'previous' }), `target 'previous'`);
+  refused(() => periodAt(new Date(NaN), options), 'is not an instant');
+  refused(() => periodAt(NOON, { ...options, timeZone: 'Mars' }), 'Mars');
+  refused(() => periodAt(NOON, { ...options, dayStart: '24:00' }), '24:00');
+});
+
+void test('L-47 no more than 10,000 periods are listed at a time', () => {
+  const options = { kind: 'hour', timeZone: 'UTC' } as const;
+  const from = new Date('2026-01-01T00:00:00Z');
+  const after = (hours: number): Date => new Date(from.getTime() + hours * 3_600_000);
+  assert.equal(periodsBetween(from, after(10_000), options).length, 10_000);
+  refused(() => periodsBetween(from, after(10_001), options), '10000', `'hour'`, '2026-01-01');
+});

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SettableClock } from 'cronlatch/testing';
+import { askCalendar } from '#cronlatch/ledger/periods/ask-calendar';
+import { everyDay, weekdays, withHolidays, type BusinessCalendar } from '#cronlatch/ledger/periods/calendar';
+import { parseCatchUpPolicy, type CatchUpOptions } from '#cronlatch/ledger/policy/catch-up';
+import { periodAt, type PeriodKind } from '#cronlatch/ledger/periods/period';
+import { planCatchUp } from '#cronlatch/ledger/policy/plan-catch-up';
+import { unansweredPeriods } from '#cronlatch/ledger/policy/unanswered-periods';
+import { refused } from '../../support/refused';
+
+const SUBJECT = { of: `of job 'close-day'`, customKeys: false };
+
+interface Situation extends CatchUpOptions {
+  now: string;
+  first?: string | undefined;
+  recorded?: string[];
+  timeZone?: string;
+  kind?: PeriodKind;
+  target?: 'previous';
+  calendar?: BusinessCalendar;
+}
+
+/** The keys of each list of the plan. */
+async function planned({
+  now,
+  first,
+  recorded = [],
+  timeZone = 'UTC',
+  kind = 'day',
+  target,
+  calendar = everyDay,
+  ...catchUp
+}: Situation): Promise<Record<'run' | 'missed' | 'gaps' | 'undecided', string[]>> {
+  const policy = parseCatchUpPolicy(catchUp, SUBJECT);
+  const periods = unansweredPeriods(
+    {
+      now: new Date(now),
+      current: periodAt(new Date(now), { kind, timeZone, target }),
+      firstRecordedStart:
+        first === undefined ? undefined : periodAt(new Date(first), { kind, timeZone }).start,
+      recordedKeys: new Set(recorded),
+    },
+    policy,
+    { kind, timeZone },
+  );
+  const clock = new SettableClock();
+  const answered = await Promise.all(
+    periods.map(async (period) => ({
+      period,
+      answer: await askCalendar(calendar, period.businessDate, { clock }),
+    })),
+  );
+  const plan = planCatchUp(policy, answered);
+  const keys = (list: readonly { key: string }[]): string[] => list.map(({ key }) => key);
+  return {
+    run: keys(plan.run),
+    missed: keys(plan.missed),
+    gaps: keys(plan.gaps),
+    undecided: keys(plan.undecided),
+  };
+}
+
+const NOTHING = { run: [], missed: [], gaps: [], undecided: [] };
+
+/** It ran on 16 November, then the machines were down, and it is the 20th. */
+const DOWN = { now: '2026-11-20T03:00:00Z', first: '2026-11-01T03:00:00Z', recorded: [] as string[] };
+DOWN.recorded = Array.from({ length: 16 }, (_, i) => `2026-11-${String(i + 1).padStart(2, '0')}`);
+const MISSED = ['2026-11-17', '2026-11-18', '2026-11-19'];
+
+void test(`L-46 down for three days: with 'none' nothing is written, and the gaps can be seen`, async () => {
+  assert.deepEqual(await planned(DOWN), { ...NOTHING, gaps: MISSED });
+});
+
+void test(`L-46 down for three days: 'latest' runs the newest, and records the older ones as missed`, async () => {
+  assert.deepEqual(await planned({ ...DOWN, catchUp: 'latest' }), {
+    ...NOTHING,
+    run: ['2026-11-19'],
+    missed: ['2026-11-17', '2026-11-18'],
+  });
+});
+
+void test(`L-46 down for three days: 'all' runs each, the oldest first, and today is none of them`, async () => {
+  assert.deepEqual(await planned({ ...DOWN, catchUp: 'all' }), { ...NOTHING, run: MISSED });
+});
+
+void test('L-46 what has a row, whatever its state, is not caught up with', async () => {
+  const recorded = [...DOWN.recorded, '2026-11-18'];
+  assert.deepEqual((await planned({ ...DOWN, recorded, catchUp: 'all' })).run, ['2026-11-17', '2026-11-19']);
+  assert.deepEqual(
+    await planned({ ...DOWN, recorded: [...DOWN.recorded, ...MISSED], catchUp: 'all' }),
+    NOTHING,
+  );
+});
+
+void test(`L-46 a run that counts for the day before does not catch up with the day that it counts for`, async () => {
+  const plan = await planned({ ...DOWN, target: 'previous', catchUp: 'all' });
+  assert.deepEqual(plan.run, ['2026-11-17', '2026-11-18']);
+});
+
+void test('L-47 400 days down: the window bounds what is run, and the rest stays a gap of which nothing is written', async () => {
+  const down = { now: '2026-11-20T03:00:00Z', first: '2025-10-16T03:00:00Z', recorded: ['2025-10-16'] };
+  const { run, missed, gaps } = await planned({ ...down, catchUp: 'all' });
+  assert.deepEqual([run.length, run[0], run.at(-1)], [7, '2026-11-13', '2026-11-19']);
+  assert.deepEqual([missed, gaps], [[], []]);
+});
+
+void test('L-47 400 days down: beyond the limit the older ones are recorded as missed', async () => {
+  const down = { now: '2026-11-20T03:00:00Z', first: '2025-10-16T03:00:00Z', recorded: ['2025-10-16'] };
+  const { run, missed } = await planned({ ...down, catchUp: 'all', catchUpWindow: '365d' });
+  assert.deepEqual([run.length, run[0], run.at(-1)], [31, '2026-10-20', '2026-11-19']);
+  assert.deepEqual([missed.length, missed[0], missed.at(-1)], [334, '2025-11-20', '2026-10-19']);
+  const latest = await planned({ ...down, catchUp: 'latest', catchUpWindow: '365d' });
+  assert.deepEqual([latest.run, latest.missed.length], [['2026-11-19'], 364]);
+});
+
+void test('L-47 a limit that is just reached leaves nobody out', async () => {
+  assert.deepEqual(await planned({ ...DOWN, catchUp: 'all', catchUpLimit: 3 }), { ...NOTHING, run: MISSED });
+  const two = await planned({ ...DOWN, catchUp: 'all', catchUpLimit: 2 });
+  assert.deepEqual([two.run, two.missed], [MISSED.slice(1), MISSED.slice(0, 1)]);
+});
+
+void test('L-47 a period that has ended within the window is in it, even when it began before', async () => {
+  const down = { now: '2026-11-05T03:00:00Z', first: '2026-08-15T03:00:00Z', kind: 'month' as const };
+  assert.deepEqual((await planned({ ...down, catchUp: 'all' })).run, ['2026-10']);
+  const atTheEdge = { ...DOWN, now: '2026-11-20T00:00:00Z', recorded: [], catchUp: 'all' as const };
+  assert.equal((await planned({ ...atTheEdge, catchUpWindow: '2d' })).run[0], '2026-11-18');
+});
+
+void test('L-48 a new job has missed nothing', async () => {
+  assert.deepEqual(await planned({ ...DOWN, first: undefined, recorded: [], catchUp: 'all' }), NOTHING);
+  const sinceToday = { ...DOWN, first: DOWN.now, recorded: ['2026-11-20'] };
+  assert.deepEqual(await planned({ ...sinceToday, catchUp: 'all' }), NOTHING);
+});
+
+void test('L-48 a job is owed nothing from before its first recorded day, nor that day again', async () => {
+  const young = { ...DOWN, first: '2026-11-17T03:00:00Z', recorded: [] };
+  assert.deepEqual((await planned({ ...young, catchUp: 'all' })).run, ['2026-11-18', '2026-11-19']);
+});
+
+void test('L-51 across a clock change and a skipped date, each date is caught up with once', async () => {
+  const apia = await planned({
+    now: '2012-01-01T20:00:00Z',
+    first: '2011-12-27T20:00:00Z',
+    timeZone: 'Pacific/Apia',
+    catchUp: 'all',
+  });
+  assert.deepEqual(apia.run, ['2011-12-28', '2011-12-29', '2011-12-31', '2012-01-01']);
+  const newYork = await planned({
+    now: '2026-11-01T08:30:00Z',
+    first: '2026-11-01T04:00:00Z',
+    kind: 'hour',
+    timeZone: 'America/New_York',
+    catchUp: 'all',
+  });
+  assert.deepEqual(newYork.run, ['2026-11-01T01-0400', '2026-11-01T01-0500', '2026-11-01T02-0500']);
+});
+
+void test('L-51 the window is as long as it says across a clock change', async () => {
+  const spring = { first: '2026-03-01T12:00:00Z', timeZone: 'Europe/Paris', catchUp: 'all' as const };
+  const { run } = await planned({ ...spring, now: '2026-03-31T01:00:00Z', catchUpWindow: '3d' });
+  assert.deepEqual(run, ['2026-03-28', '2026-03-29', '2026-03-30']);
+});
+
+void test('L-34 only business days are expected', async () => {
+  const calendar = withHolidays(weekdays(), ['2026-11-18']);
+  const down = { ...DOWN, recorded: DOWN.recorded.slice(0, 12), calendar };
+  assert.deepEqual((await planned(down)).gaps, ['2026-11-13', '2026-11-16', '2026-11-17', '2026-11-19']);
+  assert.deepEqual(await planned({ ...down, catchUp: 'latest', now: '2026-11-23T03:00:00Z' }), {
+    ...NOTHING,
+    run: ['2026-11-20'],
+    missed: ['2026-11-16', '2026-11-17', '2026-11-19'],
+  });
+});
+
+/** Has no data for the given date. */
+function silentFor(unknown: string): BusinessCalendar {
+  return {
+    isBusinessDay(date) {
+      if (date === unknown) throw new Error('no data');
+      return true;
+    },
+  };
+}
+
+void test(`L-34 'latest' decides nothing while the calendar fails for the newest: an older one may be the newest`, async () => {
+  assert.deepEqual(await planned({ ...DOWN, catchUp: 'latest', calendar: silentFor('2026-11-19') }), {
+    ...NOTHING,
+    gaps: ['2026-11-17', '2026-11-18'],
+    undecided: ['2026-11-19'],
+  });
+});
+
+void test(`L-34 a calendar that fails for one date keeps no other from being caught up with`, async () => {
+  assert.deepEqual(await planned({ ...DOWN, catchUp: 'all', calendar: silentFor('2026-11-18') }), {
+    ...NOTHING,
+    run: ['2026-11-17', '2026-11-19'],
+    undecided: ['2026-11-18'],
+  });
+  assert.deepEqual(await planned({ ...DOWN, catchUp: 'latest', calendar: silentFor('2026-11-17') }), {
+    ...NOTHING,
+    run: ['2026-11-19'],
+    missed: ['2026-11-18'],
+    undecided: ['2026-11-17'],
+  });
+});
+
+const REFUSED: [CatchUpOptions, string][] = [
+  [{ catchUp: 'some' as 'all' }, 'catchUp'],
+  [{ catchUpWindow: 0 }, 'catchUpWindow'],
+  [{ catchUpWindow: '366d' }, 'catchUpWindow'],
+  [{ catchUpLimit: 0 }, 'catchUpLimit'],
+  [{ catchUpLimit: 1001 }, 'catchUpLimit'],
+  [{ catchUpLimit: 2.5 }, 'catchUpLimit'],
+];
+
+for (const [options, culprit] of REFUSED)
+  void test(`L-47 ${JSON.stringify(options)} is refused, and ${culprit} is named`, () => {
+    refused(() => parseCatchUpPolicy(options, SUBJECT), `${culprit} of job 'close-day' is `);
+  });
+
+void test('L-47 of the periods of a key function none is the latest', () => {
+  const customKeys = { ...SUBJECT, customKeys: true };
+  refused(() => parseCatchUpPolicy({ catchUp: 'latest' }, customKeys), 'the periods of a key function');
+  assert.equal(parseCatchUpPolicy({ catchUp: 'all' }, customKeys).catchUp, 'all');
+  assert.equal(parseCatchUpPolicy({}, customKeys).catchUp, 'none');
+});

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { FatalJobError } from 'cronlatch';
+import { planRetry, retriesEndAt, type FailedAttempt } from '#cronlatch/ledger/policy/plan-retry';
+import { parseRetryPolicy, type RetryOptions } from '#cronlatch/ledger/policy/retry';
+import { refused } from '../../support/refused';
+
+const SUBJECT = { of: `of job 'close-day'`, customKeys: false };
+const NOW = new Date('2026-11-20T03:00:00Z');
+
+const after = (ms: number): Date => new Date(NOW.getTime() + ms);
+
+function failed(options: RetryOptions, changes: Partial<FailedAttempt> = {}): FailedAttempt {
+  return {
+    attempt: 1,
+    policy: parseRetryPolicy(options, SUBJECT),
+    error: new Error('the bank is closed'),
+    now: NOW,
+    firstStartedAt: NOW,
+    periodEnd: new Date('2026-11-21T00:00:00Z'),
+    ...changes,
+  };
+}
+
+const minutesUntilRetry = (options: RetryOptions, attempt: number): number | string => {
+  const plan = planRetry(failed(options, { attempt }));
+  return 'retryAt' in plan ? (plan.retryAt.getTime() - NOW.getTime()) / 60_000 : plan.givenUp;
+};
+
+void test('L-26 unless told otherwise, a failed run is due again after one minute, then after two', () => {
+  assert.deepEqual(
+    [1, 2, 3].map((attempt) => minutesUntilRetry({}, attempt)),
+    [1, 2, 'exhausted'],
+  );
+});
+
+void test('L-26 each delay is longer by the backoff, none is longer than maxDelay', () => {
+  const options = { maxAttempts: 7, minDelay: '10m', backoff: 3, maxDelay: '5h' };
+  assert.deepEqual(
+    [1, 2, 3, 4, 5, 6, 7].map((attempt) => minutesUntilRetry(options, attempt)),
+    [10, 30, 90, 270, 300, 300, 'exhausted'],
+  );
+  assert.deepEqual(
+    [1, 2].map((attempt) => minutesUntilRetry({ backoff: 1 }, attempt)),
+    [1, 1],
+  );
+});
+
+void test('L-26 a run that failed more often than it may now is given up', () => {
+  assert.equal(minutesUntilRetry({ maxAttempts: 1 }, 1), 'exhausted');
+  assert.equal(minutesUntilRetry({ maxAttempts: 2 }, 5), 'exhausted');
+});
+
+void test('L-28 nothing is tried again when the period has ended', () => {
+  const options: RetryOptions = { until: 'period-end' };
+  assert.deepEqual(planRetry(failed(options, { periodEnd: after(60_001) })), { retryAt: after(60_000) });
+  assert.deepEqual(planRetry(failed(options, { periodEnd: after(60_000) })), { givenUp: 'until' });
+  assert.deepEqual(planRetry(failed(options, { periodEnd: after(-1) })), { givenUp: 'until' });
+});
+
+void test('L-28 a length of time counts from the first attempt', () => {
+  const options: RetryOptions = { until: '30m', maxAttempts: 9 };
+  assert.deepEqual(planRetry(failed(options, { firstStartedAt: after(-28 * 60_000) })), {
+    retryAt: after(60_000),
+  });
+  assert.deepEqual(planRetry(failed(options, { firstStartedAt: after(-29 * 60_000) })), { givenUp: 'until' });
+  assert.deepEqual(retriesEndAt(failed(options)), after(30 * 60_000));
+  assert.equal(retriesEndAt(failed({})), undefined);
+});
+
+void test('L-29 after a fatal error nothing is tried again, whatever is left', () => {
+  class NoSuchAccount extends FatalJobError {}
+  for (const error of [new FatalJobError('no'), new NoSuchAccount('no')])
+    assert.deepEqual(planRetry(failed({ maxAttempts: 9 }, { error })), { givenUp: 'fatal' });
+  assert.deepEqual(planRetry(failed({ maxAttempts: 1 }, { error: new FatalJobError('no') })), {
+    givenUp: 'fatal',
+  });
+});
+
+for (const error of [null, undefined, 'text', 0, new AggregateError([]), Object.create(null), Symbol('x')])
+  void test(`L-30 ${typeof error} ${Object.prototype.toString.call(error)} is tried again as any error is`, () => {
+    assert.deepEqual(planRetry(failed({}, { error })), { retryAt: after(60_000) });
+  });
+
+void test('L-32 whatever the policy and the attempt, a retry is due within maxDelay, and never earlier than before', () => {
+  const milliseconds = fc.integer({ min: 0, max: 86_400_000 });
+  const backoffs = fc.oneof(
+    fc.double({ min: 1, max: 1e308, noNaN: true }),
+    fc.constantFrom(1, 2, Number.MAX_VALUE),
+  );
+  fc.assert(
+    fc.property(
+      milliseconds,
+      milliseconds,
+      backoffs,
+      fc.integer({ min: 1, max: 998 }),
+      (one, other, backoff, attempt) => {
+        const [minDelay, maxDelay] = [Math.min(one, other), Math.max(one, other)];
+        const delays = [attempt, attempt + 1].map((nth) => {
+          const plan = planRetry(
+            failed({ maxAttempts: 1000, minDelay, maxDelay, backoff }, { attempt: nth }),
+          );
+          assert.ok('retryAt' in plan);
+          return plan.retryAt.getTime() - NOW.getTime();
+        });
+        const [delay = NaN, next = NaN] = delays;
+        assert.ok(minDelay <= delay && delay <= next && next <= maxDelay, `${delay}, ${next}`);
+      },
+    ),
+  );
+});
+
+const REFUSED: [RetryOptions, string][] = [
+  [{ maxAttempts: 0 }, 'retry.maxAttempts'],
+  [{ maxAttempts: -1 }, 'retry.maxAttempts'],
+  [{ maxAttempts: 1.5 }, 'retry.maxAttempts'],
+  [{ maxAttempts: 1001 }, 'retry.maxAttempts'],
+  [{ maxAttempts: NaN }, 'retry.maxAttempts'],
+  [{ maxAttempts: '3' as unknown as number }, 'retry.maxAttempts'],
+  [{ backoff: 0.5 }, 'retry.backoff'],
+  [{ backoff: NaN }, 'retry.backoff'],
+  [{ backoff: Infinity }, 'retry.backoff'],
+  [{ backoff: -2 }, 'retry.backoff'],
+  [{ minDelay: -1 }, 'retry.minDelay'],
+  [{ minDelay: 'soon' }, 'retry.minDelay'],
+  [{ minDelay: '2m', maxDelay: '1m' }, 'retry.minDelay'],
+  [{ maxDelay: '30s' }, 'retry.minDelay'],
+  [{ maxDelay: -1 }, 'retry.maxDelay'],
+  [{ until: 0 }, 'retry.until'],
+  [{ until: 'tomorrow' }, 'retry.until'],
+];
+
+for (const [options, culprit] of REFUSED)
+  void test(`a policy of ${JSON.stringify(options)} is refused, and ${culprit} is named`, () => {
+    refused(() => parseRetryPolicy(options, SUBJECT), `${culprit} of job 'close-day' is `);
+  });
+
+void test('a period without an end cannot end the retries', () => {
+  assert.throws(
+    () => parseRetryPolicy({ until: 'period-end' }, { ...SUBJECT, customKeys: true }),
+    /retry.until of job 'close-day' is "period-end": .* give a duration/,
+  );
+  assert.equal(parseRetryPolicy({ until: '1h' }, { ...SUBJECT, customKeys: true }).untilMs, 3_600_000);
+});
+
+void test('a first delay of more than an hour raises the longest, unless that is given', () => {
+  assert.equal(parseRetryPolicy({ minDelay: '2h' }, SUBJECT).maxDelayMs, 7_200_000);
+  assert.equal(parseRetryPolicy({ minDelay: '10m' }, SUBJECT).maxDelayMs, 3_600_000);
+});

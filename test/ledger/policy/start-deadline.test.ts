@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { InvalidLockConfigurationError } from 'cronlatch';
+import { parseStartDeadline, startDeadlinePassed } from '#cronlatch/ledger/policy/start-deadline';
+
+const SUBJECT = { of: `of job 'close-day'`, customKeys: false };
+const periodStart = new Date('2026-11-20T00:00:00Z');
+const sixHours = parseStartDeadline('6h', SUBJECT);
+
+void test('L-33 a first attempt may begin until the deadline, and no later', () => {
+  assert.equal(
+    startDeadlinePassed(sixHours, { now: new Date('2026-11-20T06:00:00.000Z'), periodStart }),
+    false,
+  );
+  assert.equal(
+    startDeadlinePassed(sixHours, { now: new Date('2026-11-20T06:00:00.001Z'), periodStart }),
+    true,
+  );
+});
+
+void test('L-33 without a deadline, none passes', () => {
+  const now = new Date('2036-11-20T00:00:00Z');
+  assert.equal(parseStartDeadline(undefined, { ...SUBJECT, customKeys: true }), undefined);
+  assert.equal(startDeadlinePassed(undefined, { now, periodStart }), false);
+  assert.equal(startDeadlinePassed(sixHours, { now, periodStart: undefined }), false);
+});
+
+void test('L-33 a deadline that cannot be meant is refused', () => {
+  for (const value of [0, -1, 'noon', '366d'])
+    assert.throws(() => parseStartDeadline(value, SUBJECT), InvalidLockConfigurationError);
+  assert.throws(
+    () => parseStartDeadline('6h', { ...SUBJECT, customKeys: true }),
+    /startDeadline of job 'close-day' is "6h": the period of a key function has no start/,
+  );
+});

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Run, RunState } from 'cronlatch';
+import { decideLapsed, decideNotBegun, type NotBegun } from '#cronlatch/ledger/slots/decide-slot';
+import { mayChange } from '#cronlatch/ledger/run-state';
+import { CLAIM } from '../../support/runs';
+
+const now = new Date('2026-11-20T03:00:00Z');
+const before = new Date(now.getTime() - 1);
+const WHY: NotBegun = { reason: 'unconfirmed', error: 'It was not begun.' };
+
+const claimed = (changes: Partial<Run> = {}): Run => ({
+  ...CLAIM,
+  ...{ periodStart: undefined, periodEnd: undefined, timeZone: undefined },
+  ...{ state: 'running', nextAttemptAt: undefined, lockId: 'node-cron', fencingToken: undefined },
+  ...{ leaseUntil: before, firstStartedAt: before, startedAt: before, finishedAt: undefined },
+  ...{ reason: undefined, createdAt: before, updatedAt: before, result: undefined, error: undefined },
+  ...changes,
+});
+
+void test('a claim that does not begin is failed for good, with what happened, and that is a change of the table', () => {
+  const { value, write, events = [] } = decideNotBegun({ run: claimed(), now }, CLAIM, WHY);
+  assert.equal(value, 'recorded');
+  assert.deepEqual(
+    [write?.state, write?.reason, write?.error, write?.nextAttemptAt, write?.finishedAt],
+    ['failed', 'unconfirmed', 'It was not begun.', undefined, now],
+  );
+  assert.deepEqual(
+    events.map(({ kind, actor, detail }) => [kind, actor, detail]),
+    [['failed', CLAIM.claimedBy, 'It was not begun.']],
+  );
+  assert.ok(mayChange('running', 'failed', 'holder'));
+});
+
+void test('asked again, it is written once', () => {
+  const { write } = decideNotBegun({ run: claimed(), now }, CLAIM, WHY);
+  assert.ok(write);
+  assert.deepEqual(decideNotBegun({ run: write, now }, CLAIM, WHY), { value: 'recorded' });
+});
+
+const OTHERS: [what: string, run: Run | undefined][] = [
+  ['a row that is not there', undefined],
+  ['somebody else’s row', claimed({ claimedBy: 'somebody else' })],
+  ['a later generation', claimed({ generation: CLAIM.generation + 1 })],
+  ...(['completed', 'interrupted', 'pending', 'failed', 'skipped'] satisfies RunState[]).map(
+    (state): [string, Run] => [`a run that is ${state}`, claimed({ state })],
+  ),
+];
+
+for (const [what, run] of OTHERS) {
+  void test(`${what} is left alone by a claim that does not begin`, () => {
+    assert.deepEqual(decideNotBegun(run && { run, now }, CLAIM, WHY), { value: 'not-ours' });
+  });
+}
+
+void test('a run whose lease is over is interrupted', () => {
+  const { value, write, events } = decideLapsed({ run: claimed(), now }, CLAIM.claimedBy);
+  assert.equal(value?.state, 'running');
+  assert.deepEqual(
+    events?.map(({ kind, attempt, actor }) => [kind, attempt, actor]),
+    [['lost', 1, CLAIM.claimedBy]],
+  );
+  assert.deepEqual([write?.state, write?.reason, write?.finishedAt], ['interrupted', 'crashed', now]);
+  assert.ok(mayChange('running', 'interrupted', 'claim with onCrash hold'));
+});
+
+const ALIVE: [what: string, run: Run | undefined][] = [
+  ['a row that is gone', undefined],
+  ['a lease that is not over', claimed({ leaseUntil: new Date(now.getTime() + 1) })],
+  ['another claim', claimed({ claimedBy: 'somebody else' })],
+  ['a run that has ended meanwhile', claimed({ state: 'completed' })],
+];
+
+for (const [what, run] of ALIVE) {
+  void test(`${what} is not interrupted`, () => {
+    assert.deepEqual(decideLapsed(run && { run, now }, CLAIM.claimedBy), { value: undefined });
+  });
+}

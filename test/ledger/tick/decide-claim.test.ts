@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { OncePerOptions, Run } from 'cronlatch';
+import { decideClaim, lostEventOf, type Claimant } from '#cronlatch/ledger/tick/decide-claim';
+import { parseJobPolicy } from '#cronlatch/ledger/policy/job-policy';
+import { after, CLAIM, NOW, runRow } from '../../support/run-row';
+
+/** The holder of the next grant of the row's own lock. */
+const CLAIMANT: Claimant = {
+  claimedBy: 'host/2/b',
+  lockId: 'place/close-day',
+  fencingToken: 8,
+  leaseMs: 90_000,
+};
+
+const DAY = { period: 'day', timeZone: 'Europe/Paris' } as const;
+
+function decide(row: Partial<Run>, claimant: Partial<Claimant> = {}, options: OncePerOptions = {}) {
+  const policy = parseJobPolicy({ ...DAY, ...options }, 'close-day');
+  return decideClaim({ run: runRow(row), now: NOW }, { ...CLAIMANT, ...claimant }, policy);
+}
+
+/** In a word. */
+function verdict(...asked: Parameters<typeof decide>): string {
+  const { value } = decide(...asked);
+  return value.kind === 'refused' ? value.reason : value.kind;
+}
+
+void test('a row that is not there is nobody’s', () => {
+  const decision = decideClaim(undefined, CLAIMANT, parseJobPolicy(DAY, 'close-day'));
+  assert.deepEqual(decision, { value: { kind: 'absent' } });
+});
+
+void test('what is over is not started, and nothing is written', () => {
+  for (const [state, reason] of [
+    ['completed', 'already-completed'],
+    ['skipped', 'skipped'],
+    ['interrupted', 'interrupted'],
+  ] as const)
+    assert.deepEqual(decide({ state, leaseUntil: after(-1) }), { value: { kind: 'refused', reason } });
+});
+
+void test('L-06 a claim of our own whose answer was lost is ours, and nothing is written', () => {
+  const decision = decide({}, { claimedBy: 'host/1/a', fencingToken: 7 });
+  assert.deepEqual(decision, { value: { kind: 'claimed', claim: CLAIM } });
+});
+
+const NO_TOKEN = { fencingToken: undefined };
+const isHere = (claimedBy: string): boolean => claimedBy === 'host/1/a';
+
+const BY_THE_LOCK: readonly [string, Partial<Run>, Partial<Claimant>, string][] = [
+  ['a later grant of the same lock', {}, {}, 'claimed'],
+  ['the same grant', {}, { fencingToken: 7 }, 'running-elsewhere'],
+  ['an earlier grant', {}, { fencingToken: 6 }, 'running-elsewhere'],
+  ['a lock without tokens', { fencingToken: undefined }, { fencingToken: undefined }, 'claimed'],
+  ['a lock without tokens, and the attempt is here', NO_TOKEN, { ...NO_TOKEN, isHere }, 'running-elsewhere'],
+  ['a lock that has got tokens', { fencingToken: undefined }, {}, 'claimed'],
+  ['another lock', {}, { lockId: 'place/renamed' }, 'running-elsewhere'],
+];
+
+for (const [who, row, claimant, expected] of BY_THE_LOCK) {
+  void test(`L-05 while the row's lease may last, ${who}: ${expected}`, () =>
+    assert.equal(verdict({ leaseUntil: after(1), ...row }, claimant), expected));
+}
+
+const BY_TIME: readonly [string, Partial<Run>, Partial<Claimant>, string][] = [
+  ['an earlier grant, for its counter was lost', {}, { fencingToken: 1 }, 'claimed'],
+  ['another lock', {}, { lockId: 'place/renamed' }, 'claimed'],
+  ['a row that does not know its lease', { leaseUntil: undefined }, { lockId: 'place/renamed' }, 'claimed'],
+  ['the same grant, whose earlier call still goes on', {}, { fencingToken: 7 }, 'running-elsewhere'],
+];
+
+for (const [who, row, claimant, expected] of BY_TIME) {
+  void test(`L-05 when the row's lease has ended, ${who}: ${expected}`, () =>
+    assert.equal(verdict({ leaseUntil: NOW, ...row }, claimant), expected));
+}
+
+void test('L-15 a vanished holder is replaced by the next attempt, and the row remembers it', () => {
+  const lost = runRow();
+  const { value, write, events } = decide({});
+  const claim = { ...CLAIM, attempt: 2, claimedBy: 'host/2/b' };
+  assert.deepEqual(value, { kind: 'claimed', claim, lost });
+  assert.deepEqual(write, {
+    ...lost,
+    ...{ attempt: 2, claimedBy: 'host/2/b', fencingToken: 8, leaseUntil: after(90_000), startedAt: NOW },
+  });
+  assert.deepEqual(events, [
+    {
+      ...{ generation: 0, attempt: 1, kind: 'lost', actor: 'host/1/a', fencingToken: 7 },
+      detail: 'its holder vanished; it had begun at 2026-11-20T02:59:00.000Z',
+    },
+  ]);
+});
+
+void test('L-16 with hold a vanished holder leaves the run to a person, whatever the attempts', () => {
+  for (const attempt of [1, 3]) {
+    const lost = runRow({ attempt });
+    assert.deepEqual(decide({ attempt }, {}, { onCrash: 'hold' }), {
+      value: { kind: 'refused', reason: 'interrupted', lost },
+      write: { ...lost, state: 'interrupted', reason: 'crashed', finishedAt: NOW },
+      events: [lostEventOf(lost)],
+    });
+  }
+});
+
+void test('L-22 a holder that vanishes in the last attempt leaves a failed run', () => {
+  const lost = runRow({ attempt: 3 });
+  const { value, write, events } = decide({ attempt: 3 });
+  assert.deepEqual(value, { kind: 'refused', reason: 'exhausted', lost });
+  assert.deepEqual(write, { ...lost, state: 'failed', reason: 'crashed', finishedAt: NOW });
+  assert.deepEqual(
+    events?.map(({ kind, attempt }) => [kind, attempt]),
+    [['lost', 3]],
+  );
+});
+
+void test('L-28 a holder that vanishes is not replaced when retries have ended', () => {
+  assert.equal(verdict({}, {}, { retry: { until: '1m' } }), 'exhausted');
+  assert.equal(verdict({}, {}, { retry: { until: 60_001 } }), 'claimed');
+  assert.equal(decide({}, {}, { retry: { until: '1m' } }).write?.reason, 'crashed');
+  // Nobody knows when a first attempt began that an operator has put back.
+  assert.equal(verdict({ firstStartedAt: undefined }, {}, { retry: { until: '1m' } }), 'claimed');
+});
+
+const DUE: Partial<Run> = { state: 'failed', nextAttemptAt: NOW, leaseUntil: after(-1) };
+
+void test('L-26 a failed run is started again from the moment on that it is due', () => {
+  assert.equal(verdict({ ...DUE, nextAttemptAt: after(1) }), 'not-due');
+  assert.equal(verdict({ ...DUE, nextAttemptAt: undefined }), 'exhausted');
+  const { value, write } = decide({ ...DUE, reason: 'of old', finishedAt: after(-1) });
+  assert.deepEqual(value, { kind: 'claimed', claim: { ...CLAIM, attempt: 2, claimedBy: 'host/2/b' } });
+  assert.deepEqual(write, {
+    ...runRow(),
+    ...{ attempt: 2, claimedBy: 'host/2/b', fencingToken: 8, leaseUntil: after(90_000), startedAt: NOW },
+  });
+});
+
+void test('the first attempt of a generation begins the time for retries anew', () => {
+  const first = decide({ ...DUE, state: 'pending', attempt: 0, generation: 1 }).write;
+  assert.deepEqual([first?.attempt, first?.firstStartedAt], [1, NOW]);
+  const resolved = decide({ ...DUE, state: 'pending', firstStartedAt: undefined }).write;
+  assert.deepEqual([resolved?.attempt, resolved?.firstStartedAt], [2, after(-60_000)]);
+});
+
+void test('L-04 who holds an earlier grant than the row knows is refused, until that lease has ended', () => {
+  const stale = { fencingToken: 6 };
+  for (const state of ['pending', 'failed'] as const) {
+    assert.equal(verdict({ ...DUE, state, leaseUntil: after(1) }, stale), 'running-elsewhere');
+    assert.equal(verdict({ ...DUE, state, leaseUntil: NOW }, stale), 'claimed');
+    assert.equal(verdict({ ...DUE, state, leaseUntil: undefined }, stale), 'claimed');
+  }
+  const leased = { ...DUE, leaseUntil: after(1) };
+  assert.equal(verdict(leased, { fencingToken: 7 }), 'claimed', 'the same grant retries at once');
+  assert.equal(verdict(leased, { ...stale, lockId: 'place/renamed' }), 'claimed', 'no order between locks');
+  assert.equal(verdict(leased, { fencingToken: undefined }), 'claimed', 'no order without tokens');
+  assert.equal(verdict({ ...leased, fencingToken: undefined }, stale), 'claimed', 'no order without tokens');
+});
+
+void test('L-31 a run that is due but has no attempt left is given up', () => {
+  const decision = decide({ ...DUE, attempt: 3 });
+  const write = runRow({ ...DUE, attempt: 3, reason: 'exhausted', nextAttemptAt: undefined });
+  assert.deepEqual(decision, { value: { kind: 'refused', reason: 'exhausted' }, write });
+});
+
+void test('L-28 a run that is due but for which it is too late is given up', () => {
+  const { value, write } = decide(DUE, {}, { retry: { until: '1m' } });
+  assert.deepEqual(value, { kind: 'refused', reason: 'exhausted' });
+  assert.deepEqual([write?.state, write?.reason, write?.nextAttemptAt], ['failed', 'until', undefined]);
+});
+
+void test('L-63 startDeadline ends first attempts alone', () => {
+  const pending: Partial<Run> = { ...DUE, state: 'pending', attempt: 0 };
+  const { value, write } = decide(pending, {}, { startDeadline: '3h' });
+  assert.deepEqual(value, { kind: 'refused', reason: 'deadline' });
+  assert.deepEqual([write?.state, write?.reason, write?.nextAttemptAt], ['skipped', 'deadline', undefined]);
+  assert.equal(verdict(pending, {}, { startDeadline: '4h' }), 'claimed');
+  assert.equal(verdict({ ...pending, attempt: 1 }, {}, { startDeadline: '3h' }), 'claimed');
+});

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FatalJobError, type Claim, type Run } from 'cronlatch';
+import { decideOutcome, type Outcome } from '#cronlatch/ledger/tick/decide-outcome';
+import { parseRetryPolicy } from '#cronlatch/ledger/policy/retry';
+import { after, CLAIM, NOW, runRow } from '../../support/run-row';
+
+const RETRY = parseRetryPolicy({}, { of: `of job 'close-day'`, customKeys: false });
+
+const COMPLETED: Outcome = { kind: 'completed', result: '3' };
+const FAILED = {
+  kind: 'failed',
+  error: new Error('no bank'),
+  errorText: 'Error: no bank',
+  retry: RETRY,
+} as const;
+const GIVEN_BACK: Outcome = { kind: 'given-back' };
+const SKIPPED: Outcome = { kind: 'skipped', reason: 'nothing to close' };
+const OUTCOMES: readonly Outcome[] = [COMPLETED, FAILED, GIVEN_BACK, SKIPPED];
+
+function decide(row: Partial<Run>, outcome: Outcome, claim: Partial<Claim> = {}) {
+  return decideOutcome({ run: runRow(row), now: NOW }, { ...CLAIM, ...claim }, outcome);
+}
+
+/** Of the attempt of `runRow()`. */
+const EVENT = { generation: 0, attempt: 1, actor: 'host/1/a', fencingToken: 7 };
+/** What every end clears. */
+const OVER = { finishedAt: NOW, nextAttemptAt: undefined, reason: undefined };
+
+void test('a completed run keeps its result, and no error of an earlier attempt', () => {
+  assert.deepEqual(decide({ error: 'of attempt 1', reason: 'of old' }, COMPLETED), {
+    value: { kind: 'completed' },
+    write: runRow({ ...OVER, state: 'completed', result: '3', error: undefined }),
+  });
+});
+
+void test('L-26 a failed run keeps its error, and when it is due again', () => {
+  const retryAt = after(60_000);
+  assert.deepEqual(decide({}, FAILED), {
+    value: { kind: 'recorded', retryAt },
+    write: runRow({ ...OVER, state: 'failed', nextAttemptAt: retryAt, error: 'Error: no bank' }),
+    events: [{ ...EVENT, kind: 'failed', detail: 'Error: no bank' }],
+  });
+});
+
+void test('L-25 a run that fails in its last attempt is not due again', () => {
+  const { value, write } = decide({ attempt: 3 }, FAILED, { attempt: 3 });
+  assert.deepEqual(value, { kind: 'recorded', retryAt: undefined });
+  assert.deepEqual([write?.reason, write?.nextAttemptAt], ['exhausted', undefined]);
+});
+
+void test('L-29 a fatal error leaves no further attempt', () => {
+  const { write } = decide({}, { ...FAILED, error: new FatalJobError('never') });
+  assert.deepEqual([write?.state, write?.reason, write?.nextAttemptAt], ['failed', 'fatal', undefined]);
+});
+
+void test('a run that does not know when it began counts from now', () => {
+  const failed = { ...FAILED, retry: { ...RETRY, untilMs: 60_001 } };
+  const run = runRow({ firstStartedAt: undefined });
+  const { value } = decideOutcome({ run, now: NOW }, CLAIM, failed);
+  assert.deepEqual(value, { kind: 'recorded', retryAt: after(60_000) });
+});
+
+void test('L-23 what is given back is due at once, its attempt refunded', () => {
+  assert.deepEqual(decide({}, GIVEN_BACK), {
+    value: { kind: 'recorded', retryAt: undefined },
+    write: runRow({
+      ...{ ...OVER, state: 'pending', attempt: 0, nextAttemptAt: NOW },
+      firstStartedAt: undefined,
+    }),
+    events: [{ ...EVENT, kind: 'given-back', detail: undefined }],
+  });
+});
+
+void test('L-23 a later attempt that is given back does not begin the time for retries anew', () => {
+  const { write } = decide({ attempt: 2 }, GIVEN_BACK, { attempt: 2 });
+  assert.deepEqual([write?.attempt, write?.firstStartedAt], [1, after(-60_000)]);
+});
+
+void test('a run that the job skips says so', () => {
+  assert.deepEqual(decide({}, SKIPPED), {
+    value: { kind: 'recorded', retryAt: undefined },
+    write: runRow({ ...OVER, state: 'skipped', reason: 'job' }),
+    events: [{ ...EVENT, kind: 'skipped', detail: 'nothing to close' }],
+  });
+});
+
+void test('L-24 that its lease has ended does not forbid an attempt to be completed', () => {
+  assert.equal(decide({ leaseUntil: after(-1) }, COMPLETED).write?.state, 'completed');
+});
+
+void test('L-54 an interrupted run may be completed by the very attempt that was thought lost', () => {
+  assert.deepEqual(decide({ state: 'interrupted', reason: 'crashed' }, COMPLETED), {
+    value: { kind: 'completed' },
+    write: runRow({ ...OVER, state: 'completed', result: '3' }),
+    events: [{ ...EVENT, kind: 'completed-late', detail: undefined }],
+  });
+});
+
+void test('L-54 of an interrupted run nothing but a completion is recorded', () => {
+  for (const outcome of [FAILED, GIVEN_BACK, SKIPPED])
+    assert.deepEqual(decide({ state: 'interrupted' }, outcome), {
+      value: { kind: 'lost', run: runRow({ state: 'interrupted' }) },
+    });
+});
+
+void test('L-06 an attempt that stands as completed is completed, whoever asks again', () => {
+  for (const outcome of OUTCOMES)
+    assert.deepEqual(decide({ state: 'completed' }, outcome), { value: { kind: 'completed' } });
+});
+
+void test('L-06 what was recorded already is not recorded again, whatever it was', () => {
+  for (const outcome of [FAILED, GIVEN_BACK, SKIPPED]) {
+    const { value, write } = decide({}, outcome);
+    assert.ok(write !== undefined);
+    assert.deepEqual(decide(write, outcome), { value });
+    for (const other of OUTCOMES.filter(({ kind }) => kind !== outcome.kind))
+      assert.deepEqual(decide(write, other), { value: { kind: 'lost', run: write } });
+  }
+});
+
+void test('L-06 what an operator has made of an attempt is not its own record', () => {
+  for (const row of [
+    { state: 'failed', error: 'of an earlier attempt' },
+    { state: 'skipped', reason: 'operator' },
+  ] as const)
+    for (const outcome of [FAILED, SKIPPED] as const)
+      assert.deepEqual(decide(row, outcome), { value: { kind: 'lost', run: runRow(row) } });
+});
+
+void test('L-14 an attempt that is not the row’s any more is lost', () => {
+  const foreign: Partial<Run>[] = [
+    { attempt: 2 },
+    { generation: 1 },
+    { claimedBy: 'host/2/b' },
+    { claimedBy: undefined },
+    { state: 'pending' },
+    { state: 'failed' },
+    { state: 'skipped' },
+  ];
+  for (const outcome of OUTCOMES) {
+    for (const row of foreign)
+      assert.deepEqual(decide(row, outcome), { value: { kind: 'lost', run: runRow(row) } });
+    const gone = decideOutcome(undefined, CLAIM, outcome);
+    assert.deepEqual(gone, { value: { kind: 'lost', run: undefined } });
+  }
+});
+
+void test('an event of a row that does not know its holder has an actor all the same', () => {
+  const unnamed = { claimedBy: undefined } as unknown as Partial<Claim>;
+  const { events } = decide({ claimedBy: undefined }, FAILED, unnamed);
+  assert.equal(events?.[0]?.actor, 'unknown');
+});

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EventHub, type OncePerConfiguration } from 'cronlatch';
+import { InMemoryRunStore } from 'cronlatch/memory';
+import { SettableClock } from 'cronlatch/testing';
+import { parseJobPolicy } from '#cronlatch/ledger/policy/job-policy';
+import type { Sight } from '#cronlatch/ledger/tick/look';
+import type { OncePerRequest } from '#cronlatch/ledger/tick/once-per-request';
+import { periodAt } from '#cronlatch/ledger/periods/period';
+import { caughtUpIn, hasWork, planTick } from '#cronlatch/ledger/tick/plan-tick';
+import type { RunSummary } from '#cronlatch/ledger/run';
+import { closeDay } from '../../support/close-day';
+
+const NOW = new Date('2026-11-20T03:00:00Z');
+const minutes = (count: number): Date => new Date(NOW.getTime() + count * 60_000);
+
+interface Situation {
+  readonly purpose?: 'tick' | 'again' | 'owed';
+  readonly oncePer?: Partial<OncePerConfiguration>;
+  readonly at?: Date;
+  /** Which decides the period. */
+  readonly instant?: Date;
+  /** What stands in the row of the period, and in those of others, by key. */
+  readonly runs?: Readonly<Record<string, Partial<RunSummary>>>;
+  readonly first?: string;
+}
+
+async function planned({ purpose = 'tick', oncePer = {}, at, instant = NOW, runs = {}, first }: Situation) {
+  const policy = parseJobPolicy(closeDay({ timeZone: 'UTC', ...oncePer }).oncePer, 'close-day');
+  const period = periodAt(instant, policy.period);
+  const rows = Object.entries(runs).map(([key, run]) => summary(key, run));
+  const sight: Sight = {
+    ...{ now: NOW, instant, period, warnings: [] },
+    run: rows.find(({ periodKey }) => periodKey === period.key),
+    owed: rows.filter(({ periodKey }) => periodKey !== period.key),
+    recorded: { now: NOW, runs: rows, firstPeriodStart: first === undefined ? undefined : new Date(first) },
+  };
+  const idle = (): undefined => undefined;
+  const request: OncePerRequest<unknown> = {
+    ...{ policy, purpose, at, scope: '', lock: { name: 'close-day' } },
+    ...{ task: idle, resumed: () => idle, isAskedAgain: true },
+  };
+  const context = {
+    ...{ store: new InMemoryRunStore(), clock: new SettableClock(NOW), events: new EventHub() },
+    ...{ random: () => 0.5, statementTimeoutMs: 1000 },
+  };
+  const plan = await planTick(context, request, sight);
+  return { ...plan, hasWork: hasWork(plan), caughtUpIn: caughtUpIn(request, sight, plan) };
+}
+
+function summary(periodKey: string, run: Partial<RunSummary>): RunSummary {
+  const none = { claimedBy: undefined, lockId: undefined, fencingToken: undefined, leaseUntil: undefined };
+  return {
+    ...{ job: 'close-day', scope: '', periodKey, state: 'pending', generation: 0, attempt: 1, ...none },
+    ...{ periodStart: new Date(periodKey), periodEnd: undefined, timeZone: 'UTC', nextAttemptAt: undefined },
+    ...{ firstStartedAt: undefined, startedAt: undefined, finishedAt: undefined, reason: undefined },
+    ...{ createdAt: NOW, updatedAt: NOW },
+    ...run,
+  };
+}
+
+const TODAY = '2026-11-20';
+
+/** What stands in the row of today, and what becomes of a tick. */
+const ROWS: readonly [Partial<RunSummary>, object][] = [
+  [{ state: 'completed' }, { kind: 'refused', reason: 'already-completed' }],
+  [{ state: 'interrupted' }, { kind: 'refused', reason: 'interrupted' }],
+  [{ state: 'skipped' }, { kind: 'refused', reason: 'skipped' }],
+  [{ state: 'failed' }, { kind: 'refused', reason: 'exhausted' }],
+  [
+    { state: 'failed', nextAttemptAt: minutes(1) },
+    { kind: 'refused', reason: 'not-due' },
+  ],
+  [
+    { state: 'pending', nextAttemptAt: minutes(1) },
+    { kind: 'refused', reason: 'not-due' },
+  ],
+  [
+    { state: 'failed', nextAttemptAt: NOW },
+    { kind: 'run', isNew: false },
+  ],
+  [
+    { state: 'pending', nextAttemptAt: minutes(-1) },
+    { kind: 'run', isNew: false },
+  ],
+  // Whether its holder has vanished, the lock will tell.
+  [{ state: 'running' }, { kind: 'run', isNew: false }],
+];
+
+for (const [run, expected] of ROWS) {
+  const { kind } = expected as { kind: string };
+  void test(`a tick that finds ${JSON.stringify(run)} is to be ${kind}`, async () => {
+    for (const purpose of ['tick', 'again'] as const) {
+      const { own, hasWork } = await planned({ purpose, runs: { [TODAY]: run } });
+      assert.deepEqual(own, expected);
+      assert.equal(hasWork, kind === 'run');
+    }
+  });
+}
+
+void test('a period without a row is new', async () => {
+  assert.deepEqual((await planned({})).own, { kind: 'run', isNew: true });
+});
+
+void test('who asks for what is owed asks for no period of its own, but the current one may be owed', async () => {
+  const idle = await planned({ purpose: 'owed' });
+  assert.deepEqual([idle.own, idle.owed, idle.hasWork], [{ kind: 'not-asked' }, [], false]);
+  const due = await planned({ purpose: 'owed', runs: { [TODAY]: { state: 'running' } } });
+  assert.deepEqual([due.owed.map(({ periodKey }) => periodKey), due.hasWork], [[TODAY], true]);
+  const later = await planned({
+    purpose: 'owed',
+    runs: { [TODAY]: { state: 'failed', nextAttemptAt: minutes(1) } },
+  });
+  assert.equal(later.hasWork, false);
+});
+
+void test('L-33 without a row, and after the deadline, the skip is to be recorded', async () => {
+  const { own, hasWork } = await planned({ oncePer: { startDeadline: '2h' } });
+  assert.deepEqual([own, hasWork], [{ kind: 'skip', reason: 'deadline' }, true]);
+});
+
+void test('L-34 a holiday comes before a deadline, and a row before both', async () => {
+  const calendar = { isBusinessDay: () => false };
+  const oncePer = { calendar, startDeadline: '2h' };
+  assert.deepEqual((await planned({ oncePer })).own, { kind: 'skip', reason: 'calendar' });
+  const due = { [TODAY]: { state: 'failed', nextAttemptAt: NOW } } as const;
+  assert.deepEqual((await planned({ oncePer, runs: due })).own, { kind: 'run', isNew: false });
+});
+
+void test('a tick that is asked again is over when the period in which it came is, whatever it counts for', async () => {
+  const yesterday = new Date('2026-11-19T23:59:59Z');
+  const again = { purpose: 'again', instant: yesterday } as const;
+  assert.deepEqual((await planned(again)).own, { kind: 'over' });
+  assert.deepEqual((await planned({ ...again, instant: NOW })).own, { kind: 'run', isNew: true });
+  const previous = { target: 'previous' } as const;
+  assert.equal((await planned({ purpose: 'again', oncePer: previous })).own.kind, 'run');
+  assert.equal((await planned({ ...again, oncePer: previous })).own.kind, 'over');
+  // A first tick is never too late for its own day.
+  assert.equal((await planned({ instant: yesterday })).own.kind, 'run');
+});
+
+void test('a tick of a key function is over when the key is another one', async () => {
+  const period = (at: Date): string => `batch-${at.getUTCHours()}`;
+  const again = { purpose: 'again', oncePer: { period } } as const;
+  assert.equal((await planned({ ...again, instant: minutes(30) })).own.kind, 'run');
+  assert.equal((await planned({ ...again, instant: minutes(-1) })).own.kind, 'over');
+});
+
+void test('where every tick of a key function is caught up with, one is over when it is older than the window', async () => {
+  const period = (at: Date): string => at.toISOString();
+  const oncePer = { period, catchUp: 'all', catchUpWindow: '1h' } as const;
+  const again = { purpose: 'again', oncePer } as const;
+  const plan = await planned({ ...again, instant: minutes(-60) });
+  assert.deepEqual([plan.own, plan.catchUp, plan.missed], [{ kind: 'run', isNew: true }, [], []]);
+  assert.equal((await planned({ ...again, instant: minutes(-61) })).own.kind, 'over');
+});
+
+const MISSED = { oncePer: { catchUp: 'all' }, first: '2026-11-17T00:00:00Z' } as const;
+
+void test('L-46 a tick brings what was missed along, unless it names its instant', async () => {
+  const plan = await planned(MISSED);
+  assert.deepEqual(
+    plan.catchUp.map(({ key }) => key),
+    ['2026-11-18', '2026-11-19'],
+  );
+  assert.equal(plan.caughtUpIn, undefined);
+  const named = await planned({ ...MISSED, at: NOW, runs: { '2026-11-16': { state: 'running' } } });
+  assert.deepEqual([named.catchUp, named.owed, named.caughtUpIn], [[], [], undefined]);
+});
+
+void test('L-46 nothing was missed when a look finds nothing, and the calendar has answered', async () => {
+  const runs = { '2026-11-18': { state: 'completed' }, '2026-11-19': { state: 'skipped' } } as const;
+  assert.equal((await planned({ ...MISSED, runs })).caughtUpIn, TODAY);
+  const calendar = { isBusinessDay: (date: string) => Promise.reject<boolean>(new Error(date)) };
+  const failing = await planned({ ...MISSED, oncePer: { catchUp: 'all', calendar } });
+  assert.deepEqual([failing.failures.length, failing.caughtUpIn], [3, undefined]);
+  assert.equal((await planned({ first: '2026-11-17T00:00:00Z' })).caughtUpIn, undefined);
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isJustBefore, whichInstant } from '#cronlatch/ledger/tick/which-instant';
+
+const NOW = new Date('2026-11-20T23:00:00.000Z');
+const SCHEDULED = new Date('2026-11-20T03:00:00Z');
+const MINUTE_MS = 60_000;
+
+const asked = (skewMs: number, maxSkewMs = 5 * MINUTE_MS) =>
+  whichInstant({ scheduledAt: SCHEDULED, now: NOW, skewMs, maxSkewMs });
+
+void test(`without a scheduled instant the database's now counts, however wrong this host's clock is`, () => {
+  for (const skewMs of [0, 1, -1, 86_400_000])
+    assert.deepEqual(whichInstant({ scheduledAt: undefined, now: NOW, skewMs, maxSkewMs: 1 }), {
+      instant: NOW,
+    });
+});
+
+void test('late is not skewed: a tick that comes 20 hours late counts for its scheduled instant', () => {
+  assert.deepEqual(asked(0), { instant: SCHEDULED });
+});
+
+void test('L-36 a clock that is as wrong as it may be is believed; further it is corrected', () => {
+  for (const skewMs of [5 * MINUTE_MS, -5 * MINUTE_MS])
+    assert.deepEqual(asked(skewMs), { instant: SCHEDULED });
+  for (const skewMs of [5 * MINUTE_MS + 1, -5 * MINUTE_MS - 1, 86_400_000]) {
+    const { instant, warning } = asked(skewMs);
+    assert.equal(instant.getTime(), SCHEDULED.getTime() - skewMs);
+    assert.ok(warning?.includes(SCHEDULED.toISOString()) && warning.includes(instant.toISOString()));
+  }
+});
+
+void test('L-36 the warning says which way the clock is wrong, and by how much', () => {
+  assert.match(asked(600_400).warning ?? '', /600 s ahead of the database's.*synchronized/);
+  assert.match(asked(-600_600).warning ?? '', /601 s behind the database's/);
+});
+
+void test('L-36 the five seconds before a period begins are just before it', () => {
+  const end = NOW;
+  const before = (ms: number): Date => new Date(end.getTime() - ms);
+  assert.equal(isJustBefore(before(5001), end), false);
+  assert.equal(isJustBefore(before(5000), end), true);
+  assert.equal(isJustBefore(before(1), end), true);
+  assert.equal(isJustBefore(before(1), undefined), false);
+});
