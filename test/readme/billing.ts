@@ -14,9 +14,9 @@ class BillingJobs {
 
 async function main(): Promise<void> {
   await dataSource.initialize();
-  const guard = await createJobGuard(dataSource); // Checks the lock table; two connections of its own.
+  const guard = await createJobGuard(dataSource); // Checks the lock table, opens two connections.
   scheduleJobs(new BillingJobs(), { guard });
-  guard.closeOnSignals(); // SIGTERM: no new runs, wait for the running ones, release, close.
+  guard.closeOnSignals(); // SIGTERM: start nothing, wait for running jobs, release, close.
 }
 
 void main();
