@@ -7,14 +7,14 @@ const CLOSE_DAY = {
   oncePer: { period: 'day', timeZone: 'Europe/Paris' },
 } as const;
 
-/** What was meant; a call by hand has no such instant. */
-function dueAt({ date, execution }: TaskContext): Date | undefined {
+/** A manual call has no scheduled time. */
+function scheduledAt({ date, execution }: TaskContext): Date | undefined {
   return execution?.reason === 'invoked' ? undefined : date;
 }
 
-/** @returns a function that schedules the job, each time instead of what was before */
+/** @returns a function that schedules the job and replaces the schedule before it */
 export function start(guard: JobGuard, closeDay: () => Promise<void>): (expression: string) => ScheduledTask {
-  const tick = guard.wrap(CLOSE_DAY, closeDay, { scheduledAt: dueAt });
+  const tick = guard.wrap(CLOSE_DAY, closeDay, { scheduledAt });
   let task: ScheduledTask | undefined;
   guard.onClose({ stop: async () => await task?.destroy() });
   return (expression) => {

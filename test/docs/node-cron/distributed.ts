@@ -7,9 +7,9 @@ export function start(guard: JobGuard, file: string, log: (line: string) => void
     guard,
     name: 'nightly-export',
     timeZone: 'Europe/Paris',
-    distributedLease: '6h', // Longer than it ever takes.
+    distributedLease: '6h', // Longer than the job ever takes.
     noOverlap: true,
   });
-  task.on('execution:skipped', ({ date, reason }) => log(`${date.toISOString()} is not ours: ${reason}`));
+  task.on('execution:skipped', ({ date, reason }) => log(`skipped ${date.toISOString()}: ${reason}`));
   return task;
 }

@@ -11,7 +11,7 @@ export function start(guard: JobGuard, work: () => Promise<void>): ScheduledTask
     runCoordinator,
     distributedLease: 6 * 3_600_000,
   });
-  runCoordinator.observe(task); // Else the ledger hears that a tick is over, but not how it ended.
+  runCoordinator.observe(task); // Without this, the outcome of a tick is not recorded.
   guard.onClose({ stop: async () => await task.destroy() });
   return task;
 }
