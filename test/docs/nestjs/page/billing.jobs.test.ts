@@ -7,7 +7,7 @@ import { CronlatchModule } from 'cronlatch/nestjs';
 import { useTestGuard } from 'cronlatch/testing';
 import { BillingJobs } from './billing.jobs';
 
-void test('a day is closed once, and the next one again', async () => {
+void test('each day is closed once', async () => {
   await using bench = useTestGuard({ now: '2026-11-20T03:00:00+01:00' });
   const dataSource = { provide: getDataSourceToken(), useValue: { query: () => Promise.resolve() } };
   const builder = Test.createTestingModule({
@@ -15,7 +15,7 @@ void test('a day is closed once, and the next one again', async () => {
     providers: [BillingJobs, dataSource],
   });
   const app = await builder.overrideProvider(JobGuard).useValue(bench.guard).compile();
-  await app.init(); // Gives the instances their guard.
+  await app.init(); // Connects the jobs to their guard.
   const jobs = app.get(BillingJobs);
 
   assert.equal(await jobs.closeDay(), '2026-11-20');

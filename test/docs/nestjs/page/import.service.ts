@@ -5,7 +5,7 @@ import { JobGuard } from 'cronlatch';
 export class ImportService {
   constructor(private readonly guard: JobGuard) {}
 
-  /** By hand, from wherever: at most one import of a customer at a time. */
+  /** Called manually: at most one import per customer at a time. */
   async import(customer: string): Promise<'done' | 'busy'> {
     const lock = { name: `import-${customer}`, lockAtMostFor: '10m' } as const;
     const result = await this.guard.run(lock, async () => {
