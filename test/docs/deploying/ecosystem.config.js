@@ -4,10 +4,10 @@ module.exports = {
       name: 'billing',
       script: 'dist/main.js',
       instances: 4,
-      exec_mode: 'cluster', // Or 'fork': the guard does not mind.
+      exec_mode: 'cluster', // Or 'fork': both work.
       wait_ready: true, // Until process.send('ready').
       listen_timeout: 10_000,
-      kill_timeout: 30_000, // Not PM2's 1600: longer than the guard takes to close.
+      kill_timeout: 30_000, // Longer than the guard takes to close. PM2's default is 1600.
     },
   ],
 };

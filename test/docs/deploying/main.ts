@@ -7,7 +7,7 @@ import dataSource from './ormconfig';
 
 async function main(): Promise<void> {
   await dataSource.initialize();
-  const guard = await createJobGuard(dataSource); // Refuses to start without its table.
+  const guard = await createJobGuard(dataSource); // Throws if the lock table is missing.
   scheduleJobs(new BillingJobs(), { guard });
   guard.closeOnSignals(); // SIGTERM and SIGINT.
 
@@ -15,7 +15,7 @@ async function main(): Promise<void> {
     const isReady = request.url !== '/ready' || !guard.isClosing;
     response.writeHead(isReady ? 200 : 503).end();
   });
-  server.listen(process.env['PORT'] ?? 3000, () => process.send?.('ready')); // PM2 waits for it.
+  server.listen(process.env['PORT'] ?? 3000, () => process.send?.('ready')); // PM2 waits for this message.
 }
 
 void main();
