@@ -7,13 +7,19 @@ import { testOnEvery } from '../support/databases';
 import { ledgerPlace, memoryStores, type LedgerPlace } from '../support/ledger-place';
 import { ledgerDataSource } from '../support/run-places';
 import { SettlementJobs } from '../readme/settlement';
-import { tell } from './once-per-business-day/asking';
 import { closeDayOf, closeDayWith } from './once-per-business-day/by-hand';
 import { ClosingJobs } from './once-per-business-day/closing';
-import { forget, itWasDone, leaveOut, makeUp, runAgain } from './once-per-business-day/mending';
 import dataSource from './once-per-business-day/ormconfig';
 import { PaymentJobs } from './once-per-business-day/payments';
 import { ReportJobs } from './once-per-business-day/periods';
+import { report } from './once-per-business-day/querying';
+import {
+  backfillMissedDays,
+  markCompleted,
+  purgeOldRuns,
+  rerunDay,
+  skipDay,
+} from './once-per-business-day/repairing';
 
 /** A test of code on the page, on a time that stands still. */
 function testPage(name: string, now: string, body: (place: LedgerPlace) => Promise<void>): void {
@@ -78,7 +84,7 @@ testPage('Saturday has no run, Monday has one on Tuesday', '2026-11-21T23:00:00Z
   );
 });
 
-testPage('a payment that is repeated has its key again', '2026-11-20T09:00:00Z', async (place) => {
+testPage('a repeated payment has the same key', '2026-11-20T09:00:00Z', async (place) => {
   const guard = configured(place);
   const keys: string[] = [];
   let isDown = true;
@@ -98,7 +104,7 @@ testPage('a payment that is repeated has its key again', '2026-11-20T09:00:00Z',
   assert.equal((await guard.ledger.last('pay-suppliers'))?.result, '2');
 
   await place.elapse('1d');
-  await assert.rejects(new PaymentJobs(bank, () => Promise.resolve([])).paySuppliers(), /whom to pay/);
+  await assert.rejects(new PaymentJobs(bank, () => Promise.resolve([])).paySuppliers(), /no account to pay/);
   assert.equal((await guard.ledger.last('pay-suppliers'))?.reason, 'fatal');
 });
 
@@ -123,21 +129,25 @@ testPage('weeks, half days and tenants have their periods', '2026-11-20T09:00:00
   ]);
 });
 
-testPage('a day can be named, and a wrapped job is brought back', '2026-11-20T09:00:00Z', async (place) => {
-  const { guard } = place.instance();
-  const days: string[] = [];
-  const closeToday = closeDayWith(guard, () =>
-    days.push('tried') === 1 ? Promise.reject(new Error('not yet')) : Promise.resolve(),
-  );
-  await closeToday();
-  await place.elapse('1m');
-  assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
-  const nothing = (): Promise<void> => Promise.resolve();
-  assert.equal(await closeDayOf(guard, new Date('2026-11-18T12:00:00Z'), nothing), 'closed');
-  assert.equal(await closeDayOf(guard, new Date('2026-11-18T13:00:00Z'), nothing), 'already-completed');
-});
+testPage(
+  'a call can choose its day, and the guard retries a wrapped job',
+  '2026-11-20T09:00:00Z',
+  async (place) => {
+    const { guard } = place.instance();
+    const days: string[] = [];
+    const closeToday = closeDayWith(guard, () =>
+      days.push('tried') === 1 ? Promise.reject(new Error('not yet')) : Promise.resolve(),
+    );
+    await closeToday();
+    await place.elapse('1m');
+    assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
+    const nothing = (): Promise<void> => Promise.resolve();
+    assert.equal(await closeDayOf(guard, new Date('2026-11-18T12:00:00Z'), nothing), 'closed');
+    assert.equal(await closeDayOf(guard, new Date('2026-11-18T13:00:00Z'), nothing), 'already-completed');
+  },
+);
 
-testPage('the ledger is asked', '2026-11-19T09:00:00Z', async (place) => {
+testPage('the ledger answers the queries of the page', '2026-11-19T09:00:00Z', async (place) => {
   const { guard } = place.instance();
   let isDown = true;
   const close = closeDayWith(guard, () => (isDown ? Promise.reject(new Error('down')) : Promise.resolve()));
@@ -148,7 +158,7 @@ testPage('the ledger is asked', '2026-11-19T09:00:00Z', async (place) => {
   isDown = false;
   await place.elapse('1m');
   await guard.runDue();
-  const [run, newest, bad, history, gaps, tomorrow = ''] = await tell(guard);
+  const [run, newest, bad, history, gaps, tomorrow = ''] = await report(guard);
   assert.deepEqual(
     [run, newest, bad, history, gaps],
     [
@@ -162,7 +172,7 @@ testPage('the ledger is asked', '2026-11-19T09:00:00Z', async (place) => {
   assert.match(tomorrow, /^tomorrow: run\. A tick of job 'close-day' .* counts for 2026-11-21/);
 });
 
-testPage('a person says what became of an interrupted run', '2026-11-20T09:00:00Z', async (place) => {
+testPage('an operator resolves an interrupted run', '2026-11-20T09:00:00Z', async (place) => {
   const configuration = {
     name: 'close-day',
     lockAtMostFor: '1m',
@@ -178,25 +188,25 @@ testPage('a person says what became of an interrupted run', '2026-11-20T09:00:00
   const { guard } = place.instance();
   const nothing = (): void => assert.fail('it was repeated');
   assert.deepEqual(await guard.run(configuration, nothing), { executed: false, reason: 'interrupted' });
-  assert.equal((await itWasDone(guard, '2026-11-20')).state, 'completed');
+  assert.equal((await markCompleted(guard, '2026-11-20')).state, 'completed');
   const answer = { executed: false, reason: 'already-completed' };
   assert.deepEqual(await guard.run(configuration, nothing), answer);
 });
 
-testPage('the ledger is mended', '2026-11-15T09:00:00Z', async (place) => {
+testPage('an operator repairs runs', '2026-11-15T09:00:00Z', async (place) => {
   const { guard } = place.instance();
   const days: string[] = [];
   const close = closeDayWith(guard, () => Promise.resolve(void days.push('closed')));
   await close();
   await place.elapse('4d');
-  assert.equal(await makeUp(guard), 3);
-  assert.equal((await runAgain(guard, '2026-11-17')).generation, 1);
+  assert.equal(await backfillMissedDays(guard), 3);
+  assert.equal((await rerunDay(guard, '2026-11-17')).generation, 1);
   assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
   assert.equal(days.length, 5);
-  await leaveOut(guard, '2026-11-19');
+  await skipDay(guard, '2026-11-19');
   await close();
   assert.equal(days.length, 5);
-  await assert.rejects(itWasDone(guard, '2026-11-19'), /it is skipped/);
+  await assert.rejects(markCompleted(guard, '2026-11-19'), /it is skipped/);
   for (const duration of ['200d', '201d'] as const) await place.elapse(duration);
-  assert.equal(await forget(guard), 4, 'the newest run stays');
+  assert.equal(await purgeOldRuns(guard), 4, 'the newest run stays');
 });

@@ -41,8 +41,8 @@ testOn('postgres', 'the page says what a day costs', async (t) => {
     {
       "the day's first run": await cost(() => daily()),
       '… if the lock has no row yet': await cost(() => firstEver()),
-      'a tick whose day is done, and nothing else is owed': await cost(() => daily()),
-      'the look for what is owed, once a minute and process': await cost(() => guard.runDue()),
+      'a tick of a completed day, with nothing overdue': await cost(() => daily()),
+      'the check for overdue runs, per minute and process': await cost(() => guard.runDue()),
     },
     'in statements',
   );

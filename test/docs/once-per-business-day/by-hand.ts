@@ -7,12 +7,12 @@ const close = {
   oncePer: { period: 'day', timeZone: 'Europe/Paris' },
 } as const;
 
-/** For any scheduler; registered, so that what is owed of it is brought back. */
+/** For any scheduler. The guard registers the job and starts its overdue runs. */
 export function closeDayWith(guard: JobGuard, work: () => Promise<void>): () => Promise<void> {
   return guard.wrap(close, work);
 }
 
-/** For a day that you name, whatever the time is. */
+/** For a day that you choose, at any time. */
 export async function closeDayOf(guard: JobGuard, at: Date, work: () => Promise<void>): Promise<string> {
   const result = await guard.run({ ...close, at }, work);
   return result.executed ? 'closed' : result.reason;

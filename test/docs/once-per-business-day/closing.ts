@@ -3,11 +3,11 @@ import { Scheduled } from 'cronlatch/node-cron';
 
 const workdays = withWorkingDays(
   withHolidays(weekdays(), ['2026-12-24', '2026-12-25']),
-  ['2026-12-19'], // A Saturday that makes up for it.
+  ['2026-12-19'], // A working Saturday that makes up for a holiday.
 );
 
 export class ClosingJobs {
-  // The business day begins at 05:00. On Tuesday at 07:00, the books of Monday are closed.
+  // The business day begins at 05:00. Tuesday's tick at 07:00 closes Monday's books.
   @Scheduled('0 7 * * *', { timeZone: 'Asia/Shanghai' })
   @OncePerDay({ name: 'close-books', dayStart: '05:00', target: 'previous', calendar: workdays })
   async closeBooks(): Promise<void> {}

@@ -1,7 +1,7 @@
 import { currentRun, FatalJobError, OncePerDay, SchedulerLock } from 'cronlatch';
 
 export interface Bank {
-  /** The same key again: the same transfer, and no second one. */
+  /** A repeated key means the same transfer: the bank makes no second one. */
   transfer(account: string, key: string): Promise<void>;
 }
 
@@ -16,11 +16,11 @@ export class PaymentJobs {
   async paySuppliers(): Promise<number | undefined> {
     const { idempotencyKey, signal } = currentRun();
     const accounts = await this.accounts();
-    if (accounts.length === 0) throw new FatalJobError('Nobody has told whom to pay.'); // Not tried again.
+    if (accounts.length === 0) throw new FatalJobError('There is no account to pay.'); // Not retried.
     for (const account of accounts) {
-      signal.throwIfAborted(); // The lease is lost, or the guard is closing.
+      signal.throwIfAborted(); // The lease is lost, or the guard is closing: stop.
       await this.bank.transfer(account, `${idempotencyKey}/${account}`);
     }
-    return accounts.length; // Kept as the result of the run.
+    return accounts.length; // Stored as the result of the run.
   }
 }

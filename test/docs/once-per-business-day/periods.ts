@@ -4,14 +4,14 @@ export class ReportJobs {
   @OncePer('week', { name: 'weekly-report', timeZone: 'Europe/Paris' })
   async weekly(): Promise<void> {}
 
-  // A key of your own: two periods a day.
+  // A custom key: two periods a day.
   @OncePer((at) => `${at.toISOString().slice(0, 10)}-${at.getUTCHours() < 12 ? 'am' : 'pm'}`, {
     name: 'half-daily-report',
     timeZone: 'UTC',
   })
   async halfDaily(): Promise<void> {}
 
-  // Once per day for each tenant; a run that is brought back is called with what resume returns.
+  // Once per day for each tenant. An overdue run gets the arguments that resume returns.
   @OncePerDay({
     name: 'tenant-report',
     timeZone: 'Europe/Paris',

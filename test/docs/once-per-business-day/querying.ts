@@ -2,7 +2,7 @@ import type { JobGuard } from 'cronlatch';
 
 const job = 'close-day';
 
-export async function tell({ ledger }: JobGuard): Promise<string[]> {
+export async function report({ ledger }: JobGuard): Promise<string[]> {
   const run = await ledger.get({ job, periodKey: '2026-11-20' });
   const newest = await ledger.last(job);
   const bad = await ledger.list({ job, states: ['failed', 'interrupted'], limit: 20 });
