@@ -3,7 +3,7 @@ import { closeTheDay } from './close-the-day';
 import { scheduleWithCroner } from './croner';
 import dataSource from './ormconfig';
 
-/** @returns what stops it */
+/** @returns a function that stops the application */
 export async function start(): Promise<() => Promise<void>> {
   await dataSource.initialize();
   const guard = await createJobGuard(dataSource);

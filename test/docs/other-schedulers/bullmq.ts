@@ -2,8 +2,8 @@ import { Queue, WaitingError, Worker, type ConnectionOptions, type Job as QueueJ
 import type { JobGuard } from 'cronlatch';
 import type { Job } from './job';
 
-/** Where a job scheduler has made the job, BullMQ keeps the instant that it was made for. */
-function dueAt({ opts: { prevMillis } }: QueueJob): Date | undefined {
+/** BullMQ keeps the scheduled time of a job that a job scheduler created. */
+function scheduledTime({ opts: { prevMillis } }: QueueJob): Date | undefined {
   return prevMillis === undefined ? undefined : new Date(prevMillis);
 }
 
@@ -15,18 +15,18 @@ export async function scheduleWithBullMQ(
   const { name } = guarded;
   const queue = new Queue(name, { connection });
   const known = await queue.getJobScheduler(name);
-  // Only where something has changed: a tick that waits since all workers were down would be replaced by the next one.
+  // Only after a change: it would replace a tick that waits since all workers were down by the next tick.
   if (known?.pattern !== expression || known.tz !== timeZone)
     await queue.upsertJobScheduler(name, { pattern: expression, tz: timeZone });
   await queue.close();
 
-  // A job that rejects is a failed one to BullMQ, and its process goes on.
-  const tick = guard.wrap(guarded, run, { scheduledAt: dueAt, onError: 'throw' });
+  // If the function rejects, BullMQ marks the job as failed, and the process continues.
+  const tick = guard.wrap(guarded, run, { scheduledAt: scheduledTime, onError: 'throw' });
   const worker = new Worker(
     name,
     async (job, token) => {
       if (!guard.isClosing) return await tick(job);
-      await job.moveToWait(token); // No other instance has heard of this tick: it is handed on.
+      await job.moveToWait(token); // Hand the tick on, because no other instance has received it.
       throw new WaitingError();
     },
     { connection },

@@ -9,11 +9,11 @@ const CLOSE_DAY = {
   oncePer: { period: 'day', timeZone: 'Europe/Paris' },
 } as const;
 
-/** Skips behind which nothing is left to do. After any other one the day is still owed, or another process is at it. */
+/** After these skips nothing is left to do. After any other, a retry is due later or another process runs the job. */
 const IS_SETTLED: readonly string[] = ['already-completed', 'calendar', 'skipped', 'deadline'];
 
-/** Kubernetes ends the name of a Job with the minute that its CronJob meant, counted from 1970. */
-function dueAt(jobName = ''): Date | undefined {
+/** Kubernetes ends the name of a Job with its scheduled minute, counted from 1970. */
+function scheduledTime(jobName = ''): Date | undefined {
   const [, minutes] = /-(\d{8})$/.exec(jobName) ?? [];
   return minutes === undefined ? undefined : new Date(Number(minutes) * 60_000);
 }
@@ -21,9 +21,9 @@ function dueAt(jobName = ''): Date | undefined {
 async function main(): Promise<void> {
   await dataSource.initialize();
   const guard = await createJobGuard(dataSource);
-  guard.closeOnSignals({ timeout: '20s', grace: '20s' }); // The job is asked to stop at once: it will be called again.
+  guard.closeOnSignals({ timeout: '20s', grace: '20s' }); // Asks the job to stop at once; the next start retries it.
   try {
-    const scheduledAt = dueAt(process.env['JOB_NAME']);
+    const scheduledAt = scheduledTime(process.env['JOB_NAME']);
     const result = await guard.run({ ...CLOSE_DAY, scheduledAt }, closeTheDay);
     if (result.executed) return;
     console.log(`skipped: ${result.reason}`);

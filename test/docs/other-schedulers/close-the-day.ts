@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { currentRun } from 'cronlatch';
 
-/** The work of the program on the page, as its test wants it. */
+/** The handler of the program on the page. The test controls it by CLOSING. */
 export async function closeTheDay(): Promise<void> {
   const { businessDate, signal } = currentRun();
   console.log(`closing ${businessDate}`);

@@ -2,12 +2,12 @@ import { Cron } from 'croner';
 import type { JobGuard } from 'cronlatch';
 import type { Job } from './job';
 
-/** croner tells when a tick came, and not when it was due. That was the last instant that its pattern matches. */
-function dueAt(cron: Cron): Date | undefined {
+/** croner passes the time at which a tick arrived. Its scheduled time is the last time that the pattern matches. */
+function scheduledTime(cron: Cron): Date | undefined {
   return cron.previousRuns(1, new Date(Date.now() + 1))[0];
 }
 
 export function scheduleWithCroner(guard: JobGuard, { expression, timeZone, guarded, run }: Job): Cron {
-  const tick = guard.wrap(guarded, run, { scheduledAt: dueAt });
+  const tick = guard.wrap(guarded, run, { scheduledAt: scheduledTime });
   return new Cron(expression, { timezone: timeZone }, tick);
 }

@@ -9,5 +9,5 @@ const closeDay = guard.wrap(
 );
 
 await closeDay();
-await closeDay(); // Skipped: the day is done.
+await closeDay(); // Skipped: the day is completed.
 await guard.close();

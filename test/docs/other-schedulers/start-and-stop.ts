@@ -1,6 +1,6 @@
 import { start } from './app';
 
-/** Starts the application on the page, and stops it again. */
+/** Starts the application on the page, and then stops it. */
 void start().then(async (stop) => {
   console.log('started');
   await stop();
