@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { linkedFilesOf } from '../support/page';
+import { testLinksOn } from '../support/page-tests';
 
-const PAGE = 'docs/reliability.md';
+const PAGE = 'docs/internals/faults.md';
 
-/** All faults that were thought of, from the first id of each kind to its last one. */
+/** All known faults, from the first id of each kind to its last one. */
 const CATALOGUE = [
   ...ids(1, 19), // of the process and its event loop
   ...ids(20, 29), // of clocks
@@ -15,7 +15,7 @@ const CATALOGUE = [
   ...ids(80, 99), // of use
 ];
 
-/** What the page says of each: that there is a test, or why there is none. */
+/** The third column of each fault: `test`, or why there is none. */
 const ROWS = new Map(
   readFileSync(PAGE, 'utf8')
     .split('\n')
@@ -36,7 +36,7 @@ function sourcesBelow(folder: string): string[] {
   return files.filter((file) => file.endsWith('.ts')).map((file) => join(folder, file));
 }
 
-/** `'P1 F-47 a sentence'`, in any quotes. What a kind of store leaves out is no test. */
+/** `'P1 F-47 a sentence'`, in any quotes. A case that a kind of store leaves out does not count. */
 function idsInNames(file: string): string[] {
   const source = readFileSync(file, 'utf8').replace(/leaveOut\([^)]*\)/g, '');
   const names = source.matchAll(/['"`]((?:[A-Z]+-?\d+ )*F-\d\d(?: [A-Z]+-?\d+)*) /g);
@@ -55,14 +55,14 @@ void test('the page has every fault of the catalogue, once and in order, and no 
   );
 });
 
-void test('a test that names a fault names one that the page knows', () => {
+void test('every fault that a test names is on the page', () => {
   assert.deepEqual(
     [...TESTED].filter((id) => !ROWS.has(id)),
     [],
   );
 });
 
-void test('where the page says that there is a test, there is one', () => {
+void test('every fault marked as tested has a test', () => {
   const promised = [...ROWS].filter(([, how]) => saysTest(how)).map(([id]) => id);
   assert.deepEqual(
     promised.filter((id) => !TESTED.has(id)),
@@ -70,7 +70,7 @@ void test('where the page says that there is a test, there is one', () => {
   );
 });
 
-void test('where it does not, it says why, and there is none', () => {
+void test('every other fault has a reason, and no test', () => {
   const others = [...ROWS].filter(([, how]) => !saysTest(how));
   assert.deepEqual(
     others.filter(([, how]) => how === ''),
@@ -82,8 +82,5 @@ void test('where it does not, it says why, and there is none', () => {
   );
 });
 
-void test('what the page links to is there', () => {
-  const files = linkedFilesOf(PAGE);
-  assert.ok(files.length >= 3);
-  for (const file of files) assert.ok(existsSync(file), file);
-});
+for (const page of [PAGE, 'docs/internals/testing.md', 'docs/reliability.md', 'CONTRIBUTING.md'])
+  testLinksOn(page);

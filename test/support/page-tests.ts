@@ -16,7 +16,7 @@ export function testCodeOn(page: string, folder: string, notShown: readonly stri
 }
 
 export function testLinksOn(page: string): void {
-  void test('what it links to is there', () => {
+  void test(`every file that ${page} links to exists`, () => {
     const files = linkedFilesOf(page);
     assert.ok(files.length > 0);
     for (const file of files) assert.ok(existsSync(file), file);
