@@ -24,7 +24,7 @@ async function list() {
   await install();
   await buildLibrary();
   await buildTests();
-  const { lockProviderContract, runStoreContract } = await load('dist/testing/index.js');
+  const { lockProviderContract, runStoreContract } = await load('dist/contracts/index.js');
   const { CONTRACT_STORES, RUN_STORES, describeVariant } = await load(
     '.build/legacy/test/support/contract-stores.js',
   );

@@ -20,6 +20,6 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'reflect-metadata',
   ],
   contracts: ['core', 'ledger'],
-  testing: ['core', 'ledger', 'guard', 'storage/memory', 'contracts'],
+  testing: ['core', 'ledger', 'guard', 'storage/memory'],
   'index.ts': ['core', 'ledger', 'guard', 'decorator'],
 };

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidLockUseError, StorageBasedLockProvider } from 'cronlatch';
-import { lockProviderContract, SettableClock, type LackedCapabilities } from 'cronlatch/testing';
+import { lockProviderContract, type LackedCapabilities } from 'cronlatch/contracts';
+import { SettableClock } from 'cronlatch/testing';
 import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
 
 /** A store that has none of the means. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidLockUseError } from 'cronlatch';
 import { InMemoryRunStore } from 'cronlatch/memory';
-import { runStoreContract, type ContractCase } from 'cronlatch/testing';
+import { runStoreContract, type ContractCase } from 'cronlatch/contracts';
 import { memoryRunsFixture } from '../support/run-store-fixtures';
 
 const LACKS = { ambientTransaction: 'there are no transactions' } as const;

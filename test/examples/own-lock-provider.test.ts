@@ -1,6 +1,7 @@
 import { test } from 'node:test';
 import { StorageBasedLockProvider } from 'cronlatch';
-import { lockProviderContract, SettableClock } from 'cronlatch/testing';
+import { lockProviderContract } from 'cronlatch/contracts';
+import { SettableClock } from 'cronlatch/testing';
 import { KeyValueStore } from '../../examples/04-key-value-store';
 import { KeyValueLocks } from '../../examples/04-own-lock-provider';
 

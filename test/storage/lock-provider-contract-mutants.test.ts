@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StorageBasedLockProvider, type LockProvider } from 'cronlatch';
-import { lockProviderContract, SettableClock, type LockProviderFixture } from 'cronlatch/testing';
+import { lockProviderContract, type LockProviderFixture } from 'cronlatch/contracts';
+import { SettableClock } from 'cronlatch/testing';
 import { BreakableStore } from './contract-mutants/breakable-store';
 import { BROKEN_GRANTS } from './contract-mutants/broken-grants';
 import { BROKEN_LEASES } from './contract-mutants/broken-leases';

@@ -1,4 +1,4 @@
-import { lockProviderContract } from 'cronlatch/testing';
+import { lockProviderContract } from 'cronlatch/contracts';
 import { memoryFixture, sqlFixture, transactionalFixture } from '../support/contract-fixtures';
 import { CONTRACT_STORES, describeVariant } from '../support/contract-stores';
 import { placesOf, testCase } from '../support/contract-tests';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InMemoryRuns, InMemoryRunStore } from 'cronlatch/memory';
-import { runStoreContract, SettableClock, type RunStoreFixture } from 'cronlatch/testing';
+import { runStoreContract, type RunStoreFixture } from 'cronlatch/contracts';
+import { SettableClock } from 'cronlatch/testing';
 import type { RunStore } from '#cronlatch/ledger/run-store';
 import { overlay } from './contract-mutants/overlay';
 import { BROKEN_CHANGES } from './run-store-mutants/broken-changes';

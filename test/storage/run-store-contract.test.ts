@@ -1,4 +1,4 @@
-import { runStoreContract } from 'cronlatch/testing';
+import { runStoreContract } from 'cronlatch/contracts';
 import { describeVariant, RUN_STORES } from '../support/contract-stores';
 import { placesOf, testCase } from '../support/contract-tests';
 import { databaseOn, SERVER_NAMES, sqliteDatabase, testOn } from '../support/databases';

@@ -1,5 +1,6 @@
 import { StorageBasedLockProvider } from 'cronlatch';
-import { SettableClock, type LockProviderFixture } from 'cronlatch/testing';
+import type { LockProviderFixture } from 'cronlatch/contracts';
+import { SettableClock } from 'cronlatch/testing';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { parseDuration } from '#cronlatch/core/duration';
 import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';

@@ -1,4 +1,4 @@
-import type { LackedCapabilities, LackedRunStoreCapabilities } from 'cronlatch/testing';
+import type { LackedCapabilities, LackedRunStoreCapabilities } from 'cronlatch/contracts';
 
 /** How the locks reach the database: by connections of their own, or by the application's, whose sessions are as they are. */
 export type SqlVariant =

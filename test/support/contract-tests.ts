@@ -1,5 +1,5 @@
 import { after, test } from 'node:test';
-import type { ContractCase } from 'cronlatch/testing';
+import type { ContractCase } from 'cronlatch/contracts';
 import { ContractPlaces } from './contract-places';
 import type { SqlVariant } from './contract-stores';
 import { reportLack, type TestDatabase } from './databases';

@@ -1,5 +1,6 @@
 import { InMemoryRuns, InMemoryRunStore } from 'cronlatch/memory';
-import { SettableClock, type RunStoreFixture } from 'cronlatch/testing';
+import type { RunStoreFixture } from 'cronlatch/contracts';
+import { SettableClock } from 'cronlatch/testing';
 import { TypeOrmRunStore } from 'cronlatch/typeorm';
 import { parseDuration } from '#cronlatch/core/duration';
 import { ambientTransaction } from './ambient-transaction';

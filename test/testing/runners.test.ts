@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { lockProviderContract, type LockProviderFixture } from 'cronlatch/testing';
+import { lockProviderContract, type LockProviderFixture } from 'cronlatch/contracts';
 import { Application, COMPILED, ROOT, SOURCES, type Ended } from './application';
 
 /** Of the two compilations, the one that this file belongs to. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Lock } from '../../core';
-import { JOB, AT_LEAST, granted, refused } from './asserting';
-import { needing } from './contract-cases';
+import { JOB, AT_LEAST, granted, refused } from './assertions';
+import { needing } from './fixture';
 import { RandomUse } from './random-use';
 
 /** Whatever becomes of the transaction that the caller is in, the lock is as it was said to be. */

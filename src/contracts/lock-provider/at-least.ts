@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { LockingTaskExecutor } from '../../core';
-import { JOB, AT_LEAST, granted, refused } from './asserting';
-import { cases } from './contract-cases';
+import { JOB, AT_LEAST, granted, refused } from './assertions';
+import { cases } from './fixture';
 
 /** No new run before lockAtLeastFor. */
 export const atLeast = cases({

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { InvalidLockConfigurationError, type LockProvider } from '../../core';
-import { JOB, granted, invalid, refused } from './asserting';
-import { cases } from './contract-cases';
-import type { LockProviderFixture } from './fixture';
-import { randomName, randomWrongName } from '../names/fuzzed';
-import { INJECTED_NAMES } from '../names/injected';
-import { TRICKY_NAMES } from '../names/tricky';
+import { INJECTED_NAMES, TRICKY_NAMES, randomName, randomWrongName } from '../names';
+import { JOB, granted, invalid, refused } from './assertions';
+import { type LockProviderFixture, cases } from './fixture';
 
 type Instances = Pick<LockProviderFixture, 'provider' | 'other'>;
 

@@ -1,44 +1,69 @@
-import type { ContractCase } from '../contract-case';
-import { contractOf } from '../contract-of';
-import { allCases } from './all-cases';
-import { CAPABILITIES, type LackedCapabilities, type LockProviderCapability } from './capabilities';
-import type { LockProviderFixture } from './fixture';
+import { contractOf, type ContractCase } from '../contract';
+import { ambientTransactions } from './ambient-transaction';
+import { atLeast } from './at-least';
+import { exactNames } from './exact-names';
+import { crowd, exclusion } from './exclusion';
+import {
+  CAPABILITIES,
+  type LackedCapabilities,
+  type LockProviderCapability,
+  type LockProviderCase,
+  type LockProviderFixture,
+} from './fixture';
+import { keepAlive } from './keep-alive';
+import { expiry, extending } from './lease';
+import { ownership, tokens } from './ownership';
+import { randomUse } from './random-use';
+import { deletedRecords, existingRecords } from './records';
+import { tasks } from './tasks';
+import { lateHolder, trust } from './trust';
+import { wrongConfigurations } from './wrong-configurations';
 
 export type {
   CapabilityMeans,
   ExistingRecord,
   LackedCapabilities,
   LockProviderCapability,
-} from './capabilities';
-export type { LockProviderFixture } from './fixture';
+  LockProviderFixture,
+} from './fixture';
 
 export interface LockProviderContractOptions<Lacked extends LockProviderCapability = never> {
-  /** What the store does not have, and why: the cases that need it are to be skipped, and say so. */
+  /** What the store does not have, and why. The cases that need it are skipped with that reason. */
   readonly lacks?: LackedCapabilities<Lacked>;
-  /** Of the cases that are random: a failure tells its seed. Default: another one each time. */
+  /** For the random cases. A failure names its seed. Default: a new one each time. */
   readonly seed?: number;
-  /** How many random names are asked for in one case. Default 300. */
+  /** How many random names a case tries. Default 300. */
   readonly fuzzedNames?: number;
 }
+
+/** Every case, in the order of the promises. */
+const ALL_CASES: readonly LockProviderCase[] = [
+  ...[exclusion, crowd, exactNames, existingRecords, randomUse],
+  ...[trust, lateHolder, tokens],
+  ...[expiry, extending, deletedRecords, keepAlive, atLeast, ownership],
+  ...[wrongConfigurations, ambientTransactions, tasks],
+]
+  .flat()
+  .sort((a, b) => a.name.slice(0, 2).localeCompare(b.name.slice(0, 2)));
 
 type Create<Lacked extends LockProviderCapability> = () =>
   LockProviderFixture<Lacked> | Promise<LockProviderFixture<Lacked>>;
 
 /**
- * What every lock provider promises, as a list of cases for any runner. The letters are those of the promises: P1
- * exclusive, P2 a live holder knows, P3 tokens rise, P4 liveness, P5 at least, P6 ownership, P7 fail closed,
- * P8 independence of the caller's transactions, P9 the job's own outcome wins. An F with a number names one of the faults
- * that are listed in `docs/reliability.md`.
+ * What every lock provider promises, as a list of cases for any runner. A name begins with its promise: P1 exclusive,
+ * P2 a live holder knows, P3 tokens rise, P4 liveness, P5 at least, P6 ownership, P7 fail closed, P8 independence of
+ * the caller's transactions, P9 the job's own outcome wins. An F with a number is a fault listed in
+ * `docs/reliability.md`.
  *
- * @param create makes a fixture for one case; its locks are not shared with any other
- * @throws InvalidLockUseError for a capability that there is not, or one that is lacked without a reason
+ * @param create makes a fixture for one case. Its locks are not shared with any other case.
+ * @throws InvalidLockUseError for an unknown capability, or one that is lacked without a reason
  */
 export function lockProviderContract<Lacked extends LockProviderCapability = never>(
   create: Create<NoInfer<Lacked>>,
   options: LockProviderContractOptions<Lacked> = {},
 ): ContractCase[] {
   const { lacks = {}, seed, fuzzedNames = 300 } = options;
-  return contractOf(allCases, {
+  return contractOf(ALL_CASES, {
     capabilities: CAPABILITIES,
     create,
     lacks,

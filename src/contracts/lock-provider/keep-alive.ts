@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { JOB, AT_LEAST, granted, refused } from './asserting';
-import { needing } from './contract-cases';
-import { Observed } from './observed';
+import { AT_LEAST, JOB, RecordingObserver, granted, refused } from './assertions';
+import { needing } from './fixture';
 
 /** A lease that is renewed while its job runs. Moves no further than one renewal at a time, and waits for it. */
 export const keepAlive = [
@@ -11,10 +10,10 @@ export const keepAlive = [
       other,
       elapse,
     }) {
-      const observed = new Observed();
-      const lock = await granted(provider, { ...JOB, keepAlive: true }, observed);
+      const observer = new RecordingObserver();
+      const lock = await granted(provider, { ...JOB, keepAlive: true }, observer);
       for (let renewal = 1; renewal <= 6; renewal += 1) {
-        const renewed = observed.next('extended');
+        const renewed = observer.next('extended');
         await elapse('4m');
         await renewed;
       }
@@ -25,10 +24,10 @@ export const keepAlive = [
     },
 
     async 'P2 a keep-alive renews at the interval that it is given'({ provider, elapse }) {
-      const observed = new Observed();
-      const lock = await granted(provider, { ...JOB, keepAlive: '1m' }, observed);
+      const observer = new RecordingObserver();
+      const lock = await granted(provider, { ...JOB, keepAlive: '1m' }, observer);
       for (let renewal = 1; renewal <= 3; renewal += 1) {
-        const renewed = observed.next('extended');
+        const renewed = observer.next('extended');
         await elapse('1m');
         await renewed;
         assert.ok(lock.remainingMs() > 590_000);
@@ -36,10 +35,10 @@ export const keepAlive = [
     },
 
     async 'P4 a keep-alive ends at maxHold, and so does the lease'({ provider, other, elapse }) {
-      const observed = new Observed();
+      const observer = new RecordingObserver();
       const configuration = { ...JOB, lockAtMostFor: '9m', keepAlive: true, maxHold: '12m' };
-      const lock = await granted(provider, configuration, observed);
-      const renewed = observed.next('extended');
+      const lock = await granted(provider, configuration, observer);
+      const renewed = observer.next('extended');
       await elapse('3m');
       await renewed;
       await elapse('8m');
@@ -52,7 +51,11 @@ export const keepAlive = [
 
     async 'P4 a keep-alive that is told to lapse leaves the lease to its end'({ provider, other, elapse }) {
       const letLapse = new AbortController();
-      const lock = await granted(provider, { ...JOB, keepAlive: true }, new Observed(letLapse.signal));
+      const lock = await granted(
+        provider,
+        { ...JOB, keepAlive: true },
+        new RecordingObserver(letLapse.signal),
+      );
       letLapse.abort();
       await elapse('9m');
       assert.equal(lock.signal.aborted, false);
@@ -63,9 +66,9 @@ export const keepAlive = [
     },
 
     async 'P5 renewals do not forget lockAtLeastFor'({ provider, other, elapse }) {
-      const observed = new Observed();
-      const lock = await granted(provider, { ...AT_LEAST, lockAtMostFor: '3m', keepAlive: true }, observed);
-      const renewed = observed.next('extended');
+      const observer = new RecordingObserver();
+      const lock = await granted(provider, { ...AT_LEAST, lockAtMostFor: '3m', keepAlive: true }, observer);
+      const renewed = observer.next('extended');
       await elapse('1m');
       await renewed;
       assert.equal(await lock.unlock(), true);
@@ -75,8 +78,8 @@ export const keepAlive = [
     },
 
     async 'P6 a keep-alive ends with the release'({ provider, other, elapse }) {
-      const observed = new Observed();
-      const released = await granted(provider, { ...JOB, keepAlive: true }, observed);
+      const observer = new RecordingObserver();
+      const released = await granted(provider, { ...JOB, keepAlive: true }, observer);
       await released.unlock();
       const next = await granted(other, JOB);
       await elapse('4m');
@@ -84,7 +87,7 @@ export const keepAlive = [
       assert.equal(await next.extend('10m'), true);
       await elapse('10m');
       await granted(provider, JOB);
-      assert.deepEqual(observed.losses, []);
+      assert.deepEqual(observer.losses, []);
     },
   }),
 
@@ -94,10 +97,10 @@ export const keepAlive = [
       deleteRecord,
       elapse,
     }) {
-      const observed = new Observed();
-      const lock = await granted(provider, { ...JOB, keepAlive: true }, observed);
+      const observer = new RecordingObserver();
+      const lock = await granted(provider, { ...JOB, keepAlive: true }, observer);
       await deleteRecord(JOB.name);
-      const lost = observed.next('lost');
+      const lost = observer.next('lost');
       await elapse('4m');
       await lost;
       assert.equal(lock.signal.aborted, true);
@@ -109,11 +112,11 @@ export const keepAlive = [
       deleteRecord,
       elapse,
     }) {
-      const observed = new Observed();
-      const stale = await granted(provider, { ...JOB, keepAlive: true }, observed);
+      const observer = new RecordingObserver();
+      const stale = await granted(provider, { ...JOB, keepAlive: true }, observer);
       await deleteRecord(JOB.name);
       const next = await granted(other, JOB);
-      const lost = observed.next('lost');
+      const lost = observer.next('lost');
       await elapse('4m');
       await lost;
       assert.equal(await stale.unlock(), false);

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Lock } from '../../core';
-import { cases } from './contract-cases';
-import type { LockProviderFixture } from './fixture';
 import type { Random } from '../random';
+import { type LockProviderFixture, cases } from './fixture';
 
 type Instances = Pick<LockProviderFixture, 'provider' | 'other' | 'elapse'>;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { LockingTaskExecutor, type LockProvider } from '../../core';
-import { JOB, granted, refused } from './asserting';
-import { cases } from './contract-cases';
+import { JOB, granted, refused } from './assertions';
+import { cases } from './fixture';
 
 /** Tasks under the lock: they run while it is held and not otherwise, and what becomes of them is not the lock's to say. */
 export const tasks = cases({

@@ -1,6 +1,6 @@
-import { JOB, granted, invalid, refused } from './asserting';
-import { cases } from './contract-cases';
-import { CONTROL_CHARACTERS, HALF_PAIRS, NOT_NORMAL, SPOILS, WHITE_SPACE } from '../names/wrong';
+import { JOB, granted, invalid, refused } from './assertions';
+import { cases } from './fixture';
+import { CONTROL_CHARACTERS, HALF_PAIRS, NOT_NORMAL, SPOILS, WHITE_SPACE } from '../names';
 
 /** What cannot be meant is told, before anything is locked. */
 export const wrongConfigurations = cases({

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { needing } from './contract-cases';
+import { needing } from './fixture';
 import {
   CLAIM,
   DAY_MS,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Run } from '../../ledger/run';
-import { assertAge, duringNow } from './asserting';
-import { cases } from './contract-cases';
+import { assertAge, readClockAround } from './assertions';
+import { cases } from './fixture';
 import {
   DAY_MS,
   KEY,
@@ -39,23 +39,23 @@ export const changing = cases({
     await written(other, () => ({ attempt: 2, reason: 'seen' }));
     await elapse('1d');
     const answer = { some: 'value' };
-    const { value, isNow } = await duringNow(store, async () => {
+    const { value, assertIsNow } = await readClockAround(store, async () => {
       const seen = await found(store);
       assert.equal(await store.change(KEY, () => ({ value: answer }), LIMIT), answer);
       return seen;
     });
-    isNow(value.now, 'now');
+    assertIsNow(value.now, 'now');
     assert.equal(value.run.attempt, 2);
     assert.deepEqual(value.run, await runOf(other));
   },
 
   async 'L3 a decision writes every field that may change, and the other instance sees it'({ store, other }) {
     await inserted(store, PENDING);
-    const { value: write, isNow } = await duringNow(store, () =>
+    const { value: write, assertIsNow } = await readClockAround(store, () =>
       written(store, ({ run }) => everyField(run)),
     );
     const run = await runOf(other);
-    isNow(run.updatedAt, 'updatedAt');
+    assertIsNow(run.updatedAt, 'updatedAt');
     assert.deepEqual(run, { ...write, updatedAt: run.updatedAt });
   },
 

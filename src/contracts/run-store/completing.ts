@@ -1,9 +1,21 @@
 import assert from 'node:assert/strict';
 import type { Claim } from '../../ledger/run';
 import type { RunStore } from '../../ledger/run-store';
-import { duringNow } from './asserting';
-import { cases } from './contract-cases';
-import { CLAIM, KEY, LIMIT, inserted, oneOfEach, runOf, running, written } from './runs';
+import { readClockAround } from './assertions';
+import { cases, needing } from './fixture';
+import {
+  CLAIM,
+  KEY,
+  LIMIT,
+  LOST,
+  PENDING,
+  absent,
+  inserted,
+  oneOfEach,
+  runOf,
+  running,
+  written,
+} from './runs';
 
 /** A run is completed by the claim that runs it, once. */
 export const completing = cases({
@@ -26,11 +38,11 @@ export const completing = cases({
       error: 'Error: no',
       reason: 'before',
     }));
-    const { isNow } = await duringNow(store, () => completed(store, '{"total":1}'));
+    const { assertIsNow } = await readClockAround(store, () => completed(store, '{"total":1}'));
     const run = await runOf(other);
     const { finishedAt, updatedAt } = run;
-    isNow(finishedAt, 'finishedAt');
-    isNow(updatedAt, 'updatedAt');
+    assertIsNow(finishedAt, 'finishedAt');
+    assertIsNow(updatedAt, 'updatedAt');
     assert.deepEqual(run, {
       ...before,
       ...{ state: 'completed', result: '{"total":1}', finishedAt, updatedAt },
@@ -110,3 +122,28 @@ async function completesNothing(store: RunStore, claim: Claim): Promise<void> {
   assert.equal(await store.complete(claim, '"done"', LIMIT), false);
   assert.deepEqual(await runOf(store), before);
 }
+
+/** What an operator deletes under a run's feet is gone. */
+export const deletedRuns = needing(['deleteRun'], {
+  async 'L-14 a run that was deleted is not completed, changed or made again by its holder'({
+    store,
+    other,
+    deleteRun,
+  }) {
+    await inserted(store, running());
+    await deleteRun(KEY);
+    assert.equal(await store.complete(CLAIM, '"done"', LIMIT), false);
+    await absent(other);
+  },
+
+  async 'L-14 a key that was deleted can be inserted again, without its old events'({
+    store,
+    other,
+    deleteRun,
+  }) {
+    await inserted(store, { ...PENDING, event: LOST });
+    await deleteRun(KEY);
+    await inserted(other, PENDING);
+    assert.deepEqual(await store.events(KEY, LIMIT), []);
+  },
+});

@@ -1,20 +1,22 @@
 import assert from 'node:assert/strict';
 import type { FoundRun } from '../../ledger/run-store';
-import { cases } from './contract-cases';
-import { atOnce, patiently } from './patience';
+import { cases } from './fixture';
+import { runConcurrently, retryContention } from './assertions';
 import { CLAIM, KEY, LIMIT, LOST, PENDING, inserted, keyOf, runOf, running, written } from './runs';
 
 /** Many that write at the same moment. */
 export const crowd = cases({
   async 'L3 50 changes at once lose no update'({ store, other }) {
     await inserted(store, PENDING);
-    await atOnce(50, [store, other], (at) => written(at, ({ run }) => ({ attempt: run.attempt + 1 })));
+    await runConcurrently(50, [store, other], (at) =>
+      written(at, ({ run }) => ({ attempt: run.attempt + 1 })),
+    );
     assert.equal((await runOf(store)).attempt, 50);
   },
 
   async 'L-01 of 32 that claim a pending run at once, one wins'({ store, other }) {
     await inserted(store, PENDING);
-    const won = await atOnce(32, [store, other], (at, i) =>
+    const won = await runConcurrently(32, [store, other], (at, i) =>
       at.change(KEY, (row) => claimed(row, `host/1/${i}`), LIMIT),
     );
     assert.equal(won.filter(Boolean).length, 1);
@@ -25,7 +27,7 @@ export const crowd = cases({
   async 'L3 changes of ten runs at once each go to their own'({ store, other }) {
     const keys = Array.from({ length: 10 }, (_, i) => keyOf(`period-${i}`));
     await inserted(store, ...keys.map((key) => ({ ...PENDING, ...key })));
-    await atOnce(40, [store, other], (at, i) =>
+    await runConcurrently(40, [store, other], (at, i) =>
       written(at, ({ run }) => ({ attempt: run.attempt + 1 + (i % 10) }), { key: keyOf(`period-${i % 10}`) }),
     );
     for (const [i, key] of keys.entries()) assert.equal((await runOf(other, key)).attempt, 4 * (i + 1));
@@ -41,7 +43,7 @@ export const crowd = cases({
 
   async 'L-52 events of changes at once are all kept'({ store, other }) {
     await inserted(store, PENDING);
-    await atOnce(20, [store, other], (at, i) =>
+    await runConcurrently(20, [store, other], (at, i) =>
       at.change(KEY, () => ({ value: i, events: [{ ...LOST, detail: `${i}` }] }), LIMIT),
     );
     const details = (await store.events(KEY, LIMIT)).map(({ detail }) => Number(detail));
@@ -53,7 +55,7 @@ export const crowd = cases({
 
   async 'L-21 of 20 that complete a run at once, one does'({ store, other }) {
     await inserted(store, running());
-    const done = await atOnce(20, [store, other], (at, i) => at.complete(CLAIM, `${i}`, LIMIT));
+    const done = await runConcurrently(20, [store, other], (at, i) => at.complete(CLAIM, `${i}`, LIMIT));
     assert.equal(done.filter(Boolean).length, 1);
     assert.equal((await runOf(store)).result, `${done.indexOf(true)}`);
   },
@@ -65,7 +67,7 @@ export const crowd = cases({
       const complete = () => store.complete({ ...CLAIM, ...key }, 'done', LIMIT);
       const takeOver = () => other.change(key, takenOver, LIMIT);
       const acts = round % 2 ? [complete, takeOver] : [takeOver, complete];
-      const [first, second] = await Promise.all(acts.map(patiently));
+      const [first, second] = await Promise.all(acts.map(retryContention));
       const completed = round % 2 ? first : second;
       assert.notEqual(first, second, 'one of the two, not both');
       assert.equal((await runOf(store, key)).state, completed ? 'completed' : 'interrupted');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { RunEvent } from '../../ledger/run';
 import type { NewRunEvent, RunStore } from '../../ledger/run-store';
-import { assertAge, duringNow } from './asserting';
-import { cases } from './contract-cases';
+import { assertAge, readClockAround } from './assertions';
+import { cases } from './fixture';
 import {
   DAY_MS,
   KEY,
@@ -33,9 +33,9 @@ export const events = cases({
 
   async 'L-52 the event of an insert is written with the row, at the store’s now'({ store, other, elapse }) {
     await elapse('1d');
-    const { isNow } = await duringNow(store, () => inserted(store, { ...SKIPPED, event: SKIP }));
+    const { assertIsNow } = await readClockAround(store, () => inserted(store, { ...SKIPPED, event: SKIP }));
     const [event] = await eventsOf(other);
-    isNow(event?.at, 'at');
+    assertIsNow(event?.at, 'at');
     assert.deepEqual(await eventsOf(other), [{ ...SKIP, at: event?.at }]);
   },
 
@@ -54,9 +54,9 @@ export const events = cases({
     await inserted(store, running());
     await elapse('1d');
     const write = () => written(store, () => ({ generation: 1 }), { events: [LOST_THIRD, RERUN, SKIP] });
-    const { isNow } = await duringNow(store, write);
+    const { assertIsNow } = await readClockAround(store, write);
     const stored = await eventsOf(other);
-    for (const { at } of stored) isNow(at, 'at');
+    for (const { at } of stored) assertIsNow(at, 'at');
     // Each at the now of its own statement.
     assert.deepEqual(
       stored,

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import type { RunKey } from '../../ledger/run';
+import type { Run, RunKey } from '../../ledger/run';
 import type { RunStore } from '../../ledger/run-store';
-import { randomName } from '../names/fuzzed';
-import { INJECTED_NAMES } from '../names/injected';
-import { TRICKY_NAMES } from '../names/tricky';
-import { cases } from './contract-cases';
-import type { RunStoreBasics } from './fixture';
+import { INJECTED_NAMES, TRICKY_NAMES, randomName } from '../names';
+import { type RunStoreBasics, cases } from './fixture';
 import {
+  CLAIM,
   JOB,
   LIMIT,
   PENDING,
@@ -17,7 +15,9 @@ import {
   periodKeysOf,
   refused,
   runOf,
+  running,
   textOf,
+  written,
 } from './runs';
 
 type Instances = Pick<RunStoreBasics, 'store' | 'other'>;
@@ -122,3 +122,47 @@ async function isItself(store: RunStore, key: RunKey, mark: string): Promise<voi
   assert.deepEqual({ job, scope, periodKey }, key);
   assert.equal(reason, mark, `${textOf(key)} should have a row of its own`);
 }
+
+/** What is written about a run is read as it was written, up to the longest that the ledger writes. */
+export const exactTexts = cases({
+  async 'L-56 the longest texts come back whole, four-byte characters too'({ store, other }) {
+    await inserted(store, running());
+    const of = (length: number): string => `${'\u{1f512}'.repeat(length - 1)}\u{1f510}`;
+    const texts = {
+      claimedBy: of(255),
+      lockId: of(128),
+      reason: of(32),
+      error: of(2048),
+      timeZone: undefined,
+    };
+    const { lockId, claimedBy, reason, error } = await written(store, () => texts);
+    const run = await runOf(other);
+    assert.deepEqual(
+      { lockId: run.lockId, claimedBy: run.claimedBy, reason: run.reason, error: run.error },
+      { lockId, claimedBy, reason, error },
+    );
+    const result = `"${of(16 * 1024)}… [cut]"`;
+    assert.equal(await other.complete({ ...CLAIM, claimedBy: of(255) }, result, LIMIT), true);
+    assert.equal((await runOf(store)).result, result);
+  },
+
+  async 'L-56 texts that would break out of a statement come back as they are'({ store }) {
+    await inserted(store, running());
+    const text = `'"\\\`; -- $1 :name ? %s \${x} \\' \n\t\r\n {"a":"\\u0000"} '' \u2028`;
+    const texts: Partial<Run> = { error: text, reason: text.slice(0, 32) };
+    await written(store, () => texts);
+    const { error, reason } = await runOf(store);
+    assert.deepEqual({ error, reason }, texts);
+    assert.equal(await store.complete(CLAIM, text, LIMIT), true);
+    assert.equal((await runOf(store)).result, text);
+  },
+
+  async 'L-56 an empty text is not none'({ store }) {
+    await inserted(store, running());
+    await written(store, () => ({ error: '', reason: '' }));
+    const { error, reason } = await runOf(store);
+    assert.deepEqual({ error, reason }, { error: '', reason: '' });
+    assert.equal(await store.complete(CLAIM, '', LIMIT), true);
+    assert.equal((await runOf(store)).result, '');
+  },
+});

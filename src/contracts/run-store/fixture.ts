@@ -1,7 +1,7 @@
 import type { Duration } from '../../core';
 import type { RunKey } from '../../ledger/run';
 import type { RunStore } from '../../ledger/run-store';
-import { ContractCapabilities, type Lacks } from '../contract-capabilities';
+import { type CaseDefinition, ContractCapabilities, type Lacks, caseDefiner } from '../contract';
 
 /** What the contract needs to know of any store of runs. */
 export interface RunStoreBasics {
@@ -39,3 +39,14 @@ export const CAPABILITIES = new ContractCapabilities<RunStoreCapability>('runSto
   deleteRun: true,
   ambientTransaction: true,
 });
+
+export interface RunStoreShape {
+  readonly basics: RunStoreBasics;
+  readonly means: RunStoreMeans;
+  readonly capability: RunStoreCapability;
+  readonly settings: object;
+}
+
+export type RunStoreCase = CaseDefinition<RunStoreShape>;
+
+export const { cases, needing } = caseDefiner<RunStoreShape>();

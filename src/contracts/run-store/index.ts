@@ -1,12 +1,22 @@
-import type { ContractCase } from '../contract-case';
-import { contractOf } from '../contract-of';
-import { allCases } from './all-cases';
+import { contractOf, type ContractCase } from '../contract';
+import { ambientTransactions } from './ambient-transaction';
+import { changing } from './changing';
+import { completing, deletedRuns } from './completing';
+import { crowd } from './crowd';
+import { events } from './events';
+import { exactKeys, exactTexts } from './exact-keys';
+import { finding, overdue } from './finding';
 import {
   CAPABILITIES,
   type LackedRunStoreCapabilities,
   type RunStoreCapability,
+  type RunStoreCase,
   type RunStoreFixture,
 } from './fixture';
+import { inserting } from './inserting';
+import { peeking } from './peeking';
+import { purging } from './purging';
+import { randomUse } from './random-use';
 
 export type {
   LackedRunStoreCapabilities,
@@ -16,23 +26,29 @@ export type {
 } from './fixture';
 
 export interface RunStoreContractOptions<Lacked extends RunStoreCapability = never> {
-  /** What the store does not have, and why: the cases that need it are to be skipped, and say so. */
+  /** What the store does not have, and why. The cases that need it are skipped with that reason. */
   readonly lacks?: LackedRunStoreCapabilities<Lacked>;
-  /** Of the cases that are random: a failure tells its seed. Default: another one each time. */
+  /** For the random cases. A failure names its seed. Default: a new one each time. */
   readonly seed?: number;
 }
 
+/** Every case, in the order of a run's life. */
+const ALL_CASES: readonly RunStoreCase[] = [
+  ...[inserting, exactKeys, changing, exactTexts, crowd, completing, deletedRuns, randomUse],
+  ...[peeking, overdue, finding, events, purging, ambientTransactions],
+].flat();
+
 /**
  * What every store of runs promises, as a list of cases for any runner. A name begins with a promise of the ledger: L1
- * one row for each key, L2 one attempt at a time, L3 completed is completed, L4 what is owed is found, L7 what was
- * missed can be seen; or, as L-01, with one of the situations that the ledger must withstand.
+ * one row per key, L2 one attempt at a time, L3 completed is completed, L4 overdue runs are found, L7 missed periods
+ * can be seen. A name such as L-01 begins with one of the situations that the ledger must withstand.
  *
- * @param create makes a fixture for one case; its runs are not shared with any other
- * @throws InvalidLockUseError for a capability that there is not, or one that is lacked without a reason
+ * @param create makes a fixture for one case. Its runs are not shared with any other case.
+ * @throws InvalidLockUseError for an unknown capability, or one that is lacked without a reason
  */
 export function runStoreContract<Lacked extends RunStoreCapability = never>(
   create: () => RunStoreFixture<NoInfer<Lacked>> | Promise<RunStoreFixture<NoInfer<Lacked>>>,
   { lacks = {}, seed }: RunStoreContractOptions<Lacked> = {},
 ): ContractCase[] {
-  return contractOf(allCases, { capabilities: CAPABILITIES, create, lacks, seed, settings: {} });
+  return contractOf(ALL_CASES, { capabilities: CAPABILITIES, create, lacks, seed, settings: {} });
 }

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import type { NewRun } from '../../ledger/run-store';
-import { assertApart, duringNow } from './asserting';
-import { cases } from './contract-cases';
-import { atOnce } from './patience';
+import { assertApart, runConcurrently, readClockAround } from './assertions';
+import { cases } from './fixture';
 import {
-  LIMIT,
   KEY,
+  LIMIT,
   MINUTE_MS,
   PENDING,
   SKIPPED,
@@ -33,13 +32,15 @@ export const inserting = cases({
   },
 
   async 'L-01 of 50 that insert a fresh key at once, one wins'({ store, other }) {
-    const won = await atOnce(50, [store, other], (at, i) => at.insert(running(`host/1/${i}`), LIMIT));
+    const won = await runConcurrently(50, [store, other], (at, i) =>
+      at.insert(running(`host/1/${i}`), LIMIT),
+    );
     assert.equal(won.filter(Boolean).length, 1);
     assert.equal((await runOf(store)).claimedBy, `host/1/${won.indexOf(true)}`);
   },
 
   async 'L-01 of 50 that insert ten fresh keys at once, one wins each'({ store, other }) {
-    const won = await atOnce(50, [store, other], (at, i) =>
+    const won = await runConcurrently(50, [store, other], (at, i) =>
       at.insert({ ...running(`host/1/${i}`), periodKey: `period-${i % 10}` }, LIMIT),
     );
     for (let key = 0; key < 10; key += 1) {
@@ -55,11 +56,13 @@ export const inserting = cases({
   }) {
     await elapse('1d');
     const period = dayFrom(new Date('2026-11-19T16:00:00.123Z'));
-    const { isNow } = await duringNow(store, () => inserted(store, { ...running(), ...period, scope: 'eu' }));
+    const { assertIsNow } = await readClockAround(store, () =>
+      inserted(store, { ...running(), ...period, scope: 'eu' }),
+    );
     const run = await runOf(other, keyOf(KEY.periodKey, { scope: 'eu' }));
     const { createdAt, updatedAt, startedAt, firstStartedAt, leaseUntil } = run;
     for (const [what, instant] of Object.entries({ createdAt, updatedAt, startedAt, firstStartedAt }))
-      isNow(instant, what);
+      assertIsNow(instant, what);
     assertApart(startedAt, leaseUntil, 10 * MINUTE_MS);
     assert.deepEqual(run, {
       ...KEY,
@@ -73,11 +76,11 @@ export const inserting = cases({
 
   async 'L4 a pending run comes back without an attempt, due from now on'({ store, other, elapse }) {
     await elapse('1d');
-    const { isNow } = await duringNow(store, () => inserted(store, PENDING));
+    const { assertIsNow } = await readClockAround(store, () => inserted(store, PENDING));
     const run = await runOf(other);
     const { createdAt, updatedAt, nextAttemptAt } = run;
     for (const [what, instant] of Object.entries({ createdAt, updatedAt, nextAttemptAt }))
-      isNow(instant, what);
+      assertIsNow(instant, what);
     assert.deepEqual(run, { ...NEVER_STARTED, ...PENDING, createdAt, updatedAt, nextAttemptAt });
   },
 

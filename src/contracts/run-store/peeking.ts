@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Run, RunSummary } from '../../ledger/run';
-import { assertAge } from './asserting';
-import { cases } from './contract-cases';
+import { assertAge } from './assertions';
+import { cases } from './fixture';
 import {
   CLAIM,
   DAY_MS,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RunStore } from '../../ledger/run-store';
-import { cases } from './contract-cases';
+import { cases } from './fixture';
 import {
   DAY_MS,
   JOB,

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import type { RunKey } from '../../ledger/run';
-import type { RunStore } from '../../ledger/run-store';
 import type { RunState } from '../../ledger/run-state';
+import type { RunStore } from '../../ledger/run-store';
 import type { Random } from '../random';
-import { cases } from './contract-cases';
-import type { RunStoreBasics } from './fixture';
+import { type RunStoreBasics, cases } from './fixture';
 import {
   CLAIM,
   JOB,

@@ -1,4 +1,4 @@
-import type { CapabilityMeans } from 'cronlatch/testing';
+import type { CapabilityMeans } from 'cronlatch/contracts';
 import type { BreakableStore } from './breakable-store';
 
 /** How the statements of a lock could become part of their caller's transaction, and a case that must notice. */

@@ -1,4 +1,4 @@
-import type { RunStoreMeans } from 'cronlatch/testing';
+import type { RunStoreMeans } from 'cronlatch/contracts';
 import type { InMemoryRuns } from 'cronlatch/memory';
 import type { RunStore } from '#cronlatch/ledger/run-store';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { InvalidLockConfigurationError } from 'cronlatch';
 import { lockTableOf, type LockTableOptions } from '#cronlatch/storage/sql/schema/lock-table';
-import { INJECTED_NAMES } from '#cronlatch/contracts/names/injected';
+import { INJECTED_NAMES } from '#cronlatch/contracts/names';
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_$]{0,62}$/;
 

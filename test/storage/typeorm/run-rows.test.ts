@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Run } from '#cronlatch/ledger/run';
-import { INJECTED_NAMES } from '#cronlatch/contracts/names/injected';
+import { INJECTED_NAMES } from '#cronlatch/contracts/names';
 import { databaseNowUs } from '../../support/lock-table';
 import { testRunStores } from '../../support/run-bench';
 import { CLAIM, FAILED, LIMIT, PENDING, RUNNING } from '../../support/runs';

@@ -1,4 +1,4 @@
-import { TRICKY_NAMES as OF_THE_CONTRACT } from '#cronlatch/contracts/names/tricky';
+import { TRICKY_NAMES as OF_THE_CONTRACT } from '#cronlatch/contracts/names';
 import { sampleSize } from '../../../support/sample-size';
 
 const OF_TABLES = [

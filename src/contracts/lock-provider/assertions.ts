@@ -4,9 +4,11 @@ import {
   InvalidLockConfigurationError,
   type Lock,
   type LockConfiguration,
+  type LockLostError,
   type LockObserver,
   type LockProvider,
 } from '../../core';
+import { afterRealTime } from '../real-time';
 
 export const JOB = { name: 'contract', lockAtMostFor: '10m' } as const satisfies LockConfiguration;
 export const AT_LEAST = { ...JOB, lockAtLeastFor: '2m' } as const satisfies LockConfiguration;
@@ -26,7 +28,7 @@ export async function refused(provider: LockProvider, configuration: LockConfigu
   assert.equal(lock, undefined, `lock '${configuration.name}' should have been refused`);
 }
 
-/** A configuration that cannot be meant, told as such, with `named` in the message. */
+/** Asserts that the configuration is refused as invalid, by a message that contains `named`. */
 export async function invalid(provider: LockProvider, configuration: unknown, named = ''): Promise<void> {
   let found = 'an answer';
   try {
@@ -50,4 +52,43 @@ export function tokenOf({ fencingToken }: Lock): number {
 export function assertRising(tokens: readonly number[]): void {
   const rising = [...new Set(tokens)].sort((a, b) => a - b);
   assert.deepEqual(tokens, rising, 'fencing tokens should rise with every grant');
+}
+
+/** Below the five seconds after which test runners stop a test without saying what it waited for. */
+const GIVE_UP_AFTER_MS = 4000;
+
+/** Records what it is called with, so that a case waits for a call instead of for time. */
+export class RecordingObserver implements LockObserver {
+  readonly losses: LockLostError[] = [];
+  holder: { heldBy: string; heldUntil: Date } | undefined;
+  readonly letLapse?: AbortSignal;
+  readonly #waiting = new Map<string, () => void>();
+
+  constructor(letLapse?: AbortSignal) {
+    if (letLapse !== undefined) this.letLapse = letLapse;
+  }
+
+  readonly extended = (): void => this.#waiting.get('extended')?.();
+
+  readonly lost = (error: LockLostError): void => {
+    this.losses.push(error);
+    this.#waiting.get('lost')?.();
+  };
+
+  readonly refused = (holder: { heldBy: string; heldUntil: Date }): void => void (this.holder = holder);
+
+  /** Resolves at the next call. Call this before the action that causes the call. */
+  next(what: 'extended' | 'lost'): Promise<void> {
+    const called = new Promise<void>((resolve, reject) => {
+      const giveUp = (): void =>
+        reject(new Error(`The observer was not told '${what}' within ${GIVE_UP_AFTER_MS} ms.`));
+      const cancel = afterRealTime(GIVE_UP_AFTER_MS, giveUp);
+      this.#waiting.set(what, () => {
+        cancel();
+        resolve();
+      });
+    });
+    called.catch(() => {}); // A case that fails before it waits reports its own error.
+    return called;
+  }
 }

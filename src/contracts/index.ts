@@ -1,0 +1,25 @@
+/**
+ * What every store must keep, as cases for any test runner: for authors of stores. `lockProviderContract` is for
+ * locks, `runStoreContract` for the ledger's runs. Each case is proven by a store that breaks its promise on purpose.
+ * Imports no test runner.
+ *
+ * @packageDocumentation
+ */
+export type { ContractCase } from './contract';
+export type {
+  CapabilityMeans,
+  ExistingRecord,
+  LackedCapabilities,
+  LockProviderCapability,
+  LockProviderContractOptions,
+  LockProviderFixture,
+} from './lock-provider';
+export { lockProviderContract } from './lock-provider';
+export type {
+  LackedRunStoreCapabilities,
+  RunStoreCapability,
+  RunStoreContractOptions,
+  RunStoreFixture,
+  RunStoreMeans,
+} from './run-store';
+export { runStoreContract } from './run-store';

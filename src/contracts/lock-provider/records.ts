@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { JOB, RecordingObserver, assertRising, granted, refused, tokenOf } from './assertions';
+import { needing } from './fixture';
+
+const MINUTE_MS = 60_000;
+const HOST = 'billing-7f9c.example.com';
+
+/** Records that were there before: made by hand, or by ShedLock for Java, which names hosts as owners. */
+export const existingRecords = [
+  ...needing(['existingRecord'], {
+    async 'P1 a record that another program holds is refused, until its time'({
+      provider,
+      other,
+      existingRecord,
+      elapse,
+    }) {
+      await existingRecord({ name: JOB.name, lockedBy: HOST, endsInMs: 5 * MINUTE_MS });
+      await refused(provider, JOB);
+      await elapse('4m');
+      await refused(other, JOB);
+      await elapse('1m');
+      await granted(other, JOB);
+      await refused(provider, JOB);
+    },
+
+    async 'P4 a record of long ago is taken over'({ provider, other, existingRecord }) {
+      await existingRecord({ name: JOB.name, lockedBy: HOST, endsInMs: -500 * 24 * 60 * MINUTE_MS });
+      await granted(provider, JOB);
+      await refused(other, JOB);
+    },
+
+    async 'P4 a record that has just ended is taken over'({ provider, other, existingRecord }) {
+      await existingRecord({ name: JOB.name, lockedBy: HOST, endsInMs: -1 });
+      const lock = await granted(provider, JOB);
+      await refused(other, JOB);
+      assert.equal(await lock.unlock(), true);
+    },
+
+    async 'P4 a record without an owner is free when it has ended, and held while it has not'({
+      provider,
+      existingRecord,
+    }) {
+      const second = { ...JOB, name: 'contract-2' };
+      await existingRecord({ name: JOB.name, lockedBy: '', endsInMs: -MINUTE_MS });
+      await existingRecord({ name: second.name, lockedBy: '', endsInMs: MINUTE_MS });
+      await granted(provider, JOB);
+      await refused(provider, second);
+    },
+
+    async 'P6 F-62 a holder whose record was given to another by hand has lost it, and leaves it so'({
+      provider,
+      other,
+      existingRecord,
+    }) {
+      const lock = await granted(provider, JOB);
+      await existingRecord({ name: JOB.name, lockedBy: HOST, endsInMs: 5 * MINUTE_MS });
+      assert.equal(await lock.extend('10m'), false);
+      assert.equal(lock.signal.aborted, true);
+      assert.equal(await lock.unlock(), false);
+      await refused(other, JOB);
+    },
+
+    async 'P6 F-62 a holder whose record was ended by hand has lost it'({ provider, other, existingRecord }) {
+      const lock = await granted(provider, JOB);
+      await existingRecord({ name: JOB.name, lockedBy: HOST, endsInMs: -1 });
+      await granted(other, JOB);
+      assert.equal(await lock.unlock(), false);
+      await refused(provider, JOB);
+    },
+  }),
+
+  ...needing(['existingRecord', 'fencingTokens'], {
+    async 'P3 tokens rise from a record that has none'({ provider, other, existingRecord }) {
+      await existingRecord({ name: JOB.name, lockedBy: HOST, endsInMs: -MINUTE_MS });
+      const first = await granted(provider, JOB);
+      await first.unlock();
+      assertRising([0, tokenOf(first), tokenOf(await granted(other, JOB))]);
+    },
+  }),
+
+  ...needing(['existingRecord', 'observer'], {
+    async 'P1 whoever is refused can learn who holds the lock, and until when'({
+      provider,
+      existingRecord,
+      elapse,
+    }) {
+      await existingRecord({ name: JOB.name, lockedBy: HOST, endsInMs: 5 * MINUTE_MS });
+      const observer = new RecordingObserver();
+      // The look is due once a minute: at the latest in the second attempt.
+      assert.equal(await provider.lock(JOB, observer), undefined);
+      await elapse('1m');
+      assert.equal(await provider.lock(JOB, observer), undefined);
+      assert.equal(observer.holder?.heldBy, HOST);
+      assert.ok(observer.holder?.heldUntil instanceof Date);
+    },
+  }),
+];
+
+/** An operator has deleted the record of a lock. A provider that remembers it looks again within a minute. */
+export const deletedRecords = [
+  ...needing(['deleteRecord'], {
+    async 'P4 F-61 a record that was deleted while the lock was free comes back within a minute'({
+      provider,
+      other,
+      deleteRecord,
+      elapse,
+    }) {
+      await (await granted(provider, JOB)).unlock();
+      await deleteRecord(JOB.name);
+      await elapse('1m');
+      await granted(provider, JOB);
+      await refused(other, JOB);
+    },
+
+    async 'P4 F-61 a record that was deleted while the lock was refused comes back within a minute'({
+      provider,
+      other,
+      deleteRecord,
+      elapse,
+    }) {
+      await granted(provider, JOB);
+      await refused(other, JOB);
+      await deleteRecord(JOB.name);
+      await elapse('1m');
+      await granted(other, JOB);
+    },
+
+    async 'P2 F-60 an extend that finds the record gone aborts the signal'({ provider, deleteRecord }) {
+      const lock = await granted(provider, JOB);
+      await deleteRecord(JOB.name);
+      assert.equal(await lock.extend('10m'), false);
+      assert.equal(lock.signal.aborted, true);
+    },
+
+    async 'P6 F-60 a release that finds the record gone says so'({ provider, deleteRecord }) {
+      const lock = await granted(provider, JOB);
+      await deleteRecord(JOB.name);
+      assert.equal(await lock.unlock(), false);
+    },
+
+    async 'P6 F-60 a holder whose record was deleted does not touch the one that came after it'({
+      provider,
+      other,
+      deleteRecord,
+    }) {
+      const stale = await granted(provider, JOB);
+      await deleteRecord(JOB.name);
+      await granted(other, JOB);
+      assert.equal(await stale.extend('1h'), false);
+      assert.equal(await stale.unlock(), false);
+      await refused(provider, JOB);
+    },
+
+    async 'P6 deleting one record leaves the others'({ provider, other, deleteRecord }) {
+      const second = { ...JOB, name: 'contract-2' };
+      await granted(provider, JOB);
+      const lock = await granted(provider, second);
+      await deleteRecord(JOB.name);
+      assert.equal(await lock.extend('10m'), true);
+      await refused(other, second);
+    },
+  }),
+
+  ...needing(['deleteRecord', 'fencingTokens'], {
+    async 'P3 F-60 tokens rise also after the record was deleted while the lock was held'({
+      provider,
+      other,
+      deleteRecord,
+      elapse,
+    }) {
+      const first = tokenOf(await granted(provider, JOB));
+      await deleteRecord(JOB.name);
+      await elapse('1m');
+      assertRising([first, tokenOf(await granted(other, JOB))]);
+    },
+
+    async 'P3 F-61 tokens rise also after the record was deleted while the lock was free'({
+      provider,
+      deleteRecord,
+      elapse,
+    }) {
+      const lock = await granted(provider, JOB);
+      await lock.unlock();
+      await deleteRecord(JOB.name);
+      await elapse('1m');
+      assertRising([tokenOf(lock), tokenOf(await granted(provider, JOB))]);
+    },
+  }),
+];
