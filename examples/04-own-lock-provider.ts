@@ -2,15 +2,15 @@
  * Locks in a store of your own: five methods make a `StorageAccessor`, and `StorageBasedLockProvider` makes locks of it,
  * with renewal, deadlines, retries and settled outcomes. `lockProviderContract` says whether they are locks.
  */
+import { JobGuard } from 'cronlatch';
 import {
-  JobGuard,
   StorageBasedLockProvider,
   type ExtensionRequest,
   type Grant,
   type LockRecord,
   type LockRequest,
   type StorageAccessor,
-} from 'cronlatch';
+} from 'cronlatch/provider';
 import { KeyValueStore } from './04-key-value-store';
 
 /**

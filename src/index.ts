@@ -1,10 +1,63 @@
 /**
- * cronlatch: scheduled jobs that run on one instance at a time, by a lock in the database that the application
- * already has.
+ * What the author of a job needs: the decorators, the guard, what a running job can ask, and the errors. Authors of
+ * stores import `cronlatch/provider`. Arithmetic with periods is in `cronlatch/calendar`.
  *
  * @packageDocumentation
  */
-export * from './core';
-export * from './ledger';
-export * from './guard';
-export * from './decorator';
+
+// Declare a job.
+export { OncePer, OncePerDay, SchedulerLock } from './decorator';
+export type { SchedulerLockDecorator, Skippable } from './decorator';
+export type { GuardConfiguration, JobConfiguration } from './guard';
+export type { Duration, LockConfiguration } from './core';
+export { everyDay, weekdays, withHolidays, withWorkingDays } from './ledger';
+export type {
+  BusinessCalendar,
+  CatchUp,
+  CatchUpOptions,
+  OncePerConfiguration,
+  OncePerOptions,
+  PeriodKeyFunction,
+  RetryOptions,
+} from './ledger';
+
+// Run and close jobs.
+export { configureJobGuard, JobGuard } from './guard';
+export type { CloseOptions, CloseResult, DueResult, JobGuardOptions, Logger, WrapOptions } from './guard';
+export type { CronlatchEvents, EventListener, EventName, SkipReason, TaskResult } from './core';
+
+// Inside a running job.
+export { currentLock, LockAssert, LockExtender } from './core';
+export type { Lock } from './core';
+export { currentRun } from './ledger';
+export type { CurrentRun } from './ledger';
+
+// What operators ask and change: `guard.ledger` and `guard.backfill`.
+export type {
+  BackfillRange,
+  BackfillResult,
+  Explanation,
+  OperatorAct,
+  Run,
+  RunEvent,
+  RunKey,
+  RunLedger,
+  RunName,
+  RunQuery,
+  RunState,
+} from './ledger';
+
+// Errors.
+export {
+  ClaimLostError,
+  CronlatchError,
+  FatalJobError,
+  InvalidLockConfigurationError,
+  InvalidLockUseError,
+  LockLostError,
+  LockNotHeldError,
+  LockStorageError,
+  NotConfiguredError,
+  RunAlreadyCompletedError,
+  SchemaMismatchError,
+} from './core';

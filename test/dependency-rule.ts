@@ -22,4 +22,6 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contracts: ['core', 'ledger'],
   testing: ['core', 'ledger', 'guard', 'storage/memory'],
   'index.ts': ['core', 'ledger', 'guard', 'decorator'],
+  'provider.ts': ['core', 'ledger'],
+  'calendar.ts': ['ledger'],
 };

@@ -1,4 +1,4 @@
-import { businessDateAt } from 'cronlatch';
+import { businessDateAt } from 'cronlatch/calendar';
 
 /** The job that is to run once on one day, as the parent and its workers know it. */
 export class Day {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InvalidLockUseError, StorageBasedLockProvider } from 'cronlatch';
+import { InvalidLockUseError } from 'cronlatch';
+import { StorageBasedLockProvider } from 'cronlatch/provider';
 import { lockProviderContract, type LackedCapabilities } from 'cronlatch/contracts';
 import { SettableClock } from 'cronlatch/testing';
 import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
-import { systemClock } from 'cronlatch';
+import { systemClock } from 'cronlatch/provider';
 import { pause, withinLimit } from '#cronlatch/core/clock';
 import { SettableClock } from 'cronlatch/testing';
 

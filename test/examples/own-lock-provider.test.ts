@@ -1,5 +1,5 @@
 import { test } from 'node:test';
-import { StorageBasedLockProvider } from 'cronlatch';
+import { StorageBasedLockProvider } from 'cronlatch/provider';
 import { lockProviderContract } from 'cronlatch/contracts';
 import { SettableClock } from 'cronlatch/testing';
 import { KeyValueStore } from '../../examples/04-key-value-store';

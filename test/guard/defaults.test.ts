@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InvalidLockConfigurationError, StorageBasedLockProvider } from 'cronlatch';
+import { InvalidLockConfigurationError } from 'cronlatch';
+import { StorageBasedLockProvider } from 'cronlatch/provider';
 import { guardBench, runningJob } from '../support/guard-bench';
 
 const never = (): void => assert.fail('ran');

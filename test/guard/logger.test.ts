@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
-import { EventHub, JobGuard } from 'cronlatch';
+import { JobGuard } from 'cronlatch';
+import { EventHub } from 'cronlatch/provider';
 import { guardBench, reasonOf, runningJob } from '../support/guard-bench';
 import { JOB } from '../support/lock-bench';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StorageBasedLockProvider, type StorageAccessor } from 'cronlatch';
+import { StorageBasedLockProvider, type StorageAccessor } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
 import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
 import { closeDay, heldTask } from '../support/close-day';

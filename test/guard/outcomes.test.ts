@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LockStorageError, SchemaMismatchError, type CronlatchEvents, type LockProvider } from 'cronlatch';
+import { LockStorageError, SchemaMismatchError, type CronlatchEvents } from 'cronlatch';
+import type { LockProvider } from 'cronlatch/provider';
 import { refusedConnection } from '../support/faulty-accessor';
 import { guardBench, reasonOf } from '../support/guard-bench';
 import { JOB } from '../support/lock-bench';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StorageBasedLockProvider, type LockProvider } from 'cronlatch';
+import { StorageBasedLockProvider, type LockProvider } from 'cronlatch/provider';
 import { lockProviderContract, type LockProviderFixture } from 'cronlatch/contracts';
 import { SettableClock } from 'cronlatch/testing';
 import { BreakableStore } from './contract-mutants/breakable-store';

@@ -1,4 +1,4 @@
-import { StorageBasedLockProvider } from 'cronlatch';
+import { StorageBasedLockProvider } from 'cronlatch/provider';
 import type { LockProviderFixture } from 'cronlatch/contracts';
 import { SettableClock } from 'cronlatch/testing';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';

@@ -1,4 +1,5 @@
-import { EventHub, LockingTaskExecutor, type CronlatchEvents, type EventName } from 'cronlatch';
+import type { CronlatchEvents, EventName } from 'cronlatch';
+import { EventHub, LockingTaskExecutor } from 'cronlatch/provider';
 import { lockBench } from './lock-bench';
 
 const OBSERVED: readonly EventName[] = [

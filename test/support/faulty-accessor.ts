@@ -1,4 +1,5 @@
-import { LockStorageError, type StorageAccessor } from 'cronlatch';
+import { LockStorageError } from 'cronlatch';
+import type { StorageAccessor } from 'cronlatch/provider';
 
 type Method = Exclude<keyof StorageAccessor, 'close'>;
 type Fault = (run: () => Promise<unknown>) => Promise<unknown>;

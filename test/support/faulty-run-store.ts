@@ -1,4 +1,5 @@
-import type { Clock, JobGuardOptions, RunStore, StatementOptions } from 'cronlatch';
+import type { JobGuardOptions } from 'cronlatch';
+import type { Clock, RunStore, StatementOptions } from 'cronlatch/provider';
 import { signal } from './executor-bench';
 import { sendingLost, type contended } from './faulty-accessor';
 import type { Instance, LedgerPlace } from './ledger-place';

@@ -1,14 +1,11 @@
 import {
-  EventHub,
   JobGuard,
-  StorageBasedLockProvider,
   type CronlatchEvents,
   type Duration,
   type EventName,
   type JobGuardOptions,
-  type LockProvider,
-  type RunStore,
 } from 'cronlatch';
+import { EventHub, StorageBasedLockProvider, type LockProvider, type RunStore } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
 import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
 import { InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { StorageBasedLockProvider, type Lock, type LockConfiguration } from 'cronlatch';
+import type { Lock, LockConfiguration } from 'cronlatch';
+import { StorageBasedLockProvider } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
 import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
 import { FaultyAccessor } from './faulty-accessor';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
-import { LockStorageError, type Lock, type LockProvider } from 'cronlatch';
+import { LockStorageError, type Lock } from 'cronlatch';
+import type { LockProvider } from 'cronlatch/provider';
 import type { LockRow } from './lock-table';
 
 const LANES = 4;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Lock, LockProvider } from 'cronlatch';
+import type { Lock } from 'cronlatch';
+import type { LockProvider } from 'cronlatch/provider';
 
 /** Everybody asks for the lock at once: one gets it, everybody else is refused, and nobody meets an error. */
 export async function race(askers: readonly LockProvider[], name: string): Promise<Lock> {

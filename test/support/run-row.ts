@@ -1,4 +1,5 @@
-import type { Claim, Run } from 'cronlatch';
+import type { Run } from 'cronlatch';
+import type { Claim } from 'cronlatch/provider';
 
 /** The database's now of a decision. */
 export const NOW = new Date('2026-11-20T03:00:00Z');

@@ -1,4 +1,4 @@
-import type { FoundRun, RunStore } from 'cronlatch';
+import type { FoundRun, RunStore } from 'cronlatch/provider';
 
 /** A store whose clock was set back, by this much, after its rows were written: what they say stays as it is. */
 export function setBack(inner: RunStore, ms: number): RunStore {

@@ -1,4 +1,5 @@
-import type { Claim, FoundRun, NewRun, Run, RunKey, RunQuery, RunStore, RunSummary } from 'cronlatch';
+import type { Run, RunKey, RunQuery } from 'cronlatch';
+import type { Claim, FoundRun, NewRun, RunStore, RunSummary } from 'cronlatch/provider';
 
 /** How far the time of a test is ahead of the database's. */
 export interface TimeAhead {

@@ -1,4 +1,4 @@
-import type { Grant, LockRecord, LockRequest } from 'cronlatch';
+import type { Grant, LockRecord, LockRequest } from 'cronlatch/provider';
 
 export type Statement = 'insert' | 'update' | 'extend' | 'unlock' | 'find';
 

@@ -1,4 +1,4 @@
-import type { LockRecord } from 'cronlatch';
+import type { LockRecord } from 'cronlatch/provider';
 import { LATEST_MS } from '../simulation/faults';
 import type { Attempt, History, Operation } from './history';
 

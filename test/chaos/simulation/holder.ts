@@ -1,4 +1,5 @@
-import { LockStorageError, type Lock, type LockConfiguration, type LockProvider } from 'cronlatch';
+import { LockStorageError, type Lock, type LockConfiguration } from 'cronlatch';
+import type { LockProvider } from 'cronlatch/provider';
 import { pause } from '#cronlatch/core/clock';
 import type { Attempt } from '../history/history';
 import type { SimulatedAccessor } from './simulated-accessor';

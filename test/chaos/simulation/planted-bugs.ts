@@ -1,4 +1,5 @@
-import type { Lock, LockProvider, LockRecord, LockRequest } from 'cronlatch';
+import type { Lock } from 'cronlatch';
+import type { LockProvider, LockRecord, LockRequest } from 'cronlatch/provider';
 import { RELEASED_MARK } from '#cronlatch/core/lease/owner';
 import type { BreakableStore } from '../../storage/contract-mutants/breakable-store';
 import { BROKEN_GRANTS } from '../../storage/contract-mutants/broken-grants';

@@ -1,4 +1,4 @@
-import { StorageBasedLockProvider, type Clock, type LockProvider } from 'cronlatch';
+import { StorageBasedLockProvider, type Clock, type LockProvider } from 'cronlatch/provider';
 import { Random } from '#cronlatch/contracts/random';
 import type { BreakableStore } from '../../storage/contract-mutants/breakable-store';
 import { overlay } from '../../storage/contract-mutants/overlay';

@@ -1,4 +1,4 @@
-import type { LockRequest, StatementOptions, StorageAccessor } from 'cronlatch';
+import type { LockRequest, StatementOptions, StorageAccessor } from 'cronlatch/provider';
 import type { Answer, Operation, Statement } from '../history/history';
 import { acquisitionOf } from '../../support/acquisition-of';
 import type { SimulatedHost } from './simulated-host';

@@ -1,4 +1,4 @@
-import type { Clock } from 'cronlatch';
+import type { Clock } from 'cronlatch/provider';
 import { BreakableStore } from '../../storage/contract-mutants/breakable-store';
 import type { History } from '../history/history';
 import type { Scheduler } from './scheduler';

@@ -1,4 +1,4 @@
-import type { Clock } from 'cronlatch';
+import type { Clock } from 'cronlatch/provider';
 import { STARTS_AT_MS, type Scheduler } from './scheduler';
 
 /** A process with its clocks. While it is paused nothing reaches it, and once it has crashed nothing ever does. */

@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  InvalidLockUseError,
-  LockingTaskExecutor,
-  LockStorageError,
-  type CronlatchEvents,
-  type Lock,
-  type LockedTask,
-  type LockObserver,
-} from 'cronlatch';
+import { InvalidLockUseError, LockStorageError, type CronlatchEvents, type Lock } from 'cronlatch';
+import { LockingTaskExecutor, type LockedTask, type LockObserver } from 'cronlatch/provider';
 import { executorBench, signal } from '../../support/executor-bench';
 import { refusedConnection } from '../../support/faulty-accessor';
 import { JOB, turn } from '../../support/lock-bench';

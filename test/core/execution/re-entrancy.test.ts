@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LockingTaskExecutor } from 'cronlatch';
+import { LockingTaskExecutor } from 'cronlatch/provider';
 import { executorBench, signal } from '../../support/executor-bench';
 import { JOB, turn } from '../../support/lock-bench';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LockStorageError, type LockObserver, type LockRecord } from 'cronlatch';
+import { LockStorageError } from 'cronlatch';
+import type { LockObserver, LockRecord } from 'cronlatch/provider';
 import {
   contended,
   delayedBy,

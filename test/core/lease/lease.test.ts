@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { LockLostError, LockStorageError, SchemaMismatchError, type LockObserver } from 'cronlatch';
+import { LockLostError, LockStorageError, SchemaMismatchError } from 'cronlatch';
+import type { LockObserver } from 'cronlatch/provider';
 import {
   contended,
   delayedBy,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
-import { LockLostError, StorageBasedLockProvider, systemClock } from 'cronlatch';
+import { LockLostError } from 'cronlatch';
+import { StorageBasedLockProvider, systemClock } from 'cronlatch/provider';
 import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
 import { FaultyAccessor } from '../../support/faulty-accessor';
 import { executorBench, signal } from '../../support/executor-bench';

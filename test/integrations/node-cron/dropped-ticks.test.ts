@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import { currentRun, OncePerDay, SchedulerLock, systemClock, type CronlatchEvents } from 'cronlatch';
+import { currentRun, OncePerDay, SchedulerLock, type CronlatchEvents } from 'cronlatch';
+import { systemClock } from 'cronlatch/provider';
 import { InMemoryRunStore } from 'cronlatch/memory';
 import { Scheduled, scheduleDistributed, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
 import { setLogger } from 'node-cron';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import { currentRun, OncePerDay, SchedulerLock, systemClock, type JobGuard } from 'cronlatch';
+import { currentRun, OncePerDay, SchedulerLock, type JobGuard } from 'cronlatch';
+import { systemClock } from 'cronlatch/provider';
 import { InMemoryRunStore } from 'cronlatch/memory';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
 import { foreignDecorator } from '../../support/both-modes';

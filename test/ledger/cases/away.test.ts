@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { currentRun, StorageBasedLockProvider } from 'cronlatch';
+import { currentRun } from 'cronlatch';
+import { StorageBasedLockProvider } from 'cronlatch/provider';
 import { eventually } from '../../support/eventually';
 import { reasonOf, runningJob } from '../../support/guard-bench';
 import type { Instance, LedgerPlace } from '../../support/ledger-place';

@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
-import {
-  ClaimLostError,
-  LockLostError,
-  StorageBasedLockProvider,
-  systemClock,
-  type Duration,
-  type Lock,
-  type LockProvider,
-} from 'cronlatch';
+import { ClaimLostError, LockLostError, type Duration, type Lock } from 'cronlatch';
+import { StorageBasedLockProvider, systemClock, type LockProvider } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
 import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
 import { CLOSE_DAY, closeDay, countedTask, heldTask } from '../../support/close-day';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { configureJobGuard, OncePerDay, SchedulerLock, type Clock } from 'cronlatch';
+import { configureJobGuard, OncePerDay, SchedulerLock } from 'cronlatch';
+import type { Clock } from 'cronlatch/provider';
 import { invoke } from '#cronlatch/guard/invocation';
 import { periodAt } from '#cronlatch/ledger/periods/period';
 import { whichInstant } from '#cronlatch/ledger/tick/which-instant';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { LockStorageError, type Clock } from 'cronlatch';
+import { LockStorageError } from 'cronlatch';
+import type { Clock } from 'cronlatch/provider';
 import { closeDay, diary, rowsOf } from '../../support/close-day';
 import type { Instance, LedgerPlace } from '../../support/ledger-place';
 import { testLedger } from '../../support/test-ledger';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Decision, FoundRun, RunState, RunStore } from 'cronlatch';
+import type { RunState } from 'cronlatch';
+import type { Decision, FoundRun, RunStore } from 'cronlatch/provider';
 import { STATE_CHANGES, type StateBefore } from '#cronlatch/ledger/run-state';
 
 /** A store that lets nothing be written but what the table of changes has, and counts completions by generation. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LockStorageError, type RunStore } from 'cronlatch';
+import { LockStorageError } from 'cronlatch';
+import type { RunStore } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
 import { claimSlot, type SlotAnswer } from '#cronlatch/ledger/slots/claim-slot';
 import { turn } from '../../support/lock-bench';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InMemoryLockProvider } from 'cronlatch/memory';
-import type { LockProvider } from 'cronlatch';
+import type { LockProvider } from 'cronlatch/provider';
 import { lockIdOf } from '#cronlatch/ledger/tick/lock-identity';
 
 function providerIn(id: string | undefined): LockProvider {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EventHub, type OncePerConfiguration } from 'cronlatch';
+import type { OncePerConfiguration } from 'cronlatch';
+import { EventHub } from 'cronlatch/provider';
 import { InMemoryRunStore } from 'cronlatch/memory';
 import { SettableClock } from 'cronlatch/testing';
 import { parseJobPolicy } from '#cronlatch/ledger/policy/job-policy';

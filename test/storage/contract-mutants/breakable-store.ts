@@ -1,4 +1,11 @@
-import type { Clock, ExtensionRequest, Grant, LockRecord, LockRequest, StorageAccessor } from 'cronlatch';
+import type {
+  Clock,
+  ExtensionRequest,
+  Grant,
+  LockRecord,
+  LockRequest,
+  StorageAccessor,
+} from 'cronlatch/provider';
 
 interface Row {
   lockedBy: string;

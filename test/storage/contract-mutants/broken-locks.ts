@@ -1,4 +1,5 @@
-import { LockLostError, LockStorageError, type Lock, type LockProvider } from 'cronlatch';
+import { LockLostError, LockStorageError, type Lock } from 'cronlatch';
+import type { LockProvider } from 'cronlatch/provider';
 import { overlay, type BrokenProvider } from './overlay';
 
 /** Hands out locks some of whose members are wrong. */

@@ -4,9 +4,8 @@ import {
   LockStorageError,
   type Lock,
   type LockConfiguration,
-  type LockObserver,
-  type LockProvider,
 } from 'cronlatch';
+import type { LockObserver, LockProvider } from 'cronlatch/provider';
 import { overlay, type BrokenProvider } from './overlay';
 
 /** Asks for something else than it was asked for. */

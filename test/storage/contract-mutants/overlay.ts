@@ -1,4 +1,4 @@
-import type { LockProvider } from 'cronlatch';
+import type { LockProvider } from 'cronlatch/provider';
 
 /** What a provider could get wrong although its store is right, and a case that must notice. */
 export interface BrokenProvider {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from 'cronlatch';
+import { systemClock } from 'cronlatch/provider';
 import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
 import { PooledSqlExecutor } from '#cronlatch/storage/sql/connections/pooled-sql-executor';
 import type { SqlResult } from '#cronlatch/storage/sql/connections/sql-executor';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { LockProvider } from 'cronlatch';
+import type { LockProvider } from 'cronlatch/provider';
 import { testOn } from '../../support/databases';
 import { ServerBench } from '../../support/server-bench';
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { periodAt, type CalendarPeriod, type JobGuard } from 'cronlatch';
+import type { JobGuard } from 'cronlatch';
+import { periodAt, type CalendarPeriod } from 'cronlatch/calendar';
 import { createJobGuard, TypeOrmRunStore } from 'cronlatch/typeorm';
 import { testOnEvery } from '../../support/databases';
 import { insertFinishedRuns } from '../../support/finished-runs';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { LockProvider } from 'cronlatch';
+import type { LockProvider } from 'cronlatch/provider';
 import { eventually } from '../../support/eventually';
 import { lockRows } from '../../support/lock-table';
 import { race } from '../../support/race';

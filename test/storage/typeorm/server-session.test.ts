@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from 'cronlatch';
+import { systemClock } from 'cronlatch/provider';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
 import {
   PooledSqlExecutor,

@@ -1,4 +1,5 @@
-import type { Lock, LockConfiguration, LockObserver, LockProvider } from 'cronlatch';
+import type { Lock, LockConfiguration } from 'cronlatch';
+import type { LockObserver, LockProvider } from 'cronlatch/provider';
 import { machineMs } from '../../../processes/competition/settings';
 import type { Journal } from './journal';
 

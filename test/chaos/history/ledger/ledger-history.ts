@@ -1,4 +1,5 @@
-import type { Claim, Run, SkipReason, TaskResult } from 'cronlatch';
+import type { Run, SkipReason, TaskResult } from 'cronlatch';
+import type { Claim } from 'cronlatch/provider';
 
 /** A job as all hosts have it. */
 export interface KnownJob {

@@ -1,4 +1,5 @@
-import { JobGuard, StorageBasedLockProvider, type JobGuardOptions, type LockProvider } from 'cronlatch';
+import { JobGuard, type JobGuardOptions } from 'cronlatch';
+import { StorageBasedLockProvider, type LockProvider } from 'cronlatch/provider';
 import { pause } from '#cronlatch/core/clock';
 import type { Random } from '#cronlatch/contracts/random';
 import { overlay } from '../../../storage/contract-mutants/overlay';

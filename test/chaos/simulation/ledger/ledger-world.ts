@@ -1,4 +1,4 @@
-import type { LockProvider, RunStore } from 'cronlatch';
+import type { LockProvider, RunStore } from 'cronlatch/provider';
 import type { InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
 import type { LedgerHistory } from '../../history/ledger/ledger-history';
 import type { World } from '../statement-way';

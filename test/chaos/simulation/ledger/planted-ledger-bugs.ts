@@ -1,4 +1,5 @@
-import type { FoundRun, Run, RunStore } from 'cronlatch';
+import type { Run } from 'cronlatch';
+import type { FoundRun, RunStore } from 'cronlatch/provider';
 import { overlay } from '../../../storage/contract-mutants/overlay';
 import type { LedgerBreakage } from './ledger-world';
 

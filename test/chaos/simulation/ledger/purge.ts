@@ -1,4 +1,6 @@
-import { periodAt, previousPeriod, type CalendarPeriod, type Run, type RunStore } from 'cronlatch';
+import type { Run } from 'cronlatch';
+import { periodAt, previousPeriod, type CalendarPeriod } from 'cronlatch/calendar';
+import type { RunStore } from 'cronlatch/provider';
 import type { InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
 import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
 import { rowOf } from '#cronlatch/storage/memory/run-rows';

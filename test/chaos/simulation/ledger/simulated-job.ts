@@ -1,4 +1,5 @@
-import { periodAt, type CalendarPeriod, type GuardConfiguration, type OncePerConfiguration } from 'cronlatch';
+import type { GuardConfiguration, OncePerConfiguration } from 'cronlatch';
+import { periodAt, type CalendarPeriod } from 'cronlatch/calendar';
 import type { Random } from '#cronlatch/contracts/random';
 import type { KnownJob } from '../../history/ledger/ledger-history';
 

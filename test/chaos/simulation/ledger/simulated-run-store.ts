@@ -1,4 +1,4 @@
-import type { Claim, RunStore, StatementOptions } from 'cronlatch';
+import type { Claim, RunStore, StatementOptions } from 'cronlatch/provider';
 import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
 import type { Run } from '#cronlatch/ledger/run';
 import { overlay } from '../../../storage/contract-mutants/overlay';
