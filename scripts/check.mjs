@@ -1,4 +1,4 @@
-/** npm run check: format, types in both kinds of decorators, lint. */
+/** npm run check: format, types in both kinds of decorators, lint, and the public API as its reports show it. */
 import { run } from './run.mjs';
 import { buildLibrary, buildTests, install } from './set-up.mjs';
 
@@ -9,4 +9,5 @@ await node('node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', '
 await buildLibrary();
 await buildTests();
 await node('node_modules/eslint/bin/eslint.js', '--max-warnings=0', '.');
-console.log('check: formatted, typed and linted');
+await node('scripts/api.mjs', '--check');
+console.log('check: formatted, typed, linted, and no public API changed without its report');

@@ -19,6 +19,7 @@ export type {
   StatementOptions,
   StorageAccessor,
   StorageBasedLockProviderOptions,
+  StorageOutcome,
 } from './core';
 
 // Tasks under locks, and the events of both.

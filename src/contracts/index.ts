@@ -5,11 +5,12 @@
  *
  * @packageDocumentation
  */
-export type { ContractCase } from './contract';
+export type { ContractCase, Lacks } from './contract';
 export type {
   CapabilityMeans,
   ExistingRecord,
   LackedCapabilities,
+  LockProviderBasics,
   LockProviderCapability,
   LockProviderContractOptions,
   LockProviderFixture,
@@ -17,6 +18,7 @@ export type {
 export { lockProviderContract } from './lock-provider';
 export type {
   LackedRunStoreCapabilities,
+  RunStoreBasics,
   RunStoreCapability,
   RunStoreContractOptions,
   RunStoreFixture,

@@ -47,4 +47,5 @@ export { StorageBasedLockProvider } from './lease/storage-based-lock-provider';
 export { currentLock, LockAssert, LockExtender } from './execution/lock-context';
 export type { ExecutorOptions, HeldLock, Observation } from './execution/locking-task-executor';
 export { LockingTaskExecutor } from './execution/locking-task-executor';
+export type { StorageOutcome } from './storage-outcome';
 export type { LockedTask, SkipReason, TaskResult } from './execution/task-result';

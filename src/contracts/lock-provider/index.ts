@@ -23,6 +23,7 @@ export type {
   CapabilityMeans,
   ExistingRecord,
   LackedCapabilities,
+  LockProviderBasics,
   LockProviderCapability,
   LockProviderFixture,
 } from './fixture';
@@ -46,9 +47,6 @@ const ALL_CASES: readonly LockProviderCase[] = [
   .flat()
   .sort((a, b) => a.name.slice(0, 2).localeCompare(b.name.slice(0, 2)));
 
-type Create<Lacked extends LockProviderCapability> = () =>
-  LockProviderFixture<Lacked> | Promise<LockProviderFixture<Lacked>>;
-
 /**
  * What every lock provider promises, as a list of cases for any runner. A name begins with its promise: P1 exclusive,
  * P2 a live holder knows, P3 tokens rise, P4 liveness, P5 at least, P6 ownership, P7 fail closed, P8 independence of
@@ -59,7 +57,7 @@ type Create<Lacked extends LockProviderCapability> = () =>
  * @throws InvalidLockUseError for an unknown capability, or one that is lacked without a reason
  */
 export function lockProviderContract<Lacked extends LockProviderCapability = never>(
-  create: Create<NoInfer<Lacked>>,
+  create: () => LockProviderFixture<NoInfer<Lacked>> | Promise<LockProviderFixture<NoInfer<Lacked>>>,
   options: LockProviderContractOptions<Lacked> = {},
 ): ContractCase[] {
   const { lacks = {}, seed, fuzzedNames = 300 } = options;

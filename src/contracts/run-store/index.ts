@@ -20,6 +20,7 @@ import { randomUse } from './random-use';
 
 export type {
   LackedRunStoreCapabilities,
+  RunStoreBasics,
   RunStoreCapability,
   RunStoreFixture,
   RunStoreMeans,

@@ -1,3 +1,8 @@
+/**
+ * Schedules guarded jobs with node-cron, and coordinates its distributed mode by the ledger.
+ *
+ * @packageDocumentation
+ */
 import './peer';
 export type { ScheduleOptions } from './cron-schedule';
 export { LedgerRunCoordinator } from './ledger-run-coordinator';

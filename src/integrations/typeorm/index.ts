@@ -1,3 +1,8 @@
+/**
+ * Makes a guard from a TypeORM data source: tables, locks, runs, and transactions that complete a run.
+ *
+ * @packageDocumentation
+ */
 import './peer';
 export { completeRunIn } from './complete-run-in';
 export type { CreateJobGuardOptions } from './create-job-guard';

@@ -1,6 +1,8 @@
 export type { LockColumns, LockTableOptions } from '../sql/schema/lock-table';
 export type { RunTableOptions } from '../sql/schema/run-table';
 export type { SchemaFinding, SchemaFindingCode } from '../sql/schema/schema-finding';
+export type { IsolationLevel } from './application-session';
+export type { DatabaseAccessOptions } from './database-access';
 export type { RunEventRow, RunRow } from './ledger-entities';
 export { createLedgerEntities } from './ledger-entities';
 export type { LockRow } from './lock-entity';
