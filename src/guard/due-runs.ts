@@ -1,5 +1,5 @@
 import { periodAt } from '../ledger/periods/period';
-import { newReport, type OncePerRequest, type Report } from '../ledger/tick/once-per-request';
+import { newReport, type OncePerRequest, type Report } from '../ledger/tick/plan-tick';
 import { limitOf } from '../ledger/store-statements';
 import type { OncePerJobs } from './once-per-jobs';
 import type { RegisteredJob } from './registered-jobs';

@@ -1,5 +1,5 @@
 import { InvalidLockConfigurationError } from '../core';
-import { DAY_MS, dateOf } from '../ledger/periods/calendar-date';
+import { DAY_MS, dateOf } from '../ledger/periods/business-date';
 import { offsetStretches } from '../ledger/periods/time-zone';
 
 /** When a job is due on the dates on which it is due, by the wall clock: milliseconds since midnight. */

@@ -13,7 +13,7 @@ import {
 import { parsePositiveDuration } from '../core/duration';
 import { RunLedger, type BackfillRange, type BackfillResult } from '../ledger';
 import { backfill } from '../ledger/operator/backfill';
-import { notRegistered } from '../ledger/operator/not-registered';
+import { notRegistered } from '../ledger/operator/run-ledger';
 import type { CloseHook, CloseOptions, CloseResult } from './close';
 import { Closing } from './closing';
 import { DueRuns, type DueResult } from './due-runs';

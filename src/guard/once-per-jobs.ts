@@ -7,10 +7,10 @@ import {
 } from '../core';
 import type { OncePerConfiguration, RunKey } from '../ledger';
 import { checkScopeName } from '../ledger/policy/job-policy';
-import type { LedgerContext } from '../ledger/ledger-context';
+import type { LedgerContext } from '../ledger/store-statements';
 import { OncePerExecutor } from '../ledger/tick/once-per-executor';
-import { newReport, type OncePerRequest, type Report } from '../ledger/tick/once-per-request';
-import { hostTime } from '../ledger/tick/which-instant';
+import { newReport, type OncePerRequest, type Report } from '../ledger/tick/plan-tick';
+import { hostTime } from '../ledger/tick/ledger-snapshot';
 import type { OpenInvocation } from './invocation';
 import { policyOf, type GuardConfiguration, type JobConfiguration } from './job-configuration';
 import { RegisteredJobs, type RegisteredJob } from './registered-jobs';

@@ -1,10 +1,8 @@
 import { describeRun } from '../ledger/tick/claim-run';
 import type { Outcome } from '../ledger/tick/decide-outcome';
 import { decideNotBegun, type NotBegun } from '../ledger/slots/decide-slot';
-import { keptResult } from '../ledger/tick/kept-result';
-import type { LedgerContext } from '../ledger/ledger-context';
-import { claimLost, recordOutcome } from '../ledger/tick/record-outcome';
-import { untilAnswered } from '../ledger/store-statements';
+import { claimLost, keptResult, recordOutcome } from '../ledger/tick/record-outcome';
+import { untilAnswered, type LedgerContext } from '../ledger/store-statements';
 import { storedError } from '../ledger/tick/stored-text';
 import { runEventOf, type OpenSlot } from './slot';
 

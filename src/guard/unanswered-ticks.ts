@@ -1,6 +1,6 @@
-import type { OncePerRequest } from '../ledger/tick/once-per-request';
+import type { OncePerRequest } from '../ledger/tick/plan-tick';
 import { periodAt } from '../ledger/periods/period';
-import type { HostTime } from '../ledger/tick/which-instant';
+import type { HostTime } from '../ledger/tick/ledger-snapshot';
 
 /** The oldest are dropped beyond this. */
 const MOST_KEPT = 1000;

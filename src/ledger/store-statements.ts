@@ -1,4 +1,10 @@
-import { LockStorageError, SchemaMismatchError, type Clock, type StatementOptions } from '../core';
+import {
+  LockStorageError,
+  SchemaMismatchError,
+  type Clock,
+  type EventHub,
+  type StatementOptions,
+} from '../core';
 import { pause } from '../core/clock';
 import type { RunStore } from './run-store';
 
@@ -43,4 +49,9 @@ export async function untilAnswered<T>(
       await pauseAfter(context, attempt);
     }
   }
+}
+
+/** What everything that works on runs needs. */
+export interface LedgerContext extends StoreContext {
+  readonly events: EventHub;
 }

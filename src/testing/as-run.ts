@@ -1,4 +1,4 @@
-import { dateOf, dayOf, DAY_MS } from '../ledger/periods/calendar-date';
+import { dateOf, dayOf, DAY_MS } from '../ledger/periods/business-date';
 import { RunContext, runAs, type RunContextOptions } from '../ledger/tick/run-context';
 
 /** What `currentRun()` is to tell. */

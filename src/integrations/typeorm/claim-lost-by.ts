@@ -1,11 +1,10 @@
 import { ClaimLostError, CronlatchError } from '../../core';
 import { describeRun } from '../../ledger/tick/claim-run';
 import { isOurs } from '../../ledger/tick/decide-outcome';
-import type { LedgerContext } from '../../ledger/ledger-context';
+import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import { claimLost } from '../../ledger/tick/record-outcome';
 import type { RunContext } from '../../ledger/tick/run-context';
 import type { FoundRun } from '../../ledger/run-store';
-import { limitOf } from '../../ledger/store-statements';
 import type { ApplicationSession } from '../../storage/typeorm/application-session';
 
 /**

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { InvalidLockUseError } from '../../core';
-import { keptResult } from '../../ledger/tick/kept-result';
+import { keptResult } from '../../ledger/tick/record-outcome';
 import { requiredContext } from '../../ledger/tick/run-context';
 import { limitOf } from '../../ledger/store-statements';
 import { applicationSession } from '../../storage/typeorm/application-session';

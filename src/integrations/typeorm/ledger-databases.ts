@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { InvalidLockUseError } from '../../core';
 import { processState } from '../../core/process-state';
 import type { RunStore } from '../../ledger';
-import type { LedgerContext } from '../../ledger/ledger-context';
+import type { LedgerContext } from '../../ledger/store-statements';
 import type { RunContext } from '../../ledger/tick/run-context';
 
 import { describeDatabase } from '../../storage/typeorm/database';

@@ -1,7 +1,6 @@
 import { InvalidLockUseError } from '../../core';
-import { askCalendar } from '../periods/ask-calendar';
-import { startOfDayMs, checkDayRule } from '../periods/business-date';
-import { dayOf } from '../periods/calendar-date';
+import { askCalendar } from '../periods/calendar';
+import { checkDayRule, dayOf, startOfDayMs } from '../periods/business-date';
 import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
 import { periodAt, periodsBetween, type CalendarPeriod } from '../periods/period';
 import { scopeOf } from '../run-name';

@@ -1,6 +1,6 @@
-import { look, type Sight } from '../tick/look';
+import { look, type Sight } from '../tick/ledger-snapshot';
 import type { JobPolicy } from '../policy/job-policy';
-import type { LedgerContext } from '../ledger-context';
+import type { LedgerContext } from '../store-statements';
 import { hasWork, planTick, type TickPlan } from '../tick/plan-tick';
 import type { RunSummary } from '../run';
 

@@ -1,22 +1,33 @@
+/**
+ * operator/: what an operator can see of runs, and change.
+ *
+ * `RunLedger` is what applications get as `guard.ledger`. It lists runs and gaps, and `explain.ts` describes what a tick
+ * would do. `decide-act.ts` decides whether a run may be rerun, resolved or skipped, and every such act is kept in the
+ * run's history with its actor and reason. `backfill.ts` adds runs of past periods, and `purge-runs.ts` deletes old runs.
+ */
 import { InvalidLockUseError } from '../../core';
 import { parsePositiveDuration, type Duration } from '../../core/duration';
-import { askCalendar } from '../periods/ask-calendar';
-import { describeRun } from '../tick/claim-run';
-import { decideRerun, decideResolve, decideSkip, type ActVerdict } from './decide-act';
-import { explain, type Explanation } from './explain';
-import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
-import type { LedgerContext } from '../ledger-context';
-import { notRegistered } from './not-registered';
-import { checkAct, type OperatorAct } from './operator-act';
+import { limitOf, type LedgerContext } from '../store-statements';
+import { askCalendar } from '../periods/calendar';
 import { periodAt, type CalendarPeriod } from '../periods/period';
 import { periodOfKey } from '../periods/period-of-key';
-import { purgeRuns } from './purge-runs';
+import { unansweredPeriods } from '../policy/catch-up';
+import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
 import type { Run, RunEvent } from '../run';
 import { checkJob, checkQuery, keyOf, scopeOf, type RunName } from '../run-name';
 import type { Decision, FoundRun, RunQuery } from '../run-store';
-import { skippedKeys } from '../tick/skipped-keys';
-import { limitOf } from '../store-statements';
-import { unansweredPeriods } from '../policy/unanswered-periods';
+import { describeRun } from '../tick/claim-run';
+import { skippedKeys } from '../tick/ledger-snapshot';
+import {
+  checkAct,
+  decideRerun,
+  decideResolve,
+  decideSkip,
+  type ActVerdict,
+  type OperatorAct,
+} from './decide-act';
+import { explain, type Explanation } from './explain';
+import { purgeRuns } from './purge-runs';
 
 export interface RunLedgerOptions {
   readonly context: LedgerContext;
@@ -221,4 +232,11 @@ function remedyOf({ from, isSlot }: Extract<ActVerdict, { kind: 'refused' }>, do
   if (done !== 'made again') return '';
   if (from === 'absent') return ' guard.backfill makes runs of days that have none.';
   return from === 'completed' || from === 'running' ? ' Say force: true if that is meant.' : '';
+}
+
+/** For what needs to know when the periods of a job begin and end. */
+export function notRegistered(job: string): InvalidLockUseError {
+  return new InvalidLockUseError(
+    `Job '${job}' is not registered with this guard, so its periods are not known here: give its instance to scheduleJobs, or make it by guard.wrap.`,
+  );
 }

@@ -1,4 +1,4 @@
-import { dateOf, DAY_MS } from './calendar-date';
+import { dateOf, DAY_MS } from './business-date';
 import { offsetStretches } from './time-zone';
 
 const HOUR_MS = 3_600_000;

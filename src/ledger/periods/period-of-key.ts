@@ -1,8 +1,14 @@
 import { InvalidLockUseError } from '../../core';
 import { describeValue } from '../../core/describe-value';
-import { checkDayRule, startOfDayMs, type DayRule } from './business-date';
-import { DAY_MS } from './calendar-date';
-import { periodAt, type CalendarPeriod, type CalendarPeriodOptions } from './period';
+import type { RunSummary } from '../run';
+import { businessDateAt, checkDayRule, DAY_MS, type DayRule, startOfDayMs } from './business-date';
+import {
+  type CalendarPeriod,
+  type CalendarPeriodOptions,
+  type Period,
+  periodAt,
+  type PeriodOptions,
+} from './period';
 
 /** `2026-11-01T01-0400`, with seconds in the offset where a zone had them. */
 const HOUR = /^([1-9]\d{3}-\d\d-\d\dT\d\d)([+-]\d\d)(\d\d)(\d\d)?$/;
@@ -55,4 +61,14 @@ function dayInside(key: string): number | undefined {
 
 function dayOfParts(year: string, month: number, day: number): number {
   return Date.UTC(Number(year), month - 1, day) / DAY_MS;
+}
+
+/** A row knows its period, whatever the job says of periods now. */
+export function periodOfRun(run: RunSummary, options: PeriodOptions): Period {
+  const { periodKey: key, periodStart: start, periodEnd: end, timeZone = options.timeZone, createdAt } = run;
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(key);
+  const businessDate = isDay
+    ? key
+    : businessDateAt(start ?? createdAt, { timeZone, dayStart: options.dayStart });
+  return { key, businessDate, start, end };
 }

@@ -1,16 +1,27 @@
+/**
+ * periods/: which period an instant belongs to, and on which dates a job runs.
+ *
+ * Everything here is arithmetic on time zones. `Intl` alone supplies their rules, and nothing reads a clock. A business
+ * date begins at the earliest instant at which its zone's wall clock has reached the day start, and it ends where the
+ * next one begins: `business-date.ts`. So dates are total, monotone and gap-free through every clock change. Weeks,
+ * months, quarters and years consist of business dates; an hour also ends where the clock changes: `hour-period.ts`.
+ * A key function makes periods that have no order, no start and no end. `period-of-key.ts` is the way back, from the key
+ * or the row of a run to its period. `calendar.ts` asks the application which dates are business days.
+ */
 import { describeValue } from '../../core/describe-value';
 import { InvalidLockConfigurationError } from '../../core/errors';
+import { checkStoredName } from '../../core/lock-name';
 import {
+  type BusinessDateOptions,
   checkDayRule,
+  dateOf,
+  DAY_MS,
   dayAt,
+  dayOf,
+  type DayRule,
   millisecondsOf,
   startOfDayMs,
-  type BusinessDateOptions,
-  type DayRule,
 } from './business-date';
-import { dateOf } from './calendar-date';
-import { dayRangeAround, keyOfDay, type DatedKind } from './calendar-periods';
-import { customKeyAt, type PeriodKeyFunction } from './custom-key';
 import { hourAt } from './hour-period';
 
 export type PeriodKind = 'hour' | DatedKind;
@@ -141,6 +152,103 @@ function checkTarget(target: string, kind: PeriodKind | PeriodKeyFunction): void
   if (target === 'previous' && typeof kind === 'function') {
     throw new InvalidLockConfigurationError(
       `target 'previous' has no meaning for a key function, whose periods have no order: let it return the key that is meant.`,
+    );
+  }
+}
+
+/** Periods that are made of whole business dates. */
+export type DatedKind = 'day' | 'week' | 'month' | 'quarter' | 'year';
+
+/** The first date of the period that a date belongs to and that of the next one, as days since 1970-01-01. */
+export interface DayRange {
+  readonly firstDay: number;
+  readonly nextFirstDay: number;
+}
+
+const MONTHS = { month: 1, quarter: 3, year: 12 };
+
+export function dayRangeAround(day: number, kind: DatedKind): DayRange {
+  switch (kind) {
+    case 'day':
+      return { firstDay: day, nextFirstDay: day + 1 };
+    case 'week': {
+      const monday = mondayOf(day);
+      return { firstDay: monday, nextFirstDay: monday + 7 };
+    }
+    case 'month':
+    case 'quarter':
+    case 'year': {
+      const { year, month } = partsOf(day);
+      const firstMonth = month - (month % MONTHS[kind]);
+      return {
+        firstDay: firstDayOfMonth(year, firstMonth),
+        nextFirstDay: firstDayOfMonth(year, firstMonth + MONTHS[kind]),
+      };
+    }
+  }
+}
+
+/** `'2026-11-20'`, `'2026-W47'` (ISO 8601: its year is that of its Thursday), `'2026-11'`, `'2026-Q4'`, `'2026'`. */
+export function keyOfDay(day: number, kind: DatedKind): string {
+  const { year, month } = partsOf(day);
+  switch (kind) {
+    case 'day':
+      return dateOf(day);
+    case 'week': {
+      const thursday = mondayOf(day) + 3;
+      const weekYear = dateOf(thursday).slice(0, 4);
+      const week = Math.floor((thursday - dayOf(`${weekYear}-01-01`)) / 7) + 1;
+      return `${weekYear}-W${String(week).padStart(2, '0')}`;
+    }
+    case 'month':
+      return dateOf(day).slice(0, 7);
+    case 'quarter':
+      return `${year}-Q${Math.floor(month / 3) + 1}`;
+    case 'year':
+      return dateOf(day).slice(0, 4);
+  }
+}
+
+/** 1 for Monday to 7 for Sunday. */
+export function isoWeekday(day: number): number {
+  const sinceMonday = (day + 3) % 7; // 1970-01-01 was a Thursday.
+  return ((sinceMonday + 7) % 7) + 1;
+}
+
+function mondayOf(day: number): number {
+  return day - isoWeekday(day) + 1;
+}
+
+function partsOf(day: number): { year: number; month: number } {
+  const date = new Date(day * DAY_MS);
+  return { year: date.getUTCFullYear(), month: date.getUTCMonth() };
+}
+
+function firstDayOfMonth(year: number, month: number): number {
+  return Date.UTC(year, month, 1) / DAY_MS;
+}
+
+/** The key of the period that an instant belongs to: 1–64 characters, the same at each call for the same instant. */
+export type PeriodKeyFunction = (at: Date) => string;
+
+const LONGEST_KEY = 64;
+
+/** @throws InvalidLockConfigurationError when the function throws, or returns what cannot be a key */
+export function customKeyAt(keyFunction: PeriodKeyFunction, at: Date): string {
+  const instant = at.toISOString();
+  const key = called(keyFunction, at, instant);
+  checkStoredName(key, { as: `the key of a period (for ${instant})`, longest: LONGEST_KEY });
+  return key;
+}
+
+function called(keyFunction: PeriodKeyFunction, at: Date, instant: string): unknown {
+  try {
+    // A copy: the function may change what it is given.
+    return keyFunction(new Date(at));
+  } catch (cause) {
+    throw new InvalidLockConfigurationError(
+      `The key function threw for ${instant}: it must return a key for every instant.`,
+      { cause },
     );
   }
 }

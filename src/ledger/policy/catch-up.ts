@@ -1,4 +1,6 @@
 import { parsePositiveDuration, type Duration } from '../../core/duration';
+import type { CalendarAnswer } from '../periods/calendar';
+import { periodsBetween, type CalendarPeriod, type CalendarPeriodOptions } from '../periods/period';
 import { checkCount, refusePolicy, type PolicySubject } from './policy-subject';
 
 /** Which of the periods that nobody ran are run later. `'none'`: they stay gaps. */
@@ -46,4 +48,77 @@ export function parseCatchUpPolicy(
     windowMs: parsePositiveDuration(catchUpWindow, `catchUpWindow ${of}`),
     limit: checkCount(catchUpLimit, MOST_RUNS, `catchUpLimit ${of}`),
   };
+}
+
+export interface JobHistory {
+  /** The database's. */
+  readonly now: Date;
+  /** The period that a tick now would belong to, `target` included. It is never caught up with. */
+  readonly current: CalendarPeriod;
+  /** Where the earliest recorded period of the job and scope begins. Without one the job is new, and owes nothing. */
+  readonly firstRecordedStart: Date | undefined;
+  /** Of the periods in the window that have a row, whatever stands in it. */
+  readonly recordedKeys: ReadonlySet<string>;
+}
+
+/**
+ * The periods that nobody has answered for: before the current one, later than the first recorded one, not wholly
+ * before the window, without a row. Whether they were *expected* the calendar says. The earliest first.
+ */
+export function unansweredPeriods(
+  { now, current, firstRecordedStart, recordedKeys }: JobHistory,
+  { windowMs }: Pick<CatchUpPolicy, 'windowMs'>,
+  options: CalendarPeriodOptions,
+): CalendarPeriod[] {
+  if (firstRecordedStart === undefined) return [];
+  const from = new Date(Math.max(now.getTime() - windowMs, firstRecordedStart.getTime()));
+  return periodsBetween(from, current.start, options).filter(
+    ({ key, start }) => start > firstRecordedStart && !recordedKeys.has(key),
+  );
+}
+
+/** A period without a row, and what the calendar says of its business date. */
+export interface AnsweredPeriod {
+  readonly period: CalendarPeriod;
+  readonly answer: CalendarAnswer;
+}
+
+/** Each list begins with the earliest. */
+export interface CatchUpPlan {
+  /** After the current period has had its run. */
+  readonly run: readonly CalendarPeriod[];
+  /** To be recorded as `skipped(missed)`. */
+  readonly missed: readonly CalendarPeriod[];
+  /** Expected, and nothing is written of them now. */
+  readonly gaps: readonly CalendarPeriod[];
+  /** The calendar failed: to be asked again. */
+  readonly undecided: readonly CalendarPeriod[];
+}
+
+/**
+ * What becomes of the periods that nobody has answered for. Pure: whoever holds the lock obeys it.
+ *
+ * @param periods those of `unansweredPeriods`, the earliest first
+ */
+export function planCatchUp(
+  { catchUp, limit }: Pick<CatchUpPolicy, 'catchUp' | 'limit'>,
+  periods: readonly AnsweredPeriod[],
+): CatchUpPlan {
+  const possible = periods.filter(({ answer }) => answer !== 'holiday');
+  const undecided = periodsOf(possible.filter(({ answer }) => typeof answer === 'object'));
+  if (catchUp === 'none') return { run: [], missed: [], gaps: expected(possible), undecided };
+  const chosen = possible.slice(-(catchUp === 'latest' ? 1 : limit));
+  const others = possible.slice(0, -chosen.length);
+  // A date that turns out to be a holiday makes room for an older one: until that is known, none is called missed.
+  const isSettled = expected(chosen).length === chosen.length;
+  const left = isSettled ? { missed: expected(others), gaps: [] } : { missed: [], gaps: expected(others) };
+  return { run: expected(chosen), ...left, undecided };
+}
+
+function expected(periods: readonly AnsweredPeriod[]): CalendarPeriod[] {
+  return periodsOf(periods.filter(({ answer }) => answer === 'business-day'));
+}
+
+function periodsOf(periods: readonly AnsweredPeriod[]): CalendarPeriod[] {
+  return periods.map(({ period }) => period);
 }

@@ -1,14 +1,21 @@
+/**
+ * policy/: what a job's options mean.
+ *
+ * `once-per.ts` declares the options. This file checks them, once, and turns them into a `JobPolicy` in milliseconds. An
+ * error names the job, the option and its value. The two larger rules have files of their own, each with its options,
+ * their check, and the pure function that applies them: `retry.ts` decides whether and when a failed attempt is retried,
+ * and `catch-up.ts` decides what happens to missed periods.
+ */
 import { InvalidLockConfigurationError } from '../../core';
 import { describeValue } from '../../core/describe-value';
-import { parsePositiveDuration } from '../../core/duration';
+import { parsePositiveDuration, type Duration } from '../../core/duration';
 import { checkStoredName } from '../../core/lock-name';
 import { everyDay, type BusinessCalendar } from '../periods/calendar';
+import { checkPeriodOptions, type CalendarPeriodOptions, type PeriodOptions } from '../periods/period';
 import { parseCatchUpPolicy, type CatchUpPolicy } from './catch-up';
 import type { OncePerConfiguration } from './once-per';
-import { checkPeriodOptions, type CalendarPeriodOptions, type PeriodOptions } from '../periods/period';
-import { refusePolicy } from './policy-subject';
+import { refusePolicy, type PolicySubject } from './policy-subject';
 import { parseRetryPolicy, type RetryPolicy } from './retry';
-import { parseStartDeadline } from './start-deadline';
 
 /** What is to happen to a job, checked. */
 export interface JobPolicy {
@@ -86,4 +93,24 @@ function checkCalendar(calendar: unknown, of: string): void {
   throw new InvalidLockConfigurationError(
     `calendar ${of} is ${describeValue(calendar)}: it must have a method isBusinessDay(date).`,
   );
+}
+
+/** @returns milliseconds. No first attempt begins later than that after the start of its period. */
+export function parseStartDeadline(
+  startDeadline: Duration | undefined,
+  { of, customKeys }: PolicySubject,
+): number | undefined {
+  if (startDeadline === undefined) return undefined;
+  if (customKeys)
+    refusePolicy(`startDeadline ${of}`, startDeadline, 'the period of a key function has no start');
+  return parsePositiveDuration(startDeadline, `startDeadline ${of}`);
+}
+
+/** Whether a first attempt would begin too late. */
+export function startDeadlinePassed(
+  startDeadlineMs: number | undefined,
+  { now, periodStart }: { readonly now: Date; readonly periodStart: Date | undefined },
+): boolean {
+  if (startDeadlineMs === undefined || periodStart === undefined) return false;
+  return now.getTime() - periodStart.getTime() > startDeadlineMs;
 }

@@ -1,8 +1,7 @@
 import type { Duration } from '../../core';
 import type { BusinessCalendar } from '../periods/calendar';
 import type { CatchUpOptions } from './catch-up';
-import type { PeriodKeyFunction } from '../periods/custom-key';
-import type { PeriodKind } from '../periods/period';
+import type { PeriodKeyFunction, PeriodKind } from '../periods/period';
 import type { RetryOptions } from './retry';
 import type { RunKey } from '../run';
 

@@ -1,3 +1,10 @@
+/**
+ * slots/: the runs of schedulers that elect one instance for each scheduled time, such as node-cron's distributed tasks.
+ *
+ * Such a scheduled time is a slot. The instance that inserts the slot's row is elected, and the row stays: a slot has one
+ * attempt, and nobody retries it. No lock is involved. If the instance crashes, the next elected one marks the run as
+ * interrupted after its lease.
+ */
 import { LockStorageError, SchemaMismatchError, type StatementOptions } from '../../core';
 import { pause } from '../../core/clock';
 import type { Claim } from '../run';

@@ -1,15 +1,18 @@
+import { createHash, randomUUID } from 'node:crypto';
 import {
   LockLostError,
   LockStorageError,
   SchemaMismatchError,
   type Lock,
+  type LockProvider,
   type StatementOptions,
 } from '../../core';
-import { decideClaim, type Claimant, type ClaimVerdict } from './decide-claim';
 import type { JobPolicy } from '../policy/job-policy';
 import type { RunKey, RunPeriod } from '../run';
-import type { Decision } from '../run-store';
-import { limitOf, pauseAfter, type StoreContext } from '../store-statements';
+import type { Decision, FoundRun } from '../run-store';
+import { limitOf, pauseAfter, untilAnswered, type StoreContext } from '../store-statements';
+import { decideClaim, type Claimant, type ClaimVerdict } from './decide-claim';
+import { decideOutcome } from './decide-outcome';
 
 export interface ClaimRequest extends RunKey, RunPeriod {
   readonly policy: JobPolicy;
@@ -116,4 +119,60 @@ function heldForMs(lock: Lock): number {
 /** For messages. */
 export function describeRun({ job, scope, periodKey }: RunKey): string {
   return `the run of job '${job}'${scope === '' ? '' : ` (${scope})`} for ${periodKey}`;
+}
+
+export interface UnclaimLimits {
+  readonly forMs: number;
+  readonly ended: Pick<AbortSignal, 'aborted'>;
+}
+
+/**
+ * After a claim that nobody knows the outcome of: the run has not begun, so no row may stand as running by it. A row that
+ * does is given back. Where there is none yet, a pending one is inserted, which an insert that arrives late finds there.
+ *
+ * @throws LockStorageError when the store did not answer in that time: then the attempt counts as lost
+ */
+export async function unclaimRun(
+  context: StoreContext,
+  request: ClaimRequest,
+  { forMs, ended }: UnclaimLimits,
+): Promise<void> {
+  if (ended.aborted) return;
+  const { job, scope, periodKey, periodStart, periodEnd, timeZone, claimedBy } = request;
+  const pending = { job, scope, periodKey, periodStart, periodEnd, timeZone, state: 'pending' } as const;
+  const settle = async (): Promise<void> => {
+    while (!(await context.store.change(request, (found) => giveBack(found, claimedBy), limitOf(context))))
+      if (await context.store.insert(pending, limitOf(context))) return;
+  };
+  await untilAnswered(context, context.clock.monotonicMs() + forMs, settle, ended);
+}
+
+/** @returns whether there is a row */
+function giveBack(found: FoundRun | undefined, claimedBy: string): Decision<boolean> {
+  if (found === undefined) return { value: false };
+  const { job, scope, periodKey, generation, attempt } = found.run;
+  const claim = { job, scope, periodKey, generation, attempt, claimedBy };
+  const { write, events } = decideOutcome(found, claim, { kind: 'given-back' });
+  return { value: true, write, events };
+}
+
+/** As wide as the column. */
+const LONGEST = 128;
+const KEPT = 63;
+
+/** Of providers that do not say where their locks are. Each counts as a place of its own. */
+const unnamedPlaces = new WeakMap<LockProvider, string>();
+
+/** Which lock a run was started under: two attempts under the same one cannot both hold it. */
+export function lockIdOf(provider: LockProvider, lockName: string): string {
+  const id = `${provider.id ?? unnamedPlaceOf(provider)}/${lockName}`;
+  const characters = Array.from(id);
+  if (characters.length <= LONGEST) return id;
+  return `${characters.slice(0, KEPT).join('')}#${createHash('sha256').update(id).digest('hex')}`;
+}
+
+function unnamedPlaceOf(provider: LockProvider): string {
+  const place = unnamedPlaces.get(provider) ?? randomUUID();
+  unnamedPlaces.set(provider, place);
+  return place;
 }

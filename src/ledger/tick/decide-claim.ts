@@ -1,8 +1,7 @@
-import type { JobPolicy } from '../policy/job-policy';
-import { retriesEndAt } from '../policy/plan-retry';
+import { startDeadlinePassed, type JobPolicy } from '../policy/job-policy';
+import { retriesEndAt } from '../policy/retry';
 import type { Claim, Run } from '../run';
 import type { Decision, FoundRun, NewRunEvent } from '../run-store';
-import { startDeadlinePassed } from '../policy/start-deadline';
 
 /** Who wants to start the run: the holder of a lock, for one attempt. */
 export interface Claimant {

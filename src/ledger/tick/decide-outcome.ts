@@ -1,5 +1,4 @@
-import { planRetry } from '../policy/plan-retry';
-import type { RetryPolicy } from '../policy/retry';
+import { planRetry, type RetryPolicy } from '../policy/retry';
 import type { Claim, Run, RunEventKind } from '../run';
 import type { Decision, FoundRun, NewRunEvent } from '../run-store';
 

@@ -1,13 +1,33 @@
+/**
+ * tick/: the flow of every call of a once-per job: peek, lock, claim, run, record.
+ *
+ * 1. `ledger-snapshot.ts` reads the job's rows and the database's clock, without a lock, and finds the period.
+ * 2. `plan-tick.ts` decides what there is to do. Most calls end there: the period has been completed.
+ * 3. `plan-runner.ts` carries the plan out while the lock is held, one period after the other.
+ * 4. `run-claimer.ts` claims one period and runs it. A claim inserts the run's row or changes it: `claim-run.ts`,
+ *    `decide-claim.ts`.
+ * 5. `run-attempt.ts` calls the handler, whose view of the run is `run-context.ts`, and records the outcome before the
+ *    caller gets it: `record-outcome.ts`, `decide-outcome.ts`.
+ *
+ * The `decide-…` and `plan-…` functions are pure. The files around them own the statements and the timers.
+ */
 import { LockStorageError, type LockingTaskExecutor, type LockProvider, type TaskResult } from '../../core';
 import { activeContexts } from '../../core/execution/lock-context';
-import { HeldPeriods } from './held-periods';
-import type { LedgerContext } from '../ledger-context';
-import { look, type Sight } from './look';
-import { newReport, type OncePerRequest, type Report } from './once-per-request';
+import { HeldPeriods } from './plan-runner';
+import type { LedgerContext } from '../store-statements';
+import { look, type Sight } from './ledger-snapshot';
+import {
+  caughtUpIn,
+  hasWork,
+  newReport,
+  planTick,
+  type OncePerRequest,
+  type Report,
+  type TickPlan,
+} from './plan-tick';
 import { periodAt } from '../periods/period';
-import { caughtUpIn, hasWork, planTick, type TickPlan } from './plan-tick';
 import { currentContext } from './run-context';
-import { Turns } from './turns';
+import { Turns } from './run-claimer';
 
 /** Peek, lock, claim, run, record: what every call of a job that runs once per period goes through. */
 export class OncePerExecutor {

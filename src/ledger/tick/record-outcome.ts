@@ -1,9 +1,10 @@
 import { ClaimLostError, type StatementOptions } from '../../core';
+import { untilAnswered, type LedgerContext, type StoreContext } from '../store-statements';
+import type { Claim, Run, RunKey } from '../run';
+import type { FoundRun } from '../run-store';
 import { describeRun } from './claim-run';
 import { decideOutcome, type Outcome, type OutcomeVerdict } from './decide-outcome';
-import type { Claim, Run } from '../run';
-import type { FoundRun } from '../run-store';
-import { untilAnswered, type StoreContext } from '../store-statements';
+import { storedResult } from './stored-text';
 
 /** The work is done: that is worth waiting for a store that is away, though not for ever. */
 const LEAST_PATIENCE_MS = 60_000;
@@ -68,4 +69,17 @@ export function claimLost(claim: Claim, stands: Run | undefined, options?: Error
     `Attempt ${claim.attempt} of ${describeRun(claim)} does not count any more: ${now}. If its effects were not in inRunTransaction(), they may be made twice.`,
     options,
   );
+}
+
+/** What is kept of a run's result. Where it cannot be, nothing is, and that is told. */
+export function keptResult(
+  { events }: Pick<LedgerContext, 'events'>,
+  run: RunKey,
+  value: unknown,
+): string | undefined {
+  const stored = storedResult(value);
+  if ('text' in stored) return stored.text;
+  const message = `The result of ${describeRun(run)} is no JSON, and is not kept.`;
+  events.emit('guard:warning', { message, error: stored.cannot });
+  return undefined;
 }

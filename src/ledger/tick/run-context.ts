@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { InvalidLockUseError, RunAlreadyCompletedError, type Lock } from '../../core';
 import { processState } from '../../core/process-state';
 import type { Outcome } from './decide-outcome';
-import type { LedgerContext } from '../ledger-context';
+import type { LedgerContext } from '../store-statements';
 import type { Period } from '../periods/period';
 import type { Claim } from '../run';
 import { storedText } from './stored-text';

@@ -4,7 +4,7 @@ import { configureJobGuard, OncePerDay, SchedulerLock } from 'cronlatch';
 import type { Clock } from 'cronlatch/provider';
 import { invoke } from '#cronlatch/guard/invocation';
 import { periodAt } from '#cronlatch/ledger/periods/period';
-import { whichInstant } from '#cronlatch/ledger/tick/which-instant';
+import { whichInstant } from '#cronlatch/ledger/tick/ledger-snapshot';
 import { closeDay, diary, rowsOf } from '../../support/close-day';
 import { sampleSize } from '../../support/sample-size';
 import { testLedger } from '../../support/test-ledger';

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidLockConfigurationError } from 'cronlatch';
 import { SettableClock } from 'cronlatch/testing';
-import { askCalendar } from '#cronlatch/ledger/periods/ask-calendar';
 import {
+  askCalendar,
+  type BusinessCalendar,
   everyDay,
   weekdays,
   withHolidays,
   withWorkingDays,
-  type BusinessCalendar,
 } from '#cronlatch/ledger/periods/calendar';
 
 const ask = (calendar: BusinessCalendar, date: string) =>

@@ -1,12 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SettableClock } from 'cronlatch/testing';
-import { askCalendar } from '#cronlatch/ledger/periods/ask-calendar';
-import { everyDay, weekdays, withHolidays, type BusinessCalendar } from '#cronlatch/ledger/periods/calendar';
-import { parseCatchUpPolicy, type CatchUpOptions } from '#cronlatch/ledger/policy/catch-up';
+import {
+  askCalendar,
+  type BusinessCalendar,
+  everyDay,
+  weekdays,
+  withHolidays,
+} from '#cronlatch/ledger/periods/calendar';
+import {
+  parseCatchUpPolicy,
+  planCatchUp,
+  unansweredPeriods,
+  type CatchUpOptions,
+} from '#cronlatch/ledger/policy/catch-up';
 import { periodAt, type PeriodKind } from '#cronlatch/ledger/periods/period';
-import { planCatchUp } from '#cronlatch/ledger/policy/plan-catch-up';
-import { unansweredPeriods } from '#cronlatch/ledger/policy/unanswered-periods';
 import { refused } from '../../support/refused';
 
 const SUBJECT = { of: `of job 'close-day'`, customKeys: false };

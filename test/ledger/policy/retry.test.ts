@@ -2,8 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { FatalJobError } from 'cronlatch';
-import { planRetry, retriesEndAt, type FailedAttempt } from '#cronlatch/ledger/policy/plan-retry';
-import { parseRetryPolicy, type RetryOptions } from '#cronlatch/ledger/policy/retry';
+import {
+  parseRetryPolicy,
+  planRetry,
+  retriesEndAt,
+  type FailedAttempt,
+  type RetryOptions,
+} from '#cronlatch/ledger/policy/retry';
 import { refused } from '../../support/refused';
 
 const SUBJECT = { of: `of job 'close-day'`, customKeys: false };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidLockConfigurationError } from 'cronlatch';
-import { parseStartDeadline, startDeadlinePassed } from '#cronlatch/ledger/policy/start-deadline';
+import { parseStartDeadline, startDeadlinePassed } from '#cronlatch/ledger/policy/job-policy';
 
 const SUBJECT = { of: `of job 'close-day'`, customKeys: false };
 const periodStart = new Date('2026-11-20T00:00:00Z');

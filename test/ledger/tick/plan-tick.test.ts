@@ -5,10 +5,9 @@ import { EventHub } from 'cronlatch/provider';
 import { InMemoryRunStore } from 'cronlatch/memory';
 import { SettableClock } from 'cronlatch/testing';
 import { parseJobPolicy } from '#cronlatch/ledger/policy/job-policy';
-import type { Sight } from '#cronlatch/ledger/tick/look';
-import type { OncePerRequest } from '#cronlatch/ledger/tick/once-per-request';
+import type { Sight } from '#cronlatch/ledger/tick/ledger-snapshot';
+import { caughtUpIn, hasWork, planTick, type OncePerRequest } from '#cronlatch/ledger/tick/plan-tick';
 import { periodAt } from '#cronlatch/ledger/periods/period';
-import { caughtUpIn, hasWork, planTick } from '#cronlatch/ledger/tick/plan-tick';
 import type { RunSummary } from '#cronlatch/ledger/run';
 import { closeDay } from '../../support/close-day';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isJustBefore, whichInstant } from '#cronlatch/ledger/tick/which-instant';
+import { isJustBefore, whichInstant } from '#cronlatch/ledger/tick/ledger-snapshot';
 
 const NOW = new Date('2026-11-20T23:00:00.000Z');
 const SCHEDULED = new Date('2026-11-20T03:00:00Z');

@@ -8,21 +8,25 @@ import {
   type SkipReason,
   type TaskResult,
 } from '../../core';
+import { newOwner } from '../../core/lease/owner';
 import { checkLockConfiguration } from '../../core/lock-configuration';
 import { LONGEST_NAME_LENGTH } from '../../core/lock-name';
-import { newOwner } from '../../core/lease/owner';
-import { claimRun, describeRun, type ClaimAnswer, type ClaimRequest } from './claim-run';
-import { lockIdOf } from './lock-identity';
-import type { LedgerContext } from '../ledger-context';
-import type { Sight } from './look';
-import type { OncePerRequest, Report } from './once-per-request';
+import type { LedgerContext } from '../store-statements';
 import type { Period } from '../periods/period';
-import type { TickPlan } from './plan-tick';
-import { recordOutcome } from './record-outcome';
 import { identityOf } from '../run';
+import {
+  claimRun,
+  describeRun,
+  lockIdOf,
+  unclaimRun,
+  type ClaimAnswer,
+  type ClaimRequest,
+} from './claim-run';
+import type { Sight } from './ledger-snapshot';
+import type { OncePerRequest, Report, TickPlan } from './plan-tick';
+import { recordOutcome } from './record-outcome';
 import { runAttempt } from './run-attempt';
 import { RunContext } from './run-context';
-import { unclaimRun } from './unclaim-run';
 
 /** What is done while a lock is held. */
 export interface HeldTick<T> {

@@ -1,10 +1,9 @@
 import type { LockedTask, TaskResult } from '../../core';
-import type { LedgerContext } from '../ledger-context';
-import type { OncePerRequest } from './once-per-request';
+import { limitOf, type LedgerContext } from '../store-statements';
 import { periodAt, type Period } from '../periods/period';
-import { periodOfRun } from '../periods/period-of-run';
-import { limitOf } from '../store-statements';
-import type { HeldTick, Turns } from './turns';
+import { periodOfRun } from '../periods/period-of-key';
+import type { OncePerRequest } from './plan-tick';
+import type { HeldTick, Turns } from './run-claimer';
 
 /** Runs one period, or several, under one lease: the tick's own first, then the earliest. */
 export class HeldPeriods {

@@ -1,13 +1,11 @@
-import { askCalendar, type CalendarFailure } from '../periods/ask-calendar';
-import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
+import type { Clock } from '../../core';
+import { askCalendar, type CalendarFailure } from '../periods/calendar';
 import { periodAt, type Period } from '../periods/period';
-import { planCatchUp, type CatchUpPlan } from '../policy/plan-catch-up';
-import type { RunSummary } from '../run';
+import { planCatchUp, unansweredPeriods, type CatchUpPlan } from '../policy/catch-up';
+import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
+import type { RunKey, RunSummary } from '../run';
 import type { Peek } from '../run-store';
 import { limitOf, type StoreContext } from '../store-statements';
-import { skippedKeys } from './skipped-keys';
-import { unansweredPeriods } from '../policy/unanswered-periods';
-import { hostTime, isJustBefore, skewWhenHeard, whichInstant, type HostTime } from './which-instant';
 
 export interface LookRequest {
   readonly policy: JobPolicy;
@@ -162,4 +160,80 @@ export async function lookForMissed(
 
 function notKnown(cause: unknown): CalendarFailure {
   return { failed: 'which missed periods were skipped by hand could not be looked up', cause };
+}
+
+export interface InstantQuestion {
+  /** Of a tick, by the scheduler: the host's clock meant it. */
+  readonly scheduledAt: Date | undefined;
+  /** The database's. */
+  readonly now: Date;
+  /** The host's wall clock less the database's. */
+  readonly skewMs: number;
+  readonly maxSkewMs: number;
+}
+
+/** A moment by the two clocks of this host. The wall clock may have been wrong then. */
+export interface HostTime {
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+}
+
+export function hostTime(clock: Pick<Clock, 'wallMs' | 'monotonicMs'>): HostTime {
+  return { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() };
+}
+
+/**
+ * By how much the host's wall clock was ahead of the database's when a tick was heard, which nobody could compare then.
+ * A wall clock that fell behind the monotonic one meanwhile was set back. One that ran ahead of it is trusted: a
+ * suspended machine looks the same, and its ticks must not move to the next period.
+ *
+ * @param nowSkewMs by how much it is ahead now
+ */
+export function skewWhenHeard(heard: HostTime, now: HostTime, nowSkewMs: number): number {
+  const setForwardMs = now.wallMs - heard.wallMs - (now.monotonicMs - heard.monotonicMs);
+  return nowSkewMs - Math.min(0, setForwardMs);
+}
+
+/**
+ * Which instant decides the period of a tick. Late is not skewed: however late a tick comes, its scheduled instant
+ * counts, unless the clock that scheduled it was wrong.
+ */
+export function whichInstant({ scheduledAt, now, skewMs, maxSkewMs }: InstantQuestion): {
+  readonly instant: Date;
+  readonly warning?: string;
+} {
+  if (scheduledAt === undefined) return { instant: now };
+  if (Math.abs(skewMs) <= maxSkewMs) return { instant: scheduledAt };
+  const instant = new Date(scheduledAt.getTime() - skewMs);
+  return {
+    instant,
+    warning: `The clock of this host is ${describeSkew(skewMs)} the database's, so a tick scheduled at ${scheduledAt.toISOString()} counts as one at ${instant.toISOString()}. Is the host's time synchronized?`,
+  };
+}
+
+function describeSkew(skewMs: number): string {
+  return `${Math.round(Math.abs(skewMs) / 1000)} s ${skewMs > 0 ? 'ahead of' : 'behind'}`;
+}
+
+const NEAR_MS = 5000;
+
+/** Where only the database's clock tells the period, a tick that comes a little early counts for the one before. */
+export function isJustBefore(now: Date, end: Date | undefined): boolean {
+  return end !== undefined && end.getTime() - now.getTime() <= NEAR_MS;
+}
+
+/** More than any job has periods to catch up with. */
+const MOST_LOOKED_AT = 1000;
+
+/**
+ * The newest skipped periods of a job. A person may have skipped one where the job is not registered, so that nobody
+ * knew when it begins: only its key tells that it is no gap.
+ */
+export async function skippedKeys(
+  context: StoreContext,
+  { job, scope }: Pick<RunKey, 'job' | 'scope'>,
+): Promise<ReadonlySet<string>> {
+  const query = { job, scope, states: ['skipped'], order: 'newest-first', limit: MOST_LOOKED_AT } as const;
+  const runs = await context.store.find(query, limitOf(context));
+  return new Set(runs.map(({ periodKey }) => periodKey));
 }
