@@ -23,7 +23,7 @@ import type { JobGuardOptions, WrapOptions } from './job-guard-options';
 import { logEvents } from './logger';
 import { OncePerJobs, type GuardedCall } from './once-per-jobs';
 import type { DroppedJob, JobRegistration } from './registered-jobs';
-import { SlotRuns } from './slot-runs';
+import { slotRunsOf, type SlotRuns } from './slots';
 import { wrappedTask } from './wrapped-task';
 
 /** Runs jobs under locks. */
@@ -242,7 +242,7 @@ export class JobGuard {
    * @throws InvalidLockConfigurationError when the guard has no run store
    */
   get slots(): SlotRuns {
-    return (this.#slots ??= new SlotRuns(this.#ledger({ name: 'guard.slots' })));
+    return (this.#slots ??= slotRunsOf(this.#ledger({ name: 'guard.slots' })));
   }
 
   /** For integrations: what to stop or close along with the guard. */

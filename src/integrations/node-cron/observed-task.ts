@@ -1,7 +1,6 @@
 import type { ScheduledTask, TaskContext } from 'node-cron';
 import { InvalidLockConfigurationError } from '../../core';
-import type { Slot } from '../../guard/slot';
-import type { SlotRuns } from '../../guard/slot-runs';
+import type { Slot, SlotRuns } from '../../guard/slots';
 
 type Execution = NonNullable<TaskContext['execution']>;
 

@@ -1,6 +1,6 @@
 import { InvalidLockUseError } from '../../core';
 import { describeValue } from '../../core/describe-value';
-import type { Slot } from '../../guard/slot';
+import type { Slot } from '../../guard/slots';
 
 /** `2026-11-20T03:00:00.000Z` */
 const INSTANT_LENGTH = 24;

@@ -3,7 +3,7 @@ import { describeValue } from '../../core/describe-value';
 import type { Run, RunEventKind } from '../run';
 import { mayChange, type Actor, type RunState, type StateBefore } from '../run-state';
 import type { Decision, FoundRun, NewRunEvent } from '../run-store';
-import { SLOT_LOCK_ID } from '../slots/claim-slot';
+import { isSlot } from '../slots/slot';
 import { lostEventOf } from '../tick/decide-claim';
 
 /** Who changes a run by hand, and why: kept in the history of the run. */
@@ -86,8 +86,7 @@ function change(
   const from = found?.run.state ?? 'absent';
   if (found === undefined || !mayChange(from, to, by)) return { value: { kind: 'refused', from } };
   const { run, now } = found;
-  if (to === 'pending' && run.lockId === SLOT_LOCK_ID)
-    return { value: { kind: 'refused', from, isSlot: true } };
+  if (to === 'pending' && isSlot(run)) return { value: { kind: 'refused', from, isSlot: true } };
   const nextAttemptAt = to === 'pending' ? now : undefined;
   const write: Run = { ...run, ...set(run, now), state: to, nextAttemptAt };
   const events = [...(from === 'running' ? [lostEventOf(run)] : []), eventOf(run, kind, act)];

@@ -3,14 +3,14 @@ import { isOurs } from '../tick/decide-outcome';
 import type { Claim, Run } from '../run';
 import type { Decision, FoundRun } from '../run-store';
 
-/** Why a run that was claimed did not begin. Nobody else begins it, either: its slot is taken. */
+/** Why a claimed run did not begin. No other instance begins it either, because its slot is taken. */
 export interface NotBegun {
   readonly reason: 'unconfirmed' | 'stopped' | 'closing';
-  /** In words, for whoever reads the row. */
+  /** In words, for the row's reader. */
   readonly error: string;
 }
 
-/** A claimed run that will not begin must not stand as running. Pure: the store locks the row, asks, and writes. */
+/** A claimed run that will not begin must not stay `running`. Pure: `RunStore.change` calls it and writes the result. */
 export function decideNotBegun(
   found: FoundRun | undefined,
   claim: Claim,
@@ -27,18 +27,18 @@ export function decideNotBegun(
   };
 }
 
-/** The holder has not been heard of since its lease ended: a person must say what became of the run. */
-export function decideLapsed(
+/** The lease of a running slot has expired. An operator must find out what the run did. */
+export function decideExpired(
   found: FoundRun | undefined,
   claimedBy: string | undefined,
 ): Decision<Run | undefined> {
-  if (found === undefined || !isLapsed(found.run, found.now) || found.run.claimedBy !== claimedBy)
+  if (found === undefined || !isExpired(found.run, found.now) || found.run.claimedBy !== claimedBy)
     return { value: undefined };
   const { run, now } = found;
   const write: Run = { ...run, state: 'interrupted', reason: 'crashed', finishedAt: now };
   return { value: run, write, events: [lostEventOf(run)] };
 }
 
-export function isLapsed({ state, leaseUntil }: Pick<Run, 'state' | 'leaseUntil'>, now: Date): boolean {
+export function isExpired({ state, leaseUntil }: Pick<Run, 'state' | 'leaseUntil'>, now: Date): boolean {
   return state === 'running' && leaseUntil !== undefined && leaseUntil <= now;
 }

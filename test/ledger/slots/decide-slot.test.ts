@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Run, RunState } from 'cronlatch';
-import { decideLapsed, decideNotBegun, type NotBegun } from '#cronlatch/ledger/slots/decide-slot';
+import { decideExpired, decideNotBegun, type NotBegun } from '#cronlatch/ledger/slots/decide-slot';
 import { mayChange } from '#cronlatch/ledger/run-state';
 import { CLAIM } from '../../support/runs';
 
@@ -54,7 +54,7 @@ for (const [what, run] of OTHERS) {
 }
 
 void test('a run whose lease is over is interrupted', () => {
-  const { value, write, events } = decideLapsed({ run: claimed(), now }, CLAIM.claimedBy);
+  const { value, write, events } = decideExpired({ run: claimed(), now }, CLAIM.claimedBy);
   assert.equal(value?.state, 'running');
   assert.deepEqual(
     events?.map(({ kind, attempt, actor }) => [kind, attempt, actor]),
@@ -73,6 +73,6 @@ const ALIVE: [what: string, run: Run | undefined][] = [
 
 for (const [what, run] of ALIVE) {
   void test(`${what} is not interrupted`, () => {
-    assert.deepEqual(decideLapsed(run && { run, now }, CLAIM.claimedBy), { value: undefined });
+    assert.deepEqual(decideExpired(run && { run, now }, CLAIM.claimedBy), { value: undefined });
   });
 }

@@ -1,0 +1,183 @@
+/**
+ * slots/: the runs of schedulers that elect one instance for each scheduled time, such as node-cron's distributed tasks.
+ *
+ * Such a scheduled time is a slot. The instance that inserts the slot's row is elected, and the row stays: a slot has one
+ * attempt, and nobody retries it. No lock is involved. If the instance crashes, the next elected one marks the run as
+ * interrupted after its lease.
+ */
+import { InvalidLockUseError } from '../../core';
+import { parsePositiveDuration } from '../../core/duration';
+import type { RunRegistry } from '../../core/execution/run-registry';
+import { checkStoredName } from '../../core/lock-name';
+import { identityOf } from '../run';
+import type { LedgerContext } from '../store-statements';
+import { claimSlot } from './claim-slot';
+import type { NotBegun } from './decide-slot';
+import { newSlotClaim, slotEventOf, slotKeyOf, slotRunEventOf, type OpenSlot, type Slot } from './slot';
+import { interruptExpiredSlots, SlotOutcomes } from './slot-outcomes';
+
+/** As wide as the column. */
+const LONGEST_NAME = 64;
+/** A forked node-cron task waits 5 s for an answer. */
+const ANSWER_WITHIN_MS = 4000;
+const EXPIRY_CHECK_INTERVAL_MS = 60_000;
+const UNCONFIRMED: NotBegun = {
+  reason: 'unconfirmed',
+  error: `It was not begun: the store did not confirm the claim within ${ANSWER_WITHIN_MS / 1000} s.`,
+};
+
+/** The slots of one guard: elects an instance for each, and records their outcomes. */
+export class SlotRuns {
+  readonly #open = new Map<string, OpenSlot>();
+  /** When the expired slots of a job were last looked for. */
+  readonly #expiryCheckedAtMs = new Map<string, number>();
+  readonly #outcomes: SlotOutcomes;
+
+  /** @param isOncePerJob whether a registered job has this name */
+  constructor(
+    private readonly context: LedgerContext,
+    private readonly runs: RunRegistry,
+    private readonly isOncePerJob: (name: string) => boolean,
+  ) {
+    this.#outcomes = new SlotOutcomes(context);
+  }
+
+  /**
+   * Refuses the names that `elect` would refuse.
+   *
+   * @throws InvalidLockConfigurationError for a name that the ledger cannot keep
+   * @throws InvalidLockUseError for the name of a once-per job: its rows would be taken for slots
+   */
+  check(job: string): void {
+    checkStoredName(job, { as: 'the name of a distributed task', longest: LONGEST_NAME });
+    if (!this.isOncePerJob(job)) return;
+    throw new InvalidLockUseError(
+      `'${job}' is a job that runs once per period, and cannot be a distributed task as well: give one of them another name.`,
+    );
+  }
+
+  /**
+   * @param leaseMs after this time, a run without an outcome counts as lost
+   * @returns whether this instance runs the slot. Only one instance ever does.
+   * @throws LockStorageError if the store has not confirmed the election after 4 s: the slot must not run
+   */
+  async elect(slot: Slot, leaseMs: number): Promise<boolean> {
+    const { job } = slot;
+    this.check(job);
+    parsePositiveDuration(leaseMs, `The lease of task '${job}'`);
+    const { context, runs } = this;
+    const key = slotKeyOf(slot);
+    const refusal = runs.refusal(key);
+    if (refusal !== undefined) {
+      context.events.emit('lock:skipped', {
+        ...slotEventOf(slot),
+        ...{ reason: refusal, isAskedAgain: false, heldBy: undefined, heldUntil: undefined },
+      });
+      return false;
+    }
+    const claim = newSlotClaim(slot);
+    const active = runs.begin(key);
+    const answer = await claimSlot(context, { claim, leaseMs, withinMs: ANSWER_WITHIN_MS });
+    const open: OpenSlot = { slot, claim, active, beganAtMs: context.clock.monotonicMs(), isOver: false };
+    switch (answer.kind) {
+      case 'elected':
+        this.#open.set(key, open);
+        void this.#interruptExpired(job);
+        if (!runs.closing) return true;
+        this.notBegun(slot, { reason: 'closing', error: 'It was not begun: the guard was closing.' });
+        return false;
+      case 'taken':
+        this.#close(open);
+        context.events.emit('run:skipped', {
+          ...slotEventOf(slot),
+          run: { ...identityOf(claim), attempt: 0 },
+          reason: 'running-elsewhere',
+        });
+        return false;
+      case 'unknown':
+        context.events.emit('lock:failed', {
+          ...slotEventOf(slot),
+          isAskedAgain: false,
+          error: answer.error,
+        });
+        if (answer.mayBeOurs) this.#end(open, this.#outcomes.recordNotBegun(open, UNCONFIRMED));
+        else this.#close(open);
+        throw answer.error;
+    }
+  }
+
+  /** @returns `false` for a slot for which this instance was not elected */
+  begun(slot: Slot): boolean {
+    const open = this.#open.get(slotKeyOf(slot));
+    if (open === undefined) return false;
+    const { clock, events } = this.context;
+    open.beganAtMs = clock.monotonicMs();
+    events.emit('run:started', { ...slotRunEventOf(open), fencingToken: undefined });
+    return true;
+  }
+
+  completed(slot: Slot, value: unknown): void {
+    const open = this.#over(slot);
+    if (open !== undefined) this.#end(open, this.#outcomes.recordCompleted(open, value));
+  }
+
+  failed(slot: Slot, error: unknown): void {
+    const open = this.#over(slot);
+    if (open !== undefined) this.#end(open, this.#outcomes.recordFailed(open, error));
+  }
+
+  /** This instance was elected but will not run the slot, and no other instance will. */
+  notBegun(slot: Slot, why: NotBegun): void {
+    const open = this.#over(slot);
+    if (open !== undefined) this.#end(open, this.#outcomes.recordNotBegun(open, why));
+  }
+
+  /**
+   * The slot has ended, and its outcome is unknown. Its row stays running until its lease ends, and is interrupted then.
+   *
+   * @returns `false` if its outcome was reported before
+   */
+  unknownEnd(slot: Slot): boolean {
+    const open = this.#over(slot);
+    if (open !== undefined) this.#close(open);
+    return open !== undefined;
+  }
+
+  #over(slot: Slot): OpenSlot | undefined {
+    const open = this.#open.get(slotKeyOf(slot));
+    if (open === undefined || open.isOver) return undefined;
+    open.isOver = true;
+    return open;
+  }
+
+  /** A closing guard waits until the outcome is recorded. */
+  #end(open: OpenSlot, recorded: Promise<void>): void {
+    void recorded.finally(() => this.#close(open));
+  }
+
+  #close(open: OpenSlot): void {
+    this.#open.delete(slotKeyOf(open.slot));
+    this.runs.end(open.active);
+  }
+
+  /** An elected instance interrupts the expired slots of its predecessors, once a minute at most. */
+  async #interruptExpired(job: string): Promise<void> {
+    const { context } = this;
+    const nowMs = context.clock.monotonicMs();
+    if (nowMs - (this.#expiryCheckedAtMs.get(job) ?? -Infinity) < EXPIRY_CHECK_INTERVAL_MS) return;
+    this.#expiryCheckedAtMs.set(job, nowMs);
+    const here = new Set([...this.#open.values()].map(({ claim }) => claim.claimedBy));
+    try {
+      const isHere = (claimedBy: string | undefined): boolean =>
+        claimedBy !== undefined && here.has(claimedBy);
+      for (const run of await interruptExpiredSlots(context, job, isHere)) {
+        const event = { name: job, scheduledAt: new Date(run.periodKey), run: identityOf(run) };
+        context.events.emit('run:interrupted', { ...event, lostClaim: run.claimedBy });
+      }
+    } catch (error) {
+      if (this.runs.closing) return; // The next elected instance checks again.
+      const message = `It could not be looked up which runs of '${job}' were lost; that is tried again.`;
+      context.events.emit('guard:warning', { message, error });
+    }
+  }
+}
