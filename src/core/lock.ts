@@ -65,6 +65,6 @@ export interface LockObserver {
   lost?(error: LockLostError): void;
   /** Something failed that is tried again, or lapses by itself. */
   warning?(message: string, error: unknown): void;
-  /** When it aborts, a keep-alive stops and the lease ends by itself. */
-  readonly letLapse?: AbortSignal;
+  /** When it aborts, a keep-alive stops and the lease expires. */
+  readonly abandonedSignal?: AbortSignal;
 }

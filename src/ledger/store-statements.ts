@@ -32,20 +32,20 @@ export async function pauseAfter({ clock, random }: StoreContext, attempt: numbe
  * Sends a statement that does no harm when it runs twice until the store has answered.
  *
  * @param giveUpAtMs monotonic: the last failure is thrown then
- * @param ended aborts when nobody is to be kept waiting any longer: likewise
+ * @param abandonedSignal once it has aborted, the last failure is thrown too
  */
 export async function untilAnswered<T>(
   context: StoreContext,
   giveUpAtMs: number,
   statement: (options: StatementOptions) => Promise<T>,
-  ended?: Pick<AbortSignal, 'aborted'>,
+  abandonedSignal?: AbortSignal,
 ): Promise<T> {
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await statement(limitOf(context));
     } catch (error) {
       const mayPass = error instanceof LockStorageError && !(error instanceof SchemaMismatchError);
-      if (!mayPass || ended?.aborted || context.clock.monotonicMs() >= giveUpAtMs) throw error;
+      if (!mayPass || abandonedSignal?.aborted || context.clock.monotonicMs() >= giveUpAtMs) throw error;
       await pauseAfter(context, attempt);
     }
   }

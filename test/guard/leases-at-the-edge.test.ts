@@ -135,11 +135,11 @@ void test('F-90 a listener of warnings that throws something odd changes nothing
   assert.equal((await guard.run(JOB, () => 1)).executed, true);
 });
 
-void test('a letLapse signal that is used for many locks gathers no listeners', async () => {
+void test('a abandonedSignal signal that is used for many locks gathers no listeners', async () => {
   const { provider } = lockBench();
-  const letLapse = new AbortController().signal;
-  for (let i = 0; i < 20; i += 1) await (await provider.lock(JOB, { letLapse }))?.unlock();
-  assert.equal(getEventListeners(letLapse, 'abort').length, 0);
+  const abandonedSignal = new AbortController().signal;
+  for (let i = 0; i < 20; i += 1) await (await provider.lock(JOB, { abandonedSignal }))?.unlock();
+  assert.equal(getEventListeners(abandonedSignal, 'abort').length, 0);
 });
 
 void test('a lock that is none is told of, and nothing runs under it', async () => {

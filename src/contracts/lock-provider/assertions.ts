@@ -61,11 +61,11 @@ const GIVE_UP_AFTER_MS = 4000;
 export class RecordingObserver implements LockObserver {
   readonly losses: LockLostError[] = [];
   holder: { heldBy: string; heldUntil: Date } | undefined;
-  readonly letLapse?: AbortSignal;
+  readonly abandonedSignal?: AbortSignal;
   readonly #waiting = new Map<string, () => void>();
 
-  constructor(letLapse?: AbortSignal) {
-    if (letLapse !== undefined) this.letLapse = letLapse;
+  constructor(abandonedSignal?: AbortSignal) {
+    if (abandonedSignal !== undefined) this.abandonedSignal = abandonedSignal;
   }
 
   readonly extended = (): void => this.#waiting.get('extended')?.();

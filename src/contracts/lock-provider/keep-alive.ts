@@ -50,13 +50,13 @@ export const keepAlive = [
     },
 
     async 'P4 a keep-alive that is told to lapse leaves the lease to its end'({ provider, other, elapse }) {
-      const letLapse = new AbortController();
+      const abandoned = new AbortController();
       const lock = await granted(
         provider,
         { ...JOB, keepAlive: true },
-        new RecordingObserver(letLapse.signal),
+        new RecordingObserver(abandoned.signal),
       );
-      letLapse.abort();
+      abandoned.abort();
       await elapse('9m');
       assert.equal(lock.signal.aborted, false);
       await refused(other, JOB);

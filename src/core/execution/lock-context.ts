@@ -4,21 +4,23 @@ import { LockNotHeldError } from '../errors';
 import type { Lock, LockProvider } from '../lock';
 import { processState } from '../process-state';
 
-/** A lease as seen from inside the work that it guards. Can be told that it is over, also in work that the job left behind. */
+/** A lease as seen from inside the work that it guards, and from work that the job left behind. */
 export class LockContext {
   readonly #nested = new Set<Promise<unknown>>();
-  /** Not one that is over: a job that calls itself from a timer would grow a chain of them. */
+  /** Never a released one: a job that calls itself from a timer would build a chain of them. */
   readonly outer = innermostContext();
   #released = false;
 
   /**
-   * @param lock what the work sees
-   * @param lease what decides: a job that is asked to stop still holds its lock
+   * @param lock the lock as the work sees it
+   * @param lease the lock itself: a job that was asked to stop still holds it
+   * @param abandonedSignal aborts when the guard stops waiting for the work
    */
   constructor(
     readonly lock: Lock,
     private readonly lease: Lock,
     readonly lockProvider: LockProvider,
+    readonly abandonedSignal: AbortSignal,
   ) {}
 
   /** True only while this very lease is live: not after its release, by whomever, and not after its deadline. */

@@ -37,11 +37,13 @@ export interface Observation {
   readonly whatFollows?: () => WhatFollows;
 }
 
-/** What is done with a lock, once it is held. */
+/** A lock while it is held. */
 export interface HeldLock {
   /** As the handler sees it. */
   readonly lock: Lock;
-  /** Runs a task, and tells of it. */
+  /** Aborts when the guard stops waiting for the work under the lock. */
+  readonly abandonedSignal: AbortSignal;
+  /** Runs a task, and emits its events. */
   execute<T>(task: LockedTask<T>, observation?: Observation): Promise<T>;
 }
 
@@ -92,7 +94,9 @@ export class LockingTaskExecutor {
     const event: AskedEvent = { name, scheduledAt, isAskedAgain };
     for (const outer of activeContexts()) {
       if (outer.lockProvider === this.#lockProvider && outer.lock.name === name) {
-        return await outer.nest((lock) => work(this.#held(lock, { name, scheduledAt })));
+        return await outer.nest((lock) =>
+          work(this.#held(lock, outer.abandonedSignal, { name, scheduledAt })),
+        );
       }
     }
     const refusal = this.runs.refusal(name);
@@ -106,10 +110,11 @@ export class LockingTaskExecutor {
       try {
         if (this.runs.closing) return this.#skip(event, 'closing');
         started = true;
-        return await this.#inContext(acquired, () => work(this.#held(acquired.lock, { name, scheduledAt })));
+        const held = this.#held(acquired.lock, run.abandonedSignal, { name, scheduledAt });
+        return await this.#inContext(acquired, held, () => work(held));
       } finally {
-        // The lease of a handler that was not waited for ends by itself.
-        if (!started || !run.abandoned) {
+        // The lock of an abandoned handler stays until its lease expires.
+        if (!started || !run.abandonedSignal.aborted) {
           const release = this.#release(acquired.lease, { name, scheduledAt });
           const inTime = await withinLimit(this.#clock, release, LONGEST_WAIT_FOR_RELEASE_MS);
           if (inTime === 'time-out') unfinishedRelease = release;
@@ -177,15 +182,20 @@ export class LockingTaskExecutor {
     return answer.finally(cancel);
   }
 
-  #held(lock: Lock, event: LockEvent): HeldLock {
+  #held(lock: Lock, abandonedSignal: AbortSignal, event: LockEvent): HeldLock {
     return {
       lock,
+      abandonedSignal,
       execute: (task, observation = {}) => this.#observed(task, lock, event, observation),
     };
   }
 
-  async #inContext<T>({ lease, lock }: Acquired, work: () => Promise<T>): Promise<T> {
-    const context = new LockContext(lock, lease, this.#lockProvider);
+  async #inContext<T>(
+    { lease, lock }: Acquired,
+    { abandonedSignal }: HeldLock,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const context = new LockContext(lock, lease, this.#lockProvider, abandonedSignal);
     try {
       return await runInContext(context, work);
     } finally {
@@ -203,7 +213,6 @@ export class LockingTaskExecutor {
     const event = run === undefined ? lockEvent : { ...lockEvent, run };
     const startedAtMs = this.#clock.monotonicMs();
     const durationMs = (): number => this.#clock.monotonicMs() - startedAtMs;
-    // Spread last in what every run tells: V8 makes a hidden class whenever something is added to a copy.
     this.#events.emit('run:started', { fencingToken: lock.fencingToken, ...event });
     try {
       const result: unknown = task(lock);

@@ -1,5 +1,4 @@
 import type { Duration } from '../duration';
-import type { LateAbort } from '../lease/late-abort';
 import type { Lock } from '../lock';
 
 /** Never rejects. */
@@ -7,20 +6,18 @@ type ExtensionListener = (lock: Lock) => Promise<void>;
 
 /**
  * The lock as a handler sees it: its signal also aborts when the handler is asked to stop.
- *
- * A class, for speed: V8 makes a hidden class for every evaluation of an object literal with a getter.
  */
 export class RunLock implements Lock {
   readonly name: string;
   readonly #lease: Lock;
-  readonly #stop: LateAbort;
+  readonly #stopSignal: AbortSignal;
   #signal: AbortSignal | undefined;
   #extensionListeners: Set<ExtensionListener> | undefined;
 
-  constructor(lease: Lock, stop: LateAbort) {
+  constructor(lease: Lock, stopSignal: AbortSignal) {
     this.name = lease.name;
     this.#lease = lease;
-    this.#stop = stop;
+    this.#stopSignal = stopSignal;
   }
 
   get fencingToken(): number | undefined {
@@ -29,9 +26,9 @@ export class RunLock implements Lock {
 
   get signal(): AbortSignal {
     const { signal } = this.#lease;
-    // Reading the lease's own signal looks at the clock, and aborts ours too if the lease is over.
+    // Reading the lease's own signal checks the clock, and aborts ours too if the lease has expired.
     if (signal.aborted) return signal;
-    return (this.#signal ??= AbortSignal.any([signal, this.#stop.signal]));
+    return (this.#signal ??= AbortSignal.any([signal, this.#stopSignal]));
   }
 
   // Fields: a handler may take them out of the lock, as in `({ signal, extend }) => …`.

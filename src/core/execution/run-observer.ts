@@ -3,28 +3,19 @@ import type { LockLostError } from '../errors';
 import type { LockObserver } from '../lock';
 import type { ActiveRun } from './run-registry';
 
-/** Tells of a run's lock what only its provider can see. */
+/** Emits the events that only a lock's provider can see. */
 export class RunObserver implements LockObserver {
-  declare readonly letLapse: AbortSignal;
-  /** Whoever had the lock when it was refused and looked at. */
+  /** A field, so that a provider may pass on `{ ...observer }`. */
+  readonly abandonedSignal: AbortSignal;
+  /** Who held the lock when it was refused. */
   holder: { readonly heldBy: string; readonly heldUntil: Date } | undefined;
-  readonly #run: ActiveRun;
   readonly #events: EventHub;
   readonly #event: LockEvent;
 
-  /** One for all: V8 makes a hidden class for every other getter. Own, for a provider that passes on `{ ...observer }`. */
-  static readonly #LET_LAPSE = {
-    enumerable: true,
-    get(this: RunObserver): AbortSignal {
-      return this.#run.lapseSignal;
-    },
-  };
-
-  constructor(run: ActiveRun, events: EventHub, event: LockEvent) {
-    this.#run = run;
+  constructor({ abandonedSignal }: ActiveRun, events: EventHub, event: LockEvent) {
+    this.abandonedSignal = abandonedSignal;
     this.#events = events;
     this.#event = event;
-    Object.defineProperty(this, 'letLapse', RunObserver.#LET_LAPSE);
   }
 
   readonly refused = (holder: { heldBy: string; heldUntil: Date }): void => {

@@ -1,33 +1,28 @@
 import { InvalidLockUseError } from '../errors';
-import { LateAbort } from '../lease/late-abort';
 import type { Lock } from '../lock';
 import { RunLock } from './run-lock';
 import type { SkipReason } from './task-result';
 
-/** A job that this process runs, from before its lock is asked for until its release is written. */
+/** A job that this process runs, from before it asks for the lock until the lock's release is written. */
 export class ActiveRun {
-  readonly #stop = new LateAbort();
-  readonly #lapse = new LateAbort();
+  readonly #stop = new AbortController();
+  readonly #abandoned = new AbortController();
   readonly settled: Promise<void>;
   #settle = (): void => {};
   #lease: Lock | undefined;
-  /** Set when a tick was refused because the handler outlived its lease. */
+  /** Set once a tick was refused because the handler had outlived its lease. */
   reportedStuck = false;
 
   constructor(readonly name: string) {
     this.settled = new Promise((resolve) => (this.#settle = resolve));
   }
 
-  /** Aborts when the run is abandoned: nothing renews its lease from then on. */
-  get lapseSignal(): AbortSignal {
-    return this.#lapse.signal;
+  /** Aborts when the guard stops waiting for the run. From then on its lease is not renewed, and nothing is recorded. */
+  get abandonedSignal(): AbortSignal {
+    return this.#abandoned.signal;
   }
 
-  get abandoned(): boolean {
-    return this.#lapse.aborted;
-  }
-
-  /** Whether the lease is over and the handler has not noticed. */
+  /** Whether the lease has expired while the handler still runs. */
   get isStuck(): boolean {
     return this.#lease?.signal.aborted ?? false;
   }
@@ -36,7 +31,7 @@ export class ActiveRun {
   attach(lock: Lock): Lock {
     refuseOtherThanLock(lock, this.name);
     this.#lease = lock;
-    return new RunLock(lock, this.#stop);
+    return new RunLock(lock, this.#stop.signal);
   }
 
   askToStop(reason: unknown): void {
@@ -44,7 +39,7 @@ export class ActiveRun {
   }
 
   abandon(): void {
-    this.#lapse.abort();
+    this.#abandoned.abort();
   }
 
   end(): void {
@@ -52,13 +47,13 @@ export class ActiveRun {
   }
 }
 
-/** A provider of somebody else may answer anything; without a signal nobody would hear of a lost lease. */
+/** Third-party providers can return anything. Without a signal, a lost lease would go unnoticed. */
 function refuseOtherThanLock(lock: Lock, name: string): void {
   if ('signal' in lock) return;
   throw new InvalidLockUseError(`The lock provider answered for '${name}' with a lock that has no signal.`);
 }
 
-/** The runs of one executor: refuses a job that still runs here, and everything once closing has begun. */
+/** The runs of one executor. It refuses a job that still runs here, and every job once closing has begun. */
 export class RunRegistry {
   readonly #runs = new Map<string, ActiveRun>();
   #closing = false;
@@ -80,12 +75,7 @@ export class RunRegistry {
     return this.#runs.has(name) ? 'running-here' : undefined;
   }
 
-  /** Whether the job that runs under this name is not waited for any more. */
-  isAbandoned(name: string): boolean {
-    return this.#runs.get(name)?.abandoned ?? false;
-  }
-
-  /** @returns true once a lease */
+  /** @returns `true` the first time it finds this run's lease expired */
   noticeStuck(name: string): boolean {
     const run = this.#runs.get(name);
     if (run === undefined || run.reportedStuck || !run.isStuck) return false;

@@ -1,7 +1,6 @@
 import { Deadline, type Moment } from './deadline';
 import { parsePositiveDuration, type Duration } from '../duration';
 import { LockLostError } from '../errors';
-import { LateAbort } from './late-abort';
 import { LeaseOwner } from './lease-owner';
 import type { Lock, LockObserver } from '../lock';
 import type { LockTerms } from '../lock-configuration';
@@ -23,7 +22,7 @@ export class Lease implements Lock {
   readonly #options: LeaseOptions;
   readonly #grant: Grant;
   readonly #owner: LeaseOwner;
-  readonly #loss = new LateAbort();
+  readonly #loss = new AbortController();
   readonly #holdUntilMs: number;
   /** Also the length of the next renewal: a manual extend is not undone by the keep-alive. */
   #leaseMs: number;
@@ -47,7 +46,7 @@ export class Lease implements Lock {
     this.#watchDeadline();
     if (options.terms.renewEveryMs === undefined) return;
     this.#planRenewal();
-    options.observer.letLapse?.addEventListener('abort', this.#stopRenewing);
+    options.observer.abandonedSignal?.addEventListener('abort', this.#stopRenewing);
   }
 
   get name(): string {
@@ -89,14 +88,14 @@ export class Lease implements Lock {
 
   /** Whether the lease can be trusted now. After a stall this is what aborts, before anything else happens. */
   #look(): boolean {
-    if (this.#release !== undefined || this.#loss.aborted) return !this.#loss.aborted;
+    if (this.#release !== undefined || this.#loss.signal.aborted) return !this.#loss.signal.aborted;
     const reason = this.#deadline.passed(this.#options.clock);
     if (reason !== undefined) this.#lose(reason);
     return reason === undefined;
   }
 
   #lose(reason: string): void {
-    if (this.#loss.aborted) return;
+    if (this.#loss.signal.aborted) return;
     this.#cancelTimers();
     const error = new LockLostError(`Lock '${this.name}' is lost while its job runs: ${reason}.`);
     this.#loss.abort(error);
@@ -107,7 +106,7 @@ export class Lease implements Lock {
     this.#cancelDeadline();
     this.#cancelRenewal();
     if (this.#options.terms.renewEveryMs === undefined) return;
-    this.#options.observer.letLapse?.removeEventListener('abort', this.#stopRenewing);
+    this.#options.observer.abandonedSignal?.removeEventListener('abort', this.#stopRenewing);
   }
 
   async #extend(leaseMs: number, persistence: 'until-deadline' | 'once'): Promise<boolean> {
@@ -153,7 +152,7 @@ export class Lease implements Lock {
         terms,
         owner: this.#owner,
         wasLive: live,
-        giveUpAtMs: () => (observer.letLapse?.aborted ? 0 : this.#deadline.monotonicMs),
+        giveUpAtMs: () => (observer.abandonedSignal?.aborted ? 0 : this.#deadline.monotonicMs),
       });
     } finally {
       onReleased?.();
@@ -183,7 +182,7 @@ export class Lease implements Lock {
   #planRenewal(nowMs = this.#options.clock.monotonicMs()): void {
     const { clock, terms, observer } = this.#options;
     this.#cancelRenewal();
-    if (terms.renewEveryMs === undefined || observer.letLapse?.aborted) return;
+    if (terms.renewEveryMs === undefined || observer.abandonedSignal?.aborted) return;
     const plan = planRenewal({
       nowMs,
       confirmedAtMs: this.#deadline.sentAtMs,

@@ -47,7 +47,7 @@ export class SlotOutcomes {
         this.context,
         clock.monotonicMs() + PATIENCE_MS,
         (options) => store.change(claim, (found) => decideNotBegun(found, claim, why), options),
-        active.lapseSignal,
+        active.abandonedSignal,
       );
       if (verdict === 'not-ours') return;
       this.#warn(
@@ -59,7 +59,7 @@ export class SlotOutcomes {
   }
 
   async #isRecorded({ claim, active }: OpenSlot, outcome: Outcome): Promise<boolean> {
-    const limits = { remainingMs: PATIENCE_MS, ended: active.lapseSignal };
+    const limits = { remainingMs: PATIENCE_MS, abandonedSignal: active.abandonedSignal };
     try {
       const verdict = await recordOutcome(this.context, claim, outcome, limits);
       if (verdict.kind === 'lost') throw claimLost(claim, verdict.run);

@@ -123,7 +123,7 @@ export function describeRun({ job, scope, periodKey }: RunKey): string {
 
 export interface UnclaimLimits {
   readonly forMs: number;
-  readonly ended: Pick<AbortSignal, 'aborted'>;
+  readonly abandonedSignal: AbortSignal;
 }
 
 /**
@@ -135,16 +135,16 @@ export interface UnclaimLimits {
 export async function unclaimRun(
   context: StoreContext,
   request: ClaimRequest,
-  { forMs, ended }: UnclaimLimits,
+  { forMs, abandonedSignal }: UnclaimLimits,
 ): Promise<void> {
-  if (ended.aborted) return;
+  if (abandonedSignal.aborted) return;
   const { job, scope, periodKey, periodStart, periodEnd, timeZone, claimedBy } = request;
   const pending = { job, scope, periodKey, periodStart, periodEnd, timeZone, state: 'pending' } as const;
   const settle = async (): Promise<void> => {
     while (!(await context.store.change(request, (found) => giveBack(found, claimedBy), limitOf(context))))
       if (await context.store.insert(pending, limitOf(context))) return;
   };
-  await untilAnswered(context, context.clock.monotonicMs() + forMs, settle, ended);
+  await untilAnswered(context, context.clock.monotonicMs() + forMs, settle, abandonedSignal);
 }
 
 /** @returns whether there is a row */

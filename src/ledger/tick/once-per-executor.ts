@@ -39,11 +39,7 @@ export class OncePerExecutor {
     lockProvider: LockProvider,
   ) {
     const { runs } = executor;
-    this.#heldPeriods = new HeldPeriods(
-      context,
-      new Turns(context, lockProvider, (name) => runs.isAbandoned(name)),
-      () => runs.closing,
-    );
+    this.#heldPeriods = new HeldPeriods(context, new Turns(context, lockProvider), () => runs.closing);
   }
 
   /**

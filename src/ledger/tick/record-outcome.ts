@@ -9,10 +9,11 @@ import { storedResult } from './stored-text';
 /** The work is done: that is worth waiting for a store that is away, though not for ever. */
 const LEAST_PATIENCE_MS = 60_000;
 
+/** How long an outcome is sent to a store that does not answer. */
 export interface Patience {
   readonly remainingMs: number;
-  /** Aborted, the store is not to be asked any more. */
-  readonly ended?: Pick<AbortSignal, 'aborted'>;
+  /** Once it has aborted, the store may be closed and gets no further statement. */
+  readonly abandonedSignal?: AbortSignal;
 }
 
 /**
@@ -25,7 +26,7 @@ export async function recordOutcome(
   context: StoreContext,
   claim: Claim,
   outcome: Outcome,
-  { remainingMs, ended }: Patience,
+  { remainingMs, abandonedSignal }: Patience,
 ): Promise<OutcomeVerdict> {
   let isFirst = true;
   const record = async (options: StatementOptions): Promise<OutcomeVerdict> => {
@@ -36,7 +37,7 @@ export async function recordOutcome(
     }
     return await context.store.change(claim, (found) => decideOutcome(found, claim, outcome), options);
   };
-  return await untilAnswered(context, giveUpAtMs(context, remainingMs), record, ended);
+  return await untilAnswered(context, giveUpAtMs(context, remainingMs), record, abandonedSignal);
 }
 
 /**
@@ -47,13 +48,13 @@ export async function recordOutcome(
 export async function isCompletedBy(
   context: StoreContext,
   claim: Claim,
-  { remainingMs, ended }: Patience,
+  { remainingMs, abandonedSignal }: Patience,
 ): Promise<boolean> {
   const isOurs = (found: FoundRun | undefined): boolean =>
     found !== undefined && found.run.state === 'completed' && found.run.claimedBy === claim.claimedBy;
   const ask = (options: StatementOptions): Promise<boolean> =>
     context.store.change(claim, (found) => ({ value: isOurs(found) }), options);
-  return await untilAnswered(context, giveUpAtMs(context, remainingMs), ask, ended);
+  return await untilAnswered(context, giveUpAtMs(context, remainingMs), ask, abandonedSignal);
 }
 
 function giveUpAtMs({ clock }: StoreContext, remainingMs: number): number {

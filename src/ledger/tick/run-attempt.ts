@@ -19,8 +19,6 @@ export interface Attempt<T> {
   readonly policy: JobPolicy;
   /** Monotonic: the row holds this end of the lease, or a later one. */
   readonly leaseUntilMs: number;
-  /** Aborted when a guard that closes does not wait for it any more: the store may be closed, too. */
-  readonly ended: Pick<AbortSignal, 'aborted'>;
 }
 
 /**
@@ -32,10 +30,11 @@ export interface Attempt<T> {
  */
 export async function runAttempt<T>(
   context: LedgerContext,
-  { held, task, run, policy, leaseUntilMs, ended }: Attempt<T>,
+  { held, task, run, policy, leaseUntilMs }: Attempt<T>,
 ): Promise<T> {
   let following: WhatFollows = {};
-  const patience = (): Patience => ({ remainingMs: run.remainingMs(), ended });
+  const { abandonedSignal } = held;
+  const patience = (): Patience => ({ remainingMs: run.remainingMs(), abandonedSignal });
   const record = async (outcome: Outcome): Promise<void> => {
     const { claim } = run;
     const verdict = await recordOutcome(context, claim, outcome, patience());

@@ -60,7 +60,6 @@ export class Turns {
   constructor(
     private readonly context: LedgerContext,
     private readonly lockProvider: LockProvider,
-    private readonly isAbandoned: (lockName: string) => boolean,
   ) {}
 
   async take<T, R>(tick: HeldTick<T>, turn: Turn<R>): Promise<TaskResult<R>> {
@@ -92,9 +91,8 @@ export class Turns {
       const event = { ...eventOf(request), run: identityOf(claim) };
       this.context.events.emit('run:takenOver', { ...event, lostAttempt, lostClaim });
     }
-    const ended = this.#endOf(held);
     const { policy } = request;
-    const value = await runAttempt(this.context, { held, task, run, policy, leaseUntilMs, ended });
+    const value = await runAttempt(this.context, { held, task, run, policy, leaseUntilMs });
     return { executed: true, value };
   }
 
@@ -112,7 +110,7 @@ export class Turns {
     const claiming = this.telling(request, async () => {
       const answer = await claimRun(this.context, asked);
       if (answer.kind === 'claimed' && held.lock.signal.aborted) {
-        const patience = { remainingMs: 0, ended: this.#endOf(held) };
+        const patience = { remainingMs: 0, abandonedSignal: held.abandonedSignal };
         await recordOutcome(this.context, answer.claim, { kind: 'given-back' }, patience);
         held.lock.signal.throwIfAborted();
       }
@@ -128,20 +126,11 @@ export class Turns {
   async #unclaim(asked: ClaimRequest, held: HeldLock): Promise<void> {
     try {
       const forMs = Math.min(LONGEST_UNCLAIM_MS, held.lock.remainingMs());
-      await unclaimRun(this.context, asked, { forMs, ended: this.#endOf(held) });
+      await unclaimRun(this.context, asked, { forMs, abandonedSignal: held.abandonedSignal });
     } catch (error) {
       const message = `It is not known whether ${describeRun(asked)} was claimed: if it was, the attempt counts as lost.`;
       this.context.events.emit('guard:warning', { message, error });
     }
-  }
-
-  #endOf({ lock: { name } }: HeldLock): Pick<AbortSignal, 'aborted'> {
-    const { isAbandoned } = this;
-    return {
-      get aborted() {
-        return isAbandoned(name);
-      },
-    };
   }
 
   /** A step before the handler: when it fails, the job does not run, and that is told. */

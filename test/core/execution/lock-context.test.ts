@@ -74,11 +74,12 @@ void test('the current lock is extended from wherever the job has got to', async
 void test('a run that begins in what another left behind does not drag that one along', async () => {
   const { provider, granted } = lockBench();
   const [first, second] = [await granted(), await granted({ ...JOB, name: 'second' })];
-  const over = new LockContext(first, first, provider);
+  const { signal } = new AbortController();
+  const over = new LockContext(first, first, provider, signal);
   await runInContext(over, async () => {
-    assert.equal(new LockContext(second, second, provider).outer, over);
+    assert.equal(new LockContext(second, second, provider, signal).outer, over);
     await over.end();
     // A job that calls itself from a timer would grow a chain of all its runs.
-    assert.equal(new LockContext(second, second, provider).outer, undefined);
+    assert.equal(new LockContext(second, second, provider, signal).outer, undefined);
   });
 });

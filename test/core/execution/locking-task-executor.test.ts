@@ -211,9 +211,9 @@ void test('a provider may hand on a copy of its observer: the copy, too, hears o
   const executor = new LockingTaskExecutor(handingOn, { clock, events });
   await executor.executeWithLock(async (lock) => {
     assert.equal(await lock.extend('20m'), true);
-    assert.equal(copy.letLapse?.aborted, false);
+    assert.equal(copy.abandonedSignal?.aborted, false);
     for (const run of executor.runs.active) run.abandon();
-    assert.equal(copy.letLapse?.aborted, true);
+    assert.equal(copy.abandonedSignal?.aborted, true);
   }, JOB);
   assert.ok(told.some(([name]) => name === 'lock:extended'));
 });

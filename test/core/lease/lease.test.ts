@@ -347,7 +347,7 @@ void test('a renewal keeps the length that the job has asked for', async () => {
 void test('a lease that is left to lapse is not renewed', async () => {
   const { accessor, clock, provider } = lockBench();
   const stop = new AbortController();
-  const observer: LockObserver = { letLapse: stop.signal };
+  const observer: LockObserver = { abandonedSignal: stop.signal };
   const lock = await provider.lock(KEPT, observer);
   stop.abort();
   clock.advance('10m');

@@ -175,7 +175,7 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
   {
     does: 'ignores that a lease is to lapse',
     caughtBy: 'P4 a keep-alive that is told to lapse leaves the lease to its end',
-    breaks: telling(() => ({ letLapse: new AbortController().signal })),
+    breaks: telling(() => ({ abandonedSignal: new AbortController().signal })),
   },
   {
     does: 'names itself as the holder',

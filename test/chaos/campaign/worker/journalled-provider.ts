@@ -44,7 +44,7 @@ function observing(observer: LockObserver, extended: (ms: number) => void): Lock
     lost: (error) => observer.lost?.(error),
     warning: (message, error) => observer.warning?.(message, error),
     extended,
-    ...(observer.letLapse && { letLapse: observer.letLapse }),
+    ...(observer.abandonedSignal && { abandonedSignal: observer.abandonedSignal }),
   };
 }
 
