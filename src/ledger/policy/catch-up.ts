@@ -77,48 +77,39 @@ export function unansweredPeriods(
   );
 }
 
-/** A period without a row, and what the calendar says of its business date. */
+/** A period without a row, and the calendar's answer for its business date. */
 export interface AnsweredPeriod {
   readonly period: CalendarPeriod;
   readonly answer: CalendarAnswer;
 }
 
-/** Each list begins with the earliest. */
+/** What happens to missed periods. Each list begins with the earliest. */
 export interface CatchUpPlan {
-  /** After the current period has had its run. */
+  /** To be run after the current period. */
   readonly run: readonly CalendarPeriod[];
   /** To be recorded as `skipped(missed)`. */
   readonly missed: readonly CalendarPeriod[];
-  /** Expected, and nothing is written of them now. */
-  readonly gaps: readonly CalendarPeriod[];
-  /** The calendar failed: to be asked again. */
-  readonly undecided: readonly CalendarPeriod[];
 }
 
 /**
- * What becomes of the periods that nobody has answered for. Pure: whoever holds the lock obeys it.
+ * Decides which of the periods without a row are run now, and which are recorded as missed. Pure: the holder of the lock
+ * carries the plan out.
  *
  * @param periods those of `unansweredPeriods`, the earliest first
  */
 export function planCatchUp(
-  { catchUp, limit }: Pick<CatchUpPolicy, 'catchUp' | 'limit'>,
+  { catchUp, limit }: { readonly catchUp: Exclude<CatchUp, 'none'>; readonly limit: number },
   periods: readonly AnsweredPeriod[],
 ): CatchUpPlan {
   const possible = periods.filter(({ answer }) => answer !== 'holiday');
-  const undecided = periodsOf(possible.filter(({ answer }) => typeof answer === 'object'));
-  if (catchUp === 'none') return { run: [], missed: [], gaps: expected(possible), undecided };
   const chosen = possible.slice(-(catchUp === 'latest' ? 1 : limit));
   const others = possible.slice(0, -chosen.length);
-  // A date that turns out to be a holiday makes room for an older one: until that is known, none is called missed.
-  const isSettled = expected(chosen).length === chosen.length;
-  const left = isSettled ? { missed: expected(others), gaps: [] } : { missed: [], gaps: expected(others) };
-  return { run: expected(chosen), ...left, undecided };
+  const run = businessDaysOf(chosen);
+  // The calendar has failed for one of them. If that is a holiday, an older period takes its place: none is missed yet.
+  const isUndecided = run.length < chosen.length;
+  return { run, missed: isUndecided ? [] : businessDaysOf(others) };
 }
 
-function expected(periods: readonly AnsweredPeriod[]): CalendarPeriod[] {
-  return periodsOf(periods.filter(({ answer }) => answer === 'business-day'));
-}
-
-function periodsOf(periods: readonly AnsweredPeriod[]): CalendarPeriod[] {
-  return periods.map(({ period }) => period);
+function businessDaysOf(periods: readonly AnsweredPeriod[]): CalendarPeriod[] {
+  return periods.filter(({ answer }) => answer === 'business-day').map(({ period }) => period);
 }

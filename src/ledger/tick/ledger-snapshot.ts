@@ -132,7 +132,8 @@ export async function lookForMissed(
   { now, recorded }: Sight,
 ): Promise<MissedPeriods> {
   const periods = calendarPeriodsOf(policy);
-  if (policy.catchUp.catchUp === 'none' || periods === undefined) return NOTHING;
+  const { catchUp, limit } = policy.catchUp;
+  if (catchUp === 'none' || periods === undefined) return NOTHING;
   const unanswered = unansweredPeriods(
     {
       now,
@@ -153,7 +154,7 @@ export async function lookForMissed(
   // Today's run does not wait for what is to be known of other days.
   if ('failed' in skipped) return { ...NOTHING, undecided: [skipped] };
   const answers = possible.filter(({ period }) => !skipped.has(period.key));
-  const { run, missed } = planCatchUp(policy.catchUp, answers);
+  const { run, missed } = planCatchUp({ catchUp, limit }, answers);
   const undecided = answers.map(({ answer }) => answer).filter((answer) => typeof answer === 'object');
   return { run, missed, undecided };
 }
