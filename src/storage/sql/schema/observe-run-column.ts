@@ -37,14 +37,15 @@ export function observeRunColumn(
   if (!found.holds.includes(USES[kind.is]) || (kind.is === 'instant' && found.hasTimeZone === false))
     return [wrongType(found, type)];
   const remedy = (to: string): string | undefined =>
-    context.dialect.lockColumns.alter(context.table, name, to, { nullable });
+    context.dialect.lockColumns.alter(context.table, context.dialect.quote(name), to, { nullable });
   switch (kind.is) {
     case 'id':
       return found.isRequired ? [notNumbered(found)] : [];
     case 'text':
       return [
         ...tooShort(found, kind.length, `it may have up to ${kind.length}`, remedy(type)),
-        ...inexact(found, remedy(type)),
+        // The column keeps its width: a narrower one could cut what it holds.
+        ...inexact(found, remedy(context.dialect.runColumns.type(widened(kind, found)))),
       ];
     case 'word':
       return tooShort(found, kind.length, `it may have up to ${kind.length}`, remedy(type));
@@ -73,7 +74,7 @@ export function observeRunColumn(
 
 function missing({ name, kind, nullable }: RunColumn, { dialect, table }: RunColumnContext): Observation {
   if (!nullable) return refusal('missing-column', `has no column '${name}'. Create the table anew`);
-  const add = `ALTER TABLE ${table} ADD COLUMN ${name} ${dialect.runColumns.type(kind)} NULL`;
+  const add = `ALTER TABLE ${table} ADD COLUMN ${dialect.quote(name)} ${dialect.runColumns.type(kind)} NULL`;
   return refusal('missing-column', `has no column '${name}'`, add);
 }
 
@@ -82,6 +83,13 @@ function notNumbered({ name }: InspectedColumn): Observation {
     'column-needs-value',
     `has a column '${name}' that does not number its rows by itself. Create the table anew`,
   );
+}
+
+function widened<Kind extends { readonly length: number }>(
+  kind: Kind,
+  { length = 0 }: InspectedColumn,
+): Kind {
+  return { ...kind, length: Math.max(kind.length, length) };
 }
 
 /** The unique key would take one period for another. */

@@ -93,7 +93,7 @@ const MYSQL: readonly Flaw[] = [
       flaw: `an instant ${type}, which has the time zone of its session (${connections})`,
       changes: modified(`lease_until ${type} NULL`),
       code: 'session-time-zone',
-      says: /'lease_until' of type timestamp.* time_zone '\+00:00'\. Run: .* MODIFY lease_until DATETIME\(6\) NULL;$/,
+      says: /'lease_until' of type timestamp.* time_zone '\+00:00'\. Run: .* MODIFY `lease_until` DATETIME\(6\) NULL;$/,
       connections,
     })),
   ),
