@@ -1,7 +1,7 @@
 import { newOwner } from '#cronlatch/core/lease/owner';
 import { LockStatements } from '#cronlatch/storage/sql/lock/lock-statements';
 import { lockTableOf } from '#cronlatch/storage/sql/schema/lock-table';
-import type { SqlDialect } from '#cronlatch/storage/sql/sql-dialect';
+import type { SqlDialect } from '#cronlatch/storage/sql/dialects/sql-dialect';
 import type { SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
 import type { Contender } from '../contender';
 import { BASELINE_LOCK, LOCK_AT_MOST_FOR_US } from '../terms';

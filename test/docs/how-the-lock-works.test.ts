@@ -5,7 +5,7 @@ import type { DataSource } from 'typeorm';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
 import { lockTableOf } from '#cronlatch/storage/sql/schema/lock-table';
-import { quoteLockTable } from '#cronlatch/storage/sql/sql-dialect';
+import { quoteLockTable } from '#cronlatch/storage/sql/dialects/sql-dialect';
 import { testOnEvery, type TestDatabase } from '../support/databases';
 import { migratedDataSource } from '../support/lock-table';
 import { codeBlocksOf, linkedFilesOf, plainSql } from '../support/page';

@@ -5,11 +5,11 @@ import { test } from 'node:test';
 import type { OncePerOptions } from 'cronlatch';
 import { parseJobPolicy } from '#cronlatch/ledger/policy/job-policy';
 import { STATE_CHANGES, type Actor, type RunState } from '#cronlatch/ledger/run-state';
-import { createRunTables } from '#cronlatch/storage/sql/schema/create-run-tables';
+import { createTable } from '#cronlatch/storage/sql/schema/create-table';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
 import { postgres } from '#cronlatch/storage/sql/dialects/postgres';
 import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
-import { runTablesOf } from '#cronlatch/storage/sql/schema/run-table';
+import { runTableDefinitions, runTablesOf } from '#cronlatch/storage/sql/schema/run-tables';
 import { codeBlocksOf, plainSql, tableOf } from '../support/page';
 import { testLinksOn } from '../support/page-tests';
 
@@ -32,7 +32,11 @@ void test('the tables that it shows are those of the migration', () => {
   const normal = (sql: string): string => plainSql(sql).replaceAll('IF NOT EXISTS ', '');
   const shown = BLOCKS.filter(({ language }) => language === 'sql').map(({ text }) => normal(text));
   const made = [mysql, postgres, sqlite].map((dialect) =>
-    normal(createRunTables(runTablesOf(), dialect).join(' ')),
+    normal(
+      runTableDefinitions(runTablesOf())
+        .flatMap((table) => createTable(table, dialect))
+        .join(' '),
+    ),
   );
   assert.deepEqual(shown, made);
 });

@@ -9,8 +9,8 @@ import { useTestGuard } from 'cronlatch/testing';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
 import { postgres } from '#cronlatch/storage/sql/dialects/postgres';
 import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
-import { lockTableOf } from '#cronlatch/storage/sql/schema/lock-table';
-import { createLockTable } from '#cronlatch/storage/sql/schema/create-lock-table';
+import { createTable } from '#cronlatch/storage/sql/schema/create-table';
+import { lockTableDefinition, lockTableOf } from '#cronlatch/storage/sql/schema/lock-table';
 import { InvoiceJobs } from './invoices';
 import { codeBlocksOf, linkedFilesOf, plainSql } from '../support/page';
 import { mysqlDatabase, testOn } from '../support/databases';
@@ -28,8 +28,9 @@ void test('every piece of code that names its file is a file that is compiled an
 void test('the tables that it shows are those of the migration', () => {
   const normal = (sql: string): string => plainSql(sql).replace('IF NOT EXISTS ', '');
   const shown = BLOCKS.filter(({ language }) => language === 'sql').map(({ text }) => normal(text));
+  const table = lockTableDefinition(lockTableOf());
   for (const dialect of [mysql, postgres, sqlite]) {
-    assert.ok(shown.includes(normal(createLockTable(lockTableOf(), dialect))), dialect.name);
+    assert.ok(shown.includes(normal(createTable(table, dialect).join(' '))), dialect.name);
   }
 });
 

@@ -5,7 +5,7 @@ import { claimLost } from '../../ledger/tick/record-outcome';
 import type { Claim } from '../../ledger/run';
 import { idOf } from '../../storage/sql/ledger/run-rows';
 import { foundRunOf, type RunStatements } from '../../storage/sql/ledger/run-statements';
-import type { SqlDialect } from '../../storage/sql/sql-dialect';
+import type { SqlDialect } from '../../storage/sql/dialects/sql-dialect';
 import type { ApplicationSession } from '../../storage/typeorm/application-session';
 
 export interface TransactionalCompletion {

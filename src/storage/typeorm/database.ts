@@ -5,8 +5,8 @@ import { mysql } from '../sql/dialects/mysql';
 import { postgres } from '../sql/dialects/postgres';
 import { sqlite } from '../sql/dialects/sqlite';
 import { lockTableOf, type LockTable, type LockTableOptions } from '../sql/schema/lock-table';
-import { runTablesOf, type RunTableOptions, type RunTables } from '../sql/schema/run-table';
-import type { SqlDialect } from '../sql/sql-dialect';
+import { runTablesOf, type RunTableOptions, type RunTables } from '../sql/schema/run-tables';
+import type { SqlDialect } from '../sql/dialects/sql-dialect';
 
 /** The kinds of DataSource whose databases can hold the tables. */
 const DIALECTS: Readonly<Record<string, SqlDialect>> = {

@@ -1,12 +1,10 @@
 export type { LockColumns, LockTableOptions } from '../sql/schema/lock-table';
-export type { RunTableOptions } from '../sql/schema/run-table';
+export type { RunTableOptions } from '../sql/schema/run-tables';
 export type { SchemaFinding, SchemaFindingCode } from '../sql/schema/schema-finding';
 export type { IsolationLevel } from './application-session';
 export type { DatabaseAccessOptions } from './database-access';
-export type { RunEventRow, RunRow } from './ledger-entities';
-export { createLedgerEntities } from './ledger-entities';
-export type { LockRow } from './lock-entity';
-export { createLockEntity } from './lock-entity';
+export type { LockRow, RunEventRow, RunRow } from './entities';
+export { createLedgerEntities, createLockEntity } from './entities';
 export type { MigrationOptions } from './migration';
 export { createCronlatchMigration } from './migration';
 export type { TypeOrmLockProviderOptions } from './typeorm-lock-provider';

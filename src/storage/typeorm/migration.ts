@@ -1,11 +1,21 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { InvalidLockConfigurationError } from '../../core';
 import { describeValue } from '../../core/describe-value';
-import { createLockTable } from '../sql/schema/create-lock-table';
-import { createRunTables } from '../sql/schema/create-run-tables';
-import { DEFAULT_LOCK_TABLE, lockTableOf, type LockTableOptions } from '../sql/schema/lock-table';
-import { DEFAULT_RUN_TABLE, runTablesOf, type RunTableOptions } from '../sql/schema/run-table';
-import { quoteLockTable, quoteRunTables, type SqlDialect } from '../sql/sql-dialect';
+import { quotePath } from '../sql/dialects/sql-dialect';
+import { createTable } from '../sql/schema/create-table';
+import {
+  DEFAULT_LOCK_TABLE,
+  lockTableDefinition,
+  lockTableOf,
+  type LockTableOptions,
+} from '../sql/schema/lock-table';
+import {
+  DEFAULT_RUN_TABLE,
+  runTableDefinitions,
+  runTablesOf,
+  type RunTableOptions,
+} from '../sql/schema/run-tables';
+import type { TableDefinition } from '../sql/schema/table-definition';
 import { dialectOf, lockTableIn, runTablesIn } from './database';
 
 export interface MigrationOptions extends LockTableOptions, RunTableOptions {
@@ -16,29 +26,19 @@ export interface MigrationOptions extends LockTableOptions, RunTableOptions {
 interface TableSet {
   /** TypeORM orders migrations by the time stamp at the end of the name, and remembers them by the whole name: another table is another migration. */
   readonly name: (options: MigrationOptions) => string;
-  readonly create: (runner: QueryRunner, options: MigrationOptions, dialect: SqlDialect) => readonly string[];
-  readonly drop: (runner: QueryRunner, options: MigrationOptions, dialect: SqlDialect) => readonly string[];
+  readonly tables: (dataSource: DataSource, options: MigrationOptions) => readonly TableDefinition[];
 }
 
 const TABLE_SETS: Readonly<Record<MigrationOptions['tables'][number], TableSet>> = {
   lock: {
     name: (options) =>
       `CronlatchLockTable${named(lockTableOf(options).path, DEFAULT_LOCK_TABLE)}1763596800000`,
-    create: ({ dataSource }, options, dialect) => [
-      createLockTable(lockTableIn(dataSource, options), dialect),
-    ],
-    drop: ({ dataSource }, options, dialect) => [
-      `DROP TABLE IF EXISTS ${quoteLockTable(lockTableIn(dataSource, options), dialect).table}`,
-    ],
+    tables: (dataSource, options) => [lockTableDefinition(lockTableIn(dataSource, options))],
   },
   ledger: {
     name: (options) =>
       `CronlatchLedgerTables${named(runTablesOf(options).run, DEFAULT_RUN_TABLE)}1763596800001`,
-    create: ({ dataSource }, options, dialect) => createRunTables(runTablesIn(dataSource, options), dialect),
-    drop: ({ dataSource }, options, dialect) => {
-      const { run, event } = quoteRunTables(runTablesIn(dataSource, options), dialect);
-      return [`DROP TABLE IF EXISTS ${event}`, `DROP TABLE IF EXISTS ${run}`];
-    },
+    tables: (dataSource, options) => runTableDefinitions(runTablesIn(dataSource, options)),
   },
 };
 
@@ -48,21 +48,21 @@ const TABLE_SETS: Readonly<Record<MigrationOptions['tables'][number], TableSet>>
  * start all the same: TypeORM takes no lock for them, and two runs at once can collide on its own table `migrations`.
  */
 export function createCronlatchMigration(options: MigrationOptions): new () => MigrationInterface {
-  const { name, create, drop } = tableSetOf(options.tables);
+  const { name, tables } = tableSetOf(options.tables);
   const migrationName = name(options);
-  const run = async (statements: TableSet['create'], runner: QueryRunner): Promise<void> => {
-    const dialect = dialectOf(runner.dataSource.options.type);
-    for (const statement of statements(runner, options, dialect)) await runner.query(statement);
-  };
   return class implements MigrationInterface {
     readonly name = migrationName;
 
-    up(runner: QueryRunner): Promise<void> {
-      return run(create, runner);
+    async up(runner: QueryRunner): Promise<void> {
+      const dialect = dialectOf(runner.dataSource.options.type);
+      const statements = tables(runner.dataSource, options).flatMap((table) => createTable(table, dialect));
+      for (const statement of statements) await runner.query(statement);
     }
 
-    down(runner: QueryRunner): Promise<void> {
-      return run(drop, runner);
+    async down(runner: QueryRunner): Promise<void> {
+      const dialect = dialectOf(runner.dataSource.options.type);
+      for (const { path } of [...tables(runner.dataSource, options)].reverse())
+        await runner.query(`DROP TABLE IF EXISTS ${quotePath(path, dialect)}`);
     }
   };
 }

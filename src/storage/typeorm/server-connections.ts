@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { Clock } from '../../core';
 import { withinLimit } from '../../core/clock';
 import type { ConnectionSource, SqlConnection } from '../sql/connections/pooled-sql-executor';
-import type { SqlDialect } from '../sql/sql-dialect';
+import type { SqlDialect } from '../sql/dialects/sql-dialect';
 import { OwnDataSource } from './own-data-source';
 import { OWN_CONNECTIONS, SPARE_CONNECTIONS } from './own-data-source-options';
 import { ServerConnection } from './server-connection';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core';
 import { withinLimitOr } from '../../core/clock';
-import type { SqlDialect } from '../sql/sql-dialect';
+import type { SqlDialect } from '../sql/dialects/sql-dialect';
 import {
   decided,
   DecisionError,

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import type { RunTableOptions } from '../sql/schema/run-table';
+import type { RunTableOptions } from '../sql/schema/run-tables';
 import { SqlRunStore } from '../sql/ledger/sql-run-store';
 import { describeDatabase, runTablesIn, type DatabaseDescription } from './database';
 import { DatabaseAccess, type DatabaseAccessOptions } from './database-access';

@@ -8,7 +8,7 @@ testOn('mariadb', 'a look at the lock table opens no other table of the server',
   const database = await mariadbDatabase();
   const dataSource = await migratedDataSource(database);
   for (const path of [['shedlock'], [database.name, 'shedlock']]) {
-    const { text, parameters } = mysql.inspection.statement({ path, database: database.name });
+    const { text, parameters } = mysql.inspection.columns({ path, database: database.name });
     const { values, ...statement } = new NamedStatement(text, () => '?').bind(parameters);
     const plan = await dataSource.query<Record<string, unknown>[]>(`EXPLAIN ${statement.text}`, [...values]);
     const scans = plan.filter(({ Extra }) => /Scanned (all|[1-9]\d*) database/.test(String(Extra)));

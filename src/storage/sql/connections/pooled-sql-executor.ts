@@ -1,7 +1,7 @@
 import type { Clock } from '../../../core';
 import { withinLimit } from '../../../core/clock';
 import { ConnectionGate } from './connection-gate';
-import type { SqlDialect } from '../sql-dialect';
+import type { SqlDialect } from '../dialects/sql-dialect';
 import {
   DecisionError,
   SqlExecutionError,

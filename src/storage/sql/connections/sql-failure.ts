@@ -32,3 +32,14 @@ export function driverErrorOf(error: unknown): DriverError {
     message: typeof message === 'string' ? message : String(error),
   };
 }
+
+/** Node's codes for a connection that was never established. */
+export const NEVER_SENT: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+  'EACCES',
+]);

@@ -1,5 +1,5 @@
 import { LockStorageError, SchemaMismatchError } from '../../../core';
-import type { SqlDialect } from '../sql-dialect';
+import type { SqlDialect } from '../dialects/sql-dialect';
 import { SqlExecutionError } from './sql-executor';
 import { driverErrorOf } from './sql-failure';
 

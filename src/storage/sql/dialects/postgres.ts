@@ -1,10 +1,8 @@
-import type { SqlDialect } from '../sql-dialect';
+import type { SqlDialect } from './sql-dialect';
+import { columnTypes } from './postgres/column-types';
 import { failureOf, refusesPreparing } from './postgres/failures';
-import { indexInspection } from './postgres/index-inspection';
 import { inspection } from './postgres/inspection';
-import { lockColumns } from './postgres/lock-columns';
 import { lockTexts } from './postgres/lock-texts';
-import { runColumns } from './postgres/run-columns';
 import { runTexts } from './postgres/run-texts';
 
 /** PostgreSQL 13 and later. */
@@ -13,11 +11,9 @@ export const postgres: SqlDialect = {
   label: 'PostgreSQL',
   quote: (identifier) => `"${identifier.replaceAll('"', '""')}"`,
   placeholder: (position) => `$${position}`,
-  lockColumns,
+  columnTypes,
   inspection,
   lockTexts,
-  runColumns,
-  indexInspection,
   runTexts,
   // Every writing statement returns its row.
   writtenRows: (result) => result.rows.length,

@@ -1,10 +1,8 @@
-import type { SqlDialect } from '../sql-dialect';
+import type { SqlDialect } from './sql-dialect';
+import { columnTypes } from './sqlite/column-types';
 import { failureOf, refusesPreparing } from './sqlite/failures';
-import { indexInspection } from './sqlite/index-inspection';
 import { inspection } from './sqlite/inspection';
-import { lockColumns } from './sqlite/lock-columns';
 import { lockTexts } from './sqlite/lock-texts';
-import { runColumns } from './sqlite/run-columns';
 import { runTexts } from './sqlite/run-texts';
 
 /** SQLite 3.42 and later. */
@@ -13,11 +11,9 @@ export const sqlite: SqlDialect = {
   label: 'SQLite',
   quote: (identifier) => `"${identifier.replaceAll('"', '""')}"`,
   placeholder: () => '?',
-  lockColumns,
+  columnTypes,
   inspection,
   lockTexts,
-  runColumns,
-  indexInspection,
   runTexts,
   // Every writing statement returns its row.
   writtenRows: (result) => result.rows.length,

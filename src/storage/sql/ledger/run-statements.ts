@@ -1,11 +1,18 @@
 import type { Claim, Run, RunKey } from '../../../ledger/run';
 import type { FoundRun, NewRun, NewRunEvent, PeekRequest, RunQuery } from '../../../ledger/run-store';
 import { NamedStatement, type Parameters } from '../connections/named-statement';
-import { nowOf, runOf } from './run-rows';
-import type { RunTableShape } from '../schema/run-table-shape';
-import type { RunTables } from '../schema/run-table';
-import { quoteRunTables, type RunCondition, type RunTexts, type SqlDialect } from '../sql-dialect';
 import type { SqlResult, SqlStatement } from '../connections/sql-executor';
+import {
+  quoteRunTables,
+  type RunCondition,
+  type RunTableShape,
+  type RunTexts,
+  type SqlDialect,
+} from '../dialects/sql-dialect';
+import { foundPath, leastPrecise } from '../schema/inspected-table';
+import { RUN_KEY, runTableDefinitions, type RunTables } from '../schema/run-tables';
+import { columnPairs, uniqueIndexOn, type FoundTable } from '../schema/verify-table';
+import { nowOf, runOf } from './run-rows';
 
 /** The statements that fit the ledger's tables as they were found, with their values. */
 export class RunStatements {
@@ -147,6 +154,28 @@ export class RunStatements {
     const { byServerClock } = this.#dialect;
     return this.#overridesClock && byServerClock ? byServerClock(text) : text;
   }
+}
+
+/** @param found tables in which nothing is wrong: of the runs, and of their events */
+export function runStatementsFor(
+  found: readonly FoundTable[],
+  { dialect, tables }: { readonly dialect: SqlDialect; readonly tables: RunTables },
+): RunStatements | undefined {
+  const instants = runTableDefinitions(tables).flatMap((definition, position) => {
+    const pairs = columnPairs(definition, found[position] ?? { columns: [] }, dialect);
+    return pairs.flatMap((pair) => (pair.column.kind.is === 'instant' && pair.found ? [pair.found] : []));
+  });
+  const instant = leastPrecise(instants);
+  const [run, event] = found;
+  const keyIndex = uniqueIndexOn(RUN_KEY, run?.indexes ?? [])?.name;
+  if (!instant || !run || !event || keyIndex === undefined) return undefined;
+  const shape = {
+    now: dialect.inspection.now(instant),
+    keyIndex,
+    overridesClock: run.hasSessionClock ?? false,
+  };
+  const paths = { run: foundPath(tables.run, run), event: foundPath(tables.event, event) };
+  return new RunStatements(dialect, { ...tables, ...paths }, shape);
 }
 
 /** What `lock` has found. */

@@ -1,4 +1,4 @@
-import { LockStorageError, SchemaMismatchError, type StatementOptions } from '../../../core';
+import { SchemaMismatchError, type StatementOptions } from '../../../core';
 import type { Claim, Run, RunEvent, RunKey } from '../../../ledger/run';
 import type {
   Decision,
@@ -12,23 +12,20 @@ import type {
   RunQuery,
   RunStore,
 } from '../../../ledger/run-store';
-import { runMigrationFor } from '../schema/migration-for';
+import type {
+  ExecuteOptions,
+  SqlDecide,
+  SqlDecision,
+  SqlResult,
+  SqlStatement,
+} from '../connections/sql-executor';
+import { DuplicateRecord } from '../connections/storage-error';
+import { runTableDefinitions, type RunTables } from '../schema/run-tables';
+import type { SchemaFinding } from '../schema/schema-finding';
+import { VerifiedTables, type SqlTablesOptions } from '../schema/verified-tables';
 import { PurgeWalk } from './purge-walk';
 import { eventOf, idOf, owedOf, peekOf, runOf } from './run-rows';
-import { runSchema, type RunSchema } from '../schema/run-schema';
-import { foundRunOf, type RunStatements } from './run-statements';
-import type { RunTables } from '../schema/run-table';
-import type { SchemaFinding } from '../schema/schema-finding';
-import {
-  SqlExecutionError,
-  type ExecuteOptions,
-  type SqlDecide,
-  type SqlDecision,
-  type SqlResult,
-  type SqlStatement,
-} from '../connections/sql-executor';
-import type { SqlTablesOptions } from '../schema/sql-tables-options';
-import { DuplicateRecord, storageErrorOf } from '../connections/storage-error';
+import { foundRunOf, runStatementsFor, type RunStatements } from './run-statements';
 
 export interface SqlRunStoreOptions extends SqlTablesOptions {
   readonly id: string;
@@ -41,16 +38,13 @@ export interface SqlRunStoreOptions extends SqlTablesOptions {
 export class SqlRunStore implements RunStore {
   readonly id: string;
   readonly #options: SqlRunStoreOptions;
-  readonly #schema: RunSchema;
+  readonly #tables: VerifiedTables<RunStatements>;
 
   constructor(options: SqlRunStoreOptions) {
     this.id = options.id;
     this.#options = options;
-    this.#schema = runSchema({
-      ...options,
-      execute: (statement, executeOptions) =>
-        this.#guarded(undefined, () => options.executor.execute(statement, executeOptions)),
-    });
+    const definitions = runTableDefinitions(options.tables);
+    this.#tables = new VerifiedTables(options, definitions, (found) => runStatementsFor(found, options));
   }
 
   async peek(request: PeekRequest, options: StatementOptions): Promise<Peek> {
@@ -72,11 +66,11 @@ export class SqlRunStore implements RunStore {
     const { event } = run;
     try {
       if (event === undefined)
-        return this.#wrote(await this.#execute((of) => of.insert(run), options, subject), subject);
+        return this.#tables.wrote(await this.#execute((of) => of.insert(run), options, subject), subject);
       return await this.#transaction(options, subject, (of) => [
         of.insert(run),
         (result) => {
-          if (!this.#wrote(result, subject)) return { value: false, statements: [] };
+          if (!this.#tables.wrote(result, subject)) return { value: false, statements: [] };
           return { value: true, statements: [of.insertEvent(this.#insertedId(result), event)] };
         },
       ]);
@@ -103,7 +97,7 @@ export class SqlRunStore implements RunStore {
     const subject = subjectOf(claim);
     // The outcome of a run that is over: it must not wait behind those that are to begin.
     const statement = (of: RunStatements): SqlStatement => of.complete(claim, result);
-    return this.#wrote(await this.#execute(statement, options, subject, { urgent: true }), subject);
+    return this.#tables.wrote(await this.#execute(statement, options, subject, { urgent: true }), subject);
   }
 
   async find(query: RunQuery, options: StatementOptions): Promise<readonly Run[]> {
@@ -126,7 +120,7 @@ export class SqlRunStore implements RunStore {
   }
 
   async check(): Promise<void> {
-    await this.#schema.statements(this.#unasked);
+    await this.#tables.statements(this.#unasked);
   }
 
   /**
@@ -136,7 +130,7 @@ export class SqlRunStore implements RunStore {
    * @throws LockStorageError when the database cannot be reached; it names the address
    */
   async verifySchema(): Promise<readonly SchemaFinding[]> {
-    return await this.#schema.verify(this.#unasked);
+    return await this.#tables.verify(this.#unasked);
   }
 
   /**
@@ -145,7 +139,7 @@ export class SqlRunStore implements RunStore {
    * @internal
    */
   async statements({ timeoutMs }: StatementOptions): Promise<RunStatements> {
-    return this.#schema.known ?? (await this.#schema.statements({ timeoutMs, urgent: false }));
+    return this.#tables.known ?? (await this.#tables.statements({ timeoutMs, urgent: false }));
   }
 
   get #unasked(): ExecuteOptions {
@@ -173,46 +167,17 @@ export class SqlRunStore implements RunStore {
     { urgent } = { urgent: false },
   ): Promise<SqlResult> {
     const bound = statement(await this.statements(options));
-    return await this.#guarded(subject, () =>
-      this.#options.executor.execute(bound, { timeoutMs: options.timeoutMs, urgent }),
-    );
+    return await this.#tables.execute(bound, { timeoutMs: options.timeoutMs, urgent }, subject);
   }
 
   /** Never urgent: it may wait for a row, and claims must not keep leases from being renewed. */
   async #transaction<T>(
-    options: StatementOptions,
+    { timeoutMs }: StatementOptions,
     subject: string | undefined,
     plan: (of: RunStatements) => readonly [SqlStatement, SqlDecide<T>],
   ): Promise<T> {
-    const [first, decide] = plan(await this.statements(options));
-    return await this.#guarded(subject, () =>
-      this.#options.executor.transaction(first, decide, { timeoutMs: options.timeoutMs, urgent: false }),
-    );
-  }
-
-  async #guarded<T>(subject: string | undefined, send: () => Promise<T>): Promise<T> {
-    try {
-      return await send();
-    } catch (error) {
-      if (!(error instanceof SqlExecutionError)) throw error; // What a decision threw.
-      const { tables } = this.#options;
-      const failure = storageErrorOf(error, {
-        ...this.#options,
-        tableName: tables.run.join('.'),
-        migration: runMigrationFor(tables),
-        subject,
-      });
-      if (failure instanceof SchemaMismatchError) this.#schema.forget();
-      throw failure;
-    }
-  }
-
-  #wrote(result: SqlResult, subject: string): boolean {
-    const rows = this.#options.dialect.writtenRows(result);
-    if (rows === 0 || rows === 1) return rows === 1;
-    throw new LockStorageError(
-      `The driver did not say whether the statement on ${subject} wrote its row, but ${String(rows)}.`,
-    );
+    const planned = plan(await this.statements({ timeoutMs }));
+    return await this.#tables.transaction(planned, { timeoutMs, urgent: false }, subject);
   }
 
   #insertedId({ rows: [row], insertId }: SqlResult): number {

@@ -1,8 +1,14 @@
-import type { LockTable } from '../schema/lock-table';
-import type { LockTableShape } from '../schema/lock-table-shape';
 import { NamedStatement, type Parameters } from '../connections/named-statement';
-import { quoteLockTable, type LockTexts, type SqlDialect } from '../sql-dialect';
 import type { SqlStatement } from '../connections/sql-executor';
+import {
+  quoteLockTable,
+  type LockTableShape,
+  type LockTexts,
+  type SqlDialect,
+} from '../dialects/sql-dialect';
+import { foundPath, leastPrecise, type InspectedColumn } from '../schema/inspected-table';
+import { lockTableDefinition, type LockColumns, type LockTable } from '../schema/lock-table';
+import { columnPairs, type FoundTable } from '../schema/verify-table';
 
 /** The statements that fit a table as it was found. */
 export class LockStatements {
@@ -25,4 +31,39 @@ export class LockStatements {
   bind(key: keyof LockTexts, parameters: Parameters): SqlStatement {
     return this.#statements[key].bind(parameters);
   }
+}
+
+export interface LockStatementsOptions {
+  readonly dialect: SqlDialect;
+  readonly table: LockTable;
+  readonly sharesSessions: boolean;
+}
+
+/** @param found a table in which nothing is wrong */
+export function lockStatementsFor(
+  found: FoundTable,
+  { dialect, table, sharesSessions }: LockStatementsOptions,
+): LockStatements | undefined {
+  const pairs = columnPairs(lockTableDefinition(table), found, dialect);
+  const columnOf = (property: keyof LockColumns): InspectedColumn | undefined =>
+    pairs.find(({ column }) => column.property === property)?.found;
+  const [name, lockUntil, lockedAt] = [columnOf('name'), columnOf('lockUntil'), columnOf('lockedAt')];
+  if (!name || !lockUntil || !lockedAt) return undefined;
+  const instant = leastPrecise([lockUntil, lockedAt]) ?? lockUntil;
+  const { now, checkedNow } = dialect.inspection;
+  const overridesClock = found.hasSessionClock === true && sharesSessions;
+  const shape = {
+    clockStepMs: stepMsOf(instant),
+    now: overridesClock && checkedNow ? checkedNow(now(instant)) : now(instant),
+    hasToken: columnOf('fencingToken') !== undefined,
+    comparesBytes: name.comparesBytes ?? true,
+    insertReturnsToken: !found.columns.some(({ isGenerated }) => isGenerated),
+    overridesClock,
+  };
+  return new LockStatements(dialect, { ...table, path: foundPath(table.path, found) }, shape);
+}
+
+/** A column without digits of its own keeps what the clock of its database has: that of SQLite steps in milliseconds. */
+function stepMsOf({ precision = 3 }: InspectedColumn): number {
+  return precision >= 6 ? 0 : 1000 / 10 ** precision;
 }

@@ -8,15 +8,13 @@ import {
   type StatementOptions,
   type StorageAccessor,
 } from '../../../core';
-import { lockSchema, type LockSchema } from '../schema/lock-schema';
-import type { LockStatements } from './lock-statements';
-import type { LockTable } from '../schema/lock-table';
-import type { InspectedTable } from '../schema/lock-table-shape';
-import { migrationFor } from '../schema/migration-for';
+import { DuplicateRecord } from '../connections/storage-error';
+import type { SqlResult } from '../connections/sql-executor';
+import type { InspectedTable } from '../schema/inspected-table';
+import { lockTableDefinition, type LockTable } from '../schema/lock-table';
 import type { SchemaFinding } from '../schema/schema-finding';
-import type { ExecuteOptions, SqlResult, SqlStatement } from '../connections/sql-executor';
-import type { SqlTablesOptions } from '../schema/sql-tables-options';
-import { DuplicateRecord, storageErrorOf } from '../connections/storage-error';
+import { VerifiedTables, type SqlTablesOptions } from '../schema/verified-tables';
+import { lockStatementsFor, type LockStatements } from './lock-statements';
 
 type FindOptions = Parameters<StorageAccessor['find']>[1];
 type Write = 'takeOver' | 'insert' | 'extend' | 'unlock';
@@ -32,15 +30,14 @@ const LEAST_TOKEN = 1e15;
 export class SqlStorageAccessor implements StorageAccessor {
   readonly keepsTimeLimits = true;
   readonly #options: SqlStorageOptions;
-  readonly #schema: LockSchema;
+  readonly #tables: VerifiedTables<LockStatements>;
   #found: InspectedTable | undefined;
 
   constructor(options: SqlStorageOptions) {
     this.#options = options;
-    this.#schema = lockSchema({
-      ...options,
-      execute: (statement, executeOptions) => this.#execute(statement, executeOptions, undefined),
-      found: (table) => (this.#found = table),
+    this.#tables = new VerifiedTables(options, [lockTableDefinition(options.table)], ([found]) => {
+      this.#found = found;
+      return found && lockStatementsFor(found, options);
     });
   }
 
@@ -50,7 +47,7 @@ export class SqlStorageAccessor implements StorageAccessor {
   }
 
   get clockStepMs(): number | undefined {
-    return this.#schema.known?.shape.clockStepMs;
+    return this.#tables.known?.shape.clockStepMs;
   }
 
   async insertRecord(request: LockRequest, options: StatementOptions): Promise<Grant | undefined> {
@@ -74,17 +71,18 @@ export class SqlStorageAccessor implements StorageAccessor {
   }
 
   async extend(request: ExtensionRequest, options: StatementOptions): Promise<boolean> {
-    return this.#wrote((await this.#write('extend', request, options)).result, request);
+    return this.#tables.wrote((await this.#write('extend', request, options)).result, subjectOf(request));
   }
 
   async unlock(request: LockRequest, options: StatementOptions): Promise<boolean> {
-    return this.#wrote((await this.#write('unlock', request, options)).result, request);
+    return this.#tables.wrote((await this.#write('unlock', request, options)).result, subjectOf(request));
   }
 
   async find(name: string, { timeoutMs, purpose }: FindOptions): Promise<LockRecord | undefined> {
     const options = { timeoutMs, urgent: purpose === 'resolve' };
-    const statements = this.#schema.known ?? (await this.#schema.statements(options));
-    const { rows } = await this.#execute(statements.bind(purpose, { name }), options, name);
+    const statements = this.#tables.known ?? (await this.#tables.statements(options));
+    const statement = statements.bind(purpose, { name });
+    const { rows } = await this.#tables.execute(statement, options, subjectOf({ name }));
     const row = rows[0];
     if (row === undefined) return undefined;
     this.#checkName(String(row['name']), name);
@@ -103,12 +101,12 @@ export class SqlStorageAccessor implements StorageAccessor {
    * @throws LockStorageError when the database cannot be asked
    */
   async check({ timeoutMs }: StatementOptions): Promise<void> {
-    await this.#schema.statements({ timeoutMs, urgent: false });
+    await this.#tables.statements({ timeoutMs, urgent: false });
   }
 
   /** @throws LockStorageError when the database cannot be asked */
   async verifySchema({ timeoutMs }: StatementOptions): Promise<readonly SchemaFinding[]> {
-    return await this.#schema.verify({ timeoutMs, urgent: false });
+    return await this.#tables.verify({ timeoutMs, urgent: false });
   }
 
   async #acquire(
@@ -117,7 +115,7 @@ export class SqlStorageAccessor implements StorageAccessor {
     options: StatementOptions,
   ): Promise<Grant | 'held' | 'missing' | undefined> {
     const { result, statements } = await this.#write(key, request, options);
-    if (!this.#wrote(result, request)) return this.#options.dialect.refusalOf(result);
+    if (!this.#tables.wrote(result, subjectOf(request))) return this.#options.dialect.refusalOf(result);
     if (!statements.shape.hasToken) return { fencingToken: undefined };
     const token = tokenOf(this.#options.dialect.tokenOf(result), request.name);
     const isReturned = token >= LEAST_TOKEN && (key === 'takeOver' || statements.shape.insertReturnsToken);
@@ -134,17 +132,9 @@ export class SqlStorageAccessor implements StorageAccessor {
     throw new LockStorageError(`The token of lock '${name}' is not known: its row was changed by another.`);
   }
 
-  #wrote(result: SqlResult, { name }: LockRequest): boolean {
-    const rows = this.#options.dialect.writtenRows(result);
-    if (rows === 0 || rows === 1) return rows === 1;
-    throw new LockStorageError(
-      `The driver did not say whether the statement on lock '${name}' wrote its row, but ${String(rows)}.`,
-    );
-  }
-
   /** To a column that folds names, the row that was in the way may be another lock's. */
   async #refuseOtherName(name: string, { timeoutMs }: StatementOptions): Promise<void> {
-    if (this.#schema.known?.shape.comparesBytes === false)
+    if (this.#tables.known?.shape.comparesBytes === false)
       await this.find(name, { timeoutMs, purpose: 'look' });
   }
 
@@ -174,30 +164,15 @@ export class SqlStorageAccessor implements StorageAccessor {
     { timeoutMs }: StatementOptions,
   ): Promise<{ result: SqlResult; statements: LockStatements }> {
     const options = { timeoutMs, urgent: key === 'extend' || key === 'unlock' };
-    const statements = this.#schema.known ?? (await this.#schema.statements(options));
+    const statements = this.#tables.known ?? (await this.#tables.statements(options));
     const [atMost, atLeast] = [microseconds(lockAtMostForMs), microseconds(lockAtLeastForMs)];
     const statement = statements.bind(key, { name, owner, nextOwner, atMost, atLeast });
-    return { result: await this.#execute(statement, options, name), statements };
+    return { result: await this.#tables.execute(statement, options, subjectOf({ name })), statements };
   }
+}
 
-  async #execute(
-    statement: SqlStatement,
-    options: ExecuteOptions,
-    lockName: string | undefined,
-  ): Promise<SqlResult> {
-    try {
-      return await this.#options.executor.execute(statement, options);
-    } catch (error) {
-      const failure = storageErrorOf(error, {
-        ...this.#options,
-        tableName: this.#options.table.path.join('.'),
-        migration: migrationFor(this.#options.table),
-        subject: lockName && `lock '${lockName}'`,
-      });
-      if (failure instanceof SchemaMismatchError) this.#schema.forget();
-      throw failure;
-    }
-  }
+function subjectOf({ name }: { readonly name: string }): string {
+  return `lock '${name}'`;
 }
 
 /** Durations travel as whole microseconds. */

@@ -1,5 +1,12 @@
+import { LONGEST_OWNER } from '../../../core/lease/owner';
 import { checkNameLength, DEFAULT_NAME_LENGTH } from '../../../core/lock-name';
-import { checkIdentifier, identifierPath, refuseIdentifier } from './identifier';
+import {
+  checkIdentifier,
+  identifierPath,
+  migrationFor,
+  refuseIdentifier,
+  type TableDefinition,
+} from './table-definition';
 
 export interface LockColumns {
   readonly name: string;
@@ -38,7 +45,7 @@ const SHEDLOCK_COLUMNS: LockColumns = {
   fencingToken: 'fencing_token',
 };
 
-/** @throws InvalidLockConfigurationError naming the identifier that cannot be one */
+/** @throws InvalidLockConfigurationError naming the text that is not an identifier */
 export function lockTableOf(options: LockTableOptions = {}): LockTable {
   const { lockTable = DEFAULT_LOCK_TABLE, schema, columns, nameLength = DEFAULT_NAME_LENGTH } = options;
   const path = identifierPath('lockTable', lockTable, schema);
@@ -47,4 +54,43 @@ export function lockTableOf(options: LockTableOptions = {}): LockTable {
   if (new Set(Object.values(named)).size < Object.keys(named).length)
     refuseIdentifier('columns', Object.values(named).join(', '), 'each must be another');
   return { path, columns: named, nameLength: checkNameLength(nameLength) };
+}
+
+/** The columns tolerate what ShedLock for Java makes of the same table. */
+export function lockTableDefinition(table: LockTable): TableDefinition {
+  const { path, nameLength } = table;
+  const migration = migrationFor('lock', { lockTable: DEFAULT_LOCK_TABLE }, table);
+  const column = <Property extends keyof LockColumns>(property: Property) => ({
+    property,
+    name: table.columns[property],
+    nullable: false,
+  });
+  return {
+    path,
+    row: 'lock',
+    columns: [
+      {
+        ...column('name'),
+        kind: { is: 'text', length: nameLength },
+        isKey: true,
+        room: {
+          characters: nameLength,
+          because: `nameLength is ${nameLength}: lower it, or widen the column`,
+        },
+        tolerates: ['folding'],
+      },
+      { ...column('lockUntil'), kind: { is: 'instant' }, tolerates: ['any-time-zone', 'changes'] },
+      { ...column('lockedAt'), kind: { is: 'instant' }, tolerates: ['any-time-zone'] },
+      {
+        ...column('lockedBy'),
+        kind: { is: 'text', length: 255 },
+        room: { characters: LONGEST_OWNER, because: `an owner has up to ${LONGEST_OWNER}` },
+        tolerates: ['any-charset'],
+      },
+      { ...column('fencingToken'), kind: { is: 'integer' }, default: 0, tolerates: ['absence'] },
+    ],
+    primaryKey: table.columns.name,
+    indexes: [],
+    migration: `${migration}, or create the table as the README shows`,
+  };
 }

@@ -24,15 +24,19 @@ export type SchemaFindingCode =
   | 'inexact-names'
   | 'no-fencing-token';
 
-/** A finding before it is said of which table it is. */
-export interface Observation extends Omit<SchemaFinding, 'message'> {
+/** A finding before its message names the table. */
+export interface TableFlaw extends Omit<SchemaFinding, 'message'> {
   readonly what: string;
 }
 
-export function refusal(code: SchemaFindingCode, what: string, remedy?: string): Observation {
+export function refusal(code: SchemaFindingCode, what: string, remedy?: string): TableFlaw {
   return { severity: 'error', code, what, remedy };
 }
 
-export function warning(code: SchemaFindingCode, what: string, remedy?: string): Observation {
+export function warning(code: SchemaFindingCode, what: string, remedy?: string): TableFlaw {
   return { severity: 'warning', code, what, remedy };
+}
+
+export function isUsable(findings: readonly SchemaFinding[]): boolean {
+  return findings.every(({ severity }) => severity === 'warning');
 }

@@ -1,5 +1,4 @@
-import type { DriverError, SqlFailureKind } from '../../connections/sql-failure';
-import { NEVER_SENT } from '../never-sent';
+import { NEVER_SENT, type DriverError, type SqlFailureKind } from '../../connections/sql-failure';
 
 /** Each has undone the statement; 3101: the transaction, at its certification by Group Replication. */
 const CONTENTION = new Set([1213, 1205, 3572, 1020, 3101]);

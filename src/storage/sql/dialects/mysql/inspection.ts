@@ -1,6 +1,6 @@
-import type { ColumnUse } from '../../schema/lock-table-shape';
 import type { Parameters } from '../../connections/named-statement';
-import type { LockTableInspection, TableLocation } from '../../sql-dialect';
+import type { ColumnUse } from '../../schema/inspected-table';
+import type { TableInspection, TableLocation } from '../sql-dialect';
 
 /**
  * Not if MariaDB forbids it. Nor if MySQL replicates statements: a replica would evaluate UUID() at another time.
@@ -38,6 +38,13 @@ const COLUMNS = `
   LEFT JOIN information_schema.ENGINES e ON e.ENGINE = t.ENGINE
   WHERE ${here('c')}`;
 
+const INDEXES = `
+  SELECT INDEX_NAME AS index_name, COLUMN_NAME AS column_name,
+    NON_UNIQUE = 0 AND SUB_PART IS NULL AS is_unique
+  FROM information_schema.STATISTICS
+  WHERE TABLE_SCHEMA = :schema AND TABLE_NAME = :table
+  ORDER BY INDEX_NAME, SEQ_IN_INDEX`;
+
 const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
   varchar: ['text', 'document'],
   ...{ text: ['document'], mediumtext: ['document'], longtext: ['document'] },
@@ -53,8 +60,10 @@ const SERVER_CLOCK = `CAST(CONV(SUBSTR(HEX(UUID_TO_BIN(UUID(), 1)), 2, 15), 16, 
 /** A statement that waited for a row sees the time of its start. */
 const LONGEST_WAIT_US = 2_000_000;
 
-export const inspection: LockTableInspection = {
-  statement: (location) => ({ text: COLUMNS, parameters: schemaAndTable(location) }),
+export const inspection: TableInspection = {
+  columns: (location) => ({ text: COLUMNS, parameters: schemaAndTable(location) }),
+
+  indexes: (location) => ({ text: INDEXES, parameters: schemaAndTable(location) }),
 
   read: (rows) => ({
     schema: rows[0] && String(rows[0]['found_in']),
@@ -103,7 +112,7 @@ function textOf(value: unknown): string | undefined {
 }
 
 /** Never of DATABASE(), which is what the session has changed to. */
-export function schemaAndTable({ path, database = '' }: TableLocation): Parameters {
+function schemaAndTable({ path, database = '' }: TableLocation): Parameters {
   const [table = '', schema = database] = [...path].reverse();
   return { schema, table };
 }

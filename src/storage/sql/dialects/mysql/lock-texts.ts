@@ -1,6 +1,5 @@
 import { RELEASED_MARK } from '../../../../core/lease/owner';
-import type { LockTexts, QuotedLockTable } from '../../sql-dialect';
-import type { LockTableShape } from '../../schema/lock-table-shape';
+import type { LockTableShape, LockTexts, QuotedLockTable } from '../sql-dialect';
 
 const SINCE_1970 = `TIMESTAMPDIFF(MICROSECOND, '1970-01-01'`;
 

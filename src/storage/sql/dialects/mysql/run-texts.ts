@@ -1,6 +1,5 @@
 import { runColumns, summaryColumns } from '../../ledger/run-rows';
-import type { QuotedRunTables, RunTexts } from '../../sql-dialect';
-import type { RunTableShape } from '../../schema/run-table-shape';
+import type { QuotedRunTables, RunTableShape, RunTexts } from '../sql-dialect';
 
 export function runTexts({ run, event }: QuotedRunTables, { now, keyIndex }: RunTableShape): RunTexts {
   const us = (instant: string): string => `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ${instant})`;

@@ -1,5 +1,4 @@
-import type { DriverError, SqlFailureKind } from '../../connections/sql-failure';
-import { NEVER_SENT } from '../never-sent';
+import { NEVER_SENT, type DriverError, type SqlFailureKind } from '../../connections/sql-failure';
 
 const KINDS: Readonly<Record<string, SqlFailureKind>> = {
   ...{ '23505': 'duplicate' },

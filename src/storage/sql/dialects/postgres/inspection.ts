@@ -1,11 +1,12 @@
-import type { ColumnUse } from '../../schema/lock-table-shape';
-import type { LockTableInspection } from '../../sql-dialect';
+import type { Parameters } from '../../connections/named-statement';
+import type { ColumnUse } from '../../schema/inspected-table';
+import type { TableInspection, TableLocation } from '../sql-dialect';
 
 /**
  * The search path that the session began with: the application may have left it with another one, and a temporary table
  * of its own. It is set for this statement alone.
  */
-export const FIRST_SEARCH_PATH = `
+const FIRST_SEARCH_PATH = `
   SELECT set_config('search_path', concat_ws(', ', NULLIF(reset_val, ''), 'pg_temp'), true) AS search_path
   FROM pg_settings WHERE name = 'search_path'`;
 
@@ -35,17 +36,26 @@ const COLUMNS = `
   LEFT JOIN pg_collation l ON l.oid = a.attcollation
   WHERE a.attnum > 0 AND NOT a.attisdropped`;
 
+const INDEXES = `
+  SELECT i.indexrelid AS index_name, a.attname AS column_name,
+    (i.indisunique AND i.indisvalid AND i.indimmediate AND i.indpred IS NULL
+      AND i.indcollation[k.position - 1] = a.attcollation)::int AS is_unique
+  FROM (${FIRST_SEARCH_PATH}) first
+  JOIN pg_index i ON i.indrelid = to_regclass(:table || left(first.search_path, 0))
+  CROSS JOIN generate_series(1, i.indnkeyatts) AS k (position)
+  LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[k.position - 1]
+  ORDER BY i.indexrelid, k.position`;
+
 const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
   ...{ text: ['text', 'document'], varchar: ['text', 'document'], citext: ['text', 'document'] },
   ...{ timestamptz: ['instant'], timestamp: ['instant'] },
   ...{ int8: ['integer', 'count'], numeric: ['integer', 'count'], int4: ['count'] },
 };
 
-export const inspection: LockTableInspection = {
-  statement: ({ path }) => ({
-    text: COLUMNS,
-    parameters: { table: path.map((part) => `"${part}"`).join('.') },
-  }),
+export const inspection: TableInspection = {
+  columns: (location) => ({ text: COLUMNS, parameters: quotedTable(location) }),
+
+  indexes: (location) => ({ text: INDEXES, parameters: quotedTable(location) }),
 
   read: (rows) => ({
     server: /<system_identifier>(\d+)/.exec(String(rows[0]?.['server']))?.[1],
@@ -80,6 +90,10 @@ export const inspection: LockTableInspection = {
     return precision === 6 ? now : `${now}::${type}(${precision})`;
   },
 };
+
+function quotedTable({ path }: TableLocation): Parameters {
+  return { table: path.map((part) => `"${part}"`).join('.') };
+}
 
 const KINDS: Readonly<Record<string, string>> = {
   v: 'is a view',

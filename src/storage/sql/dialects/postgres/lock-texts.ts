@@ -1,6 +1,5 @@
 import { RELEASED_MARK } from '../../../../core/lease/owner';
-import type { LockTexts, QuotedLockTable } from '../../sql-dialect';
-import type { LockTableShape } from '../../schema/lock-table-shape';
+import type { LockTableShape, LockTexts, QuotedLockTable } from '../sql-dialect';
 
 export function lockTexts(
   { table, name, lockUntil, lockedAt, lockedBy, fencingToken }: QuotedLockTable,

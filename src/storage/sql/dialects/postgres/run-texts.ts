@@ -1,6 +1,5 @@
 import { runColumns, summaryColumns } from '../../ledger/run-rows';
-import type { QuotedRunTables, RunTexts } from '../../sql-dialect';
-import type { RunTableShape } from '../../schema/run-table-shape';
+import type { QuotedRunTables, RunTableShape, RunTexts } from '../sql-dialect';
 
 export function runTexts({ run, event }: QuotedRunTables, { now }: RunTableShape): RunTexts {
   // Before PostgreSQL 14 the epoch is a double. Half of the distance between two of them is a tenth of a microsecond in

@@ -1,5 +1,6 @@
-import type { ColumnUse } from '../../schema/lock-table-shape';
-import type { LockTableInspection } from '../../sql-dialect';
+import type { Parameters } from '../../connections/named-statement';
+import type { ColumnUse } from '../../schema/inspected-table';
+import type { TableInspection, TableLocation } from '../sql-dialect';
 
 const UNIQUE = `
   SELECT 1 FROM pragma_index_list(:table, :schema) i
@@ -15,6 +16,13 @@ const COLUMNS = `
   JOIN pragma_table_list(:table) t ON t.schema = :schema
   WHERE c.hidden = 0`;
 
+const INDEXES = `
+  SELECT i.name AS index_name, k.name AS column_name,
+    i."unique" = 1 AND i.partial = 0 AND k.coll = 'BINARY' AS is_unique
+  FROM pragma_index_list(:table, :schema) i
+  JOIN pragma_index_xinfo(i.name, :schema) k ON k.key = 1
+  ORDER BY i.seq, k.seqno`;
+
 const TEXT: readonly ColumnUse[] = ['text', 'document'];
 const INTEGER: readonly ColumnUse[] = ['integer', 'count', 'instant'];
 const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
@@ -25,11 +33,10 @@ const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
 /** Microseconds since 1970; steps by a thousand. */
 const NOW = `CAST(unixepoch('subsec') * 1000000 AS INTEGER)`;
 
-export const inspection: LockTableInspection = {
-  statement: ({ path }) => {
-    const [table = '', schema = 'main'] = [...path].reverse();
-    return { text: COLUMNS, parameters: { table, schema } };
-  },
+export const inspection: TableInspection = {
+  columns: (location) => ({ text: COLUMNS, parameters: schemaAndTable(location) }),
+
+  indexes: (location) => ({ text: INDEXES, parameters: schemaAndTable(location) }),
 
   read: (rows) => ({
     schema: rows[0] && String(rows[0]['found_in']),
@@ -54,6 +61,11 @@ export const inspection: LockTableInspection = {
 
   now: () => NOW,
 };
+
+function schemaAndTable({ path }: TableLocation): Parameters {
+  const [table = '', schema = 'main'] = [...path].reverse();
+  return { schema, table };
+}
 
 function unsuitable(kind: string): string | undefined {
   if (kind === 'table') return undefined;

@@ -1,13 +1,18 @@
 import { EntitySchema, type EntitySchemaColumnOptions, type EntitySchemaOptions } from 'typeorm';
-import {
-  definitionsOf,
-  type RunColumn,
-  type RunColumnKind,
-  type RunTableDefinition,
-} from '../sql/schema/run-columns';
-import { runTablesOf, type RunTableOptions } from '../sql/schema/run-table';
-import type { DialectName } from '../sql/sql-dialect';
+import type { DialectName } from '../sql/dialects/sql-dialect';
+import { lockTableDefinition, lockTableOf, type LockTableOptions } from '../sql/schema/lock-table';
+import { runTableDefinitions, runTablesOf, type RunTableOptions } from '../sql/schema/run-tables';
+import type { ColumnKind, TableColumn, TableDefinition } from '../sql/schema/table-definition';
 import { dialectOf } from './database';
+
+/** A row of the lock table, as far as an application should look at it. */
+export interface LockRow {
+  name: string;
+  lockUntil: unknown;
+  lockedAt: unknown;
+  lockedBy: string;
+  fencingToken: string | number;
+}
 
 /** A row of the ledger, as far as an application should look at it. */
 export interface RunRow {
@@ -50,10 +55,16 @@ export interface RunEventRow {
 }
 
 type ColumnType = Omit<EntitySchemaColumnOptions, 'name'>;
+interface TableType {
+  readonly engine?: string;
+  readonly database?: string;
+  readonly schema?: string;
+  readonly withoutRowid?: boolean;
+}
 
 interface EntityTypes {
-  readonly whole: (schema: string | undefined) => { engine?: string; database?: string; schema?: string };
-  readonly column: (kind: RunColumnKind) => ColumnType;
+  readonly table: (definition: TableDefinition, schema: string | undefined) => TableType;
+  readonly column: (kind: ColumnKind) => ColumnType;
 }
 
 const BYTES = { charset: 'utf8mb4', collation: 'utf8mb4_bin' } as const;
@@ -62,7 +73,7 @@ const NUMBERED = { primary: true, generated: 'increment' } as const;
 /** The columns of the migration, in TypeORM's words. */
 const ENTITY_TYPES: Readonly<Record<DialectName, EntityTypes>> = {
   mysql: {
-    whole: (database) => ({ engine: 'InnoDB', ...(database === undefined ? {} : { database }) }),
+    table: (_definition, database) => ({ engine: 'InnoDB', ...(database === undefined ? {} : { database }) }),
     column: (kind) => {
       switch (kind.is) {
         case 'id':
@@ -85,7 +96,7 @@ const ENTITY_TYPES: Readonly<Record<DialectName, EntityTypes>> = {
     },
   },
   postgres: {
-    whole: (schema) => (schema === undefined ? {} : { schema }),
+    table: (_definition, schema) => (schema === undefined ? {} : { schema }),
     column: (kind) => {
       switch (kind.is) {
         case 'id':
@@ -105,7 +116,7 @@ const ENTITY_TYPES: Readonly<Record<DialectName, EntityTypes>> = {
     },
   },
   sqlite: {
-    whole: () => ({}),
+    table: ({ primaryKey }) => (primaryKey === undefined ? {} : { withoutRowid: true }),
     column: (kind) => {
       switch (kind.is) {
         case 'id':
@@ -125,6 +136,16 @@ const ENTITY_TYPES: Readonly<Record<DialectName, EntityTypes>> = {
 };
 
 /**
+ * The lock table as an entity, for applications that let TypeORM synchronize their schema or want to read the table.
+ * The library itself does not need it.
+ *
+ * @param type the `type` of the DataSource that it is registered with
+ */
+export function createLockEntity(options: LockTableOptions & { type: string }): EntitySchema<LockRow> {
+  return entity<LockRow>('CronlatchLock', lockTableDefinition(lockTableOf(options)), options.type);
+}
+
+/**
  * The ledger's tables as entities, for applications that let TypeORM synchronize their schema or want to read the
  * tables. The library itself does not need them.
  *
@@ -133,16 +154,21 @@ const ENTITY_TYPES: Readonly<Record<DialectName, EntityTypes>> = {
 export function createLedgerEntities(
   options: RunTableOptions & { type: string },
 ): [EntitySchema<RunRow>, EntitySchema<RunEventRow>] {
-  const types = ENTITY_TYPES[dialectOf(options.type).name];
-  const [run, event] = definitionsOf(runTablesOf(options));
-  return [entity<RunRow>('CronlatchRun', run, types), entity<RunEventRow>('CronlatchRunEvent', event, types)];
+  const [run, event] = runTableDefinitions(runTablesOf(options));
+  return [
+    entity<RunRow>('CronlatchRun', run, options.type),
+    entity<RunEventRow>('CronlatchRunEvent', event, options.type),
+  ];
 }
 
-function entity<Row>(name: string, definition: RunTableDefinition, types: EntityTypes): EntitySchema<Row> {
+function entity<Row>(name: string, definition: TableDefinition, type: string): EntitySchema<Row> {
+  const types = ENTITY_TYPES[dialectOf(type).name];
   const [tableName = '', schema] = [...definition.path].reverse();
-  const columns = definition.columns.map((column) => [propertyOf(column.name), columnOf(column, types)]);
+  const propertyOf = (name: string): string =>
+    definition.columns.find((column) => column.name === name)?.property ?? name;
+  const columns = definition.columns.map((column) => [column.property, columnOf(column, definition, types)]);
   return new EntitySchema<Row>({
-    ...types.whole(schema),
+    ...types.table(definition, schema),
     name,
     tableName,
     columns: Object.fromEntries(columns) as EntitySchemaOptions<Row>['columns'],
@@ -154,11 +180,16 @@ function entity<Row>(name: string, definition: RunTableDefinition, types: Entity
   });
 }
 
-function columnOf({ name, kind, nullable, default: value }: RunColumn, types: EntityTypes) {
-  return { name, ...types.column(kind), nullable, ...(value === undefined ? {} : { default: value }) };
-}
-
-/** `job_name` becomes `jobName`. */
-function propertyOf(column: string): string {
-  return column.replace(/_(.)/g, (_match, letter: string) => letter.toUpperCase());
+function columnOf(
+  { name, kind, nullable, default: value }: TableColumn,
+  { primaryKey }: TableDefinition,
+  types: EntityTypes,
+): EntitySchemaColumnOptions {
+  return {
+    name,
+    ...types.column(kind),
+    nullable,
+    ...(name === primaryKey ? { primary: true } : {}),
+    ...(value === undefined ? {} : { default: value }),
+  };
 }

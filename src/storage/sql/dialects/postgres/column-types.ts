@@ -1,7 +1,7 @@
-import type { RunColumnTypes } from '../../sql-dialect';
+import type { ColumnTypes } from '../sql-dialect';
 
-export const runColumns: RunColumnTypes = {
-  tableOptions: '',
+export const columnTypes: ColumnTypes = {
+  tableOptions: () => '',
   type: (kind) => {
     switch (kind.is) {
       case 'id':
@@ -19,6 +19,10 @@ export const runColumns: RunColumnTypes = {
         return 'timestamptz';
     }
   },
+  preciseInstant: ({ type }) => type,
+  withoutTimeZone: (table, columns) =>
+    `ALTER TABLE ${table} ${columns.map((column) => `ALTER COLUMN ${column} TYPE timestamp`).join(', ')}`,
+  alter: (table, column, type) => `ALTER TABLE ${table} ALTER COLUMN ${column} TYPE ${type}`,
   createIndex: ({ path, name, unique, columns }) =>
     `CREATE ${unique}INDEX IF NOT EXISTS "${name}" ON ${path.map((part) => `"${part}"`).join('.')} (${columns})`,
 };

@@ -1,7 +1,7 @@
-import type { RunColumnTypes } from '../../sql-dialect';
+import type { ColumnTypes } from '../sql-dialect';
 
-export const runColumns: RunColumnTypes = {
-  tableOptions: '',
+export const columnTypes: ColumnTypes = {
+  tableOptions: ({ primaryKey }) => (primaryKey === undefined ? '' : ' WITHOUT ROWID'),
   type: (kind) => {
     switch (kind.is) {
       case 'id':
@@ -17,6 +17,8 @@ export const runColumns: RunColumnTypes = {
         return 'INTEGER';
     }
   },
+  preciseInstant: ({ type }) => type,
+  alter: () => undefined,
   // The schema stands before the index; its table is in the same one.
   createIndex: ({ path, name, unique, columns }) =>
     `CREATE ${unique}INDEX IF NOT EXISTS ${[...path.slice(0, -1), name].map((part) => `"${part}"`).join('.')} ON "${path.at(-1)}" (${columns})`,

@@ -1,9 +1,9 @@
-import type { RunColumnTypes } from '../../sql-dialect';
+import type { ColumnTypes } from '../sql-dialect';
 
 const TEXT = 'CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
 
-export const runColumns: RunColumnTypes = {
-  tableOptions: ' ENGINE = InnoDB',
+export const columnTypes: ColumnTypes = {
+  tableOptions: () => ' ENGINE = InnoDB',
   type: (kind) => {
     switch (kind.is) {
       case 'id':
@@ -21,9 +21,17 @@ export const runColumns: RunColumnTypes = {
       case 'integer':
         return 'BIGINT UNSIGNED';
       case 'instant':
+        // It holds UTC. TIMESTAMP would be read in the session's zone, and lacks an hour a year.
         return 'DATETIME(6)';
     }
   },
+  // The default keeps MariaDB from adding ON UPDATE to a TIMESTAMP of its own accord.
+  preciseInstant: ({ type }) =>
+    type === 'timestamp' ? 'TIMESTAMP(6) DEFAULT CURRENT_TIMESTAMP(6)' : 'DATETIME(6)',
+  withoutTimeZone: (table, columns) =>
+    `ALTER TABLE ${table} ${columns.map((column) => `MODIFY ${column} DATETIME(6) NOT NULL`).join(', ')}`,
+  alter: (table, column, type, { nullable }) =>
+    `ALTER TABLE ${table} MODIFY ${column} ${type} ${nullable ? '' : 'NOT '}NULL`,
   // CREATE INDEX knows no IF NOT EXISTS here.
   inlineIndex: ({ name, columns, isUnique }) =>
     `${isUnique ? 'UNIQUE ' : ''}KEY \`${name}\` (${columns.join(', ')})`,

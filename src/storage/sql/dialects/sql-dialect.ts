@@ -1,21 +1,31 @@
-import type { RunQuery } from '../../ledger/run-store';
-import type { LockColumns, LockTable } from './schema/lock-table';
-import type {
-  InspectedColumn,
-  InspectedIndex,
-  InspectedTable,
-  LockTableShape,
-} from './schema/lock-table-shape';
-import type { Parameters } from './connections/named-statement';
-import type { RunColumnKind, RunIndex } from './schema/run-columns';
-import type { RunTables } from './schema/run-table';
-import type { RunTableShape } from './schema/run-table-shape';
-import type { SqlResult } from './connections/sql-executor';
-import type { DriverError, SqlFailureKind } from './connections/sql-failure';
+import type { RunQuery } from '../../../ledger/run-store';
+import type { Parameters } from '../connections/named-statement';
+import type { SqlResult } from '../connections/sql-executor';
+import type { DriverError, SqlFailureKind } from '../connections/sql-failure';
+import type { InspectedColumn, InspectedTable } from '../schema/inspected-table';
+import type { LockColumns, LockTable } from '../schema/lock-table';
+import type { RunTables } from '../schema/run-tables';
+import type { ColumnKind, TableDefinition, TableIndex } from '../schema/table-definition';
 
 /** A lock table whose names are quoted: they may stand in a statement. */
 export interface QuotedLockTable extends LockColumns {
   readonly table: string;
+}
+
+/** What the statements of a lock table depend on. */
+export interface LockTableShape {
+  /** The database's now in UTC, as precise as the columns keep it. */
+  readonly now: string;
+  /** The length of the steps of this now, in milliseconds; 0 where it has six digits of the second. */
+  readonly clockStepMs: number;
+  /** `false`: the four columns of ShedLock for Java. */
+  readonly hasToken: boolean;
+  /** `false`: to the name column, names can be equal that are not; so what was found is compared again. */
+  readonly comparesBytes: boolean;
+  /** `false`: the answer to an insert may hold a number that the database has generated instead of the token. */
+  readonly insertReturnsToken: boolean;
+  /** The sessions are the application's, and one may have set a clock of its own: each statement then sets it back. */
+  readonly overridesClock: boolean;
 }
 
 /**
@@ -36,6 +46,16 @@ export interface LockTexts {
 export interface QuotedRunTables {
   readonly run: string;
   readonly event: string;
+}
+
+/** What the statements of the ledger depend on. */
+export interface RunTableShape {
+  /** The database's now in UTC, as precise as the columns keep it. */
+  readonly now: string;
+  /** The unique index on the key, whatever its name. */
+  readonly keyIndex: string;
+  /** A session of the application may have set a clock of its own: each statement sets it back. */
+  readonly overridesClock: boolean;
 }
 
 /**
@@ -84,13 +104,11 @@ export interface SqlDialect {
   readonly quote: (identifier: string) => string;
   /** @param position counted from 1 */
   readonly placeholder: (position: number) => string;
-  readonly lockColumns: LockColumnTypes;
-  readonly inspection: LockTableInspection;
+  readonly columnTypes: ColumnTypes;
+  readonly inspection: TableInspection;
   /** The same statement by the server's clock, if the server can override a clock that the session has set. */
   readonly byServerClock?: (text: string) => string;
   readonly lockTexts: (table: QuotedLockTable, shape: LockTableShape) => LockTexts;
-  readonly runColumns: RunColumnTypes;
-  readonly indexInspection: IndexInspection;
   readonly runTexts: (tables: QuotedRunTables, shape: RunTableShape) => RunTexts;
   /** How many rows a statement of this dialect wrote. Anything but a number is for the caller to refuse. */
   readonly writtenRows: (result: SqlResult) => unknown;
@@ -103,30 +121,24 @@ export interface SqlDialect {
   readonly refusesPreparing: (error: DriverError) => boolean;
 }
 
-export interface LockColumnTypes {
-  /** What stands behind the columns of a new table. */
-  readonly tableOptions: string;
-  /** The type of each column as the library makes it. */
-  readonly types: (nameLength: number) => LockColumns;
-  /** The type of an instant that is there already, with six digits of the second. */
+/** The types of columns, and the statements that create and alter them. */
+export interface ColumnTypes {
+  /** What follows the columns of a new table. */
+  readonly tableOptions: (table: TableDefinition) => string;
+  readonly type: (kind: ColumnKind) => string;
+  /** The type of an instant that exists already, with six digits of the second. */
   readonly preciseInstant: (column: InspectedColumn) => string;
-  /** The statement that gives both instants a type that holds UTC in every session. */
-  readonly withoutTimeZone?: (table: QuotedLockTable) => string;
-  /** The statement that gives a column another type; `undefined` where there is none. */
+  /** The statement that gives columns a type that holds UTC in every session. */
+  readonly withoutTimeZone?: (table: string, columns: readonly string[]) => string;
+  /** The statement that gives a column another type; `undefined` if there is none. */
   readonly alter: (
     table: string,
     column: string,
     type: string,
-    options?: { readonly nullable: boolean },
+    options: { readonly nullable: boolean },
   ) => string | undefined;
-}
-
-export interface RunColumnTypes {
-  /** What stands behind the columns of a new table. */
-  readonly tableOptions: string;
-  readonly type: (kind: RunColumnKind) => string;
   /** An index as a part of CREATE TABLE, where it can only be made along with the table without harm. */
-  readonly inlineIndex?: (index: RunIndex) => string;
+  readonly inlineIndex?: (index: TableIndex) => string;
   readonly createIndex: (index: {
     readonly path: readonly string[];
     readonly name: string;
@@ -144,15 +156,16 @@ export interface TableLocation {
   readonly database: string | undefined;
 }
 
-export interface IndexInspection {
-  /** One statement that describes every index of the table. */
-  readonly statement: (location: TableLocation) => { text: string; parameters: Parameters };
-  readonly read: (rows: SqlResult['rows']) => readonly InspectedIndex[];
+export interface InspectionQuery {
+  readonly text: string;
+  readonly parameters: Parameters;
 }
 
-export interface LockTableInspection {
-  /** One statement that describes every column of the table; no row where there is no table. */
-  readonly statement: (location: TableLocation) => { text: string; parameters: Parameters };
+export interface TableInspection {
+  /** Describes every column of the table; no row if there is no table. */
+  readonly columns: (location: TableLocation) => InspectionQuery;
+  /** Describes every index of the table, one column a row: see `indexesOf`. */
+  readonly indexes: (location: TableLocation) => InspectionQuery;
   readonly read: (rows: SqlResult['rows']) => InspectedTable;
   /** `NAME` and `name` are one column. */
   readonly foldsColumnNames: boolean;
@@ -162,18 +175,18 @@ export interface LockTableInspection {
   readonly checkedNow?: (now: string) => string;
 }
 
-/** The path of the table that was found: no session then looks for another one. */
-export function foundPath(path: readonly string[], { schema }: InspectedTable): readonly string[] {
-  return schema === undefined ? path : [schema, ...path.slice(-1)];
+export function quotePath(path: readonly string[], { quote }: SqlDialect): string {
+  return path.map(quote).join('.');
 }
 
-export function quoteRunTables({ run, event }: RunTables, { quote }: SqlDialect): QuotedRunTables {
-  return { run: run.map(quote).join('.'), event: event.map(quote).join('.') };
+export function quoteRunTables({ run, event }: RunTables, dialect: SqlDialect): QuotedRunTables {
+  return { run: quotePath(run, dialect), event: quotePath(event, dialect) };
 }
 
-export function quoteLockTable({ path, columns }: LockTable, { quote }: SqlDialect): QuotedLockTable {
+export function quoteLockTable({ path, columns }: LockTable, dialect: SqlDialect): QuotedLockTable {
+  const { quote } = dialect;
   return {
-    table: path.map(quote).join('.'),
+    table: quotePath(path, dialect),
     name: quote(columns.name),
     lockUntil: quote(columns.lockUntil),
     lockedAt: quote(columns.lockedAt),

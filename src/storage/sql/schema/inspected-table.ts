@@ -1,20 +1,6 @@
-/** What the statements of a lock table depend on. */
-export interface LockTableShape {
-  /** The database's now in UTC, as precise as the columns keep it. */
-  readonly now: string;
-  /** The length of the steps of this now, in milliseconds; 0 where it has six digits of the second. */
-  readonly clockStepMs: number;
-  /** `false`: the four columns of ShedLock for Java. */
-  readonly hasToken: boolean;
-  /** `false`: to the name column, names can be equal that are not; so what was found is compared again. */
-  readonly comparesBytes: boolean;
-  /** `false`: the answer to an insert may hold a number that the database has generated instead of the token. */
-  readonly insertReturnsToken: boolean;
-  /** The sessions are the application's, and one may have set a clock of its own: each statement then sets it back. */
-  readonly overridesClock: boolean;
-}
+import type { SqlResult } from '../connections/sql-executor';
 
-/** A table as the database describes it, in the words that all dialects share. */
+/** A table as the database describes it, in words that all dialects share. */
 export interface InspectedTable {
   /** Where the table was found. `undefined` if there is no table. */
   readonly schema: string | undefined;
@@ -26,7 +12,7 @@ export interface InspectedTable {
   readonly isServerInUtc?: boolean;
   /** `SET timestamp` changes what time it is in a session. */
   readonly hasSessionClock?: boolean;
-  /** Why a lock cannot be kept in a relation of this kind, whatever its columns. */
+  /** Why no row can be kept in a relation of this kind, whatever its columns. */
   readonly unsuitable: string | undefined;
   readonly columns: readonly InspectedColumn[];
 }
@@ -67,4 +53,31 @@ export interface InspectedColumn {
   readonly isUnique: boolean;
   /** An insert must give it a value. */
   readonly isRequired: boolean;
+}
+
+/** Rows of one column of an index each, in its order; of a unique one, they say whether that can be relied upon. */
+export function indexesOf(rows: SqlResult['rows']): readonly InspectedIndex[] {
+  const names = new Set(rows.map((row) => row['index_name']));
+  return [...names].map((name) => {
+    const columns = rows.filter((row) => row['index_name'] === name);
+    return {
+      name: String(name),
+      columns: columns.map((column) => String(column['column_name'])),
+      isUnique: columns.every((column) => Number(column['is_unique']) === 1),
+    };
+  });
+}
+
+/** The path of the table that was found: no session then looks for another one. */
+export function foundPath(path: readonly string[], { schema }: InspectedTable): readonly string[] {
+  return schema === undefined ? path : [schema, ...path.slice(-1)];
+}
+
+/** Of several instants. The database's now is taken only as precisely as this one can keep it. */
+export function leastPrecise(instants: readonly InspectedColumn[]): InspectedColumn | undefined {
+  const digits = ({ precision = Infinity }: InspectedColumn): number => precision;
+  return instants.reduce<InspectedColumn | undefined>(
+    (least, column) => (least === undefined || digits(column) < digits(least) ? column : least),
+    undefined,
+  );
 }

@@ -1,0 +1,35 @@
+import { quotePath, type SqlDialect } from '../dialects/sql-dialect';
+import type { TableColumn, TableDefinition, TableIndex } from './table-definition';
+
+/** The statements that create a table; each does nothing if it exists already. */
+export function createTable(definition: TableDefinition, dialect: SqlDialect): readonly string[] {
+  const { path, columns, primaryKey, indexes } = definition;
+  const { inlineIndex, tableOptions } = dialect.columnTypes;
+  const lines = [
+    ...columns.map((column) => columnLine(column, dialect)),
+    ...(primaryKey === undefined ? [] : [`PRIMARY KEY (${dialect.quote(primaryKey)})`]),
+    ...(inlineIndex ? indexes.map(inlineIndex) : []),
+  ];
+  return [
+    `CREATE TABLE IF NOT EXISTS ${quotePath(path, dialect)} (\n  ${lines.join(',\n  ')}\n)${tableOptions(definition)}`,
+    ...(inlineIndex ? [] : indexes.map((index) => createIndex(path, index, dialect))),
+  ];
+}
+
+/** Also what fixes a table that lacks it. */
+export function createIndex(path: readonly string[], index: TableIndex, dialect: SqlDialect): string {
+  const { name, columns, isUnique } = index;
+  const unique = isUnique ? 'UNIQUE ' : '';
+  return dialect.columnTypes.createIndex({ path, name, unique, columns: columns.join(', ') });
+}
+
+/** Also what adds a column to a table. Quoted, because TypeORM looks for the quotes in SQLite's own record of the table. */
+export function columnLine(
+  { name, kind, nullable, default: value }: TableColumn,
+  dialect: SqlDialect,
+): string {
+  const type = `${dialect.quote(name)} ${dialect.columnTypes.type(kind)}`;
+  if (kind.is === 'id') return type;
+  const ifLeftOut = value === undefined ? '' : ` DEFAULT ${value === '' ? "''" : value}`;
+  return `${type} ${nullable ? '' : 'NOT '}NULL${ifLeftOut}`;
+}

@@ -1,0 +1,133 @@
+import { checkNameLength, DEFAULT_NAME_LENGTH } from '../../../core/lock-name';
+import {
+  identifierPath,
+  migrationFor,
+  refuseIdentifier,
+  type ColumnKind,
+  type TableColumn,
+  type TableDefinition,
+} from './table-definition';
+
+export interface RunTableOptions {
+  /** Default `cronlatch_run`; its events are in a table of that name with `_event` behind. May carry its schema before a dot. */
+  readonly runTable?: string | undefined;
+  /** The schema (on MySQL the database) that the tables are in. Default: that of the connection. */
+  readonly schema?: string | undefined;
+  /** The width of the column of the job's name, in characters: that of the lock table's name. Default 64, at most 255. */
+  readonly nameLength?: number | undefined;
+}
+
+/** Checked tables: every part is a plain identifier, still unquoted. */
+export interface RunTables {
+  /** One part, or schema and table. */
+  readonly run: readonly string[];
+  readonly event: readonly string[];
+  readonly nameLength: number;
+}
+
+export const DEFAULT_RUN_TABLE = 'cronlatch_run';
+
+/** What names of indexes put around it must fit into the 63 characters of an identifier. */
+const LONGEST_RUN_TABLE = 50;
+
+/** @throws InvalidLockConfigurationError naming the text that is not an identifier */
+export function runTablesOf(options: RunTableOptions = {}): RunTables {
+  const { runTable = DEFAULT_RUN_TABLE, schema, nameLength = DEFAULT_NAME_LENGTH } = options;
+  const run = identifierPath('runTable', runTable, schema);
+  const table = run.at(-1) ?? '';
+  if (table.length > LONGEST_RUN_TABLE)
+    refuseIdentifier('runTable', table, `it has at most ${LONGEST_RUN_TABLE} characters`);
+  return { run, event: [...run.slice(0, -1), `${table}_event`], nameLength: checkNameLength(nameLength) };
+}
+
+/** There is one row at most for each of these. */
+export const RUN_KEY = ['job_name', 'scope', 'period_key'] as const;
+
+const KEY_LENGTH = 64;
+const ID = { is: 'id' } as const;
+const COUNT = { is: 'count' } as const;
+const INTEGER = { is: 'integer' } as const;
+const INSTANT = { is: 'instant' } as const;
+const text = (length: number) => ({ is: 'text', length }) as const;
+const word = (length: number) => ({ is: 'word', length }) as const;
+
+/** The runs, and then their events. */
+export function runTableDefinitions(tables: RunTables): readonly [TableDefinition, TableDefinition] {
+  const { run: path, nameLength } = tables;
+  const migration = migrationFor('ledger', { runTable: DEFAULT_RUN_TABLE }, { path, nameLength });
+  return [runTable(tables, migration), eventTable(tables, migration)];
+}
+
+function runTable({ run, nameLength }: RunTables, migration: string): TableDefinition {
+  const table = run.at(-1);
+  return {
+    path: run,
+    row: 'run',
+    columns: [
+      needed('id', ID),
+      { ...needed('job_name', text(nameLength)), isKey: true },
+      // NULLs would not collide.
+      { ...needed('scope', text(KEY_LENGTH), ''), isKey: true },
+      { ...needed('period_key', text(KEY_LENGTH)), isKey: true },
+      optional('period_start', INSTANT),
+      optional('period_end', INSTANT),
+      optional('time_zone', word(64)),
+      needed('state', word(12)),
+      needed('generation', COUNT, 0),
+      needed('attempt', COUNT, 0),
+      optional('next_attempt_at', INSTANT),
+      optional('claimed_by', text(255)),
+      optional('lock_id', text(128)),
+      optional('fencing_token', INTEGER),
+      optional('lease_until', INSTANT),
+      optional('first_started_at', INSTANT),
+      optional('started_at', INSTANT),
+      optional('finished_at', INSTANT),
+      optional('reason', text(32)),
+      optional('result', { is: 'document' }),
+      optional('error', { is: 'note' }),
+      needed('created_at', INSTANT),
+      needed('updated_at', INSTANT),
+    ],
+    indexes: [
+      { name: `uq_${table}`, columns: RUN_KEY, isUnique: true },
+      { name: `ix_${table}_due`, columns: ['state', 'next_attempt_at'], isUnique: false },
+      { name: `ix_${table}_period`, columns: ['job_name', 'scope', 'period_start'], isUnique: false },
+    ],
+    migration,
+  };
+}
+
+/** Append only. */
+function eventTable({ event }: RunTables, migration: string): TableDefinition {
+  return {
+    path: event,
+    row: 'run',
+    columns: [
+      needed('id', ID),
+      needed('run_id', INTEGER),
+      needed('at', INSTANT),
+      needed('generation', COUNT),
+      needed('attempt', COUNT),
+      needed('kind', word(20)),
+      needed('actor', text(255)),
+      optional('fencing_token', INTEGER),
+      optional('detail', { is: 'note' }),
+    ],
+    indexes: [{ name: `ix_${event.at(-1)}`, columns: ['run_id', 'id'], isUnique: false }],
+    migration,
+  };
+}
+
+function needed(name: string, kind: ColumnKind, defaultValue?: 0 | ''): TableColumn {
+  return { property: propertyOf(name), name, kind, nullable: false, default: defaultValue };
+}
+
+function optional(name: string, kind: ColumnKind): TableColumn {
+  return { property: propertyOf(name), name, kind, nullable: true };
+}
+
+/** `job_name` becomes `jobName`. */
+function propertyOf(column: string): string {
+  return column.replace(/_(.)/g, (_match, letter: string) => letter.toUpperCase());
+}

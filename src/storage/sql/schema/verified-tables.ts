@@ -1,0 +1,138 @@
+import { LockStorageError, SchemaMismatchError } from '../../../core';
+import { NamedStatement } from '../connections/named-statement';
+import {
+  SqlExecutionError,
+  type ExecuteOptions,
+  type SqlDecide,
+  type SqlExecutor,
+  type SqlResult,
+  type SqlStatement,
+} from '../connections/sql-executor';
+import { storageErrorOf } from '../connections/storage-error';
+import type { InspectionQuery } from '../dialects/sql-dialect';
+import { indexesOf } from './inspected-table';
+import { isUsable, type SchemaFinding } from './schema-finding';
+import type { TableDefinition } from './table-definition';
+import { verifyTable, type FoundTable, type VerificationContext } from './verify-table';
+
+/** What the statements on any of the library's tables need. */
+export interface SqlTablesOptions extends VerificationContext {
+  readonly executor: SqlExecutor;
+  /** The database that the connections begin in, if the DataSource names it. */
+  readonly database: string | undefined;
+  /** Takes secrets out of a driver's message. */
+  readonly redact: (message: string) => string;
+  /** Called once for each finding that is a warning. */
+  readonly warn: (message: string) => void;
+}
+
+/**
+ * Sends statements on tables that were verified: once before the first statement, and again after a table turns out to
+ * have changed.
+ */
+export class VerifiedTables<Statements> {
+  readonly #warned = new Set<string>();
+  #known: Statements | undefined;
+  #verifying: Promise<Statements> | undefined;
+
+  /**
+   * @param definitions the first one is the table that errors name
+   * @param statementsFor what fits the tables as they were found, once nothing is wrong with them
+   */
+  constructor(
+    private readonly options: SqlTablesOptions,
+    private readonly definitions: readonly [TableDefinition, ...TableDefinition[]],
+    private readonly statementsFor: (found: readonly FoundTable[]) => Statements | undefined,
+  ) {}
+
+  /** `undefined` until the tables were verified. */
+  get known(): Statements | undefined {
+    return this.#known;
+  }
+
+  /** @throws SchemaMismatchError that says what is wrong with the tables, and what to do */
+  async statements(options: ExecuteOptions): Promise<Statements> {
+    this.#verifying ??= this.#verified(options).finally(() => (this.#verifying = undefined));
+    return await this.#verifying;
+  }
+
+  async verify(options: ExecuteOptions): Promise<readonly SchemaFinding[]> {
+    const tables = [];
+    for (const definition of this.definitions) {
+      const found = await this.#inspect(definition, options);
+      tables.push({ found, findings: verifyTable(definition, found, this.options) });
+    }
+    const findings = tables.flatMap((table) => table.findings);
+    this.#known = isUsable(findings) ? this.statementsFor(tables.map(({ found }) => found)) : undefined;
+    return findings;
+  }
+
+  /** @param subject what the statement is about, if not the table as such: `lock 'job'` */
+  async execute(statement: SqlStatement, options: ExecuteOptions, subject?: string): Promise<SqlResult> {
+    try {
+      return await this.options.executor.execute(statement, options);
+    } catch (error) {
+      throw this.#failureOf(error, subject);
+    }
+  }
+
+  /** @throws what `decide` threw, as it is */
+  async transaction<T>(
+    [first, decide]: readonly [SqlStatement, SqlDecide<T>],
+    options: ExecuteOptions,
+    subject?: string,
+  ): Promise<T> {
+    try {
+      return await this.options.executor.transaction(first, decide, options);
+    } catch (error) {
+      throw error instanceof SqlExecutionError ? this.#failureOf(error, subject) : error;
+    }
+  }
+
+  /** Whether a statement on one row wrote it. */
+  wrote(result: SqlResult, subject: string): boolean {
+    const rows = this.options.dialect.writtenRows(result);
+    if (rows === 0 || rows === 1) return rows === 1;
+    throw new LockStorageError(
+      `The driver did not say whether the statement on ${subject} wrote its row, but ${String(rows)}.`,
+    );
+  }
+
+  async #verified(options: ExecuteOptions): Promise<Statements> {
+    const findings = await this.verify(options);
+    const messages = (severity: SchemaFinding['severity']): string[] =>
+      findings.filter((finding) => finding.severity === severity).map(({ message }) => message);
+    if (this.#known === undefined)
+      throw new SchemaMismatchError(messages('error').join('\n'), { outcome: 'nothing-ran' });
+    for (const message of messages('warning')) this.#warnOnce(message);
+    return this.#known;
+  }
+
+  async #inspect({ path, indexes }: TableDefinition, options: ExecuteOptions): Promise<FoundTable> {
+    const { dialect, database } = this.options;
+    const ask = async ({ text, parameters }: InspectionQuery): Promise<SqlResult['rows']> =>
+      (await this.execute(new NamedStatement(text, dialect.placeholder).bind(parameters), options)).rows;
+    const { inspection } = dialect;
+    const table = inspection.read(await ask(inspection.columns({ path, database })));
+    if (indexes.length === 0) return { ...table, indexes: [] };
+    return { ...table, indexes: indexesOf(await ask(inspection.indexes({ path, database }))) };
+  }
+
+  #failureOf(error: unknown, subject: string | undefined): Error {
+    const [{ path, migration }] = this.definitions;
+    const failure = storageErrorOf(error, {
+      ...this.options,
+      tableName: path.join('.'),
+      migration,
+      subject,
+    });
+    if (failure instanceof SchemaMismatchError) this.#known = undefined;
+    return failure;
+  }
+
+  #warnOnce(message: string): void {
+    if (this.#warned.has(message)) return;
+    this.#warned.add(message);
+    this.options.warn(message);
+  }
+}

@@ -1,0 +1,111 @@
+import { quotePath, type SqlDialect } from '../dialects/sql-dialect';
+import { createIndex } from './create-table';
+import type { InspectedColumn, InspectedIndex, InspectedTable } from './inspected-table';
+import { refusal, type SchemaFinding, type TableFlaw } from './schema-finding';
+import type { TableDefinition } from './table-definition';
+import { verifyColumn, type ColumnPair } from './verify-column';
+import { verifyTimeZones } from './verify-time-zones';
+
+export interface VerificationContext {
+  readonly dialect: SqlDialect;
+  /** Names the database, without credentials. */
+  readonly address: string;
+  /** The sessions are the application's, with the time zone and the strictness that it has given them. */
+  readonly sharesSessions: boolean;
+}
+
+export interface FoundTable extends InspectedTable {
+  readonly indexes: readonly InspectedIndex[];
+}
+
+/** What a user should know of a table as the database describes it. */
+export function verifyTable(
+  definition: TableDefinition,
+  found: FoundTable,
+  context: VerificationContext,
+): readonly SchemaFinding[] {
+  const table = definition.path.join('.');
+  return flawsOf(definition, found, context).map(({ severity, code, what, remedy }) => {
+    const run = remedy === undefined ? '' : ` Run: ${remedy};`;
+    return { severity, code, message: `Table '${table}' in ${context.address} ${what}.${run}`, remedy };
+  });
+}
+
+export function columnPairs(
+  { columns }: TableDefinition,
+  found: Pick<InspectedTable, 'columns'>,
+  dialect: SqlDialect,
+): readonly ColumnPair[] {
+  return columns.map((column) => ({
+    column,
+    found: found.columns.find((candidate) => isNamed(column.name, candidate, dialect)),
+  }));
+}
+
+/** One that can be relied upon, in whatever order it has the columns. */
+export function uniqueIndexOn(
+  columns: readonly string[],
+  indexes: readonly InspectedIndex[],
+): InspectedIndex | undefined {
+  const fold = (names: readonly string[]): string =>
+    names
+      .map((name) => name.toLowerCase())
+      .sort()
+      .join();
+  return indexes.find((index) => index.isUnique && fold(index.columns) === fold(columns));
+}
+
+function flawsOf(definition: TableDefinition, found: FoundTable, context: VerificationContext): TableFlaw[] {
+  if (found.columns.length === 0)
+    return [refusal('missing-table', `is missing, or this user may not see it: ${definition.migration}`)];
+  if (found.unsuitable !== undefined)
+    return [refusal('unsuitable-table', `${found.unsuitable}. Let the migration make the table`)];
+  const { dialect } = context;
+  const pairs = columnPairs(definition, found, dialect);
+  const columnContext = { ...context, definition, table: quotePath(definition.path, dialect) };
+  return [
+    ...pairs.flatMap((pair) => verifyColumn(pair, columnContext)),
+    ...verifyTimeZones(pairs, found, columnContext),
+    ...missingKeys(definition, found, dialect),
+    ...furtherColumns(definition, found, dialect),
+  ];
+}
+
+/** Without its key, two instances could both insert a run. The other indexes are for speed alone. */
+function missingKeys(
+  { path, indexes }: TableDefinition,
+  found: FoundTable,
+  dialect: SqlDialect,
+): TableFlaw[] {
+  return indexes
+    .filter(({ isUnique, columns }) => isUnique && uniqueIndexOn(columns, found.indexes) === undefined)
+    .map((index) =>
+      refusal(
+        'runs-not-unique',
+        `has no unique index on (${index.columns.join(', ')}): two instances could both start a run of one period`,
+        createIndex(path, index, dialect),
+      ),
+    );
+}
+
+/** Columns that the library does not know, so that its inserts give them no value. */
+function furtherColumns(
+  { columns, row }: TableDefinition,
+  found: InspectedTable,
+  dialect: SqlDialect,
+): TableFlaw[] {
+  return found.columns
+    .filter((column) => column.isRequired && !columns.some(({ name }) => isNamed(name, column, dialect)))
+    .map(({ name }) =>
+      refusal(
+        'column-needs-value',
+        `has a further column '${name}' that needs a value, so that no ${row} can be inserted. Give it a default`,
+      ),
+    );
+}
+
+function isNamed(name: string, column: InspectedColumn, { inspection }: SqlDialect): boolean {
+  return inspection.foldsColumnNames
+    ? column.name.toLowerCase() === name.toLowerCase()
+    : column.name === name;
+}

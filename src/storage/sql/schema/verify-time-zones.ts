@@ -1,0 +1,57 @@
+import type { InspectedColumn, InspectedTable } from './inspected-table';
+import { refusal, warning, type TableFlaw } from './schema-finding';
+import { tolerates, type ColumnContext, type ColumnPair } from './verify-column';
+
+/** What is wrong with instants that may have other types than the migration gives them: those of the lock table. */
+export function verifyTimeZones(
+  pairs: readonly ColumnPair[],
+  table: InspectedTable,
+  context: ColumnContext,
+): TableFlaw[] {
+  const instants = pairs.filter(({ column }) => tolerates(column, 'any-time-zone'));
+  const [lockUntil, lockedAt] = instants.map(({ found }) => found);
+  if (!lockUntil?.holds.includes('instant') || !lockedAt) return [];
+  const hasToken = pairs.every(({ column, found }) => found !== undefined || !tolerates(column, 'absence'));
+  const names = instants.map(({ column }) => context.dialect.quote(column.name));
+  const remedy = context.dialect.columnTypes.withoutTimeZone?.(context.table, names);
+  return [
+    ...mixedZones(lockUntil, lockedAt),
+    ...otherSessions(lockUntil, table, { hasToken, remedy, sharesSessions: context.sharesSessions }),
+  ];
+}
+
+/** Each instant is computed from the other one, too. */
+function mixedZones(lockUntil: InspectedColumn, lockedAt: InspectedColumn): TableFlaw[] {
+  if (!lockedAt.holds.includes('instant') || lockUntil.hasTimeZone === lockedAt.hasTimeZone) return [];
+  const types = `'${lockUntil.name}' of type ${lockUntil.type} and '${lockedAt.name}' of type ${lockedAt.type}`;
+  return [
+    refusal(
+      'wrong-type',
+      `has columns ${types}, of which only one has a time zone, so that the session's would decide. Create the table anew`,
+    ),
+  ];
+}
+
+interface OtherSessions {
+  readonly hasToken: boolean;
+  readonly sharesSessions: boolean;
+  readonly remedy: string | undefined;
+}
+
+/** ShedLock for Java writes UTC in whatever zone its sessions have. Our own sessions are right in any case. */
+function otherSessions(
+  { name, type, isInSessionZone, hasTimeZone }: InspectedColumn,
+  { isServerInUtc }: InspectedTable,
+  { hasToken, sharesSessions, remedy }: OtherSessions,
+): TableFlaw[] {
+  const isInOtherZone = isInSessionZone && isServerInUtc === false && !sharesSessions;
+  const isMadeForJava = hasTimeZone && !hasToken;
+  if (!isInOtherZone && !isMadeForJava) return [];
+  return [
+    warning(
+      'session-time-zone',
+      `has a column '${name}' of type ${type}${isInOtherZone ? ', and the time zone of the server is not UTC' : ''}. If ShedLock for Java uses this table, its sessions must have the time zone UTC, or the two sides do not see each other's locks. To let Java keep its zone, change the columns in a session with that zone, while no job runs`,
+      remedy,
+    ),
+  ];
+}
