@@ -1,21 +1,21 @@
 /**
  * npm test [part of a path …]: installs, builds, brings real servers up, runs the tests against the built library, and
- * ends the servers. Coverage is measured, and its thresholds hold, when all tests run.
+ * ends the servers. Where CRONLATCH_COVERAGE names a folder, the test files and what they start leave their coverage there.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { buildNest12, NEST_12_TESTS } from './nest-12.mjs';
-import { statusOf } from './run.mjs';
 import { buildLibrary, buildTests, install } from './set-up.mjs';
+import { runTestFiles } from './test-files.mjs';
 
 const SERVERS = ['mysql', 'mariadb', 'postgres', 'redis'];
 /** These start programs that use decorators. */
 const STARTS_PROGRAMS = ['examples', 'readme', 'testing/page', 'testing/runners'];
 const DECORATOR = /^\s*@[A-Z]/m;
-/** A test file that takes longer hangs: it fails then by its name, instead of holding up all others without a word. */
 const LONGEST_FILE_MINUTES = process.env.CRONLATCH_FULL === '1' ? 60 : 20;
 const parts = process.argv.slice(2);
+const coverage = process.env.CRONLATCH_COVERAGE;
 /** These run against two versions of Nest. */
 const WITH_NEST = join('integrations', 'nestjs');
 const needsNest12 = parts.length === 0 || parts.some((part) => part.includes('nest'));
@@ -42,27 +42,19 @@ try {
 const folder = mkdtempSync(join(tmpdir(), 'cronlatch-test-'));
 const skips = join(folder, 'skips');
 writeFileSync(skips, '');
-let status = 1;
+let passed = false;
 try {
-  status = await statusOf(process.execPath, commandLine(), { env: environment() });
+  passed = await runTestFiles(testFiles(), {
+    env: environment(),
+    longestMinutes: LONGEST_FILE_MINUTES,
+    verbose: parts.length > 0,
+  });
 } finally {
   await servers.stop();
   report();
   rmSync(folder, { recursive: true });
 }
-process.exit(status);
-
-function commandLine() {
-  const test = [
-    '--enable-source-maps',
-    '--test',
-    '--test-concurrency=3',
-    `--test-timeout=${LONGEST_FILE_MINUTES * 60_000}`,
-    '--test-reporter=spec',
-    ...testFiles(),
-  ];
-  return parts.length > 0 ? test : ['node_modules/c8/bin/c8.js', process.execPath, ...test];
-}
+process.exit(passed ? 0 : 1);
 
 function testFiles() {
   const files = [
@@ -95,6 +87,7 @@ function environment() {
   const running = servers.running.map(({ name, url, version, origin }) => ({ name, url, version, origin }));
   return {
     ...process.env,
+    ...(coverage === undefined ? {} : { NODE_V8_COVERAGE: resolve(coverage) }),
     CRONLATCH_TEST_SERVERS: JSON.stringify(running),
     CRONLATCH_TEST_SKIPS: skips,
     ...('file' in faketime ? { CRONLATCH_TEST_FAKETIME: faketime.file } : {}),

@@ -1,0 +1,115 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
+
+/** Seconds per test file, of the last run of each. */
+const SECONDS = '.build/test-seconds.json';
+/** So many of the slowest files are named at the end of a run. */
+const SLOWEST = 15;
+/** One file more is started when processors have been idle for this share of a second. */
+const IDLE_SHARE = 0.2;
+const FEWEST = availableParallelism();
+/** Many files wait for servers and timers more than they compute. */
+const MOST = 3 * FEWEST;
+
+/**
+ * Runs compiled test files, each in a process of its own, the slowest first, and prints a line for each. A file that
+ * fails is printed in full, and so is each one where `verbose` is set.
+ *
+ * @param {string[]} files
+ * @param {{ env: NodeJS.ProcessEnv, longestMinutes: number, verbose: boolean }} options A file that takes longer hangs:
+ *   it is ended and fails by its name, instead of holding up all others without a word.
+ * @returns {Promise<boolean>} whether all passed
+ */
+export async function runTestFiles(files, options) {
+  const known = existsSync(SECONDS) ? JSON.parse(readFileSync(SECONDS, 'utf8')) : {};
+  const waiting = files.toSorted((a, b) => (known[b] ?? 0) - (known[a] ?? 0));
+  const results = [];
+  const began = performance.now();
+  await new Promise((resolve) => {
+    let running = 0;
+    const begin = async () => {
+      const file = waiting.shift();
+      if (file === undefined) return;
+      running++;
+      results.push(await runTestFile(file, options));
+      running--;
+      if (waiting.length === 0 && running === 0) resolve(clearInterval(timer));
+      else if (running < FEWEST) void begin();
+    };
+    const idle = idleShare();
+    const timer = setInterval(() => {
+      if (idle() > IDLE_SHARE && running < MOST) void begin();
+    }, 250);
+    for (let i = 0; i < FEWEST; i++) void begin();
+  });
+  const seconds = Object.fromEntries(results.map((result) => [result.file, result.seconds]));
+  writeFileSync(SECONDS, JSON.stringify({ ...known, ...seconds }, undefined, 1));
+  summarize(results, (performance.now() - began) / 1000);
+  return results.every(({ passed }) => passed);
+}
+
+async function runTestFile(file, { env, longestMinutes, verbose }) {
+  const began = performance.now();
+  const child = spawn(process.execPath, ['--enable-source-maps', '--test-reporter=spec', file], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: longestMinutes * 60_000,
+    killSignal: 'SIGKILL',
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => (output += text));
+    // What it has started may still hold the other end.
+    child.on('exit', (_, signal) => signal !== null && stream.destroy());
+  }
+  const [status, signal] = await new Promise((resolve) => child.on('close', (...end) => resolve(end)));
+  const seconds = Math.round((performance.now() - began) / 100) / 10;
+  const [tests, failed, skipped] = ['tests', 'fail', 'skipped'].map((what) =>
+    Number(new RegExp(`^ℹ ${what} (\\d+)$`, 'm').exec(output)?.[1] ?? 0),
+  );
+  const passed = status === 0;
+  if (verbose || !passed) console.log(output);
+  const ended = signal === null ? '' : `, ended by ${signal}`;
+  const line = `${passed ? '✔' : '✖'} ${sourceOf(file)}: ${tests} tests, ${seconds} s${ended}`;
+  console.log(line);
+  return { file, line, passed, seconds, tests, failed, skipped };
+}
+
+/** What a person would open, and in which compilation it ran. */
+function sourceOf(file) {
+  const [, folder, path] = /^\.build\/(legacy|standard|nest-12\/cronlatch)\/(.*)\.js$/.exec(
+    file.replaceAll('\\', '/'),
+  );
+  const kind = { standard: ' (standard decorators)', 'nest-12/cronlatch': ' (Nest 12)' }[folder] ?? '';
+  return `${path}.ts${kind}`;
+}
+
+function summarize(results, seconds) {
+  const sum = (of) => results.reduce((total, result) => total + of(result), 0);
+  const slowest = results.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
+  if (results.length > SLOWEST)
+    console.log(['The slowest:', ...slowest.map(({ line }) => line)].join('\n  '));
+  const failures = results.filter(({ passed }) => !passed);
+  if (failures.length > 0) console.log(['Failed:', ...failures.map(({ line }) => line)].join('\n  '));
+  console.log(
+    `${results.length} files, ${sum(({ tests }) => tests)} tests, ${sum(({ failed }) => failed)} failed, ` +
+      `${sum(({ skipped }) => skipped)} skipped, ${Math.round(seconds)} s`,
+  );
+}
+
+/** @returns {() => number} which share of the processors' time has been idle since it was last called */
+function idleShare() {
+  const now = () => {
+    const times = cpus().map((cpu) => cpu.times);
+    const sum = (of) => times.reduce((total, each) => total + of(each), 0);
+    return { idle: sum(({ idle }) => idle), all: sum((each) => Object.values(each).reduce((a, b) => a + b)) };
+  };
+  let last = now();
+  return () => {
+    const { idle, all } = now();
+    const share = (idle - last.idle) / Math.max(1, all - last.all);
+    last = { idle, all };
+    return share;
+  };
+}
