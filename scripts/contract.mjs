@@ -8,12 +8,7 @@ import { run } from './run.mjs';
 import { buildLibrary, buildTests, install } from './set-up.mjs';
 
 const args = process.argv.slice(2);
-if (args.length === 0)
-  await run(process.execPath, [
-    'scripts/test.mjs',
-    'storage/lock-provider-contract.test',
-    'storage/run-store-contract.test',
-  ]);
+if (args.length === 0) await run(process.execPath, ['scripts/test.mjs', 'storage/contracts.']);
 else if (args.length === 1 && args[0] === '--list') await list();
 else {
   console.error(`npm run contract [-- --list], not ${args.join(' ')}`);

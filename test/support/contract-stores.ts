@@ -15,6 +15,18 @@ const AT_EVERY_LEVEL: readonly SqlVariant[] = [
   ...ISOLATION_LEVELS.map((isolationLevel) => ({ connections: 'shared', isolationLevel }) as const),
 ];
 
+/** Of the sessions of a server that nobody has configured. */
+const DEFAULT_LEVELS = {
+  mysql: 'REPEATABLE READ',
+  mariadb: 'REPEATABLE READ',
+  postgres: 'READ COMMITTED',
+} as const satisfies Record<string, IsolationLevel>;
+
+/** Whether the sessions of a variant have the level that the server itself gives them, or that of the library. */
+export function isOfDefaultSessions(server: keyof typeof DEFAULT_LEVELS, variant: SqlVariant): boolean {
+  return variant.connections === 'own' || variant.isolationLevel === DEFAULT_LEVELS[server];
+}
+
 /** A store that runs the contract: what it lacks, and in which variants it runs. */
 export interface ContractStore {
   readonly lacks: LackedCapabilities;

@@ -1,14 +1,32 @@
 import { after, test } from 'node:test';
-import type { ContractCase } from 'cronlatch/contracts';
+import { lockProviderContract, runStoreContract, type ContractCase } from 'cronlatch/contracts';
+import { sqlFixture, transactionalFixture } from './contract-fixtures';
 import { ContractPlaces } from './contract-places';
-import type { SqlVariant } from './contract-stores';
-import { reportLack, type TestDatabase } from './databases';
+import {
+  CONTRACT_STORES,
+  describeVariant,
+  isOfDefaultSessions,
+  RUN_STORES,
+  type SqlVariant,
+} from './contract-stores';
+import {
+  databaseOn,
+  reportLack,
+  sqliteDatabase,
+  testOn,
+  type ServerName,
+  type TestDatabase,
+} from './databases';
+import { sqlRunsFixture, transactionalRunsFixture } from './run-store-fixtures';
+import { sampleSize } from './sample-size';
+
+/** In the full run as many as in memory, the first time: how names are kept is the same in every variant. */
+function fuzzedNames(isFirst: boolean): number {
+  return isFirst ? sampleSize({ fast: 300, full: 10_000 }) : 300;
+}
 
 /** Places for the contract's cases, closed when all tests of the file have run. */
-export function placesOf(
-  variant: SqlVariant,
-  create: () => TestDatabase | Promise<TestDatabase>,
-): ContractPlaces {
+function placesOf(variant: SqlVariant, create: () => TestDatabase | Promise<TestDatabase>): ContractPlaces {
   const places = new ContractPlaces(variant, create);
   after(() => places.dispose());
   return places;
@@ -18,4 +36,37 @@ export function placesOf(
 export function testCase(store: string, { name, skip, run }: ContractCase): void {
   if (skip !== undefined) reportLack(store, skip);
   void test(`${store}: ${name}`, { skip }, run);
+}
+
+/** Both contracts on SQLite, in every variant. */
+export function testSqliteContracts(): void {
+  const { sqlite } = CONTRACT_STORES;
+  for (const [index, variant] of sqlite.variants.entries()) {
+    const places = placesOf(variant, sqliteDatabase);
+    for (const contractCase of [
+      ...lockProviderContract(() => sqlFixture(places), { ...sqlite, fuzzedNames: fuzzedNames(index === 0) }),
+      ...runStoreContract(() => sqlRunsFixture(places), RUN_STORES.sqlite),
+    ])
+      testCase(`sqlite, ${describeVariant(variant)}`, contractCase);
+  }
+}
+
+/**
+ * Both contracts on a server: with connections of its own, and with those of applications whose sessions have the
+ * server's own isolation level. Or at all other levels.
+ */
+export function testServerContracts(server: ServerName, at: 'default level' | 'other levels'): void {
+  const { lacks, variants } = CONTRACT_STORES[server];
+  for (const [index, variant] of variants.entries()) {
+    if (isOfDefaultSessions(server, variant) !== (at === 'default level')) continue;
+    const places = placesOf(variant, () => databaseOn(server));
+    for (const { name, run } of [
+      ...lockProviderContract(() => transactionalFixture(places), {
+        lacks,
+        fuzzedNames: fuzzedNames(index === 0),
+      }),
+      ...runStoreContract(() => transactionalRunsFixture(places), { lacks: RUN_STORES[server].lacks }),
+    ])
+      testOn(server, `${describeVariant(variant)}: ${name}`, run);
+  }
 }
