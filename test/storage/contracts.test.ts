@@ -1,4 +1,4 @@
-import { lockProviderContract, runStoreContract } from 'cronlatch/testing';
+import { lockProviderContract, runStoreContract } from 'cronlatch/contracts';
 import { memoryFixture } from '../support/contract-fixtures';
 import { CONTRACT_STORES, RUN_STORES } from '../support/contract-stores';
 import { testCase, testSqliteContracts } from '../support/contract-tests';
