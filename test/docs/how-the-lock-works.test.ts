@@ -13,7 +13,7 @@ import { codeBlocksOf, linkedFilesOf, plainSql } from '../support/page';
 const PAGE = 'docs/how-the-lock-works.md';
 const JOB = { name: 'close-day', lockAtMostFor: '1m' } as const;
 
-/** The statements on the page. The comment above one says which databases take it, and after a colon its parameters. */
+/** The statements on the page. The comment above each names its databases and, after a colon, its parameters. */
 const statements = codeBlocksOf(PAGE)
   .filter(({ language }) => language === 'sql')
   .map(({ text }) => {
@@ -32,7 +32,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'better-sqlite3': 'SQLite',
 };
 
-/** What the page tells the users of one database: how to compare the token, how to look at the table, how to free a lock. */
+/** The statements for one database: compare the token, inspect the table, free a lock. */
 function statementsFor({ options }: TestDatabase): typeof statements {
   return statements.filter(({ databases }) => databases?.includes(LABELS[options.type] ?? ''));
 }
@@ -143,7 +143,7 @@ void test('what it links to and shows is there', () => {
 /** In the order of the statements on the page. */
 const TESTS = {
   'the fencing token keeps a late holder from writing': refusesLateHolder,
-  'the look at the table tells free, held and kept': showsWhoHoldsWhat,
+  'the query shows whether a lock is free, held or kept': showsWhoHoldsWhat,
   'the lock of one owner is freed by hand': freesOneHolder,
 };
 

@@ -6,7 +6,7 @@ import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-sto
 
 const PICTURE = readFileSync('docs/images/life-of-a-lock-row.svg', 'utf8');
 
-/** What the picture says of each moment: the time, what happens, and the columns of the row. */
+/** Each moment of the picture: the time and the columns of the row. */
 const moments = [...PICTURE.matchAll(/<g class="moment">(.*?)<\/g>/gs)].map(([, moment = '']) => {
   const [time, , lockUntil, lockedAt, lockedBy, fencingToken] = [
     ...moment.matchAll(/<text [^>]*>(.*?)<\/text>/g),
@@ -14,7 +14,7 @@ const moments = [...PICTURE.matchAll(/<g class="moment">(.*?)<\/g>/gs)].map(([, 
   return { time, lockUntil, lockedAt, lockedBy, fencingToken };
 });
 
-void test('the picture tells what becomes of a row', async () => {
+void test('the picture shows the states of a row', async () => {
   const clock = new SettableClock('2026-11-21T03:00:00Z');
   const store = new InMemoryStorageAccessor(clock);
   const terms = { name: 'job', lockAtMostForMs: 30_000, lockAtLeastForMs: 20_000 };

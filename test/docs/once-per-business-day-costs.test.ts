@@ -19,7 +19,7 @@ const costs = new Map(
 );
 
 // The statements are the same everywhere; on this server they can be counted without its log.
-testOn('postgres', 'the page says what a day costs', async (t) => {
+testOn('postgres', 'a day costs as many statements as the page lists', async (t) => {
   const bench = await ServerBench.on('postgres');
   t.after(() => bench.dispose());
   const migrated = await bench.connected({ migrations: [createCronlatchMigration({ tables: ['ledger'] })] });

@@ -14,7 +14,7 @@ interface Bench {
   readonly queue: Queue;
   readonly name: string;
   readonly place: LedgerPlace;
-  /** What is closed at the end, whatever becomes of the test. */
+  /** Closed at the end, even if the test fails. */
   readonly closing: (worker: Worker) => Worker;
 }
 
@@ -59,15 +59,15 @@ async function several<K extends keyof CronlatchEvents>(
   name: K,
   count: number,
 ): Promise<CronlatchEvents[K][]> {
-  const told: CronlatchEvents[K][] = [];
+  const received: CronlatchEvents[K][] = [];
   await new Promise<void>((resolve) => {
     for (const guard of guards) {
       guard.on(name, (event) => {
-        if (told.push(event) === count) resolve();
+        if (received.push(event) === count) resolve();
       });
     }
   });
-  return told;
+  return received;
 }
 
 testQueue('BullMQ: each tick is run once, for the instant that it was scheduled at', async (bench) => {
@@ -162,7 +162,7 @@ testQueue('BullMQ: a job that it takes for stalled is not started beside itself'
   const there = bench.place.instance().guard;
   const started = several([here], 'run:started', 1);
   const skipped = several([there], 'lock:skipped', 1);
-  // Its process is not stalled, but says nothing to Redis any more.
+  // Its process is not stalled, but sends nothing to Redis any more.
   const silent = { connection, lockDuration: 1000, skipLockRenewal: true, skipStalledCheck: true };
   const worker = bench.closing(
     new Worker(

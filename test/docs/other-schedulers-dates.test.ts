@@ -11,7 +11,7 @@ const PAGE = 'docs/other-schedulers.md';
 const PARIS = 'Europe/Paris';
 const MINUTE_MS = 60_000;
 
-/** A tick: when it was due, as the recipe says, and when it came. */
+/** A tick: its scheduled time by the recipe, and the time at which it arrived. */
 interface Tick {
   readonly dueAt: Date | undefined;
   readonly cameAt: Date;
@@ -27,7 +27,7 @@ function onMovedTime<T>(now: Date, body: () => T): T {
   }
 }
 
-/** A guard that runs nothing, and takes down what it would be told of each tick. */
+/** A guard that runs nothing, and records the times of each tick. */
 function noting(ticks: Tick[]): JobGuard {
   const wrap =
     (_configuration: object, _task: object, { scheduledAt }: WrapOptions) =>
@@ -104,7 +104,7 @@ function allShown(dates: readonly Date[]): string {
   return dates.map(shown).join(' and ') || 'no run';
 }
 
-void test('the page tells what each scheduler does when the clocks change', () => {
+void test('the page shows what each scheduler does when the clocks change', () => {
   const rows = Object.entries({ ...RUN, ...ASKED }).map(([scheduler, ticks]) => [
     scheduler,
     allShown(ticks('30 2 * * *', SPRING.from, SPRING.to)),
@@ -116,7 +116,7 @@ void test('the page tells what each scheduler does when the clocks change', () =
 });
 
 for (const scheduler of CRON_SCHEDULER_NAMES) {
-  void test(`${scheduler}: what the recipe tells is when a tick was due, also where the clocks change`, () => {
+  void test(`${scheduler}: the recipe returns the scheduled time of a tick, even when the clocks change`, () => {
     for (const { from, to } of [SPRING, AUTUMN]) {
       for (const expression of ['30 2 * * *', '0 3 * * *', '15 1-4 * * *', '*/30 * * * *']) {
         const ticks = ticksOf(scheduler, expression, from, to);

@@ -9,9 +9,9 @@ import { ledgerDataSource } from '../support/run-places';
 interface Ending {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  readonly said: string;
-  /** What stands on the console besides. */
-  readonly complained: string;
+  readonly output: string;
+  /** What the program wrote to stderr. */
+  readonly errors: string;
 }
 
 const COMPILED = join(__dirname, 'other-schedulers');
@@ -32,9 +32,9 @@ async function start(
   });
   const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
   if (kill !== undefined) child.stdout.once('data', () => child.kill(kill)); // It is in its job.
-  const [said, complained] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
   const [code, signal] = await ended;
-  return { code, signal, said: said.trimEnd(), complained };
+  return { code, signal, output: output.trimEnd(), errors };
 }
 
 function testProgram(name: string, body: (database: TestDatabase) => Promise<void>): void {
@@ -51,40 +51,40 @@ const JOB_NAME = `close-day-${Date.parse(`${DATE}T12:00:00Z`) / 60_000}`;
 
 testProgram('a day that is done is not done by the next start, nor by one beside it', async (database) => {
   const both = await Promise.all([start(database, { JOB_NAME }), start(database, { JOB_NAME })]);
-  assert.equal(both.filter(({ said }) => said.includes('closing')).length, 1);
+  assert.equal(both.filter(({ output }) => output.includes('closing')).length, 1);
   const after = await start(database, { JOB_NAME });
-  assert.deepEqual(after, { code: 0, signal: null, said: 'skipped: already-completed', complained: '' });
+  assert.deepEqual(after, { code: 0, signal: null, output: 'skipped: already-completed', errors: '' });
 });
 
 testProgram('it counts for the minute that Kubernetes meant, and else for today', async (database) => {
   const late = await start(database, { JOB_NAME });
-  assert.deepEqual(late, { code: 0, signal: null, said: `closing ${DATE}`, complained: '' });
+  assert.deepEqual(late, { code: 0, signal: null, output: `closing ${DATE}`, errors: '' });
   const byHand = await start(database, { JOB_NAME: 'close-day-by-hand' });
-  assert.match(byHand.said, /^closing 20\d\d-\d\d-\d\d$/);
-  assert.notEqual(byHand.said, late.said);
+  assert.match(byHand.output, /^closing 20\d\d-\d\d-\d\d$/);
+  assert.notEqual(byHand.output, late.output);
 });
 
-testProgram('a failure is an exit status, and so is a day that is owed but not due yet', async (database) => {
+testProgram('a failure has an exit status, and so has a day whose retry is due later', async (database) => {
   const failed = await start(database, { CLOSING: 'fails' });
   assert.equal(failed.code, 1);
-  assert.match(failed.complained, /the books are not complete/);
+  assert.match(failed.errors, /the books are not complete/);
   const early = await start(database);
-  assert.deepEqual([early.code, early.said], [75, 'skipped: not-due']);
+  assert.deepEqual([early.code, early.output], [75, 'skipped: not-due']);
 });
 
-testProgram('SIGTERM asks the job to stop, its lock is free, and the day is owed', async (database) => {
+testProgram('SIGTERM asks the job to stop, its lock is free, and the day is overdue', async (database) => {
   const stopped = await start(database, { CLOSING: 'takes an hour' }, { kill: 'SIGTERM' });
   assert.deepEqual([stopped.code, stopped.signal], [null, 'SIGTERM']);
   const next = await start(database);
-  assert.deepEqual([next.code, next.said], [75, 'skipped: not-due'], 'its lock is not held any more');
+  assert.deepEqual([next.code, next.output], [75, 'skipped: not-due'], 'its lock is not held any more');
 });
 
 testProgram('an application that starts and stops like this leaves nothing behind', async (database) => {
   const ending = await start(database, {}, { program: 'start-and-stop' });
-  assert.deepEqual(ending, { code: 0, signal: null, said: 'started\nstopped', complained: '' });
+  assert.deepEqual(ending, { code: 0, signal: null, output: 'started\nstopped', errors: '' });
 });
 
 testProgram('the plain JavaScript of the page runs its job once a day', async (database) => {
   const ending = await start(database, {}, { program: 'plain.mjs' });
-  assert.deepEqual(ending, { code: 0, signal: null, said: 'closing the day', complained: '' });
+  assert.deepEqual(ending, { code: 0, signal: null, output: 'closing the day', errors: '' });
 });

@@ -70,7 +70,7 @@ async function eachSees(
 }
 
 for (const server of SERVER_NAMES) {
-  testOn(server, 'Java and Node see the locks of one another where the page says so', async (t) => {
+  testOn(server, 'Java and Node see the locks of one another in the cases of the page', async (t) => {
     const database = await databaseOn(server);
     t.after(() => database.dispose());
     const java = SESSIONS[server];
