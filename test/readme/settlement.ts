@@ -5,11 +5,11 @@ import { inRunTransaction } from 'cronlatch/typeorm';
 export class SettlementJobs {
   @Scheduled('0 3 * * *', { timeZone: 'Asia/Shanghai' })
   @SchedulerLock({ name: 'daily-settlement', lockAtMostFor: '1m', keepAlive: true })
-  @OncePerDay({ retry: { maxAttempts: 3, minDelay: '10m' } }) // The schedule's zone says which day it is.
+  @OncePerDay({ retry: { maxAttempts: 3, minDelay: '10m' } }) // The day follows the schedule's time zone.
   async settle(): Promise<void> {
-    const { businessDate } = currentRun(); // '2026-11-20', also when it is tried again after midnight.
+    const { businessDate } = currentRun(); // '2026-11-20', even for a retry after midnight.
     await inRunTransaction(async (manager) => {
-      // What is written here and the run's completion are committed together, or not at all.
+      // This row and the run's completion are committed together, or not at all.
       const row = { business_date: businessDate, total: 100 };
       await manager.createQueryBuilder().insert().into('settlement').values(row).execute();
     });
