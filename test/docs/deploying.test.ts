@@ -58,7 +58,7 @@ void test('PM2, Kubernetes and systemd leave the guard the time that it takes to
   for (const [who, seconds] of Object.entries(periods)) assert.ok(seconds > LONGEST_CLOSE_SECONDS, who);
 });
 
-void test('the page tells whose default is too short', () => {
+void test('the page marks the defaults that are too short', () => {
   const rows = tableOf(PAGE, 'who');
   assert.equal(rows.length, 4);
   for (const [who, , period = '', , suffices] of rows) {
@@ -67,7 +67,7 @@ void test('the page tells whose default is too short', () => {
   }
 });
 
-/** How a once-per job behaves while its guard closes, and what the page says of its run. */
+/** How a once-per job behaves while its guard closes, and the state of its run on the page. */
 const AT_THE_END: Readonly<Record<string, readonly [() => Promise<void>, Partial<Run>]>> = {
   'sees its signal and throws': [
     () => aborted().then(() => Promise.reject(new Error('stopped'))),
@@ -121,7 +121,7 @@ async function freePort(): Promise<number> {
 
 testWith(
   'sqlite',
-  'the program is ready, says in mid-job that it closes, and ends by the signal',
+  'the program is ready, reports during a job that it is closing, and ends by the signal',
   async (database) => {
     await (await migratedDataSource(database)).destroy();
     const port = await freePort();

@@ -49,7 +49,7 @@ void test('a file is a distributed task with the options of the page', async () 
   assert.equal(task.getStatus(), 'destroyed');
 });
 
-void test('a task of one’s own is elected, observed and closed', async () => {
+void test('a task of your own is elected, observed and closed', async () => {
   mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date('2026-11-20T01:59:59.000Z') });
   let ran = 0;
   const tasks = instances.map(({ guard }) => ownTask.start(guard, () => Promise.resolve(void (ran += 1))));
@@ -62,7 +62,7 @@ void test('a task of one’s own is elected, observed and closed', async () => {
   assert.equal(tasks[0]?.getStatus(), 'destroyed');
 });
 
-void test('a schedule that is changed has the ticks of the new one, for the instants that were meant', async () => {
+void test('a changed schedule has the ticks of the new one, at its scheduled times', async () => {
   mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date('2026-11-20T02:59:59.000Z') });
   let ran = 0;
   const change = changedSchedule.start(guardOf(0), () => Promise.resolve(void (ran += 1)));

@@ -59,7 +59,7 @@ export class Application implements Disposable {
   }
 }
 
-/** A child that believed itself to be a test file of this run would report to it, and measure what is no part of it. */
+/** Without these variables, so that the child does not report to this test run or add to its coverage. */
 function environment(): NodeJS.ProcessEnv {
   const environment = { ...process.env };
   delete environment['NODE_TEST_CONTEXT'];

@@ -48,7 +48,7 @@ void test('two runs have one idempotency key only if they are one run', async ()
   assert.equal(await keyOf(plain), 'überweisen, täglich/eu:fr+be/2026-11-20T01+0100/0');
 });
 
-void test('what the test does not say is that of a first attempt in the current period', async () => {
+void test('a field that the test leaves out has its value for a first attempt in the current period', async () => {
   const { value: run } = await asRun({ businessDate: '2026-11-20' }, () => currentRun());
   assert.equal(run.idempotencyKey, 'job//2026-11-20/0');
   assert.equal(run.periodStart?.toISOString(), '2026-11-20T00:00:00.000Z');
@@ -68,7 +68,7 @@ void test('the period of a custom key has neither start nor end', async () => {
   assert.deepEqual([run.periodKey, run.periodStart, run.periodEnd], ['close/2026', undefined, undefined]);
 });
 
-void test('the value is handed over, and what the job said of its run', async () => {
+void test('asRun returns the value, and how the job ended its run', async () => {
   assert.deepEqual(await asRun({}, () => 42), { value: 42, said: undefined });
   assert.deepEqual(await asRun({}, () => currentRun().giveBack()), {
     value: undefined,
@@ -92,7 +92,7 @@ void test('what the work throws is rethrown as it is', async () => {
   await assert.rejects(asRun({}, throwing), mine);
 });
 
-void test('the run ends with the work: afterwards nothing can be said of it', async () => {
+void test('the run ends with the work: afterwards the job cannot change it', async () => {
   const { value: run } = await asRun({}, () => currentRun());
   assert.throws(() => run.giveBack(), InvalidLockUseError);
   assert.throws(() => currentRun(), /call it from a handler .* in a test, inside asRun\(\)/);

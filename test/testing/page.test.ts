@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { codeBlocksOf } from '../support/page';
 import { ROOT, SOURCES } from './application';
 
-/** A fixture that the page tells about, and does not show. */
+/** A fixture that the page mentions, but does not show. */
 const NOT_SHOWN = ['node-test/own-store.ts'];
 
 const shown = codeBlocksOf(join(ROOT, 'docs/testing-your-jobs.md'));

@@ -59,7 +59,7 @@ for (const runner of RUNNERS) {
     assert.deepEqual(outcomeOf(runner, ended), { status: 0, passed: testsOf(runner).sort(), failed: [] });
   });
 
-  void test(`${runner.name} tells that a job has another lock than its test says`, async () => {
+  void test(`${runner.name} fails if a job has another lock than its test expects`, async () => {
     using application = applicationOf(runner);
     application.replace(`billing-jobs${extensionOf(runner)}`, `'send-reminders'`, `'send-remainders'`);
     const { status, failed } = outcomeOf(runner, await application.node(...runner.command));

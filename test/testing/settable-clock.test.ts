@@ -8,25 +8,25 @@ const NOW = '2026-11-20T03:00:00.000Z';
 
 void test('it stands still until it is moved', () => {
   const clock = new SettableClock(NOW);
-  clock.schedule(0, () => assert.fail('nobody moved the clock'));
+  clock.schedule(0, () => assert.fail('the clock was not moved'));
   assert.equal(clock.now().toISOString(), NOW);
   assert.equal(clock.wallMs(), Date.parse(NOW));
   assert.equal(clock.monotonicMs(), 0);
   assert.equal(clock.pendingTimers, 1);
 });
 
-void test('it shows the time of the host unless it is told another', () => {
+void test('it shows the time of the host unless it is given another', () => {
   const before = Date.now();
   const wallMs = new SettableClock().wallMs();
   assert.ok(before <= wallMs && wallMs <= Date.now());
 });
 
-void test('a date, a text and a number say the same', () => {
+void test('a date, a text and a number mean the same time', () => {
   for (const now of [NOW, new Date(NOW), Date.parse(NOW)])
     assert.equal(new SettableClock(now).now().toISOString(), NOW);
 });
 
-void test('what is no date is refused by its name', () => {
+void test('an invalid date is rejected by its name', () => {
   assert.throws(
     () => new SettableClock('tomorrow'),
     new RangeError('SettableClock: tomorrow is not a date.'),
@@ -115,7 +115,7 @@ void test('a timer that moves the clock further does not make it go back', () =>
   assert.equal(clock.monotonicMs(), 60_100);
 });
 
-void test('time does not go back, and what is no duration is refused', () => {
+void test('time does not go back, and an invalid duration is rejected', () => {
   const clock = new SettableClock(NOW);
   assert.throws(() => clock.advance(-1), InvalidLockConfigurationError);
   assert.throws(() => clock.advance('10'), /advance is "10", which is not a duration/);
@@ -142,7 +142,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 60 },
 );
 
-void test('whatever happens, timers fire in due order, exactly once, never early, and late only after a stall', () => {
+void test('for every sequence of moves, timers fire in due order, exactly once, never early, and late only after a stall', () => {
   fc.assert(
     fc.property(steps, (taken) => {
       const { clock, timers, set, advance } = observed();

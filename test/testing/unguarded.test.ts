@@ -60,7 +60,7 @@ void test('it keeps its type: arguments, result and type parameters', async () =
   assert.equal(await write(echoed ?? ''), 1);
   // @ts-expect-error -- a line is a text
   await write(1);
-  // @ts-expect-error -- `lines` is no method
+  // @ts-expect-error -- `lines` is not a method
   assert.throws(() => unguarded(report, 'lines'), InvalidLockUseError);
 });
 
@@ -72,7 +72,7 @@ void test('its error is its own', async () => {
   await assert.rejects(unguarded(new Report(), 'fail')(), { message: 'no paper' });
 });
 
-void test('a method without a lock is refused: the test would say nothing about a guarded one', () => {
+void test('a method without a lock is rejected: the test would not test a guarded method', () => {
   assert.throws(
     () => unguarded(new Report(), 'print'),
     new InvalidLockUseError('Report.print has neither @SchedulerLock nor @OncePer…'),

@@ -19,7 +19,7 @@ void test('defaultLockAtMostFor and nameLength are those of the application', as
   assert.ok(await testGuard.lockProvider.lock({ name: LONG_NAME, lockAtMostFor: '1m' }));
 });
 
-void test('a decorated method that the test guard could not run is told at once', () => {
+void test('a decorated method that the test guard could not run is reported at once', () => {
   assert.throws(() => useTestGuard({ nameLength: 100 }), InvalidLockConfigurationError);
   assert.throws(() => useTestGuard({ defaultLockAtMostFor: '5m' }), InvalidLockConfigurationError);
 });

@@ -22,7 +22,7 @@ void test('a once-per job runs once per day of the clock', async () => {
   assert.equal(await jobs.closeDay(), '2026-11-21');
 });
 
-void test('what became of a run can be asked, from the guard and from its store', async () => {
+void test('the guard and its store return the state of a run', async () => {
   await using testGuard = useTestGuard({ now: '2026-11-20T03:00:00Z' });
   await new Jobs(() => 'all closed').closeDay();
   const run = await testGuard.guard.ledger.last('close-day');
@@ -31,7 +31,7 @@ void test('what became of a run can be asked, from the guard and from its store'
   assert.deepEqual(found, run);
 });
 
-void test('nothing is brought back behind the back of the test', async () => {
+void test('nothing is retried in the background of the test', async () => {
   await using testGuard = useTestGuard();
   const failing = testGuard.guard.wrap(
     { name: 'failing', lockAtMostFor: '1m', oncePer: { period: 'day', timeZone: 'UTC' } },

@@ -92,10 +92,10 @@ void test('the signal of the current lock aborts when the clock is moved past lo
   assert.equal((await lost).name, 'close-day');
 });
 
-void test('a job that waits is told as soon as its lock has run out', async () => {
+void test('the signal of a waiting job aborts as soon as its lease expires', async () => {
   await using testGuard = useTestGuard();
   const started = testGuard.next('run:started');
-  const run = new Jobs((lock) => toldToStop(lock)).closeDay();
+  const run = new Jobs((lock) => untilAborted(lock)).closeDay();
   await started;
   testGuard.clock.advance('10m');
   assert.ok((await run) instanceof LockLostError);
@@ -131,7 +131,7 @@ void test('next resolves to one event, the next', async () => {
   assert.deepEqual([(await first).durationMs, (await second).durationMs], [1000, 2000]);
 });
 
-void test('the clock shows what the test says', async () => {
+void test('the clock shows the time that the test sets', async () => {
   await using testGuard = useTestGuard({ now: '2026-10-25T00:30:00Z' });
   assert.equal(testGuard.clock.now().toISOString(), '2026-10-25T00:30:00.000Z');
 });
@@ -163,11 +163,11 @@ void test('dispose does the same at the end of a block', async () => {
   await assert.rejects(new Jobs().closeDay(), NotConfiguredError);
 });
 
-void test('dispose tells a running job to stop, and lets it', async () => {
+void test('dispose aborts the signal of a running job, and its lock is released', async () => {
   const testGuard = useTestGuard();
   const started = testGuard.next('run:started');
   const released = testGuard.next('lock:released');
-  const run = new Jobs((lock) => toldToStop(lock)).closeDay();
+  const run = new Jobs((lock) => untilAborted(lock)).closeDay();
   await started;
   await testGuard.dispose();
   assert.equal((await released).stillOurs, true);
@@ -207,7 +207,7 @@ void test('a second dispose does not touch the guard that was configured after t
 });
 
 /** Resolves to why. */
-function toldToStop(lock: Lock | undefined): Promise<unknown> {
+function untilAborted(lock: Lock | undefined): Promise<unknown> {
   return new Promise((resolve) => {
     lock?.signal.addEventListener('abort', () => resolve(lock.signal.reason), { once: true });
   });

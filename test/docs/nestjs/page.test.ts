@@ -60,9 +60,13 @@ testParts(
   },
 );
 
-testParts('a health check is told of the locks', { controllers: [HealthController] }, async (app) => {
-  const controller = app.get(HealthController);
-  assert.deepEqual(await controller.check(), { locks: { status: 'up', isClosing: false } });
-  await app.close();
-  await assert.rejects(controller.check(), { status: 503 });
-});
+testParts(
+  'a health check reports the state of the locks',
+  { controllers: [HealthController] },
+  async (app) => {
+    const controller = app.get(HealthController);
+    assert.deepEqual(await controller.check(), { locks: { status: 'up', isClosing: false } });
+    await app.close();
+    await assert.rejects(controller.check(), { status: 503 });
+  },
+);

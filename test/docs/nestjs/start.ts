@@ -1,4 +1,4 @@
-/** The application on the page, in a process of its own that tells when it listens to signals. */
+/** The application on the page, in a process of its own that reports when it listens to signals. */
 import { tell } from '../../processes/parent';
 import './page/main';
 
