@@ -47,7 +47,6 @@ export type { RetryOptions } from './policy/retry';
 export type { Claim, Run, RunEvent, RunEventKind, RunKey, RunPeriod, RunSummary } from './run';
 export type { CurrentRun } from './tick/run-context';
 export { currentRun } from './tick/run-context';
-export type { RunLedgerOptions } from './operator/run-ledger';
 export { RunLedger } from './operator/run-ledger';
 export type { RunName } from './run-name';
 export type { RunState } from './run-state';

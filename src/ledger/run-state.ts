@@ -21,7 +21,7 @@ export type Actor =
   | 'skip';
 
 /** What must hold besides for a change. */
-export type Guard =
+type Guard =
   | 'the unique key decides'
   | 'a duplicate is ignored'
   | 'due, and attempts, until and startDeadline allow it'

@@ -15,7 +15,7 @@ export interface Claimant {
   readonly isHere?: ((claimedBy: string) => boolean) | undefined;
 }
 
-export type ClaimRefusal =
+type ClaimRefusal =
   | 'already-completed'
   | 'running-elsewhere'
   | 'not-due'

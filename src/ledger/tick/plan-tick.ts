@@ -43,7 +43,7 @@ export function newReport(): Report {
 }
 
 /** What is to become of the period that a tick asks about. */
-export type OwnPlan =
+type OwnPlan =
   | { readonly kind: 'run'; readonly isNew: boolean }
   /** To be recorded as such. */
   | { readonly kind: 'skip'; readonly reason: 'calendar' | 'deadline' }
