@@ -33,7 +33,7 @@ export function ratioOf({ baseline, library }: Round): number {
   return pairsPerSecond(library) / pairsPerSecond(baseline);
 }
 
-export function pairsPerSecond({ elapsedMs, latenciesMs }: Slice): number {
+function pairsPerSecond({ elapsedMs, latenciesMs }: Slice): number {
   return (latenciesMs.length / elapsedMs) * 1000;
 }
 

@@ -5,7 +5,7 @@ import { drawCell } from './draw-cell';
 import { TICKS, WORKERS } from './settings';
 import { timeOf } from './time-of';
 
-export type Style = Parameters<typeof styleText>[0];
+type Style = Parameters<typeof styleText>[0];
 export type Painter = (style: Style, text: string) => string;
 
 const HIDE_CURSOR = '\x1b[?25l';

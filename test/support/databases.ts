@@ -9,7 +9,7 @@ import type { TestDatabase } from './test-database';
 import { testOn } from './test-on';
 
 export { mariadbDatabase, mysqlDatabase, type MysqlDatabase } from './mysql-databases';
-export { postgresDatabase, type PostgresDatabase } from './postgres-database';
+export { postgresDatabase } from './postgres-database';
 export type { Administrator, TestDatabase } from './test-database';
 export { reportLack, testOn, testOnOwn } from './test-on';
 

@@ -22,7 +22,7 @@ export interface Instance {
   of<K extends EventName>(name: K): readonly CronlatchEvents[K][];
 }
 
-export interface ToldEvent {
+interface ToldEvent {
   readonly name: EventName;
   readonly event: unknown;
 }

@@ -3,7 +3,7 @@ export const FAULTS = ['duplicates', 'overlaps', 'lost'] as const;
 export type Fault = (typeof FAULTS)[number];
 
 /** What is done to the two processes of a row. */
-export type Blow =
+type Blow =
   /** The clock of one is ahead of the other's. */
   | { readonly kind: 'skew'; readonly ms: number }
   /** The event loop of one is busy at every tick. */

@@ -59,5 +59,3 @@ export async function startServer(name, { log = console.error } = {}) {
   if ('missing' in outcome) throw new MissingServerError([outcome.missing]);
   return /** @type {import('./types.mjs').OwnServer} */ (outcome.server);
 }
-
-export { MissingServerError, WrongServerError } from './errors.mjs';

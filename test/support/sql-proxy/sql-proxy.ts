@@ -23,7 +23,7 @@ export interface SqlProxy extends Omit<TcpProxy, 'deafen' | 'stallNewAfter'> {
   readonly swallowed: ReadonlyMap<StatementKind, number>;
 }
 
-export interface HeldStatement {
+interface HeldStatement {
   /** Resolves when the statement was sent. */
   readonly sent: Promise<void>;
   /** Lets it go on. Resolves when the server has dealt with it: its client must have given the connection up. */

@@ -1,7 +1,7 @@
 import type { ScheduledTask } from 'node-cron';
 import type { InstanceOrders } from './orders';
 
-export interface Call {
+interface Call {
   /** The fire that the run is for. */
   readonly slotMs: number;
   /** Aborts when the run is not to go on, where there is somebody who says so. */

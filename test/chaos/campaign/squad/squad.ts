@@ -7,7 +7,7 @@ import type { Place } from '../place';
 import type { DatedEntry } from '../worker/journal';
 import { Member } from './member';
 
-export const WORKERS = 8;
+const WORKERS = 8;
 
 /** Their wall clocks can be set, which makes them slow. */
 const WITH_CLOCKS = 2;

@@ -3,7 +3,7 @@ import type { FoundRun, RunStore } from 'cronlatch/provider';
 import { overlay } from '../../../storage/contract-mutants/overlay';
 import type { LedgerBreakage } from './ledger-world';
 
-export interface PlantedLedgerBug extends LedgerBreakage {
+interface PlantedLedgerBug extends LedgerBreakage {
   readonly does: string;
   /** The first that gives it away. */
   readonly seed: number;
