@@ -1,4 +1,4 @@
-/** npm run check: format, prose, types in both kinds of decorators, lint, and the public API as its reports show it. */
+/** npm run check: format, prose, types in both kinds of decorators, lint, reports of the public API, unused code. */
 import { run } from './run.mjs';
 import { buildLibrary, buildTests, install } from './set-up.mjs';
 
@@ -11,4 +11,5 @@ await buildLibrary();
 await buildTests();
 await node('node_modules/eslint/bin/eslint.js', '--max-warnings=0', '.');
 await node('scripts/api.mjs', '--check');
-console.log('check: formatted, typed, linted, in plain words, and no public API changed without its report');
+await node('node_modules/knip/bin/knip.js', '--no-progress');
+console.log('check: formatted, in plain words, typed and linted; the public API is as reported; nothing is unused');
