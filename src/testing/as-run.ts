@@ -1,20 +1,21 @@
 import { dateOf, dayOf, DAY_MS } from '../ledger/periods/business-date';
 import { RunContext, runAs, type RunContextOptions } from '../ledger/tick/run-context';
 
-/** What `currentRun()` is to tell. */
+/** What `currentRun()` returns during the call. */
 export interface AsRunOptions {
   /** Default `'job'`. */
   readonly job?: string | undefined;
   /** Default: none. */
   readonly scope?: string | undefined;
-  /** `'YYYY-MM-DD'`. Default: today's, in UTC. */
+  /** `'YYYY-MM-DD'`. Default: today in UTC. */
   readonly businessDate?: string | undefined;
   /** Default: the business date. */
   readonly periodKey?: string | undefined;
-  /** Default, as for the end: those of the business date, in UTC. An explicit `undefined` is that of a custom key. */
+  /** Default: the start of the business date in UTC. Pass `undefined` for a job with a custom key. */
   readonly periodStart?: Date | undefined;
+  /** Default: the end of the business date in UTC. Pass `undefined` for a job with a custom key. */
   readonly periodEnd?: Date | undefined;
-  /** Default: none, as in a run that was brought back. */
+  /** Default: none, as in a run that no tick started. */
   readonly scheduledAt?: Date | undefined;
   /** Default 1. */
   readonly attempt?: number | undefined;
@@ -22,27 +23,27 @@ export interface AsRunOptions {
   readonly generation?: number | undefined;
   /** Default `false`. */
   readonly isCatchUp?: boolean | undefined;
-  /** Default: one that never aborts. */
+  /** Default: a signal that never aborts. */
   readonly signal?: AbortSignal | undefined;
   /** Default: none, as under a lock without tokens. */
   readonly fencingToken?: number | undefined;
 }
 
-/** What became of the work. */
+/** What the work returned and decided. */
 export interface AsRunResult<T> {
   readonly value: T;
-  /** What it said of its run by `giveBack()` or `skip(reason)`, the last of them. */
-  readonly said:
+  /** The last call of `giveBack()` or `skip(reason)` on its run. */
+  readonly decision:
     { readonly kind: 'given-back' } | { readonly kind: 'skipped'; readonly reason: string } | undefined;
 }
 
 const HOUR_MS = 3_600_000;
 
 /**
- * Calls `work` as if inside the run of a once-per job, for a test of what the job does: `currentRun()` tells what the
- * test says. Nothing is claimed or recorded, and no lock is held.
+ * Calls `work` as if inside the run of a once-per job, for a test of what the job does. `currentRun()` returns the
+ * values that the test passes. Nothing is claimed or recorded, and no lock is held.
  *
- * @throws InvalidLockConfigurationError for a business date that there is not
+ * @throws InvalidLockConfigurationError if the business date does not exist
  * @throws whatever the work throws, unchanged
  */
 export async function asRun<T>(
@@ -52,7 +53,7 @@ export async function asRun<T>(
   const run = new RunContext(contextOf(options));
   try {
     const value = await runAs(run, work);
-    return { value, said: run.decided };
+    return { value, decision: run.decided };
   } finally {
     run.settle();
   }

@@ -13,7 +13,7 @@ export class SettableClock implements Clock {
   #elapsedMs = 0;
   #wallAheadMs = 0;
 
-  /** @param now what the clock shows at first. Default: the host's time. */
+  /** @param now the time at the start. Default: the host's time. */
   constructor(now: Date | string | number = Date.now()) {
     this.#startMs = new Date(now).getTime();
     if (Number.isNaN(this.#startMs)) throw new RangeError(`SettableClock: ${String(now)} is not a date.`);
@@ -37,7 +37,7 @@ export class SettableClock implements Clock {
     return () => void this.#timers.delete(timer);
   }
 
-  /** Lets time pass. What falls due is called in order, each at its own moment. */
+  /** Lets time pass. Timers fire in order, each at its own time. */
   advance(duration: Duration): void {
     const untilMs = this.#elapsedMs + parseDuration(duration, 'advance');
     for (let timer = this.#nextDue(untilMs); timer !== undefined; timer = this.#nextDue(untilMs)) {
@@ -45,21 +45,21 @@ export class SettableClock implements Clock {
       this.#elapsedMs = Math.max(this.#elapsedMs, timer.dueMs);
       timer.callback();
     }
-    // Further on already, if a callback moved this clock itself.
+    // A callback may have moved this clock further already.
     this.#elapsedMs = Math.max(this.#elapsedMs, untilMs);
   }
 
-  /** Time that nobody noticed: a stopped process, a blocked event loop. No timer fires before the next `advance`. */
+  /** Lets time pass as in a stopped process or a blocked event loop: no timer fires before the next `advance`. */
   stall(duration: Duration): void {
     this.#elapsedMs += parseDuration(duration, 'stall');
   }
 
-  /** Sets the wall clock forward, or back, without time having passed. */
+  /** Sets the wall clock forward or back. The monotonic clock does not move. */
   jump(milliseconds: number): void {
     this.#wallAheadMs += milliseconds;
   }
 
-  /** How many calls are pending. */
+  /** The number of timers that have not fired. */
   get pendingTimers(): number {
     return this.#timers.size;
   }

@@ -7,9 +7,9 @@ import { guardedMethodOf } from '../guard/guarded-method';
 type MethodName<T> = { [K in keyof T]: T[K] extends (...args: any[]) => any ? K : never }[keyof T];
 
 /**
- * A guarded method as it was written, without its lock, for tests of what the job does.
+ * Returns the handler of a guarded method without its lock, for tests of what the job does.
  *
- * @throws InvalidLockUseError when the method is not guarded: the test would say nothing about the guarded one
+ * @throws InvalidLockUseError if the method is not guarded, because then the test would prove nothing
  */
 export function unguarded<T extends object, K extends MethodName<T>>(instance: T, method: K): T[K] {
   const guarded = guardedMethodOf(instance[method]);

@@ -6,34 +6,33 @@ import { InMemoryLockProvider, InMemoryRunStore } from '../storage/memory';
 import { SettableClock } from './settable-clock';
 
 export interface TestGuardOptions {
-  /** What the clock shows at first. Default: the host's time. */
+  /** The time of the clock at the start. Default: the host's time. */
   readonly now?: Date | string | number | undefined;
   readonly defaultLockAtMostFor?: Duration | undefined;
-  /** As that of the application's guard, where its lock names are longer than 64 characters. */
+  /** The `nameLength` of the application's guard, if it has lock names longer than 64 characters. */
   readonly nameLength?: number | undefined;
 }
 
 export interface TestGuard extends AsyncDisposable {
   readonly guard: JobGuard;
-  /** Moves by hand: `clock.advance('10m')`. */
+  /** Moves when the test moves it: `clock.advance('10m')`. */
   readonly clock: SettableClock;
-  /** For a lock that "another instance" holds: `await lockProvider.lock({ name, lockAtMostFor: '10m' })`. */
+  /** For locks that "another instance" holds: `await lockProvider.lock({ name, lockAtMostFor: '10m' })`. */
   readonly lockProvider: InMemoryLockProvider;
-  /** Of once-per jobs. What stands in it, `guard.ledger` tells. */
+  /** The runs of once-per jobs. Read them with `guard.ledger`. */
   readonly runStore: InMemoryRunStore;
   /** Resolves to the next event of that name. */
   next<K extends EventName>(name: K): Promise<CronlatchEvents[K]>;
   /**
-   * Closes the guard and brings back the one that was configured before. A job that still runs is told to stop by its
-   * signal, and is not waited for.
+   * Closes the guard and configures the previous one again. The signal of a job that still runs aborts, and `dispose`
+   * does not wait for that job.
    */
   dispose(): Promise<void>;
 }
 
 /**
- * Configures a guard whose locks and runs are in memory and whose clock is set by the test, for the suite of an
- * application. It logs nothing, and brings back what is owed only when it is told: `await guard.runDue()`. Call
- * `dispose` afterwards.
+ * Configures a guard whose locks and runs are in memory and whose clock the test moves. It logs nothing. It starts
+ * overdue runs only when the test calls `await guard.runDue()`. Call `dispose` at the end of the test.
  */
 export function useTestGuard({ now, defaultLockAtMostFor, nameLength }: TestGuardOptions = {}): TestGuard {
   const clock = new SettableClock(now);
@@ -56,7 +55,7 @@ export function useTestGuard({ now, defaultLockAtMostFor, nameLength }: TestGuar
     configureJobGuard(before, { replace: true });
     await guard.close({ timeout: 0 });
   };
-  // Once: by a second call another guard may be configured.
+  // Only once: another guard may be configured when a second call comes.
   let disposal: Promise<void> | undefined;
   const dispose = (): Promise<void> => (disposal ??= restoreAndClose());
   return {

@@ -69,14 +69,14 @@ void test('the period of a custom key has neither start nor end', async () => {
 });
 
 void test('asRun returns the value, and how the job ended its run', async () => {
-  assert.deepEqual(await asRun({}, () => 42), { value: 42, said: undefined });
+  assert.deepEqual(await asRun({}, () => 42), { value: 42, decision: undefined });
   assert.deepEqual(await asRun({}, () => currentRun().giveBack()), {
     value: undefined,
-    said: { kind: 'given-back' },
+    decision: { kind: 'given-back' },
   });
   assert.deepEqual(await asRun({}, () => currentRun().skip('a bank holiday')), {
     value: undefined,
-    said: { kind: 'skipped', reason: 'a bank holiday' },
+    decision: { kind: 'skipped', reason: 'a bank holiday' },
   });
 });
 
