@@ -40,6 +40,7 @@ const NAMES: Readonly<Record<string, string>> = {
   CRONLATCH_FATAL_JOB: 'FatalJobError',
   CRONLATCH_CLAIM_LOST: 'ClaimLostError',
   CRONLATCH_RUN_ALREADY_COMPLETED: 'RunAlreadyCompletedError',
+  CRONLATCH_CALENDAR: 'CalendarError',
   CRONLATCH_STORAGE: 'LockStorageError',
   CRONLATCH_SCHEMA_MISMATCH: 'SchemaMismatchError',
 };
@@ -92,6 +93,11 @@ export class ClaimLostError extends CronlatchError {
 /** The run has been completed already, inside a transaction, so that nothing more can be said of it. */
 export class RunAlreadyCompletedError extends CronlatchError {
   static override readonly code = 'CRONLATCH_RUN_ALREADY_COMPLETED';
+}
+
+/** The business calendar of a job threw, did not answer in time, or returned no boolean. `cause` is what it threw. */
+export class CalendarError extends CronlatchError {
+  static override readonly code = 'CRONLATCH_CALENDAR';
 }
 
 export interface LockStorageErrorOptions extends ErrorOptions {

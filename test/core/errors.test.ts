@@ -17,7 +17,7 @@ void test('every error has a name, a stable code of its own and its cause', () =
       cronlatch.LockNotHeldError,
       cronlatch.FatalJobError,
     ],
-    ...[cronlatch.ClaimLostError, cronlatch.RunAlreadyCompletedError],
+    ...[cronlatch.ClaimLostError, cronlatch.RunAlreadyCompletedError, cronlatch.CalendarError],
     ...[LockStorageError, SchemaMismatchError],
   ].map((type) => new type('what', { cause }));
   for (const error of errors) {

@@ -1,4 +1,4 @@
-import { InvalidLockUseError } from '../../core';
+import { CalendarError, InvalidLockUseError } from '../../core';
 import { askCalendar } from '../periods/calendar';
 import { checkDayRule, dayOf, startOfDayMs } from '../periods/business-date';
 import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
@@ -24,8 +24,8 @@ export interface BackfillResult {
 /**
  * Makes pending runs of the business days in the range that have none, before the current period.
  *
- * @throws InvalidLockUseError for a job of a key function, a calendar that fails, and a range that reaches back to where
- * nothing is known
+ * @throws InvalidLockUseError for a job with a key function, and for a range that begins before the job's first record
+ * @throws CalendarError if the job's calendar fails: the runs added before stay
  */
 export async function backfill(
   context: StoreContext,
@@ -54,7 +54,7 @@ export async function backfill(
     const answer = await askCalendar(policy.calendar, period.businessDate, context);
     if (answer === 'holiday') continue;
     if (answer !== 'business-day')
-      throw new InvalidLockUseError(`The backfill of job '${job}' stopped: ${answer.failed}.`, answer);
+      throw new CalendarError(`The backfill of job '${job}' stopped: ${answer.failed}.`, answer);
     const { key: periodKey, start: periodStart, end: periodEnd } = period;
     const { timeZone } = periods;
     const run = { job, scope, periodKey, periodStart, periodEnd, timeZone, state: 'pending' } as const;

@@ -5,7 +5,7 @@
  * would do. `decide-act.ts` decides whether a run may be rerun, resolved or skipped, and every such act is kept in the
  * run's history with its actor and reason. `backfill.ts` adds runs of past periods, and `purge-runs.ts` deletes old runs.
  */
-import { InvalidLockUseError } from '../../core';
+import { CalendarError, InvalidLockUseError } from '../../core';
 import { parsePositiveDuration, type Duration } from '../../core/duration';
 import { limitOf, type LedgerContext } from '../store-statements';
 import { askCalendar } from '../periods/calendar';
@@ -84,7 +84,8 @@ export class RunLedger {
    * The business days before the current period, and after the job's first one, that have no run. The earliest first.
    *
    * @param range.from how far back at the most; default: to the first recorded period
-   * @throws InvalidLockUseError for a job that is not registered here or has a key function, and when its calendar fails
+   * @throws InvalidLockUseError for a job that is not registered here, or that has a key function
+   * @throws CalendarError if the job's calendar fails
    */
   async gaps(
     job: string,
@@ -117,7 +118,7 @@ export class RunLedger {
       const answer = await askCalendar(policy.calendar, period.businessDate, context);
       if (answer === 'business-day') gaps.push(period);
       if (typeof answer === 'object')
-        throw new InvalidLockUseError(`The gaps of job '${job}' are not known: ${answer.failed}.`, answer);
+        throw new CalendarError(`The gaps of job '${job}' are not known: ${answer.failed}.`, answer);
     }
     return gaps;
   }

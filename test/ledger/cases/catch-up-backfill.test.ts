@@ -83,17 +83,31 @@ testLedger(
 );
 
 testLedger('L-34 a backfill stops at a date that the calendar does not know', async (place) => {
+  const cause = new Error('no data');
   const calendar = {
     isBusinessDay(date: string) {
-      if (date === '2026-11-22') throw new Error('no data');
+      if (date === '2026-11-22') throw cause;
       return true;
     },
   };
   const { guard, instance } = await ranOnFriday(place, { calendar });
+  // The caller has made no mistake: a calendar that fails is a failure, and keeps its cause.
+  const failure = (message: RegExp) => ({
+    code: 'CRONLATCH_CALENDAR',
+    name: 'CalendarError',
+    message,
+    cause,
+  });
   const range = { from: '2026-11-20', to: '2026-11-24' };
-  await assert.rejects(guard.backfill('close-day', range), /stopped: the calendar threw for 2026-11-22/);
+  await assert.rejects(
+    guard.backfill('close-day', range),
+    failure(/stopped: the calendar threw for 2026-11-22/),
+  );
   assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed', '2026-11-21 pending']);
-  await assert.rejects(guard.ledger.gaps('close-day'), /not known: the calendar threw for 2026-11-22/);
+  await assert.rejects(
+    guard.ledger.gaps('close-day'),
+    failure(/not known: the calendar threw for 2026-11-22/),
+  );
 });
 
 testLedger(
