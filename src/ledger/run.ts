@@ -75,7 +75,12 @@ export interface Claim extends RunKey {
   readonly claimedBy: string;
 }
 
-/** What events tell of a run. */
+/** Names a run in messages. */
+export function describeRun({ job, scope, periodKey }: RunKey): string {
+  return `the run of job '${job}'${scope === '' ? '' : ` (${scope})`} for ${periodKey}`;
+}
+
+/** The part of a run that events carry. */
 export function identityOf({ job, scope, periodKey, generation, attempt }: RunIdentity): RunIdentity {
   return { job, scope, periodKey, generation, attempt };
 }

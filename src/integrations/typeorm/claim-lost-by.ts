@@ -1,11 +1,11 @@
 import { ClaimLostError, CronlatchError } from '../../core';
-import { describeRun } from '../../ledger/tick/claim-run';
 import { isOurs } from '../../ledger/tick/decide-outcome';
 import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import { claimLost } from '../../ledger/tick/record-outcome';
 import type { RunContext } from '../../ledger/tick/run-context';
 import type { FoundRun } from '../../ledger/run-store';
 import type { ApplicationSession } from '../../storage/typeorm/application-session';
+import { describeRun } from '../../ledger/run';
 
 /**
  * What the holder of a run whose lease has ended needs to know about its failed transaction: that the run is no longer

@@ -1,8 +1,7 @@
 import { InvalidLockUseError, RunAlreadyCompletedError } from '../../core';
-import { describeRun } from '../../ledger/tick/claim-run';
 import { decideOutcome } from '../../ledger/tick/decide-outcome';
 import { claimLost } from '../../ledger/tick/record-outcome';
-import type { Claim } from '../../ledger/run';
+import { describeRun, type Claim } from '../../ledger/run';
 import { idOf } from '../../storage/sql/ledger/run-rows';
 import { foundRunOf, type RunStatements } from '../../storage/sql/ledger/run-statements';
 import type { SqlDialect } from '../../storage/sql/dialects/sql-dialect';

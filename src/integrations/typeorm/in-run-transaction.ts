@@ -1,7 +1,6 @@
 import { TypeORMError, type EntityManager, type QueryRunner } from 'typeorm';
 import { InvalidLockUseError } from '../../core';
 import { withinLimitOr } from '../../core/clock';
-import { describeRun } from '../../ledger/tick/claim-run';
 import { isCompletedBy, keptResult } from '../../ledger/tick/record-outcome';
 import { requiredContext, type RunContext } from '../../ledger/tick/run-context';
 import { limitOf } from '../../ledger/store-statements';
@@ -14,6 +13,7 @@ import {
 import { claimLostBy } from './claim-lost-by';
 import { completeInTransaction } from './complete-in-transaction';
 import { databaseOf, type LedgerDatabase } from './ledger-databases';
+import { describeRun } from '../../ledger/run';
 
 const CALLER = 'inRunTransaction()';
 

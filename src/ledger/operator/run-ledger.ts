@@ -13,10 +13,9 @@ import { periodAt, type CalendarPeriod } from '../periods/period';
 import { periodOfKey } from '../periods/period-of-key';
 import { unansweredPeriods } from '../policy/catch-up';
 import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
-import type { Run, RunEvent } from '../run';
+import { describeRun, type Run, type RunEvent } from '../run';
 import { checkJob, checkQuery, keyOf, scopeOf, type RunName } from '../run-name';
 import type { Decision, FoundRun, RunQuery } from '../run-store';
-import { describeRun } from '../tick/claim-run';
 import { skippedKeys } from '../tick/ledger-snapshot';
 import {
   checkAct,
@@ -137,13 +136,13 @@ export class RunLedger {
   }
 
   /**
-   * Has a run made again that failed for good, was interrupted or skipped: as another generation, due at once. With
-   * `force` also one that is completed, and one that runs: its holder is cut off, and its completion refused.
+   * Reruns a run that failed permanently, was interrupted or was skipped. It becomes a new generation and is due at once.
+   * With `force`, also a completed run and a running one: its holder can no longer complete it.
    *
-   * @throws InvalidLockUseError where there is nothing to be made again, and when somebody else was faster
+   * @throws InvalidLockUseError if there is no such run, or its state does not allow it
    */
   async rerun(name: RunName, act: OperatorAct & { readonly force?: boolean | undefined }): Promise<Run> {
-    return await this.#change(name, act, 'made again', (found) => decideRerun(found, act));
+    return await this.#change(name, act, 'rerun', (found) => decideRerun(found, act));
   }
 
   /**
@@ -156,7 +155,7 @@ export class RunLedger {
     name: RunName,
     act: OperatorAct & { readonly as: 'completed' | 'failed' | 'pending' },
   ): Promise<Run> {
-    return await this.#change(name, act, `resolved as ${act.as}`, (found) => decideResolve(found, act));
+    return await this.#change(name, act, 'resolve', (found) => decideResolve(found, act));
   }
 
   /**
@@ -183,7 +182,7 @@ export class RunLedger {
       },
       limitOf(context),
     );
-    if (!inserted) await this.#change(name, act, 'skipped', (found) => decideSkip(found, act));
+    if (!inserted) await this.#change(name, act, 'skip', (found) => decideSkip(found, act));
   }
 
   /**
@@ -207,7 +206,7 @@ export class RunLedger {
   async #change(
     name: RunName,
     act: OperatorAct,
-    done: string,
+    verb: 'rerun' | 'resolve' | 'skip',
     decide: (found: FoundRun | undefined) => Decision<ActVerdict>,
   ): Promise<Run> {
     checkAct(act);
@@ -215,10 +214,8 @@ export class RunLedger {
     const { context } = this.options;
     const verdict = await context.store.change(key, decide, limitOf(context));
     if (verdict.kind === 'changed') return verdict.run;
-    const stands = verdict.from === 'absent' ? 'there is none' : `it is ${verdict.from}`;
-    throw new InvalidLockUseError(
-      `${describeRun(key)} cannot be ${done}: ${stands}.${remedyOf(verdict, done)}`.replace(/^t/, 'T'),
-    );
+    const why = verdict.from === 'absent' ? 'no such run exists' : `it is ${verdict.from}`;
+    throw new InvalidLockUseError(`Cannot ${verb} ${describeRun(key)}: ${why}.${remedyOf(verdict, verb)}`);
   }
 
   #policyOf(job: string): JobPolicy {
@@ -228,11 +225,11 @@ export class RunLedger {
   }
 }
 
-function remedyOf({ from, isSlot }: Extract<ActVerdict, { kind: 'refused' }>, done: string): string {
-  if (isSlot) return ' It is a tick of a distributed task: nobody would run it again.';
-  if (done !== 'made again') return '';
-  if (from === 'absent') return ' guard.backfill makes runs of days that have none.';
-  return from === 'completed' || from === 'running' ? ' Say force: true if that is meant.' : '';
+function remedyOf({ from, isSlot }: Extract<ActVerdict, { kind: 'refused' }>, verb: string): string {
+  if (isSlot) return ' It is a tick of a distributed task: no instance would run it again.';
+  if (verb !== 'rerun') return '';
+  if (from === 'absent') return ' To add runs of past days, call guard.backfill().';
+  return from === 'completed' || from === 'running' ? ' To rerun it anyway, pass force: true.' : '';
 }
 
 /** For what needs to know when the periods of a job begin and end. */

@@ -1,6 +1,5 @@
-import type { Run } from '../run';
+import { describeRun, type Run } from '../run';
 import { limitOf, untilAnswered, type LedgerContext, type StoreContext } from '../store-statements';
-import { describeRun } from '../tick/claim-run';
 import type { Outcome } from '../tick/decide-outcome';
 import { claimLost, keptResult, recordOutcome } from '../tick/record-outcome';
 import { storedError } from '../tick/stored-text';

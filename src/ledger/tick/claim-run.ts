@@ -8,7 +8,7 @@ import {
   type StatementOptions,
 } from '../../core';
 import type { JobPolicy } from '../policy/job-policy';
-import type { RunKey, RunPeriod } from '../run';
+import { describeRun, type RunKey, type RunPeriod } from '../run';
 import type { Decision, FoundRun } from '../run-store';
 import { limitOf, pauseAfter, untilAnswered, type StoreContext } from '../store-statements';
 import { decideClaim, type Claimant, type ClaimVerdict } from './decide-claim';
@@ -114,11 +114,6 @@ function heldForMs(lock: Lock): number {
   if (remainingMs > 0) return remainingMs;
   lock.signal.throwIfAborted();
   throw new LockLostError(`The lease of lock '${lock.name}' ended before its run was claimed.`);
-}
-
-/** For messages. */
-export function describeRun({ job, scope, periodKey }: RunKey): string {
-  return `the run of job '${job}'${scope === '' ? '' : ` (${scope})`} for ${periodKey}`;
 }
 
 export interface UnclaimLimits {

@@ -1,8 +1,7 @@
 import { ClaimLostError, type StatementOptions } from '../../core';
 import { untilAnswered, type LedgerContext, type StoreContext } from '../store-statements';
-import type { Claim, Run, RunKey } from '../run';
+import { describeRun, type Claim, type Run, type RunKey } from '../run';
 import type { FoundRun } from '../run-store';
-import { describeRun } from './claim-run';
 import { decideOutcome, type Outcome, type OutcomeVerdict } from './decide-outcome';
 import { storedResult } from './stored-text';
 

@@ -13,15 +13,8 @@ import { checkLockConfiguration } from '../../core/lock-configuration';
 import { LONGEST_NAME_LENGTH } from '../../core/lock-name';
 import type { LedgerContext } from '../store-statements';
 import type { Period } from '../periods/period';
-import { identityOf } from '../run';
-import {
-  claimRun,
-  describeRun,
-  lockIdOf,
-  unclaimRun,
-  type ClaimAnswer,
-  type ClaimRequest,
-} from './claim-run';
+import { describeRun, identityOf } from '../run';
+import { claimRun, lockIdOf, unclaimRun, type ClaimAnswer, type ClaimRequest } from './claim-run';
 import type { Sight } from './ledger-snapshot';
 import type { OncePerRequest, Report, TickPlan } from './plan-tick';
 import { recordOutcome } from './record-outcome';

@@ -4,7 +4,7 @@ import { processState } from '../../core/process-state';
 import type { Outcome } from './decide-outcome';
 import type { LedgerContext } from '../store-statements';
 import type { Period } from '../periods/period';
-import type { Claim } from '../run';
+import { describeRun, type Claim } from '../run';
 import { storedText } from './stored-text';
 
 /** What a handler can know of the run that it is. */
@@ -151,7 +151,7 @@ export class RunContext implements CurrentRun {
     this.#refuseIfOver(caller);
     if (this.#decided !== undefined) {
       throw new InvalidLockUseError(
-        `${caller}: the run of job '${this.job}' for ${this.periodKey} is ${this.#decided.kind} as its handler has said, and cannot be completed as well.`,
+        `${caller}: ${describeRun(this)} is ${this.#decided.kind} as its handler has said, and cannot be completed as well.`,
       );
     }
     this.#completion = 'sent';
@@ -175,11 +175,10 @@ export class RunContext implements CurrentRun {
   }
 
   #refuseIfOver(caller: string): void {
-    const run = `of job '${this.job}' for ${this.periodKey}`;
+    const run = describeRun(this);
     if (this.#completion !== 'open')
-      throw new RunAlreadyCompletedError(`${caller}: the run ${run} was completed in a transaction already.`);
-    if (this.#settled)
-      throw new InvalidLockUseError(`${caller}: the handler of the run ${run} has settled already.`);
+      throw new RunAlreadyCompletedError(`${caller}: ${run} was completed in a transaction already.`);
+    if (this.#settled) throw new InvalidLockUseError(`${caller}: the handler of ${run} has settled already.`);
   }
 }
 

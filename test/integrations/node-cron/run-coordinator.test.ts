@@ -113,7 +113,7 @@ testLedger('a tick that is over is not made again: nobody would run it', async (
   assert.equal(await asks('settle:2026-11-20T03:02:00.000Z'), true);
   await told;
   const message =
-    /cannot be .*: it is interrupted\. It is a tick of a distributed task: nobody would run it again/;
+    /Cannot .*: it is interrupted\. It is a tick of a distributed task: no instance would run it again/;
   await assert.rejects(guard.ledger.rerun(run, act), { name: 'InvalidLockUseError', message });
   await assert.rejects(guard.ledger.resolve(run, { ...act, as: 'pending' }), message);
   await guard.ledger.resolve(run, { ...act, as: 'failed' });
