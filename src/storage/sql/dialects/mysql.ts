@@ -3,7 +3,7 @@ import { columnTypes } from './mysql/column-types';
 import { failureOf, refusesPreparing } from './mysql/failures';
 import { inspection } from './mysql/inspection';
 import { lockTexts } from './mysql/lock-texts';
-import { runTexts } from './mysql/run-texts';
+import { runWords } from './mysql/run-words';
 
 /** MySQL 8 and later, and MariaDB 10.6 and later. */
 export const mysql: SqlDialect = {
@@ -17,7 +17,7 @@ export const mysql: SqlDialect = {
   // but leaves the session with a clock that stands still.
   byServerClock: (text) => `/*M! SET STATEMENT timestamp = 0 FOR */ ${text}`,
   lockTexts,
-  runTexts,
+  runWords,
   // Never changedRows. A plain INSERT that meets another row is an error, not a count.
   writtenRows: (result) => result.affectedRows,
   refusalOf: (result) => (Number(result.insertId) > 0 ? 'held' : 'missing'),

@@ -3,7 +3,7 @@ import { columnTypes } from './postgres/column-types';
 import { failureOf, refusesPreparing } from './postgres/failures';
 import { inspection } from './postgres/inspection';
 import { lockTexts } from './postgres/lock-texts';
-import { runTexts } from './postgres/run-texts';
+import { runWords } from './postgres/run-words';
 
 /** PostgreSQL 13 and later. */
 export const postgres: SqlDialect = {
@@ -14,7 +14,7 @@ export const postgres: SqlDialect = {
   columnTypes,
   inspection,
   lockTexts,
-  runTexts,
+  runWords,
   // Every writing statement returns its row.
   writtenRows: (result) => result.rows.length,
   refusalOf: () => undefined,

@@ -1,10 +1,8 @@
-import type { RunQuery } from '../../../ledger/run-store';
 import type { Parameters } from '../connections/named-statement';
 import type { SqlResult } from '../connections/sql-executor';
 import type { DriverError, SqlFailureKind } from '../connections/sql-failure';
 import type { InspectedColumn, InspectedTable } from '../schema/inspected-table';
 import type { LockColumns, LockTable } from '../schema/lock-table';
-import type { RunTables } from '../schema/run-tables';
 import type { ColumnKind, TableDefinition, TableIndex } from '../schema/table-definition';
 
 /** A lock table whose names are quoted: they may stand in a statement. */
@@ -42,12 +40,6 @@ export interface LockTexts {
   readonly resolve: string;
 }
 
-/** The ledger's tables, quoted: they may stand in a statement. Their columns need no quotes. */
-export interface QuotedRunTables {
-  readonly run: string;
-  readonly event: string;
-}
-
 /** What the statements of the ledger depend on. */
 export interface RunTableShape {
   /** The database's now in UTC, as precise as the columns keep it. */
@@ -58,41 +50,34 @@ export interface RunTableShape {
   readonly overridesClock: boolean;
 }
 
-/**
- * The statements of one ledger. Every dialect has the same, in the same order, with the same parameters: instants and
- * lengths of time in microseconds, `null` where there is none.
- */
-export interface RunTexts {
-  /** Answers a row for each run, or one without a run, each with now_us and first_us. */
-  readonly peek: string;
-  /** Of a JSON array of names, `:jobs`. */
-  readonly owed: string;
-  /** What counts from now: `:dueAfter`, `:leaseFor` and `:startedAfter`. */
-  readonly insert: string;
-  /** Waits for writers, and answers now_us, too. */
-  readonly lock: string;
-  readonly write: string;
-  readonly insertEvent: string;
-  readonly complete: string;
-  /** To be followed by conditions, an order and a limit. */
-  readonly find: string;
-  readonly findBy: Readonly<Record<RunCondition, string>>;
-  readonly events: string;
-  /**
-   * The next 1,000 runs below an id, the highest id first. `undated`: it has no period. `deletable`: it is over for longer
-   * than `-:before`, and a later period of its job and scope has a run.
-   */
-  readonly purgeable: string;
-  /** Locks the runs from `:lowest` to `:highest`, by id, that are over for that long. It skips what others have locked. */
-  readonly lockPurgeable: string;
-  /** Marks the first run behind `:ids` of each of their jobs and scopes. Without such a run, the statement must fail. */
-  readonly markPurged: string;
-  /** Both of a JSON array, `:ids`. */
-  readonly deleteEvents: string;
-  readonly deleteRuns: string;
+/** The words in which the statements of the ledger differ from dialect to dialect. Those that follow others begin with a blank. */
+export interface RunWords {
+  /** Whole microseconds since 1970 of an instant. */
+  readonly us: (instant: string) => string;
+  /** The instant of such a number. */
+  readonly at: (parameter: string) => string;
+  /** So many microseconds after the database's now. */
+  readonly after: (parameter: string) => string;
+  /** Equal byte for byte. */
+  readonly is: (column: string, parameter: string) => string;
+  /** A parameter that is compared with an id. */
+  readonly integer: (parameter: string) => string;
+  /** Of `:states`, parted by commas. */
+  readonly isListedState: string;
+  /** Of a JSON array, `:jobs`. */
+  readonly isListedJob: string;
+  /** After the run table: finds a row by the unique index on its key alone. */
+  readonly byKey: string;
+  /** After an INSERT: writes nothing if the row exists. */
+  readonly orNothing: string;
+  /** After a statement that writes: returns its rows. */
+  readonly returningId: string;
+  readonly forUpdate: string;
+  readonly skipLocked: string;
+  /** A table with the rows whose column is in the JSON array `:ids`; a further condition follows. */
+  readonly listed: (table: string, alias: string, column: string) => string;
+  readonly deleteListed: (table: string, alias: string, column: string) => string;
 }
-
-export type RunCondition = Exclude<keyof RunQuery, 'order' | 'limit'>;
 
 export type DialectName = 'mysql' | 'postgres' | 'sqlite';
 
@@ -109,7 +94,7 @@ export interface SqlDialect {
   /** The same statement by the server's clock, if the server can override a clock that the session has set. */
   readonly byServerClock?: (text: string) => string;
   readonly lockTexts: (table: QuotedLockTable, shape: LockTableShape) => LockTexts;
-  readonly runTexts: (tables: QuotedRunTables, shape: RunTableShape) => RunTexts;
+  readonly runWords: (shape: RunTableShape) => RunWords;
   /** How many rows a statement of this dialect wrote. Anything but a number is for the caller to refuse. */
   readonly writtenRows: (result: SqlResult) => unknown;
   /** Why a take-over wrote no row; `undefined` where the dialect cannot tell without a further statement. */
@@ -177,10 +162,6 @@ export interface TableInspection {
 
 export function quotePath(path: readonly string[], { quote }: SqlDialect): string {
   return path.map(quote).join('.');
-}
-
-export function quoteRunTables({ run, event }: RunTables, dialect: SqlDialect): QuotedRunTables {
-  return { run: quotePath(run, dialect), event: quotePath(event, dialect) };
 }
 
 export function quoteLockTable({ path, columns }: LockTable, dialect: SqlDialect): QuotedLockTable {

@@ -3,7 +3,7 @@ import { columnTypes } from './sqlite/column-types';
 import { failureOf, refusesPreparing } from './sqlite/failures';
 import { inspection } from './sqlite/inspection';
 import { lockTexts } from './sqlite/lock-texts';
-import { runTexts } from './sqlite/run-texts';
+import { runWords } from './sqlite/run-words';
 
 /** SQLite 3.42 and later. */
 export const sqlite: SqlDialect = {
@@ -14,7 +14,7 @@ export const sqlite: SqlDialect = {
   columnTypes,
   inspection,
   lockTexts,
-  runTexts,
+  runWords,
   // Every writing statement returns its row.
   writtenRows: (result) => result.rows.length,
   refusalOf: () => undefined,

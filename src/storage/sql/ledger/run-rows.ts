@@ -21,14 +21,14 @@ const SUMMARY_INSTANTS = [
  *
  * @param us makes whole microseconds since 1970 of an instant
  */
-export function summaryColumns(us: (instant: string) => string): string {
+export function summaryFields(us: (instant: string) => string): string {
   const instants = SUMMARY_INSTANTS.map((name) => `${us(`r.${name}`)} AS ${name}`);
   return [...SUMMARY_VALUES.map((name) => `r.${name} AS ${name}`), ...instants].join(', ');
 }
 
 /** The same for `runOf`. */
-export function runColumns(us: (instant: string) => string): string {
-  return `${summaryColumns(us)}, r.result AS result, r.error AS error`;
+export function runFields(us: (instant: string) => string): string {
+  return `${summaryFields(us)}, r.result AS result, r.error AS error`;
 }
 
 /** The first column is there even where there is no run. */

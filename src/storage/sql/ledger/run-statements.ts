@@ -2,17 +2,12 @@ import type { Claim, Run, RunKey } from '../../../ledger/run';
 import type { FoundRun, NewRun, NewRunEvent, PeekRequest, RunQuery } from '../../../ledger/run-store';
 import { NamedStatement, type Parameters } from '../connections/named-statement';
 import type { SqlResult, SqlStatement } from '../connections/sql-executor';
-import {
-  quoteRunTables,
-  type RunCondition,
-  type RunTableShape,
-  type RunTexts,
-  type SqlDialect,
-} from '../dialects/sql-dialect';
+import type { RunTableShape, SqlDialect } from '../dialects/sql-dialect';
 import { foundPath, leastPrecise } from '../schema/inspected-table';
 import { RUN_KEY, runTableDefinitions, type RunTables } from '../schema/run-tables';
 import { columnPairs, uniqueIndexOn, type FoundTable } from '../schema/verify-table';
 import { nowOf, runOf } from './run-rows';
+import { runTexts, type RunCondition, type RunTexts } from './run-texts';
 
 /** The statements that fit the ledger's tables as they were found, with their values. */
 export class RunStatements {
@@ -25,7 +20,7 @@ export class RunStatements {
   constructor(dialect: SqlDialect, tables: RunTables, shape: RunTableShape) {
     this.#dialect = dialect;
     this.#overridesClock = shape.overridesClock;
-    this.#texts = dialect.runTexts(quoteRunTables(tables, dialect), shape);
+    this.#texts = runTexts(tables, dialect, shape);
   }
 
   peek({ job, scope, periodKey, since }: PeekRequest): SqlStatement {

@@ -1,27 +1,58 @@
-import { runColumns, summaryColumns } from '../../ledger/run-rows';
-import type { QuotedRunTables, RunTableShape, RunTexts } from '../sql-dialect';
+import type { RunQuery } from '../../../ledger/run-store';
+import { quotePath, type RunTableShape, type SqlDialect } from '../dialects/sql-dialect';
+import type { RunTables } from '../schema/run-tables';
+import { runFields, summaryFields } from './run-rows';
 
-export function runTexts({ run, event }: QuotedRunTables, { now, keyIndex }: RunTableShape): RunTexts {
-  const us = (instant: string): string => `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ${instant})`;
-  const at = (parameter: string): string =>
-    `TIMESTAMPADD(MICROSECOND, ${parameter}, TIMESTAMP'1970-01-01 00:00:00')`;
-  const after = (parameter: string): string => `TIMESTAMPADD(MICROSECOND, ${parameter}, ${now})`;
-  // To the collation that MySQL and MariaDB both have, spaces at the end are nothing.
-  const is = (column: string, parameter: string): string =>
-    `(${column} = ${parameter} AND LENGTH(${column}) = LENGTH(${parameter}))`;
+/**
+ * The statements of one ledger, the same in every dialect but for its words. Parameters: instants and lengths of time in
+ * microseconds, `null` where there is none.
+ */
+export interface RunTexts {
+  /** Answers a row for each run, or one without a run, each with now_us and first_us. */
+  readonly peek: string;
+  /** Of a JSON array of names, `:jobs`. */
+  readonly owed: string;
+  /** What counts from now: `:dueAfter`, `:leaseFor` and `:startedAfter`. */
+  readonly insert: string;
+  /** Waits for writers, and answers now_us, too. */
+  readonly lock: string;
+  readonly write: string;
+  readonly insertEvent: string;
+  readonly complete: string;
+  /** To be followed by conditions, an order and a limit. */
+  readonly find: string;
+  readonly findBy: Readonly<Record<RunCondition, string>>;
+  readonly events: string;
+  /**
+   * The next 1,000 runs below an id, the highest id first. `undated`: it has no period. `deletable`: it is over for longer
+   * than `-:before`, and a later period of its job and scope has a run.
+   */
+  readonly purgeable: string;
+  /** Locks the runs from `:lowest` to `:highest`, by id, that are over for that long. It skips what others have locked. */
+  readonly lockPurgeable: string;
+  /** Marks the first run behind `:ids` of each of their jobs and scopes. Without such a run, the statement must fail. */
+  readonly markPurged: string;
+  /** Both of a JSON array, `:ids`. */
+  readonly deleteEvents: string;
+  readonly deleteRuns: string;
+}
+
+export type RunCondition = Exclude<keyof RunQuery, 'order' | 'limit'>;
+
+export function runTexts(tables: RunTables, dialect: SqlDialect, shape: RunTableShape): RunTexts {
+  const [run, event] = [quotePath(tables.run, dialect), quotePath(tables.event, dialect)];
+  const { now } = shape;
+  const words = dialect.runWords(shape);
+  const { us, at, after, is, integer, byKey, returningId } = words;
   const ofJob = `${is('job_name', ':job')} AND ${is('scope', ':scope')}`;
   const ofKey = `${ofJob} AND ${is('period_key', ':periodKey')}`;
-  // By another index, InnoDB would also lock rows and gaps of other runs, and wait for whoever has locked them.
-  const byKey = `FORCE INDEX (\`${keyIndex.replaceAll('`', '``')}\`)`;
   const isDue = `state IN ('pending', 'failed') AND next_attempt_at <= ${now}`;
-  const ids = `JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) d`;
-  const isOldAndOver = (row: string): string =>
-    `(${row}.state IN ('completed', 'skipped') OR (${row}.state = 'failed' AND ${row}.next_attempt_at IS NULL))
-        AND ${row}.updated_at < ${after(':before')}
-        AND (${row}.period_end IS NULL OR ${row}.period_end < ${after(':before')})`;
+  const isOldAndOver = `(r.state IN ('completed', 'skipped') OR (r.state = 'failed' AND r.next_attempt_at IS NULL))
+        AND r.updated_at < ${after(':before')}
+        AND (r.period_end IS NULL OR r.period_end < ${after(':before')})`;
   const isUndated = 'CASE WHEN r.period_start IS NULL THEN 1 ELSE 0 END';
   return {
-    peek: `SELECT n.now_us, n.first_us, ${summaryColumns(us)}
+    peek: `SELECT n.now_us, n.first_us, ${summaryFields(us)}
       FROM (
         SELECT ${us(now)} AS now_us, COALESCE((
           SELECT ${us('p.period_start')} FROM ${run} p
@@ -39,35 +70,34 @@ export function runTexts({ run, event }: QuotedRunTables, { now, keyIndex }: Run
       ) found ON TRUE
       LEFT JOIN ${run} r ON r.id = found.id`,
     owed: `SELECT job_name, scope FROM ${run}
-      WHERE (state = 'running' OR (${isDue})) AND job_name IN (
-          SELECT j.job FROM JSON_TABLE(:jobs, '$[*]' COLUMNS (job VARCHAR(255) CHARACTER SET utf8mb4 PATH '$')) j)
+      WHERE (state = 'running' OR (${isDue})) AND ${words.isListedJob}
       GROUP BY job_name, scope ORDER BY MIN(COALESCE(next_attempt_at, started_at)), MIN(id) LIMIT 1000`,
     insert: `INSERT INTO ${run} (job_name, scope, period_key, period_start, period_end, time_zone,
         state, attempt, next_attempt_at, claimed_by, lock_id, fencing_token, lease_until,
         first_started_at, started_at, reason, created_at, updated_at)
       VALUES (:job, :scope, :periodKey, ${at(':periodStart')}, ${at(':periodEnd')}, :timeZone,
         :state, :attempt, ${after(':dueAfter')}, :claimedBy, :lockId, :fencingToken, ${after(':leaseFor')},
-        ${after(':startedAfter')}, ${after(':startedAfter')}, :reason, ${now}, ${now})`,
-    lock: `SELECT ${us(now)} AS now_us, ${runColumns(us)} FROM ${run} r ${byKey} WHERE ${ofKey} FOR UPDATE`,
+        ${after(':startedAfter')}, ${after(':startedAfter')}, :reason, ${now}, ${now})${words.orNothing}${returningId}`,
+    lock: `SELECT ${us(now)} AS now_us, ${runFields(us)} FROM ${run} r${byKey} WHERE ${ofKey}${words.forUpdate}`,
     write: `UPDATE ${run}
       SET state = :state, generation = :generation, attempt = :attempt, next_attempt_at = ${at(':nextAttemptAt')},
         claimed_by = :claimedBy, lock_id = :lockId, fencing_token = :fencingToken, lease_until = ${at(':leaseUntil')},
         first_started_at = ${at(':firstStartedAt')}, started_at = ${at(':startedAt')}, finished_at = ${at(':finishedAt')},
         reason = :reason, result = :result, error = :error, updated_at = ${now}
-      WHERE id = :id`,
+      WHERE id = :id${returningId}`,
     insertEvent: `INSERT INTO ${event} (run_id, at, generation, attempt, kind, actor, fencing_token, detail)
-      VALUES (:id, ${now}, :generation, :attempt, :kind, :actor, :fencingToken, :detail)`,
-    complete: `UPDATE ${run} ${byKey}
+      VALUES (:id, ${now}, :generation, :attempt, :kind, :actor, :fencingToken, :detail)${returningId}`,
+    complete: `UPDATE ${run}${byKey}
       SET state = 'completed', finished_at = ${now}, updated_at = ${now}, result = :result,
         next_attempt_at = NULL, reason = NULL, error = NULL
       WHERE ${ofKey} AND generation = :generation AND attempt = :attempt
-        AND ${is('claimed_by', ':claimedBy')} AND state = 'running'`,
-    find: `SELECT ${runColumns(us)} FROM ${run} r`,
+        AND ${is('claimed_by', ':claimedBy')} AND state = 'running'${returningId}`,
+    find: `SELECT ${runFields(us)} FROM ${run} r`,
     findBy: {
       job: is('job_name', ':job'),
       scope: is('scope', ':scope'),
       periodKey: is('period_key', ':periodKey'),
-      states: `FIND_IN_SET(state, :states) > 0`,
+      states: words.isListedState,
       from: `period_start >= ${at(':notBefore')}`,
       to: `period_start < ${at(':before')}`,
     },
@@ -76,16 +106,17 @@ export function runTexts({ run, event }: QuotedRunTables, { now, keyIndex }: Run
       FROM ${run} r JOIN ${event} e ON e.run_id = r.id WHERE ${ofKey} ORDER BY e.id`,
     // MySQL reads one entry of the index on the periods only if the whole order of that index is asked for.
     purgeable: `SELECT r.id AS id, r.job_name AS job_name, r.scope AS scope, ${isUndated} AS undated,
-        CASE WHEN ${isOldAndOver('r')}
+        CASE WHEN ${isOldAndOver}
           AND (r.period_start IS NULL OR r.period_start < (
             SELECT n.period_start FROM ${run} n
             WHERE n.job_name = r.job_name AND n.scope = r.scope AND n.period_start IS NOT NULL
             ORDER BY n.job_name DESC, n.scope DESC, n.period_start DESC LIMIT 1)) THEN 1 ELSE 0 END AS deletable
-      FROM ${run} r WHERE r.id < CAST(:below AS UNSIGNED) ORDER BY r.id DESC LIMIT 1000`,
-    // A row that another transaction has locked stays: it is about to change.
+      FROM ${run} r WHERE r.id < ${integer(':below')} ORDER BY r.id DESC LIMIT 1000`,
+    // A row that another transaction has locked stays: it is about to change. CASE keeps the planner of PostgreSQL from
+    // reading the index of all states.
     lockPurgeable: `SELECT r.id AS id, ${isUndated} AS undated FROM ${run} r
-      WHERE r.id >= CAST(:lowest AS UNSIGNED) AND r.id <= CAST(:highest AS UNSIGNED)
-        AND CASE WHEN ${isOldAndOver('r')} THEN 1 ELSE 0 END = 1 FOR UPDATE SKIP LOCKED`,
+      WHERE r.id >= ${integer(':lowest')} AND r.id <= ${integer(':highest')}
+        AND CASE WHEN ${isOldAndOver} THEN 1 ELSE 0 END = 1${words.skipLocked}`,
     markPurged: `INSERT INTO ${event} (run_id, at, generation, attempt, kind, actor)
       SELECT m.id, ${now}, 0, 0, 'purged', 'ledger.purge' FROM (
         SELECT DISTINCT (
@@ -93,11 +124,11 @@ export function runTexts({ run, event }: QuotedRunTables, { now, keyIndex }: Run
           WHERE n.job_name = g.job_name AND n.scope = g.scope AND n.period_start > g.last_start
           ORDER BY n.job_name, n.scope, n.period_start LIMIT 1) AS id
         FROM (
-          SELECT r.job_name, r.scope, MAX(r.period_start) AS last_start FROM ${ids} STRAIGHT_JOIN ${run} r ON r.id = d.id
-          WHERE r.period_start IS NOT NULL
+          SELECT r.job_name, r.scope, MAX(r.period_start) AS last_start
+          FROM ${words.listed(run, 'r', 'id')} r.period_start IS NOT NULL
           GROUP BY r.job_name, r.scope) g) m
-      WHERE NOT EXISTS (SELECT 1 FROM ${event} e WHERE e.run_id = m.id AND e.kind = 'purged')`,
-    deleteEvents: `DELETE e FROM ${ids} STRAIGHT_JOIN ${event} e ON e.run_id = d.id`,
-    deleteRuns: `DELETE r FROM ${ids} STRAIGHT_JOIN ${run} r ON r.id = d.id`,
+      WHERE NOT EXISTS (SELECT 1 FROM ${event} e WHERE e.run_id = m.id AND e.kind = 'purged')${returningId}`,
+    deleteEvents: words.deleteListed(event, 'e', 'run_id'),
+    deleteRuns: words.deleteListed(run, 'r', 'id'),
   };
 }

@@ -1,0 +1,28 @@
+import type { RunWords, RunTableShape } from '../sql-dialect';
+
+const IDS = `JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) d`;
+const JOBS = `SELECT j.job FROM JSON_TABLE(:jobs, '$[*]' COLUMNS (job VARCHAR(255) CHARACTER SET utf8mb4 PATH '$')) j`;
+
+export function runWords({ now, keyIndex }: RunTableShape): RunWords {
+  return {
+    us: (instant) => `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ${instant})`,
+    at: (parameter) => `TIMESTAMPADD(MICROSECOND, ${parameter}, TIMESTAMP'1970-01-01 00:00:00')`,
+    after: (parameter) => `TIMESTAMPADD(MICROSECOND, ${parameter}, ${now})`,
+    // To the collation that MySQL and MariaDB both have, spaces at the end are nothing.
+    is: (column, parameter) => `(${column} = ${parameter} AND LENGTH(${column}) = LENGTH(${parameter}))`,
+    integer: (parameter) => `CAST(${parameter} AS UNSIGNED)`,
+    isListedState: 'FIND_IN_SET(state, :states) > 0',
+    isListedJob: `job_name IN (${JOBS})`,
+    // By another index, InnoDB would also lock rows and gaps of other runs, and wait for whoever has locked them.
+    byKey: ` FORCE INDEX (\`${keyIndex.replaceAll('`', '``')}\`)`,
+    // A row that is there already is an error, which tells it from a row that was written.
+    orNothing: '',
+    returningId: '',
+    forUpdate: ' FOR UPDATE',
+    skipLocked: ' FOR UPDATE SKIP LOCKED',
+    listed: (table, alias, column) =>
+      `${IDS} STRAIGHT_JOIN ${table} ${alias} ON ${alias}.${column} = d.id WHERE`,
+    deleteListed: (table, alias, column) =>
+      `DELETE ${alias} FROM ${IDS} STRAIGHT_JOIN ${table} ${alias} ON ${alias}.${column} = d.id`,
+  };
+}

@@ -1,0 +1,25 @@
+import type { RunTableShape, RunWords } from '../sql-dialect';
+
+/** An array, so that the rows are found by their ids, whatever the planner believes about the table. */
+const IS_LISTED = `= ANY (ARRAY(SELECT value::bigint FROM json_array_elements_text(:ids::json)))`;
+
+export function runWords({ now }: RunTableShape): RunWords {
+  return {
+    // Before PostgreSQL 14 the epoch is a double. Half of the distance between two of them is a tenth of a microsecond in
+    // this century, and the cast rounds.
+    us: (instant) => `(extract(epoch FROM ${instant}) * 1000000)::bigint`,
+    at: (parameter) => `(timestamptz 'epoch' + ${parameter}::bigint * interval '1 microsecond')`,
+    after: (parameter) => `${now} + ${parameter}::bigint * interval '1 microsecond'`,
+    is: (column, parameter) => `${column} = ${parameter}`,
+    integer: (parameter) => `${parameter}::bigint`,
+    isListedState: `state = ANY(string_to_array(:states, ','))`,
+    isListedJob: 'job_name = ANY (ARRAY(SELECT json_array_elements_text(:jobs::json)))',
+    byKey: '',
+    orNothing: ' ON CONFLICT (job_name, scope, period_key) DO NOTHING',
+    returningId: ' RETURNING id',
+    forUpdate: ' FOR UPDATE',
+    skipLocked: ' FOR UPDATE SKIP LOCKED',
+    listed: (table, alias, column) => `${table} ${alias} WHERE ${alias}.${column} ${IS_LISTED} AND`,
+    deleteListed: (table, _alias, column) => `DELETE FROM ${table} WHERE ${column} ${IS_LISTED} RETURNING id`,
+  };
+}

@@ -1,0 +1,23 @@
+import type { RunTableShape, RunWords } from '../sql-dialect';
+
+const IS_LISTED = 'IN (SELECT value FROM json_each(:ids))';
+
+export function runWords({ now }: RunTableShape): RunWords {
+  return {
+    us: (instant) => instant,
+    at: (parameter) => parameter,
+    after: (parameter) => `${now} + ${parameter}`,
+    is: (column, parameter) => `${column} = ${parameter}`,
+    integer: (parameter) => parameter,
+    isListedState: `instr(',' || :states || ',', ',' || state || ',') > 0`,
+    isListedJob: 'job_name IN (SELECT value FROM json_each(:jobs))',
+    byKey: '',
+    orNothing: ' ON CONFLICT (job_name, scope, period_key) DO NOTHING',
+    returningId: ' RETURNING id',
+    // A transaction is the only one that writes, from its beginning.
+    forUpdate: '',
+    skipLocked: '',
+    listed: (table, alias, column) => `${table} ${alias} WHERE ${alias}.${column} ${IS_LISTED} AND`,
+    deleteListed: (table, _alias, column) => `DELETE FROM ${table} WHERE ${column} ${IS_LISTED} RETURNING id`,
+  };
+}
