@@ -36,13 +36,31 @@ export interface LockTerms {
   readonly maxHoldMs: number;
 }
 
+/** A configuration that was checked together with its terms, and cannot change any more. */
+export type CompiledLock = LockConfiguration & LockTerms;
+
 const DAY_MS = 86_400_000;
+
+/** The compiled locks, each with the length of names that it was checked for. */
+const compiled = new WeakMap<LockConfiguration, number>();
+
+/**
+ * Checks a configuration once for all of its runs: `checkLockConfiguration` knows the result and does not parse it again.
+ *
+ * @throws InvalidLockConfigurationError naming the lock and the value
+ */
+export function compileLock(configuration: LockConfiguration, nameLength: number): CompiledLock {
+  const lock = Object.freeze({ ...configuration, ...checkLockConfiguration(configuration, nameLength) });
+  compiled.set(lock, nameLength);
+  return lock;
+}
 
 /** @throws InvalidLockConfigurationError naming the lock and the value */
 export function checkLockConfiguration(
   configuration: LockConfiguration,
   nameLength: number = DEFAULT_NAME_LENGTH,
 ): LockTerms {
+  if ((compiled.get(configuration) ?? Infinity) <= nameLength) return configuration as CompiledLock;
   checkLockName(configuration.name, nameLength);
   const { name, lockAtMostFor, lockAtLeastFor = 0, keepAlive = false, maxHold } = configuration;
   const of = `of lock '${name}'`;

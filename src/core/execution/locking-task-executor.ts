@@ -2,7 +2,7 @@ import { systemClock, withinLimit, type Clock } from '../clock';
 import { EventHub, type CronlatchEvents, type LockEvent, type RunIdentity } from './events';
 import { refuseUnawaitable } from './handler-result';
 import type { Lock, LockProvider } from '../lock';
-import type { TaskConfiguration } from '../lock-configuration';
+import type { LockConfiguration, TaskConfiguration } from '../lock-configuration';
 import { activeContexts, LockContext, runInContext } from './lock-context';
 import { RunObserver } from './run-observer';
 import { RunRegistry, type ActiveRun } from './run-registry';
@@ -12,6 +12,11 @@ import type { LockedTask, SkipReason, TaskResult } from './task-result';
 export interface ExecutorOptions {
   readonly clock?: Clock | undefined;
   readonly events?: EventHub | undefined;
+}
+
+interface HoldingOptions {
+  readonly scheduledAt?: Date | undefined;
+  readonly isAskedAgain?: boolean;
 }
 
 /** What is told of a lock that was asked for. */
@@ -78,19 +83,27 @@ export class LockingTaskExecutor {
    * @throws whatever the task throws, unchanged
    */
   executeWithLock<T>(task: LockedTask<T>, configuration: TaskConfiguration): Promise<TaskResult<T>> {
-    return this.holding(configuration, async (held) => ({
-      executed: true,
-      value: await held.execute(task),
-    }));
+    return this.runTask(task, configuration, configuration.scheduledAt);
+  }
+
+  /** The same, with the scheduled time beside a lock that is the same for all runs of a job. */
+  runTask<T>(
+    task: LockedTask<T>,
+    lock: LockConfiguration,
+    scheduledAt: Date | undefined,
+  ): Promise<TaskResult<T>> {
+    return this.holding(lock, async (held) => ({ executed: true, value: await held.execute(task) }), {
+      scheduledAt,
+    });
   }
 
   /** The same for work that decides under the lock whether a task runs, or several do. */
   async holding<T>(
-    configuration: TaskConfiguration,
+    configuration: LockConfiguration,
     work: (held: HeldLock) => Promise<TaskResult<T>>,
-    { isAskedAgain = false }: { readonly isAskedAgain?: boolean } = {},
+    { scheduledAt, isAskedAgain = false }: HoldingOptions = {},
   ): Promise<TaskResult<T>> {
-    const { name, scheduledAt } = configuration;
+    const { name } = configuration;
     const event: AskedEvent = { name, scheduledAt, isAskedAgain };
     for (const outer of activeContexts()) {
       if (outer.lockProvider === this.#lockProvider && outer.lock.name === name) {
@@ -148,7 +161,7 @@ export class LockingTaskExecutor {
   }
 
   async #acquire(
-    configuration: TaskConfiguration,
+    configuration: LockConfiguration,
     run: ActiveRun,
     asked: AskedEvent,
   ): Promise<Acquired | undefined> {

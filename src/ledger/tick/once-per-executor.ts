@@ -67,9 +67,9 @@ export class OncePerExecutor {
     const { lock, scheduledAt } = request;
     const isAskedAgain = request.isAskedAgain && plan.own.kind === 'run' && plan.own.isNew;
     const result = await this.executor.holding(
-      { ...lock, scheduledAt },
+      lock,
       (held) => this.#heldPeriods.run({ held, request, sight, plan, report }),
-      { isAskedAgain },
+      { scheduledAt, isAskedAgain },
     );
     // Somebody may have the lock; what is to be told of this tick was known before.
     return plan.own.kind === 'refused' ? { executed: false, reason: plan.own.reason } : result;
