@@ -49,6 +49,7 @@ export type {
 
 // Errors.
 export {
+  CalendarError,
   ClaimLostError,
   CronlatchError,
   FatalJobError,
