@@ -157,17 +157,17 @@ function checkTarget(target: string, kind: PeriodKind | PeriodKeyFunction): void
 }
 
 /** Periods that are made of whole business dates. */
-export type DatedKind = 'day' | 'week' | 'month' | 'quarter' | 'year';
+type DatedKind = 'day' | 'week' | 'month' | 'quarter' | 'year';
 
 /** The first date of the period that a date belongs to and that of the next one, as days since 1970-01-01. */
-export interface DayRange {
+interface DayRange {
   readonly firstDay: number;
   readonly nextFirstDay: number;
 }
 
 const MONTHS = { month: 1, quarter: 3, year: 12 };
 
-export function dayRangeAround(day: number, kind: DatedKind): DayRange {
+function dayRangeAround(day: number, kind: DatedKind): DayRange {
   switch (kind) {
     case 'day':
       return { firstDay: day, nextFirstDay: day + 1 };
@@ -189,7 +189,7 @@ export function dayRangeAround(day: number, kind: DatedKind): DayRange {
 }
 
 /** `'2026-11-20'`, `'2026-W47'` (ISO 8601: its year is that of its Thursday), `'2026-11'`, `'2026-Q4'`, `'2026'`. */
-export function keyOfDay(day: number, kind: DatedKind): string {
+function keyOfDay(day: number, kind: DatedKind): string {
   const { year, month } = partsOf(day);
   switch (kind) {
     case 'day':
@@ -234,7 +234,7 @@ export type PeriodKeyFunction = (at: Date) => string;
 const LONGEST_KEY = 64;
 
 /** @throws InvalidLockConfigurationError when the function throws, or returns what cannot be a key */
-export function customKeyAt(keyFunction: PeriodKeyFunction, at: Date): string {
+function customKeyAt(keyFunction: PeriodKeyFunction, at: Date): string {
   const instant = at.toISOString();
   const key = called(keyFunction, at, instant);
   checkStoredName(key, { as: `the key of a period (for ${instant})`, longest: LONGEST_KEY });

@@ -190,7 +190,7 @@ export function hostTime(clock: Pick<Clock, 'wallMs' | 'monotonicMs'>): HostTime
  *
  * @param nowSkewMs by how much it is ahead now
  */
-export function skewWhenHeard(heard: HostTime, now: HostTime, nowSkewMs: number): number {
+function skewWhenHeard(heard: HostTime, now: HostTime, nowSkewMs: number): number {
   const setForwardMs = now.wallMs - heard.wallMs - (now.monotonicMs - heard.monotonicMs);
   return nowSkewMs - Math.min(0, setForwardMs);
 }

@@ -113,7 +113,7 @@ export async function runAttempt<T>(
  * The end of the lease that the row of a run holds. Under another lock, nothing else shows that the run still goes on,
  * so that an extension by the handler has to move it.
  */
-export class LeaseInRow {
+class LeaseInRow {
   #untilMs: number;
 
   /** @param untilMs monotonic: the row holds this end, or a later one */
