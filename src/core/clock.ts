@@ -14,7 +14,7 @@ export interface Clock {
 }
 
 /** The longest delay of a Node timer. Node fires longer ones at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   monotonicMs: () => performance.now(),
@@ -34,6 +34,19 @@ export const systemClock: Clock = {
 /** Resolves after `delayMs`. The process stays alive for it. */
 export function pause(clock: Clock, delayMs: number): Promise<void> {
   return new Promise((resolve) => clock.schedule(delayMs, resolve, { keepAlive: true }));
+}
+
+/**
+ * The delay before a failed statement is sent again. It grows from about 10 ms, and jitter keeps contenders apart.
+ *
+ * @param attempt 0 or 1 for the first
+ */
+export function statementRetryDelayMs(
+  { random }: { readonly random: () => number },
+  attempt: number,
+  longestMs = 1000,
+): number {
+  return Math.min(longestMs, 10 * 2 ** attempt) * (0.5 + random());
 }
 
 /** As it is when this module is loaded: a test that fakes timers must not stop us. */

@@ -11,8 +11,9 @@ export type Duration = number | string;
 const NUMBER = String.raw`(\d+(?:\.\d+)?)`;
 const SUM = new RegExp(`^(?:${NUMBER}d)?(?:${NUMBER}h)?(?:${NUMBER}m)?(?:${NUMBER}s)?(?:${NUMBER}ms)?$`);
 const ISO = new RegExp(`^P(?:${NUMBER}D)?(?:T(?=\\d)(?:${NUMBER}H)?(?:${NUMBER}M)?(?:${NUMBER}S)?)?$`);
-const DAY_MS = 86_400_000;
-const UNITS_MS = [DAY_MS, 3_600_000, 60_000, 1000, 1];
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+const UNITS_MS = [DAY_MS, HOUR_MS, 60_000, 1000, 1];
 const LONGEST_DAYS = 365;
 
 const FORMS = `use milliseconds as a number, '500ms', '30s', '10m', '2h', '1d', sums such as '1h30m', or ISO 8601 such as 'PT10M'`;

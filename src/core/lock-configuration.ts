@@ -1,4 +1,4 @@
-import { parseDuration, parsePositiveDuration, type Duration } from './duration';
+import { DAY_MS, parseDuration, parsePositiveDuration, type Duration } from './duration';
 import { InvalidLockConfigurationError } from './errors';
 import { checkLockName, checkNameLength, DEFAULT_NAME_LENGTH } from './lock-name';
 
@@ -38,8 +38,6 @@ export interface LockTerms {
 
 /** A configuration that was checked together with its terms, and cannot change any more. */
 export type CompiledLock = LockConfiguration & LockTerms;
-
-const DAY_MS = 86_400_000;
 
 /** The compiled locks, each with the length of names that it was checked for. */
 const compiled = new WeakMap<LockConfiguration, number>();

@@ -1,5 +1,6 @@
 import { InvalidLockConfigurationError } from '../core';
-import { DAY_MS, dateOf } from '../ledger/periods/business-date';
+import { DAY_MS } from '../core/duration';
+import { dateOf } from '../ledger/periods/business-date';
 import { offsetStretches } from '../ledger/periods/time-zone';
 
 /** When a job is due on the dates on which it is due, by the wall clock: milliseconds since midnight. */

@@ -8,8 +8,8 @@ import type { RunQuery } from './run-store';
 /** Names a run; without a scope, that of a job that is not divided. */
 export type RunName = Omit<RunKey, 'scope'> & { readonly scope?: string | undefined };
 
-/** As wide as the columns. */
-const LONGEST_KEY = 64;
+/** The width of the columns for jobs, scopes and periods. */
+export const LONGEST_KEY = 64;
 const STATES: readonly string[] = STATE_CHANGES.flatMap(({ to }) => to);
 const ORDERS: readonly string[] = ['newest-first', 'oldest-first'] satisfies RunQuery['order'][];
 

@@ -1,26 +1,26 @@
-/** What stands in a run's row. A period without a row has none of these. */
+/** The state of a run's row. A period without a row has none of these. */
 export type RunState = 'pending' | 'running' | 'completed' | 'failed' | 'interrupted' | 'skipped';
 
 /** `'absent'`: there is no row yet. */
 export type StateBefore = 'absent' | RunState;
 
 export type Actor =
-  /** Whoever holds the lock and wants to start the run. */
+  /** The holder of the lock, to start the run. */
   | 'claim'
   | 'claim with onCrash retry'
   | 'claim with onCrash hold'
   | 'catch-up'
   | 'calendar'
-  /** Whoever finds that `startDeadline` has passed. */
+  /** A tick that comes after `startDeadline`. */
   | 'deadline'
-  /** Whoever started the run, recognised by its claim. */
+  /** The holder that started the run, recognised by its claim. */
   | 'holder'
   | 'rerun'
   | 'rerun with force'
   | 'resolve'
   | 'skip';
 
-/** What must hold besides for a change. */
+/** The further condition of a change. */
 type Guard =
   | 'the unique key decides'
   | 'a duplicate is ignored'
@@ -40,7 +40,10 @@ export interface StateChange {
   readonly guard: Guard;
 }
 
-/** Every change that there is. What is not listed is refused. */
+/**
+ * Every change of a run's state. Of these, `mayChange` checks an operator's acts when they happen. The other changes are
+ * made by the `decide…` functions, and tests hold those functions against this table.
+ */
 export const STATE_CHANGES: readonly StateChange[] = [
   { from: ['absent'], to: ['running'], by: ['claim'], guard: 'the unique key decides' },
   { from: ['absent'], to: ['pending'], by: ['catch-up'], guard: 'a duplicate is ignored' },
@@ -94,7 +97,7 @@ export const STATE_CHANGES: readonly StateChange[] = [
     guard: 'claim, generation and attempt match',
   },
   {
-    // It had not vanished after all, and nobody can have started since.
+    // The holder had not crashed after all, and no other can have started since.
     from: ['interrupted'],
     to: ['completed'],
     by: ['holder'],
@@ -126,7 +129,7 @@ export const STATE_CHANGES: readonly StateChange[] = [
   },
 ];
 
-/** Whether the table has this change. Its guard is the caller's to see to. */
+/** Whether the table has this change. The caller checks the guard. */
 export function mayChange(from: StateBefore, to: RunState, by: Actor): boolean {
   return STATE_CHANGES.some(
     (change) => change.from.includes(from) && change.to.includes(to) && change.by.includes(by),

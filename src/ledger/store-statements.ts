@@ -5,7 +5,7 @@ import {
   type EventHub,
   type StatementOptions,
 } from '../core';
-import { pause } from '../core/clock';
+import { pause, statementRetryDelayMs } from '../core/clock';
 import type { RunStore } from './run-store';
 
 /** What every statement on runs needs. */
@@ -21,11 +21,9 @@ export function limitOf({ statementTimeoutMs }: StoreContext): StatementOptions 
   return { timeoutMs: statementTimeoutMs };
 }
 
-const LONGEST_DELAY_MS = 1000;
-
-/** Grows from about 10 ms; jitter keeps contenders apart. */
-export async function pauseAfter({ clock, random }: StoreContext, attempt: number): Promise<void> {
-  await pause(clock, Math.min(LONGEST_DELAY_MS, 10 * 2 ** attempt) * (0.5 + random()));
+/** Before a statement that has failed is sent again. */
+export async function pauseAfter(context: StoreContext, attempt: number): Promise<void> {
+  await pause(context.clock, statementRetryDelayMs(context, attempt));
 }
 
 /**

@@ -1,4 +1,5 @@
-import { dateOf, dayOf, DAY_MS } from '../ledger/periods/business-date';
+import { DAY_MS } from '../core/duration';
+import { dateOf, dayOf } from '../ledger/periods/business-date';
 import { RunContext, runAs, type RunContextOptions } from '../ledger/tick/run-context';
 
 /** What `currentRun()` returns during the call. */

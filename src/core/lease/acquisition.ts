@@ -1,17 +1,12 @@
-import { pause } from '../clock';
+import { pause, statementRetryDelayMs } from '../clock';
+import { DAY_MS } from '../duration';
 import { momentOf, type Moment } from './deadline';
 import { LockStorageError } from '../errors';
 import type { KnownNames } from './known-names';
 import type { LateReleases } from './late-releases';
 import type { LockObserver } from '../lock';
 import type { LockTerms } from '../lock-configuration';
-import {
-  retryDelayMs,
-  sendWithin,
-  statementLimitMs,
-  storageErrorOf,
-  type StatementContext,
-} from './statement-limits';
+import { sendWithin, statementLimitMs, storageErrorOf, type StatementContext } from './statement-limits';
 import type { Grant, LockRecord, LockRequest } from './storage-accessor';
 
 export interface AcquisitionOptions extends StatementContext {
@@ -30,7 +25,7 @@ export interface SentGrant {
 
 const MOST_TRIES = 3;
 /** A duration has 365 days at most. Clocks may differ by a day. */
-const LONGEST_LEASE_MS = 366 * 86_400_000;
+const LONGEST_LEASE_MS = 366 * DAY_MS;
 
 /**
  * One attempt to get a lock: acquired (a grant), held (`undefined`) or an error. It ends at most two statement
@@ -212,7 +207,7 @@ export class Acquisition {
 
   /** @returns `false`, at once, when less than `neededMs` would be left after the pause */
   async #pause(attempt: number, neededMs = 0): Promise<boolean> {
-    const delayMs = retryDelayMs(this.#options, attempt);
+    const delayMs = statementRetryDelayMs(this.#options, attempt);
     if (this.#leftMs() - delayMs <= neededMs) return false;
     await pause(this.#options.clock, delayMs);
     return true;

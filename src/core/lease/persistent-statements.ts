@@ -1,15 +1,9 @@
-import { pause } from '../clock';
+import { pause, statementRetryDelayMs } from '../clock';
 import { momentOf, type Moment } from './deadline';
 import { SchemaMismatchError, type LockStorageError } from '../errors';
 import type { LeaseOwner } from './lease-owner';
 import type { LockTerms } from '../lock-configuration';
-import {
-  retryDelayMs,
-  sendWithin,
-  statementLimitMs,
-  storageErrorOf,
-  type StatementContext,
-} from './statement-limits';
+import { sendWithin, statementLimitMs, storageErrorOf, type StatementContext } from './statement-limits';
 import type { StatementOptions } from './storage-accessor';
 
 interface LeaseStatement {
@@ -135,7 +129,7 @@ async function pauseBefore(
   giveUpAtMs: number,
   failure: LockStorageError,
 ): Promise<void> {
-  const delayMs = retryDelayMs(context, attempt);
+  const delayMs = statementRetryDelayMs(context, attempt);
   if (context.clock.monotonicMs() + delayMs >= giveUpAtMs) throw failure;
   await pause(context.clock, delayMs);
 }

@@ -36,13 +36,6 @@ export function sendWithin<T>(
   return withinLimitOr(clock, statement({ timeoutMs }), limitMs, late);
 }
 
-const LONGEST_RETRY_DELAY_MS = 1000;
-
-/** Grows from about 10 ms; jitter keeps contenders apart. */
-export function retryDelayMs(context: StatementContext, attempt: number): number {
-  return Math.min(LONGEST_RETRY_DELAY_MS, 10 * 2 ** attempt) * (0.5 + context.random());
-}
-
 /** An accessor may throw anything. What is not a `LockStorageError` says nothing about what ran. */
 export function storageErrorOf(error: unknown, name: string): LockStorageError {
   if (error instanceof LockStorageError) return error;

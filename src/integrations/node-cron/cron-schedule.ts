@@ -1,5 +1,6 @@
 import { createTask, schedule, validateDetailed, type ScheduledTask, type TaskContext } from 'node-cron';
 import { InvalidLockConfigurationError } from '../../core';
+import { LONGEST_TIMER_MS } from '../../core/clock';
 import { describeValue } from '../../core/describe-value';
 
 export interface ScheduleOptions {
@@ -22,9 +23,6 @@ export interface ScheduleOptions {
 export interface CronSchedule extends ScheduleOptions {
   readonly expression: string;
 }
-
-/** The longest time that a timer can wait; one beyond it would fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** @throws InvalidLockConfigurationError naming the expression, the zone, the tolerance or the delay */
 export function checkSchedule(schedule: CronSchedule): void {
@@ -53,6 +51,7 @@ function checkMilliseconds(value: number | undefined, option: string): void {
   );
 }
 
+/** node-cron also takes offsets such as '+02:00', which the ledger refuses: they have no clock changes. */
 function checkTimeZone(timeZone: string): void {
   try {
     new Intl.DateTimeFormat('en', { timeZone });

@@ -1,4 +1,5 @@
 import { describeValue } from '../../core/describe-value';
+import { DAY_MS } from '../../core/duration';
 import { InvalidLockConfigurationError } from '../../core/errors';
 import { checkTimeZone, MOST_OFFSET_MS, offsetStretches } from './time-zone';
 
@@ -80,8 +81,6 @@ function furthestWallMs(timeZone: string, atMs: number): number {
   const stretches = offsetStretches(timeZone, atMs - 2 * MOST_OFFSET_MS, atMs + 1);
   return Math.max(...stretches.map(({ toMs, offsetMs }) => toMs - 1 + offsetMs));
 }
-
-export const DAY_MS = 86_400_000;
 
 /** Four digits, without a leading zero: what every store can hold as a date. */
 const FORM = /^[1-9]\d{3}-\d\d-\d\d$/;

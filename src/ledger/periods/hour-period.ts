@@ -1,7 +1,6 @@
-import { dateOf, DAY_MS } from './business-date';
+import { DAY_MS, HOUR_MS } from '../../core/duration';
+import { dateOf } from './business-date';
 import { offsetStretches } from './time-zone';
-
-const HOUR_MS = 3_600_000;
 
 export interface Hour {
   readonly key: string;

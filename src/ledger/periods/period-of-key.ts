@@ -1,7 +1,8 @@
 import { InvalidLockUseError } from '../../core';
+import { DAY_MS, HOUR_MS } from '../../core/duration';
 import { describeValue } from '../../core/describe-value';
 import type { RunSummary } from '../run';
-import { businessDateAt, checkDayRule, DAY_MS, type DayRule, startOfDayMs } from './business-date';
+import { businessDateAt, checkDayRule, type DayRule, startOfDayMs } from './business-date';
 import {
   type CalendarPeriod,
   type CalendarPeriodOptions,
@@ -15,8 +16,6 @@ const HOUR = /^([1-9]\d{3}-\d\d-\d\dT\d\d)([+-]\d\d)(\d\d)(\d\d)?$/;
 const WEEK = /^([1-9]\d{3})-W(\d\d)$/;
 const QUARTER = /^([1-9]\d{3})-Q([1-4])$/;
 const DATE = /^([1-9]\d{3})(?:-(\d\d))?(?:-(\d\d))?$/;
-
-const HOUR_MS = 3_600_000;
 
 /**
  * The period that a key names.

@@ -9,13 +9,14 @@
  * or the row of a run to its period. `calendar.ts` asks the application which dates are business days.
  */
 import { describeValue } from '../../core/describe-value';
+import { DAY_MS } from '../../core/duration';
 import { InvalidLockConfigurationError } from '../../core/errors';
 import { checkStoredName } from '../../core/lock-name';
+import { LONGEST_KEY } from '../run-name';
 import {
   type BusinessDateOptions,
   checkDayRule,
   dateOf,
-  DAY_MS,
   dayAt,
   dayOf,
   type DayRule,
@@ -230,8 +231,6 @@ function firstDayOfMonth(year: number, month: number): number {
 
 /** The key of the period that an instant belongs to: 1–64 characters, the same at each call for the same instant. */
 export type PeriodKeyFunction = (at: Date) => string;
-
-const LONGEST_KEY = 64;
 
 /** @throws InvalidLockConfigurationError when the function throws, or returns what cannot be a key */
 function customKeyAt(keyFunction: PeriodKeyFunction, at: Date): string {

@@ -1,4 +1,5 @@
 import { describeValue } from '../../core/describe-value';
+import { DAY_MS, HOUR_MS } from '../../core/duration';
 import { InvalidLockConfigurationError } from '../../core/errors';
 
 /** The time from `fromMs` until `toMs`, during which a zone's wall clock is `offsetMs` ahead of UTC. */
@@ -9,10 +10,10 @@ export interface OffsetStretch {
 }
 
 /** No zone was ever further from UTC: Manila had −15:56, Alaska +15:13. */
-export const MOST_OFFSET_MS = 16 * 3_600_000;
+export const MOST_OFFSET_MS = 16 * HOUR_MS;
 
 /** Two changes that cancel each other would be missed only within this time. The nearest that there were lie a week apart. */
-const PROBE_EVERY_MS = 8 * 3_600_000;
+const PROBE_EVERY_MS = 8 * HOUR_MS;
 
 const NAME = /^[a-z][\w+/-]*$/i;
 /** Of the three-letter names only these are IANA's. The others are abbreviations, of which ICU takes BST for Dhaka's. */
@@ -28,7 +29,7 @@ export function checkTimeZone(timeZone: string): void {
 }
 
 /** What is looked up at once: a look at a year of hours would ask Intl tens of thousands of times. */
-const BLOCK_MS = 32 * 24 * 3_600_000;
+const BLOCK_MS = 32 * DAY_MS;
 /** A look at a year of one zone takes twelve. */
 const MOST_BLOCKS = 5000;
 const LAST_MS = 8.64e15;

@@ -10,6 +10,7 @@ import { InvalidLockConfigurationError } from '../../core';
 import { describeValue } from '../../core/describe-value';
 import { parsePositiveDuration, type Duration } from '../../core/duration';
 import { checkStoredName } from '../../core/lock-name';
+import { LONGEST_KEY } from '../run-name';
 import { everyDay, type BusinessCalendar } from '../periods/calendar';
 import { checkPeriodOptions, type CalendarPeriodOptions, type PeriodOptions } from '../periods/period';
 import { parseCatchUpPolicy, type CatchUpPolicy } from './catch-up';
@@ -29,15 +30,12 @@ export interface JobPolicy {
   readonly maxSkewMs: number;
 }
 
-/** As wide as the columns. */
-const LONGEST_NAME = 64;
-
 /**
  * @param job what the job is called where `oncePer` does not say it
  * @throws InvalidLockConfigurationError naming the job, the option and its value
  */
 export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobPolicy {
-  checkStoredName(job, { as: 'the name of a once-per job', longest: LONGEST_NAME });
+  checkStoredName(job, { as: 'the name of a once-per job', longest: LONGEST_KEY });
   const { period: kind, timeZone, dayStart, target, onCrash = 'retry', calendar = everyDay } = oncePer;
   const of = `of job '${job}'`;
   if (timeZone === undefined) {
@@ -75,7 +73,7 @@ export function calendarPeriodsOf({
 /** @throws InvalidLockConfigurationError */
 export function checkScopeName(scope: unknown, job: string): asserts scope is string {
   if (scope === '') return;
-  checkStoredName(scope, { as: `a scope of job '${job}'`, longest: LONGEST_NAME });
+  checkStoredName(scope, { as: `a scope of job '${job}'`, longest: LONGEST_KEY });
 }
 
 function checkScope({ scope, resume }: OncePerConfiguration, of: string): void {

@@ -1,4 +1,4 @@
-import { parseDuration, parsePositiveDuration, type Duration } from '../../core/duration';
+import { HOUR_MS, parseDuration, parsePositiveDuration, type Duration } from '../../core/duration';
 import { FatalJobError } from '../../core/errors';
 import { checkCount, refusePolicy, type PolicySubject } from './policy-subject';
 
@@ -25,7 +25,6 @@ export interface RetryPolicy {
 }
 
 const MOST_ATTEMPTS = 1000;
-const HOUR_MS = 3_600_000;
 
 /** @throws InvalidLockConfigurationError naming the option and its value */
 export function parseRetryPolicy(options: RetryOptions, { of, customKeys }: PolicySubject): RetryPolicy {

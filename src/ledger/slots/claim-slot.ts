@@ -1,5 +1,5 @@
 import { LockStorageError, SchemaMismatchError, type StatementOptions } from '../../core';
-import { pause } from '../../core/clock';
+import { pause, statementRetryDelayMs } from '../../core/clock';
 import type { Claim } from '../run';
 import type { StoreContext } from '../store-statements';
 import { SLOT_LOCK_ID } from './slot';
@@ -52,7 +52,7 @@ export async function claimSlot(context: StoreContext, request: SlotRequest): Pr
         mayBeOurs = true;
         next = 'read';
       }
-      await pause(context.clock, Math.min(remainingMs() / 4, 10 * 2 ** tries) * (0.5 + context.random()));
+      await pause(context.clock, statementRetryDelayMs(context, tries, remainingMs() / 4));
     }
   }
   return { kind: 'unknown', error, mayBeOurs };

@@ -10,14 +10,13 @@ import { parsePositiveDuration } from '../../core/duration';
 import type { RunRegistry } from '../../core/execution/run-registry';
 import { checkStoredName } from '../../core/lock-name';
 import { identityOf } from '../run';
+import { LONGEST_KEY } from '../run-name';
 import type { LedgerContext } from '../store-statements';
 import { claimSlot } from './claim-slot';
 import type { NotBegun } from './decide-slot';
 import { newSlotClaim, slotEventOf, slotKeyOf, slotRunEventOf, type OpenSlot, type Slot } from './slot';
 import { interruptExpiredSlots, SlotOutcomes } from './slot-outcomes';
 
-/** As wide as the column. */
-const LONGEST_NAME = 64;
 /** A forked node-cron task waits 5 s for an answer. */
 const ANSWER_WITHIN_MS = 4000;
 const EXPIRY_CHECK_INTERVAL_MS = 60_000;
@@ -49,7 +48,7 @@ export class SlotRuns {
    * @throws InvalidLockUseError for the name of a once-per job: its rows would be taken for slots
    */
   check(job: string): void {
-    checkStoredName(job, { as: 'the name of a distributed task', longest: LONGEST_NAME });
+    checkStoredName(job, { as: 'the name of a distributed task', longest: LONGEST_KEY });
     if (!this.isOncePerJob(job)) return;
     throw new InvalidLockUseError(
       `'${job}' is a job that runs once per period, and cannot be a distributed task as well: give one of them another name.`,
