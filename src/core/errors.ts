@@ -1,5 +1,3 @@
-import type { StorageOutcome } from './storage-outcome';
-
 const BRAND = Symbol.for('cronlatch.error');
 
 /**
@@ -127,3 +125,12 @@ export class LockStorageError extends CronlatchError {
 export class SchemaMismatchError extends LockStorageError {
   static override readonly code = 'CRONLATCH_SCHEMA_MISMATCH';
 }
+
+/**
+ * What is known of a statement that ended in an error:
+ *
+ * - `nothing-ran`: the store refused it, or it was never sent.
+ * - `contention`: the store undid it because of other transactions (deadlock, lock wait, busy). Trying again is right.
+ * - `unknown`: it may or may not have taken effect, now or later (connection lost, no answer in time).
+ */
+export type StorageOutcome = 'nothing-ran' | 'contention' | 'unknown';

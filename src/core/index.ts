@@ -1,20 +1,20 @@
 /**
  * The lock.
  *
- * A lock is one record in a store that all instances share. Whoever moves its `lockUntil` into the future holds
- * it, and the store's clock alone decides when that future is over. Three consequences run through this folder:
+ * A lock is one record in a store that all instances share. The process that moves its `lockUntil` into the future holds
+ * it, and the store's clock alone decides when that time is over. `lease/` acquires, renews and releases a lock.
+ * `execution/` runs a task while the lock is held, and emits its events. Three rules follow:
  *
- * - **A grant is a lease.** It ends by release or by itself, `lockAtMostFor` after the last acquire or extend.
- *   The holder trusts it only until (monotonic time before the statement was sent) + `lockAtMostFor`, and is told
- *   by an `AbortSignal` when that trust is over: `lease.ts`.
- * - **Contention is a value, failure is an error.** `lock()` resolves to a lock, resolves to `undefined` (somebody
- *   else holds it), or rejects. When it is not *known* that the lock was obtained, it rejects and the handler does
- *   not run: `acquisition.ts`.
- * - **The job's own outcome wins.** A release that fails is reported as an event, never instead of the job's
- *   result or error: `locking-task-executor.ts`.
+ * - **A grant is a lease.** It ends by release, or `lockAtMostFor` after the last acquire or extend. The holder trusts it
+ *   until (monotonic time before the statement was sent) + `lockAtMostFor`. Then an `AbortSignal` aborts: `lease.ts`.
+ * - **Contention is a value, failure is an error.** `lock()` resolves to a lock, resolves to `undefined` if another
+ *   process holds it, or rejects. If it is not *known* that the lock was obtained, it rejects and the handler does not
+ *   run: `acquisition.ts`.
+ * - **The job's own outcome wins.** A failed release is reported as an event, never instead of the job's result or
+ *   error: `locking-task-executor.ts`.
  *
- * What is not promised: that *effects* exclude one another after a lease has expired. A process that was paused can
- * outlive any lease; compare the fencing token where the effect lands.
+ * Not promised: that *effects* exclude one another after a lease has expired. A process that was paused can outlive any
+ * lease. Compare the fencing token where the effect lands.
  *
  * A store joins by a `StorageAccessor` of five methods. Nothing here imports anything but `node:*`.
  */
@@ -47,5 +47,4 @@ export { StorageBasedLockProvider } from './lease/storage-based-lock-provider';
 export { currentLock, LockAssert, LockExtender } from './execution/lock-context';
 export type { ExecutorOptions, HeldLock, Observation } from './execution/locking-task-executor';
 export { LockingTaskExecutor } from './execution/locking-task-executor';
-export type { StorageOutcome } from './storage-outcome';
 export type { LockedTask, SkipReason, TaskResult } from './execution/task-result';

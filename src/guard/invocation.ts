@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { isThenable } from '../core/execution/handler-result';
+import { isThenable } from '../core/execution/task-result';
 import { processState } from '../core/process-state';
 
 /** A guarded function, and what it was called on. */

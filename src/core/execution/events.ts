@@ -1,8 +1,7 @@
 import { channel, type Channel } from 'node:diagnostics_channel';
 import { describeValue } from '../describe-value';
 import type { LockLostError } from '../errors';
-import { isThenable } from './handler-result';
-import type { SkipReason } from './task-result';
+import { isThenable, type SkipReason } from './task-result';
 
 /** What every event of a lock tells. */
 export interface LockEvent {

@@ -1,13 +1,12 @@
 import { systemClock, withinLimit, type Clock } from '../clock';
 import { EventHub, type CronlatchEvents, type LockEvent, type RunIdentity } from './events';
-import { refuseUnawaitable } from './handler-result';
+import { refuseUnawaitable, type LockedTask, type SkipReason, type TaskResult } from './task-result';
 import type { Lock, LockProvider } from '../lock';
 import type { LockConfiguration, TaskConfiguration } from '../lock-configuration';
 import { activeContexts, LockContext, runInContext } from './lock-context';
 import { RunObserver } from './run-observer';
 import { RunRegistry, type ActiveRun } from './run-registry';
 import { StorageBasedLockProvider } from '../lease/storage-based-lock-provider';
-import type { LockedTask, SkipReason, TaskResult } from './task-result';
 
 export interface ExecutorOptions {
   readonly clock?: Clock | undefined;

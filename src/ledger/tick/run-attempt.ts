@@ -1,7 +1,7 @@
 import { ClaimLostError, type HeldLock, type Lock, type LockedTask } from '../../core';
-import { refuseUnawaitable } from '../../core/execution/handler-result';
+import { refuseUnawaitable } from '../../core/execution/task-result';
 import type { WhatFollows } from '../../core/execution/locking-task-executor';
-import { afterExtensions } from '../../core/execution/run-lock';
+import { afterExtensions } from '../../core/execution/run-registry';
 import { limitOf, type LedgerContext } from '../store-statements';
 import type { JobPolicy } from '../policy/job-policy';
 import { describeRun, identityOf } from '../run';
