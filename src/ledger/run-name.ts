@@ -18,10 +18,10 @@ const ORDERS: readonly string[] = ['newest-first', 'oldest-first'] satisfies Run
  *
  * @throws InvalidLockConfigurationError for what cannot be the name of a run
  */
-export function keyOf({ job, scope, periodKey }: RunName): RunKey {
+export function runKeyOf({ job, scope, periodKey }: RunName): RunKey {
   checkJob(job);
   checkStoredName(periodKey, { as: 'the period key of a run', longest: LONGEST_KEY });
-  return { job, scope: scopeOf(scope), periodKey };
+  return { job, scope: checkedScope(scope), periodKey };
 }
 
 /** @throws InvalidLockConfigurationError */
@@ -30,7 +30,7 @@ export function checkJob(job: unknown): asserts job is string {
 }
 
 /** @throws InvalidLockConfigurationError */
-export function scopeOf(scope: string | undefined): string {
+export function checkedScope(scope: string | undefined): string {
   if (scope === undefined || scope === '') return '';
   checkStoredName(scope, { as: 'the scope of a run', longest: LONGEST_KEY });
   return scope;

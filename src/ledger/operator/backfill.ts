@@ -3,7 +3,7 @@ import { askCalendar } from '../periods/calendar';
 import { checkDayRule, dayOf, startOfDayMs } from '../periods/business-date';
 import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
 import { periodAt, periodsBetween, type CalendarPeriod } from '../periods/period';
-import { scopeOf } from '../run-name';
+import { checkedScope } from '../run-name';
 import { limitOf, type StoreContext } from '../store-statements';
 
 export interface BackfillRange {
@@ -32,7 +32,7 @@ export async function backfill(
   policy: JobPolicy,
   { from, to, scope = '', force = false }: BackfillRange,
 ): Promise<BackfillResult> {
-  scopeOf(scope);
+  checkedScope(scope);
   const periods = calendarPeriodsOf(policy);
   const { job } = policy;
   if (periods === undefined)
@@ -64,11 +64,11 @@ export async function backfill(
 }
 
 function refuseUnknown(job: string, first: Date | undefined): never {
-  const known =
+  const why =
     first === undefined
       ? 'nothing is recorded of it'
       : `its runs are only known from ${first.toISOString()} on`;
   throw new InvalidLockUseError(
-    `Job '${job}' cannot be backfilled so far back: ${known}, so that earlier periods may have been run and purged, or never been meant. Say force: true if they are to be run.`,
+    `Job '${job}' cannot be backfilled so far back: ${why}, so that earlier periods may have been run and purged, or never been meant. Say force: true if they are to be run.`,
   );
 }

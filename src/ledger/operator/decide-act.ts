@@ -89,12 +89,12 @@ function change(
   if (to === 'pending' && isSlot(run)) return { value: { kind: 'refused', from, isSlot: true } };
   const nextAttemptAt = to === 'pending' ? now : undefined;
   const write: Run = { ...run, ...set(run, now), state: to, nextAttemptAt };
-  const events = [...(from === 'running' ? [lostEventOf(run)] : []), eventOf(run, kind, act)];
+  const events = [...(from === 'running' ? [lostEventOf(run)] : []), actEventOf(run, kind, act)];
   return { value: { kind: 'changed', run: write }, write, events };
 }
 
 /** With what stood there before: the row does not keep it. */
-function eventOf(run: Run, kind: RunEventKind, { actor, reason }: OperatorAct): NewRunEvent {
+function actEventOf(run: Run, kind: RunEventKind, { actor, reason }: OperatorAct): NewRunEvent {
   const { generation, attempt, fencingToken, state, finishedAt } = run;
   const since = finishedAt === undefined ? '' : ` since ${finishedAt.toISOString()}`;
   return { generation, attempt, kind, actor, fencingToken, detail: `${reason} (was ${state}${since})` };

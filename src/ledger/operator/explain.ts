@@ -1,4 +1,4 @@
-import { look, type Sight } from '../tick/ledger-snapshot';
+import { readSnapshot, type LedgerSnapshot } from '../tick/ledger-snapshot';
 import type { JobPolicy } from '../policy/job-policy';
 import type { LedgerContext } from '../store-statements';
 import { hasWork, planTick, type TickPlan } from '../tick/plan-tick';
@@ -21,7 +21,7 @@ export async function explain(
   { scope, at }: { readonly scope: string; readonly at: Date | undefined },
 ): Promise<Explanation> {
   const request = { policy, scope, scheduledAt: at };
-  const sight = await look(context, request);
+  const snapshot = await readSnapshot(context, request);
   const idle = (): undefined => undefined;
   const plan = await planTick(
     context,
@@ -33,13 +33,13 @@ export async function explain(
       purpose: 'tick',
       isAskedAgain: false,
     },
-    sight,
+    snapshot,
   );
-  const { period } = sight;
+  const { period } = snapshot;
   const decision = decisionOf(plan);
   const text = [
-    `A tick of job '${policy.job}'${scope === '' ? '' : ` (${scope})`} at ${(at ?? sight.now).toISOString()} counts for ${period.key}${extent(sight)}.`,
-    sight.run === undefined ? 'There is no run of it.' : describeRow(sight.run),
+    `A tick of job '${policy.job}'${scope === '' ? '' : ` (${scope})`} at ${(at ?? snapshot.now).toISOString()} counts for ${period.key}${extent(snapshot)}.`,
+    snapshot.run === undefined ? 'There is no run of it.' : describeRow(snapshot.run),
     decision === 'run' ? 'It would ask for the lock and run it.' : `It would not run it: ${decision}.`,
     ...whatElse(plan),
     hasWork(plan) ? '' : 'The lock would not be asked for.',
@@ -61,7 +61,7 @@ function decisionOf({ own }: TickPlan): string {
   }
 }
 
-function extent({ period: { start, end } }: Sight): string {
+function extent({ period: { start, end } }: LedgerSnapshot): string {
   return start && end ? `, the time from ${start.toISOString()} until ${end.toISOString()}` : '';
 }
 

@@ -14,9 +14,9 @@ import { periodOfKey } from '../periods/period-of-key';
 import { unansweredPeriods } from '../policy/catch-up';
 import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
 import { describeRun, type Run, type RunEvent } from '../run';
-import { checkJob, checkQuery, keyOf, scopeOf, type RunName } from '../run-name';
+import { checkJob, checkQuery, runKeyOf, checkedScope, type RunName } from '../run-name';
 import type { Decision, FoundRun, RunQuery } from '../run-store';
-import { skippedKeys } from '../tick/ledger-snapshot';
+import { findSkippedKeys } from '../tick/ledger-snapshot';
 import {
   checkAct,
   decideRerun,
@@ -47,7 +47,7 @@ export class RunLedger {
 
   /** @throws InvalidLockConfigurationError, as all others, for a name that lacks a part, or that no run can have */
   async get(name: RunName): Promise<Run | undefined> {
-    const [run] = await this.list({ ...keyOf(name), limit: 1 });
+    const [run] = await this.list({ ...runKeyOf(name), limit: 1 });
     return run;
   }
 
@@ -69,14 +69,14 @@ export class RunLedger {
     { scope = '' }: { readonly scope?: string | undefined } = {},
   ): Promise<Run | undefined> {
     checkJob(job);
-    const [run] = await this.list({ job, scope: scopeOf(scope), limit: 1 });
+    const [run] = await this.list({ job, scope: checkedScope(scope), limit: 1 });
     return run;
   }
 
   /** What the row does not keep: attempts that failed or were lost, and what was changed by hand. The oldest first. */
   async history(name: RunName): Promise<readonly RunEvent[]> {
     const { context } = this.options;
-    return await context.store.events(keyOf(name), limitOf(context));
+    return await context.store.events(runKeyOf(name), limitOf(context));
   }
 
   /**
@@ -91,7 +91,7 @@ export class RunLedger {
     { scope = '', from }: { readonly scope?: string | undefined; readonly from?: Date | undefined } = {},
   ): Promise<readonly CalendarPeriod[]> {
     const { context } = this.options;
-    scopeOf(scope);
+    checkedScope(scope);
     const policy = this.#policyOf(job);
     const periods = calendarPeriodsOf(policy);
     if (periods === undefined)
@@ -111,7 +111,7 @@ export class RunLedger {
       { windowMs: from === undefined ? Infinity : now.getTime() - from.getTime() },
       periods,
     );
-    const skipped = await skippedKeys(context, { job, scope });
+    const skipped = await findSkippedKeys(context, { job, scope });
     const gaps: CalendarPeriod[] = [];
     for (const period of unanswered.filter(({ key }) => !skipped.has(key))) {
       const answer = await askCalendar(policy.calendar, period.businessDate, context);
@@ -132,7 +132,7 @@ export class RunLedger {
     job: string,
     { at, scope = '' }: { readonly at?: Date | undefined; readonly scope?: string | undefined } = {},
   ): Promise<Explanation> {
-    return await explain(this.options.context, this.#policyOf(job), { scope: scopeOf(scope), at });
+    return await explain(this.options.context, this.#policyOf(job), { scope: checkedScope(scope), at });
   }
 
   /**
@@ -165,7 +165,7 @@ export class RunLedger {
    */
   async skip(name: RunName, act: OperatorAct): Promise<void> {
     checkAct(act);
-    const key = keyOf(name);
+    const key = runKeyOf(name);
     const { context, policyOf } = this.options;
     const policy = policyOf(key.job);
     const periods = policy && calendarPeriodsOf(policy);
@@ -210,7 +210,7 @@ export class RunLedger {
     decide: (found: FoundRun | undefined) => Decision<ActVerdict>,
   ): Promise<Run> {
     checkAct(act);
-    const key = keyOf(name);
+    const key = runKeyOf(name);
     const { context } = this.options;
     const verdict = await context.store.change(key, decide, limitOf(context));
     if (verdict.kind === 'changed') return verdict.run;

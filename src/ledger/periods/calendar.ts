@@ -3,7 +3,7 @@ import { describeValue } from '../../core/describe-value';
 import { dayOf } from './business-date';
 import { isoWeekday } from './period';
 
-/** Says on which dates a job runs. Instances may ask it about one date several times, and about past dates. */
+/** Decides on which dates a job runs. Instances may ask it about one date several times, and about past dates. */
 export interface BusinessCalendar {
   /** @param date `'YYYY-MM-DD'` */
   isBusinessDay(date: string): boolean | Promise<boolean>;
@@ -18,7 +18,7 @@ export function weekdays(): BusinessCalendar {
 }
 
 /**
- * The calendar, but for these dates, which are no business days.
+ * The same calendar, except that these dates are not business days.
  *
  * @throws InvalidLockConfigurationError for what is not a date
  */
@@ -27,7 +27,7 @@ export function withHolidays(calendar: BusinessCalendar, dates: Iterable<string>
 }
 
 /**
- * The calendar, and these dates besides: the Saturdays that make up for a long holiday.
+ * The same calendar, except that these dates are business days too: the Saturdays that make up for a long holiday.
  *
  * @throws InvalidLockConfigurationError for what is not a date
  */
@@ -49,11 +49,11 @@ function checkedDates(dates: Iterable<string>, what: string): ReadonlySet<string
   return checked;
 }
 
-/** What a calendar says of a date. While it fails, nothing runs, nothing is recorded, and it is asked again. */
+/** A calendar's answer for a date. While the calendar fails, nothing runs, nothing is recorded, and it is asked again. */
 export type CalendarAnswer = 'business-day' | 'holiday' | CalendarFailure;
 
 export interface CalendarFailure {
-  /** For a person. */
+  /** In words, for messages. */
   readonly failed: string;
   /** What the calendar threw. */
   readonly cause?: unknown;
@@ -66,7 +66,7 @@ export interface AskCalendarOptions {
 
 const LIMIT_MS = 5000;
 
-/** Never rejects. An answer that comes after the limit is not heard. */
+/** Never rejects. An answer after the limit is ignored. */
 export async function askCalendar(
   calendar: BusinessCalendar,
   date: string,
@@ -76,17 +76,17 @@ export async function askCalendar(
     const answer = await withinLimit(clock, answerOf(calendar, date), limitMs);
     if (answer === 'time-out')
       return { failed: `the calendar did not answer for ${date} within ${limitMs} ms` };
-    if (answer.said === true) return 'business-day';
-    if (answer.said === false) return 'holiday';
+    if (answer.value === true) return 'business-day';
+    if (answer.value === false) return 'holiday';
     return {
-      failed: `the calendar answered ${describeValue(answer.said)} for ${date}, neither true nor false`,
+      failed: `the calendar answered ${describeValue(answer.value)} for ${date}, neither true nor false`,
     };
   } catch (cause) {
     return { failed: `the calendar threw for ${date}`, cause };
   }
 }
 
-/** As an object: whatever a calendar says is not taken for a time-out. */
-async function answerOf(calendar: BusinessCalendar, date: string): Promise<{ said: unknown }> {
-  return { said: await calendar.isBusinessDay(date) };
+/** As an object, so that no answer of a calendar is taken for a time-out. */
+async function answerOf(calendar: BusinessCalendar, date: string): Promise<{ value: unknown }> {
+  return { value: await calendar.isBusinessDay(date) };
 }

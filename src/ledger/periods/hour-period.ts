@@ -18,13 +18,13 @@ export function hourAt(atMs: number, timeZone: string): Hour {
   const { fromMs, toMs, offsetMs } = stretches.reduce((last, next) => (next.fromMs <= atMs ? next : last));
   const wallMs = Math.floor((atMs + offsetMs) / HOUR_MS) * HOUR_MS;
   return {
-    key: keyOf(wallMs, offsetMs),
+    key: hourKeyOf(wallMs, offsetMs),
     startMs: Math.max(wallMs - offsetMs, fromMs),
     endMs: Math.min(wallMs - offsetMs + HOUR_MS, toMs),
   };
 }
 
-function keyOf(wallMs: number, offsetMs: number): string {
+function hourKeyOf(wallMs: number, offsetMs: number): string {
   const hour = new Date(wallMs).getUTCHours();
   return `${dateOf(Math.floor(wallMs / DAY_MS))}T${twoDigits(hour)}${offsetText(offsetMs)}`;
 }

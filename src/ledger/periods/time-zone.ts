@@ -28,9 +28,9 @@ export function checkTimeZone(timeZone: string): void {
   formatterOf(timeZone);
 }
 
-/** What is looked up at once: a look at a year of hours would ask Intl tens of thousands of times. */
+/** The time that one lookup covers. Without blocks, a year of hours would ask Intl tens of thousands of times. */
 const BLOCK_MS = 32 * DAY_MS;
-/** A look at a year of one zone takes twelve. */
+/** A year of one zone takes twelve. */
 const MOST_BLOCKS = 5000;
 const LAST_MS = 8.64e15;
 const blocks = new Map<string, readonly OffsetStretch[]>();
@@ -55,8 +55,8 @@ export function offsetStretches(timeZone: string, fromMs: number, toMs: number):
 
 function stretchesOfBlock(timeZone: string, block: number): readonly OffsetStretch[] {
   const key = `${timeZone.toLowerCase()} ${block}`;
-  const known = blocks.get(key);
-  if (known !== undefined) return known;
+  const cached = blocks.get(key);
+  if (cached !== undefined) return cached;
   if (blocks.size >= MOST_BLOCKS) blocks.clear();
   // No Date lies further away, and Intl takes none.
   const within = (ms: number): number => Math.max(-LAST_MS, Math.min(ms, LAST_MS + 1));
@@ -116,8 +116,8 @@ function offsetMsAt(formatter: Intl.DateTimeFormat, atMs: number): number {
 function formatterOf(timeZone: string): Intl.DateTimeFormat {
   if (typeof timeZone !== 'string' || !NAME.test(timeZone)) refuse(timeZone);
   const key = timeZone.toLowerCase();
-  const known = formatters.get(key);
-  if (known !== undefined) return known;
+  const cached = formatters.get(key);
+  if (cached !== undefined) return cached;
   if (/^[a-z]{3}$/.test(key) && !SHORT_NAMES.has(key.toUpperCase())) refuse(timeZone);
   const made = makeFormatter(timeZone);
   formatters.set(key, made);

@@ -25,7 +25,7 @@ export interface ClaimRequest extends RunKey, RunPeriod {
   readonly isNew: boolean;
 }
 
-export type ClaimAnswer = Exclude<ClaimVerdict, { kind: 'absent' }>;
+export type ClaimResult = Exclude<ClaimVerdict, { kind: 'absent' }>;
 
 const MOST_TRIES = 6;
 
@@ -36,7 +36,7 @@ const MOST_TRIES = 6;
  * @throws LockStorageError if it is not known that the run was claimed
  * @throws LockLostError when the lease ended before it was
  */
-export async function claimRun(context: StoreContext, request: ClaimRequest): Promise<ClaimAnswer> {
+export async function claimRun(context: StoreContext, request: ClaimRequest): Promise<ClaimResult> {
   const { policy, lock } = request;
   const claimant = claimantOf(request);
   let isNew = request.isNew;

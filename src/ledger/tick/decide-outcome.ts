@@ -77,7 +77,7 @@ function decideWhileRunning(found: FoundRun, outcome: Outcome): Decision<Outcome
       return {
         value: { kind: 'recorded', retryAt },
         write: { ...over(found, 'failed'), reason, nextAttemptAt: retryAt, error: errorText },
-        events: [eventOf(run, 'failed', errorText)],
+        events: [attemptEventOf(run, 'failed', errorText)],
       };
     }
     case 'given-back': {
@@ -86,14 +86,14 @@ function decideWhileRunning(found: FoundRun, outcome: Outcome): Decision<Outcome
       return {
         value: { kind: 'recorded', retryAt: undefined },
         write: { ...over(found, 'pending'), attempt, firstStartedAt, nextAttemptAt: now },
-        events: [eventOf(run, 'given-back', undefined)],
+        events: [attemptEventOf(run, 'given-back', undefined)],
       };
     }
     case 'skipped':
       return {
         value: { kind: 'recorded', retryAt: undefined },
         write: { ...over(found, 'skipped'), reason: 'job' },
-        events: [eventOf(run, 'skipped', outcome.reason)],
+        events: [attemptEventOf(run, 'skipped', outcome.reason)],
       };
   }
 }
@@ -102,7 +102,7 @@ function completedLate(found: FoundRun, result: string | undefined): Decision<Ou
   return {
     value: { kind: 'completed' },
     write: completed(found, result),
-    events: [eventOf(found.run, 'completed-late', undefined)],
+    events: [attemptEventOf(found.run, 'completed-late', undefined)],
   };
 }
 
@@ -122,7 +122,7 @@ export function isOurs(run: Run, { generation, attempt, claimedBy }: Claim): boo
   return run.generation === generation && run.attempt === attempt && run.claimedBy === claimedBy;
 }
 
-function eventOf(run: Run, kind: RunEventKind, detail: string | undefined): NewRunEvent {
+function attemptEventOf(run: Run, kind: RunEventKind, detail: string | undefined): NewRunEvent {
   const { generation, attempt, fencingToken, claimedBy } = run;
   return { generation, attempt, kind, actor: claimedBy ?? 'unknown', fencingToken, detail };
 }

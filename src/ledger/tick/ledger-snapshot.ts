@@ -7,50 +7,50 @@ import type { RunKey, RunSummary } from '../run';
 import type { Peek } from '../run-store';
 import { limitOf, type StoreContext } from '../store-statements';
 
-export interface LookRequest {
+export interface SnapshotRequest {
   readonly policy: JobPolicy;
   readonly scope: string;
-  /** Names the period, whatever the time. */
+  /** Names the period, whatever the current time. */
   readonly at?: Date | undefined;
   readonly scheduledAt?: Date | undefined;
-  /** When this host heard of a tick that is asked again. */
+  /** When this host got a tick that is now retried. */
   readonly heard?: HostTime | undefined;
-  /** `'owed'`: there is no tick, whose instant somebody might have known. */
+  /** `'owed'`: no tick has caused the request, so that no scheduled time is missing. */
   readonly purpose?: 'tick' | 'again' | 'owed' | undefined;
 }
 
-/** What a look before the lock has found. */
-export interface Sight {
+/** The state of a job's rows, and the database's time, as one read before the lock has found them. */
+export interface LedgerSnapshot {
   readonly now: Date;
-  /** What decides the period. */
+  /** Decides the period. */
   readonly instant: Date;
-  /** The period that is asked about, and what its row says, if there is one. */
+  /** The period of the tick, and its run, if it has one. */
   readonly period: Period;
   readonly run: RunSummary | undefined;
-  /** Other periods, whose runs are due or may have been left behind. The earliest first. */
+  /** Runs of other periods that are due, or whose holders may have crashed. The earliest first. */
   readonly owed: readonly RunSummary[];
   readonly recorded: Peek;
   readonly warnings: readonly string[];
 }
 
-const MOST_LOOKS = 3;
+const MOST_READS = 3;
 
 /**
- * One read tells the database's now, and with it which period is meant; it has to be a second one only where the guess
- * was wrong that it was made with.
+ * Reads the database's time and the rows of the period that it belongs to. A second read is needed only if the period
+ * guessed for the first one was wrong.
  *
- * @throws LockStorageError when the store cannot be asked
- * @throws InvalidLockConfigurationError when a key function throws, or returns what cannot be a key
+ * @throws LockStorageError if the store does not answer
+ * @throws InvalidLockConfigurationError if a key function throws or returns an invalid key
  */
-export async function look(context: StoreContext, request: LookRequest): Promise<Sight> {
+export async function readSnapshot(context: StoreContext, request: SnapshotRequest): Promise<LedgerSnapshot> {
   const { policy, scope, at } = request;
   const heard = request.purpose === 'again' ? request.heard : undefined;
   const scheduledAt = request.scheduledAt ?? (heard && new Date(heard.wallMs));
-  // What the host's clock alone has told is always corrected by how wrong that clock is.
+  // A time that only the host's clock supplied is always corrected by that clock's error.
   const maxSkewMs = request.scheduledAt === undefined ? 0 : policy.maxSkewMs;
   const { clock, store } = context;
   let guess = at ?? scheduledAt ?? new Date(clock.wallMs());
-  for (let looks = 1; ; looks += 1) {
+  for (let reads = 1; ; reads += 1) {
     const periodKey = periodAt(guess, policy.period).key;
     const since = at === undefined ? windowStart(policy, guess) : undefined;
     const beforeMs = clock.wallMs();
@@ -60,28 +60,30 @@ export async function look(context: StoreContext, request: LookRequest): Promise
     const skewMs = heard === undefined ? nowSkewMs : skewWhenHeard(heard, hostTime(clock), nowSkewMs);
     const { instant, warning } = at
       ? { instant: at, warning: undefined }
-      : whichInstant({ scheduledAt, now, skewMs, maxSkewMs });
+      : decideInstant({ scheduledAt, now, skewMs, maxSkewMs });
     const period = periodAt(instant, policy.period);
-    if (period.key === periodKey || looks === MOST_LOOKS) {
-      const told = request.scheduledAt === undefined ? undefined : warning;
+    if (period.key === periodKey || reads === MOST_READS) {
+      const skewWarning = request.scheduledAt === undefined ? undefined : warning;
       const isUnknown = at === undefined && scheduledAt === undefined && request.purpose !== 'owed';
-      const warnings = [told, isUnknown ? nearMiss(policy, now) : undefined];
-      const said = warnings.filter((each) => each !== undefined);
-      return sightOf(peek, { instant, period, warnings: said });
+      const warnings = [skewWarning, isUnknown ? nearMissWarning(policy, now) : undefined];
+      return snapshotOf(peek, { instant, period, warnings: warnings.filter((each) => each !== undefined) });
     }
     guess = instant;
   }
 }
 
-function sightOf(recorded: Peek, asked: Pick<Sight, 'instant' | 'period' | 'warnings'>): Sight {
-  const { period } = asked;
+function snapshotOf(
+  recorded: Peek,
+  ofTick: Pick<LedgerSnapshot, 'instant' | 'period' | 'warnings'>,
+): LedgerSnapshot {
+  const { period } = ofTick;
   const { now, runs } = recorded;
   const owed = runs.filter((run) => run.periodKey !== period.key && isOwed(run, now));
   return {
-    ...asked,
+    ...ofTick,
     now,
     run: runs.find(({ periodKey }) => periodKey === period.key),
-    owed: owed.sort((a, b) => startMs(a) - startMs(b)),
+    owed: owed.sort((a, b) => runStartMs(a) - runStartMs(b)),
     recorded,
   };
 }
@@ -100,11 +102,11 @@ export function isOwed({ state, nextAttemptAt }: RunSummary, now: Date): boolean
   }
 }
 
-function startMs({ periodStart, createdAt }: RunSummary): number {
+function runStartMs({ periodStart, createdAt }: RunSummary): number {
   return (periodStart ?? createdAt).getTime();
 }
 
-/** How far back a row may tell that a period was answered for: to the beginning of the one in which the window begins. */
+/** From where rows are read for catch-up: the start of the period in which the catch-up window begins. */
 function windowStart(policy: JobPolicy, guess: Date): Date | undefined {
   const { catchUp, windowMs } = policy.catchUp;
   const periods = calendarPeriodsOf(policy);
@@ -112,7 +114,7 @@ function windowStart(policy: JobPolicy, guess: Date): Date | undefined {
   return periodAt(new Date(guess.getTime() - windowMs - policy.maxSkewMs), periods).start;
 }
 
-function nearMiss(policy: JobPolicy, now: Date): string | undefined {
+function nearMissWarning(policy: JobPolicy, now: Date): string | undefined {
   const { end } = periodAt(now, { ...policy.period, target: 'current' });
   if (!isJustBefore(now, end)) return undefined;
   return `Job '${policy.job}' was started at ${now.toISOString()} by the database's clock, just before its next period begins: it counts for the one before. Pass scheduledAt, so that a scheduler that fires a little early is not taken at its word.`;
@@ -120,16 +122,16 @@ function nearMiss(policy: JobPolicy, now: Date): string | undefined {
 
 const NOTHING: MissedPeriods = { run: [], missed: [], undecided: [] };
 
-/** What is to be caught up with, and what failed on the way: a calendar, or the store. */
+/** The periods to catch up with, and what failed on the way: a calendar, or the store. */
 export interface MissedPeriods extends Pick<CatchUpPlan, 'run' | 'missed'> {
   readonly undecided: readonly CalendarFailure[];
 }
 
-/** What is to be caught up with, as the calendar says now. */
-export async function lookForMissed(
+/** Finds the missed periods of a job, as its calendar answers now. */
+export async function findMissedPeriods(
   context: StoreContext,
-  { policy, scope }: Pick<LookRequest, 'policy' | 'scope'>,
-  { now, recorded }: Sight,
+  { policy, scope }: Pick<SnapshotRequest, 'policy' | 'scope'>,
+  { now, recorded }: LedgerSnapshot,
 ): Promise<MissedPeriods> {
   const periods = calendarPeriodsOf(policy);
   const { catchUp, limit } = policy.catchUp;
@@ -150,8 +152,8 @@ export async function lookForMissed(
   }));
   const possible = (await Promise.all(asked)).filter(({ answer }) => answer !== 'holiday');
   if (possible.length === 0) return NOTHING;
-  const skipped = await skippedKeys(context, { job: policy.job, scope }).catch(notKnown);
-  // Today's run does not wait for what is to be known of other days.
+  const skipped = await findSkippedKeys(context, { job: policy.job, scope }).catch(lookupFailure);
+  // A failure to read about other days does not delay today's run.
   if ('failed' in skipped) return { ...NOTHING, undecided: [skipped] };
   const answers = possible.filter(({ period }) => !skipped.has(period.key));
   const { run, missed } = planCatchUp({ catchUp, limit }, answers);
@@ -159,14 +161,14 @@ export async function lookForMissed(
   return { run, missed, undecided };
 }
 
-function notKnown(cause: unknown): CalendarFailure {
+function lookupFailure(cause: unknown): CalendarFailure {
   return { failed: 'which missed periods were skipped by hand could not be looked up', cause };
 }
 
-export interface InstantQuestion {
-  /** Of a tick, by the scheduler: the host's clock meant it. */
+export interface InstantRequest {
+  /** The scheduler's time of the tick, by the host's clock. */
   readonly scheduledAt: Date | undefined;
-  /** The database's. */
+  /** By the database. */
   readonly now: Date;
   /** The host's wall clock less the database's. */
   readonly skewMs: number;
@@ -184,11 +186,11 @@ export function hostTime(clock: Pick<Clock, 'wallMs' | 'monotonicMs'>): HostTime
 }
 
 /**
- * By how much the host's wall clock was ahead of the database's when a tick was heard, which nobody could compare then.
- * A wall clock that fell behind the monotonic one meanwhile was set back. One that ran ahead of it is trusted: a
- * suspended machine looks the same, and its ticks must not move to the next period.
+ * By how much the host's wall clock was ahead of the database's when it got a tick. They could not be compared then. A
+ * wall clock that has since fallen behind the monotonic one was set back. One that ran ahead is trusted: a suspended
+ * machine looks the same, and its ticks must not move to the next period.
  *
- * @param nowSkewMs by how much it is ahead now
+ * @param nowSkewMs by how much the wall clock is ahead now
  */
 function skewWhenHeard(heard: HostTime, now: HostTime, nowSkewMs: number): number {
   const setForwardMs = now.wallMs - heard.wallMs - (now.monotonicMs - heard.monotonicMs);
@@ -196,10 +198,10 @@ function skewWhenHeard(heard: HostTime, now: HostTime, nowSkewMs: number): numbe
 }
 
 /**
- * Which instant decides the period of a tick. Late is not skewed: however late a tick comes, its scheduled instant
+ * The instant that decides the period of a tick. Late is not skewed: however late a tick comes, its scheduled time
  * counts, unless the clock that scheduled it was wrong.
  */
-export function whichInstant({ scheduledAt, now, skewMs, maxSkewMs }: InstantQuestion): {
+export function decideInstant({ scheduledAt, now, skewMs, maxSkewMs }: InstantRequest): {
   readonly instant: Date;
   readonly warning?: string;
 } {
@@ -218,23 +220,23 @@ function describeSkew(skewMs: number): string {
 
 const NEAR_MS = 5000;
 
-/** Where only the database's clock tells the period, a tick that comes a little early counts for the one before. */
+/** If only the database's clock decides the period, a tick that comes a little early counts for the period before. */
 export function isJustBefore(now: Date, end: Date | undefined): boolean {
   return end !== undefined && end.getTime() - now.getTime() <= NEAR_MS;
 }
 
 /** More than any job has periods to catch up with. */
-const MOST_LOOKED_AT = 1000;
+const MOST_SKIPPED = 1000;
 
 /**
- * The newest skipped periods of a job. A person may have skipped one where the job is not registered, so that nobody
- * knew when it begins: only its key tells that it is no gap.
+ * Finds the newest skipped periods of a job. An operator can skip a period in a process where the job is not registered,
+ * and its row then has no start: only its key shows that the period is not a gap.
  */
-export async function skippedKeys(
+export async function findSkippedKeys(
   context: StoreContext,
   { job, scope }: Pick<RunKey, 'job' | 'scope'>,
 ): Promise<ReadonlySet<string>> {
-  const query = { job, scope, states: ['skipped'], order: 'newest-first', limit: MOST_LOOKED_AT } as const;
+  const query = { job, scope, states: ['skipped'], order: 'newest-first', limit: MOST_SKIPPED } as const;
   const runs = await context.store.find(query, limitOf(context));
   return new Set(runs.map(({ periodKey }) => periodKey));
 }

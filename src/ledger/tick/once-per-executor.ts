@@ -13,9 +13,9 @@
  */
 import { LockStorageError, type LockingTaskExecutor, type LockProvider, type TaskResult } from '../../core';
 import { activeContexts } from '../../core/execution/lock-context';
-import { HeldPeriods } from './plan-runner';
+import { PlanRunner } from './plan-runner';
 import type { LedgerContext } from '../store-statements';
-import { look, type Sight } from './ledger-snapshot';
+import { readSnapshot, type LedgerSnapshot } from './ledger-snapshot';
 import {
   caughtUpIn,
   hasWork,
@@ -27,11 +27,11 @@ import {
 } from './plan-tick';
 import { periodAt } from '../periods/period';
 import { currentContext } from './run-context';
-import { Turns } from './run-claimer';
+import { RunClaimer } from './run-claimer';
 
-/** Peek, lock, claim, run, record: what every call of a job that runs once per period goes through. */
+/** Peek, lock, claim, run, record: every call of a once-per job goes through these steps. */
 export class OncePerExecutor {
-  readonly #heldPeriods: HeldPeriods;
+  readonly #planRunner: PlanRunner;
 
   constructor(
     private readonly context: LedgerContext,
@@ -39,44 +39,44 @@ export class OncePerExecutor {
     lockProvider: LockProvider,
   ) {
     const { runs } = executor;
-    this.#heldPeriods = new HeldPeriods(context, new Turns(context, lockProvider), () => runs.closing);
+    this.#planRunner = new PlanRunner(context, new RunClaimer(context, lockProvider), () => runs.closing);
   }
 
   /**
-   * Runs the task once in its period, and brings back what else is owed of the job while the lease lasts. Called inside
-   * the very run that it asks for, it is part of that run.
+   * Runs the task once in its period, and then the job's other overdue runs while the lease lasts. A call from inside the
+   * very run that it asks for is part of that run.
    *
    * @throws LockStorageError if it is not known that the lock was obtained and the run claimed: the task did not run
-   * @throws ClaimLostError when the attempt turns out not to count
+   * @throws ClaimLostError if another instance has taken the run over
    * @throws whatever the task throws, unchanged
    */
   async run<T>(request: OncePerRequest<T>, report: Report = newReport()): Promise<TaskResult<T>> {
-    const inner = this.#insideItself(request);
+    const inner = this.#runInsideItself(request);
     if (inner !== undefined) {
-      report.isAnswered = true; // By the run that it is part of, of whichever period that is.
+      report.isAnswered = true; // By the run that it is part of, whatever its period.
       return await inner;
     }
-    const sight = await this.#look(request, report);
-    report.isAnswered = sight.run !== undefined;
-    const plan = await planTick(this.context, request, sight);
-    this.#tell(request, sight, plan);
+    const snapshot = await this.#readSnapshot(request, report);
+    report.isAnswered = snapshot.run !== undefined;
+    const plan = await planTick(this.context, request, snapshot);
+    this.#reportFindings(request, snapshot, plan);
     report.isOver = plan.own.kind === 'over';
-    report.caughtUpIn = caughtUpIn(request, sight, plan);
+    report.caughtUpIn = caughtUpIn(request, snapshot, plan);
     report.owed += owedCount(plan);
     if (!hasWork(plan)) return { executed: false, reason: reasonOf(plan) };
     const { lock, scheduledAt } = request;
     const isAskedAgain = request.isAskedAgain && plan.own.kind === 'run' && plan.own.isNew;
     const result = await this.executor.holding(
       lock,
-      (held) => this.#heldPeriods.run({ held, request, sight, plan, report }),
+      (held) => this.#planRunner.run({ held, request, snapshot, plan, report }),
       { scheduledAt, isAskedAgain },
     );
-    // Somebody may have the lock; what is to be told of this tick was known before.
+    // The lock may be held elsewhere, but the reason was found before.
     return plan.own.kind === 'refused' ? { executed: false, reason: plan.own.reason } : result;
   }
 
-  /** A run whose lease is over has no inside: its job is asked for afresh, and is refused here. */
-  #insideItself<T>({ policy, scope, at, task }: OncePerRequest<T>): Promise<TaskResult<T>> | undefined {
+  /** A run whose lease has expired has no inside: the call is a new one, and is refused here. */
+  #runInsideItself<T>({ policy, scope, at, task }: OncePerRequest<T>): Promise<TaskResult<T>> | undefined {
     const run = currentContext();
     if (run === undefined || run.isSettled) return undefined;
     if (run.ledger?.store !== this.context.store || run.job !== policy.job || run.scope !== scope)
@@ -89,9 +89,9 @@ export class OncePerExecutor {
     return undefined;
   }
 
-  async #look<T>(request: OncePerRequest<T>, report: Report): Promise<Sight> {
+  async #readSnapshot<T>(request: OncePerRequest<T>, report: Report): Promise<LedgerSnapshot> {
     try {
-      return await look(this.context, request);
+      return await readSnapshot(this.context, request);
     } catch (error) {
       const { lock, scheduledAt } = request;
       report.isOver = !(error instanceof LockStorageError);
@@ -101,21 +101,25 @@ export class OncePerExecutor {
     }
   }
 
-  /** What the look and the plan have found out that somebody should hear. */
-  #tell<T>({ policy, scope, lock, scheduledAt }: OncePerRequest<T>, sight: Sight, plan: TickPlan): void {
+  /** Emits what the snapshot and the plan have found. */
+  #reportFindings<T>(
+    { policy, scope, lock, scheduledAt }: OncePerRequest<T>,
+    snapshot: LedgerSnapshot,
+    plan: TickPlan,
+  ): void {
     const { events } = this.context;
-    for (const message of sight.warnings) events.emit('guard:warning', { message });
+    for (const message of snapshot.warnings) events.emit('guard:warning', { message });
     for (const { failed, cause } of plan.failures) {
       const message = `Job '${policy.job}' does not run: ${failed}. It is asked again.`;
       events.emit('guard:warning', { message, ...(cause === undefined ? {} : { error: cause }) });
     }
     if (plan.own.kind === 'over') {
-      const message = `A tick of job '${policy.job}' for ${sight.period.key} was not answered before its period was over: it is a gap now.`;
+      const message = `A tick of job '${policy.job}' for ${snapshot.period.key} was not answered before its period was over: it is a gap now.`;
       events.emit('guard:warning', { message });
     }
     if (plan.own.kind !== 'refused') return;
-    const { generation = 0, attempt = 0 } = sight.run ?? {};
-    const run = { job: policy.job, scope, periodKey: sight.period.key, generation, attempt };
+    const { generation = 0, attempt = 0 } = snapshot.run ?? {};
+    const run = { job: policy.job, scope, periodKey: snapshot.period.key, generation, attempt };
     events.emit('run:skipped', { name: lock.name, scheduledAt, run, reason: plan.own.reason });
   }
 }
@@ -124,7 +128,7 @@ function reasonOf({ own }: TickPlan): 'not-due' | (TickPlan['own'] & { kind: 're
   return own.kind === 'refused' ? own.reason : 'not-due';
 }
 
-/** A run that is running is owed only if its holder has vanished, which the lock will tell. */
+/** A running run is overdue only if its holder has crashed, which only the holder of the lock can find out. */
 function owedCount({ own, owed, catchUp }: TickPlan): number {
   const due = owed.filter(({ state }) => state !== 'running').length;
   return due + catchUp.length + (own.kind === 'run' ? 1 : 0);

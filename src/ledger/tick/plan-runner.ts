@@ -3,35 +3,35 @@ import { limitOf, type LedgerContext } from '../store-statements';
 import { periodAt, type Period } from '../periods/period';
 import { periodOfRun } from '../periods/period-of-key';
 import type { OncePerRequest } from './plan-tick';
-import type { HeldTick, Turns } from './run-claimer';
+import type { HeldTick, RunClaimer } from './run-claimer';
 
-/** Runs one period, or several, under one lease: the tick's own first, then the earliest. */
-export class HeldPeriods {
+/** Carries out a tick's plan under one lease: the tick's own period first, then the others, the earliest first. */
+export class PlanRunner {
   constructor(
     private readonly context: LedgerContext,
-    private readonly turns: Turns,
+    private readonly claimer: RunClaimer,
     private readonly isClosing: () => boolean,
   ) {}
 
-  /** The result is that of the tick's own period. The others are told by events, and none stops the rest. */
+  /** @returns the result of the tick's own period. Events report the others, and a failure of one does not stop the rest. */
   async run<T>(tick: HeldTick<T>): Promise<TaskResult<T>> {
     let failure: { error: unknown } | undefined;
     let result: TaskResult<T> = { executed: false, reason: 'not-due' };
     const beganMs = this.context.clock.monotonicMs();
     try {
-      result = await this.#own(tick);
+      result = await this.#runOwnPeriod(tick);
     } catch (error) {
       failure = { error };
-      // Not even the claim came about: the store has other troubles.
+      // Not even the claim was answered: the store has other problems.
       if (!tick.report.isAnswered) throw error;
     }
-    await this.#others(tick, this.context.clock.monotonicMs() - beganMs);
+    await this.#runOtherPeriods(tick, this.context.clock.monotonicMs() - beganMs);
     if (failure !== undefined) throw failure.error;
     return result;
   }
 
-  async #own<T>(tick: HeldTick<T>): Promise<TaskResult<T>> {
-    const { request, sight, plan, report } = tick;
+  async #runOwnPeriod<T>(tick: HeldTick<T>): Promise<TaskResult<T>> {
+    const { request, snapshot, plan, report } = tick;
     const { own } = plan;
     switch (own.kind) {
       case 'refused':
@@ -40,16 +40,16 @@ export class HeldPeriods {
       case 'not-asked':
         return { executed: false, reason: 'not-due' };
       case 'skip':
-        await this.turns.telling(request, () => this.#insertSkipped(request, sight.period, own.reason));
+        await this.claimer.runStep(request, () => this.#insertSkipped(request, snapshot.period, own.reason));
         report.isAnswered = true;
-        return this.turns.skip(tick, sight.period, own.reason);
+        return this.claimer.reportSkip(tick, snapshot.period, own.reason);
       case 'run': {
-        const { period } = sight;
+        const { period } = snapshot;
         const { timeZone } = request.policy.period;
         const { task, scheduledAt } = request;
         const { isNew } = own;
         const isCatchUp = isPast(period, tick);
-        return await this.turns.take(tick, {
+        return await this.claimer.claimAndRun(tick, {
           period,
           timeZone,
           isNew,
@@ -62,14 +62,14 @@ export class HeldPeriods {
     }
   }
 
-  async #others<T>(tick: HeldTick<T>, ownMs: number): Promise<void> {
+  async #runOtherPeriods<T>(tick: HeldTick<T>, ownMs: number): Promise<void> {
     const { request, plan, report } = tick;
     const { policy, resumed } = request;
     const { timeZone } = policy.period;
-    // At first: were this interrupted, what is not to be run would look like the next that is.
+    // First. If the process died in between, a missed period would otherwise look like the next one to catch up with.
     const isRecorded = await this.#recordMissed(request, plan.missed);
     const catchUp = isRecorded ? plan.catchUp : [];
-    const turns = [
+    const planned = [
       ...plan.owed.map((run) => ({
         period: periodOfRun(run, policy.period),
         timeZone: run.timeZone,
@@ -78,16 +78,21 @@ export class HeldPeriods {
       ...catchUp.map((period) => ({ period, timeZone, isNew: true })),
     ].sort((a, b) => startMs(a.period) - startMs(b.period));
     let longestMs = ownMs;
-    for (const turn of turns) {
+    for (const each of planned) {
       if (!this.#leaseSuffices(tick, longestMs)) return;
-      const run = { job: policy.job, scope: request.scope, periodKey: turn.period.key };
+      const run = { job: policy.job, scope: request.scope, periodKey: each.period.key };
       const task: LockedTask<unknown> = (lock) => resumed(run)(lock);
       const beganMs = this.context.clock.monotonicMs();
       const startedBefore = report.started;
       try {
-        await this.turns.take(tick, { ...turn, task, isOwn: false, isCatchUp: isPast(turn.period, tick) });
+        await this.claimer.claimAndRun(tick, {
+          ...each,
+          task,
+          isOwn: false,
+          isCatchUp: isPast(each.period, tick),
+        });
       } catch {
-        // It was told by an event. Where not even the claim came about, the store has other troubles.
+        // An event has reported it. If not even the claim was answered, the store has other problems.
         if (report.started === startedBefore) return;
       }
       longestMs = Math.max(longestMs, this.context.clock.monotonicMs() - beganMs);
@@ -95,8 +100,7 @@ export class HeldPeriods {
   }
 
   /**
-   * A lease that is kept alive does as long as it is not over, lost or released by the handler; another must outlast what
-   * has taken longest so far.
+   * A lease with keep-alive suffices while it is live. Any other must last longer than the longest run so far.
    */
   #leaseSuffices<T>({ held, request }: HeldTick<T>, longestMs: number): boolean {
     if (this.isClosing() || held.lock.signal.aborted) return false;
@@ -104,7 +108,7 @@ export class HeldPeriods {
     return held.lock.remainingMs() > (keepAlive === false ? longestMs : 0);
   }
 
-  /** Whoever was first has decided: a duplicate is ignored. */
+  /** A duplicate is ignored: the first instance has decided. */
   async #insertSkipped<T>(request: OncePerRequest<T>, period: Period, reason: string): Promise<void> {
     const { policy, scope } = request;
     const { key: periodKey, start: periodStart, end: periodEnd } = period;
@@ -113,7 +117,7 @@ export class HeldPeriods {
     await this.context.store.insert({ ...run, state: 'skipped', reason }, limitOf(this.context));
   }
 
-  /** @returns `false` when the store fails: nothing is caught up with before that is known */
+  /** @returns `false` if the store fails: nothing is caught up with before the missed periods are recorded */
   async #recordMissed<T>(request: OncePerRequest<T>, periods: readonly Period[]): Promise<boolean> {
     for (const period of periods) {
       try {
@@ -129,9 +133,9 @@ export class HeldPeriods {
   }
 }
 
-/** Before the period that a tick now would belong to. */
-function isPast<T>({ start }: Period, { request, sight }: HeldTick<T>): boolean {
-  const current = periodAt(sight.now, request.policy.period);
+/** Whether the period lies before the one that a tick now would belong to. */
+function isPast<T>({ start }: Period, { request, snapshot }: HeldTick<T>): boolean {
+  const current = periodAt(snapshot.now, request.policy.period);
   return start !== undefined && current.start !== undefined && start < current.start;
 }
 

@@ -4,7 +4,7 @@ import { askCalendar, type CalendarFailure } from '../periods/calendar';
 import { periodAt, type CalendarPeriod } from '../periods/period';
 import { startDeadlinePassed, type JobPolicy } from '../policy/job-policy';
 import type { RunKey, RunSummary } from '../run';
-import { isOwed, lookForMissed, type HostTime, type Sight } from './ledger-snapshot';
+import { isOwed, findMissedPeriods, type HostTime, type LedgerSnapshot } from './ledger-snapshot';
 
 /** One call of a job that runs once per period. */
 export interface OncePerRequest<T> {
@@ -12,26 +12,26 @@ export interface OncePerRequest<T> {
   readonly scope: string;
   readonly lock: LockConfiguration;
   readonly task: LockedTask<T>;
-  /** What a run that is brought back calls. */
+  /** The task of a run that is not the tick's own. */
   readonly resumed: (run: RunKey) => LockedTask<unknown>;
-  /** `'tick'`; a tick that was not answered, `'again'`; or `'owed'`: only what is owed is brought back. */
+  /** `'tick'`, or `'again'` for a retried tick. `'owed'`: no tick, only overdue runs. */
   readonly purpose: 'tick' | 'again' | 'owed';
-  /** Decides the period, whatever the time; and nothing else is brought back then. */
+  /** Names the period, whatever the current time. No other run is started then. */
   readonly at?: Date | undefined;
   readonly scheduledAt?: Date | undefined;
-  /** When this host heard of a tick. */
+  /** When this host got the tick. */
   readonly heard?: HostTime | undefined;
-  /** When the tick is not answered, it is asked again. */
+  /** Whether the guard retries the tick if it is not answered. */
   readonly isAskedAgain: boolean;
 }
 
-/** What became of a request, told as it goes. */
+/** The progress of a request, updated as it goes. */
 export interface Report {
-  /** There is a row for the period that was asked about. */
+  /** There is a row for the tick's own period. */
   isAnswered: boolean;
-  /** Not to be asked again: its period was over, or nobody can tell which it is. */
+  /** Not retried: its period is over, or cannot be determined. */
   isOver: boolean;
-  /** The period, by the database's now, before which a look found nothing to be caught up with. */
+  /** The database's current period, if nothing before it is left to catch up with. */
   caughtUpIn: string | undefined;
   started: number;
   /** How many runs should have been started. */
@@ -42,26 +42,26 @@ export function newReport(): Report {
   return { isAnswered: false, isOver: false, caughtUpIn: undefined, started: 0, owed: 0 };
 }
 
-/** What is to become of the period that a tick asks about. */
+/** What a tick does with its own period. */
 type OwnPlan =
   | { readonly kind: 'run'; readonly isNew: boolean }
   /** To be recorded as such. */
   | { readonly kind: 'skip'; readonly reason: 'calendar' | 'deadline' }
   | { readonly kind: 'refused'; readonly reason: SkipReason }
-  /** Asked again when its period is over. */
+  /** A retried tick whose period is over. */
   | { readonly kind: 'over' }
   | { readonly kind: 'not-asked' };
 
-/** What is to be done under the lock. */
+/** What a tick does under the lock. */
 export interface TickPlan {
   readonly own: OwnPlan;
-  /** Other runs that are due or may have been left behind. */
+  /** Other runs that are due, or whose holders may have crashed. */
   readonly owed: readonly RunSummary[];
-  /** Periods that nobody ran, to be caught up with now. */
+  /** Missed periods, to be run now. */
   readonly catchUp: readonly CalendarPeriod[];
   /** To be recorded as `skipped(missed)`. */
   readonly missed: readonly CalendarPeriod[];
-  /** The calendar failed, or what a person has skipped is not known. */
+  /** The calendar failed, or the skipped periods could not be read. */
   readonly failures: readonly CalendarFailure[];
 }
 
@@ -70,10 +70,10 @@ export function hasWork({ own, owed, catchUp, missed }: TickPlan): boolean {
   return own.kind === 'run' || own.kind === 'skip' || owed.length + catchUp.length + missed.length > 0;
 }
 
-/** The current period, where this look has asked whether any before it was missed, and none was. */
+/** The current period, if the plan has checked that none before it is missed. */
 export function caughtUpIn<T>(
   { policy, at }: OncePerRequest<T>,
-  { now }: Sight,
+  { now }: LedgerSnapshot,
   { catchUp, missed, failures }: TickPlan,
 ): string | undefined {
   if (at !== undefined || policy.catchUp.catchUp === 'none') return undefined;
@@ -81,33 +81,34 @@ export function caughtUpIn<T>(
   return isOpen ? undefined : periodAt(now, policy.period).key;
 }
 
-/** What a request comes to, as far as it can be told before the lock. Never rejects for a calendar that fails. */
+/** Plans a tick from its snapshot, before the lock. Never rejects for a calendar that fails. */
 export async function planTick<T>(
   context: LedgerContext,
   request: OncePerRequest<T>,
-  sight: Sight,
+  snapshot: LedgerSnapshot,
 ): Promise<TickPlan> {
   const { at } = request;
-  const own = await planOwn(context, request, sight);
+  const own = await planOwn(context, request, snapshot);
   const failures = 'failure' in own ? [own.failure] : [];
   if (at !== undefined) return { own, owed: [], catchUp: [], missed: [], failures };
-  const ownIsOwed = own.kind === 'not-asked' && sight.run !== undefined && isOwed(sight.run, sight.now);
-  const owed = ownIsOwed && sight.run !== undefined ? [...sight.owed, sight.run] : sight.owed;
-  const { run: catchUp, missed, undecided } = await lookForMissed(context, request, sight);
+  const ownIsOwed =
+    own.kind === 'not-asked' && snapshot.run !== undefined && isOwed(snapshot.run, snapshot.now);
+  const owed = ownIsOwed && snapshot.run !== undefined ? [...snapshot.owed, snapshot.run] : snapshot.owed;
+  const { run: catchUp, missed, undecided } = await findMissedPeriods(context, request, snapshot);
   return { own, owed, catchUp, missed, failures: [...failures, ...undecided] };
 }
 
 async function planOwn<T>(
   context: LedgerContext,
   { policy, purpose }: OncePerRequest<T>,
-  { now, instant, period, run }: Sight,
+  { now, instant, period, run }: LedgerSnapshot,
 ): Promise<OwnPlan & { failure?: CalendarFailure }> {
   if (purpose === 'owed') return { kind: 'not-asked' };
   if (run !== undefined) {
     const reason = refusalOf(run, now);
     return reason === undefined ? { kind: 'run', isNew: false } : { kind: 'refused', reason };
   }
-  if (purpose === 'again' && isOver(policy, instant, now)) return { kind: 'over' };
+  if (purpose === 'again' && isPeriodOver(policy, instant, now)) return { kind: 'over' };
   const answer = await askCalendar(policy.calendar, period.businessDate, context);
   if (answer === 'holiday') return { kind: 'skip', reason: 'calendar' };
   if (answer !== 'business-day') return { kind: 'refused', reason: 'calendar', failure: answer };
@@ -118,10 +119,14 @@ async function planOwn<T>(
 }
 
 /**
- * Whether the period in which a tick came has ended. One of a key function has when the key is another one; where every
- * tick is to be caught up with, only when the tick is too old for it.
+ * Whether the period in which a tick came has ended. The period of a key function has ended when the key has changed; with
+ * `catchUp: 'all'`, only when the tick is older than the catch-up window.
  */
-function isOver({ period, catchUp: { catchUp, windowMs } }: JobPolicy, instant: Date, now: Date): boolean {
+function isPeriodOver(
+  { period, catchUp: { catchUp, windowMs } }: JobPolicy,
+  instant: Date,
+  now: Date,
+): boolean {
   const options = { ...period, target: 'current' } as const;
   const { key, end } = periodAt(instant, options);
   if (end !== undefined) return end <= now;
@@ -129,7 +134,7 @@ function isOver({ period, catchUp: { catchUp, windowMs } }: JobPolicy, instant: 
   return periodAt(now, options).key !== key;
 }
 
-/** Why nothing can be started, as far as a plain read can tell. */
+/** Why the run cannot be started, as far as a plain read shows. */
 function refusalOf({ state, nextAttemptAt }: RunSummary, now: Date): SkipReason | undefined {
   switch (state) {
     case 'completed':

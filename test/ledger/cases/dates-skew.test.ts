@@ -4,7 +4,7 @@ import { configureJobGuard, OncePerDay, SchedulerLock } from 'cronlatch';
 import type { Clock } from 'cronlatch/provider';
 import { invoke } from '#cronlatch/guard/invocation';
 import { periodAt } from '#cronlatch/ledger/periods/period';
-import { whichInstant } from '#cronlatch/ledger/tick/ledger-snapshot';
+import { decideInstant } from '#cronlatch/ledger/tick/ledger-snapshot';
 import { closeDay, diary, rowsOf } from '../../support/close-day';
 import { sampleSize } from '../../support/sample-size';
 import { testLedger } from '../../support/test-ledger';
@@ -63,11 +63,11 @@ void test('L-36 in steps of 1 ms, a clock up to 10 s wrong changes nothing of a 
   const period = { kind: 'day', timeZone: 'Europe/Paris' } as const;
   for (let skewMs = -MOST_SKEW_MS; skewMs <= MOST_SKEW_MS; skewMs += 1) {
     const now = new Date(MIDNIGHT.getTime() - skewMs);
-    const known = whichInstant({ scheduledAt: MIDNIGHT, now, skewMs, maxSkewMs: 300_000 });
+    const known = decideInstant({ scheduledAt: MIDNIGHT, now, skewMs, maxSkewMs: 300_000 });
     assert.deepEqual(known, { instant: MIDNIGHT });
     assert.equal(periodAt(known.instant, period).key, '2026-11-21');
     // Without one, whoever comes early counts for the day that is not over yet.
-    const { instant } = whichInstant({ scheduledAt: undefined, now, skewMs, maxSkewMs: 300_000 });
+    const { instant } = decideInstant({ scheduledAt: undefined, now, skewMs, maxSkewMs: 300_000 });
     assert.equal(periodAt(instant, period).key, skewMs > 0 ? '2026-11-20' : '2026-11-21');
   }
 });

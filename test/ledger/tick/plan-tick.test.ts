@@ -5,7 +5,7 @@ import { EventHub } from 'cronlatch/provider';
 import { InMemoryRunStore } from 'cronlatch/memory';
 import { SettableClock } from 'cronlatch/testing';
 import { parseJobPolicy } from '#cronlatch/ledger/policy/job-policy';
-import type { Sight } from '#cronlatch/ledger/tick/ledger-snapshot';
+import type { LedgerSnapshot } from '#cronlatch/ledger/tick/ledger-snapshot';
 import { caughtUpIn, hasWork, planTick, type OncePerRequest } from '#cronlatch/ledger/tick/plan-tick';
 import { periodAt } from '#cronlatch/ledger/periods/period';
 import type { RunSummary } from '#cronlatch/ledger/run';
@@ -29,7 +29,7 @@ async function planned({ purpose = 'tick', oncePer = {}, at, instant = NOW, runs
   const policy = parseJobPolicy(closeDay({ timeZone: 'UTC', ...oncePer }).oncePer, 'close-day');
   const period = periodAt(instant, policy.period);
   const rows = Object.entries(runs).map(([key, run]) => summary(key, run));
-  const sight: Sight = {
+  const snapshot: LedgerSnapshot = {
     ...{ now: NOW, instant, period, warnings: [] },
     run: rows.find(({ periodKey }) => periodKey === period.key),
     owed: rows.filter(({ periodKey }) => periodKey !== period.key),
@@ -44,8 +44,8 @@ async function planned({ purpose = 'tick', oncePer = {}, at, instant = NOW, runs
     ...{ store: new InMemoryRunStore(), clock: new SettableClock(NOW), events: new EventHub() },
     ...{ random: () => 0.5, statementTimeoutMs: 1000 },
   };
-  const plan = await planTick(context, request, sight);
-  return { ...plan, hasWork: hasWork(plan), caughtUpIn: caughtUpIn(request, sight, plan) };
+  const plan = await planTick(context, request, snapshot);
+  return { ...plan, hasWork: hasWork(plan), caughtUpIn: caughtUpIn(request, snapshot, plan) };
 }
 
 function summary(periodKey: string, run: Partial<RunSummary>): RunSummary {

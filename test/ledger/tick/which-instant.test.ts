@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isJustBefore, whichInstant } from '#cronlatch/ledger/tick/ledger-snapshot';
+import { isJustBefore, decideInstant } from '#cronlatch/ledger/tick/ledger-snapshot';
 
 const NOW = new Date('2026-11-20T23:00:00.000Z');
 const SCHEDULED = new Date('2026-11-20T03:00:00Z');
 const MINUTE_MS = 60_000;
 
 const asked = (skewMs: number, maxSkewMs = 5 * MINUTE_MS) =>
-  whichInstant({ scheduledAt: SCHEDULED, now: NOW, skewMs, maxSkewMs });
+  decideInstant({ scheduledAt: SCHEDULED, now: NOW, skewMs, maxSkewMs });
 
 void test(`without a scheduled instant the database's now counts, however wrong this host's clock is`, () => {
   for (const skewMs of [0, 1, -1, 86_400_000])
-    assert.deepEqual(whichInstant({ scheduledAt: undefined, now: NOW, skewMs, maxSkewMs: 1 }), {
+    assert.deepEqual(decideInstant({ scheduledAt: undefined, now: NOW, skewMs, maxSkewMs: 1 }), {
       instant: NOW,
     });
 });
