@@ -12,9 +12,9 @@ import type {
   RunQuery,
   RunStore,
 } from '../../ledger/run-store';
-import { InMemoryRuns, type RunRow } from './in-memory-runs';
 import {
   copyOf,
+  InMemoryRuns,
   eventAt,
   isOver,
   isOwed,
@@ -24,7 +24,8 @@ import {
   rowOf,
   runsBy,
   summaryOf,
-} from './run-rows';
+  type StoredRun,
+} from './in-memory-runs';
 
 export type InMemoryRunStoreOptions =
   | { readonly clock?: Clock | undefined }
@@ -161,7 +162,7 @@ export class InMemoryRunStore implements RunStore {
     next.events.push(eventAt(now, { ...mark, fencingToken: undefined, detail: undefined }));
   }
 
-  #write(row: RunRow, run: Run, now: Date): void {
+  #write(row: StoredRun, run: Run, now: Date): void {
     const { job, scope, periodKey, periodStart, periodEnd, timeZone, createdAt } = row.run;
     const kept = { job, scope, periodKey, periodStart, periodEnd, timeZone, createdAt };
     row.run = copyOf({ ...run, ...kept, updatedAt: now });

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock, type Clock } from '../../core';
-import type { Run, RunEvent, RunKey } from '../../ledger/run';
+import type { Claim, Run, RunEvent, RunKey, RunSummary } from '../../ledger/run';
+import type { NewRun, NewRunEvent } from '../../ledger/run-store';
 
 /** A run's row and its events, which only a store may change. */
-export interface RunRow {
+export interface StoredRun {
   run: Run;
   readonly events: RunEvent[];
 }
@@ -15,7 +16,7 @@ export interface RunRow {
 export class InMemoryRuns {
   readonly id = `memory/${randomUUID()}`;
   /** In the order of their making. */
-  readonly #rows = new Map<string, RunRow>();
+  readonly #rows = new Map<string, StoredRun>();
   readonly #clock: Clock;
   readonly #epochMs: number;
 
@@ -28,15 +29,15 @@ export class InMemoryRuns {
     return new Date(this.#epochMs + this.#clock.monotonicMs());
   }
 
-  rows(): RunRow[] {
+  rows(): StoredRun[] {
     return [...this.#rows.values()];
   }
 
-  row(key: RunKey): RunRow | undefined {
+  row(key: RunKey): StoredRun | undefined {
     return this.#rows.get(textOf(key));
   }
 
-  add(row: RunRow): void {
+  add(row: StoredRun): void {
     this.#rows.set(textOf(row.run), row);
   }
 
@@ -48,4 +49,87 @@ export class InMemoryRuns {
 
 function textOf({ job, scope, periodKey }: RunKey): string {
   return JSON.stringify([job, scope, periodKey]);
+}
+
+/** A copy whose instants are its own. */
+export function copyOf<T extends object>(record: T): T {
+  const entries = Object.entries(record).map(([field, value]: [string, unknown]) => [
+    field,
+    value instanceof Date ? new Date(value) : value,
+  ]);
+  return Object.fromEntries(entries) as T;
+}
+
+export function rowOf(run: NewRun, now: Date): Run {
+  const { job, scope, periodKey, periodStart, periodEnd, timeZone, state, reason, started } = run;
+  return copyOf({
+    ...{ job, scope, periodKey, periodStart, periodEnd, timeZone, state, reason },
+    generation: 0,
+    attempt: started === undefined ? 0 : 1,
+    nextAttemptAt: state === 'pending' ? now : undefined,
+    claimedBy: started?.claimedBy,
+    lockId: started?.lockId,
+    fencingToken: started?.fencingToken,
+    leaseUntil: started && new Date(now.getTime() + started.leaseMs),
+    firstStartedAt: started && now,
+    startedAt: started && now,
+    finishedAt: undefined,
+    result: undefined,
+    error: undefined,
+    createdAt: now,
+    updatedAt: now,
+  });
+}
+
+export function eventAt(now: Date, event: NewRunEvent): RunEvent {
+  return { ...event, at: new Date(now) };
+}
+
+export function summaryOf(run: Run): RunSummary {
+  const summary: RunSummary = copyOf(run);
+  for (const field of ['result', 'error']) Reflect.deleteProperty(summary, field);
+  return summary;
+}
+
+/** Whether it waits for somebody: it is due, or its row says that it runs. */
+export function isOwed({ state, nextAttemptAt }: Run, now: Date): boolean {
+  if (state === 'running') return true;
+  return (state === 'pending' || state === 'failed') && nextAttemptAt !== undefined && nextAttemptAt <= now;
+}
+
+/** Since when it has been owed. */
+export function owedSince({ state, nextAttemptAt, startedAt, createdAt }: Run): Date {
+  return (state === 'running' ? startedAt : nextAttemptAt) ?? createdAt;
+}
+
+/** Nothing will become of it by itself. */
+export function isOver({ state, nextAttemptAt }: Run): boolean {
+  if (state === 'failed') return nextAttemptAt === undefined;
+  return state === 'completed' || state === 'skipped';
+}
+
+/** By what runs are put in order: the beginning of the period, and the time of making where there is none. */
+export function placeInTime({ periodStart, createdAt }: Run): number {
+  return (periodStart ?? createdAt).getTime();
+}
+
+/** Of each job and scope: the run of the newest period, and the newest run without a period. @param runs as they were made */
+export function newestOfEach(runs: readonly Run[]): ReadonlySet<Run> {
+  const newest = new Map<string, Run>();
+  for (const run of runs) {
+    const subject = JSON.stringify([run.job, run.scope, run.periodStart === undefined]);
+    const known = newest.get(subject);
+    if (known === undefined || placeInTime(run) >= placeInTime(known)) newest.set(subject, run);
+  }
+  return new Set(newest.values());
+}
+
+export function runsBy(run: Run, claim: Claim): boolean {
+  const { state, generation, attempt, claimedBy } = run;
+  return (
+    state === 'running' &&
+    generation === claim.generation &&
+    attempt === claim.attempt &&
+    claimedBy === claim.claimedBy
+  );
 }

@@ -1,6 +1,6 @@
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import type { SqlResult, SqlStatement } from '../sql/connections/sql-executor';
-import type { Sockets } from './sockets';
+import type { Sockets } from './own-data-source';
 
 /** All that is special about the driver of a database server. */
 export interface ServerDriver {

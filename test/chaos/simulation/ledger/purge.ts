@@ -1,9 +1,8 @@
 import type { Run } from 'cronlatch';
 import { periodAt, previousPeriod, type CalendarPeriod } from 'cronlatch/calendar';
 import type { RunStore } from 'cronlatch/provider';
-import type { InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
+import { rowOf, type InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
 import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
-import { rowOf } from '#cronlatch/storage/memory/run-rows';
 import { Random } from '#cronlatch/contracts/random';
 import { overlay } from '../../../storage/contract-mutants/overlay';
 import { keyTextOf } from '../../history/ledger/ledger-history';
