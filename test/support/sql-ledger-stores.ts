@@ -4,7 +4,7 @@ import { TypeOrmLockProvider, TypeOrmRunStore } from 'cronlatch/typeorm';
 import { DataSource } from 'typeorm';
 import { databaseNowUs, shiftBack } from './lock-table';
 import type { PlaceStores } from './ledger-place';
-import { ledgerDataSource, shiftPeriodsBack, shiftRunsBack } from './run-places';
+import { shiftPeriodsBack, shiftRunsBack } from './run-places';
 import { StatementsInFlight } from './statements-in-flight';
 import type { TestDatabase } from './databases';
 import { VirtualTimeStore } from './virtual-time-store';
@@ -30,12 +30,12 @@ class PausingClock extends SettableClock {
   }
 }
 
-/** Locks and runs in a database, at a time that the test sets: to it, what moves back in time is time that has passed. */
+/** Locks and runs in a database that has their tables, at a time that the test sets: to it, what moves back in time is time that has passed. */
 export async function sqlStores(
   database: TestDatabase,
   now: string,
 ): Promise<PlaceStores & { close(): Promise<void> }> {
-  const operator = await ledgerDataSource(database);
+  const operator = await new DataSource(database.options).initialize();
   const clock = new PausingClock(now);
   const ahead = { ms: clock.wallMs() - (await databaseNowUs(operator)) / 1000 };
   const opened: { close(): Promise<void> }[] = [];

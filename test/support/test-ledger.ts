@@ -1,6 +1,7 @@
 import { test, type TestContext } from 'node:test';
 import type { SettableClock } from 'cronlatch/testing';
-import { DATABASE_NAMES, reportLack, testWith, type DatabaseName } from './databases';
+import { DATABASE_NAMES, reportLack, type DatabaseName } from './databases';
+import { testWithTables } from './ledger-databases';
 import { BEGINNING, ledgerPlace, memoryStores, type LedgerPlace, type PlaceStores } from './ledger-place';
 import { sqlStores } from './sql-ledger-stores';
 
@@ -23,7 +24,7 @@ async function hurried(clock: SettableClock, closing: Promise<unknown>): Promise
   }
 }
 
-/** One case of the ledger, on every kind of store, each time in a fresh place. */
+/** One case of the ledger, on every kind of store, each time in a place of its own. */
 export function testLedger(
   name: string,
   body: (place: LedgerPlace, t: TestContext) => Promise<void>,
@@ -40,7 +41,7 @@ export function testLedger(
   if (isShownBy('memory', name, lacks)) void test(`memory: ${name}`, (t) => onStores(memoryStores(now), t));
   for (const store of DATABASE_NAMES) {
     if (!isShownBy(store, name, lacks)) continue;
-    testWith(store, name, async (database, t) => {
+    testWithTables(store, name, async (database, t) => {
       const stores = await sqlStores(database, now);
       try {
         await onStores(stores, t);
