@@ -22,9 +22,13 @@ const needsNest12 = parts.length === 0 || parts.some((part) => part.includes('ne
 
 await install();
 const { startServers } = await import('../test/support/servers/index.mjs');
+const { guard } = await import('../test/support/servers/process/guard.mjs');
 const { bringFaketime } = await import('../test/support/servers/faketime.mjs');
 const required = (process.env.CRONLATCH_REQUIRE ?? '').split(',').filter(Boolean);
-const starting = startServers(SERVERS, { required });
+const folder = mkdtempSync(join(tmpdir(), 'cronlatch-test-'));
+const letGo = guard({ folder });
+process.env.CRONLATCH_SERVER_DATA = join(folder, 'server-data');
+const starting = startServers(SERVERS, { required, hasty: true });
 const bringingFaketime = bringFaketime();
 starting.catch(() => {}); // Awaited below.
 await buildLibrary();
@@ -39,7 +43,6 @@ try {
   console.error(error.message);
   process.exit(1);
 }
-const folder = mkdtempSync(join(tmpdir(), 'cronlatch-test-'));
 const skips = join(folder, 'skips');
 writeFileSync(skips, '');
 let passed = false;
@@ -53,6 +56,7 @@ try {
   await servers.stop();
   report();
   rmSync(folder, { recursive: true });
+  letGo();
 }
 process.exit(passed ? 0 : 1);
 

@@ -25,12 +25,13 @@ import { bring } from './steps/index.mjs';
  * server answers that it is of another family than the one asked for.
  *
  * @param {string[]} names
- * @param {{ required?: string[], log?: (line: string) => void }} [options]
+ * @param {{ required?: string[], hasty?: boolean, log?: (line: string) => void }} [options] `hasty`: servers that are
+ *   never killed need not survive it, and are faster
  * @returns {Promise<{ running: RunningServer[], missing: MissingServer[], stop(): Promise<void> }>}
  */
-export async function startServers(names, { required = [], log = console.error } = {}) {
+export async function startServers(names, { required = [], hasty = false, log = console.error } = {}) {
   const recipes = [...new Set([...names, ...required])].map(recipeFor);
-  const outcomes = await Promise.allSettled(recipes.map((recipe) => bring(recipe, { log })));
+  const outcomes = await Promise.allSettled(recipes.map((recipe) => bring(recipe, { log, hasty })));
 
   const settled = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
   const running = settled.flatMap((outcome) => ('server' in outcome ? [outcome.server] : []));

@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -22,6 +23,7 @@ export class PrivateServer {
   #folder;
   #cleanUp;
   #release;
+  #hasty;
   #port = 0;
   version = '';
 
@@ -29,12 +31,13 @@ export class PrivateServer {
    * @param {Recipe} recipe
    * @param {Program} program
    * @param {'binary' | '.servers'} origin
+   * @param {{ hasty?: boolean }} options
    */
-  static async start(recipe, program, origin) {
+  static async start(recipe, program, origin, { hasty = false }) {
     const folder = await mkdtemp(join(tmpdir(), `cronlatch-${recipe.name}-`));
-    const server = new PrivateServer(recipe, program, origin, folder);
+    const server = new PrivateServer(recipe, program, origin, folder, hasty);
     try {
-      await recipe.initialize(program, folder);
+      await initialize(recipe, program, folder);
       await server.#serveOnFreePort();
       server.version = await confirmVersion(recipe, server.url);
       return server;
@@ -44,11 +47,18 @@ export class PrivateServer {
     }
   }
 
-  /** @param {Recipe} recipe @param {Program} program @param {'binary' | '.servers'} origin @param {string} folder */
-  constructor(recipe, program, origin, folder) {
+  /**
+   * @param {Recipe} recipe
+   * @param {Program} program
+   * @param {'binary' | '.servers'} origin
+   * @param {string} folder
+   * @param {boolean} hasty
+   */
+  constructor(recipe, program, origin, folder, hasty) {
     this.#recipe = recipe;
     this.#program = program;
     this.#folder = folder;
+    this.#hasty = hasty;
     this.#cleanUp = recipe.cleanUp?.(folder);
     this.#release = guard({ folder, command: this.#cleanUp });
     this.name = recipe.name;
@@ -95,7 +105,32 @@ export class PrivateServer {
   }
 
   async #serve() {
-    const { args, ready } = this.#recipe.serve(this.#program, this.#folder, this.#port);
-    this.#process = await ServerProcess.start(this.#program, args, { cwd: this.#folder, ready });
+    const { args, hastily = [], ready } = this.#recipe.serve(this.#program, this.#folder, this.#port);
+    const all = this.#hasty ? [...args, ...hastily] : args;
+    this.#process = await ServerProcess.start(this.#program, all, { cwd: this.#folder, ready });
   }
+}
+
+/**
+ * Makes the data of a server. Where CRONLATCH_SERVER_DATA names a folder, it is made once for each version of a server and
+ * copied from there: to make it takes seconds.
+ *
+ * @param {Recipe} recipe
+ * @param {Program} program
+ * @param {string} folder
+ */
+async function initialize(recipe, program, folder) {
+  const kept = process.env.CRONLATCH_SERVER_DATA;
+  if (kept === undefined) return await recipe.initialize(program, folder);
+  const data = join(kept, `${recipe.name}-${program.version}`);
+  if (existsSync(data)) return await copy(data, folder);
+  await recipe.initialize(program, folder);
+  await copy(folder, `${data}.new`);
+  await rename(`${data}.new`, data);
+}
+
+/** With the owners of all files. @param {string} from @param {string} to */
+async function copy(from, to) {
+  await mkdir(to, { recursive: true });
+  await run('cp', ['-a', `${from}/.`, to]);
 }

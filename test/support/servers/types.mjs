@@ -31,7 +31,8 @@
  * @property {number} containerPort of the service called `name` in compose.yaml
  * @property {(root?: string) => Promise<Program>} find on the machine, or unpacked under `root`; rejects with the reason
  * @property {(program: Program, folder: string) => Promise<unknown>} initialize makes the data in an empty folder
- * @property {(program: Program, folder: string, port: number) => { args: string[], ready: RegExp }} serve
+ * @property {(program: Program, folder: string, port: number) => { args: string[], hastily?: string[], ready: RegExp }} serve
+ *   `hastily`: what to add where the data need not survive a crash of the server
  * @property {'SIGINT'} [shutdownSignal] of a clean shutdown that does not wait for clients, if that is not SIGTERM
  * @property {(folder: string) => string[]} [cleanUp] the command that removes what a killed server leaves in the system,
  *   outside of its folder

@@ -47,7 +47,7 @@ export const mysql = {
       '--performance-schema-digests-size=0',
       '--performance-schema-events-statements-history-long-size=0',
     ];
-    return { args, ready: new RegExp(`ready for connections.*port: ${port}\\b`) };
+    return { args, hastily, ready: new RegExp(`ready for connections.*port: ${port}\\b`) };
   },
 
   url: (port) => `mysql://root@127.0.0.1:${port}`,

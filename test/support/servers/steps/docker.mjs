@@ -11,8 +11,8 @@ const composeFile = fileURLToPath(new URL('../../compose.yaml', import.meta.url)
 // The first time an image is pulled.
 const pullLimit = 600_000;
 
-/** @param {Recipe} recipe @param {(line: string) => void} log */
-export async function startWithDocker(recipe, log) {
+/** @param {Recipe} recipe @param {{ log: (line: string) => void }} options */
+export async function startWithDocker(recipe, { log }) {
   // The command alone proves nothing: many machines have it and no engine.
   await run('docker', ['info'], { timeout: 15_000 }).catch((cause) => {
     throw new Error(`no engine answers: ${cause.message}`, { cause });

@@ -4,13 +4,14 @@
  *
  * @typedef {import('../types.mjs').Recipe} Recipe
  * @typedef {import('../types.mjs').RunningServer} RunningServer
+ * @typedef {{ log: (line: string) => void, hasty?: boolean }} Options
  */
 import { messageOf, WrongServerError } from '../errors.mjs';
 import { startWithDocker } from './docker.mjs';
 import { useNamed, variableOf } from './environment.mjs';
 import { startFetched, startFromMachine, startUnpacked } from './private.mjs';
 
-/** @type {[name: string, start: (recipe: Recipe, log: (line: string) => void) => Promise<RunningServer>][]} */
+/** @type {[name: string, start: (recipe: Recipe, options: Options) => Promise<RunningServer>][]} */
 const steps = [
   ['binary', startFromMachine],
   ['.servers', startUnpacked],
@@ -20,10 +21,10 @@ const steps = [
 
 /**
  * @param {Recipe} recipe
- * @param {{ log: (line: string) => void, own?: boolean }} options `own`: a server that the caller may kill
+ * @param {Options & { own?: boolean }} options `own`: a server that the caller may kill
  * @returns {Promise<{ server: RunningServer } | { missing: import('../errors.mjs').MissingServer }>}
  */
-export async function bring(recipe, { log, own = false }) {
+export async function bring(recipe, { own = false, ...options }) {
   const variable = variableOf(recipe);
   const named = process.env[variable];
   if (named && own) {
@@ -35,7 +36,7 @@ export async function bring(recipe, { log, own = false }) {
   const reasons = [`environment: ${variable} is not set`];
   for (const [name, start] of steps) {
     try {
-      return { server: await start(recipe, log) };
+      return { server: await start(recipe, options) };
     } catch (error) {
       if (error instanceof WrongServerError) throw error;
       reasons.push(`${name}: ${messageOf(error)}`);

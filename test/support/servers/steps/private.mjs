@@ -6,23 +6,23 @@ import { folderOf, shortFolderOf } from '../unpacked.mjs';
 
 /**
  * @typedef {import('../types.mjs').Recipe} Recipe
- * @typedef {(line: string) => void} Log
+ * @typedef {import('./index.mjs').Options} Options
  */
 
-/** @param {Recipe} recipe */
-export async function startFromMachine(recipe) {
-  return PrivateServer.start(recipe, await recipe.find(), 'binary');
+/** @param {Recipe} recipe @param {Options} options */
+export async function startFromMachine(recipe, options) {
+  return PrivateServer.start(recipe, await recipe.find(), 'binary', options);
 }
 
-/** @param {Recipe} recipe */
-export async function startUnpacked(recipe) {
-  return PrivateServer.start(recipe, await findUnpacked(recipe), '.servers');
+/** @param {Recipe} recipe @param {Options} options */
+export async function startUnpacked(recipe, options) {
+  return PrivateServer.start(recipe, await findUnpacked(recipe), '.servers', options);
 }
 
-/** @param {Recipe} recipe @param {Log} log */
-export async function startFetched(recipe, log) {
-  await fetchServer(recipe, log);
-  return startUnpacked(recipe);
+/** @param {Recipe} recipe @param {Options} options */
+export async function startFetched(recipe, options) {
+  await fetchServer(recipe, options.log);
+  return startUnpacked(recipe, options);
 }
 
 /** @param {Recipe} recipe */
