@@ -1,23 +1,28 @@
 /**
- * npm test [part of a path …]: installs, builds, brings real servers up, runs the tests against the built library, and
- * ends the servers. Where CRONLATCH_COVERAGE names a folder, the test files and what they start leave their coverage there.
+ * npm test: installs, builds, brings real servers up, runs the tests against the built library, and ends the servers.
+ * npm run test:faults (--faults) runs those that npm test leaves out, because they take long. Each of both runs any file
+ * whose path contains one of the parts that it is given. Where CRONLATCH_COVERAGE names a folder, the test files and what they start leave their coverage there.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { buildNest12, NEST_12_TESTS } from './nest-12.mjs';
 import { buildLibrary, buildTests, install } from './set-up.mjs';
 import { runTestFiles } from './test-files.mjs';
 
 const SERVERS = ['mysql', 'mariadb', 'postgres', 'redis'];
-/** These start programs that use decorators. */
-const STARTS_PROGRAMS = ['examples', 'readme', 'testing/page', 'testing/runners'];
-const DECORATOR = /^\s*@[A-Z]/m;
-const LONGEST_FILE_MINUTES = process.env.CRONLATCH_FULL === '1' ? 60 : 20;
-const parts = process.argv.slice(2);
+const isFull = process.env.CRONLATCH_FULL === '1';
+const LONGEST_FILE_MINUTES = isFull ? 60 : 20;
+const args = process.argv.slice(2);
+const wantsFaults = args.includes('--faults');
+const parts = args.filter((arg) => arg !== '--faults');
+/** What kills, stalls, waits for minutes, tries every isolation level, or compiles for many kinds of projects. */
+const FAULTS = join('test', 'faults');
 const coverage = process.env.CRONLATCH_COVERAGE;
 /** These run against two versions of Nest. */
 const WITH_NEST = join('integrations', 'nestjs');
+/** With the newer one, this one at each npm test. */
+const NEST_12_SMOKE = 'module.test.js';
 const needsNest12 = parts.length === 0 || parts.some((part) => part.includes('nest'));
 
 await install();
@@ -45,6 +50,7 @@ try {
 }
 const skips = join(folder, 'skips');
 writeFileSync(skips, '');
+let leftOut = 0;
 let passed = false;
 try {
   passed = await runTestFiles(testFiles(), {
@@ -63,13 +69,22 @@ process.exit(passed ? 0 : 1);
 function testFiles() {
   const files = [
     ...testFilesBelow('.build/legacy/test'),
-    ...testFilesBelow('.build/standard/test').filter(isForBothModes),
+    ...testFilesBelow('.build/standard/test').filter(isCompiledTwice),
     ...testFilesBelow(NEST_12_TESTS).filter((file) => needsNest12 && file.includes(WITH_NEST)),
   ];
-  const wanted = files.filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)));
+  const wanted = files.filter((file) =>
+    parts.length === 0
+      ? isFull || isForFaults(file) === wantsFaults
+      : parts.some((part) => file.includes(part)),
+  );
+  leftOut = files.length - wanted.length;
   if (wanted.length > 0) return wanted;
   console.error(`No test file matches ${parts.join(', ')}.`);
   process.exit(1);
+}
+
+function isForFaults(file) {
+  return file.includes(FAULTS) || (file.startsWith(NEST_12_TESTS) && !file.endsWith(NEST_12_SMOKE));
 }
 
 /** Compiled tests whose source is still there. */
@@ -78,13 +93,11 @@ function testFilesBelow(folder) {
   return sources.map((name) => join(folder, name.replace(/ts$/, 'js'))).filter((file) => existsSync(file));
 }
 
-/** What uses decorators runs in both compilations. */
-function isForBothModes(file) {
-  const source = file.replace(join('.build', 'standard'), '.').replace(/js$/, 'ts');
-  return (
-    STARTS_PROGRAMS.some((name) => file.includes(join('test', name))) ||
-    DECORATOR.test(readFileSync(source, 'utf8'))
-  );
+/** What can depend on the kind of decorators. What lies there besides was compiled before the list had its present form. */
+function isCompiledTwice(file) {
+  const { include } = JSON.parse(readFileSync('test/tsconfig.standard.json', 'utf8'));
+  const source = relative('.build/standard/test', file).replace(/js$/, 'ts');
+  return include.some((path) => source.startsWith(join(path)));
 }
 
 function environment() {
@@ -100,6 +113,8 @@ function environment() {
 
 /** The last lines: against what the tests ran, and what did not run. */
 function report() {
+  if (parts.length === 0 && leftOut > 0)
+    console.log(`left out: ${leftOut} files, for npm ${wantsFaults ? 'test' : 'run test:faults'}`);
   for (const { name, version, origin } of servers.running)
     console.log(`server: ${name} ${version} (${origin})`);
   const lines = readFileSync(skips, 'utf8').split('\n');
