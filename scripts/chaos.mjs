@@ -1,4 +1,4 @@
-/** npm run chaos -- --minutes M --server NAME [--seed S]: installs, builds what is out of date, and runs test/chaos/campaign. */
+/** npm run chaos -- --minutes M --server NAME [--seed S]: installs, builds what is out of date, and runs test/faults/campaign. */
 import { runInForeground } from './run.mjs';
 import { buildLibrary, buildTests, install } from './set-up.mjs';
 
@@ -13,4 +13,4 @@ else
   console.error(
     [`${faketime.missing.name}: no wall clock will be set.`, ...faketime.missing.reasons].join('\n  '),
   );
-runInForeground('.build/legacy/test/chaos/campaign/main.js', ...process.argv.slice(2));
+runInForeground('.build/legacy/test/faults/campaign/main.js', ...process.argv.slice(2));

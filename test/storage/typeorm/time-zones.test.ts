@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { Child } from '../../processes/child';
-import { LOS_ANGELES, PRAGUE } from '../../processes/competition/settings';
+import { LOS_ANGELES, PRAGUE } from '../../faults/processes/competition/settings';
 import type { ZonedReport, ZonedSettings } from '../../processes/fixtures/zoned-application';
 import { databaseOn, DATABASE_NAMES, testOnOwn, testWith } from '../../support/databases';
 import { lockRows, migratedDataSource } from '../../support/lock-table';

@@ -1,0 +1,63 @@
+import { machineMs } from '../../processes/competition/settings';
+import { LOCK_NAMES } from '../worker/orders';
+import { everywhere, onServers, type Fault, type Field } from './fault';
+
+/** The operator's statement, unless the server is away just now. */
+async function asked(
+  { place }: Field,
+  statement: string,
+): Promise<{ readonly rows: Record<string, unknown>[] } | undefined> {
+  try {
+    return { rows: await place.ask(statement) };
+  } catch {
+    return undefined; // No strike, and so none is counted.
+  }
+}
+
+const rowDeleted: Fault = {
+  kind: 'lock row deleted',
+  everyMs: 8000,
+  isFor: everywhere,
+  async strike(field) {
+    const name = field.random.pick(LOCK_NAMES);
+    const fromMs = machineMs();
+    const answer = await asked(field, `DELETE FROM shedlock WHERE name = '${name}'`);
+    if (answer) field.note({ kind: 'lock row deleted', name, fromMs, untilMs: machineMs() });
+  },
+};
+
+const SESSIONS = {
+  mysql: `SELECT id FROM information_schema.processlist WHERE db = 'chaos' AND id <> CONNECTION_ID()`,
+  postgres: `SELECT pid AS id FROM pg_stat_activity WHERE datname = 'chaos' AND pid <> pg_backend_pid()`,
+};
+
+const sessionKilled: Fault = {
+  kind: 'session ended by the operator',
+  everyMs: 8000,
+  isFor: onServers,
+  async strike(field) {
+    const isPostgres = field.place.type === 'postgres';
+    const sessions = await asked(field, isPostgres ? SESSIONS.postgres : SESSIONS.mysql);
+    const ids = sessions?.rows.map((session) => Number(session['id'] ?? session['ID'])) ?? [];
+    if (ids.length === 0) return;
+    const id = field.random.pick(ids);
+    const fromMs = machineMs();
+    const answer = await asked(field, isPostgres ? `SELECT pg_terminate_backend(${id})` : `KILL ${id}`);
+    if (answer) field.note({ kind: 'session ended by the operator', fromMs, untilMs: machineMs() });
+  },
+};
+
+const serverKilled: Fault = {
+  kind: 'server killed',
+  everyMs: 40_000,
+  isFor: onServers,
+  isAlone: true,
+  async strike({ place: { server }, note }) {
+    const fromMs = machineMs();
+    await server?.kill('SIGKILL');
+    await server?.restart();
+    note({ kind: 'server killed', fromMs, untilMs: machineMs() });
+  },
+};
+
+export const TO_DATABASE: readonly Fault[] = [rowDeleted, sessionKilled, serverKilled];

@@ -1,0 +1,110 @@
+import { Child } from '../../../processes/child';
+import type { FakedClock } from '../../../support/faked-clock';
+import { sqlProxy, type SqlProxy } from '../../../support/sql-proxy/sql-proxy';
+import type { Place } from '../place';
+import type { WorkerMessage, WorkerOrders, WorkerWord } from '../worker/orders';
+import { targetOf } from '../../../support/tcp-proxy';
+
+/** One of the places in the squad: a worker process after the other, each by way of the same proxy. */
+export class Member {
+  #child: Child<WorkerMessage>;
+  /** Something is being done to it that must end before the next. */
+  isBusy = false;
+  #stalls = 0;
+  #worker = NaN;
+
+  /** Rejects when a worker ends that nobody has ended. */
+  readonly casualty: Promise<never>;
+  #report: (casualty: Error) => void = () => {};
+  /** It is to end, or has been told to. */
+  #mayEnd = false;
+
+  private constructor(
+    readonly proxy: SqlProxy | undefined,
+    /** Of its workers, where it can be set. */
+    readonly clock: FakedClock | undefined,
+    private readonly orders: () => WorkerOrders,
+  ) {
+    this.casualty = new Promise((_, reject) => (this.#report = reject));
+    this.casualty.catch(() => {}); // Whoever waits for it is told.
+    this.#child = this.#started();
+  }
+
+  static async in(
+    place: Place,
+    orders: () => Omit<WorkerOrders, 'options'>,
+    clock?: FakedClock,
+  ): Promise<Member> {
+    const { type, server } = place;
+    const proxy =
+      server && (await sqlProxy(targetOf(server.url), type === 'postgres' ? 'postgres' : 'mysql'));
+    return new Member(proxy, clock, () => ({ ...orders(), options: place.optionsBy(proxy?.port) }));
+  }
+
+  /** The number of the one that runs now. */
+  get worker(): number {
+    return this.#worker;
+  }
+
+  get messages(): WorkerMessage[] {
+    return this.#child.messages;
+  }
+
+  async ready(): Promise<void> {
+    await this.#child.told('ready');
+  }
+
+  async kill(): Promise<void> {
+    this.#mayEnd = true;
+    await this.#child.end();
+  }
+
+  /** Another in the place of one that has ended. */
+  async startAgain(): Promise<void> {
+    this.#child = this.#started();
+    await this.ready();
+  }
+
+  #started(): Child<WorkerMessage> {
+    const argument = this.orders();
+    const { worker } = argument;
+    const environment = this.clock?.environment;
+    const child = new Child<WorkerMessage>('../../faults/campaign/worker/worker.js', {
+      argument,
+      environment,
+    });
+    this.#worker = worker;
+    this.#mayEnd = false;
+    void child.ended.then(([code, signal]) => {
+      if (!this.#mayEnd) this.#report(new Error(`Worker ${worker} ended by itself: ${code ?? signal}.`));
+    });
+    return child;
+  }
+
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child.kill(signal);
+  }
+
+  /** Resolves when its event loop turns again. */
+  async stall(ms: number): Promise<void> {
+    const id = (this.#stalls += 1);
+    this.tell({ word: 'stall', ms, id });
+    await this.#child.told('stalled', { matching: (message) => message.id === id });
+  }
+
+  tell(word: WorkerWord): void {
+    this.#child.send(word);
+  }
+
+  async done(withinMs: number): Promise<void> {
+    this.#mayEnd = true;
+    await this.#child.told('done', { withinMs });
+    await this.#child.endedWithin(30_000);
+  }
+
+  async end(): Promise<void> {
+    await this.kill();
+    await this.proxy?.close();
+    this.clock?.dispose();
+  }
+}

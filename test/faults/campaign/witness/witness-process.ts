@@ -1,0 +1,50 @@
+/**
+ * A process that nobody strikes: workers tell it when they begin and end to work under a lock, and write to a register
+ * that refuses lower tokens. What it wrote down is the truth that the campaign is judged by.
+ */
+import { appendFileSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import { machineMs } from '../../processes/competition/settings';
+import { argument, tell } from '../../../processes/parent';
+import type { Answer, Saying, Testimony } from './testimony';
+
+export interface WitnessOrders {
+  readonly socket: string;
+  readonly file: string;
+}
+
+const { socket: path, file } = argument<WitnessOrders>();
+const highest = new Map<string, number>();
+
+function testify(testimony: Testimony): void {
+  appendFileSync(file, `${JSON.stringify(testimony)}\n`);
+}
+
+function write(name: string, token: number): boolean {
+  const accepted = token >= (highest.get(name) ?? 0);
+  if (accepted) highest.set(name, token);
+  return accepted;
+}
+
+function listenTo(socket: Socket): void {
+  let worker = 0;
+  const lines = createInterface({ input: socket });
+  lines.on('line', (line) => {
+    const said = JSON.parse(line) as { worker: number } | Saying;
+    if ('worker' in said) {
+      worker = said.worker;
+      return;
+    }
+    const { serial, ...rest } = said;
+    const accepted = rest.event !== 'write' || write(rest.name, rest.token);
+    testify({ atMs: machineMs(), worker, accepted, ...rest });
+    socket.write(`${JSON.stringify({ serial, accepted } satisfies Answer)}\n`);
+  });
+  // A worker that was killed: its end is told by 'close'.
+  socket.on('error', () => socket.destroy());
+  lines.on('error', () => socket.destroy());
+  socket.on('close', () => testify({ atMs: machineMs(), worker, event: 'gone' }));
+}
+
+createServer(listenTo).listen(path, () => tell({ event: 'ready' }));

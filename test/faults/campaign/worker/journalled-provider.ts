@@ -1,0 +1,109 @@
+import type { Lock, LockConfiguration } from 'cronlatch';
+import type { LockObserver, LockProvider } from 'cronlatch/provider';
+import { machineMs } from '../../processes/competition/settings';
+import type { Journal } from './journal';
+
+/** Writes down what was asked of a provider, and each verdict; changes nothing. */
+export class JournalledProvider implements LockProvider {
+  readonly id: string | undefined;
+  #id = 0;
+
+  constructor(
+    private readonly inner: LockProvider,
+    private readonly journal: Journal,
+  ) {
+    this.id = inner.id;
+  }
+
+  async lock(configuration: LockConfiguration, observer: LockObserver = {}): Promise<Lock | undefined> {
+    const { name, lockAtMostFor, lockAtLeastFor } = configuration;
+    const terms = { name, atMostMs: Number(lockAtMostFor), atLeastMs: Number(lockAtLeastFor ?? 0) };
+    const id = (this.#id += 1);
+    this.journal.write({ k: 'ask', id, name });
+    let granted: JournalledLock | undefined;
+    const extended = (ms: number): void => {
+      granted?.noteExtension(ms);
+      observer.extended?.(ms);
+    };
+    try {
+      const lock = await this.inner.lock(configuration, observing(observer, extended));
+      granted = lock && new JournalledLock(lock, this.journal);
+      const verdict = lock === undefined ? 'held' : 'granted';
+      this.journal.write({ k: 'told', id, verdict, token: lock?.fencingToken, ...terms });
+      return granted;
+    } catch (error) {
+      this.journal.write({ k: 'told', id, verdict: 'failed', error: String(error), ...terms });
+      throw error;
+    }
+  }
+}
+
+function observing(observer: LockObserver, extended: (ms: number) => void): LockObserver {
+  return {
+    refused: (holder) => observer.refused?.(holder),
+    lost: (error) => observer.lost?.(error),
+    warning: (message, error) => observer.warning?.(message, error),
+    extended,
+    ...(observer.abandonedSignal && { abandonedSignal: observer.abandonedSignal }),
+  };
+}
+
+class JournalledLock implements Lock {
+  readonly #token: number;
+  #release: Promise<boolean> | undefined;
+
+  constructor(
+    private readonly inner: Lock,
+    private readonly journal: Journal,
+  ) {
+    this.#token = inner.fencingToken ?? NaN;
+  }
+
+  get name(): string {
+    return this.inner.name;
+  }
+  get fencingToken(): number | undefined {
+    return this.inner.fencingToken;
+  }
+  get signal(): AbortSignal {
+    return this.inner.signal;
+  }
+  remainingMs(): number {
+    return this.inner.remainingMs();
+  }
+
+  async extend(lockAtMostFor: number): Promise<boolean> {
+    const sentMs = machineMs();
+    const answer = await this.inner.extend(lockAtMostFor);
+    const { name } = this.inner;
+    if (!answer) this.journal.write({ k: 'refused extension', name, token: this.#token, sentMs });
+    return answer;
+  }
+
+  unlock(): Promise<boolean> {
+    return (this.#release ??= this.#unlock());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.unlock();
+  }
+
+  /** It was sent when the lease that is known now began. */
+  noteExtension(atMostMs: number): void {
+    const sentMs = machineMs() + this.inner.remainingMs() - atMostMs;
+    this.journal.write({ k: 'extended', name: this.inner.name, token: this.#token, sentMs, atMostMs });
+  }
+
+  async #unlock(): Promise<boolean> {
+    const which = { name: this.inner.name, token: this.#token };
+    this.journal.write({ k: 'release', ...which });
+    try {
+      const stillOurs = await this.inner.unlock();
+      this.journal.write({ k: 'released', ...which, stillOurs });
+      return stillOurs;
+    } catch (error) {
+      this.journal.write({ k: 'released', ...which, stillOurs: 'failed' });
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import { setTimeout } from 'node:timers/promises';
+import type { JobGuard, Lock } from 'cronlatch';
+import type { Random } from '#cronlatch/contracts/random';
+import { machineMs } from '../../processes/competition/settings';
+import type { WitnessClient } from '../witness/witness-client';
+import type { Heartbeat } from './heartbeat';
+import type { Journal } from './journal';
+import { LEASES_MS, LOCK_NAMES } from './orders';
+
+/** What a handler does with its lease, and how often of a hundred times. */
+const MANNERS = weighted({
+  brief: 86,
+  throws: 4,
+  extends: 6,
+  /** Works up to the end of the lease, and stops in time. */
+  long: 2,
+  /** Stops working, keeps the lock, and waits to be told that it is lost. */
+  lapses: 1,
+  'ignores its signal': 1,
+});
+
+type Manner = (typeof MANNERS)[number];
+
+/** Mostly none; for the whole lease rarely, since such a lock is free for nobody else. */
+const AT_LEAST_SHARES = weighted({ '0': 65, '0.05': 20, '0.15': 13, '1': 2 }).map(Number);
+
+function weighted<K extends string>(weights: Readonly<Record<K, number>>): K[] {
+  return Object.entries<number>(weights).flatMap(([item, weight]) =>
+    Array.from({ length: weight }, () => item as K),
+  );
+}
+
+/** A handler that looks before each piece of work stops in time, unless its process does not run. */
+const MARGIN_MS = 250;
+const PIECE_MS = 20;
+
+export class JobFailedError extends Error {
+  override readonly name = 'JobFailedError';
+}
+
+/** Asks for locks and works under them, as a worker's seed says. */
+export class LockJob {
+  constructor(
+    private readonly guard: JobGuard,
+    private readonly witness: WitnessClient,
+    private readonly journal: Journal,
+    private readonly heartbeat: Heartbeat,
+    private readonly random: Random,
+  ) {}
+
+  async attempt(): Promise<void> {
+    const { random } = this;
+    const lockAtMostFor = random.pick(LEASES_MS);
+    const manner = random.pick(MANNERS);
+    const configuration = {
+      name: random.pick(LOCK_NAMES),
+      lockAtMostFor,
+      lockAtLeastFor: lockAtMostFor * random.pick(AT_LEAST_SHARES),
+      keepAlive: manner !== 'lapses' && random.integer(1, 3) === 1,
+    };
+    await this.guard.run(configuration, (lock) => this.#work(lock, manner, lockAtMostFor));
+  }
+
+  async #work(lock: Lock, manner: Manner, leaseMs: number): Promise<void> {
+    const { name, fencingToken: token = NaN } = lock;
+    const ignoresItsSignal = manner === 'ignores its signal';
+    await this.witness.say({ event: 'enter', name, token, ignoresItsSignal });
+    try {
+      const endsAtMs = machineMs() + this.#lengthMs(manner, leaseMs);
+      const isTrusted = (): boolean => ignoresItsSignal || lock.remainingMs() > MARGIN_MS;
+      while (machineMs() < endsAtMs && isTrusted()) await setTimeout(PIECE_MS);
+      // Never shorter than it was: whether it took effect or not, the lease is not over before.
+      if (manner === 'extends' && isTrusted()) await lock.extend(Math.max(...LEASES_MS));
+      // Some write although they hold the lock no more: the register is there for them.
+      await this.witness.say({ event: 'write', name, token });
+    } finally {
+      await this.witness.say({ event: 'leave', name, token });
+    }
+    if (manner === 'lapses') await this.#lapse(lock, token);
+    if (manner === 'throws') throw new JobFailedError('The job failed, as it was to.');
+  }
+
+  #lengthMs(manner: Manner, leaseMs: number): number {
+    if (manner === 'long') return leaseMs;
+    return manner === 'ignores its signal' ? 1.5 * leaseMs : this.random.integer(1, 150);
+  }
+
+  /** The figures of how soon a lost lease is noticed. */
+  async #lapse(lock: Lock, token: number): Promise<void> {
+    const { signal, name } = lock;
+    const fromMs = machineMs();
+    const endsAtMs = fromMs + lock.remainingMs();
+    if (signal.aborted) return;
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    const stalledMs = this.heartbeat.longestGapSince(fromMs);
+    this.journal.write({ k: 'lost', name, token, lateMs: machineMs() - endsAtMs, stalledMs });
+  }
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { LockStorageError, type JobGuard } from 'cronlatch';
+import { LedgerRunCoordinator } from 'cronlatch/node-cron';
+import { createJobGuard } from 'cronlatch/typeorm';
+import { closedAtOnce, KEY, LEASE_MS, SLOT } from '../../../support/coordinators';
+import { nextEvent } from '../../../support/guard-bench';
+import { createRunTables } from '../../../support/run-places';
+import { testOnServers, type ServerBench } from '../../../support/server-bench';
+import { protocolOf, sqlProxy, type SqlProxy } from '../../../support/sql-proxy/sql-proxy';
+import { targetOf, throughProxy } from '../../../support/tcp-proxy';
+
+/** Four seconds, and as much as a machine that has much to do may take besides. */
+const LONGEST_MS = 30_000;
+
+interface Place {
+  /** In the way of the coordinator below. */
+  readonly proxy: SqlProxy;
+  readonly guard: JobGuard;
+  /** Asks for the same tick. */
+  readonly asks: () => Promise<boolean>;
+  /** The same on another instance, whose way is free. */
+  readonly otherAsks: () => Promise<boolean>;
+  /** What stands in the row of the tick, told by the other instance. */
+  readonly row: () => Promise<string>;
+}
+
+async function placeOn(bench: ServerBench): Promise<Place> {
+  await createRunTables(bench.application);
+  const proxy = bench.closeAtEnd(await sqlProxy(targetOf(bench.database.url), protocolOf(bench.server)));
+  const behind = bench.dataSource({ url: throughProxy(bench.database.url, proxy) });
+  const options = { dueEvery: false, logger: false } as const;
+  const guard = closedAtOnce(bench, await createJobGuard(behind, options));
+  const free = closedAtOnce(bench, await createJobGuard(bench.application, options));
+  const asking = (of: JobGuard) => {
+    const coordinator = new LedgerRunCoordinator({ guard: of });
+    return (key = KEY) => coordinator.shouldRun(key, LEASE_MS);
+  };
+  // The first statement also connects, and looks at the tables.
+  for (const each of [guard, free]) await asking(each)('warm:2026-11-20T02:00:00.000Z');
+  return {
+    proxy,
+    guard,
+    asks: asking(guard),
+    otherAsks: asking(free),
+    row: async () => {
+      const run = await free.ledger.get({ job: 'settle', periodKey: SLOT });
+      return run === undefined ? 'none' : [run.state, run.reason].filter(Boolean).join(' ');
+    },
+  };
+}
+
+function testFault(name: string, body: (place: Place, bench: ServerBench) => Promise<void>): void {
+  testOnServers(name, async (bench) => {
+    const place = await placeOn(bench);
+    try {
+      await body(place, bench);
+    } finally {
+      place.proxy.flow();
+    }
+  });
+}
+
+/** Rejects within a bound, and says so. */
+async function failsInTime({ guard, asks }: Place): Promise<void> {
+  const told = nextEvent(guard, 'lock:failed');
+  const beganAtMs = performance.now();
+  await assert.rejects(asks(), LockStorageError);
+  assert.ok(performance.now() - beganAtMs < LONGEST_MS);
+  assert.equal((await told).isAskedAgain, false);
+}
+
+for (const then of ['cut', 'silence'] as const) {
+  testFault(`an answer that is lost (${then}) is looked up: elected, once`, async (place) => {
+    const swallowed = place.proxy.swallow('claim', then);
+    assert.equal(await place.asks(), true);
+    await swallowed;
+    assert.equal(await place.otherAsks(), false);
+    assert.equal(await place.row(), 'running');
+  });
+}
+
+testFault('a claim that does not arrive is sent again', async (place) => {
+  const lost = place.proxy.lose('claim', 'cut');
+  assert.equal(await place.asks(), true);
+  await lost;
+  assert.equal(await place.otherAsks(), false);
+});
+
+testFault('a claim that does not arrive leaves the tick to another instance', async (place) => {
+  const lost = place.proxy.lose('claim', 'silence');
+  const asked = place.asks();
+  await lost;
+  assert.equal(await place.otherAsks(), true);
+  assert.equal(await asked, false);
+});
+
+testFault('while the database cannot be reached nothing runs, and it runs elsewhere', async (place) => {
+  await place.proxy.close();
+  await failsInTime(place);
+  assert.equal(await place.row(), 'none');
+  assert.equal(await place.otherAsks(), true);
+  await place.proxy.open();
+});
+
+testFault('what was claimed, but is not known to be, does not stay as running', async (place) => {
+  const warned = nextEvent(place.guard, 'guard:warning');
+  const swallowed = place.proxy.swallow('claim', 'silence').then(() => place.proxy.stall());
+  await failsInTime(place);
+  await swallowed;
+  assert.equal(await place.row(), 'running');
+  place.proxy.flow();
+  assert.match((await warned).message, /stands as failed \(unconfirmed\).*did not confirm .* within 4 s/);
+  assert.equal(await place.row(), 'failed unconfirmed');
+  assert.equal(await place.otherAsks(), false);
+});

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import type { Run } from 'cronlatch';
+import { scheduleDistributed } from 'cronlatch/node-cron';
+import { setLogger, type ScheduledTask } from 'node-cron';
+import { signal } from '../../../support/executor-bench';
+import { nextEvent } from '../../../support/guard-bench';
+import { ledgerPlace, memoryStores, type Instance } from '../../../support/ledger-place';
+
+const FILE = join(__dirname, 'fixtures/forked-task.js');
+const silent = (): void => {};
+setLogger({ info: silent, debug: silent, warn: silent, error: silent });
+
+/** A task in a process of its own, with a tick each second, on a machine that may have much else to do. */
+async function forked(
+  instance: Instance,
+  does: 'returns' | 'throws' | 'dies' | 'waits' | 'computes' | 'lacks',
+): Promise<ScheduledTask> {
+  process.env['FORKED_TASK'] = does;
+  const task = scheduleDistributed('* * * * * *', pathToFileURL(FILE), {
+    guard: instance.guard,
+    name: 'settle',
+    startTimeout: 60_000,
+    noOverlap: true,
+    missedExecutionTolerance: 30_000,
+  });
+  delete process.env['FORKED_TASK'];
+  await task.start();
+  return task;
+}
+
+async function withInstances(
+  count: number,
+  body: (instances: readonly Instance[]) => Promise<void>,
+): Promise<void> {
+  const { place, close } = ledgerPlace(memoryStores('2026-11-20T03:00:00Z'));
+  const instances = Array.from({ length: count }, () => place.instance());
+  try {
+    await body(instances);
+  } finally {
+    for (const { guard } of instances) await guard.close();
+    await close();
+  }
+}
+
+async function runsOf({ guard }: Instance): Promise<readonly Run[]> {
+  return await guard.ledger.list({ job: 'settle' });
+}
+
+// Each waits for a process to start, and for real ticks.
+void describe('a task in a process of its own', { concurrency: true }, () => {
+  void test('is elected through its parent, and its result is kept', async () => {
+    await withInstances(1, async ([here]) => {
+      assert.ok(here);
+      const completed = nextEvent(here.guard, 'run:completed');
+      await forked(here, 'returns');
+      const { run } = await completed;
+      const row = await here.guard.ledger.get({ job: 'settle', periodKey: run?.periodKey ?? '' });
+      assert.equal(row?.state, 'completed');
+      const { pid } = JSON.parse(row.result ?? '{}') as { pid?: number };
+      assert.ok(pid !== undefined && pid !== process.pid);
+    });
+  });
+
+  void test('fails with its own error', async () => {
+    await withInstances(1, async ([here]) => {
+      assert.ok(here);
+      const failed = nextEvent(here.guard, 'run:failed');
+      await forked(here, 'throws');
+      const { error, run } = await failed;
+      assert.match(String(error), /no bank/);
+      // Its next tick may have begun meanwhile.
+      const row = await here.guard.ledger.get({ job: 'settle', periodKey: run?.periodKey ?? '' });
+      assert.match(row?.error ?? '', /no bank/);
+    });
+  });
+
+  void test('that dies is failed, in the row of the tick that it died in', async () => {
+    await withInstances(1, async ([here]) => {
+      assert.ok(here);
+      const failed = nextEvent(here.guard, 'run:failed');
+      await forked(here, 'dies');
+      const { error, run } = await failed;
+      assert.match(String(error), /exited unexpectedly \(code 3/);
+      const row = await here.guard.ledger.get({ job: 'settle', periodKey: run?.periodKey ?? '' });
+      assert.equal(row?.state, 'failed');
+    });
+  });
+
+  void test('that has died is started again, and has its next ticks', async () => {
+    await withInstances(1, async ([here]) => {
+      assert.ok(here);
+      const failed = nextEvent(here.guard, 'run:failed');
+      const warned = nextEvent(here.guard, 'guard:warning');
+      const completed = nextEvent(here.guard, 'run:completed');
+      await forked(here, 'dies'); // Only the first process is told to.
+      await failed;
+      assert.match(
+        (await warned).message,
+        /The process of task 'settle' has ended: .*code 3.* is started again in 1 s/,
+      );
+      await completed;
+    });
+  });
+
+  void test('that cannot be loaded is told of, and tried again', async () => {
+    await withInstances(1, async ([here]) => {
+      assert.ok(here);
+      const warned = nextEvent(here.guard, 'guard:warning');
+      const refused = assert.rejects(forked(here, 'lacks'), /no settings/);
+      assert.match(
+        (await warned).message,
+        /The process of task 'settle' could not be started: .*no settings.* is started again in 60 s/,
+      );
+      await refused;
+    });
+  });
+
+  void test('runs on one of two instances at each tick, and the other says why not', async () => {
+    await withInstances(2, async (instances) => {
+      const skips: (string | undefined)[] = [];
+      const [a, b] = instances;
+      assert.ok(a && b);
+      for (const each of instances) {
+        const task = await forked(each, 'returns');
+        task.on('execution:skipped', ({ reason }) => void skips.push(reason));
+      }
+      const both = [...instances].map(({ guard }) => nextEvent(guard, 'run:skipped'));
+      await Promise.race(both);
+      await Promise.race(instances.map(({ guard }) => nextEvent(guard, 'run:completed')));
+      for (const { guard } of instances) await guard.close();
+      const completed = [a, b].flatMap((each) => each.of('run:completed').map(({ run }) => run?.periodKey));
+      assert.equal(new Set(completed).size, completed.length);
+      assert.equal((await runsOf(a)).length, completed.length);
+      assert.deepEqual(new Set(skips), new Set(['not-elected']));
+    });
+  });
+
+  void test('that is stopped while it is elected does not run, and its row says so', async () => {
+    await withInstances(1, async ([here]) => {
+      assert.ok(here);
+      const { store } = here;
+      const insert = store.insert.bind(store);
+      const asked = signal();
+      const stopped = signal();
+      store.insert = async (...request) => {
+        asked.resolve();
+        await stopped.promise;
+        return await insert(...request);
+      };
+      const task = await forked(here, 'returns');
+      await asked.promise;
+      await task.stop();
+      const warned = nextEvent(here.guard, 'guard:warning');
+      stopped.resolve();
+      assert.match((await warned).message, /stands as failed \(stopped\)/);
+      assert.deepEqual(here.of('run:started'), []);
+    });
+  });
+
+  void test('is waited for when the guard closes, with its outcome', async () => {
+    await withInstances(1, async ([here]) => {
+      assert.ok(here);
+      const started = nextEvent(here.guard, 'run:started');
+      await forked(here, 'waits');
+      const { run } = await started;
+      const { settled, abandoned } = await here.guard.close();
+      assert.deepEqual(abandoned, []);
+      assert.ok(settled.includes(`settle:${run?.periodKey}`));
+      const states = (await runsOf(here)).map(({ state }) => state);
+      assert.ok(
+        states.every((state) => state !== 'running'),
+        states.join(),
+      );
+      const row = await here.guard.ledger.get({ job: 'settle', periodKey: run?.periodKey ?? '' });
+      assert.equal(row?.state, 'completed');
+    });
+  });
+
+  void test('is waited for as well while it computes, and can answer nobody', async () => {
+    await withInstances(1, async ([here]) => {
+      assert.ok(here);
+      const started = nextEvent(here.guard, 'run:started');
+      await forked(here, 'computes');
+      const { run } = await started;
+      const { settled } = await here.guard.close();
+      assert.deepEqual(settled, [`settle:${run?.periodKey}`]);
+      const row = await here.guard.ledger.get({ job: 'settle', periodKey: run?.periodKey ?? '' });
+      assert.equal(row?.state, 'completed');
+    });
+  });
+});

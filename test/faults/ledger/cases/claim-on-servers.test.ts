@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { LockStorageError, type JobConfiguration, type JobGuard, type TaskResult } from 'cronlatch';
+import { createJobGuard, TypeOrmRunStore, type CreateJobGuardOptions } from 'cronlatch/typeorm';
+import type { DataSource } from 'typeorm';
+import { ambientTransaction, APPLICATION_TABLE } from '../../../support/ambient-transaction';
+import { closeDay, countedTask } from '../../../support/close-day';
+import { eventually } from '../../../support/eventually';
+import { FaultyRunStore } from '../../../support/faulty-run-store';
+import { ledgerDataSource } from '../../../support/run-places';
+import { testOnServer, testOnServers, type ServerBench } from '../../../support/server-bench';
+import { targetOf, tcpProxy, throughProxy } from '../../../support/tcp-proxy';
+
+/** Every case is about one day, whatever the date is when it is tried. */
+const JOB: JobConfiguration = {
+  ...closeDay({ retry: { minDelay: 0 } }),
+  at: new Date('2026-11-20T03:00:00Z'),
+};
+
+async function guardOn(
+  bench: ServerBench,
+  dataSource: DataSource,
+  options: CreateJobGuardOptions = {},
+): Promise<JobGuard> {
+  const guard = await createJobGuard(dataSource, { logger: false, dueEvery: false, ...options });
+  return bench.closeAtEnd(guard);
+}
+
+async function withLedger(bench: ServerBench): Promise<void> {
+  await (await ledgerDataSource(bench.database)).destroy();
+}
+
+/** A guard that does not wait long, whose way to the server can be clogged. */
+async function proxied(bench: ServerBench) {
+  await withLedger(bench);
+  const { url } = bench.database;
+  const proxy = bench.closeAtEnd(await tcpProxy(targetOf(url)));
+  const dataSource = bench.dataSource({ url: throughProxy(url, proxy) });
+  return { proxy, guard: await guardOn(bench, dataSource, { statementTimeout: '1s' }) };
+}
+
+async function rows({ database }: ServerBench): Promise<unknown[]> {
+  const found = await database.ask('SELECT state, attempt FROM cronlatch_run');
+  return found.map(({ state, attempt }) => [state, Number(attempt)]);
+}
+
+function once(guard: JobGuard, event: 'lock:acquired' | 'lock:failed', action: () => void): void {
+  const stop = guard.on(event, () => {
+    stop();
+    action();
+  });
+}
+
+testOnServers(
+  'L-06 F-39 a claim whose reply never comes is found again on a fresh connection',
+  async (bench) => {
+    const { guard, proxy } = await proxied(bench);
+    const { task, runs } = countedTask();
+    once(guard, 'lock:acquired', () => proxy.deafen());
+    assert.deepEqual(await guard.run(JOB, task), { executed: true, value: 'done' });
+    assert.equal(runs(), 1);
+    assert.deepEqual(await rows(bench), [['completed', 1]]);
+  },
+);
+
+testOnServers(
+  'L-07 F-38 a claim that does not reach the server starts nothing, and the next tick does',
+  async (bench) => {
+    const { guard, proxy } = await proxied(bench);
+    const { task, runs } = countedTask();
+    once(guard, 'lock:acquired', () => void proxy.close());
+    once(guard, 'lock:failed', () => void proxy.open());
+    await assert.rejects(guard.run(JOB, task), LockStorageError);
+    assert.equal(runs(), 0);
+    // It may still arrive: the row that it would insert is there already, and is due.
+    assert.deepEqual(await rows(bench), [['pending', 0]]);
+    assert.deepEqual(await guard.run(JOB, task), { executed: true, value: 'done' });
+    assert.deepEqual(await rows(bench), [['completed', 1]]);
+  },
+);
+
+testOnServers(
+  'L-09 a claim that waits for a row lock too long is tried again, and is one attempt',
+  async (bench) => {
+    await withLedger(bench);
+    const dataSource = bench.dataSource();
+    // MySQL counts the time limit of a lock wait in whole seconds.
+    const impatient = { statementTimeout: '2s' } as const;
+    const store = bench.closeAtEnd(new TypeOrmRunStore(dataSource, impatient));
+    const runStore = new FaultyRunStore(store);
+    const guard = await guardOn(bench, dataSource, { ...impatient, runStore });
+    const noBank = (): never => {
+      throw new Error('no bank today');
+    };
+    await assert.rejects(guard.run(JOB, noBank), /no bank today/);
+
+    const { ask } = bench.database;
+    await ask('START TRANSACTION');
+    await ask('SELECT * FROM cronlatch_run FOR UPDATE');
+    const tries = (): number => runStore.calls.filter((call) => call === 'change').length;
+    const before = tries();
+    const { task, runs } = countedTask();
+    const running = guard.run(JOB, task);
+    await eventually(() => tries() >= before + 2, 'the claim is tried again');
+    await ask('COMMIT');
+    assert.deepEqual(await running, { executed: true, value: 'done' });
+    assert.equal(runs(), 1);
+    assert.deepEqual(await rows(bench), [['completed', 2]]);
+  },
+);
+
+const CLAIMERS = 10;
+const ROUNDS = 5;
+
+const SET_LEVEL = {
+  mysql: 'SET SESSION TRANSACTION',
+  mariadb: 'SET SESSION TRANSACTION',
+  postgres: 'SET SESSION CHARACTERISTICS AS TRANSACTION',
+};
+
+interface MysqlPool {
+  /** Told of every connection that it opens. */
+  on(event: 'connection', listener: (connection: { query(text: string): unknown }) => void): unknown;
+}
+
+/** An application all of whose connections have been told something. */
+async function applicationWith(bench: ServerBench, statement: string): Promise<DataSource> {
+  const application = await bench.connected({
+    poolSize: CLAIMERS,
+    extra: bench.server === 'postgres' ? { idleTimeoutMillis: 0 } : {},
+  });
+  const runners = Array.from({ length: CLAIMERS }, () => application.createQueryRunner());
+  await Promise.all(runners.map((runner) => runner.query(statement)));
+  for (const runner of runners) await runner.release();
+  return application;
+}
+
+for (const level of ['READ UNCOMMITTED', 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE']) {
+  testOnServers(`L-10 on shared connections at ${level}, each key has one winner`, async (bench) => {
+    await withLedger(bench);
+    const statement = `${SET_LEVEL[bench.server]} ISOLATION LEVEL ${level}`;
+    const guard = await guardOn(bench, await applicationWith(bench, statement), { connections: 'shared' });
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const at = new Date(Date.UTC(2026, 10, 1 + round, 12));
+      const claims = Array.from({ length: CLAIMERS }, (_, index) => {
+        const configuration = { ...closeDay({ name: 'close-day' }), name: `lock-${index}`, at };
+        return guard.run(configuration, () => index);
+      });
+      const results: TaskResult<number>[] = await Promise.all(claims);
+      assert.equal(results.filter(({ executed }) => executed).length, 1);
+    }
+    assert.deepEqual(await rows(bench), Array(ROUNDS).fill(['completed', 1]));
+  });
+}
+
+testOnServers('L-11 a claim stays when the transaction around it is rolled back', async (bench) => {
+  await withLedger(bench);
+  const application = await bench.connected();
+  await application.query(APPLICATION_TABLE);
+  const guard = await guardOn(bench, application, { connections: 'shared' });
+  const { task, runs } = countedTask();
+  await ambientTransaction(application, 'rollback', async () => void (await guard.run(JOB, task)));
+  assert.deepEqual(await bench.database.ask('SELECT * FROM day_totals'), []);
+  assert.deepEqual(await rows(bench), [['completed', 1]]);
+  assert.deepEqual(await guard.run(JOB, task), { executed: false, reason: 'already-completed' });
+  assert.equal(runs(), 1);
+});
+
+for (const server of ['mysql', 'mariadb'] as const) {
+  for (const completionType of ['CHAIN', 'RELEASE']) {
+    testOnServer(
+      server,
+      `L-12 in sessions with completion_type ${completionType}, what is committed is known to be`,
+      async (bench) => {
+        await withLedger(bench);
+        const application = await bench.connected();
+        const { pool } = application.driver as unknown as { pool: MysqlPool };
+        const chain = `SET SESSION completion_type = '${completionType}'`;
+        pool.on('connection', (connection) => connection.query(chain));
+        await application.query(chain); // The first one is open already.
+        const guard = await guardOn(bench, application, { connections: 'shared' });
+        const noBank = (): never => {
+          throw new Error('no bank today');
+        };
+        await assert.rejects(guard.run(JOB, noBank), /no bank today/);
+        assert.deepEqual(await rows(bench), [['failed', 1]]);
+        assert.deepEqual(await guard.run(JOB, () => 'done'), { executed: true, value: 'done' });
+        assert.deepEqual(await rows(bench), [['completed', 2]]);
+      },
+    );
+  }
+
+  // Sessions of PostgreSQL always commit by themselves.
+  testOnServer(server, 'L-12 without autocommit a claim is committed, or nothing runs', async (bench) => {
+    await withLedger(bench);
+    const application = await applicationWith(bench, 'SET SESSION autocommit = 0');
+    const { task, runs } = countedTask();
+    const shared = await guardOn(bench, application, { connections: 'shared' });
+    await assert.rejects(shared.run(JOB, task), /left inside a transaction/);
+    assert.equal(runs(), 0);
+    assert.deepEqual(await rows(bench), []);
+
+    const own = await guardOn(bench, application);
+    let whileRunning: unknown;
+    await own.run(JOB, async () => void (whileRunning = await rows(bench)));
+    assert.deepEqual(whileRunning, [['running', 1]]);
+    assert.deepEqual(await rows(bench), [['completed', 1]]);
+  });
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
+import type { DataSource } from 'typeorm';
+import { testOnEvery, type TestDatabase } from '../../support/databases';
+import { ledgerDataSource } from '../../support/run-places';
+import { sampleSize } from '../../support/sample-size';
+import { Child } from '../../processes/child';
+import type { BatchMessage, BatchOrders } from '../../processes/fixtures/batch-worker';
+
+type Worker = Child<BatchMessage>;
+
+const WORKERS = 8;
+const KEYS = sampleSize({ fast: 500, full: 10_000 });
+const KILLS = sampleSize({ fast: 6, full: 60 });
+const LOCK_AT_MOST_FOR_MS = 2000;
+const LONGEST_MS = sampleSize({ fast: 120_000, full: 1_200_000 });
+
+/** Of a key, by what its handlers themselves wrote down. */
+const EFFECTS = 'CREATE TABLE effects (period_key VARCHAR(64) NOT NULL, attempt INTEGER NOT NULL)';
+
+interface KeyRow {
+  readonly period_key: string;
+  readonly state: string;
+  readonly attempt: number;
+  /** The last attempt that took effect, and how many did. */
+  readonly last: number;
+  readonly effects: number;
+}
+
+async function keyRows(dataSource: DataSource): Promise<KeyRow[]> {
+  const rows = await dataSource.query<Record<keyof KeyRow, unknown>[]>(
+    `SELECT r.period_key, r.state, r.attempt, MAX(e.attempt) AS last, COUNT(DISTINCT e.attempt) AS effects
+     FROM cronlatch_run r LEFT JOIN effects e ON e.period_key = r.period_key
+     GROUP BY r.period_key, r.state, r.attempt`,
+  );
+  return rows.map((row) => ({
+    period_key: String(row.period_key),
+    state: String(row.state),
+    attempt: Number(row.attempt),
+    last: Number(row.last),
+    effects: Number(row.effects),
+  }));
+}
+
+/** Every worker begins at the same keys, or half-way through. A new one takes the place of one that is killed. */
+async function workOff(database: TestDatabase): Promise<readonly Worker[]> {
+  const all: Worker[] = [];
+  const start = (): Worker => {
+    const from = (all.length % 2) * (KEYS / 2);
+    const { options } = database;
+    const argument: BatchOrders = { options, keys: KEYS, from, lockAtMostFor: LOCK_AT_MOST_FOR_MS };
+    const worker: Worker = new Child('batch-worker.js', { argument });
+    all.push(worker);
+    return worker;
+  };
+  const working = Array.from({ length: WORKERS }, start);
+  try {
+    for (let kills = 0; kills < KILLS; kills += 1) {
+      const index = kills % WORKERS;
+      const victim = working[index]!;
+      // In mid-work, at a moment that nobody has chosen.
+      await victim.told('completed');
+      await setTimeout(300 * Math.random());
+      victim.kill('SIGKILL');
+      await victim.ended;
+      working[index] = start();
+    }
+    await Promise.all(working.map((worker) => worker.told('all-done', { withinMs: LONGEST_MS })));
+    return all;
+  } finally {
+    await Promise.all(all.map((worker) => worker.end()));
+  }
+}
+
+testOnEvery(
+  `L-02 F-01 ${WORKERS} processes work off ${KEYS} keys while some are killed: each key is completed once`,
+  async (database, t) => {
+    const dataSource = await ledgerDataSource(database);
+    try {
+      await dataSource.query(EFFECTS);
+      const workers = await workOff(database);
+      const rows = await keyRows(dataSource);
+      assert.equal(rows.length, KEYS);
+      // Nothing ran after the attempt that was completed, and nothing ran twice as the same attempt.
+      const wrong = rows.filter(({ state, attempt, last }) => state !== 'completed' || attempt !== last);
+      assert.deepEqual(wrong, []);
+      const [{ written } = { written: 0 }] = await dataSource.query<{ written: unknown }[]>(
+        'SELECT COUNT(*) AS written FROM effects',
+      );
+      assert.equal(
+        Number(written),
+        rows.reduce((sum, { effects }) => sum + effects, 0),
+      );
+      const completions = workers
+        .flatMap(({ messages }) => messages.filter((message) => message.event === 'completed'))
+        .map(({ key }) => key);
+      assert.equal(new Set(completions).size, completions.length, 'two were told that they completed a key');
+      t.diagnostic(`${rows.filter(({ attempt }) => attempt > 1).length} keys were taken over`);
+    } finally {
+      await dataSource.destroy();
+    }
+  },
+);

@@ -1,0 +1,101 @@
+import { setTimeout } from 'node:timers/promises';
+import { Child } from '../../../processes/child';
+import {
+  LOCK_AT_MOST_FOR_MS,
+  LONGEST_PAUSE_MS,
+  WORKERS,
+  type ChaosMessage,
+  type ChaosOrders,
+} from './settings';
+
+type Worker = Child<ChaosMessage>;
+
+/** What was done to the workers, and what they met. */
+export interface Havoc {
+  kills: number;
+  stops: number;
+  /** By the names of the errors. */
+  readonly failures: Record<string, number>;
+}
+
+/** How many runs a worker begins at the most before it is struck: on average more than it has in hand. */
+const MOST_BEGUN = 14;
+/** How many are killed, and have to begin anew, which takes a second; the others are stopped for a while. */
+const KILLED = 0.4;
+
+/**
+ * Has workers do their runs, and kills and stops them at random until all runs are completed; then all of them go on to
+ * their end, those that were stopped as well.
+ *
+ * @throws Error when that takes longer than `limitMs`
+ */
+export async function unleash(
+  orders: ChaosOrders,
+  isCompleted: () => Promise<boolean>,
+  limitMs: number,
+): Promise<Havoc> {
+  const havoc: Havoc = { kills: 0, stops: 0, failures: {} };
+  const workers = new Set<Worker>();
+  let isOver = false;
+  const tormented = async (): Promise<void> => {
+    while (!isOver) {
+      const worker: Worker = new Child<ChaosMessage>('chaos-worker.js', { argument: orders });
+      workers.add(worker);
+      await worker.told('ready');
+      if ((await torment(worker, havoc, () => isOver)) === 'spared') return await atPeace(worker, havoc);
+      workers.delete(worker);
+    }
+  };
+  try {
+    const completion = untilCompleted(isCompleted, limitMs).finally(() => (isOver = true));
+    await Promise.all([completion, ...Array.from({ length: WORKERS }, tormented)]);
+    return havoc;
+  } finally {
+    isOver = true;
+    await Promise.all([...workers].map((worker) => worker.end()));
+  }
+}
+
+/** Until it is dead, or has ended by itself, or all is over. Progress decides when, so that a slow machine makes some. */
+async function torment(worker: Worker, havoc: Havoc, isOver: () => boolean): Promise<'killed' | 'spared'> {
+  for (let begun = 0; ;) {
+    begun += Math.ceil(Math.random() * MOST_BEGUN);
+    const isBusy = await hasBegun(worker, begun);
+    await setTimeout(Math.random() * LONGEST_PAUSE_MS);
+    if (!isBusy || isOver()) return 'spared';
+    if (Math.random() < KILLED) {
+      havoc.kills += 1;
+      await worker.end();
+      return 'killed';
+    }
+    havoc.stops += 1;
+    worker.kill('SIGSTOP');
+    // Shorter than the lease, or long enough that others take its runs over.
+    await setTimeout(Math.random() * 2.5 * LOCK_AT_MOST_FOR_MS);
+    worker.kill('SIGCONT');
+  }
+}
+
+/** @returns `false` when it has ended before */
+async function hasBegun(worker: Worker, runs: number): Promise<boolean> {
+  const begun = worker.told('begun', { matching: ({ number }) => number >= runs, withinMs: 600_000 });
+  return await begun.then(
+    () => true,
+    () => false,
+  );
+}
+
+async function atPeace(worker: Worker, { failures }: Havoc): Promise<void> {
+  const done = await worker.told('done');
+  for (const [name, count] of Object.entries(done.failures)) failures[name] = (failures[name] ?? 0) + count;
+  await worker.ended;
+}
+
+async function untilCompleted(isCompleted: () => Promise<boolean>, limitMs: number): Promise<void> {
+  const endsAtMs = performance.now() + limitMs;
+  while (!(await isCompleted())) {
+    if (performance.now() >= endsAtMs)
+      throw new Error(`The runs were not all completed within ${limitMs} ms.`);
+    await setTimeout(100);
+  }
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import type { TestDatabase } from '../../../support/databases';
+import { Child } from '../../../processes/child';
+import { machineMs, TICK_MS, TICKS, WORKERS } from './settings';
+import type { WitnessRecord } from './witness';
+
+export type CompetitorMessage =
+  { readonly event: 'ready'; readonly timeZone: string } | WitnessRecord | { readonly event: 'done' };
+
+/** From the start to the last worker's end. */
+const LONGEST_MS = (TICKS + 2) * TICK_MS + 30_000;
+
+/**
+ * Lets all workers fire at all ticks, and returns what they witnessed.
+ *
+ * @param phaseMs when in the machine's period of a tick they fire, so that competitions at once take turns
+ */
+export async function compete({ options }: TestDatabase, phaseMs: number): Promise<WitnessRecord[]> {
+  const workers = WORKERS.map(
+    ({ timeZone }, worker) =>
+      new Child<CompetitorMessage>('competitor.js', {
+        argument: { worker, options },
+        environment: { TZ: timeZone },
+      }),
+  );
+  try {
+    const ready = await Promise.all(workers.map((worker) => worker.told('ready')));
+    assert.deepEqual(
+      ready.map(({ timeZone }) => timeZone),
+      WORKERS.map(({ timeZone }) => timeZone),
+    );
+    const startMs = (Math.floor(machineMs() / TICK_MS) + 1) * TICK_MS + phaseMs;
+    for (const worker of workers) worker.send({ startMs });
+    await Promise.all(workers.map((worker) => worker.told('done', { withinMs: LONGEST_MS })));
+    return workers.flatMap(({ messages }) =>
+      messages.filter((message) => message.event !== 'ready' && message.event !== 'done'),
+    );
+  } finally {
+    await Promise.all(workers.map((worker) => worker.end()));
+  }
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { suite } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import {
+  databaseOn,
+  SERVER_NAMES,
+  reportLack,
+  type ServerName,
+  type TestDatabase,
+} from '../../support/databases';
+import { rateOfClocks, testWithFakedClock, type FakedClock } from '../../support/faked-clock';
+import { migratedDataSource } from '../../support/lock-table';
+import { runningServer } from '../../support/running-servers';
+import { Child } from '../../processes/child';
+import type { StalledWord } from '../../processes/fixtures/stalled-holder';
+import type { ZonedReport, ZonedSettings } from '../../processes/fixtures/zoned-application';
+import { withHolders, type Holder } from './stalled/with-holders';
+
+const LEASE_US = 600_000_000;
+
+/** On servers, of which the clock is another one. */
+function testOnServers(
+  name: string,
+  body: (database: TestDatabase, clock: FakedClock) => Promise<void>,
+  on: readonly ServerName[] = SERVER_NAMES,
+): void {
+  for (const server of on) {
+    if (runningServer(server) === undefined) continue; // Its other tests say that it is missing.
+    testWithFakedClock(`${server}: ${name}`, async (clock) => {
+      const database = await databaseOn(server);
+      try {
+        await body(database, clock);
+      } finally {
+        await database.dispose();
+      }
+    });
+  }
+}
+
+/** The next renewal that is told from now on. */
+async function renewed(holder: Holder): Promise<void> {
+  const told = holder.messages.length;
+  while (!holder.messages.slice(told).some(({ event }) => event === 'extended')) await setTimeout(20);
+}
+
+void suite('a process whose clock is not the database’s', { concurrency: 4 }, () => {
+  reportLack('sqlite', 'its clock is that of the process that asks');
+
+  for (const shown of ['+1d', '-1d']) {
+    testOnServers(`F-20 a clock that is off by ${shown} is nothing to a lock`, async (database, clock) => {
+      clock.set(shown);
+      await (await migratedDataSource(database)).destroy();
+      const child = new Child<ZonedReport>('zoned-application.js', {
+        argument: { options: database.options, connections: 'own' } satisfies ZonedSettings,
+        environment: clock.environment,
+      });
+      try {
+        const report = await child.told('report');
+        assert.ok(report.beforeUs <= report.lockedAtUs && report.lockedAtUs <= report.afterUs);
+        assert.equal(report.lockUntilUs - report.lockedAtUs, LEASE_US);
+        assert.ok(Math.abs(report.lockedAtUs / 1000 - Date.now()) < 3_600_000, 'now is the database’s');
+        assert.deepEqual([report.grantedAfter5, report.grantedAfter11], [false, true]);
+      } finally {
+        await child.end();
+      }
+    });
+  }
+
+  testOnServers(
+    'F-20 a clock that is set back again and again loses no lease, and one that jumps by more than a tenth of it does',
+    (database, clock) =>
+      withHolders(database, async ({ start }) => {
+        const orders = { name: 'job', lockAtMostForMs: 3000, keepAlive: true };
+        const holder = await start(orders, { environment: clock.environment });
+        holder.send({});
+        await holder.told('enter');
+        for (const shown of ['-1h', '-1d', '-2d']) {
+          clock.set(shown);
+          await renewed(holder);
+        }
+        clock.set(`-${2 * 86_400 - 2}`); // Two seconds later, of a lease of three.
+        const { heard, stillOurs } = await holder.told('over');
+        assert.deepEqual(heard.slice(-4), ['abort', 'lock:lost', 'run:completed', 'lock:released']);
+        // To the database it was ours until then.
+        assert.notEqual(stillOurs, undefined);
+      }),
+    ['mysql'],
+  );
+
+  for (const rate of [0.5, 2]) {
+    testOnServers(
+      `F-25 a holder whose clocks run at ${rate} renews its lease in time`,
+      (database) =>
+        withHolders(database, async ({ start, provider }) => {
+          const orders = { name: 'job', lockAtMostForMs: 6000, keepAlive: true };
+          const holder = await start(orders, { environment: rateOfClocks(rate) });
+          holder.send({});
+          await holder.told('enter');
+          for (let renewals = 0; renewals < 2; renewals += 1) {
+            await renewed(holder);
+            assert.equal(await provider.lock({ name: 'job', lockAtMostFor: '10m' }), undefined);
+          }
+          holder.send({} satisfies StalledWord);
+          const { heard, stillOurs } = await holder.told('over');
+          assert.deepEqual([heard.includes('abort'), stillOurs], [false, true]);
+        }),
+      ['mysql'],
+    );
+  }
+});

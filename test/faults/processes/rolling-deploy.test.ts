@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { DATABASE_NAMES, testWith, type TestDatabase } from '../../support/databases';
+import { migratedDataSource } from '../../support/lock-table';
+import { sampleSize } from '../../support/sample-size';
+import { Child } from '../../processes/child';
+import { machineMs } from './competition/settings';
+import { judge, type Verdict } from './rolling/judge';
+import {
+  LOCK_AT_MOST_FOR_MS,
+  TICK_MS,
+  WORKERS,
+  type DeployMessage,
+  type DeployOrders,
+} from './rolling/settings';
+
+type Worker = Child<DeployMessage>;
+
+const RESTARTS = sampleSize({ fast: 8, full: 100 });
+const ON = DATABASE_NAMES.slice(0, sampleSize({ fast: 1, full: DATABASE_NAMES.length }));
+/** How much longer than it must the next run may take to begin, where eight processes share a machine that is busy. */
+const SLOW_MACHINE_MS = 5000;
+/** To close takes 20 s at the most. */
+const LONGEST_END_MS = 25_000;
+
+/** Replaces the workers one after the other, each second one from within a run. */
+async function deploy({ options }: TestDatabase): Promise<Verdict> {
+  const all: Worker[] = [];
+  const start = async (): Promise<Worker> => {
+    const worker: Worker = new Child('deployed-worker.js', { argument: { options } satisfies DeployOrders });
+    all.push(worker);
+    await worker.told('ready');
+    return worker;
+  };
+  try {
+    const working = await Promise.all(Array.from({ length: WORKERS }, start));
+    const fromMs = machineMs();
+    for (let restarts = 0; restarts < RESTARTS; restarts += 1) {
+      const index = restarts % WORKERS;
+      const leaving = working[index]!;
+      const sinceMs = machineMs();
+      if (restarts % 2 === 1) await leaving.told('enter', { matching: ({ atMs }) => atMs >= sinceMs });
+      await endGracefully(leaving);
+      working[index] = await start();
+    }
+    const untilMs = machineMs();
+    await Promise.all(working.map(endGracefully));
+    return judge(
+      all.map(({ messages }) => messages),
+      { fromMs, untilMs },
+    );
+  } finally {
+    await Promise.all(all.map((worker) => worker.end()));
+  }
+}
+
+async function endGracefully(worker: Worker): Promise<void> {
+  worker.kill('SIGTERM');
+  assert.deepEqual(await worker.endedWithin(LONGEST_END_MS), [null, 'SIGTERM']);
+}
+
+for (const kind of ON) {
+  testWith(
+    kind,
+    `F-14 ${WORKERS} processes are replaced one after the other, ${RESTARTS} times: no run overlaps another, none loses its lock, no tick is missed for long`,
+    async (database, t) => {
+      await (await migratedDataSource(database)).destroy();
+      const { runs, complaints, longestGapMs } = await deploy(database);
+      t.diagnostic(`${RESTARTS} restarts, ${runs} runs, longest gap ${longestGapMs.toFixed()} ms`);
+      assert.deepEqual(complaints, []);
+      assert.ok(runs > RESTARTS, `only ${runs} runs`);
+      assert.ok(longestGapMs <= LOCK_AT_MOST_FOR_MS + TICK_MS + SLOW_MACHINE_MS, `${longestGapMs} ms`);
+    },
+  );
+}

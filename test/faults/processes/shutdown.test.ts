@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import type { TestDatabase } from '../../support/databases';
+import { lockRows, migratedDataSource, shiftBack } from '../../support/lock-table';
+import { Child } from '../../processes/child';
+import { testOnEvery } from '../../support/databases';
+import type { BillingMessage } from '../../processes/fixtures/billing-app';
+
+type App = Child<BillingMessage>;
+
+/** What a test does with the app of the README, and with the lock that it takes. */
+interface Scene {
+  /** Its first instance, inside its job. */
+  readonly first: App;
+  readonly startSecond: () => App;
+  readonly isHeld: () => Promise<boolean>;
+  readonly lockedBy: () => Promise<string>;
+  /** To the lock table, a lease that is moved back in time is one that has passed. */
+  readonly pass: (milliseconds: number) => Promise<void>;
+}
+
+async function inMidJob(database: TestDatabase, body: (scene: Scene) => Promise<void>): Promise<void> {
+  const dataSource = await migratedDataSource(database);
+  const apps: App[] = [];
+  const start = (): App => {
+    const app = new Child<BillingMessage>('billing-app.js', { environment: database.environment });
+    apps.push(app);
+    return app;
+  };
+  const row = async () => {
+    const rows = await lockRows(dataSource);
+    assert.equal(rows.length, 1);
+    return rows[0]!;
+  };
+  try {
+    const first = start();
+    await first.told('enter');
+    await body({
+      first,
+      startSecond: start,
+      isHeld: async () => (await row()).held,
+      lockedBy: async () => (await row()).lockedBy,
+      pass: (milliseconds) => shiftBack(dataSource, milliseconds),
+    });
+  } finally {
+    await Promise.all(apps.map((app) => app.end()));
+    await dataSource.destroy();
+  }
+}
+
+testOnEvery(
+  'F-13 SIGTERM in the middle of a job: the job settles, its lock is free, the process ends within 25 s',
+  (database) =>
+    inMidJob(database, async ({ first, isHeld }) => {
+      const ended = first.endedWithin(25_000);
+      first.kill('SIGTERM');
+      await first.told('closing');
+      assert.equal(await isHeld(), true, 'the lock is held while its job runs');
+      first.send({ word: 'finish' });
+      await first.told('leave');
+      assert.deepEqual(await ended, [null, 'SIGTERM']);
+      assert.equal(await isHeld(), false, 'lock_until is at most now');
+    }),
+);
+
+testOnEvery('F-14 a second SIGTERM ends the process at once, and leaves the lock to lapse', (database) =>
+  inMidJob(database, async ({ first, isHeld }) => {
+    first.kill('SIGTERM');
+    await first.told('closing');
+    const ended = first.endedWithin(2000);
+    first.kill('SIGTERM');
+    assert.deepEqual(await ended, [null, 'SIGTERM']);
+    assert.equal(await isHeld(), true);
+  }),
+);
+
+testOnEvery(
+  'F-01 an instance that starts anew runs the job when the lease of the killed one has passed',
+  (database) =>
+    inMidJob(database, async ({ first, startSecond, isHeld, lockedBy, pass }) => {
+      first.kill('SIGKILL');
+      await first.ended;
+      assert.equal(await isHeld(), true);
+      const second = startSecond();
+      await second.told('skipped');
+      await pass(60_000);
+      await second.told('enter');
+      assert.match(await lockedBy(), new RegExp(`/${second.pid}/`));
+    }),
+);

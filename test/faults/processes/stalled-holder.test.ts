@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { suite } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import type { Lock, LockConfiguration } from 'cronlatch';
+import type { TypeOrmLockProvider } from 'cronlatch/typeorm';
+import {
+  DATABASE_NAMES,
+  reportLack,
+  SERVER_NAMES,
+  testWith,
+  type DatabaseName,
+} from '../../support/databases';
+import { registered, writeFenced } from '../../support/fenced-register';
+import { lockRows } from '../../support/lock-table';
+import { sampleSize } from '../../support/sample-size';
+import type { StalledMessage, StalledWord } from '../../processes/fixtures/stalled-holder';
+import { withHolders, type Holder, type Scene } from './stalled/with-holders';
+
+const ROUNDS = sampleSize({ fast: 1, full: 64 });
+const LANES = sampleSize({ fast: 1, full: 8 });
+const LOCK_AT_MOST_FOR_MS = 2000;
+const ABORTED = ['abort', 'lock:lost', 'run:completed', 'lock:released'] as const;
+
+/** As soon as it can be had. */
+async function granted(provider: TypeOrmLockProvider, configuration: LockConfiguration): Promise<Lock> {
+  for (;;) {
+    const lock = await provider.lock(configuration);
+    if (lock !== undefined) return lock;
+    await setTimeout(50);
+  }
+}
+
+function ofRound(round: number) {
+  return { matching: (message: { readonly round: number }) => message.round === round };
+}
+
+/** Has another instance take over while the holder stands still, and sees what the holder does when it goes on. */
+async function assertTakenOver(
+  { dataSource, provider }: Scene,
+  holder: Holder,
+  { name, round, stall, goOn }: { name: string; round: number; stall: () => void; goOn: () => void },
+): Promise<StalledMessage & { event: 'over' }> {
+  holder.send({});
+  const { token } = await holder.told('enter', ofRound(round));
+  stall();
+  const lock = await granted(provider, { name, lockAtMostFor: '10m' });
+  const next = lock.fencingToken ?? 0;
+  assert.ok(next > token, 'the token rises');
+  assert.equal(await writeFenced(dataSource, name, next), next);
+  goOn();
+  const over = await holder.told('over', ofRound(round));
+  // Before the stall it may have been extended.
+  const sinceLast = over.heard.filter((event) => event !== 'lock:extended');
+  assert.deepEqual(sinceLast, ABORTED);
+  assert.deepEqual(
+    over.heard.slice(-ABORTED.length),
+    ABORTED,
+    'nothing of the library comes before the abort',
+  );
+  assert.deepEqual([over.stillOurs, over.accepted], [false, false]);
+  assert.equal(await registered(dataSource, name), next, 'the write of the stale holder is refused');
+  const row = (await lockRows(dataSource)).find((each) => each.name === name);
+  assert.deepEqual([row?.held, row?.token], [true, next], 'the stale holder changes nothing');
+  assert.equal(await lock.unlock(), true);
+  return over;
+}
+
+function testStopped(kind: DatabaseName, keepAlive: boolean): void {
+  const how = keepAlive ? 'kept alive' : 'not kept alive';
+  testWith(
+    kind,
+    `F-04 a process stopped beyond its lease (${how}) is told before anything else, changes nothing and is refused by the token`,
+    (database) =>
+      withHolders(database, async (scene) => {
+        const lane = async (_: unknown, index: number): Promise<void> => {
+          const name = `job-${index}`;
+          const holder = await scene.start({ name, lockAtMostForMs: LOCK_AT_MOST_FOR_MS, keepAlive });
+          for (let round = 1; round <= ROUNDS; round += 1) {
+            await assertTakenOver(scene, holder, {
+              ...{ name, round },
+              stall: () => holder.kill('SIGSTOP'),
+              goOn: () => holder.kill('SIGCONT'),
+            });
+          }
+        };
+        await Promise.all(Array.from({ length: LANES }, lane));
+      }),
+  );
+}
+
+void suite('a holder that stands still', { concurrency: 4 }, () => {
+  for (const kind of DATABASE_NAMES) testStopped(kind, false);
+  for (const kind of SERVER_NAMES) testStopped(kind, true);
+  reportLack(
+    'sqlite',
+    'a process that is stopped inside a renewal keeps the file for as long as it is stopped',
+  );
+
+  testWith(
+    'mysql',
+    'F-03 a process stopped for less than its lease keeps it, and renews it again',
+    (database) =>
+      withHolders(database, async ({ start }) => {
+        const lockAtMostForMs = 4000;
+        const holder = await start({ name: 'job', lockAtMostForMs, keepAlive: true });
+        holder.send({});
+        await holder.told('enter');
+        holder.kill('SIGSTOP');
+        await setTimeout(0.3 * lockAtMostForMs);
+        holder.kill('SIGCONT');
+        await holder.told('extended');
+        holder.send({} satisfies StalledWord);
+        const { heard, stillOurs, accepted } = await holder.told('over');
+        assert.ok(!heard.includes('abort'));
+        assert.deepEqual([stillOurs, accepted], [true, true]);
+      }),
+  );
+
+  for (const stall of ['a busy loop', 'a synchronous call'] as const) {
+    testWith(
+      'sqlite',
+      `F-05 a job that ${stall} keeps beyond its lease has lost it: its extension is refused`,
+      (database) =>
+        withHolders(database, async (scene) => {
+          const holder = await scene.start({ name: 'job', lockAtMostForMs: 1500, keepAlive: true });
+          const over = await assertTakenOver(scene, holder, {
+            ...{ name: 'job', round: 1 },
+            stall: () => holder.send({ stall } satisfies StalledWord),
+            goOn: () => {},
+          });
+          assert.equal(over.extended, false);
+        }),
+    );
+  }
+});

@@ -1,0 +1,46 @@
+import { TypeOrmLockProvider } from 'cronlatch/typeorm';
+import type { DataSource } from 'typeorm';
+import type { TestDatabase } from '../../../support/databases';
+import { createRegister, openRegister } from '../../../support/fenced-register';
+import { migratedDataSource } from '../../../support/lock-table';
+import { Child, type ChildOptions } from '../../../processes/child';
+import type { StalledMessage, StalledOrders } from '../../../processes/fixtures/stalled-holder';
+
+export type Holder = Child<StalledMessage>;
+
+/** Holders of locks that can stand still, another instance, and a register that all of them write to. */
+export interface Scene {
+  /** Ready to ask for the lock. */
+  readonly start: (orders: Omit<StalledOrders, 'options'>, more?: ChildOptions) => Promise<Holder>;
+  readonly dataSource: DataSource;
+  /** The other instance. */
+  readonly provider: TypeOrmLockProvider;
+}
+
+export async function withHolders(
+  database: TestDatabase,
+  body: (scene: Scene) => Promise<void>,
+): Promise<void> {
+  const { options } = database;
+  const dataSource = await migratedDataSource(database);
+  await createRegister(dataSource);
+  const provider = new TypeOrmLockProvider(dataSource);
+  const holders: Holder[] = [];
+  try {
+    await body({
+      dataSource,
+      provider,
+      async start(orders, more = {}) {
+        await openRegister(dataSource, orders.name);
+        const holder: Holder = new Child('stalled-holder.js', { ...more, argument: { options, ...orders } });
+        holders.push(holder);
+        await holder.told('ready');
+        return holder;
+      },
+    });
+  } finally {
+    await Promise.all(holders.map((holder) => holder.end()));
+    await provider.close();
+    await dataSource.destroy();
+  }
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { availableParallelism } from 'node:os';
+import { suite, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { testWith } from '../../support/databases';
+import { Child, type Message } from '../../processes/child';
+import type { StalledWord } from '../../processes/fixtures/stalled-holder';
+import { withHolders, type Holder } from './stalled/with-holders';
+
+const LOCK_AT_MOST_FOR_MS = 2000;
+/** Two leases, so that it lives on renewals, or is lost. */
+const LASTS_MS = 2 * LOCK_AT_MOST_FOR_MS;
+
+/** A holder may lose its lease when it gets no time to renew it, but it is not told so while it has it. */
+async function assertNoFalseVerdict(holder: Holder, t: TestContext): Promise<void> {
+  const { heard, stillOurs, accepted, lostEarlyMs } = await holder.told('over');
+  const extensions = heard.filter((event) => event === 'lock:extended').length;
+  t.diagnostic(`renewed ${extensions} times, ${lostEarlyMs === undefined ? 'kept' : 'lost'}`);
+  // Nobody else asks for the lock: its token is the highest.
+  assert.equal(accepted, true);
+  if (lostEarlyMs === undefined) {
+    // A release that could not be written in time is no verdict.
+    assert.notEqual(stillOurs, false);
+    assert.ok(extensions > 0, 'it cannot have lasted that long');
+    return;
+  }
+  assert.ok(lostEarlyMs <= 0, `told ${lostEarlyMs} ms before the end of the lease`);
+  assert.equal(stillOurs, false);
+}
+
+void suite('a holder that gets little of the machine', () => {
+  testWith(
+    'sqlite',
+    'F-06 short of memory, it is not told that its lease is lost while it has it',
+    (database, t) =>
+      withHolders(database, async ({ start }) => {
+        const orders = { name: 'job', lockAtMostForMs: LOCK_AT_MOST_FOR_MS, keepAlive: true };
+        const holder = await start(orders, { environment: { NODE_OPTIONS: '--max-old-space-size=64' } });
+        holder.send({});
+        await holder.told('enter');
+        holder.send({ churnMs: LASTS_MS } satisfies StalledWord);
+        await assertNoFalseVerdict(holder, t);
+      }),
+  );
+
+  testWith(
+    'mysql',
+    'F-07 short of processors, it is not told that its lease is lost while it has it',
+    (database, t) =>
+      withHolders(database, async ({ start }) => {
+        const orders = { name: 'job', lockAtMostForMs: LOCK_AT_MOST_FOR_MS, keepAlive: true };
+        const holder = await start({ ...orders, nice: true });
+        holder.send({});
+        await holder.told('enter');
+        const busy = Array.from(
+          { length: 2 * availableParallelism() },
+          () => new Child<Message>('busy.js', {}),
+        );
+        try {
+          await setTimeout(LASTS_MS);
+        } finally {
+          await Promise.all(busy.map((child) => child.end()));
+        }
+        holder.send({} satisfies StalledWord);
+        await assertNoFalseVerdict(holder, t);
+      }),
+  );
+});

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { suite } from 'node:test';
+import { SERVER_NAMES, reportLack, testWith } from '../../support/databases';
+import { createEffectTable, effectsIn } from '../../support/effects';
+import { ledgerDataSource } from '../../support/run-places';
+import { sampleSize } from '../../support/sample-size';
+import { unleash } from './chaos/unleash';
+
+const RUNS = sampleSize({ fast: 50, full: 1000 });
+/** Most runs take a tenth of that. */
+const LIMIT_MS = 60_000 + RUNS * 500;
+
+reportLack(
+  'sqlite',
+  'a process that is stopped after its first write keeps the file for as long as it is stopped',
+);
+
+void suite('processes that are killed and stopped', { concurrency: true }, () => {
+  for (const server of SERVER_NAMES) {
+    testWith(
+      server,
+      `F-01 F-03 F-04 the effects of ${RUNS} transactional runs are made once each, however their processes are killed and stopped`,
+      async (database, t) => {
+        const dataSource = await ledgerDataSource(database);
+        try {
+          await createEffectTable(dataSource);
+          const count = async (): Promise<number> => {
+            const text = `SELECT COUNT(*) AS completed FROM cronlatch_run WHERE state = 'completed'`;
+            const [row] = await dataSource.query<{ completed: unknown }[]>(text);
+            return Number(row?.completed);
+          };
+          const orders = { options: database.options, runs: RUNS };
+          const havoc = await unleash(orders, async () => (await count()) === RUNS, LIMIT_MS);
+
+          const rows = await dataSource.query<{ period_key: string; attempt: unknown }[]>(
+            'SELECT period_key, attempt FROM cronlatch_run ORDER BY period_key, attempt',
+          );
+          const attempts = rows.map((row) => ({ run: row.period_key, attempt: Number(row.attempt) }));
+          const repeated = attempts.filter(({ attempt }) => attempt > 1).length;
+          t.diagnostic(`${repeated} runs were repeated; ${JSON.stringify(havoc)}`);
+          // Each by the attempt that the row says has completed it.
+          assert.deepEqual(sorted(await effectsIn(dataSource)), sorted(attempts));
+          assert.equal(rows.length, RUNS);
+          assert.ok(repeated > 0, 'nobody was killed or stopped inside a run');
+        } finally {
+          await dataSource.destroy();
+        }
+      },
+    );
+  }
+});
+
+function sorted(effects: readonly { readonly run: string; readonly attempt: number }[]): string[] {
+  return effects.map(({ run, attempt }) => `${run}: ${attempt}`).sort();
+}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { testWith } from '../../support/databases';
+import { lockRows, migratedDataSource, shiftBack } from '../../support/lock-table';
+import { Child } from '../../processes/child';
+import type { TwinMessage, TwinWord } from '../../processes/fixtures/twin';
+
+type Twin = Child<TwinMessage>;
+
+async function answerTo(twin: Twin, act: TwinWord): Promise<boolean | undefined> {
+  const answers = (): TwinMessage[] => twin.messages.filter(({ event }) => event === 'done');
+  const before = answers().length;
+  twin.send({ act });
+  await twin.told('done', { matching: (message) => answers().indexOf(message) >= before });
+  return answers()[before]?.answer;
+}
+
+testWith(
+  'mysql',
+  'F-17 F-83 two processes with one host name and one process id are two holders: neither touches the other’s lease',
+  async (database) => {
+    const dataSource = await migratedDataSource(database);
+    const [first, second]: [Twin, Twin] = [
+      new Child('twin.js', { argument: { options: database.options } }),
+      new Child('twin.js', { argument: { options: database.options } }),
+    ];
+    try {
+      await Promise.all([first, second].map((twin) => twin.told('ready')));
+      assert.equal(await answerTo(first, 'lock'), true);
+      assert.equal(await answerTo(second, 'lock'), false);
+      await shiftBack(dataSource, 600_000);
+      assert.equal(await answerTo(second, 'lock'), true);
+      const [held] = await lockRows(dataSource);
+      assert.match(held?.lockedBy ?? '', /^billing\/1\/[0-9a-f-]{36}$/);
+      assert.equal(await answerTo(first, 'extend'), false);
+      assert.equal(await answerTo(first, 'unlock'), false);
+      assert.deepEqual(await lockRows(dataSource), [held]);
+      assert.equal(await answerTo(second, 'unlock'), true);
+    } finally {
+      await Promise.all([first, second].map((twin) => twin.end()));
+      await dataSource.destroy();
+    }
+  },
+);

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { suite } from 'node:test';
+import { testOnEvery, testWith, type TestDatabase } from '../../support/databases';
+import { ledgerDataSource } from '../../support/run-places';
+import { Child } from '../../processes/child';
+import type { SettlementMessage, SettlementOrders } from '../../processes/fixtures/settlement-app';
+
+type App = Child<SettlementMessage>;
+
+const LOCK_AT_MOST_FOR_MS = 3000;
+const DEFAULT_DUE_EVERY_MS = 60_000;
+/** In place of the minute, where the test is about something else. */
+const DUE_EVERY_MS = 1000;
+
+interface Scene {
+  /** Inside its run, which no other process has a tick for. */
+  readonly first: App;
+  readonly second: App;
+  readonly businessDate: string;
+  /** What the row says, the only one. */
+  readonly row: () => Promise<Record<string, unknown>>;
+}
+
+async function inMidRun(
+  database: TestDatabase,
+  body: (scene: Scene) => Promise<void>,
+  orders: Pick<SettlementOrders, 'dueEvery' | 'oncePer'> = { dueEvery: DUE_EVERY_MS },
+): Promise<void> {
+  const { options } = database;
+  const dataSource = await ledgerDataSource(database);
+  const apps: App[] = [];
+  const start = async (hasTick: boolean): Promise<App> => {
+    const argument: SettlementOrders = { options, lockAtMostFor: LOCK_AT_MOST_FOR_MS, hasTick, ...orders };
+    const app: App = new Child('settlement-app.js', { argument });
+    apps.push(app);
+    await app.told('ready');
+    return app;
+  };
+  try {
+    const first = await start(true);
+    const { businessDate } = await first.told('enter');
+    const second = await start(false);
+    const row = async (): Promise<Record<string, unknown>> => {
+      const rows = await dataSource.query<Record<string, unknown>[]>(
+        'SELECT period_key, state, attempt, reason FROM cronlatch_run',
+      );
+      assert.equal(rows.length, 1);
+      return { ...rows[0] };
+    };
+    await body({ first, second, businessDate, row });
+  } finally {
+    await Promise.all(apps.map((app) => app.end()));
+    await dataSource.destroy();
+  }
+}
+
+async function assertNextCompletes({ second, businessDate, row }: Scene, attempt: number): Promise<void> {
+  const entered = await second.told('enter', { withinMs: LOCK_AT_MOST_FOR_MS + DEFAULT_DUE_EVERY_MS });
+  assert.deepEqual([entered.businessDate, entered.attempt], [businessDate, attempt]);
+  second.send({ word: 'finish' });
+  await second.told('completed');
+  assert.deepEqual(await row(), { period_key: businessDate, state: 'completed', attempt, reason: null });
+}
+
+void suite('a run whose process is gone', { concurrency: true }, () => {
+  testOnEvery(
+    'L-15 killed in mid-run, another process completes the same business date as attempt 2, without a tick',
+    (database) =>
+      inMidRun(database, async (scene) => {
+        scene.first.kill('SIGKILL');
+        await scene.first.ended;
+        await assertNextCompletes(scene, 2);
+      }),
+  );
+
+  testWith('sqlite', 'L-15 nobody has to set anything for that: lockAtMostFor and a minute', (database) =>
+    inMidRun(
+      database,
+      async (scene) => {
+        scene.first.kill('SIGKILL');
+        await assertNextCompletes(scene, 2);
+      },
+      {},
+    ),
+  );
+
+  testOnEvery('L-16 with hold it is interrupted, and nobody runs it', (database) =>
+    inMidRun(
+      database,
+      async ({ first, second, businessDate, row }) => {
+        first.kill('SIGKILL');
+        await second.told('interrupted', { withinMs: LOCK_AT_MOST_FOR_MS + DEFAULT_DUE_EVERY_MS });
+        second.send({ word: 'look again' });
+        const { started, owed } = await second.told('due');
+        assert.deepEqual([started, owed], [0, 0]);
+        assert.equal(
+          second.messages.find(({ event }) => event === 'enter'),
+          undefined,
+        );
+        assert.deepEqual(await row(), {
+          ...{ period_key: businessDate, state: 'interrupted', attempt: 1, reason: 'crashed' },
+        });
+      },
+      { dueEvery: DUE_EVERY_MS, oncePer: { onCrash: 'hold' } },
+    ),
+  );
+
+  testOnEvery(
+    'L-23 on SIGTERM it is given back: another process runs it as attempt 1, the only one that it has',
+    (database) =>
+      inMidRun(
+        database,
+        async (scene) => {
+          scene.first.kill('SIGTERM');
+          assert.deepEqual(await scene.first.endedWithin(10_000), [null, 'SIGTERM']);
+          await assertNextCompletes(scene, 1);
+        },
+        { dueEvery: DUE_EVERY_MS, oncePer: { retry: { maxAttempts: 1 } } },
+      ),
+  );
+});

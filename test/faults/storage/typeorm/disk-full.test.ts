@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
+import { TypeOrmLockProvider } from 'cronlatch/typeorm';
+import { SERVER_NAMES, reportLack, testOnOwn } from '../../../support/databases';
+import { LockLoad } from '../../../support/lock-load';
+import { lockRows } from '../../../support/lock-table';
+import { OwnServerBench } from '../../../support/own-server-bench';
+import { canMountDisks, onSmallDisk, type SmallDisk } from '../../../support/small-disk';
+
+const INSTANCES = 2;
+const GRANTS = 25;
+const LIMIT_MS = 60_000;
+const OPTIONS = { statementTimeout: '2s' } as const;
+
+async function fillUnderLoad({ server, application }: OwnServerBench, disk: SmallDisk): Promise<void> {
+  const instances = Array.from({ length: INSTANCES }, () => new TypeOrmLockProvider(application, OPTIONS));
+  const load = new LockLoad(instances);
+  try {
+    await load.granted(GRANTS);
+    await fillUntilOneFails(disk, load);
+    disk.empty();
+    // For want of room it may have ended by itself, or wait for a minute before it looks for some again.
+    await server.kill();
+    await server.restart();
+    await load.granted(GRANTS);
+    await load.end();
+    load.agreesWith(await lockRows(application));
+  } finally {
+    disk.empty();
+    await load.end().finally(() => Promise.all(instances.map((instance) => instance.close())));
+  }
+}
+
+async function fillUntilOneFails(disk: SmallDisk, load: LockLoad): Promise<void> {
+  const givenUpAtMs = performance.now() + LIMIT_MS;
+  let isOver = false;
+  const failed = load.failed(1).finally(() => (isOver = true));
+  failed.catch(() => {}); // Awaited below.
+  while (!isOver) {
+    assert.ok(performance.now() < givenUpAtMs, 'a full disk was nothing to it');
+    disk.fill();
+    await setTimeout(50);
+  }
+  await failed;
+}
+
+if (process.env['CRONLATCH_FULL'] !== '1') {
+  reportLack('servers', 'a disk is filled by npm run test:full alone');
+} else if (canMountDisks()) {
+  for (const name of SERVER_NAMES) {
+    testOnOwn(
+      name,
+      'F-51 on a full disk nobody is told of a lock that is not there, and all is well when there is room',
+      () =>
+        onSmallDisk(async (disk) => {
+          const bench = await OwnServerBench.on(name);
+          try {
+            await fillUnderLoad(bench, disk);
+          } finally {
+            await bench.dispose();
+          }
+        }),
+    );
+  }
+} else {
+  reportLack('servers', 'this user may not mount a small disk, which could be filled');
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { JobGuard } from 'cronlatch';
+import { TypeOrmLockProvider, TypeOrmRunStore } from 'cronlatch/typeorm';
+import { nextEvent } from '../../../support/guard-bench';
+import { testOnOwnServers } from '../../../support/own-server-bench';
+import { createRunTables } from '../../../support/run-places';
+import { sampleSize } from '../../../support/sample-size';
+
+const OPTIONS = { statementTimeout: '2s' } as const;
+/** In the place of a minute. */
+const DUE_EVERY_MS = 1000;
+/** How long the server is away. */
+const LOOKS = sampleSize({ fast: 2, full: 60 });
+
+testOnOwnServers(
+  'L-61 a server that is away across the day’s only tick: the day is completed soon after its return, with one effect and no restart',
+  async ({ server, application }) => {
+    // The library's own timers keep no process alive, and while the server is away nothing else does.
+    const alive = setInterval(() => {}, 60_000);
+    await createRunTables(application);
+    const lockProvider = new TypeOrmLockProvider(application, OPTIONS);
+    const runStore = new TypeOrmRunStore(application, OPTIONS);
+    const guard = new JobGuard({ lockProvider, runStore, dueEvery: DUE_EVERY_MS, logger: false, ...OPTIONS });
+    let effects = 0;
+    const tick = guard.wrap(
+      { name: 'close-day', lockAtMostFor: '30s', oncePer: { period: 'day', timeZone: 'UTC' } },
+      () => void (effects += 1),
+    );
+    try {
+      await server.kill();
+      const failed = nextEvent(guard, 'lock:failed');
+      assert.equal(await tick(), undefined);
+      assert.equal((await failed).isAskedAgain, true);
+      // It is looked what is owed, in vain.
+      for (let look = 0; look < LOOKS; look += 1) await nextEvent(guard, 'guard:warning');
+      const completed = nextEvent(guard, 'run:completed');
+      await server.restart();
+      assert.equal((await completed).run?.job, 'close-day');
+      await guard.runDue();
+      assert.equal(effects, 1);
+      const run = await guard.ledger.last('close-day');
+      assert.deepEqual([run?.state, run?.attempt], ['completed', 1]);
+    } finally {
+      clearInterval(alive);
+      await guard.close();
+      await runStore.close();
+      await lockProvider.close();
+    }
+  },
+);

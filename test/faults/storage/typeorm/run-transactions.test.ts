@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { TypeOrmRunStore } from 'cronlatch/typeorm';
+import type { RunStore } from '#cronlatch/ledger/run-store';
+import { ambientTransaction, APPLICATION_TABLE } from '../../../support/ambient-transaction';
+import { ContractPlaces } from '../../../support/contract-places';
+import { CONTRACT_STORES, describeVariant } from '../../../support/contract-stores';
+import { databaseOn, SERVER_NAMES, testOn } from '../../../support/databases';
+import { eventually } from '../../../support/eventually';
+import { createRunTables } from '../../../support/run-places';
+import { CLAIM, FAILED, LIMIT, PENDING, RUNNING } from '../../../support/runs';
+import { testOnServers, type ServerBench } from '../../../support/server-bench';
+import { protocolOf, sqlProxy, type SqlProxy } from '../../../support/sql-proxy/sql-proxy';
+import { targetOf, throughProxy } from '../../../support/tcp-proxy';
+
+const ANY = { order: 'oldest-first', limit: 10 } as const;
+
+async function fail(store: RunStore): Promise<string> {
+  return await store.change(
+    CLAIM,
+    (found) => {
+      assert.ok(found);
+      return { value: 'changed', write: { ...found.run, state: 'failed' }, events: [FAILED] };
+    },
+    LIMIT,
+  );
+}
+
+/** What has become of it, as somebody else sees it. */
+async function stateOf(bench: ServerBench): Promise<unknown[]> {
+  return await bench.application.query(
+    `SELECT r.state AS state, e.kind AS kind FROM cronlatch_run r
+     LEFT JOIN cronlatch_run_event e ON e.run_id = r.id`,
+  );
+}
+
+async function idOf(bench: ServerBench, scope: string): Promise<number> {
+  const [row] = await bench.application.query<{ id: unknown }[]>(
+    `SELECT id FROM cronlatch_run WHERE scope = '${scope}'`,
+  );
+  return Number(row?.id);
+}
+
+/** Until the commit nobody else can insert an event: MySQL and MariaDB lock the gap that it would come into. */
+const NO_EVENTS = {
+  mysql: 'SELECT * FROM cronlatch_run_event FOR UPDATE',
+  mariadb: 'SELECT * FROM cronlatch_run_event FOR UPDATE',
+  postgres: 'LOCK TABLE cronlatch_run_event',
+};
+
+const UNCHANGED = [{ state: 'running', kind: null }];
+const CHANGED = [{ state: 'failed', kind: 'failed' }];
+
+async function storeOn(bench: ServerBench, more: object = {}): Promise<TypeOrmRunStore> {
+  await createRunTables(bench.application);
+  const store = bench.closeAtEnd(new TypeOrmRunStore(bench.dataSource(more), { statementTimeout: '4s' }));
+  await store.insert(RUNNING, LIMIT);
+  return store;
+}
+
+testOnServers('a change waits for whoever writes the row, and sees what was written', async (bench) => {
+  const store = await storeOn(bench);
+  await bench.database.ask('START TRANSACTION');
+  await bench.database.ask(`UPDATE cronlatch_run SET reason = 'mine', generation = 2`);
+  const changing = store.change(CLAIM, (found) => ({ value: found?.run }), LIMIT);
+  await eventually(() => bench.stranger.someoneIsBusy(), 'the change waits');
+  await bench.stranger.commit();
+  const seen = await changing;
+  assert.deepEqual([seen?.reason, seen?.generation], ['mine', 2]);
+});
+
+testOnServers('a row that stays locked is contention, and nothing is written', async (bench) => {
+  const store = await storeOn(bench);
+  await bench.database.ask('START TRANSACTION');
+  await bench.database.ask(`UPDATE cronlatch_run SET reason = 'mine'`);
+  await assert.rejects(fail(store), { code: 'CRONLATCH_STORAGE', outcome: 'contention' });
+  await bench.stranger.commit();
+  assert.deepEqual(await stateOf(bench), UNCHANGED);
+  assert.equal(await fail(store), 'changed');
+});
+
+testOnServers('a run that somebody has locked is in no other run’s way', async (bench) => {
+  const store = await storeOn(bench);
+  await store.insert({ ...RUNNING, scope: 'eu' }, LIMIT);
+  const over = { ...RUNNING, state: 'skipped', started: undefined, periodStart: new Date(0) } as const;
+  for (let day = 0; day < 50; day += 1) await store.insert({ ...over, periodKey: `day ${day}` }, LIMIT);
+  assert.equal(await fail(store), 'changed');
+  await bench.database.ask('START TRANSACTION');
+  await bench.database.ask(`SELECT id FROM cronlatch_run WHERE id = ${await idOf(bench, 'eu')} FOR UPDATE`);
+  // Now the only one whose state is the one that a completion asks for is locked.
+  assert.equal(await store.complete(CLAIM, undefined, LIMIT), false);
+  assert.equal(await fail(store), 'changed');
+  assert.equal(await store.insert({ ...RUNNING, scope: 'us' }, LIMIT), true);
+  assert.equal(await store.complete({ ...CLAIM, scope: 'us' }, undefined, LIMIT), true);
+  // All of the job but its newest.
+  assert.equal((await store.purge({ olderThanMs: 0, limit: 100 }, LIMIT)).deleted, 50);
+  assert.deepEqual(
+    (await store.owed([RUNNING.job], LIMIT)).map(({ scope }) => scope),
+    ['eu'],
+  );
+  await bench.stranger.commit();
+});
+
+testOnServers('a completion inside a transaction of the application locks no other run', async (bench) => {
+  const store = await storeOn(bench);
+  for (const scope of ['eu', 'us']) await store.insert({ ...RUNNING, scope }, LIMIT);
+  const statements = await store.statements(LIMIT);
+  await bench.application.transaction('REPEATABLE READ', async (manager) => {
+    const { text, values } = statements.complete({ ...CLAIM, scope: 'eu' }, undefined);
+    await manager.query(text, [...values]);
+    // But, on MariaDB, the gap before its key, which is that of a period before it.
+    for (const [scope, periodKey] of [
+      ...['eua', 'us', 'z'].map((name) => [name, '2026-03-27'] as const),
+      ...['eu', 'us'].map((name) => [name, '2026-03-29'] as const),
+    ])
+      assert.equal(await store.insert({ ...RUNNING, scope, periodKey }, LIMIT), true);
+    assert.equal(await store.complete({ ...CLAIM, scope: 'us' }, undefined, LIMIT), true);
+    assert.equal(await fail(store), 'changed');
+  });
+  assert.equal(await store.complete({ ...CLAIM, scope: 'eu' }, undefined, LIMIT), false);
+});
+
+testOnServers('a connection that is killed before COMMIT has written nothing, and says so', async (bench) => {
+  const store = await storeOn(bench);
+  await bench.application.destroy();
+  await eventually(async () => (await bench.stranger.countSessions()) === 1, 'the store is alone');
+  await bench.database.ask('START TRANSACTION');
+  await bench.database.ask(NO_EVENTS[bench.server]);
+  const failing = assert.rejects(fail(store), { code: 'CRONLATCH_STORAGE', outcome: 'nothing-ran' });
+  await eventually(() => bench.stranger.someoneIsBusy(), 'the event waits for the table');
+  await bench.stranger.killSessions();
+  await failing;
+  await bench.stranger.commit();
+  await bench.application.initialize();
+  assert.deepEqual(await stateOf(bench), UNCHANGED);
+  assert.equal(await fail(store), 'changed');
+});
+
+for (const { what, stalled, isWritten } of [
+  { what: 'whose reply never comes', stalled: 'to-client', isWritten: true },
+  { what: 'that never arrives', stalled: 'to-server', isWritten: false },
+] as const) {
+  testOnServers(`a COMMIT ${what} is of unknown outcome`, async (bench) => {
+    let isArmed = false;
+    const listen = ({ text }: { text: string }): void => {
+      if (isArmed && text.startsWith('COMMIT')) proxy.stall(stalled);
+    };
+    const { server, database } = bench;
+    const proxy: SqlProxy = bench.closeAtEnd(
+      await sqlProxy(targetOf(database.url), protocolOf(server), { listen }),
+    );
+    const store = await storeOn(bench, { url: throughProxy(bench.database.url, proxy) });
+    isArmed = true;
+    const write = store.change(
+      CLAIM,
+      (found) => ({
+        value: 0,
+        write: { ...(found?.run ?? assert.fail()), state: 'failed' },
+        events: [FAILED],
+      }),
+      { timeoutMs: 500 },
+    );
+    await assert.rejects(write, { code: 'CRONLATCH_STORAGE', outcome: 'unknown' });
+    assert.deepEqual(await stateOf(bench), isWritten ? CHANGED : UNCHANGED);
+  });
+}
+
+testOnServers('what the application has left open on its connection is not committed', async (bench) => {
+  await createRunTables(bench.application);
+  await bench.application.query(APPLICATION_TABLE);
+  const application = await bench.connected({ poolSize: 1 });
+  const store = new TypeOrmRunStore(application, { connections: 'shared' });
+  await store.insert(RUNNING, LIMIT);
+  const leak = application.createQueryRunner();
+  await leak.query('START TRANSACTION');
+  await leak.query('INSERT INTO day_totals (total) VALUES (1)');
+  await leak.release();
+  await assert.rejects(fail(store), { outcome: 'nothing-ran', message: /left inside a transaction/ });
+  assert.deepEqual(await stateOf(bench), UNCHANGED);
+  assert.deepEqual(await bench.application.query('SELECT * FROM day_totals'), []);
+  assert.equal(await fail(store), 'changed');
+});
+
+for (const server of SERVER_NAMES) {
+  for (const variant of CONTRACT_STORES[server].variants) {
+    testOn(
+      server,
+      `L-10 L-11 a transaction that is rolled back takes no run with it (${describeVariant(variant)})`,
+      async () => {
+        const places = new ContractPlaces(variant, () => databaseOn(server));
+        const place = await places.take();
+        const { application, operator } = place;
+        await createRunTables(operator);
+        const store = new TypeOrmRunStore(application, { connections: variant.connections });
+        try {
+          await ambientTransaction(application, 'rollback', async () => {
+            assert.equal(await store.insert(RUNNING, LIMIT), true);
+            assert.equal(await store.insert({ ...PENDING, scope: 'eu', event: FAILED }, LIMIT), true);
+            assert.equal(await store.insert({ ...RUNNING, scope: 'us' }, LIMIT), true);
+            assert.equal(await store.insert({ ...RUNNING, event: FAILED }, LIMIT), false);
+            assert.equal(await store.change({ ...CLAIM, periodKey: 'none' }, () => ({ value: 1 }), LIMIT), 1);
+            assert.equal(await fail(store), 'changed');
+            assert.equal(await store.complete({ ...CLAIM, scope: 'us' }, undefined, LIMIT), true);
+            const { runs } = await store.peek({ ...RUNNING, since: undefined }, LIMIT);
+            assert.deepEqual(
+              runs.map(({ state }) => state),
+              ['failed'],
+            );
+          });
+          const runs = await store.find(ANY, LIMIT);
+          assert.deepEqual(
+            runs.map(({ state }) => state),
+            ['failed', 'pending', 'completed'],
+          );
+          assert.equal((await store.events(CLAIM, LIMIT)).length, 1);
+          assert.equal((await operator.query<unknown[]>('SELECT * FROM day_totals')).length, 0);
+        } finally {
+          await store.close();
+          await places.giveBack(place);
+          await places.dispose();
+        }
+      },
+    );
+  }
+}

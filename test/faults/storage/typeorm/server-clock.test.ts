@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import type { DataSource } from 'typeorm';
+import { LockStorageError, type Lock, type LockConfiguration } from 'cronlatch';
+import { TypeOrmLockProvider } from 'cronlatch/typeorm';
+import { testWith } from '../../../support/databases';
+import { eventually } from '../../../support/eventually';
+import { testWithFakedClock } from '../../../support/faked-clock';
+import { JavaShedLock } from '../../../support/java-shedlock';
+import { JOB } from '../../../support/lock-bench';
+import { databaseNowUs, migratedDataSource, shiftBack } from '../../../support/lock-table';
+import { OwnServerBench } from '../../../support/own-server-bench';
+import { runningServer } from '../../../support/running-servers';
+import { providerOnSessionClock } from '../../../support/session-clock';
+
+interface Scene {
+  readonly application: DataSource;
+  readonly provider: TypeOrmLockProvider;
+  /** Another instance. */
+  readonly other: TypeOrmLockProvider;
+  /** Sets the server's clock. */
+  readonly set: (shown: string) => void;
+}
+
+type Case = (scene: Scene) => Promise<void>;
+
+/** One server of its own for all cases, each with an empty table. */
+function testServerClock(server: 'mariadb' | 'postgres', cases: Readonly<Record<string, Case>>): void {
+  // Of a server that is missing, or another’s, other tests say so.
+  if ((runningServer(server)?.origin ?? 'environment') === 'environment') return;
+  testWithFakedClock(`${server}: a server whose clock is set`, async (clock, t) => {
+    const bench = await clock.during(() => OwnServerBench.on(server));
+    const { application } = bench;
+    try {
+      for (const [name, body] of Object.entries(cases)) {
+        clock.set('+0');
+        await application.query('DELETE FROM shedlock');
+        const set = (shown: string): void => clock.set(shown);
+        await t.test(name, () => withTwo(application, (two) => body({ ...two, application, set })));
+      }
+    } finally {
+      await bench.dispose();
+    }
+  });
+}
+
+async function withTwo(
+  application: DataSource,
+  body: (two: Pick<Scene, 'provider' | 'other'>) => Promise<void>,
+  newProvider = (dataSource: DataSource) => new TypeOrmLockProvider(dataSource),
+): Promise<void> {
+  const [provider, other] = [newProvider(application), newProvider(application)];
+  try {
+    await body({ provider, other });
+  } finally {
+    await Promise.all([provider.close(), other.close()]);
+  }
+}
+
+/** Under libfaketime the threads of MySQL wait for one another; but a session has a clock that can be set, and then stands still. */
+function testSessionClock(cases: Readonly<Record<string, Case>>): void {
+  for (const [name, body] of Object.entries(cases)) {
+    testWith('mysql', `a session whose clock is set: ${name}`, async (database) => {
+      const application = await migratedDataSource(database, { poolSize: 1 });
+      const pending: Promise<unknown>[] = [];
+      // It has one connection, on which statements keep their order.
+      const set = (shown: string): void =>
+        void pending.push(application.query(`SET timestamp = ${secondsShown(shown)}`));
+      try {
+        await withTwo(application, (two) => body({ ...two, application, set }), providerOnSessionClock);
+        await Promise.all(pending);
+      } finally {
+        await application.destroy();
+      }
+    });
+  }
+}
+
+function secondsShown(shown: string): number {
+  if (shown.startsWith('@')) return Date.parse(utcOf(shown)) / 1000;
+  const unit = { m: 60, h: 3600 }[shown.slice(-1)] ?? 1;
+  return Math.floor(Date.now() / 1000) + Number.parseInt(shown) * unit;
+}
+
+async function granted(provider: TypeOrmLockProvider, configuration: LockConfiguration = JOB): Promise<Lock> {
+  const lock = await provider.lock(configuration);
+  assert.ok(lock);
+  return lock;
+}
+
+async function keepsYear({ application, provider, other, set }: Scene, shown: string): Promise<void> {
+  const year = { name: 'job', lockAtMostFor: '365d' } as const;
+  set(shown);
+  const lock = await granted(provider, year);
+  assert.ok(Math.abs((await databaseNowUs(application)) / 1000 - Date.parse(utcOf(shown))) < 60_000, shown);
+  assert.equal(await other.lock(year), undefined, shown);
+  assert.equal(await lock.extend('365d'), true, shown);
+  assert.equal(await lock.unlock(), true, shown);
+}
+
+function utcOf(shown: string): string {
+  return `${shown.slice(1).replace(' ', 'T')}Z`;
+}
+
+/** For which the clock may stand still. */
+const CASES: Readonly<Record<string, Case>> = {
+  async 'F-22 when its clock is set forward leases end early: the next token is higher, and the holder finds out'({
+    provider,
+    other,
+    set,
+  }) {
+    const first = await granted(provider);
+    set('+5m');
+    assert.equal(await other.lock(JOB), undefined);
+    set('+11m');
+    const second = await granted(other);
+    assert.ok(second.fencingToken! > first.fencingToken!);
+    assert.equal(first.signal.aborted, false, 'its own clocks say that it has the lease');
+    assert.equal(await first.extend('10m'), false);
+    assert.equal(first.signal.aborted, true);
+    assert.equal(await second.unlock(), true);
+  },
+
+  async 'F-23 when its clock is set back leases only get longer, and tokens rise all the same'({
+    application,
+    provider,
+    other,
+    set,
+  }) {
+    const first = await granted(provider);
+    set('-1h');
+    assert.equal(await other.lock(JOB), undefined);
+    assert.equal(await first.unlock(), true);
+    assert.equal(await other.lock(JOB), undefined, 'it was granted at a time that is yet to come');
+    // As an operator would, who does not want to wait for the clock.
+    await shiftBack(application, 2 * 3_600_000);
+    const second = await granted(other);
+    assert.equal(second.fencingToken, first.fencingToken! + 1, 'it cannot be the time');
+    assert.equal(await second.unlock(), true);
+    set('+0');
+    const third = await granted(provider);
+    assert.ok(third.fencingToken! > second.fencingToken);
+  },
+
+  async 'F-26 a lease may end after the end of 32-bit time'(scene) {
+    await keepsYear(scene, '@2038-01-19 03:13:00');
+  },
+};
+
+const WHILE_IT_RUNS: Readonly<Record<string, Case>> = {
+  async 'F-24 a second that its clock leaps or repeats ends no lease, and tokens rise'({
+    provider,
+    other,
+    set,
+  }) {
+    let token = 0;
+    for (const shown of ['+1', '+0', '-1', '+0']) {
+      let lock: Lock | undefined;
+      // Released in a second that the clock repeats, it is free when the clock is past its grant.
+      await eventually(
+        async () => (lock = await provider.lock(JOB)) !== undefined,
+        `a grant before ${shown}`,
+      );
+      assert.ok(lock?.fencingToken !== undefined && lock.fencingToken > token);
+      token = lock.fencingToken;
+      set(shown);
+      assert.equal(await other.lock(JOB), undefined, shown);
+      assert.equal(lock.signal.aborted, false);
+      assert.equal(await lock.extend('10m'), true);
+      assert.equal(await lock.unlock(), true);
+    }
+  },
+};
+
+const OF_POSTGRES: Readonly<Record<string, Case>> = {
+  async 'F-26 after the end of 32-bit time locks are kept as before'(scene) {
+    for (const shown of ['@2038-01-19 03:15:00', '@2040-02-29 12:00:00']) await keepsYear(scene, shown);
+  },
+};
+
+const OF_MARIADB: Readonly<Record<string, Case>> = {
+  async 'F-26 a lock that would outlast the columns of ShedLock for Java is an error, and is not held'({
+    application,
+    set,
+  }) {
+    set('@2037-06-01 00:00:00');
+    await application.query('DROP TABLE shedlock');
+    await new JavaShedLock('mariadb', application, 'java-host').createTable();
+    const fresh = new TypeOrmLockProvider(application, { onWarning: () => {} });
+    try {
+      await assert.rejects(fresh.lock({ name: 'job', lockAtMostFor: '365d' }), LockStorageError);
+      const lock = await granted(fresh, { name: 'job', lockAtMostFor: '30d' });
+      assert.equal(await lock.unlock(), true);
+    } finally {
+      await fresh.close();
+    }
+  },
+};
+
+testSessionClock(CASES);
+testServerClock('mariadb', { ...CASES, ...WHILE_IT_RUNS, ...OF_MARIADB });
+// MariaDB and MySQL end by themselves when their clock gets there.
+testServerClock('postgres', { ...CASES, ...WHILE_IT_RUNS, ...OF_POSTGRES });

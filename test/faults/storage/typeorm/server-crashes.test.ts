@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
+import { TypeOrmLockProvider } from 'cronlatch/typeorm';
+import { LockLoad } from '../../../support/lock-load';
+import { lockRows } from '../../../support/lock-table';
+import { testOnOwnServers } from '../../../support/own-server-bench';
+import { sampleSize } from '../../../support/sample-size';
+
+const KILLS = sampleSize({ fast: 3, full: 34 });
+const INSTANCES = 4;
+/** Between two kills, at the least. */
+const GRANTS = 25;
+const LONGEST_PAUSE_MS = 30;
+
+/** Settings with which a server says of a commit that it is kept, and keeps it a moment later. */
+const CARELESS = {
+  mysql: ['SET GLOBAL innodb_flush_log_at_trx_commit = 0'],
+  mariadb: ['SET GLOBAL innodb_flush_log_at_trx_commit = 0'],
+  postgres: ['ALTER SYSTEM SET synchronous_commit = off', 'SELECT pg_reload_conf()'],
+};
+/** The moment may have passed before the kill. */
+const MOST_ATTEMPTS = 8;
+
+testOnOwnServers(
+  `F-30 F-31 what instances were told of their locks is so after ${KILLS} times that the server was killed, or shut down, under them`,
+  async ({ server, application }) => {
+    const options = { statementTimeout: '5s' } as const;
+    const instances = Array.from({ length: INSTANCES }, () => new TypeOrmLockProvider(application, options));
+    const load = new LockLoad(instances);
+    try {
+      for (let kill = 1; kill <= KILLS; kill += 1) {
+        await load.granted(GRANTS);
+        await setTimeout(Math.random() * LONGEST_PAUSE_MS);
+        await server.kill(kill % 3 === 0 ? 'SIGTERM' : 'SIGKILL');
+        await server.restart();
+      }
+      await load.granted(GRANTS);
+      await load.end();
+      load.agreesWith(await lockRows(application));
+      assert.ok(load.counts.failed > 0, 'nobody was asking when it was killed');
+    } finally {
+      await load.end().finally(() => Promise.all(instances.map((instance) => instance.close())));
+    }
+  },
+);
+
+testOnOwnServers(
+  'F-32 F-33 a grant that a server without durable commits forgets when it is killed is given again, with a higher token, and its holder learns of it',
+  async (bench) => {
+    const { server, application } = bench;
+    const options = { statementTimeout: '5s' } as const;
+    const [first, second] = [
+      new TypeOrmLockProvider(application, options),
+      new TypeOrmLockProvider(application, options),
+    ];
+    const isForgotten = async (name: string): Promise<boolean> => {
+      const administrator = await bench.administrator();
+      for (const setting of CARELESS[bench.type]) await administrator.query(setting);
+      await administrator.destroy();
+      const before = await first.lock({ name, lockAtMostFor: '1h' });
+      await server.kill();
+      await server.restart();
+      const after = await second.lock({ name, lockAtMostFor: '1h' });
+      if (after === undefined) return false;
+      assert.ok(before && (after.fencingToken ?? 0) > (before.fencingToken ?? Infinity));
+      assert.equal(await before.extend('1h'), false);
+      assert.equal(before.signal.aborted, true);
+      return true;
+    };
+    try {
+      let attempts = 1;
+      while (!(await isForgotten(`job-${attempts}`))) {
+        attempts += 1;
+        assert.ok(attempts <= MOST_ATTEMPTS, 'it has kept all of them');
+      }
+    } finally {
+      await first.close();
+      await second.close();
+    }
+  },
+);

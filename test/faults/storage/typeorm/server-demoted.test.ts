@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { LockStorageError, type LockConfiguration } from 'cronlatch';
+import { eventually } from '../../../support/eventually';
+import { nextEvent, reasonOf } from '../../../support/guard-bench';
+import { lockRows } from '../../../support/lock-table';
+import { testOnOwnServers } from '../../../support/own-server-bench';
+
+const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '2s' };
+
+testOnOwnServers(
+  'F-37 a server that is demoted under a job lets it keep its outcome, and refuses every tick until it is the primary again',
+  async (bench) => {
+    const { guard, application } = bench;
+    const tick = (name: string) => guard.run({ ...JOB, name }, () => 'ran');
+    const releaseFailed = nextEvent(guard, 'lock:releaseFailed');
+    const result = await guard.run(JOB, async () => {
+      await bench.demote();
+      // A session learns of it a moment later.
+      const refused = () =>
+        tick('other').then(
+          () => false,
+          () => true,
+        );
+      await eventually(refused, 'a tick is refused');
+      const error = await reasonOf(tick('other'));
+      assert.ok(error instanceof LockStorageError);
+      assert.equal(error.outcome, 'nothing-ran');
+      assert.match(error.message, /it is not the primary/);
+      return 'done';
+    });
+    assert.deepEqual(result, { executed: true, value: 'done' });
+    assert.equal((await releaseFailed).name, 'job');
+    const row = (await lockRows(application)).find(({ name }) => name === 'job');
+    assert.doesNotMatch(row?.lockedBy ?? '', /\/released$/, 'the lease ends by itself');
+    await bench.promote();
+    await eventually(
+      async () => (await tick('job').catch(() => undefined))?.executed === true,
+      'a tick runs',
+    );
+  },
+);

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { LockStorageError, type LockConfiguration } from 'cronlatch';
+import { createJobGuard } from 'cronlatch/typeorm';
+import { nextEvent } from '../../../support/guard-bench';
+import { testOnOwnServers } from '../../../support/own-server-bench';
+
+const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
+
+/** No further connection of the application is let in; then as many as it likes. With less than 10, MariaDB has 10. */
+const WORDS = {
+  mysql: { close: 'SET GLOBAL max_connections = 1', open: 'SET GLOBAL max_connections = 100' },
+  mariadb: { close: 'SET GLOBAL max_connections = 1', open: 'SET GLOBAL max_connections = 100' },
+  postgres: { close: 'ALTER ROLE app CONNECTION LIMIT 0', open: 'ALTER ROLE app CONNECTION LIMIT 100' },
+};
+
+testOnOwnServers(
+  'F-45 a server that lets nobody else in refuses an instance its ticks by name; who is in goes on, and who is let in later, too',
+  async (bench) => {
+    const { application, guard, type } = bench;
+    assert.equal((await guard.run(JOB, () => {})).executed, true);
+    const administrator = await bench.administrator();
+    const others = Array.from({ length: 10 }, () => application.createQueryRunner());
+    for (const other of others) await other.connect();
+    await administrator.query(WORDS[type].close);
+    const late = await createJobGuard(application, { lazy: true, logger: false, statementTimeout: '2s' });
+    const tick = late.wrap(JOB, () => 'ran');
+    try {
+      const failed = nextEvent(late, 'lock:failed');
+      assert.equal(await tick(), undefined);
+      const { error } = await failed;
+      assert.ok(error instanceof LockStorageError);
+      assert.equal(error.outcome, 'nothing-ran');
+      assert.match(error.message, /too many connections/i);
+      assert.equal((await guard.run(JOB, () => {})).executed, true);
+      await administrator.query(WORDS[type].open);
+      assert.equal(await tick(), 'ran');
+    } finally {
+      await late.close();
+      for (const other of others) await other.release();
+      await administrator.destroy();
+    }
+  },
+);

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { LockStorageError, type LockConfiguration } from 'cronlatch';
+import { eventually } from '../../../support/eventually';
+import { lockRows } from '../../../support/lock-table';
+import { testOnServers } from '../../../support/server-bench';
+
+const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
+const IMPATIENT = { statementTimeout: '1s' } as const;
+
+testOnServers(
+  'F-39 a take-over whose reply never comes is found again on a fresh connection',
+  async (bench) => {
+    const { proxy, provider } = await bench.proxied(IMPATIENT);
+    await (await provider.lock(JOB))?.unlock();
+    proxy.deafen();
+    const lock = await provider.lock(JOB);
+    const [row] = await lockRows(bench.application);
+    assert.deepEqual([row?.held, row?.token], [true, lock?.fencingToken]);
+    assert.equal(await lock?.unlock(), true);
+  },
+);
+
+testOnServers('F-39 an extension whose reply never comes is sent again, and counts', async (bench) => {
+  const { proxy, provider } = await bench.proxied(IMPATIENT);
+  const lock = await provider.lock(JOB);
+  proxy.deafen();
+  assert.equal(await lock?.extend('2m'), true);
+  assert.ok((lock?.remainingMs() ?? 0) > 60_000);
+  assert.equal(await lock?.unlock(), true);
+});
+
+testOnServers('F-39 a release whose reply never comes is known by its mark', async (bench) => {
+  const { proxy, provider } = await bench.proxied(IMPATIENT);
+  const lock = await provider.lock(JOB);
+  proxy.deafen();
+  assert.equal(await lock?.unlock(), true);
+  const [row] = await lockRows(bench.application);
+  assert.match(row?.lockedBy ?? '', /\/released$/);
+});
+
+testOnServers('F-39 a grant whose connection is cut is found again on a fresh one', async (bench) => {
+  const { proxy, provider } = await bench.proxied();
+  await (await provider.lock(JOB))?.unlock();
+  // The statement is sent and waits for a row lock; its connection is cut; then it goes on and takes effect.
+  await bench.stranger.lockRow('job');
+  const locking = provider.lock(JOB).catch((error: unknown) => error);
+  await eventually(() => bench.stranger.someoneWaits(), 'the statement waits for the row');
+  await proxy.close();
+  await bench.stranger.commit();
+  await proxy.open();
+  const lock = await locking;
+  const [row] = await lockRows(bench.application);
+  // The server may notice the cut before or after the statement: then there is no grant, and an error.
+  if (row?.held) assert.equal((lock as { fencingToken: number }).fencingToken, row.token);
+  else assert.ok(lock instanceof LockStorageError);
+});
+
+testOnServers(
+  'F-50 an idle connection that the server has killed costs nothing but a new one',
+  async (bench) => {
+    await bench.application.destroy();
+    const provider = bench.provider();
+    await (await provider.lock(JOB))?.unlock();
+    assert.equal(await bench.stranger.countSessions(), 1);
+    await bench.stranger.killSessions();
+    assert.equal(await (await provider.lock(JOB))?.unlock(), true);
+  },
+);
+
+testOnServers('F-50 a statement whose connection is killed while it waits is sent again', async (bench) => {
+  await bench.application.destroy();
+  const provider = bench.provider();
+  await (await provider.lock(JOB))?.unlock();
+  await bench.stranger.lockRow('job');
+  const locking = provider.lock(JOB);
+  await eventually(() => bench.stranger.someoneWaits(), 'the statement waits for the row');
+  await bench.stranger.killSessions();
+  await bench.stranger.commit();
+  const lock = await locking;
+  assert.equal(await lock?.unlock(), true);
+});

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
+import { LockLoad } from '../../../support/lock-load';
+import { lockRows } from '../../../support/lock-table';
+import { sampleSize } from '../../../support/sample-size';
+import { testOnServers } from '../../../support/server-bench';
+
+const BLOWS = sampleSize({ fast: 60, full: 1500 });
+const INSTANCES = 4;
+const LONGEST_PAUSE_MS = 20;
+
+testOnServers(
+  `F-50 what instances were told of their locks is so after ${BLOWS} times that a session, or what it did, was killed at random`,
+  async (bench) => {
+    await bench.application.destroy();
+    const instances = Array.from({ length: INSTANCES }, () => bench.provider({ statementTimeout: '5s' }));
+    const load = new LockLoad(instances);
+    let blows = 0;
+    try {
+      while (blows < BLOWS) {
+        await load.granted(1);
+        await setTimeout(Math.random() * LONGEST_PAUSE_MS);
+        const hasHit = await bench.stranger.strikeOne(blows % 2 === 0 ? 'kill' : 'cancel');
+        if (hasHit) blows += 1;
+      }
+    } finally {
+      await load.end();
+    }
+    assert.ok(load.counts.released > 0, JSON.stringify(load.counts));
+    load.agreesWith(await lockRows(await bench.connected()));
+  },
+);

@@ -1,0 +1,68 @@
+/**
+ * npm run torture: six rows of trouble for one scheduled job in two processes, each for node-cron's own coordination
+ * with a Redis and for cronlatch. Nothing is claimed: a witness counts. Exit 0: cronlatch did nothing wrong, and in
+ * each row node-cron did what it is known to do. 1: not so. 2: usage, or it could not be begun.
+ */
+import { constants } from 'node:os';
+import { UsageError as NoPlaceError } from '../campaign/options';
+import { openPlace } from '../campaign/place';
+import { ownServer } from '../../support/own-server';
+import { complaintsAbout, verdictLine } from './judge/verdict';
+import { parseOptions, USAGE, UsageError, type TortureOptions } from './options';
+import { Progress } from './report/progress';
+import { tableOf } from './report/table';
+import { Torture } from './torture';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+async function main(): Promise<number> {
+  const options = parseOptions(process.argv.slice(2));
+  if (options === 'help') {
+    console.log(USAGE);
+    return 0;
+  }
+  const redis = await ownServer('redis');
+  try {
+    const place = await openPlace(options.server);
+    try {
+      const progress = new Progress(process.stdout);
+      progress.tell(`torture: ${options.server} ${place.version}, Redis ${redis.version}`);
+      const torture = new Torture({ options: place.optionsBy(), redisUrl: redis.url }, progress);
+      return await runUntilSignal(torture, options);
+    } finally {
+      await place.close();
+    }
+  } finally {
+    await redis.stop();
+  }
+}
+
+async function runUntilSignal(torture: Torture, { rows }: TortureOptions): Promise<number> {
+  let stoppedBy: (typeof SIGNALS)[number] | undefined;
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      stoppedBy = signal;
+      torture.stop(new Error(`It was stopped by ${signal}.`));
+    });
+  }
+  try {
+    const results = await torture.run(rows);
+    const complaints = complaintsAbout(results);
+    console.log(['', tableOf(results), '', ...complaints, verdictLine(results)].join('\n'));
+    return complaints.length === 0 ? 0 : 1;
+  } catch (error) {
+    if (stoppedBy === undefined) throw error;
+    console.error(`The torture ended early. It was stopped by ${stoppedBy}.`);
+    return 128 + constants.signals[stoppedBy];
+  }
+}
+
+main().then(
+  (status) => process.exit(status),
+  (error: Error) => {
+    const isUsage = error instanceof UsageError;
+    const isNotBegun = isUsage || error instanceof NoPlaceError || error.name === 'MissingServerError';
+    console.error(isUsage ? `${error.message}\n${USAGE}` : isNotBegun ? error.message : error);
+    process.exit(isNotBegun ? 2 : 1);
+  },
+);

@@ -1,0 +1,36 @@
+import { currentRun } from 'cronlatch';
+import { scheduleLocked } from 'cronlatch/node-cron';
+import { createJobGuard } from 'cronlatch/typeorm';
+import { applicationDataSource } from '../../../processes/fixtures/application-data-source';
+import { scheduleOf } from '../slots';
+import type { Door } from './door';
+
+/** One configuration for all rows: every tick is a period of its own, which runs once, also when it is late. */
+export const openCronlatch: Door = async (orders, job) => {
+  const { row, side, options } = orders;
+  const guard = await createJobGuard(await applicationDataSource(options), { dueEvery: '1s', logger: false });
+  const times = scheduleOf(row, side);
+  const configuration = {
+    name: orders.job,
+    lockAtMostFor: '5s',
+    keepAlive: true,
+    oncePer: {
+      period: (at: Date) => new Date(times.slotAt(at.getTime())).toISOString(),
+      timeZone: 'UTC',
+      catchUp: 'all' as const,
+      retry: { maxAttempts: 5, minDelay: '1s' },
+    },
+  };
+  return () =>
+    scheduleLocked(
+      times.expression,
+      configuration,
+      () => job({ slotMs: Date.parse(currentRun().periodKey), signal: currentRun().signal }),
+      {
+        guard,
+        timeZone: 'UTC',
+        missedExecutionTolerance: row.everyS * 1000,
+        maxRandomDelay: row.maxRandomDelay,
+      },
+    );
+};

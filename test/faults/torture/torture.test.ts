@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { mysqlDatabase, type MysqlDatabase } from '../../support/databases';
+import { eventually } from '../../support/eventually';
+import { ledgerDataSource } from '../../support/run-places';
+import { runningServer } from '../../support/running-servers';
+import { testIf } from '../../support/test-on';
+import { complaintsAbout } from './judge/verdict';
+import { ROWS, type Row } from './rows';
+import { Torture, type Surroundings } from './torture';
+
+const missing = ['mysql', 'redis'].find((server) => runningServer(server) === undefined);
+
+function testTorture(
+  name: string,
+  body: (surroundings: Surroundings, database: MysqlDatabase) => Promise<void>,
+): void {
+  testIf(missing === undefined, missing ?? '', name, async () => {
+    const database = await mysqlDatabase();
+    try {
+      await (await ledgerDataSource(database)).destroy();
+      await body({ options: database.options, redisUrl: runningServer('redis')?.url ?? '' }, database);
+    } finally {
+      await database.dispose();
+    }
+  });
+}
+
+/** Those that do not hang on milliseconds, with one fire each. */
+const SHORT = ROWS.flatMap((row): Row[] => {
+  if (row.number === 4) return [{ ...row, fires: 1, blow: { kind: 'kill', atFire: 0 } }];
+  return row.number === 6 ? [{ ...row, fires: 1 }] : [];
+});
+
+testTorture(
+  'a killed winner and a call by hand: cronlatch runs each fire once, node-cron alone does not',
+  async (surroundings) => {
+    const settled: string[] = [];
+    const torture = new Torture(surroundings, {
+      goesOn: () => {},
+      settled: ({ number }, side, { runs }) => void settled.push(`${number} ${side}: ${runs}`),
+    });
+    const results = await torture.run(SHORT);
+    assert.deepEqual(complaintsAbout(results), []);
+    assert.deepEqual(settled.sort(), [
+      '4 cronlatch: 2',
+      '4 node-cron+redis: 1',
+      '6 cronlatch: 1',
+      '6 node-cron+redis: 2',
+    ]);
+  },
+);
+
+testTorture(
+  'one that is stopped early says so, when its processes have ended',
+  async (surroundings, database) => {
+    const torture = new Torture(surroundings, {
+      goesOn: () => torture.stop(new Error('That is enough.')),
+      settled: () => assert.fail('it was not to settle'),
+    });
+    await assert.rejects(torture.run(SHORT), /That is enough/);
+    const others =
+      'SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()';
+    await eventually(async () => (await database.ask(others)).length === 0, 'nobody is connected any more');
+  },
+);

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Project } from '../../package/project';
+import { installed } from '../../support/installed';
+import { diagnosticsOf, refusalsOf } from '../../types/diagnostics';
+import { compile, MODES, sourcesFor, typesProject, type Mode } from '../../types/types-project';
+
+const FOLDER = 'test/types/compilers';
+const { dependencies } = JSON.parse(readFileSync(join(FOLDER, 'package.json'), 'utf8')) as {
+  dependencies: Record<string, string>;
+};
+
+let compilers: string;
+let project: Project;
+
+before(async () => {
+  compilers = await installed(FOLDER);
+  project = await typesProject();
+});
+
+after(() => project[Symbol.dispose]());
+
+for (const [compiler, wanted] of Object.entries(dependencies)) {
+  const version = wanted.replace('npm:typescript@', 'TypeScript ');
+  for (const mode of MODES) {
+    void test(`${version} with ${mode} decorators takes what is right, and says why the rest is refused`, async () => {
+      const { stdout, stderr } = await compile(project, join(compilers, compiler), mode);
+      assert.equal(stderr, '');
+      const said = saidOf(stdout);
+      const wrong = wrongPlaces(mode);
+      assert.deepEqual([...said.keys()].sort(), [...wrong.keys()].sort(), stdout);
+      for (const [place, words] of wrong) assert.ok(said.get(place)?.includes(words), said.get(place));
+    });
+  }
+}
+
+/** Where something is refused, and the words that must be said of it. */
+function wrongPlaces(mode: Mode): Map<string, string> {
+  const places = sourcesFor(mode).flatMap(([name, source]) =>
+    refusalsOf(source).map(({ line, words }) => [`wrong/${name}:${line}`, words] as const),
+  );
+  assert.ok(places.length > 20);
+  return new Map(places);
+}
+
+/** All that the compiler has against each place. */
+function saidOf(stdout: string): Map<string, string> {
+  const said = new Map<string, string>();
+  for (const { file, line, text } of diagnosticsOf(stdout)) {
+    const place = `${file}:${line}`;
+    said.set(place, `${said.get(place) ?? ''}${text}\n`);
+  }
+  return said;
+}
