@@ -101,7 +101,7 @@ type ExtensionListener = (lock: Lock) => Promise<void>;
 /**
  * The lock as a handler sees it: its signal also aborts when the handler is asked to stop.
  */
-export class RunLock implements Lock {
+class RunLock implements Lock {
   readonly name: string;
   readonly #lease: Lock;
   readonly #stopSignal: AbortSignal;
