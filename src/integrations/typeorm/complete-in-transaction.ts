@@ -2,7 +2,7 @@ import { InvalidLockUseError, RunAlreadyCompletedError } from '../../core';
 import { decideOutcome } from '../../ledger/tick/decide-outcome';
 import { claimLost } from '../../ledger/tick/record-outcome';
 import { describeRun, type Claim } from '../../ledger/run';
-import { idOf } from '../../storage/sql/ledger/run-rows';
+import { readId } from '../../storage/sql/ledger/run-rows';
 import { foundRunOf, type RunStatements } from '../../storage/sql/ledger/run-statements';
 import type { SqlDialect } from '../../storage/sql/dialects/sql-dialect';
 import type { ApplicationSession } from '../../storage/typeorm/application-session';
@@ -39,7 +39,7 @@ export async function completeInTransaction(
   // By this very attempt: its effects would be made a second time.
   if (write === undefined)
     throw new RunAlreadyCompletedError(`The row of ${describeRun(claim)} says that it is completed already.`);
-  const id = idOf(row['id']);
+  const id = readId(row['id']);
   await session.send(statements.write(id, write));
   for (const event of events) await session.send(statements.insertEvent(id, event));
 }

@@ -16,14 +16,14 @@ import {
   copyOf,
   InMemoryRuns,
   eventAt,
-  isOver,
-  isOwed,
+  isFinal,
+  isOverdue,
   newestOfEach,
-  owedSince,
+  overdueSince,
   placeInTime,
-  rowOf,
-  runsBy,
-  summaryOf,
+  createRun,
+  isClaimedBy,
+  summarize,
   type StoredRun,
 } from './in-memory-runs';
 
@@ -52,14 +52,14 @@ export class InMemoryRunStore implements RunStore {
       const now = this.#runs.now();
       const runs = this.#all().filter((run) => run.job === job && run.scope === scope);
       const isAskedFor = (run: Run): boolean =>
-        run.periodKey === periodKey || isOwed(run, now) || (since !== undefined && isWithin(run, since));
+        run.periodKey === periodKey || isOverdue(run, now) || (since !== undefined && isWithin(run, since));
       const startsOf = (those: readonly Run[]): number[] =>
         those.flatMap(({ periodStart }) => periodStart?.getTime() ?? []);
       const marked = since && startsOf(runs.filter((run) => isWithin(run, since) && this.#isMarked(run)));
       const first = marked?.length ? Math.max(...marked) : Math.min(...startsOf(runs));
       return {
         now,
-        runs: runs.filter(isAskedFor).map(summaryOf),
+        runs: runs.filter(isAskedFor).map(summarize),
         firstPeriodStart: first === Infinity ? undefined : new Date(first),
       };
     });
@@ -69,8 +69,8 @@ export class InMemoryRunStore implements RunStore {
     return inOneStep(() => {
       const now = this.#runs.now();
       const owed = this.#all()
-        .filter((run) => jobs.includes(run.job) && isOwed(run, now))
-        .sort((a, b) => owedSince(a).getTime() - owedSince(b).getTime());
+        .filter((run) => jobs.includes(run.job) && isOverdue(run, now))
+        .sort((a, b) => overdueSince(a).getTime() - overdueSince(b).getTime());
       const scopes = new Map(owed.map(({ job, scope }) => [JSON.stringify([job, scope]), { job, scope }]));
       return [...scopes.values()].slice(0, MOST_OWED);
     });
@@ -80,7 +80,7 @@ export class InMemoryRunStore implements RunStore {
     return inOneStep(() => {
       if (this.#runs.row(run) !== undefined) return false;
       const now = this.#runs.now();
-      this.#runs.add({ run: rowOf(run, now), events: run.event ? [eventAt(now, run.event)] : [] });
+      this.#runs.add({ run: createRun(run, now), events: run.event ? [eventAt(now, run.event)] : [] });
       return true;
     });
   }
@@ -100,7 +100,7 @@ export class InMemoryRunStore implements RunStore {
   complete(claim: Claim, result: string | undefined): Promise<boolean> {
     return inOneStep(() => {
       const row = this.#runs.row(claim);
-      if (row === undefined || !runsBy(row.run, claim)) return false;
+      if (row === undefined || !isClaimedBy(row.run, claim)) return false;
       const now = this.#runs.now();
       const cleared = { nextAttemptAt: undefined, error: undefined, reason: undefined };
       this.#write(row, { ...row.run, ...cleared, state: 'completed', result, finishedAt: now }, now);
@@ -133,7 +133,7 @@ export class InMemoryRunStore implements RunStore {
       const before = new Date(now.getTime() - olderThanMs);
       const newest = newestOfEach(this.#all());
       const purged = this.#all()
-        .filter((run) => isOver(run) && run.updatedAt < before && !newest.has(run))
+        .filter((run) => isFinal(run) && run.updatedAt < before && !newest.has(run))
         .filter(({ periodEnd }) => periodEnd === undefined || periodEnd < before)
         .slice(0, limit);
       for (const run of purged) this.#runs.delete(run);

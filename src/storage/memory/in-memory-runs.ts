@@ -34,20 +34,20 @@ export class InMemoryRuns {
   }
 
   row(key: RunKey): StoredRun | undefined {
-    return this.#rows.get(textOf(key));
+    return this.#rows.get(keyText(key));
   }
 
   add(row: StoredRun): void {
-    this.#rows.set(textOf(row.run), row);
+    this.#rows.set(keyText(row.run), row);
   }
 
   /** Removes a run with its events, as an operator's DELETE would. */
   delete(key: RunKey): boolean {
-    return this.#rows.delete(textOf(key));
+    return this.#rows.delete(keyText(key));
   }
 }
 
-function textOf({ job, scope, periodKey }: RunKey): string {
+function keyText({ job, scope, periodKey }: RunKey): string {
   return JSON.stringify([job, scope, periodKey]);
 }
 
@@ -60,7 +60,7 @@ export function copyOf<T extends object>(record: T): T {
   return Object.fromEntries(entries) as T;
 }
 
-export function rowOf(run: NewRun, now: Date): Run {
+export function createRun(run: NewRun, now: Date): Run {
   const { job, scope, periodKey, periodStart, periodEnd, timeZone, state, reason, started } = run;
   return copyOf({
     ...{ job, scope, periodKey, periodStart, periodEnd, timeZone, state, reason },
@@ -85,25 +85,25 @@ export function eventAt(now: Date, event: NewRunEvent): RunEvent {
   return { ...event, at: new Date(now) };
 }
 
-export function summaryOf(run: Run): RunSummary {
+export function summarize(run: Run): RunSummary {
   const summary: RunSummary = copyOf(run);
   for (const field of ['result', 'error']) Reflect.deleteProperty(summary, field);
   return summary;
 }
 
 /** Whether it waits for somebody: it is due, or its row says that it runs. */
-export function isOwed({ state, nextAttemptAt }: Run, now: Date): boolean {
+export function isOverdue({ state, nextAttemptAt }: Run, now: Date): boolean {
   if (state === 'running') return true;
   return (state === 'pending' || state === 'failed') && nextAttemptAt !== undefined && nextAttemptAt <= now;
 }
 
 /** Since when it has been owed. */
-export function owedSince({ state, nextAttemptAt, startedAt, createdAt }: Run): Date {
+export function overdueSince({ state, nextAttemptAt, startedAt, createdAt }: Run): Date {
   return (state === 'running' ? startedAt : nextAttemptAt) ?? createdAt;
 }
 
 /** Nothing will become of it by itself. */
-export function isOver({ state, nextAttemptAt }: Run): boolean {
+export function isFinal({ state, nextAttemptAt }: Run): boolean {
   if (state === 'failed') return nextAttemptAt === undefined;
   return state === 'completed' || state === 'skipped';
 }
@@ -124,7 +124,7 @@ export function newestOfEach(runs: readonly Run[]): ReadonlySet<Run> {
   return new Set(newest.values());
 }
 
-export function runsBy(run: Run, claim: Claim): boolean {
+export function isClaimedBy(run: Run, claim: Claim): boolean {
   const { state, generation, attempt, claimedBy } = run;
   return (
     state === 'running' &&

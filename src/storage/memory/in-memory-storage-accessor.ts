@@ -1,7 +1,7 @@
 import type { Clock, ExtensionRequest, Grant, LockRecord, LockRequest, StorageAccessor } from '../../core';
 import { RELEASED_MARK } from '../../core/lease/owner';
 
-interface Row {
+interface StoredLock {
   lockedBy: string;
   lockedAtMs: number;
   lockUntilMs: number;
@@ -13,7 +13,7 @@ const MANY_ROWS = 10_000;
 
 /** The lock table as a map. A host clock that is set forth or back moves nothing here. */
 export class InMemoryStorageAccessor implements StorageAccessor {
-  readonly #rows = new Map<string, Row>();
+  readonly #rows = new Map<string, StoredLock>();
   readonly #epochMs: number;
   /** Grows with the locks that are held, so that a sweep is rare also if it finds nothing. */
   #sweepAt = MANY_ROWS;
@@ -25,11 +25,11 @@ export class InMemoryStorageAccessor implements StorageAccessor {
   insertRecord({ name, owner, lockAtMostForMs }: LockRequest): Promise<Grant | undefined> {
     if (this.#rows.has(name)) return Promise.resolve(undefined);
     const nowMs = this.#nowMs();
-    const row: Row = {
+    const row: StoredLock = {
       lockedBy: owner,
       lockedAtMs: nowMs,
       lockUntilMs: nowMs + lockAtMostForMs,
-      fencingToken: microseconds(nowMs),
+      fencingToken: tokenAt(nowMs),
     };
     if (this.#rows.size >= this.#sweepAt) this.#sweep(nowMs);
     this.#rows.set(name, row);
@@ -44,7 +44,7 @@ export class InMemoryStorageAccessor implements StorageAccessor {
     row.lockedBy = owner;
     row.lockedAtMs = nowMs;
     row.lockUntilMs = nowMs + lockAtMostForMs;
-    row.fencingToken = Math.max(row.fencingToken + 1, microseconds(nowMs));
+    row.fencingToken = Math.max(row.fencingToken + 1, tokenAt(nowMs));
     return Promise.resolve({ fencingToken: row.fencingToken });
   }
 
@@ -87,7 +87,7 @@ export class InMemoryStorageAccessor implements StorageAccessor {
   /** A row that is made again gets a token of that time. So a row stays as long as its own token is not below that. */
   #sweep(nowMs: number): void {
     for (const [name, { lockUntilMs, fencingToken }] of this.#rows) {
-      if (lockUntilMs <= nowMs && fencingToken < microseconds(nowMs)) this.#rows.delete(name);
+      if (lockUntilMs <= nowMs && fencingToken < tokenAt(nowMs)) this.#rows.delete(name);
     }
     this.#sweepAt = Math.max(MANY_ROWS, 2 * this.#rows.size);
   }
@@ -96,12 +96,12 @@ export class InMemoryStorageAccessor implements StorageAccessor {
     return this.#epochMs + this.clock.monotonicMs();
   }
 
-  #heldBy({ name, owner }: LockRequest): Row | undefined {
+  #heldBy({ name, owner }: LockRequest): StoredLock | undefined {
     const row = this.#rows.get(name);
     return row?.lockedBy === owner && row.lockUntilMs > this.#nowMs() ? row : undefined;
   }
 }
 
-function microseconds(ms: number): number {
+function tokenAt(ms: number): number {
   return Math.round(ms * 1000);
 }

@@ -8,7 +8,7 @@ import { dialectOf } from './database';
 import { mysqlDriver } from './mysql-driver';
 import { postgresDriver } from './postgres-driver';
 import type { DriverAnswer, DriverSession, ServerDriver, TransactionWatch } from './server-driver';
-import type { SqliteDatabase } from './sqlite-connection';
+import { RETRY_DELAY_MS, type SqliteDatabase } from './sqlite-connection';
 
 export type IsolationLevel = 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE';
 
@@ -87,8 +87,6 @@ function serverSession(
     destroy: () => session.destroy(),
   };
 }
-
-const RETRY_DELAY_MS = 10;
 
 function sqliteSession(
   runner: QueryRunner,

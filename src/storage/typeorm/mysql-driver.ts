@@ -80,7 +80,8 @@ class MysqlSession implements DriverSession {
 
   send({ text, values }: SqlStatement, { prepared }: { prepared: boolean }): Promise<DriverAnswer> {
     return new Promise((resolve, reject) => {
-      const done: MysqlCallback = (error, answer) => (error ? reject(error) : resolve(answerOf(answer)));
+      const done: MysqlCallback = (error, answer) =>
+        error ? reject(error) : resolve(driverAnswerOf(answer));
       if (prepared) this.connection.execute(text, values, done);
       else this.connection.query(text, values.map(literal), done);
     });
@@ -112,7 +113,7 @@ function literal(value: SqlValue): number | null | SqlText {
   return { toSqlString: () => `_utf8mb4 X'${Buffer.from(value).toString('hex')}'` };
 }
 
-function answerOf(answer: unknown): DriverAnswer {
+function driverAnswerOf(answer: unknown): DriverAnswer {
   if (Array.isArray(answer)) {
     return {
       rows: answer as SqlResult['rows'],

@@ -73,10 +73,10 @@ export function ownPostgresOptions(
   } as DataSourceOptions;
 }
 
-interface PostgresClient {
+interface ErrorEmitter {
   on(event: 'error', listener: () => void): unknown;
 }
-type VerifyClient = (client: PostgresClient, done: (error?: unknown) => void) => void;
+type VerifyClient = (client: ErrorEmitter, done: (error?: unknown) => void) => void;
 
 /**
  * The pool calls this as soon as a client has been let in. A server that shuts down may say goodbye in that very packet,

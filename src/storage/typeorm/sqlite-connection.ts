@@ -19,7 +19,8 @@ export interface SqliteDatabase {
   pragma(text: string, options?: { simple: true }): unknown;
 }
 
-const RETRY_DELAY_MS = 10;
+/** Between two attempts at a busy file or handle. */
+export const RETRY_DELAY_MS = 10;
 
 /**
  * better-sqlite3 is synchronous: waiting for another writer inside it would stop the event loop, and with it every

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
-import { storageErrorOf } from '#cronlatch/storage/sql/connections/storage-error';
+import { translateDriverError } from '#cronlatch/storage/sql/connections/storage-error';
 
 const context = {
   ...{ dialect: mysql, address: 'mysql at localhost', tableName: 'shedlock' },
@@ -11,6 +11,6 @@ const context = {
 // A regular expression that tries each blank as the beginning of the end would take an hour.
 void test('a long message of a driver is not searched again and again', { timeout: 60_000 }, () => {
   const blanks = ' '.repeat(2_000_000);
-  const { message } = storageErrorOf(new Error(`no${blanks}answer. . `), context);
+  const { message } = translateDriverError(new Error(`no${blanks}answer. . `), context);
   assert.ok(message.endsWith(`no${blanks}answer.`));
 });

@@ -30,3 +30,8 @@ export class NamedStatement {
     return { id: this.#id, text: this.#text, values };
   }
 }
+
+/** Durations are sent as whole microseconds. */
+export function microseconds(milliseconds: number): number {
+  return Math.round(milliseconds * 1000);
+}

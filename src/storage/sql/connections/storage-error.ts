@@ -21,7 +21,7 @@ export interface FailureContext {
 export class DuplicateRecord extends Error {}
 
 /** Never passes the driver's error on as it is: it may hold values, or the statement with its values. */
-export function storageErrorOf(error: unknown, context: FailureContext): Error {
+export function translateDriverError(error: unknown, context: FailureContext): Error {
   const { dialect, address, tableName, subject: culprit = `table '${tableName}'` } = context;
   const driverError = driverErrorOf(error instanceof SqlExecutionError ? (error.cause ?? error) : error);
   const message = withoutEnd(context.redact(driverError.message));

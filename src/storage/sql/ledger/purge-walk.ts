@@ -1,4 +1,4 @@
-import { idOf } from './run-rows';
+import { readId } from './run-rows';
 import type { SqlResult } from '../connections/sql-executor';
 
 type Rows = SqlResult['rows'];
@@ -34,7 +34,7 @@ export class PurgeWalk {
     let below = this.#below;
     for (const row of rows) {
       if (ids.length === limit) return { ids, below, isEnd: false, kept: [...kept] };
-      below = idOf(row['id']);
+      below = readId(row['id']);
       const isDeletable = Number(row['deletable']) === 1;
       if (Number(row['undated']) === 0) {
         if (isDeletable) ids.push(below);

@@ -17,7 +17,7 @@ const SUMMARY_INSTANTS = [
 ];
 
 /**
- * What a statement selects for `summaryOf`, of the run table as `r`.
+ * What a statement selects for `readSummary`, of the run table as `r`.
  *
  * @param us makes whole microseconds since 1970 of an instant
  */
@@ -26,78 +26,78 @@ export function summaryFields(us: (instant: string) => string): string {
   return [...SUMMARY_VALUES.map((name) => `r.${name} AS ${name}`), ...instants].join(', ');
 }
 
-/** The same for `runOf`. */
+/** The same for `readRun`. */
 export function runFields(us: (instant: string) => string): string {
   return `${summaryFields(us)}, r.result AS result, r.error AS error`;
 }
 
 /** The first column is there even where there is no run. */
-export function peekOf(rows: readonly Row[]): Peek {
+export function readPeek(rows: readonly Row[]): Peek {
   const [first = {}] = rows;
   return {
-    now: nowOf(first),
-    runs: rows.filter(({ id }) => id !== null).map(summaryOf),
-    firstPeriodStart: instantOf(first['first_us']),
+    now: readNow(first),
+    runs: rows.filter(({ id }) => id !== null).map(readSummary),
+    firstPeriodStart: readInstant(first['first_us']),
   };
 }
 
-export function nowOf(row: Row): Date {
-  const now = instantOf(row['now_us']);
+export function readNow(row: Row): Date {
+  const now = readInstant(row['now_us']);
   if (now !== undefined) return now;
   throw new LockStorageError('The database did not tell its time.');
 }
 
-export function owedOf(row: Row): OwedScope {
+export function readScope(row: Row): OwedScope {
   return { job: String(row['job_name']), scope: String(row['scope']) };
 }
 
-export function runOf(row: Row): Run {
-  return { ...summaryOf(row), result: textOf(row['result']), error: textOf(row['error']) };
+export function readRun(row: Row): Run {
+  return { ...readSummary(row), result: readText(row['result']), error: readText(row['error']) };
 }
 
-export function eventOf(row: Row): RunEvent {
+export function readEvent(row: Row): RunEvent {
   return {
-    at: neededInstant(row['at']),
+    at: readNeededInstant(row['at']),
     generation: Number(row['generation']),
     attempt: Number(row['attempt']),
     kind: row['kind'] as RunEventKind,
     actor: String(row['actor']),
-    fencingToken: integerOf(row['fencing_token']),
-    detail: textOf(row['detail']),
+    fencingToken: readInteger(row['fencing_token']),
+    detail: readText(row['detail']),
   };
 }
 
 /** Of the row that a statement has found or written. Drivers hand it over as number, string or bigint. */
-export function idOf(value: unknown): number {
-  const id = integerOf(value);
+export function readId(value: unknown): number {
+  const id = readInteger(value);
   if (id !== undefined) return id;
   throw new LockStorageError('The database did not tell the id of a run.');
 }
 
-function summaryOf(row: Row): RunSummary {
+function readSummary(row: Row): RunSummary {
   return {
-    ...keyOf(row),
-    periodStart: instantOf(row['period_start']),
-    periodEnd: instantOf(row['period_end']),
-    timeZone: textOf(row['time_zone']),
+    ...readKey(row),
+    periodStart: readInstant(row['period_start']),
+    periodEnd: readInstant(row['period_end']),
+    timeZone: readText(row['time_zone']),
     state: row['state'] as RunState,
     generation: Number(row['generation']),
     attempt: Number(row['attempt']),
-    nextAttemptAt: instantOf(row['next_attempt_at']),
-    claimedBy: textOf(row['claimed_by']),
-    lockId: textOf(row['lock_id']),
-    fencingToken: integerOf(row['fencing_token']),
-    leaseUntil: instantOf(row['lease_until']),
-    firstStartedAt: instantOf(row['first_started_at']),
-    startedAt: instantOf(row['started_at']),
-    finishedAt: instantOf(row['finished_at']),
-    reason: textOf(row['reason']),
-    createdAt: neededInstant(row['created_at']),
-    updatedAt: neededInstant(row['updated_at']),
+    nextAttemptAt: readInstant(row['next_attempt_at']),
+    claimedBy: readText(row['claimed_by']),
+    lockId: readText(row['lock_id']),
+    fencingToken: readInteger(row['fencing_token']),
+    leaseUntil: readInstant(row['lease_until']),
+    firstStartedAt: readInstant(row['first_started_at']),
+    startedAt: readInstant(row['started_at']),
+    finishedAt: readInstant(row['finished_at']),
+    reason: readText(row['reason']),
+    createdAt: readNeededInstant(row['created_at']),
+    updatedAt: readNeededInstant(row['updated_at']),
   };
 }
 
-function keyOf(row: Row) {
+function readKey(row: Row) {
   return {
     job: String(row['job_name']),
     scope: String(row['scope']),
@@ -105,23 +105,23 @@ function keyOf(row: Row) {
   };
 }
 
-function textOf(value: unknown): string | undefined {
+function readText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
 /** Rounded down, so that what has come to the database has come here. */
-function instantOf(value: unknown): Date | undefined {
-  const us = integerOf(value);
+function readInstant(value: unknown): Date | undefined {
+  const us = readInteger(value);
   return us === undefined ? undefined : new Date(Math.floor(us / 1000));
 }
 
-function neededInstant(value: unknown): Date {
-  const instant = instantOf(value);
+function readNeededInstant(value: unknown): Date {
+  const instant = readInstant(value);
   if (instant !== undefined) return instant;
   throw new LockStorageError('The row of a run lacks an instant that it must have.');
 }
 
-function integerOf(value: unknown): number | undefined {
+function readInteger(value: unknown): number | undefined {
   if (value === null || value === undefined || value === '') return undefined;
   const number = Number(value);
   if (Number.isSafeInteger(number)) return number;

@@ -1,12 +1,12 @@
 import type { Claim, Run, RunKey } from '../../../ledger/run';
 import type { FoundRun, NewRun, NewRunEvent, PeekRequest, RunQuery } from '../../../ledger/run-store';
-import { NamedStatement, type Parameters } from '../connections/named-statement';
+import { microseconds, NamedStatement, type Parameters } from '../connections/named-statement';
 import type { SqlResult, SqlStatement } from '../connections/sql-executor';
 import type { RunTableShape, SqlDialect } from '../dialects/sql-dialect';
 import { foundPath, leastPrecise } from '../schema/inspected-table';
 import { RUN_KEY, runTableDefinitions, type RunTables } from '../schema/run-tables';
 import { columnPairs, uniqueIndexOn, type FoundTable } from '../schema/verify-table';
-import { nowOf, runOf } from './run-rows';
+import { readNow, readRun } from './run-rows';
 import { runTexts, type RunCondition, type RunTexts } from './run-texts';
 
 /** The statements that fit the ledger's tables as they were found, with their values. */
@@ -24,7 +24,7 @@ export class RunStatements {
   }
 
   peek({ job, scope, periodKey, since }: PeekRequest): SqlStatement {
-    const parameters = { job, scope, periodKey: periodKey ?? null, since: microseconds(since) };
+    const parameters = { job, scope, periodKey: periodKey ?? null, since: instantParameter(since) };
     return this.#bind(this.#texts.peek, parameters);
   }
 
@@ -35,9 +35,9 @@ export class RunStatements {
   insert(run: NewRun): SqlStatement {
     const { started } = run;
     return this.#bind(this.#texts.insert, {
-      ...keyOf(run),
-      periodStart: microseconds(run.periodStart),
-      periodEnd: microseconds(run.periodEnd),
+      ...keyParameters(run),
+      periodStart: instantParameter(run.periodStart),
+      periodEnd: instantParameter(run.periodEnd),
       timeZone: run.timeZone ?? null,
       state: run.state,
       attempt: started ? 1 : 0,
@@ -45,7 +45,7 @@ export class RunStatements {
       claimedBy: started?.claimedBy ?? null,
       lockId: started?.lockId ?? null,
       fencingToken: started?.fencingToken ?? null,
-      leaseFor: started ? lengthInMicroseconds(started.leaseMs) : null,
+      leaseFor: started ? microseconds(started.leaseMs) : null,
       startedAfter: started ? 0 : null,
       reason: run.reason ?? null,
     });
@@ -53,7 +53,7 @@ export class RunStatements {
 
   /** Waits for whoever writes the row, and keeps others from it until the transaction ends. */
   lock(key: RunKey): SqlStatement {
-    return this.#bind(this.#texts.lock, keyOf(key));
+    return this.#bind(this.#texts.lock, keyParameters(key));
   }
 
   write(id: number, run: Run): SqlStatement {
@@ -62,14 +62,14 @@ export class RunStatements {
       state: run.state,
       generation: run.generation,
       attempt: run.attempt,
-      nextAttemptAt: microseconds(run.nextAttemptAt),
+      nextAttemptAt: instantParameter(run.nextAttemptAt),
       claimedBy: run.claimedBy ?? null,
       lockId: run.lockId ?? null,
       fencingToken: run.fencingToken ?? null,
-      leaseUntil: microseconds(run.leaseUntil),
-      firstStartedAt: microseconds(run.firstStartedAt),
-      startedAt: microseconds(run.startedAt),
-      finishedAt: microseconds(run.finishedAt),
+      leaseUntil: instantParameter(run.leaseUntil),
+      firstStartedAt: instantParameter(run.firstStartedAt),
+      startedAt: instantParameter(run.startedAt),
+      finishedAt: instantParameter(run.finishedAt),
       reason: run.reason ?? null,
       result: run.result ?? null,
       error: run.error ?? null,
@@ -90,7 +90,7 @@ export class RunStatements {
 
   complete(claim: Claim, result: string | undefined): SqlStatement {
     const { generation, attempt, claimedBy } = claim;
-    const parameters = { ...keyOf(claim), generation, attempt, claimedBy, result: result ?? null };
+    const parameters = { ...keyParameters(claim), generation, attempt, claimedBy, result: result ?? null };
     return this.#bind(this.#texts.complete, parameters);
   }
 
@@ -109,22 +109,22 @@ export class RunStatements {
       scope: query.scope ?? null,
       periodKey: query.periodKey ?? null,
       states: query.states?.join(',') ?? null,
-      notBefore: microseconds(query.from),
-      before: microseconds(query.to),
+      notBefore: instantParameter(query.from),
+      before: instantParameter(query.to),
     });
   }
 
   events(key: RunKey): SqlStatement {
-    return this.#bind(this.#texts.events, keyOf(key));
+    return this.#bind(this.#texts.events, keyParameters(key));
   }
 
   purgeable(olderThanMs: number, below: number): SqlStatement {
-    return this.#bind(this.#texts.purgeable, { before: -lengthInMicroseconds(olderThanMs), below });
+    return this.#bind(this.#texts.purgeable, { before: -microseconds(olderThanMs), below });
   }
 
   lockPurgeable(olderThanMs: number, ids: readonly number[]): SqlStatement {
     return this.#bind(this.#texts.lockPurgeable, {
-      before: -lengthInMicroseconds(olderThanMs),
+      before: -microseconds(olderThanMs),
       lowest: Math.min(...ids),
       highest: Math.max(...ids),
     });
@@ -175,22 +175,18 @@ export function runStatementsFor(
 
 /** What `lock` has found. */
 export function foundRunOf({ rows: [row] }: SqlResult): FoundRun | undefined {
-  return row && { run: runOf(row), now: nowOf(row) };
+  return row && { run: readRun(row), now: readNow(row) };
 }
 
-function keyOf({ job, scope, periodKey }: RunKey): Parameters {
+function keyParameters({ job, scope, periodKey }: RunKey): Parameters {
   return { job, scope, periodKey };
 }
 
-function microseconds(instant: Date | undefined): number | null {
+function instantParameter(instant: Date | undefined): number | null {
   if (instant === undefined) return null;
   const us = instant.getTime() * 1000;
   if (Number.isSafeInteger(us)) return us;
   throw new RangeError(`An instant of a run is ${String(instant)}: it must lie before the year 2255.`);
-}
-
-function lengthInMicroseconds(milliseconds: number): number {
-  return Math.round(milliseconds * 1000);
 }
 
 /**

@@ -24,7 +24,7 @@ import { runTableDefinitions, type RunTables } from '../schema/run-tables';
 import type { SchemaFinding } from '../schema/schema-finding';
 import { VerifiedTables, type SqlTablesOptions } from '../schema/verified-tables';
 import { PurgeWalk } from './purge-walk';
-import { eventOf, idOf, owedOf, peekOf, runOf } from './run-rows';
+import { readEvent, readId, readScope, readPeek, readRun } from './run-rows';
 import { foundRunOf, runStatementsFor, type RunStatements } from './run-statements';
 
 export interface SqlRunStoreOptions extends SqlTablesOptions {
@@ -53,16 +53,16 @@ export class SqlRunStore implements RunStore {
       options,
       `the runs of job '${request.job}'`,
     );
-    return peekOf(rows);
+    return readPeek(rows);
   }
 
   async owed(jobs: readonly string[], options: StatementOptions): Promise<readonly OwedScope[]> {
     const { rows } = await this.#execute((of) => of.owed(jobs), options);
-    return rows.map(owedOf);
+    return rows.map(readScope);
   }
 
   async insert(run: NewRun, options: StatementOptions): Promise<boolean> {
-    const subject = subjectOf(run);
+    const subject = describeKey(run);
     const { event } = run;
     try {
       if (event === undefined)
@@ -86,7 +86,7 @@ export class SqlRunStore implements RunStore {
     decide: (found: FoundRun | undefined) => Decision<T>,
     options: StatementOptions,
   ): Promise<T> {
-    const subject = subjectOf(key);
+    const subject = describeKey(key);
     return await this.#transaction(options, subject, (of) => [
       of.lock(key),
       (result) => changeOf(result, decide(foundRunOf(result)), of),
@@ -94,7 +94,7 @@ export class SqlRunStore implements RunStore {
   }
 
   async complete(claim: Claim, result: string | undefined, options: StatementOptions): Promise<boolean> {
-    const subject = subjectOf(claim);
+    const subject = describeKey(claim);
     // The outcome of a run that is over: it must not wait behind those that are to begin.
     const statement = (of: RunStatements): SqlStatement => of.complete(claim, result);
     return this.#tables.wrote(await this.#execute(statement, options, subject, { urgent: true }), subject);
@@ -102,12 +102,12 @@ export class SqlRunStore implements RunStore {
 
   async find(query: RunQuery, options: StatementOptions): Promise<readonly Run[]> {
     const { rows } = await this.#execute((of) => of.find(query), options);
-    return rows.slice(0, query.limit).map(runOf);
+    return rows.slice(0, query.limit).map(readRun);
   }
 
   async events(key: RunKey, options: StatementOptions): Promise<readonly RunEvent[]> {
-    const { rows } = await this.#execute((of) => of.events(key), options, subjectOf(key));
-    return rows.map(eventOf);
+    const { rows } = await this.#execute((of) => of.events(key), options, describeKey(key));
+    return rows.map(readEvent);
   }
 
   async purge({ olderThanMs, limit, from }: PurgeRequest, options: StatementOptions): Promise<PurgeStep> {
@@ -151,9 +151,9 @@ export class SqlRunStore implements RunStore {
     return await this.#transaction(options, undefined, (of) => [
       of.lockPurgeable(olderThanMs, ids),
       ({ rows }) => {
-        const locked = rows.filter(({ id }) => planned.has(idOf(id)));
+        const locked = rows.filter(({ id }) => planned.has(readId(id)));
         const hasPeriods = locked.some(({ undated }) => Number(undated) === 0);
-        const lockedIds = locked.map(({ id }) => idOf(id));
+        const lockedIds = locked.map(({ id }) => readId(id));
         const statements = locked.length === 0 ? [] : of.delete(lockedIds, { hasPeriods });
         return { value: locked.length, statements };
       },
@@ -181,7 +181,7 @@ export class SqlRunStore implements RunStore {
   }
 
   #insertedId({ rows: [row], insertId }: SqlResult): number {
-    return idOf(row?.['id'] ?? insertId);
+    return readId(row?.['id'] ?? insertId);
   }
 
   /**
@@ -190,7 +190,7 @@ export class SqlRunStore implements RunStore {
    */
   async #refuseOtherKey(key: RunKey, options: StatementOptions): Promise<void> {
     const isThere = await this.change(key, (found) => ({ value: found !== undefined }), options);
-    if (!isThere) throw this.#otherKey(subjectOf(key));
+    if (!isThere) throw this.#otherKey(describeKey(key));
   }
 
   #refuseDuplicate(error: unknown, subject: string): never {
@@ -211,11 +211,11 @@ function changeOf<T>(
   of: RunStatements,
 ): SqlDecision<T> {
   if (row === undefined) return { value, statements: [] };
-  const id = idOf(row['id']);
+  const id = readId(row['id']);
   const written = write === undefined ? [] : [of.write(id, write)];
   return { value, statements: [...written, ...events.map((event) => of.insertEvent(id, event))] };
 }
 
-function subjectOf({ job, scope, periodKey }: RunKey): string {
+function describeKey({ job, scope, periodKey }: RunKey): string {
   return `the run of job '${job}'${scope === '' ? '' : ` (scope '${scope}')`} for '${periodKey}'`;
 }

@@ -8,6 +8,7 @@ import {
   type StatementOptions,
   type StorageAccessor,
 } from '../../../core';
+import { microseconds } from '../connections/named-statement';
 import { DuplicateRecord } from '../connections/storage-error';
 import type { SqlResult } from '../connections/sql-executor';
 import type { InspectedTable } from '../schema/inspected-table';
@@ -71,18 +72,18 @@ export class SqlStorageAccessor implements StorageAccessor {
   }
 
   async extend(request: ExtensionRequest, options: StatementOptions): Promise<boolean> {
-    return this.#tables.wrote((await this.#write('extend', request, options)).result, subjectOf(request));
+    return this.#tables.wrote((await this.#write('extend', request, options)).result, describeLock(request));
   }
 
   async unlock(request: LockRequest, options: StatementOptions): Promise<boolean> {
-    return this.#tables.wrote((await this.#write('unlock', request, options)).result, subjectOf(request));
+    return this.#tables.wrote((await this.#write('unlock', request, options)).result, describeLock(request));
   }
 
   async find(name: string, { timeoutMs, purpose }: FindOptions): Promise<LockRecord | undefined> {
     const options = { timeoutMs, urgent: purpose === 'resolve' };
     const statements = this.#tables.known ?? (await this.#tables.statements(options));
     const statement = statements.bind(purpose, { name });
-    const { rows } = await this.#tables.execute(statement, options, subjectOf({ name }));
+    const { rows } = await this.#tables.execute(statement, options, describeLock({ name }));
     const row = rows[0];
     if (row === undefined) return undefined;
     this.#checkName(String(row['name']), name);
@@ -90,7 +91,7 @@ export class SqlStorageAccessor implements StorageAccessor {
       lockedBy: String(row['locked_by']),
       held: Number(row['held']) === 1,
       lockUntil: new Date(Number(row['lock_until_us']) / 1000),
-      fencingToken: statements.shape.hasToken ? tokenOf(row['fencing_token'], name) : undefined,
+      fencingToken: statements.shape.hasToken ? checkedToken(row['fencing_token'], name) : undefined,
     };
   }
 
@@ -115,9 +116,9 @@ export class SqlStorageAccessor implements StorageAccessor {
     options: StatementOptions,
   ): Promise<Grant | 'held' | 'missing' | undefined> {
     const { result, statements } = await this.#write(key, request, options);
-    if (!this.#tables.wrote(result, subjectOf(request))) return this.#options.dialect.refusalOf(result);
+    if (!this.#tables.wrote(result, describeLock(request))) return this.#options.dialect.refusalOf(result);
     if (!statements.shape.hasToken) return { fencingToken: undefined };
-    const token = tokenOf(this.#options.dialect.tokenOf(result), request.name);
+    const token = checkedToken(this.#options.dialect.tokenOf(result), request.name);
     const isReturned = token >= LEAST_TOKEN && (key === 'takeOver' || statements.shape.insertReturnsToken);
     return { fencingToken: isReturned ? token : await this.#readToken(request, options) };
   }
@@ -167,21 +168,16 @@ export class SqlStorageAccessor implements StorageAccessor {
     const statements = this.#tables.known ?? (await this.#tables.statements(options));
     const [atMost, atLeast] = [microseconds(lockAtMostForMs), microseconds(lockAtLeastForMs)];
     const statement = statements.bind(key, { name, owner, nextOwner, atMost, atLeast });
-    return { result: await this.#tables.execute(statement, options, subjectOf({ name })), statements };
+    return { result: await this.#tables.execute(statement, options, describeLock({ name })), statements };
   }
 }
 
-function subjectOf({ name }: { readonly name: string }): string {
+function describeLock({ name }: { readonly name: string }): string {
   return `lock '${name}'`;
 }
 
-/** Durations travel as whole microseconds. */
-function microseconds(milliseconds: number): number {
-  return Math.round(milliseconds * 1000);
-}
-
 /** Drivers hand a token over as number, string or bigint. */
-function tokenOf(value: unknown, name: string): number {
+function checkedToken(value: unknown, name: string): number {
   const token = value === null || value === '' ? NaN : Number(value);
   if (Number.isSafeInteger(token)) return token;
   throw new LockStorageError(`The fencing token of lock '${name}' is not a safe integer: ${String(value)}.`);

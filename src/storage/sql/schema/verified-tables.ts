@@ -8,7 +8,7 @@ import {
   type SqlResult,
   type SqlStatement,
 } from '../connections/sql-executor';
-import { storageErrorOf } from '../connections/storage-error';
+import { translateDriverError } from '../connections/storage-error';
 import type { InspectionQuery } from '../dialects/sql-dialect';
 import { indexesOf } from './inspected-table';
 import { isUsable, type SchemaFinding } from './schema-finding';
@@ -120,7 +120,7 @@ export class VerifiedTables<Statements> {
 
   #failureOf(error: unknown, subject: string | undefined): Error {
     const [{ path, migration }] = this.definitions;
-    const failure = storageErrorOf(error, {
+    const failure = translateDriverError(error, {
       ...this.options,
       tableName: path.join('.'),
       migration,

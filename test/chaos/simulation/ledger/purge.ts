@@ -1,7 +1,7 @@
 import type { Run } from 'cronlatch';
 import { periodAt, previousPeriod, type CalendarPeriod } from 'cronlatch/calendar';
 import type { RunStore } from 'cronlatch/provider';
-import { rowOf, type InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
+import { createRun, type InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
 import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
 import { Random } from '#cronlatch/contracts/random';
 import { overlay } from '../../../storage/contract-mutants/overlay';
@@ -44,7 +44,7 @@ function completedBefore(
     current = previousPeriod(current, options);
     const { key: periodKey, start: periodStart, end: periodEnd } = current;
     const run = { job, scope: '', periodKey, periodStart, periodEnd, timeZone, state: 'skipped' } as const;
-    const completed: Run = { ...rowOf(run, writtenAt), state: 'completed' };
+    const completed: Run = { ...createRun(run, writtenAt), state: 'completed' };
     runs.add({ run: completed, events: [] });
     const key = keyTextOf(run);
     const change = { key, job, by: undefined, before: undefined, after: completed };

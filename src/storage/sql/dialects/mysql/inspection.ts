@@ -68,7 +68,7 @@ export const inspection: TableInspection = {
   read: (rows) => ({
     schema: rows[0] && String(rows[0]['found_in']),
     hasSessionClock: Number(rows[0]?.['has_session_clock']) === 1,
-    server: textOf(rows[0]?.['server']),
+    server: typeof rows[0]?.['server'] === 'string' ? rows[0]['server'] : undefined,
     isServerInUtc: Number(rows[0]?.['is_server_in_utc']) === 1,
     unsuitable: rows[0] && unsuitable(rows[0]),
     columns: rows.map((row) => {
@@ -106,10 +106,6 @@ export const inspection: TableInspection = {
     LENGTH(UUID_TO_BIN(CONCAT('the clock of this session is not that of the server: SET timestamp?', LEFT(UUID(), 0))))
   ) MICROSECOND */`,
 };
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
 
 /** Never of DATABASE(), which is what the session has changed to. */
 function schemaAndTable({ path, database = '' }: TableLocation): Parameters {

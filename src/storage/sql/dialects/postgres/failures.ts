@@ -1,6 +1,6 @@
 import { NEVER_SENT, type DriverError, type SqlFailureKind } from '../../connections/sql-failure';
 
-const KINDS: Readonly<Record<string, SqlFailureKind>> = {
+const FAILURE_KINDS: Readonly<Record<string, SqlFailureKind>> = {
   ...{ '23505': 'duplicate' },
   // Serialization failure, deadlock, lock time-out, statement time-out: each has undone the statement.
   ...{ '40001': 'contention', '40P01': 'contention', '55P03': 'contention', '57014': 'contention' },
@@ -19,7 +19,7 @@ export function failureOf({ code, message }: DriverError): SqlFailureKind {
   if (code !== undefined && NEVER_SENT.has(code)) return 'refused';
   // Codes of Node and of the operating system begin with an E and have other lengths, or none of PostgreSQL's digits.
   if (code !== undefined && SQLSTATE.test(code) && /\d/.test(code)) {
-    return KINDS[code] ?? (code.startsWith('08') ? 'unknown' : 'refused');
+    return FAILURE_KINDS[code] ?? (code.startsWith('08') ? 'unknown' : 'refused');
   }
   return /not queryable|client was closed/i.test(message) ? 'refused' : 'unknown';
 }

@@ -95,7 +95,7 @@ function quotedTable({ path }: TableLocation): Parameters {
   return { table: path.map((part) => `"${part}"`).join('.') };
 }
 
-const KINDS: Readonly<Record<string, string>> = {
+const RELATION_KINDS: Readonly<Record<string, string>> = {
   v: 'is a view',
   m: 'is a materialized view',
   f: 'is a foreign table',
@@ -107,7 +107,7 @@ function unsuitable({
   is_deferrable: isDeferrable,
 }: Readonly<Record<string, unknown>>): string | undefined {
   if (kind !== 'r' && kind !== 'p')
-    return `${KINDS[String(kind)] ?? 'is a relation of another kind'}, not a table`;
+    return `${RELATION_KINDS[String(kind)] ?? 'is a relation of another kind'}, not a table`;
   if (persistence === 'u') return 'is UNLOGGED: a crash of the server empties it';
   if (persistence === 't') return 'is temporary: other connections do not see it';
   if (isDeferrable === true) return 'has a DEFERRABLE key, which an insert cannot rely on';
