@@ -1,7 +1,10 @@
 import { InvalidLockUseError } from '../core';
 import { Random } from './random';
 
-/** One promise as a test, for any runner: `test(name, { skip }, run)`, or that runner's own way to skip a test. */
+/**
+ * One promise as a test, for any test runner: `test(name, { skip }, run)`, or the runner's own way to skip a
+ * test.
+ */
 export interface ContractCase {
   readonly name: string;
   /** Why the store cannot keep this promise, copied from its `lacks`. A case is never skipped without a reason. */
@@ -32,7 +35,7 @@ type FixtureOf<Shape extends ContractShape, Lacked extends PropertyKey = never> 
   Omit<Shape['means'], Lacked>;
 
 type CaseTools<Shape extends ContractShape, Lacked extends PropertyKey> = Shape['settings'] & {
-  /** Makes another place, which is disposed of when the case ends. */
+  /** Creates another place, which is disposed of when the case ends. */
   readonly anotherPlace: () => Promise<FixtureOf<Shape, Lacked>>;
   readonly random: Random;
 };
@@ -70,7 +73,7 @@ export function caseDefiner<Shape extends ContractShape>(): CaseDefiner<Shape> {
   return { needing, cases: (bodies) => needing([], bodies) };
 }
 
-/** What some stores of a contract have and others cannot have. */
+/** Capabilities that some stores of a contract have and others cannot have. */
 export class ContractCapabilities<Capability extends string> {
   readonly #all: readonly string[];
   /** The capabilities for which a fixture must have a function of the same name. */
@@ -89,20 +92,23 @@ export class ContractCapabilities<Capability extends string> {
   checkLacks(lacks: Lacks<Capability>): void {
     for (const [capability, reason] of Object.entries<unknown>(lacks)) {
       if (!this.#all.includes(capability))
-        this.#refuse(`'${capability}' is none of the capabilities: ${this.#all.join(', ')}`);
+        this.#refuse(`unknown capability '${capability}'. Known capabilities: ${this.#all.join(', ')}`);
       if (typeof reason !== 'string' || reason.trim() === '')
-        this.#refuse(`lacks.${capability} must say in words why the store does not have it`);
+        this.#refuse(`lacks.${capability} must be a text that explains why the store lacks it`);
     }
   }
 
-  /** @throws InvalidLockUseError unless the fixture has the means of exactly those capabilities that are not lacked */
+  /**
+   * @throws InvalidLockUseError unless the fixture has a function for exactly those capabilities that are not
+   * lacked
+   */
   checkFixture(fixture: object, lacks: Lacks<Capability>): void {
     for (const means of this.#means) {
       const isOffered = typeof Reflect.get(fixture, means) === 'function';
       const isLacked = lacks[means] !== undefined;
       if (!isOffered && !isLacked)
-        this.#refuse(`the fixture must offer ${means}, or lacks.${means} say why it cannot`);
-      if (isOffered && isLacked) this.#refuse(`the fixture offers ${means}, which lacks.${means} denies`);
+        this.#refuse(`the fixture must offer ${means}, or lacks.${means} must explain why it cannot`);
+      if (isOffered && isLacked) this.#refuse(`the fixture offers ${means}, although lacks.${means} is set`);
     }
   }
 
@@ -113,7 +119,7 @@ export class ContractCapabilities<Capability extends string> {
 
 interface ContractSetUp<Shape extends ContractShape> {
   readonly capabilities: ContractCapabilities<Shape['capability']>;
-  /** Makes a place for one case. */
+  /** Creates a place for one case. */
   readonly create: () => Shape['basics'] | Promise<Shape['basics']>;
   readonly lacks: Lacks<Shape['capability']>;
   /** Default: a new one each time. */

@@ -1,7 +1,7 @@
 /**
- * What every store must keep, as cases for any test runner: for authors of stores. `lockProviderContract` is for
- * locks, `runStoreContract` for the ledger's runs. Each case is proven by a store that breaks its promise on purpose.
- * Imports no test runner.
+ * The promises of every store, as cases for any test runner: for authors of stores. `lockProviderContract` is
+ * for locks, `runStoreContract` for the ledger's runs. The tests of cronlatch show for each case a store that
+ * breaks its promise and fails the case. Imports no test runner.
  *
  * @packageDocumentation
  */

@@ -1,13 +1,13 @@
 import type { Random } from './random';
 
-/** Names that a collation, a fold or a normalisation could take for one another. Each is a lock of its own. */
+/** Names that a collation, case folding or normalisation could treat as equal. Each is a separate lock. */
 export const TRICKY_NAMES = [
   ...'job Job JOB jOB jób jòb jöb jo\u0308b\u0323 job. job_ job% j_b j%b j-b job1 job01'
     .normalize()
     .split(' '),
   ...['a', 'aa', 'ab', 'a b', 'a  b', 'a\u00a0b', 'a\u2003b', 'a\u3000b'],
   ...['a'.repeat(63), 'a'.repeat(64), `${'a'.repeat(63)}b`],
-  // Zero width, joiners, soft hyphen, marks of direction: nothing to see, and not nothing.
+  // Zero width characters, joiners, soft hyphens and direction marks are invisible, but they count.
   ...'\u200b \u200c \u200d \u2060 \u00ad \u200e \u200f \u202e \u061c \u180e'
     .split(' ')
     .map((mark) => `a${mark}b`),
@@ -16,14 +16,14 @@ export const TRICKY_NAMES = [
   ...'i I ı İ ĳ ij k ĸ c с σ ς Σ µ μ ǆ ǅ Ǆ b b\u0301 b\u0300 か が カ ｶ 가 日 曰 Ｊｏｂ ｊｏｂ 𝛼 α 𐐀 𐐨'.split(
     ' ',
   ),
-  // The same pictures with another tone, joined or not, as text or in colour.
+  // The same emoji with another skin tone, joined or not, as text or in colour.
   ...'\u{1f44d} \u{1f44d}\u{1f3fd} \u{1f469} \u{1f469}\u{1f4bb} \u{1f469}\u200d\u{1f4bb} ❤ ❤\ufe0f ❤\ufe0e'.split(
     ' ',
   ),
   ...'1 01 1.0 +1 １ ① ² 2 - – — − \' ’ " / // \\ … ... \ufffd \uffff \u{10ffff}'.split(' '),
 ];
 
-/** What breaks a name out of a statement, a pattern, a template, a path or a protocol, where it is not bound. */
+/** Texts that break out of a statement, a pattern, a template, a path or a protocol if they are not bound. */
 const ESCAPES = [
   `' OR '1'='1 ¦ ' OR 1=1 -- x ¦ '; DROP TABLE shedlock; -- ¦ ' UNION SELECT 1,2,3,4,5 -- x ¦ ' AND SLEEP(9) #`,
   `'||(SELECT 1)||' ¦ " OR ""=" ¦ \` OR 1=1 -- x ¦ ') OR ('1'='1 ¦ \\' OR 1=1 -- x ¦ '; UPDATE shedlock SET name='`,
@@ -38,15 +38,15 @@ const ESCAPES = [
   `__proto__ ¦ constructor ¦ toString ¦ hasOwnProperty ¦ prototype ¦ undefined ¦ null ¦ true ¦ NaN ¦ 0 ¦ -1 ¦ 1e9`,
 ].flatMap((line) => line.split(' ¦ '));
 
-/** More than 300 names that a store must treat like any other. */
+/** More than 300 names that a store must treat like any other name. */
 export const INJECTED_NAMES = [
   ...new Set(ESCAPES.flatMap((escape) => [escape, `job${escape}`, `${escape}job`])),
 ];
 
-/** Ways to spoil a good name, each of which the name of a lock must not have. */
+/** Ways to make a valid name invalid. */
 export const SPOILS: Readonly<Record<string, (name: string) => string>> = {
   empty: () => '',
-  'longer than any store takes': (name) => name.padEnd(256, 'x'),
+  'longer than any store accepts': (name) => name.padEnd(256, 'x'),
   'a leading space': (name) => ` ${name}`,
   'a trailing space': (name) => `${name} `,
   NUL: (name) => `${name}\0x`,
@@ -56,12 +56,15 @@ export const SPOILS: Readonly<Record<string, (name: string) => string>> = {
   'a letter in two parts': (name) => `${name.slice(0, -1)}e\u0301`,
 };
 
-/** What Unicode calls white space, and the byte order mark. None may stand at an end of a name. */
+/**
+ * Every character that Unicode calls white space, and the byte order mark. A name must not begin or end with
+ * one.
+ */
 export const WHITE_SPACE = Array.from(
   '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff',
 );
 
-/** All of them: C0, DEL and C1. */
+/** All control characters: C0, DEL and C1. */
 export const CONTROL_CHARACTERS = Array.from({ length: 0xa0 }, (_, code) => String.fromCharCode(code)).filter(
   (character) => character < ' ' || character > '~',
 );
@@ -70,7 +73,7 @@ export const NOT_NORMAL = 'e\u0301 \u212b \u2126 \u212a \u1100\u1161 か\u3099 a
 
 export const HALF_PAIRS = '\ud800 \udbff \udc00 \udfff job\ud83d \udc4djob \udc4d\ud83d a\ud83db'.split(' ');
 
-/** Characters that stand next to one another without becoming one, and that no name must not have. */
+/** Characters that are valid in every name and never combine with their neighbours. */
 const ALPHABETS = [
   [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'],
   [...'!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~'],
@@ -101,7 +104,7 @@ export function randomName(random: Random): string {
   return characters.join('');
 }
 
-/** A name that has something which none may have. */
+/** A name with something that makes it invalid. */
 export function randomWrongName(random: Random): string {
   return random.pick(Object.values(SPOILS))(randomName(random));
 }

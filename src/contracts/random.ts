@@ -1,7 +1,7 @@
-/** Random numbers that come again with the same seed: Mulberry32. */
+/** Random numbers that repeat with the same seed: Mulberry32. */
 export class Random {
   readonly seed: number;
-  /** Whether anything depended on the seed. */
+  /** Whether any random number was used. */
   used = false;
   #state: number;
 

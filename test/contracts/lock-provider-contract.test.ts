@@ -6,7 +6,7 @@ import { lockProviderContract, type LackedCapabilities } from 'cronlatch/contrac
 import { SettableClock } from 'cronlatch/testing';
 import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
 
-/** A store that has none of the means. */
+/** A store that has no optional capability. */
 function plainFixture() {
   const clock = new SettableClock();
   const accessor = new InMemoryStorageAccessor(clock);
@@ -19,10 +19,10 @@ function plainFixture() {
 }
 
 const LACKS = {
-  deleteRecord: 'records cannot be deleted',
-  existingRecord: 'there is no other program',
-  stall: 'the clock cannot be moved alone',
-  ambientTransaction: 'there are no transactions',
+  deleteRecord: 'its records cannot be deleted',
+  existingRecord: 'no other program writes to it',
+  stall: 'its clock cannot be moved separately',
+  ambientTransaction: 'it has no transactions',
 } as const;
 
 const caseOf = (contract: ReturnType<typeof lockProviderContract>, start: string) => {
@@ -31,7 +31,7 @@ const caseOf = (contract: ReturnType<typeof lockProviderContract>, start: string
   return found;
 };
 
-void test('there are more than 60 cases, each of its own name, which begins with its promise', () => {
+void test('the contract has more than 60 cases, each with a distinct name that begins with its promise', () => {
   const names = lockProviderContract(plainFixture, { lacks: LACKS }).map(({ name }) => name);
   assert.ok(names.length > 60);
   assert.equal(new Set(names).size, names.length);
@@ -41,24 +41,24 @@ void test('there are more than 60 cases, each of its own name, which begins with
   ]);
 });
 
-void test('a case whose capability the store lacks says why, and cannot seem to pass', async () => {
+void test('a case that needs a missing capability is skipped with the reason, and rejects if it is run', async () => {
   const contract = lockProviderContract(plainFixture, { lacks: LACKS });
   const { skip, run } = caseOf(contract, 'P8 ');
-  assert.equal(skip, 'ambientTransaction: there are no transactions');
-  await assert.rejects(run(), /there are no transactions/);
+  assert.equal(skip, 'ambientTransaction: it has no transactions');
+  await assert.rejects(run(), /it has no transactions/);
 });
 
-void test('what the store does not lack is not skipped', () => {
+void test('a case that needs no missing capability is not skipped', () => {
   const contract = lockProviderContract(plainFixture, { lacks: LACKS });
   const skipped = contract.filter(({ skip }) => skip !== undefined).length;
   assert.ok(skipped > 0 && contract.length - skipped > 60);
-  const all = { ...LACKS, fencingTokens: 'none', observer: 'nobody is told' };
+  const all = { ...LACKS, fencingTokens: 'none', observer: 'its provider has no observer' };
   const more = lockProviderContract(plainFixture, { lacks: all }).filter(({ skip }) => skip !== undefined);
   assert.ok(more.length > skipped);
 });
 
-void test('a fixture that offers less than it should is told so, by the compiler and by the case', async () => {
-  // @ts-expect-error There is no deleteRecord, and nothing says why.
+void test('a fixture with a missing function is reported by the compiler and by the case', async () => {
+  // @ts-expect-error deleteRecord is missing, and lacks does not explain why.
   const contract = lockProviderContract(plainFixture);
   await assert.rejects(caseOf(contract, 'P1 ').run(), (error) => {
     assert.ok(error instanceof InvalidLockUseError);
@@ -67,22 +67,22 @@ void test('a fixture that offers less than it should is told so, by the compiler
   });
 });
 
-void test('a fixture that offers what its store is said to lack is told so', async () => {
+void test('a fixture with a function that its store is declared to lack is reported', async () => {
   const create = () => ({ ...plainFixture(), stall: () => {} });
   const { run } = caseOf(lockProviderContract(create, { lacks: LACKS }), 'P1 ');
-  await assert.rejects(run(), /offers stall, which lacks\.stall denies/);
+  await assert.rejects(run(), /offers stall, although lacks\.stall is set/);
 });
 
-void test('what is no capability cannot be lacked, nor can one be lacked without a reason', () => {
+void test('an unknown capability cannot be lacked, and a known one cannot be lacked without a reason', () => {
   const contractOf = (lacks: LackedCapabilities) => () => lockProviderContract(plainFixture, { lacks });
-  // @ts-expect-error There is no such capability.
+  // @ts-expect-error Unknown capability.
   assert.throws(contractOf({ ...LACKS, fairness: 'no queue' }), InvalidLockUseError);
-  // @ts-expect-error A reason is text.
+  // @ts-expect-error A reason is a text.
   assert.throws(contractOf({ ...LACKS, stall: true }), InvalidLockUseError);
   assert.throws(contractOf({ ...LACKS, stall: ' ' }), InvalidLockUseError);
 });
 
-void test('a random case that fails tells its seed, with which it fails again', async () => {
+void test('a random case that fails reports its seed, and fails again with that seed', async () => {
   const create = () => {
     const fixture = plainFixture();
     let asked = 0;
@@ -94,7 +94,7 @@ void test('a random case that fails tells its seed, with which it fails again', 
     const options = { lacks: LACKS, ...(seed === undefined ? {} : { seed }) };
     const { run } = caseOf(lockProviderContract(create, options), 'P1 random use');
     return await run().then(
-      () => assert.fail('it passed'),
+      () => assert.fail('the case passed'),
       (error: Error) => error.message,
     );
   };

@@ -5,7 +5,7 @@ import { InMemoryRunStore } from 'cronlatch/memory';
 import { runStoreContract, type ContractCase } from 'cronlatch/contracts';
 import { memoryRunsFixture } from '../support/run-store-fixtures';
 
-const LACKS = { ambientTransaction: 'there are no transactions' } as const;
+const LACKS = { ambientTransaction: 'it has no transactions' } as const;
 
 function caseOf(contract: readonly ContractCase[], start: string): ContractCase {
   const found = contract.find(({ name }) => name.startsWith(start));
@@ -13,44 +13,44 @@ function caseOf(contract: readonly ContractCase[], start: string): ContractCase 
   return found;
 }
 
-void test('each case has a name of its own, which begins with a promise or a situation of the ledger', () => {
+void test('each case has a distinct name that begins with a promise or a situation of the ledger', () => {
   const names = runStoreContract(memoryRunsFixture, { lacks: LACKS }).map(({ name }) => name);
   assert.ok(names.length > 60);
   assert.equal(new Set(names).size, names.length);
   for (const name of names) assert.match(name, /^L([1-7]|-\d\d) \S/);
 });
 
-void test('only what needs a lacking capability is skipped, says why, and cannot seem to pass', async () => {
+void test('only cases that need a missing capability are skipped, with the reason, and they reject if they are run', async () => {
   const contract = runStoreContract(memoryRunsFixture, { lacks: LACKS });
   const skipped = contract.filter(({ skip }) => skip !== undefined);
   assert.deepEqual([...new Set(skipped.map(({ name }) => name.slice(0, 4)))], ['L-11']);
   for (const { skip, run } of skipped) {
-    assert.equal(skip, 'ambientTransaction: there are no transactions');
-    await assert.rejects(run(), /there are no transactions/);
+    assert.equal(skip, 'ambientTransaction: it has no transactions');
+    await assert.rejects(run(), /it has no transactions/);
   }
 });
 
-void test('a fixture must offer what its store does not lack, and nothing else', async () => {
-  // @ts-expect-error There is no ambientTransaction, and nothing says why.
+void test('a fixture must have a function for exactly the capabilities that its store does not lack', async () => {
+  // @ts-expect-error ambientTransaction is missing, and lacks does not explain why.
   const tooLittle = runStoreContract(memoryRunsFixture);
   await assert.rejects(caseOf(tooLittle, 'L1 ').run(), {
     code: InvalidLockUseError.code,
     message: /^runStoreContract: .*offer ambientTransaction, or lacks\.ambientTransaction/,
   });
-  const lacks = { ...LACKS, deleteRun: 'nobody deletes' };
+  const lacks = { ...LACKS, deleteRun: 'its runs cannot be deleted' };
   const tooMuch = runStoreContract(memoryRunsFixture, { lacks });
-  await assert.rejects(caseOf(tooMuch, 'L1 ').run(), /offers deleteRun, which lacks\.deleteRun denies/);
+  await assert.rejects(caseOf(tooMuch, 'L1 ').run(), /offers deleteRun, although lacks\.deleteRun is set/);
 });
 
-void test('what is no capability of a store of runs cannot be lacked', () => {
-  // @ts-expect-error That is one of locks.
+void test('a capability that stores of runs do not have cannot be lacked', () => {
+  // @ts-expect-error A capability of locks.
   assert.throws(() => runStoreContract(memoryRunsFixture, { lacks: { ...LACKS, stall: 'no' } }), {
     code: InvalidLockUseError.code,
     message: /deleteRun, ambientTransaction/,
   });
 });
 
-void test('a random case that fails tells its seed, with which it fails again', async () => {
+void test('a random case that fails reports its seed, and fails again with that seed', async () => {
   const forgetful = () => {
     const store = new InMemoryRunStore();
     store.owed = () => Promise.resolve([]);
@@ -61,7 +61,7 @@ void test('a random case that fails tells its seed, with which it fails again', 
     return await caseOf(runStoreContract(forgetful, options), 'L3 random use')
       .run()
       .then(
-        () => assert.fail('it passed'),
+        () => assert.fail('the case passed'),
         (error: Error) => error.message,
       );
   };

@@ -7,7 +7,7 @@ import { SettableClock } from 'cronlatch/testing';
 const DAY_MS = 86_400_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-void test('F-19 a delay longer than a Node timer can hold is not fired at once', () => {
+void test('F-19 a delay longer than a Node timer can hold does not fire at once', () => {
   mock.timers.enable({ apis: ['setTimeout'] });
   try {
     let fired = 0;
@@ -23,7 +23,7 @@ void test('F-19 a delay longer than a Node timer can hold is not fired at once',
   }
 });
 
-void test('F-19 a long delay can be cancelled in any of its parts', () => {
+void test('F-19 a long delay can be cancelled in each of its parts', () => {
   mock.timers.enable({ apis: ['setTimeout'] });
   try {
     const cancel = systemClock.schedule(60 * DAY_MS, () => assert.fail('fired'), { keepAlive: false });
@@ -35,14 +35,14 @@ void test('F-19 a long delay can be cancelled in any of its parts', () => {
   }
 });
 
-void test('the system clock tells the host wall time and a monotonic one', async () => {
+void test("the system clock returns the host's wall time and a monotonic time", async () => {
   const before = systemClock.monotonicMs();
   assert.ok(Math.abs(systemClock.wallMs() - Date.now()) < 1000);
   await pause(systemClock, 1);
   assert.ok(systemClock.monotonicMs() > before);
 });
 
-void test('within the limit the value counts, past it the time-out, and an error is an error', async () => {
+void test('within the limit the value counts, after it the timeout counts, and an error is rethrown', async () => {
   const clock = new SettableClock();
   assert.equal(await withinLimit(clock, Promise.resolve('value'), 10), 'value');
   await assert.rejects(withinLimit(clock, Promise.reject(new Error('mine')), 10), { message: 'mine' });

@@ -50,13 +50,13 @@ const NOT_MEANT: unknown[] = [
   ...[null, undefined, true, {}, [], [1], 10n, new Date(0), Symbol('10m')],
 ];
 
-void test('a length of time is read in each of its forms', () => {
+void test('a duration is read in each of its forms', () => {
   for (const [value, milliseconds] of MEANT)
     assert.equal(parseDuration(value, 'x'), milliseconds, String(value));
 });
 
 for (const value of NOT_MEANT) {
-  void test(`F-80 ${typeof value} ${String(value).slice(0, 20)} is no length of time, and the error says which`, () => {
+  void test(`F-80 ${typeof value} ${String(value).slice(0, 20)} is not a duration, and the error names the option`, () => {
     assert.throws(
       () => parseDuration(value as string, `lockAtMostFor of lock 'x'`),
       (error) =>
@@ -66,7 +66,7 @@ for (const value of NOT_MEANT) {
   });
 }
 
-void test('a sum is the sum of its parts, to the microsecond', () => {
+void test('a sum is the total of its parts, to the microsecond', () => {
   const part = fc.integer({ min: 0, max: 9999 });
   fc.assert(
     fc.property(part, part, part, (m, s, ms) => {
@@ -93,7 +93,7 @@ void test('F-80 any text is a duration between 0 and 365 days, or a typed error'
   );
 });
 
-void test('who can do with a longer time says so', () => {
+void test('a caller can allow a longer duration', () => {
   assert.equal(parseDuration('400d', 'x', 400), 400 * 86_400_000);
   assert.throws(() => parseDuration('401d', 'x', 400), /between 0 and 400 days/);
 });

@@ -6,7 +6,7 @@ import * as cronlatch from 'cronlatch';
 const { CronlatchError, InvalidLockUseError, LockLostError, LockStorageError, SchemaMismatchError } =
   cronlatch;
 
-void test('every error has a name, a stable code of its own and its cause', () => {
+void test('every error has a name, a distinct stable code and its cause', () => {
   const cause = new Error('why');
   const errors = [
     ...[
@@ -29,7 +29,7 @@ void test('every error has a name, a stable code of its own and its cause', () =
   assert.equal(new Set(errors.map(({ code }) => code)).size, errors.length);
 });
 
-void test('instanceof tells the kinds apart, and holds for subclasses', () => {
+void test('instanceof distinguishes the errors, and works for subclasses', () => {
   assert.ok(new SchemaMismatchError('x') instanceof LockStorageError);
   assert.ok(!(new LockStorageError('x') instanceof SchemaMismatchError));
   assert.ok(!(new LockLostError('x') instanceof LockStorageError));
@@ -56,7 +56,7 @@ void test('an error of a second copy of the library is recognised by its code', 
   assert.ok(!(new second.LockStorageError('x') instanceof SchemaMismatchError));
 });
 
-void test('a storage error tells what is known of its statement; unless it says so, nothing is', () => {
+void test('a storage error has the outcome of its statement, which is unknown by default', () => {
   assert.equal(new LockStorageError('x').outcome, 'unknown');
   const error = new LockStorageError('x', { outcome: 'nothing-ran', driverCode: 'ER_NO_SUCH_TABLE' });
   assert.deepEqual([error.outcome, error.driverCode], ['nothing-ran', 'ER_NO_SUCH_TABLE']);

@@ -38,12 +38,12 @@ const BAD_NAMES: unknown[] = [
   ...[undefined, null, 7, {}, ['a'], Symbol('a')],
 ];
 
-void test('names that every store keeps as they are, are taken as they are', () => {
+void test('names that every store keeps unchanged are accepted unchanged', () => {
   for (const name of GOOD_NAMES) checkLockName(name);
 });
 
 for (const [i, name] of BAD_NAMES.entries()) {
-  void test(`name ${i} (${JSON.stringify(name)?.slice(0, 20)}) is refused in a message of bearable length`, () => {
+  void test(`name ${i} (${JSON.stringify(name)?.slice(0, 20)}) is refused in a short message`, () => {
     assert.throws(
       () => checkLockName(name),
       (error) =>
@@ -54,7 +54,7 @@ for (const [i, name] of BAD_NAMES.entries()) {
   });
 }
 
-void test('a name of any length is refused without a walk through it', (t) => {
+void test('a name of any length is refused in constant time', (t) => {
   const walks = t.mock.method(Array, 'from');
   const quotes = t.mock.method(JSON, 'stringify');
   assert.throws(() => checkLockName('n'.repeat(1_000_000)), /it has 1000000 characters, more than 64/);
@@ -67,7 +67,7 @@ void test('a name of any length is refused without a walk through it', (t) => {
   );
 });
 
-void test('a name that is taken has no more than 64 characters, none of them white space at the ends, and is in form C', () => {
+void test('an accepted name has at most 64 characters, no white space at either end, and is in form C', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (name) => {
       try {
@@ -101,7 +101,7 @@ const REFUSED: [Partial<LockConfiguration>, RegExp][] = [
 ];
 
 for (const [part, message] of REFUSED) {
-  void test(`F-80 ${JSON.stringify(part)} is refused, by name and value`, () => {
+  void test(`F-80 ${JSON.stringify(part)} is refused, with the name of the lock and the value`, () => {
     assert.throws(() => checkLockConfiguration({ name: 'job', lockAtMostFor: '1h', ...part }), {
       code: 'CRONLATCH_INVALID_CONFIGURATION',
       message,
@@ -109,7 +109,7 @@ for (const [part, message] of REFUSED) {
   });
 }
 
-void test('a configuration is read into milliseconds, with its defaults', () => {
+void test('a configuration is converted into milliseconds, with its defaults', () => {
   assert.deepEqual(checkLockConfiguration({ name: 'job', lockAtMostFor: '30s' }), {
     name: 'job',
     lockAtMostForMs: 30_000,
@@ -131,7 +131,7 @@ void test('a configuration is read into milliseconds, with its defaults', () => 
   );
 });
 
-void test('before a guard is known, only what its defaults cannot mend is refused', () => {
+void test('before the guard is known, only what its defaults cannot fix is refused', () => {
   checkDeclaredConfiguration({ name: 'job' });
   checkDeclaredConfiguration({ name: 'x'.repeat(200), lockAtMostFor: '1m', nameLength: 255 });
   assert.throws(() => checkDeclaredConfiguration({ name: 'x'.repeat(65) }), InvalidLockConfigurationError);

@@ -49,14 +49,14 @@ let bench: TestGuard;
 before(() => void (bench = useTestGuard()));
 after(() => bench.dispose());
 
-void test('F-88 this, arguments and the value go through', async () => {
+void test('F-88 this, the arguments and the value are passed through', async () => {
   assert.equal(await new Jobs('Ada').greet('Hello'), 'Hello, Ada!');
   assert.equal(await new Jobs('Ada').greet('Hello', '?'), 'Hello, Ada?');
   assert.equal(await new Jobs('Ada').count(1, 2, 3), 3);
   assert.equal(await new Jobs('Ada').greet.call({ label: 'Bob' } as Jobs, 'Hello'), 'Hello, Bob!');
 });
 
-void test('F-84 a method under a symbol key is guarded', async () => {
+void test('F-84 a method with a symbol key is guarded', async () => {
   const acquired = bench.next('lock:acquired');
   assert.equal(await new Jobs('Ada')[KEY](), 'Ada');
   assert.equal((await acquired).name, 'keyed');
@@ -67,13 +67,13 @@ void test('F-84 a static method is guarded, and its this is the class that it wa
   assert.equal(await Others.greetAll(), 'static others');
 });
 
-void test('a method that is private to TypeScript is guarded when its class calls it', async () => {
+void test('a method that is private in TypeScript is guarded when its class calls it', async () => {
   const acquired = bench.next('lock:acquired');
   assert.equal(await new Jobs('Ada').callHidden(), 'hidden Ada');
   assert.equal((await acquired).name, 'private');
 });
 
-void test('F-85 F-88 name and length are those of the method', () => {
+void test('F-85 F-88 the guarded method keeps name and length', () => {
   const { greet, count, [KEY]: keyed } = Jobs.prototype as unknown as Record<string | symbol, () => void>;
   assert.deepEqual([greet?.name, greet?.length], ['greet', 1]);
   assert.deepEqual([count?.name, count?.length], ['count', 0]);
@@ -81,7 +81,7 @@ void test('F-85 F-88 name and length are those of the method', () => {
   assert.equal((Jobs as unknown as Record<string, () => void>)['greetAll']?.name, 'greetAll');
 });
 
-void test('it is a method among others: not enumerable, writable, configurable', () => {
+void test('a guarded method is an ordinary method: not enumerable, writable, configurable', () => {
   assert.deepEqual(flagsOf('greet'), { writable: true, enumerable: false, configurable: true });
   assert.deepEqual(flagsOf('greet'), flagsOf('plain'));
 });

@@ -63,7 +63,7 @@ const TAKEN: LockConfiguration[] = [
 ];
 
 for (const configuration of TAKEN) {
-  void test(`${JSON.stringify(configuration)} is taken`, () => {
+  void test(`${JSON.stringify(configuration)} is accepted`, () => {
     class Jobs {
       @SchedulerLock(configuration)
       async nightly(): Promise<void> {}
@@ -72,7 +72,7 @@ for (const configuration of TAKEN) {
   });
 }
 
-void test('F-80 by position the same is refused', () => {
+void test('F-80 the same is refused with positional arguments', () => {
   assert.throws(() => SchedulerLock('job', '10'), /lockAtMostFor of lock 'job' is "10"/);
   assert.throws(() => SchedulerLock('job', '1m', '2m'), /lockAtLeastFor \(2m\)/);
   assert.throws(() => SchedulerLock('job ', '1m'), /white space/);

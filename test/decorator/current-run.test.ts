@@ -24,7 +24,7 @@ let bench: TestGuard;
 beforeEach(() => void (bench = useTestGuard({ now: '2026-11-20T03:00:00Z' })));
 afterEach(() => bench.dispose());
 
-void test('the handler can ask which run it is', async () => {
+void test('the handler can read which run it belongs to', async () => {
   const run = (await new Jobs((current) => current).closeDay()) as CurrentRun;
   assert.deepEqual(
     [run.job, run.scope, run.periodKey, run.businessDate],
@@ -36,7 +36,7 @@ void test('the handler can ask which run it is', async () => {
   assert.equal(typeof run.fencingToken, 'number');
 });
 
-void test('outside of a run, and in a job that has a lock only, it throws and says what to do', async () => {
+void test('outside a run, and in a job that has only a lock, currentRun throws and explains what to do', async () => {
   assert.throws(() => currentRun(), InvalidLockUseError);
   await assert.rejects(
     new Jobs(() => {}).lockOnly(),
@@ -44,7 +44,7 @@ void test('outside of a run, and in a job that has a lock only, it throws and sa
   );
 });
 
-void test('the idempotency key is the same for every attempt, and another after a rerun', async () => {
+void test('the idempotency key is the same for every attempt, and differs after a rerun', async () => {
   const keys: string[] = [];
   const jobs = new Jobs((run) => {
     keys.push(run.idempotencyKey);
@@ -73,7 +73,7 @@ void test('giveBack: the attempt does not count, and the run is due at once', as
   assert.equal((await bench.guard.ledger.get(KEY))?.state, 'completed');
 });
 
-void test('skip: the period has no run, for the reason that the job gave', async () => {
+void test('skip: the period is skipped, for the reason that the job gave', async () => {
   const skipped = bench.next('run:skipped');
   await new Jobs((run) => run.skip('a bank holiday')).closeDay();
   assert.equal((await skipped).reason, 'skipped');
@@ -84,17 +84,17 @@ void test('skip: the period has no run, for the reason that the job gave', async
   assert.deepEqual([event?.kind, event?.detail], ['skipped', 'a bank holiday']);
 });
 
-void test('a job that has given back and then throws has given back', async () => {
+void test('a job that gives its run back and then throws has given it back', async () => {
   const jobs = new Jobs((run) => {
     run.giveBack();
-    throw new Error('told to stop');
+    throw new Error('stopped early');
   });
   await assert.rejects(jobs.closeDay(), /told to stop/);
   const run = await bench.guard.ledger.get(KEY);
   assert.deepEqual([run?.state, run?.attempt], ['pending', 0]);
 });
 
-void test('after the handler has settled nothing can be said of its run any more', async () => {
+void test('after the handler has settled the run can no longer be changed', async () => {
   const run = (await new Jobs((current) => current).closeDay()) as CurrentRun;
   assert.throws(() => run.giveBack(), /settled already/);
   assert.throws(() => run.skip('too late'), InvalidLockUseError);

@@ -44,7 +44,7 @@ function counted(name: EventName): { count: number } {
   return counter;
 }
 
-void test('F-84 an override and the method that it calls by super both run, in one lease', async () => {
+void test('F-84 an override and the method that it calls with super both run, in one lease', async () => {
   const acquired = counted('lock:acquired');
   const started = counted('run:started');
   assert.equal(await new SameLock().nightly(), 'sub of base');
@@ -52,17 +52,17 @@ void test('F-84 an override and the method that it calls by super both run, in o
   assert.equal(started.count, 2);
 });
 
-void test('when the override is skipped, so is what it would have called', async () => {
+void test('if the override is skipped, so is the method that it would have called', async () => {
   await bench.lockProvider.lock(LOCK);
   assert.equal(await new SameLock().nightly(), undefined);
 });
 
-void test('F-84 an override without a lock of its own has none', async () => {
+void test('F-84 an override without its own lock has no lock', async () => {
   await bench.lockProvider.lock(LOCK);
   assert.equal(await new NoLock().nightly(), 'no lock');
 });
 
-void test('F-86 a method that calls itself by this is guarded, from guarded methods and from others', async () => {
+void test('F-86 a method that calls itself through this is guarded, from guarded methods and from others', async () => {
   const held = await bench.lockProvider.lock(LOCK);
   assert.equal(await new Base().unguarded(), undefined);
   assert.equal(await new Base().outer(), undefined);
@@ -76,7 +76,7 @@ void test('two instances of a class exclude each other', async () => {
   assert.deepEqual(both, ['base', undefined]);
 });
 
-void test('the lock is let go when super throws', async () => {
+void test('the lock is released when super throws', async () => {
   class Failing extends Base {
     @SchedulerLock(LOCK)
     override async nightly(): Promise<string | undefined> {

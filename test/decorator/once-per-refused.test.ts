@@ -6,7 +6,7 @@ import { refused } from '../support/refused';
 
 const UTC = { timeZone: 'UTC' } as const;
 
-void test('L-59 once per period twice on one method is refused, naming the method', () => {
+void test('L-59 once per period twice on one method is refused, with the name of the method', () => {
   assert.throws(
     () => {
       class Jobs {
@@ -36,7 +36,7 @@ void test('L-59 two locks are refused, on both sides of the period', () => {
 void test('on an accessor, and on a class', () => {
   assert.throws(() => {
     class Jobs {
-      // @ts-expect-error -- a getter is no method
+      // @ts-expect-error -- a getter is not a method
       @OncePerDay(UTC)
       get nightly(): number {
         return 1;
@@ -45,7 +45,7 @@ void test('on an accessor, and on a class', () => {
     return Jobs;
   }, /@OncePerDay\(\) stands on an accessor/);
   assert.throws(() => {
-    // @ts-expect-error -- a class is no method
+    // @ts-expect-error -- a class is not a method
     @OncePer('week', UTC)
     class Jobs {}
     return Jobs;
@@ -78,7 +78,7 @@ for (const [options, says] of OPTIONS) {
   });
 }
 
-void test('what a key function cannot have is refused', () => {
+void test('options that a key function cannot have are refused', () => {
   const key = (): string => 'always';
   refused(() => OncePer(key, { ...UTC, catchUp: 'latest' }), 'catchUp of job');
   refused(() => OncePer(key, { ...UTC, startDeadline: '1h' }), 'startDeadline of job');
@@ -86,13 +86,13 @@ void test('what a key function cannot have is refused', () => {
   refused(() => OncePer(key, { ...UTC, target: 'previous' }), 'no meaning for a key function');
 });
 
-void test('what is no period, and what are no options', () => {
+void test('an unknown period and options of a wrong type are refused', () => {
   refused(() => OncePer('fortnight' as 'week', UTC), '"fortnight" is no kind of period');
   refused(() => OncePerDay('close-day' as unknown as AnyOptions), '"close-day" cannot be the options');
   refused(() => OncePerDay(null as unknown as AnyOptions), 'null cannot be the options');
 });
 
-/** A method that only some guards can run: made after the guard is configured, which would refuse it. */
+/** A method that only some guards can run, decorated after a guard is configured that would refuse it. */
 async function called(decorate: () => { job(): Promise<void> }): Promise<unknown> {
   configureJobGuard(guardOfRuns({ defaultLockAtMostFor: '5m' }).guard, { replace: true });
   try {
@@ -106,19 +106,22 @@ async function called(decorate: () => { job(): Promise<void> }): Promise<unknown
   }
 }
 
-// From here on what is decorated is fit for no guard: no other test of this file may come after these.
-void test('what only the first call can tell', async (t) => {
-  await t.test('L-59 alone and without a name: a name is never made of class or method', async () => {
-    const error = await called(() => {
-      class Jobs {
-        @OncePerDay(UTC)
-        async job(): Promise<void> {}
-      }
-      return new Jobs();
-    });
-    assert.match(
-      String(error),
-      /InvalidLockConfigurationError: Method 'job' is once per period, but has no name/,
-    );
-  });
+// The methods decorated from here on fit no guard, so no other test of this file may follow.
+void test('mistakes that only the first call can detect', async (t) => {
+  await t.test(
+    'L-59 without a lock and a name it is refused: a name is never derived from class or method',
+    async () => {
+      const error = await called(() => {
+        class Jobs {
+          @OncePerDay(UTC)
+          async job(): Promise<void> {}
+        }
+        return new Jobs();
+      });
+      assert.match(
+        String(error),
+        /InvalidLockConfigurationError: Method 'job' is once per period, but has no name/,
+      );
+    },
+  );
 });

@@ -61,7 +61,7 @@ beforeEach(() => {
 afterEach(() => bench.dispose());
 
 for (const order of ['above', 'below'] as const) {
-  void test(`L-59 once per day stands ${order} the lock: its name is the job's, and it runs once`, async () => {
+  void test(`L-59 once per day ${order} the lock: its name is the job's, and it runs once`, async () => {
     const jobs = new Jobs();
     assert.equal(await jobs[order](), `base ${order}`);
     assert.equal(await jobs[order](), undefined);
@@ -77,7 +77,7 @@ for (const order of ['above', 'below'] as const) {
   });
 }
 
-void test('L-59 alone it has a lock of its own name, for the default of the guard, kept alive', async () => {
+void test('L-59 without a lock it has a lock of its own name, for the default duration of the guard, kept alive', async () => {
   const acquired = bench.next('lock:acquired');
   const extended = bench.next('lock:extended');
   const remaining = bench.guard.wrap({ name: 'other', oncePer: { period: 'day', timeZone: 'UTC' } }, () =>
@@ -102,13 +102,13 @@ void test('L-59 alone it has a lock of its own name, for the default of the guar
   assert.equal((await extended).lockAtMostForMs, 300_000);
 });
 
-void test('the ledger keeps a job under its own name, where it says one beside its lock', async () => {
+void test("the ledger uses the job's own name if it has one beside the name of its lock", async () => {
   assert.deepEqual(await new Jobs().named(), ['lock-name', 'ledger-name']);
   assert.equal((await bench.guard.ledger.last('ledger-name'))?.state, 'completed');
   assert.equal(await bench.guard.ledger.last('lock-name'), undefined);
 });
 
-void test('other periods, and keys of the job’s own', async () => {
+void test('other periods, and custom keys', async () => {
   const jobs = new Jobs();
   assert.equal(await jobs.hourly(), '2026-11-20T03+0000');
   bench.clock.advance(HOUR - 1);
@@ -119,7 +119,7 @@ void test('other periods, and keys of the job’s own', async () => {
   assert.equal(await jobs.custom(), undefined);
 });
 
-void test('a scope of the arguments: once per day for each', async () => {
+void test('a scope from the arguments: once per day for each scope', async () => {
   const jobs = new Jobs();
   assert.equal(await jobs.perTenant('acme'), 'acme: tenants/acme/2026-11-20/0');
   assert.equal(await jobs.perTenant('globex'), 'globex: tenants/globex/2026-11-20/0');
@@ -146,7 +146,7 @@ void test('L-59 an inherited method is the same job, on its own instance', async
   assert.equal(await new Jobs().below(), undefined);
 });
 
-void test('L-59 an override and the method that it calls by super are one run', async () => {
+void test('L-59 an override and the method that it calls with super are one run', async () => {
   const acquired: string[] = [];
   bench.guard.on('lock:acquired', ({ name }) => void acquired.push(name));
   assert.equal(await new SameJob().above(), 'sub of base above, 1');
@@ -161,7 +161,7 @@ void test('L-59 an override without decorators has neither lock nor ledger', asy
   assert.equal(await bench.guard.ledger.last('above'), undefined);
 });
 
-void test('L-59 what decorators of others marked, above, between and below, is found on the method', () => {
+void test('L-59 metadata of other decorators, above, between and below, is found on the method', () => {
   const marked = (mark: string) =>
     foreignDecorator((method) => Reflect.defineMetadata(mark, `metadata ${mark}`, method));
   class Marked {

@@ -66,9 +66,9 @@ export class Refused {
 }
 
 export const refusedOptions = [
-  // @ts-expect-error -- there is no such period
+  // @ts-expect-error -- unknown period
   () => OncePer('fortnight'),
-  // @ts-expect-error -- it catches up with none, the latest or all
+  // @ts-expect-error -- catchUp is 'none', 'latest' or 'all'
   () => OncePerDay({ catchUp: 'some' }),
   // @ts-expect-error -- node-cron's spelling
   () => OncePerDay({ timezone: 'Europe/Paris' }),

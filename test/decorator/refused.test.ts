@@ -5,7 +5,7 @@ import { useTestGuard } from 'cronlatch/testing';
 
 const refused = (message: RegExp) => ({ name: 'InvalidLockUseError', message });
 
-void test('F-84 twice on one method, naming the method and both locks', () => {
+void test('F-84 twice on one method, with the name of the method and both locks', () => {
   assert.throws(
     () => {
       class Jobs {
@@ -23,7 +23,7 @@ void test('F-84 on a getter', () => {
   assert.throws(
     () => {
       class Jobs {
-        // @ts-expect-error -- a getter is no method
+        // @ts-expect-error -- a getter is not a method
         @SchedulerLock('job', '1m')
         get nightly(): number {
           return 1;
@@ -39,7 +39,7 @@ void test('F-84 on a setter', () => {
   assert.throws(
     () => {
       class Jobs {
-        // @ts-expect-error -- a setter is no method
+        // @ts-expect-error -- a setter is not a method
         @SchedulerLock('job', '1m')
         set nightly(_value: number) {}
       }
@@ -53,7 +53,7 @@ void test('F-84 on an accessor', () => {
   assert.throws(
     () => {
       class Jobs {
-        // @ts-expect-error -- an accessor is no method
+        // @ts-expect-error -- an accessor is not a method
         @SchedulerLock('job', '1m')
         accessor nightly = 1;
       }
@@ -66,7 +66,7 @@ void test('F-84 on an accessor', () => {
 void test('F-84 on a class', () => {
   assert.throws(
     () => {
-      // @ts-expect-error -- a class is no method
+      // @ts-expect-error -- a class is not a method
       @SchedulerLock('job', '1m')
       class Jobs {}
       return Jobs;
@@ -75,11 +75,11 @@ void test('F-84 on a class', () => {
   );
 });
 
-void test('on a field that holds no function', () => {
+void test('on a field that does not hold a function', () => {
   assert.throws(
     () => {
       class Jobs {
-        // @ts-expect-error -- a number is no function
+        // @ts-expect-error -- a number is not a function
         @SchedulerLock('job', '1m')
         nightly = 1;
       }
@@ -89,17 +89,17 @@ void test('on a field that holds no function', () => {
   );
 });
 
-void test('a generator, when it is called: nobody would wait for its work', async () => {
+void test('a generator, when it is called, because cronlatch could not wait for its work', async () => {
   await using bench = useTestGuard();
   let ran = false;
   class Jobs {
-    // @ts-expect-error -- a generator is no promise
+    // @ts-expect-error -- a generator is not a promise
     @SchedulerLock('job', '1m')
     *steps(): Generator {
       yield (ran = true);
     }
 
-    // @ts-expect-error -- an asynchronous generator is no promise
+    // @ts-expect-error -- an asynchronous generator is not a promise
     @SchedulerLock('job', '1m')
     async *asyncSteps(): AsyncGenerator {
       yield await Promise.resolve((ran = true));

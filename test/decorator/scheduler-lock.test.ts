@@ -40,7 +40,7 @@ const isHeld = async (name: string): Promise<boolean> => {
   return lock === undefined;
 };
 
-void test('the method runs in its lock, for as long as it says, or else for as long as the guard says', async () => {
+void test('the method runs under its lock, for its own lockAtMostFor or for the default of the guard', async () => {
   assert.equal(await new Jobs().byPosition(), 600_000);
   assert.equal(await new Jobs().byObject(), 1_200_000);
   assert.equal(await new Jobs().byDefault(), 180_000);
@@ -71,24 +71,24 @@ void test('a call that does not get the lock resolves to undefined', async () =>
   assert.equal((await skipped).reason, 'locked');
 });
 
-void test('F-88 the method’s own error is rethrown as it is', async () => {
+void test('F-88 the method’s own error is rethrown unchanged', async () => {
   for (const error of [new Error('mine'), 'text', null] as Error[])
     await assert.rejects(new Jobs().failing(error), (thrown) => thrown === error);
 });
 
-void test('a synchronous method is asynchronous from then on', async () => {
+void test('a guarded synchronous method becomes asynchronous', async () => {
   const returned: unknown = new Jobs().synchronous();
   assert.ok(returned instanceof Promise);
   await returned;
 });
 
-void test('the lock is over when the method has settled', async () => {
+void test('the lock is free when the method has settled', async () => {
   await new Jobs().byPosition();
   assert.equal(currentLock(), undefined);
   assert.throws(() => LockAssert.assertLocked('by-position'), LockNotHeldError);
 });
 
-void test('a configuration that is changed after it was given changes nothing', async () => {
+void test('changing the configuration object after decorating has no effect', async () => {
   const configuration = { name: 'first', lockAtMostFor: '1m' };
   class Changed {
     @SchedulerLock(configuration)

@@ -96,12 +96,12 @@ export class Refused {
   }
 }
 
-/** A method keeps its own type, whatever it is. */
+/** A guarded method keeps its own type. */
 export async function keptTypes(taken: Taken): Promise<(string | number | undefined)[]> {
   const first: { total: number; name: string } | undefined = await taken.generic([{ total: 1, name: 'a' }]);
   const byId: Report | undefined = await taken.overloaded(1);
   const byName: number | undefined = await taken.overloaded('a', true);
-  // @ts-expect-error -- no overload takes this
+  // @ts-expect-error -- no overload accepts this
   await taken.overloaded('a');
   // @ts-expect-error -- a report has a total
   await taken.generic([{ name: 'a' }]);

@@ -22,7 +22,7 @@ after(() => bench.dispose());
 
 const numRuns = sampleSize({ fast: 200, full: 10_000 });
 
-void test('F-88 whatever the arguments and the value, they go through as they are, and so does this', () =>
+void test('F-88 arguments, value and this are passed through unchanged', () =>
   fc.assert(
     fc.asyncProperty(fc.array(fc.anything()), fc.anything({ withDate: true }), async (args, value) => {
       let seen: readonly [unknown, readonly unknown[]] | undefined;
@@ -38,7 +38,7 @@ void test('F-88 whatever the arguments and the value, they go through as they ar
     { numRuns },
   ));
 
-void test('F-88 whatever is thrown, it is thrown as it is', () =>
+void test('F-88 any thrown value is rethrown unchanged', () =>
   fc.assert(
     fc.asyncProperty(fc.anything(), async (thrown) => {
       const jobs = new Jobs(() => {

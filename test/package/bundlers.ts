@@ -10,13 +10,13 @@ export interface BundleOptions {
   readonly external: readonly string[];
 }
 
-/** Makes one file of an application. */
+/** Bundles an application into one file. */
 export interface Bundler {
   readonly name: string;
   bundle(project: Project, entry: string, file: string, options: BundleOptions): Promise<void>;
 }
 
-/** What an ES module lacks, and CommonJS packages inside the bundle need. */
+/** What CommonJS packages inside the bundle need and an ES module lacks. */
 const COMMON_JS = `import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 const __filename = (await import('node:url')).fileURLToPath(import.meta.url);`;

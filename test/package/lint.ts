@@ -1,6 +1,6 @@
 import { command, type Ended } from '../support/command';
 
-/** What else looks at packages. No rule of theirs is switched off. */
+/** Other linters of packages. None of their rules is switched off. */
 export const LINTERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['publint', ['node_modules/publint/src/cli.js', 'run', '--strict']],
   ['attw', ['node_modules/@arethetypeswrong/cli/dist/index.js', '--no-color', '--format', 'ascii']],
@@ -8,7 +8,7 @@ export const LINTERS: ReadonlyMap<string, readonly string[]> = new Map([
 
 const CONTENT: Readonly<Record<string, string>> = { publint: 'All good!', attw: 'No problems found' };
 
-/** @returns what a linter has against a tarball; nothing when it is content */
+/** @returns the linter's complaints about a tarball; `undefined` if there are none */
 export async function complaintOf(linter: string, tarball: string): Promise<string | undefined> {
   const ended: Ended = await command(
     process.execPath,
@@ -16,6 +16,6 @@ export async function complaintOf(linter: string, tarball: string): Promise<stri
     process.cwd(),
   );
   const said = `${ended.stdout}${ended.stderr}`;
-  // A suggestion is a complaint as well, whatever the status.
+  // A suggestion counts as a complaint, whatever the exit status.
   return ended.status === 0 && said.includes(CONTENT[linter] ?? linter) ? undefined : said;
 }

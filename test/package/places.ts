@@ -6,24 +6,24 @@ const NODE_TYPES = '@types/node';
 
 /** Projects in which the tarball is installed. */
 export class Places implements Disposable {
-  /** Nothing else is installed there. */
+  /** Nothing else is installed in it. */
   readonly bare = new Project();
-  /** With all that any subpath needs, and with test runners. */
+  /** With everything that any subpath needs, and with the test runners. */
   readonly whole = new Project({ overrides });
   readonly #alone = new Map<Subpath, Project>();
   readonly #typed = new Map<Subpath, Project>();
 
-  /** With what this subpath needs, and nothing that another one does. */
+  /** With the packages that this subpath needs, and no others. */
   alone(subpath: Subpath): Project {
     return this.#alone.get(subpath) ?? this.bare;
   }
 
-  /** With what its declarations need as well. */
+  /** Also with the packages that its declarations need. */
   typed(subpath: Subpath): Project {
     return this.#typed.get(subpath) ?? this.alone(subpath);
   }
 
-  /** As users have them: all comes from the registry. */
+  /** As users have them: every package comes from the registry. */
   async install(tarball: string, tell: (what: string) => void): Promise<void> {
     tell('installing the tarball alone');
     await this.bare.install(tarball);
@@ -35,7 +35,7 @@ export class Places implements Disposable {
     await this.whole.install(tarball, ...[...ALL_PEERS, NODE_TYPES, ...RUNNERS].map(versioned));
   }
 
-  /** Quicker, and without a registry: packages other than the tarball are those of the repository. */
+  /** Faster, and without a registry: packages other than the tarball are those of the repository. */
   async link(tarball: string): Promise<void> {
     await this.bare.install(tarball);
     const lists = new Map([...this.#makeSmall(), [this.whole, [...ALL_PEERS, NODE_TYPES, ...RUNNERS]]]);
@@ -45,7 +45,7 @@ export class Places implements Disposable {
     }
   }
 
-  /** A project for each subpath that needs something, and another one if its declarations need more. */
+  /** A project for each subpath that needs packages, and another one if its declarations need more. */
   #makeSmall(): Map<Project, string[]> {
     const lists = new Map<Project, string[]>();
     const make = (projects: Map<Subpath, Project>, subpath: Subpath, names: readonly string[]): void => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { command, NPM, succeeding, type Ended } from '../support/command';
 
-/** An application in an empty folder, outside of the repository: nothing is found in it that was not put there. */
+/** An application in an empty folder, outside of the repository: it finds only what was put there. */
 export class Project implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'cronlatch-project-'));
 
@@ -17,7 +17,7 @@ export class Project implements Disposable {
     writeFileSync(file, text);
   }
 
-  /** Tarballs, and packages as npm is told of them. */
+  /** Tarballs, and packages in npm's notation. */
   async install(...packages: string[]): Promise<void> {
     const isLocal = packages.every((name) => name.endsWith('.tgz'));
     const options = [
@@ -29,21 +29,21 @@ export class Project implements Disposable {
     await succeeding(NPM, ['install', ...options, ...packages], this.folder);
   }
 
-  /** Quicker than to install it: a package as the repository has it. */
+  /** Faster than installing: links a package of the repository. */
   link(name: string): void {
     const link = join(this.folder, 'node_modules', name);
     mkdirSync(dirname(link), { recursive: true });
     symlinkSync(resolve('node_modules', name), link, 'junction');
   }
 
-  /** The library as another project has it, but for its sources. */
+  /** The library as another project has it, but without its sources. */
   copyLibrary(from: Project): void {
     const path = 'node_modules/cronlatch';
     const filter = (name: string): boolean => !name.endsWith('.map') && basename(name) !== 'src';
     cpSync(join(from.folder, path), join(this.folder, path), { recursive: true, filter });
   }
 
-  /** Runs this process's Node in it. */
+  /** Runs this process's Node in the project. */
   node(...args: string[]): Promise<Ended> {
     return this.run(process.execPath, ...args);
   }

@@ -5,21 +5,21 @@ export interface Subpath {
   readonly specifier: string;
   /** As in `package.json`: `.`, `./typeorm` … */
   readonly key: string;
-  /** The packages that an application must have to import it. */
+  /** The packages that an application must have to import the subpath. */
   readonly peers: readonly string[];
-  /** Further ones, which its declarations name. */
+  /** Further packages that its declarations import. */
   readonly typePeers: readonly string[];
 }
 
 type Needs = Partial<Pick<Subpath, 'peers' | 'typePeers'>>;
 
-/** A subpath that is not mentioned needs nothing. */
+/** A subpath without an entry needs no package. */
 const NEEDS: Readonly<Record<string, Needs>> = {
   './typeorm': { peers: ['typeorm'] },
   './node-cron': { peers: ['node-cron'] },
   './nestjs': {
     peers: ['@nestjs/common', '@nestjs/core', '@nestjs/schedule', 'reflect-metadata'],
-    // Its options may hold a DataSource; with a guard that was made of something else it runs without TypeORM.
+    // Its options may hold a DataSource; with a guard created without TypeORM it runs without TypeORM.
     typePeers: ['typeorm'],
   },
 };
@@ -32,19 +32,19 @@ interface Manifest {
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
 
-/** All that the package exports: a new one is tried in every kind of project without being mentioned here. */
+/** All that the package exports: a new subpath is tried in every kind of project without an entry here. */
 export const SUBPATHS: readonly Subpath[] = Object.keys(manifest.exports)
   .filter((key) => key !== './package.json')
   .map((key) => ({ key, specifier: `cronlatch${key.slice(1)}`, peers: [], typePeers: [], ...NEEDS[key] }));
 
 export const ALL_PEERS: readonly string[] = [...new Set(SUBPATHS.flatMap(({ peers }) => peers))];
 
-/** Where the newest version of something cannot be installed. */
+/** For tools with which the newest version of a package cannot be installed. */
 export const { overrides } = manifest;
 
-/** A package in the version that the project is developed with, as npm is told. */
+/** A package in the version that the project is developed with, in npm's notation. */
 export function versioned(name: string): string {
   const version = manifest.devDependencies[name];
-  if (version === undefined) throw new Error(`${name} is no development dependency.`);
+  if (version === undefined) throw new Error(`${name} is not a development dependency.`);
   return `${name}@${version}`;
 }

@@ -9,7 +9,7 @@ import { pack, type Tarball } from './tarball';
 let tarball: Tarball;
 before(async () => void (tarball = await pack()));
 
-void test('the package holds the library, its sources and what a reader looks for, and nothing else', (t) => {
+void test('the package holds the library, its sources and the documents for readers, and nothing else', (t) => {
   const others = tarball.paths.filter(
     (path) =>
       !/^dist\/.+\.(js|d\.ts)(\.map)?$/.test(path) &&
@@ -27,7 +27,7 @@ void test('the package holds the library, its sources and what a reader looks fo
   );
 });
 
-void test('every relative link of a page leads to something that is in the package', () => {
+void test('every relative link of a page leads to a file in the package', () => {
   const broken: string[] = [];
   for (const page of tarball.paths.filter((path) => path.endsWith('.md'))) {
     for (const [, link = ''] of readFileSync(page, 'utf8').matchAll(/\]\(([^)#\s]+)[^)]*\)/g)) {
@@ -39,7 +39,7 @@ void test('every relative link of a page leads to something that is in the packa
   assert.deepEqual(broken, []);
 });
 
-void test('whatever package.json points to is in the package', () => {
+void test('every file that package.json points to is in the package', () => {
   const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Record<string, unknown>;
   const { main, types, exports, typesVersions } = manifest;
   const targets = stringsIn([main, types, exports, typesVersions]).map((path) => posix.normalize(path));
@@ -47,7 +47,7 @@ void test('whatever package.json points to is in the package', () => {
   for (const target of targets) assert.ok(tarball.paths.includes(target), target);
 });
 
-void test('whatever a subpath needs is an optional peer', () => {
+void test('every package that a subpath needs is an optional peer', () => {
   const { peerDependencies, peerDependenciesMeta } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     peerDependencies: Record<string, string>;
     peerDependenciesMeta: Record<string, { optional: boolean }>;
@@ -56,7 +56,7 @@ void test('whatever a subpath needs is an optional peer', () => {
   for (const peer of Object.keys(peerDependencies)) assert.ok(peerDependenciesMeta[peer]?.optional, peer);
 });
 
-void test('every source map leads to a source that is in the package', () => {
+void test('every source map leads to a source in the package', () => {
   const maps = tarball.paths.filter((path) => path.endsWith('.map'));
   assert.ok(maps.length > 200);
   for (const path of maps) {
@@ -69,7 +69,7 @@ void test('every source map leads to a source that is in the package', () => {
   }
 });
 
-void test('every file names a source map that is in the package', () => {
+void test('every file names a source map in the package', () => {
   for (const path of tarball.paths.filter((name) => /^dist\/.+\.(js|d\.ts)$/.test(name))) {
     const [, map = ''] = /^\/\/# sourceMappingURL=(.+)$/m.exec(readFileSync(path, 'utf8')) ?? [];
     assert.ok(tarball.paths.includes(posix.join(dirname(path), map)), path);
@@ -77,7 +77,7 @@ void test('every file names a source map that is in the package', () => {
 });
 
 for (const linter of LINTERS.keys()) {
-  void test(`${linter} has nothing against the package`, async () => {
+  void test(`${linter} has no complaints about the package`, async () => {
     assert.equal(await complaintOf(linter, tarball.file), undefined);
   });
 }

@@ -19,7 +19,7 @@ interface Packed {
   readonly files: readonly { readonly path: string }[];
 }
 
-/** Packs what is built: building again would take `dist` away from under other tests. */
+/** Packs the existing build: building again would remove `dist` while other tests use it. */
 export async function pack(): Promise<Tarball> {
   const folder = mkdtempSync(join(tmpdir(), 'cronlatch-tarball-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -32,7 +32,7 @@ export async function pack(): Promise<Tarball> {
   return { file: join(folder, filename), size, unpackedSize, paths: files.map(({ path }) => path) };
 }
 
-/** A list of packages; not every version of npm makes it an array. */
+/** A list of packages; some versions of npm return no array. */
 function packedOf(said: string): Packed {
   const [packed] = Object.values(JSON.parse(said) as Packed[] | Record<string, Packed>);
   if (packed === undefined) throw new Error(`npm packed nothing: ${said}`);

@@ -2,18 +2,18 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Subpath } from './subpaths';
 
-/** The name of what a subpath's files are called. */
+/** The base name of a subpath's files. */
 export function useName({ specifier }: Subpath): string {
   return specifier.split('/').at(-1) ?? specifier;
 }
 
-/** A module that imports a subpath and exports `use`, which uses it: TypeScript that is JavaScript as well. */
+/** A module that imports a subpath and exports `use`, which uses it: TypeScript that is also JavaScript. */
 export function moduleOf(subpath: Subpath): string {
   const file = join('test/package/uses', `${useName(subpath)}.ts`);
   return existsSync(file) ? readFileSync(file, 'utf8') : onlyLoading(subpath);
 }
 
-/** The same for `require`. */
+/** The same with `require`. */
 export function commonModuleOf(subpath: Subpath): string {
   return moduleOf(subpath)
     .replaceAll(/^import \* as (\w+) from '(.+)';$/gm, `const $1 = require('$2');`)
@@ -21,7 +21,7 @@ export function commonModuleOf(subpath: Subpath): string {
     .replaceAll('export async function', 'async function');
 }
 
-/** What is known of a subpath that nobody wrote a use for. */
+/** For a subpath without a written use. */
 function onlyLoading({ specifier }: Subpath): string {
   return [
     `import assert from 'node:assert/strict';`,

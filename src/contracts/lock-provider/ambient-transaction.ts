@@ -4,23 +4,31 @@ import { JOB, AT_LEAST, granted, refused } from './assertions';
 import { needing } from './fixture';
 import { RandomUse } from './random-use';
 
-/** Whatever becomes of the transaction that the caller is in, the lock is as it was said to be. */
+/** The lock does not depend on the outcome of the transaction that the caller is in. */
 export const ambientTransactions = needing(['ambientTransaction'], {
-  async 'P8 a grant inside a transaction is seen by others at once'({ provider, other, ambientTransaction }) {
+  async 'P8 other instances see a grant inside a transaction at once'({
+    provider,
+    other,
+    ambientTransaction,
+  }) {
     await ambientTransaction('commit', async () => {
       await granted(provider, JOB);
       await refused(other, JOB);
     });
   },
 
-  async 'P8 a grant inside a transaction that is rolled back stays'({ provider, other, ambientTransaction }) {
+  async 'P8 a grant stays when the transaction of its caller is rolled back'({
+    provider,
+    other,
+    ambientTransaction,
+  }) {
     let lock: Lock | undefined;
     await ambientTransaction('rollback', async () => void (lock = await granted(provider, JOB)));
     await refused(other, JOB);
     assert.equal(await lock?.unlock(), true);
   },
 
-  async 'P8 taking over a lock inside a transaction that is rolled back stays'({
+  async 'P8 a takeover stays when the transaction of its caller is rolled back'({
     provider,
     other,
     elapse,
@@ -33,7 +41,7 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     assert.equal(await stale.unlock(), false);
   },
 
-  async 'P8 an extension inside a transaction that is rolled back stays'({
+  async 'P8 an extension stays when the transaction of its caller is rolled back'({
     provider,
     other,
     elapse,
@@ -46,7 +54,7 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     assert.equal(lock.signal.aborted, false);
   },
 
-  async 'P8 a release inside a transaction that is rolled back stays'({
+  async 'P8 a release stays when the transaction of its caller is rolled back'({
     provider,
     other,
     ambientTransaction,
@@ -56,7 +64,7 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     await granted(other, JOB);
   },
 
-  async 'P8 lockAtLeastFor outlives a transaction that is rolled back'({
+  async 'P8 lockAtLeastFor stays in force when the transaction of its caller is rolled back'({
     provider,
     other,
     ambientTransaction,
@@ -67,7 +75,7 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     await refused(other, AT_LEAST);
   },
 
-  async 'P8 inside a transaction a release that came after its beginning is seen'({
+  async 'P8 a caller inside a transaction sees a release that happened after its transaction began'({
     provider,
     other,
     ambientTransaction,
@@ -81,7 +89,7 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     await refused(other, JOB);
   },
 
-  async 'P8 random use inside transactions is as if there were none'(
+  async 'P8 random use inside transactions gives the same results as without transactions'(
     { provider, other, elapse, ambientTransaction },
     { random },
   ) {

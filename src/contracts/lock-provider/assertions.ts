@@ -28,9 +28,9 @@ export async function refused(provider: LockProvider, configuration: LockConfigu
   assert.equal(lock, undefined, `lock '${configuration.name}' should have been refused`);
 }
 
-/** Asserts that the configuration is refused as invalid, by a message that contains `named`. */
+/** Asserts that the configuration is refused as invalid, with a message that contains `named`. */
 export async function invalid(provider: LockProvider, configuration: unknown, named = ''): Promise<void> {
-  let found = 'an answer';
+  let found = 'a result';
   try {
     await provider.lock(configuration as LockConfiguration);
   } catch (error) {
@@ -39,13 +39,13 @@ export async function invalid(provider: LockProvider, configuration: unknown, na
   }
   assert.fail(
     `${inspect(configuration, { maxStringLength: 100 })} should have been refused as invalid${
-      named && ` by a message with '${named}'`
-    }, but there was ${found}`,
+      named && ` with a message that contains '${named}'`
+    }, but the result was ${found}`,
   );
 }
 
 export function tokenOf({ fencingToken }: Lock): number {
-  assert.ok(Number.isSafeInteger(fencingToken), 'the store should give fencing tokens');
+  assert.ok(Number.isSafeInteger(fencingToken), 'the store should return fencing tokens');
   return fencingToken as number;
 }
 
@@ -54,10 +54,10 @@ export function assertRising(tokens: readonly number[]): void {
   assert.deepEqual(tokens, rising, 'fencing tokens should rise with every grant');
 }
 
-/** Below the five seconds after which test runners stop a test without saying what it waited for. */
+/** Below the five seconds after which test runners stop a test without reporting what it waited for. */
 const GIVE_UP_AFTER_MS = 4000;
 
-/** Records what it is called with, so that a case waits for a call instead of for time. */
+/** Records its calls, so that a case can wait for a call instead of for time. */
 export class RecordingObserver implements LockObserver {
   readonly losses: LockLostError[] = [];
   holder: { heldBy: string; heldUntil: Date } | undefined;
@@ -81,7 +81,7 @@ export class RecordingObserver implements LockObserver {
   next(what: 'extended' | 'lost'): Promise<void> {
     const called = new Promise<void>((resolve, reject) => {
       const giveUp = (): void =>
-        reject(new Error(`The observer was not told '${what}' within ${GIVE_UP_AFTER_MS} ms.`));
+        reject(new Error(`The observer got no call of '${what}' within ${GIVE_UP_AFTER_MS} ms.`));
       const cancel = afterRealTime(GIVE_UP_AFTER_MS, giveUp);
       this.#waiting.set(what, () => {
         cancel();

@@ -3,9 +3,13 @@ import { LockingTaskExecutor } from '../../core';
 import { JOB, AT_LEAST, granted, refused } from './assertions';
 import { cases } from './fixture';
 
-/** No new run before lockAtLeastFor. */
+/** cronlatch grants no lock again before lockAtLeastFor has passed. */
 export const atLeast = cases({
-  async 'P5 no grant before lockAtLeastFor, although the job has ended'({ provider, other, elapse }) {
+  async 'P5 a lock is not granted again before lockAtLeastFor, even if the job has ended'({
+    provider,
+    other,
+    elapse,
+  }) {
     assert.equal(await (await granted(provider, AT_LEAST)).unlock(), true);
     await refused(provider, AT_LEAST);
     await elapse('1m');
@@ -14,7 +18,11 @@ export const atLeast = cases({
     await granted(other, AT_LEAST);
   },
 
-  async 'P5 no grant before lockAtLeastFor, although the job has failed'({ provider, other, elapse }) {
+  async 'P5 a lock is not granted again before lockAtLeastFor, even if the job has failed'({
+    provider,
+    other,
+    elapse,
+  }) {
     const failing = new LockingTaskExecutor(provider).executeWithLock(
       () => Promise.reject(new Error('failed')),
       AT_LEAST,
@@ -26,7 +34,7 @@ export const atLeast = cases({
     await granted(other, AT_LEAST);
   },
 
-  async 'P5 it counts from the grant, not from the release'({ provider, other, elapse }) {
+  async 'P5 lockAtLeastFor counts from the grant, not from the release'({ provider, other, elapse }) {
     const lock = await granted(provider, AT_LEAST);
     await elapse('1m');
     await lock.unlock();
@@ -35,7 +43,7 @@ export const atLeast = cases({
     await granted(other, AT_LEAST);
   },
 
-  async 'P5 it counts from the grant, not from an extension'({ provider, other, elapse }) {
+  async 'P5 lockAtLeastFor counts from the grant, not from an extension'({ provider, other, elapse }) {
     const lock = await granted(provider, AT_LEAST);
     await elapse('1m');
     assert.equal(await lock.extend('10m'), true);
@@ -45,7 +53,7 @@ export const atLeast = cases({
     await granted(other, AT_LEAST);
   },
 
-  async 'P5 a short extend and a crash do not undercut lockAtLeastFor'({ provider, other, elapse }) {
+  async 'P5 a short extension and a crash do not undercut lockAtLeastFor'({ provider, other, elapse }) {
     const lock = await granted(provider, AT_LEAST);
     assert.equal(await lock.extend('30s'), true);
     await elapse('1m');
@@ -54,7 +62,7 @@ export const atLeast = cases({
     await granted(other, AT_LEAST);
   },
 
-  async 'P5 a short extend and a release do not undercut lockAtLeastFor'({ provider, other, elapse }) {
+  async 'P5 a short extension and a release do not undercut lockAtLeastFor'({ provider, other, elapse }) {
     const lock = await granted(provider, AT_LEAST);
     assert.equal(await lock.extend('30s'), true);
     assert.equal(await lock.unlock(), true);
@@ -64,14 +72,14 @@ export const atLeast = cases({
     await granted(other, AT_LEAST);
   },
 
-  async 'P5 a run longer than lockAtLeastFor frees the lock at once'({ provider, other, elapse }) {
+  async 'P5 a job that runs longer than lockAtLeastFor frees its lock at once'({ provider, other, elapse }) {
     const lock = await granted(provider, AT_LEAST);
     await elapse('3m');
     await lock.unlock();
     await granted(other, AT_LEAST);
   },
 
-  async 'P5 lockAtLeastFor equal to lockAtMostFor keeps the lock for exactly that long'({
+  async 'P5 with lockAtLeastFor equal to lockAtMostFor the lock is held for exactly that long'({
     provider,
     other,
     elapse,
@@ -84,7 +92,7 @@ export const atLeast = cases({
     await granted(other, always);
   },
 
-  async 'P5 lockAtLeastFor is that of the grant, not of whoever asks next'({ provider, other }) {
+  async 'P5 the lockAtLeastFor of the holder counts, not that of the next caller'({ provider, other }) {
     await (await granted(provider, JOB)).unlock();
     await (await granted(provider, AT_LEAST)).unlock();
     await refused(other, JOB);

@@ -6,39 +6,46 @@ import { type LockProviderFixture, cases } from './fixture';
 
 type Instances = Pick<LockProviderFixture, 'provider' | 'other'>;
 
-/** A name that is taken is taken exactly: never truncated, never confused with another, never more than a name. */
+/**
+ * A name is kept exactly: never truncated, never confused with another name, never run as part of a
+ * statement.
+ */
 export const exactNames = cases({
-  async 'P1 F-65 names that look or sort alike are locks of their own, each to each'(instances) {
+  async 'P1 F-65 names that look or sort alike are separate locks'(instances) {
     await areIndependent(instances, TRICKY_NAMES);
   },
 
-  async 'P1 F-67 names that would break out of a statement are names'(instances) {
+  async 'P1 F-67 names with SQL or template syntax are ordinary names'(instances) {
     assert.ok(INJECTED_NAMES.length >= 300);
     await areIndependent(instances, INJECTED_NAMES);
   },
 
-  async 'P1 F-67 random names are locks of their own'(instances, { random, fuzzedNames }) {
+  async 'P1 F-67 random names are separate locks'(instances, { random, fuzzedNames }) {
     const names = Array.from({ length: fuzzedNames }, () => randomName(random));
     await areIndependent(instances, [...new Set(names)]);
   },
 
-  async 'P7 random names that cannot be meant are refused'({ provider }, { random, fuzzedNames }) {
+  async 'P7 random invalid names are refused'({ provider }, { random, fuzzedNames }) {
     for (let i = 0; i < fuzzedNames; i += 1)
       await invalid(provider, { ...JOB, name: randomWrongName(random) });
   },
 
-  async 'P7 F-66 a name of 64 characters is exact, and a longer one is exact or refused'({ provider }) {
+  async 'P7 F-66 a name of 64 characters is kept exactly, and a longer one is kept exactly or refused'({
+    provider,
+  }) {
     for (const length of [1, 2, 63, 64]) assert.equal(await isExact(provider, length, 'x'), true);
     for (const length of [65, 128, 190, 191, 255]) await isExact(provider, length, 'x');
   },
 
-  async 'P7 F-66 characters are counted, not code units: 64 outside the basic plane are exact'({ provider }) {
+  async 'P7 F-66 the limit counts characters, not code units: 64 characters outside the basic plane are kept exactly'({
+    provider,
+  }) {
     assert.equal(await isExact(provider, 64, '\u{1f512}'), true);
     await isExact(provider, 65, '\u{1f512}');
   },
 });
 
-/** Whoever holds one of the names holds that one, and no other: also after every second one was released. */
+/** Each name is held independently of the others, also after every second lock was released. */
 async function areIndependent({ provider, other }: Instances, names: readonly string[]): Promise<void> {
   const locks = [];
   for (const name of names) locks.push(await granted(provider, { ...JOB, name }));
@@ -50,7 +57,7 @@ async function areIndependent({ provider, other }: Instances, names: readonly st
   }
 }
 
-/** @returns whether the name was taken, and then exactly; `false` when it was refused as too long */
+/** @returns whether the name was accepted and kept exactly; `false` if it was refused as too long */
 async function isExact(provider: LockProvider, length: number, character: string): Promise<boolean> {
   const name = character.repeat(length);
   try {

@@ -6,7 +6,7 @@ import { type LockProviderFixture, cases } from './fixture';
 
 /** One holder at a time. */
 export const exclusion = cases({
-  async 'P1 a lock that nobody holds is granted, under its name'({ provider }) {
+  async 'P1 a free lock is granted, under its name'({ provider }) {
     assert.equal((await granted(provider, JOB)).name, JOB.name);
   },
 
@@ -15,12 +15,14 @@ export const exclusion = cases({
     await refused(other, JOB);
   },
 
-  async 'P1 a held lock is refused to the same provider: acquisitions own, not processes'({ provider }) {
+  async 'P1 a held lock is refused to the same provider: the acquisition owns it, not the process'({
+    provider,
+  }) {
     await granted(provider, JOB);
     await refused(provider, JOB);
   },
 
-  async 'P1 a refusal leaves the holder what it has'({ provider, other }) {
+  async 'P1 a refusal does not affect the holder'({ provider, other }) {
     const lock = await granted(provider, JOB);
     await refused(other, JOB);
     assert.equal(await lock.extend('10m'), true);
@@ -28,7 +30,7 @@ export const exclusion = cases({
     assert.equal(await lock.unlock(), true);
   },
 
-  async 'P1 lock() inside its own lease is refused: it is never re-entrant'({ provider }) {
+  async 'P1 lock() inside its own lease is refused: lock() is never re-entrant'({ provider }) {
     const outer = new LockingTaskExecutor(provider);
     const result = await outer.executeWithLock(() => refused(provider, JOB), JOB);
     assert.equal(result.executed, true);
@@ -45,7 +47,7 @@ export const exclusion = cases({
     await refused(provider, JOB);
   },
 
-  async 'P1 a released lock is granted at once, ten times in a row'({ provider, other }) {
+  async 'P1 a released lock is granted again at once, ten times in a row'({ provider, other }) {
     for (let round = 0; round < 10; round += 1) {
       const lock = await granted(round % 2 ? provider : other, JOB);
       assert.equal(await lock.unlock(), true);
@@ -61,7 +63,7 @@ export const exclusion = cases({
     await granted(other, JOB);
   },
 
-  async 'P1 both instances name the same place'({ provider, other }) {
+  async 'P1 both instances have the same place id'({ provider, other }) {
     await granted(provider, JOB);
     await refused(other, JOB);
     assert.equal(provider.id, other.id);
@@ -78,36 +80,36 @@ export const exclusion = cases({
 
 type Instances = Pick<LockProviderFixture, 'provider' | 'other' | 'elapse'>;
 
-/** Many that ask at the same moment. */
+/** Many instances that ask for a lock at the same moment. */
 export const crowd = cases({
-  async 'P1 of many that ask at once for a new lock, one gets it'(instances) {
+  async 'P1 one of many simultaneous callers gets a new lock'(instances) {
     assert.equal((await crowdAsks(instances)).length, 1);
   },
 
-  async 'P1 of many that ask at once for an expired lock, one gets it'(instances) {
+  async 'P1 one of many simultaneous callers gets an expired lock'(instances) {
     await granted(instances.provider, JOB);
     await instances.elapse('10m');
     assert.equal((await crowdAsks(instances)).length, 1);
   },
 
-  async 'P1 of many that ask at once for a released lock, one gets it'(instances) {
+  async 'P1 one of many simultaneous callers gets a released lock'(instances) {
     await (await granted(instances.provider, JOB)).unlock();
     assert.equal((await crowdAsks(instances)).length, 1);
   },
 
-  async 'P1 of many that ask at once while one holds it, none gets it'(instances) {
+  async 'P1 none of many simultaneous callers gets a held lock'(instances) {
     await granted(instances.provider, JOB);
     assert.equal((await crowdAsks(instances)).length, 0);
   },
 
-  async 'P1 of many that ask at once for ten locks, one gets each'(instances) {
+  async 'P1 when many simultaneous callers ask for ten locks, each lock goes to one caller'(instances) {
     const names = Array.from({ length: 10 }, (_, i) => `contract-${i}`);
     const locks = await crowdAsks(instances, names);
     assert.deepEqual(locks.map(({ name }) => name).sort(), names);
   },
 });
 
-/** Twenty ask at once for each name, half of them through each instance. @returns what they got */
+/** Twenty callers ask at once for each name, half of them through each instance. @returns the granted locks */
 async function crowdAsks(
   { provider, other, elapse }: Instances,
   names = [JOB.name as string],
@@ -121,7 +123,7 @@ async function crowdAsks(
 
 const STEP_MS = 50;
 
-/** What was refused for contention is asked again after a pause, which ends only if time passes. */
+/** The caller retries after contention; the pause before the retry ends only if time passes. */
 async function whileTimePasses<T>(answers: Promise<T>, elapse: Instances['elapse']): Promise<T> {
   for (;;) {
     let cancel = (): void => {};

@@ -29,9 +29,9 @@ export type {
 } from './fixture';
 
 export interface LockProviderContractOptions<Lacked extends LockProviderCapability = never> {
-  /** What the store does not have, and why. The cases that need it are skipped with that reason. */
+  /** The capabilities that the store lacks, and why. The cases that need them are skipped with that reason. */
   readonly lacks?: LackedCapabilities<Lacked>;
-  /** For the random cases. A failure names its seed. Default: a new one each time. */
+  /** Seeds the random cases. A failure names its seed. Default: a new seed each time. */
   readonly seed?: number;
   /** How many random names a case tries. Default 300. */
   readonly fuzzedNames?: number;
@@ -48,12 +48,12 @@ const ALL_CASES: readonly LockProviderCase[] = [
   .sort((a, b) => a.name.slice(0, 2).localeCompare(b.name.slice(0, 2)));
 
 /**
- * What every lock provider promises, as a list of cases for any runner. A name begins with its promise: P1 exclusive,
- * P2 a live holder knows, P3 tokens rise, P4 liveness, P5 at least, P6 ownership, P7 fail closed, P8 independence of
- * the caller's transactions, P9 the job's own outcome wins. An F with a number is a fault listed in
- * `docs/reliability.md`.
+ * The promises of every lock provider, as a list of cases for any test runner. A name begins with its
+ * promise: P1 exclusive, P2 a live holder knows, P3 tokens rise, P4 liveness, P5 at least, P6 ownership, P7
+ * fail closed, P8 independence of the caller's transactions, P9 the job's own outcome wins. An F with a
+ * number is a fault listed in `docs/internals/faults.md`.
  *
- * @param create makes a fixture for one case. Its locks are not shared with any other case.
+ * @param create creates a fixture for one case. The case shares its locks with no other case.
  * @throws InvalidLockUseError for an unknown capability, or one that is lacked without a reason
  */
 export function lockProviderContract<Lacked extends LockProviderCapability = never>(

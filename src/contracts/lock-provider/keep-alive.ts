@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { AT_LEAST, JOB, RecordingObserver, granted, refused } from './assertions';
 import { needing } from './fixture';
 
-/** A lease that is renewed while its job runs. Moves no further than one renewal at a time, and waits for it. */
+/**
+ * A lease that is renewed while its job runs. Time moves by at most one renewal at a time, and the case waits
+ * for it.
+ */
 export const keepAlive = [
   ...needing(['observer'], {
     async 'P2 a keep-alive renews the lease past lockAtMostFor, until the release'({
@@ -23,7 +26,7 @@ export const keepAlive = [
       await granted(other, JOB);
     },
 
-    async 'P2 a keep-alive renews at the interval that it is given'({ provider, elapse }) {
+    async 'P2 a keep-alive renews at its configured interval'({ provider, elapse }) {
       const observer = new RecordingObserver();
       const lock = await granted(provider, { ...JOB, keepAlive: '1m' }, observer);
       for (let renewal = 1; renewal <= 3; renewal += 1) {
@@ -49,7 +52,7 @@ export const keepAlive = [
       await granted(other, JOB);
     },
 
-    async 'P4 a keep-alive that is told to lapse leaves the lease to its end'({ provider, other, elapse }) {
+    async 'P4 an abandoned lease is no longer renewed, and expires'({ provider, other, elapse }) {
       const abandoned = new AbortController();
       const lock = await granted(
         provider,
@@ -65,7 +68,7 @@ export const keepAlive = [
       await granted(other, JOB);
     },
 
-    async 'P5 renewals do not forget lockAtLeastFor'({ provider, other, elapse }) {
+    async 'P5 renewals keep lockAtLeastFor in force'({ provider, other, elapse }) {
       const observer = new RecordingObserver();
       const lock = await granted(provider, { ...AT_LEAST, lockAtMostFor: '3m', keepAlive: true }, observer);
       const renewed = observer.next('extended');
@@ -92,11 +95,7 @@ export const keepAlive = [
   }),
 
   ...needing(['deleteRecord', 'observer'], {
-    async 'P2 a keep-alive that finds the record gone loses the lease at once'({
-      provider,
-      deleteRecord,
-      elapse,
-    }) {
+    async 'P2 a keep-alive that finds no record loses the lease at once'({ provider, deleteRecord, elapse }) {
       const observer = new RecordingObserver();
       const lock = await granted(provider, { ...JOB, keepAlive: true }, observer);
       await deleteRecord(JOB.name);
@@ -106,7 +105,7 @@ export const keepAlive = [
       assert.equal(lock.signal.aborted, true);
     },
 
-    async 'P6 a keep-alive that finds another holder loses the lease, and leaves it to that one'({
+    async 'P6 a keep-alive that finds another holder loses the lease and leaves the other holder alone'({
       provider,
       other,
       deleteRecord,

@@ -3,9 +3,9 @@ import { InvalidLockConfigurationError } from '../../core';
 import { AT_LEAST, JOB, granted, refused } from './assertions';
 import { cases } from './fixture';
 
-/** The lock of a holder that crashed becomes free, at its time. */
+/** The lock of a crashed holder becomes free when its lease expires. */
 export const expiry = cases({
-  async 'P4 the lock of a holder that vanished is granted when lockAtMostFor has passed, not before'({
+  async 'P4 the lock of a crashed holder is granted when lockAtMostFor has passed, not before'({
     provider,
     other,
     elapse,
@@ -17,7 +17,7 @@ export const expiry = cases({
     await granted(other, JOB);
   },
 
-  async 'P4 it is granted to the same process as well'({ provider, elapse }) {
+  async 'P4 the lock of a crashed holder is also granted to the same process'({ provider, elapse }) {
     await granted(provider, JOB);
     await elapse('9m');
     await refused(provider, JOB);
@@ -48,7 +48,7 @@ export const expiry = cases({
     await granted(other, JOB);
   },
 
-  async 'P4 with lockAtLeastFor a vanished holder blocks no longer than lockAtMostFor'({
+  async 'P4 with lockAtLeastFor, a crashed holder blocks no longer than lockAtMostFor'({
     provider,
     other,
     elapse,
@@ -60,7 +60,7 @@ export const expiry = cases({
     await granted(other, AT_LEAST);
   },
 
-  async 'P4 the longest lease, of 365 days, is held on its last day'({ provider, other, elapse }) {
+  async 'P4 a lease of 365 days, the longest, is still held on its last day'({ provider, other, elapse }) {
     const year = { ...JOB, lockAtMostFor: '365d' };
     const lock = await granted(provider, year);
     await elapse('364d');
@@ -70,7 +70,7 @@ export const expiry = cases({
     await granted(other, year);
   },
 
-  async 'P4 durations may be numbers, sums and ISO 8601'({ provider, other, elapse }) {
+  async 'P4 durations can be numbers, sums and ISO 8601'({ provider, other, elapse }) {
     for (const lockAtMostFor of [90_000, '1m30s', '90s', 'PT1M30S']) {
       await granted(provider, { ...JOB, lockAtMostFor });
       await elapse('80s');
@@ -81,7 +81,7 @@ export const expiry = cases({
   },
 });
 
-/** A holder moves the end of its lease. */
+/** A holder changes the end of its lease. */
 export const extending = cases({
   async 'P4 extend moves the end of the lease to now + lockAtMostFor'({ provider, other, elapse }) {
     const lock = await granted(provider, JOB);
@@ -107,7 +107,7 @@ export const extending = cases({
     await granted(other, JOB);
   },
 
-  async 'P4 a lease can be extended by more than it had'({ provider, other, elapse }) {
+  async 'P4 a lease can be extended by more than its first length'({ provider, other, elapse }) {
     const lock = await granted(provider, JOB);
     assert.equal(await lock.extend('2h'), true);
     await elapse('119m');
@@ -125,14 +125,14 @@ export const extending = cases({
     await granted(other, JOB);
   },
 
-  async 'P4 an extended lease is free at its release'({ provider, other }) {
+  async 'P4 an extended lease is free after its release'({ provider, other }) {
     const lock = await granted(provider, JOB);
     assert.equal(await lock.extend('1h'), true);
     assert.equal(await lock.unlock(), true);
     await granted(other, JOB);
   },
 
-  async 'P7 an extension that cannot be meant is refused, and changes nothing'({ provider, other, elapse }) {
+  async 'P7 an invalid extension is refused, and changes nothing'({ provider, other, elapse }) {
     const lock = await granted(provider, JOB);
     for (const wrong of [0, -1, NaN, Infinity, '10', '', '-1m', 'P1M', 'soon', '366d', undefined, null])
       await assert.rejects(

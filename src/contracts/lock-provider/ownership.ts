@@ -4,7 +4,7 @@ import { cases, needing } from './fixture';
 
 /** A stale holder changes nothing. */
 export const ownership = cases({
-  async 'P6 a stale holder does not release the next one'({ provider, other, elapse }) {
+  async 'P6 a stale holder does not release the lock of the next holder'({ provider, other, elapse }) {
     const stale = await granted(provider, JOB);
     await elapse('10m');
     await granted(other, JOB);
@@ -12,7 +12,10 @@ export const ownership = cases({
     await refused(provider, JOB);
   },
 
-  async 'P6 a stale holder does not release the next one of the same process'({ provider, elapse }) {
+  async 'P6 a stale holder does not release the lock of the next holder in the same process'({
+    provider,
+    elapse,
+  }) {
     const stale = await granted(provider, JOB);
     await elapse('10m');
     await granted(provider, JOB);
@@ -20,14 +23,17 @@ export const ownership = cases({
     await refused(provider, JOB);
   },
 
-  async 'P6 a release after the end of the lease says so, also when nobody took over'({ provider, elapse }) {
+  async 'P6 a release after the end of the lease returns false, even if no other holder took over'({
+    provider,
+    elapse,
+  }) {
     const stale = await granted(provider, JOB);
     await elapse('10m');
     assert.equal(await stale.unlock(), false);
     await granted(provider, JOB);
   },
 
-  async 'P6 a stale holder cannot extend, not even when nobody took over'({ provider, elapse }) {
+  async 'P6 a stale holder cannot extend, even if no other holder took over'({ provider, elapse }) {
     const stale = await granted(provider, JOB);
     await elapse('10m');
     assert.equal(await stale.extend('10m'), false);
@@ -59,7 +65,7 @@ export const ownership = cases({
     await granted(other, JOB);
   },
 
-  async 'P6 an extension that is asked for together with the release is not later than it'({
+  async 'P6 an extension that is requested together with the release does not take effect after it'({
     provider,
     other,
   }) {
@@ -68,7 +74,10 @@ export const ownership = cases({
     await granted(other, JOB);
   },
 
-  async 'P6 releasing twice gives one answer and frees nobody else'({ provider, other }) {
+  async 'P6 a second release returns the same result and does not free the lock of the next holder'({
+    provider,
+    other,
+  }) {
     const lock = await granted(provider, JOB);
     assert.equal(await lock.unlock(), true);
     await granted(other, JOB);
@@ -76,14 +85,14 @@ export const ownership = cases({
     await refused(provider, JOB);
   },
 
-  async 'P6 releasing many times at once gives one answer'({ provider, other }) {
+  async 'P6 many simultaneous releases return the same result'({ provider, other }) {
     const lock = await granted(provider, JOB);
     const answers = await Promise.all(Array.from({ length: 10 }, () => lock.unlock()));
     assert.deepEqual([...new Set(answers)], [true]);
     await granted(other, JOB);
   },
 
-  async 'P6 a lease that is disposed of is released'({ provider, other }) {
+  async 'P6 disposing of a lease releases it'({ provider, other }) {
     const lock = await granted(provider, JOB);
     await lock[Symbol.asyncDispose]();
     await granted(other, JOB);
@@ -93,11 +102,11 @@ export const ownership = cases({
 
 /** Fencing tokens rise with every grant of a name. */
 export const tokens = needing(['fencingTokens'], {
-  async 'P3 a token is a whole number above zero'({ provider }) {
+  async 'P3 a token is an integer above zero'({ provider }) {
     assert.ok(tokenOf(await granted(provider, JOB)) > 0);
   },
 
-  async 'P3 tokens rise with every grant, whether released or expired'({ provider, other, elapse }) {
+  async 'P3 tokens rise with every grant, after a release and after an expiry'({ provider, other, elapse }) {
     const seen: number[] = [];
     for (let round = 0; round < 6; round += 1) {
       const lock = await granted(round % 2 ? provider : other, JOB);
@@ -108,7 +117,7 @@ export const tokens = needing(['fencingTokens'], {
     assertRising(seen);
   },
 
-  async 'P3 tokens rise in grants as fast as they come'({ provider, other }) {
+  async 'P3 tokens rise even if grants follow each other immediately'({ provider, other }) {
     const seen: number[] = [];
     for (let round = 0; round < 50; round += 1) {
       const lock = await granted(round % 2 ? provider : other, JOB);
@@ -118,7 +127,7 @@ export const tokens = needing(['fencingTokens'], {
     assertRising(seen);
   },
 
-  async 'P3 an extension and a release leave the token as it is'({ provider }) {
+  async 'P3 an extension and a release do not change the token'({ provider }) {
     const lock = await granted(provider, JOB);
     const token = tokenOf(lock);
     await lock.extend('10m');

@@ -5,25 +5,25 @@ import { type LockProviderFixture, cases } from './fixture';
 
 type Instances = Pick<LockProviderFixture, 'provider' | 'other' | 'elapse'>;
 
-/** A grant as the model knows it. Instants and lengths in whole minutes since the beginning. */
+/** A grant in the model. Times and durations are whole minutes since the start. */
 interface Held {
   readonly lock: Lock;
   readonly lockedAt: number;
   readonly atLeast: number;
   trustedUntil: number;
   aborted: boolean;
-  /** What the release has answered. */
+  /** The result of the release. */
   released?: boolean;
 }
 
 const STEPS = ['lock', 'lock', 'lock', 'extend', 'extend', 'unlock', 'elapse', 'elapse'] as const;
 
-/** Holders that lock, extend, release and let time pass at random, and a model that knows every answer beforehand. */
+/** Holders that lock, extend, release and let time pass at random, and a model that predicts every result. */
 export class RandomUse {
   #now = 0;
   #heldUntil = 0;
   #holder: Held | undefined;
-  /** The holder and those before it, newest first. */
+  /** The current holder and the earlier ones, newest first. */
   #recent: Held[] = [];
   #lastToken = 0;
 
@@ -69,7 +69,7 @@ export class RandomUse {
   private async unlockOnce(): Promise<void> {
     const held = this.random.pick(this.#recent);
     const answer = await held.lock.unlock();
-    // A record that only lockAtLeastFor still keeps may count as ours, or as lost with the shorter lease.
+    // A record that is held only for lockAtLeastFor may count as ours, or as lost with the shorter lease.
     const keptOnly = held === this.#holder && !this.#isLive(held) && this.#heldUntil > this.#now;
     if (held.released !== undefined || !keptOnly)
       assert.equal(answer, held.released ?? this.#isLive(held), this.#at('unlock'));
@@ -97,12 +97,15 @@ export class RandomUse {
   }
 
   #at(what: string): string {
-    return `${what} of '${this.name}', ${this.#now} minutes after the beginning, is not as it should be`;
+    return `${what} of '${this.name}', ${this.#now} minutes after the start, differs from the model`;
   }
 }
 
 export const randomUse = cases({
-  async 'P1 random use by several holders goes as a model says'({ provider, other, elapse }, { random }) {
+  async 'P1 random use by several holders gives the results that a model predicts'(
+    { provider, other, elapse },
+    { random },
+  ) {
     for (let round = 0; round < 10; round += 1)
       await new RandomUse({ provider, other, elapse }, random, `contract-${round}`).steps(40);
   },

@@ -5,10 +5,10 @@ import { needing } from './fixture';
 const MINUTE_MS = 60_000;
 const HOST = 'billing-7f9c.example.com';
 
-/** Records that were there before: made by hand, or by ShedLock for Java, which names hosts as owners. */
+/** Records that exist already: written by hand, or by ShedLock for Java, which uses host names as owners. */
 export const existingRecords = [
   ...needing(['existingRecord'], {
-    async 'P1 a record that another program holds is refused, until its time'({
+    async 'P1 a lock that another program holds is refused until its record expires'({
       provider,
       other,
       existingRecord,
@@ -23,20 +23,20 @@ export const existingRecords = [
       await refused(provider, JOB);
     },
 
-    async 'P4 a record of long ago is taken over'({ provider, other, existingRecord }) {
+    async 'P4 a record that expired long ago is taken over'({ provider, other, existingRecord }) {
       await existingRecord({ name: JOB.name, lockedBy: HOST, endsInMs: -500 * 24 * 60 * MINUTE_MS });
       await granted(provider, JOB);
       await refused(other, JOB);
     },
 
-    async 'P4 a record that has just ended is taken over'({ provider, other, existingRecord }) {
+    async 'P4 a record that has just expired is taken over'({ provider, other, existingRecord }) {
       await existingRecord({ name: JOB.name, lockedBy: HOST, endsInMs: -1 });
       const lock = await granted(provider, JOB);
       await refused(other, JOB);
       assert.equal(await lock.unlock(), true);
     },
 
-    async 'P4 a record without an owner is free when it has ended, and held while it has not'({
+    async 'P4 a record without an owner is held until it expires, and then free'({
       provider,
       existingRecord,
     }) {
@@ -47,7 +47,7 @@ export const existingRecords = [
       await refused(provider, second);
     },
 
-    async 'P6 F-62 a holder whose record was given to another by hand has lost it, and leaves it so'({
+    async 'P6 F-62 a holder whose record was given to another by hand has lost the lock and leaves the record alone'({
       provider,
       other,
       existingRecord,
@@ -60,7 +60,11 @@ export const existingRecords = [
       await refused(other, JOB);
     },
 
-    async 'P6 F-62 a holder whose record was ended by hand has lost it'({ provider, other, existingRecord }) {
+    async 'P6 F-62 a holder whose record was ended by hand has lost the lock'({
+      provider,
+      other,
+      existingRecord,
+    }) {
       const lock = await granted(provider, JOB);
       await existingRecord({ name: JOB.name, lockedBy: HOST, endsInMs: -1 });
       await granted(other, JOB);
@@ -79,14 +83,14 @@ export const existingRecords = [
   }),
 
   ...needing(['existingRecord', 'observer'], {
-    async 'P1 whoever is refused can learn who holds the lock, and until when'({
+    async 'P1 a refused caller can learn who holds the lock, and until when'({
       provider,
       existingRecord,
       elapse,
     }) {
       await existingRecord({ name: JOB.name, lockedBy: HOST, endsInMs: 5 * MINUTE_MS });
       const observer = new RecordingObserver();
-      // The look is due once a minute: at the latest in the second attempt.
+      // The provider reads the holder once a minute: in the second attempt at the latest.
       assert.equal(await provider.lock(JOB, observer), undefined);
       await elapse('1m');
       assert.equal(await provider.lock(JOB, observer), undefined);
@@ -96,10 +100,13 @@ export const existingRecords = [
   }),
 ];
 
-/** An operator has deleted the record of a lock. A provider that remembers it looks again within a minute. */
+/**
+ * An operator has deleted the record of a lock. A provider that remembers the record checks for it again
+ * within a minute.
+ */
 export const deletedRecords = [
   ...needing(['deleteRecord'], {
-    async 'P4 F-61 a record that was deleted while the lock was free comes back within a minute'({
+    async 'P4 F-61 a record that was deleted while the lock was free is recreated within a minute'({
       provider,
       other,
       deleteRecord,
@@ -112,7 +119,7 @@ export const deletedRecords = [
       await refused(other, JOB);
     },
 
-    async 'P4 F-61 a record that was deleted while the lock was refused comes back within a minute'({
+    async 'P4 F-61 a record that was deleted while the lock was refused is recreated within a minute'({
       provider,
       other,
       deleteRecord,
@@ -125,20 +132,20 @@ export const deletedRecords = [
       await granted(other, JOB);
     },
 
-    async 'P2 F-60 an extend that finds the record gone aborts the signal'({ provider, deleteRecord }) {
+    async 'P2 F-60 an extension that finds no record aborts the signal'({ provider, deleteRecord }) {
       const lock = await granted(provider, JOB);
       await deleteRecord(JOB.name);
       assert.equal(await lock.extend('10m'), false);
       assert.equal(lock.signal.aborted, true);
     },
 
-    async 'P6 F-60 a release that finds the record gone says so'({ provider, deleteRecord }) {
+    async 'P6 F-60 a release that finds no record returns false'({ provider, deleteRecord }) {
       const lock = await granted(provider, JOB);
       await deleteRecord(JOB.name);
       assert.equal(await lock.unlock(), false);
     },
 
-    async 'P6 F-60 a holder whose record was deleted does not touch the one that came after it'({
+    async 'P6 F-60 a holder whose record was deleted does not touch the record of the next holder'({
       provider,
       other,
       deleteRecord,
@@ -151,7 +158,7 @@ export const deletedRecords = [
       await refused(provider, JOB);
     },
 
-    async 'P6 deleting one record leaves the others'({ provider, other, deleteRecord }) {
+    async 'P6 deleting one record does not affect the others'({ provider, other, deleteRecord }) {
       const second = { ...JOB, name: 'contract-2' };
       await granted(provider, JOB);
       const lock = await granted(provider, second);
@@ -162,7 +169,7 @@ export const deletedRecords = [
   }),
 
   ...needing(['deleteRecord', 'fencingTokens'], {
-    async 'P3 F-60 tokens rise also after the record was deleted while the lock was held'({
+    async 'P3 F-60 tokens also rise after the record was deleted while the lock was held'({
       provider,
       other,
       deleteRecord,
@@ -174,7 +181,7 @@ export const deletedRecords = [
       assertRising([first, tokenOf(await granted(other, JOB))]);
     },
 
-    async 'P3 F-61 tokens rise also after the record was deleted while the lock was free'({
+    async 'P3 F-61 tokens also rise after the record was deleted while the lock was free'({
       provider,
       deleteRecord,
       elapse,

@@ -3,9 +3,9 @@ import { LockingTaskExecutor, type LockProvider } from '../../core';
 import { JOB, granted, refused } from './assertions';
 import { cases } from './fixture';
 
-/** Tasks under the lock: they run while it is held and not otherwise, and what becomes of them is not the lock's to say. */
+/** A task runs only while its lock is held, and the lock does not change the task's outcome. */
 export const tasks = cases({
-  async 'P1 a task runs while its lock is held, and the lock is free after it'({ provider, other }) {
+  async 'P1 a task runs while its lock is held, and the lock is free afterwards'({ provider, other }) {
     const result = await execute(provider, async () => {
       await refused(other, JOB);
       return 42;
@@ -20,7 +20,7 @@ export const tasks = cases({
     assert.deepEqual(result, { executed: false, reason: 'locked' });
   },
 
-  async 'P7 a task whose configuration cannot be meant does not run'({ provider }) {
+  async 'P7 a task with an invalid configuration does not run'({ provider }) {
     const configuration = { ...JOB, lockAtMostFor: '0s' };
     const task = (): void => assert.fail('the task ran');
     await assert.rejects(new LockingTaskExecutor(provider).executeWithLock(task, configuration), {
@@ -28,7 +28,7 @@ export const tasks = cases({
     });
   },
 
-  async 'P9 the error of a task comes out as it is, and its lock is free'({ provider, other }) {
+  async 'P9 the error of a task is rethrown unchanged, and its lock is free'({ provider, other }) {
     const error = new Error('the day could not be closed');
     await assert.rejects(
       execute(provider, () => Promise.reject(error)),
@@ -37,7 +37,7 @@ export const tasks = cases({
     await granted(other, JOB);
   },
 
-  async 'P9 the result of a task whose lock was lost meanwhile is its result'({ provider, other, elapse }) {
+  async 'P9 a task whose lock was lost while it ran still returns its result'({ provider, other, elapse }) {
     const result = await execute(provider, async () => {
       await elapse('10m');
       await granted(other, JOB);
@@ -47,7 +47,7 @@ export const tasks = cases({
     await refused(provider, JOB);
   },
 
-  async 'P9 to release a lock that is lost is an answer, not an error'({ provider, other, elapse }) {
+  async 'P9 releasing a lost lock returns false and does not throw'({ provider, other, elapse }) {
     const lock = await granted(provider, JOB);
     await elapse('10m');
     await granted(other, JOB);

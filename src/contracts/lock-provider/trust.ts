@@ -3,7 +3,7 @@ import { LockLostError, LockStorageError, LockingTaskExecutor } from '../../core
 import { JOB, RecordingObserver, granted, refused } from './assertions';
 import { cases, needing } from './fixture';
 
-/** How long a holder trusts its lease, and how it learns that it is over. */
+/** How long a holder trusts its lease, and how it learns that the lease has expired. */
 export const trust = [
   ...cases({
     async 'P2 the signal aborts when lockAtMostFor has passed, with a LockLostError'({ provider, elapse }) {
@@ -31,7 +31,7 @@ export const trust = [
       assert.ok(lock.remainingMs() <= 1_200_000 && lock.remainingMs() > 1_190_000);
     },
 
-    async 'P2 a release does not abort the signal, and leaves nothing to trust'({ provider, elapse }) {
+    async 'P2 a release does not abort the signal, and remainingMs becomes zero'({ provider, elapse }) {
       const lock = await granted(provider, JOB);
       await lock.unlock();
       assert.equal(lock.remainingMs(), 0);
@@ -40,7 +40,7 @@ export const trust = [
       assert.equal(lock.remainingMs(), 0);
     },
 
-    async 'P2 the signal of a lost lock stays aborted, and there is one'({ provider, elapse }) {
+    async 'P2 the signal of a lost lock stays aborted and stays the same object'({ provider, elapse }) {
       const lock = await granted(provider, JOB);
       const { signal } = lock;
       await elapse('10m');
@@ -52,7 +52,7 @@ export const trust = [
   }),
 
   ...needing(['observer'], {
-    async 'P2 the observer is told of a loss, once'({ provider, elapse }) {
+    async 'P2 the observer is notified of a loss, once'({ provider, elapse }) {
       const observer = new RecordingObserver();
       const lock = await granted(provider, JOB, observer);
       await elapse('10m');
@@ -61,7 +61,10 @@ export const trust = [
       assert.deepEqual(observer.losses, [lock.signal.reason]);
     },
 
-    async 'P2 the observer is told of an extension, and of no loss after a release'({ provider, elapse }) {
+    async 'P2 the observer is notified of an extension, and of no loss after a release'({
+      provider,
+      elapse,
+    }) {
       const observer = new RecordingObserver();
       const lock = await granted(provider, JOB, observer);
       const extended = observer.next('extended');
@@ -74,15 +77,15 @@ export const trust = [
   }),
 ];
 
-/** A process that was stopped, or blocked, while time went on: its timers have not fired yet. */
+/** A process was stopped or blocked while time passed: its timers have not fired yet. */
 export const lateHolder = needing(['stall'], {
-  async 'P2 after a stall past the deadline, reading the signal finds it aborted'({ provider, stall }) {
+  async 'P2 after a stall past the deadline, the signal is aborted when it is read'({ provider, stall }) {
     const lock = await granted(provider, JOB);
     await stall('10m');
     assert.equal(lock.signal.aborted, true);
   },
 
-  async 'P2 after a stall past the deadline, nothing remains to trust'({ provider, stall }) {
+  async 'P2 after a stall past the deadline, remainingMs is zero'({ provider, stall }) {
     const lock = await granted(provider, JOB);
     const { signal } = lock;
     await stall('10m');
@@ -114,7 +117,7 @@ export const lateHolder = needing(['stall'], {
     await granted(other, JOB);
   },
 
-  async 'P2 after a stall past the deadline, unlock says that the lock was lost'({ provider, other, stall }) {
+  async 'P2 after a stall past the deadline, unlock returns false'({ provider, other, stall }) {
     const lock = await granted(provider, JOB);
     const { signal } = lock;
     await stall('10m');
@@ -124,7 +127,7 @@ export const lateHolder = needing(['stall'], {
     await refused(provider, JOB);
   },
 
-  async 'P2 a stall that ends before the deadline costs nothing'({ provider, other, stall }) {
+  async 'P2 a stall that ends before the deadline has no effect'({ provider, other, stall }) {
     const lock = await granted(provider, JOB);
     await stall('9m');
     assert.equal(lock.signal.aborted, false);
@@ -134,18 +137,18 @@ export const lateHolder = needing(['stall'], {
     assert.equal(await lock.unlock(), true);
   },
 
-  async 'P7 an answer that comes after the end of its lease is an error, not a lock'({
+  async 'P7 a reply that arrives after the end of its lease is an error, not a lock'({
     provider,
     other,
     stall,
   }) {
-    // A lock that was there before: its first statement is the one that is granted.
+    // The lock exists already, so its first statement is the one that grants it.
     await (await granted(provider, JOB)).unlock();
     await asksTooLate(provider.lock(JOB), () => stall('11m'));
     await granted(other, JOB);
   },
 
-  async 'P7 an answer that leaves less than a quarter of its lease is an error, and the lock is given back'({
+  async 'P7 a reply that leaves less than a quarter of its lease is an error, and the lock is released'({
     provider,
     other,
     stall,
@@ -155,7 +158,7 @@ export const lateHolder = needing(['stall'], {
     await granted(other, JOB);
   },
 
-  async 'P7 a task whose lock came too late does not run'({ provider, stall }) {
+  async 'P7 a task whose lock was granted too late does not run'({ provider, stall }) {
     await (await granted(provider, JOB)).unlock();
     const task = (): void => assert.fail('the task ran');
     const result = new LockingTaskExecutor(provider).executeWithLock(task, JOB);
@@ -163,7 +166,7 @@ export const lateHolder = needing(['stall'], {
   },
 });
 
-/** The call is on its way, and time passes before its answer arrives. */
+/** The call is in flight, and time passes before its reply arrives. */
 async function asksTooLate(answer: Promise<unknown>, stall: () => void | Promise<void>): Promise<void> {
   const failed = assert.rejects(answer, LockStorageError);
   failed.catch(() => {}); // Awaited below.

@@ -2,9 +2,9 @@ import { JOB, granted, invalid, refused } from './assertions';
 import { cases } from './fixture';
 import { CONTROL_CHARACTERS, HALF_PAIRS, NOT_NORMAL, SPOILS, WHITE_SPACE } from '../names';
 
-/** What cannot be meant is told, before anything is locked. */
+/** Invalid configurations are reported before any lock is taken. */
 export const wrongConfigurations = cases({
-  async 'P7 F-66 a name that is empty, or too long for any store, is refused'({ provider }) {
+  async 'P7 F-66 an empty name, or one too long for every store, is refused'({ provider }) {
     for (const length of [0, 256, 1000, 1_000_000])
       await invalid(provider, { ...JOB, name: 'x'.repeat(length) });
     await invalid(provider, { ...JOB, name: '\u{1f512}'.repeat(256) });
@@ -25,7 +25,7 @@ export const wrongConfigurations = cases({
       await invalid(provider, { ...JOB, name });
   },
 
-  async 'P7 white space of any kind at an end of a name is refused'({ provider }) {
+  async 'P7 white space of any kind at either end of a name is refused'({ provider }) {
     for (const space of WHITE_SPACE)
       for (const name of [`${space}job`, `job${space}`, space, space.repeat(2)])
         await invalid(provider, { ...JOB, name });
@@ -45,17 +45,17 @@ export const wrongConfigurations = cases({
       for (const name of [part, `job-${part}-job`]) await invalid(provider, { ...JOB, name });
   },
 
-  async 'P7 a missing or meaningless lockAtMostFor is refused, by the name of the lock'({ provider }) {
+  async 'P7 a missing or invalid lockAtMostFor is refused, with the name of the lock'({ provider }) {
     for (const lockAtMostFor of [undefined, ...NO_DURATIONS, 0, '0s', 'PT0S'])
       await invalid(provider, { name: 'close-day', lockAtMostFor }, 'close-day');
   },
 
-  async 'P7 a meaningless lockAtLeastFor is refused, by the name of the lock'({ provider }) {
+  async 'P7 an invalid lockAtLeastFor is refused, with the name of the lock'({ provider }) {
     for (const lockAtLeastFor of [...NO_DURATIONS, '10m1ms', '1h', 600_001])
       await invalid(provider, { ...JOB, name: 'close-day', lockAtLeastFor }, 'close-day');
   },
 
-  async 'P7 a meaningless keepAlive or maxHold is refused, by the name of the lock'({ provider }) {
+  async 'P7 an invalid keepAlive or maxHold is refused, with the name of the lock'({ provider }) {
     for (const keepAlive of [...NO_DURATIONS, 0, '5m1ms', '10m'])
       await invalid(provider, { ...JOB, name: 'close-day', keepAlive }, 'close-day');
     for (const maxHold of [...NO_DURATIONS, 0, '9m'])
@@ -63,7 +63,7 @@ export const wrongConfigurations = cases({
     await invalid(provider, { ...JOB, name: 'close-day', maxHold: '1h' }, 'close-day');
   },
 
-  async 'P7 what was refused has locked nothing'({ provider, other }) {
+  async 'P7 a refused configuration locks nothing'({ provider, other }) {
     await granted(provider, JOB);
     for (const spoil of Object.values(SPOILS)) await invalid(other, { ...JOB, name: spoil(JOB.name) });
     await invalid(other, { ...JOB, name: 'contract-2', lockAtMostFor: 0 });

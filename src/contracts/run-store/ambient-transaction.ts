@@ -20,7 +20,7 @@ import {
   written,
 } from './runs';
 
-/** Whatever becomes of the transaction that the caller is in, the runs are as they were said to be. */
+/** The runs do not depend on the outcome of the transaction that the caller is in. */
 export const ambientTransactions = needing(['ambientTransaction'], {
   async 'L-11 an insert inside a transaction that is rolled back stays, with its event'({
     store,
@@ -57,7 +57,7 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     assert.equal((await runOf(other)).state, 'completed');
   },
 
-  async 'L-11 a purge inside a transaction that is rolled back has deleted'({
+  async 'L-11 a purge inside a transaction that is rolled back still deletes'({
     store,
     other,
     elapse,
@@ -72,7 +72,7 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     assert.deepEqual(await foundBy(other), ['newest']);
   },
 
-  async 'L-11 what is written inside a transaction is seen by others at once'({
+  async 'L-11 other instances see a write inside a transaction at once'({
     store,
     other,
     ambientTransaction,
@@ -85,7 +85,7 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     });
   },
 
-  async 'L-11 inside a transaction what was written after its beginning is seen'({
+  async 'L-11 a caller inside a transaction sees what was written after its transaction began'({
     store,
     other,
     ambientTransaction,

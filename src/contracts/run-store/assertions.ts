@@ -23,13 +23,13 @@ export async function readClockAround<T>(store: RunStore, act: () => Promise<T>)
   return { value, assertIsNow };
 }
 
-/** Asserts how long ago the instant was, by the store's clock. */
+/** Asserts the age of the instant, by the store's clock. */
 export async function assertAge(store: RunStore, instant: Date | undefined, ageMs: number): Promise<void> {
   assert.ok(instant instanceof Date, 'should be an instant');
   const differenceMs = (await nowOf(store)).getTime() - instant.getTime() - ageMs;
   assert.ok(
     -ROUNDED_MS <= differenceMs && differenceMs < A_WHILE_MS,
-    `${instant.toISOString()} is ${differenceMs} ms further back than it should be`,
+    `${instant.toISOString()} is ${differenceMs} ms older than it should be`,
   );
 }
 
@@ -40,7 +40,7 @@ export function assertApart(earlier: Date | undefined, later: Date | undefined, 
 
 const MOST_ATTEMPTS = 200;
 
-/** Retries when other transactions were in the way, as the ledger does. */
+/** Retries after contention with other transactions, as the ledger does. */
 export async function retryContention<T>(act: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -53,7 +53,7 @@ export async function retryContention<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs `act` that many times at once, every second time through the other instance. */
+/** Runs `act` this many times at once, every second time through the other instance. */
 export async function runConcurrently<S, T>(
   count: number,
   [one, other]: readonly [S, S],

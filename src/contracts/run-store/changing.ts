@@ -19,9 +19,9 @@ import {
   written,
 } from './runs';
 
-/** A row is looked at, decided about and written in one step. */
+/** A row is read, decided about and written in one step. */
 export const changing = cases({
-  async 'L3 where there is no row, the decision sees none, and nothing is written'({ store, other }) {
+  async 'L3 without a row, the decision gets none, and nothing is written'({ store, other }) {
     await inserted(other, { ...running(), periodKey: 'another' });
     const write = { ...(await runOf(other, { ...KEY, periodKey: 'another' })), ...KEY };
     const seen = await store.change(KEY, (row) => ({ value: { row }, write, events: [LOST] }), LIMIT);
@@ -30,7 +30,7 @@ export const changing = cases({
     assert.deepEqual(await other.events(KEY, LIMIT), []);
   },
 
-  async 'L3 a decision sees the row as it stands, the store’s now, and what it decides comes out'({
+  async 'L3 a decision gets the current row and the store’s now, and its value is returned'({
     store,
     other,
     elapse,
@@ -49,7 +49,7 @@ export const changing = cases({
     assert.deepEqual(value.run, await runOf(other));
   },
 
-  async 'L3 a decision writes every field that may change, and the other instance sees it'({ store, other }) {
+  async 'L3 a decision can write every mutable field, and the other instance sees it'({ store, other }) {
     await inserted(store, PENDING);
     const { value: write, assertIsNow } = await readClockAround(store, () =>
       written(store, ({ run }) => everyField(run)),
@@ -59,7 +59,7 @@ export const changing = cases({
     assert.deepEqual(run, { ...write, updatedAt: run.updatedAt });
   },
 
-  async 'L3 a decision can empty every field that may be empty'({ store, other }) {
+  async 'L3 a decision can clear every optional field'({ store, other }) {
     await inserted(store, PENDING);
     await written(store, ({ run }) => everyField(run));
     await written(store, () => EMPTY);
@@ -68,7 +68,7 @@ export const changing = cases({
     assert.deepEqual(run, { ...PENDING, ...EMPTY, state: 'interrupted', generation, attempt });
   },
 
-  async 'L1 key, period and creation stay, whatever a decision writes'({ store, elapse }) {
+  async 'L1 key, period and creation stay, regardless of what a decision writes'({ store, elapse }) {
     const period = dayFrom(new Date('2026-11-19T16:00:00Z'));
     await inserted(store, { ...PENDING, ...period });
     await elapse('1d');
@@ -84,7 +84,7 @@ export const changing = cases({
     assert.deepEqual(await foundBy(store), [KEY.periodKey]);
   },
 
-  async 'L3 a decision that writes nothing leaves the row as it was'({ store, elapse }) {
+  async 'L3 a decision that writes nothing leaves the row unchanged'({ store, elapse }) {
     await inserted(store, PENDING);
     await elapse('10m');
     const before = await runOf(store);
@@ -94,7 +94,7 @@ export const changing = cases({
     await assertAge(store, after.updatedAt, 10 * MINUTE_MS);
   },
 
-  async 'L3 an error of a decision comes out as it is, and nothing is written'({ store, other }) {
+  async 'L3 the error of a decision is rethrown unchanged, and nothing is written'({ store, other }) {
     await inserted(store, PENDING);
     const before = await runOf(store);
     const error = new Error('cannot decide');
@@ -111,7 +111,7 @@ export const changing = cases({
     assert.equal((await runOf(store)).attempt, 1);
   },
 
-  async 'L3 a change of one run leaves all others as they are'({ store, other }) {
+  async 'L3 a change of one run leaves all others unchanged'({ store, other }) {
     await inserted(store, PENDING, { ...PENDING, periodKey: 'another' }, { ...PENDING, scope: 'another' });
     const keys = [
       { ...KEY, periodKey: 'another' },
@@ -124,7 +124,7 @@ export const changing = cases({
     await absent(other, { ...KEY, job: 'another' });
   },
 
-  async 'L3 what a caller does to an answer changes no row'({ store }) {
+  async 'L3 modifying a returned value changes no row'({ store }) {
     const from = new Date('2026-11-19T16:00:00Z');
     await inserted(store, { ...running(), ...dayFrom(from), event: LOST });
     const before = await runOf(store);
@@ -149,7 +149,7 @@ export const changing = cases({
   },
 });
 
-/** All but key, period and creation, each with a value of its own. */
+/** All fields but key, period and creation, each with a distinct value. */
 function everyField({ createdAt, updatedAt }: Pick<Run, 'createdAt' | 'updatedAt'>) {
   const minutesOn = (minutes: number): Date => new Date(createdAt.getTime() + minutes * MINUTE_MS);
   return {

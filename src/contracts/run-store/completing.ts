@@ -17,9 +17,9 @@ import {
   written,
 } from './runs';
 
-/** A run is completed by the claim that runs it, once. */
+/** A run is completed once, by the claim that runs it. */
 export const completing = cases({
-  async 'L3 a run is completed by its claim, and not a second time'({ store, other }) {
+  async 'L3 a run is completed by its claim, and only once'({ store, other }) {
     await inserted(store, running());
     assert.equal(await other.complete(CLAIM, '"first"', LIMIT), true);
     const completed = await runOf(store);
@@ -28,7 +28,7 @@ export const completing = cases({
     assert.deepEqual(await runOf(store), completed);
   },
 
-  async 'L3 a completion writes result and end, clears what had failed before, and keeps the rest'({
+  async 'L3 a completion writes the result and the end, clears the earlier failure, and keeps the other fields'({
     store,
     other,
   }) {
@@ -51,14 +51,14 @@ export const completing = cases({
     assert.deepEqual(await other.events(KEY, LIMIT), []);
   },
 
-  async 'L3 a completion without a result leaves none'({ store }) {
+  async 'L3 a completion without a result leaves the run without a result'({ store }) {
     await inserted(store, running());
     await written(store, () => ({ result: '"of an earlier generation"' }));
     await completed(store, undefined);
     assert.equal((await runOf(store)).result, undefined);
   },
 
-  async 'L-24 the end of the lease forbids no completion'({ store, elapse }) {
+  async 'L-24 a run can be completed after its lease has expired'({ store, elapse }) {
     await inserted(store, running());
     await elapse('2d');
     await completed(store, undefined);
@@ -78,7 +78,7 @@ export const completing = cases({
     await completesNothing(store, { ...CLAIM, generation: 2 });
   },
 
-  async 'L3 a claim of somebody else completes nothing, however alike they are called'({ store }) {
+  async 'L3 a claim of another process completes nothing, however similar its name is'({ store }) {
     await inserted(store, running('host/1/é'));
     const alike = ['host/1/É', 'HOST/1/é', 'host/1/e', 'host/1/e\u0301', 'host/1/é/', '', '%'];
     for (const claimedBy of alike) await completesNothing(store, { ...CLAIM, claimedBy });
@@ -91,7 +91,7 @@ export const completing = cases({
       await completesNothing(store, { ...CLAIM, ...another });
   },
 
-  async 'L3 a run that does not run is not completed, whoever asks'({ store }) {
+  async 'L3 a run that is not running is not completed by any claim'({ store }) {
     await oneOfEach(store);
     const matching = { attempt: 1, claimedBy: CLAIM.claimedBy };
     for (const periodKey of ['pending', 'completed', 'failed', 'failed for good', 'interrupted', 'skipped']) {
@@ -104,7 +104,7 @@ export const completing = cases({
     assert.equal(await store.complete({ ...CLAIM, periodKey: 'running' }, '"done"', LIMIT), true);
   },
 
-  async 'L3 a completion leaves all other runs as they are'({ store }) {
+  async 'L3 a completion leaves all other runs unchanged'({ store }) {
     const another = { ...KEY, periodKey: 'another' };
     await inserted(store, running(), { ...running(), ...another });
     const before = await runOf(store, another);
@@ -123,9 +123,9 @@ async function completesNothing(store: RunStore, claim: Claim): Promise<void> {
   assert.deepEqual(await runOf(store), before);
 }
 
-/** What an operator deletes under a run's feet is gone. */
+/** An operator deletes a run while it runs. */
 export const deletedRuns = needing(['deleteRun'], {
-  async 'L-14 a run that was deleted is not completed, changed or made again by its holder'({
+  async 'L-14 the holder of a deleted run does not complete, change or recreate it'({
     store,
     other,
     deleteRun,
@@ -136,11 +136,7 @@ export const deletedRuns = needing(['deleteRun'], {
     await absent(other);
   },
 
-  async 'L-14 a key that was deleted can be inserted again, without its old events'({
-    store,
-    other,
-    deleteRun,
-  }) {
+  async 'L-14 a deleted key can be inserted again, without its old events'({ store, other, deleteRun }) {
     await inserted(store, { ...PENDING, event: LOST });
     await deleteRun(KEY);
     await inserted(other, PENDING);

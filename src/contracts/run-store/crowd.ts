@@ -4,9 +4,9 @@ import { cases } from './fixture';
 import { runConcurrently, retryContention } from './assertions';
 import { CLAIM, KEY, LIMIT, LOST, PENDING, inserted, keyOf, runOf, running, written } from './runs';
 
-/** Many that write at the same moment. */
+/** Many instances that write at the same moment. */
 export const crowd = cases({
-  async 'L3 50 changes at once lose no update'({ store, other }) {
+  async 'L3 50 simultaneous changes lose no update'({ store, other }) {
     await inserted(store, PENDING);
     await runConcurrently(50, [store, other], (at) =>
       written(at, ({ run }) => ({ attempt: run.attempt + 1 })),
@@ -14,7 +14,7 @@ export const crowd = cases({
     assert.equal((await runOf(store)).attempt, 50);
   },
 
-  async 'L-01 of 32 that claim a pending run at once, one wins'({ store, other }) {
+  async 'L-01 of 32 simultaneous claims of a pending run, one wins'({ store, other }) {
     await inserted(store, PENDING);
     const won = await runConcurrently(32, [store, other], (at, i) =>
       at.change(KEY, (row) => claimed(row, `host/1/${i}`), LIMIT),
@@ -24,7 +24,7 @@ export const crowd = cases({
     assert.deepEqual({ claimedBy, attempt }, { claimedBy: `host/1/${won.indexOf(true)}`, attempt: 1 });
   },
 
-  async 'L3 changes of ten runs at once each go to their own'({ store, other }) {
+  async 'L3 simultaneous changes of ten runs each change their own run'({ store, other }) {
     const keys = Array.from({ length: 10 }, (_, i) => keyOf(`period-${i}`));
     await inserted(store, ...keys.map((key) => ({ ...PENDING, ...key })));
     await runConcurrently(40, [store, other], (at, i) =>
@@ -33,7 +33,7 @@ export const crowd = cases({
     for (const [i, key] of keys.entries()) assert.equal((await runOf(other, key)).attempt, 4 * (i + 1));
   },
 
-  async 'L3 a decision sees what was committed last, by whichever instance'({ store, other }) {
+  async 'L3 a decision gets the last committed row, regardless of which instance wrote it'({ store, other }) {
     await inserted(store, PENDING);
     for (let attempt = 0; attempt < 20; attempt += 1) {
       const at = attempt % 2 ? store : other;
@@ -41,7 +41,7 @@ export const crowd = cases({
     }
   },
 
-  async 'L-52 events of changes at once are all kept'({ store, other }) {
+  async 'L-52 the events of simultaneous changes are all kept'({ store, other }) {
     await inserted(store, PENDING);
     await runConcurrently(20, [store, other], (at, i) =>
       at.change(KEY, () => ({ value: i, events: [{ ...LOST, detail: `${i}` }] }), LIMIT),
@@ -53,14 +53,14 @@ export const crowd = cases({
     );
   },
 
-  async 'L-21 of 20 that complete a run at once, one does'({ store, other }) {
+  async 'L-21 of 20 simultaneous completions of a run, one succeeds'({ store, other }) {
     await inserted(store, running());
     const done = await runConcurrently(20, [store, other], (at, i) => at.complete(CLAIM, `${i}`, LIMIT));
     assert.equal(done.filter(Boolean).length, 1);
     assert.equal((await runOf(store)).result, `${done.indexOf(true)}`);
   },
 
-  async 'L-21 a completion and a change at once do not overwrite each other'({ store, other }) {
+  async 'L-21 a simultaneous completion and change do not overwrite each other'({ store, other }) {
     for (let round = 0; round < 10; round += 1) {
       const key = keyOf(`period-${round}`);
       await inserted(store, { ...running(), ...key });

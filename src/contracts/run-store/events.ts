@@ -23,9 +23,9 @@ const SKIP: NewRunEvent = { ...LOST, attempt: 0, kind: 'skipped', actor: 'ops', 
 const RERUN: NewRunEvent = { ...LOST, attempt: 0, kind: 'rerun', generation: 1, actor: 'ops' };
 const LOST_THIRD: NewRunEvent = { ...LOST, attempt: 3, fencingToken: 7, detail: 'crashed' };
 
-/** What the row cannot keep, written with what it belongs to. */
+/** Events hold what the row cannot hold, and are written together with it. */
 export const events = cases({
-  async 'L-52 a run without events has none, and neither has one that is not there'({ store }) {
+  async 'L-52 a run without events has none, and neither has a run that does not exist'({ store }) {
     await inserted(store, PENDING);
     assert.deepEqual(await eventsOf(store), []);
     assert.deepEqual(await store.events(keyOf('another'), LIMIT), []);
@@ -46,25 +46,25 @@ export const events = cases({
     assert.deepEqual(kindsOf(await eventsOf(store)), ['skipped']);
   },
 
-  async 'L-52 the events of a decision are written in their order, at the store’s now'({
-    store,
-    other,
-    elapse,
-  }) {
+  async 'L-52 the events of a decision are written in order, at the store’s now'({ store, other, elapse }) {
     await inserted(store, running());
     await elapse('1d');
     const write = () => written(store, () => ({ generation: 1 }), { events: [LOST_THIRD, RERUN, SKIP] });
     const { assertIsNow } = await readClockAround(store, write);
     const stored = await eventsOf(other);
     for (const { at } of stored) assertIsNow(at, 'at');
-    // Each at the now of its own statement.
+    // Each at the time of its own statement.
     assert.deepEqual(
       stored,
       [LOST_THIRD, RERUN, SKIP].map((event, i) => ({ ...event, at: stored[i]?.at })),
     );
   },
 
-  async 'L-52 events are kept when others come, and told from the oldest on'({ store, other, elapse }) {
+  async 'L-52 new events do not replace earlier ones, and events are returned oldest first'({
+    store,
+    other,
+    elapse,
+  }) {
     await inserted(store, { ...SKIPPED, event: SKIP });
     await elapse('10m');
     await written(other, () => ({}), { events: [RERUN] });
@@ -76,7 +76,7 @@ export const events = cases({
       await assertAge(store, stored[i]?.at, minutes * MINUTE_MS);
   },
 
-  async 'L-54 a decision may write events alone, and the row stays as it was'({ store, elapse }) {
+  async 'L-54 a decision can write events alone, and the row stays unchanged'({ store, elapse }) {
     await inserted(store, running());
     await elapse('1d');
     await store.change(KEY, () => ({ value: 1, events: [LOST] }), LIMIT);
@@ -95,7 +95,7 @@ export const events = cases({
     }
   },
 
-  async 'L-56 the longest actor, detail and token of an event come back whole'({ store, other }) {
+  async 'L-56 the longest actor, detail and token of an event are returned whole'({ store, other }) {
     const actor = '\u{1f512}'.repeat(255);
     const detail = `'"\\ -- ${'\u{1f512}'.repeat(2000)}`;
     const event: NewRunEvent = {

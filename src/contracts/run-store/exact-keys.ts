@@ -22,13 +22,16 @@ import {
 
 type Instances = Pick<RunStoreBasics, 'store' | 'other'>;
 
-/** Also those that no job may be called by, since a function that makes keys may make these. */
+/** Includes keys that no job name may have, because a custom key function may return them. */
 const DECOMPOSED = TRICKY_NAMES.map((name) => name.normalize('NFD'));
 const ALIKE = [...new Set([...TRICKY_NAMES, ...DECOMPOSED])];
 
-/** A key is compared byte for byte: never truncated, never confused with another, never more than a key. */
+/**
+ * A key is compared byte for byte: never truncated, never confused with another, never run as part of a
+ * statement.
+ */
 export const exactKeys = cases({
-  async 'L1 job, scope and period each make a run of its own'({ store, other }) {
+  async 'L1 job, scope and period each distinguish runs'({ store, other }) {
     const keys = [
       keyOf('a'),
       ...[
@@ -42,21 +45,21 @@ export const exactKeys = cases({
     await areIndependent({ store, other }, keys);
   },
 
-  async 'L-57 periods that look or sort alike are runs of their own'(instances) {
+  async 'L-57 periods that look or sort alike are separate runs'(instances) {
     await areIndependent(
       instances,
       ALIKE.map((name) => keyOf(name)),
     );
   },
 
-  async 'L-57 scopes that look or sort alike make runs of their own'(instances) {
+  async 'L-57 scopes that look or sort alike have separate runs'(instances) {
     await areIndependent(
       instances,
       ALIKE.map((scope) => keyOf('day', { scope })),
     );
   },
 
-  async 'L-57 jobs that look or sort alike have runs of their own'({ store, other }) {
+  async 'L-57 jobs that look or sort alike have separate runs'({ store, other }) {
     const keys = ALIKE.map((job) => keyOf('day', { job }));
     await areIndependent({ store, other }, keys);
     for (const { job } of keys) {
@@ -68,13 +71,13 @@ export const exactKeys = cases({
     }
   },
 
-  async 'L-57 keys that would break out of a statement are keys'(instances) {
+  async 'L-57 keys with SQL or template syntax are ordinary keys'(instances) {
     assert.ok(INJECTED_NAMES.length >= 300);
     const keys = INJECTED_NAMES.map((name, i) => keyOf(name, i % 2 ? { scope: name } : { job: name }));
     await areIndependent(instances, keys);
   },
 
-  async 'L-57 random keys are runs of their own'(instances, { random }) {
+  async 'L-57 random keys are separate runs'(instances, { random }) {
     const keys = Array.from({ length: 100 }, () => {
       const [job, scope, periodKey] = [randomName(random), randomName(random), randomName(random)];
       return { job, scope, periodKey };
@@ -82,7 +85,9 @@ export const exactKeys = cases({
     await areIndependent(instances, keys);
   },
 
-  async 'L-57 64 characters are exact in every part of a key, also outside the basic plane'(instances) {
+  async 'L-57 64 characters are kept exactly in every part of a key, also outside the basic plane'(
+    instances,
+  ) {
     for (const character of ['x', '\u{1f512}']) {
       const [same, longest] = [character.repeat(63), character.repeat(64)];
       const keys = [longest, `${same}y`, same].flatMap((name) => [
@@ -93,7 +98,7 @@ export const exactKeys = cases({
     }
   },
 
-  async 'L-57 a question for one key is not answered with another'({ store, other }) {
+  async 'L-57 a query for one key does not return another'({ store, other }) {
     const names = ['job', 'Job', 'j_b', 'j%b', '%', 'jöb', 'jo\u0308b', "'", '*'];
     await inserted(store, ...names.map((name) => ({ ...SKIPPED, ...keyOf(name, { scope: name }) })));
     for (const name of names) {
@@ -105,7 +110,7 @@ export const exactKeys = cases({
   },
 });
 
-/** Each is inserted, by its own claim, and what the other instance finds by it is that very one. */
+/** Inserts each key with its own claim, and checks that the other instance finds that claim by the key. */
 async function areIndependent({ store, other }: Instances, keys: readonly RunKey[]): Promise<void> {
   for (const key of keys) await inserted(store, { ...PENDING, ...key, reason: markOf(key, keys) });
   for (const key of keys) await isItself(other, key, markOf(key, keys));
@@ -123,9 +128,9 @@ async function isItself(store: RunStore, key: RunKey, mark: string): Promise<voi
   assert.equal(reason, mark, `${textOf(key)} should have a row of its own`);
 }
 
-/** What is written about a run is read as it was written, up to the longest that the ledger writes. */
+/** Texts of a run are read as they were written, up to the longest text that the ledger writes. */
 export const exactTexts = cases({
-  async 'L-56 the longest texts come back whole, four-byte characters too'({ store, other }) {
+  async 'L-56 the longest texts are returned whole, also four-byte characters'({ store, other }) {
     await inserted(store, running());
     const of = (length: number): string => `${'\u{1f512}'.repeat(length - 1)}\u{1f510}`;
     const texts = {
@@ -146,7 +151,7 @@ export const exactTexts = cases({
     assert.equal((await runOf(store)).result, result);
   },
 
-  async 'L-56 texts that would break out of a statement come back as they are'({ store }) {
+  async 'L-56 texts with SQL or template syntax are returned unchanged'({ store }) {
     await inserted(store, running());
     const text = `'"\\\`; -- $1 :name ? %s \${x} \\' \n\t\r\n {"a":"\\u0000"} '' \u2028`;
     const texts: Partial<Run> = { error: text, reason: text.slice(0, 32) };
@@ -157,7 +162,7 @@ export const exactTexts = cases({
     assert.equal((await runOf(store)).result, text);
   },
 
-  async 'L-56 an empty text is not none'({ store }) {
+  async 'L-56 an empty text differs from no text'({ store }) {
     await inserted(store, running());
     await written(store, () => ({ error: '', reason: '' }));
     const { error, reason } = await runOf(store);

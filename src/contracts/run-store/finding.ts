@@ -18,9 +18,9 @@ import {
   running,
 } from './runs';
 
-/** Runs that are asked for by what stands in them. */
+/** Runs that are found by their fields. */
 export const finding = cases({
-  async 'L7 without a condition every run is found, and where there are none, none'({ store, other }) {
+  async 'L7 a query without conditions finds every run, and none if there are none'({ store, other }) {
     assert.deepEqual(await foundBy(store), []);
     await days(store);
     assert.deepEqual(await foundBy(other), ['day-1', 'day-2', 'day-3', 'day-4']);
@@ -44,7 +44,7 @@ export const finding = cases({
     assert.deepEqual(await foundBy(store, { job: 'c' }), []);
   },
 
-  async 'L7 runs are found by one state, by several, and by none'({ store }) {
+  async 'L7 runs are found by one state, by several states, and by no state'({ store }) {
     await oneOfEach(store);
     const by = async (...states: NonNullable<Parameters<typeof foundBy>[1]>['states'] & object) =>
       (await foundBy(store, { states })).sort();
@@ -55,7 +55,7 @@ export const finding = cases({
     assert.deepEqual(await by(), []);
   },
 
-  async 'L7 a period is found from its beginning on, and before it not'({ store }) {
+  async 'L7 from includes the start of a period, and to excludes it'({ store }) {
     await days(store);
     const [second, fourth] = [new Date('2026-11-02T00:00:00.001Z'), new Date('2026-11-04T00:00:00.001Z')];
     const next = (instant: Date): Date => new Date(instant.getTime() + 1);
@@ -67,7 +67,7 @@ export const finding = cases({
     assert.deepEqual(await foundBy(store, { from: second, to: second }), []);
   },
 
-  async 'L7 conditions hold together'({ store }) {
+  async 'L7 a query returns only runs that match all its conditions'({ store }) {
     await days(store);
     await inserted(store, { ...running(), ...keyOf('day-2', { scope: 'eu' }), ...dayOf(2) });
     const query = { job: JOB, scope: '', from: dayOf(2).periodStart, states: ['skipped'] } as const;
@@ -75,7 +75,7 @@ export const finding = cases({
     assert.deepEqual(await foundBy(store, { ...query, scope: 'eu', states: ['running'] }), ['day-2']);
   },
 
-  async 'L7 the order is that of the periods, either way, and the limit takes the first'({ store }) {
+  async 'L7 runs are sorted by period, in either order, and the limit keeps the first'({ store }) {
     await days(store);
     const newest = { order: 'newest-first' } as const;
     assert.deepEqual(await foundBy(store, newest), ['day-4', 'day-3', 'day-2', 'day-1']);
@@ -84,7 +84,7 @@ export const finding = cases({
     assert.deepEqual(await foundBy(store, { ...newest, limit: 1, to: dayOf(3).periodStart }), ['day-2']);
   },
 
-  async 'L7 custom keys are in the order of their making, and between no two instants'({ store, elapse }) {
+  async 'L7 custom keys are sorted by creation, and a query by time does not find them'({ store, elapse }) {
     for (const periodKey of ['c', 'a', 'b']) {
       await inserted(store, { ...PENDING, periodKey });
       await elapse('1m');
@@ -95,7 +95,7 @@ export const finding = cases({
     assert.deepEqual(await foundBy(store, { to: new Date('2099-01-01') }), []);
   },
 
-  async 'L7 what is found is the whole run'({ store, other }) {
+  async 'L7 a query returns the whole run'({ store, other }) {
     await insertedAs(store, { ...running(), ...dayOf(1) }, { result: '{"total":1}', error: 'Error: no' });
     const [run] = await other.find({ order: 'oldest-first', limit: 10 }, LIMIT);
     assert.deepEqual(run, await runOf(store));
@@ -106,7 +106,7 @@ function dayOf(day: number) {
   return dayFrom(new Date(`2026-11-0${day}T00:00:00.001Z`));
 }
 
-/** Four days, the second of which is pending. They were not made in their order. */
+/** Four days, the second of which is pending. They are not inserted in their order. */
 async function days(store: RunStore): Promise<void> {
   const runs = [3, 1, 4, 2].map((day): NewRun => ({
     ...(day === 2 ? PENDING : SKIPPED),
@@ -116,21 +116,21 @@ async function days(store: RunStore): Promise<void> {
   await inserted(store, ...runs);
 }
 
-/** Overdue and running runs of an application's jobs, which every guard asks for once a minute. */
+/** Overdue and running runs of an application's jobs. Every guard queries them once a minute. */
 export const overdue = cases({
-  async 'L4 where there are no runs, nothing is owed'({ store }) {
+  async 'L4 without runs, no job is overdue'({ store }) {
     assert.deepEqual(await owedBy(store), []);
     await inserted(store, PENDING);
     assert.deepEqual(await store.owed([], LIMIT), []);
   },
 
-  async 'L4 what is due and what runs is owed, and nothing else'({ store, other }) {
+  async 'L4 due and running runs count as overdue, and no others'({ store, other }) {
     await oneOfEach(store, { scoped: true });
     const owed = ['failed', 'pending', 'running'].map((scope) => `${JOB}/${scope}`);
     assert.deepEqual((await owedBy(other)).sort(), owed);
   },
 
-  async 'L4 each job and scope is owed once, however many of its runs wait'({ store }) {
+  async 'L4 each job and scope is returned once, regardless of how many of its runs are overdue'({ store }) {
     const keys = [keyOf('a'), keyOf('a', { job: 'another' }), keyOf('a', { scope: 'eu' })];
     for (const [i, key] of keys.entries())
       for (const periodKey of ['a', 'b'])
@@ -140,7 +140,7 @@ export const overdue = cases({
     assert.deepEqual((await owedBy(store, 'another')).sort(), owed);
   },
 
-  async 'L4 of jobs that were not asked for nothing is told'({ store }) {
+  async 'L4 overdue runs of other jobs are not returned'({ store }) {
     for (const job of ['unknown', JOB.toUpperCase(), `${JOB}s`, 'jo"b', "jo'b", 'jöb'])
       await inserted(store, { ...PENDING, ...keyOf('a', { job }) });
     const hundreds = Array.from({ length: 300 }, (_, i) => `job-${i}`);
@@ -151,7 +151,7 @@ export const overdue = cases({
     assert.deepEqual((await owedBy(store, ...hundreds, ...names)).sort(), owed);
   },
 
-  async 'L4 what has been due, or has run, for the longest time comes first'({ store }) {
+  async 'L4 the run that has been due or running for the longest time comes first'({ store }) {
     const minutesAgo = { second: 40, fourth: 20, first: 50, third: 30 };
     for (const [scope, minutes] of Object.entries(minutesAgo)) {
       const runs = scope === 'second' || scope === 'third';

@@ -3,35 +3,40 @@ import type { RunKey } from '../../ledger/run';
 import type { RunStore } from '../../ledger/run-store';
 import { type CaseDefinition, ContractCapabilities, type Lacks, caseDefiner } from '../contract';
 
-/** What the contract needs to know of any store of runs. */
+/** What the contract needs to know about every store of runs. */
 export interface RunStoreBasics {
   readonly store: RunStore;
-  /** The same place of runs as another instance of the application sees it: nothing in memory is shared. */
+  /** The same place of runs as another instance of the application sees it: the two share nothing in memory. */
   readonly other: RunStore;
   /**
-   * Lets time pass for the store. Where its clock cannot be set, every instant in its rows and events is set back by as
-   * much instead, those of periods included.
+   * Lets time pass for the store. If its clock cannot be set, every instant in its rows and events, including
+   * those of periods, is moved back by as much instead.
    */
   readonly elapse: (duration: Duration) => void | Promise<void>;
   readonly dispose: () => void | Promise<void>;
 }
 
-/** What a fixture does for a capability that cannot be seen through the store. */
+/** Functions of a fixture for a capability that the store itself cannot show. */
 export interface RunStoreMeans {
   /** Removes a run, as an operator would. */
   readonly deleteRun: (key: RunKey) => void | Promise<void>;
-  /** Runs `body` inside an open transaction of the application, which is then ended as `end` says. */
+  /**
+   * Runs `body` inside an open transaction of the application, and then ends the transaction as `end`
+   * specifies.
+   */
   readonly ambientTransaction: (end: 'commit' | 'rollback', body: () => Promise<void>) => Promise<void>;
 }
 
-/** What some stores have and others cannot. */
+/** Capabilities that some stores have and others cannot have. */
 export type RunStoreCapability = keyof RunStoreMeans;
 
-/** The capabilities of which a store may say, in words, why it does not have them. */
+/** The capabilities that a store may lack, each with the reason in words. */
 export type LackedRunStoreCapabilities<Lacked extends RunStoreCapability = RunStoreCapability> =
   Lacks<Lacked>;
 
-/** A fresh place of runs, seen by two instances, with the means for every capability that is not `Lacked`. */
+/**
+ * A fresh place of runs, seen by two instances, with the functions for every capability that is not `Lacked`.
+ */
 export type RunStoreFixture<Lacked extends RunStoreCapability = never> = RunStoreBasics &
   Omit<RunStoreMeans, Lacked>;
 

@@ -27,9 +27,9 @@ export type {
 } from './fixture';
 
 export interface RunStoreContractOptions<Lacked extends RunStoreCapability = never> {
-  /** What the store does not have, and why. The cases that need it are skipped with that reason. */
+  /** The capabilities that the store lacks, and why. The cases that need them are skipped with that reason. */
   readonly lacks?: LackedRunStoreCapabilities<Lacked>;
-  /** For the random cases. A failure names its seed. Default: a new one each time. */
+  /** Seeds the random cases. A failure names its seed. Default: a new seed each time. */
   readonly seed?: number;
 }
 
@@ -40,11 +40,12 @@ const ALL_CASES: readonly RunStoreCase[] = [
 ].flat();
 
 /**
- * What every store of runs promises, as a list of cases for any runner. A name begins with a promise of the ledger: L1
- * one row per key, L2 one attempt at a time, L3 completed is completed, L4 overdue runs are found, L7 missed periods
- * can be seen. A name such as L-01 begins with one of the situations that the ledger must withstand.
+ * The promises of every store of runs, as a list of cases for any test runner. A name begins with a promise
+ * of the ledger: L1 one row per key, L2 one attempt at a time, L3 completed is completed, L4 overdue runs are
+ * found, L7 missed periods can be seen. A name such as L-01 begins with one of the situations that the ledger
+ * must withstand.
  *
- * @param create makes a fixture for one case. Its runs are not shared with any other case.
+ * @param create creates a fixture for one case. The case shares its runs with no other case.
  * @throws InvalidLockUseError for an unknown capability, or one that is lacked without a reason
  */
 export function runStoreContract<Lacked extends RunStoreCapability = never>(

@@ -16,14 +16,14 @@ import {
   running,
 } from './runs';
 
-/** One row for each key, as it was given and dated by the store. */
+/** One row for each key, with the given values and the store's times. */
 export const inserting = cases({
-  async 'L1 a fresh key is inserted, and is there for the other instance'({ store, other }) {
+  async 'L1 a new key is inserted, and the other instance finds it'({ store, other }) {
     await inserted(store, PENDING);
     assert.equal((await runOf(other)).state, 'pending');
   },
 
-  async 'L1 a key that is there is refused to both instances, and its row stays as it is'({ store, other }) {
+  async 'L1 an existing key is refused to both instances, and its row stays unchanged'({ store, other }) {
     await inserted(store, running());
     const before = await runOf(store);
     await refused(store, PENDING);
@@ -31,7 +31,7 @@ export const inserting = cases({
     assert.deepEqual(await runOf(store), before);
   },
 
-  async 'L-01 of 50 that insert a fresh key at once, one wins'({ store, other }) {
+  async 'L-01 of 50 simultaneous inserts of a new key, one wins'({ store, other }) {
     const won = await runConcurrently(50, [store, other], (at, i) =>
       at.insert(running(`host/1/${i}`), LIMIT),
     );
@@ -39,7 +39,7 @@ export const inserting = cases({
     assert.equal((await runOf(store)).claimedBy, `host/1/${won.indexOf(true)}`);
   },
 
-  async 'L-01 of 50 that insert ten fresh keys at once, one wins each'({ store, other }) {
+  async 'L-01 of 50 simultaneous inserts of ten new keys, one wins for each key'({ store, other }) {
     const won = await runConcurrently(50, [store, other], (at, i) =>
       at.insert({ ...running(`host/1/${i}`), periodKey: `period-${i % 10}` }, LIMIT),
     );
@@ -49,7 +49,7 @@ export const inserting = cases({
     }
   },
 
-  async 'L1 a run that is started at once comes back as it was given, as attempt 1'({
+  async 'L1 a run that starts at once is returned with its given values, as attempt 1'({
     store,
     other,
     elapse,
@@ -74,7 +74,7 @@ export const inserting = cases({
     });
   },
 
-  async 'L4 a pending run comes back without an attempt, due from now on'({ store, other, elapse }) {
+  async 'L4 a pending run is returned without an attempt, and is due at once'({ store, other, elapse }) {
     await elapse('1d');
     const { assertIsNow } = await readClockAround(store, () => inserted(store, PENDING));
     const run = await runOf(other);
@@ -84,14 +84,14 @@ export const inserting = cases({
     assert.deepEqual(run, { ...NEVER_STARTED, ...PENDING, createdAt, updatedAt, nextAttemptAt });
   },
 
-  async 'L7 a skipped run comes back with its reason, and is not due'({ store, other }) {
+  async 'L7 a skipped run is returned with its reason, and is not due'({ store, other }) {
     await inserted(store, SKIPPED);
     const run = await runOf(other);
     const { createdAt, updatedAt } = run;
     assert.deepEqual(run, { ...NEVER_STARTED, ...SKIPPED, createdAt, updatedAt, nextAttemptAt: undefined });
   },
 
-  async 'L1 the greatest fencing token comes back exactly, and none as none'({ store }) {
+  async 'L1 the largest fencing token is returned exactly, and a missing one stays missing'({ store }) {
     for (const [i, fencingToken] of [Number.MAX_SAFE_INTEGER, 1, undefined].entries()) {
       const { started, ...run } = running();
       assert.ok(started !== undefined);
@@ -101,7 +101,9 @@ export const inserting = cases({
     }
   },
 
-  async 'L7 periods of long ago, far ahead and between two seconds come back exactly'({ store }) {
+  async 'L7 periods in the distant past, in the far future and between two seconds are returned exactly'({
+    store,
+  }) {
     for (const start of ['1980-01-01T00:00:00.001Z', '2026-03-29T00:59:59.999Z', '2099-12-31T23:00:00Z']) {
       const run: NewRun = { ...PENDING, periodKey: start, ...dayFrom(new Date(start)) };
       await inserted(store, run);
@@ -110,7 +112,7 @@ export const inserting = cases({
     }
   },
 
-  async 'L1 both instances name the same place'({ store, other }) {
+  async 'L1 both instances have the same place id'({ store, other }) {
     assert.equal(typeof store.id, 'string');
     assert.notEqual(store.id, '');
     assert.equal(store.id, other.id);

@@ -22,16 +22,20 @@ import {
 
 const AGE_MS = 100 * DAY_MS;
 
-/** Runs that nobody will ask for again go, with their events. */
+/** Old finished runs are deleted, with their events. */
 export const purging = cases({
-  async 'L-55 where there is nothing to delete, nothing is'({ store }) {
+  async 'L-55 a purge deletes nothing if there is nothing to delete'({ store }) {
     assert.equal(await purged(store), 0);
     await inserted(store, SKIPPED);
     assert.equal(await purged(store), 0);
     assert.deepEqual(await foundBy(store), [SKIPPED.periodKey]);
   },
 
-  async 'L-55 what is over is deleted, and what is not over never, however old'({ store, other, elapse }) {
+  async 'L-55 finished runs are deleted, and unfinished ones never, however old they are'({
+    store,
+    other,
+    elapse,
+  }) {
     await oneOfEach(store);
     const failed = { state: 'failed', reason: 'due later' } as const;
     await insertedAs(store, { ...PENDING, periodKey: 'due later' }, ({ now }) => ({
@@ -46,7 +50,7 @@ export const purging = cases({
   },
 
   async 'L-55 the newest run of each job and scope stays'({ store, elapse }) {
-    // Made in another order than that of their periods: the newest is that of the latest period.
+    // Inserted in another order than that of their periods: the newest run is that of the latest period.
     for (const [i, subject] of [{}, { scope: 'eu' }, { job: 'another' }].entries())
       for (const [daysAgo, periodKey] of [
         [10 * i + 1, 'newest'],
@@ -59,14 +63,14 @@ export const purging = cases({
     assert.equal(await purged(store), 0);
   },
 
-  async 'L-55 runs behind one that has to stay are deleted, and their periods do not count as missed'({
+  async 'L-55 runs before and after an unfinished run are deleted, and their periods do not count as missed'({
     store,
     other,
     elapse,
   }) {
     for (const [daysAgo, periodKey] of [
       [1, 'newest'],
-      [2, 'behind it'],
+      [2, 'after it'],
       [4, 'before it'],
     ] as const)
       await inserted(store, { ...(await dayEnded(store, -daysAgo)), periodKey });
@@ -78,7 +82,7 @@ export const purging = cases({
     assert.deepEqual(await knownFrom(other), (await runOf(store, keyOf('newest'))).periodStart);
   },
 
-  async 'L-55 what was purged does not count as missed, whatever older run is made afterwards'({
+  async 'L-55 purged periods do not count as missed, even if an older run is created afterwards'({
     store,
     other,
     elapse,
@@ -94,7 +98,7 @@ export const purging = cases({
     const { periodStart } = await runOf(store, keyOf('newest'));
     assert.deepEqual(await knownFrom(other), periodStart);
     assert.deepEqual(await knownFrom(other, { scope: 'eu' }), periodStart);
-    // Where the mark begins before the periods that are asked for, nothing of them was purged.
+    // The purge mark begins before the requested periods, so none of them was purged.
     const { runs, firstPeriodStart } = await peeked(other, {
       since: new Date((periodStart?.getTime() ?? 0) + 1),
     });
@@ -102,7 +106,7 @@ export const purging = cases({
     assert.ok(firstPeriodStart !== undefined && periodStart !== undefined && firstPeriodStart < periodStart);
   },
 
-  async 'L-55 the mark of a purge moves on with the next one'({ store, other, elapse }) {
+  async 'L-55 each purge moves the purge mark forward'({ store, other, elapse }) {
     const keys = ['first', 'second', 'third', 'newest'];
     for (const periodKey of keys) {
       await inserted(store, { ...(await dayEnded(store, -1)), periodKey });
@@ -120,7 +124,7 @@ export const purging = cases({
     }
   },
 
-  async 'L-55 a run by hand of a period that nobody knows does not let the last known period go'({
+  async 'L-55 the newest run with a period stays, even if a run without a period is newer'({
     store,
     elapse,
   }) {
@@ -132,7 +136,7 @@ export const purging = cases({
     assert.deepEqual((await foundBy(store)).sort(), ['1 days ago', 'skipped by hand']);
   },
 
-  async 'L-55 the newest custom key, by its making, stays'({ store, elapse }) {
+  async 'L-55 the newest custom key, by its creation, stays'({ store, elapse }) {
     for (const periodKey of ['b', 'c', 'a']) {
       await inserted(store, { ...SKIPPED, periodKey });
       await elapse('1m');
@@ -142,7 +146,7 @@ export const purging = cases({
     assert.deepEqual(await foundBy(store), ['a']);
   },
 
-  async 'L-55 no more are deleted at a time than asked for, and the next time goes on'({ store, elapse }) {
+  async 'L-55 a purge deletes no more runs than its limit, and the next purge continues'({ store, elapse }) {
     for (let i = 0; i < 6; i += 1) await inserted(store, { ...SKIPPED, periodKey: `old-${i}` });
     await elapse('101d');
     await inserted(store, { ...SKIPPED, periodKey: 'newest' });
@@ -160,7 +164,7 @@ export const purging = cases({
     assert.deepEqual(await foundBy(store), ['newest']);
   },
 
-  async 'L-55 what is not over does not stand in the way of what is'({ store, elapse }) {
+  async 'L-55 unfinished runs do not block the deletion of finished ones'({ store, elapse }) {
     for (let i = 0; i < 3; i += 1) await inserted(store, { ...PENDING, periodKey: `pending-${i}` });
     for (let i = 0; i < 2; i += 1) await inserted(store, { ...SKIPPED, periodKey: `old-${i}` });
     await elapse('101d');
@@ -169,7 +173,7 @@ export const purging = cases({
     assert.equal((await foundBy(store)).length, 4);
   },
 
-  async 'L-55 events go along with their run, and no others'({ store, elapse }) {
+  async 'L-55 events are deleted with their run, and no others'({ store, elapse }) {
     await inserted(store, { ...SKIPPED, periodKey: 'old', event: LOST });
     await elapse('101d');
     await inserted(store, { ...SKIPPED, periodKey: 'newest', event: LOST });
@@ -180,7 +184,7 @@ export const purging = cases({
     assert.equal((await store.events(keyOf('newest'), LIMIT)).length, 1);
   },
 
-  async 'L-55 a run whose period ended lately stays, however long ago it was written'({ store, elapse }) {
+  async 'L-55 a run whose period ended recently stays, however long ago it was written'({ store, elapse }) {
     await inserted(store, { ...(await dayEnded(store, 10)), periodKey: 'lately' });
     await inserted(store, { ...(await dayEnded(store, 0)), periodKey: 'long ago' });
     await elapse('101d');
@@ -191,7 +195,7 @@ export const purging = cases({
     assert.equal(await purged(store), 1);
   },
 
-  async 'L-55 a run that was written lately stays, however long ago its period ended'({ store, elapse }) {
+  async 'L-55 a run that was written recently stays, however long ago its period ended'({ store, elapse }) {
     for (const periodKey of ['rewritten', 'custom'])
       await inserted(store, {
         ...SKIPPED,
@@ -211,7 +215,7 @@ export const purging = cases({
     assert.deepEqual(await foundBy(store), ['newest day', 'newest']);
   },
 
-  async 'L-55 an unfinished newest run lets the older ones go'({ store, elapse }) {
+  async 'L-55 older runs are deleted even if the newest run is unfinished'({ store, elapse }) {
     await inserted(store, { ...SKIPPED, periodKey: 'old' });
     await elapse('1m');
     await inserted(store, { ...PENDING, periodKey: 'newest' });
@@ -221,7 +225,7 @@ export const purging = cases({
   },
 });
 
-/** Step by step. @returns how many were deleted */
+/** In steps of the limit. @returns how many runs were deleted */
 async function purged(store: RunStore, { limit = 100 } = {}): Promise<number> {
   let deleted = 0;
   let from: unknown;
@@ -233,13 +237,13 @@ async function purged(store: RunStore, { limit = 100 } = {}): Promise<number> {
   return deleted;
 }
 
-/** Before which no period counts as missed. */
+/** No period before this one counts as missed. */
 async function knownFrom(store: RunStore, { scope = '' } = {}): Promise<Date | undefined> {
   const request = { job: JOB, scope, periodKey: undefined, since: new Date(0) };
   return (await store.peek(request, LIMIT)).firstPeriodStart;
 }
 
-/** A day that ends so many days from now, skipped. */
+/** A skipped run of the day that ends this many days from now. */
 async function dayEnded(store: RunStore, daysFromNow: number) {
   const start = (await nowOf(store)).getTime() + (daysFromNow - 1) * DAY_MS;
   return { ...SKIPPED, ...dayFrom(new Date(start)) };

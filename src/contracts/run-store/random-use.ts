@@ -24,7 +24,7 @@ import {
 
 type Instances = Pick<RunStoreBasics, 'store' | 'other' | 'elapse'>;
 
-/** A run as the model knows it. Instants in whole minutes since the beginning. */
+/** A run in the model. Times are whole minutes since the start. */
 interface Known {
   state: RunState;
   attempt: number;
@@ -35,7 +35,7 @@ interface Known {
 const STEPS = ['insert', 'insert', 'claim', 'claim', 'fail', 'complete', 'complete', 'elapse'] as const;
 const KEYS = ['one', 'two', 'three', 'four'].map((periodKey) => keyOf(periodKey));
 
-/** Runs that are made, started, failed and completed at random, and a model that knows every answer beforehand. */
+/** Runs that are created, started, failed and completed at random, and a model that predicts every result. */
 class RandomUse {
   #now = 0;
   readonly #known = new Map<RunKey, Known>();
@@ -118,7 +118,7 @@ class RandomUse {
 }
 
 export const randomUse = cases({
-  async 'L3 random use by two instances goes as a model says'(instances, { random }) {
+  async 'L3 random use by two instances gives the results that a model predicts'(instances, { random }) {
     await new RandomUse(instances, random).steps(100);
   },
 });

@@ -31,13 +31,13 @@ export const PENDING = { ...KEY, ...NO_PERIOD, state: 'pending' } as const satis
 
 export const SKIPPED = { ...PENDING, state: 'skipped', reason: 'calendar' } as const satisfies NewRun;
 
-/** As a claim does that finds no row. */
+/** A new run as a claim inserts it when it finds no row. */
 export function running(claimedBy = 'host/1/first'): NewRun {
   const started = { claimedBy, lockId: 'place/contract', fencingToken: 7, leaseMs: 10 * MINUTE_MS };
   return { ...PENDING, state: 'running', started };
 }
 
-/** The claim of a run that `running` made. */
+/** The claim of a run that `running` created. */
 export const CLAIM: Claim = { ...KEY, generation: 0, attempt: 1, claimedBy: 'host/1/first' };
 
 export const LOST: NewRunEvent = {
@@ -49,7 +49,7 @@ export const LOST: NewRunEvent = {
   detail: undefined,
 };
 
-/** The day that begins then. */
+/** The day that begins at this instant. */
 export function dayFrom(start: Date): Pick<NewRun, 'periodStart' | 'periodEnd' | 'timeZone'> {
   return { periodStart: start, periodEnd: new Date(start.getTime() + DAY_MS), timeZone: 'Asia/Shanghai' };
 }
@@ -60,10 +60,10 @@ export async function inserted(store: RunStore, ...runs: readonly NewRun[]): Pro
 }
 
 export async function refused(store: RunStore, run: NewRun): Promise<void> {
-  assert.equal(await store.insert(run, LIMIT), false, `${textOf(run)} is there already`);
+  assert.equal(await store.insert(run, LIMIT), false, `${textOf(run)} exists already`);
 }
 
-/** What a decision sees of a row that must be there. */
+/** The values that a decision gets of an existing row. */
 export async function found(store: RunStore, key: RunKey = KEY): Promise<FoundRun> {
   const seen = await store.change(key, (row) => ({ value: row }), LIMIT);
   assert.ok(seen !== undefined, `${textOf(key)} should have a row`);
@@ -78,7 +78,7 @@ export async function absent(store: RunStore, key: RunKey = KEY): Promise<void> 
   assert.equal(await store.change(key, (row) => ({ value: row }), LIMIT), undefined, `${textOf(key)}`);
 }
 
-/** Writes into a row that must be there. @returns what was written */
+/** Changes an existing row. @returns the new values */
 export async function written(
   store: RunStore,
   edit: (found: FoundRun) => Partial<Run>,
@@ -92,7 +92,7 @@ export async function written(
   return await store.change(key, decide, LIMIT);
 }
 
-/** Makes a run that is as no insert makes it. */
+/** Inserts a run with values that no insert gives it. */
 export async function insertedAs(
   store: RunStore,
   run: NewRun,
@@ -127,15 +127,15 @@ export function textOf({ job, scope, periodKey }: RunKey): string {
   return `'${job}/${scope}/${periodKey}'`;
 }
 
-/** Of the contract's job, and of `more`: each job and scope of which something is owed. */
+/** Each job and scope of the contract's job, and of `more`, with an overdue run. */
 export async function owedBy(store: RunStore, ...more: readonly string[]): Promise<string[]> {
   return (await store.owed([JOB, ...more], LIMIT)).map(({ job, scope }) => `${job}/${scope}`);
 }
 
 /**
- * One row for each state, called by it, and one that `failed for good`.
+ * One row for each state, named after it, and one that `failed for good`.
  *
- * @param options.scoped each in a scope that is called by it, too
+ * @param options.scoped each row in a scope of the same name
  */
 export async function oneOfEach(store: RunStore, { scoped = false } = {}): Promise<void> {
   const states: Readonly<Record<RunState, Partial<Run>>> = {

@@ -5,7 +5,7 @@ import { LockContext, runInContext } from '#cronlatch/core/execution/lock-contex
 import { executorBench, signal } from '../../support/executor-bench';
 import { JOB, lockBench } from '../../support/lock-bench';
 
-void test('outside a lease nothing is held', async () => {
+void test('outside a lease no lock is held', async () => {
   assert.equal(currentLock(), undefined);
   assert.throws(() => LockAssert.assertLocked(), LockNotHeldError);
   assert.throws(() => LockAssert.assertLocked('job'), /Lock 'job' is not held here/);
@@ -23,7 +23,7 @@ void test('inside a lease its lock is the current one, across awaits', async () 
   }, JOB);
 });
 
-void test('inside two leases both are held, and the inner one is current', async () => {
+void test('inside two leases both locks are held, and the inner one is current', async () => {
   const { executor } = executorBench();
   const inner = { ...JOB, name: 'inner' };
   await executor.executeWithLock(async () => {
@@ -37,7 +37,7 @@ void test('inside two leases both are held, and the inner one is current', async
   }, JOB);
 });
 
-void test('F-86 work that the job left behind does not hold the lock any more', async () => {
+void test('F-86 work that outlives the job no longer holds the lock', async () => {
   const { executor } = executorBench();
   const { promise, resolve } = signal();
   let leaked: Promise<unknown> = Promise.resolve();
@@ -51,7 +51,7 @@ void test('F-86 work that the job left behind does not hold the lock any more', 
   await assert.rejects(leaked, LockNotHeldError);
 });
 
-void test('after the deadline the lock is not held, although the handler still runs', async () => {
+void test('after the deadline the lock is not held, even if the handler still runs', async () => {
   const { executor, clock } = executorBench();
   await executor.executeWithLock(() => {
     clock.stall('11m');
@@ -59,7 +59,7 @@ void test('after the deadline the lock is not held, although the handler still r
   }, JOB);
 });
 
-void test('the current lock is extended from wherever the job has got to', async () => {
+void test('the current lock can be extended from anywhere in the job', async () => {
   const { executor, clock } = executorBench();
   await executor.executeWithLock(async (lock) => {
     clock.advance('9m');
@@ -71,7 +71,7 @@ void test('the current lock is extended from wherever the job has got to', async
   }, JOB);
 });
 
-void test('a run that begins in what another left behind does not drag that one along', async () => {
+void test('a run that starts in work left over from another run does not keep the other run in memory', async () => {
   const { provider, granted } = lockBench();
   const [first, second] = [await granted(), await granted({ ...JOB, name: 'second' })];
   const { signal } = new AbortController();
@@ -79,7 +79,7 @@ void test('a run that begins in what another left behind does not drag that one 
   await runInContext(over, async () => {
     assert.equal(new LockContext(second, second, provider, signal).outer, over);
     await over.end();
-    // A job that calls itself from a timer would grow a chain of all its runs.
+    // A job that calls itself from a timer would otherwise keep a chain of all its runs.
     assert.equal(new LockContext(second, second, provider, signal).outer, undefined);
   });
 });

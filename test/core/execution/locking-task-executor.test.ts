@@ -6,7 +6,7 @@ import { executorBench, signal } from '../../support/executor-bench';
 import { refusedConnection } from '../../support/faulty-accessor';
 import { JOB, turn } from '../../support/lock-bench';
 
-void test('a task runs while its lock is held, and its value is handed over', async () => {
+void test('a task runs while its lock is held, and its value is returned', async () => {
   const { executor, other, names } = executorBench();
   const result = await executor.executeWithLock(async () => await other.lock(JOB), JOB);
   assert.deepEqual(result, { executed: true, value: undefined });
@@ -14,7 +14,7 @@ void test('a task runs while its lock is held, and its value is handed over', as
   assert.deepEqual(names(), ['lock:acquired', 'run:started', 'run:completed', 'lock:released']);
 });
 
-void test('a task whose lock another instance holds is skipped, and the event tells who holds it', async () => {
+void test('a task whose lock another instance holds is skipped, and the event names the holder', async () => {
   const { executor, other, events } = executorBench();
   await executor.executeWithLock(() => {}, JOB);
   await other.lock(JOB);
@@ -31,7 +31,7 @@ void test('a task whose lock another instance holds is skipped, and the event te
   assert.match(skips[0]?.heldBy ?? '', new RegExp(`/${process.pid}/`));
 });
 
-void test('a lock provider that does not answer within a minute is warned of, and its late answer still counts', async () => {
+void test('a lock provider that does not answer within a minute causes a warning, and its late answer still counts', async () => {
   const { clock, events, provider, told } = executorBench();
   const answer = signal<Lock | undefined>();
   const foreign = { lock: () => answer.promise };
@@ -53,7 +53,7 @@ void test('a lock provider that does not answer within a minute is warned of, an
   assert.equal(clock.pendingTimers, 0);
 });
 
-void test('P7 when it is not known that the lock was obtained, the task does not run and the caller gets an error', async () => {
+void test('P7 if it is unknown whether the lock was granted, the task does not run and the caller gets an error', async () => {
   const { executor, accessor, names } = executorBench();
   accessor.fail('updateRecord', refusedConnection);
   await assert.rejects(
@@ -64,7 +64,7 @@ void test('P7 when it is not known that the lock was obtained, the task does not
 });
 
 for (const thrown of [new Error('mine'), 'a string', null, undefined, 0]) {
-  void test(`P9 F-09 what the task throws (${String(thrown)}) is rethrown as it is, after the release`, async () => {
+  void test(`P9 F-09 what the task throws (${String(thrown)}) is rethrown unchanged, after the release`, async () => {
     const { executor, other, names } = executorBench();
     const outcome = await executor
       .executeWithLock(() => Promise.reject(thrown as Error), JOB)
@@ -78,7 +78,7 @@ for (const thrown of [new Error('mine'), 'a string', null, undefined, 0]) {
   });
 }
 
-void test('P9 F-09 a release that fails replaces neither the value nor the error', async () => {
+void test('P9 F-09 a failed release replaces neither the value nor the error', async () => {
   const { executor, accessor, drive, names } = executorBench();
   const never = Array.from({ length: 5000 }, () => refusedConnection);
   accessor.fail('unlock', ...never);
@@ -92,7 +92,7 @@ void test('P9 F-09 a release that fails replaces neither the value nor the error
   assert.ok(names().includes('run:completed') && !names().includes('lock:released'));
 });
 
-void test('P9 a release that takes long goes on behind the caller, who waits ten seconds at most', async () => {
+void test('P9 the caller waits at most ten seconds for a slow release, which continues in the background', async () => {
   const { executor, accessor, clock, drive, told } = executorBench();
   accessor.fail('unlock', ...Array.from({ length: 5000 }, () => refusedConnection));
   const startedAtMs = clock.monotonicMs();
@@ -135,7 +135,7 @@ void test('F-89 a second tick in the same process is refused without a statement
   ]);
 });
 
-void test('F-10 a handler that ignores its aborted signal is not started again here, and is reported once a lease', async () => {
+void test('F-10 a handler that ignores its aborted signal is not started again in the same process, and is reported once per lease', async () => {
   const { executor, clock, names } = executorBench();
   const { promise, resolve } = signal();
   const stuck = executor.executeWithLock(() => promise, JOB);
@@ -168,7 +168,7 @@ const UNAWAITABLE: [string, LockedTask<unknown>][] = [
 ];
 
 for (const [what, task] of UNAWAITABLE) {
-  void test(`F-12 a handler that returns ${what} is refused: its work would run after the release`, async () => {
+  void test(`F-12 a handler that returns ${what} is refused, because its work would run after the release`, async () => {
     const { executor, names } = executorBench();
     await assert.rejects(
       executor.executeWithLock(task, JOB),
@@ -178,7 +178,7 @@ for (const [what, task] of UNAWAITABLE) {
   });
 }
 
-void test('F-12 any other value is a value: a thenable is awaited, an array or a map is not', async () => {
+void test('F-12 other values are accepted: a thenable is awaited, an array or a map is returned', async () => {
   const { executor } = executorBench();
   const thenable = { then: (yes: (value: number) => void) => yes(7) } as PromiseLike<number>;
   assert.deepEqual(await executor.executeWithLock(() => thenable, JOB), { executed: true, value: 7 });
@@ -187,7 +187,7 @@ void test('F-12 any other value is a value: a thenable is awaited, an array or a
   assert.deepEqual(await executor.executeWithLock(() => map, JOB), { executed: true, value: map });
 });
 
-void test('a handler may take out of its lock what it needs', async () => {
+void test('a handler can destructure its lock', async () => {
   const { executor, other } = executorBench();
   const outcome = await executor.executeWithLock(
     // eslint-disable-next-line @typescript-eslint/unbound-method -- JavaScript has no such rule
@@ -201,7 +201,7 @@ void test('a handler may take out of its lock what it needs', async () => {
   assert.deepEqual(outcome, { executed: true, value: [true, true] });
 });
 
-void test('a provider may hand on a copy of its observer: the copy, too, hears of everything', async () => {
+void test('a provider can pass on a copy of its observer, and the copy also receives every call', async () => {
   const { provider, clock, events, told } = executorBench();
   let copy: LockObserver = {};
   const handingOn = {

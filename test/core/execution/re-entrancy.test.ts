@@ -37,7 +37,7 @@ void test('the lease is released when the handler and every run nested in it hav
   assert.ok(await other.lock(JOB));
 });
 
-void test('F-86 work that the job left behind is outside: after the release the lock is asked for afresh', async () => {
+void test('F-86 work that outlives the job is outside the lease: after the release it asks for the lock again', async () => {
   const { executor, accessor } = executorBench();
   const { promise, resolve } = signal();
   let leaked: Promise<unknown> = Promise.resolve();
@@ -50,7 +50,7 @@ void test('F-86 work that the job left behind is outside: after the release the 
   assert.deepEqual(accessor.calls, ['updateRecord', 'unlock']);
 });
 
-void test('F-86 past its deadline a lease counts as none: the same process does not run the job inside it', async () => {
+void test('F-86 after its deadline a lease does not count: the same process does not run the job inside it', async () => {
   const { executor, clock } = executorBench();
   const result = await executor.executeWithLock(async () => {
     clock.stall('11m');
@@ -59,7 +59,7 @@ void test('F-86 past its deadline a lease counts as none: the same process does 
   assert.deepEqual(result, { executed: true, value: { executed: false, reason: 'running-here' } });
 });
 
-void test('F-87 another lock inside a lease is asked for, and another provider always is', async () => {
+void test('F-87 another lock inside a lease is requested, and so is the same lock of another provider', async () => {
   const { executor, otherExecutor, accessor } = executorBench();
   await executor.executeWithLock(async () => {
     assert.deepEqual(await executor.executeWithLock(() => 'inner', { ...JOB, name: 'inner' }), {
@@ -81,13 +81,13 @@ void test('two executors of one provider share its leases', async () => {
   assert.deepEqual(result.executed && result.value, { executed: true, value: 'nested' });
 });
 
-void test('a provider is never re-entrant by itself', async () => {
+void test('a provider alone is never re-entrant', async () => {
   const { executor, provider } = executorBench();
   const result = await executor.executeWithLock(() => provider.lock(JOB), JOB);
   assert.deepEqual(result, { executed: true, value: undefined });
 });
 
-void test('a nested run that fails is reported, and fails for its caller', async () => {
+void test('a nested run that fails is reported, and its caller gets the error', async () => {
   const { executor, names } = executorBench();
   await executor.executeWithLock(async () => {
     await assert.rejects(

@@ -13,14 +13,14 @@ import {
 } from '../../support/faulty-accessor';
 import { JOB, lockBench, turn } from '../../support/lock-bench';
 
-void test('the first time the row is inserted, ever after it is updated', async () => {
+void test('the first grant inserts the row, and every later grant updates it', async () => {
   const { accessor, granted } = lockBench();
   await (await granted()).unlock();
   await (await granted()).unlock();
   assert.deepEqual(accessor.calls, ['updateRecord', 'insertRecord', 'unlock', 'updateRecord', 'unlock']);
 });
 
-void test('a refused tick is one statement, and one look a minute', async () => {
+void test('a refused tick costs one statement, and once a minute a read of the holder', async () => {
   const { accessor, provider, clock, granted } = lockBench();
   await granted();
   const holders: unknown[] = [];
@@ -42,7 +42,7 @@ void test('a refused tick is one statement, and one look a minute', async () => 
   assert.equal(holders.length, 2);
 });
 
-void test('the look tells who holds the lock, and until when', async () => {
+void test('the read of the holder returns who holds the lock, and until when', async () => {
   const { provider, granted } = lockBench();
   await granted();
   const holders: { heldBy: string; heldUntil: Date }[] = [];
@@ -51,7 +51,7 @@ void test('the look tells who holds the lock, and until when', async () => {
   assert.equal(holders[0]?.heldUntil.toISOString(), '2026-11-20T03:10:00.000Z');
 });
 
-void test('a loser of the first insert is refused', async () => {
+void test('the loser of a first insert is refused', async () => {
   const { accessor, provider, other } = lockBench();
   accessor.fail(
     'insertRecord',
@@ -61,7 +61,7 @@ void test('a loser of the first insert is refused', async () => {
 });
 
 for (const method of ['updateRecord', 'insertRecord'] as const) {
-  void test(`${method}: a grant whose reply was lost is found again, with its token and the deadline of its sending`, async () => {
+  void test(`${method}: a grant whose reply was lost is found again, with its token and a deadline counted from its sending`, async () => {
     const { accessor, provider, clock, store } = lockBench();
     if (method === 'updateRecord') await (await provider.lock(JOB))?.unlock();
     accessor.fail(method, replyLost);
@@ -74,7 +74,7 @@ for (const method of ['updateRecord', 'insertRecord'] as const) {
     assert.equal(lock?.remainingMs(), 599_000);
   });
 
-  void test(`${method}: a statement that was lost on its way is sent again, under the same owner`, async () => {
+  void test(`${method}: a statement that did not arrive is resent, with the same owner`, async () => {
     const { accessor, provider, store, drive } = lockBench();
     if (method === 'updateRecord') await (await provider.lock(JOB))?.unlock();
     accessor.fail(method, sendingLost);
@@ -82,7 +82,7 @@ for (const method of ['updateRecord', 'insertRecord'] as const) {
     assert.equal(lock?.fencingToken, (await store.find(JOB.name))?.fencingToken);
   });
 
-  void test(`${method}: a statement that takes effect only after it was sent again is ours, from its own sending on`, async () => {
+  void test(`${method}: a statement that takes effect only after it was resent is granted, counted from its own sending`, async () => {
     const { accessor, provider, clock, drive } = lockBench();
     if (method === 'updateRecord') await (await provider.lock(JOB))?.unlock();
     let late: () => Promise<unknown> = () => assert.fail('not sent');
@@ -101,7 +101,7 @@ for (const method of ['updateRecord', 'insertRecord'] as const) {
     assert.ok(lock !== undefined && lock.remainingMs() <= 599_000);
   });
 
-  void test(`${method}: a statement that is lost every time is an error, and is released in case one arrives later`, async () => {
+  void test(`${method}: a statement that is lost every time is an error, and is released in case it arrives later`, async () => {
     const { accessor, provider, clock, drive } = lockBench();
     if (method === 'updateRecord') await (await provider.lock(JOB))?.unlock();
     accessor.fail(method, sendingLost, sendingLost, sendingLost);
@@ -112,7 +112,7 @@ for (const method of ['updateRecord', 'insertRecord'] as const) {
   });
 }
 
-void test('a statement that takes effect only after the release of the one that was sent again is released, too', async () => {
+void test('a statement that takes effect only after the release of the resent one is released, too', async () => {
   const { accessor, provider, other, clock, drive } = lockBench();
   await (await provider.lock(JOB))?.unlock();
   let late: () => Promise<unknown> = () => assert.fail('not sent');
@@ -123,13 +123,13 @@ void test('a statement that takes effect only after the release of the one that 
   const lock = await drive(provider.lock(JOB));
   await lock?.unlock();
   await late();
-  assert.equal(await other.lock(JOB), undefined, 'granted to nobody');
+  assert.equal(await other.lock(JOB), undefined, 'granted without a holder');
   clock.advance('5s');
   await turn();
   assert.ok(await other.lock(JOB));
 });
 
-void test('F-41 a statement that takes effect only after its late release is found by the next look, and released', async () => {
+void test('F-41 a statement that takes effect only after its late release is found by the next read, and released', async () => {
   const { accessor, provider, other, clock, drive } = lockBench();
   await (await provider.lock(JOB))?.unlock();
   const late = [1, 2, 3].map(() => sentLate(accessor, 'updateRecord'));
@@ -137,7 +137,7 @@ void test('F-41 a statement that takes effect only after its late release is fou
   clock.advance('5s');
   await turn();
   assert.equal(typeof (await late[2]?.arrive()), 'object');
-  assert.equal(await other.lock(JOB), undefined, 'granted to nobody');
+  assert.equal(await other.lock(JOB), undefined, 'granted without a holder');
   const warnings: string[] = [];
   const lock = await provider.lock(JOB, { warning: (message) => warnings.push(message) });
   assert.ok(lock);
@@ -145,14 +145,14 @@ void test('F-41 a statement that takes effect only after its late release is fou
   assert.equal(await lock.unlock(), true);
 });
 
-void test('a look that fails makes the tick an error: it is not known whether the lock is there', async () => {
+void test('a read that fails makes the tick an error, because it is unknown whether the lock exists', async () => {
   const { accessor, provider, drive, granted } = lockBench();
   await granted();
   accessor.fail('find', refusedConnection);
   await assert.rejects(drive(provider.lock(JOB)), { outcome: 'nothing-ran' });
 });
 
-void test('when the store answers so slowly that no time is left for the insert, nothing more is sent', async () => {
+void test('if the store answers so slowly that no time is left for the insert, nothing more is sent', async () => {
   const { accessor, provider, clock } = lockBench();
   accessor.fail('updateRecord', async (run) => {
     const answer = await run();
@@ -166,7 +166,7 @@ void test('when the store answers so slowly that no time is left for the insert,
   assert.deepEqual(accessor.calls, ['updateRecord']);
 });
 
-void test('a lost reply behind which somebody else holds the lock is a refusal', async () => {
+void test('a lost reply is a refusal if another holder then has the lock', async () => {
   const { accessor, provider, other } = lockBench();
   await (await provider.lock(JOB))?.unlock();
   accessor.fail('updateRecord', async () => {
@@ -176,7 +176,7 @@ void test('a lost reply behind which somebody else holds the lock is a refusal',
   assert.equal(await provider.lock(JOB), undefined);
 });
 
-void test('what cannot be settled within two statement limits is an error', async () => {
+void test('an outcome that cannot be found out within two statement limits is an error', async () => {
   const { accessor, provider, clock, drive } = lockBench();
   accessor.fail('updateRecord', replyLost);
   accessor.fail('find', ...Array.from({ length: 50 }, () => refusedConnection));
@@ -185,7 +185,7 @@ void test('what cannot be settled within two statement limits is an error', asyn
   assert.ok(clock.monotonicMs() - startedAtMs <= 10_000);
 });
 
-void test('contention is tried three times, then one read decides', async () => {
+void test('a statement is tried three times on contention, then one read decides', async () => {
   const { accessor, provider, other, drive } = lockBench();
   await other.lock(JOB);
   accessor.fail('updateRecord', contended, contended, contended);
@@ -193,27 +193,27 @@ void test('contention is tried three times, then one read decides', async () => 
   assert.deepEqual(accessor.calls, ['updateRecord', 'updateRecord', 'updateRecord', 'find']);
 });
 
-void test('contention on a lock that nobody holds is an error in the end, never a skip', async () => {
+void test('contention on a free lock ends in an error, never in a skip', async () => {
   const { accessor, provider, drive } = lockBench();
   accessor.fail('updateRecord', contended, contended, contended);
   await assert.rejects(drive(provider.lock(JOB)), { code: 'CRONLATCH_STORAGE', outcome: 'contention' });
 });
 
-void test('contention that passes is not noticed', async () => {
+void test('contention that passes has no effect', async () => {
   const { accessor, provider, drive } = lockBench();
   accessor.fail('updateRecord', contended);
   accessor.fail('insertRecord', contended);
   assert.ok(await drive(provider.lock(JOB)));
 });
 
-void test('a store that cannot be reached is an error at once', async () => {
+void test('an unreachable store is an error at once', async () => {
   const { accessor, provider } = lockBench();
   accessor.fail('updateRecord', refusedConnection);
   await assert.rejects(provider.lock(JOB), { outcome: 'nothing-ran' });
   assert.deepEqual(accessor.calls, ['updateRecord']);
 });
 
-void test('an error that says nothing counts as an unknown outcome', async () => {
+void test('an error without an outcome counts as an unknown outcome', async () => {
   const { accessor, provider, drive } = lockBench();
   accessor.fail('updateRecord', strangeError, strangeError, strangeError);
   await assert.rejects(
@@ -223,7 +223,7 @@ void test('an error that says nothing counts as an unknown outcome', async () =>
   assert.deepEqual(accessor.calls, ['updateRecord', 'find', 'updateRecord', 'find', 'updateRecord', 'find']);
 });
 
-void test('a grant that arrives with less than a quarter of the lease left is given back, and is an error', async () => {
+void test('a grant that arrives with less than a quarter of the lease left is released, and is an error', async () => {
   const { accessor, provider, other, clock } = lockBench();
   accessor.fail(
     'insertRecord',
@@ -233,7 +233,7 @@ void test('a grant that arrives with less than a quarter of the lease left is gi
   assert.ok(await other.lock(JOB));
 });
 
-void test('with a keep-alive a late grant is kept while any of it is left', async () => {
+void test('with a keep-alive a late grant is kept if any of its lease is left', async () => {
   const { accessor, provider, clock } = lockBench();
   accessor.fail(
     'insertRecord',
@@ -242,7 +242,7 @@ void test('with a keep-alive a late grant is kept while any of it is left', asyn
   assert.ok(await provider.lock({ ...JOB, keepAlive: true }));
 });
 
-void test('a grant that arrives after its end is an error, keep-alive or not', async () => {
+void test('a grant that arrives after its lease has expired is an error, with or without a keep-alive', async () => {
   const { accessor, provider, clock } = lockBench();
   accessor.fail(
     'insertRecord',
@@ -251,12 +251,12 @@ void test('a grant that arrives after its end is an error, keep-alive or not', a
   await assert.rejects(provider.lock({ ...JOB, keepAlive: true }), /granted so late/);
 });
 
-void test('F-96 a provider that closes frees a lock that was granted to nobody, and sends nothing later on', async () => {
+void test('F-96 a provider that closes releases a lock that was granted without a holder, and sends nothing afterwards', async () => {
   const { accessor, provider, other, clock, drive } = lockBench();
   accessor.fail('insertRecord', replyLost);
   accessor.fail('find', ...Array.from({ length: 100 }, () => sendingLost));
   await assert.rejects(drive(provider.lock(JOB)));
-  assert.equal(await other.lock(JOB), undefined, 'granted to nobody');
+  assert.equal(await other.lock(JOB), undefined, 'granted without a holder');
   await drive(provider.close());
   assert.ok(await other.lock(JOB));
   accessor.calls.length = 0;
@@ -264,7 +264,7 @@ void test('F-96 a provider that closes frees a lock that was granted to nobody, 
   assert.deepEqual(accessor.calls, []);
 });
 
-void test('a provider that closes waits until the store has given up what may still be granted', async () => {
+void test('a provider that closes waits until the store has aborted statements that could still be granted', async () => {
   const { accessor, provider, other, clock, drive } = lockBench();
   const late = [1, 2, 3].map(() => sentLate(accessor, 'insertRecord'));
   await assert.rejects(drive(provider.lock(JOB)));
@@ -272,12 +272,12 @@ void test('a provider that closes waits until the store has given up what may st
   await turn();
   clock.advance('3s');
   assert.ok(await late[2]?.arrive());
-  assert.equal(await other.lock(JOB), undefined, 'granted to nobody');
+  assert.equal(await other.lock(JOB), undefined, 'granted without a holder');
   await drive(closing);
   assert.ok(await other.lock(JOB));
 });
 
-void test('a provider that closes waits for a release that is under way', async () => {
+void test('a provider that closes waits for a release in progress', async () => {
   const { accessor, provider, clock, drive } = lockBench();
   accessor.fail('insertRecord', sendingLost, sendingLost, sendingLost);
   await assert.rejects(drive(provider.lock(JOB)));
@@ -292,7 +292,7 @@ void test('a provider that closes waits for a release that is under way', async 
   assert.equal(isReleased, true);
 });
 
-void test('a provider that closes does not wait for a store that is away', async () => {
+void test('a provider that closes does not wait for an unreachable store', async () => {
   const { accessor, provider, clock, drive } = lockBench();
   accessor.fail('insertRecord', sendingLost, sendingLost, sendingLost);
   await assert.rejects(drive(provider.lock(JOB)));
@@ -302,7 +302,7 @@ void test('a provider that closes does not wait for a store that is away', async
   assert.ok(clock.monotonicMs() - beganMs <= 4500);
 });
 
-void test('P4 a record that was deleted while its lock was free costs no tick', async () => {
+void test('P4 deleting the record of a free lock costs no tick', async () => {
   const { provider, other, store } = lockBench();
   const lock = await other.lock(JOB);
   for (let tick = 0; tick < 2; tick += 1) assert.equal(await provider.lock(JOB), undefined);
@@ -311,7 +311,7 @@ void test('P4 a record that was deleted while its lock was free costs no tick', 
   assert.ok(await provider.lock(JOB));
 });
 
-void test('P4 where the store cannot tell a missing record, the tick after the end of the lease that was seen looks', async () => {
+void test('P4 if the store cannot report a missing record, the first tick after the known end of the lease checks for it', async () => {
   const { accessor, provider, other, store, clock } = lockBench();
   const cannotTell = async (run: () => Promise<unknown>): Promise<unknown> => {
     const answer = await run();
@@ -325,7 +325,7 @@ void test('P4 where the store cannot tell a missing record, the tick after the e
   assert.ok(await provider.lock(JOB));
 });
 
-void test('P7 an insert that is dropped without an error is no refusal: nobody holds the lock', async () => {
+void test('P7 an insert that is dropped without an error is not a refusal, because the lock is free', async () => {
   const { accessor, provider } = lockBench();
   accessor.fail('insertRecord', ...Array.from({ length: 3 }, () => () => Promise.resolve(undefined)));
   for (let tick = 0; tick < 3; tick += 1) {
@@ -337,7 +337,7 @@ void test('P7 an insert that is dropped without an error is no refusal: nobody h
   assert.ok(await provider.lock(JOB));
 });
 
-void test('F-62 a lock that is held beyond every lease is warned of, once a name', async () => {
+void test('F-62 a lock that is held longer than any lease causes one warning per name', async () => {
   const { accessor, clock, provider, other } = lockBench();
   await other.lock({ ...JOB, lockAtMostFor: '365d' });
   await other.lock({ ...JOB, name: 'usual' });
@@ -358,7 +358,7 @@ void test('F-62 a lock that is held beyond every lease is warned of, once a name
   assert.match(warnings[0] ?? '', /^Lock 'job' is held until 2027-12-25T\S+ by .* longer than any lease/);
 });
 
-void test('F-68 ten thousand names are remembered, and no more', async () => {
+void test('F-68 at most ten thousand names are remembered', async () => {
   const { accessor, provider } = lockBench();
   const lockOf = async (name: string): Promise<void> =>
     void (await (await provider.lock({ ...JOB, name }))?.unlock());
@@ -367,6 +367,6 @@ void test('F-68 ten thousand names are remembered, and no more', async () => {
   await lockOf('name-1');
   await provider.lock({ ...JOB, name: 'name-1' });
   await provider.lock({ ...JOB, name: 'name-1' });
-  // A name that was forgotten costs one more statement, and no more than that.
+  // A forgotten name costs one more statement, and no more.
   assert.deepEqual(accessor.calls, ['updateRecord', 'unlock', 'updateRecord', 'updateRecord', 'find']);
 });

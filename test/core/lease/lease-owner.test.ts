@@ -17,7 +17,7 @@ void test('P2 F-41 F-56 an extension that arrives after its successor was confir
   assert.equal(await lock.unlock(), true);
 });
 
-void test('P2 a shorter extension that was given up and then took effect does not end before the trust in it', async () => {
+void test('P2 the holder does not trust the lease for longer than a shorter extension that took effect late', async () => {
   const { accessor, clock, store, granted, drive } = lockBench();
   const lock = await granted();
   const late = sentLate(accessor, 'extend');
@@ -29,7 +29,7 @@ void test('P2 a shorter extension that was given up and then took effect does no
   assert.ok(clock.wallMs() + lock.remainingMs() <= record.lockUntil.getTime());
 });
 
-void test('P2 a renewal goes on from a late one that has taken effect in between', async () => {
+void test('P2 a renewal continues from a late one that has taken effect in between', async () => {
   const { accessor, clock, granted, other } = lockBench();
   const lock = await granted({ ...JOB, keepAlive: true });
   const late = sentLate(accessor, 'extend');
@@ -45,7 +45,7 @@ void test('P2 a renewal goes on from a late one that has taken effect in between
   assert.equal(await lock.unlock(), true);
 });
 
-void test('P2 an extension whose reply was lost counts from its own sending, not from the question about it', async () => {
+void test('P2 an extension whose reply was lost counts from its own sending, not from the read that finds its outcome', async () => {
   const { accessor, clock, granted, drive } = lockBench();
   const lock = await granted();
   accessor.fail('extend', replyLost);
@@ -57,7 +57,7 @@ void test('P2 an extension whose reply was lost counts from its own sending, not
   assert.ok(lock.remainingMs() <= 598_000);
 });
 
-void test('an extension whose reply was lost, after which another holder took over, is lost', async () => {
+void test('an extension is lost if its reply was lost and another holder then took over', async () => {
   const { accessor, clock, store, other, granted, drive } = lockBench();
   const lock = await granted();
   accessor.fail('extend', async (run) => {
@@ -77,7 +77,7 @@ for (const [what, lastOutcome] of [
   ['took effect', replyLost],
   ['did not take effect', sendingLost],
 ] as const) {
-  void test(`P6 a release after an extension that was given up, and ${what}, frees the lock`, async () => {
+  void test(`P6 a release after an extension that failed, and ${what}, frees the lock`, async () => {
     const { accessor, other, granted, drive } = lockBench();
     const lock = await granted();
     accessor.fail('extend', lastOutcome, refusedConnection);
@@ -87,7 +87,7 @@ for (const [what, lastOutcome] of [
   });
 }
 
-void test('P6 a release whose reply was lost, after an extension that took effect unseen, tells that the lock was ours', async () => {
+void test('P6 a release whose reply was lost still returns true after an extension that took effect without a reply', async () => {
   const { accessor, other, granted, drive } = lockBench();
   const lock = await granted();
   accessor.fail('extend', replyLost, refusedConnection);
@@ -108,7 +108,7 @@ void test('P6 an extension that arrives after the release changes nothing', asyn
   assert.ok(await other.lock(JOB));
 });
 
-void test('an extension and a release that are answered are one statement each', async () => {
+void test('an extension and a release with a reply are one statement each', async () => {
   const { accessor, granted } = lockBench();
   const lock = await granted();
   accessor.calls.length = 0;

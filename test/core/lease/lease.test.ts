@@ -12,7 +12,7 @@ import {
 } from '../../support/faulty-accessor';
 import { JOB, lockBench, turn } from '../../support/lock-bench';
 
-void test('P2 the lease ends by the moment before its statement was sent, not by the reply', async () => {
+void test('P2 the lease is counted from just before its statement was sent, not from the reply', async () => {
   const { accessor, clock, granted } = lockBench();
   accessor.fail('insertRecord', async (run) => {
     const grant = await run();
@@ -22,7 +22,7 @@ void test('P2 the lease ends by the moment before its statement was sent, not by
   assert.equal((await granted()).remainingMs(), 598_000);
 });
 
-void test('P2 with a free event loop the signal aborts at the deadline by itself', async () => {
+void test('P2 with a free event loop the signal aborts at the deadline', async () => {
   const { clock, granted } = lockBench();
   const { signal } = await granted();
   const aborted = once(signal, 'abort');
@@ -31,7 +31,7 @@ void test('P2 with a free event loop the signal aborts at the deadline by itself
   assert.ok(signal.reason instanceof LockLostError);
 });
 
-void test('P2 F-05 after a stall, reading the token or the signal aborts before anything else happens', async () => {
+void test('P2 F-05 after a stall, reading the token or the signal aborts the signal first', async () => {
   const { clock, granted } = lockBench();
   const lock = await granted();
   const { signal } = lock;
@@ -51,7 +51,7 @@ void test('P2 F-15 F-20 a wall clock that jumps by more than a tenth of the leas
   assert.match(String(lock.signal.reason), /suspended, or its clock was set forward, by 60001 ms/);
 });
 
-void test('P2 F-15 F-28 a lease lasts no longer by the wall clock than by the monotonic one', async () => {
+void test('P2 F-15 F-28 a lease lasts no longer by the wall clock than by the monotonic clock', async () => {
   const { clock, granted } = lockBench();
   const lock = await granted();
   clock.advance('5m');
@@ -75,7 +75,7 @@ void test('P2 F-15 the jump counts from the last confirmed renewal', async () =>
   assert.equal(lock.signal.aborted, false);
 });
 
-void test('P2 F-15 an extension without an answer does not undo a jump before it', async () => {
+void test('P2 F-15 an extension without a reply does not undo an earlier jump', async () => {
   const { accessor, clock, granted } = lockBench();
   const lock = await granted();
   clock.advance('5m');
@@ -107,7 +107,7 @@ void test('an extension counts from its sending', async () => {
   assert.equal(lock.remainingMs(), 1_197_000);
 });
 
-void test('an extension whose reply was lost is sent again', async () => {
+void test('an extension whose reply was lost is resent', async () => {
   const { accessor, granted, drive } = lockBench();
   const lock = await granted();
   accessor.fail('extend', replyLost, contended, sendingLost);
@@ -115,20 +115,20 @@ void test('an extension whose reply was lost is sent again', async () => {
   assert.ok(lock.remainingMs() > 1_199_000);
 });
 
-void test('P2 an extension that is not answered is waited for no longer than the lease lasts', async () => {
+void test('P2 the holder waits for an unanswered extension no longer than its lease lasts', async () => {
   const { accessor, clock, granted } = lockBench();
   const lock = await granted({ ...JOB, lockAtMostFor: '3s' });
   clock.advance('2500ms');
   accessor.fail('extend', () => new Promise(() => {}));
   const extension = lock.extend('3s');
-  extension.catch(() => {}); // Looked at below.
+  extension.catch(() => {}); // Asserted below.
   await turn();
   clock.advance('500ms');
   await assert.rejects(extension, LockStorageError);
   assert.equal(lock.signal.aborted, true);
 });
 
-void test('an extension that may have shortened the lease counts as shortened until the store has answered', async () => {
+void test('an extension that may have shortened the lease counts as shortened until the store has replied', async () => {
   const { accessor, granted, drive } = lockBench();
   const lock = await granted();
   accessor.fail('extend', ...Array.from({ length: 100 }, () => replyLost));
@@ -136,7 +136,7 @@ void test('an extension that may have shortened the lease counts as shortened un
   assert.equal(lock.signal.aborted || lock.remainingMs() <= 1000, true);
 });
 
-void test('an extension that was not sent is an error, and the old end still counts', async () => {
+void test('an extension that was not sent is an error, and the old end stays in force', async () => {
   const { accessor, clock, granted } = lockBench();
   const lock = await granted();
   accessor.fail('extend', refusedConnection);
@@ -145,7 +145,7 @@ void test('an extension that was not sent is an error, and the old end still cou
   assert.equal(lock.signal.aborted, false);
 });
 
-void test('F-82 an extension that cannot be meant is refused', async () => {
+void test('F-82 an invalid extension is refused', async () => {
   const { granted } = lockBench();
   const lock = await granted();
   await assert.rejects(lock.extend('0s'), /extension of lock 'job' is "0s"/);
@@ -154,11 +154,11 @@ void test('F-82 an extension that cannot be meant is refused', async () => {
 
 for (const [what, faults] of [
   ['whose reply was lost', [replyLost]],
-  ['that was lost on its way', [sendingLost]],
+  ['that did not arrive', [sendingLost]],
   ['that met a deadlock', [contended, contended]],
-  ['that no connection was there for', [refusedConnection, refusedConnection]],
+  ['that could not connect', [refusedConnection, refusedConnection]],
 ] as const) {
-  void test(`a release ${what} still tells that the lock was ours, and frees it`, async () => {
+  void test(`a release ${what} still returns true, and frees the lock`, async () => {
     const { accessor, other, granted, drive } = lockBench();
     const lock = await granted();
     accessor.fail('unlock', ...faults);
@@ -168,7 +168,7 @@ for (const [what, faults] of [
 }
 
 for (const looks of [1, 2]) {
-  void test(`F-39 a release whose reply was lost, and of the looks at it ${looks}, still tells that the lock was ours`, async () => {
+  void test(`F-39 a release whose reply was lost, and after it the replies of ${looks} reads, still returns true`, async () => {
     const { accessor, granted, drive } = lockBench();
     const lock = await granted();
     accessor.fail('unlock', replyLost);
@@ -177,7 +177,7 @@ for (const looks of [1, 2]) {
   });
 }
 
-void test('F-39 a release that was lost until the lease had ended does not tell that the lock was ours', async () => {
+void test('F-39 a release that is lost until the lease has expired does not return true', async () => {
   const { accessor, clock, granted, drive } = lockBench();
   const lock = await granted();
   accessor.fail('unlock', sendingLost);
@@ -193,7 +193,7 @@ void test('F-39 a release that was lost until the lease had ended does not tell 
   assert.equal(await drive(lock.unlock()), false);
 });
 
-void test('a release that cannot be written until the lease has ended by itself is an error', async () => {
+void test('a release that cannot be written until the lease has expired is an error', async () => {
   const { accessor, clock, other, granted, drive } = lockBench();
   const lock = await granted();
   accessor.fail('unlock', ...Array.from({ length: 2000 }, () => refusedConnection));
@@ -202,7 +202,7 @@ void test('a release that cannot be written until the lease has ended by itself 
   assert.ok(await other.lock(JOB));
 });
 
-void test('a release whose outcome cannot be asked for is sent again', async () => {
+void test('a release whose outcome cannot be read is resent', async () => {
   const { accessor, other, granted, drive } = lockBench();
   const lock = await granted();
   accessor.fail('unlock', sendingLost);
@@ -213,9 +213,9 @@ void test('a release whose outcome cannot be asked for is sent again', async () 
 
 for (const [what, faults] of [
   ['', []],
-  [', also when that cannot be asked for at once', [refusedConnection]],
+  [', even if the outcome cannot be read at once', [refusedConnection]],
 ] as const) {
-  void test(`a release that arrives after its successor was sent tells that the lock was ours${what}`, async () => {
+  void test(`a release that arrives after its successor was sent returns true${what}`, async () => {
     const { accessor, granted, drive } = lockBench();
     const lock = await granted();
     let arrive = (): Promise<unknown> => Promise.resolve();
@@ -237,10 +237,10 @@ for (const [what, faults] of [
 }
 
 for (const [what, isTakenOver] of [
-  ['by nobody', false],
+  ['by no other holder', false],
   ['by another holder', true],
 ] as const) {
-  void test(`P6 a release after the end of the lease is told as lost, also when its reply is lost: taken over ${what}`, async () => {
+  void test(`P6 a release after the end of the lease returns false, even if its reply is lost: taken over ${what}`, async () => {
     const { accessor, clock, granted, drive, other } = lockBench();
     const lock = await granted();
     clock.stall('11m');
@@ -250,7 +250,7 @@ for (const [what, isTakenOver] of [
   });
 }
 
-void test('a release that the schema forbids is not tried again', async () => {
+void test('a release that the schema forbids is not retried', async () => {
   const { accessor, granted } = lockBench();
   const lock = await granted();
   accessor.fail('unlock', () => Promise.reject(new SchemaMismatchError('gone', { outcome: 'nothing-ran' })));
@@ -269,7 +269,7 @@ void test('with lockAtLeastFor = lockAtMostFor the release needs no statement, u
   assert.ok(accessor.calls.includes('unlock'));
 });
 
-void test('a release waits for an extension that is under way, so that neither undoes the other', async () => {
+void test('a release waits for an extension in progress, so that neither undoes the other', async () => {
   const { accessor, other, granted } = lockBench();
   const lock = await granted();
   const [extended, released] = await Promise.all([lock.extend('1h'), lock.unlock()]);
@@ -288,7 +288,7 @@ void test('a lock can be disposed of', async () => {
   assert.ok(await other.lock(JOB));
 });
 
-void test('no timer is left behind by a lease that was released', async () => {
+void test('a released lease leaves no timer behind', async () => {
   const { clock, granted } = lockBench();
   await (await granted({ ...JOB, keepAlive: true })).unlock();
   assert.equal(clock.pendingTimers, 0);
@@ -296,7 +296,7 @@ void test('no timer is left behind by a lease that was released', async () => {
 
 const KEPT = { ...JOB, keepAlive: true } as const;
 
-void test('a renewal that fails is a warning, is tried again, and the lease lives on', async () => {
+void test('a renewal that fails causes a warning and is retried, and the lease stays in force', async () => {
   const { accessor, clock, provider } = lockBench();
   const warnings: string[] = [];
   const lock = await provider.lock(KEPT, { warning: (message) => warnings.push(message) });
@@ -310,7 +310,7 @@ void test('a renewal that fails is a warning, is tried again, and the lease live
   assert.match(warnings[0] ?? '', /'job' could not be renewed/);
 });
 
-void test('a renewal that fails until the deadline loses the lease, and nothing is tried after it', async () => {
+void test('a renewal that fails until the deadline loses the lease, and is not retried afterwards', async () => {
   const { accessor, clock, provider } = lockBench();
   const lock = await provider.lock(KEPT);
   accessor.fail('extend', ...Array.from({ length: 1000 }, () => refusedConnection));
@@ -323,7 +323,7 @@ void test('a renewal that fails until the deadline loses the lease, and nothing 
   assert.ok(accessor.calls.filter((call) => call === 'extend').length > 3);
 });
 
-void test('a renewal that finds the lease taken aborts at once', async () => {
+void test('a renewal that finds another holder aborts the signal at once', async () => {
   const { clock, store, provider } = lockBench();
   const lost: LockLostError[] = [];
   const lock = await provider.lock(KEPT, { lost: (error) => lost.push(error) });
@@ -334,7 +334,7 @@ void test('a renewal that finds the lease taken aborts at once', async () => {
   assert.match(lost[0]?.message ?? '', /'job' is lost while its job runs: the store says/);
 });
 
-void test('a renewal keeps the length that the job has asked for', async () => {
+void test('a renewal keeps the length that the job has set with extend', async () => {
   const { clock, provider } = lockBench();
   const lengths: number[] = [];
   const lock = await provider.lock(KEPT, { extended: (ms) => lengths.push(ms) });
@@ -344,7 +344,7 @@ void test('a renewal keeps the length that the job has asked for', async () => {
   assert.deepEqual(lengths, [3_600_000, 3_600_000]);
 });
 
-void test('a lease that is left to lapse is not renewed', async () => {
+void test('an abandoned lease is not renewed', async () => {
   const { accessor, clock, provider } = lockBench();
   const stop = new AbortController();
   const observer: LockObserver = { abandonedSignal: stop.signal };
@@ -356,7 +356,7 @@ void test('a lease that is left to lapse is not renewed', async () => {
   assert.equal(lock?.signal.aborted, true);
 });
 
-void test('a renewal on its way when the job ends does not outlive the release', async () => {
+void test('a renewal in progress when the job ends does not outlive the release', async () => {
   const { accessor, clock, other, provider } = lockBench();
   const lock = await provider.lock(KEPT);
   let answer = (): void => {};

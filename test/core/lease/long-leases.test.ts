@@ -9,7 +9,7 @@ import { turn } from '../../support/lock-bench';
 
 const DAY_MS = 86_400_000;
 
-void test('F-19 a lease of 60 days is renewed after 20, and not at once and all the time', async () => {
+void test('F-19 a lease of 60 days is renewed after 20 days, and not at once and repeatedly', async () => {
   const accessor = new FaultyAccessor(new InMemoryStorageAccessor(systemClock));
   const provider = new StorageBasedLockProvider(accessor);
   mock.timers.enable({ apis: ['setTimeout'] });
@@ -29,7 +29,7 @@ void test('F-19 a lease of 60 days is renewed after 20, and not at once and all 
   }
 });
 
-void test('F-10 a job that never settles is kept alive until maxHold; then it is told, and the lock is another’s', async () => {
+void test('F-10 a job that never settles is kept alive until maxHold; then it is reported, and another instance gets the lock', async () => {
   const { executor, clock, other, names } = executorBench();
   const configuration = { name: 'job', lockAtMostFor: '30s', keepAlive: true, maxHold: '2m' } as const;
   const started = signal<AbortSignal>();

@@ -12,16 +12,16 @@ const STATE: RenewalState = {
   holdUntilMs: 86_400_000,
 };
 
-void test('a lease is renewed a third of it after the last confirmation was sent', () => {
+void test('a lease is renewed when a third of it has passed since the last confirmed statement was sent', () => {
   assert.deepEqual(planRenewal(STATE), { action: 'renew', inMs: 10_000 });
   assert.deepEqual(planRenewal({ ...STATE, nowMs: 4000 }), { action: 'renew', inMs: 6000 });
 });
 
-void test('a renewal that is overdue is due at once', () => {
+void test('an overdue renewal is due at once', () => {
   assert.deepEqual(planRenewal({ ...STATE, nowMs: 15_000 }), { action: 'renew', inMs: 0 });
 });
 
-void test('a failed renewal is tried again soon, then less often, never less often than a good one', () => {
+void test('a failed renewal is retried soon, then less often, but never less often than a successful one', () => {
   const delays = [1, 2, 3, 4, 5, 6].map((failuresSince) => planRenewal({ ...STATE, failuresSince }));
   assert.deepEqual(
     delays.map((plan) => (plan.action === 'renew' ? plan.inMs : 'stop')),
@@ -29,15 +29,15 @@ void test('a failed renewal is tried again soon, then less often, never less oft
   );
 });
 
-void test('nothing is planned that would come after the deadline', () => {
+void test('no renewal is planned after the deadline', () => {
   assert.deepEqual(planRenewal({ ...STATE, nowMs: 29_500, failuresSince: 1 }), { action: 'stop' });
 });
 
-void test('a lease that reaches maxHold already is not renewed', () => {
+void test('a lease that has reached maxHold is not renewed', () => {
   assert.deepEqual(planRenewal({ ...STATE, holdUntilMs: 30_000 }), { action: 'stop' });
 });
 
-void test('whatever the state, a planned renewal lies between now and the deadline', () => {
+void test('in every state, a planned renewal lies between now and the deadline', () => {
   const ms = fc.integer({ min: 0, max: 1_000_000 });
   fc.assert(
     fc.property(

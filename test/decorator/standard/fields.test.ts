@@ -20,7 +20,7 @@ class Jobs {
   @SchedulerLock('static', '1m')
   static readonly job = async (): Promise<string | undefined> => await Promise.resolve('static');
 
-  // @ts-expect-error -- a skipped call resolves to undefined, which is no number
+  // @ts-expect-error -- a skipped call resolves to undefined, which is not a number
   @SchedulerLock('certain', '1m')
   readonly certain = async (): Promise<number> => await Promise.resolve(1);
 }
@@ -37,18 +37,18 @@ void test('F-84 a field that holds a function is guarded', async () => {
   assert.equal(await Jobs.job(), 'static');
 });
 
-void test('its instances have one lock', async () => {
+void test('all calls of its instances use one lock', async () => {
   const both = [new Jobs('Ada'), new Jobs('Bob')].map(async (jobs) => await jobs.arrow('Hello'));
   assert.deepEqual(await Promise.all(both), ['Hello, Ada', undefined]);
 });
 
-void test('its name and length are those of the function', () => {
+void test('the guarded field keeps name and length of the function', () => {
   const jobs = new Jobs('Ada');
   assert.equal(jobs.arrow.length, 1);
   assert.equal(jobs.function.name, 'named');
 });
 
-void test('F-84 a field twice guarded is refused when an instance is made', () => {
+void test('F-84 a field that is guarded twice is refused when an instance is created', () => {
   class Twice {
     @SchedulerLock('first', '1m')
     @SchedulerLock('second', '1m')
@@ -57,7 +57,7 @@ void test('F-84 a field twice guarded is refused when an instance is made', () =
   assert.throws(() => new Twice(), InvalidLockUseError);
 });
 
-void test('one function in fields of two classes is guarded in each of them by its own lock', async () => {
+void test('one function in fields of two classes is guarded in each class by its own lock', async () => {
   const shared = async (): Promise<void> => {};
   class First {
     @SchedulerLock('first', '1m')
@@ -78,7 +78,7 @@ void test('one function in fields of two classes is guarded in each of them by i
   }
 });
 
-void test('a field goes through the guard that scheduled its instance, also if it is called without it', async () => {
+void test('a field runs through the guard that scheduled its instance, even if it is called without the instance', async () => {
   class Nightly {
     @Scheduled('0 3 * * *')
     @SchedulerLock('nightly', '1m')

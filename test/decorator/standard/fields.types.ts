@@ -30,12 +30,12 @@ export class Refused {
   @SchedulerLock('job', '1m')
   readonly plain = (): number | undefined => 1;
 
-  // @ts-expect-error -- it is no function
+  // @ts-expect-error -- not a function
   @SchedulerLock('job', '1m')
   readonly value = 1;
 }
 
-/** A field keeps its own type. */
+/** A guarded field keeps its own type. */
 export async function keptTypes(taken: Taken): Promise<(number | undefined)[]> {
   const first: { total: number } | undefined = await taken.generic([{ total: 1 }]);
   // @ts-expect-error -- "Argument of type 'string' is not assignable to parameter of type 'number'"

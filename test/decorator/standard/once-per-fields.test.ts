@@ -46,7 +46,7 @@ for (const order of ['above', 'below'] as const) {
   });
 }
 
-void test('L-59 a scheduled field takes the zone of its schedule', async () => {
+void test('L-59 a scheduled field uses the time zone of its schedule', async () => {
   const jobs = new Jobs('Ada');
   scheduleJobs(jobs, { guard: bench.guard });
   assert.equal(await jobs.scheduled(), '2026-11-21');
@@ -57,7 +57,7 @@ void test('a private method runs once per day', async () => {
   assert.equal(await new Jobs('Ada').hidden(), undefined);
 });
 
-void test('L-59 a field twice once per period is refused when an instance is made', () => {
+void test('L-59 a field that is once per period twice is refused when an instance is created', () => {
   class Twice {
     @OncePerDay(UTC)
     @SchedulerLock('twice', '1m')

@@ -43,7 +43,7 @@ ended.catch((error) => { console.log(error); process.exitCode = 1; });
 `;
 
 const application = new Project();
-/** Nothing is installed there. */
+/** A folder in which no package is installed. */
 const elsewhere = new Project();
 
 before(async () => {
@@ -98,7 +98,7 @@ for (const bundler of BUNDLERS) {
     }
   }
 
-  void test(`${bundler.name}: without a package that the bundle loads, it says what to install`, async () => {
+  void test(`${bundler.name}: without a package that the bundle loads, the error names the package to install`, async () => {
     const options = { format: 'cjs', minify: true, external: ['node-cron'] } as const;
     const file = await bundled(bundler, OVER_MEMORY, options);
     elsewhere.write('alone.cjs', readFileSync(file, 'utf8'));

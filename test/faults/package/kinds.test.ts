@@ -23,7 +23,7 @@ before(async () => {
 after(() => places[Symbol.dispose]());
 
 for (const kind of PROJECT_KINDS) {
-  void test(`${kind.name}: a subpath that leads nowhere fails`, async () => {
+  void test(`${kind.name}: a subpath that leads to a missing file fails`, async () => {
     const failures = await kind.failures(kind.family === 'Node' ? NODE : await compilerFor(kind), places);
     const failed = [...failures].map(([{ specifier }]) => specifier);
     assert.ok(failed.includes('cronlatch/memory'), `failed: ${failed.join(', ')}`);
@@ -47,14 +47,14 @@ void test('both in one process: two copies of the library fail', async () => {
   assert.match((main && failures?.get(main)) ?? '', /AssertionError/);
 });
 
-/** The one that is quick, where it can have such projects. */
+/** The fastest tool that can have such projects. */
 async function compilerFor({ without = [] }: ProjectKind): Promise<Tool> {
   const version = without.includes('TS 7.0') ? '6.0' : '7.0';
   const path = join(await installed('test/types/compilers'), `typescript-${version}`, 'bin/tsc');
   return { name: `TS ${version}`, family: 'TypeScript', path };
 }
 
-/** Has a subpath lead to files that are not there. */
+/** Makes a subpath lead to files that do not exist. */
 function lose(project: Project, key: string): void {
   const manifest = JSON.parse(readFileSync(join(project.folder, MANIFEST), 'utf8')) as {
     exports: Record<string, unknown>;

@@ -32,7 +32,7 @@ void test('on a class', () => {
   );
 });
 
-void test('on a field that holds no function', () => {
+void test('on a field that does not hold a function', () => {
   assert.throws(
     () => {
       class Jobs {

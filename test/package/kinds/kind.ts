@@ -1,7 +1,7 @@
 import type { Places } from '../places';
 import type { Subpath } from '../subpaths';
 
-/** What projects are tried with: a version of Node, or of the compiler. */
+/** The tools that projects are tried with: a version of Node, or of the compiler. */
 export interface Tool {
   /** As in the head of the table: `Node 20`, `TS 5.4`. */
   readonly name: string;
@@ -19,6 +19,6 @@ export interface ProjectKind {
   readonly family: Tool['family'];
   /** Names of tools that cannot have such projects. */
   readonly without?: readonly string[];
-  /** @returns what fails; a subpath that is not mentioned can be used */
+  /** @returns why subpaths fail; a subpath without an entry can be used */
   readonly failures: (tool: Tool, places: Places) => Promise<ReadonlyMap<Subpath, Failure>>;
 }

@@ -8,7 +8,7 @@ import type { Failure, ProjectKind, Tool } from './kind';
 
 const SCRIPTS = 'test/package/scripts';
 
-/** Modules as Node loads them; each subpath in a process of its own, with what it needs and nothing else. */
+/** Modules as Node loads them; each subpath in its own process, with only the packages that it needs. */
 export const NODE_KINDS: readonly ProjectKind[] = [
   nodeKind('import', async (tool, project, subpath) => {
     const script = `${useName(subpath)}.mjs`;
@@ -56,7 +56,7 @@ function endedWell({ status, stdout, stderr }: Ended): Failure | undefined {
   return status === 0 ? undefined : `${stdout}${stderr}`;
 }
 
-/** It loads, or says which of its packages is to be installed. */
+/** The subpath loads, or its error names the package that must be installed. */
 async function loadWithoutPeers(tool: Tool, bare: Project, subpath: Subpath): Promise<Failure | undefined> {
   const { specifier, peers } = subpath;
   const expected = peers.map(

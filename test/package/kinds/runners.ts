@@ -40,7 +40,7 @@ interface Report {
   }[];
 }
 
-/** Jest's format, which Vitest shares. A file that was not run failed. */
+/** Jest's format, which Vitest shares. A file that was not run counts as failed. */
 function failuresIn({ stdout, stderr }: Ended): Map<Subpath, Failure> {
   const start = stdout.indexOf('{');
   if (start < 0) return new Map(SUBPATHS.map((subpath) => [subpath, `no report: ${stdout}${stderr}`]));

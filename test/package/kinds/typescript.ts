@@ -8,7 +8,7 @@ const OPTIONS = { strict: true, target: 'es2022', skipLibCheck: false, esModuleI
 
 type Options = Readonly<Record<string, unknown>>;
 
-/** How compilers find declarations. All are read: `skipLibCheck` is off. */
+/** How compilers find declarations. All of them are checked: `skipLibCheck` is off. */
 export const TYPESCRIPT_KINDS: readonly ProjectKind[] = [
   resolutionKind('types: node16', ['mts', 'cts'], () => ({ module: 'node16' })),
   resolutionKind('types: nodenext', ['mts', 'cts'], () => ({ module: 'nodenext' })),
@@ -19,7 +19,7 @@ export const TYPESCRIPT_KINDS: readonly ProjectKind[] = [
       moduleResolution: 'node10',
       ...(tool.name === 'TS 6.0' ? { ignoreDeprecations: '6.0' } : {}),
     })),
-    without: ['TS 7.0'], // It has removed this resolution.
+    without: ['TS 7.0'], // TypeScript 7.0 has removed this resolution.
   },
   {
     name: 'types: only its peers',
@@ -63,7 +63,7 @@ function resolutionKind(
   };
 }
 
-/** What is said of no file in particular, or of a declaration, fails all. */
+/** An error without a file, or in a declaration, fails all subpaths. */
 function failuresIn(said: string, filesOf: (subpath: Subpath) => string[]): Map<Subpath, Failure> {
   const diagnostics = diagnosticsOf(said);
   const known = SUBPATHS.flatMap(filesOf);

@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   );
   for (const linter of LINTERS.keys()) {
     const complaint = await complaintOf(linter, tarball.file);
-    tell(`${linter}: ${complaint === undefined ? 'nothing to complain of' : 'complains'}`);
+    tell(`${linter}: ${complaint === undefined ? 'no complaints' : 'complains'}`);
     if (complaint !== undefined) complaints.push(`${linter}:\n${complaint}`);
   }
   tell('versions of Node and TypeScript (the first time they are installed)');
@@ -59,7 +59,7 @@ function isFor(kind: ProjectKind, tool: Tool): boolean {
   return kind.family === tool.family && !kind.without?.includes(tool.name);
 }
 
-/** The table, what failed, and the verdict. */
+/** The table, the failures and the result. */
 function conclude(tools: readonly Tool[], trials: readonly Trial[]): void {
   const cell = (kind: ProjectKind, subpath: Subpath, tool: Tool): Cell => {
     const trial = trials.find((each) => each.kind === kind && each.tool === tool);

@@ -1,4 +1,4 @@
-/** ✓: it can be used. ✗: it cannot. –: there are no such projects. */
+/** ✓: it can be used. ✗: it cannot be used. –: such projects do not exist. */
 export type Cell = '✓' | '✗' | '–';
 
 export interface Row {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { installed } from '../../support/installed';
 import type { Tool } from '../kinds';
 
-/** The versions of Node and of the compiler that the library is tried with, installed where they are not. */
+/** The versions of Node and of the compiler that the library is tried with. Installs those that are missing. */
 export async function bringTools(): Promise<Tool[]> {
   return [
     ...(await toolsIn('test/package/nodes', 'Node', 'bin/node')),

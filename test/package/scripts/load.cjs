@@ -1,4 +1,4 @@
-// Loads what its argument names, as an application that has forgotten to install something.
+// Loads the subpath in its argument, as an application that has forgotten to install a package.
 const [, , specifier] = process.argv;
 try {
   console.log(Object.keys(require(specifier)).length > 1 ? 'loaded' : 'empty');

@@ -1,4 +1,4 @@
-// The same by `import`.
+// The same with `import`.
 const [, , specifier] = process.argv;
 try {
   console.log(Object.keys(await import(specifier)).length > 1 ? 'loaded' : 'empty');

@@ -1,4 +1,5 @@
-// `import` and `require` of what its argument names, in one process: they must be one.
+// Loads the subpath in its argument with `import` and with `require` in one process: both must share one
+// instance.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import * as library from 'cronlatch';
@@ -13,7 +14,7 @@ const names = Object.keys(required);
 assert.ok(names.length > 0);
 for (const name of names) assert.equal(imported[name], required[name], name);
 
-// A method that one door decorated runs through the guard that the other was given, and sees its lock.
+// A method that one copy decorated runs through the guard that the other copy was given, and sees its lock.
 const guard = new library.JobGuard({ lockProvider: new InMemoryLockProvider() });
 const common = require('cronlatch');
 const job = { value: async () => library.currentLock()?.name };

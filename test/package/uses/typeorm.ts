@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EntitySchema } from 'typeorm';
 import { createCronlatchMigration, createJobGuard, createLedgerEntities } from 'cronlatch/typeorm';
 
-/** Without a driver: what it does with databases, all other tests say. */
+/** Without a driver: other tests cover its use of databases. */
 export async function use() {
   const entities = createLedgerEntities({ type: 'mysql' });
   assert.ok(entities.every((entity) => entity instanceof EntitySchema));

@@ -8,56 +8,56 @@ export const BROKEN_GRANTS: readonly BrokenStore[] = [
   },
   {
     does: 'takes over a lock that is held',
-    caughtBy: 'P1 a held lock is refused to the same provider: acquisitions own, not processes',
+    caughtBy: 'P1 a held lock is refused to the same provider: the acquisition owns it, not the process',
     breaks: () => ({ isFree: () => true }),
   },
   {
     does: 'never takes over',
-    caughtBy: 'P4 the lock of a holder that vanished is granted when lockAtMostFor has passed, not before',
+    caughtBy: 'P4 the lock of a crashed holder is granted when lockAtMostFor has passed, not before',
     breaks: () => ({ takeOver: () => undefined }),
   },
   {
     does: 'refuses everything',
-    caughtBy: 'P1 a lock that nobody holds is granted, under its name',
+    caughtBy: 'P1 a free lock is granted, under its name',
     breaks: () => ({ insert: () => undefined, takeOver: () => undefined }),
   },
   {
     does: 'takes over one moment too late',
-    caughtBy: 'P1 a released lock is granted at once, ten times in a row',
+    caughtBy: 'P1 a released lock is granted again at once, ten times in a row',
     breaks: (store) => ({ isFree: (row) => row.lockUntilMs < store.nowMs() }),
   },
   {
     does: 'takes over a minute too early',
-    caughtBy: 'P4 it is granted to the same process as well',
+    caughtBy: 'P4 the lock of a crashed holder is also granted to the same process',
     breaks: (store) => ({ isFree: (row) => row.lockUntilMs <= store.nowMs() + 60_000 }),
   },
   {
     does: 'takes over only what was released',
-    caughtBy: 'P1 of many that ask at once for an expired lock, one gets it',
+    caughtBy: 'P1 one of many simultaneous callers gets an expired lock',
     breaks: (store) => ({
       isFree: (row) => row.lockedBy.endsWith('/released') && row.lockUntilMs <= store.nowMs(),
     }),
   },
   {
     does: 'takes over only what has an owner',
-    caughtBy: 'P4 a record without an owner is free when it has ended, and held while it has not',
+    caughtBy: 'P4 a record without an owner is held until it expires, and then free',
     breaks: (store) => ({ isFree: (row) => row.lockedBy !== '' && row.lockUntilMs <= store.nowMs() }),
   },
   {
     does: 'takes over only what ended long ago',
-    caughtBy: 'P4 a record that has just ended is taken over',
+    caughtBy: 'P4 a record that has just expired is taken over',
     breaks: (store) => ({ isFree: (row) => row.lockUntilMs <= store.nowMs() - 1000 }),
   },
   {
     does: 'takes over only what ended lately',
-    caughtBy: 'P4 a record of long ago is taken over',
+    caughtBy: 'P4 a record that expired long ago is taken over',
     breaks: (store) => ({
       isFree: (row) => row.lockUntilMs <= store.nowMs() && row.lockUntilMs > store.nowMs() - 86_400_000,
     }),
   },
   {
     does: 'reads first, and writes later',
-    caughtBy: 'P1 of many that ask at once for a new lock, one gets it',
+    caughtBy: 'P1 one of many simultaneous callers gets a new lock',
     breaks: (store) => ({
       async insertRecord(request) {
         const isThere = store.rows.has(request.name);
@@ -79,59 +79,60 @@ export const BROKEN_GRANTS: readonly BrokenStore[] = [
   },
   {
     does: 'folds letters',
-    caughtBy: 'P1 F-65 names that look or sort alike are locks of their own, each to each',
+    caughtBy: 'P1 F-65 names that look or sort alike are separate locks',
     breaks: () => ({ key: (name) => name.toLowerCase() }),
   },
   {
     does: 'folds accents',
-    caughtBy: 'P1 F-65 names that look or sort alike are locks of their own, each to each',
+    caughtBy: 'P1 F-65 names that look or sort alike are separate locks',
     breaks: () => ({ key: (name) => name.normalize('NFD').replace(/\p{M}/gu, '') }),
   },
   {
     does: 'truncates names, counting code units',
-    caughtBy: 'P7 F-66 characters are counted, not code units: 64 outside the basic plane are exact',
+    caughtBy:
+      'P7 F-66 the limit counts characters, not code units: 64 characters outside the basic plane are kept exactly',
     breaks: () => ({ key: (name) => name.slice(0, 64) }),
   },
   {
     does: 'truncates names to 63 characters',
-    caughtBy: 'P7 F-66 a name of 64 characters is exact, and a longer one is exact or refused',
+    caughtBy: 'P7 F-66 a name of 64 characters is kept exactly, and a longer one is kept exactly or refused',
     breaks: () => ({ key: (name) => [...name].slice(0, 63).join('') }),
   },
   {
     does: 'keeps the first letter of a name',
-    caughtBy: 'P1 F-67 random names are locks of their own',
+    caughtBy: 'P1 F-67 random names are separate locks',
     breaks: () => ({ key: (name) => name.slice(0, 1) }),
   },
   {
     does: 'escapes quotes by leaving them out',
-    caughtBy: 'P1 F-67 names that would break out of a statement are names',
+    caughtBy: 'P1 F-67 names with SQL or template syntax are ordinary names',
     breaks: () => ({ key: (name) => name.replace(/['"\\;]/g, '') }),
   },
   {
     does: 'takes a name for a pattern',
-    caughtBy: 'P1 F-67 names that would break out of a statement are names',
+    caughtBy: 'P1 F-67 names with SQL or template syntax are ordinary names',
     breaks: (store) => ({
       key: (name) => (name.includes('%') ? ([...store.rows.keys()][0] ?? name) : name),
     }),
   },
   {
     does: 'gives every grant the same token',
-    caughtBy: 'P3 tokens rise with every grant, whether released or expired',
+    caughtBy: 'P3 tokens rise with every grant, after a release and after an expiry',
     breaks: () => ({ nextToken: () => 1 }),
   },
   {
     does: 'starts tokens again at one',
-    caughtBy: 'P3 F-60 tokens rise also after the record was deleted while the lock was held',
+    caughtBy: 'P3 F-60 tokens also rise after the record was deleted while the lock was held',
     breaks: () => ({ nextToken: (row) => (row?.fencingToken ?? 0) + 1 }),
   },
   {
     does: 'takes tokens from the clock alone',
-    caughtBy: 'P3 tokens rise in grants as fast as they come',
+    caughtBy: 'P3 tokens rise even if grants follow each other immediately',
     breaks: (store) => ({ nextToken: () => store.nowMs() * 1000 + 1 }),
   },
   {
     does: 'gives tokens that are no whole numbers',
-    caughtBy: 'P3 a token is a whole number above zero',
+    caughtBy: 'P3 a token is an integer above zero',
     breaks: () => ({ nextToken: (row) => (row?.fencingToken ?? 0) - 0.5 }),
   },
   {
@@ -141,7 +142,7 @@ export const BROKEN_GRANTS: readonly BrokenStore[] = [
   },
   {
     does: 'grants for lockAtLeastFor on top',
-    caughtBy: 'P4 with lockAtLeastFor a vanished holder blocks no longer than lockAtMostFor',
+    caughtBy: 'P4 with lockAtLeastFor, a crashed holder blocks no longer than lockAtMostFor',
     breaks: (store) => ({
       grantedUntilMs: ({ lockAtMostForMs, lockAtLeastForMs }) =>
         store.nowMs() + lockAtMostForMs + lockAtLeastForMs,
@@ -149,19 +150,19 @@ export const BROKEN_GRANTS: readonly BrokenStore[] = [
   },
   {
     does: 'grants for lockAtLeastFor only',
-    caughtBy: 'P4 with lockAtLeastFor a vanished holder blocks no longer than lockAtMostFor',
+    caughtBy: 'P4 with lockAtLeastFor, a crashed holder blocks no longer than lockAtMostFor',
     breaks: (store) => ({ grantedUntilMs: ({ lockAtLeastForMs }) => store.nowMs() + lockAtLeastForMs }),
   },
   {
     does: 'grants for 31 days at the most',
-    caughtBy: 'P4 the longest lease, of 365 days, is held on its last day',
+    caughtBy: 'P4 a lease of 365 days, the longest, is still held on its last day',
     breaks: (store) => ({
       grantedUntilMs: ({ lockAtMostForMs }) => store.nowMs() + Math.min(lockAtMostForMs, 31 * 86_400_000),
     }),
   },
   {
     does: 'keeps its times in whole minutes',
-    caughtBy: 'P4 durations may be numbers, sums and ISO 8601',
+    caughtBy: 'P4 durations can be numbers, sums and ISO 8601',
     breaks: (store) => ({
       grantedUntilMs: ({ lockAtMostForMs }) => Math.ceil((store.nowMs() + lockAtMostForMs) / 60_000) * 60_000,
     }),
@@ -179,7 +180,7 @@ export const BROKEN_GRANTS: readonly BrokenStore[] = [
   },
   {
     does: 'marks the holder at every refusal',
-    caughtBy: 'P1 a refusal leaves the holder what it has',
+    caughtBy: 'P1 a refusal does not affect the holder',
     breaks: (store) => ({
       insert(request) {
         const row = store.rows.get(request.name);
@@ -190,12 +191,12 @@ export const BROKEN_GRANTS: readonly BrokenStore[] = [
   },
   {
     does: 'is asked without an answer about its records',
-    caughtBy: 'P1 whoever is refused can learn who holds the lock, and until when',
+    caughtBy: 'P1 a refused caller can learn who holds the lock, and until when',
     breaks: () => ({ read: () => undefined }),
   },
   {
     does: 'says in every record that it is held',
-    caughtBy: 'P4 F-61 a record that was deleted while the lock was free comes back within a minute',
+    caughtBy: 'P4 F-61 a record that was deleted while the lock was free is recreated within a minute',
     breaks: (store) => ({
       read: () => ({
         lockedBy: 'somebody',

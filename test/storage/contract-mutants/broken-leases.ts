@@ -3,7 +3,7 @@ import type { BrokenStore } from './breakable-store';
 export const BROKEN_LEASES: readonly BrokenStore[] = [
   {
     does: 'extends whoever asks',
-    caughtBy: 'P6 F-60 a holder whose record was deleted does not touch the one that came after it',
+    caughtBy: 'P6 F-60 a holder whose record was deleted does not touch the record of the next holder',
     breaks: (store) => ({
       renew(request) {
         const row = store.rows.get(request.name);
@@ -14,7 +14,7 @@ export const BROKEN_LEASES: readonly BrokenStore[] = [
   },
   {
     does: 'extends what is gone',
-    caughtBy: 'P2 F-60 an extend that finds the record gone aborts the signal',
+    caughtBy: 'P2 F-60 an extension that finds no record aborts the signal',
     breaks: () => ({ renew: () => true }),
   },
   {
@@ -42,19 +42,19 @@ export const BROKEN_LEASES: readonly BrokenStore[] = [
   },
   {
     does: 'extends by an hour at the most',
-    caughtBy: 'P4 a lease can be extended by more than it had',
+    caughtBy: 'P4 a lease can be extended by more than its first length',
     breaks: (store) => ({
       extendedUntilMs: (_, { lockAtMostForMs }) => store.nowMs() + Math.min(lockAtMostForMs, 3_600_000),
     }),
   },
   {
     does: 'forgets lockAtLeastFor at an extension',
-    caughtBy: 'P5 a short extend and a crash do not undercut lockAtLeastFor',
+    caughtBy: 'P5 a short extension and a crash do not undercut lockAtLeastFor',
     breaks: (store) => ({ extendedUntilMs: (_, { lockAtMostForMs }) => store.nowMs() + lockAtMostForMs }),
   },
   {
     does: 'counts lockAtLeastFor from the extension',
-    caughtBy: 'P5 it counts from the grant, not from an extension',
+    caughtBy: 'P5 lockAtLeastFor counts from the grant, not from an extension',
     breaks: (store) => ({
       extendedUntilMs: (row, { lockAtMostForMs }) => {
         row.lockedAtMs = store.nowMs();
@@ -64,7 +64,7 @@ export const BROKEN_LEASES: readonly BrokenStore[] = [
   },
   {
     does: 'releases whoever asks',
-    caughtBy: 'P6 a stale holder does not release the next one of the same process',
+    caughtBy: 'P6 a stale holder does not release the lock of the next holder in the same process',
     breaks: (store) => ({
       release(request) {
         const row = store.rows.get(request.name);
@@ -75,33 +75,32 @@ export const BROKEN_LEASES: readonly BrokenStore[] = [
   },
   {
     does: 'always says that a release was in time',
-    caughtBy: 'P6 F-60 a release that finds the record gone says so',
+    caughtBy: 'P6 F-60 a release that finds no record returns false',
     breaks: ({ release }) => ({ release: (request) => release(request) || true }),
   },
   {
     does: 'never says that a release was in time',
-    caughtBy: 'P6 a lease that is disposed of is released',
+    caughtBy: 'P6 disposing of a lease releases it',
     breaks: ({ unlock }) => ({ unlock: (request) => unlock(request).then(() => false) }),
   },
   {
     does: 'releases nothing',
-    caughtBy:
-      'P7 an answer that leaves less than a quarter of its lease is an error, and the lock is given back',
+    caughtBy: 'P7 a reply that leaves less than a quarter of its lease is an error, and the lock is released',
     breaks: () => ({ release: () => true }),
   },
   {
     does: 'forgets lockAtLeastFor at the release',
-    caughtBy: 'P5 no grant before lockAtLeastFor, although the job has failed',
+    caughtBy: 'P5 a lock is not granted again before lockAtLeastFor, even if the job has failed',
     breaks: (store) => ({ releasedUntilMs: () => store.nowMs() }),
   },
   {
     does: 'counts lockAtLeastFor from the release',
-    caughtBy: 'P5 it counts from the grant, not from the release',
+    caughtBy: 'P5 lockAtLeastFor counts from the grant, not from the release',
     breaks: (store) => ({ releasedUntilMs: (_, { lockAtLeastForMs }) => store.nowMs() + lockAtLeastForMs }),
   },
   {
     does: 'keeps the lock for lockAtLeastFor from the end of a longer run',
-    caughtBy: 'P5 a run longer than lockAtLeastFor frees the lock at once',
+    caughtBy: 'P5 a job that runs longer than lockAtLeastFor frees its lock at once',
     breaks: (store) => ({
       releasedUntilMs: ({ lockedAtMs }, { lockAtLeastForMs }) =>
         store.nowMs() > lockedAtMs ? store.nowMs() + lockAtLeastForMs : lockedAtMs + lockAtLeastForMs,
@@ -109,7 +108,7 @@ export const BROKEN_LEASES: readonly BrokenStore[] = [
   },
   {
     does: 'deletes the record at the release',
-    caughtBy: 'P5 no grant before lockAtLeastFor, although the job has ended',
+    caughtBy: 'P5 a lock is not granted again before lockAtLeastFor, even if the job has ended',
     breaks: (store) => ({
       release({ name, owner }) {
         return store.rows.get(name)?.lockedBy === owner && store.rows.delete(name);

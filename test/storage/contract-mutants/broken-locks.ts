@@ -15,17 +15,17 @@ function withLocks(change: (lock: Lock) => Partial<Lock>) {
 export const BROKEN_LOCKS: readonly BrokenProvider[] = [
   {
     does: 'calls the lock by another name',
-    caughtBy: 'P1 a lock that nobody holds is granted, under its name',
+    caughtBy: 'P1 a free lock is granted, under its name',
     breaks: withLocks(({ name }) => ({ name: name.toUpperCase() })),
   },
   {
     does: 'leaves the signal to timers',
-    caughtBy: 'P2 after a stall past the deadline, reading the signal finds it aborted',
+    caughtBy: 'P2 after a stall past the deadline, the signal is aborted when it is read',
     breaks: withLocks(({ signal }) => ({ signal })),
   },
   {
     does: 'makes a signal at every look',
-    caughtBy: 'P2 the signal of a lost lock stays aborted, and there is one',
+    caughtBy: 'P2 the signal of a lost lock stays aborted and stays the same object',
     breaks: withLocks((lock) => ({
       get signal() {
         return AbortSignal.any([lock.signal]);
@@ -34,7 +34,7 @@ export const BROKEN_LOCKS: readonly BrokenProvider[] = [
   },
   {
     does: 'aborts at the release',
-    caughtBy: 'P2 a release does not abort the signal, and leaves nothing to trust',
+    caughtBy: 'P2 a release does not abort the signal, and remainingMs becomes zero',
     breaks: withLocks((lock) => {
       const controller = new AbortController();
       return {
@@ -66,7 +66,7 @@ export const BROKEN_LOCKS: readonly BrokenProvider[] = [
   },
   {
     does: 'reads what remains without looking at the clock',
-    caughtBy: 'P2 after a stall past the deadline, nothing remains to trust',
+    caughtBy: 'P2 after a stall past the deadline, remainingMs is zero',
     breaks: withLocks((lock) => {
       let remainingMs = lock.remainingMs();
       lock.signal.addEventListener('abort', () => (remainingMs = 0));
@@ -80,7 +80,7 @@ export const BROKEN_LOCKS: readonly BrokenProvider[] = [
   },
   {
     does: 'counts the token on at every extension',
-    caughtBy: 'P3 an extension and a release leave the token as it is',
+    caughtBy: 'P3 an extension and a release do not change the token',
     breaks: withLocks((lock) => {
       let extensions = 0;
       return {
@@ -98,26 +98,26 @@ export const BROKEN_LOCKS: readonly BrokenProvider[] = [
   },
   {
     does: 'loses the lease at a stall of any length',
-    caughtBy: 'P2 a stall that ends before the deadline costs nothing',
+    caughtBy: 'P2 a stall that ends before the deadline has no effect',
     breaks: withLocks((lock) => ({
       extend: (length) => (lock.remainingMs() < 90_000 ? Promise.resolve(false) : lock.extend(length)),
     })),
   },
   {
     does: 'takes any length for an extension',
-    caughtBy: 'P7 an extension that cannot be meant is refused, and changes nothing',
+    caughtBy: 'P7 an invalid extension is refused, and changes nothing',
     breaks: withLocks((lock) => ({ extend: (length) => lock.extend(length).catch(() => false) })),
   },
   {
     does: 'extends before it releases, however they come',
-    caughtBy: 'P6 an extension that is asked for together with the release is not later than it',
+    caughtBy: 'P6 an extension that is requested together with the release does not take effect after it',
     breaks: withLocks((lock) => ({
       unlock: () => new Promise((done) => setImmediate(() => done(lock.unlock()))),
     })),
   },
   {
     does: 'asks the store at every release',
-    caughtBy: 'P6 releasing twice gives one answer and frees nobody else',
+    caughtBy: 'P6 a second release returns the same result and does not free the lock of the next holder',
     breaks: withLocks((lock) => {
       let calls = 0;
       return { unlock: async () => (await lock.unlock()) && (calls += 1) === 1 };
@@ -125,7 +125,7 @@ export const BROKEN_LOCKS: readonly BrokenProvider[] = [
   },
   {
     does: 'throws when it releases what is lost',
-    caughtBy: 'P9 to release a lock that is lost is an answer, not an error',
+    caughtBy: 'P9 releasing a lost lock returns false and does not throw',
     breaks: withLocks((lock) => {
       const unlock = async (): Promise<boolean> => {
         if (await lock.unlock()) return true;
@@ -136,12 +136,12 @@ export const BROKEN_LOCKS: readonly BrokenProvider[] = [
   },
   {
     does: 'is not released by its disposal',
-    caughtBy: 'P6 a lease that is disposed of is released',
+    caughtBy: 'P6 disposing of a lease releases it',
     breaks: withLocks(() => ({ [Symbol.asyncDispose]: async () => {} })),
   },
   {
     does: 'hangs the job by what its release throws',
-    caughtBy: 'P9 the error of a task comes out as it is, and its lock is free',
+    caughtBy: 'P9 the error of a task is rethrown unchanged, and its lock is free',
     breaks: withLocks(() => ({ unlock: () => Promise.reject(new LockStorageError('no release')) })),
   },
 ];

@@ -29,7 +29,7 @@ const GRANTED_TOO_LATE = /so late that/;
 export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
   {
     does: 'has an id of its own',
-    caughtBy: 'P1 both instances name the same place',
+    caughtBy: 'P1 both instances have the same place id',
     breaks: () => ({ id: `mine ${Math.random()}` }),
   },
   {
@@ -45,7 +45,7 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
   },
   {
     does: 'is re-entrant',
-    caughtBy: 'P1 lock() inside its own lease is refused: it is never re-entrant',
+    caughtBy: 'P1 lock() inside its own lease is refused: lock() is never re-entrant',
     breaks(provider) {
       let last: Lock | undefined;
       return {
@@ -56,7 +56,7 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
   },
   {
     does: 'trims names',
-    caughtBy: 'P7 white space of any kind at an end of a name is refused',
+    caughtBy: 'P7 white space of any kind at either end of a name is refused',
     breaks: asking(({ name }) => (typeof name === 'string' ? { name: name.trim() || 'job' } : {})),
   },
   {
@@ -76,7 +76,7 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
   },
   {
     does: 'cuts names',
-    caughtBy: 'P7 F-66 a name that is empty, or too long for any store, is refused',
+    caughtBy: 'P7 F-66 an empty name, or one too long for every store, is refused',
     breaks: asking(({ name }) => (typeof name === 'string' ? { name: name.slice(0, 64) } : {})),
   },
   {
@@ -86,24 +86,24 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
   },
   {
     does: 'has a lockAtMostFor for those without',
-    caughtBy: 'P7 a missing or meaningless lockAtMostFor is refused, by the name of the lock',
+    caughtBy: 'P7 a missing or invalid lockAtMostFor is refused, with the name of the lock',
     breaks: asking(({ lockAtMostFor = '10m' }) => ({ lockAtMostFor })),
   },
   {
     does: 'has a lockAtMostFor for those with none worth the name',
-    caughtBy: 'P7 a task whose configuration cannot be meant does not run',
+    caughtBy: 'P7 a task with an invalid configuration does not run',
     breaks: asking(({ lockAtMostFor }) => ({
       lockAtMostFor: lockAtMostFor === '0s' ? '10m' : lockAtMostFor,
     })),
   },
   {
     does: 'ignores lockAtLeastFor',
-    caughtBy: 'P7 a meaningless lockAtLeastFor is refused, by the name of the lock',
+    caughtBy: 'P7 an invalid lockAtLeastFor is refused, with the name of the lock',
     breaks: asking(() => ({ lockAtLeastFor: 0 })),
   },
   {
     does: 'remembers the lockAtLeastFor of its first lock',
-    caughtBy: 'P5 lockAtLeastFor is that of the grant, not of whoever asks next',
+    caughtBy: 'P5 the lockAtLeastFor of the holder counts, not that of the next caller',
     breaks(provider) {
       let first: LockConfiguration['lockAtLeastFor'];
       return asking(({ lockAtLeastFor }) => ({ lockAtLeastFor: (first ??= lockAtLeastFor ?? 0) }))(provider);
@@ -116,7 +116,7 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
   },
   {
     does: 'renews at an interval of its own',
-    caughtBy: 'P2 a keep-alive renews at the interval that it is given',
+    caughtBy: 'P2 a keep-alive renews at its configured interval',
     breaks: asking(({ keepAlive = false }) => ({ keepAlive: keepAlive !== false })),
   },
   {
@@ -126,12 +126,12 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
   },
   {
     does: 'keeps every lock alive',
-    caughtBy: 'P4 the lock of a holder that vanished is granted when lockAtMostFor has passed, not before',
+    caughtBy: 'P4 the lock of a crashed holder is granted when lockAtMostFor has passed, not before',
     breaks: asking(() => ({ keepAlive: true })),
   },
   {
     does: 'refuses by an error of another kind',
-    caughtBy: 'P7 random names that cannot be meant are refused',
+    caughtBy: 'P7 random invalid names are refused',
     breaks: (provider) => ({
       lock: (configuration, observer) =>
         provider.lock(configuration, observer).catch((error: unknown) => {
@@ -141,7 +141,7 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
   },
   {
     does: 'locks before it looks at the configuration',
-    caughtBy: 'P7 what was refused has locked nothing',
+    caughtBy: 'P7 a refused configuration locks nothing',
     breaks: (provider) => ({
       async lock(configuration, observer) {
         if (configuration.lockAtMostFor === 0) await provider.lock({ ...configuration, lockAtMostFor: '1m' });
@@ -151,7 +151,7 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
   },
   {
     does: 'skips when an answer came too late',
-    caughtBy: 'P7 an answer that comes after the end of its lease is an error, not a lock',
+    caughtBy: 'P7 a reply that arrives after the end of its lease is an error, not a lock',
     breaks: (provider) => ({
       lock: (configuration, observer) =>
         provider.lock(configuration, observer).catch((error: Error) => {
@@ -162,24 +162,24 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
   },
   {
     does: 'is silent towards its observer',
-    caughtBy: 'P2 the observer is told of an extension, and of no loss after a release',
+    caughtBy: 'P2 the observer is notified of an extension, and of no loss after a release',
     breaks: telling(() => ({ extended: () => {}, lost: () => {}, refused: () => {} })),
   },
   {
     does: 'tells of a loss twice',
-    caughtBy: 'P2 the observer is told of a loss, once',
+    caughtBy: 'P2 the observer is notified of a loss, once',
     breaks: telling((observer) => ({
       lost: (error) => [error, error].forEach((lost) => observer.lost?.(lost)),
     })),
   },
   {
     does: 'ignores that a lease is to lapse',
-    caughtBy: 'P4 a keep-alive that is told to lapse leaves the lease to its end',
+    caughtBy: 'P4 an abandoned lease is no longer renewed, and expires',
     breaks: telling(() => ({ abandonedSignal: new AbortController().signal })),
   },
   {
     does: 'names itself as the holder',
-    caughtBy: 'P1 whoever is refused can learn who holds the lock, and until when',
+    caughtBy: 'P1 a refused caller can learn who holds the lock, and until when',
     breaks: telling((observer) => ({
       refused: ({ heldUntil }) => observer.refused?.({ heldBy: 'me', heldUntil }),
     })),

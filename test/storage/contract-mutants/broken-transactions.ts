@@ -15,7 +15,7 @@ export interface BrokenTransaction {
 export const BROKEN_TRANSACTIONS: readonly BrokenTransaction[] = [
   {
     does: 'is rolled back with the transaction of its caller',
-    caughtBy: 'P8 lockAtLeastFor outlives a transaction that is rolled back',
+    caughtBy: 'P8 lockAtLeastFor stays in force when the transaction of its caller is rolled back',
     async run({ inside, outside }, end, body) {
       const before = inside.copyOfRows();
       await body();
@@ -24,7 +24,7 @@ export const BROKEN_TRANSACTIONS: readonly BrokenTransaction[] = [
   },
   {
     does: 'shows what it wrote when the transaction of its caller ends',
-    caughtBy: 'P8 a grant inside a transaction is seen by others at once',
+    caughtBy: 'P8 other instances see a grant inside a transaction at once',
     async run({ inside, outside }, end, body) {
       inside.rows = inside.copyOfRows();
       await body();
@@ -34,7 +34,7 @@ export const BROKEN_TRANSACTIONS: readonly BrokenTransaction[] = [
   },
   {
     does: 'sees what there was when the transaction of its caller began',
-    caughtBy: 'P8 inside a transaction a release that came after its beginning is seen',
+    caughtBy: 'P8 a caller inside a transaction sees a release that happened after its transaction began',
     async run({ inside }, _, body) {
       const { takeOver } = inside;
       const before = inside.copyOfRows();

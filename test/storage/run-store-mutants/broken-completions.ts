@@ -20,27 +20,28 @@ const isRunning = ({ state }: Run): boolean => state === 'running';
 export const BROKEN_COMPLETIONS: readonly BrokenRunStore[] = [
   {
     does: 'completes what is completed',
-    caughtBy: 'L3 a run is completed by its claim, and not a second time',
+    caughtBy: 'L3 a run is completed by its claim, and only once',
     breaks: matching(({ state, claimedBy }, claim) => state === 'completed' && claimedBy === claim.claimedBy),
   },
   {
     does: 'says of every completion that it was the first',
-    caughtBy: 'L-21 of 20 that complete a run at once, one does',
+    caughtBy: 'L-21 of 20 simultaneous completions of a run, one succeeds',
     breaks: ({ store }) => ({ complete: (claim, result) => store.complete(claim, result).then(() => true) }),
   },
   {
     does: 'leaves the error of an earlier attempt',
-    caughtBy: 'L3 a completion writes result and end, clears what had failed before, and keeps the rest',
+    caughtBy:
+      'L3 a completion writes the result and the end, clears the earlier failure, and keeps the other fields',
     breaks: rewriting('complete', (_, before) => ({ error: before?.error })),
   },
   {
     does: 'keeps a result where there is none',
-    caughtBy: 'L3 a completion without a result leaves none',
+    caughtBy: 'L3 a completion without a result leaves the run without a result',
     breaks: rewriting('complete', ({ result }, before) => ({ result: result ?? before?.result })),
   },
   {
     does: 'completes nothing when the lease is over',
-    caughtBy: 'L-24 the end of the lease forbids no completion',
+    caughtBy: 'L-24 a run can be completed after its lease has expired',
     breaks: ({ store, runs }) => ({
       complete(claim, result) {
         const { leaseUntil } = runs.row(claim)?.run ?? {};
@@ -66,24 +67,24 @@ export const BROKEN_COMPLETIONS: readonly BrokenRunStore[] = [
   },
   {
     does: 'compares claims without case',
-    caughtBy: 'L3 a claim of somebody else completes nothing, however alike they are called',
+    caughtBy: 'L3 a claim of another process completes nothing, however similar its name is',
     breaks: matching(
       (run, claim) => isRunning(run) && run.claimedBy?.toLowerCase() === claim.claimedBy.toLowerCase(),
     ),
   },
   {
     does: 'completes what does not run',
-    caughtBy: 'L3 a run that does not run is not completed, whoever asks',
+    caughtBy: 'L3 a run that is not running is not completed by any claim',
     breaks: matching((run, claim) => run.claimedBy === claim.claimedBy && run.attempt === claim.attempt),
   },
   {
     does: 'completes every run of the claim',
-    caughtBy: 'L3 a completion leaves all other runs as they are',
+    caughtBy: 'L3 a completion leaves all other runs unchanged',
     breaks: rewritingOthers('complete', (run) => isRunning(run) && { state: 'completed' }),
   },
   {
     does: 'makes the row again that was deleted',
-    caughtBy: 'L-14 a run that was deleted is not completed, changed or made again by its holder',
+    caughtBy: 'L-14 the holder of a deleted run does not complete, change or recreate it',
     breaks({ store, runs }) {
       let last: Run | undefined;
       return {

@@ -19,7 +19,7 @@ function answering(change: (runs: readonly Run[], query: RunQuery, bench: Bench)
 export const BROKEN_FINDS: readonly BrokenRunStore[] = [
   {
     does: 'finds nothing without a condition',
-    caughtBy: 'L7 without a condition every run is found, and where there are none, none',
+    caughtBy: 'L7 a query without conditions finds every run, and none if there are none',
     breaks: answering((runs, { job, scope, periodKey, states, from, to }) =>
       [job, scope, periodKey, states, from, to].every((condition) => condition === undefined) ? [] : runs,
     ),
@@ -31,39 +31,39 @@ export const BROKEN_FINDS: readonly BrokenRunStore[] = [
   },
   {
     does: 'takes no states for any',
-    caughtBy: 'L7 runs are found by one state, by several, and by none',
+    caughtBy: 'L7 runs are found by one state, by several states, and by no state',
     breaks: asking(({ states }) => ({ states: states?.length === 0 ? undefined : states })),
   },
   {
     does: 'finds what begins at the end',
-    caughtBy: 'L7 a period is found from its beginning on, and before it not',
+    caughtBy: 'L7 from includes the start of a period, and to excludes it',
     breaks: asking(({ to }) => ({ to: to && new Date(to.getTime() + 1) })),
   },
   {
     does: 'takes no notice of states where there is a beginning',
-    caughtBy: 'L7 conditions hold together',
+    caughtBy: 'L7 a query returns only runs that match all its conditions',
     breaks: asking(({ from, states }) => ({ states: from === undefined ? states : undefined })),
   },
   {
     does: 'takes the first of the wrong end',
-    caughtBy: 'L7 the order is that of the periods, either way, and the limit takes the first',
+    caughtBy: 'L7 runs are sorted by period, in either order, and the limit keeps the first',
     breaks: ({ store }) => ({
       find: async ({ limit, ...query }) => (await store.find({ ...query, limit: 1000 })).slice(-limit),
     }),
   },
   {
     does: 'orders by the key',
-    caughtBy: 'L7 custom keys are in the order of their making, and between no two instants',
+    caughtBy: 'L7 custom keys are sorted by creation, and a query by time does not find them',
     breaks: answering((runs) => [...runs].sort((a, b) => a.periodKey.localeCompare(b.periodKey))),
   },
   {
     does: 'finds summaries',
-    caughtBy: 'L7 what is found is the whole run',
+    caughtBy: 'L7 a query returns the whole run',
     breaks: answering((runs) => runs.map((run) => ({ ...run, result: undefined }))),
   },
   {
     does: 'compares without case when it is asked for a period',
-    caughtBy: 'L-57 a question for one key is not answered with another',
+    caughtBy: 'L-57 a query for one key does not return another',
     breaks: answering((runs, { periodKey }, bench) =>
       periodKey === undefined
         ? runs
@@ -75,7 +75,7 @@ export const BROKEN_FINDS: readonly BrokenRunStore[] = [
   },
   {
     does: 'has an event for every run',
-    caughtBy: 'L-52 a run without events has none, and neither has one that is not there',
+    caughtBy: 'L-52 a run without events has none, and neither has a run that does not exist',
     breaks: ({ store, runs }) => ({
       async events(key) {
         const events = await store.events(key);
@@ -99,7 +99,8 @@ export const BROKEN_FINDS: readonly BrokenRunStore[] = [
   },
   {
     does: 'writes an event of every completion',
-    caughtBy: 'L3 a completion writes result and end, clears what had failed before, and keeps the rest',
+    caughtBy:
+      'L3 a completion writes the result and the end, clears the earlier failure, and keeps the other fields',
     breaks: rewritingEvents('complete', (events) => [
       ...events,
       {

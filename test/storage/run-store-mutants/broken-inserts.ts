@@ -3,12 +3,12 @@ import { rewriting, rewritingEvents, type BrokenRunStore } from './broken-run-st
 export const BROKEN_INSERTS: readonly BrokenRunStore[] = [
   {
     does: 'inserts nothing',
-    caughtBy: 'L1 a fresh key is inserted, and is there for the other instance',
+    caughtBy: 'L1 a new key is inserted, and the other instance finds it',
     breaks: () => ({ insert: () => Promise.resolve(true) }),
   },
   {
     does: 'inserts over a row that is there',
-    caughtBy: 'L1 a key that is there is refused to both instances, and its row stays as it is',
+    caughtBy: 'L1 an existing key is refused to both instances, and its row stays unchanged',
     breaks: ({ store, runs }) => ({
       insert(run) {
         runs.delete(run);
@@ -18,7 +18,7 @@ export const BROKEN_INSERTS: readonly BrokenRunStore[] = [
   },
   {
     does: 'looks first, and inserts later',
-    caughtBy: 'L-01 of 50 that insert a fresh key at once, one wins',
+    caughtBy: 'L-01 of 50 simultaneous inserts of a new key, one wins',
     breaks: ({ store, runs }) => ({
       async insert(run) {
         const isThere = runs.row(run) !== undefined;
@@ -31,34 +31,35 @@ export const BROKEN_INSERTS: readonly BrokenRunStore[] = [
   },
   {
     does: 'says of every insert that it won',
-    caughtBy: 'L-01 of 50 that insert ten fresh keys at once, one wins each',
+    caughtBy: 'L-01 of 50 simultaneous inserts of ten new keys, one wins for each key',
     breaks: ({ store }) => ({ insert: (run) => store.insert(run).then(() => true) }),
   },
   {
     does: 'refuses runs that are skipped',
-    caughtBy: 'L7 a skipped run comes back with its reason, and is not due',
+    caughtBy: 'L7 a skipped run is returned with its reason, and is not due',
     breaks: rewriting('insert', ({ state }) => (state === 'skipped' ? { reason: undefined } : {})),
   },
   {
     does: 'counts attempts from 0',
-    caughtBy: 'L1 a run that is started at once comes back as it was given, as attempt 1',
+    caughtBy: 'L1 a run that starts at once is returned with its given values, as attempt 1',
     breaks: rewriting('insert', () => ({ attempt: 0 })),
   },
   {
     does: 'has pending runs wait to be made due',
-    caughtBy: 'L4 a pending run comes back without an attempt, due from now on',
+    caughtBy: 'L4 a pending run is returned without an attempt, and is due at once',
     breaks: rewriting('insert', () => ({ nextAttemptAt: undefined })),
   },
   {
     does: 'keeps instants to the second',
-    caughtBy: 'L7 periods of long ago, far ahead and between two seconds come back exactly',
+    caughtBy:
+      'L7 periods in the distant past, in the far future and between two seconds are returned exactly',
     breaks: rewriting('insert', ({ periodStart }) => ({
       periodStart: periodStart && new Date(Math.trunc(periodStart.getTime() / 1000) * 1000),
     })),
   },
   {
     does: 'keeps tokens in a double of single precision',
-    caughtBy: 'L1 the greatest fencing token comes back exactly, and none as none',
+    caughtBy: 'L1 the largest fencing token is returned exactly, and a missing one stays missing',
     breaks: rewriting('insert', ({ fencingToken }) => ({
       fencingToken: fencingToken === undefined ? undefined : Math.fround(fencingToken),
     })),

@@ -19,12 +19,12 @@ function tellingOnly(isTold: (run: RunSummary, peek: Peek, request: PeekRequest)
 export const BROKEN_LOOKS: readonly BrokenRunStore[] = [
   {
     does: 'tells a completed run only',
-    caughtBy: 'L3 the run that is asked about is told, whatever its state',
+    caughtBy: 'L3 a peek at a period returns its run in any state',
     breaks: tellingOnly(({ state }) => state !== 'interrupted'),
   },
   {
     does: 'tells what failed for good',
-    caughtBy: 'L4 what is due and what runs is told, unasked, and nothing else',
+    caughtBy: 'L4 a peek returns due and running runs of any period, and no others',
     breaks: telling(({ runs }, _, bench) => ({
       runs: [
         ...runs,
@@ -34,17 +34,17 @@ export const BROKEN_LOOKS: readonly BrokenRunStore[] = [
   },
   {
     does: 'finds nothing due that has failed',
-    caughtBy: 'L-26 a pending or failed run is due when its time has come, not before',
+    caughtBy: 'L-26 a pending or failed run is due at its next attempt, not before',
     breaks: tellingOnly(({ state }) => state !== 'failed'),
   },
   {
     does: 'looks at all jobs',
-    caughtBy: 'L4 runs of another job or scope are not told',
+    caughtBy: 'L4 a peek does not return runs of another job or scope',
     breaks: telling((_, __, { runs }) => ({ runs: runs.rows().map(({ run }) => run) })),
   },
   {
     does: 'tells what began after the window’s beginning, not at it',
-    caughtBy: 'L-46 every run whose period begins then or later is told',
+    caughtBy: 'L-46 a peek returns every run whose period starts at the given time or later',
     breaks: tellingOnly(
       ({ periodStart, state }, _, { since }) =>
         state !== 'skipped' || since === undefined || periodStart === undefined || periodStart > since,
@@ -52,7 +52,7 @@ export const BROKEN_LOOKS: readonly BrokenRunStore[] = [
   },
   {
     does: 'tells the first period of the window',
-    caughtBy: 'L-48 the beginning of the earliest period is told, whatever became of it',
+    caughtBy: 'L-48 a peek returns the start of the earliest period, regardless of its outcome',
     breaks: telling(({ firstPeriodStart }, { since }) => ({
       firstPeriodStart:
         since !== undefined && firstPeriodStart !== undefined && firstPeriodStart < since
@@ -62,19 +62,19 @@ export const BROKEN_LOOKS: readonly BrokenRunStore[] = [
   },
   {
     does: 'tells a run as often as there is a reason to',
-    caughtBy: 'L4 a run that is asked about, due and in the window is told once',
+    caughtBy: 'L4 a run that matches several conditions of a peek is returned once',
     breaks: telling(({ runs }, { periodKey }) => ({
       runs: [...runs, ...runs.filter((run) => run.periodKey === periodKey)],
     })),
   },
   {
     does: 'leaves a field out of what it tells',
-    caughtBy: 'L4 what is told of a run is what stands in its row',
+    caughtBy: 'L4 a peek returns the values of the row',
     breaks: telling(({ runs }) => ({ runs: runs.map((run) => ({ ...run, firstStartedAt: undefined })) })),
   },
   {
     does: 'owes a run where there is none',
-    caughtBy: 'L4 where there are no runs, nothing is owed',
+    caughtBy: 'L4 without runs, no job is overdue',
     breaks: ({ store }) => ({
       async owed(jobs) {
         const owed = await store.owed(jobs);
@@ -84,7 +84,7 @@ export const BROKEN_LOOKS: readonly BrokenRunStore[] = [
   },
   {
     does: 'owes nothing that runs',
-    caughtBy: 'L4 what is due and what runs is owed, and nothing else',
+    caughtBy: 'L4 due and running runs count as overdue, and no others',
     breaks: ({ store, runs }) => ({
       async owed(jobs) {
         const running = runs.rows().filter(({ run }) => run.state === 'running');
@@ -96,26 +96,26 @@ export const BROKEN_LOOKS: readonly BrokenRunStore[] = [
   },
   {
     does: 'owes a job and scope for each of its runs',
-    caughtBy: 'L4 each job and scope is owed once, however many of its runs wait',
+    caughtBy: 'L4 each job and scope is returned once, regardless of how many of its runs are overdue',
     breaks: ({ store }) => ({
       owed: async (jobs) => (await store.owed(jobs)).flatMap((owed) => [owed, owed]),
     }),
   },
   {
     does: 'owes the runs of every job',
-    caughtBy: 'L4 of jobs that were not asked for nothing is told',
+    caughtBy: 'L4 overdue runs of other jobs are not returned',
     breaks: ({ store, runs }) => ({
       owed: () => store.owed(runs.rows().map(({ run }) => run.job)),
     }),
   },
   {
     does: 'owes the newest first',
-    caughtBy: 'L4 what has been due, or has run, for the longest time comes first',
+    caughtBy: 'L4 the run that has been due or running for the longest time comes first',
     breaks: ({ store }) => ({ owed: async (jobs) => [...(await store.owed(jobs))].reverse() }),
   },
   {
     does: 'owes all but the last',
-    caughtBy: 'L3 random use by two instances goes as a model says',
+    caughtBy: 'L3 random use by two instances gives the results that a model predicts',
     breaks: ({ store }) => ({ owed: async (jobs) => (await store.owed(jobs)).slice(0, -1) }),
   },
 ];

@@ -63,34 +63,35 @@ function purging(wrong: Partial<Conditions>, marks = mark) {
 export const BROKEN_PURGES: readonly BrokenRunStore[] = [
   {
     does: 'deletes the newest run as well',
-    caughtBy: 'L-55 where there is nothing to delete, nothing is',
+    caughtBy: 'L-55 a purge deletes nothing if there is nothing to delete',
     breaks: purging({ isNewest: () => false, isOld: () => true }),
   },
   {
     does: 'marks the oldest run that is left',
-    caughtBy: 'L-55 runs behind one that has to stay are deleted, and their periods do not count as missed',
+    caughtBy:
+      'L-55 runs before and after an unfinished run are deleted, and their periods do not count as missed',
     breaks: purging({}, (runs, gone) => mark(runs, gone.slice(-1))),
   },
   {
     does: 'does not keep what was purged',
-    caughtBy: 'L-55 what was purged does not count as missed, whatever older run is made afterwards',
+    caughtBy: 'L-55 purged periods do not count as missed, even if an older run is created afterwards',
     breaks: purging({}, () => {}),
   },
   {
     does: 'marks what was purged only once',
-    caughtBy: 'L-55 the mark of a purge moves on with the next one',
+    caughtBy: 'L-55 each purge moves the purge mark forward',
     breaks: purging({}, (runs, gone) => {
       if (!gone.some(({ periodKey }) => periodKey === 'second')) mark(runs, gone);
     }),
   },
   {
     does: 'keeps only the newest run, with or without a period',
-    caughtBy: 'L-55 a run by hand of a period that nobody knows does not let the last known period go',
+    caughtBy: 'L-55 the newest run with a period stays, even if a run without a period is newer',
     breaks: purging({ isNewest: isLatest }),
   },
   {
     does: 'deletes whatever failed',
-    caughtBy: 'L-55 what is over is deleted, and what is not over never, however old',
+    caughtBy: 'L-55 finished runs are deleted, and unfinished ones never, however old they are',
     breaks: purging({ isOver: (run) => isOver(run) || run.state === 'failed' }),
   },
   {
@@ -100,17 +101,17 @@ export const BROKEN_PURGES: readonly BrokenRunStore[] = [
   },
   {
     does: 'keeps the newest run by its key',
-    caughtBy: 'L-55 the newest custom key, by its making, stays',
+    caughtBy: 'L-55 the newest custom key, by its creation, stays',
     breaks: purging({ isNewest: (run, all) => all.every((other) => other.periodKey <= run.periodKey) }),
   },
   {
     does: 'takes no notice of the limit',
-    caughtBy: 'L-55 no more are deleted at a time than asked for, and the next time goes on',
+    caughtBy: 'L-55 a purge deletes no more runs than its limit, and the next purge continues',
     breaks: ({ store }) => ({ purge: (request) => store.purge({ ...request, limit: 1000 }) }),
   },
   {
     does: 'counts against the limit what it leaves',
-    caughtBy: 'L-55 what is not over does not stand in the way of what is',
+    caughtBy: 'L-55 unfinished runs do not block the deletion of finished ones',
     breaks: ({ store, runs }) => ({
       purge({ olderThanMs, limit }) {
         const left = runs.rows().filter(({ run }) => !isOver(run)).length;
@@ -122,7 +123,7 @@ export const BROKEN_PURGES: readonly BrokenRunStore[] = [
   },
   {
     does: 'deletes all events',
-    caughtBy: 'L-55 events go along with their run, and no others',
+    caughtBy: 'L-55 events are deleted with their run, and no others',
     breaks: ({ store, runs }) => ({
       purge(request) {
         for (const { events } of runs.rows()) events.length = 0;
@@ -132,17 +133,17 @@ export const BROKEN_PURGES: readonly BrokenRunStore[] = [
   },
   {
     does: 'asks for the last write alone',
-    caughtBy: 'L-55 a run whose period ended lately stays, however long ago it was written',
+    caughtBy: 'L-55 a run whose period ended recently stays, however long ago it was written',
     breaks: purging({ hasEnded: () => true }),
   },
   {
     does: 'asks for the end of the period alone',
-    caughtBy: 'L-55 a run that was written lately stays, however long ago its period ended',
+    caughtBy: 'L-55 a run that was written recently stays, however long ago its period ended',
     breaks: purging({ isOld: ({ createdAt }, before) => createdAt < before }),
   },
   {
     does: 'keeps the newest of what is over',
-    caughtBy: 'L-55 an unfinished newest run lets the older ones go',
+    caughtBy: 'L-55 older runs are deleted even if the newest run is unfinished',
     breaks: purging({ isNewest: (run, all) => isNewest(run, all.filter(isOver)) }),
   },
 ];

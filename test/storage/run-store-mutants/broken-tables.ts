@@ -18,7 +18,7 @@ const withoutAccents = (text: string): string => text.normalize('NFD').replace(/
 export const BROKEN_TABLES: readonly BrokenRuns[] = [
   {
     does: 'has a clock of its own in every instance',
-    caughtBy: 'L4 both instances have one now',
+    caughtBy: 'L4 both instances have the same now',
     breaks({ runs }) {
       const aheadMs = (instances += 1) * 3_600_000;
       return { now: () => new Date(runs.now().getTime() + aheadMs) };
@@ -34,22 +34,22 @@ export const BROKEN_TABLES: readonly BrokenRuns[] = [
   },
   {
     does: 'is dated by the host',
-    caughtBy: 'L-26 a pending or failed run is due when its time has come, not before',
+    caughtBy: 'L-26 a pending or failed run is due at its next attempt, not before',
     breaks: () => ({ now: () => new Date() }),
   },
   {
     does: 'has no clock at all',
-    caughtBy: 'L4 a look at a job without runs tells now, and nothing else',
+    caughtBy: 'L4 a peek at a job without runs returns now, and nothing else',
     breaks: () => ({ now: () => new Date(NaN) }),
   },
   {
     does: 'names its place anew for every instance',
-    caughtBy: 'L1 both instances name the same place',
+    caughtBy: 'L1 both instances have the same place id',
     breaks: () => ({ id: `mine ${(instances += 1)}` }),
   },
   {
     does: 'takes no notice of scopes',
-    caughtBy: 'L1 job, scope and period each make a run of its own',
+    caughtBy: 'L1 job, scope and period each distinguish runs',
     breaks: foldingKeys(() => '', ['scope']),
   },
   {
@@ -60,30 +60,30 @@ export const BROKEN_TABLES: readonly BrokenRuns[] = [
   ...PARTS.map((part) => ({
     does: `takes no notice of case in ${part}`,
     caughtBy: {
-      job: 'L-57 jobs that look or sort alike have runs of their own',
-      scope: 'L-57 scopes that look or sort alike make runs of their own',
-      periodKey: 'L-57 periods that look or sort alike are runs of their own',
+      job: 'L-57 jobs that look or sort alike have separate runs',
+      scope: 'L-57 scopes that look or sort alike have separate runs',
+      periodKey: 'L-57 periods that look or sort alike are separate runs',
     }[part],
     breaks: foldingKeys((text) => text.toLowerCase(), [part]),
   })),
   {
     does: 'takes no notice of accents',
-    caughtBy: 'L-57 a question for one key is not answered with another',
+    caughtBy: 'L-57 a query for one key does not return another',
     breaks: foldingKeys(withoutAccents),
   },
   {
     does: 'normalizes keys',
-    caughtBy: 'L-57 periods that look or sort alike are runs of their own',
+    caughtBy: 'L-57 periods that look or sort alike are separate runs',
     breaks: foldingKeys((text) => text.normalize()),
   },
   {
     does: 'takes quotes out of keys',
-    caughtBy: 'L-57 keys that would break out of a statement are keys',
+    caughtBy: 'L-57 keys with SQL or template syntax are ordinary keys',
     breaks: foldingKeys((text) => text.replaceAll(/['"\\;]/g, '')),
   },
   {
     does: 'leaves out of a key what nobody can see',
-    caughtBy: 'L-57 random keys are runs of their own',
+    caughtBy: 'L-57 random keys are separate runs',
     breaks: ({ runs }) => ({
       add: ({ run, events }) =>
         runs.add({ run: { ...run, periodKey: run.periodKey.replaceAll(/\p{Cf}/gu, '') }, events }),
@@ -91,12 +91,12 @@ export const BROKEN_TABLES: readonly BrokenRuns[] = [
   },
   {
     does: 'counts code units, and cuts keys to 64',
-    caughtBy: 'L-57 64 characters are exact in every part of a key, also outside the basic plane',
+    caughtBy: 'L-57 64 characters are kept exactly in every part of a key, also outside the basic plane',
     breaks: foldingKeys((text) => text.slice(0, 64)),
   },
   {
     does: 'keeps the events of what is deleted',
-    caughtBy: 'L-14 a key that was deleted can be inserted again, without its old events',
+    caughtBy: 'L-14 a deleted key can be inserted again, without its old events',
     breaks: keepingEvents(),
   },
 ];

@@ -27,7 +27,7 @@ const STATEMENTS_THAT_WRITE = [
   ['insert', 'L-11 an insert inside a transaction that is rolled back stays, with its event'],
   ['change', 'L-11 a change inside a transaction that is rolled back stays, with its events'],
   ['complete', 'L-11 a completion inside a transaction that is rolled back stays'],
-  ['purge', 'L-11 a purge inside a transaction that is rolled back has deleted'],
+  ['purge', 'L-11 a purge inside a transaction that is rolled back still deletes'],
 ] as const;
 
 export const BROKEN_TRANSACTIONS: readonly BrokenRunTransaction[] = [
@@ -48,7 +48,7 @@ export const BROKEN_TRANSACTIONS: readonly BrokenRunTransaction[] = [
   })),
   {
     does: 'writes when the transaction of its caller ends',
-    caughtBy: 'L-11 what is written inside a transaction is seen by others at once',
+    caughtBy: 'L-11 other instances see a write inside a transaction at once',
     async run({ inside }, _, body) {
       const insert = inside.insert.bind(inside);
       const later: (() => Promise<boolean>)[] = [];
@@ -63,7 +63,7 @@ export const BROKEN_TRANSACTIONS: readonly BrokenRunTransaction[] = [
   },
   {
     does: 'sees what there was when the transaction of its caller began',
-    caughtBy: 'L-11 inside a transaction what was written after its beginning is seen',
+    caughtBy: 'L-11 a caller inside a transaction sees what was written after its transaction began',
     async run({ inside }, _, body) {
       const owed = inside.owed.bind(inside);
       const before = await inside.owed(['contract'], { timeoutMs: 1000 });
