@@ -15,7 +15,7 @@ interface Bench extends LockProviderFixture {
   readonly stores: { readonly inside: BreakableStore; readonly outside: BreakableStore };
 }
 
-/** A store that can do all, and does it right. In memory there is no transaction that it could join. */
+/** A correct store with every capability. In memory it cannot join a transaction. */
 function rightFixture(breakStore: (store: BreakableStore) => Partial<BreakableStore> = () => ({})): Bench {
   const clock = new SettableClock();
   const rows: BreakableStore['rows'] = new Map();
@@ -79,18 +79,18 @@ const MUTANTS = [
   },
 ];
 
-/** The names of the cases that fail. */
+/** The names of the failing cases. */
 async function failuresOf(create: () => LockProviderFixture): Promise<string[]> {
   const contract = lockProviderContract(create, { seed: 1, fuzzedNames: 100 });
   const results = await Promise.allSettled(contract.map(({ run }) => run()));
   return contract.filter((_, i) => results[i]?.status === 'rejected').map(({ name }) => name);
 }
 
-void test('what is right passes', async () => {
+void test('a correct store passes', async () => {
   assert.deepEqual(await failuresOf(rightFixture), []);
 });
 
-/** Some at once, because some of their failures are found by waiting in vain. */
+/** Several at once, because some cases fail only after a timeout. */
 const lanes = Array.from({ length: 10 }, () => Promise.resolve<string[]>([]));
 const failures = MUTANTS.map(({ create }, i) => {
   const lane = i % lanes.length;
@@ -104,7 +104,7 @@ for (const [i, { mutant, caughtBy }] of MUTANTS.entries()) {
   });
 }
 
-void test('every case catches one of them', async () => {
+void test('every case catches one of the mutants', async () => {
   const caught = new Set((await Promise.all(failures)).flat());
   const names = lockProviderContract(rightFixture).map(({ name }) => name);
   assert.deepEqual(

@@ -24,7 +24,7 @@ interface Bench extends RunStoreFixture {
   readonly runs: InMemoryRuns;
 }
 
-/** A store that does all right but for what is broken. In memory there is no transaction that it could join. */
+/** A correct store, except for the mutation. In memory it cannot join a transaction. */
 function fixtureWith({ table = () => ({}), store = () => ({}) }: Breaks = {}): Bench {
   const clock = new SettableClock();
   const runs = new InMemoryRuns({ clock });
@@ -75,14 +75,14 @@ const MUTANTS = [
   },
 ];
 
-/** The names of the cases that fail. */
+/** The names of the failing cases. */
 async function failuresOf(create: () => RunStoreFixture): Promise<string[]> {
   const contract = runStoreContract(create, { seed: 1 });
   const results = await Promise.allSettled(contract.map(({ run }) => run()));
   return contract.filter((_, i) => results[i]?.status === 'rejected').map(({ name }) => name);
 }
 
-void test('what is right passes', async () => {
+void test('a correct store passes', async () => {
   assert.deepEqual(await failuresOf(fixtureWith), []);
 });
 
@@ -93,7 +93,7 @@ for (const { mutant, caughtBy, create } of MUTANTS) {
   });
 }
 
-void test('every case is there to catch one of them', () => {
+void test('every case catches one of the mutants', () => {
   const names = runStoreContract(fixtureWith).map(({ name }) => name);
   const caughtBy = new Set(MUTANTS.map((mutant) => mutant.caughtBy));
   assert.deepEqual(

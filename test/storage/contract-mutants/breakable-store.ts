@@ -14,7 +14,7 @@ interface Row {
   fencingToken: number;
 }
 
-/** A store in memory whose every decision is a member that can be replaced by a wrong one. */
+/** A store in memory in which each decision is a member that a mutant can replace. */
 export class BreakableStore implements StorageAccessor {
   constructor(
     private readonly clock: Clock,
@@ -25,7 +25,7 @@ export class BreakableStore implements StorageAccessor {
   key = (name: string): string => name;
   isFree = (row: Row): boolean => row.lockUntilMs <= this.nowMs();
   isHeldBy = (row: Row, owner: string): boolean => row.lockedBy === owner && row.lockUntilMs > this.nowMs();
-  /** Of the row that is taken over, or of a new one. */
+  /** For the row that is taken over, or for a new row. */
   nextToken = (row: Row | undefined): number => Math.max((row?.fencingToken ?? 0) + 1, this.nowMs() * 1000);
   grantedUntilMs = ({ lockAtMostForMs }: LockRequest): number => this.nowMs() + lockAtMostForMs;
   extendedUntilMs = ({ lockedAtMs }: Row, { lockAtMostForMs, lockAtLeastForMs }: LockRequest): number =>
@@ -90,7 +90,7 @@ export class BreakableStore implements StorageAccessor {
   }
 }
 
-/** What a store could get wrong, and a case that must notice. */
+/** A mistake of a store, and a case that must catch it. */
 export interface BrokenStore {
   readonly does: string;
   readonly caughtBy: string;

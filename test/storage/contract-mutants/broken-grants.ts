@@ -2,12 +2,12 @@ import type { BrokenStore } from './breakable-store';
 
 export const BROKEN_GRANTS: readonly BrokenStore[] = [
   {
-    does: 'inserts over a record that is there',
+    does: 'inserts over an existing record',
     caughtBy: 'P1 a held lock is refused to another instance',
     breaks: (store) => ({ insert: (request) => store.grant(request) }),
   },
   {
-    does: 'takes over a lock that is held',
+    does: 'takes over a held lock',
     caughtBy: 'P1 a held lock is refused to the same provider: the acquisition owns it, not the process',
     breaks: () => ({ isFree: () => true }),
   },
@@ -32,24 +32,24 @@ export const BROKEN_GRANTS: readonly BrokenStore[] = [
     breaks: (store) => ({ isFree: (row) => row.lockUntilMs <= store.nowMs() + 60_000 }),
   },
   {
-    does: 'takes over only what was released',
+    does: 'takes over only released locks',
     caughtBy: 'P1 one of many simultaneous callers gets an expired lock',
     breaks: (store) => ({
       isFree: (row) => row.lockedBy.endsWith('/released') && row.lockUntilMs <= store.nowMs(),
     }),
   },
   {
-    does: 'takes over only what has an owner',
+    does: 'takes over only records with an owner',
     caughtBy: 'P4 a record without an owner is held until it expires, and then free',
     breaks: (store) => ({ isFree: (row) => row.lockedBy !== '' && row.lockUntilMs <= store.nowMs() }),
   },
   {
-    does: 'takes over only what ended long ago',
+    does: 'takes over only records that expired long ago',
     caughtBy: 'P4 a record that has just expired is taken over',
     breaks: (store) => ({ isFree: (row) => row.lockUntilMs <= store.nowMs() - 1000 }),
   },
   {
-    does: 'takes over only what ended lately',
+    does: 'takes over only records that expired recently',
     caughtBy: 'P4 a record that expired long ago is taken over',
     breaks: (store) => ({
       isFree: (row) => row.lockUntilMs <= store.nowMs() && row.lockUntilMs > store.nowMs() - 86_400_000,
@@ -73,22 +73,22 @@ export const BROKEN_GRANTS: readonly BrokenStore[] = [
     }),
   },
   {
-    does: 'keeps one lock, whatever its name',
+    does: 'keeps one lock for all names',
     caughtBy: 'P1 two names are two locks',
     breaks: () => ({ key: () => 'the lock' }),
   },
   {
-    does: 'folds letters',
+    does: 'ignores case',
     caughtBy: 'P1 F-65 names that look or sort alike are separate locks',
     breaks: () => ({ key: (name) => name.toLowerCase() }),
   },
   {
-    does: 'folds accents',
+    does: 'ignores accents',
     caughtBy: 'P1 F-65 names that look or sort alike are separate locks',
     breaks: () => ({ key: (name) => name.normalize('NFD').replace(/\p{M}/gu, '') }),
   },
   {
-    does: 'truncates names, counting code units',
+    does: 'truncates names by code units',
     caughtBy:
       'P7 F-66 the limit counts characters, not code units: 64 characters outside the basic plane are kept exactly',
     breaks: () => ({ key: (name) => name.slice(0, 64) }),
@@ -99,17 +99,17 @@ export const BROKEN_GRANTS: readonly BrokenStore[] = [
     breaks: () => ({ key: (name) => [...name].slice(0, 63).join('') }),
   },
   {
-    does: 'keeps the first letter of a name',
+    does: 'keeps only the first letter of a name',
     caughtBy: 'P1 F-67 random names are separate locks',
     breaks: () => ({ key: (name) => name.slice(0, 1) }),
   },
   {
-    does: 'escapes quotes by leaving them out',
+    does: 'removes quotes from names',
     caughtBy: 'P1 F-67 names with SQL or template syntax are ordinary names',
     breaks: () => ({ key: (name) => name.replace(/['"\\;]/g, '') }),
   },
   {
-    does: 'takes a name for a pattern',
+    does: 'treats a name as a pattern',
     caughtBy: 'P1 F-67 names with SQL or template syntax are ordinary names',
     breaks: (store) => ({
       key: (name) => (name.includes('%') ? ([...store.rows.keys()][0] ?? name) : name),
@@ -121,7 +121,7 @@ export const BROKEN_GRANTS: readonly BrokenStore[] = [
     breaks: () => ({ nextToken: () => 1 }),
   },
   {
-    does: 'starts tokens again at one',
+    does: 'restarts tokens at one',
     caughtBy: 'P3 F-60 tokens also rise after the record was deleted while the lock was held',
     breaks: () => ({ nextToken: (row) => (row?.fencingToken ?? 0) + 1 }),
   },
@@ -131,17 +131,17 @@ export const BROKEN_GRANTS: readonly BrokenStore[] = [
     breaks: (store) => ({ nextToken: () => store.nowMs() * 1000 + 1 }),
   },
   {
-    does: 'gives tokens that are no whole numbers',
+    does: 'returns tokens that are not integers',
     caughtBy: 'P3 a token is an integer above zero',
     breaks: () => ({ nextToken: (row) => (row?.fencingToken ?? 0) - 0.5 }),
   },
   {
-    does: 'gives no token where the record had none',
+    does: 'returns no token if the record had none',
     caughtBy: 'P3 tokens rise from a record that has none',
     breaks: () => ({ nextToken: (row) => (row?.fencingToken === 0 ? 0 : (row?.fencingToken ?? 0) + 1) }),
   },
   {
-    does: 'grants for lockAtLeastFor on top',
+    does: 'adds lockAtLeastFor to the grant',
     caughtBy: 'P4 with lockAtLeastFor, a crashed holder blocks no longer than lockAtMostFor',
     breaks: (store) => ({
       grantedUntilMs: ({ lockAtMostForMs, lockAtLeastForMs }) =>
@@ -154,7 +154,7 @@ export const BROKEN_GRANTS: readonly BrokenStore[] = [
     breaks: (store) => ({ grantedUntilMs: ({ lockAtLeastForMs }) => store.nowMs() + lockAtLeastForMs }),
   },
   {
-    does: 'grants for 31 days at the most',
+    does: 'grants for at most 31 days',
     caughtBy: 'P4 a lease of 365 days, the longest, is still held on its last day',
     breaks: (store) => ({
       grantedUntilMs: ({ lockAtMostForMs }) => store.nowMs() + Math.min(lockAtMostForMs, 31 * 86_400_000),
@@ -168,7 +168,7 @@ export const BROKEN_GRANTS: readonly BrokenStore[] = [
     }),
   },
   {
-    does: 'prolongs a lock whenever it is refused',
+    does: 'prolongs a lock with every refusal',
     caughtBy: 'P4 refusals do not prolong the wait',
     breaks: (store) => ({
       isFree(row) {
@@ -179,7 +179,7 @@ export const BROKEN_GRANTS: readonly BrokenStore[] = [
     }),
   },
   {
-    does: 'marks the holder at every refusal',
+    does: 'writes to the holder’s record with every refusal',
     caughtBy: 'P1 a refusal does not affect the holder',
     breaks: (store) => ({
       insert(request) {
@@ -190,12 +190,12 @@ export const BROKEN_GRANTS: readonly BrokenStore[] = [
     }),
   },
   {
-    does: 'is asked without an answer about its records',
+    does: 'does not return records',
     caughtBy: 'P1 a refused caller can learn who holds the lock, and until when',
     breaks: () => ({ read: () => undefined }),
   },
   {
-    does: 'says in every record that it is held',
+    does: 'returns every record as held',
     caughtBy: 'P4 F-61 a record that was deleted while the lock was free is recreated within a minute',
     breaks: (store) => ({
       read: () => ({

@@ -2,7 +2,7 @@ import type { BrokenStore } from './breakable-store';
 
 export const BROKEN_LEASES: readonly BrokenStore[] = [
   {
-    does: 'extends whoever asks',
+    does: 'extends for every caller',
     caughtBy: 'P6 F-60 a holder whose record was deleted does not touch the record of the next holder',
     breaks: (store) => ({
       renew(request) {
@@ -13,7 +13,7 @@ export const BROKEN_LEASES: readonly BrokenStore[] = [
     }),
   },
   {
-    does: 'extends what is gone',
+    does: 'extends a missing record',
     caughtBy: 'P2 F-60 an extension that finds no record aborts the signal',
     breaks: () => ({ renew: () => true }),
   },
@@ -23,12 +23,12 @@ export const BROKEN_LEASES: readonly BrokenStore[] = [
     breaks: () => ({ renew: () => false }),
   },
   {
-    does: 'keeps the owner at an extension',
+    does: 'does not change the owner at an extension',
     caughtBy: 'P4 a lease can be extended again and again',
     breaks: () => ({ extendedBy: ({ owner }) => owner }),
   },
   {
-    does: 'only lengthens',
+    does: 'only lengthens a lease',
     caughtBy: 'P4 a lease can be shortened',
     breaks: (store) => ({
       extendedUntilMs: (row, { lockAtMostForMs }) =>
@@ -41,14 +41,14 @@ export const BROKEN_LEASES: readonly BrokenStore[] = [
     breaks: () => ({ extendedUntilMs: (row, { lockAtMostForMs }) => row.lockUntilMs + lockAtMostForMs }),
   },
   {
-    does: 'extends by an hour at the most',
+    does: 'extends by at most an hour',
     caughtBy: 'P4 a lease can be extended by more than its first length',
     breaks: (store) => ({
       extendedUntilMs: (_, { lockAtMostForMs }) => store.nowMs() + Math.min(lockAtMostForMs, 3_600_000),
     }),
   },
   {
-    does: 'forgets lockAtLeastFor at an extension',
+    does: 'ignores lockAtLeastFor at an extension',
     caughtBy: 'P5 a short extension and a crash do not undercut lockAtLeastFor',
     breaks: (store) => ({ extendedUntilMs: (_, { lockAtMostForMs }) => store.nowMs() + lockAtMostForMs }),
   },
@@ -63,7 +63,7 @@ export const BROKEN_LEASES: readonly BrokenStore[] = [
     }),
   },
   {
-    does: 'releases whoever asks',
+    does: 'releases for every caller',
     caughtBy: 'P6 a stale holder does not release the lock of the next holder in the same process',
     breaks: (store) => ({
       release(request) {
@@ -74,12 +74,12 @@ export const BROKEN_LEASES: readonly BrokenStore[] = [
     }),
   },
   {
-    does: 'always says that a release was in time',
+    does: 'always returns true from a release',
     caughtBy: 'P6 F-60 a release that finds no record returns false',
     breaks: ({ release }) => ({ release: (request) => release(request) || true }),
   },
   {
-    does: 'never says that a release was in time',
+    does: 'never returns true from a release',
     caughtBy: 'P6 disposing of a lease releases it',
     breaks: ({ unlock }) => ({ unlock: (request) => unlock(request).then(() => false) }),
   },
@@ -89,7 +89,7 @@ export const BROKEN_LEASES: readonly BrokenStore[] = [
     breaks: () => ({ release: () => true }),
   },
   {
-    does: 'forgets lockAtLeastFor at the release',
+    does: 'ignores lockAtLeastFor at the release',
     caughtBy: 'P5 a lock is not granted again before lockAtLeastFor, even if the job has failed',
     breaks: (store) => ({ releasedUntilMs: () => store.nowMs() }),
   },
@@ -99,7 +99,7 @@ export const BROKEN_LEASES: readonly BrokenStore[] = [
     breaks: (store) => ({ releasedUntilMs: (_, { lockAtLeastForMs }) => store.nowMs() + lockAtLeastForMs }),
   },
   {
-    does: 'keeps the lock for lockAtLeastFor from the end of a longer run',
+    does: 'keeps the lock for lockAtLeastFor after a longer run',
     caughtBy: 'P5 a job that runs longer than lockAtLeastFor frees its lock at once',
     breaks: (store) => ({
       releasedUntilMs: ({ lockedAtMs }, { lockAtLeastForMs }) =>

@@ -2,7 +2,7 @@ import { LockLostError, LockStorageError, type Lock } from 'cronlatch';
 import type { LockProvider } from 'cronlatch/provider';
 import { overlay, type BrokenProvider } from './overlay';
 
-/** Hands out locks some of whose members are wrong. */
+/** A provider whose locks have some wrong members. */
 function withLocks(change: (lock: Lock) => Partial<Lock>) {
   return (provider: LockProvider): Partial<LockProvider> => ({
     async lock(configuration, observer) {
@@ -14,17 +14,17 @@ function withLocks(change: (lock: Lock) => Partial<Lock>) {
 
 export const BROKEN_LOCKS: readonly BrokenProvider[] = [
   {
-    does: 'calls the lock by another name',
+    does: 'changes the name of the lock',
     caughtBy: 'P1 a free lock is granted, under its name',
     breaks: withLocks(({ name }) => ({ name: name.toUpperCase() })),
   },
   {
-    does: 'leaves the signal to timers',
+    does: 'aborts the signal only in timers',
     caughtBy: 'P2 after a stall past the deadline, the signal is aborted when it is read',
     breaks: withLocks(({ signal }) => ({ signal })),
   },
   {
-    does: 'makes a signal at every look',
+    does: 'creates a signal at every read',
     caughtBy: 'P2 the signal of a lost lock stays aborted and stays the same object',
     breaks: withLocks((lock) => ({
       get signal() {
@@ -55,7 +55,7 @@ export const BROKEN_LOCKS: readonly BrokenProvider[] = [
     }),
   },
   {
-    does: 'counts nothing down',
+    does: 'never counts down',
     caughtBy: 'P2 remainingMs counts down to zero',
     breaks: withLocks(() => ({ remainingMs: () => 600_000 })),
   },
@@ -65,7 +65,7 @@ export const BROKEN_LOCKS: readonly BrokenProvider[] = [
     breaks: withLocks((lock) => ({ remainingMs: () => Math.min(lock.remainingMs(), 360_000) })),
   },
   {
-    does: 'reads what remains without looking at the clock',
+    does: 'does not check the clock in remainingMs',
     caughtBy: 'P2 after a stall past the deadline, remainingMs is zero',
     breaks: withLocks((lock) => {
       let remainingMs = lock.remainingMs();
@@ -74,12 +74,12 @@ export const BROKEN_LOCKS: readonly BrokenProvider[] = [
     }),
   },
   {
-    does: 'reads the token without looking at the clock',
+    does: 'does not check the clock before it returns the token',
     caughtBy: 'P2 after a stall past the deadline, reading the fencing token aborts the signal',
     breaks: withLocks(({ fencingToken }) => ({ fencingToken })),
   },
   {
-    does: 'counts the token on at every extension',
+    does: 'increments the token at every extension',
     caughtBy: 'P3 an extension and a release do not change the token',
     breaks: withLocks((lock) => {
       let extensions = 0;
@@ -92,31 +92,31 @@ export const BROKEN_LOCKS: readonly BrokenProvider[] = [
     }),
   },
   {
-    does: 'says that an extension after the end was in time',
+    does: 'returns true from an extension after the end',
     caughtBy: 'P2 after a stall past the deadline, extend aborts the signal and revives nothing',
     breaks: withLocks((lock) => ({ extend: (length) => lock.extend(length).then(() => true) })),
   },
   {
-    does: 'loses the lease at a stall of any length',
+    does: 'loses the lease at any stall',
     caughtBy: 'P2 a stall that ends before the deadline has no effect',
     breaks: withLocks((lock) => ({
       extend: (length) => (lock.remainingMs() < 90_000 ? Promise.resolve(false) : lock.extend(length)),
     })),
   },
   {
-    does: 'takes any length for an extension',
+    does: 'accepts any duration for an extension',
     caughtBy: 'P7 an invalid extension is refused, and changes nothing',
     breaks: withLocks((lock) => ({ extend: (length) => lock.extend(length).catch(() => false) })),
   },
   {
-    does: 'extends before it releases, however they come',
+    does: 'extends before it releases, in any order of the calls',
     caughtBy: 'P6 an extension that is requested together with the release does not take effect after it',
     breaks: withLocks((lock) => ({
       unlock: () => new Promise((done) => setImmediate(() => done(lock.unlock()))),
     })),
   },
   {
-    does: 'asks the store at every release',
+    does: 'sends a statement at every release',
     caughtBy: 'P6 a second release returns the same result and does not free the lock of the next holder',
     breaks: withLocks((lock) => {
       let calls = 0;
@@ -124,7 +124,7 @@ export const BROKEN_LOCKS: readonly BrokenProvider[] = [
     }),
   },
   {
-    does: 'throws when it releases what is lost',
+    does: 'throws when it releases a lost lock',
     caughtBy: 'P9 releasing a lost lock returns false and does not throw',
     breaks: withLocks((lock) => {
       const unlock = async (): Promise<boolean> => {
@@ -135,12 +135,12 @@ export const BROKEN_LOCKS: readonly BrokenProvider[] = [
     }),
   },
   {
-    does: 'is not released by its disposal',
+    does: 'is not released when it is disposed of',
     caughtBy: 'P6 disposing of a lease releases it',
     breaks: withLocks(() => ({ [Symbol.asyncDispose]: async () => {} })),
   },
   {
-    does: 'hangs the job by what its release throws',
+    does: 'rethrows the error of a release to the job',
     caughtBy: 'P9 the error of a task is rethrown unchanged, and its lock is free',
     breaks: withLocks(() => ({ unlock: () => Promise.reject(new LockStorageError('no release')) })),
   },

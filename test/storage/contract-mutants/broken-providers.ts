@@ -8,7 +8,7 @@ import {
 import type { LockObserver, LockProvider } from 'cronlatch/provider';
 import { overlay, type BrokenProvider } from './overlay';
 
-/** Asks for something else than it was asked for. */
+/** Requests a changed configuration. */
 function asking(change: (configuration: LockConfiguration) => Partial<LockConfiguration>) {
   return (provider: LockProvider): Partial<LockProvider> => ({
     lock: (configuration, observer) =>
@@ -16,7 +16,7 @@ function asking(change: (configuration: LockConfiguration) => Partial<LockConfig
   });
 }
 
-/** Tells its observer something else than there is to tell. */
+/** Changes the calls of the observer. */
 function telling(change: (observer: LockObserver) => Partial<LockObserver>) {
   return (provider: LockProvider): Partial<LockProvider> => ({
     lock: (configuration, observer) =>
@@ -60,12 +60,12 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
     breaks: asking(({ name }) => (typeof name === 'string' ? { name: name.trim() || 'job' } : {})),
   },
   {
-    does: 'leaves control characters out',
+    does: 'removes control characters',
     caughtBy: 'P7 control characters in a name are refused',
     breaks: asking(({ name }) => (typeof name === 'string' ? { name: name.replace(/\p{Cc}/gu, '') } : {})),
   },
   {
-    does: 'mends half surrogate pairs',
+    does: 'repairs half surrogate pairs',
     caughtBy: 'P7 F-66 half a surrogate pair in a name is refused',
     breaks: asking(({ name }) => (typeof name === 'string' ? { name: name.toWellFormed() } : {})),
   },
@@ -75,22 +75,22 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
     breaks: asking(({ name }) => (typeof name === 'string' ? { name: name.normalize() } : {})),
   },
   {
-    does: 'cuts names',
+    does: 'truncates names',
     caughtBy: 'P7 F-66 an empty name, or one too long for every store, is refused',
     breaks: asking(({ name }) => (typeof name === 'string' ? { name: name.slice(0, 64) } : {})),
   },
   {
-    does: 'makes a string of every name',
+    does: 'converts every name to a string',
     caughtBy: 'P7 a name that is not a string is refused',
     breaks: asking(({ name }) => ({ name: String(name) })),
   },
   {
-    does: 'has a lockAtMostFor for those without',
+    does: 'has a default lockAtMostFor',
     caughtBy: 'P7 a missing or invalid lockAtMostFor is refused, with the name of the lock',
     breaks: asking(({ lockAtMostFor = '10m' }) => ({ lockAtMostFor })),
   },
   {
-    does: 'has a lockAtMostFor for those with none worth the name',
+    does: 'replaces an invalid lockAtMostFor',
     caughtBy: 'P7 a task with an invalid configuration does not run',
     breaks: asking(({ lockAtMostFor }) => ({
       lockAtMostFor: lockAtMostFor === '0s' ? '10m' : lockAtMostFor,
@@ -115,7 +115,7 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
     breaks: asking(() => ({ keepAlive: false, maxHold: undefined })),
   },
   {
-    does: 'renews at an interval of its own',
+    does: 'renews at its default interval',
     caughtBy: 'P2 a keep-alive renews at its configured interval',
     breaks: asking(({ keepAlive = false }) => ({ keepAlive: keepAlive !== false })),
   },
@@ -130,7 +130,7 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
     breaks: asking(() => ({ keepAlive: true })),
   },
   {
-    does: 'refuses by an error of another kind',
+    does: 'refuses with another error class',
     caughtBy: 'P7 random invalid names are refused',
     breaks: (provider) => ({
       lock: (configuration, observer) =>
@@ -140,7 +140,7 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
     }),
   },
   {
-    does: 'locks before it looks at the configuration',
+    does: 'locks before it checks the configuration',
     caughtBy: 'P7 a refused configuration locks nothing',
     breaks: (provider) => ({
       async lock(configuration, observer) {
@@ -150,7 +150,7 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
     }),
   },
   {
-    does: 'skips when an answer came too late',
+    does: 'returns a skip if a reply came too late',
     caughtBy: 'P7 a reply that arrives after the end of its lease is an error, not a lock',
     breaks: (provider) => ({
       lock: (configuration, observer) =>
@@ -161,19 +161,19 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
     }),
   },
   {
-    does: 'is silent towards its observer',
+    does: 'never calls its observer',
     caughtBy: 'P2 the observer is notified of an extension, and of no loss after a release',
     breaks: telling(() => ({ extended: () => {}, lost: () => {}, refused: () => {} })),
   },
   {
-    does: 'tells of a loss twice',
+    does: 'reports a loss twice',
     caughtBy: 'P2 the observer is notified of a loss, once',
     breaks: telling((observer) => ({
       lost: (error) => [error, error].forEach((lost) => observer.lost?.(lost)),
     })),
   },
   {
-    does: 'ignores that a lease is to lapse',
+    does: 'ignores that a lease is abandoned',
     caughtBy: 'P4 an abandoned lease is no longer renewed, and expires',
     breaks: telling(() => ({ abandonedSignal: new AbortController().signal })),
   },
@@ -185,7 +185,7 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
     })),
   },
   {
-    does: 'goes on renewing after the release',
+    does: 'continues to renew after the release',
     caughtBy: 'P6 a keep-alive ends with the release',
     breaks: (provider) => ({
       async lock(configuration, observer) {

@@ -1,11 +1,14 @@
 import type { CapabilityMeans } from 'cronlatch/contracts';
 import type { BreakableStore } from './breakable-store';
 
-/** How the statements of a lock could become part of their caller's transaction, and a case that must notice. */
+/**
+ * Ways in which the statements of a lock could join the caller's transaction, and a case that must catch
+ * each.
+ */
 export interface BrokenTransaction {
   readonly does: string;
   readonly caughtBy: string;
-  /** @param inside the store as the caller of the transaction has it; `outside`, as everybody else does */
+  /** @param inside the store as the caller of the transaction sees it; `outside`, as all others see it */
   readonly run: (
     stores: { inside: BreakableStore; outside: BreakableStore },
     ...transaction: Parameters<CapabilityMeans['ambientTransaction']>
@@ -23,7 +26,7 @@ export const BROKEN_TRANSACTIONS: readonly BrokenTransaction[] = [
     },
   },
   {
-    does: 'shows what it wrote when the transaction of its caller ends',
+    does: 'shows its writes only when the transaction of its caller ends',
     caughtBy: 'P8 other instances see a grant inside a transaction at once',
     async run({ inside, outside }, end, body) {
       inside.rows = inside.copyOfRows();
@@ -33,7 +36,7 @@ export const BROKEN_TRANSACTIONS: readonly BrokenTransaction[] = [
     },
   },
   {
-    does: 'sees what there was when the transaction of its caller began',
+    does: 'reads the state from when the transaction of its caller began',
     caughtBy: 'P8 a caller inside a transaction sees a release that happened after its transaction began',
     async run({ inside }, _, body) {
       const { takeOver } = inside;

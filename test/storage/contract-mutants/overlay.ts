@@ -1,13 +1,13 @@
 import type { LockProvider } from 'cronlatch/provider';
 
-/** What a provider could get wrong although its store is right, and a case that must notice. */
+/** A mistake of a provider with a correct store, and a case that must catch it. */
 export interface BrokenProvider {
   readonly does: string;
   readonly caughtBy: string;
   readonly breaks: (provider: LockProvider) => Partial<LockProvider>;
 }
 
-/** What `change` does not have, `object` has, as its own. */
+/** `object`, with the members of `change` in place of its own. */
 export function overlay<T extends object>(object: T, change: Partial<T>): T {
   return new Proxy(object, {
     get(target, key) {

@@ -8,7 +8,7 @@ const KEY = { job: 'settlement', scope: '', periodKey: '2026-11-20' };
 const NO_PERIOD = { periodStart: undefined, periodEnd: undefined, timeZone: undefined };
 const PENDING: NewRun = { ...KEY, ...NO_PERIOD, state: 'pending' };
 
-void test('a host clock that is set forth or back moves nothing', async () => {
+void test('changing the host clock has no effect', async () => {
   const clock = new SettableClock('2026-11-20T03:00:00Z');
   const store = new InMemoryRunStore({ clock });
   for (const jumpMs of [3_600_000, -86_400_000]) {
@@ -21,7 +21,7 @@ void test('a host clock that is set forth or back moves nothing', async () => {
   assert.deepEqual(now, new Date('2026-11-20T03:10:00Z'));
 });
 
-void test('stores share their runs when they are told to, and not otherwise', async () => {
+void test('stores share their runs only if they are created with the same runs', async () => {
   const runs = new InMemoryRuns();
   const [store, other, elsewhere] = [
     new InMemoryRunStore({ runs }),
@@ -47,7 +47,7 @@ void test('an operator can delete a run, once', async () => {
   assert.deepEqual([runs.delete(KEY), runs.delete(KEY)], [true, false]);
 });
 
-void test('no more than 1,000 scopes are owed at a time, the longest waiting first', async () => {
+void test('at most 1,000 scopes are returned as overdue at a time, the longest waiting first', async () => {
   const clock = new SettableClock();
   const store = new InMemoryRunStore({ clock });
   for (let i = 0; i < 1001; i += 1) {

@@ -3,7 +3,7 @@ import { rewriting, rewritingEvents, type Bench, type BrokenRunStore } from './b
 
 export const BROKEN_CHANGES: readonly BrokenRunStore[] = [
   {
-    does: 'makes a row where a decision found none',
+    does: 'creates a row if a decision finds none',
     caughtBy: 'L3 without a row, the decision gets none, and nothing is written',
     breaks: ({ store, runs }) => ({
       change(key, decide) {
@@ -20,14 +20,14 @@ export const BROKEN_CHANGES: readonly BrokenRunStore[] = [
     breaks: deciding(async () => await Promise.resolve()),
   },
   {
-    does: 'decides twice',
+    does: 'calls a decision twice',
     caughtBy: 'L-01 of 32 simultaneous claims of a pending run, one wins',
     breaks: ({ store }) => ({
       change: (key, decide) => store.change(key, decide).then(() => store.change(key, decide)),
     }),
   },
   {
-    does: 'sees in its rows what it wrote there last by itself',
+    does: 'passes its own last write to a decision',
     caughtBy: 'L3 a decision gets the last committed row, regardless of which instance wrote it',
     breaks({ store }) {
       const known = new Map<string, Run>();
@@ -56,7 +56,7 @@ export const BROKEN_CHANGES: readonly BrokenRunStore[] = [
     breaks: rewritingOthers('change', (run, key) => run.periodKey === key.periodKey && { attempt: 99 }),
   },
   {
-    does: 'tells a decision the time of the row',
+    does: 'passes the time of the row to a decision',
     caughtBy: 'L3 a decision gets the current row and the store’s now, and its value is returned',
     breaks: ({ store }) => ({
       change: (key, decide) =>
@@ -64,29 +64,29 @@ export const BROKEN_CHANGES: readonly BrokenRunStore[] = [
     }),
   },
   {
-    does: 'forgets to write a field',
+    does: 'does not write one of the fields',
     caughtBy: 'L3 a decision can write every mutable field, and the other instance sees it',
     breaks: rewriting('change', (_, before) => ({ lockId: before?.lockId })),
   },
   {
-    does: 'leaves a field alone that is to be emptied',
+    does: 'does not clear a field',
     caughtBy: 'L3 a decision can clear every optional field',
     breaks: rewriting('change', ({ error }, before) => ({ error: error ?? before?.error })),
   },
   {
-    does: 'writes what may not change',
+    does: 'writes immutable fields',
     caughtBy: 'L1 key, period and creation stay, regardless of what a decision writes',
     breaks: rewriting('change', (_, __, now) => ({ createdAt: now })),
   },
   {
-    does: 'dates a row that it has looked at',
+    does: 'updates the time of a row that it only reads',
     caughtBy: 'L3 a decision that writes nothing leaves the row unchanged',
     breaks: ({ store }) => ({
       change: (key, decide) => store.change(key, (found) => ({ write: found?.run, ...decide(found) })),
     }),
   },
   {
-    does: 'dates a row of which only events are written',
+    does: 'updates the time of a row if only events are written',
     caughtBy: 'L-54 a decision can write events alone, and the row stays unchanged',
     breaks: ({ store }) => ({
       change: (key, decide) =>
@@ -97,7 +97,7 @@ export const BROKEN_CHANGES: readonly BrokenRunStore[] = [
     }),
   },
   {
-    does: 'has an error of its own for a decision that throws',
+    does: 'replaces the error of a decision',
     caughtBy: 'L3 the error of a decision is rethrown unchanged, and nothing is written',
     breaks: ({ store }) => ({
       change: (key, decide) =>
@@ -107,14 +107,14 @@ export const BROKEN_CHANGES: readonly BrokenRunStore[] = [
     }),
   },
   {
-    does: 'gives its own instants away',
+    does: 'returns its own Date objects',
     caughtBy: 'L3 modifying a returned value changes no row',
     breaks: ({ runs }) => ({
       find: () => Promise.resolve(runs.rows().map(({ run }) => run)),
     }),
   },
   {
-    does: 'overwrites what was completed meanwhile',
+    does: 'overwrites a completion that came in between',
     caughtBy: 'L-21 a simultaneous completion and change do not overwrite each other',
     breaks: deciding(async () => await Promise.resolve()),
   },
@@ -124,7 +124,7 @@ export const BROKEN_CHANGES: readonly BrokenRunStore[] = [
     breaks: rewritingEvents('change', (_, before) => before),
   },
   {
-    does: 'writes over events that are there',
+    does: 'overwrites existing events',
     caughtBy: 'L-52 new events do not replace earlier ones, and events are returned oldest first',
     breaks: rewritingEvents('change', (events, before) =>
       events.length > before.length ? events.slice(before.length) : events,
@@ -138,32 +138,32 @@ export const BROKEN_CHANGES: readonly BrokenRunStore[] = [
     ),
   },
   {
-    does: 'cuts what it is told of an event to 255 bytes',
+    does: 'truncates the texts of an event to 255 bytes',
     caughtBy: 'L-56 the longest actor, detail and token of an event are returned whole',
     breaks: rewritingEvents('change', (events) =>
       events.map((event) => ({ ...event, actor: event.actor.slice(0, 64) })),
     ),
   },
   {
-    does: 'keeps no texts of four-byte characters',
+    does: 'loses texts with four-byte characters',
     caughtBy: 'L-56 the longest texts are returned whole, also four-byte characters',
     breaks: rewriting('change', ({ error }) => ({
       error: error?.replaceAll(/[\u{10000}-\u{10ffff}]/gu, '?'),
     })),
   },
   {
-    does: 'takes backslashes for escapes',
+    does: 'treats backslashes as escapes',
     caughtBy: 'L-56 texts with SQL or template syntax are returned unchanged',
     breaks: rewriting('change', ({ error }) => ({ error: error?.replaceAll('\\', '') })),
   },
   {
-    does: 'takes an empty text for none',
+    does: 'treats an empty text as missing',
     caughtBy: 'L-56 an empty text differs from no text',
     breaks: rewriting('change', ({ error }) => ({ error: error === '' ? undefined : error })),
   },
 ];
 
-/** Lets others in between what a decision sees and what it writes. */
+/** Lets other calls run between the read and the write of a decision. */
 function deciding(meanwhile: () => Promise<void>) {
   return ({ store }: Bench): Pick<Bench['store'], 'change'> => ({
     async change(key, decide) {
@@ -175,7 +175,7 @@ function deciding(meanwhile: () => Promise<void>) {
   });
 }
 
-/** Writes into rows that nobody spoke of. */
+/** Writes into rows that the call did not name. */
 export function rewritingOthers(
   method: 'change' | 'complete',
   rewrite: (run: Run, key: Pick<Run, 'job' | 'scope' | 'periodKey'>) => Partial<Run> | false,

@@ -2,7 +2,7 @@ import { rewritingOthers } from './broken-changes';
 import { rewriting, type Bench, type BrokenRunStore } from './broken-run-store';
 import type { Claim, Run } from '#cronlatch/ledger/run';
 
-/** Completes whatever the row's claim is, where the asked one is `alike`. */
+/** Completes a run with any claim that is `alike` the requested one. */
 function matching(alike: (run: Run, claim: Claim) => boolean) {
   return ({ store, runs }: Bench): Pick<Bench['store'], 'complete'> => ({
     complete(claim, result) {
@@ -19,28 +19,28 @@ const isRunning = ({ state }: Run): boolean => state === 'running';
 
 export const BROKEN_COMPLETIONS: readonly BrokenRunStore[] = [
   {
-    does: 'completes what is completed',
+    does: 'completes a completed run',
     caughtBy: 'L3 a run is completed by its claim, and only once',
     breaks: matching(({ state, claimedBy }, claim) => state === 'completed' && claimedBy === claim.claimedBy),
   },
   {
-    does: 'says of every completion that it was the first',
+    does: 'returns true from every completion',
     caughtBy: 'L-21 of 20 simultaneous completions of a run, one succeeds',
     breaks: ({ store }) => ({ complete: (claim, result) => store.complete(claim, result).then(() => true) }),
   },
   {
-    does: 'leaves the error of an earlier attempt',
+    does: 'keeps the error of an earlier attempt',
     caughtBy:
       'L3 a completion writes the result and the end, clears the earlier failure, and keeps the other fields',
     breaks: rewriting('complete', (_, before) => ({ error: before?.error })),
   },
   {
-    does: 'keeps a result where there is none',
+    does: 'keeps an earlier result if there is none',
     caughtBy: 'L3 a completion without a result leaves the run without a result',
     breaks: rewriting('complete', ({ result }, before) => ({ result: result ?? before?.result })),
   },
   {
-    does: 'completes nothing when the lease is over',
+    does: 'does not complete after the lease has expired',
     caughtBy: 'L-24 a run can be completed after its lease has expired',
     breaks: ({ store, runs }) => ({
       complete(claim, result) {
@@ -51,7 +51,7 @@ export const BROKEN_COMPLETIONS: readonly BrokenRunStore[] = [
     }),
   },
   {
-    does: 'takes no notice of the attempt',
+    does: 'ignores the attempt',
     caughtBy: 'L3 a claim of another attempt completes nothing',
     breaks: matching(
       (run, claim) =>
@@ -59,7 +59,7 @@ export const BROKEN_COMPLETIONS: readonly BrokenRunStore[] = [
     ),
   },
   {
-    does: 'takes no notice of the generation',
+    does: 'ignores the generation',
     caughtBy: 'L-53 a claim of another generation completes nothing',
     breaks: matching(
       (run, claim) => isRunning(run) && run.attempt === claim.attempt && run.claimedBy === claim.claimedBy,
@@ -73,7 +73,7 @@ export const BROKEN_COMPLETIONS: readonly BrokenRunStore[] = [
     ),
   },
   {
-    does: 'completes what does not run',
+    does: 'completes a run that is not running',
     caughtBy: 'L3 a run that is not running is not completed by any claim',
     breaks: matching((run, claim) => run.claimedBy === claim.claimedBy && run.attempt === claim.attempt),
   },
@@ -83,7 +83,7 @@ export const BROKEN_COMPLETIONS: readonly BrokenRunStore[] = [
     breaks: rewritingOthers('complete', (run) => isRunning(run) && { state: 'completed' }),
   },
   {
-    does: 'makes the row again that was deleted',
+    does: 'recreates a deleted row',
     caughtBy: 'L-14 the holder of a deleted run does not complete, change or recreate it',
     breaks({ store, runs }) {
       let last: Run | undefined;

@@ -2,14 +2,14 @@ import type { Run } from '#cronlatch/ledger/run';
 import type { RunQuery } from '#cronlatch/ledger/run-store';
 import { rewritingEvents, type Bench, type BrokenRunStore } from './broken-run-store';
 
-/** Asks for something else than it was asked for. */
+/** Queries with changed conditions. */
 function asking(change: (query: RunQuery) => Partial<RunQuery>) {
   return ({ store }: Bench): Pick<Bench['store'], 'find'> => ({
     find: (query) => store.find({ ...query, ...change(query) }),
   });
 }
 
-/** Finds rightly, and answers something else. */
+/** Queries correctly, and changes the result. */
 function answering(change: (runs: readonly Run[], query: RunQuery, bench: Bench) => readonly Run[]) {
   return (bench: Bench): Pick<Bench['store'], 'find'> => ({
     find: async (query) => change(await bench.store.find(query), query, bench),
@@ -25,44 +25,44 @@ export const BROKEN_FINDS: readonly BrokenRunStore[] = [
     ),
   },
   {
-    does: 'takes an empty scope for any',
+    does: 'treats an empty scope as any scope',
     caughtBy: 'L7 runs are found by job, by scope, by period and by all of them',
     breaks: asking(({ scope }) => ({ scope: scope === '' ? undefined : scope })),
   },
   {
-    does: 'takes no states for any',
+    does: 'treats an empty list of states as any state',
     caughtBy: 'L7 runs are found by one state, by several states, and by no state',
     breaks: asking(({ states }) => ({ states: states?.length === 0 ? undefined : states })),
   },
   {
-    does: 'finds what begins at the end',
+    does: 'includes a period that starts at to',
     caughtBy: 'L7 from includes the start of a period, and to excludes it',
     breaks: asking(({ to }) => ({ to: to && new Date(to.getTime() + 1) })),
   },
   {
-    does: 'takes no notice of states where there is a beginning',
+    does: 'ignores the states if from is set',
     caughtBy: 'L7 a query returns only runs that match all its conditions',
     breaks: asking(({ from, states }) => ({ states: from === undefined ? states : undefined })),
   },
   {
-    does: 'takes the first of the wrong end',
+    does: 'applies the limit to the wrong end',
     caughtBy: 'L7 runs are sorted by period, in either order, and the limit keeps the first',
     breaks: ({ store }) => ({
       find: async ({ limit, ...query }) => (await store.find({ ...query, limit: 1000 })).slice(-limit),
     }),
   },
   {
-    does: 'orders by the key',
+    does: 'sorts by the key',
     caughtBy: 'L7 custom keys are sorted by creation, and a query by time does not find them',
     breaks: answering((runs) => [...runs].sort((a, b) => a.periodKey.localeCompare(b.periodKey))),
   },
   {
-    does: 'finds summaries',
+    does: 'returns summaries',
     caughtBy: 'L7 a query returns the whole run',
     breaks: answering((runs) => runs.map((run) => ({ ...run, result: undefined }))),
   },
   {
-    does: 'compares without case when it is asked for a period',
+    does: 'ignores case in a query for a period',
     caughtBy: 'L-57 a query for one key does not return another',
     breaks: answering((runs, { periodKey }, bench) =>
       periodKey === undefined
@@ -74,7 +74,7 @@ export const BROKEN_FINDS: readonly BrokenRunStore[] = [
     ),
   },
   {
-    does: 'has an event for every run',
+    does: 'returns an event for every run',
     caughtBy: 'L-52 a run without events has none, and neither has a run that does not exist',
     breaks: ({ store, runs }) => ({
       async events(key) {
@@ -85,7 +85,7 @@ export const BROKEN_FINDS: readonly BrokenRunStore[] = [
     }),
   },
   {
-    does: 'tells the events of every run of the period',
+    does: 'returns the events of every run of the period',
     caughtBy: 'L-52 events belong to their run alone',
     breaks: ({ runs }) => ({
       events: ({ periodKey }) =>
@@ -98,7 +98,7 @@ export const BROKEN_FINDS: readonly BrokenRunStore[] = [
     }),
   },
   {
-    does: 'writes an event of every completion',
+    does: 'writes an event for every completion',
     caughtBy:
       'L3 a completion writes the result and the end, clears the earlier failure, and keeps the other fields',
     breaks: rewritingEvents('complete', (events) => [

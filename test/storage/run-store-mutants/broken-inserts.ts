@@ -7,7 +7,7 @@ export const BROKEN_INSERTS: readonly BrokenRunStore[] = [
     breaks: () => ({ insert: () => Promise.resolve(true) }),
   },
   {
-    does: 'inserts over a row that is there',
+    does: 'inserts over an existing row',
     caughtBy: 'L1 an existing key is refused to both instances, and its row stays unchanged',
     breaks: ({ store, runs }) => ({
       insert(run) {
@@ -17,7 +17,7 @@ export const BROKEN_INSERTS: readonly BrokenRunStore[] = [
     }),
   },
   {
-    does: 'looks first, and inserts later',
+    does: 'reads first, and inserts later',
     caughtBy: 'L-01 of 50 simultaneous inserts of a new key, one wins',
     breaks: ({ store, runs }) => ({
       async insert(run) {
@@ -30,12 +30,12 @@ export const BROKEN_INSERTS: readonly BrokenRunStore[] = [
     }),
   },
   {
-    does: 'says of every insert that it won',
+    does: 'returns true from every insert',
     caughtBy: 'L-01 of 50 simultaneous inserts of ten new keys, one wins for each key',
     breaks: ({ store }) => ({ insert: (run) => store.insert(run).then(() => true) }),
   },
   {
-    does: 'refuses runs that are skipped',
+    does: 'refuses skipped runs',
     caughtBy: 'L7 a skipped run is returned with its reason, and is not due',
     breaks: rewriting('insert', ({ state }) => (state === 'skipped' ? { reason: undefined } : {})),
   },
@@ -45,7 +45,7 @@ export const BROKEN_INSERTS: readonly BrokenRunStore[] = [
     breaks: rewriting('insert', () => ({ attempt: 0 })),
   },
   {
-    does: 'has pending runs wait to be made due',
+    does: 'inserts pending runs without a next attempt',
     caughtBy: 'L4 a pending run is returned without an attempt, and is due at once',
     breaks: rewriting('insert', () => ({ nextAttemptAt: undefined })),
   },
@@ -58,19 +58,19 @@ export const BROKEN_INSERTS: readonly BrokenRunStore[] = [
     })),
   },
   {
-    does: 'keeps tokens in a double of single precision',
+    does: 'keeps tokens in single precision',
     caughtBy: 'L1 the largest fencing token is returned exactly, and a missing one stays missing',
     breaks: rewriting('insert', ({ fencingToken }) => ({
       fencingToken: fencingToken === undefined ? undefined : Math.fround(fencingToken),
     })),
   },
   {
-    does: 'leaves the event of an insert out',
+    does: 'leaves out the event of an insert',
     caughtBy: 'L-52 the event of an insert is written with the row, at the store’s now',
     breaks: rewritingEvents('insert', () => []),
   },
   {
-    does: 'writes the event of an insert that it refuses',
+    does: 'writes the event of a refused insert',
     caughtBy: 'L1 an insert that is refused writes no event',
     breaks: ({ store, runs }) => ({
       insert(run) {

@@ -2,7 +2,7 @@ import type { RunSummary } from '#cronlatch/ledger/run';
 import type { Peek, PeekRequest } from '#cronlatch/ledger/run-store';
 import type { Bench, BrokenRunStore } from './broken-run-store';
 
-/** Looks rightly, and tells something else. */
+/** Peeks correctly, and changes the result. */
 function telling(change: (peek: Peek, request: PeekRequest, bench: Bench) => Partial<Peek>) {
   return (bench: Bench): Pick<Bench['store'], 'peek'> => ({
     async peek(request) {
@@ -18,12 +18,12 @@ function tellingOnly(isTold: (run: RunSummary, peek: Peek, request: PeekRequest)
 
 export const BROKEN_LOOKS: readonly BrokenRunStore[] = [
   {
-    does: 'tells a completed run only',
+    does: 'returns only completed runs',
     caughtBy: 'L3 a peek at a period returns its run in any state',
     breaks: tellingOnly(({ state }) => state !== 'interrupted'),
   },
   {
-    does: 'tells what failed for good',
+    does: 'returns runs that failed permanently',
     caughtBy: 'L4 a peek returns due and running runs of any period, and no others',
     breaks: telling(({ runs }, _, bench) => ({
       runs: [
@@ -33,17 +33,17 @@ export const BROKEN_LOOKS: readonly BrokenRunStore[] = [
     })),
   },
   {
-    does: 'finds nothing due that has failed',
+    does: 'does not return failed runs that are due',
     caughtBy: 'L-26 a pending or failed run is due at its next attempt, not before',
     breaks: tellingOnly(({ state }) => state !== 'failed'),
   },
   {
-    does: 'looks at all jobs',
+    does: 'peeks at all jobs',
     caughtBy: 'L4 a peek does not return runs of another job or scope',
     breaks: telling((_, __, { runs }) => ({ runs: runs.rows().map(({ run }) => run) })),
   },
   {
-    does: 'tells what began after the window’s beginning, not at it',
+    does: 'excludes the period that starts exactly at since',
     caughtBy: 'L-46 a peek returns every run whose period starts at the given time or later',
     breaks: tellingOnly(
       ({ periodStart, state }, _, { since }) =>
@@ -51,7 +51,7 @@ export const BROKEN_LOOKS: readonly BrokenRunStore[] = [
     ),
   },
   {
-    does: 'tells the first period of the window',
+    does: 'returns the first period at or after since',
     caughtBy: 'L-48 a peek returns the start of the earliest period, regardless of its outcome',
     breaks: telling(({ firstPeriodStart }, { since }) => ({
       firstPeriodStart:
@@ -61,19 +61,19 @@ export const BROKEN_LOOKS: readonly BrokenRunStore[] = [
     })),
   },
   {
-    does: 'tells a run as often as there is a reason to',
+    does: 'returns a run once for each condition that it matches',
     caughtBy: 'L4 a run that matches several conditions of a peek is returned once',
     breaks: telling(({ runs }, { periodKey }) => ({
       runs: [...runs, ...runs.filter((run) => run.periodKey === periodKey)],
     })),
   },
   {
-    does: 'leaves a field out of what it tells',
+    does: 'leaves out a field',
     caughtBy: 'L4 a peek returns the values of the row',
     breaks: telling(({ runs }) => ({ runs: runs.map((run) => ({ ...run, firstStartedAt: undefined })) })),
   },
   {
-    does: 'owes a run where there is none',
+    does: 'returns an overdue job without runs',
     caughtBy: 'L4 without runs, no job is overdue',
     breaks: ({ store }) => ({
       async owed(jobs) {
@@ -83,7 +83,7 @@ export const BROKEN_LOOKS: readonly BrokenRunStore[] = [
     }),
   },
   {
-    does: 'owes nothing that runs',
+    does: 'does not return running runs as overdue',
     caughtBy: 'L4 due and running runs count as overdue, and no others',
     breaks: ({ store, runs }) => ({
       async owed(jobs) {
@@ -95,26 +95,26 @@ export const BROKEN_LOOKS: readonly BrokenRunStore[] = [
     }),
   },
   {
-    does: 'owes a job and scope for each of its runs',
+    does: 'returns a job and scope once for each overdue run',
     caughtBy: 'L4 each job and scope is returned once, regardless of how many of its runs are overdue',
     breaks: ({ store }) => ({
       owed: async (jobs) => (await store.owed(jobs)).flatMap((owed) => [owed, owed]),
     }),
   },
   {
-    does: 'owes the runs of every job',
+    does: 'returns overdue runs of every job',
     caughtBy: 'L4 overdue runs of other jobs are not returned',
     breaks: ({ store, runs }) => ({
       owed: () => store.owed(runs.rows().map(({ run }) => run.job)),
     }),
   },
   {
-    does: 'owes the newest first',
+    does: 'returns the newest first',
     caughtBy: 'L4 the run that has been due or running for the longest time comes first',
     breaks: ({ store }) => ({ owed: async (jobs) => [...(await store.owed(jobs))].reverse() }),
   },
   {
-    does: 'owes all but the last',
+    does: 'leaves out the last overdue job',
     caughtBy: 'L3 random use by two instances gives the results that a model predicts',
     breaks: ({ store }) => ({ owed: async (jobs) => (await store.owed(jobs)).slice(0, -1) }),
   },

@@ -28,7 +28,7 @@ interface Conditions {
 
 const MARK = { generation: 0, attempt: 0, kind: 'purged', actor: 'mutant' } as const;
 
-/** Marks the first run behind each that was deleted, as a store should. */
+/** Marks the first run after each deleted run, as a store should. */
 function mark(runs: Bench['runs'], gone: readonly Run[]): void {
   for (const { job, scope, periodStart } of gone) {
     const [next] = runs
@@ -41,7 +41,7 @@ function mark(runs: Bench['runs'], gone: readonly Run[]): void {
   }
 }
 
-/** Deletes as it should, but for the conditions that are given. */
+/** Deletes as a store should, with some conditions changed. */
 function purging(wrong: Partial<Conditions>, marks = mark) {
   const right: Conditions = { isOld, hasEnded, isOver, isNewest };
   const is = { ...right, ...wrong };
@@ -67,18 +67,18 @@ export const BROKEN_PURGES: readonly BrokenRunStore[] = [
     breaks: purging({ isNewest: () => false, isOld: () => true }),
   },
   {
-    does: 'marks the oldest run that is left',
+    does: 'marks only the oldest remaining run',
     caughtBy:
       'L-55 runs before and after an unfinished run are deleted, and their periods do not count as missed',
     breaks: purging({}, (runs, gone) => mark(runs, gone.slice(-1))),
   },
   {
-    does: 'does not keep what was purged',
+    does: 'does not mark what it purged',
     caughtBy: 'L-55 purged periods do not count as missed, even if an older run is created afterwards',
     breaks: purging({}, () => {}),
   },
   {
-    does: 'marks what was purged only once',
+    does: 'marks only the first purge',
     caughtBy: 'L-55 each purge moves the purge mark forward',
     breaks: purging({}, (runs, gone) => {
       if (!gone.some(({ periodKey }) => periodKey === 'second')) mark(runs, gone);
@@ -90,27 +90,27 @@ export const BROKEN_PURGES: readonly BrokenRunStore[] = [
     breaks: purging({ isNewest: isLatest }),
   },
   {
-    does: 'deletes whatever failed',
+    does: 'deletes all failed runs',
     caughtBy: 'L-55 finished runs are deleted, and unfinished ones never, however old they are',
     breaks: purging({ isOver: (run) => isOver(run) || run.state === 'failed' }),
   },
   {
-    does: 'keeps the newest run of all',
+    does: 'keeps only the newest run of all jobs',
     caughtBy: 'L-55 the newest run of each job and scope stays',
     breaks: purging({ isNewest: (run, all) => all.every((other) => timeOf(other) <= timeOf(run)) }),
   },
   {
-    does: 'keeps the newest run by its key',
+    does: 'takes the newest run by its key',
     caughtBy: 'L-55 the newest custom key, by its creation, stays',
     breaks: purging({ isNewest: (run, all) => all.every((other) => other.periodKey <= run.periodKey) }),
   },
   {
-    does: 'takes no notice of the limit',
+    does: 'ignores the limit',
     caughtBy: 'L-55 a purge deletes no more runs than its limit, and the next purge continues',
     breaks: ({ store }) => ({ purge: (request) => store.purge({ ...request, limit: 1000 }) }),
   },
   {
-    does: 'counts against the limit what it leaves',
+    does: 'counts undeleted runs against the limit',
     caughtBy: 'L-55 unfinished runs do not block the deletion of finished ones',
     breaks: ({ store, runs }) => ({
       purge({ olderThanMs, limit }) {
@@ -132,17 +132,17 @@ export const BROKEN_PURGES: readonly BrokenRunStore[] = [
     }),
   },
   {
-    does: 'asks for the last write alone',
+    does: 'checks only the time of the last write',
     caughtBy: 'L-55 a run whose period ended recently stays, however long ago it was written',
     breaks: purging({ hasEnded: () => true }),
   },
   {
-    does: 'asks for the end of the period alone',
+    does: 'checks only the end of the period',
     caughtBy: 'L-55 a run that was written recently stays, however long ago its period ended',
     breaks: purging({ isOld: ({ createdAt }, before) => createdAt < before }),
   },
   {
-    does: 'keeps the newest of what is over',
+    does: 'keeps the newest finished run',
     caughtBy: 'L-55 older runs are deleted even if the newest run is unfinished',
     breaks: purging({ isNewest: (run, all) => isNewest(run, all.filter(isOver)) }),
   },

@@ -3,14 +3,14 @@ import type { SettableClock } from 'cronlatch/testing';
 import type { Run, RunEvent } from '#cronlatch/ledger/run';
 import type { RunStore } from '#cronlatch/ledger/run-store';
 
-/** What a store of runs could get wrong, and a case that must notice. */
+/** A mistake of a store of runs, and a case that must catch it. */
 export interface BrokenRunStore {
   readonly does: string;
   readonly caughtBy: string;
   readonly breaks: (bench: Bench) => Partial<RunStore>;
 }
 
-/** What the tables below a store could get wrong. */
+/** A mistake in the tables below a store. */
 export interface BrokenRuns {
   readonly does: string;
   readonly caughtBy: string;
@@ -25,7 +25,7 @@ export interface Bench {
 
 type Row = NonNullable<ReturnType<InMemoryRuns['row']>>;
 
-/** A store that writes something else into the row of a call that went well. */
+/** A store that changes the row after a successful call. */
 export function rewriting(
   method: 'insert' | 'change' | 'complete',
   rewrite: (run: Run, before: Run | undefined, now: Date) => Partial<Run>,
@@ -37,7 +37,7 @@ export function rewriting(
     });
 }
 
-/** A store that writes other events than it was given. */
+/** A store that changes the events after a successful call. */
 export function rewritingEvents(
   method: 'insert' | 'change' | 'complete',
   rewrite: (events: readonly RunEvent[], before: readonly RunEvent[]) => readonly RunEvent[],
@@ -59,7 +59,7 @@ function afterCalls(
     [method](key: Run, ...rest: unknown[]) {
       const { run: before, events = [] } = runs.row(key) ?? {};
       const eventsBefore = [...events];
-      // The store acts before it returns: nothing comes in between.
+      // The store acts before it returns, so no other call comes in between.
       const acted = act(key, ...rest);
       then(runs.row(key), before, eventsBefore);
       return acted;

@@ -2,7 +2,7 @@ import type { InMemoryRuns } from 'cronlatch/memory';
 import type { RunKey } from '#cronlatch/ledger/run';
 import type { Bench, BrokenRuns } from './broken-run-store';
 
-/** Takes keys for one another that are folded alike. */
+/** Confuses keys that `fold` makes equal. */
 function foldingKeys(fold: (text: string) => string, parts: readonly (keyof RunKey)[] = PARTS) {
   const folded = (key: RunKey): string =>
     JSON.stringify(PARTS.map((part) => (parts.includes(part) ? fold(key[part]) : key[part])));
@@ -17,7 +17,7 @@ const withoutAccents = (text: string): string => text.normalize('NFD').replace(/
 
 export const BROKEN_TABLES: readonly BrokenRuns[] = [
   {
-    does: 'has a clock of its own in every instance',
+    does: 'has a different clock in every instance',
     caughtBy: 'L4 both instances have the same now',
     breaks({ runs }) {
       const aheadMs = (instances += 1) * 3_600_000;
@@ -33,32 +33,32 @@ export const BROKEN_TABLES: readonly BrokenRuns[] = [
     },
   },
   {
-    does: 'is dated by the host',
+    does: 'takes times from the host',
     caughtBy: 'L-26 a pending or failed run is due at its next attempt, not before',
     breaks: () => ({ now: () => new Date() }),
   },
   {
-    does: 'has no clock at all',
+    does: 'has no clock',
     caughtBy: 'L4 a peek at a job without runs returns now, and nothing else',
     breaks: () => ({ now: () => new Date(NaN) }),
   },
   {
-    does: 'names its place anew for every instance',
+    does: 'has a new id in every instance',
     caughtBy: 'L1 both instances have the same place id',
     breaks: () => ({ id: `mine ${(instances += 1)}` }),
   },
   {
-    does: 'takes no notice of scopes',
+    does: 'ignores scopes',
     caughtBy: 'L1 job, scope and period each distinguish runs',
     breaks: foldingKeys(() => '', ['scope']),
   },
   {
-    does: 'takes no notice of jobs',
+    does: 'ignores jobs',
     caughtBy: 'L3 a claim of another job, scope or period completes nothing',
     breaks: foldingKeys(() => '', ['job']),
   },
   ...PARTS.map((part) => ({
-    does: `takes no notice of case in ${part}`,
+    does: `ignores case in ${part}`,
     caughtBy: {
       job: 'L-57 jobs that look or sort alike have separate runs',
       scope: 'L-57 scopes that look or sort alike have separate runs',
@@ -67,7 +67,7 @@ export const BROKEN_TABLES: readonly BrokenRuns[] = [
     breaks: foldingKeys((text) => text.toLowerCase(), [part]),
   })),
   {
-    does: 'takes no notice of accents',
+    does: 'ignores accents',
     caughtBy: 'L-57 a query for one key does not return another',
     breaks: foldingKeys(withoutAccents),
   },
@@ -77,12 +77,12 @@ export const BROKEN_TABLES: readonly BrokenRuns[] = [
     breaks: foldingKeys((text) => text.normalize()),
   },
   {
-    does: 'takes quotes out of keys',
+    does: 'removes quotes from keys',
     caughtBy: 'L-57 keys with SQL or template syntax are ordinary keys',
     breaks: foldingKeys((text) => text.replaceAll(/['"\\;]/g, '')),
   },
   {
-    does: 'leaves out of a key what nobody can see',
+    does: 'removes invisible characters from keys',
     caughtBy: 'L-57 random keys are separate runs',
     breaks: ({ runs }) => ({
       add: ({ run, events }) =>
@@ -90,12 +90,12 @@ export const BROKEN_TABLES: readonly BrokenRuns[] = [
     }),
   },
   {
-    does: 'counts code units, and cuts keys to 64',
+    does: 'counts code units, and truncates keys to 64',
     caughtBy: 'L-57 64 characters are kept exactly in every part of a key, also outside the basic plane',
     breaks: foldingKeys((text) => text.slice(0, 64)),
   },
   {
-    does: 'keeps the events of what is deleted',
+    does: 'keeps the events of deleted runs',
     caughtBy: 'L-14 a deleted key can be inserted again, without its old events',
     breaks: keepingEvents(),
   },

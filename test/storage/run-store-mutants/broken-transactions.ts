@@ -2,11 +2,14 @@ import type { RunStoreMeans } from 'cronlatch/contracts';
 import type { InMemoryRuns } from 'cronlatch/memory';
 import type { RunStore } from '#cronlatch/ledger/run-store';
 
-/** How the statements of a store could become part of their caller's transaction, and a case that must notice. */
+/**
+ * Ways in which the statements of a store could join the caller's transaction, and a case that must catch
+ * each.
+ */
 export interface BrokenRunTransaction {
   readonly does: string;
   readonly caughtBy: string;
-  /** @param inside the store as the caller of the transaction has it, each of whose methods can be replaced */
+  /** @param inside the store as the caller of the transaction sees it, with methods that can be replaced */
   readonly run: (
     bench: { readonly inside: RunStore; readonly runs: InMemoryRuns },
     ...transaction: Parameters<RunStoreMeans['ambientTransaction']>
@@ -47,7 +50,7 @@ export const BROKEN_TRANSACTIONS: readonly BrokenRunTransaction[] = [
     },
   })),
   {
-    does: 'writes when the transaction of its caller ends',
+    does: 'writes only when the transaction of its caller ends',
     caughtBy: 'L-11 other instances see a write inside a transaction at once',
     async run({ inside }, _, body) {
       const insert = inside.insert.bind(inside);
@@ -62,7 +65,7 @@ export const BROKEN_TRANSACTIONS: readonly BrokenRunTransaction[] = [
     },
   },
   {
-    does: 'sees what there was when the transaction of its caller began',
+    does: 'reads the state from when the transaction of its caller began',
     caughtBy: 'L-11 a caller inside a transaction sees what was written after its transaction began',
     async run({ inside }, _, body) {
       const owed = inside.owed.bind(inside);

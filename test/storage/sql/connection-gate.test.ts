@@ -23,7 +23,7 @@ function bench(size: number, spare = 0) {
   return { clock, entered, enter, leave };
 }
 
-void test('of two connections one is kept for what a lease depends on', async () => {
+void test('one of two connections is reserved for statements that a lease depends on', async () => {
   const { entered, enter, leave } = bench(2);
   for (const name of ['acquire-1', 'acquire-2']) void enter(name);
   void enter('extend', URGENT);
@@ -31,13 +31,13 @@ void test('of two connections one is kept for what a lease depends on', async ()
   assert.deepEqual(entered, ['acquire-1', 'extend']);
   leave('acquire-1');
   await turn();
-  assert.deepEqual(entered, ['acquire-1', 'extend'], 'the last free one is still kept');
+  assert.deepEqual(entered, ['acquire-1', 'extend'], 'the last free connection stays reserved');
   leave('extend');
   await turn();
   assert.deepEqual(entered, ['acquire-1', 'extend', 'acquire-2']);
 });
 
-void test('where there is one connection, the order still holds', async () => {
+void test('with a single connection, the order is the same', async () => {
   const { entered, enter, leave } = bench(1);
   void enter('acquire-1');
   for (const name of ['acquire-2', 'acquire-3']) void enter(name);
@@ -50,7 +50,7 @@ void test('where there is one connection, the order still holds', async () => {
   assert.deepEqual(entered, ['acquire-1', 'unlock', 'acquire-2', 'acquire-3']);
 });
 
-void test('who waits too long is told that nothing was sent, and takes nobody’s place', async () => {
+void test('a caller that waits too long gets an error that nothing was sent, and does not block the next one', async () => {
   const { clock, entered, enter, leave } = bench(1);
   void enter('first');
   const late = enter('late');
@@ -63,7 +63,7 @@ void test('who waits too long is told that nothing was sent, and takes nobody’
   assert.deepEqual(entered, ['first', 'waiting']);
 });
 
-void test('if nobody was admitted for 200 ms, the next one borrows a spare connection, while there is one', async () => {
+void test('if no caller was admitted for 200 ms, the next one borrows a spare connection, as long as there is one', async () => {
   const { clock, entered, enter, leave } = bench(2, 2);
   for (const name of ['stuck-1', 'stuck-2', 'stuck-3', 'acquire', 'peek']) void enter(name);
   clock.advance(199);
@@ -80,14 +80,18 @@ void test('if nobody was admitted for 200 ms, the next one borrows a spare conne
   assert.deepEqual(entered, ['stuck-1', 'stuck-2', 'stuck-3'], 'there are only two to borrow');
   void enter('extend', URGENT);
   await turn();
-  assert.deepEqual(entered.slice(3), ['extend'], 'one is still kept for what a lease depends on');
+  assert.deepEqual(
+    entered.slice(3),
+    ['extend'],
+    'one is still reserved for statements that a lease depends on',
+  );
   leave('extend');
   leave('stuck-2');
   await turn();
   assert.deepEqual(entered.slice(4), ['acquire']);
 });
 
-void test('a long queue that moves on borrows nothing', async () => {
+void test('a long queue that keeps moving borrows no connection', async () => {
   const { clock, entered, enter, leave } = bench(2, 1);
   for (const name of ['first', 'second', 'third', 'fourth']) void enter(name, LATE);
   for (const name of ['first', 'second', 'third']) {
@@ -99,7 +103,7 @@ void test('a long queue that moves on borrows nothing', async () => {
   assert.deepEqual(entered, ['first', 'second', 'third', 'fourth'], 'one after the other');
 });
 
-void test('extensions that go by do not hide that the others stand still', async () => {
+void test('extensions that pass do not hide that other callers are stuck', async () => {
   const { clock, entered, enter, leave } = bench(2, 1);
   for (const name of ['stuck', 'acquire']) void enter(name);
   for (const name of ['extend-1', 'extend-2']) {
@@ -112,7 +116,7 @@ void test('extensions that go by do not hide that the others stand still', async
   assert.deepEqual(entered, ['stuck', 'extend-1', 'extend-2', 'acquire']);
 });
 
-void test('what was borrowed is given up as soon as nobody waits, and can be borrowed again', async () => {
+void test('a borrowed connection is returned as soon as no caller waits, and can be borrowed again', async () => {
   const { clock, entered, enter, leave } = bench(2, 1);
   for (const round of [1, 2]) {
     for (const name of [`stuck-${round}`, `other-${round}`]) void enter(name);
@@ -122,7 +126,7 @@ void test('what was borrowed is given up as soon as nobody waits, and can be bor
     leave(`other-${round}`);
     void enter('late', { urgent: false, timeoutMs: 100 }).catch(() => undefined);
     await turn();
-    assert.equal(entered.length, 2 * round, 'it is not free for whoever comes next');
+    assert.equal(entered.length, 2 * round, 'it is not free for the next caller');
     clock.advance(100);
     leave(`stuck-${round}`);
   }

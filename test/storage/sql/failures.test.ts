@@ -31,7 +31,7 @@ const MYSQL: [object, SqlFailureKind][] = [
   [{ message: 'something new' }, 'unknown'],
 ];
 
-void test('MySQL: what is not known to have failed counts as unknown', () => {
+void test('MySQL: an error without a known outcome counts as unknown', () => {
   for (const [error, kind] of MYSQL)
     assert.equal(mysql.failureOf(driverErrorOf(error)), kind, JSON.stringify(error));
 });
@@ -50,7 +50,7 @@ const POSTGRES: [string, SqlFailureKind][] = [
   ...['ECONNREFUSED', 'ENOTFOUND'].map((code): [string, SqlFailureKind] => [code, 'refused']),
 ];
 
-void test('PostgreSQL: what is not known to have failed counts as unknown', () => {
+void test('PostgreSQL: an error without a known outcome counts as unknown', () => {
   for (const [code, kind] of POSTGRES) assert.equal(postgres.failureOf(driverErrorOf({ code })), kind, code);
   const ended = { message: 'Client has encountered a connection error and is not queryable' };
   assert.equal(postgres.failureOf(driverErrorOf(ended)), 'refused');
@@ -78,13 +78,13 @@ void test('SQLite: a statement that failed was undone, unless the disk failed', 
     assert.equal(sqlite.failureOf(driverErrorOf(error)), kind, JSON.stringify(error));
 });
 
-void test('a connection is kept only after errors that say nothing about it', () => {
+void test('a connection is kept only after errors that do not concern it', () => {
   const kept: SqlFailureKind[] = ['duplicate', 'contention', 'missing-table', 'wrong-shape'];
   const dropped: SqlFailureKind[] = ['unknown', 'refused', 'not-the-primary'];
   assert.ok(kept.every(leavesConnectionUsable) && !dropped.some(leavesConnectionUsable));
 });
 
-void test('anything can be thrown, and has a message', () => {
+void test('any thrown value is accepted, and has a message', () => {
   for (const thrown of [null, undefined, 'text', 7, {}, new Error('x')])
     assert.equal(typeof driverErrorOf(thrown).message, 'string');
 });

@@ -7,7 +7,7 @@ import { INJECTED_NAMES } from '#cronlatch/contracts/names';
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_$]{0,62}$/;
 
-/** Every place in which an application names something in the database. */
+/** Every option in which an application names something in the database. */
 const PLACES: Readonly<Record<string, (identifier: string) => LockTableOptions>> = {
   lockTable: (lockTable) => ({ lockTable }),
   'lockTable in a schema': (lockTable) => ({ lockTable, schema: 'locks' }),
@@ -19,7 +19,7 @@ const PLACES: Readonly<Record<string, (identifier: string) => LockTableOptions>>
   'columns.fencingToken': (fencingToken) => ({ columns: { fencingToken } }),
 };
 
-/** Every part of what was accepted is an identifier; everything else was a typed error. */
+/** Accepted names consist of identifiers; every other name throws a typed error. */
 function isPlainOrRefused(options: LockTableOptions): 'plain' | 'refused' {
   try {
     const { path, columns } = lockTableOf(options);
@@ -32,7 +32,7 @@ function isPlainOrRefused(options: LockTableOptions): 'plain' | 'refused' {
   }
 }
 
-void test('F-67 what would break out of a statement is no identifier, wherever it is given', () => {
+void test('F-67 a name that would break out of a statement is refused in every option', () => {
   assert.ok(INJECTED_NAMES.length >= 300);
   for (const name of INJECTED_NAMES)
     for (const [place, options] of Object.entries(PLACES)) {
@@ -41,7 +41,7 @@ void test('F-67 what would break out of a statement is no identifier, wherever i
     }
 });
 
-void test('F-67 of random texts nothing is accepted but identifiers', () => {
+void test('F-67 random texts are accepted only if they are identifiers', () => {
   const identifier = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 80 }),
     fc.stringMatching(/^[A-Za-z_$0-9.`"' -]{0,70}$/),
@@ -54,11 +54,11 @@ void test('F-67 of random texts nothing is accepted but identifiers', () => {
     fc.property(identifier, places, (text, place) => void (seen[isPlainOrRefused(place(text))] += 1)),
     { numRuns: 10_000 },
   );
-  // Neither side may be empty, or this would show nothing.
+  // Neither side may be empty, or this test would prove nothing.
   assert.ok(seen.plain > 500 && seen.refused > 500, JSON.stringify(seen));
 });
 
-void test('a line break at the end is no part of an identifier', () => {
+void test('an identifier cannot end with a line break', () => {
   for (const end of ['\n', '\r\n', '\u2028'])
     for (const options of Object.values(PLACES))
       assert.throws(() => lockTableOf(options(`locks${end}`)), InvalidLockConfigurationError);
@@ -72,13 +72,13 @@ void test('F-67 an identifier has 1 to 63 characters', () => {
   }
 });
 
-void test('what is no text is no identifier', () => {
+void test('an identifier must be a text', () => {
   for (const wrong of [null, 0, 1, true, {}, [], ['locks'], Symbol('locks')])
     for (const [place, options] of Object.entries(PLACES))
       assert.throws(() => lockTableOf(options(wrong as string)), InvalidLockConfigurationError, place);
 });
 
-void test('one dot parts the schema from its table, and no more', () => {
+void test('a single dot separates the schema from its table', () => {
   assert.deepEqual(lockTableOf({ lockTable: 'locks.shedlock' }).path, ['locks', 'shedlock']);
   assert.deepEqual(lockTableOf({ lockTable: 'shedlock', schema: 'locks' }).path, ['locks', 'shedlock']);
   for (const lockTable of ['a.b.c', '.shedlock', 'locks.', '.', 'locks..shedlock'])
@@ -86,6 +86,6 @@ void test('one dot parts the schema from its table, and no more', () => {
   assert.throws(() => lockTableOf({ lockTable: 'a.b', schema: 'c' }), InvalidLockConfigurationError);
 });
 
-void test('two columns of one name are refused', () => {
+void test('two columns with the same name are refused', () => {
   assert.throws(() => lockTableOf({ columns: { lockedBy: 'name' } }), InvalidLockConfigurationError);
 });

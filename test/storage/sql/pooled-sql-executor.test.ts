@@ -7,7 +7,7 @@ import type { SqlResult } from '#cronlatch/storage/sql/connections/sql-executor'
 import { signal } from '../../support/executor-bench';
 import { turn } from '../../support/lock-bench';
 
-void test('a statement that waits for its turn is not sent, and opens nothing, after close', async () => {
+void test('after close, a statement that waits for a connection is not sent, and opens none', async () => {
   let opened = 0;
   const answer = signal<SqlResult>();
   const connection = {

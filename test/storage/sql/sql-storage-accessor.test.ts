@@ -9,7 +9,7 @@ import type { SqlResult, SqlStatement } from '#cronlatch/storage/sql/connections
 
 const REQUEST = { name: 'job', owner: 'me', lockAtMostForMs: 1000, lockAtLeastForMs: 0 };
 
-/** What the information schema tells of the table that the migration makes. */
+/** The information schema's description of the migration's table. */
 const COLUMNS = [
   [
     'name',
@@ -25,7 +25,7 @@ const COLUMNS = [
   ...(column as object),
 }));
 
-/** An accessor whose driver answers what it should not. */
+/** An accessor whose driver returns invalid results. */
 function accessorThatGets(result: Partial<SqlResult>): SqlStorageAccessor {
   const answer: SqlResult = { rows: [], affectedRows: undefined, insertId: undefined, ...result };
   const execute = ({ text }: SqlStatement): Promise<SqlResult> =>
@@ -43,7 +43,7 @@ function accessorThatGets(result: Partial<SqlResult>): SqlStorageAccessor {
 }
 
 for (const affectedRows of [undefined, null, '1', 2, -1, true]) {
-  void test(`affected rows of ${String(affectedRows)} are an error, never a verdict`, async () => {
+  void test(`an affected-row count of ${String(affectedRows)} is an error, never a result`, async () => {
     const accessor = accessorThatGets({ affectedRows, insertId: 1 });
     await assert.rejects(
       accessor.updateRecord(REQUEST, { timeoutMs: 100 }),
@@ -61,7 +61,7 @@ for (const insertId of [undefined, null, '', 'x', 2 ** 53, '9007199254740993']) 
   });
 }
 
-void test('a token may come as a number, a string or a bigint', async () => {
+void test('a token can be a number, a string or a bigint', async () => {
   for (const insertId of [1e15, '1000000000000000', 10n ** 15n]) {
     assert.deepEqual(
       await accessorThatGets({ affectedRows: 1, insertId }).updateRecord(REQUEST, { timeoutMs: 100 }),
@@ -70,7 +70,7 @@ void test('a token may come as a number, a string or a bigint', async () => {
   }
 });
 
-void test('parameters have names, and become what the driver wants, in its order', () => {
+void test("named parameters become the driver's placeholders, in its order", () => {
   const statement = new NamedStatement('SELECT :b, :a, :b::bigint', (position) => `$${position}`);
   const bound = statement.bind({ a: 1, b: 'x' });
   assert.equal(bound.text, 'SELECT $1, $2, $3::bigint');

@@ -16,7 +16,7 @@ interface User {
   readonly url: string;
 }
 
-/** A user of the test's own, who may use the lock table. */
+/** A user of the test's own, with access to the lock table. */
 async function withUser(
   { server, database: { ask, url } }: ServerBench,
   body: (user: User) => Promise<void>,
@@ -40,7 +40,7 @@ async function withUser(
   }
 }
 
-/** The private PostgreSQL asks nobody for a password; it can refuse a user all the same. */
+/** The private PostgreSQL requires no password, but it can refuse a user. */
 const WORDS = {
   mysql: {
     revoke: (account: string) => `ALTER USER ${account} IDENTIFIED BY 'rotated'`,
@@ -55,7 +55,7 @@ const WORDS = {
 };
 
 testOnServers(
-  'F-54 credentials that are changed under an instance refuse its ticks when it has to connect anew, and it works again when they are right',
+  "F-54 with changed credentials an instance's ticks fail when it reconnects, and succeed again when the credentials are right",
   async (bench) => {
     await bench.application.destroy();
     const { ask } = bench.database;
@@ -67,7 +67,7 @@ testOnServers(
       try {
         assert.equal(await tick(), 'ran');
         await ask(words.revoke(account));
-        assert.equal(await tick(), 'ran', 'connections that are open stay so');
+        assert.equal(await tick(), 'ran', 'open connections stay open');
         await bench.stranger.killSessions();
         let error: unknown;
         const isRefused = async (): Promise<boolean> => {
@@ -75,7 +75,7 @@ testOnServers(
           assert.equal(await tick(), undefined);
           ({ error } = await failed);
           assert.ok(error instanceof LockStorageError);
-          // Not the first time, when the statement was sent before the end of its connection was heard of.
+          // Not the first time, if the statement was sent before the end of its connection was noticed.
           return error.outcome === 'nothing-ran';
         };
         await eventually(isRefused, 'a new connection is refused');
@@ -94,7 +94,7 @@ testOnServers(
 // The other private servers have no certificates.
 testOnServer(
   'mysql',
-  'F-54 a user who must use TLS gets locks with the TLS options of the application, and an error without',
+  'F-54 a user who must use TLS gets locks with the TLS options of the application, and an error without them',
   async (bench) => {
     const asTold = async ({ url }: User): Promise<void> => {
       await assert.rejects(

@@ -22,7 +22,10 @@ interface Table {
   readonly servers?: readonly ('mysql' | 'mariadb')[];
 }
 
-/** On these tables MySQL answers an INSERT with something else than the token that LAST_INSERT_ID(expression) names. */
+/**
+ * On these tables MySQL replies to an INSERT with a number other than the token in
+ * LAST_INSERT_ID(expression).
+ */
 const TABLES: readonly Table[] = [
   {
     table: 'an audit trigger',
@@ -62,7 +65,8 @@ for (const { table, changes, servers = ['mysql', 'mariadb'] as const } of TABLES
       try {
         const tokens: number[] = [];
         for (const provider of providers) {
-          // Each provider inserts the row, because it does not know the name, and takes it over then.
+          // Each provider first tries to insert the row, because it does not know the name, and then takes it
+          // over.
           await application.query('DELETE FROM shedlock');
           for (let grant = 1; grant <= 2; grant += 1) {
             const lock = await provider.lock(JOB);
@@ -87,30 +91,26 @@ for (const { table, changes, servers = ['mysql', 'mariadb'] as const } of TABLES
   }
 }
 
-testOn(
-  'mysql',
-  'P3 the token is read from the row if the server hides the key that it has added',
-  async () => {
-    const database = await databaseOn('mysql');
-    const application = await new DataSource({
-      ...database.options,
-      extra: { connectionLimit: 1 },
-    }).initialize();
-    for (const change of ['SET SESSION sql_generate_invisible_primary_key = ON', RECREATED[1] ?? ''])
-      await application.query(change);
-    await application.query('SET SESSION show_gipk_in_create_table_and_information_schema = OFF');
-    const provider = new TypeOrmLockProvider(application, { connections: 'shared' });
-    try {
-      const lock = await provider.lock(JOB);
-      const rows = await lockRows(application);
-      assert.deepEqual(
-        [lock?.fencingToken],
-        rows.map(({ token }) => token),
-      );
-    } finally {
-      await provider.close();
-      await application.destroy();
-      await database.dispose();
-    }
-  },
-);
+testOn('mysql', 'P3 the token is read from the row if the server hides its generated key', async () => {
+  const database = await databaseOn('mysql');
+  const application = await new DataSource({
+    ...database.options,
+    extra: { connectionLimit: 1 },
+  }).initialize();
+  for (const change of ['SET SESSION sql_generate_invisible_primary_key = ON', RECREATED[1] ?? ''])
+    await application.query(change);
+  await application.query('SET SESSION show_gipk_in_create_table_and_information_schema = OFF');
+  const provider = new TypeOrmLockProvider(application, { connections: 'shared' });
+  try {
+    const lock = await provider.lock(JOB);
+    const rows = await lockRows(application);
+    assert.deepEqual(
+      [lock?.fencingToken],
+      rows.map(({ token }) => token),
+    );
+  } finally {
+    await provider.close();
+    await application.destroy();
+    await database.dispose();
+  }
+});

@@ -46,14 +46,14 @@ async function agreesWithMigration(database: TestDatabase): Promise<void> {
   await database.dispose();
 }
 
-void test('sqlite: a table that TypeORM has synchronized holds locks, and can be read as an entity', () =>
+void test('sqlite: a table synchronized by TypeORM holds locks, and can be read as an entity', () =>
   synchronizes(sqliteDatabase()));
-testOn('mysql', 'a table that TypeORM has synchronized holds locks, and can be read as an entity', async () =>
+testOn('mysql', 'a table synchronized by TypeORM holds locks, and can be read as an entity', async () =>
   synchronizes(await mysqlDatabase()),
 );
-void test('sqlite: to TypeORM, the table of the migration is that of the entity', () =>
+void test("sqlite: for TypeORM, the migration's table equals the entity's table", () =>
   agreesWithMigration(sqliteDatabase()));
-testOn('mysql', 'to TypeORM, the table of the migration is that of the entity', async () =>
+testOn('mysql', "for TypeORM, the migration's table equals the entity's table", async () =>
   agreesWithMigration(await mysqlDatabase()),
 );
 
@@ -75,7 +75,7 @@ testOn('mysql', 'the table can be in another database of the server', async () =
   await other.dispose();
 });
 
-void test('a migration that is asked for tables that there are not is refused', () => {
+void test('a migration for unknown tables is refused', () => {
   for (const tables of [[], ['locks'], ['lock', 'ledger'], ['lock', 'lock']] as unknown as ['lock'][]) {
     assert.throws(() => createCronlatchMigration({ tables }), {
       code: 'CRONLATCH_INVALID_CONFIGURATION',
@@ -84,7 +84,7 @@ void test('a migration that is asked for tables that there are not is refused', 
   }
 });
 
-void test('each table has a migration of its own, with the time stamp at the end of its name', () => {
+void test('each table has its own migration, whose name ends with the timestamp', () => {
   const nameOf = (lockTable?: string) =>
     new (createCronlatchMigration({ tables: ['lock'], lockTable }))().name;
   assert.equal(nameOf(), 'CronlatchLockTable1763596800000');
@@ -95,7 +95,7 @@ void test('each table has a migration of its own, with the time stamp at the end
   assert.equal(new Set(alike).size, alike.length, alike.join());
 });
 
-void test('a file that is not there is told, and is not made', async () => {
+void test('a missing file is reported, and is not created', async () => {
   const testDatabase = sqliteDatabase();
   const database = testDatabase.environment['DATABASE_FILE'] ?? '';
   await assert.rejects(createJobGuard(new DataSource({ type: 'better-sqlite3', database })), (error) => {
@@ -105,7 +105,7 @@ void test('a file that is not there is told, and is not made', async () => {
   await testDatabase.dispose();
 });
 
-void test('connections that are neither own nor shared are refused', () => {
+void test('an invalid value of connections is refused', () => {
   const dataSource = new DataSource({ type: 'better-sqlite3', database: ':memory:' });
   const connections = 'pool' as 'own';
   assert.throws(

@@ -19,7 +19,7 @@ const DAILY: JobConfiguration = {
   oncePer: { period: () => 'today', timeZone: 'UTC', retry: { maxAttempts: 3, minDelay: 0 } },
 };
 
-testOnEvery('one lock table has one id, however an instance addresses it', async (database) => {
+testOnEvery('one lock table has one id, regardless of how an instance addresses it', async (database) => {
   const application = await migratedDataSource(database);
   const { type } = application.options;
   const schema =
@@ -57,7 +57,7 @@ testOnEvery('one lock table has one id, however an instance addresses it', async
   }
 });
 
-// Two servers whose dialect, database and table have the same names.
+// Two servers with the same names of dialect, database and table.
 testOn('mysql', 'L2 F-76 a live run is not taken over under a lock of another server', async () => {
   const ledger = await databaseOn('mysql');
   const elsewhere = await mariadbDatabase();
@@ -89,29 +89,25 @@ testOn('mysql', 'L2 F-76 a live run is not taken over under a lock of another se
   }
 });
 
-testOn(
-  'postgres',
-  'a role that may not ask for the identifier of the server can use locks, too',
-  async () => {
-    const database = await databaseOn('postgres');
-    const application = await migratedDataSource(database);
-    const role = `${database.name}_role`;
-    const { root }: { root: Administrator } = database;
-    await root.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
-    await root.query(`GRANT SELECT, INSERT, UPDATE ON shedlock TO ${role}`);
-    await root.query('REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC');
-    const url = new URL(database.url);
-    [url.username, url.password] = [role, 'secret'];
-    const provider = new TypeOrmLockProvider(new DataSource({ type: 'postgres', url: url.href }));
-    try {
-      assert.equal(await (await provider.lock(JOB))?.unlock(), true);
-      assert.equal(provider.id, `postgres:${database.name}:shedlock`);
-    } finally {
-      await provider.close();
-      await application.destroy();
-      await root.query(`DROP OWNED BY ${role}`);
-      await root.query(`DROP ROLE ${role}`);
-      await database.dispose();
-    }
-  },
-);
+testOn('postgres', "a role that may not read the server's identifier can also use locks", async () => {
+  const database = await databaseOn('postgres');
+  const application = await migratedDataSource(database);
+  const role = `${database.name}_role`;
+  const { root }: { root: Administrator } = database;
+  await root.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
+  await root.query(`GRANT SELECT, INSERT, UPDATE ON shedlock TO ${role}`);
+  await root.query('REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC');
+  const url = new URL(database.url);
+  [url.username, url.password] = [role, 'secret'];
+  const provider = new TypeOrmLockProvider(new DataSource({ type: 'postgres', url: url.href }));
+  try {
+    assert.equal(await (await provider.lock(JOB))?.unlock(), true);
+    assert.equal(provider.id, `postgres:${database.name}:shedlock`);
+  } finally {
+    await provider.close();
+    await application.destroy();
+    await root.query(`DROP OWNED BY ${role}`);
+    await root.query(`DROP ROLE ${role}`);
+    await database.dispose();
+  }
+});

@@ -24,7 +24,7 @@ async function withFleet(database: TestDatabase, body: (fleet: Fleet) => Promise
   }
 }
 
-/** What a standby has got so far; when it becomes the primary, everything later is lost. */
+/** A standby's copy so far; when it becomes the primary, all later writes are lost. */
 async function standbyOf(dataSource: DataSource): Promise<{ promote(): Promise<void> }> {
   await dataSource.query('CREATE TABLE standby AS SELECT * FROM shedlock');
   return {
@@ -48,7 +48,7 @@ async function rowsWritten(
 
 for (const lost of ['take-over', 'first insert']) {
   testOnEvery(
-    `F-33 a fail-over that loses a ${lost} lets another holder in, with a higher token, and the first one changes nothing`,
+    `F-33 after a failover that loses a ${lost} another holder gets a higher token, and the first one changes nothing`,
     (database) =>
       withFleet(database, async ({ dataSource, first, second }) => {
         await dataSource.query('CREATE TABLE register (total INTEGER NOT NULL, token BIGINT NOT NULL)');
@@ -71,7 +71,7 @@ for (const lost of ['take-over', 'first insert']) {
 }
 
 testOnEvery(
-  'F-34 a grant that nobody was told of, and that comes back with its server, ends by itself and is nobody’s',
+  'F-34 a grant without a reply that returns with its server expires without a holder',
   (database) =>
     withFleet(database, async ({ dataSource, first, second }) => {
       await insertLockRow(dataSource, { name: JOB.name, lockedBy: 'web-1/803/lost', endsInMs: 600_000 });

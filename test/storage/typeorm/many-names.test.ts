@@ -19,8 +19,8 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-const name = `F-68 ${NAMES} names, each used once, leave no more in memory than those that are remembered`;
-const skip = process.env['CRONLATCH_FULL'] === '1' ? false : 'it takes minutes: npm run test:full';
+const name = `F-68 ${NAMES} names, each used once, leave only the remembered names in memory`;
+const skip = process.env['CRONLATCH_FULL'] === '1' ? false : 'takes minutes: npm run test:full';
 if (skip !== false) reportLack('sqlite', skip);
 
 void test(name, { skip }, async () => {
@@ -44,7 +44,7 @@ void test(name, { skip }, async () => {
   await use(FILLED, NAMES);
   const grown = heapBytes();
   assert.ok(grown - empty < MOST_BYTES, `${grown - empty} bytes`);
-  assert.ok(grown - filled < MOST_BYTES / 10, `${grown - filled} bytes more for names that are forgotten`);
+  assert.ok(grown - filled < MOST_BYTES / 10, `${grown - filled} bytes more for forgotten names`);
   await provider.close();
   await dataSource.destroy();
 });

@@ -4,7 +4,7 @@ import { NamedStatement } from '#cronlatch/storage/sql/connections/named-stateme
 import { mariadbDatabase, testOn } from '../../support/databases';
 import { migratedDataSource } from '../../support/lock-table';
 
-testOn('mariadb', 'a look at the lock table opens no other table of the server', async () => {
+testOn('mariadb', 'inspecting the lock table opens no other table of the server', async () => {
   const database = await mariadbDatabase();
   const dataSource = await migratedDataSource(database);
   for (const path of [['shedlock'], [database.name, 'shedlock']]) {

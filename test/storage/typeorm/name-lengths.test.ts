@@ -11,14 +11,17 @@ const LENGTHS = [0, 1, 63, 64, 65, 190, 191, 254, 255, 256, 1_000_000];
 /** One byte each in UTF-8, or four. */
 const CHARACTERS = ['x', '\u{1f512}'];
 
-/** Nothing is too long for lenient sessions: they cut it. SQLite and PostgreSQL have none. */
+/**
+ * In lenient sessions no name is too long, because the server truncates it. SQLite and PostgreSQL have no
+ * such sessions.
+ */
 async function beLenient(application: DataSource): Promise<void> {
   if (/^(mysql|mariadb)$/.test(application.options.type)) await application.query(`SET sql_mode = ''`);
 }
 
 for (const nameLength of [64, 255]) {
   testOnEvery(
-    `F-66 a name of up to ${nameLength} characters is kept whole, and a longer one refused, in lenient sessions, too`,
+    `F-66 a name of up to ${nameLength} characters is kept whole, and a longer one refused, even in lenient sessions`,
     async (database) => {
       const migrations = [createCronlatchMigration({ tables: ['lock'], nameLength })];
       const dataSource = await migratedDataSource(database, { migrations, poolSize: 1 });

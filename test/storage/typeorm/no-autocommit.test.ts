@@ -10,10 +10,10 @@ const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 for (const server of ['mysql', 'mariadb'] as const) {
   testOnOwn(
     server,
-    'F-48 on a server that switches autocommit off for everybody, a lock is committed, or an error',
+    'F-48 on a server that switches off autocommit for all sessions, a lock is committed or an error',
     async () => {
       const bench = await OwnServerBench.on(server);
-      // Not subject to it.
+      // init_connect does not apply to it.
       const administrator = await bench.administrator();
       await administrator.query(`SET GLOBAL init_connect = 'SET autocommit = 0'`);
       const application = await new DataSource(bench.application.options).initialize();

@@ -11,12 +11,12 @@ const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '30s' };
 const FAR_AWAY_MS = 10 * 365 * 24 * 3_600_000;
 
 testOnEvery(
-  'F-60 a job whose row is deleted is told at its next renewal, and the token after it is higher',
+  'F-60 a job whose row is deleted learns it at its next renewal, and the next token is higher',
   async (database) => {
     const dataSource = await migratedDataSource(database);
     const guard = await createJobGuard(dataSource, { logger: false });
     const other = await createJobGuard(dataSource);
-    // The library's own timers keep no process alive, and neither does a file.
+    // The library's own timers do not keep the process alive, and neither does a file.
     const alive = setInterval(() => {}, 60_000);
     try {
       const job = await runningJob(guard, { ...JOB, keepAlive: '300ms' });
@@ -28,7 +28,7 @@ testOnEvery(
       assert.ok(next.executed && (next.value ?? 0) > (job.lock.fencingToken ?? Infinity));
       job.finish('late');
       assert.deepEqual(await job.result, { executed: true, value: 'late' });
-      assert.equal((await lockRows(dataSource))[0]?.token, next.value, 'the late release changed nothing');
+      assert.equal((await lockRows(dataSource))[0]?.token, next.value, 'the late release changes nothing');
     } finally {
       clearInterval(alive);
       await guard.close();
@@ -39,7 +39,7 @@ testOnEvery(
 );
 
 testOnEvery(
-  'F-62 a row that is edited to end in ten years is held, one that is edited to have ended is free, and each grant starts afresh',
+  'F-62 a row edited to end in ten years is held, a row edited to have ended is free, and each grant starts a full lease',
   async (database) => {
     const dataSource = await migratedDataSource(database);
     const guard = await createJobGuard(dataSource);
@@ -61,7 +61,7 @@ testOnEvery(
 );
 
 testOnEvery(
-  'F-63 a guard that is started before its table exists refuses each tick, and works when the table is there',
+  'F-63 a guard that starts before its table exists fails each tick, and works as soon as the table exists',
   async (database) => {
     const dataSource = await new DataSource(database.options).initialize();
     const guard = await createJobGuard(dataSource, { lazy: true, logger: false });
@@ -84,7 +84,7 @@ testOnEvery(
 );
 
 testOnEvery(
-  'F-70 two applications with a table each do not meet over the same name; in one table they do',
+  'F-70 two applications with separate tables do not share a lock of the same name; with one table they do',
   async (database) => {
     const dataSource = await migratedDataSource(database);
     const runner = dataSource.createQueryRunner();
@@ -108,7 +108,7 @@ testOnEvery(
   },
 );
 
-testOnEvery('F-60 a row that is deleted while its lock is free costs no later tick', async (database) => {
+testOnEvery('F-60 deleting the row of a free lock costs no later tick', async (database) => {
   const dataSource = await migratedDataSource(database);
   const [holder, guard] = [await createJobGuard(dataSource), await createJobGuard(dataSource)];
   try {
@@ -119,7 +119,7 @@ testOnEvery('F-60 a row that is deleted while its lock is free costs no later ti
     job.finish();
     await job.result;
     await dataSource.query('DELETE FROM shedlock');
-    // Where the database does not tell a missing row, this is known when the lease that was seen has ended.
+    // If the database cannot report a missing row, the provider notices it when the known lease has ended.
     if (!/mysql|mariadb/.test(String(database.options.type)))
       await eventually(
         () => Promise.resolve(Date.now() * 1000 > (row?.lockUntilUs ?? 0)),
@@ -133,7 +133,7 @@ testOnEvery('F-60 a row that is deleted while its lock is free costs no later ti
   }
 });
 
-testOn('postgres', 'a trigger that drops inserts makes each tick an error that says so', async () => {
+testOn('postgres', 'a trigger that drops inserts makes each tick an error that names the cause', async () => {
   const database = await databaseOn('postgres');
   const dataSource = await migratedDataSource(database);
   const guard = await createJobGuard(dataSource, { logger: false });

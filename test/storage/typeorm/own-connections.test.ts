@@ -6,7 +6,7 @@ import { testOnServers } from '../../support/server-bench';
 import { statementLog } from '../../support/statement-log';
 
 testOnServers(
-  'a DataSource that drops and synchronizes its schema lends its address, never its habits',
+  'the library takes only the address of a DataSource that drops and synchronizes its schema',
   async (bench) => {
     const { application } = bench;
     await application.query('CREATE TABLE payroll (id INTEGER PRIMARY KEY)');
@@ -40,7 +40,7 @@ const SLEEP = {
 };
 
 testOnServers(
-  'F-44 five jobs that hold the only connection of the application in turn, for longer than a lease each, all finish',
+  "F-44 five jobs that each hold the application's only connection for longer than a lease all finish",
   async (bench) => {
     const dataSource = await bench.connected({ poolSize: 1 });
     await dataSource.query('CREATE TABLE effects (job VARCHAR(10) PRIMARY KEY)');

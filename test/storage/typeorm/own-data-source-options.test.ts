@@ -37,7 +37,7 @@ function dataSource(options: object): DataSource {
   });
 }
 
-void test('what leads to the database is taken over, every habit stays behind', () => {
+void test('connection settings are copied, and all other options are left out', () => {
   const way = {
     type: 'mysql',
     host: 'db',
@@ -68,7 +68,7 @@ void test('what leads to the database is taken over, every habit stays behind', 
   );
 });
 
-void test('PostgreSQL: what leads to the database is taken over, every habit stays behind', () => {
+void test('PostgreSQL: connection settings are copied, and all other options are left out', () => {
   const way = { type: 'postgres', url: 'postgres://u:p@db/app', ssl: true, applicationName: 'billing' };
   const kept = { options: '-c search_path=ops', keepAlive: true };
   const extra = { ...kept, max: 50, statement_timeout: 1, types: {}, query_timeout: 1, parseInt8: true };
@@ -92,7 +92,7 @@ interface OwnPostgres {
   };
 }
 
-void test('PostgreSQL: the application’s own look at a new client is kept', () => {
+void test('PostgreSQL: the application’s own check of a new client is kept', () => {
   const looked: unknown[] = [];
   const client = new EventEmitter();
   const refusal = new Error('not this one');
@@ -107,7 +107,7 @@ void test('PostgreSQL: the application’s own look at a new client is kept', ()
   assert.equal(client.emit('error', new Error('unheard')), true);
 });
 
-void test('of the driver’s own settings, those that would change an answer or the number of connections stay behind', () => {
+void test('driver settings that would change a result or the number of connections are left out', () => {
   const extra = {
     connectionLimit: 50,
     typeCast: () => 1,
@@ -125,7 +125,7 @@ void test('of the driver’s own settings, those that would change an answer or 
   assert.deepEqual(own, { connectionLimit: 6, enableKeepAlive: true, stream: ['of', 'the cloud’s'] });
 });
 
-void test('with replication, the primary is asked, as plain options', () => {
+void test('with replication, only the primary is used, as plain options', () => {
   const replication = {
     master: { host: 'primary', port: 3306, username: 'u', password: 'p', database: 'd' },
     slaves: [{ host: 'replica' }],
@@ -159,7 +159,7 @@ void test('a SQLite file is opened again, without waiting inside the driver', ()
   });
 });
 
-void test('the place of the locks is the same for every way to one database', () => {
+void test('the lock id is the same for every address of one database', () => {
   const place = (options: object) => describeDatabase(dataSource(options)).place;
   const byUrl = place({ type: 'mysql', url: 'mysql://u:p@one:3306/app' });
   assert.equal(byUrl, 'mysql:app');
@@ -169,7 +169,7 @@ void test('the place of the locks is the same for every way to one database', ()
   assert.notEqual(place({ type: 'postgres', database: 'app' }), byUrl);
 });
 
-void test('people are told which server it is', () => {
+void test('messages name the server', () => {
   const address = (options: object) => describeDatabase(dataSource(options)).address;
   assert.equal(address({ type: 'mysql' }), 'MySQL at localhost:3306');
   assert.equal(address({ type: 'mariadb', url: 'mariadb://u:p@db/app' }), 'MariaDB at db:3306');
@@ -177,7 +177,7 @@ void test('people are told which server it is', () => {
   assert.equal(address({ type: 'postgres', host: 'db' }), 'PostgreSQL at db:5432');
 });
 
-void test('secrets are taken out of messages, encoded or not', () => {
+void test('secrets are removed from messages, encoded or not', () => {
   const { redact } = describeDatabase(dataSource({ type: 'mysql', url: 'mysql://u:p%40ss@h/app' }));
   assert.equal(
     redact('cannot use mysql://u:p%40ss@h/app with p@ss or p%40ss'),

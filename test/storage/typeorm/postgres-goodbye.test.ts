@@ -15,17 +15,17 @@ function message(type: string, content: Buffer): Buffer {
 
 const GOODBYE = 'terminating connection due to administrator command';
 const WELCOME_AND_GOODBYE = Buffer.concat([
-  message('R', Buffer.alloc(4)), // let in
+  message('R', Buffer.alloc(4)), // authenticated
   message('Z', Buffer.from('I')), // ready for statements
   message('E', Buffer.from(`SFATAL\0VFATAL\0C57P01\0M${GOODBYE}\0\0`)),
 ]);
 
-/** A server that is told to shut down just when it has let somebody in, and says both in one packet. */
+/** A server that shuts down just after it has authenticated a client, and reports both in one packet. */
 async function closingServer(): Promise<{ url: string; close(): void }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
-    socket.on('error', () => {}); // The client may be gone first.
+    socket.on('error', () => {}); // The client may have disconnected first.
     socket.once('data', () => socket.end(WELCOME_AND_GOODBYE));
   });
   server.listen(0, '127.0.0.1');
@@ -39,7 +39,7 @@ async function closingServer(): Promise<{ url: string; close(): void }> {
   };
 }
 
-void test('F-30 a PostgreSQL that says goodbye in the packet in which it lets somebody in is a tick that fails, and no end of the process', async () => {
+void test('F-30 a PostgreSQL that shuts down in the same packet that admits the client fails the tick and not the process', async () => {
   const server = await closingServer();
   const dataSource = new DataSource({ type: 'postgres', url: server.url });
   const guard = await createJobGuard(dataSource, { lazy: true, logger: false, statementTimeout: '1s' });

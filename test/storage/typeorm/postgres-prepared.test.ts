@@ -9,18 +9,22 @@ async function lockAndUnlock(provider: LockProvider): Promise<void> {
   assert.equal(await lock?.unlock(), true);
 }
 
-testOn('postgres', 'F-53 statements that the server no longer has prepared are sent whole', async () => {
-  const bench = await ServerBench.on('postgres');
-  const application = await bench.connected({ poolSize: 1 });
-  const provider = bench.provider({ connections: 'shared' }, application);
-  await lockAndUnlock(provider);
-  // What a pooler does between two clients.
-  await application.query('DISCARD ALL');
-  await lockAndUnlock(provider);
-  await bench.dispose();
-});
+testOn(
+  'postgres',
+  'F-53 statements that are no longer prepared on the server are sent unprepared',
+  async () => {
+    const bench = await ServerBench.on('postgres');
+    const application = await bench.connected({ poolSize: 1 });
+    const provider = bench.provider({ connections: 'shared' }, application);
+    await lockAndUnlock(provider);
+    // As a pooler does between two clients.
+    await application.query('DISCARD ALL');
+    await lockAndUnlock(provider);
+    await bench.dispose();
+  },
+);
 
-testOn('postgres', 'a column of another type costs no attempt, though its plans are void', async () => {
+testOn('postgres', 'a column of another type costs no attempt, although its plans are invalid', async () => {
   const bench = await ServerBench.on('postgres');
   const provider = bench.provider();
   await lockAndUnlock(provider);

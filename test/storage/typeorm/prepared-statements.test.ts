@@ -9,7 +9,10 @@ import { ownServer } from '../../support/own-server';
 
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 
-/** The one connection of an application, which the provider shares, so that what it prepares there can be seen. */
+/**
+ * The one connection of an application, which the provider shares, so that the test can see what is prepared
+ * on it.
+ */
 async function withOneSession(
   database: TestDatabase,
   body: (dataSource: DataSource, runOnce: () => Promise<void>) => Promise<void>,
@@ -36,11 +39,11 @@ async function preparedNames(dataSource: DataSource): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-testWith('postgres', 'statements are prepared once, by names that say whose they are', (database) =>
+testWith('postgres', 'statements are prepared once, by names that show their owner', (database) =>
   withOneSession(database, async (dataSource, runOnce) => {
     await runOnce();
     const names = await preparedNames(dataSource);
-    assert.equal(names.length, 4, 'the look at the table, take over, insert, unlock');
+    assert.equal(names.length, 4, 'the inspection of the table, take over, insert, unlock');
     for (const name of names) assert.match(name, /^cronlatch_[0-9a-f]{24}$/);
     await runOnce();
     await runOnce();
@@ -54,12 +57,12 @@ testWith('postgres', 'F-53 statements that a pooler has forgotten are sent unpre
     for (const forget of ['DEALLOCATE ALL', 'DISCARD ALL']) {
       await dataSource.query(forget);
       await runOnce();
-      assert.deepEqual(await preparedNames(dataSource), [], 'and so from then on');
+      assert.deepEqual(await preparedNames(dataSource), [], 'and later ones too');
     }
   }),
 );
 
-testWith('postgres', 'F-53 statements whose names somebody else has taken are sent unprepared', (database) =>
+testWith('postgres', 'F-53 statements whose names are already in use are sent unprepared', (database) =>
   withOneSession(database, async (dataSource, runOnce) => {
     await runOnce();
     const names = await preparedNames(dataSource);
@@ -73,7 +76,7 @@ testWith('postgres', 'F-53 statements whose names somebody else has taken are se
 
 testWith(
   'postgres',
-  'statements that were prepared for a table that has changed are sent unprepared',
+  'statements prepared for a table that has changed are sent unprepared',
   async (database) => {
     await withChangedTable(database, [], {}, async ({ dataSource, provider }) => {
       const first = await provider.lock(JOB);
@@ -89,7 +92,7 @@ testWith(
 );
 
 for (const server of ['mysql', 'mariadb'] as const) {
-  testWith(server, 'statements are prepared once, and executed ever after', (database) =>
+  testWith(server, 'statements are prepared once, and executed from then on', (database) =>
     withOneSession(database, async (dataSource, runOnce) => {
       const counts = async (): Promise<Record<string, number>> => {
         const rows = await dataSource.query<{ Variable_name: string; Value: string }[]>(
@@ -107,14 +110,14 @@ for (const server of ['mysql', 'mariadb'] as const) {
 
   testOnOwn(
     server,
-    'F-53 where there is no room for a prepared statement, locks are kept all the same, by any name',
+    'F-53 if the server has no room for prepared statements, locks work all the same, with any name',
     async () => {
       const own = await ownServer(server);
       const root = await createConnection({ uri: own.url });
       try {
         await root.query('CREATE DATABASE app');
         await root.query('SET GLOBAL max_prepared_stmt_count = 0');
-        // Here a backslash is a character as all others, and what does not fit is cut.
+        // Here a backslash is an ordinary character, and the server truncates long texts.
         await root.query(`SET GLOBAL sql_mode = 'NO_BACKSLASH_ESCAPES'`);
         const url = new URL(own.url);
         url.pathname = '/app';

@@ -17,13 +17,13 @@ const JOB = {
 } as const;
 
 interface PurgeBench extends ServerBench {
-  /** The job is registered here, and catches up. */
+  /** The guard in which the job is registered and catches up. */
   readonly guard: JobGuard;
-  /** Another program: it knows no job. */
+  /** Another program, in which no job is registered. */
   readonly maintenance: JobGuard;
-  /** Which periods the job has run for. */
+  /** The periods that the job has run for. */
   readonly ran: string[];
-  /** The days that have been completed, the earliest first: from 20 days ago until yesterday. */
+  /** The completed days, the earliest first: from 20 days ago until yesterday. */
   readonly days: readonly CalendarPeriod[];
 }
 
@@ -65,7 +65,7 @@ async function assertNothingMissed({ guard, ran }: PurgeBench): Promise<void> {
 const OF_JOB = `FROM cronlatch_run WHERE job_name = '${JOB.name}' AND scope = '' AND period_key`;
 
 testPurge(
-  'L-55 F-73 a run that another transaction has locked stays, and the days purged behind it do not count as missed',
+  'L-55 F-73 a run that another transaction has locked stays, and the days purged after it do not count as missed',
   async (bench) => {
     const { maintenance, database, stranger, days } = bench;
     await database.ask('START TRANSACTION');
@@ -80,7 +80,7 @@ testPurge(
 );
 
 testPurge(
-  'L-55 a purge beside another that is rolled back leaves no day that counts as missed',
+  'L-55 a purge beside another one that is rolled back leaves no day that counts as missed',
   async (bench) => {
     const { maintenance, database, days } = bench;
     const half = days.slice(0, 9).map(({ key }) => `'${key}'`);
@@ -96,7 +96,7 @@ testPurge(
 
 testPurge('L-55 a purge that fails halfway leaves no day that counts as missed', async (bench) => {
   const { maintenance, application } = bench;
-  // The mark of what was purged cannot be written: so nothing may be deleted.
+  // The purge mark cannot be written, so no run may be deleted.
   const rename = (from: string, to: string): Promise<unknown> =>
     application.query(`ALTER TABLE cronlatch_run_event RENAME COLUMN ${from} TO ${to}`);
   await rename('actor', 'actors');

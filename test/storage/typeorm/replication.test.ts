@@ -9,17 +9,17 @@ import { statementLog } from '../../support/statement-log';
 
 for (const connections of ['own', 'shared'] as const) {
   testOnServers(
-    `F-35 of a DataSource with replicas that lag behind, locks and runs ask the primary alone (${connections} connections)`,
+    `F-35 with replicas that lag behind, locks and runs use only the primary (${connections} connections)`,
     async (bench) => {
       await (await ledgerDataSource(bench.database)).destroy();
       const replica = await databaseOn(bench.server);
-      // It has the tables, and will never hear of a lock or a run.
+      // It has the tables, but never receives a lock or a run.
       await (await ledgerDataSource(replica)).destroy();
       const log = await statementLog(bench.server, replica);
       const replication = { master: { url: bench.database.url }, slaves: [{ url: log.url }] };
       const dataSource = await bench.dataSource({ url: undefined, replication }).initialize();
       try {
-        // TypeORM's own reads go there, so whatever else did would be seen.
+        // TypeORM's own reads go there, so the test would notice any other read.
         await dataSource.createQueryBuilder().select('name').from('shedlock', 'locks').getRawMany();
         const own = log.statements();
         assert.equal(own.filter((text) => /shedlock/.test(text)).length, 1);

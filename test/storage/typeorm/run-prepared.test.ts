@@ -4,11 +4,11 @@ import { testWith, type TestDatabase } from '../../support/databases';
 import { ledgerDataSource } from '../../support/run-places';
 import { LIMIT, PENDING } from '../../support/runs';
 
-/** How many statements the one session of the application has prepared. */
+/** The number of statements that the application's only session has prepared. */
 const PREPARED = {
   mysql: `SELECT COUNT(*) AS prepared FROM performance_schema.prepared_statements_instances
     WHERE owner_thread_id = PS_CURRENT_THREAD_ID()`,
-  // PREPARED_STMT_COUNT would be that of the whole server, and of the tests beside this one.
+  // PREPARED_STMT_COUNT would be that of the whole server, including other tests.
   mariadb: `SELECT SUM(IF(VARIABLE_NAME = 'COM_STMT_PREPARE', 1, -1) * VARIABLE_VALUE) AS prepared
     FROM information_schema.SESSION_STATUS WHERE VARIABLE_NAME IN ('COM_STMT_PREPARE', 'COM_STMT_CLOSE')`,
   postgres: 'SELECT COUNT(*) AS prepared FROM pg_prepared_statements',
@@ -33,15 +33,18 @@ async function withOneSession(
 }
 
 for (const server of ['mysql', 'mariadb', 'postgres'] as const)
-  testWith(server, 'lists of hundreds of lengths leave a few prepared statements on the server', (database) =>
-    withOneSession(database, PREPARED[server], async (store, prepared) => {
-      for (let run = 0; run < 5; run += 1) await store.insert({ ...PENDING, periodKey: `${run}` }, LIMIT);
-      const found = async (limit: number): Promise<number> =>
-        (await store.find({ order: 'oldest-first', limit }, LIMIT)).length;
-      const before = await prepared();
-      assert.deepEqual([await found(0), await found(1), await found(3), await found(5)], [0, 1, 3, 5]);
-      for (let limit = 6; limit <= 300; limit += 1) assert.equal(await found(limit), 5);
-      const more = (await prepared()) - before;
-      assert.ok(more > 0 && more <= 11, `${more} more statements are prepared`);
-    }),
+  testWith(
+    server,
+    'lists of hundreds of lengths leave only a few prepared statements on the server',
+    (database) =>
+      withOneSession(database, PREPARED[server], async (store, prepared) => {
+        for (let run = 0; run < 5; run += 1) await store.insert({ ...PENDING, periodKey: `${run}` }, LIMIT);
+        const found = async (limit: number): Promise<number> =>
+          (await store.find({ order: 'oldest-first', limit }, LIMIT)).length;
+        const before = await prepared();
+        assert.deepEqual([await found(0), await found(1), await found(3), await found(5)], [0, 1, 3, 5]);
+        for (let limit = 6; limit <= 300; limit += 1) assert.equal(await found(limit), 5);
+        const more = (await prepared()) - before;
+        assert.ok(more > 0 && more <= 11, `${more} more statements are prepared`);
+      }),
   );

@@ -8,7 +8,7 @@ import { TRICKY_NAMES } from './flaws/tricky-names';
 
 const ANY = { order: 'oldest-first', limit: 1000 } as const;
 
-testRunStores('a run that begins has the times of the database, and what it was given', async (bench) => {
+testRunStores('a run that starts has the times of the database, and its given values', async (bench) => {
   const { store, application } = bench;
   const beforeMs = Math.floor((await databaseNowUs(application)) / 1000);
   assert.equal(await store.insert(RUNNING, LIMIT), true);
@@ -30,7 +30,7 @@ testRunStores('a run that begins has the times of the database, and what it was 
   } satisfies Run);
 });
 
-testRunStores('every value that a change writes is read again', async ({ store }) => {
+testRunStores('every value that a change writes is read back', async ({ store }) => {
   await store.insert(PENDING, LIMIT);
   const instant = (ms: number): Date => new Date(Date.UTC(2026, 2, 29, 1, 30, 0, ms));
   const value: Partial<Run> = {
@@ -64,7 +64,7 @@ testRunStores('every value that a change writes is read again', async ({ store }
     [FAILED, FAILED],
   );
 
-  // And what it does not write is empty again.
+  // A field that the change does not write is empty again.
   const cleared = Object.fromEntries(Object.keys(value).map((name) => [name, undefined])) as Partial<Run>;
   const empty = { ...cleared, state: 'failed', generation: 0, attempt: 0 } as const;
   await store.change(CLAIM, (found) => ({ value: 0, write: { ...(found?.run as Run), ...empty } }), LIMIT);
@@ -81,7 +81,7 @@ testRunStores('custom keys have neither start nor end', async ({ store }) => {
   assert.equal((await store.peek(request, LIMIT)).firstPeriodStart, undefined);
 });
 
-testRunStores('names and keys are told apart byte for byte, and come back as they are', async ({ store }) => {
+testRunStores('names and keys are compared byte for byte, and returned unchanged', async ({ store }) => {
   const names = [...TRICKY_NAMES, 'é'.normalize('NFD'), ...INJECTED_NAMES.slice(0, 20)];
   const fits = names.filter((name) => Array.from(name).length <= 64 && name.isWellFormed());
   assert.ok(fits.length > 100);
@@ -106,7 +106,7 @@ testRunStores('names and keys are told apart byte for byte, and come back as the
 });
 
 testRunStores(
-  'a space at the end makes another name, or an error: never the other name’s run',
+  'a space at the end makes another name or an error, never the other name’s run',
   async (bench) => {
     const { store, application } = bench;
     await store.insert(RUNNING, LIMIT);
@@ -123,7 +123,7 @@ testRunStores(
   },
 );
 
-testRunStores('a claim is matched to the letter', async ({ store }) => {
+testRunStores('a claim must match exactly', async ({ store }) => {
   await store.insert(RUNNING, LIMIT);
   for (const wrong of [
     { generation: 1 },

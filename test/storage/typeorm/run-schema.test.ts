@@ -14,13 +14,13 @@ import { ledgerDataSource } from '../../support/run-places';
 import { CLAIM, FAILED, LIMIT, RUNNING } from '../../support/runs';
 import { RUN_FLAWS } from './flaws/runs';
 
-testRunStores('of the tables that the migration makes there is nothing to say', async (bench) => {
+testRunStores("the migration's tables have no findings", async (bench) => {
   assert.deepEqual(await bench.store.verifySchema(), []);
   await bench.store.check();
   assert.deepEqual(bench.warnings, []);
 });
 
-testOnEvery('to TypeORM, the tables of the migration are those of the entities', async (database) => {
+testOnEvery("for TypeORM, the migration's tables equal the entities' tables", async (database) => {
   const entities = createLedgerEntities({ type: database.options.type });
   const dataSource = await ledgerDataSource(database, { entities });
   const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
@@ -31,28 +31,25 @@ testOnEvery('to TypeORM, the tables of the migration are those of the entities',
   await dataSource.destroy();
 });
 
-testOnEvery(
-  'tables that TypeORM has synchronized hold runs, and can be read as entities',
-  async (database) => {
-    const entities = createLedgerEntities({ type: database.options.type });
-    const dataSource = new DataSource({ ...database.options, entities, synchronize: true });
-    await dataSource.initialize();
-    const store = new TypeOrmRunStore(dataSource);
-    try {
-      assert.deepEqual(await store.verifySchema(), []);
-      await store.insert({ ...RUNNING, event: FAILED }, LIMIT);
-      const [run] = await dataSource.getRepository<RunRow>(entities[0]).find();
-      const [event] = await dataSource.getRepository<RunEventRow>(entities[1]).find();
-      assert.deepEqual([run?.jobName, run?.state, event?.kind], [RUNNING.job, 'running', 'failed']);
-      assert.equal(String(event?.runId), String(run?.id));
-    } finally {
-      await store.close();
-      await dataSource.destroy();
-    }
-  },
-);
+testOnEvery('tables synchronized by TypeORM hold runs, and can be read as entities', async (database) => {
+  const entities = createLedgerEntities({ type: database.options.type });
+  const dataSource = new DataSource({ ...database.options, entities, synchronize: true });
+  await dataSource.initialize();
+  const store = new TypeOrmRunStore(dataSource);
+  try {
+    assert.deepEqual(await store.verifySchema(), []);
+    await store.insert({ ...RUNNING, event: FAILED }, LIMIT);
+    const [run] = await dataSource.getRepository<RunRow>(entities[0]).find();
+    const [event] = await dataSource.getRepository<RunEventRow>(entities[1]).find();
+    assert.deepEqual([run?.jobName, run?.state, event?.kind], [RUNNING.job, 'running', 'failed']);
+    assert.equal(String(event?.runId), String(run?.id));
+  } finally {
+    await store.close();
+    await dataSource.destroy();
+  }
+});
 
-testOnEvery('the migration may run twice, and be undone', async (database) => {
+testOnEvery('the migration can run twice, and can be undone', async (database) => {
   const dataSource = await ledgerDataSource(database);
   const migration = new (createCronlatchMigration({ tables: ['ledger'] }))();
   const runner = dataSource.createQueryRunner();
@@ -75,7 +72,7 @@ testOnEvery('the migration may run twice, and be undone', async (database) => {
 });
 
 testRunStores(
-  'tables that vanish are an error that says so, and are used again when they are back',
+  'dropped tables cause an error that names them, and are used again when they are back',
   async (bench) => {
     const { store, application } = bench;
     await store.insert(RUNNING, LIMIT);
@@ -145,19 +142,16 @@ for (const server of SERVER_NAMES) {
   });
 }
 
-testOnEvery(
-  'a further unique index that is in a run’s way is an error, not a run that is there',
-  async (database) => {
-    const changes = ['CREATE UNIQUE INDEX beginnings ON cronlatch_run (job_name, period_start)'];
-    await withRunStore(database, { changes }, async ({ store }) => {
-      assert.equal(await store.insert(RUNNING, LIMIT), true);
-      assert.equal(await store.insert(RUNNING, LIMIT), false);
-      for (const event of [undefined, FAILED]) {
-        await assert.rejects(store.insert({ ...RUNNING, periodKey: 'other', event }, LIMIT), {
-          code: 'CRONLATCH_SCHEMA_MISMATCH',
-          message: /in the way of the run of job 'close-day' for 'other'\. Is there a further unique index\?/,
-        });
-      }
-    });
-  },
-);
+testOnEvery('a further unique index that blocks a run is an error, not an existing run', async (database) => {
+  const changes = ['CREATE UNIQUE INDEX beginnings ON cronlatch_run (job_name, period_start)'];
+  await withRunStore(database, { changes }, async ({ store }) => {
+    assert.equal(await store.insert(RUNNING, LIMIT), true);
+    assert.equal(await store.insert(RUNNING, LIMIT), false);
+    for (const event of [undefined, FAILED]) {
+      await assert.rejects(store.insert({ ...RUNNING, periodKey: 'other', event }, LIMIT), {
+        code: 'CRONLATCH_SCHEMA_MISMATCH',
+        message: /in the way of the run of job 'close-day' for 'other'\. Is there a further unique index\?/,
+      });
+    }
+  });
+});

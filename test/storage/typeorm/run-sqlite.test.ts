@@ -10,7 +10,7 @@ import { CLAIM, FAILED, LIMIT, RUNNING } from '../../support/runs';
 
 testWith(
   'sqlite',
-  'while another process writes, a change waits, and the event loop goes on',
+  'while another process writes, a change waits without blocking the event loop',
   async (database) => {
     await withRunStore(database, {}, async ({ store }) => {
       await store.insert(RUNNING, LIMIT);
@@ -44,7 +44,7 @@ testWith(
   },
 );
 
-testWith('sqlite', 'a statement that fails takes the whole transaction with it', async (database) => {
+testWith('sqlite', 'a statement that fails rolls back the whole transaction', async (database) => {
   await withRunStore(
     database,
     { changes: ['DROP TABLE cronlatch_run_event'] },

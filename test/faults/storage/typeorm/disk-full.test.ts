@@ -19,7 +19,7 @@ async function fillUnderLoad({ server, application }: OwnServerBench, disk: Smal
     await load.granted(GRANTS);
     await fillUntilOneFails(disk, load);
     disk.empty();
-    // For want of room it may have ended by itself, or wait for a minute before it looks for some again.
+    // With a full disk the server may have stopped, or wait a minute before it checks for space again.
     await server.kill();
     await server.restart();
     await load.granted(GRANTS);
@@ -37,7 +37,7 @@ async function fillUntilOneFails(disk: SmallDisk, load: LockLoad): Promise<void>
   const failed = load.failed(1).finally(() => (isOver = true));
   failed.catch(() => {}); // Awaited below.
   while (!isOver) {
-    assert.ok(performance.now() < givenUpAtMs, 'a full disk was nothing to it');
+    assert.ok(performance.now() < givenUpAtMs, 'the full disk should have caused an error');
     disk.fill();
     await setTimeout(50);
   }
@@ -45,12 +45,12 @@ async function fillUntilOneFails(disk: SmallDisk, load: LockLoad): Promise<void>
 }
 
 if (process.env['CRONLATCH_FULL'] !== '1') {
-  reportLack('servers', 'a disk is filled by npm run test:full alone');
+  reportLack('servers', 'only npm run test:full fills a disk');
 } else if (canMountDisks()) {
   for (const name of SERVER_NAMES) {
     testOnOwn(
       name,
-      'F-51 on a full disk nobody is told of a lock that is not there, and all is well when there is room',
+      'F-51 on a full disk no instance is granted a lock that is not stored, and locks work again when there is space',
       () =>
         onSmallDisk(async (disk) => {
           const bench = await OwnServerBench.on(name);

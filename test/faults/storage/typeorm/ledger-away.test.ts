@@ -7,15 +7,15 @@ import { createRunTables } from '../../../support/run-places';
 import { sampleSize } from '../../../support/sample-size';
 
 const OPTIONS = { statementTimeout: '2s' } as const;
-/** In the place of a minute. */
+/** Replaces the interval of a minute. */
 const DUE_EVERY_MS = 1000;
-/** How long the server is away. */
+/** How long the server is down. */
 const LOOKS = sampleSize({ fast: 2, full: 60 });
 
 testOnOwnServers(
-  'L-61 a server that is away across the day’s only tick: the day is completed soon after its return, with one effect and no restart',
+  'L-61 if the server is down at the day’s only tick, the day is completed soon after its return, with one effect and no restart',
   async ({ server, application }) => {
-    // The library's own timers keep no process alive, and while the server is away nothing else does.
+    // The library's own timers do not keep the process alive, and while the server is down nothing else does.
     const alive = setInterval(() => {}, 60_000);
     await createRunTables(application);
     const lockProvider = new TypeOrmLockProvider(application, OPTIONS);
@@ -31,7 +31,7 @@ testOnOwnServers(
       const failed = nextEvent(guard, 'lock:failed');
       assert.equal(await tick(), undefined);
       assert.equal((await failed).isAskedAgain, true);
-      // It is looked what is owed, in vain.
+      // The guard checks for overdue runs, in vain.
       for (let look = 0; look < LOOKS; look += 1) await nextEvent(guard, 'guard:warning');
       const completed = nextEvent(guard, 'run:completed');
       await server.restart();

@@ -1,6 +1,6 @@
 import type { Flaw } from './flaw';
 
-/** What can be wrong in the same words on every kind of database. */
+/** Flaws with the same statements on every kind of database. */
 export const NO_TABLE: Flaw = {
   flaw: 'no table',
   changes: ['DROP TABLE shedlock'],
@@ -47,7 +47,7 @@ export function columnNeedsValue(changes: readonly string[]): Flaw {
   };
 }
 
-/** @param flaw what is wrong with the key */
+/** @param flaw a phrase about the key */
 export function namesNotUnique(flaw: string, changes: readonly string[]): Flaw {
   return { flaw, changes, code: 'names-not-unique', says: /on 'name' alone/ };
 }

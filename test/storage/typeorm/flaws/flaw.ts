@@ -2,22 +2,22 @@ import type { SchemaFinding } from 'cronlatch/typeorm';
 
 /** A lock table that differs in one thing from that of the migration. */
 export interface Flaw {
-  /** As a test's name says it. */
+  /** The phrase in a test's name. */
   readonly flaw: string;
-  /** What makes it out of the table of the migration, which is empty. */
+  /** Statements that turn the migration's empty table into this one. */
   readonly changes: readonly string[];
   readonly code: SchemaFinding['code'];
   /** Default: `error`. */
   readonly severity?: SchemaFinding['severity'];
-  /** What its message names: the column, and what to do where no statement mends it. */
+  /** What its message names: the column, and what to do if no statement fixes it. */
   readonly says: RegExp;
-  /** Which connections find it. Default: own. */
+  /** The connections that detect it. Default: own. */
   readonly connections?: 'own' | 'shared';
-  /** `false`: no statement mends it. */
+  /** `false`: no statement fixes it. */
   readonly isMended?: false;
 }
 
-/** A table with a difference that is nobody's concern. */
+/** A table with a difference that does not matter. */
 export interface Variant {
   readonly variant: string;
   readonly changes: readonly string[];

@@ -12,7 +12,7 @@ import type { Flaw, Variant } from './flaw';
 const modified = (column: string): readonly string[] => [`ALTER TABLE shedlock MODIFY ${column}`];
 const LEAVE_OWN = /Leave connections at 'own'\.$/;
 
-/** Of MySQL and MariaDB. */
+/** For MySQL and MariaDB. */
 export const MYSQL_FLAWS: readonly Flaw[] = [
   NO_TABLE,
   view('RENAME TABLE shedlock TO locks'),
@@ -84,7 +84,7 @@ export const MYSQL_FLAWS: readonly Flaw[] = [
     },
   ]),
   ...['DATETIME(6)', 'TIMESTAMP(6)'].map((type): Flaw => ({
-    flaw: `locked_at ${type} that changes by itself`,
+    flaw: `locked_at ${type} that updates itself`,
     changes: modified(
       `locked_at ${type} NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6)`,
     ),
@@ -108,7 +108,7 @@ export const MYSQL_FLAWS: readonly Flaw[] = [
     ...{ code: 'inexact-names', says: /'name' that does not take every character/, connections: 'shared' },
   })),
   {
-    flaw: 'names that are wider than they must be, and folded',
+    flaw: 'names that are too wide, and folded',
     changes: modified('name VARCHAR(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci NOT NULL'),
     ...{ code: 'inexact-names', severity: 'warning', says: /MODIFY `name` VARCHAR\(200\)/ },
   },
@@ -142,7 +142,7 @@ export const MYSQL_VARIANTS: readonly Variant[] = [
     changes: modified('name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL'),
   },
   ...['latin1_bin', 'utf8mb3_bin'].map((collation) => ({
-    // The server refuses a name that they do not take.
+    // The server refuses a name with characters that they cannot hold.
     variant: `names in ${collation}`,
     changes: modified(
       `name VARCHAR(64) CHARACTER SET ${collation.split('_')[0]} COLLATE ${collation} NOT NULL`,

@@ -47,7 +47,7 @@ export const POSTGRES_FLAWS: readonly Flaw[] = [
     ...{ code: 'wrong-type', says: /'fencing_token' of type int4,.*must be bigint/, isMended: false },
   },
   {
-    flaw: 'instants of which one alone has a time zone',
+    flaw: 'instants of which only one has a time zone',
     changes: typed('locked_at', 'timestamp'),
     ...{
       code: 'wrong-type',
@@ -64,7 +64,7 @@ export const POSTGRES_FLAWS: readonly Flaw[] = [
   ),
   namesNotUnique('a key on an expression', keyed('CREATE UNIQUE INDEX ON shedlock (lower(name))')),
   {
-    flaw: 'a key that is looked at when a transaction ends',
+    flaw: 'a key that is checked when a transaction ends',
     changes: keyed('ALTER TABLE shedlock ADD PRIMARY KEY (name) DEFERRABLE'),
     ...{ code: 'unsuitable-table', says: /has a DEFERRABLE key,.*Let the migration/, isMended: false },
   },
@@ -105,7 +105,7 @@ export const POSTGRES_FLAWS: readonly Flaw[] = [
   ]),
   {
     ...NO_TOKEN,
-    // With time zones it would look like a table that was made for Java.
+    // With time zones it would look like a table for ShedLock for Java.
     changes: [
       ...NO_TOKEN.changes,
       'ALTER TABLE shedlock ALTER lock_until TYPE timestamp, ALTER locked_at TYPE timestamp',

@@ -11,7 +11,7 @@ const missing = (table: string): Flaw => ({
   ...NOT_MENDED,
 });
 
-/** Where one statement takes a column away. */
+/** For a column that one statement can drop. */
 const EVERYWHERE: readonly Flaw[] = [
   missing('cronlatch_run'),
   missing('cronlatch_run_event'),
@@ -21,7 +21,7 @@ const EVERYWHERE: readonly Flaw[] = [
     ...{ code: 'missing-column', says: /no column 'first_started_at'\. Run: ALTER TABLE/ },
   },
   {
-    flaw: 'no column that a row cannot be without',
+    flaw: 'no column that a row needs',
     changes: [`${RUN} DROP COLUMN generation`],
     ...{ code: 'missing-column', says: /no column 'generation'\. Create the table anew/, ...NOT_MENDED },
   },
@@ -98,7 +98,7 @@ const MYSQL: readonly Flaw[] = [
     })),
   ),
   {
-    flaw: 'an id that nobody counts',
+    flaw: 'an id without AUTO_INCREMENT',
     changes: modified('id BIGINT UNSIGNED NOT NULL'),
     ...{ code: 'column-needs-value', says: /'id' that does not number its rows/, ...NOT_MENDED },
   },

@@ -17,7 +17,7 @@ const COLUMNS = {
   fencing_token: 'fencing_token INTEGER NOT NULL DEFAULT 0',
 };
 
-/** SQLite cannot change a column: the table is made anew with some that differ. */
+/** SQLite cannot change a column, so the table is recreated with some different columns. */
 function made(different: Partial<Record<keyof typeof COLUMNS, string>>, more = ''): readonly string[] {
   const columns = Object.values({ ...COLUMNS, ...different }).join(', ');
   return ['DROP TABLE shedlock', `CREATE TABLE shedlock (${columns}${more})`];
@@ -78,7 +78,7 @@ export const SQLITE_VARIANTS: readonly Variant[] = [
     }),
   },
   {
-    variant: 'types of other names',
+    variant: 'types with other names',
     changes: made({
       name: 'name varchar(64) PRIMARY KEY',
       lock_until: 'lock_until BIGINT NOT NULL',

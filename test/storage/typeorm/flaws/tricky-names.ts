@@ -36,12 +36,12 @@ const MORE = [
 ];
 
 /**
- * Names that some collation takes for equal, that some character set cannot keep, or that need quoting. No two are equal.
- * All of them are more than 200.
+ * Names that some collation treats as equal, that some character set cannot hold, or that need quoting. No
+ * two are equal. All of them are more than 200.
  */
 export const TRICKY_NAMES: readonly string[] = [...new Set([...OF_TABLES, ...MORE, ...OF_THE_CONTRACT])];
 
-/** Those that are tried at each `npm test`: each is asked for beside each. */
+/** The names that each `npm test` tries: each is requested beside each other one. */
 export const TRIED_NAMES = TRICKY_NAMES.slice(
   0,
   sampleSize({ fast: OF_TABLES.length, full: TRICKY_NAMES.length }),
