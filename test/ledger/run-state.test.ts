@@ -23,7 +23,7 @@ const ACTORS: readonly Actor[] = [
   'skip',
 ];
 
-/** Who may do what, from state to state; written down a second time, by actor. */
+/** Who may make which changes of state; written a second time, by actor. */
 const MAY: Record<Actor, string> = {
   claim: `absent>running pending>running failed>running pending>failed failed>failed pending>skipped`,
   'claim with onCrash retry': `running>running running>failed`,
@@ -39,7 +39,7 @@ const MAY: Record<Actor, string> = {
 };
 
 for (const actor of ACTORS) {
-  void test(`the ${actor} makes the changes that the table has, and every other is refused`, () => {
+  void test(`the ${actor} can make the changes in the table, and every other is refused`, () => {
     const made: string[] = [];
     for (const from of ['absent', ...STATES] as StateBefore[])
       for (const to of STATES) if (mayChange(from, to, actor)) made.push(`${from}>${to}`);
@@ -47,12 +47,12 @@ for (const actor of ACTORS) {
   });
 }
 
-void test('L3 a completed run is left by force alone', () => {
+void test('L3 only force changes a completed run', () => {
   const leaving = ACTORS.filter((actor) => STATES.some((to) => mayChange('completed', to, actor)));
   assert.deepEqual(leaving, ['rerun with force']);
 });
 
-void test('every state is entered and left, and no row vanishes', () => {
+void test('every state can be entered and left, and no change deletes a row', () => {
   for (const state of STATES) {
     assert.ok(
       STATE_CHANGES.some(({ to }) => to.includes(state)),
@@ -65,7 +65,7 @@ void test('every state is entered and left, and no row vanishes', () => {
   }
 });
 
-void test('each change has one guard: no pair of states stands twice for one actor, unless guards tell them apart', () => {
+void test('each change has one guard: an actor has the same pair of states twice only with different guards', () => {
   const seen = new Set<string>();
   for (const { from, to, by, guard } of STATE_CHANGES)
     for (const one of from)

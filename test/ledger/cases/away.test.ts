@@ -11,7 +11,7 @@ import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-sto
 
 const EVERY_MINUTE = { dueEvery: '1m' } as const;
 
-/** A job that is called by its scheduler once a day, and by nobody else. */
+/** A job that only its scheduler calls, once a day. */
 function daily({ guard }: Instance): { tick: () => Promise<unknown>; effects: string[] } {
   const effects: string[] = [];
   const tick = guard.wrap(dayJob(), async () => {
@@ -21,7 +21,7 @@ function daily({ guard }: Instance): { tick: () => Promise<unknown>; effects: st
   return { tick, effects };
 }
 
-/** A minute, with all that comes of it. */
+/** Lets a minute pass, with all its timers. */
 async function minute(
   place: LedgerPlace,
   isDone: () => boolean | Promise<boolean>,
@@ -31,7 +31,7 @@ async function minute(
   await eventually(isDone, what);
 }
 
-/** Locks whose counter begins at one. */
+/** Locks whose tokens begin at one. */
 class SmallTokens extends InMemoryStorageAccessor {
   #counter = 0;
 
@@ -49,14 +49,14 @@ class SmallTokens extends InMemoryStorageAccessor {
 }
 
 testLedger(
-  'L-60 under a renamed lock a crashed run is completed when its lease has ended; a live one is not doubled',
+  'L-60 under a renamed lock a crashed run is completed after its lease has expired, and a live run is not doubled',
   async (place) => {
     const { guard } = place.instance();
     const renamed = dayJob({ name: 'close-day' }, { name: 'close-day-2' });
     const job = await runningJob(place.instance().guard, dayJob({}, { keepAlive: true, maxHold: '90s' }));
     const answer = await guard.run(renamed, () => assert.fail('ran'));
     assert.deepEqual(answer, { executed: false, reason: 'running-elsewhere' });
-    // The lease was to last 90 s at the most.
+    // The lease lasts 90 s.
     await place.elapse('91s');
     assert.deepEqual(await guard.run(renamed, () => 'again'), { executed: true, value: 'again' });
     const run = await guard.ledger.get(FIRST_DAY);
@@ -68,11 +68,11 @@ testLedger(
 
 const OTHERS: [string, (id: string | undefined) => string | undefined][] = [
   ['under another provider, with smaller tokens', () => 'another place'],
-  ['when the lock table was lost, with its counter', (id) => id],
+  ['after the lock table and its counter were lost', (id) => id],
 ];
 
 for (const [what, idOf] of OTHERS) {
-  testLedger(`L-60 ${what}, a live run is not doubled, and a crashed one completed`, async (place) => {
+  testLedger(`L-60 ${what}, a live run is not doubled, and a crashed run is completed`, async (place) => {
     const { clock } = place;
     const holder = place.instance();
     const crashed = await runningJob(holder.guard, dayJob());
@@ -83,7 +83,7 @@ for (const [what, idOf] of OTHERS) {
     const job = guard.wrap(dayJob(), () => 'again');
     assert.equal(await job(), undefined);
     assert.equal(instance.of('run:skipped').at(-1)?.reason, 'running-elsewhere');
-    // The row says that the lease lasts a minute, whatever the lock says.
+    // The lease in the run's row lasts a minute, independently of the lock.
     await place.elapse('61s');
     assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
     const run = await guard.ledger.get(FIRST_DAY);
@@ -94,7 +94,7 @@ for (const [what, idOf] of OTHERS) {
 }
 
 testLedger(
-  'L-61 the database is away across the day’s only tick: the day is completed within a minute of its return',
+  'L-61 the database is down at the day’s only tick: the day is completed within a minute after it is back',
   async (place) => {
     const network: Network = { isUp: true };
     const instance = instanceBehind(network, place, EVERY_MINUTE);
@@ -105,10 +105,10 @@ testLedger(
     assert.equal(failed?.isAskedAgain, true);
     for (let minutes = 1; minutes <= 3; minutes += 1) {
       const looks = (): number => instance.of('guard:warning').length;
-      await minute(place, () => looks() === minutes, 'it was looked what is owed, in vain');
+      await minute(place, () => looks() === minutes, 'cronlatch tried in vain to read the overdue runs');
     }
     network.isUp = true;
-    // Not before its lock is released: statements that are on their way do not outlast a minute.
+    // Not before its lock is released: pending statements end within a minute.
     await minute(place, () => instance.of('lock:released').length === 1, 'the day is completed');
     assert.equal(instance.of('run:completed').length, 1);
     assert.deepEqual(effects, ['2026-11-20']);
@@ -118,37 +118,43 @@ testLedger(
   },
 );
 
-testLedger('L-61 it is away only when the lock was held already: the same', async (place) => {
-  const network: Network = { isUp: true };
-  const instance = instanceBehind(network, place);
-  const { tick, effects } = daily(instance);
-  const goes = instance.guard.on('lock:acquired', () => (network.isUp = false));
-  assert.equal(await tick(), undefined);
-  goes();
-  assert.deepEqual(effects, []);
-  network.isUp = true;
-  // The lock could not be given back either.
-  await place.elapse('61s');
-  assert.deepEqual(await instance.guard.runDue(), { started: 1, owed: 0 });
-  assert.deepEqual(effects, ['2026-11-20']);
-});
-
-testLedger('L-61 it is away until the day is over: the day is a gap, and it is said so', async (place) => {
-  const network: Network = { isUp: false };
-  const instance = instanceBehind(network, place);
-  const { tick, effects } = daily(instance);
-  await tick();
-  await place.elapse('1d');
-  network.isUp = true;
-  await instance.guard.runDue();
-  await instance.guard.runDue();
-  assert.deepEqual(effects, []);
-  const gaps = instance.of('guard:warning').filter(({ message }) => message.includes('it is a gap now'));
-  assert.equal(gaps.length, 1);
-});
+testLedger(
+  'L-61 the database goes down after the lock was taken: the day is completed as well',
+  async (place) => {
+    const network: Network = { isUp: true };
+    const instance = instanceBehind(network, place);
+    const { tick, effects } = daily(instance);
+    const goes = instance.guard.on('lock:acquired', () => (network.isUp = false));
+    assert.equal(await tick(), undefined);
+    goes();
+    assert.deepEqual(effects, []);
+    network.isUp = true;
+    // The lock could not be released either.
+    await place.elapse('61s');
+    assert.deepEqual(await instance.guard.runDue(), { started: 1, owed: 0 });
+    assert.deepEqual(effects, ['2026-11-20']);
+  },
+);
 
 testLedger(
-  'L-62 yesterday’s retry holds the lock at today’s only tick: today is completed within a minute of its end',
+  'L-61 the database is down until the day ends: the day is missed, and a warning reports it',
+  async (place) => {
+    const network: Network = { isUp: false };
+    const instance = instanceBehind(network, place);
+    const { tick, effects } = daily(instance);
+    await tick();
+    await place.elapse('1d');
+    network.isUp = true;
+    await instance.guard.runDue();
+    await instance.guard.runDue();
+    assert.deepEqual(effects, []);
+    const gaps = instance.of('guard:warning').filter(({ message }) => message.includes('the day is missed'));
+    assert.equal(gaps.length, 1);
+  },
+);
+
+testLedger(
+  'L-62 yesterday’s retry holds the lock at today’s only tick: today is completed within a minute after the retry ends',
   async (place) => {
     const [yesterday, today] = [place.instance(), place.instance(EVERY_MINUTE)];
     const failing = (): never => {
@@ -173,34 +179,37 @@ testLedger(
   },
 );
 
-testLedger('L-62 another scope holds the lock, in this very process: the same', async (place) => {
-  const instance = place.instance();
-  const { guard } = instance;
-  const ends = new Map<string, () => void>();
-  const scoped = dayJob({ scope: (region: string) => region, resume: ({ scope }) => [scope] });
-  const job = guard.wrap(scoped, async (region: string) => {
-    if (region === 'eu') await new Promise<void>((resolve) => ends.set(region, resolve));
-  });
-  const eu = job('eu');
-  await eventually(() => ends.has('eu'), 'eu runs');
-  assert.equal(await job('us'), undefined);
-  assert.deepEqual(
-    instance.of('lock:skipped').map(({ reason, isAskedAgain }) => [reason, isAskedAgain]),
-    [['running-here', true]],
-  );
-  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
-  ends.get('eu')?.();
-  await eu;
-  assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
-  assert.equal((await guard.ledger.last('close-day', { scope: 'us' }))?.state, 'completed');
-});
+testLedger(
+  'L-62 another scope in the same process holds the lock: today is completed as well',
+  async (place) => {
+    const instance = place.instance();
+    const { guard } = instance;
+    const ends = new Map<string, () => void>();
+    const scoped = dayJob({ scope: (region: string) => region, resume: ({ scope }) => [scope] });
+    const job = guard.wrap(scoped, async (region: string) => {
+      if (region === 'eu') await new Promise<void>((resolve) => ends.set(region, resolve));
+    });
+    const eu = job('eu');
+    await eventually(() => ends.has('eu'), 'eu runs');
+    assert.equal(await job('us'), undefined);
+    assert.deepEqual(
+      instance.of('lock:skipped').map(({ reason, isAskedAgain }) => [reason, isAskedAgain]),
+      [['running-here', true]],
+    );
+    assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+    ends.get('eu')?.();
+    await eu;
+    assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
+    assert.equal((await guard.ledger.last('close-day', { scope: 'us' }))?.state, 'completed');
+  },
+);
 
 for (const [catchUp, found] of [
   ['none', []],
   ['all', ['2026-11-20T03:01']],
 ] as const) {
   testLedger(
-    `L-62 catchUp '${catchUp}': a tick of a key function found the lock held until its period was over`,
+    `L-62 catchUp '${catchUp}': a tick with a custom period key found the lock held until its period ended`,
     async (place) => {
       const { guard } = place.instance();
       const period = (at: Date): string => at.toISOString().slice(0, 16);

@@ -3,7 +3,10 @@ import { closeDay, diary, rowsOf } from '../../support/close-day';
 import type { LedgerPlace } from '../../support/ledger-place';
 import { testLedger } from '../../support/test-ledger';
 
-/** Two instances of a registered job that ran on 20 November, four days later; each run takes so long. */
+/**
+ * Two instances of a registered job that ran on 20 November, four days later; `takes` returns the duration of
+ * each run.
+ */
 async function fourDaysLater(place: LedgerPlace, takes: (nth: number) => string | undefined) {
   const one = place.instance();
   const other = place.instance();
@@ -23,18 +26,21 @@ async function fourDaysLater(place: LedgerPlace, takes: (nth: number) => string 
 const [FIRST, SECOND, THIRD, TODAY] = ['2026-11-21', '2026-11-22', '2026-11-23', '2026-11-24'];
 const ALL_DONE = ['2026-11-20', FIRST, SECOND, THIRD, TODAY].map((key) => `${key} completed`);
 
-testLedger('L-49 catch-up stops when the lease would not suffice, and runDue goes on', async (place) => {
-  const { one, job, task, periods } = await fourDaysLater(place, () => '25s');
-  await one.guard.run(job, task);
-  // 10 s are left, and each has taken 25.
-  assert.deepEqual(periods(), [TODAY, FIRST]);
-  assert.deepEqual(await one.guard.runDue(), { started: 2, owed: 0 });
-  assert.deepEqual(periods(), [TODAY, FIRST, SECOND, THIRD]);
-  assert.deepEqual(await rowsOf(one), ALL_DONE);
-  assert.deepEqual(one.of('lock:lost'), []);
-});
+testLedger(
+  'L-49 catch-up stops if the rest of the lease is too short for another run, and runDue continues it',
+  async (place) => {
+    const { one, job, task, periods } = await fourDaysLater(place, () => '25s');
+    await one.guard.run(job, task);
+    // 10 s are left, and each run took 25 s.
+    assert.deepEqual(periods(), [TODAY, FIRST]);
+    assert.deepEqual(await one.guard.runDue(), { started: 2, owed: 0 });
+    assert.deepEqual(periods(), [TODAY, FIRST, SECOND, THIRD]);
+    assert.deepEqual(await rowsOf(one), ALL_DONE);
+    assert.deepEqual(one.of('lock:lost'), []);
+  },
+);
 
-testLedger(`L-49 today's own run counts for how long a run takes`, async (place) => {
+testLedger(`L-49 the expected duration of a run takes today's own run into account`, async (place) => {
   const { one, job, task, periods } = await fourDaysLater(place, () => '40s');
   await one.guard.run(job, task);
   assert.deepEqual(periods(), [TODAY]);
@@ -45,31 +51,37 @@ testLedger(`L-49 today's own run counts for how long a run takes`, async (place)
   assert.deepEqual(one.of('lock:lost'), []);
 });
 
-testLedger('L-49 what is left when the lease ends in the middle is told as owed', async (place) => {
-  const { one, periods } = await fourDaysLater(place, () => '40s');
-  assert.deepEqual(await one.guard.runDue(), { started: 1, owed: 2 });
-  assert.deepEqual(periods(), [FIRST]);
-});
+testLedger(
+  'L-49 days that are left when the lease expires during catch-up are reported as overdue',
+  async (place) => {
+    const { one, periods } = await fourDaysLater(place, () => '40s');
+    assert.deepEqual(await one.guard.runDue(), { started: 1, owed: 2 });
+    assert.deepEqual(periods(), [FIRST]);
+  },
+);
 
-testLedger('L-49 a day whose run outlives the lease is the last; another instance goes on', async (place) => {
-  const { one, other, job, task, periods } = await fourDaysLater(place, (nth) =>
-    nth === 2 ? '2m' : undefined,
-  );
-  await one.guard.run(job, task);
-  assert.deepEqual(periods(), [TODAY, FIRST]);
-  assert.equal(one.of('lock:lost').length, 1);
-  assert.deepEqual(await other.guard.runDue(), { started: 2, owed: 0 });
-  assert.deepEqual(periods(), [TODAY, FIRST, SECOND, THIRD]);
-  assert.deepEqual(await rowsOf(one), ALL_DONE);
-});
+testLedger(
+  'L-49 a run that outlives the lease is the last one, and another instance continues',
+  async (place) => {
+    const { one, other, job, task, periods } = await fourDaysLater(place, (nth) =>
+      nth === 2 ? '2m' : undefined,
+    );
+    await one.guard.run(job, task);
+    assert.deepEqual(periods(), [TODAY, FIRST]);
+    assert.equal(one.of('lock:lost').length, 1);
+    assert.deepEqual(await other.guard.runDue(), { started: 2, owed: 0 });
+    assert.deepEqual(periods(), [TODAY, FIRST, SECOND, THIRD]);
+    assert.deepEqual(await rowsOf(one), ALL_DONE);
+  },
+);
 
-testLedger('L-49 under a lease that is kept alive one tick catches up with everything', async (place) => {
+testLedger('L-49 with keepAlive one tick catches up with all missed days', async (place) => {
   const { one, job, task, periods } = await fourDaysLater(place, () => '15s');
   await one.guard.run({ ...job, keepAlive: true }, task);
   assert.deepEqual(periods(), [TODAY, FIRST, SECOND, THIRD]);
 });
 
-testLedger('L-49 a lock that the handler has released covers no further day', async (place) => {
+testLedger('L-49 after the handler has released the lock, no further day starts under it', async (place) => {
   const { one, other, job, periods } = await fourDaysLater(place, () => undefined);
   const held: boolean[] = [];
   await one.guard.run({ ...job, keepAlive: true }, async (lock) => {
@@ -81,7 +93,7 @@ testLedger('L-49 a lock that the handler has released covers no further day', as
   assert.deepEqual(periods(), [FIRST, SECOND, THIRD]);
 });
 
-testLedger('L-49 a guard that closes begins no further day', async (place) => {
+testLedger('L-49 a closing guard starts no further day', async (place) => {
   const { one, other, job, periods } = await fourDaysLater(place, () => undefined);
   const closing = diary(async () => {
     void one.guard.close({ timeout: '1m' });
@@ -93,7 +105,7 @@ testLedger('L-49 a guard that closes begins no further day', async (place) => {
   assert.deepEqual(periods(), [FIRST, SECOND, THIRD]);
 });
 
-testLedger('L-50 two instances that catch up at once run each day once', async (place) => {
+testLedger('L-50 two instances that catch up at the same time run each day once', async (place) => {
   const { one, other, job, task, periods } = await fourDaysLater(place, () => undefined);
   await Promise.all([
     one.guard.run(job, task),

@@ -7,7 +7,7 @@ import { testLedger } from '../../support/test-ledger';
 const MISSED = ['2026-11-21', '2026-11-22', '2026-11-23'].map((day) => `${day} skipped(missed)`);
 const DONE = '2026-11-20 completed';
 
-testLedger('L-47 the limit holds also when the lease does not suffice for all at once', async (place) => {
+testLedger('L-47 the limit also holds if the lease is too short for all days', async (place) => {
   const instance = place.instance();
   const { guard } = instance;
   const { task, periods } = diary(() => place.elapse('40s'));
@@ -25,7 +25,7 @@ testLedger('L-47 the limit holds also when the lease does not suffice for all at
   ]);
 });
 
-testLedger(`L-46 'latest' runs no older day when the process vanishes while it catches up`, async (place) => {
+testLedger(`L-46 'latest' runs no older day if the process crashes during catch-up`, async (place) => {
   const gone = place.instance();
   const job = closeDay({ catchUp: 'latest' });
   const held = heldTask();
@@ -45,7 +45,7 @@ testLedger(`L-46 'latest' runs no older day when the process vanishes while it c
 });
 
 testLedger(
-  'L-46 what cannot be recorded as missed is recorded later, before anything is run',
+  'L-46 missed days that cannot be recorded are recorded later, before any of them runs',
   async (place) => {
     const instance = faultyInstance(place);
     const { guard, faulty } = instance;

@@ -6,7 +6,7 @@ import { testLedger } from '../../support/test-ledger';
 const gapsOf = async ({ guard }: Instance): Promise<string[]> =>
   (await guard.ledger.gaps('close-day')).map(({ key }) => key);
 
-/** A registered job that ran on 20 November, before everything went down. */
+/** A registered job that ran on 20 November, before all instances went down. */
 async function ranBefore(place: LedgerPlace, oncePer: Parameters<typeof closeDay>[0], days: number) {
   const instance = place.instance();
   const { guard } = instance;
@@ -22,18 +22,21 @@ async function ranBefore(place: LedgerPlace, oncePer: Parameters<typeof closeDay
 const MISSED = ['2026-11-21', '2026-11-22', '2026-11-23'];
 const TODAY = '2026-11-24';
 
-testLedger(`L-46 down for three days: with 'none' today runs, and the gaps can be seen`, async (place) => {
-  const { instance, guard, job, task, periods } = await ranBefore(place, { catchUp: 'none' }, 4);
-  assert.deepEqual(await gapsOf(instance), MISSED);
-  await guard.run(job, task);
-  await guard.runDue();
-  assert.deepEqual(periods(), [TODAY]);
-  assert.deepEqual(await gapsOf(instance), MISSED);
-  assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed', `${TODAY} completed`]);
-});
+testLedger(
+  `L-46 down for three days: with 'none' only today runs, and ledger.gaps lists the missed days`,
+  async (place) => {
+    const { instance, guard, job, task, periods } = await ranBefore(place, { catchUp: 'none' }, 4);
+    assert.deepEqual(await gapsOf(instance), MISSED);
+    await guard.run(job, task);
+    await guard.runDue();
+    assert.deepEqual(periods(), [TODAY]);
+    assert.deepEqual(await gapsOf(instance), MISSED);
+    assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed', `${TODAY} completed`]);
+  },
+);
 
 testLedger(
-  `L-46 down for three days: 'latest' runs today, then the newest, and records the others as missed`,
+  `L-46 down for three days: 'latest' runs today, then the newest missed day, and records the others as missed`,
   async (place) => {
     const { instance, guard, job, task, periods } = await ranBefore(place, { catchUp: 'latest' }, 4);
     await guard.run(job, task);
@@ -50,23 +53,26 @@ testLedger(
   },
 );
 
-testLedger(`L-46 down for three days: 'all' runs today, then each, the oldest first`, async (place) => {
-  const { instance, guard, job, task, runs, periods } = await ranBefore(place, { catchUp: 'all' }, 4);
-  assert.deepEqual(await gapsOf(instance), MISSED);
-  assert.deepEqual(await guard.run(job, task), { executed: true, value: 'done' });
-  assert.deepEqual(periods(), [TODAY, ...MISSED]);
-  assert.deepEqual(
-    runs.map(({ isCatchUp, businessDate }) => [isCatchUp, businessDate]),
-    [[false, TODAY], ...MISSED.map((date) => [true, date])],
-  );
-  assert.deepEqual(await gapsOf(instance), []);
-  // One lease for all of them, and one for the day before everything went down.
-  assert.equal(instance.of('lock:acquired').length, 2);
-  assert.deepEqual(await guard.run(job, task), { executed: false, reason: 'already-completed' });
-  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
-});
+testLedger(
+  `L-46 down for three days: 'all' runs today, then each missed day, the oldest first`,
+  async (place) => {
+    const { instance, guard, job, task, runs, periods } = await ranBefore(place, { catchUp: 'all' }, 4);
+    assert.deepEqual(await gapsOf(instance), MISSED);
+    assert.deepEqual(await guard.run(job, task), { executed: true, value: 'done' });
+    assert.deepEqual(periods(), [TODAY, ...MISSED]);
+    assert.deepEqual(
+      runs.map(({ isCatchUp, businessDate }) => [isCatchUp, businessDate]),
+      [[false, TODAY], ...MISSED.map((date) => [true, date])],
+    );
+    assert.deepEqual(await gapsOf(instance), []);
+    // One lease for all of them, and one for the day before the instances went down.
+    assert.equal(instance.of('lock:acquired').length, 2);
+    assert.deepEqual(await guard.run(job, task), { executed: false, reason: 'already-completed' });
+    assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  },
+);
 
-testLedger('L-46 runDue catches up without a tick, and leaves today to its own', async (place) => {
+testLedger('L-46 runDue catches up without a tick, and leaves today to its tick', async (place) => {
   const { instance, guard, job, task, periods } = await ranBefore(place, { catchUp: 'all' }, 4);
   assert.deepEqual(await guard.runDue(), { started: 3, owed: 0 });
   assert.deepEqual(periods(), MISSED);
@@ -75,7 +81,7 @@ testLedger('L-46 runDue catches up without a tick, and leaves today to its own',
   assert.deepEqual(await gapsOf(instance), []);
 });
 
-testLedger('L-46 a missed day that fails is tried again, and keeps no other from its run', async (place) => {
+testLedger('L-46 a missed day that fails is retried, and does not delay the other days', async (place) => {
   const instance = place.instance();
   const { guard } = instance;
   const { task, periods } = diary(({ periodKey, attempt }) => {
@@ -94,7 +100,7 @@ testLedger('L-46 a missed day that fails is tried again, and keeps no other from
 });
 
 testLedger(
-  'L-46 a host whose clock is ahead still finds what is missed when the day is over',
+  'L-46 a host whose clock is ahead still finds missed days after the day has ended',
   async (place) => {
     const instance = place.instance();
     const { guard } = instance;
@@ -102,7 +108,7 @@ testLedger(
     guard.wrap(closeDay({ catchUp: 'all' }), task);
     await guard.run({ ...closeDay({ catchUp: 'all' }), at: new Date('2026-11-19T12:00:00Z') }, task);
     place.clock.jump(120_000);
-    // 23:59 in Paris, and 00:01 to this host.
+    // It is 23:59 in Paris, and 00:01 on this host.
     assert.equal((await guard.runDue()).started, 0);
     await place.elapse('2m');
     assert.equal((await guard.runDue()).started, 1);
@@ -111,20 +117,23 @@ testLedger(
   { now: '2026-11-20T22:59:00Z' },
 );
 
-testLedger('L-47 400 days down: the window bounds what is run; before it, gaps stay', async (place) => {
-  const { instance, guard, job, task, periods } = await ranBefore(place, { catchUp: 'all' }, 400);
-  assert.equal((await gapsOf(instance)).length, 399);
-  await guard.run(job, task);
-  assert.deepEqual(periods(), [
-    '2027-12-25',
-    ...['18', '19', '20', '21', '22', '23', '24'].map((day) => `2027-12-${day}`),
-  ]);
-  const gaps = await gapsOf(instance);
-  assert.deepEqual([gaps.length, gaps[0], gaps.at(-1)], [392, '2026-11-21', '2027-12-17']);
-  assert.equal((await rowsOf(instance)).length, 9);
-});
+testLedger(
+  'L-47 400 days down: only days within the window run, and older ones stay missed',
+  async (place) => {
+    const { instance, guard, job, task, periods } = await ranBefore(place, { catchUp: 'all' }, 400);
+    assert.equal((await gapsOf(instance)).length, 399);
+    await guard.run(job, task);
+    assert.deepEqual(periods(), [
+      '2027-12-25',
+      ...['18', '19', '20', '21', '22', '23', '24'].map((day) => `2027-12-${day}`),
+    ]);
+    const gaps = await gapsOf(instance);
+    assert.deepEqual([gaps.length, gaps[0], gaps.at(-1)], [392, '2026-11-21', '2027-12-17']);
+    assert.equal((await rowsOf(instance)).length, 9);
+  },
+);
 
-testLedger('L-47 400 days down: beyond the limit days are recorded as missed', async (place) => {
+testLedger('L-47 400 days down: days beyond the limit are recorded as missed', async (place) => {
   const policy = { catchUp: 'all', catchUpWindow: '10d', catchUpLimit: 3 } as const;
   const { instance, guard, job, task, periods } = await ranBefore(place, policy, 400);
   await guard.run(job, task);
@@ -137,7 +146,7 @@ testLedger('L-47 400 days down: beyond the limit days are recorded as missed', a
   assert.equal((await gapsOf(instance)).at(-1), '2027-12-14');
 });
 
-testLedger('L-48 a new job owes nothing from before it was known', async (place) => {
+testLedger('L-48 a new job has no missed days before it was known', async (place) => {
   const instance = place.instance();
   const { guard } = instance;
   const { task, periods } = diary();
@@ -151,7 +160,7 @@ testLedger('L-48 a new job owes nothing from before it was known', async (place)
   assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed']);
 });
 
-testLedger('L-48 each scope is new by itself', async (place) => {
+testLedger('L-48 each scope is new on its own', async (place) => {
   const instance = place.instance();
   const { guard } = instance;
   const { task, runs } = diary();
@@ -168,7 +177,7 @@ testLedger('L-48 each scope is new by itself', async (place) => {
 });
 
 testLedger(
-  'L-51 across a skipped date each date has one run, and the skipped one none',
+  'L-51 across a skipped date each real date has one run, and the skipped date has none',
   async (place) => {
     const instance = place.instance();
     const { guard } = instance;
@@ -186,7 +195,7 @@ testLedger(
 );
 
 testLedger(
-  'L-51 the hour that is repeated is caught up with twice',
+  'L-51 catch-up runs the repeated hour twice',
   async (place) => {
     const { guard } = place.instance();
     const { task, periods } = diary();
@@ -206,7 +215,7 @@ testLedger(
 );
 
 testLedger(
-  'L-51 the hour that is skipped is never caught up with',
+  'L-51 catch-up never runs the skipped hour',
   async (place) => {
     const { guard } = place.instance();
     const { task, periods } = diary();

@@ -8,40 +8,46 @@ import { ledgerDataSource } from '../../support/run-places';
 
 const QUIET = { logger: false, dueEvery: false } as const;
 
-testOnEvery('L-13 without its tables nothing runs, and the error says what to do', async (database) => {
-  const dataSource = await migratedDataSource(database);
-  const guard = await createJobGuard(dataSource, QUIET);
-  try {
-    const { task, runs } = countedTask();
-    await assert.rejects(guard.run(closeDay(), task), (error) => {
-      assert.ok(error instanceof SchemaMismatchError);
-      assert.match(error.message, /cronlatch_run.*migration/s);
-      return true;
-    });
-    assert.equal(runs(), 0);
-  } finally {
-    await guard.close();
-    await dataSource.destroy();
-  }
-});
+testOnEvery(
+  'L-13 without its tables nothing runs, and the error explains how to create them',
+  async (database) => {
+    const dataSource = await migratedDataSource(database);
+    const guard = await createJobGuard(dataSource, QUIET);
+    try {
+      const { task, runs } = countedTask();
+      await assert.rejects(guard.run(closeDay(), task), (error) => {
+        assert.ok(error instanceof SchemaMismatchError);
+        assert.match(error.message, /cronlatch_run.*migration/s);
+        return true;
+      });
+      assert.equal(runs(), 0);
+    } finally {
+      await guard.close();
+      await dataSource.destroy();
+    }
+  },
+);
 
-testOnEvery('L-14 a run whose row is deleted in the middle is told at its end', async (database) => {
-  const dataSource = await ledgerDataSource(database);
-  const guard = await createJobGuard(dataSource, QUIET);
-  try {
-    const { task, started, end } = heldTask();
-    const running = guard.run(closeDay(), task);
-    await started;
-    await dataSource.query('DELETE FROM cronlatch_run');
-    end();
-    await assert.rejects(running, (error) => {
-      assert.ok(error instanceof ClaimLostError);
-      assert.match(error.message, /its row is gone/);
-      return true;
-    });
-    assert.deepEqual(await guard.ledger.list({ job: CLOSE_DAY.job }), [], 'it is not written anew');
-  } finally {
-    await guard.close();
-    await dataSource.destroy();
-  }
-});
+testOnEvery(
+  'L-14 if the row of a run is deleted while it runs, the run throws a ClaimLostError at its end',
+  async (database) => {
+    const dataSource = await ledgerDataSource(database);
+    const guard = await createJobGuard(dataSource, QUIET);
+    try {
+      const { task, started, end } = heldTask();
+      const running = guard.run(closeDay(), task);
+      await started;
+      await dataSource.query('DELETE FROM cronlatch_run');
+      end();
+      await assert.rejects(running, (error) => {
+        assert.ok(error instanceof ClaimLostError);
+        assert.match(error.message, /its row is gone/);
+        return true;
+      });
+      assert.deepEqual(await guard.ledger.list({ job: CLOSE_DAY.job }), [], 'the row is not created again');
+    } finally {
+      await guard.close();
+      await dataSource.destroy();
+    }
+  },
+);

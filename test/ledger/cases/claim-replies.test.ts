@@ -45,7 +45,7 @@ for (const [number, fault, cut] of [
   ['L-07', sendingLost, 'before its commit'],
   ['L-09', contended, 'by a deadlock'],
 ] as const) {
-  testLedger(`${number} a first claim that is cut off ${cut} starts the run once`, async (place) => {
+  testLedger(`${number} a first claim interrupted ${cut} starts the run once`, async (place) => {
     const instance = faultyInstance(place);
     const { task, runs } = countedTask();
     instance.faulty.fail('insert', fault);
@@ -53,10 +53,10 @@ for (const [number, fault, cut] of [
     assert.equal(runs(), 1);
     await assertStands(instance, 'completed', 1);
     const inserts = instance.faulty.calls.filter((call) => call === 'insert').length;
-    assert.equal(inserts, fault === replyLost ? 1 : 2, 'the row itself is asked whose it is');
+    assert.equal(inserts, fault === replyLost ? 1 : 2, 'cronlatch reads the row to learn who holds the run');
   });
 
-  testLedger(`${number} a second claim that is cut off ${cut} is one attempt`, async (place) => {
+  testLedger(`${number} a second claim interrupted ${cut} counts as one attempt`, async (place) => {
     const instance = faultyInstance(place);
     await failOnce(instance);
     const { task, runs } = countedTask();
@@ -66,7 +66,7 @@ for (const [number, fault, cut] of [
     await assertStands(instance, 'completed', 2, ['failed']);
   });
 
-  testLedger(`${number} a completion that is cut off ${cut} is recorded`, async (place) => {
+  testLedger(`${number} a completion interrupted ${cut} is recorded`, async (place) => {
     const instance = faultyInstance(place);
     const { task, runs } = countedTask();
     instance.faulty.fail('complete', fault);
@@ -80,7 +80,7 @@ for (const [number, fault, cut] of [
     await assertStands(instance, 'completed', 1);
   });
 
-  testLedger(`${number} a failure whose record is cut off ${cut} is recorded once`, async (place) => {
+  testLedger(`${number} a failure whose record is interrupted ${cut} is recorded once`, async (place) => {
     const instance = faultyInstance(place);
     instance.faulty.fail('change', fault);
     await failOnce(instance);
@@ -97,51 +97,63 @@ for (const [decided, decide, stands] of [
     { state: 'skipped', attempt: 1, kind: 'skipped' },
   ],
 ] as const) {
-  testLedger(`L-06 a run that is ${decided} is so, also when the reply to it is lost`, async (place) => {
-    const instance = faultyInstance(place);
-    instance.faulty.fail('change', replyLost);
-    assert.deepEqual(await instance.guard.run(closeDay(), decide), { executed: true, value: undefined });
-    await assertStands(instance, stands.state, stands.attempt, [stands.kind]);
-  });
+  testLedger(
+    `L-06 a run that is ${decided} stays so if the reply to the statement is lost`,
+    async (place) => {
+      const instance = faultyInstance(place);
+      instance.faulty.fail('change', replyLost);
+      assert.deepEqual(await instance.guard.run(closeDay(), decide), { executed: true, value: undefined });
+      await assertStands(instance, stands.state, stands.attempt, [stands.kind]);
+    },
+  );
 }
 
-testLedger('L-07 a claim that was never sent starts nothing, and the next tick does', async (place) => {
-  const instance = faultyInstance(place);
-  const { task, runs } = countedTask();
-  instance.faulty.fail('insert', refusedConnection);
-  await assert.rejects(instance.guard.run(closeDay(), task), storageError('nothing-ran'));
-  assert.equal(runs(), 0);
-  assert.equal(await instance.guard.ledger.get(CLOSE_DAY), undefined);
-  assert.equal(instance.of('lock:failed').length, 1);
-  assert.deepEqual(await instance.guard.run(closeDay(), task), { executed: true, value: 'done' });
-});
+testLedger(
+  'L-07 a claim that was never sent starts nothing, and the next tick starts the run',
+  async (place) => {
+    const instance = faultyInstance(place);
+    const { task, runs } = countedTask();
+    instance.faulty.fail('insert', refusedConnection);
+    await assert.rejects(instance.guard.run(closeDay(), task), storageError('nothing-ran'));
+    assert.equal(runs(), 0);
+    assert.equal(await instance.guard.ledger.get(CLOSE_DAY), undefined);
+    assert.equal(instance.of('lock:failed').length, 1);
+    assert.deepEqual(await instance.guard.run(closeDay(), task), { executed: true, value: 'done' });
+  },
+);
 
-testLedger('L-09 a claim that is always in the way of others gives up, and starts nothing', async (place) => {
-  const instance = faultyInstance(place);
-  const { task, runs } = countedTask();
-  instance.faulty.fail('insert', contended);
-  instance.faulty.fail('change', ...Array<typeof contended>(5).fill(contended));
-  await assert.rejects(instance.guard.run(closeDay(), task), storageError('contention'));
-  assert.deepEqual(instance.faulty.calls, ['peek', 'insert', ...Array<string>(5).fill('change')]);
-  assert.equal(runs(), 0);
-  assert.deepEqual(await instance.guard.run(closeDay(), task), { executed: true, value: 'done' });
-});
+testLedger(
+  'L-09 a claim that keeps conflicting with others fails with a contention error and starts nothing',
+  async (place) => {
+    const instance = faultyInstance(place);
+    const { task, runs } = countedTask();
+    instance.faulty.fail('insert', contended);
+    instance.faulty.fail('change', ...Array<typeof contended>(5).fill(contended));
+    await assert.rejects(instance.guard.run(closeDay(), task), storageError('contention'));
+    assert.deepEqual(instance.faulty.calls, ['peek', 'insert', ...Array<string>(5).fill('change')]);
+    assert.equal(runs(), 0);
+    assert.deepEqual(await instance.guard.run(closeDay(), task), { executed: true, value: 'done' });
+  },
+);
 
-testLedger('L-08 an insert that arrives while it is made again is ours', async (place) => {
-  const instance = faultyInstance(place);
-  const late = new HeldStatement();
-  instance.faulty.fail(
-    'insert',
-    late.givenUp,
-    delayedBy(async () => void (await late.arrive())),
-  );
-  const { task, runs } = countedTask();
-  assert.deepEqual(await instance.guard.run(closeDay(), task), { executed: true, value: 'done' });
-  assert.equal(runs(), 1);
-  await assertStands(instance, 'completed', 1);
-});
+testLedger(
+  'L-08 an insert that arrives while cronlatch retries it is recognised as its own',
+  async (place) => {
+    const instance = faultyInstance(place);
+    const late = new HeldStatement();
+    instance.faulty.fail(
+      'insert',
+      late.givenUp,
+      delayedBy(async () => void (await late.arrive())),
+    );
+    const { task, runs } = countedTask();
+    assert.deepEqual(await instance.guard.run(closeDay(), task), { executed: true, value: 'done' });
+    assert.equal(runs(), 1);
+    await assertStands(instance, 'completed', 1);
+  },
+);
 
-testLedger('L-08 an insert that arrives when it was made again changes nothing', async (place) => {
+testLedger('L-08 an insert that arrives after its retry succeeded changes nothing', async (place) => {
   const instance = faultyInstance(place);
   const late = new HeldStatement();
   instance.faulty.fail('insert', late.givenUp);
@@ -165,7 +177,7 @@ testLedger('L-08 a completion that arrives late changes nothing', async (place) 
 });
 
 testLedger(
-  'L-08 a claim that took longer than the lease is given back, its attempt refunded',
+  'L-08 a claim that took longer than the lease is given back, without spending an attempt',
   async (place) => {
     const instance = faultyInstance(place);
     const late = new HeldStatement();
@@ -185,7 +197,7 @@ testLedger(
 for (const onCrash of ['hold', 'retry'] as const)
   for (const isLate of [true, false])
     testLedger(
-      `L-08 with ${onCrash} a claim that ${isLate ? 'arrives after it was given up' : 'has no answer'} is no attempt, for it never began`,
+      `L-08 with ${onCrash} a claim that ${isLate ? 'arrives after its timeout' : 'has no answer'} is not an attempt, because the handler never started`,
       async (place) => {
         const instance = faultyInstance(place);
         const job = closeDay({ onCrash, retry: { maxAttempts: 1 } });
@@ -196,7 +208,7 @@ for (const onCrash of ['hold', 'retry'] as const)
         instance.faulty.fail('change', ...away);
         await assert.rejects(instance.guard.run(job, task), storageError('unknown'));
         assert.equal(runs(), 0);
-        if (isLate) assert.equal(await held.arrive(), false, 'the row of the period is there already');
+        if (isLate) assert.equal(await held.arrive(), false, 'the row of the period exists already');
         await assertStands(instance, 'pending', 0, isLate ? [] : ['given-back']);
         await place.elapse('2m');
         const other = place.instance();

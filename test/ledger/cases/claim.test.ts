@@ -9,14 +9,17 @@ import { faultyInstance, HeldStatement } from '../../support/faulty-run-store';
 import type { Instance, LedgerPlace } from '../../support/ledger-place';
 import { testLedger } from '../../support/test-ledger';
 
-/** Tokens of an empty lock table begin with the time: one from then on is lower than any that was given out before. */
+/**
+ * The tokens of an empty lock table begin at the current time, so a grant at this time has a lower token than
+ * all earlier grants.
+ */
 const LONG_AGO = '2000-01-01T00:00:00Z';
 const LATER = '2100-01-01T00:00:00Z';
 
-/** An instance that finds the lock table empty: every lock is free. */
+/** An instance that uses an empty lock table, in which every lock is free. */
 async function withEmptyLockTable(place: LedgerPlace, tableTime: string): Promise<Instance> {
   const { lockProvider: known } = place.instance();
-  await known.probe?.(5000); // Its id names the server, which it has to ask first.
+  await known.probe?.(5000); // Its id contains the name of the server, which it must query first.
   const { id } = known;
   const clock = new SettableClock(tableTime);
   const lockProvider = new StorageBasedLockProvider(new InMemoryStorageAccessor(clock), { clock, id });
@@ -29,8 +32,8 @@ function noBank(): never {
   throw new Error('no bank today');
 }
 
-testLedger('L-01 of 50 claimers of a fresh key, each under a lock of its own, one wins', async (place) => {
-  // Contention passes in real time; what period it is about does not depend on it.
+testLedger('L-01 of 50 instances that claim a new key, each under its own lock, one wins', async (place) => {
+  // Contention happens in real time; the period does not depend on it.
   const instances = Array.from({ length: 5 }, () => place.instance({ clock: systemClock }));
   const winner = heldTask();
   let answered = 0;
@@ -42,7 +45,7 @@ testLedger('L-01 of 50 claimers of a fresh key, each under a lock of its own, on
     };
     const result = await instances[index % 5]!.guard.run(configuration, winner.task);
     answered += 1;
-    // The winner goes on until everybody else has been refused.
+    // The winner runs until all others have been refused.
     if (answered === 49) winner.end();
     return result;
   });
@@ -55,7 +58,7 @@ testLedger('L-01 of 50 claimers of a fresh key, each under a lock of its own, on
 });
 
 testLedger(
-  'L-03 with the lock table and its clock set back in mid-run, a second scheduler is refused',
+  'L-03 if the lock table and its clock are set back during a run, a second scheduler is refused',
   async (place) => {
     const first = place.instance();
     const second = await withEmptyLockTable(place, LONG_AGO);
@@ -77,24 +80,27 @@ testLedger(
   },
 );
 
-testLedger('L-03 with the lock table emptied in mid-run, two may run, and one completes', async (place) => {
-  // It cannot be told from a holder that vanished: its token is a later one, of the same lock.
-  const second = await withEmptyLockTable(place, LATER);
-  const { task, started, end } = heldTask();
-  const running = place.instance().guard.run(closeDay(), task);
-  await started;
-  assert.deepEqual(await second.guard.run(closeDay(), () => 'second'), { executed: true, value: 'second' });
-  end();
-  await assert.rejects(running, (error) => {
-    assert.ok(error instanceof ClaimLostError);
-    assert.match(error.message, /it stands as completed, generation 0, attempt 2/);
-    return true;
-  });
-  const run = await second.guard.ledger.get(CLOSE_DAY);
-  assert.deepEqual([run?.state, run?.attempt, run?.result], ['completed', 2, '"second"']);
-});
+testLedger(
+  'L-03 if the lock table is emptied during a run, two may run, and one completes',
+  async (place) => {
+    // cronlatch cannot distinguish it from a crashed holder: the second has a later token of the same lock.
+    const second = await withEmptyLockTable(place, LATER);
+    const { task, started, end } = heldTask();
+    const running = place.instance().guard.run(closeDay(), task);
+    await started;
+    assert.deepEqual(await second.guard.run(closeDay(), () => 'second'), { executed: true, value: 'second' });
+    end();
+    await assert.rejects(running, (error) => {
+      assert.ok(error instanceof ClaimLostError);
+      assert.match(error.message, /it stands as completed, generation 0, attempt 2/);
+      return true;
+    });
+    const run = await second.guard.ledger.get(CLOSE_DAY);
+    assert.deepEqual([run?.state, run?.attempt, run?.result], ['completed', 2, '"second"']);
+  },
+);
 
-testLedger('L-04 a holder whose lease ended before its claim arrived starts nothing', async (place) => {
+testLedger('L-04 a holder whose lease expired before its claim arrived starts nothing', async (place) => {
   for (const others of ['running', 'failed', 'completed'] as const) {
     const key = { ...CLOSE_DAY, job: others };
     const configuration = { ...DUE_AT_ONCE, name: others };
@@ -155,7 +161,7 @@ class LockWithoutToken implements Lock {
 
 for (const statement of ['insert', 'change'] as const) {
   testLedger(
-    `L-04 without tokens, a claim whose ${statement} arrived after its lease takes no live run over`,
+    `L-04 without tokens, a claim whose ${statement} arrived after its lease does not take over a live run`,
     async (place) => {
       const instance = place.instance();
       if (statement === 'change') await assert.rejects(instance.guard.run(DUE_AT_ONCE, noBank));
@@ -172,7 +178,7 @@ for (const statement of ['insert', 'change'] as const) {
       const held = heldTask();
       const running = guard.run(DUE_AT_ONCE, held.task);
       await held.started;
-      await late.arrive().catch(() => undefined); // Its caller hears of it.
+      await late.arrive().catch(() => undefined); // Its caller gets the error.
       await assert.rejects(claiming, LockLostError);
       held.end();
       assert.deepEqual(await running, { executed: true, value: 'done' });
@@ -183,14 +189,15 @@ for (const statement of ['insert', 'change'] as const) {
   );
 }
 
-testLedger('no statement of a claim is waited for longer than its lease lasts', async (place) => {
+testLedger('no statement of a claim takes longer than its lease lasts', async (place) => {
   const { guard, faulty } = faultyInstance(place);
   faulty.fail('insert', (run) => {
     place.clock.stall('58s');
     return contended(run);
   });
   await guard.run(DUE_AT_ONCE, () => 'done');
-  // A lease on SQLite is trusted for a millisecond less, because its clock steps in milliseconds.
+  // cronlatch trusts a lease on SQLite for a millisecond less, because SQLite's clock counts whole
+  // milliseconds.
   const limits = faulty.calls.map((call, index) => [
     call,
     Math.ceil((faulty.limitsMs[index] ?? 0) / 10) * 10,
@@ -202,33 +209,27 @@ testLedger('no statement of a claim is waited for longer than its lease lasts', 
   ]);
 });
 
-testLedger(
-  'L-05 a lower token is refused until lease_until has passed, for a run that is due',
-  async (place) => {
-    const first = place.instance();
-    await assert.rejects(first.guard.run(DUE_AT_ONCE, noBank), /no bank today/);
-    const { guard } = await withEmptyLockTable(place, LONG_AGO);
-    const { task } = countedTask();
-    assert.deepEqual(await guard.run(DUE_AT_ONCE, task), { executed: false, reason: 'running-elsewhere' });
-    await place.elapse('50s');
-    assert.deepEqual(await guard.run(DUE_AT_ONCE, task), { executed: false, reason: 'running-elsewhere' });
-    await place.elapse('11s');
-    assert.deepEqual(await guard.run(DUE_AT_ONCE, task), { executed: true, value: 'done' });
-    assert.equal((await guard.ledger.get(CLOSE_DAY))?.attempt, 2);
-  },
-);
+testLedger('L-05 a lower token is refused until lease_until has passed, for a due run', async (place) => {
+  const first = place.instance();
+  await assert.rejects(first.guard.run(DUE_AT_ONCE, noBank), /no bank today/);
+  const { guard } = await withEmptyLockTable(place, LONG_AGO);
+  const { task } = countedTask();
+  assert.deepEqual(await guard.run(DUE_AT_ONCE, task), { executed: false, reason: 'running-elsewhere' });
+  await place.elapse('50s');
+  assert.deepEqual(await guard.run(DUE_AT_ONCE, task), { executed: false, reason: 'running-elsewhere' });
+  await place.elapse('11s');
+  assert.deepEqual(await guard.run(DUE_AT_ONCE, task), { executed: true, value: 'done' });
+  assert.equal((await guard.ledger.get(CLOSE_DAY))?.attempt, 2);
+});
 
-testLedger(
-  'L-05 a lower token is refused until lease_until has passed, for a run that runs',
-  async (place) => {
-    const { task: vanishing, started } = heldTask();
-    void place.instance().guard.run(closeDay(), vanishing);
-    await started;
-    const { guard } = await withEmptyLockTable(place, LONG_AGO);
-    const { task } = countedTask();
-    assert.deepEqual(await guard.run(closeDay(), task), { executed: false, reason: 'running-elsewhere' });
-    await place.elapse('61s');
-    assert.deepEqual(await guard.run(closeDay(), task), { executed: true, value: 'done' });
-    assert.equal((await guard.ledger.get(CLOSE_DAY))?.attempt, 2);
-  },
-);
+testLedger('L-05 a lower token is refused until lease_until has passed, for a running run', async (place) => {
+  const { task: vanishing, started } = heldTask();
+  void place.instance().guard.run(closeDay(), vanishing);
+  await started;
+  const { guard } = await withEmptyLockTable(place, LONG_AGO);
+  const { task } = countedTask();
+  assert.deepEqual(await guard.run(closeDay(), task), { executed: false, reason: 'running-elsewhere' });
+  await place.elapse('61s');
+  assert.deepEqual(await guard.run(closeDay(), task), { executed: true, value: 'done' });
+  assert.equal((await guard.ledger.get(CLOSE_DAY))?.attempt, 2);
+});

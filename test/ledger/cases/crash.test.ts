@@ -5,36 +5,33 @@ import { eventually } from '../../support/eventually';
 import type { LedgerPlace } from '../../support/ledger-place';
 import { testLedger } from '../../support/test-ledger';
 
-/** Somebody claims the run, and is never heard of again. */
+/** Claims the run, and then crashes. */
 async function vanish(place: LedgerPlace, configuration: JobConfiguration = closeDay()): Promise<void> {
   const { task, started } = heldTask();
   void place.instance().guard.run(configuration, task);
   await started;
 }
 
-testLedger(
-  'L-15 a run whose holder vanished is attempt 2 of the next holder, without a tick',
-  async (place) => {
-    await vanish(place);
-    const next = place.instance();
-    const { task, runs } = countedTask();
-    next.guard.wrap(closeDay(), task);
-    await place.elapse('59s');
-    assert.deepEqual(await next.guard.runDue(), { started: 0, owed: 0 });
-    await place.elapse('1s');
-    assert.deepEqual(await next.guard.runDue(), { started: 1, owed: 0 });
-    assert.equal(runs(), 1);
-    const run = await next.guard.ledger.get(CLOSE_DAY);
-    assert.deepEqual([run?.state, run?.attempt], ['completed', 2]);
-    const [takenOver] = next.of('run:takenOver');
-    assert.deepEqual([takenOver?.run?.attempt, takenOver?.lostAttempt], [2, 1]);
-    const [lost] = await next.guard.ledger.history(CLOSE_DAY);
-    assert.deepEqual([lost?.kind, lost?.attempt, lost?.actor], ['lost', 1, takenOver?.lostClaim]);
-  },
-);
+testLedger('L-15 the next holder runs attempt 2 of a crashed run, without a tick', async (place) => {
+  await vanish(place);
+  const next = place.instance();
+  const { task, runs } = countedTask();
+  next.guard.wrap(closeDay(), task);
+  await place.elapse('59s');
+  assert.deepEqual(await next.guard.runDue(), { started: 0, owed: 0 });
+  await place.elapse('1s');
+  assert.deepEqual(await next.guard.runDue(), { started: 1, owed: 0 });
+  assert.equal(runs(), 1);
+  const run = await next.guard.ledger.get(CLOSE_DAY);
+  assert.deepEqual([run?.state, run?.attempt], ['completed', 2]);
+  const [takenOver] = next.of('run:takenOver');
+  assert.deepEqual([takenOver?.run?.attempt, takenOver?.lostAttempt], [2, 1]);
+  const [lost] = await next.guard.ledger.history(CLOSE_DAY);
+  assert.deepEqual([lost?.kind, lost?.attempt, lost?.actor], ['lost', 1, takenOver?.lostClaim]);
+});
 
 testLedger(
-  'L-15 within lockAtMostFor and a minute the timer brings the business date back, also after midnight',
+  'L-15 the timer restarts a crashed run within lockAtMostFor and a minute, even after midnight',
   async (place) => {
     await vanish(place);
     const next = place.instance({ dueEvery: '1m' });
@@ -50,7 +47,7 @@ testLedger(
 );
 
 testLedger(
-  'L-15 the next tick of a later day brings yesterday back along with its own run',
+  "L-15 the next tick of a later day runs yesterday's crashed run together with its own",
   async (place) => {
     await vanish(place);
     await place.elapse('1d');
@@ -66,88 +63,79 @@ testLedger(
   },
 );
 
-testLedger(
-  'L-16 with hold a run whose holder vanished waits for a person, and nothing more',
-  async (place) => {
-    const hold = closeDay({ onCrash: 'hold' });
-    await vanish(place, hold);
-    const next = place.instance({ dueEvery: '1m' });
-    const { task, runs } = countedTask();
-    next.guard.wrap(hold, task);
+testLedger('L-16 with hold a crashed run waits for an operator, and nothing else waits', async (place) => {
+  const hold = closeDay({ onCrash: 'hold' });
+  await vanish(place, hold);
+  const next = place.instance({ dueEvery: '1m' });
+  const { task, runs } = countedTask();
+  next.guard.wrap(hold, task);
+  await place.elapse('61s');
+  await eventually(() => next.of('run:interrupted').length > 0, 'the run is interrupted');
+  await place.elapse('1h');
+  assert.deepEqual(await next.guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(await next.guard.run(hold, task), { executed: false, reason: 'interrupted' });
+  assert.equal(runs(), 0);
+  const run = await next.guard.ledger.get(CLOSE_DAY);
+  assert.deepEqual([run?.state, run?.attempt, run?.reason], ['interrupted', 1, 'crashed']);
+  assert.deepEqual(
+    (await next.guard.ledger.history(CLOSE_DAY)).map(({ kind, attempt }) => [kind, attempt]),
+    [['lost', 1]],
+  );
+  assert.equal(next.of('run:interrupted').length, 1);
+});
+
+testLedger('L-16 a holder that was only suspended completes its interrupted run', async (place) => {
+  const hold = closeDay({ onCrash: 'hold' });
+  const { task, started, end } = heldTask();
+  const running = place.instance().guard.run(hold, task);
+  await started;
+  await place.elapse('61s');
+  const { guard } = place.instance();
+  assert.deepEqual(await guard.run(hold, task), { executed: false, reason: 'interrupted' });
+  end();
+  assert.deepEqual(await running, { executed: true, value: 'done' });
+  assert.equal((await guard.ledger.get(CLOSE_DAY))?.state, 'completed');
+  const history = await guard.ledger.history(CLOSE_DAY);
+  assert.deepEqual(
+    history.map(({ kind }) => kind),
+    ['lost', 'completed-late'],
+  );
+});
+
+testLedger('L-22 a job that always kills its process fails permanently after maxAttempts', async (place) => {
+  for (let attempt = 1; attempt <= 3; attempt += 1) {
+    await vanish(place);
     await place.elapse('61s');
-    await eventually(() => next.of('run:interrupted').length > 0, 'the run is interrupted');
-    await place.elapse('1h');
-    assert.deepEqual(await next.guard.runDue(), { started: 0, owed: 0 });
-    assert.deepEqual(await next.guard.run(hold, task), { executed: false, reason: 'interrupted' });
-    assert.equal(runs(), 0);
-    const run = await next.guard.ledger.get(CLOSE_DAY);
-    assert.deepEqual([run?.state, run?.attempt, run?.reason], ['interrupted', 1, 'crashed']);
-    assert.deepEqual(
-      (await next.guard.ledger.history(CLOSE_DAY)).map(({ kind, attempt }) => [kind, attempt]),
-      [['lost', 1]],
-    );
-    assert.equal(next.of('run:interrupted').length, 1);
-  },
-);
+  }
+  const next = place.instance();
+  const { task, runs } = countedTask();
+  next.guard.wrap(closeDay(), task);
+  await next.guard.runDue();
+  const run = await next.guard.ledger.get(CLOSE_DAY);
+  assert.deepEqual(
+    [run?.state, run?.reason, run?.attempt, run?.nextAttemptAt],
+    ['failed', 'crashed', 3, undefined],
+  );
+  const [failed] = next.of('run:failed');
+  assert.ok(failed?.error instanceof ClaimLostError);
+  assert.match(failed.error.message, /attempt 3 .* no attempt is left/);
 
-testLedger(
-  'L-16 a holder that was stopped, not gone, completes its interrupted run after all',
-  async (place) => {
-    const hold = closeDay({ onCrash: 'hold' });
-    const { task, started, end } = heldTask();
-    const running = place.instance().guard.run(hold, task);
-    await started;
-    await place.elapse('61s');
-    const { guard } = place.instance();
-    assert.deepEqual(await guard.run(hold, task), { executed: false, reason: 'interrupted' });
-    end();
-    assert.deepEqual(await running, { executed: true, value: 'done' });
-    assert.equal((await guard.ledger.get(CLOSE_DAY))?.state, 'completed');
-    const history = await guard.ledger.history(CLOSE_DAY);
-    assert.deepEqual(
-      history.map(({ kind }) => kind),
-      ['lost', 'completed-late'],
-    );
-  },
-);
+  await place.elapse('1h');
+  assert.deepEqual(await next.guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(await next.guard.run(closeDay(), task), { executed: false, reason: 'exhausted' });
+  assert.equal(runs(), 0);
+  const history = await next.guard.ledger.history(CLOSE_DAY);
+  assert.deepEqual(
+    history.map(({ kind, attempt }) => [kind, attempt]),
+    [
+      ['lost', 1],
+      ['lost', 2],
+      ['lost', 3],
+    ],
+  );
+});
 
-testLedger(
-  'L-22 a job that always takes its process with it is given up after maxAttempts',
-  async (place) => {
-    for (let attempt = 1; attempt <= 3; attempt += 1) {
-      await vanish(place);
-      await place.elapse('61s');
-    }
-    const next = place.instance();
-    const { task, runs } = countedTask();
-    next.guard.wrap(closeDay(), task);
-    await next.guard.runDue();
-    const run = await next.guard.ledger.get(CLOSE_DAY);
-    assert.deepEqual(
-      [run?.state, run?.reason, run?.attempt, run?.nextAttemptAt],
-      ['failed', 'crashed', 3, undefined],
-    );
-    const [failed] = next.of('run:failed');
-    assert.ok(failed?.error instanceof ClaimLostError);
-    assert.match(failed.error.message, /attempt 3 .* no attempt is left/);
-
-    await place.elapse('1h');
-    assert.deepEqual(await next.guard.runDue(), { started: 0, owed: 0 });
-    assert.deepEqual(await next.guard.run(closeDay(), task), { executed: false, reason: 'exhausted' });
-    assert.equal(runs(), 0);
-    const history = await next.guard.ledger.history(CLOSE_DAY);
-    assert.deepEqual(
-      history.map(({ kind, attempt }) => [kind, attempt]),
-      [
-        ['lost', 1],
-        ['lost', 2],
-        ['lost', 3],
-      ],
-    );
-  },
-);
-
-testLedger('L-23 a run that is given back is due at once, and its attempt was none', async (place) => {
+testLedger('L-23 a run that is given back is due at once, and its attempt does not count', async (place) => {
   const once = closeDay({ retry: { maxAttempts: 1 } });
   const leaving = place.instance();
   await leaving.guard.run(once, () => currentRun().giveBack());
@@ -162,32 +150,38 @@ testLedger('L-23 a run that is given back is due at once, and its attempt was no
   assert.deepEqual([run?.state, run?.attempt], ['completed', 1]);
 });
 
-testLedger('L-24 a run that took longer than lockAtMostFor counts when nobody came', async (place) => {
-  const { task, started, end } = heldTask();
-  const holder = place.instance();
-  const running = holder.guard.run(closeDay(), task);
-  await started;
-  await place.elapse('10m');
-  end();
-  assert.deepEqual(await running, { executed: true, value: 'done' });
-  assert.deepEqual(await place.instance().guard.run(closeDay(), () => 'again'), {
-    executed: false,
-    reason: 'already-completed',
-  });
-  const run = await holder.guard.ledger.get(CLOSE_DAY);
-  assert.deepEqual([run?.state, run?.attempt], ['completed', 1]);
-});
+testLedger(
+  'L-24 a completion after lockAtMostFor counts if no other instance took the run over',
+  async (place) => {
+    const { task, started, end } = heldTask();
+    const holder = place.instance();
+    const running = holder.guard.run(closeDay(), task);
+    await started;
+    await place.elapse('10m');
+    end();
+    assert.deepEqual(await running, { executed: true, value: 'done' });
+    assert.deepEqual(await place.instance().guard.run(closeDay(), () => 'again'), {
+      executed: false,
+      reason: 'already-completed',
+    });
+    const run = await holder.guard.ledger.get(CLOSE_DAY);
+    assert.deepEqual([run?.state, run?.attempt], ['completed', 1]);
+  },
+);
 
-testLedger('L-24 a run that took longer than lockAtMostFor is told when somebody came', async (place) => {
-  const { task, started, end } = heldTask();
-  const late = place.instance();
-  const running = late.guard.run(closeDay(), task);
-  await started;
-  await place.elapse('61s');
-  const { guard } = place.instance();
-  assert.deepEqual(await guard.run(closeDay(), () => 'second'), { executed: true, value: 'second' });
-  end();
-  await assert.rejects(running, ClaimLostError);
-  const run = await guard.ledger.get(CLOSE_DAY);
-  assert.deepEqual([run?.state, run?.attempt, run?.result], ['completed', 2, '"second"']);
-});
+testLedger(
+  'L-24 a completion after lockAtMostFor throws if another instance took the run over',
+  async (place) => {
+    const { task, started, end } = heldTask();
+    const late = place.instance();
+    const running = late.guard.run(closeDay(), task);
+    await started;
+    await place.elapse('61s');
+    const { guard } = place.instance();
+    assert.deepEqual(await guard.run(closeDay(), () => 'second'), { executed: true, value: 'second' });
+    end();
+    await assert.rejects(running, ClaimLostError);
+    const run = await guard.ledger.get(CLOSE_DAY);
+    assert.deepEqual([run?.state, run?.attempt, run?.result], ['completed', 2, '"second"']);
+  },
+);

@@ -18,7 +18,7 @@ const perhaps = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
 
 const states = fc.constantFrom('pending', 'running', 'completed', 'failed', 'interrupted', 'skipped');
 
-/** Any row, also those that no release of this library would have written. */
+/** Any row, including rows that no release of this library would have written. */
 const runs: fc.Arbitrary<Run> = fc.record({
   ...{ job: fc.constant('close-day'), scope: fc.constant(''), periodKey: fc.constant('2026-11-20') },
   ...{ periodStart: perhaps(near), periodEnd: perhaps(near), timeZone: fc.constant('UTC') },
@@ -46,7 +46,9 @@ function isDue({ state, nextAttemptAt }: Run): boolean {
   return state === 'running' || ((state === 'pending' || state === 'failed') && nextAttemptAt !== undefined);
 }
 
-/** A holder each, which takes the lock after the one before has vanished, until nothing is due: how often. */
+/**
+ * Lets a holder take the lock and crash, again and again, until nothing is due. @returns the number of claims
+ */
 function claimsUntilOver(start: Run, policy: Policy): number {
   let run = start;
   for (let claims = 0; claims <= 20; claims += 1) {
@@ -64,7 +66,7 @@ function claimsUntilOver(start: Run, policy: Policy): number {
   return Infinity;
 }
 
-void test('L-63 nothing is due for ever: whatever the row, claims whose holders vanish come to an end', () => {
+void test('L-63 nothing stays due forever: for any row, repeated claims whose holders crash come to an end', () => {
   fc.assert(
     fc.property(runs, policies, (run, policy) => {
       assert.ok(claimsUntilOver(run, policy) <= policy.retry.maxAttempts + 1);
@@ -73,7 +75,7 @@ void test('L-63 nothing is due for ever: whatever the row, claims whose holders 
   );
 });
 
-void test('L-63 a claim that is refused leaves a row that is not due, or one that somebody may still be at', () => {
+void test('L-63 after a refused claim the row is not due, or another instance may still be running it', () => {
   const claimant = { claimedBy: 'ours', lockId: 'ours', fencingToken: 1000, leaseMs: MINUTE_MS };
   fc.assert(
     fc.property(runs, policies, (run, policy) => {
@@ -93,29 +95,35 @@ const noBank = (): never => {
 };
 const never = (): never => assert.fail('ran');
 
-testLedger('L-63 attempts that a deploy has lowered are spent: the run is given up', async (place) => {
-  const { guard } = place.instance();
-  await assert.rejects(guard.run(dayJob(), noBank), /no bank/);
-  await place.elapse('1m');
-  const job = guard.wrap(dayJob({ retry: { maxAttempts: 1 } }), never);
-  assert.equal((await guard.runDue()).started, 0);
-  const run = await guard.ledger.get(FIRST_DAY);
-  assert.deepEqual([run?.state, run?.reason, run?.nextAttemptAt], ['failed', 'exhausted', undefined]);
-  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
-  assert.equal(await job(), undefined);
-});
+testLedger(
+  'L-63 if a deploy lowers maxAttempts, a run that has spent them fails permanently',
+  async (place) => {
+    const { guard } = place.instance();
+    await assert.rejects(guard.run(dayJob(), noBank), /no bank/);
+    await place.elapse('1m');
+    const job = guard.wrap(dayJob({ retry: { maxAttempts: 1 } }), never);
+    assert.equal((await guard.runDue()).started, 0);
+    const run = await guard.ledger.get(FIRST_DAY);
+    assert.deepEqual([run?.state, run?.reason, run?.nextAttemptAt], ['failed', 'exhausted', undefined]);
+    assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+    assert.equal(await job(), undefined);
+  },
+);
 
-testLedger('L-63 when until has passed before anybody came, the run is given up', async (place) => {
-  const { guard } = place.instance();
-  const lasting = dayJob({ retry: { until: '1h' } });
-  const job = guard.wrap(lasting, noBank);
-  await job();
-  await place.elapse('1h');
-  assert.equal((await guard.runDue()).started, 0);
-  const run = await guard.ledger.get(FIRST_DAY);
-  assert.deepEqual([run?.state, run?.reason, run?.nextAttemptAt], ['failed', 'until', undefined]);
-  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
-});
+testLedger(
+  'L-63 if until passes before any instance claims the run, the run fails permanently',
+  async (place) => {
+    const { guard } = place.instance();
+    const lasting = dayJob({ retry: { until: '1h' } });
+    const job = guard.wrap(lasting, noBank);
+    await job();
+    await place.elapse('1h');
+    assert.equal((await guard.runDue()).started, 0);
+    const run = await guard.ledger.get(FIRST_DAY);
+    assert.deepEqual([run?.state, run?.reason, run?.nextAttemptAt], ['failed', 'until', undefined]);
+    assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  },
+);
 
 testLedger('L-63 a pending run whose startDeadline has passed is skipped', async (place) => {
   const { guard } = place.instance();
@@ -134,23 +142,26 @@ testLedger('L-63 a pending run whose startDeadline has passed is skipped', async
   assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
 });
 
-testLedger('L-63 a crash that used up the last attempt is given up, and told', async (place) => {
-  const holder = place.instance();
-  const other = place.instance();
-  const once = dayJob({ retry: { maxAttempts: 1 } });
-  const crashed = await runningJob(holder.guard, once);
-  await place.elapse('2m');
-  other.guard.wrap(once, never);
-  assert.equal((await other.guard.runDue()).started, 0);
-  const run = await other.guard.ledger.get(FIRST_DAY);
-  assert.deepEqual([run?.state, run?.reason], ['failed', 'crashed']);
-  assert.match(
-    String(other.of('run:failed')[0]?.error),
-    /ClaimLostError: The holder of attempt 1 .* vanished/,
-  );
-  assert.equal(other.of('run:failed')[0]?.isGivenUp, true);
-  assert.deepEqual(await other.guard.runDue(), { started: 0, owed: 0 });
-  assert.equal(await other.guard.ledger.get(SECOND_DAY), undefined);
-  crashed.finish();
-  assert.ok((await reasonOf(crashed.result)) instanceof ClaimLostError);
-});
+testLedger(
+  'L-63 a crash in the last attempt makes the run fail permanently, and an event reports it',
+  async (place) => {
+    const holder = place.instance();
+    const other = place.instance();
+    const once = dayJob({ retry: { maxAttempts: 1 } });
+    const crashed = await runningJob(holder.guard, once);
+    await place.elapse('2m');
+    other.guard.wrap(once, never);
+    assert.equal((await other.guard.runDue()).started, 0);
+    const run = await other.guard.ledger.get(FIRST_DAY);
+    assert.deepEqual([run?.state, run?.reason], ['failed', 'crashed']);
+    assert.match(
+      String(other.of('run:failed')[0]?.error),
+      /ClaimLostError: The holder of attempt 1 .* vanished/,
+    );
+    assert.equal(other.of('run:failed')[0]?.isGivenUp, true);
+    assert.deepEqual(await other.guard.runDue(), { started: 0, owed: 0 });
+    assert.equal(await other.guard.ledger.get(SECOND_DAY), undefined);
+    crashed.finish();
+    assert.ok((await reasonOf(crashed.result)) instanceof ClaimLostError);
+  },
+);

@@ -5,7 +5,7 @@ import { dayJob, FIRST_DAY } from '../../support/once-per-job';
 import { refused } from '../../support/refused';
 import { testLedger } from '../../support/test-ledger';
 
-/** A job that has returned this. */
+/** Runs a job that returns the given value. */
 async function returned(place: LedgerPlace, value: unknown): Promise<{ instance: Instance; run: Run }> {
   const instance = place.instance();
   assert.deepEqual(await instance.guard.run(dayJob(), () => value), { executed: true, value });
@@ -14,20 +14,23 @@ async function returned(place: LedgerPlace, value: unknown): Promise<{ instance:
   return { instance, run };
 }
 
-testLedger('L-56 a result of 64 KiB is kept whole', async (place) => {
+testLedger('L-56 a result of 64 KiB is stored in full', async (place) => {
   const text = 'x'.repeat(64 * 1024 - 2);
   const { run } = await returned(place, text);
   assert.equal(run.result, JSON.stringify(text));
 });
 
-testLedger('L-56 a longer one is cut, with a mark, by bytes and never through a character', async (place) => {
-  const text = `x${'😀'.repeat(20_000)}`;
-  const { run } = await returned(place, text);
-  const { result = '' } = run;
-  const bytes = Buffer.byteLength(result);
-  assert.ok(64 * 1024 - 4 < bytes && bytes <= 64 * 1024, String(bytes));
-  assert.match(result, /^"x(?:😀)+… \(cut\)$/u);
-});
+testLedger(
+  'L-56 a longer result is truncated with a mark, measured in bytes, never inside a character',
+  async (place) => {
+    const text = `x${'😀'.repeat(20_000)}`;
+    const { run } = await returned(place, text);
+    const { result = '' } = run;
+    const bytes = Buffer.byteLength(result);
+    assert.ok(64 * 1024 - 4 < bytes && bytes <= 64 * 1024, String(bytes));
+    assert.match(result, /^"x(?:😀)+… \(cut\)$/u);
+  },
+);
 
 const cyclic: Record<string, unknown> = {};
 cyclic['itself'] = cyclic;
@@ -46,7 +49,7 @@ const NO_JSON: [string, unknown][] = [
 
 for (const [what, value] of NO_JSON) {
   testLedger(
-    `L-56 a result that is no JSON (${what}) is not kept, and its run is completed`,
+    `L-56 a result that cannot be JSON (${what}) is not stored, and its run is completed`,
     async (place) => {
       const { instance, run } = await returned(place, value);
       assert.equal(run.result, undefined);
@@ -59,40 +62,49 @@ for (const [what, value] of NO_JSON) {
 }
 
 for (const value of [undefined, () => 'text', Symbol('text')]) {
-  testLedger(`L-56 ${String(value)} is no result, which is nothing to warn of`, async (place) => {
+  testLedger(`L-56 ${String(value)} is not a result and causes no warning`, async (place) => {
     const { instance, run } = await returned(place, value);
     assert.equal(run.result, undefined);
     assert.deepEqual(instance.of('guard:warning'), []);
   });
 }
 
-testLedger('L-56 any text comes back as it was: four bytes, NUL, half a pair, quotes', async (place) => {
-  const value = { text: '𠮷😀 \u0000 \ud800 \' " \\ ; -- \n é e\u0301', numbers: [1.5, null] };
-  const { run } = await returned(place, value);
-  assert.deepEqual(JSON.parse(run.result ?? ''), value);
-});
+testLedger(
+  'L-56 any text is read back as it was written: four-byte characters, NUL, lone surrogates, quotes',
+  async (place) => {
+    const value = { text: '𠮷😀 \u0000 \ud800 \' " \\ ; -- \n é e\u0301', numbers: [1.5, null] };
+    const { run } = await returned(place, value);
+    assert.deepEqual(JSON.parse(run.result ?? ''), value);
+  },
+);
 
-testLedger('L-56 a reason to skip is kept to 8 KiB, and as a store can keep it', async (place) => {
-  const { guard } = place.instance();
-  const reason = `a\0b\ud83d${'é'.repeat(40_000)}`;
-  await guard.run(dayJob(), () => currentRun().skip(reason));
-  assert.equal((await guard.ledger.get(FIRST_DAY))?.state, 'skipped');
-  const [{ kind, detail = '' } = assert.fail('no event')] = await guard.ledger.history(FIRST_DAY);
-  assert.equal(kind, 'skipped');
-  assert.match(detail, /^a\\0b\ufffdé+… \(cut\)$/u);
-  assert.ok(Buffer.byteLength(detail) <= 8 * 1024, detail.slice(-20));
-});
+testLedger(
+  'L-56 a skip reason is truncated to 8 KiB, and stored in characters that every store can keep',
+  async (place) => {
+    const { guard } = place.instance();
+    const reason = `a\0b\ud83d${'é'.repeat(40_000)}`;
+    await guard.run(dayJob(), () => currentRun().skip(reason));
+    assert.equal((await guard.ledger.get(FIRST_DAY))?.state, 'skipped');
+    const [{ kind, detail = '' } = assert.fail('no event')] = await guard.ledger.history(FIRST_DAY);
+    assert.equal(kind, 'skipped');
+    assert.match(detail, /^a\\0b\ufffdé+… \(cut\)$/u);
+    assert.ok(Buffer.byteLength(detail) <= 8 * 1024, detail.slice(-20));
+  },
+);
 
-testLedger('L-56 an error is kept to 8 KiB, with its causes, and never with what is in it', async (place) => {
-  const { guard } = place.instance();
-  const cause = Object.assign(new RangeError('no rate \u0000 𠮷'), { parameters: ['secret'] });
-  const error = new Error('x'.repeat(4000), { cause });
-  await assert.rejects(guard.run(dayJob({ retry: { maxAttempts: 1 } }), () => Promise.reject(error)));
-  const kept = (await guard.ledger.get(FIRST_DAY))?.error ?? '';
-  assert.match(kept, /caused by: RangeError: no rate \\0 𠮷/);
-  assert.ok(!kept.includes('secret'));
-  assert.ok(Buffer.byteLength(kept) <= 8 * 1024);
-});
+testLedger(
+  'L-56 an error is truncated to 8 KiB, with its causes, and without its other properties',
+  async (place) => {
+    const { guard } = place.instance();
+    const cause = Object.assign(new RangeError('no rate \u0000 𠮷'), { parameters: ['secret'] });
+    const error = new Error('x'.repeat(4000), { cause });
+    await assert.rejects(guard.run(dayJob({ retry: { maxAttempts: 1 } }), () => Promise.reject(error)));
+    const kept = (await guard.ledger.get(FIRST_DAY))?.error ?? '';
+    assert.match(kept, /caused by: RangeError: no rate \\0 𠮷/);
+    assert.ok(!kept.includes('secret'));
+    assert.ok(Buffer.byteLength(kept) <= 8 * 1024);
+  },
+);
 
 const NAMES = [
   ...['Close', 'close', 'CLOSE', 'clôse', 'clòse', 'ß', 'ss', 'İ', 'i', 'ı', '日次', '日次１', '日次1'],
@@ -112,7 +124,7 @@ const NAMES = [
   ...['a/b', 'a', 'b', 'null', 'undefined', '__proto__', 'n'.repeat(64)],
 ];
 
-testLedger('L-57 as the name of a job: each is a job of its own', async (place) => {
+testLedger('L-57 as the name of a job: each text is a separate job', async (place) => {
   const { guard } = place.instance();
   for (const name of NAMES) {
     assert.deepEqual(await guard.run(dayJob({ name }), () => name), { executed: true, value: name });
@@ -123,7 +135,7 @@ testLedger('L-57 as the name of a job: each is a job of its own', async (place) 
   }
 });
 
-testLedger('L-57 as a scope: each is a scope of its own', async (place) => {
+testLedger('L-57 as a scope: each text is a separate scope', async (place) => {
   const { guard } = place.instance();
   for (const scope of ['', ...NAMES]) {
     assert.deepEqual(await guard.run(dayJob({ scope }), () => scope), { executed: true, value: scope });
@@ -134,7 +146,7 @@ testLedger('L-57 as a scope: each is a scope of its own', async (place) => {
   }
 });
 
-testLedger('L-57 as a key of the job’s own: each is a period of its own', async (place) => {
+testLedger('L-57 as a custom period key: each text is a separate period', async (place) => {
   const { guard } = place.instance();
   for (const key of NAMES) {
     const configuration = dayJob({ period: () => key });
@@ -159,7 +171,7 @@ const NO_NAMES: [string, unknown, string][] = [
 ];
 
 for (const [what, name, says] of NO_NAMES) {
-  testLedger(`L-57 L-58 a name that is ${what} is refused, as a job, a scope and a key`, async (place) => {
+  testLedger(`L-57 L-58 a name that is ${what} is rejected, as a job, a scope and a key`, async (place) => {
     const { guard } = place.instance();
     const text = name as string;
     const never = (): never => assert.fail('ran');
@@ -169,7 +181,7 @@ for (const [what, name, says] of NO_NAMES) {
       assert.ok(error.message.includes(says) && error.message.includes('the key of a period'), error.message);
       return true;
     });
-    if (name === '') return; // The scope of a job that is not divided.
+    if (name === '') return; // The scope of a job without scopes.
     const scope = (): string => text;
     const scoped = guard.wrap(dayJob({ scope, resume: () => [] }), never, { onError: 'throw' });
     await assert.rejects(scoped(), { name: 'InvalidLockConfigurationError' });
@@ -177,7 +189,7 @@ for (const [what, name, says] of NO_NAMES) {
   });
 }
 
-testLedger('L-58 a key function that throws: nothing runs, and its cause is told', async (place) => {
+testLedger('L-58 if the key function throws, nothing runs, and the error has the cause', async (place) => {
   const instance = place.instance();
   const { guard } = instance;
   const cause = new Error('no quarter known');
@@ -191,7 +203,7 @@ testLedger('L-58 a key function that throws: nothing runs, and its cause is told
   assert.equal(instance.of('lock:failed').length, 1);
 });
 
-testLedger('L-58 a key function cannot change the instant that it is given', async (place) => {
+testLedger('L-58 a key function cannot change the instant that it receives', async (place) => {
   const { guard } = place.instance();
   const at = new Date('2026-11-20T03:00:00Z');
   const period = (given: Date): string => new Date(given.setUTCFullYear(1999)).toISOString().slice(0, 4);

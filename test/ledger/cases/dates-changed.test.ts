@@ -13,7 +13,7 @@ const HOSTS = [
 ] as const;
 
 for (const [TZ, offsetMinutes] of HOSTS) {
-  void test(`L-43 in a process whose TZ is ${TZ} a run has the business date of its job`, async () => {
+  void test(`L-43 in a process with TZ ${TZ} a run has the business date of its job`, async () => {
     const child = new Child<ZonedLedgerReport>('zoned-ledger.js', {
       // Around midnight in Shanghai.
       argument: { instants: ['2026-11-20T15:59:58Z', '2026-11-20T16:00:00Z', '2026-11-20T16:00:01Z'] },
@@ -32,7 +32,7 @@ for (const [TZ, offsetMinutes] of HOSTS) {
   });
 }
 
-testLedger('L-43 a process whose TZ is changed while it runs', async (place) => {
+testLedger('L-43 a TZ that changes while the process runs has no effect', async (place) => {
   const before = process.env.TZ;
   const instance = place.instance();
   const { task } = diary();
@@ -57,7 +57,7 @@ const NOON = '2026-11-20T04:00:00Z';
 const SHANGHAI = { timeZone: 'Asia/Shanghai' } as const;
 
 testLedger(
-  'L-44 a zone that a deploy changes at noon repeats no date that was completed',
+  'L-44 if a deploy changes the time zone at noon, no completed date is repeated',
   async (place) => {
     const instance = place.instance();
     const { task, periods } = diary();
@@ -65,7 +65,7 @@ testLedger(
       if (days > 0) await place.elapse('1d');
       await instance.guard.run(closeDay(SHANGHAI), task);
     }
-    // In New York it is 20 November still, whose run was made yesterday.
+    // In New York it is still 20 November, which already ran yesterday.
     const deployed = place.instance();
     const job = closeDay({ timeZone: 'America/New_York', catchUp: 'all' });
     deployed.guard.wrap(job, task);
@@ -81,13 +81,13 @@ testLedger(
 );
 
 testLedger(
-  'L-44 a day start that a deploy changes at noon runs no completed date again, and leaves none out',
+  'L-44 if a deploy changes the day start at noon, no completed date is repeated and no date is left out',
   async (place) => {
     const { guard } = place.instance();
     const { task, periods } = diary();
     await guard.run(closeDay(SHANGHAI), task);
     const later = closeDay({ ...SHANGHAI, dayStart: '13:00' });
-    // Before 13:00 it is the 19th again, which was never run; from then on it is the 20th.
+    // Before 13:00 it is the 19th again, which never ran; after that it is the 20th.
     assert.equal((await guard.run(later, task)).executed, true);
     await place.elapse('1h1m');
     assert.deepEqual(await guard.run(later, task), { executed: false, reason: 'already-completed' });
@@ -99,7 +99,7 @@ testLedger(
 );
 
 testLedger(
-  'L-44 what is owed from before the deploy keeps its key and its period',
+  'L-44 an overdue run from before the deploy keeps its key and its period',
   async (place) => {
     const { guard } = place.instance();
     const { task, runs } = failing(1);
@@ -127,7 +127,7 @@ for (const [what, scheduledAt] of [
   ['by a call', undefined],
 ] as const) {
   testLedger(
-    `L-45 a database clock that goes back an hour, into yesterday, runs nothing again ${what}`,
+    `L-45 if the database clock goes back an hour, into yesterday, nothing runs again ${what}`,
     async (place) => {
       const before = place.instance();
       const { task, periods } = diary();
@@ -149,7 +149,7 @@ for (const [what, scheduledAt] of [
 }
 
 testLedger(
-  'L-45 with the database’s clock back an hour, a retry only waits the longer',
+  'L-45 if the database clock goes back an hour, a retry only waits longer',
   async (place) => {
     const before = place.instance();
     const { task, runs } = failing(1);

@@ -14,7 +14,7 @@ const MIDNIGHT = new Date('2026-11-20T23:00:00Z');
 const NEXT_MIDNIGHT = new Date('2026-11-21T23:00:00Z');
 const MOST_SKEW_MS = 10_000;
 
-/** A host whose wall clock is wrong by as much as it is told. */
+/** A host whose wall clock is wrong by the given time. */
 class SkewedClock implements Clock {
   skewMs = 0;
 
@@ -33,17 +33,20 @@ class SkewedClock implements Clock {
   }
 }
 
-/** Of how many milliseconds the steps are in the flow; the arithmetic is tried in steps of one. */
+/**
+ * The step between skews in the tests of whole runs; the arithmetic is tested in steps of one millisecond.
+ */
 const STEP_MS = sampleSize({ fast: 250, full: 20 });
 
 testLedger(
-  'L-36 ticks of midnight by clocks up to 10 s wrong, either way, are midnight’s: none missed, none doubled',
+  'L-36 midnight ticks from clocks up to 10 s wrong count for the new day: none is missed or doubled',
   async (place) => {
     const clock = new SkewedClock(place.clock);
     const instance = place.instance({ clock });
     const { task, runs } = diary();
     const results: boolean[] = [];
-    // The first host's midnight comes 10 s early, the last one's 10 s late. Two hosts, as wrong as each other, share a job.
+    // The first host's midnight is 10 s early, the last one's 10 s late. Pairs of hosts with the same skew
+    // share a job.
     for (let skewMs = MOST_SKEW_MS; skewMs >= -MOST_SKEW_MS; skewMs -= STEP_MS) {
       clock.skewMs = skewMs;
       const job = closeDay({ scope: `${Math.abs(skewMs)} ms` });
@@ -59,21 +62,21 @@ testLedger(
   { now: '2026-11-20T22:59:50Z' },
 );
 
-void test('L-36 in steps of 1 ms, a clock up to 10 s wrong changes nothing of a scheduled instant', () => {
+void test('L-36 in steps of 1 ms, a clock up to 10 s wrong never changes a given scheduled time', () => {
   const period = { kind: 'day', timeZone: 'Europe/Paris' } as const;
   for (let skewMs = -MOST_SKEW_MS; skewMs <= MOST_SKEW_MS; skewMs += 1) {
     const now = new Date(MIDNIGHT.getTime() - skewMs);
     const known = decideInstant({ scheduledAt: MIDNIGHT, now, skewMs, maxSkewMs: 300_000 });
     assert.deepEqual(known, { instant: MIDNIGHT });
     assert.equal(periodAt(known.instant, period).key, '2026-11-21');
-    // Without one, whoever comes early counts for the day that is not over yet.
+    // Without a scheduled time, an early instance counts for the day that has not ended yet.
     const { instant } = decideInstant({ scheduledAt: undefined, now, skewMs, maxSkewMs: 300_000 });
     assert.equal(periodAt(instant, period).key, skewMs > 0 ? '2026-11-20' : '2026-11-21');
   }
 });
 
 testLedger(
-  'L-36 a decorated method is told the scheduled instant by whoever schedules it',
+  'L-36 a decorated method receives the scheduled time from its scheduler',
   async (place) => {
     const clock = new SkewedClock(place.clock);
     const instance = place.instance({ clock });
@@ -115,7 +118,7 @@ testLedger(
 );
 
 testLedger(
-  'L-36 what is brought back just before midnight is no tick, and nobody is told to say when it was meant',
+  'L-36 runDue just before midnight is not a tick, so it does not warn about a missing scheduled time',
   async (place) => {
     const instance = place.instance();
     const { guard } = instance;
@@ -128,7 +131,7 @@ testLedger(
 );
 
 testLedger(
-  'L-36 without a scheduled instant the database’s now counts, and just before midnight a warning says so',
+  'L-36 without a scheduled time the database’s time counts, and just before midnight a warning recommends one',
   async (place) => {
     const instance = place.instance();
     const { task, periods } = diary();
@@ -149,11 +152,11 @@ testLedger(
 );
 
 for (const [what, aheadMinutes, now, key] of [
-  ['ahead: its midnight is still today', 10, '2026-11-20T22:50:00Z', '2026-11-20'],
-  ['behind: its evening is tomorrow already', -10, '2026-11-20T23:09:00Z', '2026-11-21'],
+  ['ahead: it computes a midnight of today', 10, '2026-11-20T22:50:00Z', '2026-11-20'],
+  ['behind: it computes an evening of tomorrow', -10, '2026-11-20T23:09:00Z', '2026-11-21'],
 ] as const) {
   testLedger(
-    `L-36 a clock that is further wrong than maxSkew is corrected by how wrong it is, and warned of (${what})`,
+    `L-36 a clock that is wrong by more than maxSkew is corrected, with a warning (${what})`,
     async (place) => {
       const instance = place.instance();
       place.clock.jump(aheadMinutes * 60_000);
@@ -166,7 +169,7 @@ for (const [what, aheadMinutes, now, key] of [
         warning?.message ?? '',
         /clock of this host is (59|60)\d s (ahead of|behind) the database's/,
       );
-      // A job that trusts its hosts that far is not corrected.
+      // A job with a larger maxSkew is not corrected.
       await instance.guard.run({ ...closeDay({ name: 'trusting', maxSkew: '15m' }), scheduledAt }, task);
       assert.notEqual(runs[1]?.periodKey, key);
     },
@@ -175,7 +178,7 @@ for (const [what, aheadMinutes, now, key] of [
 }
 
 testLedger(
-  'L-45 a tick 8 minutes late, after midnight, is the run of its own day; so is the next one',
+  'L-45 a tick 8 minutes late, after midnight, runs its own day, and the next tick runs the next day',
   async (place) => {
     const instance = place.instance();
     const { task, runs } = diary();

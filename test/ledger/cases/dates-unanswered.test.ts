@@ -9,7 +9,7 @@ import { testLedger } from '../../support/test-ledger';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** A host whose wall clock is wrong, or that is suspended: its monotonic clock stands still meanwhile. */
+/** A host whose wall clock is wrong, or which is suspended: its monotonic clock stands still meanwhile. */
 class Host implements Clock {
   aheadMs = 0;
   #suspendedMs = 0;
@@ -34,7 +34,7 @@ class Host implements Clock {
   }
 }
 
-/** What is called while the store of the runs cannot be reached. */
+/** Calls while the store of the runs cannot be reached. */
 async function whileAway({ store }: Instance, call: () => Promise<unknown>): Promise<void> {
   const away = mock.method(store, 'peek', () => Promise.reject(new LockStorageError('no answer')));
   await call();
@@ -46,7 +46,7 @@ for (const [what, knows] of [
   ['whose scheduled time is not known', false],
 ] as const) {
   testLedger(
-    `a tick ${what}, heard by a clock that was a day ahead and is set right, counts for the day on which it came`,
+    `an unanswered tick ${what}, received while the clock was a day ahead, counts for the real day after the clock is fixed`,
     async (place) => {
       const host = new Host(place);
       const instance = place.instance({ clock: host });
@@ -64,7 +64,7 @@ for (const [what, knows] of [
   );
 
   testLedger(
-    `a tick ${what}, kept while its host was suspended over midnight, is not run for the next day`,
+    `an unanswered tick ${what}, kept while its host was suspended over midnight, does not run for the next day`,
     async (place) => {
       const host = new Host(place);
       const instance = place.instance({ clock: host });
@@ -84,7 +84,7 @@ for (const [what, knows] of [
 }
 
 testLedger(
-  'a tick that a wrong clock has put on the next day does not replace the tick of that day',
+  'an unanswered tick that a wrong clock put on the next day does not replace the tick of that day',
   async (place) => {
     const host = new Host(place);
     const instance = place.instance({ clock: host });

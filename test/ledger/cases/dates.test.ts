@@ -3,7 +3,7 @@ import type { OncePerConfiguration } from 'cronlatch';
 import { closeDay, diary, rowsOf } from '../../support/close-day';
 import { testLedger } from '../../support/test-ledger';
 
-/** What it shows | job | instant of the tick | its key | its business date */
+/** Case | job | instant of the tick | its key | its business date */
 const TICKS: readonly [string, Partial<OncePerConfiguration>, string, string, string][] = [
   ...(
     [
@@ -26,23 +26,41 @@ const TICKS: readonly [string, Partial<OncePerConfiguration>, string, string, st
       ['L-37 midnight in a gap', 'Africa/Cairo', '00:00', '2024-04-25T21:59:59.999Z', '2024-04-25'],
       ['L-37 midnight in a gap', 'Africa/Cairo', '00:00', '2024-04-25T22:00:00.000Z', '2024-04-26'],
       ['L-37 midnight in a gap', 'Asia/Beirut', '00:00', '2024-03-30T22:00:00.000Z', '2024-03-31'],
-      ['L-38 the first of two', 'America/New_York', '01:30', '2026-11-01T05:30:00.000Z', '2026-11-01'],
       [
-        'L-38 the second is not the day before',
+        'L-38 the first of two midnights',
+        'America/New_York',
+        '01:30',
+        '2026-11-01T05:30:00.000Z',
+        '2026-11-01',
+      ],
+      [
+        'L-38 the second midnight is not the day before',
         'America/New_York',
         '01:30',
         '2026-11-01T06:15:00.000Z',
         '2026-11-01',
       ],
-      ['L-39 put back past midnight', 'America/St_Johns', '00:00', '2006-10-29T02:31:30.000Z', '2006-10-29'],
       [
-        'L-39 put back by half an hour',
+        'L-39 clocks set back past midnight',
+        'America/St_Johns',
+        '00:00',
+        '2006-10-29T02:31:30.000Z',
+        '2006-10-29',
+      ],
+      [
+        'L-39 clocks set back by half an hour',
         'Australia/Lord_Howe',
         '01:45',
         '2026-04-04T15:05:00.000Z',
         '2026-04-05',
       ],
-      ['L-39 put back by two hours', 'Antarctica/Troll', '02:00', '2026-10-25T01:30:00.000Z', '2026-10-25'],
+      [
+        'L-39 clocks set back by two hours',
+        'Antarctica/Troll',
+        '02:00',
+        '2026-10-25T01:30:00.000Z',
+        '2026-10-25',
+      ],
       ['L-39 before a skipped date', 'Pacific/Apia', '00:00', '2011-12-30T09:59:59.999Z', '2011-12-29'],
       ['L-39 after a skipped date', 'Pacific/Apia', '00:00', '2011-12-30T10:00:00.000Z', '2011-12-31'],
       ['L-39 after a skipped date', 'Pacific/Kwajalein', '00:00', '1993-08-21T12:00:00.000Z', '1993-08-22'],
@@ -81,7 +99,7 @@ const TICKS: readonly [string, Partial<OncePerConfiguration>, string, string, st
 
 for (const [what, oncePer, scheduledAt, key, businessDate] of TICKS) {
   testLedger(
-    `${what}: a tick of ${oncePer.timeZone} at ${scheduledAt} is the run of ${key}`,
+    `${what}: a tick of ${oncePer.timeZone} at ${scheduledAt} runs ${key}`,
     async (place) => {
       const instance = place.instance();
       const { task, runs } = diary();
@@ -96,9 +114,9 @@ for (const [what, oncePer, scheduledAt, key, businessDate] of TICKS) {
   );
 }
 
-// A Date has milliseconds: a microsecond before the start is the millisecond before it.
+// A Date has milliseconds: a microsecond before the start is truncated to the millisecond before it.
 testLedger(
-  'L-35 the millisecond before the start is the day before; from the start on it is the day',
+  'L-35 the millisecond before the start belongs to the day before; the start belongs to the day',
   async (place) => {
     const instance = place.instance();
     const { task, runs } = diary();
@@ -128,7 +146,7 @@ testLedger(
   },
 );
 
-testLedger('L-35 at names the period, whatever the schedule and the time say', async (place) => {
+testLedger('L-35 at selects the period, independently of the schedule and the time', async (place) => {
   const { guard } = place.instance();
   const { task, runs } = diary();
   const at = new Date('2026-11-17T12:00:00Z');
@@ -136,7 +154,7 @@ testLedger('L-35 at names the period, whatever the schedule and the time say', a
   assert.deepEqual([runs[0]?.periodKey, runs[0]?.isCatchUp], ['2026-11-17', true]);
 });
 
-testLedger(`L-35 target 'previous' counts a run for the day before, and for it alone`, async (place) => {
+testLedger(`L-35 target 'previous' counts a run for the day before, and for that day only`, async (place) => {
   const instance = place.instance();
   const { task, runs } = diary();
   const job = closeDay({ target: 'previous' });

@@ -1,4 +1,6 @@
-/** A handler that extends its lock by hand outlives the lease that the row of its run was written with. */
+/**
+ * A handler that extends its lock by hand outlives the lease that cronlatch wrote into the row of its run.
+ */
 import assert from 'node:assert/strict';
 import { currentLock, LockExtender, type JobConfiguration } from 'cronlatch';
 import { CLOSE_DAY, closeDay, countedTask } from '../../support/close-day';
@@ -8,10 +10,10 @@ import { faultyInstance } from '../../support/faulty-run-store';
 import type { Instance } from '../../support/ledger-place';
 import { testLedger } from '../../support/test-ledger';
 
-/** The same job after a deploy that has renamed its lock. */
+/** The same job after a deploy that renamed its lock. */
 const RENAMED: JobConfiguration = { ...closeDay({ name: 'close-day' }), name: 'close-day-2' };
 
-/** A run that has extended its lock, and goes on until the test ends it. */
+/** A run that extends its lock, and then continues until the test ends it. */
 async function extending({ guard }: Instance, extend: () => Promise<unknown>) {
   const extended = signal();
   const end = signal();
@@ -27,21 +29,18 @@ async function extending({ guard }: Instance, extend: () => Promise<unknown>) {
 
 const byTenMinutes = (): Promise<boolean> => LockExtender.extendActiveLock('10m');
 
-testLedger(
-  'L-60 under a renamed lock, a live run whose handler has extended its lock is not doubled',
-  async (place) => {
-    const { running, end } = await extending(place.instance(), byTenMinutes);
-    await place.elapse('9m');
-    const { guard } = place.instance();
-    const { task, runs } = countedTask();
-    assert.deepEqual(await guard.run(RENAMED, task), { executed: false, reason: 'running-elsewhere' });
-    end();
-    assert.deepEqual(await running, { executed: true, value: 'done' });
-    assert.equal(runs(), 0);
-  },
-);
+testLedger('L-60 under a renamed lock, a live run that extended its lock is not doubled', async (place) => {
+  const { running, end } = await extending(place.instance(), byTenMinutes);
+  await place.elapse('9m');
+  const { guard } = place.instance();
+  const { task, runs } = countedTask();
+  assert.deepEqual(await guard.run(RENAMED, task), { executed: false, reason: 'running-elsewhere' });
+  end();
+  assert.deepEqual(await running, { executed: true, value: 'done' });
+  assert.equal(runs(), 0);
+});
 
-testLedger('L-60 when the extension has ended, the run is taken over', async (place) => {
+testLedger('L-60 after the extension has expired, another instance takes the run over', async (place) => {
   await extending(place.instance(), byTenMinutes);
   await place.elapse('601s');
   const { guard } = place.instance();
@@ -49,7 +48,7 @@ testLedger('L-60 when the extension has ended, the run is taken over', async (pl
   assert.equal((await guard.ledger.get(CLOSE_DAY))?.attempt, 2);
 });
 
-testLedger('an extension that ends before the lease in the row sends no statement on it', async (place) => {
+testLedger('an extension that ends before the lease in the row sends no statement', async (place) => {
   const instance = faultyInstance(place);
   const { running, end } = await extending(instance, async () => {
     assert.equal(await currentLock()?.extend('30s'), true);
@@ -59,7 +58,7 @@ testLedger('an extension that ends before the lease in the row sends no statemen
   assert.deepEqual(instance.faulty.calls, ['peek', 'insert', 'complete']);
 });
 
-testLedger('an extension holds although the row cannot be moved, with a warning', async (place) => {
+testLedger('an extension whose row cannot be updated still holds the lock, with a warning', async (place) => {
   const instance = faultyInstance(place);
   instance.faulty.fail('change', contended);
   const { running, end } = await extending(instance, async () => {
@@ -71,7 +70,7 @@ testLedger('an extension holds although the row cannot be moved, with a warning'
   assert.match(warning?.message ?? '', /^The extension of lock 'close-day' is not in the row of the run/);
 });
 
-testLedger('a run that was taken from its holder is not moved by its extension', async (place) => {
+testLedger('a holder that lost its run does not extend the row of the new holder', async (place) => {
   const instance = place.instance();
   const operator = place.instance().guard.ledger;
   const { running, end } = await extending(instance, async () => {

@@ -3,7 +3,7 @@ import { currentLock } from 'cronlatch';
 import { closeDay, diary, NO_BANK, rowsOf } from '../../support/close-day';
 import { testLedger } from '../../support/test-ledger';
 
-testLedger('a retry that calls its own job, after midnight, is no tick of today', async (place) => {
+testLedger('a retry that calls its own job, after midnight, is not a tick of today', async (place) => {
   const instance = place.instance();
   const { guard } = instance;
   let isInside = false;
@@ -11,7 +11,7 @@ testLedger('a retry that calls its own job, after midnight, is no tick of today'
   const { task, periods } = diary(async () => {
     if (isInside) return;
     isInside = true;
-    // What an override does that calls the method of its base class.
+    // As an override does that calls the method of its base class.
     await job();
     isInside = false;
     if (fails) throw NO_BANK;
@@ -29,7 +29,7 @@ testLedger('a retry that calls its own job, after midnight, is no tick of today'
 });
 
 testLedger(
-  'P2 F-93 a job whose lease is over, and that calls itself, does not run unguarded',
+  'P2 F-93 a job that calls itself after its lease has expired does not run unguarded',
   async (place) => {
     const instance = place.instance();
     const { guard } = instance;
@@ -43,7 +43,7 @@ testLedger(
       assert.equal(currentLock()?.signal.aborted, true);
       await job();
     });
-    await job().catch(() => {}); // Its lease is lost: what its caller hears is another matter.
+    await job().catch(() => {}); // Its lease is lost; the error that its caller gets is not the subject of this test.
     assert.deepEqual(ran, ['outside']);
     assert.deepEqual(
       instance.of('lock:skipped').map(({ reason }) => reason),

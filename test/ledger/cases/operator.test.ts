@@ -23,7 +23,7 @@ async function kindsOf(ledger: RunLedger, name: RunName = FIRST_DAY): Promise<st
 }
 
 testLedger(
-  'L-52 a rerun is another generation, due at once, and the history keeps what was before',
+  'L-52 a rerun is a new generation, due at once, and the history keeps the earlier one',
   async (place) => {
     const { guard } = place.instance();
     const { ledger } = guard;
@@ -56,7 +56,7 @@ testLedger('L-52 of two concurrent reruns one conflicts', async (place) => {
   assert.equal((await one.get(FIRST_DAY))?.generation, 1);
 });
 
-testLedger('L-52 a completed run is made again only with force', async (place) => {
+testLedger('L-52 a completed run is rerun only with force', async (place) => {
   const { guard } = place.instance();
   const { ledger } = guard;
   await guard.run(dayJob(), () => 'first');
@@ -69,7 +69,7 @@ testLedger('L-52 a completed run is made again only with force', async (place) =
   );
 });
 
-testLedger('L-52 an act without who and why is refused, and changes nothing', async (place) => {
+testLedger('L-52 an action without actor and reason is rejected, and changes nothing', async (place) => {
   const { guard } = place.instance();
   await assert.rejects(guard.run(dayJob(ONCE), failing), /no bank/);
   for (const act of [
@@ -83,28 +83,31 @@ testLedger('L-52 an act without who and why is refused, and changes nothing', as
   assert.deepEqual(await kindsOf(guard.ledger), ['failed']);
 });
 
-testLedger('L-52 who and why in characters that no database keeps are refused alike', async (place) => {
-  const { guard } = place.instance();
-  await assert.rejects(guard.run(dayJob(ONCE), failing), /no bank/);
-  for (const text of ['a\0b', 'half \ud83d of a pair'])
-    for (const act of [
-      { ...BY, actor: text },
-      { ...BY, reason: text },
-    ]) {
-      const refusal = { name: 'InvalidLockUseError', message: /^(actor|reason) is .*every database/ };
-      await assert.rejects(guard.ledger.rerun(FIRST_DAY, act), refusal);
-      await assert.rejects(guard.ledger.skip(SECOND_DAY, act), refusal);
-    }
-  await guard.ledger.rerun(FIRST_DAY, { actor: '阿達 😀', reason: 'naïve\n\u0001' });
-  assert.deepEqual(await kindsOf(guard.ledger), ['failed', 'rerun']);
-});
+testLedger(
+  'L-52 an actor or reason with characters that a database cannot store is rejected',
+  async (place) => {
+    const { guard } = place.instance();
+    await assert.rejects(guard.run(dayJob(ONCE), failing), /no bank/);
+    for (const text of ['a\0b', 'half \ud83d of a pair'])
+      for (const act of [
+        { ...BY, actor: text },
+        { ...BY, reason: text },
+      ]) {
+        const refusal = { name: 'InvalidLockUseError', message: /^(actor|reason) is .*every database/ };
+        await assert.rejects(guard.ledger.rerun(FIRST_DAY, act), refusal);
+        await assert.rejects(guard.ledger.skip(SECOND_DAY, act), refusal);
+      }
+    await guard.ledger.rerun(FIRST_DAY, { actor: '阿達 😀', reason: 'naïve\n\u0001' });
+    assert.deepEqual(await kindsOf(guard.ledger), ['failed', 'rerun']);
+  },
+);
 
-testLedger('a run whose name lacks a part is refused, and never taken for another', async (place) => {
+testLedger('a run identity that lacks a part is rejected, and never matches another run', async (place) => {
   const { guard } = place.instance();
   const { ledger } = guard;
   await guard.run(dayJob({ name: 'secret' }), () => 'of another job');
   guard.wrap(dayJob(), () => {});
-  // As JavaScript leaves them where a parameter of a request is missing.
+  // As in JavaScript when a parameter of a request is missing.
   for (const wrong of [undefined, null, '', 7, 'a\0b'] as unknown as string[]) {
     const whole = { ...FIRST_DAY, scope: '' };
     const parts: Partial<typeof whole>[] = [{ job: wrong as never }, { periodKey: wrong as never }];
@@ -149,31 +152,28 @@ testLedger('a run whose name lacks a part is refused, and never taken for anothe
   assert.equal((await ledger.list({ job: 'secret', scope: '' })).length, 1);
 });
 
-testLedger(
-  'L-53 a run that runs is not made again, unless by force: its holder is cut off',
-  async (place) => {
-    const { guard } = place.instance();
-    const other = place.instance().guard;
-    const job = await runningJob(guard, dayJob());
-    await assert.rejects(other.ledger.rerun(FIRST_DAY, BY), /it is running\. .*pass force: true/);
-    assert.equal((await other.ledger.get(FIRST_DAY))?.generation, 0);
-    await other.ledger.rerun(FIRST_DAY, { ...BY, force: true });
-    assert.deepEqual(await kindsOf(other.ledger), ['lost', 'rerun']);
-    // The holder still has the lock, so the next claim waits for it.
-    assert.deepEqual(await other.run(dayJob(), () => assert.fail('ran')), {
-      executed: false,
-      reason: 'locked',
-    });
-    job.finish('the first');
-    const error = await reasonOf(job.result);
-    assert.ok(error instanceof ClaimLostError);
-    assert.match(error.message, /it stands as pending, generation 1, attempt 0/);
-    assert.deepEqual(await other.run(dayJob(), () => 'the second'), { executed: true, value: 'the second' });
-    assert.equal((await other.ledger.get(FIRST_DAY))?.result, '"the second"');
-  },
-);
+testLedger('L-53 a running run is rerun only with force, which cuts its holder off', async (place) => {
+  const { guard } = place.instance();
+  const other = place.instance().guard;
+  const job = await runningJob(guard, dayJob());
+  await assert.rejects(other.ledger.rerun(FIRST_DAY, BY), /it is running\. .*pass force: true/);
+  assert.equal((await other.ledger.get(FIRST_DAY))?.generation, 0);
+  await other.ledger.rerun(FIRST_DAY, { ...BY, force: true });
+  assert.deepEqual(await kindsOf(other.ledger), ['lost', 'rerun']);
+  // The holder still has the lock, so the next claim waits for it.
+  assert.deepEqual(await other.run(dayJob(), () => assert.fail('ran')), {
+    executed: false,
+    reason: 'locked',
+  });
+  job.finish('the first');
+  const error = await reasonOf(job.result);
+  assert.ok(error instanceof ClaimLostError);
+  assert.match(error.message, /it stands as pending, generation 1, attempt 0/);
+  assert.deepEqual(await other.run(dayJob(), () => 'the second'), { executed: true, value: 'the second' });
+  assert.equal((await other.ledger.get(FIRST_DAY))?.result, '"the second"');
+});
 
-testLedger('L-53 the failure of a holder that was cut off writes nothing either', async (place) => {
+testLedger('L-53 a failure of a holder that was cut off writes nothing either', async (place) => {
   const instance = place.instance();
   const { guard } = instance;
   const job = await runningJob(guard, dayJob());
@@ -191,7 +191,7 @@ testLedger('L-53 the failure of a holder that was cut off writes nothing either'
   );
 });
 
-/** A run whose holder lost its lease without noticing, found out by another instance. */
+/** A run whose holder lost its lease without noticing; another instance detects it. */
 async function interrupted(place: Parameters<Parameters<typeof testLedger>[1]>[0]) {
   const [holder, other] = [place.instance(), place.instance()];
   const job = await runningJob(holder.guard, dayJob(HOLD));
@@ -201,7 +201,7 @@ async function interrupted(place: Parameters<Parameters<typeof testLedger>[1]>[0
   return { job, other, ledger: other.guard.ledger };
 }
 
-testLedger('L-54 resolved as completed: it is done, and is not run again', async (place) => {
+testLedger('L-54 an interrupted run resolved as completed is not run again', async (place) => {
   const { job, other, ledger } = await interrupted(place);
   const run = await ledger.resolve(FIRST_DAY, { ...BY, as: 'completed' });
   assert.deepEqual([run.state, run.reason], ['completed', 'resolved']);
@@ -212,7 +212,7 @@ testLedger('L-54 resolved as completed: it is done, and is not run again', async
 });
 
 testLedger(
-  'L-54 resolved as failed: it is given up, and its holder is told so if it comes back',
+  'L-54 an interrupted run resolved as failed fails permanently, and its holder gets an error if it comes back',
   async (place) => {
     const { job, other, ledger } = await interrupted(place);
     await ledger.resolve(FIRST_DAY, { ...BY, as: 'failed' });
@@ -224,24 +224,27 @@ testLedger(
   },
 );
 
-testLedger('L-54 resolved as pending: the next attempt is due at once', async (place) => {
-  const { job, other, ledger } = await interrupted(place);
-  const holder = (await ledger.get(FIRST_DAY))?.claimedBy;
-  await ledger.resolve(FIRST_DAY, { ...BY, as: 'pending' });
-  const [lost, resolved, ...more] = await ledger.history(FIRST_DAY);
-  assert.deepEqual([lost?.kind, lost?.attempt, lost?.actor], ['lost', 1, holder]);
-  assert.match(lost?.detail ?? '', /it had begun at 2026-11-20T03:00/);
-  assert.deepEqual([resolved?.kind, more], ['resolved', []]);
-  assert.deepEqual(await other.guard.run(dayJob(HOLD), () => 'again'), { executed: true, value: 'again' });
-  const run = await ledger.get(FIRST_DAY);
-  assert.deepEqual([run?.state, run?.generation, run?.attempt], ['completed', 0, 2]);
-  job.finish();
-  assert.ok((await reasonOf(job.result)) instanceof ClaimLostError);
-  assert.equal((await ledger.get(FIRST_DAY))?.result, '"again"');
-});
+testLedger(
+  'L-54 after an interrupted run is resolved as pending, the next attempt is due at once',
+  async (place) => {
+    const { job, other, ledger } = await interrupted(place);
+    const holder = (await ledger.get(FIRST_DAY))?.claimedBy;
+    await ledger.resolve(FIRST_DAY, { ...BY, as: 'pending' });
+    const [lost, resolved, ...more] = await ledger.history(FIRST_DAY);
+    assert.deepEqual([lost?.kind, lost?.attempt, lost?.actor], ['lost', 1, holder]);
+    assert.match(lost?.detail ?? '', /it had begun at 2026-11-20T03:00/);
+    assert.deepEqual([resolved?.kind, more], ['resolved', []]);
+    assert.deepEqual(await other.guard.run(dayJob(HOLD), () => 'again'), { executed: true, value: 'again' });
+    const run = await ledger.get(FIRST_DAY);
+    assert.deepEqual([run?.state, run?.generation, run?.attempt], ['completed', 0, 2]);
+    job.finish();
+    assert.ok((await reasonOf(job.result)) instanceof ClaimLostError);
+    assert.equal((await ledger.get(FIRST_DAY))?.result, '"again"');
+  },
+);
 
 testLedger(
-  'L-54 a holder that had not vanished after all completes late, and nobody has to resolve it',
+  'L-54 a holder that had not crashed completes late, and no operator has to resolve its run',
   async (place) => {
     const { job, other, ledger } = await interrupted(place);
     const [event] = other.of('run:interrupted');
@@ -254,14 +257,14 @@ testLedger(
   },
 );
 
-testLedger('L-54 only what is interrupted can be resolved', async (place) => {
+testLedger('L-54 only interrupted runs can be resolved', async (place) => {
   const { guard } = place.instance();
   await assert.rejects(guard.run(dayJob(), failing), /no bank/);
   await assert.rejects(guard.ledger.resolve(FIRST_DAY, { ...BY, as: 'completed' }), /it is failed/);
   await assert.rejects(guard.ledger.resolve(SECOND_DAY, { ...BY, as: 'completed' }), /no such run exists/);
 });
 
-testLedger('a period is skipped before it has a run, and after it has failed', async (place) => {
+testLedger('an operator can skip a period before it has a run, and after it has failed', async (place) => {
   const { guard } = place.instance();
   const { ledger } = guard;
   await assert.rejects(guard.run(dayJob(), failing), /no bank/);
@@ -280,7 +283,7 @@ testLedger('a period is skipped before it has a run, and after it has failed', a
 });
 
 testLedger(
-  'what was skipped where the job is not registered is no gap, and no day to be caught up with',
+  'a period skipped by an instance without the job is not missed, and not caught up with',
   async (place) => {
     const job = dayJob({ catchUp: 'latest' });
     const instance = place.instance();
@@ -288,7 +291,7 @@ testLedger(
     guard.wrap(job, () => 'done');
     await guard.run(job, () => 'done');
     await place.elapse('3d');
-    // As a script does. It cannot know when the day began.
+    // As a script does. It cannot compute when the day began.
     await place.instance().guard.ledger.skip({ ...FIRST_DAY, periodKey: '2026-11-22' }, BY);
     const gaps = await guard.ledger.gaps('close-day');
     assert.deepEqual(
@@ -302,7 +305,7 @@ testLedger(
   },
 );
 
-testLedger('today runs while nobody can tell which days were skipped', async (place) => {
+testLedger('today runs while the skipped days cannot be read', async (place) => {
   const job = dayJob({ catchUp: 'all' });
   const instance = faultyInstance(place);
   const { guard, faulty } = instance;
@@ -322,7 +325,7 @@ testLedger('today runs while nobody can tell which days were skipped', async (pl
 
 const CATCH_UP = { catchUp: 'all', catchUpWindow: '3d', retry: { maxAttempts: 1 } } as const;
 
-testLedger('L-55 a purge never touches what is unfinished, nor the newest run', async (place) => {
+testLedger('L-55 a purge keeps unfinished runs and the newest run', async (place) => {
   const { guard } = place.instance();
   const scoped = (scope: string): ReturnType<typeof dayJob> => dayJob({ scope, ...HOLD });
   await guard.run(scoped('completed'), () => 1);
@@ -352,7 +355,7 @@ testLedger('L-55 a purge never touches what is unfinished, nor the newest run', 
 });
 
 testLedger(
-  'L-55 a purge is never newer than any catch-up window, and a purged day is not caught up with',
+  'L-55 a purge keeps every run within the longest catch-up window, and a purged day is not caught up with',
   async (place) => {
     const { guard } = place.instance();
     const days: string[] = [];
@@ -362,7 +365,7 @@ testLedger(
       await place.elapse('1d');
     }
     assert.equal(days.length, 6);
-    // Three of them ended longer ago than the window is long.
+    // Three of them ended before the start of the window.
     assert.equal(await guard.ledger.purge({ olderThan: '1d' }), 3);
     assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
     await job();
@@ -370,7 +373,7 @@ testLedger(
   },
 );
 
-testLedger('L-55 a purged day is not backfilled unless by force', async (place) => {
+testLedger('L-55 only force backfills a purged day', async (place) => {
   const { guard } = place.instance();
   let runs = 0;
   const job = guard.wrap(dayJob(), () => void (runs += 1));
@@ -393,7 +396,7 @@ testLedger('L-55 a purged day is not backfilled unless by force', async (place) 
 });
 
 testLedger(
-  'L-55 a purged day is not caught up with, whatever day an operator skips afterwards',
+  'L-55 a purged day is not caught up with, even if an operator skips a day afterwards',
   async (place) => {
     const { guard } = place.instance();
     const maintenance = place.instance().guard;
@@ -403,7 +406,7 @@ testLedger(
       await job();
       await place.elapse('1d');
     }
-    // A program that knows no job knows no catch-up window, either.
+    // A program without registered jobs has no catch-up window either.
     assert.equal(await maintenance.ledger.purge({ olderThan: '2d' }), 6);
     await guard.ledger.skip({ job: 'close-day', periodKey: '2026-11-15' }, BY);
     assert.deepEqual(await guard.ledger.gaps('close-day'), []);
@@ -414,7 +417,7 @@ testLedger(
       guard.backfill('close-day', range),
       /cannot be backfilled so far back: .*force: true/,
     );
-    // What was missed after the purged days is still run.
+    // Days that were missed after the purged days still run.
     await place.elapse('2d');
     assert.deepEqual(await guard.runDue(), { started: 2, owed: 0 });
   },

@@ -7,7 +7,7 @@ import { testLedger } from '../../support/test-ledger';
 
 const china = withWorkingDays(withHolidays(weekdays(), ['2026-11-20']), ['2026-11-21']);
 
-testLedger('L-34 a holiday is recorded, and has no run', async (place) => {
+testLedger('L-34 a holiday is recorded and does not run', async (place) => {
   const instance = place.instance();
   const { task, runs } = diary();
   const job = closeDay({ calendar: china });
@@ -19,27 +19,24 @@ testLedger('L-34 a holiday is recorded, and has no run', async (place) => {
   assert.equal(runs.length, 0);
 });
 
-testLedger(
-  'L-34 a Saturday that makes up for a holiday has a run, and the Sunday after has none',
-  async (place) => {
-    const instance = place.instance();
-    const { task, periods } = diary();
-    const job = closeDay({ calendar: china });
-    for (let day = 20; day <= 23; day += 1) {
-      await instance.guard.run(job, task);
-      await place.elapse('1d');
-    }
-    assert.deepEqual(await rowsOf(instance), [
-      '2026-11-20 skipped(calendar)',
-      '2026-11-21 completed',
-      '2026-11-22 skipped(calendar)',
-      '2026-11-23 completed',
-    ]);
-    assert.deepEqual(periods(), ['2026-11-21', '2026-11-23']);
-  },
-);
+testLedger('L-34 a make-up Saturday runs, and the Sunday after it does not', async (place) => {
+  const instance = place.instance();
+  const { task, periods } = diary();
+  const job = closeDay({ calendar: china });
+  for (let day = 20; day <= 23; day += 1) {
+    await instance.guard.run(job, task);
+    await place.elapse('1d');
+  }
+  assert.deepEqual(await rowsOf(instance), [
+    '2026-11-20 skipped(calendar)',
+    '2026-11-21 completed',
+    '2026-11-22 skipped(calendar)',
+    '2026-11-23 completed',
+  ]);
+  assert.deepEqual(periods(), ['2026-11-21', '2026-11-23']);
+});
 
-testLedger('L-34 a person can have a holiday run all the same', async (place) => {
+testLedger('L-34 an operator can still run a holiday', async (place) => {
   const { guard } = place.instance();
   const { task, runs } = diary();
   const job = closeDay({ calendar: china });
@@ -53,7 +50,7 @@ testLedger('L-34 a person can have a holiday run all the same', async (place) =>
   assert.deepEqual([runs[0]?.generation, runs[0]?.attempt], [1, 1]);
 });
 
-/** A calendar that does what it is told, and counts how often it is asked. */
+/** A calendar whose answer the test sets, and which counts its calls. */
 function tellable() {
   let answer: BusinessCalendar['isBusinessDay'] = () => true;
   const asked: string[] = [];
@@ -72,7 +69,7 @@ const noData = (): never => {
 };
 
 testLedger(
-  'L-34 while the calendar throws nothing runs, nothing is recorded, and it is asked again',
+  'L-34 while the calendar throws, nothing runs or is recorded, and cronlatch retries',
   async (place) => {
     const instance = place.instance();
     const { guard } = instance;
@@ -122,7 +119,7 @@ testLedger('L-34 a calendar that hangs has failed after five seconds', async (pl
   assert.equal(runs.length, 1);
 });
 
-testLedger('L-34 the timer asks again by itself, within a minute', async (place) => {
+testLedger('L-34 the timer retries within a minute', async (place) => {
   const instance = place.instance({ dueEvery: '1m' });
   const { guard } = instance;
   const { task } = diary();
@@ -133,11 +130,11 @@ testLedger('L-34 the timer asks again by itself, within a minute', async (place)
   await guard.run(job, task);
   tell(() => true);
   await place.elapse('1m');
-  await eventually(() => instance.of('run:completed').length === 1, 'the run is brought back');
+  await eventually(() => instance.of('run:completed').length === 1, 'the run starts');
   assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed']);
 });
 
-testLedger('L-34 a job that nobody registered is asked again by its caller alone', async (place) => {
+testLedger('L-34 only its caller retries a job that is not registered', async (place) => {
   const instance = place.instance();
   const { task, runs } = diary();
   const { calendar, tell } = tellable();
@@ -151,7 +148,7 @@ testLedger('L-34 a job that nobody registered is asked again by its caller alone
 });
 
 testLedger(
-  'L-34 a calendar that knows its answer only when the day is over leaves a gap, and says so',
+  'L-34 if the calendar fails until the day has ended, the day is missed, and a warning reports it',
   async (place) => {
     const instance = place.instance();
     const { guard } = instance;
@@ -174,7 +171,7 @@ testLedger(
   },
 );
 
-testLedger('L-34 a calendar that fails for a missed day is asked again for it by runDue', async (place) => {
+testLedger('L-34 if a calendar fails for a missed day, runDue retries it', async (place) => {
   const instance = place.instance();
   const { guard } = instance;
   const { task, periods } = diary();

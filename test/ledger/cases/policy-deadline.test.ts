@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { closeDay, diary, failing, rowsOf } from '../../support/close-day';
 import { testLedger } from '../../support/test-ledger';
 
-// The day of Paris began at 23:00 UTC, four hours before the test does.
+// The day in Paris began at 23:00 UTC, four hours before the start of the test.
 
 testLedger('L-33 the deadline counts from the start of the period, not from the tick', async (place) => {
   const instance = place.instance();
@@ -16,7 +16,7 @@ testLedger('L-33 the deadline counts from the start of the period, not from the 
   assert.equal(runs.length, 0);
 });
 
-testLedger('L-33 before the deadline a run begins, and its retries may come after it', async (place) => {
+testLedger('L-33 a run starts before the deadline, and its retries may follow after it', async (place) => {
   const { guard } = place.instance();
   const { task, runs } = failing(1);
   const job = closeDay({ startDeadline: '5h', retry: { minDelay: '2h', maxDelay: '2h' } });
@@ -26,33 +26,39 @@ testLedger('L-33 before the deadline a run begins, and its retries may come afte
   assert.equal(runs.length, 2);
 });
 
-testLedger('L-33 a late tick of yesterday is measured from the start of yesterday', async (place) => {
-  const instance = place.instance();
-  const { task, periods } = diary();
-  const job = closeDay({ startDeadline: '6h' });
-  const scheduledAt = new Date('2026-11-19T22:55:00Z');
-  const late = await instance.guard.run({ ...job, scheduledAt }, task);
-  assert.deepEqual(late, { executed: false, reason: 'deadline' });
-  await instance.guard.run(job, task);
-  assert.deepEqual(await rowsOf(instance), ['2026-11-19 skipped(deadline)', '2026-11-20 completed']);
-  assert.deepEqual(periods(), ['2026-11-20']);
-});
+testLedger(
+  'L-33 the deadline of a late tick of yesterday counts from the start of yesterday',
+  async (place) => {
+    const instance = place.instance();
+    const { task, periods } = diary();
+    const job = closeDay({ startDeadline: '6h' });
+    const scheduledAt = new Date('2026-11-19T22:55:00Z');
+    const late = await instance.guard.run({ ...job, scheduledAt }, task);
+    assert.deepEqual(late, { executed: false, reason: 'deadline' });
+    await instance.guard.run(job, task);
+    assert.deepEqual(await rowsOf(instance), ['2026-11-19 skipped(deadline)', '2026-11-20 completed']);
+    assert.deepEqual(periods(), ['2026-11-20']);
+  },
+);
 
-testLedger('L-33 a run that was given back unbegun, and waited too long, is skipped', async (place) => {
-  const instance = place.instance();
-  const { task, runs } = diary((run) => run.giveBack());
-  const job = closeDay({ startDeadline: '5h' });
-  instance.guard.wrap(job, task);
-  await instance.guard.run(job, task);
-  assert.deepEqual(await rowsOf(instance), ['2026-11-20 pending']);
-  await place.elapse('2h');
-  await instance.guard.runDue();
-  assert.deepEqual(await rowsOf(instance), ['2026-11-20 skipped(deadline)']);
-  assert.deepEqual(await instance.guard.runDue(), { started: 0, owed: 0 });
-  assert.equal(runs.length, 1);
-});
+testLedger(
+  'L-33 a run that was given back before it started, and waited too long, is skipped',
+  async (place) => {
+    const instance = place.instance();
+    const { task, runs } = diary((run) => run.giveBack());
+    const job = closeDay({ startDeadline: '5h' });
+    instance.guard.wrap(job, task);
+    await instance.guard.run(job, task);
+    assert.deepEqual(await rowsOf(instance), ['2026-11-20 pending']);
+    await place.elapse('2h');
+    await instance.guard.runDue();
+    assert.deepEqual(await rowsOf(instance), ['2026-11-20 skipped(deadline)']);
+    assert.deepEqual(await instance.guard.runDue(), { started: 0, owed: 0 });
+    assert.equal(runs.length, 1);
+  },
+);
 
-testLedger('L-33 what a person has made again begins, however late it is', async (place) => {
+testLedger('L-33 a run that an operator reruns starts, however late it is', async (place) => {
   const instance = place.instance();
   const { task, runs } = diary();
   const job = closeDay({ startDeadline: '3h' });

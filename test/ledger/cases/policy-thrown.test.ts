@@ -17,10 +17,10 @@ const refusesToBeText = {
   },
 };
 
-/** As a loop makes it that tries again without an end. */
+/** As a loop throws that retries without limit. */
 function causedByThousands(): Error {
   let error = new Error('the first');
-  for (let tries = 0; tries < 20_000; tries += 1) error = new Error('tried again', { cause: error });
+  for (let tries = 0; tries < 20_000; tries += 1) error = new Error('retry failed', { cause: error });
   return error;
 }
 
@@ -32,7 +32,7 @@ function refusing(property: 'stack' | 'errors'): Error {
   });
 }
 
-/** Whatever is asked of it throws. */
+/** Every access to it throws. */
 function revoked(): object {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
@@ -46,14 +46,14 @@ function trapping(): object {
   return new Proxy({}, { get: trap, has: trap, getPrototypeOf: trap, ownKeys: trap });
 }
 
-/** What it is called | what is thrown | what must be told of it */
+/** Name | thrown value | texts that the stored error must contain */
 const THROWN: readonly [string, unknown, readonly string[]][] = [
   ['null', null, ['thrown: null']],
   ['a string', 'no bank today', ['thrown: no bank today']],
   ['a symbol', Symbol('no bank'), ['thrown: Symbol(no bank)']],
   ['an object without a prototype', Object.create(null), ['thrown: [object Object]']],
-  ['an object that throws when it is made a text of', refusesToBeText, ['thrown: [object Object]']],
-  ['text that no store keeps', 'a\0b\ud83d', ['thrown: a\\0b\ufffd']],
+  ['an object that throws when it is converted to text', refusesToBeText, ['thrown: [object Object]']],
+  ['text that no store can keep', 'a\0b\ud83d', ['thrown: a\\0b\ufffd']],
   [
     'an AggregateError',
     new AggregateError([new Error('first bank'), 'second bank'], 'no bank today'),
@@ -64,39 +64,36 @@ const THROWN: readonly [string, unknown, readonly string[]][] = [
     cyclic(),
     ['Error: in a circle', 'caused by: Error: round about', 'caused by: Error (again)'],
   ],
-  ['an error with a cause for each of 20,000 tries', causedByThousands(), ['Error: tried again', '(cut)']],
-  ['an error that does not show its stack', refusing('stack'), ['thrown: [object Error]']],
+  ['an error with a cause for each of 20,000 retries', causedByThousands(), ['Error: retry failed', '(cut)']],
+  ['an error that hides its stack', refusing('stack'), ['thrown: [object Error]']],
   ['a revoked proxy', revoked(), ['thrown: ']],
   ['a proxy whose traps throw', trapping(), ['thrown: ']],
-  ['an AggregateError that does not show its errors', refusing('errors'), ['thrown: [object Error]']],
+  ['an AggregateError that hides its errors', refusing('errors'), ['thrown: [object Error]']],
 ];
 
 for (const [what, thrown, told] of THROWN) {
-  testLedger(
-    `L-30 F-98 ${what} is thrown to the caller as it is, recorded, and tried again`,
-    async (place) => {
-      const instance = place.instance();
-      const { guard } = instance;
-      const { task } = failing(1, thrown);
-      // By hand: a promise that is resolved with a revoked proxy asks it for `then`.
-      let isThrown = false;
-      await guard.run(closeDay(), task).catch((reason: unknown) => void (isThrown = reason === thrown));
-      assert.ok(isThrown);
-      const run = await guard.ledger.get(KEY);
-      assert.deepEqual([run?.state, run?.attempt], ['failed', 1]);
-      for (const text of told) assert.ok(run?.error?.includes(text), run?.error);
-      const [event] = await guard.ledger.history(KEY);
-      assert.deepEqual([event?.kind, event?.detail], ['failed', run?.error]);
-      assert.ok(instance.of('run:failed')[0]?.error === thrown);
-      await place.elapse('1m1s');
-      assert.deepEqual(await guard.run(closeDay(), task), { executed: true, value: 'done' });
-      assert.equal((await guard.ledger.get(KEY))?.error, undefined);
-    },
-  );
+  testLedger(`L-30 F-98 ${what} is passed to the caller unchanged, recorded, and retried`, async (place) => {
+    const instance = place.instance();
+    const { guard } = instance;
+    const { task } = failing(1, thrown);
+    // Written by hand: resolving a promise with a revoked proxy would read its `then`.
+    let isThrown = false;
+    await guard.run(closeDay(), task).catch((reason: unknown) => void (isThrown = reason === thrown));
+    assert.ok(isThrown);
+    const run = await guard.ledger.get(KEY);
+    assert.deepEqual([run?.state, run?.attempt], ['failed', 1]);
+    for (const text of told) assert.ok(run?.error?.includes(text), run?.error);
+    const [event] = await guard.ledger.history(KEY);
+    assert.deepEqual([event?.kind, event?.detail], ['failed', run?.error]);
+    assert.ok(instance.of('run:failed')[0]?.error === thrown);
+    await place.elapse('1m1s');
+    assert.deepEqual(await guard.run(closeDay(), task), { executed: true, value: 'done' });
+    assert.equal((await guard.ledger.get(KEY))?.error, undefined);
+  });
 }
 
 testLedger(
-  'L-30 of an error only names, messages and stacks are kept, never its other properties',
+  'L-30 of an error only names, messages and stacks are stored, never its other properties',
   async (place) => {
     const { guard } = place.instance();
     const thrown = Object.assign(new Error('no bank today'), { parameters: ['the password'] });

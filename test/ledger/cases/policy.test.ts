@@ -11,7 +11,7 @@ async function fails({ guard }: Instance, job: JobConfiguration, task: () => unk
 }
 
 testLedger(
-  'L-25 a job that fails twice and then succeeds is completed by attempt 3, and not run again',
+  'L-25 a job that fails twice and then succeeds is completed by attempt 3, and does not run again',
   async (place) => {
     const instance = place.instance();
     const { guard } = instance;
@@ -41,28 +41,31 @@ testLedger(
   },
 );
 
-testLedger('L-26 before next_attempt_at nothing runs, and nobody asks for the lock', async (place) => {
-  const instance = place.instance();
-  const { task, runs } = failing(1);
-  const job = closeDay({ retry: { minDelay: '10m' } });
-  await fails(instance, job, task);
-  await place.elapse('9m');
-  assert.deepEqual(await instance.guard.run(job, task), { executed: false, reason: 'not-due' });
-  assert.equal(instance.of('lock:acquired').length, 1);
-  await place.elapse('1m1s');
-  assert.deepEqual(await instance.guard.run(job, task), { executed: true, value: 'done' });
-  assert.equal(runs.length, 2);
-});
+testLedger(
+  'L-26 before next_attempt_at nothing runs, and no instance tries to take the lock',
+  async (place) => {
+    const instance = place.instance();
+    const { task, runs } = failing(1);
+    const job = closeDay({ retry: { minDelay: '10m' } });
+    await fails(instance, job, task);
+    await place.elapse('9m');
+    assert.deepEqual(await instance.guard.run(job, task), { executed: false, reason: 'not-due' });
+    assert.equal(instance.of('lock:acquired').length, 1);
+    await place.elapse('1m1s');
+    assert.deepEqual(await instance.guard.run(job, task), { executed: true, value: 'done' });
+    assert.equal(runs.length, 2);
+  },
+);
 
 testLedger(
-  `L-27 a retry after midnight keeps yesterday's key, and today has a run of its own`,
+  `L-27 a retry after midnight keeps yesterday's key, and today has its own run`,
   async (place) => {
     const instance = place.instance();
     const { task, periods, runs } = failing(1);
     const job = closeDay({ retry: { minDelay: '20m' } });
     await fails(instance, job, task);
     await place.elapse('20m1s');
-    // It is 00:10 in Paris: one tick of today brings back what is owed of yesterday.
+    // It is 00:10 in Paris: one tick of today also runs yesterday's overdue run.
     assert.deepEqual(await instance.guard.run(job, task), { executed: true, value: 'done' });
     assert.deepEqual(periods(), ['2026-11-20', '2026-11-21', '2026-11-20']);
     assert.deepEqual(
@@ -79,7 +82,7 @@ testLedger(
 );
 
 testLedger(
-  `L-27 a retry that fails after midnight again takes nothing from today's attempts`,
+  `L-27 a retry that fails again after midnight spends none of today's attempts`,
   async (place) => {
     const instance = place.instance();
     const { task, runs } = diary(({ periodKey }) => {
@@ -97,7 +100,7 @@ testLedger(
   { now: '2026-11-20T22:50:00Z' },
 );
 
-testLedger('L-28 a retry that could only begin after until is given up at once', async (place) => {
+testLedger('L-28 a run whose retry could only start after until fails permanently at once', async (place) => {
   const instance = place.instance();
   const { task, runs } = failing(9);
   const job = closeDay({ retry: { maxAttempts: 9, minDelay: '20m', until: '30m' } });
@@ -111,20 +114,23 @@ testLedger('L-28 a retry that could only begin after until is given up at once',
   assert.equal(runs.length, 2);
 });
 
-testLedger('L-28 when nobody came before until was over, the run is given up unrun', async (place) => {
-  const instance = place.instance();
-  const { task, runs } = failing(9);
-  const job = closeDay({ retry: { maxAttempts: 9, minDelay: '20m', until: '30m' } });
-  await fails(instance, job, task);
-  await place.elapse('31m');
-  assert.deepEqual(await instance.guard.run(job, task), { executed: false, reason: 'exhausted' });
-  assert.equal(runs.length, 1);
-  const run = await instance.guard.ledger.get(KEY);
-  assert.deepEqual([run?.state, run?.reason, run?.nextAttemptAt], ['failed', 'until', undefined]);
-});
+testLedger(
+  'L-28 if no instance claims a run before until has passed, it fails permanently without running',
+  async (place) => {
+    const instance = place.instance();
+    const { task, runs } = failing(9);
+    const job = closeDay({ retry: { maxAttempts: 9, minDelay: '20m', until: '30m' } });
+    await fails(instance, job, task);
+    await place.elapse('31m');
+    assert.deepEqual(await instance.guard.run(job, task), { executed: false, reason: 'exhausted' });
+    assert.equal(runs.length, 1);
+    const run = await instance.guard.ledger.get(KEY);
+    assert.deepEqual([run?.state, run?.reason, run?.nextAttemptAt], ['failed', 'until', undefined]);
+  },
+);
 
 testLedger(
-  'L-28 with period-end nothing is tried again tomorrow',
+  'L-28 with period-end nothing is retried tomorrow',
   async (place) => {
     const instance = place.instance();
     const { task, periods } = failing(1);
@@ -138,7 +144,7 @@ testLedger(
   { now: '2026-11-20T22:50:00Z' },
 );
 
-testLedger('L-29 a FatalJobError is never tried again', async (place) => {
+testLedger('L-29 a FatalJobError is never retried', async (place) => {
   const instance = place.instance();
   const { task, runs } = failing(1, new FatalJobError('no bank today, or ever'));
   await fails(instance, closeDay(), task);
@@ -153,7 +159,7 @@ testLedger('L-29 a FatalJobError is never tried again', async (place) => {
 });
 
 testLedger(
-  'L-31 attempts that a deploy takes away are not made, and nothing stays due for ever',
+  'L-31 a lower maxAttempts after a deploy ends the retries, and nothing stays due forever',
   async (place) => {
     const before = place.instance();
     const { task, runs } = failing(9);
@@ -174,19 +180,22 @@ testLedger(
   },
 );
 
-testLedger('L-31 attempts that a deploy adds are made for runs that still wait', async (place) => {
-  const instance = place.instance();
-  const { task, runs } = failing(2);
-  await fails(instance, closeDay({ retry: { maxAttempts: 2 } }), task);
-  await place.elapse('1m1s');
-  const generous = closeDay({ retry: { maxAttempts: 3 } });
-  await fails(instance, generous, task);
-  await place.elapse('1h');
-  assert.equal((await instance.guard.run(generous, task)).executed, true);
-  assert.equal(runs.length, 3);
-});
+testLedger(
+  'L-31 a higher maxAttempts after a deploy adds attempts to runs that still wait',
+  async (place) => {
+    const instance = place.instance();
+    const { task, runs } = failing(2);
+    await fails(instance, closeDay({ retry: { maxAttempts: 2 } }), task);
+    await place.elapse('1m1s');
+    const generous = closeDay({ retry: { maxAttempts: 3 } });
+    await fails(instance, generous, task);
+    await place.elapse('1h');
+    assert.equal((await instance.guard.run(generous, task)).executed, true);
+    assert.equal(runs.length, 3);
+  },
+);
 
-testLedger('L-32 a backoff beyond all numbers is as long as maxDelay', async (place) => {
+testLedger('L-32 a backoff that overflows to infinity is limited to maxDelay', async (place) => {
   const instance = place.instance();
   const { task } = failing(9);
   const job = closeDay({

@@ -10,7 +10,7 @@ const noBank = (): never => {
 };
 
 testLedger(
-  'L-59 two jobs of one name in a guard are refused, naming both; in two guards they are one job',
+  'L-59 two jobs with the same name are rejected in one guard, naming both; in two guards they are one job',
   async (place) => {
     const { guard } = place.instance();
     const other = place.instance().guard;
@@ -25,38 +25,41 @@ testLedger(
   },
 );
 
-testLedger('L-59 a job without a name of its own under a shared lock is refused', async (place) => {
+testLedger('L-59 a job without its own name under a shared lock is rejected', async (place) => {
   const { guard } = place.instance();
   refused(() => guard.check(dayJob({}, { shared: true })), "under lock 'close-day' has no name of its own");
   guard.check(dayJob({ name: 'close-day' }, { shared: true }));
   await Promise.resolve();
 });
 
-testLedger('L-59 a scope of the arguments is brought back with those of resume', async (place) => {
-  const { guard } = place.instance();
-  const calls: string[] = [];
-  const asked: RunKey[] = [];
-  const scoped = dayJob({
-    scope: (region: string) => region,
-    resume: (run) => {
-      asked.push(run);
-      return [run.scope];
-    },
-  });
-  const job = guard.wrap(scoped, (region: string) => {
-    calls.push(region);
-    if (calls.length < 3) noBank();
-  });
-  await job('eu');
-  await job('us');
-  await place.elapse('1m');
-  assert.deepEqual(await guard.runDue(), { started: 2, owed: 0 });
-  assert.deepEqual(calls.slice(2).sort(), ['eu', 'us']);
-  assert.deepEqual(asked.map(({ scope }) => scope).sort(), ['eu', 'us']);
-  refused(() => guard.check(dayJob({ scope: (region: string) => region })), 'resume must say');
-});
+testLedger(
+  'L-59 a job whose scope depends on the arguments is restarted with the arguments of resume',
+  async (place) => {
+    const { guard } = place.instance();
+    const calls: string[] = [];
+    const asked: RunKey[] = [];
+    const scoped = dayJob({
+      scope: (region: string) => region,
+      resume: (run) => {
+        asked.push(run);
+        return [run.scope];
+      },
+    });
+    const job = guard.wrap(scoped, (region: string) => {
+      calls.push(region);
+      if (calls.length < 3) noBank();
+    });
+    await job('eu');
+    await job('us');
+    await place.elapse('1m');
+    assert.deepEqual(await guard.runDue(), { started: 2, owed: 0 });
+    assert.deepEqual(calls.slice(2).sort(), ['eu', 'us']);
+    assert.deepEqual(asked.map(({ scope }) => scope).sort(), ['eu', 'us']);
+    refused(() => guard.check(dayJob({ scope: (region: string) => region })), 'resume must say');
+  },
+);
 
-testLedger('L-59 a job of no arguments is brought back with none', async (place) => {
+testLedger('L-59 a job without arguments is restarted with none', async (place) => {
   const { guard } = place.instance();
   const calls: unknown[][] = [];
   const job = guard.wrap(dayJob(), (...args: unknown[]) => {
@@ -69,7 +72,7 @@ testLedger('L-59 a job of no arguments is brought back with none', async (place)
   assert.deepEqual(calls, [['by hand'], []]);
 });
 
-testLedger('rows of jobs that are not registered here are left alone', async (place) => {
+testLedger('rows of jobs that are not registered here stay unchanged', async (place) => {
   const { guard } = place.instance();
   await assert.rejects(guard.run(dayJob(), noBank), /no bank/);
   await place.elapse('1h');
@@ -84,7 +87,7 @@ testLedger('rows of jobs that are not registered here are left alone', async (pl
   );
 });
 
-testLedger('what is already running here is not brought back beside itself', async (place) => {
+testLedger('a job that is already running here is not started a second time', async (place) => {
   const instance = place.instance();
   instance.guard.wrap(dayJob(), () => assert.fail('ran'));
   const job = await runningJob(instance.guard, dayJob());
@@ -94,7 +97,7 @@ testLedger('what is already running here is not brought back beside itself', asy
   await job.result;
 });
 
-testLedger('every event of a run says which one it is', async (place) => {
+testLedger("every event of a run contains the run's identity", async (place) => {
   const instance = place.instance();
   const { guard } = instance;
   await assert.rejects(guard.run(dayJob(), noBank), /no bank/);

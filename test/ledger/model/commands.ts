@@ -6,7 +6,7 @@ import type { Ending, RunModel } from './run-model';
 
 type Command = fc.AsyncCommand<RunModel, RunBench>;
 
-/** Done to both; then the row must be what the model says. */
+/** Applies the command to both; then the row must be what the model expects. */
 function command(
   text: string,
   act: (model: RunModel, bench: RunBench) => Promise<void>,
@@ -49,7 +49,7 @@ const runDue = endings.map((ending) =>
 );
 
 const loseHolder = fc.constant(
-  command('a tick whose holder vanishes', async (model, bench) => {
+  command('a tick whose holder crashes', async (model, bench) => {
     const expected = model.ask();
     assert.deepEqual(await bench.loseHolder(), expected);
     if (typeof expected !== 'string') model.end(expected, 'is lost');
@@ -59,7 +59,7 @@ const loseHolder = fc.constant(
 const comeBack = fc
   .tuple(fc.nat(), fc.constantFrom('completes' as const, 'completes' as const, 'throws' as const))
   .map(([nth, ending]) =>
-    command(`a holder that had vanished ${ending} after all`, async (model, bench) => {
+    command(`a crashed holder ${ending} after all`, async (model, bench) => {
       const [holder] = bench.lost.splice(nth % Math.max(1, bench.lost.length), 1);
       if (holder === undefined) return;
       const counts = model.comeBack(holder.claim, ending);
@@ -79,7 +79,7 @@ const elapse = fc.integer({ min: 1, max: 15 }).map((minutes) =>
 
 const ACT = { actor: 'ada', reason: 'she knows' };
 
-/** What an operator may do is done, and what not is refused. */
+/** An operator's action succeeds if the model allows it, and is rejected otherwise. */
 async function allowed(mayBeDone: boolean, act: Promise<unknown>): Promise<void> {
   if (mayBeDone) await act;
   else await assert.rejects(act, InvalidLockUseError);
@@ -105,7 +105,7 @@ const skip = fc.constant(
   command('skip', async (model, bench) => allowed(model.skip(), bench.ledger.skip(bench.key, ACT))),
 );
 
-/** Some are more frequent, so that many runs get somewhere before a person meddles with them. */
+/** Some commands are more frequent, so that many runs make progress before an operator acts on them. */
 export const commands = [tick, tick, runDue, loseHolder, loseHolder, comeBack, elapse, elapse, elapse].concat(
   [rerun, resolve, skip],
 );

@@ -10,18 +10,18 @@ const MINUTE_MS = 60_000;
 /** An attempt whose handler has not settled yet. */
 export interface LostHolder {
   readonly claim: ModelClaim;
-  /** Lets its handler settle. @returns what became of the call, and rejects as it does */
+  /** Settles its handler. @returns the result of the call, and rejects as the call does */
   comeBack(ending: 'completes' | 'throws'): Promise<TaskResult<unknown>>;
 }
 
-/** The real run of one period of one job, at a place that it may share with others. */
+/** The real run of one period of one job, in a store that it may share with other jobs. */
 export class RunBench {
   readonly lost: LostHolder[] = [];
-  /** Of each generation, how often it was completed. */
+  /** The number of completions by generation. */
   readonly #completions = new Map<number, number>();
   readonly #started: ModelClaim[] = [];
   readonly #job: JobConfiguration;
-  /** Of the registered job, and of all ticks. */
+  /** The guard of the registered job, which runs all ticks. */
   readonly #asker: JobGuard;
   #ending: Exclude<Ending, 'is lost'> = 'completes';
 
@@ -30,7 +30,7 @@ export class RunBench {
     private readonly instance: Pick<Instance, 'lockProvider' | 'store'>,
     name: string,
     private readonly policy: ModelPolicy,
-    /** The store's now, from which the model counts: on a server it goes on a little, whatever the test says. */
+    /** The store's time, from which the model counts: on a server it advances a little on its own. */
     private readonly origin: Date,
   ) {
     const { maxAttempts, onCrash, until } = policy;
@@ -40,14 +40,14 @@ export class RunBench {
     };
     this.#job = {
       ...{ name, lockAtMostFor: `${LEASE}m` },
-      // One period without an end: the states are tried here, and not the dates.
+      // One period without an end: this tests states, not dates.
       oncePer: { period: () => 'only', timeZone: 'UTC', retry, onCrash },
     };
     this.#asker = this.#guard();
     this.#asker.wrap(this.#job, this.#task);
   }
 
-  /** Asks for the run by a tick. @returns the answer */
+  /** Calls the job as a tick does. @returns the result */
   async tick(ending: Exclude<Ending, 'is lost'>): Promise<ModelClaim | string> {
     this.#ending = ending;
     return await this.#attempted(this.#asker.run(this.#job, this.#task));
@@ -60,7 +60,7 @@ export class RunBench {
     return started === 1;
   }
 
-  /** A tick in another process, which vanishes when its handler has begun. */
+  /** A tick in another process, which crashes after its handler has started. */
   async loseHolder(): Promise<ModelClaim | string> {
     const begun = signal<ModelClaim>();
     const end = signal();
@@ -70,7 +70,7 @@ export class RunBench {
     });
     const answer = await Promise.race([begun.promise, result]);
     if ('executed' in answer) return await this.#attempted(result);
-    result.catch(() => {}); // Whoever lets it come back hears of it.
+    result.catch(() => {}); // The caller of `comeBack` gets the error.
     this.lost.push({
       claim: answer,
       comeBack: (ending) => {
@@ -94,7 +94,7 @@ export class RunBench {
     return { job: this.#job.name, periodKey: 'only' };
   }
 
-  /** What stands in the row, if there is one. */
+  /** The contents of the row, if it exists. */
   async row(): Promise<object | undefined> {
     const rows = await this.ledger.list({ job: this.#job.name });
     assert.ok(rows.length <= 1, 'a period has one row');
@@ -105,7 +105,7 @@ export class RunBench {
     return { state, generation, attempt, dueAt };
   }
 
-  /** Nothing is left behind: every handler settles. */
+  /** Settles every handler, so that nothing is left behind. */
   async end(): Promise<void> {
     await Promise.allSettled(this.lost.map((holder) => holder.comeBack('completes')));
   }
@@ -135,7 +135,7 @@ export class RunBench {
     }
   };
 
-  /** An attempt begins: what must hold of any. */
+  /** Starts an attempt, and checks what must hold for all attempts. */
   #begin(): ModelClaim {
     const { generation, attempt } = currentRun();
     assert.ok(attempt <= this.policy.maxAttempts, `attempt ${attempt} of ${this.policy.maxAttempts}`);
@@ -147,10 +147,10 @@ export class RunBench {
 
   async #attempted(result: Promise<TaskResult<unknown>>): Promise<ModelClaim | string> {
     const before = this.#started.length;
-    const answer = await result.catch(() => undefined); // The handler's own error: the row tells what came of it.
+    const answer = await result.catch(() => undefined); // The handler's own error: the test reads the outcome from the row.
     const [claim] = this.#started.slice(before);
     if (claim !== undefined) return claim;
-    assert.ok(answer !== undefined && !answer.executed, 'a call without a run says why');
+    assert.ok(answer !== undefined && !answer.executed, 'a call without a run has a reason');
     return answer.reason;
   }
 }

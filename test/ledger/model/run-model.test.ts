@@ -13,7 +13,7 @@ const policies: fc.Arbitrary<ModelPolicy> = fc.record({
   until: fc.constantFrom(undefined, 12, 30),
 });
 
-/** A failure prints the seed, and the shortest run that fails. */
+/** A failure prints the seed and the shortest failing sequence. */
 async function tryRuns(numRuns: number, benchOf: (policy: ModelPolicy) => Promise<RunBench>): Promise<void> {
   await fc.assert(
     fc.asyncProperty(
@@ -32,7 +32,7 @@ async function tryRuns(numRuns: number, benchOf: (policy: ModelPolicy) => Promis
   );
 }
 
-/** Each run is another job's. */
+/** Each sequence uses its own job. */
 function benchesAt(place: LedgerPlace): (policy: ModelPolicy) => Promise<RunBench> {
   const instance = place.instance();
   let jobs = 0;
@@ -45,7 +45,7 @@ function benchesAt(place: LedgerPlace): (policy: ModelPolicy) => Promise<RunBenc
   };
 }
 
-testLedger('L1 … L4 whatever is done to a run goes as the table of states says', async (place) => {
+testLedger('L1 … L4 any sequence of actions changes a run as the state table allows', async (place) => {
   await tryRuns(sampleSize({ fast: 20, full: 200 }), benchesAt(place));
 });
 

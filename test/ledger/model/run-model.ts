@@ -1,20 +1,20 @@
 import type { RunState } from 'cronlatch';
 
-/** In minutes, as everything in the model. */
+/** In minutes, as all times in the model. */
 export const LEASE = 10;
 export const RETRY_DELAY = 5;
 
 export interface ModelPolicy {
   readonly maxAttempts: number;
   readonly onCrash: 'retry' | 'hold';
-  /** After the first attempt began; `undefined`: without end. */
+  /** Minutes after the start of the first attempt; `undefined` means no limit. */
   readonly until: number | undefined;
 }
 
-/** How a handler ends. One that is lost has a holder that vanished, and may come back. */
+/** How a handler ends. The holder of a lost handler has crashed, and may come back. */
 export type Ending = 'completes' | 'throws' | 'throws fatal' | 'gives back' | 'skips' | 'is lost';
 
-/** An attempt, by which its holder is recognised. */
+/** An attempt, which identifies its holder. */
 export interface ModelClaim {
   readonly generation: number;
   readonly attempt: number;
@@ -28,7 +28,7 @@ interface Row {
   firstStartedAt: number | undefined;
 }
 
-/** The run of one period as § 4 of the contract tells it: a row, the lock of its job, and the time. */
+/** The run of one period as § 4 of the contract describes it: a row, the lock of its job, and the time. */
 export class RunModel {
   now = 0;
   row: Row | undefined;
@@ -36,12 +36,12 @@ export class RunModel {
 
   constructor(readonly policy: ModelPolicy) {}
 
-  /** Whether anybody would be brought back without a tick. */
+  /** Whether an instance would start the run without a tick. */
   get isOwed(): boolean {
     return this.row !== undefined && (this.row.state === 'running' || this.#isDue(this.row));
   }
 
-  /** Somebody asks for the run. @returns the attempt that begins, or why none does */
+  /** Claims the run. @returns the attempt that starts, or the reason why none does */
   ask(): ModelClaim | string {
     const refusal = this.#refusal();
     if (refusal !== undefined) return refusal;
@@ -51,7 +51,7 @@ export class RunModel {
       this.row = this.#newRow('running');
       return this.#begin(this.row);
     }
-    // Who has the lock knows that a holder before is gone.
+    // An instance that gets the lock knows that the holder before it has crashed.
     if (row.state === 'running' && policy.onCrash === 'hold') return (row.state = 'interrupted');
     if (this.#isSpent(row)) {
       Object.assign(row, { state: 'failed', dueAt: undefined });
@@ -60,19 +60,19 @@ export class RunModel {
     return this.#begin(row);
   }
 
-  /** The attempt that began last is over, or its holder vanishes with the lock. */
+  /** Ends the latest attempt, or crashes its holder together with the lock. */
   end(claim: ModelClaim, ending: Ending): void {
     if (ending === 'is lost') this.#lock = { claim, until: this.now + LEASE };
     else this.#record(claim, ending);
   }
 
-  /** A holder that had vanished comes back. @returns whether its completion counts */
+  /** A crashed holder comes back. @returns whether its completion counts */
   comeBack(claim: ModelClaim, ending: 'completes' | 'throws'): boolean {
     if (this.#lock !== undefined && isSame(this.#lock.claim, claim)) this.#lock = undefined;
     return this.#record(claim, ending);
   }
 
-  /** @returns whether it may be done */
+  /** @returns whether the rerun is allowed */
   rerun(force: boolean): boolean {
     const { row } = this;
     const isLeft = row?.state === 'completed' || row?.state === 'running' ? force : row?.state !== 'pending';

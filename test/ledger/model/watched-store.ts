@@ -3,7 +3,10 @@ import type { RunState } from 'cronlatch';
 import type { Decision, FoundRun, RunStore } from 'cronlatch/provider';
 import { STATE_CHANGES, type StateBefore } from '#cronlatch/ledger/run-state';
 
-/** A store that lets nothing be written but what the table of changes has, and counts completions by generation. */
+/**
+ * A store that throws on every change that is not in the table of changes, and counts completions by
+ * generation.
+ */
 export function watched(inner: RunStore, completions: Map<number, number>): RunStore {
   const completed = (generation: number): void => {
     const count = (completions.get(generation) ?? 0) + 1;
@@ -52,5 +55,5 @@ type Options = Parameters<RunStore['complete']>[2];
 
 function checkChange(from: StateBefore, to: RunState): void {
   const isListed = STATE_CHANGES.some((change) => change.from.includes(from) && change.to.includes(to));
-  assert.ok(isListed, `${from} → ${to} is no change of the table`);
+  assert.ok(isListed, `${from} → ${to} is not in the table of changes`);
 }

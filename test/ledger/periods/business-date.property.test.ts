@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 const YEARS_EACH = sampleSize({ fast: 1, full: YEARS.length });
-/** Of each year of each zone. */
+/** Per year of each zone. */
 const INSTANTS_EACH = sampleSize({ fast: 5, full: 20 });
 
 /** One year of one zone, with its clock changes. */
@@ -43,7 +43,7 @@ class ZoneYear {
     return fc.oneof(anywhere, nearby);
   }
 
-  /** By the definition: the latest date of which the clock has reached the start, ever. */
+  /** By the definition: the latest date whose start the clock has reached so far. */
   dateAt(atMs: number, dayStartMinutes: number): string {
     const before = this.#jumps.filter((jump) => jump <= atMs).map((jump) => jump - 1);
     const reachedMs = Math.max(...[...before, atMs].map((ms) => this.#clock.shownMs(ms)));
@@ -65,7 +65,7 @@ function neighbour(date: string, days: number): string {
   return new Date(Date.parse(date) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
-void test('L-35 … L-42 in every zone, 1972–2100, business dates are total, monotone and gap-free', (t) => {
+void test('L-35 … L-42 in every zone, 1972–2100, business dates are total, monotonic and without gaps', (t) => {
   let instants = 0;
   let skippedDates = 0;
   for (const timeZone of ZONES) {
@@ -83,7 +83,7 @@ void test('L-35 … L-42 in every zone, 1972–2100, business dates are total, m
           assert.ok(start !== undefined && start.getTime() <= atMs, `${timeZone}: ${date} has begun`);
           assert.equal(dateAt(start.getTime()), date);
 
-          // Nothing lies between two dates but dates that have no start.
+          // Between two dates there are only dates without a start.
           let previous = neighbour(date, -1);
           while (startOfBusinessDate(previous, options) === undefined) {
             skippedDates++;
@@ -95,5 +95,5 @@ void test('L-35 … L-42 in every zone, 1972–2100, business dates are total, m
       );
     }
   }
-  t.diagnostic(`${instants} instants, ${skippedDates} of them after a date that their zone had skipped`);
+  t.diagnostic(`${instants} instants, ${skippedDates} of them after a skipped date`);
 });

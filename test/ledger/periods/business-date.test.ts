@@ -7,7 +7,7 @@ import { WallClock } from '../../support/wall-clock';
 const at = (text: string): Date => new Date(text);
 const later = (instant: Date, ms: number): Date => new Date(instant.getTime() + ms);
 
-/** A zone and a day start, a business date and its first instant: what is surprising about it. */
+/** Case | zone | day start | business date | its first instant */
 const STARTS: [string, string, string, string, string][] = [
   ['L-35', 'Asia/Shanghai', '00:00', '2026-11-20', '2026-11-19T16:00:00Z'],
   ['L-35 a day that begins in the evening', 'Europe/Paris', '18:00', '2026-11-20', '2026-11-20T17:00:00Z'],
@@ -16,13 +16,25 @@ const STARTS: [string, string, string, string, string][] = [
   ['L-37 midnight in a gap', 'America/Sao_Paulo', '00:00', '2018-11-04', '2018-11-04T03:00:00Z'],
   ['L-37 midnight in a gap', 'Africa/Cairo', '00:00', '2024-04-26', '2024-04-25T22:00:00Z'],
   ['L-37 midnight in a gap', 'Asia/Beirut', '00:00', '2024-03-31', '2024-03-30T22:00:00Z'],
-  ['L-38 the first of two', 'America/New_York', '01:30', '2026-11-01', '2026-11-01T05:30:00Z'],
+  ['L-38 the first of two midnights', 'America/New_York', '01:30', '2026-11-01', '2026-11-01T05:30:00Z'],
   ['L-38 reached after the overlap', 'America/New_York', '02:00', '2026-11-01', '2026-11-01T07:00:00Z'],
-  ['L-39 put back a minute past', 'America/St_Johns', '00:00', '2006-10-29', '2006-10-29T02:30:00Z'],
-  ['L-39 by half an hour', 'Australia/Lord_Howe', '01:45', '2026-04-05', '2026-04-04T14:45:00Z'],
-  ['L-39 by two hours', 'Antarctica/Troll', '02:00', '2026-10-25', '2026-10-25T00:00:00Z'],
+  [
+    'L-39 clocks set back past the day start by a minute',
+    'America/St_Johns',
+    '00:00',
+    '2006-10-29',
+    '2006-10-29T02:30:00Z',
+  ],
+  [
+    'L-39 clocks set back by half an hour',
+    'Australia/Lord_Howe',
+    '01:45',
+    '2026-04-05',
+    '2026-04-04T14:45:00Z',
+  ],
+  ['L-39 clocks set back by two hours', 'Antarctica/Troll', '02:00', '2026-10-25', '2026-10-25T00:00:00Z'],
   ['L-39 after a skipped date', 'Pacific/Apia', '00:00', '2011-12-31', '2011-12-30T10:00:00Z'],
-  ['L-39 the half that is left of it', 'Pacific/Apia', '12:00', '2011-12-30', '2011-12-30T10:00:00Z'],
+  ['L-39 the remaining half of the hour', 'Pacific/Apia', '12:00', '2011-12-30', '2011-12-30T10:00:00Z'],
   ['L-39 after a skipped date', 'Pacific/Kwajalein', '00:00', '1993-08-22', '1993-08-21T12:00:00Z'],
   ['L-39 seconds of offset', 'Africa/Monrovia', '00:00', '1972-01-05', '1972-01-05T00:44:30Z'],
   ['L-42', 'UTC', '00:00', '2024-02-29', '2024-02-29T00:00:00Z'],
@@ -39,14 +51,14 @@ for (const [what, timeZone, dayStart, date, instant] of STARTS) {
   });
 }
 
-void test('L-35 a microsecond before the start is still the day before, as a Date drops it', () => {
+void test('L-35 a microsecond before the start belongs to the day before, because a Date drops microseconds', () => {
   const startMs = at('2026-11-19T16:00:00Z').getTime();
   const options = { timeZone: 'Asia/Shanghai' };
   assert.equal(businessDateAt(new Date(startMs - 0.001), options), '2026-11-19');
   assert.equal(businessDateAt(new Date(startMs + 0.001), options), '2026-11-20');
 });
 
-void test('L-39 a date that a zone skipped has no start, and nobody ever lives in it', () => {
+void test('L-39 a date that a zone skipped has no start, and no instant belongs to it', () => {
   for (const [timeZone, date] of [
     ['Pacific/Apia', '2011-12-30'],
     ['Pacific/Kwajalein', '1993-08-21'],
@@ -70,7 +82,7 @@ const DAY_STARTS: [string, number][] = [
   ['23:59', 1439],
 ];
 
-/** Clock changes of every odd kind, each with the days around it. */
+/** Unusual clock changes, each with the days around it. */
 const CHANGES: [string, string][] = [
   ['L-37', 'America/New_York 2026-03-08'],
   ['L-37', 'America/Sao_Paulo 2018-11-04'],
@@ -91,7 +103,7 @@ const CHANGES: [string, string][] = [
 
 const HALF_MINUTE_MS = 30_000;
 const DAY_MS = 86_400_000;
-/** The scan reads the clock at every half minute; this many of them pass from one question to the next. */
+/** The scan reads the clock every half minute, and compares dates once every so many readings. */
 const ASK_EVERY = sampleSize({ fast: 22, full: 2 });
 
 for (const [id, change] of CHANGES) {
@@ -142,7 +154,7 @@ void test('L-43 the zone of the host is irrelevant', () => {
   }
 });
 
-void test('L-44 a zone or a day start that a deploy changes at noon leaves or repeats a date, and makes none up', () => {
+void test('L-44 if a deploy changes the zone or the day start at noon, a date can be left out or repeated, but never invented', () => {
   const noon = at('2026-11-20T04:00:00Z');
   assert.equal(businessDateAt(noon, { timeZone: 'Asia/Shanghai' }), '2026-11-20');
   assert.equal(businessDateAt(noon, { timeZone: 'Asia/Shanghai', dayStart: '06:00' }), '2026-11-20');

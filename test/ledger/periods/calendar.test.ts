@@ -14,7 +14,7 @@ import {
 const ask = (calendar: BusinessCalendar, date: string) =>
   askCalendar(calendar, date, { clock: new SettableClock() });
 
-void test('L-34 a holiday is none of the business days, and a make-up Saturday is one', async () => {
+void test('L-34 a holiday is not a business day, and a make-up Saturday is one', async () => {
   const china = withWorkingDays(withHolidays(weekdays(), ['2026-10-01', '2026-10-02']), ['2026-10-10']);
   const answers: [string, string][] = [
     ['2026-09-30', 'business-day'],
@@ -29,13 +29,13 @@ void test('L-34 a holiday is none of the business days, and a make-up Saturday i
   for (const [date, answer] of answers) assert.equal(await ask(china, date), answer, date);
 });
 
-void test('L-34 what is said last of a date counts', async () => {
+void test('L-34 the last entry for a date counts', async () => {
   const date = '2026-11-20';
   assert.equal(await ask(withHolidays(withWorkingDays(everyDay, [date]), [date]), date), 'holiday');
   assert.equal(await ask(withWorkingDays(withHolidays(everyDay, [date]), [date]), date), 'business-day');
 });
 
-void test('L-34 weekdays are Monday to Friday, before 1970, too', () => {
+void test('L-34 weekdays are Monday to Friday, also before 1970', () => {
   for (let day = -400; day < 400; day++) {
     const date = new Date(day * 86_400_000);
     const expected = date.getUTCDay() !== 0 && date.getUTCDay() !== 6;
@@ -44,7 +44,7 @@ void test('L-34 weekdays are Monday to Friday, before 1970, too', () => {
   assert.equal(everyDay.isBusinessDay('2026-11-22'), true);
 });
 
-void test('L-34 a holiday that is no date is refused when the calendar is made', () => {
+void test('L-34 a holiday that is not a date is rejected when the calendar is created', () => {
   for (const dates of [
     ['2026-02-29'],
     ['1 May'],
@@ -60,19 +60,19 @@ void test('L-34 a holiday that is no date is refused when the calendar is made',
   }
 });
 
-void test('L-34 a list of dates that is changed later does not change the calendar', () => {
+void test('L-34 changing the list of dates afterwards does not change the calendar', () => {
   const dates = ['2026-11-20'];
   const calendar = withHolidays(everyDay, dates);
   dates.push('2026-11-21');
   assert.equal(calendar.isBusinessDay('2026-11-21'), true);
 });
 
-void test('L-34 a calendar may answer later', async () => {
+void test('L-34 a calendar may answer asynchronously', async () => {
   assert.equal(await ask({ isBusinessDay: () => Promise.resolve(true) }, '2026-11-20'), 'business-day');
   assert.equal(await ask({ isBusinessDay: () => Promise.resolve(false) }, '2026-11-20'), 'holiday');
 });
 
-void test('L-34 a calendar that throws has failed, at once or later, and its error is kept', async () => {
+void test('L-34 a calendar that throws, synchronously or later, has failed, and the error keeps its cause', async () => {
   const cause = new Error('no data for 2027');
   const failing: BusinessCalendar[] = [
     {
@@ -105,7 +105,7 @@ void test('L-34 a calendar that hangs has failed after five seconds', async () =
 });
 
 for (const said of [undefined, null, 1, 'true', 'time-out', {}])
-  void test(`L-34 a calendar that answers ${JSON.stringify(said)} has failed: it is neither true nor false`, async () => {
+  void test(`L-34 a calendar that returns ${JSON.stringify(said)} has failed: it is neither true nor false`, async () => {
     const answer = await ask({ isBusinessDay: () => said as boolean }, '2026-11-20');
     assert.ok(typeof answer === 'object' && answer.failed.includes('neither true nor false'));
   });

@@ -17,7 +17,7 @@ const options = fc.record({
 });
 const instants = fc.date({ min: new Date('1972-01-02'), max: new Date('2099-12-30'), noInvalidDate: true });
 
-void test('the key of any period of any kind, zone and day start names that period', () => {
+void test('a key identifies its period, for every kind, zone and day start', () => {
   fc.assert(
     fc.property(instants, options, (instant, options) => {
       const period = periodAt(instant, options);
@@ -27,7 +27,7 @@ void test('the key of any period of any kind, zone and day start names that peri
   );
 });
 
-/** What is surprising about it | key | zone | day start */
+/** Case | key | zone | day start */
 const FOUND: readonly [string, string, string, string][] = [
   ['L-40 the repeated hour, once', '2026-11-01T01-0400', 'America/New_York', '00:00'],
   ['L-40 the repeated hour, again', '2026-11-01T01-0500', 'America/New_York', '00:00'],
@@ -35,8 +35,8 @@ const FOUND: readonly [string, string, string, string][] = [
   ['L-40 an hour that begins in its middle', '2026-10-04T02+1100', 'Australia/Lord_Howe', '00:00'],
   ['L-40 an hour of a zone with seconds', '1972-01-05T00-004430', 'Africa/Monrovia', '00:00'],
   ['a day that begins in the evening, in the west', '2026-11-20', 'America/Los_Angeles', '18:00'],
-  ['a day that begins a day late', '2026-11-20', 'Etc/GMT+12', '23:59'],
-  ['a day that begins the day before by UTC', '2026-11-20', 'Pacific/Kiritimati', '00:00'],
+  ['a day that begins a date later', '2026-11-20', 'Etc/GMT+12', '23:59'],
+  ['a day that begins on the UTC date before', '2026-11-20', 'Pacific/Kiritimati', '00:00'],
   ['L-39 the day after a skipped date', '2011-12-31', 'Pacific/Apia', '00:00'],
   ['a week that begins on the fourth of January', '2027-W01', 'America/Los_Angeles', '18:00'],
   ['L-41 week 53', '2026-W53', 'UTC', '00:00'],
@@ -52,16 +52,16 @@ for (const [what, key, timeZone, dayStart] of FOUND) {
   });
 }
 
-void test(`a key is that of a period, also where runs count for the one before`, () => {
+void test(`a key identifies its own period, even if runs count for the period before`, () => {
   const options = { kind: 'day', timeZone: 'UTC', target: 'previous' } as const;
   assert.equal(periodOfKey('2026-11-20', options).key, '2026-11-20');
 });
 
-/** Why it is none | key | kind | zone */
+/** Why it is rejected | key | kind | zone */
 const REFUSED: readonly [string, string, PeriodKind, string?][] = [
   ['empty', '', 'day'],
   ['a word', 'today', 'day'],
-  ['no date of the calendar', '2026-02-30', 'day'],
+  ['not a date of the calendar', '2026-02-30', 'day'],
   ['no month', '2026-13', 'month'],
   ['padded', ' 2026-11-20', 'day'],
   ['short', '2026-1-2', 'day'],
@@ -69,19 +69,19 @@ const REFUSED: readonly [string, string, PeriodKind, string?][] = [
   ['a key of another kind', '2026-11', 'day'],
   ['a key of another kind', '2026-11-20', 'hour'],
   ['a key of another kind', '2026', 'quarter'],
-  ['a week too many', '2025-W53', 'week'],
+  ['a week number too high', '2025-W53', 'week'],
   ['week 0', '2026-W00', 'week'],
   ['no quarter', '2026-Q5', 'quarter'],
   ['an hour that was skipped', '2026-03-08T02-0500', 'hour', 'America/New_York'],
-  ['an hour by the offset of the other half year', '2026-07-01T02-0500', 'hour', 'America/New_York'],
+  ['an hour with the offset of the other half of the year', '2026-07-01T02-0500', 'hour', 'America/New_York'],
   ['hour 24', '2026-11-20T24+0000', 'hour'],
   ['a date that its zone skipped', '2011-12-30', 'day', 'Pacific/Apia'],
-  ['a year that no store keeps', '0999', 'year'],
-  ['a date that no store keeps', '0001-01-01', 'day'],
+  ['a year that no store can keep', '0999', 'year'],
+  ['a date that no store can keep', '0001-01-01', 'day'],
 ];
 
 for (const [why, key, kind, timeZone = 'UTC'] of REFUSED) {
-  void test(`${JSON.stringify(key)} is no key of a ${kind} in ${timeZone}: ${why}`, () => {
+  void test(`${JSON.stringify(key)} is rejected as a key of a ${kind} in ${timeZone}: ${why}`, () => {
     assert.throws(
       () => periodOfKey(key, { kind, timeZone } satisfies CalendarPeriodOptions),
       (error) => error instanceof InvalidLockUseError && error.message.includes(`'${kind}' in ${timeZone}`),

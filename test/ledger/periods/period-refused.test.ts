@@ -12,7 +12,7 @@ import { refused } from '../../support/refused';
 const NOON = new Date('2026-11-20T12:00:00Z');
 const custom = (kind: (at: Date) => string): PeriodOptions => ({ kind, timeZone: 'Europe/Paris' });
 
-void test('a custom key has a business date, but neither start nor end', () => {
+void test('a custom key has a business date, but no start and no end', () => {
   const period = periodAt(
     new Date('2026-11-20T23:30:00Z'),
     custom((at) => `batch-${at.getUTCHours()}`),
@@ -20,7 +20,7 @@ void test('a custom key has a business date, but neither start nor end', () => {
   assert.deepEqual(period, { key: 'batch-23', businessDate: '2026-11-21', start: undefined, end: undefined });
 });
 
-void test('a key function may change the date that it is given', () => {
+void test('a key function may change the date that it receives', () => {
   const instant = new Date(NOON);
   periodAt(
     instant,
@@ -40,7 +40,7 @@ for (const [what, key] of [
   ['a promise', Promise.resolve('x')],
   ['missing', undefined],
 ] as const)
-  void test(`L-58 a custom key cannot be ${what}, and the error tells for which instant it was made`, () => {
+  void test(`L-58 a custom key that is ${what} is rejected, and the error names the instant`, () => {
     refused(
       () =>
         periodAt(
@@ -52,7 +52,7 @@ for (const [what, key] of [
     );
   });
 
-void test('L-58 a custom key has up to 64 characters, however many bytes', () => {
+void test('L-58 a custom key may have 64 characters, regardless of its bytes', () => {
   assert.equal(
     periodAt(
       NOON,
@@ -62,7 +62,7 @@ void test('L-58 a custom key has up to 64 characters, however many bytes', () =>
   );
 });
 
-void test('L-58 a key function that throws is an error of ours with its own as the cause', () => {
+void test('L-58 if a key function throws, cronlatch throws its own error with that cause', () => {
   const cause = new Error('no key today');
   assert.throws(
     () =>
@@ -76,7 +76,7 @@ void test('L-58 a key function that throws is an error of ours with its own as t
   );
 });
 
-void test('a period is refused that nobody can mean', () => {
+void test('an invalid period is rejected', () => {
   const options = { kind: 'day', timeZone: 'UTC' } as const;
   for (const kind of ['days', 'minute', '', undefined, null, 'constructor'])
     refused(() => periodAt(NOON, { ...options, kind: kind as PeriodKind }), 'no kind of period', `'quarter'`);
@@ -87,7 +87,7 @@ void test('a period is refused that nobody can mean', () => {
   refused(() => periodAt(NOON, { ...options, dayStart: '24:00' }), '24:00');
 });
 
-void test('L-47 no more than 10,000 periods are listed at a time', () => {
+void test('L-47 at most 10,000 periods are listed at a time', () => {
   const options = { kind: 'hour', timeZone: 'UTC' } as const;
   const from = new Date('2026-01-01T00:00:00Z');
   const after = (hours: number): Date => new Date(from.getTime() + hours * 3_600_000);

@@ -35,7 +35,7 @@ void test('L-41 in every zone, the periods of every kind follow one another with
   );
 });
 
-void test('L-41 a week is the one that ISO 8601 counts: the first of a year has its fourth of January', () => {
+void test('L-41 weeks follow ISO 8601: the first week of a year contains the fourth of January', () => {
   for (let year = 1972; year <= 2100; year++) {
     const week = periodAt(new Date(Date.UTC(year, 0, 4)), { kind: 'week', timeZone: 'UTC' });
     assert.equal(week.key, `${year}-W01`);

@@ -16,7 +16,7 @@ const zoned = (kind: PeriodKind, timeZone: string, dayStart = '00:00'): Calendar
   dayStart,
 });
 
-/** What it shows | kind | zone | instant | its key | start | end */
+/** Case | kind | zone | instant | its key | start | end */
 const PERIODS = `
 an hour | hour | Asia/Shanghai | 2026-11-20T01:30Z | 2026-11-20T09+0800 | 2026-11-20T01:00Z | 2026-11-20T02:00Z
 an hour | hour | UTC | 2026-11-20T01:00Z | 2026-11-20T01+0000 | 2026-11-20T01:00Z | 2026-11-20T02:00Z
@@ -58,7 +58,7 @@ for (const row of PERIODS.trim().split('\n')) {
   });
 }
 
-void test('a month begins at the start of its first business date, and that date is its own', () => {
+void test('a month begins at the start of its first business date, and has that business date', () => {
   const options = zoned('month', 'Europe/Paris', '06:00');
   const early = periodAt(at('2026-11-01T04:59:59.999Z'), options);
   assert.deepEqual([early.key, early.businessDate], ['2026-10', '2026-10-01']);
@@ -67,13 +67,13 @@ void test('a month begins at the start of its first business date, and that date
   assert.deepEqual([period.start, period.end], [at('2026-11-01T05:00:00Z'), at('2026-12-01T05:00:00Z')]);
 });
 
-void test('an hour belongs to the business date that it begins in', () => {
+void test('an hour belongs to the business date in which it begins', () => {
   const options = zoned('hour', 'UTC', '02:30');
   assert.equal(periodAt(at('2026-11-20T02:45Z'), options).businessDate, '2026-11-19');
   assert.equal(periodAt(at('2026-11-20T03:00Z'), options).businessDate, '2026-11-20');
 });
 
-void test(`target 'previous' counts a run for the period before, whatever its kind`, () => {
+void test(`target 'previous' counts a run for the period before, for every kind`, () => {
   const tuesday = at('2026-11-24T03:00:00Z');
   const expected: [PeriodKind, string][] = [
     ['hour', '2026-11-24T02+0000'],
@@ -96,7 +96,7 @@ void test(`L-39 target 'previous' and the neighbours of a period pass over a ski
   assert.deepEqual(nextPeriod(before, options), after);
 });
 
-void test('the periods between two instants are all that have a part in it, the earliest first', () => {
+void test('the periods between two instants are all that overlap the interval, the earliest first', () => {
   const keys = (from: string, to: string, options: CalendarPeriodOptions): string[] =>
     periodsBetween(at(from), at(to), options).map(({ key }) => key);
   const days = zoned('day', 'UTC');

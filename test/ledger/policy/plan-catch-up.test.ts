@@ -29,7 +29,7 @@ interface Situation extends CatchUpOptions {
   calendar?: BusinessCalendar;
 }
 
-/** The keys of each list of the plan. */
+/** The keys in each list of the plan. */
 async function planned({
   now,
   first,
@@ -67,7 +67,7 @@ async function planned({
 
 const NOTHING = { run: [], missed: [] };
 
-/** It ran on 16 November, then the machines were down, and it is the 20th. */
+/** The job ran on 16 November, then all machines were down until the 20th. */
 const DOWN = { now: '2026-11-20T03:00:00Z', first: '2026-11-01T03:00:00Z', recorded: [] as string[] };
 DOWN.recorded = Array.from({ length: 16 }, (_, i) => `2026-11-${String(i + 1).padStart(2, '0')}`);
 const MISSED = ['2026-11-17', '2026-11-18', '2026-11-19'];
@@ -80,11 +80,11 @@ void test(`L-46 down for three days: 'latest' runs the newest, and records the o
   });
 });
 
-void test(`L-46 down for three days: 'all' runs each, the oldest first, and today is none of them`, async () => {
+void test(`L-46 down for three days: 'all' runs each day, the oldest first, without today`, async () => {
   assert.deepEqual(await planned({ ...DOWN, catchUp: 'all' }), { ...NOTHING, run: MISSED });
 });
 
-void test('L-46 what has a row, whatever its state, is not caught up with', async () => {
+void test('L-46 a day with a row, in any state, is not caught up with', async () => {
   const recorded = [...DOWN.recorded, '2026-11-18'];
   assert.deepEqual((await planned({ ...DOWN, recorded, catchUp: 'all' })).run, ['2026-11-17', '2026-11-19']);
   assert.deepEqual(
@@ -93,19 +93,19 @@ void test('L-46 what has a row, whatever its state, is not caught up with', asyn
   );
 });
 
-void test(`L-46 a run that counts for the day before does not catch up with the day that it counts for`, async () => {
+void test(`L-46 a run that counts for the day before does not catch up with that day`, async () => {
   const plan = await planned({ ...DOWN, target: 'previous', catchUp: 'all' });
   assert.deepEqual(plan.run, ['2026-11-17', '2026-11-18']);
 });
 
-void test('L-47 400 days down: the window bounds what is run, and the rest stays a gap of which nothing is written', async () => {
+void test('L-47 400 days down: only days within the window run, and nothing is written for older ones', async () => {
   const down = { now: '2026-11-20T03:00:00Z', first: '2025-10-16T03:00:00Z', recorded: ['2025-10-16'] };
   const { run, missed } = await planned({ ...down, catchUp: 'all' });
   assert.deepEqual([run.length, run[0], run.at(-1)], [7, '2026-11-13', '2026-11-19']);
   assert.deepEqual(missed, []);
 });
 
-void test('L-47 400 days down: beyond the limit the older ones are recorded as missed', async () => {
+void test('L-47 400 days down: days beyond the limit are recorded as missed', async () => {
   const down = { now: '2026-11-20T03:00:00Z', first: '2025-10-16T03:00:00Z', recorded: ['2025-10-16'] };
   const { run, missed } = await planned({ ...down, catchUp: 'all', catchUpWindow: '365d' });
   assert.deepEqual([run.length, run[0], run.at(-1)], [31, '2026-10-20', '2026-11-19']);
@@ -114,26 +114,26 @@ void test('L-47 400 days down: beyond the limit the older ones are recorded as m
   assert.deepEqual([latest.run, latest.missed.length], [['2026-11-19'], 364]);
 });
 
-void test('L-47 a limit that is just reached leaves nobody out', async () => {
+void test('L-47 as many missed days as the limit allows are all run', async () => {
   assert.deepEqual(await planned({ ...DOWN, catchUp: 'all', catchUpLimit: 3 }), { ...NOTHING, run: MISSED });
   const two = await planned({ ...DOWN, catchUp: 'all', catchUpLimit: 2 });
   assert.deepEqual([two.run, two.missed], [MISSED.slice(1), MISSED.slice(0, 1)]);
 });
 
-void test('L-47 a period that has ended within the window is in it, even when it began before', async () => {
+void test('L-47 a period that ended within the window is included, even if it began before', async () => {
   const down = { now: '2026-11-05T03:00:00Z', first: '2026-08-15T03:00:00Z', kind: 'month' as const };
   assert.deepEqual((await planned({ ...down, catchUp: 'all' })).run, ['2026-10']);
   const atTheEdge = { ...DOWN, now: '2026-11-20T00:00:00Z', recorded: [], catchUp: 'all' as const };
   assert.equal((await planned({ ...atTheEdge, catchUpWindow: '2d' })).run[0], '2026-11-18');
 });
 
-void test('L-48 a new job has missed nothing', async () => {
+void test('L-48 a new job has no missed days', async () => {
   assert.deepEqual(await planned({ ...DOWN, first: undefined, recorded: [], catchUp: 'all' }), NOTHING);
   const sinceToday = { ...DOWN, first: DOWN.now, recorded: ['2026-11-20'] };
   assert.deepEqual(await planned({ ...sinceToday, catchUp: 'all' }), NOTHING);
 });
 
-void test('L-48 a job is owed nothing from before its first recorded day, nor that day again', async () => {
+void test('L-48 days before the first recorded day are not missed, and neither is that day', async () => {
   const young = { ...DOWN, first: '2026-11-17T03:00:00Z', recorded: [] };
   assert.deepEqual((await planned({ ...young, catchUp: 'all' })).run, ['2026-11-18', '2026-11-19']);
 });
@@ -156,7 +156,7 @@ void test('L-51 across a clock change and a skipped date, each date is caught up
   assert.deepEqual(newYork.run, ['2026-11-01T01-0400', '2026-11-01T01-0500', '2026-11-01T02-0500']);
 });
 
-void test('L-51 the window is as long as it says across a clock change', async () => {
+void test('L-51 a clock change does not change the length of the window', async () => {
   const spring = { first: '2026-03-01T12:00:00Z', timeZone: 'Europe/Paris', catchUp: 'all' as const };
   const { run } = await planned({ ...spring, now: '2026-03-31T01:00:00Z', catchUpWindow: '3d' });
   assert.deepEqual(run, ['2026-03-28', '2026-03-29', '2026-03-30']);
@@ -173,7 +173,7 @@ void test('L-34 only business days are expected', async () => {
   });
 });
 
-/** Has no data for the given date. */
+/** A calendar without data for the given date. */
 function silentFor(unknown: string): BusinessCalendar {
   return {
     isBusinessDay(date) {
@@ -183,11 +183,11 @@ function silentFor(unknown: string): BusinessCalendar {
   };
 }
 
-void test(`L-34 'latest' decides nothing while the calendar fails for the newest: an older one may be the newest`, async () => {
+void test(`L-34 'latest' plans nothing while the calendar fails for the newest day, because an older day may be the latest`, async () => {
   assert.deepEqual(await planned({ ...DOWN, catchUp: 'latest', calendar: silentFor('2026-11-19') }), NOTHING);
 });
 
-void test(`L-34 a calendar that fails for one date keeps no other from being caught up with`, async () => {
+void test(`L-34 if a calendar fails for one date, the others are still caught up with`, async () => {
   assert.deepEqual(await planned({ ...DOWN, catchUp: 'all', calendar: silentFor('2026-11-18') }), {
     ...NOTHING,
     run: ['2026-11-17', '2026-11-19'],
@@ -209,11 +209,11 @@ const REFUSED: [CatchUpOptions, string][] = [
 ];
 
 for (const [options, culprit] of REFUSED)
-  void test(`L-47 ${JSON.stringify(options)} is refused, and ${culprit} is named`, () => {
+  void test(`L-47 ${JSON.stringify(options)} is rejected, and the error names ${culprit}`, () => {
     refused(() => parseCatchUpPolicy(options, SUBJECT), `${culprit} of job 'close-day' is `);
   });
 
-void test('L-47 of the periods of a key function none is the latest', () => {
+void test("L-47 catchUp 'latest' is rejected for custom period keys, which have no order", () => {
   const customKeys = { ...SUBJECT, customKeys: true };
   refused(() => parseCatchUpPolicy({ catchUp: 'latest' }, customKeys), 'the periods of a key function');
   assert.equal(parseCatchUpPolicy({ catchUp: 'all' }, customKeys).catchUp, 'all');

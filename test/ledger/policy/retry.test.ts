@@ -33,14 +33,14 @@ const minutesUntilRetry = (options: RetryOptions, attempt: number): number | str
   return 'retryAt' in plan ? (plan.retryAt.getTime() - NOW.getTime()) / 60_000 : plan.givenUp;
 };
 
-void test('L-26 unless told otherwise, a failed run is due again after one minute, then after two', () => {
+void test('L-26 by default, a failed run is due again after one minute, then after two', () => {
   assert.deepEqual(
     [1, 2, 3].map((attempt) => minutesUntilRetry({}, attempt)),
     [1, 2, 'exhausted'],
   );
 });
 
-void test('L-26 each delay is longer by the backoff, none is longer than maxDelay', () => {
+void test('L-26 each delay is multiplied by the backoff, up to maxDelay', () => {
   const options = { maxAttempts: 7, minDelay: '10m', backoff: 3, maxDelay: '5h' };
   assert.deepEqual(
     [1, 2, 3, 4, 5, 6, 7].map((attempt) => minutesUntilRetry(options, attempt)),
@@ -52,19 +52,19 @@ void test('L-26 each delay is longer by the backoff, none is longer than maxDela
   );
 });
 
-void test('L-26 a run that failed more often than it may now is given up', () => {
+void test('L-26 a run that failed more often than maxAttempts now allows fails permanently', () => {
   assert.equal(minutesUntilRetry({ maxAttempts: 1 }, 1), 'exhausted');
   assert.equal(minutesUntilRetry({ maxAttempts: 2 }, 5), 'exhausted');
 });
 
-void test('L-28 nothing is tried again when the period has ended', () => {
+void test('L-28 nothing is retried after the period has ended', () => {
   const options: RetryOptions = { until: 'period-end' };
   assert.deepEqual(planRetry(failed(options, { periodEnd: after(60_001) })), { retryAt: after(60_000) });
   assert.deepEqual(planRetry(failed(options, { periodEnd: after(60_000) })), { givenUp: 'until' });
   assert.deepEqual(planRetry(failed(options, { periodEnd: after(-1) })), { givenUp: 'until' });
 });
 
-void test('L-28 a length of time counts from the first attempt', () => {
+void test('L-28 a duration counts from the first attempt', () => {
   const options: RetryOptions = { until: '30m', maxAttempts: 9 };
   assert.deepEqual(planRetry(failed(options, { firstStartedAt: after(-28 * 60_000) })), {
     retryAt: after(60_000),
@@ -74,7 +74,7 @@ void test('L-28 a length of time counts from the first attempt', () => {
   assert.equal(retriesEndAt(failed({})), undefined);
 });
 
-void test('L-29 after a fatal error nothing is tried again, whatever is left', () => {
+void test('L-29 after a fatal error nothing is retried, even if attempts are left', () => {
   class NoSuchAccount extends FatalJobError {}
   for (const error of [new FatalJobError('no'), new NoSuchAccount('no')])
     assert.deepEqual(planRetry(failed({ maxAttempts: 9 }, { error })), { givenUp: 'fatal' });
@@ -84,11 +84,11 @@ void test('L-29 after a fatal error nothing is tried again, whatever is left', (
 });
 
 for (const error of [null, undefined, 'text', 0, new AggregateError([]), Object.create(null), Symbol('x')])
-  void test(`L-30 ${typeof error} ${Object.prototype.toString.call(error)} is tried again as any error is`, () => {
+  void test(`L-30 a thrown ${typeof error} ${Object.prototype.toString.call(error)} is retried like any error`, () => {
     assert.deepEqual(planRetry(failed({}, { error })), { retryAt: after(60_000) });
   });
 
-void test('L-32 whatever the policy and the attempt, a retry is due within maxDelay, and never earlier than before', () => {
+void test('L-32 for every policy and attempt, a retry is due within maxDelay, and no earlier than the one before', () => {
   const milliseconds = fc.integer({ min: 0, max: 86_400_000 });
   const backoffs = fc.oneof(
     fc.double({ min: 1, max: 1e308, noNaN: true }),
@@ -137,11 +137,11 @@ const REFUSED: [RetryOptions, string][] = [
 ];
 
 for (const [options, culprit] of REFUSED)
-  void test(`a policy of ${JSON.stringify(options)} is refused, and ${culprit} is named`, () => {
+  void test(`retry policy ${JSON.stringify(options)} is rejected, and the error names ${culprit}`, () => {
     refused(() => parseRetryPolicy(options, SUBJECT), `${culprit} of job 'close-day' is `);
   });
 
-void test('a period without an end cannot end the retries', () => {
+void test("until 'period-end' is rejected for a period without an end", () => {
   assert.throws(
     () => parseRetryPolicy({ until: 'period-end' }, { ...SUBJECT, customKeys: true }),
     /retry.until of job 'close-day' is "period-end": .* give a duration/,
@@ -149,7 +149,7 @@ void test('a period without an end cannot end the retries', () => {
   assert.equal(parseRetryPolicy({ until: '1h' }, { ...SUBJECT, customKeys: true }).untilMs, 3_600_000);
 });
 
-void test('a first delay of more than an hour raises the longest, unless that is given', () => {
+void test('a first delay of more than an hour raises maxDelay, unless maxDelay is set', () => {
   assert.equal(parseRetryPolicy({ minDelay: '2h' }, SUBJECT).maxDelayMs, 7_200_000);
   assert.equal(parseRetryPolicy({ minDelay: '10m' }, SUBJECT).maxDelayMs, 3_600_000);
 });

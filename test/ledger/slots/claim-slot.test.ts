@@ -10,7 +10,7 @@ const claim = { job: 'settle', scope: '', periodKey: 'now', generation: 0, attem
 
 type Answers = Partial<Pick<RunStore, 'insert' | 'change'>>;
 
-/** Asks a store that answers like this, in virtual time; and tells how long it took. */
+/** Claims a slot from a store with the given answers, in virtual time, and returns how long it took. */
 async function ask(answers: Answers): Promise<{ answer: SlotAnswer; tookMs: number; limits: number[] }> {
   const clock = new SettableClock('2026-11-20T03:00:00Z');
   const limits: number[] = [];
@@ -35,7 +35,7 @@ async function ask(answers: Answers): Promise<{ answer: SlotAnswer; tookMs: numb
 const refused = (outcome: 'nothing-ran' | 'contention') =>
   Promise.reject(new LockStorageError('refused', { outcome }));
 
-void test('a store that never answers is asked for 4 s, each time for half of what is left', async () => {
+void test('a store that never answers is retried for 4 s, each time with half of the remaining time', async () => {
   const { answer, tookMs, limits } = await ask({});
   assert.ok(answer.kind === 'unknown' && answer.mayBeOurs);
   assert.ok(3900 < tookMs && tookMs <= 4000, `${tookMs}`);
@@ -44,7 +44,7 @@ void test('a store that never answers is asked for 4 s, each time for half of wh
 });
 
 for (const outcome of ['nothing-ran', 'contention'] as const) {
-  void test(`what is refused (${outcome}) is tried again for 4 s, and is not ours`, async () => {
+  void test(`a failed insert (${outcome}) is retried for 4 s, and the slot is not ours`, async () => {
     let tries = 0;
     const { answer, tookMs } = await ask({ insert: () => ((tries += 1), refused(outcome)) });
     assert.ok(answer.kind === 'unknown' && !answer.mayBeOurs);
@@ -53,18 +53,18 @@ for (const outcome of ['nothing-ran', 'contention'] as const) {
   });
 }
 
-void test('what passes is enough', async () => {
+void test('contention that passes is retried until the claim succeeds', async () => {
   let tries = 0;
   const insert = (): Promise<boolean> => ((tries += 1) < 3 ? refused('contention') : Promise.resolve(true));
   assert.equal((await ask({ insert })).answer.kind, 'elected');
 });
 
-void test('an error that is not the store’s is not tried again', async () => {
+void test('an error that is not from the store is not retried', async () => {
   const { answer } = await ask({ insert: () => Promise.reject(new TypeError('a mistake')) });
   assert.ok(answer.kind === 'unknown' && answer.error instanceof TypeError && !answer.mayBeOurs);
 });
 
-void test('after an answer that was lost, a row that is there may be ours, and one that is not is inserted again', async () => {
+void test('after a lost answer, an existing row may be ours, and a missing row is inserted again', async () => {
   let inserts = 0;
   const insert = (): Promise<boolean> =>
     (inserts += 1) === 1 ? Promise.reject(new LockStorageError('lost')) : Promise.resolve(true);
@@ -75,7 +75,7 @@ void test('after an answer that was lost, a row that is there may be ours, and o
       )) as unknown as RunStore['change'];
   assert.equal((await ask({ insert, change: change('me') })).answer.kind, 'elected');
   inserts = 0;
-  assert.equal((await ask({ insert, change: change('somebody else') })).answer.kind, 'taken');
+  assert.equal((await ask({ insert, change: change('another instance') })).answer.kind, 'taken');
   inserts = 0;
   assert.equal((await ask({ insert, change: change(undefined) })).answer.kind, 'elected');
   assert.equal(inserts, 2);

@@ -18,7 +18,7 @@ const claimed = (changes: Partial<Run> = {}): Run => ({
   ...changes,
 });
 
-void test('a claim that does not begin is failed for good, with what happened, and that is a change of the table', () => {
+void test('a claim that does not begin fails permanently with its reason, which the table of changes allows', () => {
   const { value, write, events = [] } = decideNotBegun({ run: claimed(), now }, CLAIM, WHY);
   assert.equal(value, 'recorded');
   assert.deepEqual(
@@ -32,15 +32,15 @@ void test('a claim that does not begin is failed for good, with what happened, a
   assert.ok(mayChange('running', 'failed', 'holder'));
 });
 
-void test('asked again, it is written once', () => {
+void test('a retry of the same write changes nothing', () => {
   const { write } = decideNotBegun({ run: claimed(), now }, CLAIM, WHY);
   assert.ok(write);
   assert.deepEqual(decideNotBegun({ run: write, now }, CLAIM, WHY), { value: 'recorded' });
 });
 
 const OTHERS: [what: string, run: Run | undefined][] = [
-  ['a row that is not there', undefined],
-  ['somebody else’s row', claimed({ claimedBy: 'somebody else' })],
+  ['a missing row', undefined],
+  ['another instance’s row', claimed({ claimedBy: 'another instance' })],
   ['a later generation', claimed({ generation: CLAIM.generation + 1 })],
   ...(['completed', 'interrupted', 'pending', 'failed', 'skipped'] satisfies RunState[]).map(
     (state): [string, Run] => [`a run that is ${state}`, claimed({ state })],
@@ -48,12 +48,12 @@ const OTHERS: [what: string, run: Run | undefined][] = [
 ];
 
 for (const [what, run] of OTHERS) {
-  void test(`${what} is left alone by a claim that does not begin`, () => {
+  void test(`${what} stays unchanged by a claim that does not begin`, () => {
     assert.deepEqual(decideNotBegun(run && { run, now }, CLAIM, WHY), { value: 'not-ours' });
   });
 }
 
-void test('a run whose lease is over is interrupted', () => {
+void test('a run whose lease has expired becomes interrupted', () => {
   const { value, write, events } = decideExpired({ run: claimed(), now }, CLAIM.claimedBy);
   assert.equal(value?.state, 'running');
   assert.deepEqual(
@@ -65,14 +65,14 @@ void test('a run whose lease is over is interrupted', () => {
 });
 
 const ALIVE: [what: string, run: Run | undefined][] = [
-  ['a row that is gone', undefined],
-  ['a lease that is not over', claimed({ leaseUntil: new Date(now.getTime() + 1) })],
-  ['another claim', claimed({ claimedBy: 'somebody else' })],
+  ['a deleted row', undefined],
+  ['a lease that has not expired', claimed({ leaseUntil: new Date(now.getTime() + 1) })],
+  ['another claim', claimed({ claimedBy: 'another instance' })],
   ['a run that has ended meanwhile', claimed({ state: 'completed' })],
 ];
 
 for (const [what, run] of ALIVE) {
-  void test(`${what} is not interrupted`, () => {
+  void test(`${what} does not become interrupted`, () => {
     assert.deepEqual(decideExpired(run && { run, now }, CLAIM.claimedBy), { value: undefined });
   });
 }

@@ -20,18 +20,18 @@ function decide(row: Partial<Run>, claimant: Partial<Claimant> = {}, options: On
   return decideClaim({ run: runRow(row), now: NOW }, { ...CLAIMANT, ...claimant }, policy);
 }
 
-/** In a word. */
+/** The decision as one word. */
 function verdict(...asked: Parameters<typeof decide>): string {
   const { value } = decide(...asked);
   return value.kind === 'refused' ? value.reason : value.kind;
 }
 
-void test('a row that is not there is nobody’s', () => {
+void test('a missing row has no holder', () => {
   const decision = decideClaim(undefined, CLAIMANT, parseJobPolicy(DAY, 'close-day'));
   assert.deepEqual(decision, { value: { kind: 'absent' } });
 });
 
-void test('what is over is not started, and nothing is written', () => {
+void test('a finished run is not started, and nothing is written', () => {
   for (const [state, reason] of [
     ['completed', 'already-completed'],
     ['skipped', 'skipped'],
@@ -40,7 +40,7 @@ void test('what is over is not started, and nothing is written', () => {
     assert.deepEqual(decide({ state, leaseUntil: after(-1) }), { value: { kind: 'refused', reason } });
 });
 
-void test('L-06 a claim of our own whose answer was lost is ours, and nothing is written', () => {
+void test('L-06 our own claim whose answer was lost is recognised, and nothing is written', () => {
   const decision = decide({}, { claimedBy: 'host/1/a', fencingToken: 7 });
   assert.deepEqual(decision, { value: { kind: 'claimed', claim: CLAIM } });
 });
@@ -53,8 +53,13 @@ const BY_THE_LOCK: readonly [string, Partial<Run>, Partial<Claimant>, string][] 
   ['the same grant', {}, { fencingToken: 7 }, 'running-elsewhere'],
   ['an earlier grant', {}, { fencingToken: 6 }, 'running-elsewhere'],
   ['a lock without tokens', { fencingToken: undefined }, { fencingToken: undefined }, 'claimed'],
-  ['a lock without tokens, and the attempt is here', NO_TOKEN, { ...NO_TOKEN, isHere }, 'running-elsewhere'],
-  ['a lock that has got tokens', { fencingToken: undefined }, {}, 'claimed'],
+  [
+    'a lock without tokens, and the attempt runs in this process',
+    NO_TOKEN,
+    { ...NO_TOKEN, isHere },
+    'running-elsewhere',
+  ],
+  ['a lock that now has tokens', { fencingToken: undefined }, {}, 'claimed'],
   ['another lock', {}, { lockId: 'place/renamed' }, 'running-elsewhere'],
 ];
 
@@ -64,18 +69,18 @@ for (const [who, row, claimant, expected] of BY_THE_LOCK) {
 }
 
 const BY_TIME: readonly [string, Partial<Run>, Partial<Claimant>, string][] = [
-  ['an earlier grant, for its counter was lost', {}, { fencingToken: 1 }, 'claimed'],
+  ['an earlier grant, after its counter was lost', {}, { fencingToken: 1 }, 'claimed'],
   ['another lock', {}, { lockId: 'place/renamed' }, 'claimed'],
-  ['a row that does not know its lease', { leaseUntil: undefined }, { lockId: 'place/renamed' }, 'claimed'],
-  ['the same grant, whose earlier call still goes on', {}, { fencingToken: 7 }, 'running-elsewhere'],
+  ['a row without a lease', { leaseUntil: undefined }, { lockId: 'place/renamed' }, 'claimed'],
+  ['the same grant, whose earlier call is still running', {}, { fencingToken: 7 }, 'running-elsewhere'],
 ];
 
 for (const [who, row, claimant, expected] of BY_TIME) {
-  void test(`L-05 when the row's lease has ended, ${who}: ${expected}`, () =>
+  void test(`L-05 when the row's lease has expired, ${who}: ${expected}`, () =>
     assert.equal(verdict({ leaseUntil: NOW, ...row }, claimant), expected));
 }
 
-void test('L-15 a vanished holder is replaced by the next attempt, and the row remembers it', () => {
+void test('L-15 the next attempt replaces a crashed holder, and the history records it', () => {
   const lost = runRow();
   const { value, write, events } = decide({});
   const claim = { ...CLAIM, attempt: 2, claimedBy: 'host/2/b' };
@@ -92,7 +97,7 @@ void test('L-15 a vanished holder is replaced by the next attempt, and the row r
   ]);
 });
 
-void test('L-16 with hold a vanished holder leaves the run to a person, whatever the attempts', () => {
+void test('L-16 with hold a run whose holder crashed waits for an operator, regardless of the attempts left', () => {
   for (const attempt of [1, 3]) {
     const lost = runRow({ attempt });
     assert.deepEqual(decide({ attempt }, {}, { onCrash: 'hold' }), {
@@ -103,7 +108,7 @@ void test('L-16 with hold a vanished holder leaves the run to a person, whatever
   }
 });
 
-void test('L-22 a holder that vanishes in the last attempt leaves a failed run', () => {
+void test('L-22 a holder that crashes in the last attempt leaves a failed run', () => {
   const lost = runRow({ attempt: 3 });
   const { value, write, events } = decide({ attempt: 3 });
   assert.deepEqual(value, { kind: 'refused', reason: 'exhausted', lost });
@@ -114,17 +119,17 @@ void test('L-22 a holder that vanishes in the last attempt leaves a failed run',
   );
 });
 
-void test('L-28 a holder that vanishes is not replaced when retries have ended', () => {
+void test('L-28 a holder that crashes after retries have ended is not replaced', () => {
   assert.equal(verdict({}, {}, { retry: { until: '1m' } }), 'exhausted');
   assert.equal(verdict({}, {}, { retry: { until: 60_001 } }), 'claimed');
   assert.equal(decide({}, {}, { retry: { until: '1m' } }).write?.reason, 'crashed');
-  // Nobody knows when a first attempt began that an operator has put back.
+  // For a run that an operator put back, the start of its first attempt is unknown.
   assert.equal(verdict({ firstStartedAt: undefined }, {}, { retry: { until: '1m' } }), 'claimed');
 });
 
 const DUE: Partial<Run> = { state: 'failed', nextAttemptAt: NOW, leaseUntil: after(-1) };
 
-void test('L-26 a failed run is started again from the moment on that it is due', () => {
+void test('L-26 a failed run starts again from the time at which it is due', () => {
   assert.equal(verdict({ ...DUE, nextAttemptAt: after(1) }), 'not-due');
   assert.equal(verdict({ ...DUE, nextAttemptAt: undefined }), 'exhausted');
   const { value, write } = decide({ ...DUE, reason: 'of old', finishedAt: after(-1) });
@@ -135,14 +140,14 @@ void test('L-26 a failed run is started again from the moment on that it is due'
   });
 });
 
-void test('the first attempt of a generation begins the time for retries anew', () => {
+void test('the first attempt of a generation restarts the time for retries', () => {
   const first = decide({ ...DUE, state: 'pending', attempt: 0, generation: 1 }).write;
   assert.deepEqual([first?.attempt, first?.firstStartedAt], [1, NOW]);
   const resolved = decide({ ...DUE, state: 'pending', firstStartedAt: undefined }).write;
   assert.deepEqual([resolved?.attempt, resolved?.firstStartedAt], [2, after(-60_000)]);
 });
 
-void test('L-04 who holds an earlier grant than the row knows is refused, until that lease has ended', () => {
+void test("L-04 a holder of an earlier grant than the row's is refused until the row's lease has expired", () => {
   const stale = { fencingToken: 6 };
   for (const state of ['pending', 'failed'] as const) {
     assert.equal(verdict({ ...DUE, state, leaseUntil: after(1) }, stale), 'running-elsewhere');
@@ -156,19 +161,19 @@ void test('L-04 who holds an earlier grant than the row knows is refused, until 
   assert.equal(verdict({ ...leased, fencingToken: undefined }, stale), 'claimed', 'no order without tokens');
 });
 
-void test('L-31 a run that is due but has no attempt left is given up', () => {
+void test('L-31 a due run without attempts left fails permanently', () => {
   const decision = decide({ ...DUE, attempt: 3 });
   const write = runRow({ ...DUE, attempt: 3, reason: 'exhausted', nextAttemptAt: undefined });
   assert.deepEqual(decision, { value: { kind: 'refused', reason: 'exhausted' }, write });
 });
 
-void test('L-28 a run that is due but for which it is too late is given up', () => {
+void test('L-28 a due run whose time for retries has passed fails permanently', () => {
   const { value, write } = decide(DUE, {}, { retry: { until: '1m' } });
   assert.deepEqual(value, { kind: 'refused', reason: 'exhausted' });
   assert.deepEqual([write?.state, write?.reason, write?.nextAttemptAt], ['failed', 'until', undefined]);
 });
 
-void test('L-63 startDeadline ends first attempts alone', () => {
+void test('L-63 startDeadline applies to first attempts only', () => {
   const pending: Partial<Run> = { ...DUE, state: 'pending', attempt: 0 };
   const { value, write } = decide(pending, {}, { startDeadline: '3h' });
   assert.deepEqual(value, { kind: 'refused', reason: 'deadline' });

@@ -25,17 +25,17 @@ function decide(row: Partial<Run>, outcome: Outcome, claim: Partial<Claim> = {})
 
 /** Of the attempt of `runRow()`. */
 const EVENT = { generation: 0, attempt: 1, actor: 'host/1/a', fencingToken: 7 };
-/** What every end clears. */
+/** Every outcome clears these fields. */
 const OVER = { finishedAt: NOW, nextAttemptAt: undefined, reason: undefined };
 
-void test('a completed run keeps its result, and no error of an earlier attempt', () => {
+void test('a completed run keeps its result, and clears the error of an earlier attempt', () => {
   assert.deepEqual(decide({ error: 'of attempt 1', reason: 'of old' }, COMPLETED), {
     value: { kind: 'completed' },
     write: runRow({ ...OVER, state: 'completed', result: '3', error: undefined }),
   });
 });
 
-void test('L-26 a failed run keeps its error, and when it is due again', () => {
+void test('L-26 a failed run keeps its error, and the time at which it is due again', () => {
   const retryAt = after(60_000);
   assert.deepEqual(decide({}, FAILED), {
     value: { kind: 'recorded', retryAt },
@@ -55,14 +55,14 @@ void test('L-29 a fatal error leaves no further attempt', () => {
   assert.deepEqual([write?.state, write?.reason, write?.nextAttemptAt], ['failed', 'fatal', undefined]);
 });
 
-void test('a run that does not know when it began counts from now', () => {
+void test('a run without a start time counts from now', () => {
   const failed = { ...FAILED, retry: { ...RETRY, untilMs: 60_001 } };
   const run = runRow({ firstStartedAt: undefined });
   const { value } = decideOutcome({ run, now: NOW }, CLAIM, failed);
   assert.deepEqual(value, { kind: 'recorded', retryAt: after(60_000) });
 });
 
-void test('L-23 what is given back is due at once, its attempt refunded', () => {
+void test('L-23 a run that is given back is due at once, and its attempt does not count', () => {
   assert.deepEqual(decide({}, GIVEN_BACK), {
     value: { kind: 'recorded', retryAt: undefined },
     write: runRow({
@@ -73,12 +73,12 @@ void test('L-23 what is given back is due at once, its attempt refunded', () => 
   });
 });
 
-void test('L-23 a later attempt that is given back does not begin the time for retries anew', () => {
+void test('L-23 giving back a later attempt does not restart the time for retries', () => {
   const { write } = decide({ attempt: 2 }, GIVEN_BACK, { attempt: 2 });
   assert.deepEqual([write?.attempt, write?.firstStartedAt], [1, after(-60_000)]);
 });
 
-void test('a run that the job skips says so', () => {
+void test('a run that the job skips keeps the reason', () => {
   assert.deepEqual(decide({}, SKIPPED), {
     value: { kind: 'recorded', retryAt: undefined },
     write: runRow({ ...OVER, state: 'skipped', reason: 'job' }),
@@ -86,11 +86,11 @@ void test('a run that the job skips says so', () => {
   });
 });
 
-void test('L-24 that its lease has ended does not forbid an attempt to be completed', () => {
+void test('L-24 an attempt can be completed even if its lease has expired', () => {
   assert.equal(decide({ leaseUntil: after(-1) }, COMPLETED).write?.state, 'completed');
 });
 
-void test('L-54 an interrupted run may be completed by the very attempt that was thought lost', () => {
+void test('L-54 an interrupted run can be completed by the attempt that seemed to have crashed', () => {
   assert.deepEqual(decide({ state: 'interrupted', reason: 'crashed' }, COMPLETED), {
     value: { kind: 'completed' },
     write: runRow({ ...OVER, state: 'completed', result: '3' }),
@@ -98,19 +98,19 @@ void test('L-54 an interrupted run may be completed by the very attempt that was
   });
 });
 
-void test('L-54 of an interrupted run nothing but a completion is recorded', () => {
+void test('L-54 only a completion can be recorded for an interrupted run', () => {
   for (const outcome of [FAILED, GIVEN_BACK, SKIPPED])
     assert.deepEqual(decide({ state: 'interrupted' }, outcome), {
       value: { kind: 'lost', run: runRow({ state: 'interrupted' }) },
     });
 });
 
-void test('L-06 an attempt that stands as completed is completed, whoever asks again', () => {
+void test('L-06 recording a completed attempt again returns completed', () => {
   for (const outcome of OUTCOMES)
     assert.deepEqual(decide({ state: 'completed' }, outcome), { value: { kind: 'completed' } });
 });
 
-void test('L-06 what was recorded already is not recorded again, whatever it was', () => {
+void test('L-06 an outcome that was already recorded is not recorded again', () => {
   for (const outcome of [FAILED, GIVEN_BACK, SKIPPED]) {
     const { value, write } = decide({}, outcome);
     assert.ok(write !== undefined);
@@ -120,7 +120,7 @@ void test('L-06 what was recorded already is not recorded again, whatever it was
   }
 });
 
-void test('L-06 what an operator has made of an attempt is not its own record', () => {
+void test("L-06 an outcome set by an operator is not taken for the attempt's own record", () => {
   for (const row of [
     { state: 'failed', error: 'of an earlier attempt' },
     { state: 'skipped', reason: 'operator' },
@@ -129,7 +129,7 @@ void test('L-06 what an operator has made of an attempt is not its own record', 
       assert.deepEqual(decide(row, outcome), { value: { kind: 'lost', run: runRow(row) } });
 });
 
-void test('L-14 an attempt that is not the row’s any more is lost', () => {
+void test('L-14 an attempt that the row no longer has is lost', () => {
   const foreign: Partial<Run>[] = [
     { attempt: 2 },
     { generation: 1 },
@@ -147,7 +147,7 @@ void test('L-14 an attempt that is not the row’s any more is lost', () => {
   }
 });
 
-void test('an event of a row that does not know its holder has an actor all the same', () => {
+void test('an event of a row without a holder still has an actor', () => {
   const unnamed = { claimedBy: undefined } as unknown as Partial<Claim>;
   const { events } = decide({ claimedBy: undefined }, FAILED, unnamed);
   assert.equal(events?.[0]?.actor, 'unknown');

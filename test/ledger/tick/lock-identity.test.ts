@@ -9,7 +9,7 @@ function providerIn(id: string | undefined): LockProvider {
   return { id, lock: (...asked) => provider.lock(...asked) };
 }
 
-void test('a lock is the same for all instances at one place, and for none elsewhere', () => {
+void test('all instances in the same place share the identity of a lock, and no other instances do', () => {
   const here = lockIdOf(providerIn('here'), 'close-day');
   assert.equal(here, 'here/close-day');
   assert.equal(lockIdOf(providerIn('here'), 'close-day'), here);
@@ -17,7 +17,7 @@ void test('a lock is the same for all instances at one place, and for none elsew
   assert.notEqual(lockIdOf(providerIn('here'), 'close-month'), here);
 });
 
-void test('a provider that does not say where its locks are is a place of its own', () => {
+void test('a provider without a place is its own place', () => {
   const unnamed = providerIn(undefined);
   const id = lockIdOf(unnamed, 'close-day');
   assert.equal(lockIdOf(unnamed, 'close-day'), id);
@@ -25,7 +25,7 @@ void test('a provider that does not say where its locks are is a place of its ow
   assert.notEqual(lockIdOf(providerIn(undefined), 'close-day'), id);
 });
 
-void test('an identity is never longer than its column, by characters, and stays one', () => {
+void test('an identity never has more characters than its column, and stays unique', () => {
   const fits = lockIdOf(providerIn('p'.repeat(63)), 'n'.repeat(64));
   assert.equal(fits, `${'p'.repeat(63)}/${'n'.repeat(64)}`);
   assert.equal(lockIdOf(providerIn('😀'.repeat(63)), 'n'.repeat(64)).includes('#'), false);

@@ -18,9 +18,9 @@ interface Situation {
   readonly purpose?: 'tick' | 'again' | 'owed';
   readonly oncePer?: Partial<OncePerConfiguration>;
   readonly at?: Date;
-  /** Which decides the period. */
+  /** It decides the period. */
   readonly instant?: Date;
-  /** What stands in the row of the period, and in those of others, by key. */
+  /** The rows of the period and of others, by key. */
   readonly runs?: Readonly<Record<string, Partial<RunSummary>>>;
   readonly first?: string;
 }
@@ -61,7 +61,7 @@ function summary(periodKey: string, run: Partial<RunSummary>): RunSummary {
 
 const TODAY = '2026-11-20';
 
-/** What stands in the row of today, and what becomes of a tick. */
+/** The row of today, and the plan of a tick that finds it. */
 const ROWS: readonly [Partial<RunSummary>, object][] = [
   [{ state: 'completed' }, { kind: 'refused', reason: 'already-completed' }],
   [{ state: 'interrupted' }, { kind: 'refused', reason: 'interrupted' }],
@@ -83,13 +83,13 @@ const ROWS: readonly [Partial<RunSummary>, object][] = [
     { state: 'pending', nextAttemptAt: minutes(-1) },
     { kind: 'run', isNew: false },
   ],
-  // Whether its holder has vanished, the lock will tell.
+  // The lock shows whether its holder has crashed.
   [{ state: 'running' }, { kind: 'run', isNew: false }],
 ];
 
 for (const [run, expected] of ROWS) {
   const { kind } = expected as { kind: string };
-  void test(`a tick that finds ${JSON.stringify(run)} is to be ${kind}`, async () => {
+  void test(`a tick that finds ${JSON.stringify(run)} is planned as ${kind}`, async () => {
     for (const purpose of ['tick', 'again'] as const) {
       const { own, hasWork } = await planned({ purpose, runs: { [TODAY]: run } });
       assert.deepEqual(own, expected);
@@ -102,7 +102,7 @@ void test('a period without a row is new', async () => {
   assert.deepEqual((await planned({})).own, { kind: 'run', isNew: true });
 });
 
-void test('who asks for what is owed asks for no period of its own, but the current one may be owed', async () => {
+void test('a search for overdue runs starts no period of its own, but the current period may be overdue', async () => {
   const idle = await planned({ purpose: 'owed' });
   assert.deepEqual([idle.own, idle.owed, idle.hasWork], [{ kind: 'not-asked' }, [], false]);
   const due = await planned({ purpose: 'owed', runs: { [TODAY]: { state: 'running' } } });
@@ -114,12 +114,12 @@ void test('who asks for what is owed asks for no period of its own, but the curr
   assert.equal(later.hasWork, false);
 });
 
-void test('L-33 without a row, and after the deadline, the skip is to be recorded', async () => {
+void test('L-33 without a row, and after the deadline, the skip is recorded', async () => {
   const { own, hasWork } = await planned({ oncePer: { startDeadline: '2h' } });
   assert.deepEqual([own, hasWork], [{ kind: 'skip', reason: 'deadline' }, true]);
 });
 
-void test('L-34 a holiday comes before a deadline, and a row before both', async () => {
+void test('L-34 a holiday takes precedence over a deadline, and a row over both', async () => {
   const calendar = { isBusinessDay: () => false };
   const oncePer = { calendar, startDeadline: '2h' };
   assert.deepEqual((await planned({ oncePer })).own, { kind: 'skip', reason: 'calendar' });
@@ -127,7 +127,7 @@ void test('L-34 a holiday comes before a deadline, and a row before both', async
   assert.deepEqual((await planned({ oncePer, runs: due })).own, { kind: 'run', isNew: false });
 });
 
-void test('a tick that is asked again is over when the period in which it came is, whatever it counts for', async () => {
+void test('an unanswered tick is retried until the period in which it came has ended, even if it counts for another', async () => {
   const yesterday = new Date('2026-11-19T23:59:59Z');
   const again = { purpose: 'again', instant: yesterday } as const;
   assert.deepEqual((await planned(again)).own, { kind: 'over' });
@@ -139,14 +139,14 @@ void test('a tick that is asked again is over when the period in which it came i
   assert.equal((await planned({ instant: yesterday })).own.kind, 'run');
 });
 
-void test('a tick of a key function is over when the key is another one', async () => {
+void test('an unanswered tick with a custom period key is retried until the key changes', async () => {
   const period = (at: Date): string => `batch-${at.getUTCHours()}`;
   const again = { purpose: 'again', oncePer: { period } } as const;
   assert.equal((await planned({ ...again, instant: minutes(30) })).own.kind, 'run');
   assert.equal((await planned({ ...again, instant: minutes(-1) })).own.kind, 'over');
 });
 
-void test('where every tick of a key function is caught up with, one is over when it is older than the window', async () => {
+void test('with catch-up of all ticks of a key function, an unanswered tick is retried until it is older than the window', async () => {
   const period = (at: Date): string => at.toISOString();
   const oncePer = { period, catchUp: 'all', catchUpWindow: '1h' } as const;
   const again = { purpose: 'again', oncePer } as const;
@@ -157,7 +157,7 @@ void test('where every tick of a key function is caught up with, one is over whe
 
 const MISSED = { oncePer: { catchUp: 'all' }, first: '2026-11-17T00:00:00Z' } as const;
 
-void test('L-46 a tick brings what was missed along, unless it names its instant', async () => {
+void test('L-46 a tick also runs missed periods, unless it selects its instant', async () => {
   const plan = await planned(MISSED);
   assert.deepEqual(
     plan.catchUp.map(({ key }) => key),
@@ -168,7 +168,7 @@ void test('L-46 a tick brings what was missed along, unless it names its instant
   assert.deepEqual([named.catchUp, named.owed, named.caughtUpIn], [[], [], undefined]);
 });
 
-void test('L-46 nothing was missed when a look finds nothing, and the calendar has answered', async () => {
+void test('L-46 the period counts as caught up if nothing is missed and the calendar has answered', async () => {
   const runs = { '2026-11-18': { state: 'completed' }, '2026-11-19': { state: 'skipped' } } as const;
   assert.equal((await planned({ ...MISSED, runs })).caughtUpIn, TODAY);
   const calendar = { isBusinessDay: (date: string) => Promise.reject<boolean>(new Error(date)) };

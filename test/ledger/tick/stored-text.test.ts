@@ -12,7 +12,7 @@ function textOf(value: unknown): string | undefined {
   return stored.text;
 }
 
-void test('L-56 a result is kept as JSON', () => {
+void test('L-56 a result is stored as JSON', () => {
   const cases: readonly [unknown, string | undefined][] = [
     [{ closed: 3, on: new Date(0) }, '{"closed":3,"on":"1970-01-01T00:00:00.000Z"}'],
     ['🧾', '"🧾"'],
@@ -24,7 +24,7 @@ void test('L-56 a result is kept as JSON', () => {
   for (const [value, text] of cases) assert.equal(textOf(value), text);
 });
 
-void test('L-56 a result that is no JSON is not kept, and it is said why', () => {
+void test('L-56 a result that cannot be JSON is not stored, with a reason', () => {
   const cyclic: { self?: object } = {};
   cyclic.self = cyclic;
   const thrown = new Error('not me');
@@ -40,7 +40,7 @@ void test('L-56 a result that is no JSON is not kept, and it is said why', () =>
   assert.deepEqual(storedResult(refusing), { cannot: thrown });
 });
 
-void test('L-56 a result is cut by its bytes, with a mark, never through a character', () => {
+void test('L-56 a result is truncated by bytes, with a mark, never inside a character', () => {
   const longest = 'x'.repeat(RESULT_BYTES - 2);
   assert.equal(textOf(longest), `"${longest}"`);
   for (const character of ['x', 'é', '…', '😀']) {
@@ -55,7 +55,7 @@ void test('L-56 a result is cut by its bytes, with a mark, never through a chara
   }
 });
 
-void test('L-30 an error is kept with its stack, its causes and what it is made of', () => {
+void test('L-30 an error is stored with its stack, its causes and its inner errors', () => {
   const error = new AggregateError([new TypeError('one'), 'two'], 'both', { cause: new Error('deep') });
   const text = storedError(error);
   for (const part of [
@@ -67,13 +67,13 @@ void test('L-30 an error is kept with its stack, its causes and what it is made 
     assert.match(text, part);
 });
 
-void test('L-30 an error without a stack is kept by its name and message', () => {
+void test('L-30 an error without a stack is stored by its name and message', () => {
   const error = new RangeError('no stack');
   delete error.stack;
   assert.equal(storedError(error), 'RangeError: no stack');
 });
 
-void test('L-30 an error that is its own cause is kept once', () => {
+void test('L-30 an error that is its own cause is stored once', () => {
   const error = new Error('round');
   error.stack = 'Error: round';
   error.cause = new Error('half', { cause: error });
@@ -83,7 +83,7 @@ void test('L-30 an error that is its own cause is kept once', () => {
   );
 });
 
-void test('L-30 whatever is thrown is kept, of objects only what they are', () => {
+void test('L-30 any thrown value is stored, objects only by their type', () => {
   const cases: readonly [unknown, string][] = [
     [null, 'thrown: null'],
     [undefined, 'thrown: undefined'],
@@ -102,12 +102,12 @@ void test('L-30 whatever is thrown is kept, of objects only what they are', () =
   assert.equal(storedError(refusing), 'thrown: object');
 });
 
-void test('L-30 what no store keeps is not in it', () => {
+void test('L-30 characters that a store cannot keep are replaced', () => {
   assert.equal(storedError('a\0b'), 'thrown: a\\0b');
   assert.equal(storedError('half \ud83d'), 'thrown: half \ufffd');
 });
 
-void test('L-30 an error is cut by its bytes, with a mark', () => {
+void test('L-30 an error is truncated by bytes, with a mark', () => {
   const text = storedError('é'.repeat(ERROR_BYTES));
   assert.ok(text.endsWith(`é${MARK}`));
   assert.ok(Buffer.byteLength(text) <= ERROR_BYTES && Buffer.byteLength(text) > ERROR_BYTES - 4);

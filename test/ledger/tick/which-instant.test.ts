@@ -9,18 +9,18 @@ const MINUTE_MS = 60_000;
 const asked = (skewMs: number, maxSkewMs = 5 * MINUTE_MS) =>
   decideInstant({ scheduledAt: SCHEDULED, now: NOW, skewMs, maxSkewMs });
 
-void test(`without a scheduled instant the database's now counts, however wrong this host's clock is`, () => {
+void test(`without a scheduled time the database's time counts, however wrong this host's clock is`, () => {
   for (const skewMs of [0, 1, -1, 86_400_000])
     assert.deepEqual(decideInstant({ scheduledAt: undefined, now: NOW, skewMs, maxSkewMs: 1 }), {
       instant: NOW,
     });
 });
 
-void test('late is not skewed: a tick that comes 20 hours late counts for its scheduled instant', () => {
+void test('late is not skewed: a tick that comes 20 hours late counts for its scheduled time', () => {
   assert.deepEqual(asked(0), { instant: SCHEDULED });
 });
 
-void test('L-36 a clock that is as wrong as it may be is believed; further it is corrected', () => {
+void test('L-36 a clock within maxSkew is trusted; beyond it the time is corrected', () => {
   for (const skewMs of [5 * MINUTE_MS, -5 * MINUTE_MS])
     assert.deepEqual(asked(skewMs), { instant: SCHEDULED });
   for (const skewMs of [5 * MINUTE_MS + 1, -5 * MINUTE_MS - 1, 86_400_000]) {
@@ -30,7 +30,7 @@ void test('L-36 a clock that is as wrong as it may be is believed; further it is
   }
 });
 
-void test('L-36 the warning says which way the clock is wrong, and by how much', () => {
+void test('L-36 the warning contains the direction and the size of the skew', () => {
   assert.match(asked(600_400).warning ?? '', /600 s ahead of the database's.*synchronized/);
   assert.match(asked(-600_600).warning ?? '', /601 s behind the database's/);
 });

@@ -10,7 +10,7 @@ import { ledgerDataSource } from '../../../support/run-places';
 import { testOnServer, testOnServers, type ServerBench } from '../../../support/server-bench';
 import { targetOf, tcpProxy, throughProxy } from '../../../support/tcp-proxy';
 
-/** Every case is about one day, whatever the date is when it is tried. */
+/** Each case uses one fixed day, independently of the current date. */
 const JOB: JobConfiguration = {
   ...closeDay({ retry: { minDelay: 0 } }),
   at: new Date('2026-11-20T03:00:00Z'),
@@ -29,7 +29,7 @@ async function withLedger(bench: ServerBench): Promise<void> {
   await (await ledgerDataSource(bench.database)).destroy();
 }
 
-/** A guard that does not wait long, whose way to the server can be clogged. */
+/** A guard with a short statement timeout, behind a proxy that can stop replies. */
 async function proxied(bench: ServerBench) {
   await withLedger(bench);
   const { url } = bench.database;
@@ -51,7 +51,7 @@ function once(guard: JobGuard, event: 'lock:acquired' | 'lock:failed', action: (
 }
 
 testOnServers(
-  'L-06 F-39 a claim whose reply never comes is found again on a fresh connection',
+  'L-06 F-39 a claim whose reply never arrives is recognised on a new connection',
   async (bench) => {
     const { guard, proxy } = await proxied(bench);
     const { task, runs } = countedTask();
@@ -63,7 +63,7 @@ testOnServers(
 );
 
 testOnServers(
-  'L-07 F-38 a claim that does not reach the server starts nothing, and the next tick does',
+  'L-07 F-38 a claim that does not reach the server starts nothing, and the next tick starts the run',
   async (bench) => {
     const { guard, proxy } = await proxied(bench);
     const { task, runs } = countedTask();
@@ -71,7 +71,7 @@ testOnServers(
     once(guard, 'lock:failed', () => void proxy.open());
     await assert.rejects(guard.run(JOB, task), LockStorageError);
     assert.equal(runs(), 0);
-    // It may still arrive: the row that it would insert is there already, and is due.
+    // It may still arrive: the row that it would insert exists already, and is due.
     assert.deepEqual(await rows(bench), [['pending', 0]]);
     assert.deepEqual(await guard.run(JOB, task), { executed: true, value: 'done' });
     assert.deepEqual(await rows(bench), [['completed', 1]]);
@@ -79,7 +79,7 @@ testOnServers(
 );
 
 testOnServers(
-  'L-09 a claim that waits for a row lock too long is tried again, and is one attempt',
+  'L-09 a claim that waits too long for a row lock is retried, and counts as one attempt',
   async (bench) => {
     await withLedger(bench);
     const dataSource = bench.dataSource();
@@ -100,7 +100,7 @@ testOnServers(
     const before = tries();
     const { task, runs } = countedTask();
     const running = guard.run(JOB, task);
-    await eventually(() => tries() >= before + 2, 'the claim is tried again');
+    await eventually(() => tries() >= before + 2, 'the claim is retried');
     await ask('COMMIT');
     assert.deepEqual(await running, { executed: true, value: 'done' });
     assert.equal(runs(), 1);
@@ -118,11 +118,11 @@ const SET_LEVEL = {
 };
 
 interface MysqlPool {
-  /** Told of every connection that it opens. */
+  /** Called for every connection that it opens. */
   on(event: 'connection', listener: (connection: { query(text: string): unknown }) => void): unknown;
 }
 
-/** An application all of whose connections have been told something. */
+/** An application that runs the given statement on each of its connections. */
 async function applicationWith(bench: ServerBench, statement: string): Promise<DataSource> {
   const application = await bench.connected({
     poolSize: CLAIMERS,
@@ -152,7 +152,7 @@ for (const level of ['READ UNCOMMITTED', 'READ COMMITTED', 'REPEATABLE READ', 'S
   });
 }
 
-testOnServers('L-11 a claim stays when the transaction around it is rolled back', async (bench) => {
+testOnServers('L-11 a claim stays recorded if the surrounding transaction is rolled back', async (bench) => {
   await withLedger(bench);
   const application = await bench.connected();
   await application.query(APPLICATION_TABLE);
@@ -169,7 +169,7 @@ for (const server of ['mysql', 'mariadb'] as const) {
   for (const completionType of ['CHAIN', 'RELEASE']) {
     testOnServer(
       server,
-      `L-12 in sessions with completion_type ${completionType}, what is committed is known to be`,
+      `L-12 in sessions with completion_type ${completionType}, cronlatch knows what was committed`,
       async (bench) => {
         await withLedger(bench);
         const application = await bench.connected();
@@ -189,8 +189,8 @@ for (const server of ['mysql', 'mariadb'] as const) {
     );
   }
 
-  // Sessions of PostgreSQL always commit by themselves.
-  testOnServer(server, 'L-12 without autocommit a claim is committed, or nothing runs', async (bench) => {
+  // Sessions of PostgreSQL always autocommit.
+  testOnServer(server, 'L-12 without autocommit the claim is committed, or nothing runs', async (bench) => {
     await withLedger(bench);
     const application = await applicationWith(bench, 'SET SESSION autocommit = 0');
     const { task, runs } = countedTask();
