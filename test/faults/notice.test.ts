@@ -9,12 +9,12 @@ import { percentiles } from '../support/percentiles';
 import { sampleSize } from '../support/sample-size';
 
 const LEASES = sampleSize({ fast: 60, full: 1000 });
-/** Long enough that all are granted before the first one is looked at again. */
+/** Long enough that all locks are granted before the first one is checked. */
 const LOCK_AT_MOST_FOR_MS = sampleSize({ fast: 10_000, full: 30_000 });
 
 interface Notice {
   readonly reason: string;
-  /** The end of the lease as it was granted, and when its signal aborted. */
+  /** The end of the lease at its grant, and when its signal aborted. */
   readonly deadlineMs: number;
   readonly atMs: number;
 }
@@ -28,11 +28,11 @@ async function noticeOf(lock: Lock): Promise<Notice> {
 
 void suite('the notice of a lost lease', { concurrency: sampleSize({ fast: 4, full: 1 }) }, () => {
   testOnEvery(
-    `P2 F-81 each of ${LEASES} holders that wait is told: by the store’s answer, or when its lease is over`,
+    `P2 F-81 each of ${LEASES} waiting holders is notified: by the store’s answer, or when its lease expires`,
     async (database, t) => {
       const dataSource = await migratedDataSource(database);
       const provider = new TypeOrmLockProvider(dataSource);
-      // The timers of a lease keep no process alive, and without a server nothing else does.
+      // The timers of a lease do not keep a process alive, and without a server nothing else does.
       const awake = setInterval(() => {}, 1000);
       try {
         const noticed: Promise<Notice>[] = [];

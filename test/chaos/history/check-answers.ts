@@ -2,7 +2,10 @@ import { grantsByName, isDamagedBetween } from './grants';
 import type { History, Operation } from './history';
 import type { LeaseHistory } from './lease-history';
 
-/** P6, P4: an extension and a release are answered by "yes" while the lease may be live, and by "no" while it may be over. */
+/**
+ * P6, P4: an extension and a release return true while the lease may be live, and false while it may have
+ * expired.
+ */
 export function checkAnswers(history: History, leases: readonly LeaseHistory[]): string[] {
   const grants = grantsByName(leases);
   return leases.flatMap((lease) => {
@@ -21,7 +24,8 @@ export function checkAnswers(history: History, leases: readonly LeaseHistory[]):
         isTakenOver(grant.order, answer.order) ||
         answer.atMs >= lease.possibleEndMs(answer.order) ||
         isReleasedBefore(lease, answer.order);
-      if (answer.value === true && isOver) return [`P6: ${what} was confirmed, although the lease was over`];
+      if (answer.value === true && isOver)
+        return [`P6: ${what} was confirmed, although the lease had expired`];
       const isLive =
         answer.told.atMs < lease.certainEndMs(answer.order) && !lease.releases.some(isSentBefore(operation));
       if (answer.value === true || !isLive || lease.mayHaveMissed(operation)) return [];
@@ -35,7 +39,7 @@ function isReleasedBefore({ releases }: LeaseHistory, order: number): boolean {
   return releases.some(({ answer }) => answer?.value === true && answer.order < order);
 }
 
-/** Or may be executed before it. */
+/** Or may run before it. */
 function isSentBefore(operation: Operation): (other: Operation) => boolean {
   return (other) => other !== operation && other.order < (operation.answer?.order ?? Infinity);
 }

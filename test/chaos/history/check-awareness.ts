@@ -1,10 +1,10 @@
 import type { History, Work } from './history';
 import type { LeaseHistory } from './lease-history';
 
-/** Whole milliseconds of the host's clock, and then of the simulation's, by the slowest clock. */
+/** Rounding to whole milliseconds of the host's clock, and then of the simulation's, by the slowest clock. */
 const TIMERS_ARE_LATE_BY_MS = 4;
 
-/** P2, P7: nobody works without having been granted the lock, nor past the end of the lease without having been told. */
+/** P2, P7: no host works without a grant, or past the end of the lease without a notice. */
 export function checkAwareness(history: History, leases: readonly LeaseHistory[]): string[] {
   const byOwner = new Map(leases.map((lease) => [lease.owner, lease]));
   return history.works.flatMap((work) => {
@@ -25,7 +25,7 @@ export function checkAwareness(history: History, leases: readonly LeaseHistory[]
   });
 }
 
-/** Whether its timers had no time to tell it: they fall due together with its work. */
+/** Whether its timers had no chance to run, because they become due together with its work. */
 function hasJustResumed({ pauses }: History, { attempt, atMs }: Work): boolean {
   return pauses.some(
     ({ host, untilMs }) =>
@@ -34,8 +34,9 @@ function hasJustResumed({ pauses }: History, { attempt, atMs }: Work): boolean {
 }
 
 /**
- * The end of the lease by the database's clock; for a host whose clock is slow, as much later as that explains. A
- * suspension stops timers. Whoever looks sees it by the wall clock, unless that was set back meanwhile.
+ * The end of the lease by the database's clock; for a host with a slow clock, later by its delay. A
+ * suspension stops timers. A check of the lock detects it by the wall clock, unless that was set back
+ * meanwhile.
  */
 export function lastTrustedMs(
   { rates, pauses, wallJumps }: History,

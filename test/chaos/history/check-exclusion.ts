@@ -2,7 +2,7 @@ import type { History } from './history';
 import type { LeaseHistory } from './lease-history';
 import { grantsByName, isDamagedBetween } from './grants';
 
-/** P1, P5: no grant while another lease certainly goes on, unless its record was deleted or rolled back. */
+/** P1, P5: no grant while another lease is certainly live, unless its record was deleted or rolled back. */
 export function checkExclusion(history: History, leases: readonly LeaseHistory[]): string[] {
   const violations: string[] = [];
   for (const grants of grantsByName(leases).values()) {

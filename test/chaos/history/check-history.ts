@@ -8,10 +8,10 @@ import type { History } from './history';
 import { leasesOf } from './lease-history';
 
 /**
- * Whether the locks of a history were mutexes with expiry: what the promises P1 to P7 say of it, given what is known.
- * An operation without an answer may have taken effect or not, so that only what holds either way is asked for.
+ * Checks that the locks of a history were mutexes with expiry, by the promises P1 to P7. An operation without
+ * an answer may have taken effect or not, so the check requires only what holds in both cases.
  *
- * @returns what was violated, in words; nothing if nothing was
+ * @returns the violations, in words
  */
 export function checkHistory(history: History): string[] {
   const leases = leasesOf(history);

@@ -2,10 +2,10 @@ import { LATEST_MS } from '../simulation/faults';
 import type { Attempt, History } from './history';
 import type { LeaseHistory } from './lease-history';
 
-/** A record that was lost is missed within a minute of a clock that runs at half the speed. */
+/** A deleted record is detected within a minute of a clock that runs at half the speed. */
 export const MISSED_WITHIN_MS = 125_000;
 
-/** P4: whoever is refused is refused for a reason. */
+/** P4: a refusal has a reason. */
 export function checkLiveness(history: History, leases: readonly LeaseHistory[]): string[] {
   return history.attempts.flatMap((attempt) => {
     const { name, result, completedAtMs } = attempt;
@@ -17,7 +17,7 @@ export function checkLiveness(history: History, leases: readonly LeaseHistory[])
     return isExplained
       ? []
       : [
-          `P4: host ${attempt.host} was refused '${name}' at ${completedAtMs}, although nobody can have held it`,
+          `P4: host ${attempt.host} was refused '${name}' at ${completedAtMs}, although no host can have held it`,
         ];
   });
 }
@@ -30,7 +30,7 @@ function mayHaveRefused(
   if (lease.name !== name || lease.firstSentAtMs > (completedAtMs ?? Infinity)) return false;
   const endMs = lease.possibleEndMs();
   if (endMs !== invokedAtMs) return endMs > invokedAtMs;
-  // Within a millisecond the order decides: what was asked for after the release was told is free.
+  // Within a millisecond the order decides: a request after the answer to the release finds the lock free.
   return (own?.firstSentOrder ?? 0) < lease.releaseToldOrder;
 }
 

@@ -1,14 +1,14 @@
 import type { History } from './history';
 import type { LeaseHistory } from './lease-history';
 
-/** P2: whoever gives a lock back before its lease can have ended is not told that it was lost. */
+/** P2: a holder that releases a lock before its lease can have expired is not told that the lock was lost. */
 export function checkReleases(history: History, leases: readonly LeaseHistory[]): string[] {
   const byOwner = new Map(leases.map((lease) => [lease.owner, lease]));
   return history.attempts.flatMap(({ owner = '', host, name, releasedAtMs = Infinity, releasedInTime }) => {
     const lease = byOwner.get(owner);
     const grant = lease?.grant;
     if (releasedInTime !== false || lease === undefined || grant === undefined) return [];
-    // Without a statement it was the host's own clock that said so.
+    // If no statement was sent, the host's own clock decided.
     const wasAsked = lease.releases.some(({ invokedAtMs }) => invokedAtMs <= releasedAtMs);
     if (!wasAsked || releasedAtMs >= lease.certainExpiryMs()) return [];
     const isDamaged = history.damages.some(
@@ -16,7 +16,7 @@ export function checkReleases(history: History, leases: readonly LeaseHistory[])
     );
     if (isDamaged) return [];
     return [
-      `P2: host ${host} was told at ${releasedAtMs} that '${name}' was lost, and had given it back itself`,
+      `P2: host ${host} got the answer at ${releasedAtMs} that '${name}' was lost, although it had released the lock itself`,
     ];
   });
 }

@@ -6,7 +6,7 @@ export interface GrantedLease {
   readonly grant: KnownGrant;
 }
 
-/** Those that are known, in the order of their commits. */
+/** The known grants, in the order of their commits. */
 export function grantsByName(leases: readonly LeaseHistory[]): Map<string, GrantedLease[]> {
   const known = leases.flatMap((lease) => (lease.grant === undefined ? [] : [{ lease, grant: lease.grant }]));
   known.sort((a, b) => a.grant.order - b.grant.order);
@@ -15,7 +15,7 @@ export function grantsByName(leases: readonly LeaseHistory[]): Map<string, Grant
   return byName;
 }
 
-/** Whether somebody else than a holder changed the record. */
+/** Whether anything except a holder changed the record. */
 export function isDamagedBetween(
   { damages }: History,
   name: string,

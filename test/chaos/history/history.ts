@@ -4,16 +4,21 @@ export type Statement = 'insert' | 'update' | 'extend' | 'unlock' | 'find';
 
 /** Times are the database's, in milliseconds. */
 export interface Operation extends LockRequest {
-  /** What the statement matches or writes: the `owner` of the acquisition, with the number of the last extension. */
+  /**
+   * The owner that the statement matches or writes: the `owner` of the acquisition, with the number of the
+   * last extension.
+   */
   readonly rowOwner: string;
   readonly host: number;
   readonly statement: Statement;
-  /** Where the whole history stood when it was sent. */
+  /** The position in the whole history at which it was sent. */
   readonly order: number;
   readonly invokedAtMs: number;
-  /** `unknown`: it may have taken effect, or not, or may still do so. `fail`: nothing ran. */
+  /** `unknown`: it may have taken effect, or not, or may still do so. `fail`: it did not run. */
   outcome: 'ok' | 'fail' | 'unknown';
-  /** Of what is ok: the statement's time, where the whole history stood when it was committed, and when it was told. */
+  /**
+   * For `ok`: the statement's time, the position in the history of its commit, and the time of the answer.
+   */
   answer?: {
     readonly value: Answer;
     readonly atMs: number;
@@ -24,31 +29,31 @@ export interface Operation extends LockRequest {
 
 export type Answer = Grant | LockRecord | 'held' | 'missing' | boolean | undefined;
 
-/** One call of `lock()`, and what came of it. */
+/** One call of `lock()`, and its result. */
 export interface Attempt {
   readonly host: number;
   readonly name: string;
   readonly invokedAtMs: number;
   completedAtMs: number | undefined;
   result: 'granted' | 'held' | 'error' | undefined;
-  /** Of the statements that it sent, if any. */
+  /** The owner in the statements that it sent, if any. */
   owner: string | undefined;
-  /** When a release of the lock was answered, and not by an error. */
+  /** When a release of the lock was answered without an error. */
   releasedAtMs: number | undefined;
-  /** What that answer was: whether the lock was still ours. */
+  /** The answer: whether the lock was still held. */
   releasedInTime: boolean | undefined;
 }
 
-/** A holder went on with its work because its signal had not aborted. */
+/** A holder continued its work because its signal had not aborted. */
 export interface Work {
   readonly attempt: Attempt;
   readonly atMs: number;
   readonly order: number;
-  /** `glance`: at a signal that was read before. `look`: at the lock, which looks at the clock. */
+  /** `glance`: it read only its signal. `look`: it asked the lock, which reads the clock. */
   readonly how: 'glance' | 'look';
 }
 
-/** What was done to a host, from outside. */
+/** A fault of a host. */
 export interface Pause {
   readonly host: number;
   readonly fromMs: number;
@@ -63,7 +68,7 @@ export interface WallJump {
   readonly byMs: number;
 }
 
-/** What was done to the records, from outside. */
+/** A fault of the records. */
 export interface Damage {
   readonly kind: 'deleted' | 'rolled back';
   readonly name: string;
@@ -71,7 +76,7 @@ export interface Damage {
   readonly order: number;
 }
 
-/** All that happened, as those who took part in it could know it. */
+/** All events, as far as the participants could know them. */
 export class History {
   readonly operations: Operation[] = [];
   readonly attempts: Attempt[] = [];
@@ -79,7 +84,7 @@ export class History {
   readonly pauses: Pause[] = [];
   readonly wallJumps: WallJump[] = [];
   readonly damages: Damage[] = [];
-  /** By host: how many milliseconds its clock counts in one. */
+  /** By host: how many milliseconds its clock advances per real millisecond. */
   readonly rates: number[] = [];
   #order = 0;
 

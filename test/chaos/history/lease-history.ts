@@ -8,11 +8,11 @@ export interface KnownGrant {
   readonly token: number | undefined;
   readonly atMs: number;
   readonly order: number;
-  /** Of the lease, if it is neither extended nor released. */
+  /** The end of the lease if it is neither extended nor released. */
   readonly endMs: number;
 }
 
-/** What is known of one owner's lease from its operations alone. */
+/** What the operations of one owner alone reveal about its lease. */
 export class LeaseHistory {
   readonly #acquires: Operation[] = [];
   readonly #extends: Operation[] = [];
@@ -33,7 +33,7 @@ export class LeaseHistory {
     this.#grant ??= operation.answer && this.#grantIn(operation, operation.answer);
   }
 
-  /** The grant, if it is known to have been: an answer said so, or its record was read. */
+  /** The grant, if it is certain: an answer confirmed it, or its record was read. */
   get grant(): KnownGrant | undefined {
     return this.#grant;
   }
@@ -47,7 +47,7 @@ export class LeaseHistory {
       return { token: value.fencingToken, atMs, order, endMs: atMs + lockAtMostForMs };
     const { fencingToken, lockedBy, held, lockUntil } = value as LockRecord;
     if (lockedBy !== this.owner || !held) return undefined;
-    // A read that waited may have seen a grant that is younger than the time of the read.
+    // A read that waited may return a grant that is younger than the time of the read.
     return { token: fencingToken, atMs: told.atMs, order, endMs: lockUntil.getTime() };
   }
 
@@ -80,21 +80,24 @@ export class LeaseHistory {
     return this.#acquires[0]?.invokedAtMs ?? Infinity;
   }
 
-  /** No grant may come before: `lockAtLeastFor` is not over yet. */
+  /** No grant may come before: `lockAtLeastFor` has not passed yet. */
   get #leastEndMs(): number {
     return (
       Math.min(this.grant?.atMs ?? Infinity, this.firstSentAtMs) + (this.#acquires[0]?.lockAtLeastForMs ?? 0)
     );
   }
 
-  /** The earliest that the lease can have ended, by what was committed before `order`, if nobody touched its record. */
+  /**
+   * The earliest possible end of the lease, by what was committed before `order`, if its record was not
+   * damaged.
+   */
   certainEndMs(order: number): number {
     if (this.grant === undefined) return -Infinity;
     const releases = this.#unlocks.map(({ answer, invokedAtMs }) => answer?.atMs ?? invokedAtMs);
     return Math.max(this.#leastEndMs, Math.min(this.certainExpiryMs(order), ...releases));
   }
 
-  /** The earliest that the lease can have ended by itself. */
+  /** The earliest time at which the lease can have expired. */
   certainExpiryMs(order = Infinity): number {
     const { grant } = this;
     if (grant === undefined) return -Infinity;
@@ -109,14 +112,16 @@ export class LeaseHistory {
     );
   }
 
-  /** Another extension of the same value was confirmed: this one has not taken effect, and never will. */
+  /** Another extension of the same value was confirmed, so this one has not taken effect and never will. */
   #isSucceeded({ rowOwner }: Operation, order: number): boolean {
     return confirmedOf(this.#extends).some(
       (other) => other.rowOwner === rowOwner && other.answer.order < order,
     );
   }
 
-  /** Whether an extension that had no answer yet may have changed the owner in the row, so that this statement missed it. */
+  /**
+   * Whether an unanswered extension may have changed the owner in the row, so that this statement missed it.
+   */
   mayHaveMissed({ rowOwner, order, answer }: Operation): boolean {
     return this.#extends.some(
       (extend) =>
@@ -126,7 +131,10 @@ export class LeaseHistory {
     );
   }
 
-  /** The latest that the record can say that this owner holds it, as far as statements say that ended before `order`. */
+  /**
+   * The latest time until which the record can name this owner as the holder, by statements that ended before
+   * `order`.
+   */
   possibleEndMs(order = Infinity): number {
     const unknown = (operation: Operation): number =>
       operation.invokedAtMs + LATEST_MS + operation.lockAtMostForMs;
@@ -137,14 +145,15 @@ export class LeaseHistory {
       return Math.max(...acquires, released.answer.told.atMs, this.#latestLeastEndMs);
     const confirmed = confirmedOf(this.#extends).filter(({ answer }) => answer.order < order);
     const last = confirmed.at(-1);
-    // One that waited at the server left the former end as it was until it was committed.
+    // A statement that waited at the server kept the former end until its commit.
     const end =
       last === undefined
         ? (granted?.endMs ?? -Infinity)
         : Math.max(last.answer.atMs + last.lockAtMostForMs, last.answer.told.atMs);
     const lease = Math.max(end, ...acquires, ...this.#extends.filter(isUnknown).map(unknown));
     const givenUpAtMs = this.attempt?.releasedAtMs;
-    // What was released, or seen to be lost, can come back only by a statement that the holder had given up.
+    // After a release, or after the loss was noticed, only an abandoned statement of the holder can restore
+    // the lease.
     const canComeBack =
       acquires.length > 0 ||
       this.#extends.some(
@@ -165,14 +174,14 @@ function isUnknown({ outcome }: Operation): boolean {
   return outcome === 'unknown';
 }
 
-/** What changed the record, in the order of the commits. */
+/** The statements that changed the record, in the order of the commits. */
 function confirmedOf(operations: readonly Operation[]): Answered[] {
   return operations
     .filter((operation): operation is Answered => operation.answer?.value === true)
     .sort((a, b) => a.answer.order - b.answer.order);
 }
 
-/** By owner, in the order in which they were first asked for. */
+/** By owner, in the order of their first requests. */
 export function leasesOf(history: History): LeaseHistory[] {
   const leases = new Map<string, LeaseHistory>();
   for (const operation of history.operations) {

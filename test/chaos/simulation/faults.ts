@@ -9,7 +9,7 @@ export const FATES = [
   'waits at the server',
 ] as const;
 
-/** What becomes of a statement. */
+/** What happens to a statement. */
 export type Fate = 'arrives' | (typeof FATES)[number];
 
 export const INCIDENTS = [
@@ -21,7 +21,7 @@ export const INCIDENTS = [
   'roll-back',
 ] as const;
 
-/** What happens besides where there is a ledger. */
+/** Further incidents in simulations with a ledger. */
 export const LEDGER_INCIDENTS = [
   'run deleted',
   'database clock set',
@@ -34,10 +34,10 @@ export const LEDGER_INCIDENTS = [
 export type FaultKind =
   (typeof FATES)[number] | (typeof INCIDENTS)[number] | (typeof LEDGER_INCIDENTS)[number];
 
-/** No statement takes effect later than this after it was sent. */
+/** Every statement takes effect at most this long after it was sent. */
 export const LATEST_MS = 9000;
 
-/** Faults by seed, at rates that the seed decides as well: some schedules are calm, some are not. */
+/** Faults by seed, at rates that the seed decides too: some schedules are calm, some are not. */
 export class Faults {
   readonly counts = new Map<FaultKind, number>();
   readonly #perThousandStatements: number;
@@ -51,7 +51,7 @@ export class Faults {
     this.#perSchedule = random.pick([0, 0, 1, 3]);
   }
 
-  /** From now on nothing goes wrong. */
+  /** No faults happen after this call. */
   end(): void {
     this.#over = true;
   }
@@ -61,18 +61,18 @@ export class Faults {
     return this.#counted(this.random.pick(FATES));
   }
 
-  /** What happens to a host that is about to go on. */
+  /** The fault of a host that is about to continue. */
   atStep(): 'crash' | 'pause' | 'suspension' | 'wall clock jump' | undefined {
     if (!this.#strikes(this.#perThousandSteps)) return undefined;
     return this.#counted(this.random.pick(['crash', 'pause', 'pause', 'suspension', 'wall clock jump']));
   }
 
-  /** What happens to the records, one after the other. */
+  /** Faults of the lock records, one after the other. */
   damages(): ('row deleted' | 'roll-back')[] {
     return this.#incidents(['row deleted', 'row deleted', 'roll-back'] as const);
   }
 
-  /** What happens to the records of locks and runs, and to the database's clock. */
+  /** Faults of the records of locks and runs, and of the database's clock. */
   ledgerDamages(): ('row deleted' | 'roll-back' | 'run deleted' | 'database clock set')[] {
     return this.#incidents([
       'row deleted',
@@ -83,7 +83,7 @@ export class Faults {
     ] as const);
   }
 
-  /** Whether it happens to this schedule, and counts. */
+  /** Whether it happens in this schedule; counts it if so. */
   oneIn<K extends FaultKind>(schedules: number, kind: K): boolean {
     const strikes = !this.#over && this.random.integer(1, schedules) === 1;
     if (strikes) this.#counted(kind);
@@ -94,7 +94,7 @@ export class Faults {
     return this.#over;
   }
 
-  /** Mostly none or short. */
+  /** Mostly zero or short. */
   wayMs(): number {
     return this.random.pick([0, 0, 0, 1, 1, 2, 20]);
   }

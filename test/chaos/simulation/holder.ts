@@ -8,10 +8,12 @@ import type { World } from './statement-way';
 
 export const NAMES = ['one', 'two'];
 
-/** So that faults do not end it before its time, but its time limits are felt. */
+/** Long enough that faults rarely end a lease early, and short enough that its timeouts matter. */
 const LEASES_MS = [300, 900, 3000];
 
-/** What one host does: asks for locks, works under them, extends and releases them, as the seed says. */
+/**
+ * The actions of one host: it takes locks, works under them, extends and releases them, as the seed decides.
+ */
 export class Holder {
   constructor(
     private readonly world: World,
@@ -28,7 +30,7 @@ export class Holder {
     }
   }
 
-  /** Asks once for every lock, and gives it back at once. */
+  /** Takes every lock once, and releases it at once. */
   async probe(): Promise<void> {
     for (const name of NAMES) {
       const { attempt, lock } = await this.#attempt({ name, lockAtMostFor: 900 });
@@ -59,7 +61,7 @@ export class Holder {
       this.#worked(attempt, how);
       if (random.integer(1, 5) === 1) await storageMayFail(lock.extend(random.pick(LEASES_MS)));
     }
-    // Some forget to, which a keep-alive would take for work that goes on.
+    // Some holders forget the release, which a keep-alive would take for unfinished work.
     if (configuration.keepAlive === true || random.integer(1, 10) > 1) await this.#release(attempt, lock);
   }
 
@@ -89,7 +91,7 @@ export class Holder {
     const answer = await storageMayFail(lock.unlock());
     if (answer === 'failed') return;
     attempt.releasedAtMs = this.world.scheduler.nowMs;
-    // Of a lease that its host takes for lost already, the store may know no better.
+    // If the host has already given its lease up as lost, the store may still consider it live.
     attempt.releasedInTime = wasTrusted ? answer : undefined;
   }
 
@@ -103,7 +105,7 @@ export class Holder {
   }
 }
 
-/** Every other error is one of ours. */
+/** Every other error is a bug of the library. */
 async function storageMayFail<T>(promise: Promise<T>): Promise<T | 'failed'> {
   try {
     return await promise;

@@ -3,7 +3,10 @@ import { test } from 'node:test';
 import { PLANTED_BUGS } from './planted-bugs';
 import { checkedSchedule, search } from './search';
 
-/** From the seed that is kept on, so that a change of the simulation, which gives every seed another meaning, is no failure. */
+/**
+ * Counted from the recorded seed, because a change of the simulation gives every seed another meaning and
+ * must not fail the test.
+ */
 const MOST_SCHEDULES = 6000;
 
 for (const { does, seed, ...breakage } of PLANTED_BUGS) {

@@ -9,11 +9,13 @@ import type { Breakage } from './schedule';
 
 export interface PlantedBug extends Breakage {
   readonly does: string;
-  /** The first that gives it away. */
+  /** The first seed that reveals it. */
   readonly seed: number;
 }
 
-/** Those of the contract's broken stores whose bugs show in what is done here: few names, and leases of seconds. */
+/**
+ * The contract's broken stores whose bugs show in the simulation, with its few names and leases of seconds.
+ */
 const OF_THE_CONTRACT: readonly (readonly [does: string, seed: number])[] = [
   ['inserts over an existing record', 1],
   ['takes over a held lock', 1],
@@ -39,7 +41,7 @@ const OF_THE_CONTRACT: readonly (readonly [does: string, seed: number])[] = [
   ['deletes the record at the release', 1],
 ];
 
-/** Of what is simulated. */
+/** In the simulation. */
 const LONGEST_LEASE_MS = 3000;
 
 function withLocks(change: (lock: Lock) => Partial<Lock>): Breakage {
@@ -55,24 +57,24 @@ function withLocks(change: (lock: Lock) => Partial<Lock>): Breakage {
 
 const OF_THE_SIMULATION: readonly PlantedBug[] = [
   {
-    does: "asks the host's clock instead of the database's",
+    does: "uses the host's clock instead of the database's",
     seed: 1,
     store: (_, localClock) => ({ nowMs: () => localClock.monotonicMs() }),
   },
   {
-    does: 'extends and releases what has ended',
+    does: 'extends and releases expired locks',
     seed: 1,
     store: () => ({ isHeldBy: (row, owner) => row.lockedBy === owner }),
   },
   {
-    does: 'executes an extension behind its successor',
+    does: 'executes an extension after a later one',
     seed: 81,
     store: (store) => ({
       isHeldBy: (row, owner) => !store.isFree(row) && withoutNumber(row.lockedBy) === withoutNumber(owner),
     }),
   },
   {
-    does: 'does not mark what is released',
+    does: 'does not mark released records',
     seed: 2864,
     store: () => ({ releasedBy: (owner) => owner }),
   },
@@ -90,7 +92,7 @@ const OF_THE_SIMULATION: readonly PlantedBug[] = [
     }),
   },
   {
-    does: 'resolves by a read of what was before the last write',
+    does: 'resolves by a read that misses the last write',
     seed: 32,
     store(store) {
       const { insert, takeOver, renew, release } = store;
@@ -111,7 +113,7 @@ const OF_THE_SIMULATION: readonly PlantedBug[] = [
     },
   },
   {
-    does: 'remembers for ever that there was a record',
+    does: 'remembers forever that a record existed',
     seed: 25,
     store(store) {
       const records = new Map<string, LockRecord>();
@@ -151,17 +153,17 @@ const OF_THE_SIMULATION: readonly PlantedBug[] = [
   { does: 'never aborts', seed: 1, ...withLocks(() => ({ signal: new AbortController().signal })) },
   { does: 'aborts the signal only in timers', seed: 37, ...withLocks(({ signal }) => ({ signal })) },
   {
-    does: 'says that it released, and does not',
+    does: 'reports a release, and does not release',
     seed: 1,
     ...withLocks(() => ({ unlock: () => Promise.resolve(true) })),
   },
   {
-    does: 'says of every release that the lock was lost',
+    does: 'reports at every release that the lock was lost',
     seed: 1,
     ...withLocks((lock) => ({ unlock: () => lock.unlock().then(() => false) })),
   },
   {
-    does: 'runs although it is not known that the lock was obtained',
+    does: 'runs although it is unknown whether the lock was obtained',
     seed: 1,
     provider: (provider) => ({
       lock: (configuration, observer) =>
@@ -170,7 +172,7 @@ const OF_THE_SIMULATION: readonly PlantedBug[] = [
   },
 ];
 
-/** As if an extension wrote no number. */
+/** Removes the number that an extension writes. */
 function withoutNumber(owner: string): string {
   return owner.replace(/\/\d+$/, '');
 }

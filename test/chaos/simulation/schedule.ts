@@ -12,7 +12,7 @@ import { SimulatedHost } from './simulated-host';
 import type { World } from './statement-way';
 import { strike } from './strike';
 
-/** What may be broken on purpose. */
+/** The bugs that a test can plant. */
 export interface Breakage {
   readonly store?: (store: BreakableStore, localClock: Clock) => Partial<BreakableStore>;
   readonly provider?: (provider: LockProvider, clock: Clock) => Partial<LockProvider>;
@@ -26,11 +26,14 @@ export interface Simulated {
 }
 
 const LASTS_MS = 12_000;
-/** Longer than any lease, any late statement, and the minute after which a record that is gone is missed by a slow clock. */
+/**
+ * Longer than any lease, any late statement, and the minute after which a slow clock detects a deleted
+ * record.
+ */
 const QUIET_MS = 150_000;
 const PROBE_EVERY_MS = 10_000;
 
-/** All that happens between some hosts and their database, by seed. The same seed gives the same history. */
+/** Simulates some hosts and their database, by seed. The same seed gives the same history. */
 export async function simulate(seed: number, breakage: Breakage = {}): Promise<Simulated> {
   const random = new Random(seed);
   const scheduler = new Scheduler(random);

@@ -5,12 +5,12 @@ interface Pending {
   readonly run: () => void;
 }
 
-/** Where the time of a simulation begins. A token counts microseconds, so that it is above zero from the start. */
+/** The time at which a simulation begins. A token counts microseconds, so it is above zero from the start. */
 export const STARTS_AT_MS = 1_000_000;
 
 /**
- * The only thing that lets time pass in a simulation. Times are whole milliseconds, so that much falls due at once; the
- * seed decides what of it goes on first.
+ * The only source of time in a simulation. Times are whole milliseconds, so many calls are due at once; the
+ * seed decides their order.
  */
 export class Scheduler {
   #nowMs = STARTS_AT_MS;

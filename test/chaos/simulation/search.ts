@@ -2,17 +2,17 @@ import { checkHistory } from '../history/check-history';
 import type { FaultKind } from './faults';
 import { simulate, type Breakage } from './schedule';
 
-/** One schedule, and what the checker says of its history. */
+/** One schedule, and the checker's findings about its history. */
 export interface CheckedSchedule {
   readonly violations: readonly string[];
   readonly steps: number;
-  /** Of locks, or of runs. */
+  /** The number of attempts to take locks, or of attempts of runs. */
   readonly attempts: number;
   readonly faults: ReadonlyMap<FaultKind, number>;
 }
 
 export interface Search {
-  /** The first seed whose history breaks a promise, and which. */
+  /** The first seed whose history breaks a promise, with the violations. */
   readonly found: { readonly seed: number; readonly violations: readonly string[] } | undefined;
   readonly schedules: number;
   readonly steps: number;
@@ -20,13 +20,13 @@ export interface Search {
   readonly faults: ReadonlyMap<FaultKind, number>;
 }
 
-/** Of locks. */
+/** Checks a schedule of locks. */
 export async function checkedSchedule(seed: number, breakage: Breakage = {}): Promise<CheckedSchedule> {
   const { history, steps, faults } = await simulate(seed, breakage);
   return { violations: checkHistory(history), steps, attempts: history.attempts.length, faults };
 }
 
-/** Simulates one seed after the other, until the checker objects. */
+/** Simulates one seed after the other, until the checker finds a violation. */
 export async function search(
   { from, most }: { readonly from: number; readonly most: number },
   schedule: (seed: number) => Promise<CheckedSchedule>,

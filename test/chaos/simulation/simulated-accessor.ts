@@ -4,9 +4,9 @@ import { acquisitionOf } from '../../support/acquisition-of';
 import type { SimulatedHost } from './simulated-host';
 import { StatementWay, type World } from './statement-way';
 
-/** The lock table as a host has it, at the other end of its way. What is sent is logged. */
+/** The lock table as a host reaches it. It logs all statements. */
 export class SimulatedAccessor implements StorageAccessor {
-  /** Of the attempt that this host has in hand. */
+  /** The owner in the current attempt of this host. */
   lastOwner: string | undefined;
   readonly #way: StatementWay;
 
@@ -57,7 +57,7 @@ export class SimulatedAccessor implements StorageAccessor {
     return this.#way.send({
       timeoutMs,
       run,
-      // An insert that waits is one that waits for another insert, and is refused.
+      // An insert that waits does so for another insert, and is then refused.
       mayWait: statement !== 'insert',
       endsWithClient: false,
       answered: (value, committed) => {

@@ -5,12 +5,12 @@ import type { Scheduler } from './scheduler';
 
 type Breaks = (store: BreakableStore, localClock: Clock) => Partial<BreakableStore>;
 
-/** One table, its clock, and what an operator or a failover may do to it. */
+/** One table, its clock, and what an operator or a failover can do to it. */
 export class SimulatedDatabase {
   readonly #rows: BreakableStore['rows'] = new Map();
-  /** Of the statement that runs. */
+  /** The clock of the current statement. */
   readonly clock: Clock;
-  /** What somebody has set its clock ahead by, or back. */
+  /** How far its clock has been set ahead, or back if negative. */
   clockAheadMs = 0;
   #statementAtMs = 0;
 
@@ -23,7 +23,7 @@ export class SimulatedDatabase {
     this.clock = { monotonicMs: nowMs, wallMs: nowMs, schedule: () => () => {} };
   }
 
-  /** The table, as the statements of one host have it. */
+  /** The table, as the statements of one host use it. */
   table(localClock: Clock): BreakableStore {
     const store = new BreakableStore(this.clock, this.#rows);
     return Object.assign(store, this.breaks(store, localClock));
@@ -39,7 +39,7 @@ export class SimulatedDatabase {
     if (this.#rows.delete(name)) this.#damaged('deleted', name);
   }
 
-  /** @returns a function that sets the table back to what it is now */
+  /** @returns a function that restores the current contents of the table */
   snapshot(): () => void {
     const copy = new BreakableStore(this.clock, this.#rows).copyOfRows();
     return () => {

@@ -1,7 +1,7 @@
 import type { Clock } from 'cronlatch/provider';
 import { STARTS_AT_MS, type Scheduler } from './scheduler';
 
-/** A process with its clocks. While it is paused nothing reaches it, and once it has crashed nothing ever does. */
+/** A process with its clocks. Nothing reaches it while it is paused, or after it has crashed. */
 export class SimulatedHost implements Clock {
   crashed = false;
   wallAheadMs = 0;
@@ -11,9 +11,9 @@ export class SimulatedHost implements Clock {
   constructor(
     readonly id: number,
     private readonly scheduler: Scheduler,
-    /** How many milliseconds its clock counts in one. */
+    /** How many milliseconds its clock advances per real millisecond. */
     readonly rate: number,
-    /** Asked before anything goes on here: here it may crash, or be paused. */
+    /** Called before every step of this host, which it may crash or pause. */
     private readonly beforeGoingOn: (host: SimulatedHost) => void,
   ) {}
 
@@ -21,7 +21,7 @@ export class SimulatedHost implements Clock {
     return (this.scheduler.nowMs - this.#suspendedMs) * this.rate;
   }
 
-  /** At the same rate, and also while the machine is suspended. */
+  /** It advances at the same rate, and also while the machine is suspended. */
   wallMs(): number {
     return STARTS_AT_MS + (this.scheduler.nowMs - STARTS_AT_MS) * this.rate + this.wallAheadMs;
   }
@@ -31,7 +31,7 @@ export class SimulatedHost implements Clock {
     let cancel = (): void => {};
     const arm = (): void => {
       cancel = this.scheduler.after((dueMs - this.monotonicMs()) / this.rate, () =>
-        // A suspended machine's timers stood still with its clock.
+        // A suspended machine's timers stand still with its clock.
         this.#goOn(
           () => (this.monotonicMs() < dueMs ? arm() : callback()),
           (again) => (cancel = again),
@@ -42,7 +42,7 @@ export class SimulatedHost implements Clock {
     return () => cancel();
   }
 
-  /** What comes from outside goes on when this host does. */
+  /** A message from outside is handled when this host continues. */
   receive(callback: () => void): void {
     this.#goOn(callback, () => {});
   }

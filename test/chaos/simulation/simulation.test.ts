@@ -5,7 +5,7 @@ import { simulate } from './schedule';
 import { checkedSchedule } from './search';
 import { testBySeeds } from './search-test';
 
-/** At some 5 ms each. */
+/** A schedule takes about 5 ms. */
 testBySeeds({
   sizes: { fast: 1000, full: 20_000 },
   faults: [...FATES, ...INCIDENTS],
@@ -18,7 +18,7 @@ void test('the same seed gives the same history', async () => {
   assert.notDeepEqual(first, await told(8));
 });
 
-/** Without the owners, which are random by nature. */
+/** Without the owners, which are random. */
 async function told(seed: number): Promise<unknown[]> {
   const { operations } = (await simulate(seed)).history;
   return operations.map(({ statement, host, name, order, invokedAtMs, outcome, answer }) => {

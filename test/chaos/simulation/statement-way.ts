@@ -18,12 +18,14 @@ type StorageOutcome = LockStorageError['outcome'];
 
 export interface SentStatement<T> {
   readonly timeoutMs: number;
-  /** Whether it may wait at the server, for another transaction, and keeps the time of its arrival. */
+  /** Whether it may wait at the server for another transaction, and then keeps the time of its arrival. */
   readonly mayWait: boolean;
-  /** A transaction in which the client decides: it is rolled back when the client has given up, or is gone. */
+  /**
+   * A transaction in which the client decides: it is rolled back if the client has abandoned it or has died.
+   */
   readonly endsWithClient: boolean;
   readonly run: () => Promise<T>;
-  /** It was committed at this time, when the whole history stood there; the host is told now. */
+  /** It was committed at this time and position in the history; the host gets the answer now. */
   readonly answered: (value: T, committed: { readonly atMs: number; readonly order: number }) => void;
   readonly failed: (outcome: StorageOutcome) => void;
 }
@@ -33,7 +35,7 @@ interface Server {
   readonly fail: (outcome: StorageOutcome) => void;
 }
 
-/** A host's way to the database: everything that is sent takes time, and may go wrong. */
+/** A host's connection to the database: every message takes time, and may fail. */
 export class StatementWay {
   constructor(
     private readonly world: World,
@@ -55,7 +57,7 @@ export class StatementWay {
           reject(new LockStorageError('simulated', { outcome }));
         });
       const giveUp = (): void => (this.keepsTimeLimits ? fail('unknown') : settle(() => {}));
-      // One that does not keep its limit is given up by the core, a millisecond later.
+      // If it exceeds its time limit, the core abandons it a millisecond later.
       this.host.schedule(this.keepsTimeLimits ? timeoutMs : 2 * timeoutMs + 999, giveUp);
       const reply = (inMs: number, how: () => void): void =>
         void scheduler.after(inMs, () => this.host.receive(how));
@@ -92,7 +94,7 @@ export class StatementWay {
       case 'contention':
         return fail('contention');
       case 'lost on its way':
-        // Sometimes nobody says so, and only the time limit tells.
+        // Sometimes the client gets no error, and only notices it by the time limit.
         return random.pick([true, false]) ? fail('unknown') : undefined;
       case 'reply lost':
         executeAfter(0, false);

@@ -1,7 +1,7 @@
 import type { SimulatedHost } from './simulated-host';
 import type { World } from './statement-way';
 
-/** What may happen to a host whenever it goes on. */
+/** The faults of a host whenever it continues. */
 export function strike({ faults, random, scheduler, history }: World, host: SimulatedHost): void {
   const fault = faults.atStep();
   if (fault === undefined) return;

@@ -9,29 +9,32 @@ import { protocolOf, sqlProxy, type SqlProxy } from '../../support/sql-proxy/sql
 import { targetOf, throughProxy } from '../../support/tcp-proxy';
 import type { ServerDatabase } from '../../support/test-database';
 
-/** One process of the application, with a way of its own to the database. */
+/** One process of the application, with its own proxy to the database. */
 export interface ProxiedProcess {
   readonly proxy: SqlProxy;
   readonly application: DataSource;
   readonly provider: TypeOrmLockProvider;
   readonly guard: JobGuard;
-  /** The jobs whose completion was told. */
+  /** The jobs whose completion was reported. */
   readonly completed: readonly string[];
 }
 
 interface ProcessOptions extends Pick<CreateJobGuardOptions, 'statementTimeout'> {
-  /** Where its proxy leads. */
+  /** The database behind its proxy. */
   readonly url?: string | undefined;
 }
 
-/** A database with all tables in it, somebody who reads them past any proxy, and processes that do not get past theirs. */
+/**
+ * A database with all tables, an operator's direct connection to it, and processes that reach it only through
+ * their proxies.
+ */
 export class AmbiguousBench {
   readonly #closers: (() => Promise<unknown>)[] = [];
 
   private constructor(
     readonly server: ServerName,
     readonly database: ServerDatabase<unknown>,
-    /** Connected. */
+    /** A direct connection. */
     readonly operator: DataSource,
   ) {}
 

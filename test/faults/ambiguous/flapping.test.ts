@@ -8,7 +8,7 @@ import { testAmbiguous, type ProxiedProcess } from './ambiguous-bench';
 const LENGTH_MS = sampleSize({ fast: 4000, full: 30_000 });
 const HOLD_MS = 20;
 
-/** Sees who works at a time. */
+/** Records who holds the lock at a time. */
 class Witness {
   readonly #working = new Set<Lock>();
   readonly #tokens: number[] = [];
@@ -56,14 +56,14 @@ async function compete({ provider }: ProxiedProcess, witness: Witness, endsAtMs:
       await witness.work(lock);
       await lock.unlock();
     } catch {
-      errors += 1; // Of unknown outcome, or never sent: somebody else goes on, or the lease ends.
+      errors += 1; // The outcome is unknown, or nothing was sent: another holder continues, or the lease expires.
     }
   }
   return errors;
 }
 
 testAmbiguous(
-  'F-43 two holders whose ways to the database fail in one direction, again and again, never overlap',
+  'F-43 two holders whose connections fail in one direction, again and again, never overlap',
   async (bench, t) => {
     const seed = Date.now() % 1_000_000;
     const random = new Random(seed);

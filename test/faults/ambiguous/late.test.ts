@@ -7,7 +7,7 @@ import { testAmbiguous } from './ambiguous-bench';
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 
 testAmbiguous(
-  'F-41 a take-over that arrives after its client has given up is granted to nobody for long',
+  "F-41 a take-over that arrives after its client's timeout does not block the lock for long",
   async (bench) => {
     const { provider, proxy } = await bench.process({ statementTimeout: '1s' });
     await (await provider.lock(JOB))?.unlock();
@@ -26,7 +26,7 @@ testAmbiguous(
 
 for (const keepAlive of [false, true]) {
   testAmbiguous(
-    `P2 F-41 F-56 an extension that arrives after its successor was confirmed does not shorten the lease${keepAlive ? ', with keepAlive' : ''}`,
+    `P2 F-41 F-56 an extension that arrives after a later one was confirmed does not shorten the lease${keepAlive ? ', with keepAlive' : ''}`,
     async (bench) => {
       const { provider, proxy } = await bench.process({ statementTimeout: '1s' });
       const lock = await provider.lock({ ...JOB, keepAlive });
@@ -40,13 +40,13 @@ for (const keepAlive of [false, true]) {
       assert.ok(row);
       const heldForMs = (row.lockUntilUs - (await databaseNowUs(bench.operator))) / 1000;
       assert.ok(lock.remainingMs() > 590_000);
-      assert.ok(lock.remainingMs() <= heldForMs, `the row is held for ${Math.round(heldForMs)} ms more`);
+      assert.ok(lock.remainingMs() <= heldForMs, `the row stays held for ${Math.round(heldForMs)} ms more`);
       assert.equal(await lock.unlock(), true);
     },
   );
 }
 
-testAmbiguous('a guard that closes frees a lock whose grant it never heard of', async (bench) => {
+testAmbiguous('a closing guard frees a lock whose grant it never received', async (bench) => {
   const { guard, proxy } = await bench.process({ statementTimeout: '1s' });
   const swallowed = proxy.swallow('insert', 'silence');
   const running = guard.run(JOB, () => assert.fail('ran'));

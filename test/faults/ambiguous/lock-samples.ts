@@ -10,7 +10,7 @@ async function rowOf({ operator, name }: Scene): Promise<LockRow | undefined> {
   return (await lockRows(operator)).find((row) => row.name === name);
 }
 
-/** Never trusted for longer than the database says. */
+/** Whether the lock trusts its lease for longer than the database keeps it. */
 async function isTrustedInVain(lock: Lock, row: LockRow, { operator }: Scene): Promise<boolean> {
   const nowUs = await databaseNowUs(operator);
   return lock.remainingMs() > (row.lockUntilUs - nowUs) / 1000;
@@ -19,16 +19,16 @@ async function isTrustedInVain(lock: Lock, row: LockRow, { operator }: Scene): P
 async function lockOf({ provider, name }: Scene): Promise<Lock> {
   const lock = await provider.lock({ name, lockAtMostFor: LEASE });
   if (lock !== undefined) return lock;
-  throw new Error(`Lock '${name}' is held before anything has happened.`);
+  throw new Error(`Lock '${name}' is held before the fault happened.`);
 }
 
-/** Told as acquired, it is in the table, with its token; told as an error, nobody holds it for long. */
+/** If acquired, the table has the lock with its token; if there was an error, the lock is free soon. */
 async function judgeGrant(scene: Scene): Promise<Verdict> {
   const lost = scene.fault();
   const answer = await told(scene.provider.lock({ name: scene.name, lockAtMostFor: LEASE }));
   lost(answer);
   if ('error' in answer) {
-    await eventually(async () => (await rowOf(scene))?.held !== true, 'nobody holds the lock');
+    await eventually(async () => (await rowOf(scene))?.held !== true, 'the lock is free');
     return 'unresolved';
   }
   const lock = answer.value;

@@ -6,6 +6,6 @@ import { trySamples } from './try-samples';
 
 const times = sampleSize({ fast: 10, full: 500 });
 
-testAmbiguous('F-39 whatever reply is lost, what is told is what has happened', async (bench, t) => {
+testAmbiguous('F-39 for every lost reply, the reported result matches the database', async (bench, t) => {
   await trySamples(bench, t, [...LOCK_SAMPLES, ...RUN_SAMPLES], { times, lost: 'reply' });
 });

@@ -5,23 +5,27 @@ import { JOB } from '../../support/transaction-bench';
 import type { Sample, Scene } from './sample';
 import { told, type Told, type Verdict } from './verdict';
 
-/** One tick of a job of the scene's own, whose one period has the same name. */
+/** One tick of a job of this scene alone, whose only period has the same name. */
 function tick<T>({ guard, name }: Scene, handler: () => T | Promise<T>): Promise<TaskResult<T>> {
   return guard.run({ ...JOB, name, oncePer: { ...JOB.oncePer, period: () => name } }, handler);
 }
 
-/** As somebody else sees it: the state, the attempt, and how often the completion was told. */
+/** The row as another instance reads it: the state, the attempt, and the number of reported completions. */
 async function stands({ operator, name, completed }: Scene): Promise<string> {
   const [row] = await operator.query<{ state: string; attempt: unknown }[]>(
     `SELECT state, attempt FROM cronlatch_run WHERE job_name = '${name}'`,
   );
   const times = completed.filter((job) => job === name).length;
-  return row === undefined ? 'absent' : `${row.state}, attempt ${Number(row.attempt)}, told ${times} times`;
+  return row === undefined
+    ? 'absent'
+    : `${row.state}, attempt ${Number(row.attempt)}, reported ${times} times`;
 }
 
-const DONE = 'completed, attempt 1, told 1 times';
+const DONE = 'completed, attempt 1, reported 1 times';
 
-/** Told as run, it ran exactly once, and stands as completed; told as an error, it did not run. */
+/**
+ * If reported as run, it ran exactly once and its row is completed; if there was an error, it did not run.
+ */
 async function judgeRun(scene: Scene): Promise<Verdict> {
   const attempts: number[] = [];
   const lost = scene.fault();
@@ -42,7 +46,10 @@ async function judgeCompletion(scene: Scene): Promise<Verdict> {
   return isStorageError(answer) ? 'unresolved' : 'wrong';
 }
 
-/** Told as committed, its effects are there once; told as an error, there are none, and it does not stand as completed. */
+/**
+ * If reported as committed, its effects exist once; if there was an error, they do not exist, and the row is
+ * not completed.
+ */
 async function judgeCommit(scene: Scene): Promise<Verdict> {
   const lost = scene.fault();
   const work = (): Promise<void> => inRunTransaction((manager) => makeEffect(manager, currentRun()));
@@ -51,7 +58,7 @@ async function judgeCommit(scene: Scene): Promise<Verdict> {
   const effects = (await effectsIn(scene.operator)).filter(({ run }) => run === scene.name).length;
   const state = await stands(scene);
   if ('value' in answer) return effects === 1 && state === DONE ? 'right' : 'wrong';
-  return effects === 0 && state === 'failed, attempt 1, told 0 times' ? 'right' : 'wrong';
+  return effects === 0 && state === 'failed, attempt 1, reported 0 times' ? 'right' : 'wrong';
 }
 
 function isStorageError(answer: Told<unknown>): boolean {
@@ -61,7 +68,7 @@ function isStorageError(answer: Told<unknown>): boolean {
 export const RUN_SAMPLES: readonly Sample[] = [
   { what: 'claim of a new run', kind: 'claim', judge: judgeRun },
   {
-    what: 'claim of a run that is there',
+    what: 'claim of an existing run',
     kind: 'claim',
     async judge(scene) {
       await tick(scene, () => currentRun().giveBack());

@@ -4,23 +4,23 @@ import type { ProxiedProcess } from './ambiguous-bench';
 import type { Told, Verdict } from './verdict';
 
 /**
- * To be called when the library has answered.
+ * To be called when the library has returned.
  *
- * @throws whatever it has told, or an error of its own, when nothing has happened yet
+ * @throws what the library threw, or an error of its own, if the fault has not happened yet
  */
 export type Fault = (answer: Told<unknown>) => void;
 
-/** What one try works with. */
+/** What one trial works with. */
 export interface Scene extends ProxiedProcess {
-  /** Sees what has become of it. */
+  /** Reads the result past the proxy. */
   readonly operator: DataSource;
-  /** Of this try alone. */
+  /** Used by this trial alone. */
   readonly name: string;
-  /** Something is going to happen to the next statement of the kind. */
+  /** Arms a fault for the next statement of the kind. */
   readonly fault: () => Fault;
 }
 
-/** One use of the library that something happens to. */
+/** One use of the library that a fault meets. */
 export interface Sample {
   readonly what: string;
   readonly kind: StatementKind;

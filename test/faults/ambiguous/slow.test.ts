@@ -8,14 +8,17 @@ import type { Verdict } from './verdict';
 
 const ALL = [...LOCK_SAMPLES, ...RUN_SAMPLES];
 
-/** One way, so that an answer takes twice as long. A run waits for about ten, one after another: with 3 s, for longer than its lease. */
+/**
+ * The latency of one direction, so that an answer takes twice as long. A run needs about ten answers in
+ * sequence: with 3 s, that is longer than its lease.
+ */
 const LATENCIES: readonly { readonly ms: number; readonly samples: readonly Sample[] }[] = [
   { ms: 50, samples: ALL },
   { ms: 500, samples: ALL },
   { ms: 3000, samples: LOCK_SAMPLES },
 ].slice(0, sampleSize({ fast: 1, full: 3 }));
 
-/** Its connections are open, and it knows the tables. */
+/** Opens its connections, and reads the tables' definitions. */
 async function warm({ provider, guard }: ProxiedProcess): Promise<void> {
   const [one, other] = ['one', 'other'].map((name) => provider.lock({ name, lockAtMostFor: '1m' }));
   for (const lock of [one, other]) await (await lock)?.unlock();
@@ -34,7 +37,7 @@ async function judge(
   return await judgeSlow({ ...process, operator: bench.operator, name, fault: () => () => {} });
 }
 
-/** It is held for longer than its lease was. */
+/** Holds a lock for longer than its first lease. */
 async function keepAlive(bench: AmbiguousBench): Promise<void> {
   const process = await bench.process();
   await warm(process);
@@ -53,7 +56,7 @@ async function keepAlive(bench: AmbiguousBench): Promise<void> {
 
 for (const { ms, samples } of LATENCIES) {
   testAmbiguous(
-    `F-42 with ${ms} ms each way, and bytes that come one by one, all is told as it is, and a keep-alive begins early enough`,
+    `F-42 with ${ms} ms in each direction, and bytes that arrive one by one, every result is reported correctly, and keepAlive renews early enough`,
     async (bench) => {
       const [verdicts] = await Promise.all([
         Promise.all(samples.map((sample) => judge(bench, sample, ms))),

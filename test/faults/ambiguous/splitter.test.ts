@@ -15,12 +15,12 @@ const COLUMNS_OF = {
   postgres: (table: string) => `(LIKE ${table} INCLUDING ALL)`,
 };
 
-/** One test for each server, with the way through a splitter. */
+/** One test for each server, connected through a splitter. */
 function testSplit(
   name: string,
   body: (bench: AmbiguousBench, url: string, t: TestContext) => Promise<void>,
 ): void {
-  testAmbiguous(`F-36 where plain reads go to a replica that lags behind, ${name}`, async (bench, t) => {
+  testAmbiguous(`F-36 if plain reads go to a replica that lags behind, ${name}`, async (bench, t) => {
     for (const [table, replica] of Object.entries(REPLICAS))
       await bench.operator.query(`CREATE TABLE ${replica} ${COLUMNS_OF[bench.server](table)}`);
     const proxy = await splitter(bench.database.url);
@@ -33,24 +33,24 @@ function testSplit(
   });
 }
 
-testSplit('a lost reply is settled by what the primary says', async (bench, url, t) => {
+testSplit('the primary decides after a lost reply', async (bench, url, t) => {
   await trySamples(bench, t, [...LOCK_SAMPLES, ...RUN_SAMPLES], { times: 3, lost: 'reply', url });
 });
 
 const LOCK: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 
-testSplit('a lock that is held is held, seen or not', async (bench, url) => {
+testSplit('a held lock stays held, whether the replica has it or not', async (bench, url) => {
   const [holder, other] = [await bench.process({ url }), await bench.process({ url })];
   const lock = await holder.provider.lock(LOCK);
   assert.equal(await other.provider.lock(LOCK), undefined);
-  assert.equal(await other.provider.lock(LOCK), undefined, 'its name is known by now');
+  assert.equal(await other.provider.lock(LOCK), undefined, 'its name is known');
   assert.equal(await lock?.unlock(), true);
   assert.ok(await other.provider.lock(LOCK));
 });
 
 const DAILY: JobConfiguration = { ...JOB, name: 'close-day' };
 
-testSplit('a run that is completed is completed, seen or not', async (bench, url) => {
+testSplit('a completed run stays completed, whether the replica has it or not', async (bench, url) => {
   const { guard } = await bench.process({ url });
   assert.deepEqual(await guard.run(DAILY, () => 1), { executed: true, value: 1 });
   assert.deepEqual(await guard.run(DAILY, () => 2), { executed: false, reason: 'already-completed' });

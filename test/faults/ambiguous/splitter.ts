@@ -1,16 +1,16 @@
 import { targetOf, tcpProxy, type TcpProxy } from '../../support/tcp-proxy';
 
-/** Each as long as the name of the table that it stands for. */
+/** Each name is as long as the name of the table that it replaces. */
 export const REPLICAS = { shedlock: 'replica1', cronlatch_run: 'replica_of_it' } as const;
 
 export interface SplittingProxy extends Pick<TcpProxy, 'port' | 'close'> {
-  /** How often a replica was asked. */
+  /** The number of reads that a replica answered. */
   readonly diverted: number;
 }
 
 /**
- * A proxy that sends what looks like a read to a replica that has heard of nothing yet: to tables in the same database
- * that stay empty. Like the usual rules, it takes a locking read for a write.
+ * A proxy that sends plain reads to a replica without any data: to empty tables in the same database. Like
+ * the usual rules, it treats a locking read as a write.
  */
 export async function splitter(url: string): Promise<SplittingProxy> {
   let diverted = 0;
@@ -19,7 +19,7 @@ export async function splitter(url: string): Promise<SplittingProxy> {
       const text = piece.toString('latin1');
       if (!/SELECT\s/.test(text) || /INSERT|UPDATE|DELETE/.test(text)) return;
       for (const [table, replica] of Object.entries(REPLICAS)) {
-        // Of events there is no replica; their table's name begins with the same letters.
+        // The events have no replica; their table's name begins with the same letters.
         for (const { index } of text.matchAll(new RegExp(`\\b${table}\\b`, 'g'))) {
           piece.write(replica, index, 'latin1');
           diverted += 1;

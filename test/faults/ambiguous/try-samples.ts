@@ -4,18 +4,18 @@ import type { AmbiguousBench } from './ambiguous-bench';
 import type { Fault, Sample, Scene } from './sample';
 import { Tally } from './verdict';
 
-/** To be silent takes the client's patience each time. */
+/** A fault without a broken connection takes the client's whole timeout each time. */
 const SILENT_OF = 20;
 
 export interface Trial {
   readonly times: number;
-  /** Whether the reply is lost, and with it what is known, or the statement. */
+  /** Whether the reply is lost, so that the outcome is unknown, or the statement. */
   readonly lost: 'reply' | 'statement';
-  /** Of the database, as the library reaches it. */
+  /** The URL by which the library reaches the database. */
   readonly url?: string;
 }
 
-/** Each sample so many times, all of them at a time, each in a process of its own; none may be told wrongly. */
+/** Runs each sample so many times, all at once, each in its own process; no result may be wrong. */
 export async function trySamples(
   bench: AmbiguousBench,
   t: TestContext,
@@ -28,7 +28,7 @@ export async function trySamples(
     trials.push(() => tallyOf({ ...process, operator: bench.operator }, sample, trial));
   }
   const running = trials.map((each) => each());
-  await Promise.allSettled(running); // All of them end before anything is closed.
+  await Promise.allSettled(running); // All of them end before their processes are closed.
   const tallies = await Promise.all(running);
   const figures = samples.map(({ what }, index) => `${what}: ${String(tallies[index])}`);
   for (const figure of figures) t.diagnostic(`${bench.server}, ${trial.lost} lost, ${figure}`);

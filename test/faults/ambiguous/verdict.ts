@@ -1,6 +1,6 @@
 /**
- * What the library told of a statement, judged by the tables: right, wrong, or the error that says that it is not known
- * — with nothing left behind that anybody would trip over.
+ * What the library reported of a statement, compared with the tables: right, wrong, or an error that calls
+ * the outcome unknown and leaves nothing behind that blocks another instance.
  */
 export type Verdict = 'right' | 'wrong' | 'unresolved';
 
@@ -13,7 +13,7 @@ export async function told<T>(answer: Promise<T>): Promise<Told<T>> {
   );
 }
 
-/** Counts what was judged. */
+/** Counts the verdicts. */
 export class Tally {
   readonly #counts = { right: 0, wrong: 0, unresolved: 0 };
 

@@ -37,17 +37,17 @@ const REFUSED: readonly (readonly [args: readonly string[], why: RegExp])[] = [
 ];
 
 for (const [args, why] of REFUSED) {
-  void test(`chaos ${args.join(' ')} is refused`, () =>
+  void test(`chaos ${args.join(' ')} is rejected`, () =>
     assert.throws(() => parseOptions([...args]), { name: UsageError.name, message: why }));
 }
 
-void test('what is refused is a usage error, never a report', async () => {
+void test('invalid arguments are a usage error and produce no report', async () => {
   const { status, out, err } = await chaos([...SQLITE, '--minutes', '0']);
   assert.deepEqual([status, out], [2, '']);
   assert.match(err, /--minutes is '0'.*\nUsage: npm run chaos/);
 });
 
-void test('a server that may not be killed is none to be tried', async () => {
+void test('a server that the tests may not kill cannot be used', async () => {
   const { status, err } = await chaos(['--server', 'mysql', '--minutes', '1'], {
     CRONLATCH_MYSQL_URL: 'mysql://root@127.0.0.1:9/',
   });
@@ -55,7 +55,7 @@ void test('a server that may not be killed is none to be tried', async () => {
   assert.match(err, /There is no mysql to be tried/);
 });
 
-void test('a short campaign on SQLite keeps all promises, and reports what was tried', async () => {
+void test('a short campaign on SQLite keeps all promises, and reports the faults', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'cronlatch-reports-'));
   try {
     const { status, out, err } = await chaos([
@@ -79,7 +79,7 @@ void test('a short campaign on SQLite keeps all promises, and reports what was t
   }
 });
 
-void test('a campaign that is ended early is none', async () => {
+void test('an interrupted campaign is not a campaign', async () => {
   const child = spawn(process.execPath, [join(__dirname, 'main.js'), ...SQLITE, '--minutes', '5'], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });

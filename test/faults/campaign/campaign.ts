@@ -23,11 +23,11 @@ import { keyOf, RUN_EVERY_MS } from './worker/orders';
 export interface Outcome extends Verdict {
   readonly serverVersion: string;
   readonly swallowed: Readonly<Record<string, number>>;
-  /** Where all that was written down is kept, of a campaign that failed. */
+  /** The folder with all records of a campaign that failed. */
   readonly kept: string | undefined;
 }
 
-/** What is left when nothing is struck any more, and a machine that is slow. */
+/** The time for the remaining runs after the last fault, on a slow machine. */
 const LONGEST_FINISH_MS = 180_000;
 
 /** @param interrupted ends it early, and then it rejects */
@@ -64,7 +64,7 @@ async function campaignIn(
     const journal = await squad.journal();
     const runs = await finalRuns(place);
     const evidence = { ...struck, testimonies, journal, runs, keys, wallAheadMs: Date.now() - machineMs() };
-    // The rest of it is in the folder already.
+    // The other records are in the folder already.
     writeFileSync(join(folder, 'struck.json'), JSON.stringify(struck));
     const verdict = verdictOn(evidence, expectedWithin(minutes, place.type));
     return { ...verdict, swallowed: squad.swallowed, serverVersion: place.version };
@@ -74,7 +74,7 @@ async function campaignIn(
   }
 }
 
-/** Everything at once, for as long as it is to last. */
+/** Starts all faults at once, for the given time. */
 async function strike(
   place: Place,
   squad: Squad,
@@ -84,7 +84,7 @@ async function strike(
 ): Promise<Pick<Evidence, 'injections' | 'samples'>> {
   const ending = new AbortController();
   const over = ending.signal;
-  setMaxListeners(0, over); // Each kind of fault rests on it.
+  setMaxListeners(0, over); // Each kind of fault listens to it.
   const injections: Injection[] = [];
   const note = (injection: Injection): void => void injections.push(injection);
   reportProgress(squad, minutes, () => injections.length, over);
@@ -96,7 +96,7 @@ async function strike(
     await Promise.race([time, squad.casualty, done]);
   } finally {
     ending.abort();
-    // Of a campaign that has failed already, what else goes wrong is no news.
+    // Once a campaign has failed, further errors do not matter.
     done.catch(() => {});
   }
   await done;
@@ -108,7 +108,7 @@ function keysDueSince(startMs: number): string[] {
   return Array.from({ length: due }, (_, index) => keyOf(index));
 }
 
-/** In peace, what is left. */
+/** Completes the remaining runs, without faults. */
 async function completeAll(place: Place, squad: Squad, keys: readonly string[]): Promise<void> {
   const runs = await finalRuns(place);
   const completed = new Set(runs.filter(({ state }) => state === 'completed').map(({ key }) => key));
@@ -116,7 +116,7 @@ async function completeAll(place: Place, squad: Squad, keys: readonly string[]):
   await squad.finish(open, LONGEST_FINISH_MS);
 }
 
-/** The kinds of faults that have time enough to happen. */
+/** The kinds of faults that have enough time to happen. */
 function expectedWithin(minutes: number, server: DatabaseName): string[] {
   const faults = faultsOn(server).filter(({ everyMs }) => everyMs * 6 < minutes * 60_000);
   return faults.map(({ kind }) => kind);

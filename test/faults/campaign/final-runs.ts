@@ -1,7 +1,7 @@
 import type { FinalRun } from './judge/evidence';
 import type { Place } from './place';
 
-/** The ledger as it stands, with the effects beside it. */
+/** The runs in the ledger, with their effects. */
 export async function finalRuns(place: Place): Promise<FinalRun[]> {
   const runs = await place.ask('SELECT period_key, state, attempt FROM cronlatch_run');
   const effects = new Map<string, number[]>();

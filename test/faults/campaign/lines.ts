@@ -1,7 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-/** What is in a file of JSON lines. A last line that was cut off by its writer's death is left out. */
+/** Reads a file of JSON lines. It skips a last line that is cut off because its writer died. */
 export async function linesOf<T>(file: string): Promise<T[]> {
   if (!existsSync(file)) return [];
   const values: T[] = [];

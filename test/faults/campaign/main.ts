@@ -1,6 +1,7 @@
 /**
- * npm run chaos: workers under locks and with runs of the ledger on a real server, while they, their connections and the
- * server are struck at random. Exit 0: all promises were kept. 1: one was not, or the campaign was none. 2: usage.
+ * npm run chaos: workers that use locks and runs on a real server, with random faults in them, their
+ * connections and the server. Exit 0: all promises were kept. 1: a promise was broken, or the campaign was
+ * incomplete. 2: usage.
  */
 import { campaign } from './campaign';
 import { parseOptions, USAGE, UsageError } from './options';
@@ -11,7 +12,7 @@ async function main(): Promise<number> {
   const interruption = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () =>
-      interruption.abort(new Error(`Ended early by ${signal}: that is no campaign.`)),
+      interruption.abort(new Error(`Ended early by ${signal}: this does not count as a campaign.`)),
     );
   const { minutes, server, seed } = options;
   console.log(`chaos: ${minutes} min on ${server}, seed ${seed}`);

@@ -4,29 +4,29 @@ import { DATABASE_NAMES, type DatabaseName } from '../../support/databases';
 export interface CampaignOptions {
   readonly minutes: number;
   readonly server: DatabaseName;
-  /** Decides the faults, and when; what meets them is decided by the machine. */
+  /** Decides the faults and their times; what they hit depends on the machine. */
   readonly seed: number;
-  /** The folder that the report goes to. */
+  /** The folder for the report. */
   readonly report: string;
 }
 
 export const USAGE = `Usage: npm run chaos -- --minutes M --server ${DATABASE_NAMES.join('|')} [--seed S] [--report FOLDER]
   M  more than 0, up to ${24 * 60}
-  S  a whole number; chosen and told when it is left out`;
+  S  a whole number; chosen and reported if left out`;
 
-/** A campaign that was not begun, and why. */
+/** A campaign that could not start, and why. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
 const LARGEST_SEED = 2 ** 32 - 1;
 
-/** @throws UsageError that says what is wrong with the arguments */
+/** @throws UsageError that describes the invalid argument */
 export function parseOptions(args: string[]): CampaignOptions {
   const { minutes, server, seed, report } = given(args);
   if (server === undefined) throw new UsageError('--server is missing.');
   const name = DATABASE_NAMES.find((known) => known === server);
-  if (name === undefined) throw new UsageError(`--server is '${server}': that is no server to be tried.`);
+  if (name === undefined) throw new UsageError(`--server is '${server}': this is not a supported server.`);
   if (minutes === undefined) throw new UsageError('--minutes is missing.');
   return { minutes: minutesOf(minutes), server: name, seed: seedOf(seed), report };
 }
@@ -50,7 +50,7 @@ function given(args: string[]) {
 function minutesOf(text: string): number {
   const minutes = /^\d{1,4}(\.\d{1,2})?$/.test(text) ? Number(text) : NaN;
   if (minutes > 0 && minutes <= 24 * 60) return minutes;
-  throw new UsageError(`--minutes is '${text}': that is no time to try something for.`);
+  throw new UsageError(`--minutes is '${text}': this is not a valid duration.`);
 }
 
 function seedOf(text: string | undefined): number {

@@ -9,14 +9,14 @@ import { ledgerDataSource } from '../../support/run-places';
 import { UsageError } from './options';
 import { survivor } from './survivor';
 
-/** Where the campaign takes place: a database, on a server of its own if it has one. */
+/** The database of the campaign, if possible on its own server. */
 export interface Place {
   readonly type: DatabaseName;
   readonly version: string;
   readonly server: OwnServer | undefined;
-  /** By way of a port, where there are ports. */
+  /** With another port, for servers with ports. */
   optionsBy(port?: number): DataSourceOptions;
-  /** A statement of the operator's, past everything that is struck. */
+  /** Runs a statement as the operator, on a connection without faults. */
   ask(statement: string): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export interface Place {
 const DATABASE = 'chaos';
 const ADMINISTRATION = { mysql: 'mysql', mariadb: 'mysql', postgres: 'postgres' } as const;
 
-/** @throws UsageError when there is no such server to be had */
+/** @throws UsageError if no such server is available */
 export async function openPlace(type: DatabaseName): Promise<Place> {
   const folder = mkdtempSync(join(tmpdir(), 'cronlatch-chaos-'));
   const server = type === 'sqlite' ? undefined : await startedServer(type);
@@ -63,7 +63,7 @@ async function sqliteVersion(options: DataSourceOptions): Promise<string> {
   return String(row?.['version']);
 }
 
-/** On a connection that is made for it: the one of a moment ago may be gone with its server. */
+/** On a new connection, because earlier ones may have died with their server. */
 async function once(options: DataSourceOptions, statement: string): Promise<Record<string, unknown>[]> {
   const dataSource = await new DataSource(survivor(options)).initialize();
   try {
@@ -78,6 +78,6 @@ async function startedServer(type: Exclude<DatabaseName, 'sqlite'>): Promise<Own
     return await ownServer(type);
   } catch (error) {
     if ((error as Error).name !== 'MissingServerError') throw error;
-    throw new UsageError(`There is no ${type} to be tried.\n${(error as Error).message}`);
+    throw new UsageError(`No ${type} is available.\n${(error as Error).message}`);
   }
 }

@@ -2,7 +2,7 @@ import type { Squad } from './squad/squad';
 
 const EVERY_MS = 10_000;
 
-/** A line from time to time: how far it is, and what has happened so far. */
+/** Prints a line at intervals: the time and the events so far. */
 export function reportProgress(squad: Squad, minutes: number, faults: () => number, over: AbortSignal): void {
   const startMs = performance.now();
   const counted = new WeakSet<object>();

@@ -1,8 +1,8 @@
 import type { DataSourceOptions } from 'typeorm';
 
 /**
- * What an application needs of its own pool to outlive a PostgreSQL server that goes down as it accepts a connection:
- * somebody who listens to the new client at once.
+ * What an application must add to its pool to survive a PostgreSQL server that goes down while it accepts a
+ * connection: an immediate error listener on the new client.
  */
 export function survivor(options: DataSourceOptions): DataSourceOptions {
   if (options.type !== 'postgres') return options;

@@ -2,7 +2,10 @@ import type { Run } from 'cronlatch';
 import type { History } from '../history';
 import type { KnownJob, LedgerHistory, RowChange } from './ledger-history';
 
-/** L1, L2, L3: every change of a row is one that there is, by somebody who may make it; and what is completed stays. */
+/**
+ * L1, L2, L3: every change of a row is in the table of changes, by an actor who may make it, and completed
+ * runs stay completed.
+ */
 export function checkChanges(_: History, ledger: LedgerHistory): string[] {
   const claimants = claimantsOf(ledger);
   return ledger.changes.flatMap((change) => {
@@ -18,7 +21,7 @@ export function checkChanges(_: History, ledger: LedgerHistory): string[] {
   });
 }
 
-/** Which host has made a claim. */
+/** The host of each claim. */
 function claimantsOf({ changes }: LedgerHistory): ReadonlyMap<string, number> {
   return new Map(
     changes.flatMap(({ by, before, after }) => {
@@ -29,7 +32,7 @@ function claimantsOf({ changes }: LedgerHistory): ReadonlyMap<string, number> {
 }
 
 function ofNew({ by }: RowChange, after: Run): string | undefined {
-  if (by?.statement !== 'insert') return 'L1 a row was made by what changes rows';
+  if (by?.statement !== 'insert') return 'L1 a row was created by a statement that changes rows';
   if (after.state === 'skipped' || after.state === 'pending') return undefined;
   return after.state === 'running' && after.attempt === 1 ? undefined : 'L2 not a first attempt';
 }
@@ -43,20 +46,22 @@ interface OldRow {
 
 function ofOld(change: RowChange, row: OldRow): string | undefined {
   const { before, after } = row;
-  if (change.by?.statement === 'insert') return 'L1 an insert wrote over a row';
+  if (change.by?.statement === 'insert') return 'L1 an insert overwrote a row';
   if (after.generation !== before.generation) return 'L3 another generation without an operator';
   switch (before.state) {
     case 'completed':
-      return 'L3 what was completed was changed';
+      return 'L3 a completed run was changed';
     case 'skipped':
-      return 'L3 what was skipped was changed';
+      return 'L3 a skipped run was changed';
     case 'pending':
     case 'failed':
       return ofWaiting(row);
     case 'running':
       return ofRunning(change, row);
     case 'interrupted':
-      return after.state === 'completed' ? ofHolder(change, row) : 'L4 what waits for a person was changed';
+      return after.state === 'completed'
+        ? ofHolder(change, row)
+        : 'L4 a run that waits for an operator was changed';
   }
 }
 
@@ -73,10 +78,10 @@ function ofRunning(change: RowChange, row: OldRow): string | undefined {
   const { before, after, known } = row;
   switch (after.state) {
     case 'running':
-      if (known.onCrash === 'hold') return 'L4 a run was repeated that is to be held';
+      if (known.onCrash === 'hold') return 'L4 a run was retried that must be held';
       return ofNextAttempt(before, after, known);
     case 'interrupted':
-      return known.onCrash === 'hold' ? undefined : 'L4 a run was held that is to be repeated';
+      return known.onCrash === 'hold' ? undefined : 'L4 a run was held that must be retried';
     case 'failed':
       if (after.reason === 'crashed') return ofGivenUp(after, known);
       return (
@@ -104,20 +109,22 @@ function ofGivenUp({ attempt, reason }: Run, { maxAttempts, hasUntil }: KnownJob
     case 'fatal':
       return undefined;
     case 'until':
-      return hasUntil ? undefined : 'L4 given up for a reason that there is not';
+      return hasUntil ? undefined : 'L4 failed permanently for an unknown reason';
     case 'crashed':
     case 'exhausted':
-      return isSpent || (reason === 'crashed' && hasUntil) ? undefined : 'L4 given up with attempts left';
+      return isSpent || (reason === 'crashed' && hasUntil)
+        ? undefined
+        : 'L4 failed permanently with attempts left';
     case undefined:
     default:
-      return 'L4 given up without a reason';
+      return 'L4 failed permanently without a reason';
   }
 }
 
-/** L1: only by the claim that holds the row. */
+/** L1: only the claim that holds the row may end its attempt. */
 function ofHolder({ by }: RowChange, { before, after, claimants }: OldRow): string | undefined {
   const { claimedBy = '' } = before;
   const isHolder = claimants.get(claimedBy) === by?.host && (by?.claimedBy ?? claimedBy) === claimedBy;
-  if (!isHolder) return 'L1 an end by somebody else than the holder';
+  if (!isHolder) return 'L1 an end by another host than the holder';
   return after.claimedBy === claimedBy ? undefined : 'L1 an end in the name of another claim';
 }

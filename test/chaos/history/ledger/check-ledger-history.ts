@@ -14,10 +14,10 @@ import { checkVerdicts } from './check-verdicts';
 import type { LedgerHistory } from './ledger-history';
 
 /**
- * Whether what became of the runs of a history is what the promises L1 to L4 say, whatever became of their locks; and
- * whether their locks were mutexes with expiry, as far as they were meant to be.
+ * Checks that the runs of a history kept the promises L1 to L4, even if their locks failed, and that the
+ * locks were mutexes with expiry, if they were meant to work.
  *
- * @returns what was violated, in words; nothing if nothing was
+ * @returns the violations, in words
  */
 export function checkLedgerHistory(history: History, ledger: LedgerHistory): string[] {
   const ofRuns = [

@@ -2,12 +2,15 @@ import { LockStorageError, type Run } from 'cronlatch';
 import type { History } from '../history';
 import type { Call, LedgerHistory } from './ledger-history';
 
-/** Rows that lie further ahead than a clock that was set back are not waited for. */
+/**
+ * If the clock was set back further than this, some rows lie so far ahead that the check does not wait for
+ * them.
+ */
 const LONGEST_SET_BACK_MS = 10_000;
 
 /**
- * L4, L7: some time after nothing goes wrong any more, nothing is owed: every run is over, every tick was answered, and
- * no period was missed of a job that catches up.
+ * L4, L7: some time after the last fault, nothing is overdue: every run has ended, every tick was answered,
+ * and jobs that catch up have no missed periods.
  */
 export function checkOwed(_: History, ledger: LedgerHistory): string[] {
   if (ledger.clockSets.some(({ byMs }) => byMs < -LONGEST_SET_BACK_MS)) return [];
@@ -39,7 +42,9 @@ function isOver({ state, nextAttemptAt }: Run): boolean {
   }
 }
 
-/** Of a tick that is to be asked again by a host that is still there: not of a period that may have ended meanwhile. */
+/**
+ * The key of an unanswered tick that a surviving host retries, unless its period may have ended meanwhile.
+ */
 function keyOwedTo(ledger: LedgerHistory, call: Call): string | undefined {
   const { host, job, scope, scheduledAt, told } = call;
   const periodAt = ledger.jobs.get(job)?.periodAt;
@@ -50,7 +55,7 @@ function keyOwedTo(ledger: LedgerHistory, call: Call): string | undefined {
   return end > ledger.endsAt ? `${job}/${scope}/${key}` : undefined;
 }
 
-/** Between the first that is recorded, or the last that was purged, and the current one. */
+/** The periods between the first recorded or the last purged one, and the current one. */
 function missedPeriods(ledger: LedgerHistory, rows: ReadonlyMap<string, Run | undefined>): string[] {
   return [...ledger.jobs.values()].flatMap(({ job, periodAt, catchesUp }) => {
     const purged = ledger.purged.flatMap(({ before }) => (before?.job === job && before.periodStart) || []);

@@ -2,8 +2,8 @@ import type { History } from '../history';
 import type { LedgerHistory } from './ledger-history';
 
 /**
- * L3: a run that was completed and purged is not made again. A clock that is wrong may still say that its period has not
- * ended, and an operator who deletes a row may delete what was known of the purge.
+ * L3: a completed and purged run is not created again. Two exceptions: by a wrong clock its period may not
+ * have ended, and an operator who deletes a row may delete the knowledge of the purge.
  */
 export function checkPurged(_: History, { purged, changes, ...ledger }: LedgerHistory): string[] {
   const isDeleted = changes.some((change) => change.after === undefined && !purged.includes(change));
@@ -11,6 +11,6 @@ export function checkPurged(_: History, { purged, changes, ...ledger }: LedgerHi
   return purged.flatMap(({ key, order }) =>
     changes
       .filter((change) => change.key === key && change.order > order)
-      .map(({ by, atMs }) => `L3: ${key} was purged, and made again by host ${by?.host} at ${atMs}`),
+      .map(({ by, atMs }) => `L3: ${key} was purged, and created again by host ${by?.host} at ${atMs}`),
   );
 }

@@ -1,7 +1,7 @@
 import type { History } from '../history';
 import type { HandlerRun, LedgerHistory } from './ledger-history';
 
-/** L2, L3: a handler begins under a claim of its own, and not when its period is completed. */
+/** L2, L3: a handler starts under its own claim, and not if its period is completed. */
 export function checkStarts(history: History, ledger: LedgerHistory): string[] {
   const begun = new Set<string>();
   return ledger.handlerRuns.flatMap((run) => {
@@ -19,7 +19,7 @@ export function checkStarts(history: History, ledger: LedgerHistory): string[] {
   });
 }
 
-/** Whether its lease, which its claim was made under, told it that nobody can have taken over. */
+/** Whether the lease of its claim guaranteed that no other instance can have taken over. */
 function mustKnow({ rates, pauses, damages }: History, ledger: LedgerHistory, run: HandlerRun): boolean {
   const { host, beganAtMs, claim } = run;
   const { lockName } = ledger.jobs.get(claim.job) ?? {};

@@ -3,7 +3,7 @@ import type { History } from '../history';
 import { leasesOf, type LeaseHistory } from '../lease-history';
 import type { LedgerHistory } from './ledger-history';
 
-/** L2: nobody is taken for vanished while his lease certainly goes on, and nobody takes over by an older grant. */
+/** L2: no holder counts as crashed while its lease is certainly live, and no older grant takes over. */
 export function checkTakeovers(history: History, ledger: LedgerHistory): string[] {
   if (ledger.locksAreNone || ledger.clockSets.length > 0) return [];
   const leases = leasesByToken(history);
@@ -20,11 +20,12 @@ export function checkTakeovers(history: History, ledger: LedgerHistory): string[
       atMs < lease.certainEndMs(order) &&
       !isDamagedBetween(history, lockName, lease.grant.order, order);
     if (isLive)
-      return [`L2: ${what}, although the lease of its holder went on until ${lease.certainEndMs(order)}`];
+      return [`L2: ${what}, although the lease of its holder was live until ${lease.certainEndMs(order)}`];
     if (!isRepeated) return [];
     const isOver = before.leaseUntil === undefined || before.leaseUntil <= after.updatedAt;
     if (isOver) return [];
-    if (before.lockId !== after.lockId) return [`L2: ${what} under another lock, before its lease was over`];
+    if (before.lockId !== after.lockId)
+      return [`L2: ${what} under another lock, before its lease had expired`];
     const isNewer = (after.fencingToken ?? NaN) > (before.fencingToken ?? NaN);
     return isNewer ? [] : [`L2: ${what} by a grant that is not newer`];
   });

@@ -2,7 +2,7 @@ import { ClaimLostError, LockLostError, LockStorageError, type Run } from 'cronl
 import type { History } from '../history';
 import type { Call, HandlerRun, LedgerHistory, ToldRun } from './ledger-history';
 
-/** What callers and listeners are told of a run agrees with what has stood in its row; what is unknown may be either. */
+/** The results and events of a run agree with its row; an unknown outcome may be either. */
 export function checkVerdicts(_: History, ledger: LedgerHistory): string[] {
   return [
     ...ledger.calls.flatMap((call) => {
@@ -20,16 +20,17 @@ export function checkVerdicts(_: History, ledger: LedgerHistory): string[] {
 function wrongOfCall(ledger: LedgerHistory, { run, told }: Call): string | undefined {
   if (told === undefined) return undefined;
   if ('result' in told) {
-    if (!told.result.executed) return run === undefined ? undefined : 'L2 told that nothing ran, and it did';
-    if (told.result.value !== run || run?.ending === undefined) return 'L2 told the value of another run';
+    if (!told.result.executed)
+      return run === undefined ? undefined : 'L2 reported that nothing ran, and it did';
+    if (told.result.value !== run || run?.ending === undefined) return 'L2 returned the value of another run';
     return hasEnded(ledger, run, told.order)
       ? undefined
-      : 'L1 told that it was executed, and its row says otherwise';
+      : 'L1 reported as executed, and its row contradicts that';
   }
   const { error, order } = told;
   if (error instanceof LockStorageError) return undefined;
   if (error instanceof ClaimLostError) return wrongOfLost(ledger, run, order);
-  if (run === undefined) return isOfLostLock(error) ? undefined : `an error of nobody: ${String(error)}`;
+  if (run === undefined) return isOfLostLock(error) ? undefined : `an unexpected error: ${String(error)}`;
   if (run.ending !== 'threw' || run.error !== error)
     return `another error than that of the job: ${String(error)}`;
   if (endsOf(ledger, run, Infinity).some(({ state }) => state === 'completed'))
@@ -39,7 +40,7 @@ function wrongOfCall(ledger: LedgerHistory, { run, told }: Call): string | undef
   return isOpen ? 'L4 a failure was not recorded before it was told' : undefined;
 }
 
-/** Of the lease, before the claim; or the guard is closing. */
+/** The lease was lost before the claim; or the guard is closing. */
 function isOfLostLock(error: unknown): boolean {
   return error instanceof LockLostError || (error instanceof DOMException && error.name === 'AbortError');
 }
@@ -56,18 +57,18 @@ function hasEnded(ledger: LedgerHistory, run: HandlerRun, order: number): boolea
 }
 
 function wrongOfLost(ledger: LedgerHistory, run: HandlerRun | undefined, order: number): string | undefined {
-  if (run === undefined) return 'L1 a claim was lost that nobody made';
-  if (run.ending === 'threw') return 'L4 told of a lost claim in place of the error of the job';
-  // What was given back, without an answer, may be somebody else's by the time that it is looked at.
+  if (run === undefined) return 'L1 a claim was lost that no host made';
+  if (run.ending === 'threw') return 'L4 reported a lost claim in place of the error of the job';
+  // A run that was given back, without an answer, may belong to another host by the time of the check.
   const isKnown = ({ state }: Run): boolean => state !== 'pending';
   if (endsOf(ledger, run, Infinity).some(isKnown))
-    return 'L1 told that its claim was lost, and its row says otherwise';
+    return 'L1 reported its claim as lost, and its row contradicts that';
   const stands = ledger.rowBefore(run.key, order);
   const isOurs = stands?.state === 'running' && stands.claimedBy === run.claim.claimedBy;
-  return isOurs ? 'L1 told that its claim was lost, and nobody has taken it' : undefined;
+  return isOurs ? 'L1 reported its claim as lost, and no other host has taken it' : undefined;
 }
 
-/** What its holder has written of an attempt. */
+/** The outcomes that its holder has written of an attempt. */
 function endsOf(ledger: LedgerHistory, { key, claim, host }: HandlerRun, order: number): Run[] {
   return ledger.changesOf(key).flatMap(({ by, before, after, order: at }) => {
     const isEnd =
@@ -87,17 +88,17 @@ function wrongOfEvent(ledger: LedgerHistory, told: ToldRun): string | undefined 
     case 'run:completed':
       return ofAttempt.some(({ state }) => state === 'completed')
         ? undefined
-        : 'L1 told as completed, and is not';
+        : 'L1 reported as completed, and is not';
     case 'run:failed': {
       const isRetried = (run: Run): boolean => run.nextAttemptAt?.getTime() === retryAt?.getTime();
       return retryAt === undefined || ofAttempt.some(isRetried)
         ? undefined
-        : 'L4 told as tried again, and is not';
+        : 'L4 reported as retried, and is not';
     }
     case 'run:skipped':
       return rows.some((run) => isReason(run, reason)) || NOT_OF_ROWS.includes(reason)
         ? undefined
-        : `L3 told as ${reason}, and never was`;
+        : `L3 reported as ${reason}, and never was`;
   }
 }
 

@@ -1,35 +1,35 @@
 import type { Run, SkipReason, TaskResult } from 'cronlatch';
 import type { Claim } from 'cronlatch/provider';
 
-/** A job as all hosts have it. */
+/** A job as all hosts know it. */
 export interface KnownJob {
   readonly job: string;
   readonly lockName: string;
   readonly maxAttempts: number;
   readonly onCrash: 'retry' | 'hold';
-  /** It is not tried again for ever, whatever its attempts. */
+  /** Its retries end at some time, regardless of its attempts. */
   readonly hasUntil: boolean;
-  /** Where its periods have a beginning and an end: the one in which an instant lies. */
+  /** Returns the period that contains an instant, for periods with a start and an end. */
   readonly periodAt: ((at: Date) => { readonly key: string; readonly end: Date }) | undefined;
-  /** Periods that nobody has answered for are brought back without a tick. */
+  /** Missed periods are run without a tick. */
   readonly catchesUp: boolean;
 }
 
-/** What was sent to change runs. `unknown`: it may have taken effect, or not, or may still do so. */
+/** A statement that changes runs. `unknown`: it may have taken effect, or not, or may still do so. */
 export interface RunStatement {
   readonly host: number;
   readonly statement: 'insert' | 'change' | 'complete';
-  /** In whose name, where the statement says it. */
+  /** The claim in whose name it acts, if the statement contains it. */
   readonly claimedBy: string | undefined;
   readonly order: number;
   outcome: 'ok' | 'fail' | 'unknown';
 }
 
-/** What became of a row, as a log of the database tells it. */
+/** A change of a row, as in a log of the database. */
 export interface RowChange {
   readonly key: string;
   readonly job: string;
-  /** `undefined`: an operator has deleted the row. */
+  /** `undefined`: an operator deleted the row. */
   readonly by: RunStatement | undefined;
   readonly before: Run | undefined;
   readonly after: Run | undefined;
@@ -37,7 +37,7 @@ export interface RowChange {
   readonly order: number;
 }
 
-/** One attempt from inside. */
+/** One attempt, seen by its handler. */
 export interface HandlerRun {
   readonly host: number;
   readonly key: string;
@@ -48,7 +48,7 @@ export interface HandlerRun {
   error: unknown;
 }
 
-/** A handler has called its own job, and that ran as a part of its attempt. */
+/** A handler called its own job, which ran as a part of its attempt. */
 export interface InnerRun {
   readonly host: number;
   readonly key: string;
@@ -56,14 +56,14 @@ export interface InnerRun {
   readonly atMs: number;
 }
 
-/** One tick, and what its caller was told. */
+/** One tick, and the result for its caller. */
 export interface Call {
   readonly host: number;
   readonly job: string;
   readonly scope: string;
   readonly scheduledAt: Date | undefined;
   readonly invokedAtMs: number;
-  /** Its own attempt, if one was begun. */
+  /** Its own attempt, if one started. */
   run: HandlerRun | undefined;
   told:
     | { readonly order: number; readonly result: TaskResult<unknown> }
@@ -71,7 +71,7 @@ export interface Call {
     | undefined;
 }
 
-/** An event that tells of a run. */
+/** An event about a run. */
 export interface ToldRun {
   readonly host: number;
   readonly event: 'run:completed' | 'run:failed' | 'run:skipped';
@@ -83,13 +83,13 @@ export interface ToldRun {
   readonly order: number;
 }
 
-/** A guard that was closed while nothing was abandoned. */
+/** A guard that closed with nothing abandoned. */
 export interface Closing {
   readonly host: number;
   readonly order: number;
 }
 
-/** All that happened to runs. What happened to locks and hosts is the other history's, with which it shares its order. */
+/** All events of runs. The other history has those of locks and hosts, and shares its order. */
 export class LedgerHistory {
   readonly jobs = new Map<string, KnownJob>();
   readonly statements: RunStatement[] = [];
@@ -99,24 +99,24 @@ export class LedgerHistory {
   readonly calls: Call[] = [];
   readonly told: ToldRun[] = [];
   readonly closings: Closing[] = [];
-  /** The deletions of completed runs by a purge; they are among the changes. */
+  /** The deletions of completed runs by a purge, which are also among the changes. */
   readonly purged: RowChange[] = [];
-  /** When somebody has set the database's clock. */
+  /** When the database's clock was set. */
   readonly clockSets: { readonly atMs: number; readonly byMs: number }[] = [];
-  /** The locks exclude nobody: what runs promise holds all the same. */
+  /** The locks exclude no host: what runs promise must hold nevertheless. */
   locksAreNone = false;
-  /** No host's wall clock was off by more than a job allows. */
+  /** No host's wall clock was wrong by more than a job allows. */
   wallClocksAreRight = false;
-  /** The hosts that are left when nothing goes wrong any more, all of which look for what is owed. */
+  /** The hosts that are left after the last fault, all of which look for overdue runs. */
   survivors: readonly number[] = [];
-  /** When the history ends at the latest, by a clock that is right. */
+  /** When the history ends at the latest, by a correct clock. */
   endsAt = new Date(0);
 
   changesOf(key: string): readonly RowChange[] {
     return this.changes.filter((change) => change.key === key);
   }
 
-  /** What stood in the row before `order`. */
+  /** The contents of the row before `order`. */
   rowBefore(key: string, order: number): Run | undefined {
     return this.changes.filter((change) => change.key === key && change.order < order).at(-1)?.after;
   }

@@ -3,7 +3,7 @@ import type { CheckedSchedule } from '../search';
 import { simulateLedger } from './ledger-schedule';
 import type { LedgerBreakage } from './ledger-world';
 
-/** Of runs, and of the locks that they are made under. */
+/** Checks the runs, and the locks under which they ran. */
 export async function checkedLedgerSchedule(
   seed: number,
   breakage: LedgerBreakage = {},

@@ -5,10 +5,13 @@ import { keyTextOf, type HandlerRun } from '../../history/ledger/ledger-history'
 import type { SimulatedHost } from '../simulated-host';
 import type { LedgerWorld } from './ledger-world';
 
-/** Calls the job that this handler belongs to, as an override calls the method of its base class. */
+/** Calls the job of this handler, as an override calls the method of its base class. */
 export type CallItself = (key: RunKey, inner: () => Promise<HandlerRun>) => Promise<unknown>;
 
-/** What a job does, as the seed says: works for a while, looks at its signal or does not, and ends in one of many ways. */
+/**
+ * What a job does, by the seed: it works for a while, reads its signal or does not, and ends in one of many
+ * ways.
+ */
 export async function handle(
   world: LedgerWorld,
   host: SimulatedHost,

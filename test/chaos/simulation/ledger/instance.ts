@@ -11,7 +11,7 @@ import type { LedgerWorld } from './ledger-world';
 import type { SimulatedJob } from './simulated-job';
 import { SimulatedRunStore } from './simulated-run-store';
 
-/** One process of the application: a guard, the jobs that it knows, and a scheduler that calls them. */
+/** One process of the application: a guard, its jobs, and a scheduler that calls them. */
 export class Instance {
   readonly #guard: JobGuard;
   #isClosing = false;
@@ -43,7 +43,7 @@ export class Instance {
     for (const job of world.jobs) this.#guard.wrap(job.configuration, () => this.#handle(job));
   }
 
-  /** @returns when its process is to end */
+  /** @returns when its process must end */
   async work(untilMs: number): Promise<void> {
     const { random, scheduler } = this.world;
     while (scheduler.nowMs < untilMs) {
@@ -81,7 +81,7 @@ export class Instance {
     const task = (): Promise<HandlerRun> => this.#handle(job);
     const own = (): Promise<HandlerRun> => {
       const running = task();
-      // Not when the tick is asked again, later.
+      // Not if the tick is retried later.
       if (call.told === undefined) call.run = ledger.handlerRuns.at(-1);
       return running;
     };
@@ -101,7 +101,7 @@ export class Instance {
       if (this.world.breakage.ignoresLeaseInside) return await inner();
       const call = (): (() => Promise<HandlerRun>) => () => this.#handle(job);
       const inside = this.#guard.execute(job.configuration, { task: inner, args: [scope], call });
-      return await inside.catch(() => {}); // Nothing ran: its handler goes on.
+      return await inside.catch(() => {}); // Nothing ran, so its handler continues.
     });
   }
 
@@ -111,7 +111,7 @@ export class Instance {
     this.#isClosing = true;
     const { abandoned } = await this.#guard.close({ timeout, grace: random.pick([0, timeout / 2]) });
     if (abandoned.length === 0) ledger.closings.push({ host: this.host.id, order: history.nextOrder() });
-    // So that it would be seen if anything went on.
+    // So that the check notices statements after the close.
     if (abandoned.length === 0) await pause(this.host, 3000);
     this.host.crashed = true;
   }
@@ -136,7 +136,7 @@ function fractionsOf(random: Random): () => number {
   return () => random.integer(0, 999) / 1000;
 }
 
-/** A guard draws its delays by `Math.random`: here by the seed. */
+/** A guard uses `Math.random` for its delays; here the seed decides them. */
 function guardOf(random: Random, options: JobGuardOptions): JobGuard {
   const original = Math.random;
   Math.random = fractionsOf(random);

@@ -22,17 +22,21 @@ export interface SimulatedLedger {
 }
 
 const LASTS_MS = 15_000;
-/** In which nobody is there, so that hours are missed. */
+/** All processes are down for this long, so that hours are missed. */
 const NIGHT_MS = 3 * 3_600_000;
 /**
- * When nothing goes wrong any more, what is owed is done within: the last late statement and the last pause, the longest
- * handler, the longest lease (`maxHold`), the longest delay of a retry, as long as the database's clock was set back,
- * and two looks of the slowest clock. A lock's record that is gone is missed later.
+ * The time after the last fault within which overdue runs are done: the last late statement and the last
+ * pause, the longest handler, the longest lease (`maxHold`), the longest delay of a retry, the longest time
+ * by which the database's clock was set back, and two polls of the slowest clock. A lost lock record is
+ * detected later.
  */
 const ANSWERED_WITHIN_MS = LATEST_MS + 5000 + 10_000 + 6000 + 4000 + 9000 + 12_000;
 const LOOKED_AT_EVERY_MS = 2000;
 
-/** All that happens to the runs of two jobs between some hosts and their database, by seed. */
+/**
+ * Simulates two jobs between some hosts and their database, by seed, and records all that happens to their
+ * runs.
+ */
 export async function simulateLedger(seed: number, breakage: LedgerBreakage = {}): Promise<SimulatedLedger> {
   const random = new Random(seed);
   const scheduler = new Scheduler(random);
@@ -72,7 +76,7 @@ export async function simulateLedger(seed: number, breakage: LedgerBreakage = {}
   return { history, ledger, faults: faults.counts, steps: scheduler.steps };
 }
 
-/** The processes of an application, each of which is started again when it has ended. */
+/** The processes of an application, each of which is restarted after its end. */
 class Processes {
   failure: unknown;
   wallClocksAreRight = true;
@@ -103,12 +107,12 @@ class Processes {
       .catch((error: unknown) => (this.failure ??= error));
   }
 
-  /** All at once. */
+  /** Ends all at once. */
   end(): void {
     for (const { host } of this.#instances) host.crashed = true;
   }
 
-  /** Who is left; somebody always is. */
+  /** The remaining hosts, of which there is at least one. */
   survivors(): number[] {
     if (!this.#instances.some(({ isRunning }) => isRunning)) this.start();
     return this.#instances.filter(({ isRunning }) => isRunning).map(({ host }) => host.id);
@@ -155,7 +159,7 @@ function deleteRun({ random, runs, history, ledger, scheduler }: LedgerWorld): v
   ledger.changes.push({ ...change, atMs: scheduler.nowMs, order: history.nextOrder() });
 }
 
-/** For good; or by an hour, and right again soon. */
+/** Sets it forever, or by an hour and soon back. */
 function setClock({ random, database, ledger, scheduler }: LedgerWorld): void {
   const byMs = random.pick([-3000, -500, 500, 3000, -3_600_000, 3_600_000]);
   const set = (ms: number): void => {

@@ -5,7 +5,7 @@ import { testBySeeds } from '../search-test';
 import { checkedLedgerSchedule } from './checked-ledger-schedule';
 import { simulateLedger } from './ledger-schedule';
 
-/** At some 30 ms each. */
+/** A schedule takes about 30 ms. */
 testBySeeds({
   sizes: { fast: 200, full: 10_000 },
   faults: [...FATES, ...INCIDENTS, ...LEDGER_INCIDENTS],
@@ -18,7 +18,7 @@ void test('the same seed gives the same history of runs', async () => {
   assert.notDeepEqual(first, await told(8));
 });
 
-/** Without the claims, which are random by nature. */
+/** Without the claims, which are random. */
 async function told(seed: number): Promise<unknown[]> {
   const { changes } = (await simulateLedger(seed)).ledger;
   return changes.map(({ key, atMs, order, by, after }) => {

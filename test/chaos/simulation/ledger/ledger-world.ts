@@ -4,16 +4,16 @@ import type { LedgerHistory } from '../../history/ledger/ledger-history';
 import type { World } from '../statement-way';
 import type { SimulatedJob } from './simulated-job';
 
-/** What may be broken on purpose. */
+/** The bugs that a test can plant. */
 export interface LedgerBreakage {
-  /** At the database. */
+  /** In the database. */
   readonly store?: (store: RunStore, runs: InMemoryRuns) => Partial<RunStore>;
-  /** At the host, behind its way to the database. */
+  /** On the host, before the connection to the database. */
   readonly client?: (store: RunStore) => Partial<RunStore>;
   readonly provider?: (provider: LockProvider) => Partial<LockProvider>;
-  /** A job that calls itself runs inside its attempt, whatever its lease. */
+  /** A job that calls itself runs inside its attempt, even if its lease has expired. */
   readonly ignoresLeaseInside?: boolean;
-  /** Jobs are not registered, so that nobody brings them back. */
+  /** Jobs are not registered, so that no instance restarts them. */
   readonly forgetsJobs?: boolean;
 }
 
@@ -24,5 +24,5 @@ export interface LedgerWorld extends World {
   readonly breakage: LedgerBreakage;
 }
 
-/** What a clock that is right shows, ahead of the simulation's time: an hour, and a day, end a little after its beginning. */
+/** The time of a correct clock at the start of the simulation: an hour and a day end soon afterwards. */
 export const EPOCH_MS = Date.UTC(2026, 10, 20) - 1_007_500;

@@ -4,7 +4,10 @@ import { search } from '../search';
 import { checkedLedgerSchedule } from './checked-ledger-schedule';
 import { PLANTED_LEDGER_BUGS } from './planted-ledger-bugs';
 
-/** From the seed that is kept on, so that a change of the simulation, which gives every seed another meaning, is no failure. */
+/**
+ * Counted from the recorded seed, because a change of the simulation gives every seed another meaning and
+ * must not fail the test.
+ */
 const MOST_SCHEDULES = 1000;
 
 for (const { does, seed, ...breakage } of PLANTED_LEDGER_BUGS) {

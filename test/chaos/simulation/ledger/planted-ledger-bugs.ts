@@ -5,11 +5,11 @@ import type { LedgerBreakage } from './ledger-world';
 
 interface PlantedLedgerBug extends LedgerBreakage {
   readonly does: string;
-  /** The first that gives it away. */
+  /** The first seed that reveals it. */
   readonly seed: number;
 }
 
-/** Decisions of this kind see another row than there is. */
+/** Decisions of this kind see another row than the stored one. */
 function seeing(kinds: 'of claims' | 'of ends', as: (found: FoundRun) => Partial<Run>): LedgerBreakage {
   const isMeant = (value: unknown): boolean => isOfClaim(value) === (kinds === 'of claims');
   return {
@@ -33,7 +33,7 @@ function isOfClaim(value: unknown): boolean {
   return kind === 'claimed' || kind === 'refused';
 }
 
-/** Decisions come out otherwise than they were made. */
+/** Decisions write something else. */
 function writing(as: (write: Run, found: FoundRun) => Partial<Run>): LedgerBreakage {
   return {
     store: (store) => ({
@@ -52,7 +52,7 @@ function writing(as: (write: Run, found: FoundRun) => Partial<Run>): LedgerBreak
   };
 }
 
-/** A completion asks for less than it should. */
+/** A completion checks less than it should. */
 function completing(isAllowed: (run: Run, claimedBy: string) => boolean): LedgerBreakage {
   return {
     store: (store) => ({
@@ -74,7 +74,7 @@ function withClient(client: (store: RunStore) => Partial<RunStore>): LedgerBreak
   return { client };
 }
 
-/** A claim looks at its lease, too, before it takes a run over. */
+/** A claim also checks its lease before it takes a run over. */
 const endlessLeases: LedgerBreakage = {
   provider: (provider) => ({
     async lock(configuration, observer) {
@@ -86,24 +86,24 @@ const endlessLeases: LedgerBreakage = {
 
 const OF_CLAIMS: readonly PlantedLedgerBug[] = [
   {
-    does: 'claims what is completed',
+    does: 'claims a completed run',
     seed: 42,
     ...seeing('of claims', ({ run, now }) =>
       run.state === 'completed' ? { state: 'pending', nextAttemptAt: now } : {},
     ),
   },
   {
-    does: 'claims what is not due yet',
+    does: 'claims a run that is not due yet',
     seed: 42,
     ...seeing('of claims', ({ run, now }) => (run.nextAttemptAt === undefined ? {} : { nextAttemptAt: now })),
   },
   {
-    does: 'claims what was given up',
+    does: 'claims a run that failed permanently',
     seed: 42,
     ...seeing('of claims', ({ run, now }) => (run.state === 'failed' ? { nextAttemptAt: now } : {})),
   },
   {
-    does: 'repeats what is to be held for a person',
+    does: 'retries a run that must be held for an operator',
     seed: 1,
     ...seeing('of claims', ({ run, now }) =>
       run.state === 'running' ? { state: 'pending', nextAttemptAt: now } : {},
@@ -116,17 +116,17 @@ const OF_CLAIMS: readonly PlantedLedgerBug[] = [
     ...endlessLeases,
   },
   {
-    does: 'takes over under another lock, whatever the lease',
+    does: 'takes over under another lock, regardless of the lease',
     seed: 62,
     ...seeing('of claims', ({ run, now }) => ({ ...run, leaseUntil: now })),
   },
   {
-    does: 'counts attempts from one at each',
+    does: 'counts attempts from one in each claim',
     seed: 1,
     ...writing((write) => (write.state === 'running' ? { attempt: 1 } : {})),
   },
   {
-    does: 'claims a row that somebody else has made',
+    does: 'claims a row that another instance created',
     seed: 273,
     store: (store) => ({ insert: (run, options) => store.insert(run, options).then(() => true) }),
   },
@@ -139,30 +139,30 @@ const OF_CLAIMS: readonly PlantedLedgerBug[] = [
 
 const OF_ENDS: readonly PlantedLedgerBug[] = [
   {
-    does: 'completes without asking whose claim it is',
+    does: 'completes without checking the claim',
     seed: 7,
     ...completing((run) => run.state === 'running'),
   },
   {
-    does: 'completes whatever has become of the run',
+    does: 'completes in every state of the run',
     seed: 2,
     ...completing((run, claimedBy) => run.claimedBy === claimedBy),
   },
-  { does: 'lets whoever comes last complete', seed: 2, ...completing(() => true) },
+  { does: 'lets the last holder complete', seed: 2, ...completing(() => true) },
   {
-    does: 'takes a completion without an answer for one',
+    does: 'reports an unanswered completion as completed',
     seed: 6,
     ...withClient((store) => ({
       complete: (...args) => store.complete(...args).catch(() => true),
     })),
   },
   {
-    does: 'takes a completion that was refused for one',
+    does: 'reports a refused completion as completed',
     seed: 2,
     ...withClient((store) => ({ complete: (...args) => store.complete(...args).then(() => true) })),
   },
   {
-    does: 'has every run done again whose completion was not answered',
+    does: 'reruns every run whose completion was not answered',
     seed: 6,
     ...withClient((store) => ({
       complete: (claim, result, options) =>
@@ -174,12 +174,12 @@ const OF_ENDS: readonly PlantedLedgerBug[] = [
     })),
   },
   {
-    does: 'takes a completion for lost that was not answered',
+    does: 'reports an unanswered completion as lost',
     seed: 57,
     ...seeing('of ends', ({ run }) => (run.state === 'completed' ? { claimedBy: 'somebody else' } : {})),
   },
   {
-    does: 'takes a completion of its own for refused',
+    does: 'reports its own completion as refused',
     seed: 2,
     ...withClient((store) => ({
       complete: (...args) => store.complete(...args).then(() => false),
@@ -192,12 +192,12 @@ const OF_ENDS: readonly PlantedLedgerBug[] = [
     })),
   },
   {
-    does: 'forgets to try again what has failed',
+    does: 'never retries a failed run',
     seed: 1,
     ...writing((write) => (write.state === 'failed' ? { nextAttemptAt: undefined } : {})),
   },
   {
-    does: 'gives up too early',
+    does: 'fails permanently too early',
     seed: 1,
     ...writing((write) =>
       write.state === 'failed' ? { nextAttemptAt: undefined, reason: 'exhausted' } : {},
@@ -211,9 +211,9 @@ const OF_ENDS: readonly PlantedLedgerBug[] = [
 ];
 
 const OF_WHAT_IS_OWED: readonly PlantedLedgerBug[] = [
-  { does: 'tells nobody what is due', seed: 10, store: () => ({ owed: () => Promise.resolve([]) }) },
+  { does: 'hides due runs', seed: 10, store: () => ({ owed: () => Promise.resolve([]) }) },
   {
-    does: 'does not see whose holder has vanished',
+    does: 'does not detect crashed holders',
     seed: 33,
     store: (store, runs) => ({
       async owed(jobs, options) {
@@ -224,7 +224,7 @@ const OF_WHAT_IS_OWED: readonly PlantedLedgerBug[] = [
     }),
   },
   {
-    does: 'waits for ever for a holder that has vanished',
+    does: 'waits forever for a crashed holder',
     seed: 2,
     ...seeing('of claims', ({ run, now }) => ({
       ...run,
@@ -233,20 +233,20 @@ const OF_WHAT_IS_OWED: readonly PlantedLedgerBug[] = [
     })),
   },
   {
-    does: 'takes what was missed for recorded',
+    does: 'treats missed periods as recorded',
     seed: 15,
     store: (store) => ({
       peek: (request, options) =>
         store.peek(request, options).then((peek) => ({ ...peek, firstPeriodStart: undefined })),
     }),
   },
-  { does: 'brings back nothing without a tick', seed: 1, forgetsJobs: true },
+  { does: 'restarts nothing without a tick', seed: 1, forgetsJobs: true },
   {
-    does: 'forgets what was purged beside a run that is locked',
+    does: 'forgets purged runs if a transaction locks another run',
     seed: 19,
     store: (store, runs) => ({
       purge(request, options) {
-        // In memory it is done before it returns.
+        // In memory the purge is done before the call returns.
         const purged = store.purge(request, options);
         for (const { events } of runs.rows()) events.length = 0;
         return purged;
@@ -256,7 +256,7 @@ const OF_WHAT_IS_OWED: readonly PlantedLedgerBug[] = [
 ];
 
 const OF_LEASES: readonly PlantedLedgerBug[] = [
-  { does: 'runs a job inside itself whose lease is over', seed: 1, ignoresLeaseInside: true },
+  { does: 'runs a job inside itself after its lease has expired', seed: 1, ignoresLeaseInside: true },
 ];
 
 export const PLANTED_LEDGER_BUGS = [...OF_LEASES, ...OF_CLAIMS, ...OF_ENDS, ...OF_WHAT_IS_OWED];

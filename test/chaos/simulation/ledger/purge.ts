@@ -13,8 +13,9 @@ const OLDER_THAN_MS = 60_000;
 const DAYS_AGO_MS = 30 * 86_400_000;
 
 /**
- * In one of four schedules a job has completed some periods before the schedule begins, and another program purges them
- * while a transaction holds one of their rows. Its seed is its own, so that it shifts nothing else.
+ * In one of four schedules a job has completed some periods before the start, and another program purges them
+ * while a transaction locks one of their rows. It has its own seed, so that it does not change other random
+ * decisions.
  */
 export function planPurge(world: LedgerWorld, seed: number, withinMs: number): void {
   const { jobs, scheduler, faults } = world;
@@ -61,7 +62,7 @@ function purge({ runs, ledger, history, scheduler, breakage }: LedgerWorld, held
   const right: RunStore = new InMemoryRunStore({ runs: withLock });
   const store = overlay(right, breakage.store?.(right, withLock) ?? {});
   const before = runs.rows().map(({ run }) => run);
-  // In memory it is done before it returns.
+  // In memory the purge is done before the call returns.
   void store.purge({ olderThanMs: OLDER_THAN_MS, limit: 100 }, { timeoutMs: 1000 });
   const left = new Set(runs.rows().map(({ run }) => keyTextOf(run)));
   for (const run of before) {

@@ -3,16 +3,16 @@ import { periodAt, type CalendarPeriod } from 'cronlatch/calendar';
 import type { Random } from '#cronlatch/contracts/random';
 import type { KnownJob } from '../../history/ledger/ledger-history';
 
-/** A job as all hosts have it. */
+/** A job as all hosts know it. */
 export interface SimulatedJob extends KnownJob {
   readonly configuration: GuardConfiguration & { readonly oncePer: OncePerConfiguration };
-  /** A job that is not divided has one, which is empty. */
+  /** A job without scopes has one, the empty text. */
   readonly scopes: readonly string[];
 }
 
 const SLICE_MS = 5000;
 
-/** Two jobs, each with a lock of its own or both with one. */
+/** Two jobs, with a lock each or with one shared lock. */
 export function jobsBy(random: Random): readonly SimulatedJob[] {
   const isShared = random.integer(1, 4) === 1;
   return ['one', 'two'].map((job) => {

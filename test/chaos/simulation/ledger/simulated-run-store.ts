@@ -7,7 +7,7 @@ import type { SimulatedHost } from '../simulated-host';
 import { StatementWay } from '../statement-way';
 import type { LedgerWorld } from './ledger-world';
 
-/** The runs as a host has them, at the other end of its way. What is sent to change them is logged, and what it changes. */
+/** The store of runs as a host reaches it. It logs all statements that change runs, and their changes. */
 export class SimulatedRunStore implements RunStore {
   readonly id: string;
   readonly #way: StatementWay;
@@ -60,7 +60,7 @@ export class SimulatedRunStore implements RunStore {
     return this.#way.send({
       timeoutMs,
       run: () => this.#logged(sent, run),
-      // An insert that waits is one that waits for another insert, and is refused.
+      // An insert that waits does so for another insert, and is then refused.
       mayWait: statement !== 'insert',
       endsWithClient: statement === 'change',
       answered: () => (sent.outcome = 'ok'),
@@ -80,7 +80,7 @@ export class SimulatedRunStore implements RunStore {
     return value;
   }
 
-  /** A row that was written is another object. */
+  /** A written row is a new object. */
   #rows(): Map<string, Run> {
     return new Map(this.world.runs.rows().map(({ run }) => [keyTextOf(run), run]));
   }

@@ -3,14 +3,14 @@ import type { DatabaseName } from '../../../support/databases';
 import type { Place } from '../place';
 import type { Squad } from '../squad/squad';
 
-/** What was done, to whom, and for how long: in the machine's time. */
+/** The fault, its target and its duration, in the machine's time. */
 export interface Injection {
   readonly kind: string;
   readonly fromMs: number;
   readonly untilMs: number;
-  /** That it was done to. */
+  /** The worker that is the target. */
   readonly worker?: number | undefined;
-  /** The lock that it was done to. */
+  /** The lock that is the target. */
   readonly name?: string | undefined;
 }
 
@@ -18,9 +18,9 @@ export interface Field {
   readonly place: Place;
   readonly squad: Squad;
   readonly random: Random;
-  /** From when on nobody is struck any more. */
+  /** Aborts when no further fault may start. */
   readonly over: AbortSignal;
-  /** What was done is written down when it is over. */
+  /** Records a fault after it has ended. */
   readonly note: (injection: Injection) => void;
 }
 
@@ -29,9 +29,9 @@ export interface Fault {
   /** On average. */
   readonly everyMs: number;
   readonly isFor: (server: DatabaseName) => boolean;
-  /** Another strike of its kind waits for its end. */
+  /** Another fault of this kind waits for its end. */
   readonly isAlone?: boolean;
-  /** Resolves when it is undone, or will happen by itself. */
+  /** Resolves when the fault is undone, or needs no further action. */
   strike(field: Field): Promise<void>;
 }
 

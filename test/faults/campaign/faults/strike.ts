@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Fault, Field } from './fault';
 
-/** Strikes at random until it is over; resolves when all is undone. */
+/** Injects faults at random until `over` aborts; resolves when all of them are undone. */
 export async function strikeUntilOver(faults: readonly Fault[], field: Field): Promise<void> {
   await Promise.all(faults.map((fault) => strikeBy(fault, field)));
 }

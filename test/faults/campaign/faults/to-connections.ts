@@ -14,7 +14,7 @@ const SWALLOWED: readonly StatementKind[] = [
   'commit',
 ];
 
-/** A later statement of the same lease may overtake them. */
+/** A later statement of the same lease may overtake these. */
 const DELIVERED_LATE: readonly StatementKind[] = ['extend', 'extend', 'take-over', 'unlock'];
 
 function onProxy(
@@ -27,7 +27,7 @@ function onProxy(
     everyMs,
     isFor: onServers,
     async strike({ squad, random, note }) {
-      // A connection may be struck whatever is done to its process meanwhile.
+      // The faults of a connection are independent of those of its process.
       const { proxy, worker } = random.pick(squad.members);
       if (proxy === undefined) return;
       const fromMs = machineMs();
@@ -37,7 +37,7 @@ function onProxy(
   };
 }
 
-/** Waits for a statement of its kind, which may take a while, and happens by itself. */
+/** Waits for a statement of its kind, which may take a while. */
 function swallow(kind: string, everyMs: number, then: 'cut' | 'silence'): Fault {
   return {
     kind,
@@ -52,7 +52,7 @@ function swallow(kind: string, everyMs: number, then: 'cut' | 'silence'): Fault 
   };
 }
 
-/** The statement waits on its way, while its process gives it up and sends others. */
+/** The statement waits in the proxy, while its process abandons it and sends others. */
 function deliverLate(kind: string, everyMs: number): Fault {
   return {
     kind,

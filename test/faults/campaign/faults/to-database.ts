@@ -2,7 +2,7 @@ import { machineMs } from '../../processes/competition/settings';
 import { LOCK_NAMES } from '../worker/orders';
 import { everywhere, onServers, type Fault, type Field } from './fault';
 
-/** The operator's statement, unless the server is away just now. */
+/** Runs the operator's statement, unless the server is down. */
 async function asked(
   { place }: Field,
   statement: string,
@@ -10,7 +10,7 @@ async function asked(
   try {
     return { rows: await place.ask(statement) };
   } catch {
-    return undefined; // No strike, and so none is counted.
+    return undefined; // No fault happened, so none is counted.
   }
 }
 

@@ -37,7 +37,7 @@ function stopFor(kind: string, everyMs: number, least: number, most: number): Fa
   };
 }
 
-/** The event loop is held up from within, for longer than a lease or shorter. */
+/** Blocks the event loop from within, for longer or shorter than a lease. */
 const stall: Fault = {
   kind: 'event loop stalled',
   everyMs: 6000,
@@ -51,7 +51,7 @@ const stall: Fault = {
     }),
 };
 
-/** No effect is allowed at all: the database's clock decides, and the monotonic one. */
+/** This must have no effect: the clock of the database and the monotonic clock decide. */
 const clockSet: Fault = {
   kind: 'wall clock set',
   everyMs: 8000,

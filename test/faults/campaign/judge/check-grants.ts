@@ -1,7 +1,7 @@
 import { SLACK_MS, type Evidence } from './evidence';
 import { certainEndMs, isDeletedBetween, type Grant } from './grants';
 
-/** P1, P3, P5: what the grants of one name say of one another. */
+/** P1, P3, P5: compares the grants of one name with each other. */
 export function checkGrants(evidence: Evidence, grants: readonly Grant[]): string[] {
   return [...checkPairs(evidence, grants), ...checkOrder(grants)];
 }
@@ -27,7 +27,10 @@ function checkPairs(evidence: Evidence, grants: readonly Grant[]): string[] {
   return complaints;
 }
 
-/** Tokens rise in the order in which things happened: what was told before another was asked for has the lower one. */
+/**
+ * Tokens rise in the order of the events: a grant that was answered before another was requested has the
+ * lower token.
+ */
 function checkOrder(grants: readonly Grant[]): string[] {
   const told = [...grants].sort((a, b) => a.toldMs - b.toldMs);
   const asked = [...grants].sort((a, b) => a.askedMs - b.askedMs);

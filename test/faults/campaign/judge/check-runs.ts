@@ -1,7 +1,10 @@
 import { isTransactional } from '../worker/orders';
 import type { Evidence, FinalRun } from './evidence';
 
-/** L1 to L3: each run is completed once, by the attempt whose effects are there, and only one was told that it did it. */
+/**
+ * L1 to L3: each run is completed once, by the attempt whose effects exist, and only one call reported it as
+ * executed.
+ */
 export function checkRuns({ runs, keys, journal }: Evidence): string[] {
   const byKey = new Map(runs.map((run) => [run.key, run]));
   const executed = new Map<string, number>();
@@ -10,7 +13,7 @@ export function checkRuns({ runs, keys, journal }: Evidence): string[] {
       executed.set(entry.key, (executed.get(entry.key) ?? 0) + 1);
   const twice = [...executed].filter(([, count]) => count > 1);
   return [
-    ...twice.map(([key, count]) => `${key} was told as executed ${count} times`),
+    ...twice.map(([key, count]) => `${key} was reported as executed ${count} times`),
     ...keys.flatMap((key) => {
       const run = byKey.get(key);
       return run?.state === 'completed' ? checkEffects(run) : [`${key} is ${run?.state ?? 'missing'}`];

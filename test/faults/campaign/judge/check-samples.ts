@@ -1,10 +1,10 @@
 import { acquisitionOf } from '../../../support/acquisition-of';
 import { SLACK_MS, type Evidence } from './evidence';
 
-/** A statement that its process has given up may be held up on its way for so long, and is granted to nobody then. */
+/** A statement that its process has abandoned may arrive this late, and then its grant has no holder. */
 const LATEST_MS = 10_000;
 
-/** One call of `lock()`, as its process wrote it down. */
+/** One call of `lock()`, as recorded by its process. */
 interface Attempt {
   readonly worker: number;
   readonly askedMs: number;
@@ -13,7 +13,7 @@ interface Attempt {
   token?: number | undefined;
 }
 
-/** P7: a row that is held belongs to somebody who was told so, or was told of an error, or died. */
+/** P7: the owner of a held row was granted it, got an error, or died. */
 export function checkSamples({ journal, samples, wallAheadMs }: Evidence): string[] {
   const attempts = attemptsIn(journal);
   const rows = new Map(samples.map((sample) => [`${sample.name} ${sample.token}`, sample]));
@@ -23,7 +23,7 @@ export function checkSamples({ journal, samples, wallAheadMs }: Evidence): strin
     const candidates = (attempts.get(`${pid} ${name}`) ?? []).filter(
       ({ askedMs, toldMs = Infinity }) => askedMs <= grantedMs + SLACK_MS && toldMs >= grantedMs - LATEST_MS,
     );
-    // A process id may have been that of an earlier worker, who was asked nothing then.
+    // A process id may be that of an earlier worker, which did not send this.
     const worker = Math.max(...candidates.map((attempt) => attempt.worker));
     if (
       candidates.some(
@@ -32,7 +32,9 @@ export function checkSamples({ journal, samples, wallAheadMs }: Evidence): strin
     )
       return [];
     const told = candidates.map(({ verdict }) => verdict).join(', ') || 'nothing';
-    return [`P7: '${name}' was held by process ${pid} under token ${token}, who was told: ${told}`];
+    return [
+      `P7: '${name}' was held by process ${pid} under token ${token}, and the answer to its call was: ${told}`,
+    ];
   });
 }
 
@@ -41,7 +43,7 @@ function accountsFor(
   row: { readonly token: number; readonly grantedMs: number; readonly seenMs: number },
 ): boolean {
   if (toldMs === undefined || toldMs > row.seenMs || verdict === 'failed') return true;
-  // Granted to nobody, after somebody else had been found to hold it; its owner releases it again.
+  // A grant without a holder, made after the call found another holder; its owner releases it again.
   if (toldMs < row.grantedMs) return true;
   return verdict === 'granted' && token === row.token;
 }

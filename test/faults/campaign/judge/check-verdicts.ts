@@ -2,13 +2,14 @@ import { SLACK_MS, type Evidence } from './evidence';
 import { isDeletedBetween, type Grant } from './grants';
 import { worded } from './check-grants';
 
-/** P2, P6: a release and an extension are answered by what the row says. */
+/** P2, P6: the answer to a release or an extension matches the row. */
 export function checkVerdicts(evidence: Evidence, grants: readonly Grant[]): string[] {
   return grants.flatMap((grant, i) => {
     const takenOverMs = grants[i + 1]?.grantedMs ?? Infinity;
     const isDeletedBy = (ms: number): boolean =>
       isDeletedBetween(evidence, grant.name, grant.grantedMs - SLACK_MS, ms + SLACK_MS);
-    // To its holder, a wall clock that was set forward is a machine that slept: the lease is lost.
+    // If the wall clock is set forward, the holder assumes that the machine slept, and that the lease is
+    // lost.
     const isSetBy = (ms: number): boolean =>
       evidence.injections.some(
         ({ kind, worker, fromMs }) =>
@@ -35,7 +36,10 @@ export function checkVerdicts(evidence: Evidence, grants: readonly Grant[]): str
   });
 }
 
-/** As far as its holder could trust in it, which is from the asking on; whatever was asked for since. */
+/**
+ * As far as its holder could trust the lease, which counts from its request, including all extensions
+ * requested since.
+ */
 function isLive({ askedMs, atMostMs, extensions }: Grant, atMs: number): boolean {
   const known = extensions.filter((extension) => extension.atMs <= atMs);
   const ends = [{ sentMs: askedMs, atMostMs }, ...known].map((lease) => lease.sentMs + lease.atMostMs);

@@ -3,7 +3,7 @@ import type { RowSample } from '../row-sampler';
 import type { Testimony } from '../witness/testimony';
 import type { DatedEntry } from '../worker/journal';
 
-/** A run as the ledger has it in the end, with the attempts that left an effect. */
+/** A run in its final state, with the attempts that left an effect. */
 export interface FinalRun {
   readonly key: string;
   readonly state: string;
@@ -11,16 +11,16 @@ export interface FinalRun {
   readonly effects: readonly number[];
 }
 
-/** All that is known of a campaign when it is over. Times are the machine's, in milliseconds. */
+/** All records of a finished campaign. Times are the machine's, in milliseconds. */
 export interface Evidence {
   readonly testimonies: readonly Testimony[];
   readonly journal: readonly DatedEntry[];
   readonly injections: readonly Injection[];
   readonly samples: readonly RowSample[];
   readonly runs: readonly FinalRun[];
-  /** Those that had to be completed. */
+  /** The runs that had to be completed. */
   readonly keys: readonly string[];
-  /** By how much the database's clock is ahead of the machine's. */
+  /** How far the database's clock is ahead of the machine's. */
   readonly wallAheadMs: number;
 }
 

@@ -12,7 +12,7 @@ export interface Spread {
 }
 
 export interface Figures {
-  /** Asked of the database: what was refused in the process itself is not among them. */
+  /** Calls that reached the database, without those refused in the process. */
   readonly attempts: number;
   readonly grants: number;
   readonly held: number;
@@ -23,18 +23,21 @@ export interface Figures {
   readonly writes: number;
   /** From the end of a killed holder's lease to the next grant of its name, by the database's clock. */
   readonly recovery: Spread;
-  /** From the end of a lease, as its holder knew it, to its signal, where the event loop turned all the time. */
+  /**
+   * From the end of a lease, as its holder computed it, to its abort signal, if the event loop was free all
+   * the time.
+   */
   readonly notice: Spread;
   readonly runs: {
     readonly completed: number;
     readonly transactional: number;
-    /** By a later attempt than the first. */
+    /** Completed by a later attempt than the first. */
     readonly repeated: number;
     readonly byVerdict: Readonly<Record<string, number>>;
   };
 }
 
-/** A loop that was held up for longer is not called free. */
+/** A loop that was blocked for longer does not count as free. */
 const FREE_MS = 20;
 
 export function figuresOf(evidence: Evidence, grants: ReadonlyMap<string, readonly Grant[]>): Figures {
@@ -67,7 +70,7 @@ export function figuresOf(evidence: Evidence, grants: ReadonlyMap<string, readon
   };
 }
 
-/** Of holders that were killed, where the server was there and nobody deleted the row. */
+/** Of killed holders, if the server was up and the operator did not delete the row. */
 function recoveries(evidence: Evidence, grants: ReadonlyMap<string, readonly Grant[]>): number[] {
   const kills = evidence.injections.filter(({ kind }) => kind === 'SIGKILL');
   const outages = evidence.injections.filter(({ kind }) => kind === 'server killed');

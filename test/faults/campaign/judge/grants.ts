@@ -3,14 +3,14 @@ import type { Evidence } from './evidence';
 
 type Entry<K extends DatedEntry['k']> = Extract<DatedEntry, { k: K }>;
 
-/** A lease as its holder knew it. */
+/** A lease with the times that its holder knew. */
 export interface Grant {
   readonly name: string;
   readonly token: number;
   readonly worker: number;
   readonly askedMs: number;
   readonly toldMs: number;
-  /** By the database's clock, which the token is made of. */
+  /** By the database's clock, from which the token is made. */
   readonly grantedMs: number;
   readonly atMostMs: number;
   readonly atLeastMs: number;
@@ -59,7 +59,10 @@ export function grantsIn({ journal, wallAheadMs }: Evidence): Map<string, Grant[
   return byName;
 }
 
-/** Until when it was certainly held, as was known at a moment: its end by the database's clock, or its release. */
+/**
+ * The time until which the lease was certainly held, by what was known at `atMs`: its end by the database's
+ * clock, or its release.
+ */
 export function certainEndMs(grant: Grant, atMs = Infinity): number {
   const known = grant.extensions.filter((extension) => extension.atMs <= atMs);
   const endMs = Math.max(
@@ -69,7 +72,7 @@ export function certainEndMs(grant: Grant, atMs = Infinity): number {
   return Math.min(endMs, grant.release?.atMs ?? Infinity);
 }
 
-/** Whether the operator deleted its row then. */
+/** Whether the operator deleted its row in this time. */
 export function isDeletedBetween(
   { injections }: Evidence,
   name: string,

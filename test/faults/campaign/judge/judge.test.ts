@@ -22,8 +22,8 @@ function acquitted(what: string, evidence: () => Evidence): void {
   void test(what, () => assert.deepEqual(complaintsOf(evidence()), []));
 }
 
-void suite('the judge of a campaign: locks', () => {
-  acquitted('one lease after the other is as it should be', () => asItShouldBe().evidence());
+void suite('the judge of a campaign accepts and rejects locks', () => {
+  acquitted('one lease after the other is accepted', () => asItShouldBe().evidence());
   condemned(
     'a grant while another lease is live',
     () => new Story().grant(1, 1000).grant(2, 2500).evidence(),
@@ -39,7 +39,7 @@ void suite('the judge of a campaign: locks', () => {
         .evidence(),
     /P1/,
   );
-  acquitted('… unless its row was deleted in between', () =>
+  acquitted('… is accepted if its row was deleted in between', () =>
     new Story()
       .grant(1, 1000)
       .grant(2, 2500)
@@ -70,11 +70,11 @@ void suite('the judge of a campaign: locks', () => {
     () => new Story().grant(1, 1000).release(1, 1500, 1_000_000, false).evidence(),
     /P2: the release/,
   );
-  acquitted('a release that is refused after its end', () =>
+  acquitted('a release that is refused after the lease has expired', () =>
     new Story().grant(1, 1000).release(1, 3500, 1_000_000, false).evidence(),
   );
   condemned(
-    'a release that is confirmed after another had the lock',
+    'a release that is confirmed after another holder had the lock',
     () => new Story().grant(1, 1000).grant(2, 3500).release(1, 4000, 1_000_000, true).evidence(),
     /P6: the release/,
   );
@@ -88,7 +88,7 @@ void suite('the judge of a campaign: locks', () => {
     /P2: an extension/,
   );
   condemned(
-    'an extension that is confirmed after another had the lock',
+    'an extension that is confirmed after another holder had the lock',
     () =>
       new Story()
         .grant(1, 1000)
@@ -99,22 +99,22 @@ void suite('the judge of a campaign: locks', () => {
   );
   const held = { atMs: 1300, name: 'job', owner: 'host/7/x', token: 1_000_000 };
   condemned(
-    'a row that is held by one who was told that another holds it',
+    'a row held by an owner whose call was refused',
     () =>
       asItShouldBe()
         .told(7, 1000, 'held')
         .evidence({ samples: [held] }),
     /P7: 'job' was held by process 7/,
   );
-  acquitted('a row that is held by one who was told of an error', () =>
+  acquitted('a row held by an owner whose call got an error', () =>
     asItShouldBe()
       .told(7, 1000, 'failed')
       .evidence({ samples: [held] }),
   );
 });
 
-void suite('the judge of a campaign: overlaps', () => {
-  /** The first is still inside when its lease is over, and the second comes. */
+void suite('the judge of a campaign classifies overlaps', () => {
+  /** The first still works when its lease expires, and the second starts. */
   const overlap = (ignoresItsSignal = false): Story =>
     new Story()
       .grant(1, 1000)
@@ -122,16 +122,16 @@ void suite('the judge of a campaign: overlaps', () => {
       .inside(1, 1010, 6000, 1_000_000, ignoresItsSignal)
       .inside(2, 5010, 5500, 5_000_000);
 
-  condemned('for no reason', () => overlap().evidence(), /overlap: worker 2 .* while worker 1/);
+  condemned('without a cause', () => overlap().evidence(), /overlap: worker 2 .* while worker 1/);
   for (const kind of ['SIGSTOP beyond the lease', 'event loop stalled']) {
-    void test(`by ${kind} it is explained`, () => {
+    void test(`${kind} explains it`, () => {
       const injections = [{ kind, worker: 1, fromMs: 2000, untilMs: 5900 }];
       const { complaints, explained } = verdictOn(overlap().evidence({ injections }), []);
       assert.deepEqual([complaints, explained], [[], { [kind]: 1 }]);
     });
   }
   condemned(
-    'by what was done to another process',
+    'by a fault in another process',
     () =>
       overlap().evidence({
         injections: [{ kind: 'SIGSTOP beyond the lease', worker: 3, fromMs: 0, untilMs: 9000 }],
@@ -139,7 +139,7 @@ void suite('the judge of a campaign: overlaps', () => {
     /overlap/,
   );
   condemned(
-    'by a stop, but within the lease',
+    'by a stop, but shorter than the lease',
     () =>
       new Story()
         .grant(1, 1000)
@@ -151,7 +151,7 @@ void suite('the judge of a campaign: overlaps', () => {
         }),
     /overlap/,
   );
-  void test('by a stop between the grant and the work: it comes in late', () => {
+  void test('a stop between the grant and the work explains a late start', () => {
     const late = new Story()
       .grant(1, 1000)
       .grant(2, 5000)
@@ -162,13 +162,13 @@ void suite('the judge of a campaign: overlaps', () => {
     assert.deepEqual(by(1).explained, { [stopped.kind]: 1 });
     assert.equal(by(2).unexplained.length, 1);
   });
-  acquitted('of one that ignores its signal', () => overlap(true).evidence());
-  acquitted('of one that the machine did not run', () =>
+  acquitted('by a holder that ignores its signal', () => overlap(true).evidence());
+  acquitted('by a process that the machine did not run', () =>
     overlap().note(1, 5900, { k: 'stalled', fromMs: 2000 }).evidence(),
   );
 });
 
-void suite('the judge of a campaign: runs', () => {
+void suite('the judge of a campaign accepts and rejects runs', () => {
   const run = (key: string, effects: number[], { attempt = 1, state = 'completed' } = {}): Evidence => {
     const runs: FinalRun[] = [{ key, state, attempt, effects }];
     return asItShouldBe().evidence({ runs, keys: [key] });
@@ -179,10 +179,10 @@ void suite('the judge of a campaign: runs', () => {
   acquitted('effects of earlier attempts of a plain run', () => run('run-1', [1, 2], { attempt: 2 }));
   condemned('an effect after the completion', () => run('run-1', [1, 2]), /run-1/);
   condemned('an attempt that ran twice', () => run('run-1', [1, 1]), /run-1/);
-  condemned('a run that is still owed', () => run('run-1', [1], { state: 'running' }), /run-1 is running/);
-  condemned('a run that is missing', () => asItShouldBe().evidence({ keys: ['run-1'] }), /run-1 is missing/);
+  condemned('a run that is still overdue', () => run('run-1', [1], { state: 'running' }), /run-1 is running/);
+  condemned('a missing run', () => asItShouldBe().evidence({ keys: ['run-1'] }), /run-1 is missing/);
   condemned(
-    'two that were told that they did it',
+    'two calls that reported the run as executed',
     () =>
       asItShouldBe()
         .note(1, 1, { k: 'run', key: 'run-1', verdict: 'executed' })
@@ -192,15 +192,15 @@ void suite('the judge of a campaign: runs', () => {
   );
 });
 
-void suite('the judge of a campaign: what is no campaign', () => {
-  condemned('nothing was granted', () => new Story().evidence(), /nothing was granted/);
-  condemned('nothing was struck', () => asItShouldBe().evidence({ injections: [] }), /nothing was struck/);
+void suite('the judge of a campaign rejects incomplete campaigns', () => {
+  condemned('no grants', () => new Story().evidence(), /nothing was granted/);
+  condemned('no faults', () => asItShouldBe().evidence({ injections: [] }), /nothing was struck/);
   condemned(
-    'an error that is none of the library’s',
+    'an error that is not from the library',
     () => asItShouldBe().note(1, 1, { k: 'strange', error: 'TypeError' }).evidence(),
     /TypeError/,
   );
-  void test('a kind of fault that had time enough never happened', () =>
+  void test('a kind of fault with enough time that never happened', () =>
     assert.deepEqual(verdictOn(asItShouldBe().evidence(), ['partition']).complaints, [
       'no such fault happened: partition',
     ]));

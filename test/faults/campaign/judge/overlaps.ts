@@ -4,14 +4,14 @@ import { certainEndMs, isDeletedBetween, type Grant } from './grants';
 
 type Entered = Extract<Testimony, { event: 'enter' }>;
 
-/** Two workers were inside at the same time: the second entered while the first had not left. */
+/** Two workers worked at the same time: the second entered before the first had left. */
 export interface Overlap {
   readonly name: string;
   readonly first: Entered;
   readonly second: Entered;
 }
 
-/** What the witness saw, in the order in which it saw it. */
+/** In the order in which the witness received the messages. */
 export function overlapsIn({ testimonies }: Evidence): Overlap[] {
   const inside = new Map<string, Entered[]>();
   const overlaps: Overlap[] = [];
@@ -32,16 +32,16 @@ function without(all: readonly Entered[], worker: number): Entered[] {
   return all.filter((entered) => entered.worker !== worker);
 }
 
-/** Longer than a handler takes from its last look at the lease to its leaving. */
+/** Longer than a handler takes from its last check of the lease until it leaves. */
 const LATE_MS = 100;
 
-/** Why somebody was inside although its lease was over; `undefined`: for no reason that is allowed. */
+/** Why a worker worked after its lease had expired; `undefined` means without a permitted cause. */
 export function causeOf(
   { name, first, second }: Overlap,
   evidence: Evidence,
   grants: readonly Grant[],
 ): string | undefined {
-  // One that was stopped between its grant and its work enters after the one that came next.
+  // A worker that was stopped between its grant and its work enters after its successor.
   const [stale, fresh] = first.token < second.token ? [first, second] : [second, first];
   const lease = grants.find(({ token }) => token === stale.token);
   const next = grants.find(({ token }) => token === fresh.token);

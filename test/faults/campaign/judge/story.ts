@@ -2,13 +2,16 @@ import type { Testimony } from '../witness/testimony';
 import type { Entry } from '../worker/journal';
 import type { Evidence } from './evidence';
 
-/** What happened, told by hand: a second is 1000 ms of the machine's time, and the database's clock is the same. */
+/**
+ * A sequence of events, written by hand: a second is 1000 ms of the machine's time, and the database's clock
+ * is the same.
+ */
 export class Story {
   readonly #journal: Evidence['journal'][number][] = [];
   readonly #testimonies: Testimony[] = [];
   #id = 0;
 
-  /** A worker has the lock from `at` on; its token says when. */
+  /** Grants a worker the lock at `at`, which is also its token. */
   grant(worker: number, at: number, { atMostMs = 2000, atLeastMs = 0, token = at * 1000 } = {}): this {
     const id = (this.#id += 1);
     this.note(worker, at - 1, { k: 'ask', id, name: 'job' });
@@ -23,7 +26,7 @@ export class Story {
     return this.note(worker, at + 1, { k: 'released', name: 'job', token, stillOurs });
   }
 
-  /** What another process was told that asked then. */
+  /** The answer to a call of another process at that time. */
   told(worker: number, at: number, verdict: 'held' | 'failed'): this {
     const id = (this.#id += 1);
     this.note(worker, at - 1, { k: 'ask', id, name: 'job' });

@@ -9,14 +9,14 @@ import { causeOf, overlapsIn } from './overlaps';
 
 export interface Verdict {
   readonly figures: Figures;
-  /** By cause, those that a lease cannot prevent. */
+  /** Overlaps that a lease cannot prevent, by cause. */
   readonly explained: Readonly<Record<string, number>>;
   readonly unexplained: readonly string[];
-  /** All that makes the campaign a failed one, a sentence each. */
+  /** The reasons why the campaign failed, a sentence each. */
   readonly complaints: readonly string[];
 }
 
-/** @param expected the kinds of faults that had time enough to happen */
+/** @param expected the kinds of faults that had enough time to happen */
 export function verdictOn(evidence: Evidence, expected: readonly string[]): Verdict {
   const grants = grantsIn(evidence);
   const figures = figuresOf(evidence, grants);

@@ -1,7 +1,7 @@
 import type { Spread } from '../judge/figures';
 import type { Report } from './write-report';
 
-/** For people: the verdict first. */
+/** For readers: the verdict first. */
 export function markdownOf(report: Report): string {
   const {
     server,
@@ -58,19 +58,12 @@ export function markdownOf(report: Report): string {
       : ['', '## Replies swallowed after the commit', '', ...counts('statement', report.swallowed)]),
     ...(overlaps === 0 ? [] : ['', '## Overlaps by cause', '', ...counts('cause', explained)]),
     '',
-    '## What the calls of the runs were told',
+    '## Results of the calls of the runs',
     '',
     ...counts('answer', runs.byVerdict),
     ...(complaints.length === 0
       ? []
-      : [
-          '',
-          '## Violations',
-          '',
-          ...complaints.map((each) => `- ${each}`),
-          '',
-          `What was written down: ${kept}`,
-        ]),
+      : ['', '## Violations', '', ...complaints.map((each) => `- ${each}`), '', `Records: ${kept}`]),
   ].join('\n');
 }
 

@@ -14,7 +14,7 @@ export interface Report extends Outcome {
   readonly versions: Readonly<Record<string, string>>;
 }
 
-/** As JSON and as Markdown, into the folder of the options. */
+/** Writes it as JSON and as Markdown into the folder of the options. */
 export async function writeReport(
   { server, minutes, seed, report: folder }: CampaignOptions,
   outcome: Outcome,
@@ -34,14 +34,14 @@ export async function writeReport(
   return { files, text };
 }
 
-/** With a mark when the work tree differs from it. */
+/** The commit, with a mark if the work tree differs from it. */
 function commit(): string {
   try {
     return execFileSync('git', ['describe', '--always', '--dirty', '--abbrev=12'], {
       encoding: 'utf8',
     }).trim();
   } catch {
-    return 'unknown'; // Not in a clone.
+    return 'unknown'; // Not in a Git repository.
   }
 }
 

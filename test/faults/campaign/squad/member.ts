@@ -5,28 +5,28 @@ import type { Place } from '../place';
 import type { WorkerMessage, WorkerOrders, WorkerWord } from '../worker/orders';
 import { targetOf } from '../../../support/tcp-proxy';
 
-/** One of the places in the squad: a worker process after the other, each by way of the same proxy. */
+/** One position in the squad: a sequence of worker processes, each connected through the same proxy. */
 export class Member {
   #child: Child<WorkerMessage>;
-  /** Something is being done to it that must end before the next. */
+  /** A fault is in progress that must end before the next starts. */
   isBusy = false;
   #stalls = 0;
   #worker = NaN;
 
-  /** Rejects when a worker ends that nobody has ended. */
+  /** Rejects if a worker ends unexpectedly. */
   readonly casualty: Promise<never>;
   #report: (casualty: Error) => void = () => {};
-  /** It is to end, or has been told to. */
+  /** It may end now: it was killed, or was asked to finish. */
   #mayEnd = false;
 
   private constructor(
     readonly proxy: SqlProxy | undefined,
-    /** Of its workers, where it can be set. */
+    /** The clock of its workers, if it can be set. */
     readonly clock: FakedClock | undefined,
     private readonly orders: () => WorkerOrders,
   ) {
     this.casualty = new Promise((_, reject) => (this.#report = reject));
-    this.casualty.catch(() => {}); // Whoever waits for it is told.
+    this.casualty.catch(() => {}); // Those that wait for it get the error.
     this.#child = this.#started();
   }
 
@@ -41,7 +41,7 @@ export class Member {
     return new Member(proxy, clock, () => ({ ...orders(), options: place.optionsBy(proxy?.port) }));
   }
 
-  /** The number of the one that runs now. */
+  /** The number of the current worker. */
   get worker(): number {
     return this.#worker;
   }
@@ -59,7 +59,7 @@ export class Member {
     await this.#child.end();
   }
 
-  /** Another in the place of one that has ended. */
+  /** Starts another worker after one has ended. */
   async startAgain(): Promise<void> {
     this.#child = this.#started();
     await this.ready();
@@ -76,7 +76,7 @@ export class Member {
     this.#worker = worker;
     this.#mayEnd = false;
     void child.ended.then(([code, signal]) => {
-      if (!this.#mayEnd) this.#report(new Error(`Worker ${worker} ended by itself: ${code ?? signal}.`));
+      if (!this.#mayEnd) this.#report(new Error(`Worker ${worker} ended unexpectedly: ${code ?? signal}.`));
     });
     return child;
   }
@@ -85,7 +85,7 @@ export class Member {
     this.#child.kill(signal);
   }
 
-  /** Resolves when its event loop turns again. */
+  /** Resolves when its event loop runs again. */
   async stall(ms: number): Promise<void> {
     const id = (this.#stalls += 1);
     this.tell({ word: 'stall', ms, id });

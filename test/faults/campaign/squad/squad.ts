@@ -9,15 +9,15 @@ import { Member } from './member';
 
 const WORKERS = 8;
 
-/** Their wall clocks can be set, which makes them slow. */
+/** This many have a wall clock that can be set, which makes them slow. */
 const WITH_CLOCKS = 2;
 
-/** Not on SQLite: there each process's clock is the database's. */
+/** Not on SQLite, where each process's clock is the database's. */
 export function canSetClocks(server: DatabaseName): boolean {
   return CAN_FAKE_CLOCKS && server !== 'sqlite';
 }
 
-/** The workers that are struck. */
+/** The workers that the faults hit. */
 export class Squad {
   readonly members: Member[] = [];
   readonly #journals: string[] = [];
@@ -39,12 +39,12 @@ export class Squad {
     await Promise.all(this.members.map((member) => member.ready()));
   }
 
-  /** Rejects when one ends by itself. */
+  /** Rejects if one ends unexpectedly. */
   get casualty(): Promise<never> {
     return Promise.race(this.members.map((member) => member.casualty));
   }
 
-  /** How many replies to each kind of statement never came, although it had been done. */
+  /** The number of swallowed replies by kind of statement, whose statements took effect. */
   get swallowed(): Readonly<Record<string, number>> {
     const counts: Record<string, number> = {};
     for (const { proxy } of this.members)
@@ -52,7 +52,7 @@ export class Squad {
     return counts;
   }
 
-  /** One that nothing is being done to, if there is one, for as long as `strike` takes. */
+  /** Calls `strike` with a member without a fault, if there is one, and reserves it meanwhile. */
   async withOne(strike: (member: Member) => Promise<void>): Promise<void> {
     const free = this.members.filter(({ isBusy }) => !isBusy);
     if (free.length === 0) return;
@@ -65,13 +65,13 @@ export class Squad {
     }
   }
 
-  /** Has them complete what is left, and end. */
+  /** Lets them complete the remaining runs, and end. */
   async finish(keys: readonly string[], withinMs: number): Promise<void> {
     for (const member of this.members) member.tell({ word: 'finish', keys });
     await Promise.all(this.members.map((member) => member.done(withinMs)));
   }
 
-  /** All that they wrote down, in the order of the machine's time. */
+  /** All their records, in the order of the machine's time. */
   async journal(): Promise<DatedEntry[]> {
     const all = await Promise.all(this.#journals.map((file) => linesOf<DatedEntry>(file)));
     return all.flat().sort((a, b) => a.atMs - b.atMs);

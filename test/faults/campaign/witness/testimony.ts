@@ -1,4 +1,4 @@
-/** What a worker tells of itself, under the token of its grant. */
+/** What a worker reports of its work, under the token of its grant. */
 export type Statement = { readonly name: string; readonly token: number } & (
   | { readonly event: 'enter'; readonly ignoresItsSignal: boolean }
   | { readonly event: 'leave' }
@@ -6,7 +6,10 @@ export type Statement = { readonly name: string; readonly token: number } & (
   | { readonly event: 'write' }
 );
 
-/** What a worker says to the witness. It waits for the answer: before it works, and before it lets go. */
+/**
+ * A message from a worker to the witness. The worker waits for the answer before it works, and before it
+ * releases the lock.
+ */
 export type Saying = { readonly serial: number } & Statement;
 
 export interface Answer {
@@ -15,9 +18,9 @@ export interface Answer {
   readonly accepted: boolean;
 }
 
-/** A line of the witness's. */
+/** A line in the witness's record. */
 export type Testimony = {
-  /** When it arrived, in the machine's time. The order of the lines is the order of what happened. */
+  /** When the message arrived, in the machine's time. The lines are in the order of the events. */
   readonly atMs: number;
   readonly worker: number;
 } & (

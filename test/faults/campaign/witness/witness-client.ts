@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Answer, Saying, Statement } from './testimony';
 
-/** A worker's line to the witness. */
+/** A worker's connection to the witness. */
 export class WitnessClient {
   readonly #socket: Socket;
   readonly #waiting = new Map<number, (answer: Answer) => void>();
@@ -25,7 +25,7 @@ export class WitnessClient {
     return new WitnessClient(socket);
   }
 
-  /** Resolves when it was heard; of a write, to whether it counts. */
+  /** Resolves when the witness has recorded it; for a write, with whether it counts. */
   say(statement: Statement): Promise<boolean> {
     const serial = (this.#serial += 1);
     return new Promise((resolve) => {

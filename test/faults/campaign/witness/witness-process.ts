@@ -1,6 +1,6 @@
 /**
- * A process that nobody strikes: workers tell it when they begin and end to work under a lock, and write to a register
- * that refuses lower tokens. What it wrote down is the truth that the campaign is judged by.
+ * A process without faults. Workers report to it when they start and end work under a lock, and write to its
+ * register, which refuses lower tokens. The campaign is judged by its record.
  */
 import { appendFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
@@ -41,7 +41,7 @@ function listenTo(socket: Socket): void {
     testify({ atMs: machineMs(), worker, accepted, ...rest });
     socket.write(`${JSON.stringify({ serial, accepted } satisfies Answer)}\n`);
   });
-  // A worker that was killed: its end is told by 'close'.
+  // A killed worker: 'close' records its end.
   socket.on('error', () => socket.destroy());
   lines.on('error', () => socket.destroy());
   socket.on('close', () => testify({ atMs: machineMs(), worker, event: 'gone' }));

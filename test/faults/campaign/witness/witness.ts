@@ -4,7 +4,7 @@ import { linesOf } from '../lines';
 import type { Testimony } from './testimony';
 import type { WitnessOrders } from './witness-process';
 
-/** The process that nobody strikes. */
+/** The process that no fault hits. */
 export class Witness {
   private constructor(
     private readonly process: Child<{ readonly event: 'ready' }>,
@@ -24,7 +24,7 @@ export class Witness {
     return new Witness(process, orders.socket, orders.file);
   }
 
-  /** All that it wrote down, in the order in which it arrived. */
+  /** Its whole record, in the order of arrival. */
   async testimonies(): Promise<Testimony[]> {
     return await linesOf<Testimony>(this.file);
   }

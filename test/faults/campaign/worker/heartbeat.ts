@@ -2,10 +2,10 @@ import { machineMs } from '../../processes/competition/settings';
 import type { Journal } from './journal';
 
 const BEAT_MS = 20;
-/** A gap that is told. */
+/** A shorter gap is not reported. */
 const LONG_MS = 60;
 
-/** Notices when the event loop does not turn: a stop, a stall, or a machine that has other things to do. */
+/** Notices when the event loop is blocked: by a stop, a stall, or a busy machine. */
 export class Heartbeat {
   #lastMs = machineMs();
   /** The latest gaps, each with its end. */
@@ -16,7 +16,7 @@ export class Heartbeat {
     this.#timer = setInterval(() => this.#beat(), BEAT_MS).unref();
   }
 
-  /** The longest time since then in which the loop did not turn, the one that goes on included. */
+  /** The longest time since `fromMs` in which the loop was blocked, including the current gap. */
   longestGapSince(fromMs: number): number {
     this.#gaps = this.#gaps.filter(({ untilMs }) => untilMs > machineMs() - 60_000);
     const before = this.#gaps.filter(({ untilMs }) => untilMs >= fromMs).map(({ ms }) => ms);

@@ -3,7 +3,7 @@ import { machineMs } from '../../processes/competition/settings';
 
 /** All times are the machine's, in milliseconds. A token is the database's clock at the grant, in microseconds. */
 export type Entry =
-  /** A lock is asked for, and the answer. Without one, the process died in between. */
+  /** A request for a lock, and its answer. Without an answer, the process died in between. */
   | { readonly k: 'ask'; readonly id: number; readonly name: string }
   | {
       readonly k: 'told';
@@ -15,7 +15,7 @@ export type Entry =
       readonly atLeastMs: number;
       readonly error?: string | undefined;
     }
-  /** Confirmed: from then on the lease lasts `atMostMs` from `sentMs` on, at least. */
+  /** Confirmed: the lease lasts at least `atMostMs`, counted from `sentMs`. */
   | {
       readonly k: 'extended';
       readonly name: string;
@@ -36,25 +36,25 @@ export type Entry =
       readonly token: number;
       readonly stillOurs: boolean | 'failed';
     }
-  /** The signal aborted, that long after the end that the lease was known to have. */
+  /** The signal aborted this long after the end of the lease, as its holder computed it. */
   | {
       readonly k: 'lost';
       readonly name: string;
       readonly token: number;
       readonly lateMs: number;
-      /** The longest time, within the lease, in which the event loop did not turn. */
+      /** The longest time, within the lease, in which the event loop was blocked. */
       readonly stalledMs: number;
     }
   | { readonly k: 'run'; readonly key: string; readonly verdict: string }
-  /** The event loop did not turn. */
+  /** The event loop was blocked. */
   | { readonly k: 'stalled'; readonly fromMs: number }
-  /** What nothing of the library's may throw. */
+  /** An error that the library must never throw. */
   | { readonly k: 'strange'; readonly error: string };
 
-/** Process ids come again in a long campaign: `worker` does not. */
+/** A long campaign reuses process ids, but never the number of a `worker`. */
 export type DatedEntry = Entry & { readonly atMs: number; readonly worker: number; readonly pid: number };
 
-/** What a worker writes down as it happens. A line that was written outlives its process, however that ends. */
+/** The record that a worker writes. A written line survives its process, however that ends. */
 export class Journal {
   readonly #file: number;
 

@@ -3,7 +3,7 @@ import type { LockObserver, LockProvider } from 'cronlatch/provider';
 import { machineMs } from '../../processes/competition/settings';
 import type { Journal } from './journal';
 
-/** Writes down what was asked of a provider, and each verdict; changes nothing. */
+/** Records the requests to a provider, and the answers; changes nothing. */
 export class JournalledProvider implements LockProvider {
   readonly id: string | undefined;
   #id = 0;
@@ -88,7 +88,7 @@ class JournalledLock implements Lock {
     await this.unlock();
   }
 
-  /** It was sent when the lease that is known now began. */
+  /** It was sent when the current lease began. */
   noteExtension(atMostMs: number): void {
     const sentMs = machineMs() + this.inner.remainingMs() - atMostMs;
     this.journal.write({ k: 'extended', name: this.inner.name, token: this.#token, sentMs, atMostMs });

@@ -7,21 +7,21 @@ import type { Heartbeat } from './heartbeat';
 import type { Journal } from './journal';
 import { LEASES_MS, LOCK_NAMES } from './orders';
 
-/** What a handler does with its lease, and how often of a hundred times. */
+/** What a handler does with its lease, with its percentage. */
 const MANNERS = weighted({
   brief: 86,
   throws: 4,
   extends: 6,
   /** Works up to the end of the lease, and stops in time. */
   long: 2,
-  /** Stops working, keeps the lock, and waits to be told that it is lost. */
+  /** Stops working, keeps the lock, and waits for the signal that it is lost. */
   lapses: 1,
   'ignores its signal': 1,
 });
 
 type Manner = (typeof MANNERS)[number];
 
-/** Mostly none; for the whole lease rarely, since such a lock is free for nobody else. */
+/** Mostly none. The whole lease is rare, because such a lock stays taken for all that time. */
 const AT_LEAST_SHARES = weighted({ '0': 65, '0.05': 20, '0.15': 13, '1': 2 }).map(Number);
 
 function weighted<K extends string>(weights: Readonly<Record<K, number>>): K[] {
@@ -30,7 +30,7 @@ function weighted<K extends string>(weights: Readonly<Record<K, number>>): K[] {
   );
 }
 
-/** A handler that looks before each piece of work stops in time, unless its process does not run. */
+/** A handler that checks its lease before each piece of work stops in time, unless its process is blocked. */
 const MARGIN_MS = 250;
 const PIECE_MS = 20;
 
@@ -38,7 +38,7 @@ export class JobFailedError extends Error {
   override readonly name = 'JobFailedError';
 }
 
-/** Asks for locks and works under them, as a worker's seed says. */
+/** Takes locks and works under them, as a worker's seed decides. */
 export class LockJob {
   constructor(
     private readonly guard: JobGuard,
@@ -69,15 +69,15 @@ export class LockJob {
       const endsAtMs = machineMs() + this.#lengthMs(manner, leaseMs);
       const isTrusted = (): boolean => ignoresItsSignal || lock.remainingMs() > MARGIN_MS;
       while (machineMs() < endsAtMs && isTrusted()) await setTimeout(PIECE_MS);
-      // Never shorter than it was: whether it took effect or not, the lease is not over before.
+      // Never shorter than before: whether it takes effect or not, the lease does not end earlier.
       if (manner === 'extends' && isTrusted()) await lock.extend(Math.max(...LEASES_MS));
-      // Some write although they hold the lock no more: the register is there for them.
+      // Some write after they have lost the lock: the register must refuse that.
       await this.witness.say({ event: 'write', name, token });
     } finally {
       await this.witness.say({ event: 'leave', name, token });
     }
     if (manner === 'lapses') await this.#lapse(lock, token);
-    if (manner === 'throws') throw new JobFailedError('The job failed, as it was to.');
+    if (manner === 'throws') throw new JobFailedError('The job failed, as planned.');
   }
 
   #lengthMs(manner: Manner, leaseMs: number): number {
@@ -85,7 +85,7 @@ export class LockJob {
     return manner === 'ignores its signal' ? 1.5 * leaseMs : this.random.integer(1, 150);
   }
 
-  /** The figures of how soon a lost lease is noticed. */
+  /** Measures how soon the loss of a lease is noticed. */
   async #lapse(lock: Lock, token: number): Promise<void> {
     const { signal, name } = lock;
     const fromMs = machineMs();

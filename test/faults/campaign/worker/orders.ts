@@ -1,26 +1,26 @@
 import type { DataSourceOptions } from 'typeorm';
 
-/** What a worker is started with. */
+/** The arguments of a worker. */
 export interface WorkerOrders {
-  /** Of all that were ever started. */
+  /** Unique among all workers of the campaign. */
   readonly worker: number;
   readonly options: DataSourceOptions;
   readonly witness: string;
   readonly journal: string;
   readonly seed: number;
-  /** In the machine's time: the run that is due depends on it. */
+  /** In the machine's time: it decides which run is due. */
   readonly startMs: number;
 }
 
-/** What a worker is told on its way. */
+/** A message to a running worker. */
 export type WorkerWord =
   | { readonly word: 'stall'; readonly ms: number; readonly id: number }
-  /** Nothing is struck any more: what is left of the runs is to be completed, and then it ends. */
+  /** The faults have ended: the worker completes the remaining runs, and ends. */
   | { readonly word: 'finish'; readonly keys: readonly string[] };
 
 export type WorkerMessage =
   | { readonly event: 'ready' }
-  /** Since the last one. */
+  /** Since the last message. */
   | { readonly event: 'progress'; readonly attempts: number; readonly grants: number }
   | { readonly event: 'stalled'; readonly id: number }
   | { readonly event: 'done' };
@@ -28,13 +28,13 @@ export type WorkerMessage =
 export const LOCK_NAMES = Array.from({ length: 40 }, (_, index) => `job-${index}`);
 export const LEASES_MS = [2000, 3000] as const;
 export const RUN_LEASE_MS = 2000;
-/** How often a run becomes due. */
+/** The interval between runs. */
 export const RUN_EVERY_MS = 400;
-/** Of a worker, each with a job at a time. */
+/** Per worker, each with one job at a time. */
 export const LOCK_LANES = 4;
 export const RUN_LANES = 2;
 
-/** Every second one is completed in the transaction of its effects. */
+/** Every second run is completed in the transaction of its effects. */
 export function isTransactional(key: string): boolean {
   return Number(key.slice('run-'.length)) % 2 === 0;
 }

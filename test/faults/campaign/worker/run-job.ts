@@ -8,10 +8,10 @@ import { makeEffect } from '../../../support/effects';
 import type { Journal } from './journal';
 import { isTransactional, keyOf, RUN_EVERY_MS, RUN_LEASE_MS } from './orders';
 
-/** How far back a worker looks for runs that are not known to be completed. */
+/** How many past runs a worker checks for completion. */
 const WINDOW = 40;
 
-/** Does runs that are to be completed once each, and asks for them again until it knows that they are. */
+/** Executes runs that must be completed once, and retries each until it is known to be completed. */
 export class RunJob {
   readonly #completed = new Set<string>();
 
@@ -29,7 +29,7 @@ export class RunJob {
     if (!this.#completed.has(key)) await this.complete(key);
   }
 
-  /** @returns whether it is known to be completed now */
+  /** @returns whether it is known to be completed */
   async complete(key: string): Promise<boolean> {
     const verdict = await this.#verdictOn(key);
     this.journal.write({ k: 'run', key, verdict });
@@ -41,7 +41,7 @@ export class RunJob {
     const job = {
       name: `lock-of-${key}`,
       lockAtMostFor: RUN_LEASE_MS,
-      // With it a call is about its own key alone.
+      // With `at`, a call runs only its own key.
       at: new Date(),
       oncePer: {
         name: 'chaos',

@@ -1,4 +1,4 @@
-/** One of the processes that are struck: it asks for locks and does runs until it is told to finish. */
+/** A process that the faults hit: it takes locks and executes runs until it is asked to finish. */
 import { setTimeout } from 'node:timers/promises';
 import { CronlatchError } from 'cronlatch';
 import { createJobGuard, TypeOrmLockProvider } from 'cronlatch/typeorm';
@@ -18,7 +18,7 @@ const orders = argument<WorkerOrders>();
 const say = tell<WorkerMessage>;
 const random = new Random(orders.seed);
 const journal = new Journal(orders.journal, orders.worker);
-/** Two seconds are long for a statement on this machine, and a third of a lease is shorter. */
+/** Two seconds are long for a statement on this machine, and shorter than a third of a lease. */
 const STATEMENT_TIMEOUT = '2s';
 
 let isFinishing = false;
@@ -31,7 +31,7 @@ async function main(): Promise<void> {
   const locks = new TypeOrmLockProvider(dataSource, limits);
   const guard = await createJobGuard(dataSource, {
     lockProvider: new JournalledProvider(locks, journal),
-    // The server may be away just now.
+    // The server may be down at the moment.
     lazy: true,
     dueEvery: false,
     logger: false,
@@ -70,19 +70,20 @@ async function main(): Promise<void> {
   process.disconnect();
 }
 
-/** Until the server is there. */
+/** Waits until the server is up. */
 async function connected(): ReturnType<typeof applicationDataSource> {
   for (;;) {
     try {
       return await applicationDataSource(survivor(orders.options));
     } catch {
-      // It was killed, or is cut off, when this process began: that is no fault of the library, and ends.
+      // The server was killed, or its connection cut, when this process started. That is not a fault of the
+      // library, and will end.
       await setTimeout(200);
     }
   }
 }
 
-/** Errors of the library are answers; any other is written down, and fails the campaign. */
+/** Errors of the library are valid answers; any other error is recorded, and fails the campaign. */
 function mayFail(error: unknown): void {
   if (error instanceof CronlatchError || error instanceof JobFailedError) return;
   journal.write({ k: 'strange', error: (error as Error)?.stack ?? String(error) });
@@ -102,7 +103,7 @@ function nextOrders(): Promise<readonly string[]> {
   });
 }
 
-/** The event loop does not turn, as with a long computation, but without its heat. */
+/** Blocks the event loop, as a long computation does, but without using the processor. */
 function stall(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
