@@ -1,5 +1,6 @@
 import { guardOf } from '../guard/configured-guard';
 import { configurationOf, guardedMethodOf, JobDefinition, markGuarded } from '../guard/guarded-method';
+import { integrationOf } from '../guard/integration';
 import { takeInvocation } from '../guard/invocation';
 import type { AnyMethod } from './skippable';
 
@@ -23,10 +24,9 @@ export function guardMethod(
       const call = (given: readonly unknown[]) => (): unknown => method.apply(this, [...given]) as unknown;
       const scheduledAt = invocation?.scheduledAt;
       try {
-        const result = await guard.execute(
-          { ...configuration, scheduledAt },
-          { task: call(args), args, call, invocation },
-        );
+        const integration = integrationOf(guard);
+        const tick = { task: call(args), args, call, scheduledAt, invocation };
+        const result = await integration.execute(integration.jobOf(configuration), tick);
         return result.executed ? result.value : undefined;
       } catch (error) {
         if (invocation?.reported?.(error, { instance: this, method: guarded })) return undefined;

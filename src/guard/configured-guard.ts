@@ -3,6 +3,7 @@ import { describeValue } from '../core/describe-value';
 import { processState } from '../core/process-state';
 import { boundGuard, isAnotherInUse, isOnOwnInstance } from './bound-guard';
 import { declaredConfigurations, type JobDefinition } from './guarded-method';
+import { integrationOf, isJobGuard } from './integration';
 import type { JobGuard } from './job-guard';
 
 const state = processState<{ configured: JobGuard | undefined }>('guards', () => ({ configured: undefined }));
@@ -24,13 +25,16 @@ export function configureJobGuard(
       'A job guard is configured already. Pass { replace: true } to configureJobGuard if that is meant.',
     );
   }
-  if (guard !== undefined) for (const configuration of declaredConfigurations()) guard.check(configuration);
+  if (guard !== undefined) {
+    const integration = integrationOf(guard);
+    for (const configuration of declaredConfigurations()) integration.jobOf(configuration);
+  }
   state.configured = guard;
 }
 
 /** In JavaScript, a guard that nobody awaited is a promise. */
 function refuseOther(guard: JobGuard, caller: string): void {
-  if (typeof (guard as Partial<JobGuard>).check === 'function') return;
+  if (isJobGuard(guard)) return;
   throw new InvalidLockUseError(
     `${caller} was given ${describeValue(guard)} for a guard. Await it: await createJobGuard(dataSource).`,
   );

@@ -1,7 +1,7 @@
 import { InvalidLockConfigurationError, InvalidLockUseError, type LockConfiguration } from '../core';
 import { processState } from '../core/process-state';
 import type { OncePerConfiguration } from '../ledger';
-import type { GuardConfiguration } from './job-configuration';
+import type { GuardConfiguration, JobDeclaration } from './job';
 
 type AnyFunction = (this: unknown, ...args: never[]) => unknown;
 
@@ -90,6 +90,12 @@ export function markGuarded(wrapper: AnyFunction, method: GuardedMethod): void {
 
 export function guardedMethodOf(value: unknown): GuardedMethod | undefined {
   return typeof value === 'function' && GUARDED in value ? (value[GUARDED] as GuardedMethod) : undefined;
+}
+
+/** How a job calls a method: as it is by then, for a test may have put a spy in its place. */
+export function methodCall(instance: object, key: string | symbol): JobDeclaration['call'] {
+  const methods = instance as Record<string | symbol, (...args: unknown[]) => Promise<unknown>>;
+  return (args) => async () => await methods[key]?.apply(instance, [...args]);
 }
 
 /** A scheduler's decorator tells the zone of its schedule; `undefined` where it has none. */

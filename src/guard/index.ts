@@ -8,8 +8,8 @@
  */
 export type { CloseOptions, CloseResult } from './close';
 export { configureJobGuard } from './configured-guard';
-export type { DueResult } from './due-runs';
-export type { GuardConfiguration, JobConfiguration } from './job-configuration';
+export type { DueResult } from './overdue-runs';
+export type { GuardConfiguration, JobConfiguration } from './job';
 export type { JobGuardOptions, WrapOptions } from './job-guard-options';
 export { JobGuard } from './job-guard';
 export type { Logger } from './logger';

@@ -5,7 +5,6 @@ import {
   type Duration,
   type EventListener,
   type EventName,
-  InvalidLockConfigurationError,
   type LockedTask,
   type LockProvider,
   type TaskResult,
@@ -16,44 +15,43 @@ import { backfill } from '../ledger/operator/backfill';
 import { notRegistered } from '../ledger/operator/run-ledger';
 import type { CloseHook, CloseOptions, CloseResult } from './close';
 import { Closing } from './closing';
-import { DueRuns, type DueResult } from './due-runs';
-import type { GuardConfiguration, JobConfiguration } from './job-configuration';
-import { JobDefaults } from './job-defaults';
+import { GuardIntegration, setIntegration } from './integration';
+import type { GuardConfiguration, JobConfiguration } from './job';
 import type { JobGuardOptions, WrapOptions } from './job-guard-options';
+import { JobRegistry } from './job-registry';
 import { logEvents } from './logger';
-import { OncePerJobs, type GuardedCall } from './once-per-jobs';
-import type { DroppedJob, JobRegistration } from './registered-jobs';
-import { slotRunsOf, type SlotRuns } from './slots';
+import { OncePerJobs } from './once-per-jobs';
+import { OverdueRuns, type DueResult } from './overdue-runs';
 import { wrappedTask } from './wrapped-task';
 
 /** Runs jobs under locks. */
 export class JobGuard {
   readonly #lockProvider: LockProvider;
-  readonly #executor: LockingTaskExecutor;
   readonly #events: EventHub;
-  readonly #defaults: JobDefaults;
+  readonly #jobs: JobRegistry;
+  readonly #overdue: OverdueRuns | undefined;
   readonly #closing: Closing;
-  readonly #oncePer: OncePerJobs | undefined;
-  readonly #due: DueRuns | undefined;
-  #slots: SlotRuns | undefined;
+  readonly #integration: GuardIntegration;
 
   constructor(options: JobGuardOptions) {
     const { lockProvider, logger = console, clock = systemClock, events = new EventHub() } = options;
     const { runStore, dueEvery = '1m', statementTimeout = '5s' } = options;
-    this.#defaults = new JobDefaults(options);
-    this.#lockProvider = lockProvider;
-    this.#executor = new LockingTaskExecutor(lockProvider, { clock, events });
-    this.#events = events;
-    this.#closing = new Closing(this.#executor.runs, clock, (message, error) =>
-      events.emit('guard:warning', { message, error }),
-    );
-    const dueEveryMs = dueEvery === false ? undefined : parsePositiveDuration(dueEvery, 'dueEvery');
+    const warn = (message: string, error?: unknown): void =>
+      events.emit('guard:warning', error === undefined ? { message } : { message, error });
+    const registry = new JobRegistry(options, warn);
+    const executor = new LockingTaskExecutor(lockProvider, { clock, events });
+    const everyMs = dueEvery === false ? undefined : parsePositiveDuration(dueEvery, 'dueEvery');
     const statementTimeoutMs = parsePositiveDuration(statementTimeout, 'statementTimeout');
-    if (runStore !== undefined) {
-      const context = { store: runStore, clock, events, random: Math.random, statementTimeoutMs };
-      this.#oncePer = new OncePerJobs(context, this.#executor, lockProvider);
-      this.#due = new DueRuns(this.#oncePer, dueEveryMs);
-    }
+    const context = runStore && { store: runStore, clock, events, random: Math.random, statementTimeoutMs };
+    const oncePer = context && new OncePerJobs(context, executor, lockProvider, registry);
+    const overdue = oncePer && new OverdueRuns(oncePer, everyMs);
+    this.#lockProvider = lockProvider;
+    this.#events = events;
+    this.#jobs = registry;
+    this.#overdue = overdue;
+    this.#closing = new Closing(executor.runs, clock, warn);
+    this.#integration = new GuardIntegration({ registry, executor, events, oncePer, overdue });
+    setIntegration(this, this.#integration);
     if (logger !== false) logEvents(events, logger);
   }
 
@@ -69,37 +67,9 @@ export class JobGuard {
    * @throws whatever the task throws, unchanged
    */
   async run<T>(configuration: JobConfiguration, task: LockedTask<T>): Promise<TaskResult<T>> {
-    return await this.execute(configuration, { task, args: [], call: () => task });
-  }
-
-  /**
-   * For integrations: `run` for a handler that has arguments.
-   *
-   * @throws as `run` does
-   */
-  async execute<T>(configuration: JobConfiguration, call: GuardedCall<T>): Promise<TaskResult<T>> {
-    const complete = this.#checked(configuration);
-    const { oncePer } = complete;
-    if (oncePer === undefined) return await this.#executor.executeWithLock(call.task, complete);
-    return await this.#ledger(configuration).run({ ...complete, oncePer }, call);
-  }
-
-  /**
-   * For integrations: makes once-per jobs known, all or none, so that they are brought back without a tick. Others are
-   * left alone.
-   *
-   * @throws InvalidLockConfigurationError for a configuration that cannot be meant, and a name that another job has
-   */
-  register(jobs: readonly JobRegistration[]): void {
-    const complete = jobs.map((job) => ({
-      ...job,
-      configuration: this.#defaults.complete(job.configuration),
-    }));
-    const oncePer = complete.filter(({ configuration }) => configuration.oncePer !== undefined);
-    const [first] = oncePer;
-    if (first === undefined) return;
-    this.#ledger(first.configuration).registered.add(oncePer);
-    this.#due?.start();
+    const { at, scheduledAt, ...declared } = configuration;
+    const call = { task, args: [], call: () => task, at, scheduledAt };
+    return await this.#integration.execute(this.#jobs.compile(declared), call);
   }
 
   /**
@@ -110,7 +80,7 @@ export class JobGuard {
    * @throws LockStorageError when it cannot be looked up what is due. What goes wrong with a run is told by events.
    */
   async runDue(): Promise<DueResult> {
-    return (await this.#due?.run()) ?? { started: 0, owed: 0 };
+    return (await this.#overdue?.run()) ?? { started: 0, owed: 0 };
   }
 
   /**
@@ -120,8 +90,8 @@ export class JobGuard {
    * @throws InvalidLockUseError for a job that is not registered, and a range that reaches back to where nothing is known
    */
   async backfill(job: string, range: BackfillRange): Promise<BackfillResult> {
-    const { context, registered } = this.#ledger({ name: job });
-    const known = registered.get(job);
+    const { context } = this.#integration.oncePer(job);
+    const known = this.#jobs.get(job);
     if (known !== undefined) return await backfill(context, known.policy, range);
     throw notRegistered(job);
   }
@@ -132,11 +102,11 @@ export class JobGuard {
    * @throws InvalidLockConfigurationError when the guard has no run store
    */
   get ledger(): RunLedger {
-    const { context, registered } = this.#ledger({ name: 'guard.ledger' });
+    const { context } = this.#integration.oncePer('guard.ledger');
     return new RunLedger({
       context,
-      policyOf: (job) => registered.get(job)?.policy,
-      longestWindowMs: () => Math.max(0, ...registered.all.map(({ policy }) => policy.catchUp.windowMs)),
+      policyOf: (job) => this.#jobs.get(job)?.policy,
+      longestWindowMs: () => Math.max(0, ...this.#jobs.all.map(({ policy }) => policy.catchUp.windowMs)),
     });
   }
 
@@ -162,7 +132,11 @@ export class JobGuard {
     task: (...args: A) => T | PromiseLike<T>,
     options: WrapOptions<A> = {},
   ): (...args: A) => Promise<T | undefined> {
-    return wrappedTask(this, this.#events, { ...configuration }, task, options);
+    return wrappedTask({
+      ...options,
+      ...{ integration: this.#integration, events: this.#events },
+      ...{ configuration: { ...configuration }, task },
+    });
   }
 
   /**
@@ -171,22 +145,7 @@ export class JobGuard {
    * @throws InvalidLockConfigurationError naming the lock and the value
    */
   check(configuration: GuardConfiguration): void {
-    this.#checked(configuration);
-  }
-
-  /**
-   * For integrations: reports the ticks that a scheduler has dropped in one stall. `runDue` retries those of registered
-   * once-per jobs.
-   */
-  dropTicks({ configuration, call }: DroppedJob, ticks: readonly Date[], error: Error): void {
-    if (this.isClosing) return;
-    const { name, oncePer } = configuration;
-    const lock = this.#defaults.complete(configuration);
-    const isKept = ticks.map(
-      (scheduledAt) => oncePer && this.#oncePer?.keepDropped({ ...lock, oncePer, scheduledAt }, call),
-    );
-    const [scheduledAt] = ticks;
-    this.#events.emit('lock:failed', { name, scheduledAt, isAskedAgain: isKept.includes(true), error });
+    this.#jobs.compile(configuration);
   }
 
   /** @returns a function that removes the listener */
@@ -211,7 +170,7 @@ export class JobGuard {
    */
   async close(options: CloseOptions = {}): Promise<CloseResult> {
     const closing = this.#closing.close(options);
-    if (this.isClosing) this.#due?.stop();
+    if (this.isClosing) this.#overdue?.stop();
     return await closing;
   }
 
@@ -231,35 +190,8 @@ export class JobGuard {
     return this.#closing.hasBegun;
   }
 
-  /** For integrations: something that works, but not as it may be meant. */
-  warn(message: string): void {
-    this.#events.emit('guard:warning', { message });
-  }
-
-  /**
-   * For integrations with schedulers that elect one instance for each of their ticks.
-   *
-   * @throws InvalidLockConfigurationError when the guard has no run store
-   */
-  get slots(): SlotRuns {
-    return (this.#slots ??= slotRunsOf(this.#ledger({ name: 'guard.slots' })));
-  }
-
-  /** For integrations: what to stop or close along with the guard. */
+  /** What to stop or close along with the guard, for example a scheduler of your own. */
   onClose(hook: CloseHook): void {
     this.#closing.add(hook);
-  }
-
-  #checked<C extends GuardConfiguration>(configuration: C): C {
-    const complete = this.#defaults.checked(configuration);
-    if (complete.oncePer !== undefined) this.#ledger(configuration);
-    return complete;
-  }
-
-  #ledger({ name }: GuardConfiguration): OncePerJobs {
-    if (this.#oncePer !== undefined) return this.#oncePer;
-    throw new InvalidLockConfigurationError(
-      `'${name}' needs a ledger, and this guard has none: give it a runStore, or make it by createJobGuard(dataSource).`,
-    );
   }
 }

@@ -1,39 +1,25 @@
 import {
   InvalidLockConfigurationError,
-  type LockingTaskExecutor,
   type LockedTask,
+  type LockingTaskExecutor,
   type LockProvider,
   type TaskResult,
 } from '../core';
-import type { OncePerConfiguration, RunKey } from '../ledger';
-import { checkScopeName } from '../ledger/policy/job-policy';
+import type { RunKey } from '../ledger';
+import { periodAt } from '../ledger/periods/period';
+import { checkScopeName, type JobPolicy } from '../ledger/policy/job-policy';
 import type { LedgerContext } from '../ledger/store-statements';
+import { hostTime, type HostTime } from '../ledger/tick/ledger-snapshot';
 import { OncePerExecutor } from '../ledger/tick/once-per-executor';
 import { newReport, type OncePerRequest, type Report } from '../ledger/tick/plan-tick';
-import { hostTime } from '../ledger/tick/ledger-snapshot';
-import type { OpenInvocation } from './invocation';
-import { policyOf, type GuardConfiguration, type JobConfiguration } from './job-configuration';
-import { RegisteredJobs, type RegisteredJob } from './registered-jobs';
-import { UnansweredTicks } from './unanswered-ticks';
+import type { AdmittedJob, Job, JobCall, OncePer } from './job';
+import type { JobRegistry } from './job-registry';
 
-/** A configuration that says once per what. */
-export type OncePerJobConfiguration = JobConfiguration & { readonly oncePer: OncePerConfiguration };
+/** The oldest are dropped beyond this. */
+const MOST_UNANSWERED = 1000;
 
-/** One call of a guarded handler. */
-export interface GuardedCall<T> {
-  /** The handler with the arguments of the call. */
-  readonly task: LockedTask<T>;
-  /** The arguments, for a scope that depends on them. */
-  readonly args: readonly unknown[];
-  /** The handler with other arguments, for a run that is brought back. */
-  readonly call: (args: readonly unknown[]) => LockedTask<unknown>;
-  /** Where the scheduled time comes from; it counts for one call per job and scope. */
-  readonly invocation?: OpenInvocation | undefined;
-}
-
-/** The once-per jobs of one guard: their calls, those that can be brought back, and the ticks that were not answered. */
+/** The once-per jobs of one guard: their calls, and the ticks that were not answered. */
 export class OncePerJobs {
-  readonly registered = new RegisteredJobs();
   readonly unanswered = new UnansweredTicks();
   readonly #executor: OncePerExecutor;
 
@@ -41,36 +27,24 @@ export class OncePerJobs {
     readonly context: LedgerContext,
     readonly lockExecutor: LockingTaskExecutor,
     lockProvider: LockProvider,
+    readonly registered: JobRegistry,
   ) {
     this.#executor = new OncePerExecutor(context, lockExecutor, lockProvider);
   }
 
-  async run<T>(configuration: OncePerJobConfiguration, call: GuardedCall<T>): Promise<TaskResult<T>> {
-    return await this.send(this.#tickOf(configuration, call));
-  }
-
-  #tickOf<T>(configuration: OncePerJobConfiguration, call: GuardedCall<T>): OncePerRequest<T> {
-    const { at, scheduledAt, ...lock } = configuration;
-    try {
-      const request = this.#requestOf(lock, call, call.args);
-      const isFirst = call.invocation?.serve(request.policy.job, request.scope) ?? true;
-      const heard = hostTime(this.context.clock);
-      return { ...request, at, scheduledAt: isFirst ? scheduledAt : undefined, heard, purpose: 'tick' };
-    } catch (error) {
-      const { name } = lock;
-      this.context.events.emit('lock:failed', { name, scheduledAt, isAskedAgain: false, error });
-      throw error;
-    }
+  async run<T>(job: OncePer<Job>, call: JobCall<T>): Promise<TaskResult<T>> {
+    return await this.send(this.#tickOf(job, call));
   }
 
   /**
    * Keeps a tick that its scheduler has dropped, like one that was not answered.
    *
-   * @returns whether it is retried: the job is registered, and its scope is known
+   * @returns whether it is retried: the job is admitted, and its scope is known
    */
-  keepDropped(configuration: OncePerJobConfiguration, call: GuardedCall<unknown>['call']): boolean {
+  keepDropped(job: OncePer<AdmittedJob>, scheduledAt: Date): boolean {
+    const { call } = job;
     try {
-      const request = this.#tickOf(configuration, { task: call([]), args: [], call });
+      const request = this.#tickOf(job, { task: call([]), args: [], call, scheduledAt });
       if (request.isAskedAgain) this.#keep(request);
       return request.isAskedAgain;
     } catch {
@@ -78,14 +52,12 @@ export class OncePerJobs {
     }
   }
 
-  /** Brings back what is owed of a registered job in one scope. */
-  owedRequest({ configuration, call }: RegisteredJob, scope: string): OncePerRequest<unknown> {
-    const idle: LockedTask<unknown> = () => undefined;
-    const request = this.#requestOf(configuration, { task: idle, call }, undefined);
-    return { ...request, scope, purpose: 'owed' };
+  /** Starts the overdue runs of an admitted job in one scope. */
+  overdueRequest(job: OncePer<AdmittedJob>, scope: string): OncePerRequest<unknown> {
+    return { ...this.#requestOf(job, job.call), task: () => undefined, scope, purpose: 'owed' };
   }
 
-  /** A tick of a registered job that is not answered is kept. */
+  /** A tick of an admitted job that is not answered is kept. */
   async send<T>(request: OncePerRequest<T>, report: Report = newReport()): Promise<TaskResult<T>> {
     let result: TaskResult<T> | undefined;
     try {
@@ -97,38 +69,77 @@ export class OncePerJobs {
     }
   }
 
+  #tickOf<T>(job: OncePer<Job>, { task, args, call, at, scheduledAt, invocation }: JobCall<T>) {
+    const { lock, policy } = job;
+    try {
+      const scope = scopeOf(policy, args);
+      const isFirst = invocation?.serve(policy.job, scope) ?? true;
+      return {
+        ...this.#requestOf(job, call),
+        ...{ task, scope, at, scheduledAt: isFirst ? scheduledAt : undefined },
+        heard: hostTime(this.context.clock),
+        purpose: 'tick' as const,
+      };
+    } catch (error) {
+      this.context.events.emit('lock:failed', { name: lock.name, scheduledAt, isAskedAgain: false, error });
+      throw error;
+    }
+  }
+
+  #requestOf({ lock, policy }: OncePer<Job>, call: JobCall<unknown>['call']) {
+    return {
+      ...{ lock, policy },
+      resumed: (run: RunKey): LockedTask<unknown> => call(policy.resume?.(run) ?? []),
+      isAskedAgain: this.registered.get(policy.job) !== undefined,
+    };
+  }
+
   #keep(request: OncePerRequest<unknown>): void {
     if (this.unanswered.keep(request)) return;
     const message =
       'More than 1,000 ticks wait to be asked again: the oldest is dropped, and its period is a gap.';
     this.context.events.emit('guard:warning', { message });
   }
+}
 
-  #requestOf<T>(
-    configuration: GuardConfiguration,
-    { task, call }: Pick<GuardedCall<T>, 'task' | 'call'>,
-    args: readonly unknown[] | undefined,
-  ): OncePerRequest<T> {
-    const { oncePer, ...lock } = configuration;
-    if (oncePer === undefined) throw new TypeError('The configuration does not say once per what.');
-    const policy = policyOf(lock, oncePer);
-    return {
-      policy,
-      lock,
-      task,
-      scope: args === undefined ? '' : scopeOf(oncePer, policy.job, args),
-      resumed: (run: RunKey) => call(oncePer.resume?.(run) ?? []),
-      purpose: 'tick',
-      isAskedAgain: this.registered.get(policy.job) !== undefined,
-    };
+/** Ticks that ended without a row for their period: one each for a job, scope and period. They end with the process. */
+class UnansweredTicks {
+  readonly #ticks = new Map<string, OncePerRequest<unknown>>();
+
+  /** @returns `false` when an older one had to be dropped */
+  keep(request: OncePerRequest<unknown>): boolean {
+    const { policy, scope, at, scheduledAt, heard } = request;
+    const { key } = periodAt(at ?? scheduledAt ?? new Date(heard?.wallMs ?? 0), policy.period);
+    const kept = JSON.stringify([policy.job, scope, key, at ?? clockSetting(heard)]);
+    if (!this.#ticks.has(kept)) this.#ticks.set(kept, { ...request, purpose: 'again' });
+    if (this.#ticks.size <= MOST_UNANSWERED) return true;
+    const [oldest = ''] = this.#ticks.keys();
+    this.#ticks.delete(oldest);
+    return false;
+  }
+
+  /** Takes out those of one job and scope. A tick that is not answered again is kept again. */
+  take(job: string, scope: string): OncePerRequest<unknown>[] {
+    const taken = [...this.#ticks].filter(([, { policy, scope: of }]) => policy.job === job && of === scope);
+    for (const [kept] of taken) this.#ticks.delete(kept);
+    return taken.map(([, request]) => request);
+  }
+
+  get all(): readonly OncePerRequest<unknown>[] {
+    return [...this.#ticks.values()];
   }
 }
 
-/** @throws InvalidLockConfigurationError for what cannot be a scope, and when the function throws */
-function scopeOf({ scope = '' }: OncePerConfiguration, job: string, args: readonly unknown[]): string {
-  const named = typeof scope === 'string' ? scope : calledWith(scope, job, args);
-  checkScopeName(named, job);
-  return named;
+/** Which minute the wall clock showed when the monotonic one began: a clock that was set may put two days into one period. */
+function clockSetting(heard: HostTime | undefined): number | undefined {
+  return heard && Math.round((heard.wallMs - heard.monotonicMs) / 60_000);
+}
+
+/** @throws InvalidLockConfigurationError for an invalid scope, and when the function throws */
+function scopeOf({ scope, job }: JobPolicy, args: readonly unknown[]): string {
+  const name = typeof scope === 'string' ? scope : calledWith(scope, job, args);
+  checkScopeName(name, job);
+  return name;
 }
 
 function calledWith(scope: (...args: never[]) => string, job: string, args: readonly unknown[]): string {

@@ -1,17 +1,21 @@
 import type { EventHub } from '../core';
-import type { GuardConfiguration } from './job-configuration';
-import type { JobGuard } from './job-guard';
+import type { GuardIntegration } from './integration';
+import type { GuardConfiguration } from './job';
 import type { WrapOptions } from './job-guard-options';
 import { scheduledInstant } from './scheduled-instant';
 
-/** What `guard.wrap` makes of a task. */
+interface WrapRequest<A extends unknown[], T> extends WrapOptions<A> {
+  readonly integration: GuardIntegration;
+  readonly events: EventHub;
+  readonly configuration: GuardConfiguration;
+  readonly task: (...args: A) => T | PromiseLike<T>;
+}
+
+/** The function that `guard.wrap` returns. */
 export function wrappedTask<A extends unknown[], T>(
-  guard: JobGuard,
-  events: EventHub,
-  configuration: GuardConfiguration,
-  task: (...args: A) => T | PromiseLike<T>,
-  { onError = 'report', scheduledAt }: WrapOptions<A>,
+  request: WrapRequest<A, T>,
 ): (...args: A) => Promise<T | undefined> {
+  const { integration, events, configuration, task, onError = 'report', scheduledAt } = request;
   const { name } = configuration;
   const call = (args: readonly unknown[]) => (): T | PromiseLike<T> => task(...(args as A));
   const instantOf = (args: A): Date | undefined => {
@@ -22,12 +26,11 @@ export function wrappedTask<A extends unknown[], T>(
       throw error;
     }
   };
-  guard.check(configuration);
-  guard.register([{ configuration, call, place: `guard.wrap('${name}')` }]);
+  const [job] = integration.admit([{ configuration, call, place: `guard.wrap('${name}')` }]);
   return async (...args) => {
     try {
-      const tick = { ...configuration, scheduledAt: instantOf(args) };
-      const result = await guard.execute(tick, { task: call(args), args, call });
+      const tick = { task: call(args), args, call, scheduledAt: instantOf(args) };
+      const result = await integration.execute(job, tick);
       return result.executed ? result.value : undefined;
     } catch (error) {
       if (onError === 'throw') throw error;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { integrationOf } from '#cronlatch/guard/integration';
 import { sendingLost } from '../support/faulty-accessor';
 import { faultyInstance } from '../support/faulty-run-store';
 import { ledgerPlace, memoryStores } from '../support/ledger-place';
@@ -11,15 +12,15 @@ void test('a slot whose task throws what does not let itself be looked at has fa
   try {
     const instance = place.instance();
     const { guard } = instance;
-    assert.ok(await guard.slots.elect(slot, 60_000));
-    guard.slots.begun(slot);
+    assert.ok(await integrationOf(guard).slots.elect(slot, 60_000));
+    integrationOf(guard).slots.begun(slot);
     const refusing = Object.defineProperty(new Error(), 'stack', {
       get() {
         throw new Error('do not look');
       },
     });
     const told = new Promise((resolve) => guard.on('run:failed', resolve));
-    guard.slots.failed(slot, refusing);
+    integrationOf(guard).slots.failed(slot, refusing);
     await told;
     const [run] = await guard.ledger.list({ job: 'settle' });
     assert.deepEqual([run?.state, run?.error], ['failed', 'thrown: [object Error]']);
@@ -33,8 +34,8 @@ void test('a guard that has closed does not go on asking a store that is away wh
   const { place, close } = ledgerPlace(memoryStores('2026-11-20T03:00:00Z'));
   try {
     const { guard, faulty } = faultyInstance(place);
-    assert.ok(await guard.slots.elect(slot, 60_000));
-    guard.slots.begun(slot);
+    assert.ok(await integrationOf(guard).slots.elect(slot, 60_000));
+    integrationOf(guard).slots.begun(slot);
     for (const statement of ['complete', 'change'] as const)
       faulty.fail(statement, ...Array<typeof sendingLost>(1000).fill(sendingLost));
     const end = new Promise<string>((resolve) => {
@@ -43,7 +44,7 @@ void test('a guard that has closed does not go on asking a store that is away wh
         if (message.includes('could not be recorded')) resolve('given up');
       });
     });
-    guard.slots.completed(slot, undefined);
+    integrationOf(guard).slots.completed(slot, undefined);
     await guard.close({ timeout: 0 });
     assert.equal(await end, 'given up');
     assert.ok(faulty.calls.length < 1000);

@@ -1,19 +1,14 @@
 import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { InvalidLockUseError } from '../../core';
-import type { GuardConfiguration } from '../../guard';
-import { configurationOf, guardedMethodOf } from '../../guard/guarded-method';
+import { configurationOf, guardedMethodOf, methodCall } from '../../guard/guarded-method';
+import type { JobDeclaration } from '../../guard/job';
 import { cronOf, isScheduled, type CronMetadata } from './schedule-metadata';
 
-export interface DiscoveredMethod {
+export interface DiscoveredMethod extends JobDeclaration {
   readonly instance: object;
-  readonly key: string;
-  /** Class and method, for messages. */
-  readonly place: string;
   readonly moduleName: string;
-  readonly configuration: GuardConfiguration;
   readonly isScheduled: boolean;
   readonly cron: CronMetadata | undefined;
-  readonly schedules: readonly { readonly expression: string }[];
 }
 
 type InstanceWrapper = ReturnType<DiscoveryService['getProviders']>[number];
@@ -72,10 +67,10 @@ function guardedMethodsOf(
     const cron = cronOf(method);
     return {
       instance,
-      key,
       place: `${instance.constructor.name}.${key}`,
       moduleName,
       configuration: configurationOf(method, guarded),
+      call: methodCall(instance, key),
       isScheduled: isScheduled(method),
       cron,
       schedules: typeof cron?.cronTime === 'string' ? [{ expression: cron.cronTime }] : [],

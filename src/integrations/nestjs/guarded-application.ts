@@ -3,9 +3,8 @@ import type { SchedulerRegistry } from '@nestjs/schedule';
 import { InvalidLockUseError } from '../../core';
 import type { CloseOptions, JobGuard } from '../../guard';
 import { bindGuard } from '../../guard/bound-guard';
-import { checkLockPlaces } from '../../guard/lock-places';
-import { warnOfMissedDates } from '../../guard/missed-dates';
-import { discover, instancesWithAlias, type DiscoveredMethod } from './discovered-methods';
+import { integrationOf } from '../../guard/integration';
+import { discover, instancesWithAlias } from './discovered-methods';
 import { isIdle } from './idle-jobs';
 import { tellInstants } from './scheduled-instants';
 import { warnOfAliases, warnOfMissingHooks, warnOfNoSchedule } from './warnings';
@@ -56,21 +55,18 @@ export class GuardedApplication {
     const { discovery, scanner, registry } = this.application;
     const instances = discover(discovery, scanner);
     const methods = [...instances.values()].flat();
-    const rememberLocks = checkLockPlaces(guard, methods);
-    guard.register(
+    const integration = integrationOf(guard);
+    integration.admit(
       methods.map((method) => ({
         ...method,
-        call: (args) => () => callMethod(method, args),
         isReady: () => this.#hasStarted && !isIdle(method, registry),
       })),
     );
-    rememberLocks();
-    warnOfMissedDates(guard, methods);
-    warnOfAliases(guard, methods, instancesWithAlias(discovery));
+    warnOfAliases(integration, methods, instancesWithAlias(discovery));
     // Also where no lock was found: it may stand below a decorator that hides it.
     for (const instance of instances.keys()) bindGuard(instance, guard);
     if (registry !== undefined) tellInstants(registry, guard);
-    else warnOfNoSchedule(guard, methods);
+    else warnOfNoSchedule(integration, methods);
     warnOfMissingHooks(guard);
   }
 
@@ -83,10 +79,4 @@ export class GuardedApplication {
       'CronlatchModule is imported twice, with different options: each job would belong to two guards. Import it once, in the root module; it is global.',
     );
   }
-}
-
-/** The method as it is when it is called: a test may have put a spy in its place. */
-async function callMethod({ instance, key }: DiscoveredMethod, args: readonly unknown[]): Promise<unknown> {
-  const methods = instance as Record<string, (...args: unknown[]) => Promise<unknown>>;
-  return await methods[key]?.apply(instance, [...args]);
 }

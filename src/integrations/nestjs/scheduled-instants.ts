@@ -1,5 +1,6 @@
 import type { SchedulerRegistry } from '@nestjs/schedule';
 import type { JobGuard } from '../../guard';
+import { integrationOf } from '../../guard/integration';
 import { invoke, prolongingInvocation, type GuardedCallee } from '../../guard/invocation';
 import { lastInstant, type CronInstants } from './last-instant';
 import { cronOf } from './schedule-metadata';
@@ -94,7 +95,9 @@ function instantOf(job: TickingJob, firedAt: Date, guard: JobGuard): Date | unde
     return lastInstant(cronTime, job.nextDate().zoneName ?? 'UTC', firedAt.getTime());
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    guard.warn(`It is not known for which instant the tick of ${firedAt.toISOString()} came: ${why}`);
+    integrationOf(guard).warn(
+      `It is not known for which instant the tick of ${firedAt.toISOString()} came: ${why}`,
+    );
     return undefined;
   }
 }

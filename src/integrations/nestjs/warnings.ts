@@ -1,22 +1,23 @@
 import type { JobGuard } from '../../guard';
+import { integrationOf, type GuardIntegration } from '../../guard/integration';
 import type { DiscoveredMethod } from './discovered-methods';
 
 export function warnOfAliases(
-  guard: JobGuard,
+  integration: GuardIntegration,
   methods: readonly DiscoveredMethod[],
   aliased: ReadonlySet<unknown>,
 ): void {
   for (const { place } of methods.filter((method) => method.isScheduled && aliased.has(method.instance))) {
-    guard.warn(
+    integration.warn(
       `${place} is scheduled, and its class is provided under two tokens: @nestjs/schedule mounts it for each, so that every tick comes twice. Leave useExisting out, or move the schedule to a class of its own.`,
     );
   }
 }
 
-export function warnOfNoSchedule(guard: JobGuard, methods: readonly DiscoveredMethod[]): void {
+export function warnOfNoSchedule(integration: GuardIntegration, methods: readonly DiscoveredMethod[]): void {
   const scheduled = methods.find((method) => method.isScheduled);
   if (scheduled === undefined) return;
-  guard.warn(
+  integration.warn(
     `${scheduled.place} is scheduled, but nothing calls it: import ScheduleModule.forRoot() of @nestjs/schedule.`,
   );
 }
@@ -27,7 +28,7 @@ export function warnOfMissingHooks(guard: JobGuard): void {
     if (scheduledAt === undefined) return;
     stop();
     if (process.listenerCount('SIGTERM') > 0) return;
-    guard.warn(
+    integrationOf(guard).warn(
       'Nothing listens to SIGTERM, which would end this process in the middle of its jobs: call app.enableShutdownHooks() in main.ts.',
     );
   });

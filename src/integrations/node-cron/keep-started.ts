@@ -1,5 +1,6 @@
 import type { ScheduledTask } from 'node-cron';
 import type { JobGuard } from '../../guard';
+import { integrationOf } from '../../guard/integration';
 
 const AGAIN_AFTER_MS = 1000;
 /** When it could not be started: what it lacks may come back. */
@@ -13,7 +14,7 @@ export function keepStarted(task: ScheduledTask, guard: JobGuard): void {
   const startIn = (delayMs: number, why: string): void => {
     cancel();
     if (guard.isClosing) return;
-    guard.warn(`${why} It is started again in ${delayMs / 1000} s.`);
+    integrationOf(guard).warn(`${why} It is started again in ${delayMs / 1000} s.`);
     timer = setTimeout(start, delayMs).unref();
   };
   const start = (): void => {

@@ -1,6 +1,6 @@
 import type { RunCoordinator, ScheduledTask } from 'node-cron';
-import type { JobGuard } from '../../guard';
 import { requiredGuard } from '../../guard/configured-guard';
+import { integrationOf, type GuardIntegration } from '../../guard/integration';
 import { ObservedTask } from './observed-task';
 import type { ScheduleJobsOptions } from './schedule-jobs';
 import { slotOfKey } from './slot-key';
@@ -17,7 +17,7 @@ import { slotOfKey } from './slot-key';
  * tick whose instance died is not run again. `scheduleJobs` and `scheduleLocked` do all that.
  */
 export class LedgerRunCoordinator implements RunCoordinator {
-  readonly #guard: JobGuard;
+  readonly #guard: GuardIntegration;
   readonly #observed = new Map<string, ObservedTask>();
   readonly #complained = new Set<string>();
 
@@ -27,7 +27,7 @@ export class LedgerRunCoordinator implements RunCoordinator {
    * @throws InvalidLockConfigurationError with a guard that has no run store
    */
   constructor(options: ScheduleJobsOptions = {}) {
-    this.#guard = requiredGuard(options.guard, 'LedgerRunCoordinator');
+    this.#guard = integrationOf(requiredGuard(options.guard, 'LedgerRunCoordinator'));
     void this.#guard.slots;
   }
 

@@ -4,7 +4,7 @@ import { InvalidLockConfigurationError, type Duration } from '../../core';
 import { describeValue } from '../../core/describe-value';
 import { parsePositiveDuration } from '../../core/duration';
 import { requiredGuard } from '../../guard/configured-guard';
-import { checkLockPlaces } from '../../guard/lock-places';
+import { integrationOf } from '../../guard/integration';
 import { checkSchedule, type ScheduleOptions } from './cron-schedule';
 import { onDroppedTicks } from './dropped-ticks';
 import { keepStarted } from './keep-started';
@@ -45,14 +45,19 @@ export function scheduleDistributed(
   const guard = requiredGuard(options.guard, 'scheduleDistributed');
   const { name, distributedLease = '24h', timeZone, maxRandomDelay } = options;
   checkSchedule({ ...options, expression });
-  guard.slots.check(name);
+  const integration = integrationOf(guard);
+  integration.slots.check(name);
   const leaseMs = parsePositiveDuration(distributedLease, `distributedLease of task '${name}'`);
   const started = typeof task === 'function' ? task : fileOf(task, maxRandomDelay);
   const coordinator = new LedgerRunCoordinator({ guard });
-  const place = `scheduleDistributed('${expression}')`;
-  const configuration = { name, lockAtMostFor: leaseMs };
-  checkLockPlaces(guard, [{ place, configuration }])();
-  warnOfSkippedDates(guard, [{ place, schedules: [{ ...options, expression }] }]);
+  const declaration = {
+    place: `scheduleDistributed('${expression}')`,
+    configuration: { name, lockAtMostFor: leaseMs },
+    call: () => () => undefined,
+    schedules: [{ ...options, expression }],
+  };
+  const [job] = integration.admit([declaration]);
+  warnOfSkippedDates(guard, [declaration]);
   const scheduled = schedule(expression, started, {
     name,
     distributed: true,
@@ -62,9 +67,7 @@ export function scheduleDistributed(
     ...given(options, 'missedExecutionTolerance', 'maxRandomDelay', 'noOverlap', 'startTimeout'),
   });
   coordinator.observe(scheduled);
-  onDroppedTicks(scheduled, (ticks, error) =>
-    guard.dropTicks({ configuration, call: () => () => undefined }, ticks, error),
-  );
+  onDroppedTicks(scheduled, (ticks, error) => integration.dropTicks(job, ticks, error));
   if (typeof task === 'function') {
     guard.onClose({ stop: async () => await end(scheduled) });
   } else {

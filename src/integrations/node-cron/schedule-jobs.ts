@@ -3,12 +3,12 @@ import { InvalidLockUseError } from '../../core';
 import type { JobGuard } from '../../guard';
 import { bindGuard } from '../../guard/bound-guard';
 import { requiredGuard } from '../../guard/configured-guard';
+import { integrationOf, type GuardIntegration } from '../../guard/integration';
 import { invokeTick } from '../../guard/invocation';
+import type { AdmittedJob } from '../../guard/job';
 import { scheduleTask, type CronSchedule } from './cron-schedule';
 import { onDroppedTicks } from './dropped-ticks';
-import { checkLockPlaces } from '../../guard/lock-places';
-import { warnOfMissedDates } from '../../guard/missed-dates';
-import { classNameOf, scheduledMethodsOf, type ScheduledMethod } from './scheduled-methods';
+import { classNameOf, scheduledMethodsOf } from './scheduled-methods';
 import { warnOfSkippedDates } from './skipped-dates';
 
 export interface ScheduleJobsOptions {
@@ -38,17 +38,15 @@ export function scheduleJobs(
   const all = [instances].flat();
   refuseTwice(all);
   const methods = all.flatMap(scheduledMethodsOf);
-  const rememberLocks = checkLockPlaces(guard, methods);
-  guard.register(methods.map((method) => ({ ...method, call: callOf(method) })));
-  rememberLocks();
-  warnOfMissedDates(guard, methods);
+  const integration = integrationOf(guard);
+  const jobs = integration.admit(methods);
   warnOfSkippedDates(guard, methods);
   for (const instance of all) {
     scheduled.add(instance);
     bindGuard(instance, guard);
   }
-  const tasks = methods.flatMap((method) =>
-    method.schedules.map((schedule) => scheduleMethod(guard, method, schedule)),
+  const tasks = jobs.flatMap((job, index) =>
+    (methods[index]?.schedules ?? []).map((schedule) => scheduleMethod(integration, job, schedule)),
   );
   guard.onClose({
     async stop() {
@@ -68,19 +66,13 @@ function refuseTwice(instances: readonly object[]): void {
   }
 }
 
-/** The method as it is when it is called: a test may have put a spy in its place. */
-async function callMethod({ instance, key }: ScheduledMethod, args: readonly unknown[]): Promise<unknown> {
-  const methods = instance as Record<string | symbol, (...args: unknown[]) => Promise<unknown>>;
-  return await methods[key]?.apply(instance, [...args]);
-}
-
-function callOf(method: ScheduledMethod) {
-  return (args: readonly unknown[]) => () => callMethod(method, args);
-}
-
-function scheduleMethod(guard: JobGuard, method: ScheduledMethod, schedule: CronSchedule): ScheduledTask {
-  const call = callOf(method);
-  const task = scheduleTask(schedule, method.place, (scheduledAt) => invokeTick(scheduledAt, call([])));
-  onDroppedTicks(task, (ticks, error) => guard.dropTicks({ ...method, call }, ticks, error));
+function scheduleMethod(
+  integration: GuardIntegration,
+  job: AdmittedJob,
+  schedule: CronSchedule,
+): ScheduledTask {
+  const call = job.call([]) as () => Promise<unknown>;
+  const task = scheduleTask(schedule, job.place, (scheduledAt) => invokeTick(scheduledAt, call));
+  onDroppedTicks(task, (ticks, error) => integration.dropTicks(job, ticks, error));
   return task;
 }

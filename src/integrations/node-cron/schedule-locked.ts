@@ -2,10 +2,9 @@ import type { ScheduledTask } from 'node-cron';
 import type { LockedTask } from '../../core';
 import type { GuardConfiguration } from '../../guard';
 import { requiredGuard } from '../../guard/configured-guard';
+import { integrationOf } from '../../guard/integration';
 import { checkSchedule, scheduleTask, type ScheduleOptions } from './cron-schedule';
 import { onDroppedTicks } from './dropped-ticks';
-import { checkLockPlaces } from '../../guard/lock-places';
-import { warnOfMissedDates } from '../../guard/missed-dates';
 import type { ScheduleJobsOptions } from './schedule-jobs';
 import { warnOfSkippedDates } from './skipped-dates';
 
@@ -32,19 +31,18 @@ export function scheduleLocked(
     ...configuration,
     oncePer: oncePer && { ...oncePer, timeZone: oncePer.timeZone ?? timeZone },
   };
+  const call = (): LockedTask<unknown> => task;
   const place = `scheduleLocked('${expression}')`;
-  const rememberLock = checkLockPlaces(guard, [{ place, configuration: locked }]);
-  guard.register([{ place, configuration: locked, call: () => task }]);
-  rememberLock();
-  warnOfMissedDates(guard, [{ place, configuration: locked, schedules: [schedule] }]);
-  warnOfSkippedDates(guard, [{ place, schedules: [schedule] }]);
+  const declaration = { place, configuration: locked, call, schedules: [schedule] };
+  const integration = integrationOf(guard);
+  const [job] = integration.admit([declaration]);
+  warnOfSkippedDates(guard, [declaration]);
   const scheduled = scheduleTask(schedule, locked.name, async (scheduledAt) => {
-    const result = await guard.run({ ...locked, scheduledAt }, task).catch(() => undefined); // Reported as an event.
+    const tick = { task, args: [], call, scheduledAt };
+    const result = await integration.execute(job, tick).catch(() => undefined); // Reported as an event.
     return result?.executed ? result.value : undefined;
   });
-  onDroppedTicks(scheduled, (ticks, error) =>
-    guard.dropTicks({ configuration: locked, call: () => task }, ticks, error),
-  );
+  onDroppedTicks(scheduled, (ticks, error) => integration.dropTicks(job, ticks, error));
   guard.onClose({ stop: async () => await scheduled.destroy() });
   return scheduled;
 }

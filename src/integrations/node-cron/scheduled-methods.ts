@@ -1,15 +1,10 @@
 import { InvalidLockUseError } from '../../core';
-import type { GuardConfiguration } from '../../guard';
-import { configurationOf, guardedMethodOf } from '../../guard/guarded-method';
+import { configurationOf, guardedMethodOf, methodCall } from '../../guard/guarded-method';
+import type { JobDeclaration } from '../../guard/job';
 import type { CronSchedule } from './cron-schedule';
 import { schedulesOf } from './scheduled';
 
-export interface ScheduledMethod {
-  readonly instance: object;
-  readonly key: string | symbol;
-  /** Class and method, for messages and for the task's name. */
-  readonly place: string;
-  readonly configuration: GuardConfiguration;
+export interface ScheduledMethod extends JobDeclaration {
   readonly schedules: readonly CronSchedule[];
 }
 
@@ -53,7 +48,7 @@ function describe(
   const guarded = guardedMethodOf(value);
   if (guarded !== undefined) {
     const configuration = configurationOf(value as () => unknown, guarded);
-    return { instance, key, place, configuration, schedules };
+    return { place, configuration, call: methodCall(instance, key), schedules };
   }
   throw new InvalidLockUseError(
     `${place} has @Scheduled but neither @SchedulerLock nor @OncePer…: it would run on every instance at once. Give it a lock.`,

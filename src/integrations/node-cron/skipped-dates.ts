@@ -1,13 +1,8 @@
 import { createTask, parse } from 'node-cron';
 import type { JobGuard } from '../../guard';
+import { integrationOf } from '../../guard/integration';
 import { datesInGaps, gapsWithinAYear, type ClockGap, type TimesOfDay } from '../../guard/gap-dates';
 import type { CronSchedule } from './cron-schedule';
-
-export interface ScheduledPlace {
-  /** Names the job, for messages. */
-  readonly place: string;
-  readonly schedules: readonly CronSchedule[];
-}
 
 /**
  * Where clocks are put forward, node-cron leaves out what would have been in between. Tells of every job that for this
@@ -15,7 +10,7 @@ export interface ScheduledPlace {
  */
 export function warnOfSkippedDates(
   guard: JobGuard,
-  jobs: readonly ScheduledPlace[],
+  jobs: readonly { readonly place: string; readonly schedules: readonly CronSchedule[] }[],
   now: Date = new Date(),
 ): void {
   const gapsIn = gapsFrom(now);
@@ -26,7 +21,7 @@ export function warnOfSkippedDates(
         schedules.every((other) => !isDueOn(other, date) || skippedDates(other, gapsIn).includes(date)),
       );
       if (dates.length === 0) continue;
-      guard.warn(
+      integrationOf(guard).warn(
         `${place} is scheduled at '${schedule.expression}' in ${timeZone}, where the clocks skip that time on ${dates.join(' and ')}: it is not started on that date. Choose a time that every date has, or a zone whose clocks are never changed, such as 'UTC'.`,
       );
     }

@@ -28,6 +28,10 @@ export interface JobPolicy {
   readonly catchUp: CatchUpPolicy;
   readonly calendar: BusinessCalendar;
   readonly maxSkewMs: number;
+  /** Divides the job: once per period in each scope. `''` for none. */
+  readonly scope: string | ((...args: never[]) => string);
+  /** The arguments with which an overdue run calls the handler. Default none. */
+  readonly resume: OncePerConfiguration['resume'];
 }
 
 /**
@@ -59,6 +63,8 @@ export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobP
     catchUp: parseCatchUpPolicy(oncePer, subject),
     calendar,
     maxSkewMs: parsePositiveDuration(oncePer.maxSkew ?? '5m', `maxSkew ${of}`),
+    scope: oncePer.scope ?? '',
+    resume: oncePer.resume?.bind(oncePer),
   };
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { LedgerRunCoordinator } from 'cronlatch/node-cron';
 import { createJobGuard } from 'cronlatch/typeorm';
+import { integrationOf } from '#cronlatch/guard/integration';
 import { closedAtOnce, LEASE_MS } from '../../support/coordinators';
 import { nextEvent } from '../../support/guard-bench';
 import { createRunTables } from '../../support/run-places';
@@ -25,7 +26,7 @@ testOnServers(
     const runs = async (second: number): Promise<void> => {
       assert.equal(await coordinator.shouldRun(keyOf(slot(second)), LEASE_MS), true);
       const completed = nextEvent(guard, 'run:completed');
-      guard.slots.completed(slot(second), undefined);
+      integrationOf(guard).slots.completed(slot(second), undefined);
       await completed;
     };
     await runs(0); // The first one of all also looks at the tables, and for runs that were lost.
@@ -43,7 +44,7 @@ testOnServers(
 
     assert.equal(await coordinator.shouldRun(keyOf(slot(3)), LEASE_MS), true);
     const failed = nextEvent(guard, 'run:failed');
-    guard.slots.failed(slot(3), new Error('no bank'));
+    integrationOf(guard).slots.failed(slot(3), new Error('no bank'));
     await failed;
     assert.deepEqual(sent(), ['INSERT', begin, 'SELECT', 'UPDATE', 'INSERT', 'COMMIT'], 'won, and failed');
   },

@@ -2,6 +2,7 @@ import { JobGuard, type JobGuardOptions } from 'cronlatch';
 import { StorageBasedLockProvider, type LockProvider } from 'cronlatch/provider';
 import { pause } from '#cronlatch/core/clock';
 import type { Random } from '#cronlatch/contracts/random';
+import { integrationOf } from '#cronlatch/guard/integration';
 import { overlay } from '../../../storage/contract-mutants/overlay';
 import { keyTextOf, type Call, type HandlerRun } from '../../history/ledger/ledger-history';
 import { SimulatedAccessor } from '../simulated-accessor';
@@ -86,10 +87,9 @@ export class Instance {
       return running;
     };
     try {
-      const result = await this.#guard.execute(
-        { ...job.configuration, scheduledAt },
-        { task: own, args: [scope], call: () => task },
-      );
+      const integration = integrationOf(this.#guard);
+      const tick = { task: own, args: [scope], call: () => task, scheduledAt };
+      const result = await integration.execute(integration.jobOf(job.configuration), tick);
       call.told = { result, order: history.nextOrder() };
     } catch (error) {
       call.told = { error, order: history.nextOrder() };
@@ -100,7 +100,9 @@ export class Instance {
     return handle(this.world, this.host, async ({ scope }, inner) => {
       if (this.world.breakage.ignoresLeaseInside) return await inner();
       const call = (): (() => Promise<HandlerRun>) => () => this.#handle(job);
-      const inside = this.#guard.execute(job.configuration, { task: inner, args: [scope], call });
+      const integration = integrationOf(this.#guard);
+      const tick = { task: inner, args: [scope], call };
+      const inside = integration.execute(integration.jobOf(job.configuration), tick);
       return await inside.catch(() => {}); // Nothing ran, so its handler continues.
     });
   }

@@ -1,8 +1,9 @@
 import { periodAt } from '../ledger/periods/period';
+import type { JobPolicy } from '../ledger/policy/job-policy';
 import { newReport, type OncePerRequest, type Report } from '../ledger/tick/plan-tick';
 import { limitOf } from '../ledger/store-statements';
 import type { OncePerJobs } from './once-per-jobs';
-import type { RegisteredJob } from './registered-jobs';
+import type { AdmittedJob, OncePer } from './job';
 
 /** What `runDue` has brought back. */
 export interface DueResult {
@@ -12,14 +13,16 @@ export interface DueResult {
   readonly owed: number;
 }
 
-/** A job and scope of which something may be owed. */
+type OncePerJob = OncePer<AdmittedJob>;
+
+/** A job and scope that may have overdue runs. */
 interface Unit {
-  readonly job: RegisteredJob;
+  readonly job: OncePerJob;
   readonly scope: string;
 }
 
-/** Brings back what is owed of the registered jobs of one guard. */
-export class DueRuns {
+/** Starts the overdue runs of the admitted once-per jobs of one guard. */
+export class OverdueRuns {
   /** Those that an earlier call still works on. */
   readonly #busy = new Set<string>();
   /** In which period, by the database's clock, nothing was left to be caught up with of a job. */
@@ -64,7 +67,7 @@ export class DueRuns {
     // Those that have one lock would only be in each other's way.
     const lastOf = new Map<string, Promise<DueResult>>();
     const bringBackInTurn = (unit: Unit): Promise<DueResult> => {
-      const { name } = unit.job.configuration;
+      const { name } = unit.job.lock;
       const result = (lastOf.get(name) ?? Promise.resolve()).then(() => this.#bringBack(unit));
       lastOf.set(name, result);
       return result;
@@ -88,35 +91,34 @@ export class DueRuns {
     if (this.#isClosing) return units;
     const add = (name: string, scope: string): void => {
       const job = registered.get(name);
-      if (job !== undefined && isReady(job)) units.set(JSON.stringify([name, scope]), { job, scope });
+      if (job?.isReady()) units.set(JSON.stringify([name, scope]), { job, scope });
     };
     if (registered.all.length === 0) return units;
     for (const { policy, scope } of unanswered.all) add(policy.job, scope);
     for (const job of registered.all.filter((each) => this.#mayHaveMissed(each)))
-      add(job.policy.job, fixedScopeOf(job));
+      add(job.policy.job, fixedScopeOf(job.policy));
     const names = registered.all.map(({ policy }) => policy.job);
     for (const { job, scope } of await context.store.owed(names, limitOf(context))) add(job, scope);
     return units;
   }
 
   /** Since nothing was left, a period can only have been missed when another one has begun. */
-  #mayHaveMissed({ policy, configuration }: RegisteredJob): boolean {
-    const { period, scope } = configuration.oncePer ?? {};
-    if (policy.catchUp.catchUp === 'none' || typeof scope === 'function') return false;
+  #mayHaveMissed({ policy }: OncePerJob): boolean {
+    if (policy.catchUp.catchUp === 'none' || typeof policy.scope === 'function') return false;
     // Of a key function nothing is known but the ticks that were kept.
-    if (typeof period === 'function') return false;
+    if (typeof policy.period.kind === 'function') return false;
     return this.#caughtUp.get(policy.job) !== this.#currentKey(policy);
   }
 
-  #currentKey(policy: RegisteredJob['policy']): string {
+  #currentKey(policy: JobPolicy): string {
     return periodAt(new Date(this.jobs.context.clock.wallMs()), policy.period).key;
   }
 
   /** Never rejects: what goes wrong is told by events. */
   async #bringBack({ job, scope }: Unit): Promise<DueResult> {
-    const { policy, configuration } = job;
+    const { policy, lock } = job;
     const busy = JSON.stringify([policy.job, scope]);
-    const runsHere = this.jobs.lockExecutor.runs.refusal(configuration.name) !== undefined;
+    const runsHere = this.jobs.lockExecutor.runs.refusal(lock.name) !== undefined;
     if (this.#busy.has(busy) || runsHere) return { started: 0, owed: 0 };
     this.#busy.add(busy);
     const reports: Report[] = [];
@@ -143,15 +145,10 @@ export class DueRuns {
   /** A tick that is asked again brings back what else is owed by the way. */
   #requests({ job, scope }: Unit): OncePerRequest<unknown>[] {
     const again = this.jobs.unanswered.take(job.policy.job, scope);
-    return again.length > 0 ? again : [this.jobs.owedRequest(job, scope)];
+    return again.length > 0 ? again : [this.jobs.overdueRequest(job, scope)];
   }
 }
 
-function isReady(job: RegisteredJob): boolean {
-  return job.isReady?.() ?? true;
-}
-
-function fixedScopeOf({ configuration }: RegisteredJob): string {
-  const scope = configuration.oncePer?.scope ?? '';
+function fixedScopeOf({ scope }: JobPolicy): string {
   return typeof scope === 'string' ? scope : '';
 }
