@@ -7,7 +7,7 @@ import { CLAIM, FAILED, LIMIT, PENDING, RUNNING } from '../../support/runs';
 import { testOnServers } from '../../support/server-bench';
 import { statementLog } from '../../support/statement-log';
 
-testOnServers('each step of the ledger costs the statements that it must', async (bench) => {
+testOnServers('each step of the ledger costs the expected number of statements', async (bench) => {
   await createRunTables(bench.application);
   const log = bench.closeAtEnd(await statementLog(bench.server, bench.database));
   const store = bench.closeAtEnd(new TypeOrmRunStore(bench.dataSource({ url: log.url })));
@@ -27,7 +27,7 @@ testOnServers('each step of the ledger costs the statements that it must', async
   await store.owed([RUNNING.job], LIMIT);
 
   const begin = bench.server === 'postgres' ? 'BEGIN' : 'START';
-  // Read once: the log that a server shares among all tests is long.
+  // Read once, because the log that a server shares among all tests is long.
   const sent = log.statements().map((text) => text.trim().replace(/\s.*/s, ''));
   assert.deepEqual(sent, [
     'SELECT', // peek
@@ -35,11 +35,11 @@ testOnServers('each step of the ledger costs the statements that it must', async
     ...[begin, 'INSERT', 'INSERT', 'COMMIT'], // insert with an event
     'UPDATE', // complete
     ...[begin, 'SELECT', 'UPDATE', 'INSERT', 'COMMIT'], // change
-    'SELECT', // owed
+    'SELECT', // overdue
   ]);
 });
 
-testOnServers('the locks and the runs of one guard go by the same two connections', async (bench) => {
+testOnServers('the locks and the runs of one guard share the same two connections', async (bench) => {
   await createRunTables(bench.application);
   await bench.application.destroy();
   const dataSource = bench.dataSource();
@@ -55,10 +55,10 @@ testOnServers('the locks and the runs of one guard go by the same two connection
       assert.equal(await store.complete({ ...CLAIM, periodKey }, undefined, LIMIT), true);
     }),
   ]);
-  // On a slow machine a third one may have been borrowed while they were opened.
+  // On a slow machine a third connection may have been borrowed while the first two were opened.
   await eventually(async () => (await bench.stranger.countSessions()) === 2, 'two connections are kept');
   assert.ok(provider.id && store.id !== provider.id);
-  // Neither closes what it was lent.
+  // Neither closes the access that it was given.
   await provider.close();
   await store.close();
   assert.equal((await store.owed([RUNNING.job], LIMIT)).length, 0);

@@ -5,7 +5,7 @@ import { createRunTables } from '../../support/run-places';
 import { CLAIM, LIMIT, RUNNING } from '../../support/runs';
 import { testOnServers } from '../../support/server-bench';
 
-/** In the hour that the clocks of the session's zone skip, and in the one that they show twice. */
+/** In the hour that the clocks of the session's zone skip, and in the hour that they show twice. */
 const INSTANTS = ['2026-03-29T01:30:00.123Z', '2026-10-25T00:30:00.456Z', '2026-10-25T01:30:00.789Z'];
 
 const SET_ZONE = {
@@ -14,7 +14,7 @@ const SET_ZONE = {
   postgres: `SET TIME ZONE 'Europe/Paris'`,
 };
 
-testOnServers('L-43 the time zone of a session is nothing to a run', async (bench) => {
+testOnServers('L-43 the time zone of a session does not affect a run', async (bench) => {
   await createRunTables(bench.application);
   if (bench.server === 'postgres')
     await bench.database.ask(`ALTER DATABASE ${bench.database.name} SET timezone TO 'Europe/Paris'`);

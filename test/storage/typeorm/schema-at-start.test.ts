@@ -7,7 +7,7 @@ import { testOnEvery } from '../../support/databases';
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 const NO_TOKEN = ['ALTER TABLE shedlock DROP COLUMN fencing_token'];
 
-testOnEvery('a table with several faults is refused once, with what to do about each', async (database) => {
+testOnEvery('a table with several faults causes one error that lists each with its fix', async (database) => {
   const faults = ['locked_at', 'locked_by', 'fencing_token'].map(
     (column) => `ALTER TABLE shedlock DROP COLUMN ${column}`,
   );
@@ -32,7 +32,7 @@ testOnEvery('a table with several faults is refused once, with what to do about 
   });
 });
 
-testOnEvery('what works within a limit is told once at the start, and not again', async (database) => {
+testOnEvery('a limitation causes one warning at the start, and no more', async (database) => {
   await withChangedTable(database, NO_TOKEN, {}, async ({ dataSource, provider }) => {
     const findings = await provider.verifySchema();
     const warned: string[] = [];
@@ -52,26 +52,29 @@ testOnEvery('what works within a limit is told once at the start, and not again'
   });
 });
 
-testOnEvery('of a guard that starts without the database, the first run is told', async (database) => {
-  await withChangedTable(database, NO_TOKEN, {}, async ({ dataSource, provider }) => {
-    const findings = await provider.verifySchema();
-    const guard = await createJobGuard(dataSource, { lazy: true, logger: false });
-    const warned: string[] = [];
-    guard.on('guard:warning', ({ message }) => void warned.push(message));
-    try {
-      await Promise.all(['a', 'b', 'c'].map((name) => guard.run({ ...JOB, name }, () => {})));
-      assert.deepEqual(
-        warned,
-        findings.map(({ message }) => message),
-      );
-    } finally {
-      await guard.close();
-    }
-  });
-});
+testOnEvery(
+  'if a guard starts without the database, its first run reports the limitation',
+  async (database) => {
+    await withChangedTable(database, NO_TOKEN, {}, async ({ dataSource, provider }) => {
+      const findings = await provider.verifySchema();
+      const guard = await createJobGuard(dataSource, { lazy: true, logger: false });
+      const warned: string[] = [];
+      guard.on('guard:warning', ({ message }) => void warned.push(message));
+      try {
+        await Promise.all(['a', 'b', 'c'].map((name) => guard.run({ ...JOB, name }, () => {})));
+        assert.deepEqual(
+          warned,
+          findings.map(({ message }) => message),
+        );
+      } finally {
+        await guard.close();
+      }
+    });
+  },
+);
 
 testOnEvery(
-  'a token column that is added while locks are held is used by a guard that starts then',
+  'a guard that starts after a token column was added under held locks uses the column',
   async (database) => {
     await withChangedTable(database, NO_TOKEN, {}, async ({ dataSource, provider }) => {
       const [finding] = await provider.verifySchema();
@@ -85,7 +88,7 @@ testOnEvery(
         assert.equal(await before.unlock(), true);
         const { executed } = await guard.run(JOB, (lock) => assert.ok((lock.fencingToken ?? 0) > 1e15));
         assert.equal(executed, true);
-        // The one that began without tokens goes on without them, and excludes all the same.
+        // The guard that started without tokens continues without them, and its locks still exclude others.
         const after = await provider.lock(JOB);
         assert.ok(after);
         assert.equal(after.fencingToken, undefined);

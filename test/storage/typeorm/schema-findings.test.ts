@@ -25,16 +25,13 @@ const VARIANTS: Readonly<Record<DatabaseName, readonly Variant[]>> = {
 };
 
 for (const connections of ['own', 'shared'] as const) {
-  testOnEvery(
-    `of the table that the migration makes there is nothing to say (${connections})`,
-    async (database) => {
-      await withChangedTable(database, [], { connections }, async ({ provider, warnings }) => {
-        assert.deepEqual(await provider.verifySchema(), []);
-        await provider.check();
-        assert.deepEqual(warnings, []);
-      });
-    },
-  );
+  testOnEvery(`the migration's table has no findings (${connections})`, async (database) => {
+    await withChangedTable(database, [], { connections }, async ({ provider, warnings }) => {
+      assert.deepEqual(await provider.verifySchema(), []);
+      await provider.check();
+      assert.deepEqual(warnings, []);
+    });
+  });
 }
 
 for (const [server, flaws] of Object.entries(FLAWS) as [DatabaseName, readonly Flaw[]][]) {
@@ -86,7 +83,7 @@ for (const [server, flaws] of Object.entries(FLAWS) as [DatabaseName, readonly F
   }
 
   for (const { variant, changes } of VARIANTS[server]) {
-    testWith(server, `nothing is to be said of ${variant}, and locks are kept`, async (database) => {
+    testWith(server, `${variant} causes no finding, and locks work`, async (database) => {
       await withChangedTable(database, changes, {}, async ({ dataSource, provider }) => {
         assert.deepEqual(await provider.verifySchema(), []);
         const lock = await provider.lock(JOB);

@@ -22,7 +22,10 @@ interface MixedFleet {
   readonly java: JavaShedLock;
 }
 
-/** The table as ShedLock for Java has it made, in a database whose collation is the server's own, and both at it. */
+/**
+ * A table as ShedLock for Java creates it, in a database with the server's default collation, with both
+ * libraries connected.
+ */
 async function withMixedFleet(server: ServerName, body: (fleet: MixedFleet) => Promise<void>): Promise<void> {
   const database = await databaseOn(server);
   const dataSource = await new DataSource(database.options).initialize();
@@ -72,28 +75,31 @@ for (const server of SERVER_NAMES) {
     }),
   );
 
-  testOn(server, 'F-71 a lock that Java holds is refused here, and free as soon as Java lets go', () =>
-    withMixedFleet(server, async ({ dataSource, provider, java }) => {
-      for (let round = 1; round <= 20; round += 1) {
+  testOn(
+    server,
+    'F-71 a lock that Java holds is refused to cronlatch, and free as soon as Java releases it',
+    () =>
+      withMixedFleet(server, async ({ dataSource, provider, java }) => {
+        for (let round = 1; round <= 20; round += 1) {
+          assert.equal(await java.lock(JOB.name, 600_000), true);
+          assert.equal(await provider.lock(JOB), undefined);
+          await java.unlock(JOB.name);
+          const lock = await provider.lock(JOB);
+          assert.ok(lock, `round ${round}`);
+          assert.equal(await java.lock(JOB.name, 600_000), false);
+          assert.equal(await lock.unlock(), true);
+        }
         assert.equal(await java.lock(JOB.name, 600_000), true);
+        await shiftBack(dataSource, 599_000);
         assert.equal(await provider.lock(JOB), undefined);
-        await java.unlock(JOB.name);
-        const lock = await provider.lock(JOB);
-        assert.ok(lock, `round ${round}`);
-        assert.equal(await java.lock(JOB.name, 600_000), false);
-        assert.equal(await lock.unlock(), true);
-      }
-      assert.equal(await java.lock(JOB.name, 600_000), true);
-      await shiftBack(dataSource, 599_000);
-      assert.equal(await provider.lock(JOB), undefined);
-      await shiftBack(dataSource, 1000);
-      assert.ok(await provider.lock(JOB), 'Java has crashed');
-    }),
+        await shiftBack(dataSource, 1000);
+        assert.ok(await provider.lock(JOB), 'Java has crashed');
+      }),
   );
 
   testOn(
     server,
-    'F-71 a lock that is held here is refused to Java, which gets it when its time has come',
+    'F-71 a lock that cronlatch holds is refused to Java, and granted to it after lockAtLeastFor',
     () =>
       withMixedFleet(server, async ({ dataSource, provider, java }) => {
         const lock = await provider.lock({ ...JOB, lockAtLeastFor: '5m' });
@@ -104,7 +110,7 @@ for (const server of SERVER_NAMES) {
         assert.equal(await java.lock(JOB.name, 600_000), false);
         await shiftBack(dataSource, 1000);
         assert.equal(await java.lock(JOB.name, 600_000), true);
-        // Whoever was here before changes nothing of that.
+        // The late holder does not change that.
         assert.equal(await lock?.extend('10m'), false);
         assert.equal(await provider.lock(JOB), undefined);
       }),
@@ -112,7 +118,7 @@ for (const server of SERVER_NAMES) {
 }
 
 for (const server of ['mysql', 'mariadb'] as const) {
-  testOn(server, 'in sessions of the application, whose zone it does not know, that table is refused', () =>
+  testOn(server, 'in application sessions of an unknown time zone, that table is refused', () =>
     withMixedFleet(server, async ({ dataSource }) => {
       const shared = new TypeOrmLockProvider(dataSource, { connections: 'shared' });
       await assert.rejects(shared.lock(JOB), (error) => {
@@ -122,7 +128,7 @@ for (const server of ['mysql', 'mariadb'] as const) {
   );
 }
 
-testOn('postgres', 'in sessions of the application, whatever their zone, that table is used, too', () =>
+testOn('postgres', 'in application sessions of any time zone, that table is used, too', () =>
   withMixedFleet('postgres', async ({ dataSource, provider, java }) => {
     const options = { ...dataSource.options, extra: { options: '-c TimeZone=Pacific/Kiritimati' } };
     const application = await new DataSource(options).initialize();
@@ -142,11 +148,11 @@ const SHIFTED = '+05:30';
 
 interface ShiftedFleet {
   readonly dataSource: DataSource;
-  /** In the zone of the server, as ShedLock's documentation leaves it. */
+  /** In the server's zone, as ShedLock's documentation leaves it. */
   readonly java: JavaShedLock;
 }
 
-/** Both sides do not see each other's locks, and a warning says so, with the repair. */
+/** Neither side sees the other's locks; a warning reports it, and its remedy repairs it. */
 async function warnsAndIsRepaired({ dataSource, java }: ShiftedFleet): Promise<void> {
   const warnings: string[] = [];
   const onWarning = (message: string): void => void warnings.push(message);
@@ -158,7 +164,10 @@ async function warnsAndIsRepaired({ dataSource, java }: ShiftedFleet): Promise<v
     assert.deepEqual(warnings.filter((message) => message === finding.message).length, 1);
     assert.match(finding.message, /If ShedLock for Java uses this table, .*zone UTC.* Run: ALTER TABLE .*;$/);
     assert.equal(await java.lock(JOB.name, 600_000), true);
-    assert.ok(await provider.lock(JOB), 'the lock of Java is not seen, which the warning is about');
+    assert.ok(
+      await provider.lock(JOB),
+      'cronlatch does not see the lock of Java, which the warning is about',
+    );
 
     await java.send(`DELETE FROM shedlock`);
     await java.send(finding.remedy ?? '');
@@ -181,7 +190,7 @@ async function warnsAndIsRepaired({ dataSource, java }: ShiftedFleet): Promise<v
 for (const type of ['mysql', 'mariadb'] as const) {
   testOnOwn(
     type,
-    "F-71 F-74 sessions of Java in a server's own time zone are warned of, with the repair",
+    "F-71 F-74 Java sessions in a server's own time zone cause a warning with the repair",
     async () => {
       const server = await ownServer(type);
       const root = await new DataSource({ type, url: `${server.url}/mysql` }).initialize();
@@ -206,9 +215,9 @@ for (const type of ['mysql', 'mariadb'] as const) {
   );
 }
 
-testOn('postgres', 'F-71 a table for Java with time zones is warned of, with the repair', () =>
+testOn('postgres', 'F-71 a table for Java with time zones causes a warning with the repair', () =>
   withMixedFleet('postgres', async ({ dataSource, java }) => {
-    await java.send(`SET TIME ZONE '${SHIFTED.replace('+', '-')}'`); // POSIX counts to the west.
+    await java.send(`SET TIME ZONE '${SHIFTED.replace('+', '-')}'`); // In POSIX notation the sign is reversed.
     await java.send(
       'ALTER TABLE shedlock ALTER lock_until TYPE timestamptz, ALTER locked_at TYPE timestamptz',
     );

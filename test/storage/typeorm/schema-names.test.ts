@@ -7,7 +7,7 @@ import { testWith, type DatabaseName, type TestDatabase } from '../../support/da
 import { migratedDataSource } from '../../support/lock-table';
 import { TRICKY_NAMES, TRIED_NAMES } from './flaws/tricky-names';
 
-/** How the name column is made to be, by what it is called in a test's name. */
+/** The name columns to test: the statements that create each, by the name in the test. */
 const COLUMNS: Readonly<Record<DatabaseName, Readonly<Record<string, readonly string[]>>>> = {
   mysql: collations('utf8mb4_bin', 'utf8mb4_0900_bin', 'utf8mb4_0900_ai_ci'),
   mariadb: collations('utf8mb4_bin', 'utf8mb4_nopad_bin', 'utf8mb4_unicode_520_nopad_ci'),
@@ -48,14 +48,16 @@ function collations(...special: string[]): Record<string, readonly string[]> {
   );
 }
 
-/** Every name is asked for, while all before it are held, or all are free: it gets a row of exactly its own, or an error. */
+/**
+ * Asks for every name, while all earlier names are held, or all are free: each gets its own row, or an error.
+ */
 async function askForAll(dataSource: DataSource, provider: TypeOrmLockProvider): Promise<string[]> {
   const granted: string[] = [];
   let before = await owners(dataSource);
   for (const name of TRIED_NAMES) {
     try {
       const lock = await provider.lock({ name, lockAtMostFor: '10m' });
-      assert.ok(lock, `'${name}' was taken for another lock`);
+      assert.ok(lock, `'${name}' was confused with another lock`);
       granted.push(name);
     } catch (error) {
       assert.ok(error instanceof LockStorageError, String(error));
@@ -101,14 +103,14 @@ async function tellsNamesApart(
   }
 }
 
-void test('F-65 of more than 200 tricky names no two are equal', () => {
+void test('F-65 the more than 200 tricky names are all different', () => {
   assert.ok(TRICKY_NAMES.length > 200);
   assert.equal(new Set(TRICKY_NAMES.map((name) => name.normalize())).size, TRICKY_NAMES.length);
 });
 
 for (const [server, columns] of Object.entries(COLUMNS) as [DatabaseName, (typeof COLUMNS)[DatabaseName]][]) {
   for (const [column, changes] of Object.entries(columns)) {
-    testWith(server, `P1 F-65 no name is taken for another one (${column})`, async (database) => {
+    testWith(server, `P1 F-65 no name is confused with another (${column})`, async (database) => {
       const granted = await tellsNamesApart(database, changes);
       if (EXACT.has(column)) assert.deepEqual(granted, TRIED_NAMES);
       else

@@ -14,7 +14,7 @@ import {
 
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 
-/** A database on a server, with a place for the lock table beside the one that sessions are in. */
+/** A database on a server, with another schema for the lock table beside the default one of sessions. */
 async function withOtherPlace(
   server: ServerName,
   body: (dataSource: DataSource, place: string) => Promise<void>,
@@ -34,7 +34,7 @@ async function withOtherPlace(
 }
 
 for (const server of SERVER_NAMES) {
-  testOn(server, 'a table in another schema is made, found and mended there', () =>
+  testOn(server, 'a table in another schema is created, found and repaired there', () =>
     withOtherPlace(server, async (dataSource, place) => {
       for (const options of [{ lockTable: `${place}.locks` }, { schema: place, lockTable: 'others' }]) {
         const provider = new TypeOrmLockProvider(dataSource, options);
@@ -57,7 +57,7 @@ for (const server of SERVER_NAMES) {
           findings.map(({ code }) => code),
           [
             ...['names-not-unique', 'no-fencing-token'],
-            // Without tokens it looks like a table that was made for Java.
+            // Without tokens it looks like a table for ShedLock for Java.
             ...(server === 'postgres' ? ['session-time-zone'] : []),
           ],
         );
@@ -73,7 +73,7 @@ for (const server of SERVER_NAMES) {
     }),
   );
 
-  testOn(server, 'a table whose name differs in capital letters is another one', () =>
+  testOn(server, 'a table name that differs only in case is another table', () =>
     withOtherPlace(server, async (dataSource) => {
       const runner = dataSource.createQueryRunner();
       await new (createCronlatchMigration({ tables: ['lock'], lockTable: 'Locks' }))().up(runner);
@@ -87,7 +87,7 @@ for (const server of SERVER_NAMES) {
   );
 }
 
-testOn('postgres', 'a DataSource that names a schema keeps its lock table there, too', async () => {
+testOn('postgres', 'if a DataSource names a schema, its lock table is there, too', async () => {
   const database = await postgresDatabase();
   await database.root.query('CREATE SCHEMA ops');
   const migrations = [createCronlatchMigration({ tables: ['lock'] })];
@@ -102,7 +102,7 @@ testOn('postgres', 'a DataSource that names a schema keeps its lock table there,
   );
   const [own, shared] = providers;
   try {
-    // A table of the same name where sessions look by themselves is not meant.
+    // A table of the same name in the default schema of sessions is ignored.
     await database.root.query('CREATE TABLE public.shedlock (id INT)');
     await assert.rejects(own?.lock(JOB) ?? assert.fail(), (error) => {
       return (
@@ -123,7 +123,7 @@ testOn('postgres', 'a DataSource that names a schema keeps its lock table there,
   }
 });
 
-testOnEvery('words that SQL keeps for itself are names as all others, in remedies, too', async (database) => {
+testOnEvery('reserved words of SQL work as names, also in remedies', async (database) => {
   const names = {
     lockTable: 'Order',
     columns: {

@@ -29,7 +29,7 @@ for (const server of SERVER_NAMES) {
   for (const digits of DIGITS) {
     testWith(
       server,
-      `P4 a lock that was released is granted at once, 200 times (${digits} digits)`,
+      `P4 a released lock is granted again at once, 200 times (${digits} digits)`,
       async (database) => {
         await withChangedTable(database, withDigits(server, digits), {}, async ({ dataSource, provider }) => {
           const other = new TypeOrmLockProvider(dataSource);
@@ -49,7 +49,7 @@ for (const server of SERVER_NAMES) {
 
     testWith(
       server,
-      `P2 a lease is trusted for less by what the table cuts off its beginning (${digits} digits)`,
+      `P2 a lease is trusted for as much less as the table cuts off its beginning (${digits} digits)`,
       async (database) => {
         const clock = new SettableClock();
         await withChangedTable(database, withDigits(server, digits), { clock }, async ({ provider }) => {
@@ -87,14 +87,14 @@ for (const [server, create] of [
   for (const digits of DIGITS) {
     testOn(
       server,
-      `P4 P5 granted when its time has come, and not a step before (${digits} digits)`,
+      `P4 P5 a lock is granted at the exact end of its lease, and not a step earlier (${digits} digits)`,
       async () => {
         const database = await create();
         const dataSource = await migratedDataSource(database, { poolSize: 1 });
         for (const change of withDigits(server, digits)) await dataSource.query(change);
         const provider = providerOnSessionClock(dataSource);
         const startSeconds = 1_800_000_000.123456;
-        /** Stops the clock of the session, by which the provider goes. */
+        /** Stops the clock of the session, which the provider uses. */
         const at = async (seconds: number): Promise<void> => {
           await dataSource.query(`SET timestamp = ${(startSeconds + seconds).toFixed(6)}`);
         };
@@ -123,7 +123,7 @@ for (const [server, create] of [
 
 testWith(
   'sqlite',
-  'P2 a lease is trusted for less by what the clock of SQLite cuts off',
+  'P2 a lease is trusted for as much less as the clock of SQLite cuts off',
   async (database) => {
     await withChangedTable(database, [], { clock: new SettableClock() }, async ({ provider }) => {
       assert.equal((await provider.lock(JOB))?.remainingMs(), 599_999);

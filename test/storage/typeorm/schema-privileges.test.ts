@@ -23,7 +23,10 @@ interface UserBench {
   readonly provider: TypeOrmLockProvider;
 }
 
-/** The lock table, a table beside it that the user may read, and a user who may do this much with the lock table. */
+/**
+ * The lock table, another table that the user may read, and a user with the given privileges on the lock
+ * table.
+ */
 async function withUser(
   server: ServerName,
   privileges: readonly string[],
@@ -58,7 +61,7 @@ async function withUser(
 }
 
 for (const server of SERVER_NAMES) {
-  testOn(server, `F-69 ${NEEDED.join(', ')} on the table are all that locks need`, () =>
+  testOn(server, `F-69 locks need only ${NEEDED.join(', ')} on the table`, () =>
     withUser(server, NEEDED, async ({ provider }) => {
       assert.deepEqual(await provider.verifySchema(), []);
       const lock = await provider.lock(JOB);
@@ -70,25 +73,29 @@ for (const server of SERVER_NAMES) {
   );
 
   for (const refused of NEEDED) {
-    testOn(server, `F-69 without ${refused} no lock is taken, and the server's words say why`, () => {
-      const granted = NEEDED.filter((privilege) => privilege !== refused);
-      return withUser(server, granted, async ({ dataSource, provider }) => {
-        const error = await reasonOf(provider.lock(JOB));
-        assert.ok(error instanceof LockStorageError, String(error));
-        assert.equal(error.outcome, 'nothing-ran');
-        const words =
-          server === 'postgres'
-            ? `refused the statement on lock 'job': permission denied for table shedlock`
-            : `refused the statement on lock 'job': ${refused} command denied to user .* for (column|table) `;
-        assert.match(error.message, new RegExp(words));
-        assert.deepEqual(await lockRows(dataSource), []);
-      });
-    });
+    testOn(
+      server,
+      `F-69 without ${refused} no lock is granted, and the error contains the server's reason`,
+      () => {
+        const granted = NEEDED.filter((privilege) => privilege !== refused);
+        return withUser(server, granted, async ({ dataSource, provider }) => {
+          const error = await reasonOf(provider.lock(JOB));
+          assert.ok(error instanceof LockStorageError, String(error));
+          assert.equal(error.outcome, 'nothing-ran');
+          const words =
+            server === 'postgres'
+              ? `refused the statement on lock 'job': permission denied for table shedlock`
+              : `refused the statement on lock 'job': ${refused} command denied to user .* for (column|table) `;
+          assert.match(error.message, new RegExp(words));
+          assert.deepEqual(await lockRows(dataSource), []);
+        });
+      },
+    );
   }
 
   testOn(
     server,
-    'F-69 a user who may do nothing with the table is told so, and not that it has another shape',
+    "F-69 a user without privileges on the table gets an error about privileges, not about the table's columns",
     () =>
       withUser(server, [], async ({ provider }) => {
         const error = await reasonOf(provider.lock(JOB));

@@ -3,13 +3,13 @@ import type { ServerName } from '../../support/databases';
 import { eventually } from '../../support/eventually';
 import { testOnServers } from '../../support/server-bench';
 
-/** Not SLEEP, which looks whether its client is there. */
+/** Not SLEEP, because the server ends a SLEEP when its client has gone. */
 const ON_MYSQL = [
   `CREATE TRIGGER slow BEFORE UPDATE ON shedlock FOR EACH ROW
     BEGIN DECLARE i INT DEFAULT 0; WHILE i < 50000000 DO SET i = i + 1; END WHILE; END`,
 ];
 
-/** From now on, to write a row takes many seconds, without waiting for anybody. */
+/** From now on, writing a row takes many seconds, without waiting for a lock. */
 const SLOW: Readonly<Record<ServerName, readonly string[]>> = {
   mysql: ON_MYSQL,
   mariadb: ON_MYSQL,
@@ -23,7 +23,7 @@ const ACTIVE_ON_POSTGRES = `
   SELECT pid FROM pg_stat_activity
   WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'active'`;
 
-testOnServers('a statement that its client has given up does not go on in the server', async (bench) => {
+testOnServers('the server stops a statement that its client has abandoned', async (bench) => {
   const provider = bench.provider({ statementTimeout: '1s' });
   await (await provider.lock({ name: 'job', lockAtMostFor: '1m' }))?.unlock();
   for (const text of SLOW[bench.server]) await bench.application.query(text);

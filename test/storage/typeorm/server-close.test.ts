@@ -6,7 +6,7 @@ import { testOnServers } from '../../support/server-bench';
 
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 
-testOnServers('closing while locks are asked for leaves no connection', async (bench) => {
+testOnServers('closing while locks are requested leaves no connection open', async (bench) => {
   await bench.application.destroy();
   const provider = bench.provider();
   await (await provider.lock(JOB))?.unlock();
@@ -17,13 +17,13 @@ testOnServers('closing while locks are asked for leaves no connection', async (b
   await eventually(async () => (await bench.stranger.countSessions()) === 0, 'no connection is left');
 });
 
-testOnServers('two connections a process, and none after close', async (bench) => {
+testOnServers('a process has two connections, and none after close', async (bench) => {
   await bench.application.destroy();
   const guard = bench.closeAtEnd(await createJobGuard(bench.dataSource({ poolSize: 10 })));
   const names = Array.from({ length: 20 }, (_, i) => `job-${i}`);
   await Promise.all(names.map((name) => guard.run({ ...JOB, name }, (lock) => lock.extend('2m'))));
   assert.equal(await bench.stranger.countSessions(), 2);
   await guard.close();
-  // The goodbyes have been sent; the server takes a connection off its list a moment later.
+  // The connections were closed; the server removes them from its list a moment later.
   await eventually(async () => (await bench.stranger.countSessions()) === 0, 'no connection is left');
 });

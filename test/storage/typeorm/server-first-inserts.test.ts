@@ -17,7 +17,7 @@ async function checkedAskers(bench: ServerBench): Promise<LockProvider[]> {
 }
 
 testOnServers(
-  `F-46 of ${ASKERS} processes that insert the first row of a lock at once one gets it, ${NAMES} times`,
+  `F-46 of ${ASKERS} processes that insert the first row of a lock at once, one gets the lock, ${NAMES} times`,
   async (bench) => {
     const askers = await checkedAskers(bench);
     const tokens = new Map<string, number | undefined>();
@@ -29,7 +29,7 @@ testOnServers(
 );
 
 testOnServers(
-  `F-46 when the first insert of somebody else is rolled back, one of ${ASKERS} that wait behind it gets the lock`,
+  `F-46 after the first insert of another session is rolled back, one of ${ASKERS} waiting instances gets the lock`,
   async (bench) => {
     const askers = await checkedAskers(bench);
     const { ask } = bench.database;
@@ -41,7 +41,7 @@ testOnServers(
       );
       const racing = race(askers, `new-${i}`);
       racing.catch(() => {}); // Awaited below.
-      await eventually(() => bench.stranger.someoneIsBusy(), 'somebody waits for the row');
+      await eventually(() => bench.stranger.someoneIsBusy(), 'an instance waits for the row');
       await ask('ROLLBACK');
       await racing;
     }

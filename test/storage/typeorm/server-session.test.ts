@@ -21,7 +21,7 @@ function statement(text: string): SqlStatement {
 
 type Reply = Partial<DriverAnswer> | Error;
 
-/** An executor at one connection, on which some statements meet what they should not. */
+/** An executor on one connection, on which some statements get faulty replies. */
 function bench({ isShared = false, faults = {} }: { isShared?: boolean; faults?: Record<string, Reply[]> }) {
   const log: string[] = [];
   let inTransaction = false;
@@ -60,19 +60,19 @@ function bench({ isShared = false, faults = {} }: { isShared?: boolean; faults?:
 const failure = (errno: number): Error => Object.assign(new Error(`error ${errno}`), { errno });
 const lost = (): Error => Object.assign(new Error('lost'), { code: 'PROTOCOL_CONNECTION_LOST' });
 
-void test('a transaction is begun, decided on, and ended', async () => {
+void test('a transaction is begun, decided on, and committed', async () => {
   const { log, executor } = bench({});
   assert.equal(await executor.transaction(READ, writes, OPTIONS), 'decided');
   assert.deepEqual(log, ['BEGIN', 'read (prepared)', 'write (prepared)', 'COMMIT', 'released']);
 });
 
-void test('it is also ended where there is nothing to do', async () => {
+void test('a transaction also ends if there is nothing to write', async () => {
   const { log, executor } = bench({});
   await executor.transaction(READ, () => ({ value: 0, statements: [] }), OPTIONS);
   assert.deepEqual(log, ['BEGIN', 'read (prepared)', 'COMMIT', 'released']);
 });
 
-void test('what the decision throws is thrown as it is, and nothing is written', async () => {
+void test('the error of a decision is rethrown unchanged, and nothing is written', async () => {
   const { log, executor } = bench({});
   const thrown = { not: 'an error' };
   const decide = (): never => {
@@ -82,7 +82,7 @@ void test('what the decision throws is thrown as it is, and nothing is written',
   assert.deepEqual(log, ['BEGIN', 'read (prepared)', 'ROLLBACK', 'released']);
 });
 
-void test('a deadlock rolls back, and the connection is used again', async () => {
+void test('after a deadlock and its rollback, the connection is used again', async () => {
   const { log, executor } = bench({ faults: { write: [failure(1213)] } });
   await assert.rejects(executor.transaction(READ, writes, OPTIONS), {
     progress: 'sent',
@@ -91,7 +91,7 @@ void test('a deadlock rolls back, and the connection is used again', async () =>
   assert.deepEqual(log.slice(-2), ['ROLLBACK', 'released']);
 });
 
-void test('where the rollback fails, too, the connection is destroyed', async () => {
+void test('if the rollback also fails, the connection is destroyed', async () => {
   for (const reply of [lost(), { inTransaction: true }]) {
     const { log, executor } = bench({ faults: { write: [failure(1213)], ROLLBACK: [reply] } });
     await assert.rejects(executor.transaction(READ, writes, OPTIONS), { message: 'error 1213' });
@@ -108,7 +108,7 @@ for (const text of ['BEGIN', 'read', 'write']) {
   });
 }
 
-void test('of a connection that is lost at COMMIT it is not known what it has done', async () => {
+void test('if a connection is lost at COMMIT, the outcome is unknown', async () => {
   const { log, executor } = bench({ faults: { COMMIT: [lost()] } });
   await assert.rejects(executor.transaction(READ, writes, OPTIONS), {
     progress: 'sent',
@@ -117,7 +117,7 @@ void test('of a connection that is lost at COMMIT it is not known what it has do
   assert.deepEqual(log.slice(-2), ['COMMIT', 'destroyed']);
 });
 
-void test('of a connection that is inside a transaction after COMMIT it is not known what it has done', async () => {
+void test('if a connection is still inside a transaction after COMMIT, the outcome is unknown', async () => {
   const { log, executor } = bench({ faults: { COMMIT: [{ inTransaction: true }] } });
   await assert.rejects(executor.transaction(READ, writes, OPTIONS), { progress: 'sent' });
   assert.equal(log.at(-1), 'destroyed');
@@ -134,7 +134,7 @@ void test('a connection that is not inside a transaction when it should be is an
   }
 });
 
-void test('what the application has left open on a shared connection is not committed by ours', async () => {
+void test('our COMMIT does not commit what the application has left open on a shared connection', async () => {
   const clean = bench({ isShared: true });
   await clean.executor.transaction(READ, writes, OPTIONS);
   assert.deepEqual(clean.log.slice(0, 2), ['PROBE', 'BEGIN']);
@@ -143,7 +143,7 @@ void test('what the application has left open on a shared connection is not comm
   assert.deepEqual(log, ['PROBE', 'destroyed']);
 });
 
-void test('where a statement cannot be prepared, the whole transaction is done again without', async () => {
+void test('if a statement cannot be prepared, the whole transaction is repeated without preparing', async () => {
   const { log, executor } = bench({ faults: { write: [failure(1615)] } });
   assert.equal(await executor.transaction(READ, writes, OPTIONS), 'decided');
   await executor.execute(READ, OPTIONS);

@@ -14,7 +14,7 @@ async function withOneConnection(bench: ServerBench) {
 }
 
 testOnServers(
-  'a connection that was left inside a transaction grants nothing, and is destroyed',
+  'a connection that was left inside a transaction is not used for a grant, and is destroyed',
   async (bench) => {
     const { application, provider } = await withOneConnection(bench);
     const leak = application.createQueryRunner();
@@ -26,18 +26,22 @@ testOnServers(
   },
 );
 
-testOn('postgres', 'a connection whose transaction has failed runs nothing, and is destroyed', async () => {
-  const bench = await ServerBench.on('postgres');
-  const { application, provider } = await withOneConnection(bench);
-  await (await provider.lock(JOB))?.unlock();
-  const leak = application.createQueryRunner();
-  await leak.query('START TRANSACTION');
-  await assert.rejects(leak.query('SELECT 1 / 0'), /division by zero/);
-  await leak.release();
-  await assert.rejects(provider.lock(JOB), { outcome: 'nothing-ran', driverCode: '25P02' });
-  assert.equal(await (await provider.lock(JOB))?.unlock(), true);
-  await bench.dispose();
-});
+testOn(
+  'postgres',
+  'a connection whose transaction has failed runs no statement, and is destroyed',
+  async () => {
+    const bench = await ServerBench.on('postgres');
+    const { application, provider } = await withOneConnection(bench);
+    await (await provider.lock(JOB))?.unlock();
+    const leak = application.createQueryRunner();
+    await leak.query('START TRANSACTION');
+    await assert.rejects(leak.query('SELECT 1 / 0'), /division by zero/);
+    await leak.release();
+    await assert.rejects(provider.lock(JOB), { outcome: 'nothing-ran', driverCode: '25P02' });
+    assert.equal(await (await provider.lock(JOB))?.unlock(), true);
+    await bench.dispose();
+  },
+);
 
 testOn('postgres', 'providers that share a connection leave nothing behind on it', async () => {
   const bench = await ServerBench.on('postgres');
@@ -60,7 +64,7 @@ testOn('postgres', 'providers that share a connection leave nothing behind on it
 for (const connections of ['own', 'shared'] as const) {
   for (const end of ['is rolled back', 'commits']) {
     testOnServers(
-      `P8 F-49 a transaction of the application that ${end} takes no lock row with it (${connections} connections)`,
+      `P8 F-49 a transaction of the application that ${end} does not affect the lock's row (${connections} connections)`,
       async (bench) => {
         const { application } = bench;
         await application.query('CREATE TABLE effects (id INTEGER PRIMARY KEY)');

@@ -22,7 +22,7 @@ const DAILY = {
 } as const satisfies JobConfiguration;
 
 interface Tenancy {
-  /** Connected, at the database that holds the tables. */
+  /** Connected to the database that holds the tables. */
   readonly application: DataSource;
   /** The same, for another process. */
   readonly another: DataSource;
@@ -55,7 +55,7 @@ async function withTenant(server: ServerName, body: (tenancy: Tenancy) => Promis
 }
 
 for (const server of SERVER_NAMES) {
-  testOn(server, 'P1 F-57 there is one holder, also on sessions that were left in another schema', () =>
+  testOn(server, 'P1 F-57 a lock has one holder, also on sessions that were left in another schema', () =>
     withTenant(server, async ({ application, another, enterTenant }) => {
       const [own, known, late] = [
         new TypeOrmLockProvider(another),
@@ -68,7 +68,7 @@ for (const server of SERVER_NAMES) {
         const lock = await own.lock(JOB);
         assert.ok(lock);
         await enterTenant(application);
-        // One has found the table before, and one looks for it on such a session.
+        // One provider has found the table before, and the other looks for it on such a session.
         assert.equal(await known.lock(JOB), undefined);
         assert.equal(await late.lock(JOB), undefined);
         assert.equal(await lock.unlock(), true);
@@ -114,7 +114,7 @@ for (const server of SERVER_NAMES) {
   );
 }
 
-/** What other code of the application does to a session before it gives it back. */
+/** Changes that other code of the application leaves in a session. */
 const HABITS: Readonly<Record<ServerName, readonly string[]>> = {
   mysql: ['SET timestamp = UNIX_TIMESTAMP() + 86400', 'SET timestamp = UNIX_TIMESTAMP() - 86400'],
   mariadb: ['SET timestamp = UNIX_TIMESTAMP() + 86400', 'SET timestamp = UNIX_TIMESTAMP() - 86400'],
@@ -122,7 +122,7 @@ const HABITS: Readonly<Record<ServerName, readonly string[]>> = {
 };
 
 for (const server of SERVER_NAMES) {
-  testOn(server, 'P1 P3 under load, whatever state the sessions of the application are in', () =>
+  testOn(server, "P1 P3 under load, in any state of the application's sessions", () =>
     withTenant(server, async ({ application, another, enterTenant }) => {
       const random = new Random(20_261_122);
       const pools = [application, another];
@@ -175,7 +175,7 @@ for (const server of ['mysql', 'mariadb'] as const) {
     ['behind', -HOURS_24],
     ['ahead', HOURS_24],
   ] as const) {
-    testOn(server, `P1 F-29 there is one holder, also on sessions whose clock was set ${clock}`, () =>
+    testOn(server, `P1 F-29 a lock has one holder, also on sessions whose clock was set ${clock}`, () =>
       withTenant(server, async ({ application, another }) => {
         const own = new TypeOrmLockProvider(another);
         const shared = new TypeOrmLockProvider(application, { connections: 'shared' });
@@ -184,7 +184,7 @@ for (const server of ['mysql', 'mariadb'] as const) {
           const lock = await own.lock(JOB);
           assert.ok(lock);
           if (server === 'mysql') {
-            // It cannot override the clock, so the statement fails, and its session ends.
+            // MySQL cannot override the session's clock, so the statement fails, and its session ends.
             for (let sessions = 1; sessions <= 2; sessions += 1)
               await assert.rejects(shared.lock(JOB), {
                 code: 'CRONLATCH_STORAGE',
@@ -208,7 +208,7 @@ for (const server of ['mysql', 'mariadb'] as const) {
       }),
     );
 
-    // MySQL has no way to override the clock for one statement without harm to the session.
+    // MySQL cannot override the clock for one statement without harm to the session.
     if (server === 'mysql') continue;
     testOn(server, `a run has the times of the server on sessions whose clock was set ${clock}`, () =>
       withTenant(server, async ({ application, another }) => {

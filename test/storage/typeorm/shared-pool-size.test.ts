@@ -13,7 +13,7 @@ function sizeOf(options: DataSourceOptions): number {
   return new SharedServerConnections(new DataSource(options), driver, dialect, systemClock).size;
 }
 
-void test('of shared connections, no more are counted on than the pool of the application has', () => {
+void test("with shared connections, the library uses no more connections than the application's pool has", () => {
   for (const [options, size] of [
     [{}, 2],
     [{ poolSize: 1 }, 1],

@@ -14,7 +14,7 @@ function otherWriter({ environment }: TestDatabase): InstanceType<typeof Databas
   return new Database(environment['DATABASE_FILE'] ?? '', { timeout: 0 });
 }
 
-void test('F-55 while another process writes, the lock is asked for again, and the event loop goes on', async () => {
+void test('F-55 while another process writes, the lock is requested again without blocking the event loop', async () => {
   const database = sqliteDatabase();
   const dataSource = await migratedDataSource(database);
   const provider = new TypeOrmLockProvider(dataSource);
@@ -34,7 +34,7 @@ void test('F-55 while another process writes, the lock is asked for again, and t
   await database.dispose();
 });
 
-void test('F-55 a file that stays busy is an error by name, and nothing is granted afterwards', async () => {
+void test('F-55 a file that stays busy is an error that names it, and nothing is granted afterwards', async () => {
   const database = sqliteDatabase();
   const dataSource = await migratedDataSource(database);
   const provider = new TypeOrmLockProvider(dataSource, { statementTimeout: '200ms' });
@@ -69,12 +69,12 @@ void test('a file in rollback mode is used as it is, with one warning', async ()
   await database.dispose();
 });
 
-void test('a transaction of the application in the same file is no part of ours', async () => {
+void test('our statements do not join a transaction of the application in the same file', async () => {
   const database = sqliteDatabase();
   const dataSource = await migratedDataSource(database);
   const guard = await createJobGuard(dataSource);
   const rolledBack = dataSource.transaction(async () => {
-    // Nothing written yet: in WAL mode a reader does not keep our write from being committed.
+    // Nothing is written yet: in WAL mode a reader does not block our commit.
     assert.equal((await guard.run(JOB, () => {})).executed, true);
     throw new Error('roll back');
   });
@@ -92,7 +92,7 @@ async function inMemory(): Promise<DataSource> {
   return dataSource;
 }
 
-void test('a database in memory is shared, since it cannot be opened twice', async () => {
+void test('a database in memory is shared, because it cannot be opened twice', async () => {
   const dataSource = await inMemory();
   const guard = await createJobGuard(dataSource);
   assert.equal((await guard.run(JOB, () => {})).executed, true);
@@ -102,7 +102,7 @@ void test('a database in memory is shared, since it cannot be opened twice', asy
   await dataSource.destroy();
 });
 
-void test('on a shared handle a statement waits for the end of the application’s transaction, and is no part of it', async () => {
+void test('on a shared handle a statement waits for the end of the application’s transaction, and does not join it', async () => {
   const dataSource = await inMemory();
   const provider = new TypeOrmLockProvider(dataSource);
   let locking: Promise<unknown> = Promise.resolve();
@@ -121,7 +121,7 @@ void test('on a shared handle a statement waits for the end of the application�
   await dataSource.destroy();
 });
 
-void test('on a shared handle that stays inside a transaction nothing runs, and the error says so', async () => {
+void test('on a shared handle that stays inside a transaction no statement runs, and the error names the reason', async () => {
   const dataSource = await inMemory();
   const provider = new TypeOrmLockProvider(dataSource, { statementTimeout: '100ms' });
   await dataSource.transaction(async () => {
@@ -137,7 +137,7 @@ void test('on a shared handle that stays inside a transaction nothing runs, and 
   await dataSource.destroy();
 });
 
-void test('F-51 when the database can grow no further, a lock that needs room is an error, and one that needs none is kept', async () => {
+void test('F-51 if the database cannot grow, a lock that needs space is an error, and one that needs none is granted', async () => {
   const dataSource = await inMemory();
   const provider = new TypeOrmLockProvider(dataSource);
   await (await provider.lock(JOB))?.unlock();
@@ -162,7 +162,7 @@ void test('F-51 when the database can grow no further, a lock that needs room is
   await dataSource.destroy();
 });
 
-void test('F-87 a database in memory whose DataSource is not initialized is an error that says so', async () => {
+void test('F-87 a database in memory whose DataSource is not initialized is an error that names the reason', async () => {
   const dataSource = new DataSource({ type: 'better-sqlite3', database: ':memory:' });
   await assert.rejects(
     createJobGuard(dataSource),

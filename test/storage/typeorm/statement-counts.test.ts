@@ -5,7 +5,10 @@ import { statementLog } from '../../support/statement-log';
 
 const JOB = { name: 'job', lockAtMostFor: '1m' } as const;
 
-/** TypeORM asks for the version (and PostgreSQL for its schema), our session is set up, and the lock table is looked at. */
+/**
+ * TypeORM reads the version (and PostgreSQL's schema), our session is set up, and the lock table is
+ * inspected.
+ */
 const AT_START = {
   mysql: ['SELECT', 'SET', 'SET', 'SELECT'],
   mariadb: ['SELECT', 'SET', 'SET', 'SELECT'],
@@ -13,7 +16,7 @@ const AT_START = {
 };
 
 testOnServers(
-  'a run costs two statements, a refused tick one and a look a minute, the token none',
+  'a run costs two statements, a refused tick one and a read once a minute, the token none',
   async (bench) => {
     const log = bench.closeAtEnd(await statementLog(bench.server, bench.database));
     const sent = (): string[] => verbs(log.statements());
@@ -30,13 +33,13 @@ testOnServers(
 
     await other.run(JOB, async () => {
       await guard.run(JOB, () => assert.fail('ran'));
-      assert.deepEqual(sent(), ['UPDATE', 'SELECT'], 'the first refused tick looks');
+      assert.deepEqual(sent(), ['UPDATE', 'SELECT'], 'the first refused tick reads the holder');
       for (let tick = 0; tick < 5; tick += 1) await guard.run(JOB, () => assert.fail('ran'));
       assert.deepEqual(sent(), Array(5).fill('UPDATE'), 'refused ticks');
     });
 
     await guard.run({ ...JOB, name: 'whole-lease', lockAtLeastFor: '1m' }, () => {});
-    assert.deepEqual(sent(), ['UPDATE', 'INSERT'], 'no release where the lease ends by itself');
+    assert.deepEqual(sent(), ['UPDATE', 'INSERT'], 'no release if lockAtLeastFor is the whole lease');
 
     const prepared = verbs(log.preparations()).sort();
     assert.deepEqual(
@@ -49,7 +52,11 @@ testOnServers(
     await other.run(unseen, async () => {
       await guard.run(unseen, () => assert.fail('ran'));
       const insert = bench.server === 'postgres' ? ['INSERT'] : [];
-      assert.deepEqual(sent(), ['UPDATE', ...insert, 'SELECT'], 'a refused tick of a name that is new here');
+      assert.deepEqual(
+        sent(),
+        ['UPDATE', ...insert, 'SELECT'],
+        'a refused tick of a name that is new to this provider',
+      );
     });
   },
 );

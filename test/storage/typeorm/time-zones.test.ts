@@ -24,7 +24,7 @@ for (const server of DATABASE_NAMES) {
     const zones = ['Pacific/Kiritimati', sessionZone?.name].filter(Boolean).join(' and ');
     testWith(
       server,
-      `F-27 the zones of process and session are nothing to a lock (${zones}, ${connections})`,
+      `F-27 the time zones of process and session do not affect a lock (${zones}, ${connections})`,
       async (database) => {
         const dataSource = await migratedDataSource(database);
         await dataSource.destroy();
@@ -55,36 +55,35 @@ for (const server of DATABASE_NAMES) {
 
 for (const server of ['mysql', 'mariadb'] as const) {
   for (const dates of [{ dateStrings: true }, { timezone: 'local' }, { timezone: '-11:30' }]) {
-    testWith(
-      server,
-      `F-27 nor are the driver’s ways with dates (${JSON.stringify(dates)})`,
-      async (database) => {
-        const dataSource = await migratedDataSource(database, dates);
-        const [holder, other] = [1, 2].map(
-          () => new TypeOrmLockProvider(dataSource, { connections: 'shared' }),
+    testWith(server, `F-27 nor do the driver’s date options (${JSON.stringify(dates)})`, async (database) => {
+      const dataSource = await migratedDataSource(database, dates);
+      const [holder, other] = [1, 2].map(
+        () => new TypeOrmLockProvider(dataSource, { connections: 'shared' }),
+      );
+      try {
+        const lock = await holder?.lock({ name: 'job', lockAtMostFor: '10m' });
+        assert.equal(await other?.lock({ name: 'job', lockAtMostFor: '10m' }), undefined);
+        const [row] = await lockRows(dataSource);
+        assert.equal(row && row.lockUntilUs - row.lockedAtUs, LEASE_US);
+        let heldUntilMs: number | undefined;
+        await holder?.lock(
+          { name: 'job', lockAtMostFor: '10m' },
+          { refused: (held) => (heldUntilMs = held.heldUntil.getTime()) },
         );
-        try {
-          const lock = await holder?.lock({ name: 'job', lockAtMostFor: '10m' });
-          assert.equal(await other?.lock({ name: 'job', lockAtMostFor: '10m' }), undefined);
-          const [row] = await lockRows(dataSource);
-          assert.equal(row && row.lockUntilUs - row.lockedAtUs, LEASE_US);
-          let heldUntilMs: number | undefined;
-          await holder?.lock(
-            { name: 'job', lockAtMostFor: '10m' },
-            { refused: (held) => (heldUntilMs = held.heldUntil.getTime()) },
-          );
-          assert.equal(heldUntilMs, row && Math.floor(row.lockUntilUs / 1000));
-          assert.equal(await lock?.unlock(), true);
-        } finally {
-          await Promise.all([holder?.close(), other?.close()]);
-          await dataSource.destroy();
-        }
-      },
-    );
+        assert.equal(heldUntilMs, row && Math.floor(row.lockUntilUs / 1000));
+        assert.equal(await lock?.unlock(), true);
+      } finally {
+        await Promise.all([holder?.close(), other?.close()]);
+        await dataSource.destroy();
+      }
+    });
   }
 }
 
-/** Central European Time, of which these servers know nothing by themselves: ids, offsets and the changes of a winter and a summer. */
+/**
+ * Central European Time, which these servers do not know by default: ids, offsets and the changes of a winter
+ * and a summer.
+ */
 const CENTRAL_EUROPE = [
   `REPLACE INTO mysql.time_zone VALUES (7001, 'N')`,
   `REPLACE INTO mysql.time_zone_name VALUES ('Cronlatch/Central_Europe', 7001)`,
@@ -100,13 +99,13 @@ function seconds(instant: string): number {
 for (const server of ['mysql', 'mariadb'] as const) {
   testOnOwn(
     server,
-    'F-21 in the hours that daylight saving skips or repeats, ten minutes are ten minutes',
+    'F-21 in the hours that daylight saving skips or repeats, a lease of ten minutes lasts ten minutes',
     async () => {
       const database = await databaseOn(server);
       for (const statement of CENTRAL_EUROPE) await database.root.query(statement);
       const dataSource = await migratedDataSource(database, { poolSize: 1 });
       const provider = providerOnSessionClock(dataSource);
-      /** Stops the clock of the one session. @returns the hours that its zone is ahead of UTC */
+      /** Stops the clock of one session. @returns the hours that its zone is ahead of UTC */
       const at = async (instant: string, minutes = 0): Promise<number> => {
         await dataSource.query(`SET timestamp = ${seconds(instant) + minutes * 60}`);
         const [row] = await dataSource.query<{ ahead: unknown }[]>(
@@ -119,9 +118,9 @@ for (const server of ['mysql', 'mariadb'] as const) {
         assert.deepEqual([await at('2027-03-28T00:59Z'), await at('2027-03-28T01:00Z')], [1, 2]);
         assert.deepEqual([await at('2027-10-31T00:59Z'), await at('2027-10-31T01:00Z')], [2, 1]);
         for (const instant of [
-          '2027-03-28T00:55Z', // The clocks go forward while it is held.
+          '2027-03-28T00:55Z', // The clocks go forward while the lock is held.
           '2027-03-28T02:25Z', // UTC shows a time that the zone has skipped.
-          '2027-10-31T00:55Z', // The clocks go back while it is held.
+          '2027-10-31T00:55Z', // The clocks go back while the lock is held.
           '2027-10-31T01:25Z', // The zone shows its hour for the second time.
           '2027-10-31T02:25Z', // UTC shows a time that the zone has had twice.
         ]) {

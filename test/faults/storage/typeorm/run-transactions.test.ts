@@ -25,7 +25,7 @@ async function fail(store: RunStore): Promise<string> {
   );
 }
 
-/** What has become of it, as somebody else sees it. */
+/** The run's state and events, as another session sees them. */
 async function stateOf(bench: ServerBench): Promise<unknown[]> {
   return await bench.application.query(
     `SELECT r.state AS state, e.kind AS kind FROM cronlatch_run r
@@ -40,7 +40,10 @@ async function idOf(bench: ServerBench, scope: string): Promise<number> {
   return Number(row?.id);
 }
 
-/** Until the commit nobody else can insert an event: MySQL and MariaDB lock the gap that it would come into. */
+/**
+ * Until the commit no other session can insert an event: MySQL and MariaDB lock the gap that it would come
+ * into.
+ */
 const NO_EVENTS = {
   mysql: 'SELECT * FROM cronlatch_run_event FOR UPDATE',
   mariadb: 'SELECT * FROM cronlatch_run_event FOR UPDATE',
@@ -57,7 +60,7 @@ async function storeOn(bench: ServerBench, more: object = {}): Promise<TypeOrmRu
   return store;
 }
 
-testOnServers('a change waits for whoever writes the row, and sees what was written', async (bench) => {
+testOnServers('a change waits for another writer of the row, and sees what it wrote', async (bench) => {
   const store = await storeOn(bench);
   await bench.database.ask('START TRANSACTION');
   await bench.database.ask(`UPDATE cronlatch_run SET reason = 'mine', generation = 2`);
@@ -78,7 +81,7 @@ testOnServers('a row that stays locked is contention, and nothing is written', a
   assert.equal(await fail(store), 'changed');
 });
 
-testOnServers('a run that somebody has locked is in no other run’s way', async (bench) => {
+testOnServers('a run that another session has locked does not block other runs', async (bench) => {
   const store = await storeOn(bench);
   await store.insert({ ...RUNNING, scope: 'eu' }, LIMIT);
   const over = { ...RUNNING, state: 'skipped', started: undefined, periodStart: new Date(0) } as const;
@@ -86,12 +89,12 @@ testOnServers('a run that somebody has locked is in no other run’s way', async
   assert.equal(await fail(store), 'changed');
   await bench.database.ask('START TRANSACTION');
   await bench.database.ask(`SELECT id FROM cronlatch_run WHERE id = ${await idOf(bench, 'eu')} FOR UPDATE`);
-  // Now the only one whose state is the one that a completion asks for is locked.
+  // The only run in the state that a completion expects is locked now.
   assert.equal(await store.complete(CLAIM, undefined, LIMIT), false);
   assert.equal(await fail(store), 'changed');
   assert.equal(await store.insert({ ...RUNNING, scope: 'us' }, LIMIT), true);
   assert.equal(await store.complete({ ...CLAIM, scope: 'us' }, undefined, LIMIT), true);
-  // All of the job but its newest.
+  // All runs of the job but its newest.
   assert.equal((await store.purge({ olderThanMs: 0, limit: 100 }, LIMIT)).deleted, 50);
   assert.deepEqual(
     (await store.owed([RUNNING.job], LIMIT)).map(({ scope }) => scope),
@@ -107,7 +110,7 @@ testOnServers('a completion inside a transaction of the application locks no oth
   await bench.application.transaction('REPEATABLE READ', async (manager) => {
     const { text, values } = statements.complete({ ...CLAIM, scope: 'eu' }, undefined);
     await manager.query(text, [...values]);
-    // But, on MariaDB, the gap before its key, which is that of a period before it.
+    // On MariaDB it locks the gap before its key, which holds the keys of the period before.
     for (const [scope, periodKey] of [
       ...['eua', 'us', 'z'].map((name) => [name, '2026-03-27'] as const),
       ...['eu', 'us'].map((name) => [name, '2026-03-29'] as const),
@@ -119,24 +122,27 @@ testOnServers('a completion inside a transaction of the application locks no oth
   assert.equal(await store.complete({ ...CLAIM, scope: 'eu' }, undefined, LIMIT), false);
 });
 
-testOnServers('a connection that is killed before COMMIT has written nothing, and says so', async (bench) => {
-  const store = await storeOn(bench);
-  await bench.application.destroy();
-  await eventually(async () => (await bench.stranger.countSessions()) === 1, 'the store is alone');
-  await bench.database.ask('START TRANSACTION');
-  await bench.database.ask(NO_EVENTS[bench.server]);
-  const failing = assert.rejects(fail(store), { code: 'CRONLATCH_STORAGE', outcome: 'nothing-ran' });
-  await eventually(() => bench.stranger.someoneIsBusy(), 'the event waits for the table');
-  await bench.stranger.killSessions();
-  await failing;
-  await bench.stranger.commit();
-  await bench.application.initialize();
-  assert.deepEqual(await stateOf(bench), UNCHANGED);
-  assert.equal(await fail(store), 'changed');
-});
+testOnServers(
+  'a connection that is killed before COMMIT has written nothing, and the error contains that outcome',
+  async (bench) => {
+    const store = await storeOn(bench);
+    await bench.application.destroy();
+    await eventually(async () => (await bench.stranger.countSessions()) === 1, 'the store is alone');
+    await bench.database.ask('START TRANSACTION');
+    await bench.database.ask(NO_EVENTS[bench.server]);
+    const failing = assert.rejects(fail(store), { code: 'CRONLATCH_STORAGE', outcome: 'nothing-ran' });
+    await eventually(() => bench.stranger.someoneIsBusy(), 'the event waits for the table');
+    await bench.stranger.killSessions();
+    await failing;
+    await bench.stranger.commit();
+    await bench.application.initialize();
+    assert.deepEqual(await stateOf(bench), UNCHANGED);
+    assert.equal(await fail(store), 'changed');
+  },
+);
 
 for (const { what, stalled, isWritten } of [
-  { what: 'whose reply never comes', stalled: 'to-client', isWritten: true },
+  { what: 'without a reply', stalled: 'to-client', isWritten: true },
   { what: 'that never arrives', stalled: 'to-server', isWritten: false },
 ] as const) {
   testOnServers(`a COMMIT ${what} is of unknown outcome`, async (bench) => {
@@ -164,21 +170,24 @@ for (const { what, stalled, isWritten } of [
   });
 }
 
-testOnServers('what the application has left open on its connection is not committed', async (bench) => {
-  await createRunTables(bench.application);
-  await bench.application.query(APPLICATION_TABLE);
-  const application = await bench.connected({ poolSize: 1 });
-  const store = new TypeOrmRunStore(application, { connections: 'shared' });
-  await store.insert(RUNNING, LIMIT);
-  const leak = application.createQueryRunner();
-  await leak.query('START TRANSACTION');
-  await leak.query('INSERT INTO day_totals (total) VALUES (1)');
-  await leak.release();
-  await assert.rejects(fail(store), { outcome: 'nothing-ran', message: /left inside a transaction/ });
-  assert.deepEqual(await stateOf(bench), UNCHANGED);
-  assert.deepEqual(await bench.application.query('SELECT * FROM day_totals'), []);
-  assert.equal(await fail(store), 'changed');
-});
+testOnServers(
+  'a transaction that the application left open on its connection is not committed',
+  async (bench) => {
+    await createRunTables(bench.application);
+    await bench.application.query(APPLICATION_TABLE);
+    const application = await bench.connected({ poolSize: 1 });
+    const store = new TypeOrmRunStore(application, { connections: 'shared' });
+    await store.insert(RUNNING, LIMIT);
+    const leak = application.createQueryRunner();
+    await leak.query('START TRANSACTION');
+    await leak.query('INSERT INTO day_totals (total) VALUES (1)');
+    await leak.release();
+    await assert.rejects(fail(store), { outcome: 'nothing-ran', message: /left inside a transaction/ });
+    assert.deepEqual(await stateOf(bench), UNCHANGED);
+    assert.deepEqual(await bench.application.query('SELECT * FROM day_totals'), []);
+    assert.equal(await fail(store), 'changed');
+  },
+);
 
 for (const server of SERVER_NAMES) {
   for (const variant of CONTRACT_STORES[server].variants) {

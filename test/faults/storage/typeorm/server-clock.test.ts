@@ -25,7 +25,7 @@ type Case = (scene: Scene) => Promise<void>;
 
 /** One server of its own for all cases, each with an empty table. */
 function testServerClock(server: 'mariadb' | 'postgres', cases: Readonly<Record<string, Case>>): void {
-  // Of a server that is missing, or another’s, other tests say so.
+  // Other tests report a server that is missing or not their own.
   if ((runningServer(server)?.origin ?? 'environment') === 'environment') return;
   testWithFakedClock(`${server}: a server whose clock is set`, async (clock, t) => {
     const bench = await clock.during(() => OwnServerBench.on(server));
@@ -56,7 +56,10 @@ async function withTwo(
   }
 }
 
-/** Under libfaketime the threads of MySQL wait for one another; but a session has a clock that can be set, and then stands still. */
+/**
+ * Under libfaketime the threads of MySQL wait for one another; but the clock of a session can be set, and
+ * then stands still.
+ */
 function testSessionClock(cases: Readonly<Record<string, Case>>): void {
   for (const [name, body] of Object.entries(cases)) {
     testWith('mysql', `a session whose clock is set: ${name}`, async (database) => {
@@ -101,9 +104,9 @@ function utcOf(shown: string): string {
   return `${shown.slice(1).replace(' ', 'T')}Z`;
 }
 
-/** For which the clock may stand still. */
+/** Cases that also work with a clock that stands still. */
 const CASES: Readonly<Record<string, Case>> = {
-  async 'F-22 when its clock is set forward leases end early: the next token is higher, and the holder finds out'({
+  async 'F-22 after its clock is set forward leases expire early: the next token is higher, and the holder notices'({
     provider,
     other,
     set,
@@ -114,13 +117,13 @@ const CASES: Readonly<Record<string, Case>> = {
     set('+11m');
     const second = await granted(other);
     assert.ok(second.fencingToken! > first.fencingToken!);
-    assert.equal(first.signal.aborted, false, 'its own clocks say that it has the lease');
+    assert.equal(first.signal.aborted, false, 'its own clocks show that it still has the lease');
     assert.equal(await first.extend('10m'), false);
     assert.equal(first.signal.aborted, true);
     assert.equal(await second.unlock(), true);
   },
 
-  async 'F-23 when its clock is set back leases only get longer, and tokens rise all the same'({
+  async 'F-23 after its clock is set back leases only get longer, and tokens still rise'({
     application,
     provider,
     other,
@@ -130,11 +133,11 @@ const CASES: Readonly<Record<string, Case>> = {
     set('-1h');
     assert.equal(await other.lock(JOB), undefined);
     assert.equal(await first.unlock(), true);
-    assert.equal(await other.lock(JOB), undefined, 'it was granted at a time that is yet to come');
-    // As an operator would, who does not want to wait for the clock.
+    assert.equal(await other.lock(JOB), undefined, 'it was granted at a time in the future');
+    // As an operator would who does not want to wait for the clock.
     await shiftBack(application, 2 * 3_600_000);
     const second = await granted(other);
-    assert.equal(second.fencingToken, first.fencingToken! + 1, 'it cannot be the time');
+    assert.equal(second.fencingToken, first.fencingToken! + 1, 'it cannot be derived from the time');
     assert.equal(await second.unlock(), true);
     set('+0');
     const third = await granted(provider);
@@ -147,7 +150,7 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 const WHILE_IT_RUNS: Readonly<Record<string, Case>> = {
-  async 'F-24 a second that its clock leaps or repeats ends no lease, and tokens rise'({
+  async 'F-24 a second that its clock skips or repeats ends no lease, and tokens rise'({
     provider,
     other,
     set,
@@ -155,7 +158,7 @@ const WHILE_IT_RUNS: Readonly<Record<string, Case>> = {
     let token = 0;
     for (const shown of ['+1', '+0', '-1', '+0']) {
       let lock: Lock | undefined;
-      // Released in a second that the clock repeats, it is free when the clock is past its grant.
+      // A lock released in a second that the clock repeats is free when the clock has passed its grant.
       await eventually(
         async () => (lock = await provider.lock(JOB)) !== undefined,
         `a grant before ${shown}`,
@@ -172,7 +175,7 @@ const WHILE_IT_RUNS: Readonly<Record<string, Case>> = {
 };
 
 const OF_POSTGRES: Readonly<Record<string, Case>> = {
-  async 'F-26 after the end of 32-bit time locks are kept as before'(scene) {
+  async 'F-26 after the end of 32-bit time locks work as before'(scene) {
     for (const shown of ['@2038-01-19 03:15:00', '@2040-02-29 12:00:00']) await keepsYear(scene, shown);
   },
 };
@@ -198,5 +201,5 @@ const OF_MARIADB: Readonly<Record<string, Case>> = {
 
 testSessionClock(CASES);
 testServerClock('mariadb', { ...CASES, ...WHILE_IT_RUNS, ...OF_MARIADB });
-// MariaDB and MySQL end by themselves when their clock gets there.
+// MariaDB and MySQL shut down when their clock reaches that time.
 testServerClock('postgres', { ...CASES, ...WHILE_IT_RUNS, ...OF_POSTGRES });

@@ -8,11 +8,11 @@ import { sampleSize } from '../../../support/sample-size';
 
 const KILLS = sampleSize({ fast: 3, full: 34 });
 const INSTANCES = 4;
-/** Between two kills, at the least. */
+/** Between two kills, at least. */
 const GRANTS = 25;
 const LONGEST_PAUSE_MS = 30;
 
-/** Settings with which a server says of a commit that it is kept, and keeps it a moment later. */
+/** Settings with which a server confirms a commit a moment before it is durable. */
 const CARELESS = {
   mysql: ['SET GLOBAL innodb_flush_log_at_trx_commit = 0'],
   mariadb: ['SET GLOBAL innodb_flush_log_at_trx_commit = 0'],
@@ -22,7 +22,7 @@ const CARELESS = {
 const MOST_ATTEMPTS = 8;
 
 testOnOwnServers(
-  `F-30 F-31 what instances were told of their locks is so after ${KILLS} times that the server was killed, or shut down, under them`,
+  `F-30 F-31 locks match what instances were told after ${KILLS} kills or shutdowns of the server`,
   async ({ server, application }) => {
     const options = { statementTimeout: '5s' } as const;
     const instances = Array.from({ length: INSTANCES }, () => new TypeOrmLockProvider(application, options));
@@ -37,7 +37,7 @@ testOnOwnServers(
       await load.granted(GRANTS);
       await load.end();
       load.agreesWith(await lockRows(application));
-      assert.ok(load.counts.failed > 0, 'nobody was asking when it was killed');
+      assert.ok(load.counts.failed > 0, 'no instance asked for a lock when it was killed');
     } finally {
       await load.end().finally(() => Promise.all(instances.map((instance) => instance.close())));
     }
@@ -45,7 +45,7 @@ testOnOwnServers(
 );
 
 testOnOwnServers(
-  'F-32 F-33 a grant that a server without durable commits forgets when it is killed is given again, with a higher token, and its holder learns of it',
+  'F-32 F-33 a grant that a killed server without durable commits loses is granted again with a higher token, and its holder notices',
   async (bench) => {
     const { server, application } = bench;
     const options = { statementTimeout: '5s' } as const;

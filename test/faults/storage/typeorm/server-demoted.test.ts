@@ -8,14 +8,14 @@ import { testOnOwnServers } from '../../../support/own-server-bench';
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '2s' };
 
 testOnOwnServers(
-  'F-37 a server that is demoted under a job lets it keep its outcome, and refuses every tick until it is the primary again',
+  'F-37 if a server is demoted under a job, the job keeps its outcome, and every tick fails until it is the primary again',
   async (bench) => {
     const { guard, application } = bench;
     const tick = (name: string) => guard.run({ ...JOB, name }, () => 'ran');
     const releaseFailed = nextEvent(guard, 'lock:releaseFailed');
     const result = await guard.run(JOB, async () => {
       await bench.demote();
-      // A session learns of it a moment later.
+      // A session notices it a moment later.
       const refused = () =>
         tick('other').then(
           () => false,
@@ -31,7 +31,7 @@ testOnOwnServers(
     assert.deepEqual(result, { executed: true, value: 'done' });
     assert.equal((await releaseFailed).name, 'job');
     const row = (await lockRows(application)).find(({ name }) => name === 'job');
-    assert.doesNotMatch(row?.lockedBy ?? '', /\/released$/, 'the lease ends by itself');
+    assert.doesNotMatch(row?.lockedBy ?? '', /\/released$/, 'the lease expires');
     await bench.promote();
     await eventually(
       async () => (await tick('job').catch(() => undefined))?.executed === true,

@@ -6,7 +6,10 @@ import { testOnOwnServers } from '../../../support/own-server-bench';
 
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 
-/** No further connection of the application is let in; then as many as it likes. With less than 10, MariaDB has 10. */
+/**
+ * The server accepts no further connections of the application; later any number. With less than 10, MariaDB
+ * has 10.
+ */
 const WORDS = {
   mysql: { close: 'SET GLOBAL max_connections = 1', open: 'SET GLOBAL max_connections = 100' },
   mariadb: { close: 'SET GLOBAL max_connections = 1', open: 'SET GLOBAL max_connections = 100' },
@@ -14,7 +17,7 @@ const WORDS = {
 };
 
 testOnOwnServers(
-  'F-45 a server that lets nobody else in refuses an instance its ticks by name; who is in goes on, and who is let in later, too',
+  'F-45 if a server accepts no further connections, new instances fail with its error, and connected ones continue',
   async (bench) => {
     const { application, guard, type } = bench;
     assert.equal((await guard.run(JOB, () => {})).executed, true);

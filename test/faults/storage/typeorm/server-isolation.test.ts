@@ -13,7 +13,7 @@ const WORDS = {
   postgres: {
     set: 'SET SESSION CHARACTERISTICS AS TRANSACTION',
     read: `SELECT current_setting('transaction_isolation') AS level`,
-    // One that is not used for a while stays all the same, with its level.
+    // An unused connection stays open with its level.
     extra: { idleTimeoutMillis: 0 },
   },
 };
@@ -43,7 +43,7 @@ async function askersRace(bench: ServerBench, application: DataSource): Promise<
 
 for (const level of LEVELS) {
   testOnServers(
-    `P1 F-47 on connections that are shared, at ${level}, of ${ASKERS} askers one gets a lock that is new, and one that has expired`,
+    `P1 F-47 with shared connections at ${level}, one of ${ASKERS} callers gets a new lock, and one an expired lock`,
     async (bench) => {
       const { set, read, extra } = WORDS[bench.server];
       const application = await bench.connected({ poolSize: ASKERS, extra });
@@ -56,8 +56,8 @@ for (const level of LEVELS) {
 }
 
 for (const level of ['REPEATABLE READ', 'SERIALIZABLE'] as const) {
-  // There a write of what has changed since the snapshot is refused (1020), and not made on top of it.
-  testOnServer('mariadb', `P1 F-47 so it is with innodb_snapshot_isolation, at ${level}`, async (bench) => {
+  // The server refuses a write of a row that has changed since the snapshot (1020).
+  testOnServer('mariadb', `P1 F-47 the same with innodb_snapshot_isolation, at ${level}`, async (bench) => {
     const application = await bench.connected({ poolSize: ASKERS });
     await onAll(application, 'SET SESSION innodb_snapshot_isolation = ON');
     await onAll(application, `${WORDS.mariadb.set} ISOLATION LEVEL ${level}`);

@@ -8,7 +8,7 @@ const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 const IMPATIENT = { statementTimeout: '1s' } as const;
 
 testOnServers(
-  'F-39 a take-over whose reply never comes is found again on a fresh connection',
+  'F-39 a takeover whose reply never arrives is found again on a fresh connection',
   async (bench) => {
     const { proxy, provider } = await bench.proxied(IMPATIENT);
     await (await provider.lock(JOB))?.unlock();
@@ -20,7 +20,7 @@ testOnServers(
   },
 );
 
-testOnServers('F-39 an extension whose reply never comes is sent again, and counts', async (bench) => {
+testOnServers('F-39 an extension whose reply never arrives is resent, and counts', async (bench) => {
   const { proxy, provider } = await bench.proxied(IMPATIENT);
   const lock = await provider.lock(JOB);
   proxy.deafen();
@@ -29,7 +29,7 @@ testOnServers('F-39 an extension whose reply never comes is sent again, and coun
   assert.equal(await lock?.unlock(), true);
 });
 
-testOnServers('F-39 a release whose reply never comes is known by its mark', async (bench) => {
+testOnServers('F-39 a release whose reply never arrives is recognised by its mark', async (bench) => {
   const { proxy, provider } = await bench.proxied(IMPATIENT);
   const lock = await provider.lock(JOB);
   proxy.deafen();
@@ -41,7 +41,7 @@ testOnServers('F-39 a release whose reply never comes is known by its mark', asy
 testOnServers('F-39 a grant whose connection is cut is found again on a fresh one', async (bench) => {
   const { proxy, provider } = await bench.proxied();
   await (await provider.lock(JOB))?.unlock();
-  // The statement is sent and waits for a row lock; its connection is cut; then it goes on and takes effect.
+  // The statement waits for a row lock; its connection is cut; then it continues and takes effect.
   await bench.stranger.lockRow('job');
   const locking = provider.lock(JOB).catch((error: unknown) => error);
   await eventually(() => bench.stranger.someoneWaits(), 'the statement waits for the row');
@@ -50,13 +50,13 @@ testOnServers('F-39 a grant whose connection is cut is found again on a fresh on
   await proxy.open();
   const lock = await locking;
   const [row] = await lockRows(bench.application);
-  // The server may notice the cut before or after the statement: then there is no grant, and an error.
+  // If the server notices the cut before the statement continues, there is no grant, but an error.
   if (row?.held) assert.equal((lock as { fencingToken: number }).fencingToken, row.token);
   else assert.ok(lock instanceof LockStorageError);
 });
 
 testOnServers(
-  'F-50 an idle connection that the server has killed costs nothing but a new one',
+  'F-50 an idle connection that the server has killed costs only a new connection',
   async (bench) => {
     await bench.application.destroy();
     const provider = bench.provider();
@@ -67,7 +67,7 @@ testOnServers(
   },
 );
 
-testOnServers('F-50 a statement whose connection is killed while it waits is sent again', async (bench) => {
+testOnServers('F-50 a statement whose connection is killed while it waits is resent', async (bench) => {
   await bench.application.destroy();
   const provider = bench.provider();
   await (await provider.lock(JOB))?.unlock();

@@ -6,11 +6,11 @@ import { testOnServers } from '../../../support/server-bench';
 
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 
-/** What the server says when it gives up a statement that waits. */
+/** The server's error when it stops waiting for a locked row. */
 const GAVE_UP = { mysql: 'ER_LOCK_WAIT_TIMEOUT', mariadb: 'ER_LOCK_WAIT_TIMEOUT', postgres: '57014' };
 
 testOnServers(
-  'F-41 F-46 a row that a transaction of somebody else has locked is given up by the server before the client',
+  'F-41 F-46 the server gives up waiting for a locked row before the client does',
   async (bench) => {
     const provider = bench.provider();
     await (await provider.lock(JOB))?.unlock();
@@ -40,7 +40,7 @@ testOnServers('an extension goes before twenty acquisitions that wait for a conn
 });
 
 testOnServers(
-  'F-59 rows that another transaction has locked keep no other job from its lock',
+  'F-59 rows that another transaction has locked do not keep other jobs from their locks',
   async (bench) => {
     const provider = bench.provider();
     const [locked, others] = [namesOf('locked', 3), namesOf('other', 29)];
@@ -58,7 +58,7 @@ testOnServers(
     const ofApplication = 1;
     const areClosed = async (): Promise<boolean> =>
       (await bench.stranger.countSessions()) <= ofApplication + 2;
-    await eventually(areClosed, 'what was borrowed is closed');
+    await eventually(areClosed, 'the borrowed connection is closed');
   },
 );
 
@@ -67,14 +67,15 @@ function namesOf(kind: string, count: number): string[] {
 }
 
 testOnServers(
-  'F-52 when every connection stays busy, an acquisition is an error within two limits, and blocks nobody for longer',
+  'F-52 if every connection stays busy, an acquisition fails within two statement limits, and blocks others no longer than that',
   async (bench) => {
     const provider = bench.provider({ statementTimeout: '2s' });
     await (await provider.lock(JOB))?.unlock();
     const ask = () => Promise.allSettled(Array.from({ length: 5 }, () => provider.lock(JOB)));
     const answers = await bench.stranger.whileTableIsLocked(ask);
     assert.ok(answers.every(({ status }) => status === 'rejected'));
-    // One that had waited long for its connection may be granted to nobody now: its release by owner follows.
+    // One that waited long for its connection may now be granted without a holder: its release by owner
+    // follows.
     const givenUpAtMs = performance.now() + 4000;
     let lock = await provider.lock(JOB);
     while (lock === undefined && performance.now() < givenUpAtMs) lock = await provider.lock(JOB);
@@ -83,7 +84,7 @@ testOnServers(
 );
 
 testOnServers(
-  'a statementTimeout that is shorter than the server waits for a locked row is warned of at the start',
+  "a statementTimeout shorter than the server's wait for a locked row causes a warning at the start",
   async (bench) => {
     const warnings: string[] = [];
     const options = { onWarning: (message: string): void => void warnings.push(message) };

@@ -6,42 +6,39 @@ import type { TcpProxy } from '../../../support/tcp-proxy';
 
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 
-/** How many sockets of this process lead to the proxy. */
+/** The number of this process's sockets that lead to the proxy. */
 function socketsTo({ port }: TcpProxy): number {
   type Handles = { _getActiveHandles(): { remotePort?: number; destroyed?: boolean }[] };
   const handles = (process as unknown as Handles)._getActiveHandles();
   return handles.filter(({ remotePort, destroyed }) => remotePort === port && !destroyed).length;
 }
 
-testOnServers(
-  'F-40 a statement that gets no answer is given up, and its connection destroyed',
-  async (bench) => {
-    const { proxy, provider } = await bench.proxied({ statementTimeout: '1s' });
-    await (await provider.lock(JOB))?.unlock();
-    proxy.stall();
-    await assert.rejects(
-      provider.lock(JOB),
-      (error) =>
-        error instanceof LockStorageError &&
-        error.outcome === 'unknown' &&
-        /no answer within \d+ ms/.test(error.message),
-    );
-    proxy.cut(); // What was sent never arrives.
-    proxy.flow();
-    const lock = await provider.lock(JOB);
-    assert.equal(await lock?.unlock(), true);
-  },
-);
+testOnServers('F-40 a statement without a reply fails, and its connection is destroyed', async (bench) => {
+  const { proxy, provider } = await bench.proxied({ statementTimeout: '1s' });
+  await (await provider.lock(JOB))?.unlock();
+  proxy.stall();
+  await assert.rejects(
+    provider.lock(JOB),
+    (error) =>
+      error instanceof LockStorageError &&
+      error.outcome === 'unknown' &&
+      /no answer within \d+ ms/.test(error.message),
+  );
+  proxy.cut(); // The statement never arrives.
+  proxy.flow();
+  const lock = await provider.lock(JOB);
+  assert.equal(await lock?.unlock(), true);
+});
 
 for (const pieces of [0, 1, 2, 3]) {
   testOnServers(
-    `F-40 connections that go silent after ${pieces} answers of their opening take no place for ever, and leave no socket`,
+    `F-40 connections that go silent after ${pieces} packets of their handshake free their place in the pool, and leave no socket`,
     async (bench) => {
       const { proxy, provider } = await bench.proxied({ statementTimeout: '200ms' });
       proxy.stallNewAfter(pieces);
       for (let tick = 0; tick < 3; tick += 1) await assert.rejects(provider.lock(JOB), LockStorageError);
       proxy.flow();
-      // The last openings that went silent are given up within their own limit.
+      // The last silent handshakes are aborted within their own limit.
       const granted = async (): Promise<boolean> => {
         const lock = await provider.lock(JOB).catch(() => undefined);
         return (await lock?.unlock()) ?? false;
@@ -54,7 +51,7 @@ for (const pieces of [0, 1, 2, 3]) {
 }
 
 testOnServers(
-  'F-40 openings that never end leave no socket behind when the provider is closed',
+  'F-40 handshakes that never end leave no socket behind when the provider is closed',
   async (bench) => {
     const { proxy, provider } = await bench.proxied({ statementTimeout: '200ms' });
     proxy.stallNewAfter(2);
@@ -65,7 +62,7 @@ testOnServers(
 );
 
 testOnServers(
-  'F-40 closing at a server that went silent ends, and leaves no socket behind',
+  'F-40 closing with a server that went silent ends, and leaves no socket behind',
   async (bench) => {
     const { proxy, provider } = await bench.proxied({ statementTimeout: '1s' });
     await (await provider.lock(JOB))?.unlock();
@@ -75,19 +72,16 @@ testOnServers(
   },
 );
 
-testOnServers(
-  'closing while a connection is opened that went silent ends without an error',
-  async (bench) => {
-    await bench.application.destroy();
-    const { proxy, provider } = await bench.proxied({ statementTimeout: '1s' });
-    await (await provider.lock(JOB))?.unlock();
-    proxy.stallNewAfter(0);
-    await bench.stranger.killSessions();
-    await eventually(() => socketsTo(proxy) === 0, 'the killed connection is gone');
-    const refused = assert.rejects(provider.lock(JOB), LockStorageError);
-    await eventually(() => socketsTo(proxy) === 1, 'another one is opened');
-    await provider.close();
-    await refused;
-    await eventually(() => socketsTo(proxy) === 0, 'no socket is left');
-  },
-);
+testOnServers('closing during a handshake that went silent ends without an error', async (bench) => {
+  await bench.application.destroy();
+  const { proxy, provider } = await bench.proxied({ statementTimeout: '1s' });
+  await (await provider.lock(JOB))?.unlock();
+  proxy.stallNewAfter(0);
+  await bench.stranger.killSessions();
+  await eventually(() => socketsTo(proxy) === 0, 'the killed connection is gone');
+  const refused = assert.rejects(provider.lock(JOB), LockStorageError);
+  await eventually(() => socketsTo(proxy) === 1, 'another one is opened');
+  await provider.close();
+  await refused;
+  await eventually(() => socketsTo(proxy) === 0, 'no socket is left');
+});
