@@ -8,7 +8,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'storage/sql': ['core', 'ledger'],
   'storage/typeorm': ['core', 'ledger', 'storage/sql', 'typeorm'],
   'integrations/typeorm': ['core', 'ledger', 'guard', 'storage/sql', 'storage/typeorm', 'typeorm'],
-  'integrations/node-cron': ['core', 'guard', 'decorator', 'node-cron'],
+  'integrations/node-cron': ['core', 'ledger', 'guard', 'decorator', 'node-cron'],
   'integrations/nestjs': [
     'core',
     'guard',

@@ -6,7 +6,7 @@
  * Nothing runs unguarded. A guarded method belongs to the guard that scheduled its instance, else to the configured
  * one, else calling it is an error.
  */
-export type { CloseOptions, CloseResult } from './close';
+export type { CloseOptions, CloseResult } from './closing/closing';
 export { configureJobGuard } from './configured-guard';
 export type { DueResult } from './overdue-runs';
 export type { GuardConfiguration, JobConfiguration } from './job';

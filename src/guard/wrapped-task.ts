@@ -1,8 +1,9 @@
-import type { EventHub } from '../core';
+import { types } from 'node:util';
+import { InvalidLockConfigurationError, type EventHub } from '../core';
+import { describeValue } from '../core/describe-value';
 import type { GuardIntegration } from './integration';
 import type { GuardConfiguration } from './job';
 import type { WrapOptions } from './job-guard-options';
-import { scheduledInstant } from './scheduled-instant';
 
 interface WrapRequest<A extends unknown[], T> extends WrapOptions<A> {
   readonly integration: GuardIntegration;
@@ -18,9 +19,9 @@ export function wrappedTask<A extends unknown[], T>(
   const { integration, events, configuration, task, onError = 'report', scheduledAt } = request;
   const { name } = configuration;
   const call = (args: readonly unknown[]) => (): T | PromiseLike<T> => task(...(args as A));
-  const instantOf = (args: A): Date | undefined => {
+  const scheduledTimeOf = (args: A): Date | undefined => {
     try {
-      return scheduledInstant(scheduledAt, args, name);
+      return readScheduledTime(scheduledAt, args, name);
     } catch (error) {
       events.emit('lock:failed', { name, scheduledAt: undefined, isAskedAgain: false, error });
       throw error;
@@ -29,7 +30,7 @@ export function wrappedTask<A extends unknown[], T>(
   const [job] = integration.admit([{ configuration, call, place: `guard.wrap('${name}')` }]);
   return async (...args) => {
     try {
-      const tick = { task: call(args), args, call, scheduledAt: instantOf(args) };
+      const tick = { task: call(args), args, call, scheduledAt: scheduledTimeOf(args) };
       const result = await integration.execute(job, tick);
       return result.executed ? result.value : undefined;
     } catch (error) {
@@ -37,4 +38,36 @@ export function wrappedTask<A extends unknown[], T>(
       return undefined; // It was reported, as lock:failed or run:failed.
     }
   };
+}
+
+/**
+ * What `scheduledAt` of `guard.wrap` reads from the arguments of a call.
+ *
+ * @throws InvalidLockConfigurationError when it throws, and for an invalid date
+ */
+function readScheduledTime<A extends unknown[]>(
+  scheduledAt: ((...args: A) => Date | undefined) | undefined,
+  args: A,
+  job: string,
+): Date | undefined {
+  const read: unknown = called(scheduledAt, args, job);
+  if (read === undefined || (types.isDate(read) && !Number.isNaN(read.getTime()))) return read;
+  throw new InvalidLockConfigurationError(
+    `scheduledAt of job '${job}' returned ${describeValue(read)}: it must return a date, or undefined where nothing is known.`,
+  );
+}
+
+function called<A extends unknown[]>(
+  scheduledAt: ((...args: A) => Date | undefined) | undefined,
+  args: A,
+  job: string,
+): Date | undefined {
+  try {
+    return scheduledAt?.(...args);
+  } catch (cause) {
+    throw new InvalidLockConfigurationError(
+      `scheduledAt of job '${job}' threw: it must return an instant for every call, or undefined.`,
+      { cause },
+    );
+  }
 }

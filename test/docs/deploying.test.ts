@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { currentRun, type Run } from 'cronlatch';
-import { checkCloseOptions } from '#cronlatch/guard/close';
+import { checkCloseOptions } from '#cronlatch/guard/closing/closing';
 import { testWith } from '../support/databases';
 import { ledgerPlace, memoryStores } from '../support/ledger-place';
 import { migratedDataSource } from '../support/lock-table';

@@ -3,7 +3,7 @@ import type * as TypeOrm from 'typeorm';
 import { InvalidLockConfigurationError, NotConfiguredError } from '../../core';
 import { isMissing } from '../../core/peer';
 import type { JobGuard } from '../../guard';
-import { checkCloseOptions } from '../../guard/close';
+import { checkCloseOptions } from '../../guard/closing/closing';
 import { requiredGuard } from '../../guard/configured-guard';
 import type * as Integration from '../typeorm';
 import type { CronlatchOptions } from './options';

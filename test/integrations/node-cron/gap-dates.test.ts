@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { datesInGaps, gapsWithinAYear } from '#cronlatch/guard/gap-dates';
+import { datesInGaps, gapsWithinAYear } from '#cronlatch/integrations/node-cron/skipped-dates';
 
 const shown = (ms: number): string => new Date(ms).toISOString().slice(0, 16);
 const gapsFrom = (timeZone: string, from: string): string[] =>

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { processState } from '../core/process-state';
+import { processState } from '../../core/process-state';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 

@@ -1,8 +1,8 @@
-import type { Clock, Duration } from '../core';
-import { withinLimit } from '../core/clock';
-import { parseDuration } from '../core/duration';
-import { InvalidLockConfigurationError } from '../core';
-import type { RunRegistry } from '../core/execution/run-registry';
+import { InvalidLockConfigurationError, type Clock, type Duration } from '../../core';
+import { withinLimit } from '../../core/clock';
+import { parseDuration } from '../../core/duration';
+import type { RunRegistry } from '../../core/execution/run-registry';
+import { closeOnSignals } from './close-on-signals';
 
 export interface CloseOptions {
   /** How long running jobs are waited for. Default 20 s. */
@@ -25,12 +25,12 @@ export interface CloseHook {
   readonly close?: () => Promise<void>;
 }
 
-export interface CloseLimits {
+interface CloseLimits {
   readonly timeoutMs: number;
   readonly graceMs: number;
 }
 
-export interface CloseRequest extends CloseLimits {
+interface CloseRequest extends CloseLimits {
   readonly runs: RunRegistry;
   readonly clock: Clock;
   readonly hooks: readonly CloseHook[];
@@ -39,6 +39,45 @@ export interface CloseRequest extends CloseLimits {
 
 /** Connections that do not end in this time are left behind. */
 const LONGEST_HOOK_MS = 5000;
+
+/** The end of one guard: it comes once, by a call or by a signal. */
+export class Closing {
+  readonly #hooks: CloseHook[] = [];
+  readonly #signalListeners: (() => void)[] = [];
+  #result: Promise<CloseResult> | undefined;
+
+  constructor(
+    private readonly runs: RunRegistry,
+    private readonly clock: Clock,
+    private readonly warn: CloseRequest['warn'],
+  ) {}
+
+  get hasBegun(): boolean {
+    return this.#result !== undefined;
+  }
+
+  add(hook: CloseHook): void {
+    this.#hooks.push(hook);
+  }
+
+  /** Further calls return the same result. */
+  async close(options: CloseOptions): Promise<CloseResult> {
+    const limits = checkCloseOptions(options);
+    const { runs, clock, warn } = this;
+    this.#result ??= closeRuns({ runs, clock, hooks: this.#hooks, warn, ...limits }).finally(() => {
+      for (const stopListening of this.#signalListeners) stopListening();
+    });
+    return await this.#result;
+  }
+
+  /** @returns a function that stops listening */
+  onSignals(options: CloseOptions, close: () => Promise<unknown>): () => void {
+    checkCloseOptions(options);
+    const stopListening = closeOnSignals(close, this.warn);
+    this.#signalListeners.push(stopListening);
+    return stopListening;
+  }
+}
 
 /** @throws InvalidLockConfigurationError */
 export function checkCloseOptions({ timeout = '20s', grace }: CloseOptions): CloseLimits {
@@ -50,7 +89,7 @@ export function checkCloseOptions({ timeout = '20s', grace }: CloseOptions): Clo
   );
 }
 
-export async function closeRuns({
+async function closeRuns({
   runs,
   clock,
   hooks,
