@@ -89,7 +89,7 @@ void test('a job that gives its run back and then throws has given it back', asy
     run.giveBack();
     throw new Error('stopped early');
   });
-  await assert.rejects(jobs.closeDay(), /told to stop/);
+  await assert.rejects(jobs.closeDay(), /stopped early/);
   const run = await bench.guard.ledger.get(KEY);
   assert.deepEqual([run?.state, run?.attempt], ['pending', 0]);
 });
