@@ -2,8 +2,7 @@ import { StorageBasedLockProvider, systemClock, type StorageBasedLockProviderOpt
 import { InMemoryStorageAccessor } from './in-memory-storage-accessor';
 
 /**
- * Locks that only this process sees: for tests and for tools that run in one process. Nothing in this library falls
- * back to it.
+ * Locks that only this process sees, for tests and for tools with a single process. The library never falls back to it.
  */
 export class InMemoryLockProvider extends StorageBasedLockProvider {
   readonly #records: InMemoryStorageAccessor;
@@ -14,7 +13,7 @@ export class InMemoryLockProvider extends StorageBasedLockProvider {
     this.#records = records;
   }
 
-  /** Removes the record of a lock, whoever holds it, as an operator's DELETE would. */
+  /** Deletes the record of a lock even if it is held, as an operator's DELETE would. */
   deleteRecord(name: string): boolean {
     return this.#records.delete(name);
   }

@@ -29,14 +29,13 @@ import {
 
 export type InMemoryRunStoreOptions =
   | { readonly clock?: Clock | undefined }
-  /** For a store that stands for another instance: it shares the runs, and their clock. */
+  /** For a store that stands for another instance and shares its runs and their clock. */
   | { readonly runs: InMemoryRuns };
 
 const MOST_OWED = 1000;
 
 /**
- * Runs that only this process sees: for tests and for tools that run in one process. Nothing in this library falls back
- * to it.
+ * Runs that only this process sees, for tests and for tools with a single process. The library never falls back to it.
  */
 export class InMemoryRunStore implements RunStore {
   readonly id: string;
@@ -150,7 +149,7 @@ export class InMemoryRunStore implements RunStore {
     return this.#runs.rows().map(({ run }) => run);
   }
 
-  /** On the first run behind it that is left. */
+  /** Marks the first remaining run after it. */
   #markPurged({ job, scope, periodStart }: Run, now: Date): void {
     if (periodStart === undefined) return;
     const [next] = this.#runs
@@ -169,7 +168,7 @@ export class InMemoryRunStore implements RunStore {
   }
 }
 
-/** By the beginning of the period: one without is within nothing. */
+/** By the beginning of the period. A run without a period is never within. */
 function isWithin({ periodStart }: Run, from?: Date, to?: Date): boolean {
   if (periodStart === undefined) return false;
   return (from === undefined || periodStart >= from) && (to === undefined || periodStart < to);
@@ -179,7 +178,7 @@ function isPurgeMark({ kind }: RunEvent): boolean {
   return kind === 'purged';
 }
 
-/** Nothing comes in between, and what `step` throws is what it rejects with. */
+/** Runs without interruption. Rejects with the error of `step`. */
 function inOneStep<T>(step: () => T): Promise<T> {
   return new Promise((resolve) => resolve(step()));
 }

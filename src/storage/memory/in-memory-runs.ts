@@ -3,19 +3,19 @@ import { systemClock, type Clock } from '../../core';
 import type { Claim, Run, RunEvent, RunKey, RunSummary } from '../../ledger/run';
 import type { NewRun, NewRunEvent } from '../../ledger/run-store';
 
-/** A run's row and its events, which only a store may change. */
+/** A run and its events. Only a store may change them. */
 export interface StoredRun {
   run: Run;
   readonly events: RunEvent[];
 }
 
 /**
- * The tables of runs and events, in this process. Several stores over them stand for several instances of an
- * application. A host clock that is set forth or back moves nothing here.
+ * The runs and their events, in this process. Several stores that share them stand for several instances of an
+ * application. Changes of the host's clock have no effect.
  */
 export class InMemoryRuns {
   readonly id = `memory/${randomUUID()}`;
-  /** In the order of their making. */
+  /** In the order of their creation. */
   readonly #rows = new Map<string, StoredRun>();
   readonly #clock: Clock;
   readonly #epochMs: number;
@@ -51,7 +51,7 @@ function keyText({ job, scope, periodKey }: RunKey): string {
   return JSON.stringify([job, scope, periodKey]);
 }
 
-/** A copy whose instants are its own. */
+/** Copies the dates, too. */
 export function copyOf<T extends object>(record: T): T {
   const entries = Object.entries(record).map(([field, value]: [string, unknown]) => [
     field,
@@ -91,29 +91,33 @@ export function summarize(run: Run): RunSummary {
   return summary;
 }
 
-/** Whether it waits for somebody: it is due, or its row says that it runs. */
+/** Whether an instance should look at it: it is due, or it is marked as running. */
 export function isOverdue({ state, nextAttemptAt }: Run, now: Date): boolean {
   if (state === 'running') return true;
   return (state === 'pending' || state === 'failed') && nextAttemptAt !== undefined && nextAttemptAt <= now;
 }
 
-/** Since when it has been owed. */
+/** Since when the run has been due or running. */
 export function overdueSince({ state, nextAttemptAt, startedAt, createdAt }: Run): Date {
   return (state === 'running' ? startedAt : nextAttemptAt) ?? createdAt;
 }
 
-/** Nothing will become of it by itself. */
+/** cronlatch will not start it again by itself. */
 export function isFinal({ state, nextAttemptAt }: Run): boolean {
   if (state === 'failed') return nextAttemptAt === undefined;
   return state === 'completed' || state === 'skipped';
 }
 
-/** By what runs are put in order: the beginning of the period, and the time of making where there is none. */
+/** Runs are ordered by the beginning of their period, or by their creation if they have none. */
 export function placeInTime({ periodStart, createdAt }: Run): number {
   return (periodStart ?? createdAt).getTime();
 }
 
-/** Of each job and scope: the run of the newest period, and the newest run without a period. @param runs as they were made */
+/**
+ * For each job and scope: the run of the newest period, and the newest run without a period.
+ *
+ * @param runs in the order of their creation
+ */
 export function newestOfEach(runs: readonly Run[]): ReadonlySet<Run> {
   const newest = new Map<string, Run>();
   for (const run of runs) {

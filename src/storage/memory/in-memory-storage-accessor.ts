@@ -8,14 +8,14 @@ interface StoredLock {
   fencingToken: number;
 }
 
-/** With more rows than this, those of free locks are forgotten. */
+/** With more rows than this, rows of free locks are deleted. */
 const MANY_ROWS = 10_000;
 
-/** The lock table as a map. A host clock that is set forth or back moves nothing here. */
+/** The lock table as a map. Changes of the host's clock have no effect. */
 export class InMemoryStorageAccessor implements StorageAccessor {
   readonly #rows = new Map<string, StoredLock>();
   readonly #epochMs: number;
-  /** Grows with the locks that are held, so that a sweep is rare also if it finds nothing. */
+  /** Grows with the number of held locks, so that sweeps stay rare even if they delete nothing. */
   #sweepAt = MANY_ROWS;
 
   constructor(private readonly clock: Clock) {
@@ -79,12 +79,12 @@ export class InMemoryStorageAccessor implements StorageAccessor {
     });
   }
 
-  /** For tests that look at what an operator would do. */
+  /** Does what an operator's DELETE would, for tests. */
   delete(name: string): boolean {
     return this.#rows.delete(name);
   }
 
-  /** A row that is made again gets a token of that time. So a row stays as long as its own token is not below that. */
+  /** A new row gets a token from the current time. So a row stays until its own token is lower than that. */
   #sweep(nowMs: number): void {
     for (const [name, { lockUntilMs, fencingToken }] of this.#rows) {
       if (lockUntilMs <= nowMs && fencingToken < tokenAt(nowMs)) this.#rows.delete(name);

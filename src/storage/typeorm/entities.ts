@@ -5,7 +5,7 @@ import { runTableDefinitions, runTablesOf, type RunTableOptions } from '../sql/s
 import type { ColumnKind, TableColumn, TableDefinition } from '../sql/schema/table-definition';
 import { dialectOf } from './database';
 
-/** A row of the lock table, as far as an application should look at it. */
+/** The columns of the lock table that an application may read. */
 export interface LockRow {
   name: string;
   lockUntil: unknown;
@@ -14,7 +14,7 @@ export interface LockRow {
   fencingToken: string | number;
 }
 
-/** A row of the ledger, as far as an application should look at it. */
+/** The columns of the ledger that an application may read. */
 export interface RunRow {
   id: string | number;
   jobName: string;
@@ -41,7 +41,7 @@ export interface RunRow {
   updatedAt: unknown;
 }
 
-/** What a row of the ledger cannot keep: an attempt that failed or was lost, an operator's act. */
+/** The history of a run: failed or lost attempts, and acts of operators. */
 export interface RunEventRow {
   id: string | number;
   runId: string | number;
@@ -70,7 +70,7 @@ interface EntityTypes {
 const BYTES = { charset: 'utf8mb4', collation: 'utf8mb4_bin' } as const;
 const NUMBERED = { primary: true, generated: 'increment' } as const;
 
-/** The columns of the migration, in TypeORM's words. */
+/** The migration's types in TypeORM's terms. */
 const ENTITY_TYPES: Readonly<Record<DialectName, EntityTypes>> = {
   mysql: {
     table: (_definition, database) => ({ engine: 'InnoDB', ...(database === undefined ? {} : { database }) }),

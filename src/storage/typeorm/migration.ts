@@ -19,12 +19,12 @@ import type { TableDefinition } from '../sql/schema/table-definition';
 import { dialectOf, lockTableIn, runTablesIn } from './database';
 
 export interface MigrationOptions extends LockTableOptions, RunTableOptions {
-  /** Which tables to create: each set is a migration of its own. */
+  /** Which tables to create. Each set is a separate migration. */
   readonly tables: readonly ['lock'] | readonly ['ledger'];
 }
 
 interface TableSet {
-  /** TypeORM orders migrations by the time stamp at the end of the name, and remembers them by the whole name: another table is another migration. */
+  /** TypeORM orders migrations by the timestamp at the end of the name, and identifies them by the whole name. */
   readonly name: (options: MigrationOptions) => string;
   readonly tables: (dataSource: DataSource, options: MigrationOptions) => readonly TableDefinition[];
 }
@@ -43,9 +43,9 @@ const TABLE_SETS: Readonly<Record<MigrationOptions['tables'][number], TableSet>>
 };
 
 /**
- * A migration that creates the tables: put what it returns into the `migrations` of the DataSource. A table that is
- * there already is left as it is, so that it does no harm when it runs twice. Run migrations once before the instances
- * start all the same: TypeORM takes no lock for them, and two runs at once can collide on its own table `migrations`.
+ * A migration that creates the tables. Add the class that it returns to the `migrations` of the DataSource. It leaves
+ * existing tables unchanged, so it can run twice. Still, run migrations once before the instances start: TypeORM does not
+ * lock, and two runs at once can collide on its own table `migrations`.
  */
 export function createCronlatchMigration(options: MigrationOptions): new () => MigrationInterface {
   const { name, tables } = tableSetOf(options.tables);
@@ -76,7 +76,7 @@ function tableSetOf(tables: readonly string[]): TableSet {
 }
 
 function named(path: readonly string[], defaultTable: string): string {
-  // With further underscores, another schema and table would have the same name.
+  // With underscores alone, a_b.c and a.b_c would have the same name.
   const table = path.join(path.length > 1 && path.some((part) => part.includes('_')) ? '.' : '_');
   return table === defaultTable ? '' : `_${table}_`;
 }

@@ -24,7 +24,7 @@ export class OwnDataSource {
     this.#opening = undefined;
     if (opening === undefined) return;
     const dataSource = await opening.catch(() => undefined); // What never opened needs no closing.
-    // A server that went silent never says goodbye, and a connection that breaks meanwhile is closed, too.
+    // A silent server never answers, and a connection that breaks meanwhile is closed as well.
     const goodbye = dataSource?.destroy().catch(() => undefined);
     await withinLimit(this.clock, Promise.resolve(goodbye), this.limitMs);
     this.#sockets.end();
@@ -39,7 +39,7 @@ export class OwnDataSource {
       throw new Error(`the database did not answer within ${this.limitMs} ms`);
     } catch (error) {
       this.#opening = undefined;
-      // One that comes late after all is nobody's.
+      // Nobody uses a DataSource that arrives late.
       void initializing.then((late) => late.destroy()).catch(() => undefined);
       sockets.end();
       throw error;
@@ -52,11 +52,11 @@ interface StreamRequest {
   readonly config: { readonly socketPath?: string; readonly host?: string; readonly port: number };
 }
 
-/** Every socket that a driver opens for one DataSource: a server that went silent never ends its side of one. */
+/** The sockets that a driver opened for one DataSource. A silent server never ends its side, so we end ours. */
 export class Sockets {
   readonly #open = new Set<Socket>();
 
-  /** @param given what the application connects with, a connector of its cloud for example */
+  /** @param given the application's own factory, for example its cloud provider's connector */
   ofMysql(given: unknown): (request: StreamRequest) => Socket {
     return (request) => this.#keep(made(given, request) ?? connected(request));
   }
@@ -66,7 +66,7 @@ export class Sockets {
     return (configuration) => this.#keep(made(given, configuration) ?? new Socket());
   }
 
-  /** Ends what is still open, after what was written. */
+  /** Ends the open sockets after their data is sent. */
   end(): void {
     for (const socket of this.#open) socket.destroySoon();
   }

@@ -9,7 +9,7 @@ import { OWN_CONNECTIONS, SPARE_CONNECTIONS } from './own-data-source-options';
 import type { DriverSession, ServerDriver } from './server-driver';
 import { ServerSession } from './server-session';
 
-/** Two connections of our own to the application's database, set up once each, and kept. Spare ones are closed after use. */
+/** Two connections of our own to the application's database, which stay open. Spare ones are closed after use. */
 export class OwnServerConnections implements ConnectionSource {
   readonly size = OWN_CONNECTIONS;
   readonly spare = SPARE_CONNECTIONS;
@@ -44,7 +44,7 @@ export class OwnServerConnections implements ConnectionSource {
     await this.#dataSource.close();
   }
 
-  /** Best effort: a server that does not answer goes on with the statement. */
+  /** Best effort: a server that does not answer continues with the statement. */
   async #end(abandoned: DriverSession): Promise<void> {
     if (abandoned.endFrom === undefined || this.#isClosed) return;
     const runner = (await this.#dataSource.get()).createQueryRunner('master');
@@ -84,7 +84,7 @@ export class OwnServerConnections implements ConnectionSource {
   }
 }
 
-/** An invalid size is the driver's own default, which is larger than what is used here. */
+/** For an invalid size, drivers use a default that is larger than we need. */
 function poolSizeOf({ options }: DataSource, { poolSizeKey }: ServerDriver): number {
   const { extra, poolSize, replication } = options as PoolOptions;
   // TypeORM merges `extra` last, and the drivers also take a number as text.
@@ -98,7 +98,7 @@ interface PoolOptions {
   readonly replication?: { readonly master?: { readonly poolSize?: number } };
 }
 
-/** The application's own pool, as it is: its sessions are not changed. */
+/** The application's pool. Its sessions are not changed. */
 export class SharedServerConnections implements ConnectionSource {
   readonly size: number;
   /** By the driver's connection, whichever query runner lends it. */
@@ -115,7 +115,7 @@ export class SharedServerConnections implements ConnectionSource {
   }
 
   async open(): Promise<SqlConnection> {
-    // Never dataSource.query: that one can be caught by an ambient transaction.
+    // Not dataSource.query: an ambient transaction could catch it.
     const runner = this.application.createQueryRunner('master');
     return new ServerConnection(runner, this.#sessionOf((await runner.connect()) as object));
   }
@@ -134,12 +134,12 @@ export class SharedServerConnections implements ConnectionSource {
   }
 }
 
-/** A session on the query runner of TypeORM that lends its connection. */
+/** A session, and TypeORM's query runner that lends its connection. */
 class ServerConnection implements SqlConnection {
   /** `false` once the server is known to have ended it. */
   isAlive = true;
 
-  /** @param giveBack what a release is; without it, the query runner's own */
+  /** @param giveBack called to release. Default: the query runner's own release. */
   constructor(
     private readonly runner: QueryRunner,
     private readonly session: ServerSession,

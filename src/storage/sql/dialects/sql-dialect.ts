@@ -5,24 +5,24 @@ import type { InspectedColumn, InspectedTable } from '../schema/inspected-table'
 import type { LockColumns, LockTable } from '../schema/lock-table';
 import type { ColumnKind, TableDefinition, TableIndex } from '../schema/table-definition';
 
-/** A lock table whose names are quoted: they may stand in a statement. */
+/** A lock table with quoted names, ready for a statement. */
 export interface QuotedLockTable extends LockColumns {
   readonly table: string;
 }
 
 /** What the statements of a lock table depend on. */
 export interface LockTableShape {
-  /** The database's now in UTC, as precise as the columns keep it. */
+  /** An expression of the database's current time in UTC, with as many digits as the columns have. */
   readonly now: string;
-  /** The length of the steps of this now, in milliseconds; 0 where it has six digits of the second. */
+  /** The step of that time in milliseconds. 0: it has six digits of the second. */
   readonly clockStepMs: number;
   /** `false`: the four columns of ShedLock for Java. */
   readonly hasToken: boolean;
-  /** `false`: to the name column, names can be equal that are not; so what was found is compared again. */
+  /** `false`: the name column can compare different names as equal, so each row found is compared again. */
   readonly comparesBytes: boolean;
-  /** `false`: the answer to an insert may hold a number that the database has generated instead of the token. */
+  /** `false`: the answer to an insert may hold a generated number instead of the token. */
   readonly insertReturnsToken: boolean;
-  /** The sessions are the application's, and one may have set a clock of its own: each statement then sets it back. */
+  /** The sessions are the application's and may override their clock, so each statement sets it back. */
   readonly overridesClock: boolean;
 }
 
@@ -35,38 +35,38 @@ export interface LockTexts {
   readonly insert: string;
   readonly extend: string;
   readonly unlock: string;
-  /** Both answer name, locked_by, held (0 or 1), lock_until_us and fencing_token. */
+  /** Both return name, locked_by, held (0 or 1), lock_until_us and fencing_token. */
   readonly look: string;
   readonly resolve: string;
 }
 
 /** What the statements of the ledger depend on. */
 export interface RunTableShape {
-  /** The database's now in UTC, as precise as the columns keep it. */
+  /** An expression of the database's current time in UTC, with as many digits as the columns have. */
   readonly now: string;
-  /** The unique index on the key, whatever its name. */
+  /** The name of the unique index on the key. */
   readonly keyIndex: string;
-  /** A session of the application may have set a clock of its own: each statement sets it back. */
+  /** A session of the application may override its clock, so each statement sets it back. */
   readonly overridesClock: boolean;
 }
 
-/** The words in which the statements of the ledger differ from dialect to dialect. Those that follow others begin with a blank. */
+/** The parts of the ledger's statements that differ between dialects. A part that is optional begins with a blank. */
 export interface RunWords {
-  /** Whole microseconds since 1970 of an instant. */
+  /** Converts an instant to whole microseconds since 1970. */
   readonly us: (instant: string) => string;
-  /** The instant of such a number. */
+  /** Converts such a number to an instant. */
   readonly at: (parameter: string) => string;
-  /** So many microseconds after the database's now. */
+  /** The database's current time plus so many microseconds. */
   readonly after: (parameter: string) => string;
   /** Equal byte for byte. */
   readonly is: (column: string, parameter: string) => string;
   /** A parameter that is compared with an id. */
   readonly integer: (parameter: string) => string;
-  /** Of `:states`, parted by commas. */
+  /** The state is one of `:states`, which commas separate. */
   readonly isListedState: string;
-  /** Of a JSON array, `:jobs`. */
+  /** The job is one of the JSON array `:jobs`. */
   readonly isListedJob: string;
-  /** After the run table: finds a row by the unique index on its key alone. */
+  /** After the run table: makes the database find a row only by the unique index on its key. */
   readonly byKey: string;
   /** After an INSERT: writes nothing if the row exists. */
   readonly orNothing: string;
@@ -74,7 +74,7 @@ export interface RunWords {
   readonly returningId: string;
   readonly forUpdate: string;
   readonly skipLocked: string;
-  /** A table with the rows whose column is in the JSON array `:ids`; a further condition follows. */
+  /** The rows of a table whose column is in the JSON array `:ids`. A further condition must follow. */
   readonly listed: (table: string, alias: string, column: string) => string;
   readonly deleteListed: (table: string, alias: string, column: string) => string;
 }
@@ -84,25 +84,25 @@ export type DialectName = 'mysql' | 'postgres' | 'sqlite';
 /** One folder each, with the same files in the same order. */
 export interface SqlDialect {
   readonly name: DialectName;
-  /** For people. */
+  /** The name in messages. */
   readonly label: string;
   readonly quote: (identifier: string) => string;
   /** @param position counted from 1 */
   readonly placeholder: (position: number) => string;
   readonly columnTypes: ColumnTypes;
   readonly inspection: TableInspection;
-  /** The same statement by the server's clock, if the server can override a clock that the session has set. */
+  /** Wraps a statement so that it uses the server's clock, even if the session overrides its own. */
   readonly byServerClock?: (text: string) => string;
   readonly lockTexts: (table: QuotedLockTable, shape: LockTableShape) => LockTexts;
   readonly runWords: (shape: RunTableShape) => RunWords;
-  /** How many rows a statement of this dialect wrote. Anything but a number is for the caller to refuse. */
+  /** How many rows a statement wrote. The caller refuses anything but a number. */
   readonly writtenRows: (result: SqlResult) => unknown;
-  /** Why a take-over wrote no row; `undefined` where the dialect cannot tell without a further statement. */
+  /** Why a take-over wrote no row. `undefined`: only a further statement can show it. */
   readonly refusalOf: (result: SqlResult) => 'held' | 'missing' | undefined;
   /** The token of a statement that wrote its row. */
   readonly tokenOf: (result: SqlResult) => unknown;
   readonly failureOf: (error: DriverError) => SqlFailureKind;
-  /** The server, or a pooler before it, does not do with a prepared statement; it did not run. */
+  /** Whether the server or a pooler refused a prepared statement. It did not run. */
   readonly refusesPreparing: (error: DriverError) => boolean;
 }
 
@@ -122,7 +122,7 @@ export interface ColumnTypes {
     type: string,
     options: { readonly nullable: boolean },
   ) => string | undefined;
-  /** An index as a part of CREATE TABLE, where it can only be made along with the table without harm. */
+  /** An index as a part of CREATE TABLE, for a dialect that cannot create one only if it is missing. */
   readonly inlineIndex?: (index: TableIndex) => string;
   readonly createIndex: (index: {
     readonly path: readonly string[];
@@ -133,11 +133,11 @@ export interface ColumnTypes {
   }) => string;
 }
 
-/** Where a table is looked for. */
+/** Where to find a table. */
 export interface TableLocation {
   /** One part, or schema and table. */
   readonly path: readonly string[];
-  /** The database that the connections begin in, whatever a session has changed to since. */
+  /** The database of new connections. A session may have changed to another one since. */
   readonly database: string | undefined;
 }
 
@@ -152,11 +152,11 @@ export interface TableInspection {
   /** Describes every index of the table, one column a row: see `indexesOf`. */
   readonly indexes: (location: TableLocation) => InspectionQuery;
   readonly read: (rows: SqlResult['rows']) => InspectedTable;
-  /** `NAME` and `name` are one column. */
+  /** `NAME` and `name` are the same column. */
   readonly foldsColumnNames: boolean;
-  /** The database's now in UTC, as an expression of the column's type and precision. */
+  /** An expression of the current time in UTC, with the type and the digits of the column. */
   readonly now: (column: InspectedColumn) => string;
-  /** The same in a session that may have a clock of its own: an error if that differs from the server's. */
+  /** The same for a session that may override its clock. It fails if that clock differs from the server's. */
   readonly checkedNow?: (now: string) => string;
 }
 

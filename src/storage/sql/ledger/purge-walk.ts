@@ -3,10 +3,10 @@ import type { SqlResult } from '../connections/sql-executor';
 
 type Rows = SqlResult['rows'];
 
-/** How many rows `purgeable` reads. */
+/** How many rows `purgeable` returns. */
 const READ_AT_ONCE = 1000;
 
-/** What one step deletes, and where the next step begins. */
+/** The runs that one step deletes, and where the next step begins. */
 export interface PurgePlan {
   readonly ids: readonly number[];
   readonly below: number;
@@ -16,8 +16,8 @@ export interface PurgePlan {
 }
 
 /**
- * How far a purge has come. It walks through the table by id, the highest id first: so each row is read once, and the
- * first run without a period that it meets of a job and scope is the newest one.
+ * The position of a purge. It walks through the table by id, the highest id first. So it reads each row once, and the
+ * first run without a period that it finds for a job and scope is the newest one.
  */
 export class PurgeWalk {
   #below = Number.MAX_SAFE_INTEGER;
@@ -47,7 +47,7 @@ export class PurgeWalk {
     return { ids, below, isEnd: rows.length < READ_AT_ONCE, kept: [...kept] };
   }
 
-  /** Only after the step: a step that failed is sent again from where it began. */
+  /** Called after the step succeeded. A failed step starts again from the same position. */
   advance({ below, kept }: PurgePlan): void {
     this.#below = below;
     for (const subject of kept) this.#kept.add(subject);

@@ -17,9 +17,9 @@ const SUMMARY_INSTANTS = [
 ];
 
 /**
- * What a statement selects for `readSummary`, of the run table as `r`.
+ * The fields that a statement must select for `readSummary`, from the run table as `r`.
  *
- * @param us makes whole microseconds since 1970 of an instant
+ * @param us converts an instant to whole microseconds since 1970
  */
 export function summaryFields(us: (instant: string) => string): string {
   const instants = SUMMARY_INSTANTS.map((name) => `${us(`r.${name}`)} AS ${name}`);
@@ -31,7 +31,7 @@ export function runFields(us: (instant: string) => string): string {
   return `${summaryFields(us)}, r.result AS result, r.error AS error`;
 }
 
-/** The first column is there even where there is no run. */
+/** Without any run there is still one row, which has the time. */
 export function readPeek(rows: readonly Row[]): Peek {
   const [first = {}] = rows;
   return {
@@ -67,7 +67,7 @@ export function readEvent(row: Row): RunEvent {
   };
 }
 
-/** Of the row that a statement has found or written. Drivers hand it over as number, string or bigint. */
+/** Drivers return an id as number, string or bigint. */
 export function readId(value: unknown): number {
   const id = readInteger(value);
   if (id !== undefined) return id;
@@ -109,7 +109,7 @@ function readText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Rounded down, so that what has come to the database has come here. */
+/** Rounded down, so that an instant that has passed in the database has passed here, too. */
 function readInstant(value: unknown): Date | undefined {
   const us = readInteger(value);
   return us === undefined ? undefined : new Date(Math.floor(us / 1000));

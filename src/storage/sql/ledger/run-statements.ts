@@ -9,12 +9,12 @@ import { columnPairs, uniqueIndexOn, type FoundTable } from '../schema/verify-ta
 import { readNow, readRun } from './run-rows';
 import { runTexts, type RunCondition, type RunTexts } from './run-texts';
 
-/** The statements that fit the ledger's tables as they were found, with their values. */
+/** The statements for the ledger's tables as they were found, with their values. */
 export class RunStatements {
   readonly #dialect: SqlDialect;
   readonly #texts: RunTexts;
   readonly #overridesClock: boolean;
-  /** By their texts, of which there are few. */
+  /** By text. There are few different ones. */
   readonly #named = new Map<string, NamedStatement>();
 
   constructor(dialect: SqlDialect, tables: RunTables, shape: RunTableShape) {
@@ -51,7 +51,7 @@ export class RunStatements {
     });
   }
 
-  /** Waits for whoever writes the row, and keeps others from it until the transaction ends. */
+  /** Waits for other writers of the row, and locks it until the transaction ends. */
   lock(key: RunKey): SqlStatement {
     return this.#bind(this.#texts.lock, keyParameters(key));
   }
@@ -94,7 +94,7 @@ export class RunStatements {
     return this.#bind(this.#texts.complete, parameters);
   }
 
-  /** Of as many runs as the limit says, or up to twice as many: see `roundedUp`. */
+  /** It finds as many runs as the limit, or up to twice as many: see `roundedUp`. */
   find(query: RunQuery): SqlStatement {
     const conditions = Object.entries(this.#texts.findBy) as [RunCondition, string][];
     const where = conditions
@@ -130,7 +130,7 @@ export class RunStatements {
     });
   }
 
-  /** @param hasPeriods whether one of them has a period, whose absence could be taken for a missed one */
+  /** @param hasPeriods whether a run has a period. Without a mark, its period would seem missed afterwards. */
   delete(ids: readonly number[], { hasPeriods }: { readonly hasPeriods: boolean }): readonly SqlStatement[] {
     const parameters = { ids: JSON.stringify(ids) };
     const { markPurged, deleteEvents, deleteRuns } = this.#texts;
@@ -151,7 +151,7 @@ export class RunStatements {
   }
 }
 
-/** @param found tables in which nothing is wrong: of the runs, and of their events */
+/** @param found the table of the runs and that of their events, both without errors */
 export function runStatementsFor(
   found: readonly FoundTable[],
   { dialect, tables }: { readonly dialect: SqlDialect; readonly tables: RunTables },
@@ -173,7 +173,7 @@ export function runStatementsFor(
   return new RunStatements(dialect, { ...tables, ...paths }, shape);
 }
 
-/** What `lock` has found. */
+/** Reads the result of `lock`. */
 export function foundRunOf({ rows: [row] }: SqlResult): FoundRun | undefined {
   return row && { run: readRun(row), now: readNow(row) };
 }
@@ -190,8 +190,8 @@ function instantParameter(instant: Date | undefined): number | null {
 }
 
 /**
- * To a power of two: the limit stands in the text, and each text is a prepared statement that the server keeps. MySQL takes
- * no other limit from a driver that sends every number as a double.
+ * Rounds up to a power of two. The limit is part of the text, because MySQL refuses one from a driver that sends every
+ * number as a double, and the server keeps a prepared statement for each text.
  */
 function roundedUp(limit: number): number {
   if (Number.isSafeInteger(limit) && limit >= 0) return 2 ** Math.ceil(Math.log2(Math.max(1, limit)));

@@ -4,35 +4,35 @@ import type { RunTables } from '../schema/run-tables';
 import { runFields, summaryFields } from './run-rows';
 
 /**
- * The statements of one ledger, the same in every dialect but for its words. Parameters: instants and lengths of time in
- * microseconds, `null` where there is none.
+ * The statements of one ledger. The dialects differ only in their words. Instants and durations are parameters in
+ * microseconds, or `null`.
  */
 export interface RunTexts {
-  /** Answers a row for each run, or one without a run, each with now_us and first_us. */
+  /** Returns a row for each run, or one row without a run. Each has now_us and first_us. */
   readonly peek: string;
-  /** Of a JSON array of names, `:jobs`. */
+  /** For the jobs of the JSON array `:jobs`. */
   readonly owed: string;
-  /** What counts from now: `:dueAfter`, `:leaseFor` and `:startedAfter`. */
+  /** `:dueAfter`, `:leaseFor` and `:startedAfter` count from the current time. */
   readonly insert: string;
-  /** Waits for writers, and answers now_us, too. */
+  /** Waits for writers, and also returns now_us. */
   readonly lock: string;
   readonly write: string;
   readonly insertEvent: string;
   readonly complete: string;
-  /** To be followed by conditions, an order and a limit. */
+  /** Conditions, an order and a limit must follow. */
   readonly find: string;
   readonly findBy: Readonly<Record<RunCondition, string>>;
   readonly events: string;
   /**
-   * The next 1,000 runs below an id, the highest id first. `undated`: it has no period. `deletable`: it is over for longer
-   * than `-:before`, and a later period of its job and scope has a run.
+   * The next 1,000 runs below an id, the highest id first. `undated`: it has no period. `deletable`: it has been final for
+   * longer than `-:before`, and a later period of its job and scope has a run.
    */
   readonly purgeable: string;
-  /** Locks the runs from `:lowest` to `:highest`, by id, that are over for that long. It skips what others have locked. */
+  /** Locks the runs with ids from `:lowest` to `:highest` that have been final for that long. It skips locked rows. */
   readonly lockPurgeable: string;
-  /** Marks the first run behind `:ids` of each of their jobs and scopes. Without such a run, the statement must fail. */
+  /** Marks the first run after `:ids` of each of their jobs and scopes. Without such a run, the statement must fail. */
   readonly markPurged: string;
-  /** Both of a JSON array, `:ids`. */
+  /** Both take the JSON array `:ids`. */
   readonly deleteEvents: string;
   readonly deleteRuns: string;
 }
@@ -104,7 +104,7 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: RunTable
     events: `SELECT ${us('e.at')} AS at, e.generation AS generation, e.attempt AS attempt, e.kind AS kind,
         e.actor AS actor, e.fencing_token AS fencing_token, e.detail AS detail
       FROM ${run} r JOIN ${event} e ON e.run_id = r.id WHERE ${ofKey} ORDER BY e.id`,
-    // MySQL reads one entry of the index on the periods only if the whole order of that index is asked for.
+    // MySQL reads a single entry of the index on the periods only if ORDER BY names all columns of that index.
     purgeable: `SELECT r.id AS id, r.job_name AS job_name, r.scope AS scope, ${isUndated} AS undated,
         CASE WHEN ${isOldAndOver}
           AND (r.period_start IS NULL OR r.period_start < (
@@ -112,8 +112,8 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: RunTable
             WHERE n.job_name = r.job_name AND n.scope = r.scope AND n.period_start IS NOT NULL
             ORDER BY n.job_name DESC, n.scope DESC, n.period_start DESC LIMIT 1)) THEN 1 ELSE 0 END AS deletable
       FROM ${run} r WHERE r.id < ${integer(':below')} ORDER BY r.id DESC LIMIT 1000`,
-    // A row that another transaction has locked stays: it is about to change. CASE keeps the planner of PostgreSQL from
-    // reading the index of all states.
+    // A row that another transaction has locked is about to change, so it stays. CASE keeps PostgreSQL's planner from
+    // reading the index on the states.
     lockPurgeable: `SELECT r.id AS id, ${isUndated} AS undated FROM ${run} r
       WHERE r.id >= ${integer(':lowest')} AND r.id <= ${integer(':highest')}
         AND CASE WHEN ${isOldAndOver} THEN 1 ELSE 0 END = 1${words.skipLocked}`,

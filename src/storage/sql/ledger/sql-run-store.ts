@@ -30,11 +30,11 @@ import { foundRunOf, runStatementsFor, type RunStatements } from './run-statemen
 export interface SqlRunStoreOptions extends SqlTablesOptions {
   readonly id: string;
   readonly tables: RunTables;
-  /** Of what is asked without one. */
+  /** For calls without a limit of their own. */
   readonly statementTimeoutMs: number;
 }
 
-/** Runs in two tables in SQL. */
+/** Keeps runs in two SQL tables. */
 export class SqlRunStore implements RunStore {
   readonly id: string;
   readonly #options: SqlRunStoreOptions;
@@ -95,7 +95,7 @@ export class SqlRunStore implements RunStore {
 
   async complete(claim: Claim, result: string | undefined, options: StatementOptions): Promise<boolean> {
     const subject = describeKey(claim);
-    // The outcome of a run that is over: it must not wait behind those that are to begin.
+    // The outcome of a finished run must not wait behind claims of new ones.
     const statement = (of: RunStatements): SqlStatement => of.complete(claim, result);
     return this.#tables.wrote(await this.#execute(statement, options, subject, { urgent: true }), subject);
   }
@@ -124,17 +124,16 @@ export class SqlRunStore implements RunStore {
   }
 
   /**
-   * Looks at the tables and tells all that a user should know of them; nothing where they are as the migration makes
-   * them. Each finding says what to do.
+   * Compares the tables with those of the migration and returns every difference that matters, each with its fix.
    *
-   * @throws LockStorageError when the database cannot be reached; it names the address
+   * @throws LockStorageError naming the address if the database cannot be reached
    */
   async verifySchema(): Promise<readonly SchemaFinding[]> {
     return await this.#tables.verify(this.#unasked);
   }
 
   /**
-   * What fits the tables, for a transaction of the application.
+   * The statements for a transaction of the application.
    *
    * @internal
    */
@@ -170,7 +169,7 @@ export class SqlRunStore implements RunStore {
     return await this.#tables.execute(bound, { timeoutMs: options.timeoutMs, urgent }, subject);
   }
 
-  /** Never urgent: it may wait for a row, and claims must not keep leases from being renewed. */
+  /** Never urgent, because it may wait for a row: claims must not delay the renewal of leases. */
   async #transaction<T>(
     { timeoutMs }: StatementOptions,
     subject: string | undefined,
@@ -185,8 +184,8 @@ export class SqlRunStore implements RunStore {
   }
 
   /**
-   * What was there already may be of another key: to take that for the run would leave it undone for ever. A plain read
-   * may be answered by a replica, to which the row is new.
+   * The row in the way may have another key. To take it for the run would mean that the run never happens. It reads with a
+   * lock, because a replica may answer a plain read before it has the row.
    */
   async #refuseOtherKey(key: RunKey, options: StatementOptions): Promise<void> {
     const isThere = await this.change(key, (found) => ({ value: found !== undefined }), options);

@@ -10,7 +10,7 @@ import { foundPath, leastPrecise, type InspectedColumn } from '../schema/inspect
 import { lockTableDefinition, type LockColumns, type LockTable } from '../schema/lock-table';
 import { columnPairs, type FoundTable } from '../schema/verify-table';
 
-/** The statements that fit a table as it was found. */
+/** The statements for a lock table as it was found. */
 export class LockStatements {
   readonly #statements: Readonly<Record<keyof LockTexts, NamedStatement>>;
 
@@ -39,7 +39,7 @@ export interface LockStatementsOptions {
   readonly sharesSessions: boolean;
 }
 
-/** @param found a table in which nothing is wrong */
+/** @param found a table without errors */
 export function lockStatementsFor(
   found: FoundTable,
   { dialect, table, sharesSessions }: LockStatementsOptions,
@@ -63,7 +63,7 @@ export function lockStatementsFor(
   return new LockStatements(dialect, { ...table, path: foundPath(table.path, found) }, shape);
 }
 
-/** A column without digits of its own keeps what the clock of its database has: that of SQLite steps in milliseconds. */
+/** A column without a precision has that of the database's clock: SQLite's steps in milliseconds. */
 function stepMsOf({ precision = 3 }: InspectedColumn): number {
   return precision >= 6 ? 0 : 1000 / 10 ** precision;
 }

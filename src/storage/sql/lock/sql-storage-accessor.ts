@@ -27,7 +27,7 @@ export interface SqlStorageOptions extends SqlTablesOptions {
 /** Microseconds since 1970 have had sixteen digits since 2001. */
 const LEAST_TOKEN = 1e15;
 
-/** The lock's statements on a table in SQL. */
+/** Keeps locks in an SQL table. */
 export class SqlStorageAccessor implements StorageAccessor {
   readonly keepsTimeLimits = true;
   readonly #options: SqlStorageOptions;
@@ -42,7 +42,7 @@ export class SqlStorageAccessor implements StorageAccessor {
     });
   }
 
-  /** The table as it was found last. */
+  /** The table as last found. */
   get found(): InspectedTable | undefined {
     return this.#found;
   }
@@ -96,16 +96,16 @@ export class SqlStorageAccessor implements StorageAccessor {
   }
 
   /**
-   * Looks at the table, and warns of what works within a limit.
+   * Verifies the table, and warns of its limits.
    *
-   * @throws SchemaMismatchError that says what is wrong, and what to do
-   * @throws LockStorageError when the database cannot be asked
+   * @throws SchemaMismatchError listing what is wrong, and the fixes
+   * @throws LockStorageError if the database cannot be reached
    */
   async check({ timeoutMs }: StatementOptions): Promise<void> {
     await this.#tables.statements({ timeoutMs, urgent: false });
   }
 
-  /** @throws LockStorageError when the database cannot be asked */
+  /** @throws LockStorageError if the database cannot be reached */
   async verifySchema({ timeoutMs }: StatementOptions): Promise<readonly SchemaFinding[]> {
     return await this.#tables.verify({ timeoutMs, urgent: false });
   }
@@ -133,15 +133,15 @@ export class SqlStorageAccessor implements StorageAccessor {
     throw new LockStorageError(`The token of lock '${name}' is not known: its row was changed by another.`);
   }
 
-  /** To a column that folds names, the row that was in the way may be another lock's. */
+  /** In a column that folds names, the row in the way may belong to another lock. */
   async #refuseOtherName(name: string, { timeoutMs }: StatementOptions): Promise<void> {
     if (this.#tables.known?.shape.comparesBytes === false)
       await this.find(name, { timeoutMs, purpose: 'look' });
   }
 
   /**
-   * What was there already may be of another key than the name: to take that for a lock that is held would stop the job
-   * for ever. A plain read may be answered by a replica, to which the row is new.
+   * The row in the way may collide by another key than the name. To take that for a held lock would stop the job for ever.
+   * It reads with a lock, because a replica may answer a plain read before it has the row.
    */
   async #refuseOtherKey(name: string, { timeoutMs }: StatementOptions): Promise<void> {
     if ((await this.find(name, { timeoutMs, purpose: 'resolve' })) !== undefined) return;
@@ -176,7 +176,7 @@ function describeLock({ name }: { readonly name: string }): string {
   return `lock '${name}'`;
 }
 
-/** Drivers hand a token over as number, string or bigint. */
+/** Drivers return a token as number, string or bigint. */
 function checkedToken(value: unknown, name: string): number {
   const token = value === null || value === '' ? NaN : Number(value);
   if (Number.isSafeInteger(token)) return token;

@@ -16,14 +16,14 @@ export function createTable(definition: TableDefinition, dialect: SqlDialect): r
   ];
 }
 
-/** Also what fixes a table that lacks it. */
+/** Also the fix for a table that lacks the index. */
 export function createIndex(path: readonly string[], index: TableIndex, dialect: SqlDialect): string {
   const { name, columns, isUnique } = index;
   const unique = isUnique ? 'UNIQUE ' : '';
   return dialect.columnTypes.createIndex({ path, name, unique, columns: columns.join(', ') });
 }
 
-/** Also what adds a column to a table. Quoted, because TypeORM looks for the quotes in SQLite's own record of the table. */
+/** Also the fix for a table that lacks the column. TypeORM expects the quotes in SQLite's record of the table. */
 export function columnLine(
   { name, kind, nullable, default: value }: TableColumn,
   dialect: SqlDialect,

@@ -4,20 +4,20 @@ import type { SqlResult } from '../connections/sql-executor';
 export interface InspectedTable {
   /** Where the table was found. `undefined` if there is no table. */
   readonly schema: string | undefined;
-  /** The server as it identifies itself, whatever its address. `undefined` if it does not. */
+  /** The server's own identity, which does not depend on its address. `undefined` if it has none. */
   readonly server?: string | undefined;
   /** What contains the schema, on PostgreSQL. */
   readonly database?: string | undefined;
-  /** The time zone that sessions have unless they set one, for columns that are read in it. */
+  /** Whether sessions that set no time zone are in UTC. It matters for columns that are read in that zone. */
   readonly isServerInUtc?: boolean;
-  /** `SET timestamp` changes what time it is in a session. */
+  /** A session can override its clock: `SET timestamp`. */
   readonly hasSessionClock?: boolean;
   /** Why no row can be kept in a relation of this kind, whatever its columns. */
   readonly unsuitable: string | undefined;
   readonly columns: readonly InspectedColumn[];
 }
 
-/** An index, as far as a unique one can be relied upon: of all rows, and of columns as a whole, compared as they are. */
+/** An index. It counts as unique only if it covers all rows and whole columns, and compares them byte for byte. */
 export interface InspectedIndex {
   readonly name: string;
   readonly columns: readonly string[];
@@ -29,33 +29,33 @@ export type ColumnUse = 'text' | 'instant' | 'integer' | 'count' | 'document';
 
 export interface InspectedColumn {
   readonly name: string;
-  /** As the database calls it. */
+  /** The database's name for the type. */
   readonly type: string;
-  /** What can be kept in it. */
+  /** The uses that this type allows. */
   readonly holds: readonly ColumnUse[];
-  /** Of a text: its most characters, where it has a limit. */
+  /** For text: the most characters, if limited. */
   readonly length?: number | undefined;
-  /** Of a text: equal means equal byte for byte. */
+  /** For text: two values are equal only if their bytes are. */
   readonly comparesBytes?: boolean;
-  /** Of a text: it takes every character. */
+  /** For text: it can store every character. */
   readonly isUnicode?: boolean;
-  /** Of an instant: the digits of the second, where they are limited. */
+  /** For instants: the fractional digits of the second, if limited. */
   readonly precision?: number | undefined;
-  /** Of an instant: that it has one, where instants with and without are compared by way of the session's time zone. */
+  /** For instants: the type has a time zone. Compared with a type that has none, the session's zone decides. */
   readonly hasTimeZone?: boolean;
-  /** Of an instant: written and read in the session's time zone. */
+  /** For instants: written and read in the session's time zone. */
   readonly isInSessionZone?: boolean;
-  /** The database gives it the next number when a row is inserted. */
+  /** The database generates the next number when a row is inserted. */
   readonly isGenerated?: boolean;
-  /** It changes with any update of its row. */
+  /** Every update of the row changes it. */
   readonly changesByItself?: boolean;
-  /** No two rows have the same value in it alone. */
+  /** A unique index on this column alone keeps two rows from having the same value. */
   readonly isUnique: boolean;
   /** An insert must give it a value. */
   readonly isRequired: boolean;
 }
 
-/** Rows of one column of an index each, in its order; of a unique one, they say whether that can be relied upon. */
+/** Groups rows of one indexed column each, in the order of the index. */
 export function indexesOf(rows: SqlResult['rows']): readonly InspectedIndex[] {
   const names = new Set(rows.map((row) => row['index_name']));
   return [...names].map((name) => {
@@ -68,12 +68,12 @@ export function indexesOf(rows: SqlResult['rows']): readonly InspectedIndex[] {
   });
 }
 
-/** The path of the table that was found: no session then looks for another one. */
+/** The path of the table that was found, with its schema, so that no session resolves the name to another table. */
 export function foundPath(path: readonly string[], { schema }: InspectedTable): readonly string[] {
   return schema === undefined ? path : [schema, ...path.slice(-1)];
 }
 
-/** Of several instants. The database's now is taken only as precisely as this one can keep it. */
+/** The instant with the fewest digits. The database's current time is taken with no more digits than that. */
 export function leastPrecise(instants: readonly InspectedColumn[]): InspectedColumn | undefined {
   const digits = ({ precision = Infinity }: InspectedColumn): number => precision;
   return instants.reduce<InspectedColumn | undefined>(

@@ -9,11 +9,11 @@ import {
 } from './table-definition';
 
 export interface RunTableOptions {
-  /** Default `cronlatch_run`; its events are in a table of that name with `_event` behind. May carry its schema before a dot. */
+  /** Default `cronlatch_run`. May carry its schema before a dot. The table of events is named the same, plus `_event`. */
   readonly runTable?: string | undefined;
   /** The schema (on MySQL the database) that the tables are in. Default: that of the connection. */
   readonly schema?: string | undefined;
-  /** The width of the column of the job's name, in characters: that of the lock table's name. Default 64, at most 255. */
+  /** The width of the job name column, in characters: the same as in the lock table. Default 64, at most 255. */
   readonly nameLength?: number | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface RunTables {
 
 export const DEFAULT_RUN_TABLE = 'cronlatch_run';
 
-/** What names of indexes put around it must fit into the 63 characters of an identifier. */
+/** An identifier has at most 63 characters, and the names of the indexes add some. */
 const LONGEST_RUN_TABLE = 50;
 
 /** @throws InvalidLockConfigurationError naming the text that is not an identifier */
@@ -40,7 +40,7 @@ export function runTablesOf(options: RunTableOptions = {}): RunTables {
   return { run, event: [...run.slice(0, -1), `${table}_event`], nameLength: checkNameLength(nameLength) };
 }
 
-/** There is one row at most for each of these. */
+/** A run is unique by these columns. */
 export const RUN_KEY = ['job_name', 'scope', 'period_key'] as const;
 
 const KEY_LENGTH = 64;
@@ -51,7 +51,7 @@ const INSTANT = { is: 'instant' } as const;
 const text = (length: number) => ({ is: 'text', length }) as const;
 const word = (length: number) => ({ is: 'word', length }) as const;
 
-/** The runs, and then their events. */
+/** The table of the runs, then the table of their events. */
 export function runTableDefinitions(tables: RunTables): readonly [TableDefinition, TableDefinition] {
   const { run: path, nameLength } = tables;
   const migration = migrationFor('ledger', { runTable: DEFAULT_RUN_TABLE }, { path, nameLength });
@@ -66,7 +66,7 @@ function runTable({ run, nameLength }: RunTables, migration: string): TableDefin
     columns: [
       needed('id', ID),
       { ...needed('job_name', text(nameLength)), isKey: true },
-      // NULLs would not collide.
+      // NULL would not collide with NULL in the unique index.
       { ...needed('scope', text(KEY_LENGTH), ''), isKey: true },
       { ...needed('period_key', text(KEY_LENGTH)), isKey: true },
       optional('period_start', INSTANT),
@@ -98,7 +98,7 @@ function runTable({ run, nameLength }: RunTables, migration: string): TableDefin
   };
 }
 
-/** Append only. */
+/** Rows are only appended. */
 function eventTable({ event }: RunTables, migration: string): TableDefinition {
   return {
     path: event,

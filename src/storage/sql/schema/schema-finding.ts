@@ -1,11 +1,11 @@
 /** Something about one of the library's tables that a user should know. */
 export interface SchemaFinding {
-  /** `error`: no lock is taken from such a table, and no run is kept in it. `warning`: it works, within the limit that the message names. */
+  /** `error`: cronlatch refuses to use the table. `warning`: the table works, within the limit that the message names. */
   readonly severity: 'error' | 'warning';
   readonly code: SchemaFindingCode;
-  /** What is so, why it matters, and what to do. */
+  /** What was found, why it matters, and what to do. */
   readonly message: string;
-  /** The statement that mends it, where one does. */
+  /** The statement that fixes it, if one can. */
   readonly remedy: string | undefined;
 }
 

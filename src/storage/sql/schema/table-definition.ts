@@ -6,10 +6,10 @@ import { DEFAULT_NAME_LENGTH } from '../../../core/lock-name';
 export interface TableDefinition {
   /** One part, or schema and table: plain identifiers, still unquoted. */
   readonly path: readonly string[];
-  /** What one row is, for messages. */
+  /** What a row stands for, used in messages. */
   readonly row: 'lock' | 'run';
   readonly columns: readonly TableColumn[];
-  /** A column that is the primary key. Without it, the rows are numbered. */
+  /** The column that is the primary key. Without one, an id numbers the rows. */
   readonly primaryKey?: string;
   readonly indexes: readonly TableIndex[];
   /** What to do if the table is missing, as the user has to write it. */
@@ -22,11 +22,11 @@ export interface TableColumn {
   readonly name: string;
   readonly kind: ColumnKind;
   readonly nullable: boolean;
-  /** What an insert that does not name it leaves there. */
+  /** The value of an insert that leaves the column out. */
   readonly default?: 0 | '' | undefined;
-  /** It tells rows apart: to take one value for another would mix up two locks or two runs. */
+  /** It identifies rows, so two different values must never compare as equal. */
   readonly isKey?: boolean;
-  /** The characters that it must have room for, if not those of its own length. */
+  /** The characters that it must have room for, if not its own length. */
   readonly room?: ColumnRoom;
   readonly tolerates?: readonly ColumnTolerance[];
 }
@@ -42,23 +42,23 @@ export type ColumnKind =
   | { readonly is: 'id' }
   /** Compared byte for byte. */
   | { readonly is: 'text'; readonly length: number }
-  /** The same, of ASCII alone. */
+  /** The same, but ASCII only. */
   | { readonly is: 'word'; readonly length: number }
-  /** Never compared: of 8 KiB at least, or of 64 KiB, a mark of a cut besides. */
+  /** Never compared. It holds at least 8 KiB or 64 KiB, and the mark of a cut besides. */
   | { readonly is: 'note' | 'document' }
   | { readonly is: 'count' | 'integer' | 'instant' };
 
-/** In what a column may differ from the migration's, because ShedLock for Java or an older schema made it. */
+/** How a column may differ from the migration's, because ShedLock for Java or an older schema created it. */
 export type ColumnTolerance =
   /** The table works without it. */
   | 'absence'
-  /** It takes different texts for equal. The rows that are found are compared again. */
+  /** It compares different texts as equal. cronlatch compares the rows that it finds again. */
   | 'folding'
-  /** It holds ASCII alone, so its character set does not matter. */
+  /** It holds only ASCII, so its character set does not matter. */
   | 'any-charset'
-  /** An instant without a time zone, or in that of the session. Our own sessions are in UTC. */
+  /** An instant without a time zone, or in that of the session: our own sessions are in UTC. */
   | 'any-time-zone'
-  /** It changes with any update. Every update writes it anyway. */
+  /** It changes with every update. Every update writes it anyway. */
   | 'changes';
 
 export interface TableIndex {
@@ -70,7 +70,7 @@ export interface TableIndex {
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_$]{0,62}$/;
 
 /**
- * A table's name as parts that may be quoted: one, or schema and table.
+ * Splits a table's name into parts that can be quoted: the table, or schema and table.
  *
  * @throws InvalidLockConfigurationError naming the part that is not an identifier
  */
@@ -95,7 +95,7 @@ export function refuseIdentifier(what: string, value: unknown, why: string): nev
   throw new InvalidLockConfigurationError(`${what} is ${describeValue(value)}: ${why}.`);
 }
 
-/** @param option what names the table, with the name that it has by default */
+/** @param option the option that names the table, with its default */
 export function migrationFor(
   set: 'lock' | 'ledger',
   option: Readonly<Record<'lockTable', string>> | Readonly<Record<'runTable', string>>,

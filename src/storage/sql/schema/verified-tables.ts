@@ -27,8 +27,8 @@ export interface SqlTablesOptions extends VerificationContext {
 }
 
 /**
- * Sends statements on tables that were verified: once before the first statement, and again after a table turns out to
- * have changed.
+ * Verifies the library's tables before the first statement, and again after one turns out to have changed. Sends the
+ * statements, and translates their errors.
  */
 export class VerifiedTables<Statements> {
   readonly #warned = new Set<string>();
@@ -36,8 +36,8 @@ export class VerifiedTables<Statements> {
   #verifying: Promise<Statements> | undefined;
 
   /**
-   * @param definitions the first one is the table that errors name
-   * @param statementsFor what fits the tables as they were found, once nothing is wrong with them
+   * @param definitions errors name the first table
+   * @param statementsFor builds the statements for the tables that were found, if no finding is an error
    */
   constructor(
     private readonly options: SqlTablesOptions,
@@ -50,7 +50,7 @@ export class VerifiedTables<Statements> {
     return this.#known;
   }
 
-  /** @throws SchemaMismatchError that says what is wrong with the tables, and what to do */
+  /** @throws SchemaMismatchError listing what is wrong with the tables, and the fixes */
   async statements(options: ExecuteOptions): Promise<Statements> {
     this.#verifying ??= this.#verified(options).finally(() => (this.#verifying = undefined));
     return await this.#verifying;
@@ -67,7 +67,7 @@ export class VerifiedTables<Statements> {
     return findings;
   }
 
-  /** @param subject what the statement is about, if not the table as such: `lock 'job'` */
+  /** @param subject what the statement is about, such as `lock 'job'`. Default: the table. */
   async execute(statement: SqlStatement, options: ExecuteOptions, subject?: string): Promise<SqlResult> {
     try {
       return await this.options.executor.execute(statement, options);
@@ -76,7 +76,7 @@ export class VerifiedTables<Statements> {
     }
   }
 
-  /** @throws what `decide` threw, as it is */
+  /** @throws the error of `decide`, unchanged */
   async transaction<T>(
     [first, decide]: readonly [SqlStatement, SqlDecide<T>],
     options: ExecuteOptions,
@@ -89,7 +89,7 @@ export class VerifiedTables<Statements> {
     }
   }
 
-  /** Whether a statement on one row wrote it. */
+  /** @returns whether a statement on a single row wrote that row */
   wrote(result: SqlResult, subject: string): boolean {
     const rows = this.options.dialect.writtenRows(result);
     if (rows === 0 || rows === 1) return rows === 1;

@@ -10,7 +10,7 @@ import type {
   TableDefinition,
 } from './table-definition';
 
-/** A column of the definition, and what was found of it. */
+/** A column of the definition, and the column of that name in the table. */
 export interface ColumnPair {
   readonly column: TableColumn;
   readonly found: InspectedColumn | undefined;
@@ -36,19 +36,19 @@ const USES: Readonly<Record<ColumnKind['is'], ColumnUse>> = {
   instant: 'instant',
 };
 
-/** Of what is cut when it is longer: room for the mark, too. */
+/** Longer texts are cut, and the mark of the cut needs room, too. */
 const LEAST_LENGTHS = { note: 8 * 1024 + 256, document: 64 * 1024 + 256 };
 
-/** With fewer digits of the second, a lock just released would seem held, or a run due now not due, for up to that step. */
+/** With fewer digits, a lock that was just released could seem held for up to a second. */
 const LEAST_PRECISION = 3;
 
-/** What is wrong with one column of a table, for its purpose. */
+/** Checks whether a column can hold what it is for. */
 export function verifyColumn({ column, found }: ColumnPair, context: ColumnContext): TableFlaw[] {
   const { name, kind, nullable, room } = column;
   const { dialect, table } = context;
   if (found === undefined) return [missing(column, context)];
   const type = dialect.columnTypes.type(kind);
-  // Without a time zone, that of the session would decide.
+  // Without a time zone in the type, the session's zone would decide.
   const lacksTimeZone = kind.is === 'instant' && found.hasTimeZone === false;
   if (!found.holds.includes(USES[kind.is]) || (lacksTimeZone && !tolerates(column, 'any-time-zone')))
     return [wrongType(found, type)];
@@ -58,7 +58,7 @@ export function verifyColumn({ column, found }: ColumnPair, context: ColumnConte
     case 'id':
       return found.isRequired ? [notNumbered(found)] : [];
     case 'text': {
-      // The column keeps its width: a narrower one could cut what it holds.
+      // The fix keeps the width of the column: a narrower one could cut its values.
       const widened = { ...kind, length: Math.max(kind.length, found.length ?? 0) };
       return [
         ...tooShort(found, room ?? roomFor(kind.length), alteredTo(type)),
@@ -97,7 +97,7 @@ function missing(column: TableColumn, { dialect, table }: ColumnContext): TableF
   return refusal('missing-column', `has no column '${name}'`, add);
 }
 
-/** @param needed the type that the migration gives it */
+/** @param needed the migration's type */
 function wrongType({ name, type }: InspectedColumn, needed: string): TableFlaw {
   return refusal(
     'wrong-type',
@@ -142,7 +142,7 @@ function notUnique(
   ];
 }
 
-/** Whether the column keeps every text as it is, and takes no two keys for one. */
+/** Checks that the column stores texts unchanged and never compares two keys as equal. */
 function inexact(
   column: TableColumn,
   found: InspectedColumn,
@@ -154,7 +154,7 @@ function inexact(
   const isFolded = column.isKey === true && found.comparesBytes === false;
   if (!tolerates(column, 'folding'))
     return isFolded ? [refusal('inexact-names', folds, remedy)] : notUnicode(found, remedy);
-  // To our own sessions, the server refuses a name that the column cannot keep.
+  // In our own sessions, the server refuses a name that the column cannot store.
   if (found.isUnicode === false && sharesSessions)
     return notUnicode(
       found,
@@ -175,13 +175,13 @@ function notUnicode(
   return [refusal('inexact-names', what, remedy)];
 }
 
-/** Our own sessions are in UTC, but `inRunTransaction` writes on a session of the application. */
+/** Our own sessions are in UTC, but `inRunTransaction` uses a session of the application. */
 function inSessionZone({ name, type }: InspectedColumn, remedy: string | undefined): TableFlaw {
   const what = `has a column '${name}' of type ${type}: each session writes and reads it in its own time zone, and inRunTransaction() writes on a session of the application. Change the column in a session with time_zone '+00:00'`;
   return refusal('session-time-zone', what, remedy);
 }
 
-/** Whether an instant stays as precise and as it was written. */
+/** Checks that an instant keeps its digits and its value. */
 function unreliable(
   column: TableColumn,
   { name, type, precision = LEAST_PRECISION, isInSessionZone, changesByItself }: InspectedColumn,

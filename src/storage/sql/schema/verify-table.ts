@@ -10,7 +10,7 @@ export interface VerificationContext {
   readonly dialect: SqlDialect;
   /** Names the database, without credentials. */
   readonly address: string;
-  /** The sessions are the application's, with the time zone and the strictness that it has given them. */
+  /** The sessions are the application's, with its time zone and its SQL mode. */
   readonly sharesSessions: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface FoundTable extends InspectedTable {
   readonly indexes: readonly InspectedIndex[];
 }
 
-/** What a user should know of a table as the database describes it. */
+/** Compares a table as the database describes it with its definition. */
 export function verifyTable(
   definition: TableDefinition,
   found: FoundTable,
@@ -42,7 +42,7 @@ export function columnPairs(
   }));
 }
 
-/** One that can be relied upon, in whatever order it has the columns. */
+/** A reliable unique index on exactly these columns, in any order. */
 export function uniqueIndexOn(
   columns: readonly string[],
   indexes: readonly InspectedIndex[],

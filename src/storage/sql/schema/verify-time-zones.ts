@@ -2,7 +2,7 @@ import type { InspectedColumn, InspectedTable } from './inspected-table';
 import { refusal, warning, type TableFlaw } from './schema-finding';
 import { tolerates, type ColumnContext, type ColumnPair } from './verify-column';
 
-/** What is wrong with instants that may have other types than the migration gives them: those of the lock table. */
+/** Checks the time zones of instants whose type may differ from the migration's: those of the lock table. */
 export function verifyTimeZones(
   pairs: readonly ColumnPair[],
   table: InspectedTable,
@@ -20,7 +20,7 @@ export function verifyTimeZones(
   ];
 }
 
-/** Each instant is computed from the other one, too. */
+/** Statements compute each instant from the other one. */
 function mixedZones(lockUntil: InspectedColumn, lockedAt: InspectedColumn): TableFlaw[] {
   if (!lockedAt.holds.includes('instant') || lockUntil.hasTimeZone === lockedAt.hasTimeZone) return [];
   const types = `'${lockUntil.name}' of type ${lockUntil.type} and '${lockedAt.name}' of type ${lockedAt.type}`;
@@ -38,7 +38,7 @@ interface OtherSessions {
   readonly remedy: string | undefined;
 }
 
-/** ShedLock for Java writes UTC in whatever zone its sessions have. Our own sessions are right in any case. */
+/** ShedLock for Java writes UTC values whatever the time zone of its sessions. Our own sessions are always in UTC. */
 function otherSessions(
   { name, type, isInSessionZone, hasTimeZone }: InspectedColumn,
   { isServerInUtc }: InspectedTable,

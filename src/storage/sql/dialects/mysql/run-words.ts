@@ -8,14 +8,14 @@ export function runWords({ now, keyIndex }: RunTableShape): RunWords {
     us: (instant) => `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ${instant})`,
     at: (parameter) => `TIMESTAMPADD(MICROSECOND, ${parameter}, TIMESTAMP'1970-01-01 00:00:00')`,
     after: (parameter) => `TIMESTAMPADD(MICROSECOND, ${parameter}, ${now})`,
-    // To the collation that MySQL and MariaDB both have, spaces at the end are nothing.
+    // The binary collation that MySQL and MariaDB share ignores spaces at the end.
     is: (column, parameter) => `(${column} = ${parameter} AND LENGTH(${column}) = LENGTH(${parameter}))`,
     integer: (parameter) => `CAST(${parameter} AS UNSIGNED)`,
     isListedState: 'FIND_IN_SET(state, :states) > 0',
     isListedJob: `job_name IN (${JOBS})`,
-    // By another index, InnoDB would also lock rows and gaps of other runs, and wait for whoever has locked them.
+    // With another index, InnoDB would also lock rows and gaps of other runs, and wait for their locks.
     byKey: ` FORCE INDEX (\`${keyIndex.replaceAll('`', '``')}\`)`,
-    // A row that is there already is an error, which tells it from a row that was written.
+    // An existing row is an error here, so every insert that succeeds wrote its row.
     orNothing: '',
     returningId: '',
     forUpdate: ' FOR UPDATE',

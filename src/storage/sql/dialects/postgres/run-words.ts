@@ -1,6 +1,6 @@
 import type { RunTableShape, RunWords } from '../sql-dialect';
 
-/** An array, so that the rows are found by their ids, whatever the planner believes about the table. */
+/** An array makes the planner find the rows by their ids, whatever its statistics of the table. */
 const IS_LISTED = `= ANY (ARRAY(SELECT value::bigint FROM json_array_elements_text(:ids::json)))`;
 
 export function runWords({ now }: RunTableShape): RunWords {

@@ -14,7 +14,7 @@ export function runWords({ now }: RunTableShape): RunWords {
     byKey: '',
     orNothing: ' ON CONFLICT (job_name, scope, period_key) DO NOTHING',
     returningId: ' RETURNING id',
-    // A transaction is the only one that writes, from its beginning.
+    // A transaction begins as the only writer, so there is nothing to lock.
     forUpdate: '',
     skipLocked: '',
     listed: (table, alias, column) => `${table} ${alias} WHERE ${alias}.${column} ${IS_LISTED} AND`,
