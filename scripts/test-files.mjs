@@ -4,6 +4,9 @@ import { availableParallelism, cpus } from 'node:os';
 
 /** Seconds per test file, of the last run of each. */
 const SECONDS = '.build/test-seconds.json';
+/** The folders of the files that take this long, or longer, as a rule: while the seconds of a file are not known. */
+const SLOW = /[\\/](faults|simulation|storage|cases|examples|package)[\\/]/;
+const SLOW_SECONDS = 5;
 /** So many of the slowest files are named at the end of a run. */
 const SLOWEST = 15;
 /** One file more is started when processors have been idle for this share of a second. */
@@ -13,8 +16,8 @@ const FEWEST = availableParallelism();
 const MOST = 3 * FEWEST;
 
 /**
- * Runs compiled test files, each in a process of its own, the slowest first, and prints a line for each. A file that
- * fails is printed in full, and so is each one where `verbose` is set.
+ * Runs compiled test files, each in a process of its own, the slowest first, and prints a line for each when it has
+ * ended. The output of a file that fails is printed before that, and of each one where `verbose` is set.
  *
  * @param {string[]} files
  * @param {{ env: NodeJS.ProcessEnv, longestMinutes: number, verbose: boolean }} options A file that takes longer hangs:
@@ -23,7 +26,8 @@ const MOST = 3 * FEWEST;
  */
 export async function runTestFiles(files, options) {
   const known = existsSync(SECONDS) ? JSON.parse(readFileSync(SECONDS, 'utf8')) : {};
-  const waiting = files.toSorted((a, b) => (known[b] ?? 0) - (known[a] ?? 0));
+  const secondsOf = (file) => known[file] ?? (SLOW.test(file) ? SLOW_SECONDS : 0);
+  const waiting = files.toSorted((a, b) => secondsOf(b) - secondsOf(a));
   const results = [];
   const began = performance.now();
   await new Promise((resolve) => {
@@ -32,7 +36,7 @@ export async function runTestFiles(files, options) {
       const file = waiting.shift();
       if (file === undefined) return;
       running++;
-      results.push(await runTestFile(file, options));
+      results.push(await runTestFile(file, { ...options, isAlone: files.length === 1 }));
       running--;
       if (waiting.length === 0 && running === 0) resolve(clearInterval(timer));
       else if (running < FEWEST) void begin();
@@ -49,7 +53,7 @@ export async function runTestFiles(files, options) {
   return results.every(({ passed }) => passed);
 }
 
-async function runTestFile(file, { env, longestMinutes, verbose }) {
+async function runTestFile(file, { env, longestMinutes, verbose, isAlone }) {
   const began = performance.now();
   const child = spawn(process.execPath, ['--enable-source-maps', '--test-reporter=spec', file], {
     env,
@@ -59,6 +63,7 @@ async function runTestFile(file, { env, longestMinutes, verbose }) {
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
+    if (isAlone) stream.pipe(process.stdout, { end: false });
     stream.setEncoding('utf8').on('data', (text) => (output += text));
     // What it has started may still hold the other end.
     child.on('exit', (_, signal) => signal !== null && stream.destroy());
@@ -69,7 +74,7 @@ async function runTestFile(file, { env, longestMinutes, verbose }) {
     Number(new RegExp(`^ℹ ${what} (\\d+)$`, 'm').exec(output)?.[1] ?? 0),
   );
   const passed = status === 0;
-  if (verbose || !passed) console.log(output);
+  if ((verbose || !passed) && !isAlone) console.log(output);
   const ended = signal === null ? '' : `, ended by ${signal}`;
   const line = `${passed ? '✔' : '✖'} ${sourceOf(file)}: ${tests} tests, ${seconds} s${ended}`;
   console.log(line);
