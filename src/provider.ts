@@ -30,7 +30,7 @@ export type {
   LockedTask,
   LockEvent,
   MissedTickEvent,
-  Observation,
+  ExecuteOptions,
   RunIdentity,
   RunLockEvent,
   TaskConfiguration,

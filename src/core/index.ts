@@ -45,6 +45,6 @@ export type {
 export type { StorageBasedLockProviderOptions } from './lease/storage-based-lock-provider';
 export { StorageBasedLockProvider } from './lease/storage-based-lock-provider';
 export { currentLock, LockAssert, LockExtender } from './execution/lock-context';
-export type { ExecutorOptions, HeldLock, Observation } from './execution/locking-task-executor';
+export type { ExecutorOptions, HeldLock, ExecuteOptions } from './execution/locking-task-executor';
 export { LockingTaskExecutor } from './execution/locking-task-executor';
 export type { LockedTask, SkipReason, TaskResult } from './execution/task-result';

@@ -3,14 +3,14 @@ import { describeValue } from '../describe-value';
 import type { LockLostError } from '../errors';
 import { isThenable, type SkipReason } from './task-result';
 
-/** What every event of a lock tells. */
+/** The common part of a lock's events. */
 export interface LockEvent {
   readonly name: string;
-  /** The instant that the scheduler meant, where it is known. */
+  /** The scheduled time, if it is known. */
   readonly scheduledAt: Date | undefined;
 }
 
-/** What became of the tick, when its job did not run. */
+/** The common part of the events of a tick whose job did not run. */
 export interface MissedTickEvent extends LockEvent {
   /** The tick is asked again, by `runDue`, until its run is answered for. Otherwise it is lost. */
   readonly isAskedAgain: boolean;
@@ -26,7 +26,7 @@ export interface RunIdentity {
   readonly attempt: number;
 }
 
-/** What every event of a run tells. */
+/** The common part of a run's events. */
 export interface RunLockEvent extends LockEvent {
   /** `undefined` for a job that has a lock only. */
   readonly run?: RunIdentity | undefined;
@@ -82,9 +82,9 @@ export type EventListener<K extends EventName> = (event: CronlatchEvents[K]) => 
 const channels = new Map<EventName, Channel>();
 
 function channelOf(name: EventName): Channel {
-  const known = channels.get(name) ?? channel(`cronlatch:${name}`);
-  channels.set(name, known);
-  return known;
+  const cached = channels.get(name) ?? channel(`cronlatch:${name}`);
+  channels.set(name, cached);
+  return cached;
 }
 
 /** Delivers events. A listener that throws or rejects changes nothing: it becomes a `guard:warning`. */

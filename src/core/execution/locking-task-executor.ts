@@ -18,27 +18,27 @@ interface HoldingOptions {
   readonly isAskedAgain?: boolean;
 }
 
-/** What is told of a lock that was asked for. */
-type AskedEvent = LockEvent & { readonly isAskedAgain: boolean };
+/** The common part of the events of an acquisition. */
+type AcquisitionEvent = LockEvent & { readonly isAskedAgain: boolean };
 
 type RunSkipReason = CronlatchEvents['run:skipped']['reason'];
-/** What becomes of a run that has failed. */
-export type WhatFollows = Pick<CronlatchEvents['run:failed'], 'retryAt' | 'isGivenUp'>;
+/** What happens after a failed run. */
+export type FailureDetails = Pick<CronlatchEvents['run:failed'], 'retryAt' | 'isGivenUp'>;
 
-/** A release that takes longer than this goes on behind the caller's back, and is reported when it ends. */
+/** A longer release continues after the caller has its result, and an event reports its end. */
 const LONGEST_WAIT_FOR_RELEASE_MS = 10_000;
 
-/** A lock provider that does not answer for longer is warned of. */
+/** After this time, a warning reports a lock provider that does not answer. */
 const LONGEST_SILENCE_MS = 60_000;
 
-/** How a run under a lock is told of. */
-export interface Observation {
-  /** Which run, where a ledger keeps them. */
+/** How the events describe a task under a lock. */
+export interface ExecuteOptions {
+  /** The run, if a ledger keeps it. */
   readonly run?: RunIdentity | undefined;
-  /** Asked when the task has resolved: why its run does not count as completed. */
-  readonly skipped?: () => RunSkipReason | undefined;
-  /** Asked when the task has rejected. */
-  readonly whatFollows?: () => WhatFollows;
+  /** Called after the task has resolved. Returns why its run does not count as completed. */
+  readonly skipReason?: () => RunSkipReason | undefined;
+  /** Called after the task has rejected. */
+  readonly failureDetails?: () => FailureDetails;
 }
 
 /** A lock while it is held. */
@@ -48,7 +48,7 @@ export interface HeldLock {
   /** Aborts when the guard stops waiting for the work under the lock. */
   readonly abandonedSignal: AbortSignal;
   /** Runs a task, and emits its events. */
-  execute<T>(task: LockedTask<T>, observation?: Observation): Promise<T>;
+  execute<T>(task: LockedTask<T>, options?: ExecuteOptions): Promise<T>;
 }
 
 /** A lease, and the lock that its handler sees in its place. */
@@ -57,12 +57,12 @@ interface Acquired {
   readonly lock: Lock;
 }
 
-/** Runs tasks under locks: what decorated methods, `guard.run` and `guard.wrap` go through. */
+/** Runs tasks under locks, for decorated methods, `guard.run` and `guard.wrap`. */
 export class LockingTaskExecutor {
   readonly #lockProvider: LockProvider;
   readonly #clock: Clock;
   readonly #events: EventHub;
-  /** What runs here, and whether anything may still start. */
+  /** The jobs that run here, and whether another may start. */
   readonly runs = new RunRegistry();
 
   constructor(
@@ -103,7 +103,7 @@ export class LockingTaskExecutor {
     { scheduledAt, isAskedAgain = false }: HoldingOptions = {},
   ): Promise<TaskResult<T>> {
     const { name } = configuration;
-    const event: AskedEvent = { name, scheduledAt, isAskedAgain };
+    const event: AcquisitionEvent = { name, scheduledAt, isAskedAgain };
     for (const outer of activeContexts()) {
       if (outer.lockProvider === this.#lockProvider && outer.lock.name === name) {
         return await outer.nest((lock) =>
@@ -138,7 +138,7 @@ export class LockingTaskExecutor {
     }
   }
 
-  #refuse(event: AskedEvent, reason: SkipReason): TaskResult<never> {
+  #refuse(event: AcquisitionEvent, reason: SkipReason): TaskResult<never> {
     const { name, scheduledAt } = event;
     if (reason === 'running-here' && this.runs.noticeStuck(name))
       this.#events.emit('run:stuck', { name, scheduledAt });
@@ -146,7 +146,7 @@ export class LockingTaskExecutor {
   }
 
   #skip(
-    event: AskedEvent,
+    event: AcquisitionEvent,
     reason: SkipReason,
     holder?: { heldBy: string; heldUntil: Date },
   ): TaskResult<never> {
@@ -162,14 +162,14 @@ export class LockingTaskExecutor {
   async #acquire(
     configuration: LockConfiguration,
     run: ActiveRun,
-    asked: AskedEvent,
+    event: AcquisitionEvent,
   ): Promise<Acquired | undefined> {
-    const { name, scheduledAt, isAskedAgain } = asked;
+    const { name, scheduledAt, isAskedAgain } = event;
     const observer = new RunObserver(run, this.#events, { name, scheduledAt });
     try {
       const lease = await this.#answerOf(this.#lockProvider.lock(configuration, observer), name);
       if (lease === undefined) {
-        this.#skip(asked, 'locked', observer.holder);
+        this.#skip(event, 'locked', observer.holder);
         return undefined;
       }
       const acquired = { lease, lock: run.attach(lease) };
@@ -181,7 +181,7 @@ export class LockingTaskExecutor {
     }
   }
 
-  /** Our own providers limit each statement. Another may never answer: its job would be skipped without a word. */
+  /** cronlatch's providers limit each statement. Another may never answer, and its job would be skipped in silence. */
   #answerOf(answer: Promise<Lock | undefined>, name: string): Promise<Lock | undefined> {
     if (this.#lockProvider instanceof StorageBasedLockProvider) return answer;
     const warn = (): void =>
@@ -198,7 +198,7 @@ export class LockingTaskExecutor {
     return {
       lock,
       abandonedSignal,
-      execute: (task, observation = {}) => this.#observed(task, lock, event, observation),
+      execute: (task, options = {}) => this.#observed(task, lock, event, options),
     };
   }
 
@@ -220,7 +220,7 @@ export class LockingTaskExecutor {
     task: LockedTask<T>,
     lock: Lock,
     lockEvent: LockEvent,
-    { run, skipped, whatFollows }: Observation,
+    { run, skipReason, failureDetails }: ExecuteOptions,
   ): Promise<T> {
     const event = run === undefined ? lockEvent : { ...lockEvent, run };
     const startedAtMs = this.#clock.monotonicMs();
@@ -231,12 +231,12 @@ export class LockingTaskExecutor {
       refuseUnawaitable(lock.name, result);
       const value = await (result as T | PromiseLike<T>);
       refuseUnawaitable(lock.name, value);
-      const reason = skipped?.();
+      const reason = skipReason?.();
       if (reason === undefined) this.#events.emit('run:completed', { durationMs: durationMs(), ...event });
       else this.#events.emit('run:skipped', { ...event, reason });
       return value;
     } catch (error) {
-      this.#events.emit('run:failed', { ...event, error, durationMs: durationMs(), ...whatFollows?.() });
+      this.#events.emit('run:failed', { ...event, error, durationMs: durationMs(), ...failureDetails?.() });
       throw error;
     }
   }

@@ -2,7 +2,7 @@ import { pause, statementRetryDelayMs } from '../clock';
 import { DAY_MS } from '../duration';
 import { momentOf, type Moment } from './deadline';
 import { LockStorageError } from '../errors';
-import type { KnownNames } from './known-names';
+import type { SeenLocks } from './seen-locks';
 import type { LateReleases } from './late-releases';
 import type { LockObserver } from '../lock';
 import type { LockTerms } from '../lock-configuration';
@@ -12,7 +12,7 @@ import type { Grant, LockRecord, LockRequest } from './storage-accessor';
 export interface AcquisitionOptions extends StatementContext {
   readonly terms: LockTerms;
   readonly owner: string;
-  readonly knownNames: KnownNames;
+  readonly seenLocks: SeenLocks;
   readonly lateReleases: LateReleases;
   readonly observer: LockObserver;
 }
@@ -77,24 +77,24 @@ export class Acquisition {
 
   /** Insert the row the first time, update ever after. Two autocommit statements: in one transaction they deadlock. */
   async #updateOrInsert(): Promise<Grant | undefined> {
-    const { accessor, knownNames, clock } = this.#options;
+    const { accessor, seenLocks, clock } = this.#options;
     const { name } = this.#request;
     const answer = await this.#write((options) => accessor.updateRecord(this.#request, options));
     if (typeof answer === 'object') {
-      knownNames.add(name);
+      seenLocks.add(name);
       return answer;
     }
-    const isHeld = answer === 'held' || (answer === undefined && knownNames.has(name));
+    const isHeld = answer === 'held' || (answer === undefined && seenLocks.has(name));
     if (isHeld) {
-      // Without a look it is taken for held, which is not sure where the store cannot tell.
-      if (!knownNames.takeLook(name, clock.monotonicMs())) return undefined;
-      const record = await this.#look('look');
+      // Without a read the lock counts as held, although some stores cannot tell held from missing.
+      if (!seenLocks.takeRead(name, clock.monotonicMs())) return undefined;
+      const record = await this.#readHolder('look');
       if (await this.#isFreed(record)) return await this.#updateOrInsert();
       if (record !== undefined || answer === 'held') return undefined;
     }
     const grant = await this.#write((options) => accessor.insertRecord(this.#request, options));
     if (grant === undefined) await this.#checkRefusedInsert();
-    knownNames.add(name);
+    seenLocks.add(name);
     return grant;
   }
 
@@ -103,7 +103,7 @@ export class Acquisition {
     const { lateReleases, observer } = this.#options;
     if (!record?.held || this.#leftMs() < this.#limitMs) return false;
     const { name } = this.#request;
-    const isFreed = await lateReleases.again(record.lockedBy, this.#limitMs);
+    const isFreed = await lateReleases.resend(record.lockedBy, this.#limitMs);
     if (isFreed)
       observer.warning?.(
         `A delayed statement of this process took lock '${name}' after its job had stopped waiting. No job held it, so it was released.`,
@@ -114,11 +114,11 @@ export class Acquisition {
 
   /** The store did not insert the record, because there is one. A read of a replica might not see it yet. */
   async #checkRefusedInsert(): Promise<void> {
-    const { clock, knownNames } = this.#options;
+    const { clock, seenLocks } = this.#options;
     const { name } = this.#request;
-    knownNames.takeLook(name, clock.monotonicMs());
-    if ((await this.#look('resolve')) !== undefined) return;
-    knownNames.forget(name);
+    seenLocks.takeRead(name, clock.monotonicMs());
+    if ((await this.#readHolder('resolve')) !== undefined) return;
+    seenLocks.forget(name);
     throw new LockStorageError(
       `The store did not insert the record of lock '${name}', and has no such record, so no process holds the lock. ` +
         `Does a trigger or a rule drop the insert? Remove it.`,
@@ -126,14 +126,14 @@ export class Acquisition {
     );
   }
 
-  async #look(purpose: 'look' | 'resolve'): Promise<LockRecord | undefined> {
-    const { clock, knownNames, observer } = this.#options;
+  async #readHolder(purpose: 'look' | 'resolve'): Promise<LockRecord | undefined> {
+    const { clock, seenLocks, observer } = this.#options;
     const record = await this.#find(purpose);
     if (!record?.held) return record;
     const { lockedBy: heldBy, lockUntil: heldUntil } = record;
     observer.refused?.({ heldBy, heldUntil });
     const endsInMs = heldUntil.getTime() - clock.wallMs();
-    if (endsInMs > LONGEST_LEASE_MS && knownNames.isFirstWarning(this.#request.name)) {
+    if (endsInMs > LONGEST_LEASE_MS && seenLocks.isFirstWarning(this.#request.name)) {
       observer.warning?.(
         `Lock '${this.#request.name}' is held until ${heldUntil.toISOString()} by '${heldBy}', longer than any lease lasts. ` +
           `If no process holds it, end its lease by hand.`,
@@ -141,7 +141,7 @@ export class Acquisition {
       );
     }
     // If this host's clock is wrong, the end may lie in its past.
-    if (endsInMs > 0) knownNames.expectEnd(this.#request.name, clock.monotonicMs() + endsInMs);
+    if (endsInMs > 0) seenLocks.expectEnd(this.#request.name, clock.monotonicMs() + endsInMs);
     return record;
   }
 
@@ -173,7 +173,7 @@ export class Acquisition {
   }
 
   async #isHeld(): Promise<boolean> {
-    const record = await this.#look('look').catch(() => undefined); // The contention is what the caller is told of.
+    const record = await this.#readHolder('look').catch(() => undefined); // The contention is what the caller is told of.
     return record?.held ?? false;
   }
 

@@ -31,8 +31,8 @@ export class LateReleases {
     private readonly statementTimeoutMs: number,
   ) {}
 
-  /** Sends the release of an owner again, if it was sent before. */
-  async again(owner: string, timeoutMs: number): Promise<boolean> {
+  /** Resends the release of an owner, if it was sent before. */
+  async resend(owner: string, timeoutMs: number): Promise<boolean> {
     return (await this.#sent.get(owner)?.(timeoutMs)) ?? false;
   }
 

@@ -17,7 +17,7 @@ export interface LeaseOptions extends StatementContext {
   readonly onReleased?: () => void;
 }
 
-/** The handle of one grant of a storage-based lock. */
+/** One grant of a storage-based lock, as its holder sees it. */
 export class Lease implements Lock {
   readonly #options: LeaseOptions;
   readonly #grant: Grant;
@@ -54,17 +54,17 @@ export class Lease implements Lock {
   }
 
   get fencingToken(): number | undefined {
-    this.#look();
+    this.#checkDeadline();
     return this.#grant.fencingToken;
   }
 
   get signal(): AbortSignal {
-    this.#look();
+    this.#checkDeadline();
     return this.#loss.signal;
   }
 
   remainingMs(): number {
-    if (this.#release !== undefined || !this.#look()) return 0;
+    if (this.#release !== undefined || !this.#checkDeadline()) return 0;
     return Math.max(0, this.#deadline.remainingMs(this.#options.clock));
   }
 
@@ -75,7 +75,7 @@ export class Lease implements Lock {
 
   unlock(): Promise<boolean> {
     if (this.#release === undefined) {
-      const live = this.#look();
+      const live = this.#checkDeadline();
       this.#cancelTimers();
       this.#release = this.#inOrder(() => this.#unlock(live));
     }
@@ -86,8 +86,8 @@ export class Lease implements Lock {
     await this.unlock();
   }
 
-  /** Whether the lease can be trusted now. After a stall this is what aborts, before anything else happens. */
-  #look(): boolean {
+  /** @returns whether the lease can be trusted now. After a stall, this check aborts it before anything else happens. */
+  #checkDeadline(): boolean {
     if (this.#release !== undefined || this.#loss.signal.aborted) return !this.#loss.signal.aborted;
     const reason = this.#deadline.passed(this.#options.clock);
     if (reason !== undefined) this.#lose(reason);
@@ -110,7 +110,7 @@ export class Lease implements Lock {
   }
 
   async #extend(leaseMs: number, persistence: 'until-deadline' | 'once'): Promise<boolean> {
-    if (this.#release !== undefined || !this.#look()) return false;
+    if (this.#release !== undefined || !this.#checkDeadline()) return false;
     const { clock, terms, observer } = this.#options;
     const answer = await extendUntil(this.#options, {
       terms,
@@ -126,7 +126,7 @@ export class Lease implements Lock {
     this.#leaseMs = leaseMs;
     this.#deadline = this.#deadlineOf(answer.sentAt, leaseMs);
     this.#failedRenewals = 0;
-    if (!this.#look()) return false;
+    if (!this.#checkDeadline()) return false;
     observer.extended?.(leaseMs);
     if (this.#release === undefined) {
       this.#watchDeadline();
@@ -175,7 +175,7 @@ export class Lease implements Lock {
     this.#cancelDeadline();
     const inMs = this.#deadline.monotonicMs - clock.monotonicMs();
     // A timer may fire a little early by the monotonic clock: then it is set again.
-    const onTime = (): void => void (this.#look() && this.#watchDeadline());
+    const onTime = (): void => void (this.#checkDeadline() && this.#watchDeadline());
     this.#cancelDeadline = clock.schedule(Math.ceil(inMs), onTime, { keepAlive: false });
   }
 
@@ -210,7 +210,7 @@ export class Lease implements Lock {
         `Lock '${this.name}' could not be renewed; it is tried again until the lease ends.`,
         error,
       );
-      if (this.#release === undefined && this.#look()) this.#planRenewal();
+      if (this.#release === undefined && this.#checkDeadline()) this.#planRenewal();
     }
   }
 }

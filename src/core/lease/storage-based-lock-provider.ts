@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../clock';
 import { Deadline } from './deadline';
 import { parsePositiveDuration, type Duration } from '../duration';
 import { LockStorageError } from '../errors';
-import { KnownNames } from './known-names';
+import { SeenLocks } from './seen-locks';
 import { LateReleases } from './late-releases';
 import { Lease, type LeaseOptions } from './lease';
 import type { Lock, LockObserver, LockProvider } from '../lock';
@@ -35,7 +35,7 @@ export class StorageBasedLockProvider implements LockProvider {
   readonly #accessor: StorageAccessor;
   readonly #clock: Clock;
   readonly #random: () => number;
-  readonly #knownNames = new KnownNames();
+  readonly #seenLocks = new SeenLocks();
   readonly #lateReleases: LateReleases;
 
   constructor(accessor: StorageAccessor, options: StorageBasedLockProviderOptions = {}) {
@@ -67,7 +67,7 @@ export class StorageBasedLockProvider implements LockProvider {
       clock: this.#clock,
       random: this.#random,
       statementTimeoutMs: this.statementTimeoutMs,
-      knownNames: this.#knownNames,
+      seenLocks: this.#seenLocks,
       lateReleases: this.#lateReleases,
       observer,
       onReleased: () => {
@@ -101,10 +101,10 @@ export class StorageBasedLockProvider implements LockProvider {
       statementTimeoutMs: this.statementTimeoutMs,
     };
     const limitMs = Math.min(timeoutMs, this.statementTimeoutMs);
-    const look = (options: StatementOptions): Promise<unknown> =>
+    const read = (options: StatementOptions): Promise<unknown> =>
       accessor.find(PROBED_NAME, { ...options, purpose: 'look' });
     try {
-      await sendWithin(context, limitMs, look, limitMs);
+      await sendWithin(context, limitMs, read, limitMs);
     } catch (error) {
       throw storageErrorOf(error, PROBED_NAME);
     }

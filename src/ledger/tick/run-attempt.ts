@@ -1,6 +1,6 @@
 import { ClaimLostError, type HeldLock, type Lock, type LockedTask } from '../../core';
 import { refuseUnawaitable } from '../../core/execution/task-result';
-import type { WhatFollows } from '../../core/execution/locking-task-executor';
+import type { FailureDetails } from '../../core/execution/locking-task-executor';
 import { afterExtensions } from '../../core/execution/run-registry';
 import { limitOf, type LedgerContext } from '../store-statements';
 import type { JobPolicy } from '../policy/job-policy';
@@ -31,7 +31,7 @@ export async function runAttempt<T>(
   context: LedgerContext,
   { held, task, run, policy, leaseUntilMs }: Attempt<T>,
 ): Promise<T> {
-  let following: WhatFollows = {};
+  let following: FailureDetails = {};
   const { abandonedSignal } = held;
   const patience = (): Patience => ({ remainingMs: run.remainingMs(), abandonedSignal });
   const record = async (outcome: Outcome): Promise<void> => {
@@ -101,8 +101,8 @@ export async function runAttempt<T>(
   try {
     return await held.execute(recorded, {
       run: identityOf(run),
-      skipped: () => run.decided?.kind,
-      whatFollows: () => following,
+      skipReason: () => run.decided?.kind,
+      failureDetails: () => following,
     });
   } finally {
     stopCovering();

@@ -1,0 +1,49 @@
+const READ_INTERVAL_MS = 60_000;
+const MOST_NAMES = 10_000;
+
+/** The locks whose records this process has seen, and when it next reads a held one. The oldest are forgotten. */
+export class SeenLocks {
+  readonly #readAtMs = new Map<string, number>();
+  readonly #warned = new Set<string>();
+
+  has(name: string): boolean {
+    return this.#readAtMs.has(name);
+  }
+
+  add(name: string): void {
+    this.#remember(name, this.#readAtMs.get(name) ?? -Infinity);
+  }
+
+  forget(name: string): void {
+    this.#readAtMs.delete(name);
+  }
+
+  /** Whether a read is due. If so, it counts as done. */
+  takeRead(name: string, nowMs: number): boolean {
+    const isDue = nowMs >= (this.#readAtMs.get(name) ?? -Infinity);
+    if (isDue) this.#remember(name, nowMs + READ_INTERVAL_MS);
+    return isDue;
+  }
+
+  /** The seen lease ends then. A later refused acquisition reads the record again, because it may be gone. */
+  expectEnd(name: string, endsAtMs: number): void {
+    this.#remember(name, Math.min(endsAtMs, this.#readAtMs.get(name) ?? endsAtMs));
+  }
+
+  /** Whether this is the first warning about the name. If so, it counts as given. */
+  isFirstWarning(name: string): boolean {
+    if (this.#warned.has(name) || this.#warned.size >= MOST_NAMES) return false;
+    this.#warned.add(name);
+    return true;
+  }
+
+  #remember(name: string, readAtMs: number): void {
+    this.#readAtMs.delete(name);
+    this.#readAtMs.set(name, readAtMs);
+    if (this.#readAtMs.size <= MOST_NAMES) return;
+    for (const oldest of this.#readAtMs.keys()) {
+      this.#readAtMs.delete(oldest);
+      return;
+    }
+  }
+}
