@@ -1,4 +1,7 @@
-/** The owner that an acquisition wrote, in `locked_by`: an extension appends its number, and a release its mark. */
+/**
+ * The owner that an acquisition wrote to `locked_by`. An extension appends its number, and a release its
+ * mark.
+ */
 export function acquisitionOf(lockedBy: string): string {
   return lockedBy.replace(/(\/\d+)?(\/released)?$/, '');
 }

@@ -1,11 +1,11 @@
 import type { DataSource } from 'typeorm';
 
-/** Its own table: what a job would write. */
+/** The application's own table, for the writes of a job. */
 export const APPLICATION_TABLE = 'CREATE TABLE day_totals (total INTEGER NOT NULL)';
 
 /**
- * Runs `body` inside a transaction of the application, in which it has read and written, so that it has its snapshot. As
- * with `typeorm-transactional`, whatever goes through `dataSource.query` is caught by it.
+ * Runs `body` inside a transaction of the application that has already read and written, so it has its
+ * snapshot. As with `typeorm-transactional`, every `dataSource.query` joins the transaction.
  */
 export async function ambientTransaction(
   application: DataSource,

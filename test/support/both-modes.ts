@@ -1,12 +1,12 @@
 type Method = (this: unknown, ...args: never[]) => unknown;
 
-/** A decorator that can stand on a method in legacy and in standard mode. */
+/** A decorator that works on a method in legacy and in standard mode. */
 export interface MethodDecoratorOfBothModes {
   <F extends (...args: never[]) => unknown>(value: F, context: ClassMethodDecoratorContext): F;
   <F>(target: object, key: string | symbol, descriptor: TypedPropertyDescriptor<F>): void;
 }
 
-/** A decorator of somebody else: `change` marks the method, or returns another one in its place. */
+/** A decorator of another library: `change` marks the method, or returns another one in its place. */
 export function foreignDecorator(change: (method: Method) => Method | void): MethodDecoratorOfBothModes {
   return ((value: Method, _context: unknown, descriptor?: PropertyDescriptor) => {
     const method = descriptor === undefined ? value : (descriptor.value as Method);

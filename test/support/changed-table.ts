@@ -6,11 +6,11 @@ import { migratedDataSource } from './lock-table';
 interface ChangedTable {
   readonly dataSource: DataSource;
   readonly provider: TypeOrmLockProvider;
-  /** What the provider was told to warn of. */
+  /** The warnings of the provider. */
   readonly warnings: readonly string[];
 }
 
-/** Two parties at the table of the migration after some changes: an application, and a provider at its database. */
+/** An application and a provider that share one database, with the migration's table after some changes. */
 export async function withChangedTable(
   database: TestDatabase,
   changes: readonly string[],

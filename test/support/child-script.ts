@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
 export interface ChildScript {
-  /** What it has written so far. */
+  /** The lines that it has written so far. */
   readonly lines: readonly string[];
   /** How it ended. */
   readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
-  /** Resolves when it has written this line, or rejects when it ended without it. */
+  /** Resolves when it has written this line, and rejects if it ended without it. */
   line(text: string): Promise<void>;
   kill(signal: NodeJS.Signals): void;
 }
 
-/** Runs a compiled script in a process of its own. It does not outlive the test's process for long. */
+/** Runs a compiled script in its own process, which ends soon after the test's process. */
 export function startScript(path: string, ...args: string[]): ChildScript {
   const child = spawn(process.execPath, [path, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines: string[] = [];
@@ -26,7 +26,7 @@ export function startScript(path: string, ...args: string[]): ChildScript {
     ended,
     async line(text) {
       const gone = ended.then(() =>
-        Promise.reject(new Error(`It ended without '${text}': ${lines.join(', ')}`)),
+        Promise.reject(new Error(`The script ended without '${text}': ${lines.join(', ')}`)),
       );
       while (!lines.includes(text)) await Promise.race([once(reader, 'line'), gone]);
       gone.catch(() => {});

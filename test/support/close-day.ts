@@ -12,10 +12,13 @@ export function closeDay(oncePer: Partial<OncePerConfiguration> = {}): JobConfig
   };
 }
 
-/** Its run of the day on which the cases begin. */
+/** The run of this job on the day on which the cases begin. */
 export const CLOSE_DAY = { job: 'close-day', periodKey: '2026-11-20' };
 
-/** A handler that tells when it has been started, and ends when the test says so; if it never does, its holder has vanished. */
+/**
+ * A handler that signals its start, and ends when the test ends it. If the test never does, its holder has
+ * crashed.
+ */
 export function heldTask(finish: () => unknown = () => 'done') {
   const started = signal();
   const end = signal();
@@ -27,7 +30,7 @@ export function heldTask(finish: () => unknown = () => 'done') {
   return { task, started: started.promise, end: (): void => end.resolve() };
 }
 
-/** A handler that counts how often it has run. */
+/** A handler that counts its calls. */
 export function countedTask() {
   let runs = 0;
   return {
@@ -41,7 +44,7 @@ export function countedTask() {
 
 export const NO_BANK = new Error('no bank today');
 
-/** A task that writes down which runs it was. It throws what `act` throws, and returns what that returns. */
+/** A handler that records its runs. It throws what `act` throws, and returns what `act` returns. */
 export function diary(act: (run: CurrentRun) => unknown = () => 'done') {
   const runs: CurrentRun[] = [];
   const task = async (): Promise<unknown> => {
@@ -49,12 +52,12 @@ export function diary(act: (run: CurrentRun) => unknown = () => 'done') {
     runs.push(run);
     return await act(run);
   };
-  /** The keys of the periods it ran for, in the order of the runs. */
+  /** The keys of the periods that the handler ran for, in the order of the runs. */
   const periods = (): string[] => runs.map(({ periodKey }) => periodKey);
   return { task, runs, periods };
 }
 
-/** A task that fails as often as it is told. */
+/** A handler that fails the given number of times. */
 export function failing(times: number, error: unknown = NO_BANK) {
   let failures = 0;
   return diary(() => {
@@ -64,7 +67,7 @@ export function failing(times: number, error: unknown = NO_BANK) {
   });
 }
 
-/** What stands in the rows of a job, the earliest period first: its key, its state and the reason, if there is one. */
+/** The rows of a job, the earliest period first: key, state and the reason, if there is one. */
 export async function rowsOf({ guard }: Instance, job = 'close-day'): Promise<string[]> {
   const runs = await guard.ledger.list({ job, order: 'oldest-first', limit: 1000 });
   return runs.map(({ periodKey, state, reason }) =>

@@ -6,19 +6,22 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Runs a command to its end, whatever its status is. Far more time than it needs: the machine may be busy. */
+/**
+ * Runs a command to its end, whatever its status. The limit is far longer than needed, because the machine
+ * may be busy.
+ */
 export function command(file: string, args: readonly string[], cwd: string): Promise<Ended> {
   const options = { cwd, env: environment(), timeout: 300_000, maxBuffer: 2 ** 26 };
   return new Promise((resolve) => {
     execFile(file, args, options, (error, stdout, stderr) => {
       if (error === null) resolve({ status: 0, stdout, stderr });
       else if (typeof error.code === 'number') resolve({ status: error.code, stdout, stderr });
-      else resolve({ status: 1, stdout, stderr: `${stderr}${error.message}` }); // Not begun, or ended by a signal.
+      else resolve({ status: 1, stdout, stderr: `${stderr}${error.message}` }); // The command did not start, or a signal ended it.
     });
   });
 }
 
-/** @throws with what it wrote, when its status is not 0 */
+/** @throws with the command's output, if its status is not 0 */
 export async function succeeding(file: string, args: readonly string[], cwd: string): Promise<string> {
   const { status, stdout, stderr } = await command(file, args, cwd);
   if (status === 0) return stdout;
@@ -27,7 +30,7 @@ export async function succeeding(file: string, args: readonly string[], cwd: str
 
 export const NPM = process.platform === 'win32' ? 'npm.cmd' : 'npm';
 
-/** A child that believed itself to be a test file of this run would report to it, and measure what is no part of it. */
+/** A child that took itself for a test file of this run would report to it, and spoil the measured coverage. */
 function environment(): NodeJS.ProcessEnv {
   const environment = { ...process.env };
   delete environment['NODE_TEST_CONTEXT'];

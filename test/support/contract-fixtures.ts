@@ -27,7 +27,7 @@ export function memoryFixture(): LockProviderFixture<'ambientTransaction'> {
 
 type WithoutTransactions = LockProviderFixture<'ambientTransaction'>;
 
-/** A provider at each instance of the application. What an operator does, and time, comes from neither. */
+/** A provider for each instance of the application. Operator actions and time use neither. */
 export async function sqlFixture(places: ContractPlaces): Promise<WithoutTransactions> {
   return fixtureAt(await places.take(), places);
 }
@@ -62,7 +62,7 @@ function fixtureAt(place: Place, places: ContractPlaces): WithoutTransactions {
     },
     async deleteRecord(name) {
       await deleteRow(name);
-      // Tokens are seeded by the store's clock, and SQLite's steps by milliseconds.
+      // The store's clock seeds the tokens, and SQLite's clock has steps of a millisecond.
       await nextMillisecond(operator);
     },
     async existingRecord(record) {

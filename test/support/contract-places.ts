@@ -12,11 +12,11 @@ export interface Place {
   /** Two instances of the application. */
   readonly application: DataSource;
   readonly otherApplication: DataSource;
-  /** Connected on its own, whatever transaction the application is in. */
+  /** Connected separately, so it never joins a transaction of the application. */
   readonly operator: DataSource;
 }
 
-/** Databases for one case after another: to make one for each would take longer than the cases do. */
+/** Databases that several cases use in turn, because creating one takes longer than a case. */
 export class ContractPlaces {
   readonly #free: Place[] = [];
 
@@ -63,7 +63,7 @@ export class ContractPlaces {
 }
 
 interface Sessions {
-  /** Options of a DataSource all of whose sessions have that level. */
+  /** Options of a DataSource all of whose sessions have this isolation level. */
   readonly at: (level: IsolationLevel) => object;
   readonly levelOf: (dataSource: DataSource) => Promise<string | undefined>;
 }
@@ -73,7 +73,7 @@ const OF_MYSQL: Sessions = {
     driver: { ...mysql2, createPool: (options: mysql2.PoolOptions) => poolAt(level, options) },
   }),
   async levelOf(dataSource) {
-    // MariaDB has called it by the second name alone for long.
+    // For a long time MariaDB had only the second name.
     const [row] = await dataSource.query<{ Value: string }[]>(
       `SHOW VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')`,
     );

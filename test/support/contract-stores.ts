@@ -1,6 +1,9 @@
 import type { LackedCapabilities, LackedRunStoreCapabilities } from 'cronlatch/contracts';
 
-/** How the locks reach the database: by connections of their own, or by the application's, whose sessions are as they are. */
+/**
+ * How the locks reach the database: on their own connections, or on the application's, with sessions as the
+ * application left them.
+ */
 export type SqlVariant =
   | { readonly connections: 'own' }
   | { readonly connections: 'shared'; readonly isolationLevel?: IsolationLevel };
@@ -9,25 +12,28 @@ export type IsolationLevel = (typeof ISOLATION_LEVELS)[number];
 
 const ISOLATION_LEVELS = ['READ UNCOMMITTED', 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'] as const;
 
-/** Own connections set their level by themselves; shared ones have that of the application's sessions. */
+/**
+ * Own connections set their isolation level themselves; shared ones have the level of the application's
+ * sessions.
+ */
 const AT_EVERY_LEVEL: readonly SqlVariant[] = [
   { connections: 'own' },
   ...ISOLATION_LEVELS.map((isolationLevel) => ({ connections: 'shared', isolationLevel }) as const),
 ];
 
-/** Of the sessions of a server that nobody has configured. */
+/** The level of sessions on a server with default settings. */
 const DEFAULT_LEVELS = {
   mysql: 'REPEATABLE READ',
   mariadb: 'REPEATABLE READ',
   postgres: 'READ COMMITTED',
 } as const satisfies Record<string, IsolationLevel>;
 
-/** Whether the sessions of a variant have the level that the server itself gives them, or that of the library. */
+/** Whether the sessions of a variant have the server's default level, or the library's. */
 export function isOfDefaultSessions(server: keyof typeof DEFAULT_LEVELS, variant: SqlVariant): boolean {
   return variant.connections === 'own' || variant.isolationLevel === DEFAULT_LEVELS[server];
 }
 
-/** A store that runs the contract: what it lacks, and in which variants it runs. */
+/** A store that runs the contract: its missing capabilities, and its variants. */
 export interface ContractStore {
   readonly lacks: LackedCapabilities;
   readonly variants: readonly SqlVariant[];
@@ -38,7 +44,7 @@ export interface RunContractStore {
   readonly variants: readonly SqlVariant[];
 }
 
-/** What the table of `npm run contract -- --list` says, and the tests run. */
+/** The table of `npm run contract -- --list` shows these stores, and the tests run them. */
 export const CONTRACT_STORES = {
   memory: {
     lacks: { ambientTransaction: 'a map has no transactions' },
@@ -61,7 +67,7 @@ const ONE_WRITER = {
     'SQLite has one writer at a time, so a run waits for the transaction that is open in its file',
 };
 
-/** The same of stores of runs. */
+/** The same for stores of runs. */
 export const RUN_STORES = {
   memory: {
     lacks: { ambientTransaction: 'a map has no transactions' },

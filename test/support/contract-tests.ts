@@ -20,7 +20,10 @@ import {
 import { sqlRunsFixture, transactionalRunsFixture } from './run-store-fixtures';
 import { sampleSize } from './sample-size';
 
-/** In the full run as many as in memory, the first time: how names are kept is the same in every variant. */
+/**
+ * The full run tries as many names as in memory, but only in the first variant: all variants keep names in
+ * the same way.
+ */
 function fuzzedNames(isFirst: boolean): number {
   return isFirst ? sampleSize({ fast: 300, full: 10_000 }) : 300;
 }
@@ -32,7 +35,7 @@ function placesOf(variant: SqlVariant, create: () => TestDatabase | Promise<Test
   return places;
 }
 
-/** A case of a contract as a test; one that is left out is announced. */
+/** A case of a contract as a test. A skipped case is announced at the end of the run. */
 export function testCase(store: string, { name, skip, run }: ContractCase): void {
   if (skip !== undefined) reportLack(store, skip);
   void test(`${store}: ${name}`, { skip }, run);
@@ -52,8 +55,8 @@ export function testSqliteContracts(): void {
 }
 
 /**
- * Both contracts on a server: with connections of its own, and with those of applications whose sessions have the
- * server's own isolation level. Or at all other levels.
+ * Both contracts on a server: with connections of its own, and with those of applications whose sessions have
+ * the server's default isolation level. Or at all other levels.
  */
 export function testServerContracts(server: ServerName, at: 'default level' | 'other levels'): void {
   const { lacks, variants } = CONTRACT_STORES[server];

@@ -7,7 +7,7 @@ export const SLOT = '2026-11-20T03:00:00.000Z';
 export const KEY = `settle:${SLOT}`;
 export const LEASE_MS = 60_000;
 
-/** What node-cron asks on one instance. */
+/** node-cron's coordinator interface on one instance. */
 export interface Elector extends Instance {
   readonly coordinator: LedgerRunCoordinator;
   /** Whether it would run the tick. */
@@ -20,7 +20,7 @@ export function elector(place: LedgerPlace): Elector {
   return { ...instance, coordinator, asks: (key = KEY) => coordinator.shouldRun(key, LEASE_MS) };
 }
 
-/** Closed at the end of the test, without waiting for ticks that it only pretends to run. */
+/** Closed at the end of the test, without waiting for the pretended ticks. */
 export function closedAtOnce(bench: ServerBench, guard: JobGuard): JobGuard {
   bench.closeAtEnd({ close: () => guard.close({ timeout: 0 }) });
   return guard;

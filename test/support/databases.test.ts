@@ -7,7 +7,7 @@ const VERSIONS = { mysql: /^\d+\.\d+(?!.*MariaDB)/, mariadb: /-MariaDB/, postgre
 const SCHEMA = { mysql: 'DATABASE()', mariadb: 'DATABASE()', postgres: 'current_schema()' };
 
 for (const server of SERVER_NAMES) {
-  testOn(server, 'a database of a test is empty, and goes although it is in use', async () => {
+  testOn(server, 'the database of a test is empty, and is dropped although it is in use', async () => {
     const database = await databaseOn(server);
     const application = await new DataSource(database.options).initialize();
     const [row] = await application.query<{ version: string }[]>('SELECT version() AS version');

@@ -1,4 +1,4 @@
-/** The databases of the tests, each fresh and a test's own. */
+/** The databases of the tests: each test has its own fresh one. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ export type DatabaseName = ServerName | 'sqlite';
 
 export const DATABASE_NAMES: readonly DatabaseName[] = [...SERVER_NAMES, 'sqlite'];
 
-/** For what is the same on every server. */
+/** For behaviour that is the same on every server. */
 export function databaseOn<Name extends ServerName>(server: Name): ReturnType<(typeof ON_SERVERS)[Name]>;
 export function databaseOn(server: ServerName) {
   return ON_SERVERS[server]();

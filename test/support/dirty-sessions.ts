@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 
-/** Runs the statements on this many connections of the pool, which keeps the sessions as they are then. */
+/** Runs the statements on this many connections of the pool, which then keeps the sessions in that state. */
 export async function leaveSessions(
   application: DataSource,
   statements: readonly string[],

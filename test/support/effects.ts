@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 
-/** What a run leaves behind in the application's database. */
+/** What a run writes to the application's database. */
 export interface Effect {
   readonly run: string;
   readonly attempt: number;
@@ -14,7 +14,7 @@ export async function createEffectTable(dataSource: DataSource): Promise<void> {
   await dataSource.query('CREATE TABLE effect (run VARCHAR(64) NOT NULL, attempt INTEGER NOT NULL)');
 }
 
-/** The effect of a run, whose key is a plain one: it stands in the text. */
+/** The effect of a run. Its key needs no quoting in the statement. */
 export async function makeEffect(
   where: Queryable,
   { periodKey, attempt }: { readonly periodKey: string; readonly attempt: number },
@@ -22,7 +22,7 @@ export async function makeEffect(
   await where.query(`INSERT INTO effect (run, attempt) VALUES ('${periodKey}', ${attempt})`);
 }
 
-/** What is committed. */
+/** The committed effects. */
 export async function effectsIn(dataSource: DataSource): Promise<Effect[]> {
   const rows = await dataSource.query<Record<string, unknown>[]>(
     'SELECT run, attempt FROM effect ORDER BY run, attempt',

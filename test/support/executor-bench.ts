@@ -15,7 +15,7 @@ const OBSERVED: readonly EventName[] = [
   ...(['run:started', 'run:completed', 'run:failed', 'run:stuck', 'guard:warning'] as const),
 ];
 
-/** An executor at a store that can go wrong, with everything that it reports. */
+/** An executor on a store with faults, with everything that it reports. */
 export function executorBench() {
   const bench = lockBench();
   const events = new EventHub();
@@ -31,7 +31,7 @@ export function executorBench() {
   };
 }
 
-/** A promise that a test settles by hand. */
+/** A promise that the test settles. */
 export function signal<T = void>(): {
   promise: Promise<T>;
   resolve: (value: T) => void;

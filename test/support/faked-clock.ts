@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { testIf } from './test-on';
 
-/** libfaketime, where the test run has found it. */
+/** The file of libfaketime, if the test run has found it. */
 const LIBRARY = process.env['CRONLATCH_TEST_FAKETIME'];
 
 export const CAN_FAKE_CLOCKS = LIBRARY !== undefined;
 
-/** The wall clock of processes, set by the test. Their monotonic clocks go on as they would. */
+/** The wall clock of processes, set by the test. Their monotonic clocks are not affected. */
 export class FakedClock {
-  // A server may run as another user, who must be able to read it.
+  // A server may run as another user, who must be able to read the file.
   readonly #file = join(tmpdir(), `cronlatch-clock-${randomUUID()}`);
 
   constructor() {
@@ -20,7 +20,7 @@ export class FakedClock {
     chmodSync(this.#file, 0o644);
   }
 
-  /** What gives a process this clock. */
+  /** The environment that gives a process this clock. */
   get environment(): Readonly<Record<string, string>> {
     return {
       ...preloaded(),
@@ -30,12 +30,15 @@ export class FakedClock {
     };
   }
 
-  /** @param shown `'+1h'`, `'-1d'`: so much ahead of the real time, or behind it; `'@2038-01-19 03:14:00'`: that instant, now, in UTC */
+  /**
+   * @param shown `'+1h'`, `'-1d'`: this much ahead of the real time, or behind it; `'@2038-01-19 03:14:00'`:
+   * that instant, now, in UTC
+   */
   set(shown: string): void {
     writeFileSync(this.#file, `${shown}\n`);
   }
 
-  /** Whatever process is started by `start` has this clock. */
+  /** Every process started by `start` has this clock. */
   async during<T>(start: () => Promise<T>): Promise<T> {
     const before = { ...process.env };
     Object.assign(process.env, this.environment, { TZ: 'UTC' });
@@ -54,12 +57,12 @@ export class FakedClock {
   }
 }
 
-/** Of a process all of whose clocks run at another rate: 2 is twice as fast. */
+/** For a process all of whose clocks run at another rate: 2 is twice as fast. */
 export function rateOfClocks(rate: number): Readonly<Record<string, string>> {
   return { ...preloaded(), FAKETIME: `+0 x${rate}` };
 }
 
-/** A test that needs libfaketime; without it, it is skipped, and the run says so at its end. */
+/** A test that needs libfaketime. Without it, the test is skipped, and the run reports it at its end. */
 export function testWithFakedClock(
   name: string,
   body: (clock: FakedClock, t: TestContext) => Promise<void>,

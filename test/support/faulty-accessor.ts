@@ -4,23 +4,23 @@ import type { StorageAccessor } from 'cronlatch/provider';
 type Method = Exclude<keyof StorageAccessor, 'close'>;
 type Fault = (run: () => Promise<unknown>) => Promise<unknown>;
 
-/** The statement took effect, and nobody was told. */
+/** The statement took effect, but its reply was lost. */
 export const replyLost: Fault = async (run) => {
   await run();
   throw new LockStorageError('reply lost', { outcome: 'unknown' });
 };
 
-/** The statement did not take effect, and nobody was told. */
+/** The statement was lost before it took effect. */
 export const sendingLost: Fault = () =>
   Promise.reject(new LockStorageError('sending lost', { outcome: 'unknown' }));
 export const contended: Fault = () =>
   Promise.reject(new LockStorageError('deadlock', { outcome: 'contention' }));
 export const refusedConnection: Fault = () =>
   Promise.reject(new LockStorageError('refused', { outcome: 'nothing-ran' }));
-/** What a careless accessor of somebody else throws. */
+/** An error without an outcome, as a custom accessor may throw it. */
 export const strangeError: Fault = () => Promise.reject(new TypeError('strange'));
 
-/** Runs `first` before the statement: something that happens on its way. */
+/** Runs `first` before the statement, while it is in flight. */
 export function delayedBy(first: () => void | Promise<void>): Fault {
   return async (run) => {
     await first();
@@ -28,7 +28,7 @@ export function delayedBy(first: () => void | Promise<void>): Fault {
   };
 }
 
-/** A store whose next statements go wrong in a given order, and that remembers what was asked of it. */
+/** A store whose next statements fail in a given order, and that records its calls. */
 export class FaultyAccessor implements StorageAccessor {
   readonly calls: Method[] = [];
   readonly #faults = new Map<Method, Fault[]>();
@@ -56,7 +56,10 @@ export class FaultyAccessor implements StorageAccessor {
   }
 }
 
-/** The next statement of this kind is given up by its sender, and arrives when the test says so. */
+/**
+ * The sender of the next statement of this kind gives up, and the statement arrives when the test delivers
+ * it.
+ */
 export function sentLate(accessor: FaultyAccessor, method: Method): { arrive: () => Promise<unknown> } {
   let statement: (() => Promise<unknown>) | undefined;
   accessor.fail(method, (run) => {

@@ -7,7 +7,7 @@ import type { Instance, LedgerPlace } from './ledger-place';
 type Fault = typeof contended;
 type Statement = 'peek' | 'owed' | 'insert' | 'change' | 'complete';
 
-/** A store of runs whose next statements go wrong in a given order, and that remembers what was asked of it. */
+/** A store of runs whose next statements fail in a given order, and that records its calls. */
 export class FaultyRunStore implements RunStore {
   readonly id: string;
   readonly calls: Statement[] = [];
@@ -45,13 +45,13 @@ export class FaultyRunStore implements RunStore {
   }
 }
 
-/** A statement that is on its way until the test lets it arrive. */
+/** A statement in flight, until the test lets it arrive. */
 export class HeldStatement {
   readonly #sent = signal();
   readonly #let = signal();
   readonly #arrived = signal<unknown>();
 
-  /** Its caller waits for it. */
+  /** The caller waits for the statement. */
   readonly waitedFor: Fault = async (run) => {
     this.#sent.resolve();
     await this.#let.promise;
@@ -59,28 +59,28 @@ export class HeldStatement {
     return await this.#arrived.promise;
   };
 
-  /** Its caller is told that nobody knows, and goes on. */
+  /** The caller gets an error with an unknown outcome, and continues. */
   readonly givenUp: Fault = async (run) => {
-    void this.waitedFor(run).catch(() => {}); // Whoever lets it arrive hears of it.
+    void this.waitedFor(run).catch(() => {}); // `arrive` returns its outcome.
     return await sendingLost(run);
   };
 
-  /** Resolves when it is on its way. */
+  /** Resolves when the statement is in flight. */
   get sent(): Promise<void> {
     return this.#sent.promise;
   }
 
-  /** Resolves to the store's answer, which its caller may not be waiting for any more. */
+  /** Resolves to the store's result, even if the caller no longer waits for it. */
   async arrive(): Promise<unknown> {
     this.#let.resolve();
     return await this.#arrived.promise;
   }
 }
 
-/** No pause between two tries is longer. */
+/** Pauses between retries are not longer than this. */
 const LONGEST_PAUSE_MS = 1500;
 
-/** A clock at which nobody has to wait before trying again. */
+/** A clock without pauses between retries. */
 function withoutPauses(clock: Clock): Clock {
   return {
     monotonicMs: () => clock.monotonicMs(),
@@ -93,7 +93,7 @@ function withoutPauses(clock: Clock): Clock {
   };
 }
 
-/** An instance whose statements on runs can be broken. It tries again without a pause. */
+/** An instance with faulty statements on runs. It retries without a pause. */
 export function faultyInstance(
   place: LedgerPlace,
   options: Partial<JobGuardOptions> = {},

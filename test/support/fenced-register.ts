@@ -5,12 +5,12 @@ export async function createRegister(dataSource: DataSource): Promise<void> {
   await dataSource.query('CREATE TABLE register (name VARCHAR(64) PRIMARY KEY, token BIGINT NOT NULL)');
 }
 
-/** For a name, which is a plain one: it stands in the text. */
+/** The name needs no quoting in the statement. */
 export async function openRegister(dataSource: DataSource, name: string): Promise<void> {
   await dataSource.query(`INSERT INTO register (name, token) VALUES ('${name}', 0)`);
 }
 
-/** @returns the token that the register has afterwards: the given one, if it was accepted */
+/** @returns the token that the register then holds: the given one, if it was accepted */
 export async function writeFenced(dataSource: DataSource, name: string, token: number): Promise<number> {
   await dataSource.query(`UPDATE register SET token = ${token} WHERE name = '${name}' AND token <= ${token}`);
   return await registered(dataSource, name);

@@ -6,11 +6,11 @@ const HOUR_US = 3_600_000_000;
 export interface FinishedRuns {
   readonly job?: string;
   readonly count: number;
-  /** One run per hour up to now, in the order of time; or runs without a period, as distributed tasks have them. */
+  /** One run per hour up to now, oldest first; or runs without a period, as distributed tasks have them. */
   readonly period: 'hour' | 'none';
 }
 
-/** Inserts completed runs in one statement, the oldest first. It was written `count` hours ago. */
+/** Inserts completed runs in one statement, the oldest first. The oldest was written `count` hours ago. */
 export async function insertFinishedRuns(
   dataSource: DataSource,
   { job = 'hourly', count, period }: FinishedRuns,
@@ -28,7 +28,7 @@ export async function insertFinishedRuns(
   );
 }
 
-/** A query of the numbers from 0 on, as every database takes it. */
+/** A query of the numbers from 0 on that every database accepts. */
 function numbersBelow(count: number): string {
   const digits = `(SELECT 0 d ${[1, 2, 3, 4, 5, 6, 7, 8, 9].map((d) => `UNION ALL SELECT ${d}`).join(' ')})`;
   const places = Array.from({ length: String(count).length }, (_, place) => place);

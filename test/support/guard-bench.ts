@@ -10,7 +10,7 @@ import {
 import { executorBench, signal } from './executor-bench';
 import { JOB } from './lock-bench';
 
-/** A guard at a store that can go wrong, under a clock that the test moves, with its events and its lines. */
+/** A guard on a store with faults, under a clock that the test moves, with its events and its log lines. */
 export function guardBench(options: Partial<JobGuardOptions> = {}) {
   const { provider, clock, events, ...bench } = executorBench();
   const lines: string[] = [];
@@ -31,7 +31,7 @@ export interface RunningJob {
   readonly fail: (error: unknown) => void;
 }
 
-/** A job that has begun, and ends when the test says so. */
+/** A job that has started, and ends when the test ends it. */
 export async function runningJob(
   guard: JobGuard,
   configuration: LockConfiguration = JOB,
@@ -42,24 +42,24 @@ export async function runningJob(
     started.resolve(lock);
     return await end.promise;
   });
-  result.catch(() => {}); // Rejections are the caller's.
+  result.catch(() => {}); // The caller handles rejections.
   const lock = await Promise.race([started.promise, withoutStart(result)]);
   return { lock, result, finish: end.resolve, fail: end.reject };
 }
 
-/** Rejects when the run is over: whoever waits for its start would wait for ever. */
+/** Rejects when the run has ended, because waiting for its start would then never end. */
 async function withoutStart(result: Promise<TaskResult<unknown>>): Promise<never> {
-  throw new Error(`The job was to start, but it ended at once: ${JSON.stringify(await result)}.`);
+  throw new Error(`The job should have started, but it ended at once: ${JSON.stringify(await result)}.`);
 }
 
-/** What a promise rejects with, whatever that is. */
+/** The reason with which a promise rejects, of any type. */
 export async function reasonOf(promise: Promise<unknown>): Promise<unknown> {
   const settled = await promise.then(
     (value) => ({ value }),
     (reason: unknown) => ({ reason }),
   );
   if ('reason' in settled) return settled.reason;
-  throw new Error(`It was to reject, but resolved to ${String(settled.value)}.`);
+  throw new Error(`The promise should have rejected, but resolved to ${String(settled.value)}.`);
 }
 
 export function nextEvent<K extends EventName>(guard: JobGuard, name: K): Promise<CronlatchEvents[K]> {

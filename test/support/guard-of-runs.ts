@@ -6,7 +6,10 @@ export interface GuardOfRuns extends GuardBench {
   readonly runStore: InMemoryRunStore;
 }
 
-/** A bench whose guard also keeps runs, on the same clock, and looks for what is owed when the test says so. */
+/**
+ * A bench whose guard also has a run store, on the same clock, and checks for overdue runs when the test
+ * asks.
+ */
 export function guardOfRuns(options: Partial<JobGuardOptions> = {}): GuardOfRuns {
   const bench = guardBench();
   const { provider: lockProvider, clock, events } = bench;

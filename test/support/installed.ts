@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { NPM, succeeding } from './command';
 
 /**
- * Packages that are no dependencies of the project, once installed: as the lock file of a folder below `test` says.
+ * Packages that are not dependencies of the project, installed once, by the lock file of a folder below
+ * `test`.
  *
  * @returns their `node_modules`
  */
@@ -16,7 +17,10 @@ export async function installed(folder: string): Promise<string> {
   return join(process.cwd(), home, 'node_modules');
 }
 
-/** Aside, and moved when it is complete: two that install at once do not meet half of it. */
+/**
+ * Installed in another folder and then renamed, so that two installations at once never see half of each
+ * other.
+ */
 async function install(folder: string, home: string): Promise<void> {
   mkdirSync('.build/installed', { recursive: true });
   const aside = mkdtempSync(join('.build/installed', 'installing-'));

@@ -2,11 +2,11 @@
 import type { Administrator, ServerName } from './databases';
 
 interface JavaWords {
-  /** What its documentation says to create. */
+  /** The table of its documentation. */
   readonly createTable: string;
   readonly now: string;
   readonly after: (milliseconds: number) => string;
-  /** Before what follows in an insert whose row may be there already, and behind it. */
+  /** The parts of an insert that ignore an existing row. */
   readonly insertOnce: readonly [string, string];
 }
 
@@ -44,7 +44,7 @@ export class JavaShedLock {
     this.#words = WORDS[server];
   }
 
-  /** A statement in its session. */
+  /** Sends a statement in its session. */
   async send(statement: string): Promise<void> {
     await this.connection.query(statement);
   }

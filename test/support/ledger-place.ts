@@ -11,14 +11,14 @@ import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-sto
 import { InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
 import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
 
-/** One process of the application, with everything that it has for itself. */
+/** One process of the application, with everything that belongs to it alone. */
 export interface Instance {
   readonly guard: JobGuard;
   readonly lockProvider: LockProvider;
   readonly store: RunStore;
-  /** What has been told so far. */
+  /** All events so far. */
   readonly told: readonly ToldEvent[];
-  /** What has been told under this name. */
+  /** The events with this name so far. */
   of<K extends EventName>(name: K): readonly CronlatchEvents[K][];
 }
 
@@ -27,15 +27,18 @@ interface ToldEvent {
   readonly event: unknown;
 }
 
-/** Locks and runs that several instances share, and a time that stands still until it is moved. */
+/** Locks and runs that several instances share, and a time that stands still until the test moves it. */
 export interface LedgerPlace {
   readonly clock: SettableClock;
   instance(options?: Partial<JobGuardOptions>): Instance;
-  /** For the database and for the clocks of all instances alike. Timers that fall due on the way fire. */
+  /**
+   * Lets time pass for the database and for the clocks of all instances alike. Timers that fall due in this
+   * time fire.
+   */
   elapse(duration: Duration): Promise<void>;
 }
 
-/** What a kind of store has to offer. */
+/** The parts that each kind of store provides. */
 export interface PlaceStores {
   readonly clock: SettableClock;
   /** Another process's view of the same locks and runs. */
@@ -43,7 +46,7 @@ export interface PlaceStores {
   elapse(duration: Duration): Promise<void>;
 }
 
-/** When the time of a test begins, unless it says otherwise: a Friday, 04:00 in Paris. */
+/** The time at which a test begins by default: a Friday, 04:00 in Paris. */
 export const BEGINNING = '2026-11-20T03:00:00Z';
 
 export function memoryStores(now: string): PlaceStores {
@@ -53,7 +56,7 @@ export function memoryStores(now: string): PlaceStores {
   return {
     clock,
     connect: () => ({
-      // The same place for all, as the SQL store's is.
+      // The same id for all, as with the SQL store.
       lockProvider: new StorageBasedLockProvider(accessor, { clock, id: 'memory' }),
       store: new InMemoryRunStore({ runs }),
     }),
@@ -81,7 +84,7 @@ const NAMES: readonly EventName[] = [
   ] as const),
 ];
 
-/** @returns the place, and what closes its guards */
+/** @returns the place, and a function that closes its guards */
 export function ledgerPlace(stores: PlaceStores): { place: LedgerPlace; close: () => Promise<void> } {
   const guards: JobGuard[] = [];
   const { clock } = stores;

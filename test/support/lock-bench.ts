@@ -7,7 +7,7 @@ import { FaultyAccessor } from './faulty-accessor';
 
 export const JOB = { name: 'job', lockAtMostFor: '10m' } as const satisfies LockConfiguration;
 
-/** Two instances of an application at one store that can go wrong, under a clock that the test moves. */
+/** Two instances of an application on one store with faults, under a clock that the test moves. */
 export function lockBench() {
   const clock = new SettableClock('2026-11-20T03:00:00Z');
   const store = new InMemoryStorageAccessor(clock);
@@ -25,18 +25,18 @@ export function lockBench() {
       assert.ok(lock);
       return lock;
     },
-    /** Moves the clock on, a little at a time, until the promise is settled. */
+    /** Moves the clock forward in small steps, until the promise is settled. */
     drive: async <T>(promise: Promise<T>, step = 10): Promise<T> => {
       let settled = false;
       const watched = promise.finally(() => (settled = true));
-      watched.catch(() => {}); // Rejections are the caller's.
+      watched.catch(() => {}); // The caller handles rejections.
       for (await turn(); !settled; await turn()) clock.advance(step);
       return await watched;
     },
   };
 }
 
-/** Lets everything run that can run without time passing. */
+/** Runs everything that can run without time passing. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -5,13 +5,13 @@ import type { LockProvider } from 'cronlatch/provider';
 import type { LockRow } from './lock-table';
 
 const LANES = 4;
-/** No lease ends while a test lasts: whoever is granted a lock beside its holder was granted it wrongly. */
+/** No lease expires during a test, so a second grant beside a holder is wrong. */
 const TERMS = { lockAtMostFor: '1h' } as const;
 
-/** Several instances of an application that ask for locks without a pause, and write down what they are told. */
+/** Several instances of an application that ask for locks without a pause, and record the results. */
 export class LockLoad {
   readonly counts = { granted: 0, refused: 0, failed: 0, released: 0 };
-  /** By name: the token of a grant that was not released, and of one that was. */
+  /** By name: the token of a grant that was not released, and of one that was released. */
   readonly #held = new Map<string, number>();
   readonly #released = new Map<string, number>();
   #isOver = false;
@@ -19,15 +19,15 @@ export class LockLoad {
 
   constructor(private readonly instances: readonly LockProvider[]) {
     this.#lanes = Promise.all(Array.from({ length: LANES }, (_, lane) => this.#run(lane)));
-    this.#lanes.catch(() => (this.#isOver = true)); // Told by whoever waits for the load.
+    this.#lanes.catch(() => (this.#isOver = true)); // Reported by the caller that waits for the load.
   }
 
-  /** Resolves when that many more locks have been granted; rejects as soon as one was granted wrongly. */
+  /** Resolves when this many more locks have been granted; rejects as soon as a grant was wrong. */
   granted(more: number): Promise<void> {
     return this.#counted('granted', more);
   }
 
-  /** Resolves when that many more statements have failed; rejects as above. */
+  /** Resolves when this many more statements have failed; rejects as above. */
   failed(more: number): Promise<void> {
     return this.#counted('failed', more);
   }
@@ -37,7 +37,7 @@ export class LockLoad {
     await this.#lanes;
   }
 
-  /** What everybody was told is what the table says. */
+  /** Asserts that the table agrees with the results of all instances. */
   agreesWith(rows: readonly LockRow[]): void {
     const byName = new Map(rows.map((row) => [row.name, row]));
     for (const [name, token] of this.#held) {
@@ -63,7 +63,7 @@ export class LockLoad {
     for (let round = 0; !this.#isOver; round += 1) await this.#race(`lane-${lane}-${round}`);
   }
 
-  /** For a lock that is new; then, if it was released, for the one that is there. */
+  /** Asks for a new lock, and again after its release. */
   async #race(name: string): Promise<void> {
     const first = await this.#ask(name);
     if (first === undefined) return;
@@ -89,18 +89,18 @@ export class LockLoad {
     assert.equal(another, undefined, `${name} was granted twice`);
     const isHeld = this.#held.has(name);
     if (lock !== undefined) this.counts.granted += 1;
-    else assert.ok(isHeld || failures.length > 0, `${name} is free, and was granted to nobody`);
+    else assert.ok(isHeld || failures.length > 0, `${name} is free, but was granted to no instance`);
     this.counts.refused += locks.length - (lock === undefined ? 0 : 1);
     this.counts.failed += failures.length;
-    // While the server is away, failures come at once.
+    // While the server is down, failures come at once.
     if (failures.length > 0) await setTimeout(20);
     return lock;
   }
 
-  /** @returns whether it is known to be free */
+  /** @returns whether the lock is known to be free */
   async #releases(name: string, lock: Lock): Promise<boolean> {
     try {
-      assert.equal(await lock.unlock(), true, `${name} was held, but its release says that it was not`);
+      assert.equal(await lock.unlock(), true, `${name} was held, but its release returned false`);
     } catch (error) {
       if (!(error instanceof LockStorageError)) throw error;
       this.counts.failed += 1;

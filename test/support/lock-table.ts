@@ -22,11 +22,11 @@ export interface LockRow {
   readonly lockUntilUs: number;
 }
 
-/** How each kind of database says it; an instant in microseconds since 1970. */
+/** The expressions of each kind of database; an instant is in microseconds since 1970. */
 interface Words {
   readonly now: string;
   readonly microseconds: (instant: string) => string;
-  /** @param us an integer, or an expression of one, in the statement's text */
+  /** @param us an integer, or an SQL expression for one */
   readonly earlier: (column: string, us: number | string) => string;
 }
 
@@ -51,7 +51,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   },
 };
 
-/** As the database of the DataSource says it. */
+/** The expressions for the database of the DataSource. */
 export function wordsOf({ options }: DataSource): Words {
   const words = WORDS[options.type];
   if (words === undefined) throw new Error(`The tests cannot read a lock table on ${options.type}.`);
@@ -75,7 +75,7 @@ export async function lockRows(dataSource: DataSource, table = 'shedlock'): Prom
   }));
 }
 
-/** To the lock table, everything moved back in time is the same as time that has passed. */
+/** For the lock table, moving everything back in time equals the passing of time. */
 export async function shiftBack(
   dataSource: DataSource,
   milliseconds: number,
@@ -88,7 +88,7 @@ export async function shiftBack(
   await dataSource.query(`UPDATE ${table} SET ${shifted.join(', ')}`);
 }
 
-/** Writes a row as another program would. Its names are plain ones: they stand in the text. */
+/** Writes a row as another program would. Its names need no quoting in the statement. */
 export async function insertLockRow(
   dataSource: DataSource,
   { name, lockedBy, endsInMs }: { name: string; lockedBy: string; endsInMs: number },
@@ -107,7 +107,7 @@ export async function databaseNowUs(dataSource: DataSource): Promise<number> {
   return Number(row?.now_us);
 }
 
-/** Resolves when the database's clock has moved on by a millisecond at least. */
+/** Resolves when the database's clock has moved forward by at least a millisecond. */
 export async function nextMillisecond(dataSource: DataSource): Promise<void> {
   const passed = async (): Promise<number> => Math.floor((await databaseNowUs(dataSource)) / 1000);
   const before = await passed();

@@ -8,7 +8,7 @@ export function mysqlDatabase(): Promise<MysqlDatabase> {
   return databaseOfFamily('mysql');
 }
 
-/** In the collation that the server itself gives to a database. */
+/** In the server's default collation. */
 export function mariadbDatabase(): Promise<MysqlDatabase> {
   return databaseOfFamily('mariadb');
 }

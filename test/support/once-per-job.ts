@@ -1,6 +1,6 @@
 import type { JobConfiguration, OncePerConfiguration } from 'cronlatch';
 
-/** A job of the cases of the ledger: once per day in Paris. */
+/** A job of the ledger's cases: once per day in Paris. */
 export function dayJob(
   oncePer: Partial<OncePerConfiguration> = {},
   lock: Partial<JobConfiguration> = {},
@@ -9,6 +9,6 @@ export function dayJob(
   return { name: 'close-day', lockAtMostFor: '1m', ...lock, oncePer: { ...day, ...oncePer } };
 }
 
-/** Its run of the day on which the time of a test begins. */
+/** The run of this job on the day on which the time of a test begins. */
 export const FIRST_DAY = { job: 'close-day', periodKey: '2026-11-20' } as const;
 export const SECOND_DAY = { job: 'close-day', periodKey: '2026-11-21' } as const;

@@ -1,4 +1,4 @@
-/** The schedulers of docs/other-schedulers.md, by the recipes on that page. */
+/** The schedulers of docs/other-schedulers.md, used as that page shows. */
 import type { JobGuard } from 'cronlatch';
 import { scheduleWithCron } from '../docs/other-schedulers/cron';
 import { scheduleWithCroner } from '../docs/other-schedulers/croner';
@@ -6,10 +6,10 @@ import { runEvery } from '../docs/other-schedulers/interval';
 import type { Job } from '../docs/other-schedulers/job';
 import { scheduleWithNodeSchedule } from '../docs/other-schedulers/node-schedule';
 
-/** @returns what stops it */
+/** @returns a function that stops it */
 type Schedule = (guard: JobGuard, job: Job) => () => void;
 
-/** Those that tell, or let one find out, when a tick was due. */
+/** The schedulers that report the time of a tick, or let it be derived. */
 export const CRON_SCHEDULERS = {
   croner: (guard, job) => {
     const cron = scheduleWithCroner(guard, job);

@@ -1,7 +1,7 @@
 import { LockStorageError } from 'cronlatch';
 import type { Instance, LedgerPlace } from './ledger-place';
 
-/** What every call meets while the server does not answer. */
+/** The error of every call while the server does not answer. */
 function away(): Promise<never> {
   return Promise.reject(new LockStorageError('connection refused', { outcome: 'nothing-ran' }));
 }
@@ -20,7 +20,7 @@ export interface Network {
   isUp: boolean;
 }
 
-/** An instance whose database is out of reach while its network is down: for locks and for runs alike. */
+/** An instance whose database is unreachable while its network is down: for locks and for runs alike. */
 export function instanceBehind(
   network: Network,
   place: LedgerPlace,

@@ -5,7 +5,7 @@ import { SERVER_NAMES, testOnOwn, type ServerName } from './databases';
 import { migratedDataSource } from './lock-table';
 import { ownServer, type OwnServer } from './own-server';
 
-/** How each server makes a user who is no administrator, and stops taking writes from it. */
+/** How each server creates a user without administrator rights, and stops accepting writes from it. */
 interface Words {
   readonly administration: string;
   readonly createUser: readonly string[];
@@ -31,7 +31,7 @@ const WORDS: Readonly<Record<ServerName, Words>> = {
   },
 };
 
-/** A server of the test's own, with an application in its database that is guarded. */
+/** A server of the test's own, with a guarded application in its database. */
 export class OwnServerBench {
   private constructor(
     readonly server: OwnServer,
@@ -56,7 +56,7 @@ export class OwnServerBench {
     return new OwnServerBench(server, application, guard, type);
   }
 
-  /** The server is a standby from now on, which takes no writes. */
+  /** The server becomes a standby, which accepts no writes. */
   async demote(): Promise<void> {
     await administrate(this.type, this.server, WORDS[this.type].demote);
   }
@@ -65,7 +65,7 @@ export class OwnServerBench {
     await administrate(this.type, this.server, WORDS[this.type].promote);
   }
 
-  /** Connected, to be destroyed by whoever asks for it. */
+  /** Connected. The caller destroys it. */
   administrator(): Promise<DataSource> {
     return administrator(this.type, this.server);
   }

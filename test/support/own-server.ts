@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** A server that a test has for itself, and may treat badly. */
+/** A server that only one test uses, and may damage. */
 export interface OwnServer {
   readonly url: string;
   readonly version: string;

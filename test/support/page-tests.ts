@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { codeBlocksOf, linkedFilesOf } from './page';
 
-/** @param notShown files of the folder that those on the page need */
+/** @param notShown files of the folder that the files on the page need */
 export function testCodeOn(page: string, folder: string, notShown: readonly string[] = []): void {
-  void test('every piece of code on the page is a file that is run, and each is there once', () => {
+  void test('every piece of code on the page is a file that is run, and each appears once', () => {
     const code = codeBlocksOf(page).filter(({ language }) => ['ts', 'js'].includes(language));
     for (const { path = 'a block without a file', text } of code)
       assert.equal(text, readFileSync(join(folder, path), 'utf8'), path);

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 
 export interface CodeBlock {
   readonly language: string;
-  /** The file that its first line names, in a comment that `text` is without. */
+  /** The file that the first line names in a comment, which `text` leaves out. */
   readonly path: string | undefined;
   readonly text: string;
 }
@@ -20,18 +20,18 @@ export function codeBlocksOf(page: string): CodeBlock[] {
   }));
 }
 
-/** The files of this project that a page links to, or shows. */
+/** The project files that a page links to, or shows. */
 export function linkedFilesOf(page: string): string[] {
   const links = readFileSync(page, 'utf8').matchAll(/\]\((?!http|#)([^)#]+)/g);
   return [...links].map(([, path = '']) => join(dirname(page), path));
 }
 
-/** SQL as it is sent or shown: without comments, quotes and lines. */
+/** SQL as it is sent or shown: without comments, quotes and line breaks. */
 export function plainSql(sql: string): string {
   return sql.replace(/--.*$/gm, '').replace(/[`";]/g, '').replace(/\s+/g, ' ').trim();
 }
 
-/** The rows of the table whose first head is this, each as its cells. */
+/** The rows of the table whose first column has this title, each as its cells. */
 export function tableOf(page: string, firstHead: string): string[][] {
   const lines = readFileSync(page, 'utf8').split('\n');
   const cells = (line: string): string[] =>

@@ -1,4 +1,4 @@
-/** In words. */
+/** As a text. */
 export function percentiles(durationsMs: readonly number[]): string {
   const sorted = [...durationsMs].sort((a, b) => a - b);
   const at = (share: number): string => (sorted[Math.ceil(share * sorted.length) - 1] ?? NaN).toFixed(1);

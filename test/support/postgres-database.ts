@@ -19,13 +19,13 @@ export async function postgresDatabase(): Promise<PostgresDatabase> {
     environment: { DATABASE_URL: url },
     async dispose() {
       await root.end();
-      // Otherwise it would have to be left by everybody first.
+      // Otherwise all sessions would have to leave it first.
       await onServer(`DROP DATABASE ${name} WITH (FORCE)`);
     },
   };
 }
 
-/** From another database, because none is removed from inside; every server has this one. */
+/** From another database, because a database cannot be dropped from inside; every server has this one. */
 async function onServer(statement: string): Promise<void> {
   const client = new Client({ connectionString: urlOn('postgres', 'postgres') });
   await client.connect();

@@ -2,18 +2,21 @@ import type { Socket } from 'node:net';
 import { ProxyLane, type Traffic } from './proxy-lane';
 import type { Afterwards } from './sql-proxy/swallow-orders';
 
-/** Told all that goes through one connection, in pieces as they come; decides what goes on. */
+/**
+ * Receives everything that goes through one connection, in pieces as they arrive, and decides what is
+ * forwarded.
+ */
 export interface Interpreter {
-  /** @returns how the connection goes on if the piece is lost, or what the piece waits for */
+  /** @returns how the connection continues if the piece is lost, or what the piece waits for */
   fromClient(piece: Buffer): Afterwards | undefined;
   fromServer(piece: Buffer): Passage;
-  /** The server has ended the connection: what was kept back goes on now. */
+  /** The server has ended the connection: returns what was held back, to be forwarded now. */
   rest(): Buffer;
 }
 
 export interface Passage {
   readonly bytes: Buffer;
-  /** Afterwards the connection is cut, or the client hears nothing any more. */
+  /** Afterwards the connection is cut, or nothing more is forwarded to the client. */
   readonly then?: Afterwards | undefined;
 }
 
@@ -21,7 +24,7 @@ interface ProxiedConnectionOptions {
   readonly client: Socket;
   readonly upstream: Socket;
   readonly traffic: Traffic;
-  /** How many the client gets from the server. */
+  /** How many pieces the client receives from the server. */
   readonly pieces: number;
   readonly interpreter: Interpreter | undefined;
   readonly onClosed: () => void;
@@ -45,7 +48,7 @@ export class ProxiedConnection {
     upstream.on('data', (piece: Buffer) => this.#fromServer(piece));
     for (const socket of [client, upstream]) {
       socket.setNoDelay(true);
-      socket.on('error', () => socket.destroy()); // Told to the other side as its end.
+      socket.on('error', () => socket.destroy()); // The other side sees the end of the connection.
       socket.on('close', () => client.destroyed && upstream.destroyed && onClosed());
     }
     client.on('close', () => this.#toServer.end());
@@ -55,7 +58,7 @@ export class ProxiedConnection {
     });
   }
 
-  /** The client has gone, and the server has not heard of it. */
+  /** The client has gone, and the server has not noticed it. */
   get isHalfOpen(): boolean {
     return this.#client.destroyed && !this.#upstream.destroyed;
   }
@@ -65,7 +68,7 @@ export class ProxiedConnection {
     this.#toClient.pump();
   }
 
-  /** The client hears nothing any more. */
+  /** Nothing more is forwarded to the client. */
   mute(): void {
     this.#toClient.mute();
   }
@@ -76,7 +79,7 @@ export class ProxiedConnection {
   }
 
   #fromClient(piece: Buffer): void {
-    // Told first: a fault may begin with this very piece.
+    // Called first, because a fault may begin with this piece.
     const then = this.#interpreter?.fromClient(piece);
     if (then === 'silence') this.#toServer.mute();
     if (typeof then === 'object') {

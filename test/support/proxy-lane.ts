@@ -2,11 +2,11 @@ import type { Socket } from 'node:net';
 
 export type Direction = 'to-server' | 'to-client';
 
-/** What is done to all that goes through a proxy. */
+/** How a proxy treats everything that goes through it. */
 export interface Traffic {
   readonly stalled: ReadonlySet<Direction>;
   readonly delayMs: number;
-  /** Each byte goes on its own. */
+  /** Each byte is sent separately. */
   readonly isBytewise: boolean;
 }
 
@@ -17,7 +17,7 @@ interface Item {
   readonly isAlone: boolean;
 }
 
-/** One direction of one connection: what comes in goes on in its order, the end as well. */
+/** One direction of one connection: forwards everything in order, including the end. */
 export class ProxyLane {
   readonly #waiting: Item[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -25,7 +25,7 @@ export class ProxyLane {
   #isHeld = false;
   #wasHeld = false;
 
-  /** @param piecesLeft how many pieces go on at all; the end always does */
+  /** @param piecesLeft how many pieces are forwarded; the end always is */
   constructor(
     private readonly to: Socket,
     private readonly direction: Direction,
@@ -33,13 +33,13 @@ export class ProxyLane {
     private piecesLeft: number,
   ) {}
 
-  /** From now on nothing goes on but the end. */
+  /** From now on only the end is forwarded. */
   mute(): void {
     this.piecesLeft = 0;
     this.#waiting.length = 0;
   }
 
-  /** Nothing goes on before, the end neither. */
+  /** Until then nothing is forwarded, not even the end. */
   holdUntil(due: Promise<void>): void {
     this.#isHeld = true;
     this.#wasHeld = true;
@@ -64,7 +64,7 @@ export class ProxyLane {
     this.pump();
   }
 
-  /** Lets through what may go now. */
+  /** Forwards everything that may go now. */
   pump(): void {
     while (this.#timer === undefined && this.#pause === undefined) {
       const [next] = this.#waiting;
@@ -82,11 +82,11 @@ export class ProxyLane {
 
   #send({ bytes, isAlone }: Item): void {
     this.#waiting.shift();
-    // The receiver still answers what was held: only then is the connection over.
+    // The receiver still replies to what was held, and the connection ends only afterwards.
     if (bytes === undefined && this.#wasHeld) this.to.end();
     else if (bytes === undefined) this.to.destroySoon();
     else if (this.to.writable) this.to.write(bytes);
-    // The receiver has its turn between two bytes, so that it reads them one by one.
+    // The receiver runs between two bytes, so it reads them one by one.
     if (isAlone) this.#pause = setImmediate(this.#goOn);
   }
 

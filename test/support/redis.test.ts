@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { ownServer } from './own-server';
 import { testOnOwn } from './test-on';
 
-testOnOwn('redis', 'a Redis of its own is empty, and again after a restart', async () => {
+testOnOwn('redis', 'a Redis of its own is empty, also after a restart', async () => {
   const server = await ownServer('redis');
   try {
     await withClient(server.url, async (client) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { InvalidLockConfigurationError } from 'cronlatch';
 
-/** Expects a configuration that cannot be meant to be refused, in words that contain each of these texts. */
+/** Expects an invalid configuration to be refused, with a message that contains each of these texts. */
 export function refused(call: () => unknown, ...says: readonly string[]): void {
   assert.throws(call, (error) => {
     assert.ok(error instanceof InvalidLockConfigurationError);

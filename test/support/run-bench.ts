@@ -8,11 +8,11 @@ export interface RunBench {
   /** Connected. */
   readonly application: DataSource;
   readonly store: TypeOrmRunStore;
-  /** What the store was told to warn of. */
+  /** The warnings of the store. */
   readonly warnings: readonly string[];
 }
 
-/** A store at a database with the ledger's tables, after some changes to them. */
+/** A store on a database with the ledger's tables, after some changes to them. */
 export async function withRunStore(
   database: TestDatabase,
   options: TypeOrmRunStoreOptions & { readonly changes?: readonly string[] },

@@ -13,7 +13,7 @@ export function ledgerDataSource(database: TestDatabase, more: object = {}): Pro
   return migratedDataSource(database, { migrations, ...more });
 }
 
-/** In a database that has something else already. */
+/** In a database that already contains other tables. */
 export async function createRunTables(dataSource: DataSource): Promise<void> {
   const runner = dataSource.createQueryRunner();
   await new (createCronlatchMigration({ tables: ['ledger'] }))().up(runner);
@@ -25,7 +25,10 @@ const RUN_INSTANTS = [
   ...['created_at', 'updated_at'],
 ];
 
-/** To the ledger, everything moved back in time but its periods, which mean what they say, is the same as time that has passed. */
+/**
+ * For the ledger, moving everything but its periods back in time equals the passing of time. Periods keep
+ * their times.
+ */
 export async function shiftRunsBack(dataSource: DataSource, milliseconds: number): Promise<void> {
   await shiftBack(dataSource, 'cronlatch_run', RUN_INSTANTS, milliseconds);
   await shiftBack(dataSource, 'cronlatch_run_event', ['at'], milliseconds);

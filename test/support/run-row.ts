@@ -1,14 +1,16 @@
 import type { Run } from 'cronlatch';
 import type { Claim } from 'cronlatch/provider';
 
-/** The database's now of a decision. */
+/** The database's now, as a decision gets it. */
 export const NOW = new Date('2026-11-20T03:00:00Z');
 
 export function after(ms: number): Date {
   return new Date(NOW.getTime() + ms);
 }
 
-/** A day's first attempt, which began a minute ago under the lease with token 7, and has half a minute left. */
+/**
+ * A day's first attempt, which started a minute ago under the lease with token 7, and has half a minute left.
+ */
 export function runRow(changes: Partial<Run> = {}): Run {
   return {
     ...{ job: 'close-day', scope: '', periodKey: '2026-11-20', timeZone: 'Europe/Paris' },
@@ -22,7 +24,7 @@ export function runRow(changes: Partial<Run> = {}): Run {
   };
 }
 
-/** How the holder of `runRow()` knows its attempt. */
+/** The attempt as the holder of `runRow()` knows it. */
 export const CLAIM: Claim = {
   ...{ job: 'close-day', scope: '', periodKey: '2026-11-20' },
   ...{ generation: 0, attempt: 1, claimedBy: 'host/1/a' },

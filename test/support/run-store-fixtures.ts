@@ -21,7 +21,7 @@ export function memoryRunsFixture(): WithoutTransactions {
   };
 }
 
-/** A store at each instance of the application. What an operator does, and time, comes from neither. */
+/** A store for each instance of the application. Operator actions and time use neither. */
 export async function sqlRunsFixture(places: ContractPlaces): Promise<WithoutTransactions> {
   return fixtureAt(await places.take(), places);
 }

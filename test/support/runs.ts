@@ -2,7 +2,7 @@ import type { NewRun, NewRunEvent } from '#cronlatch/ledger/run-store';
 
 export const LIMIT = { timeoutMs: 5000 };
 
-/** A day that is over, of a job whose first attempt has just begun. */
+/** A day that has ended, of a job whose first attempt has just started. */
 export const RUNNING: NewRun = {
   job: 'close-day',
   scope: '',
@@ -16,7 +16,7 @@ export const RUNNING: NewRun = {
 
 export const PENDING: NewRun = { ...RUNNING, state: 'pending', started: undefined };
 
-/** How its holder knows the attempt of `RUNNING`. */
+/** The attempt of `RUNNING` as its holder knows it. */
 export const CLAIM = {
   job: RUNNING.job,
   scope: RUNNING.scope,

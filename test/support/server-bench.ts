@@ -6,7 +6,10 @@ import { Stranger } from './stranger';
 import { targetOf, tcpProxy, throughProxy, type TcpProxy } from './tcp-proxy';
 import type { ServerDatabase } from './test-database';
 
-/** A fresh database with the lock table in it, and whatever a test opens there, which is closed at its end. */
+/**
+ * A fresh database with the lock table in it, and everything that a test opens there, which is closed at its
+ * end.
+ */
 export class ServerBench {
   readonly stranger: Stranger;
   readonly #opened: { close(): Promise<unknown> }[] = [];
@@ -41,7 +44,7 @@ export class ServerBench {
     return this.closeAtEnd(new TypeOrmLockProvider(dataSource, options));
   }
 
-  /** A provider whose way to the server can be clogged. */
+  /** A provider that reaches the server through a proxy. */
   async proxied(
     options: TypeOrmLockProviderOptions = {},
   ): Promise<{ proxy: TcpProxy; provider: TypeOrmLockProvider }> {

@@ -1,7 +1,7 @@
 import type { ServerName } from './databases';
 import type { Queryable } from './effects';
 
-/** How each server says how long it lets a session be, and who it is. */
+/** The statements of each server for a session's timeout and id. */
 export interface Words {
   readonly set: string;
   readonly limitMs: string;

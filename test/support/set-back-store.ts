@@ -1,6 +1,6 @@
 import type { FoundRun, RunStore } from 'cronlatch/provider';
 
-/** A store whose clock was set back, by this much, after its rows were written: what they say stays as it is. */
+/** A store whose clock was set back, by this much, after its rows were written: the rows stay unchanged. */
 export function setBack(inner: RunStore, ms: number): RunStore {
   const earlier = (now: Date): Date => new Date(now.getTime() - ms);
   return {

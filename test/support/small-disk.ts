@@ -6,11 +6,11 @@ import { join } from 'node:path';
 
 const SIZE = '320m';
 
-/** A disk that a test can fill up without harm to others. */
+/** A disk that a test can fill without harm to others. */
 export class SmallDisk {
   private constructor(readonly folder: string) {}
 
-  /** @returns `undefined` where this user may not mount one */
+  /** @returns `undefined` if this user may not mount one */
   static mounted(): SmallDisk | undefined {
     const folder = mkdtempSync(join(tmpdir(), 'cronlatch-disk-'));
     const options = ['-t', 'tmpfs', '-o', `size=${SIZE},mode=1777`, 'tmpfs', folder];
@@ -19,7 +19,7 @@ export class SmallDisk {
     return undefined;
   }
 
-  /** To the last byte; again, when somebody has given some back. */
+  /** Fills it to the last byte; call it again when space was freed. */
   fill(): void {
     const file = openSync(this.#filler, 'a');
     try {
@@ -32,7 +32,7 @@ export class SmallDisk {
     }
   }
 
-  /** Of what it was filled with. */
+  /** Frees some of the filled space. */
   empty(): void {
     rmSync(this.#filler, { force: true });
   }
@@ -56,7 +56,7 @@ export class SmallDisk {
   }
 }
 
-/** Private servers that are started meanwhile keep their data there. */
+/** Private servers that start meanwhile keep their data there. */
 export async function onSmallDisk(body: (disk: SmallDisk) => Promise<void>): Promise<void> {
   const disk = SmallDisk.mounted();
   assert.ok(disk);
@@ -71,7 +71,7 @@ export async function onSmallDisk(body: (disk: SmallDisk) => Promise<void>): Pro
   }
 }
 
-/** Whether there can be one. */
+/** Whether this user may mount one. */
 export function canMountDisks(): boolean {
   const disk = SmallDisk.mounted();
   disk?.unmount();

@@ -9,10 +9,13 @@ import { StatementsInFlight } from './statements-in-flight';
 import type { TestDatabase } from './databases';
 import { VirtualTimeStore } from './virtual-time-store';
 
-/** Longer than a pause before a statement is sent again, and shorter than whatever a test waits for. */
+/** Longer than a pause before a statement is resent, and shorter than anything a test waits for. */
 const PAUSE_MS = 250;
 
-/** A real server is not waited for in the time of the test: pauses end in real time, too, or contention would last for ever. */
+/**
+ * The test's time does not pass while a test waits for a real server. So pauses also end in real time, or
+ * contention would never end.
+ */
 class PausingClock extends SettableClock {
   override schedule(delayMs: number, callback: () => void): () => void {
     if (delayMs > PAUSE_MS) return super.schedule(delayMs, callback);
@@ -51,7 +54,7 @@ export async function sqlStores(
       return { lockProvider, store: inFlight.of(store) };
     },
     async elapse(duration) {
-      // What is looked up behind a test's back is looked up at the time at which it was asked.
+      // Background queries use the time at which they were sent.
       await inFlight.ended();
       const milliseconds = parseDuration(duration, 'elapse');
       await shiftBack(operator, milliseconds);

@@ -4,19 +4,22 @@ import type { SentStatement } from './sql-proxy/wire';
 import { targetOf, throughProxy } from './tcp-proxy';
 import type { ServerDatabase } from './test-database';
 
-/** What one application sends, if it takes that way to the database. */
+/** The statements that one application sends, if it connects through this proxy. */
 export interface StatementLog {
   readonly url: string;
-  /** The statements since the last call, without what MariaDB is told of them first, and without the driver's own. */
+  /**
+   * The statements since the last call, without those of MariaDB's session set-up, and without the driver's
+   * own.
+   */
   statements(): string[];
-  /** All that the server was asked to prepare. */
+  /** The statements that the server was asked to prepare. */
   preparations(): string[];
   close(): Promise<void>;
 }
 
 /**
- * Reads along on the wire. What a server logs is not seen at once everywhere: the rows of MariaDB's `general_log` have
- * come too late for the next SELECT.
+ * Reads the traffic. A server's own log is not always visible at once: the rows of MariaDB's `general_log`
+ * sometimes came too late for the next SELECT.
  */
 export async function statementLog(
   server: ServerName,

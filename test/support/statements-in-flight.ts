@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** What is being asked of stores at the moment, also by what nobody awaits. */
+/** The calls of stores that are in flight, including those that no code awaits. */
 export class StatementsInFlight {
   readonly #all = new Set<Promise<unknown>>();
 
-  /** The same store, whose calls are known here. */
+  /** The same store, with its calls counted here. */
   of<Store extends object>(store: Store): Store {
     return new Proxy(store, {
       get: (target, name) => {
@@ -19,7 +19,7 @@ export class StatementsInFlight {
     });
   }
 
-  /** Resolves when nothing is being asked, and no answer has led to another question. */
+  /** Resolves when no call is in flight, and no reply has led to another call. */
   async ended(): Promise<void> {
     while (this.#all.size > 0) {
       await Promise.allSettled(this.#all);

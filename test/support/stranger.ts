@@ -1,13 +1,16 @@
 import type { ServerName } from './databases';
 import type { ServerDatabase } from './test-database';
 
-/** How each server says it. The ids of sessions are those of the same database, without the one that asks. */
+/**
+ * The statements of each server. The ids of sessions are those of the same database, without the querying
+ * one.
+ */
 interface Words {
   readonly sessions: string;
   readonly waiting: string;
   readonly busy: string;
   readonly kill: (id: number) => string;
-  /** Ends what a session does, and leaves the session. */
+  /** Ends the statement of a session, and leaves the session open. */
   readonly cancel: (id: number) => string;
   readonly lockTable: string;
   readonly letGo: string;
@@ -19,7 +22,7 @@ const ON_MYSQL = 'FROM performance_schema.threads WHERE processlist_db = DATABAS
 const MYSQL: Words = {
   sessions: `SELECT processlist_id AS id ${ON_MYSQL} AND processlist_id <> CONNECTION_ID()`,
   waiting: `SELECT processlist_id AS id ${ON_MYSQL} AND LOWER(processlist_state) = 'updating'`,
-  // There is no one name for the state of a statement that waits for a row to read, or for a table.
+  // The state of a statement that waits for a row to read, or for a table, has no single name.
   busy: `SELECT processlist_id AS id ${ON_MYSQL} AND processlist_id <> CONNECTION_ID() AND processlist_command <> 'Sleep'`,
   kill: (id) => `KILL ${id}`,
   cancel: (id) => `KILL QUERY ${id}`,
@@ -32,7 +35,7 @@ const ON_MARIADB = 'FROM information_schema.processlist WHERE db = DATABASE()';
 const MARIADB: Words = {
   ...MYSQL,
   sessions: `SELECT id ${ON_MARIADB} AND id <> CONNECTION_ID()`,
-  // Not innodb_trx: what that tells is as old as the last look at it, when that was less than a tenth of a second ago.
+  // Not innodb_trx: its data is as old as its last read, if that was less than a tenth of a second ago.
   waiting: `SELECT id ${ON_MARIADB} AND LOWER(state) = 'updating'`,
   busy: `SELECT id ${ON_MARIADB} AND id <> CONNECTION_ID() AND command <> 'Sleep'`,
 };
@@ -55,7 +58,7 @@ const WORDS: Readonly<Record<ServerName, Words>> = {
   },
 };
 
-/** Somebody else in the same database, who gets in the way. */
+/** Another session in the same database, which blocks others. */
 export class Stranger {
   readonly #words: Words;
 
@@ -66,7 +69,7 @@ export class Stranger {
     this.#words = WORDS[server];
   }
 
-  /** From now on, until the commit, whoever wants to write those rows has to wait. */
+  /** From now on, until the commit, other writers of these rows have to wait. */
   async lockRow(...names: readonly string[]): Promise<void> {
     await this.database.ask('START TRANSACTION');
     for (const name of names)
@@ -77,7 +80,7 @@ export class Stranger {
     await this.database.ask('COMMIT');
   }
 
-  /** Nobody else gets at the lock table meanwhile. */
+  /** Keeps all other sessions from the lock table meanwhile. */
   async whileTableIsLocked<T>(action: () => Promise<T>): Promise<T> {
     await this.database.ask(this.#words.lockTable);
     try {
@@ -95,7 +98,7 @@ export class Stranger {
     return (await this.database.ask(this.#words.waiting)).length > 0;
   }
 
-  /** Whoever is busy for longer than an instant waits for what the stranger holds. */
+  /** A session that is busy for longer than an instant waits for the stranger's locks. */
   async someoneIsBusy(): Promise<boolean> {
     return (await this.database.ask(this.#words.busy)).length > 0;
   }
@@ -105,7 +108,7 @@ export class Stranger {
       await this.database.ask(this.#words.kill(Number(id)));
   }
 
-  /** Kills one session of those that there are, or only what it does. @returns `false` when it was gone already */
+  /** Kills one of the sessions, or only its statement. @returns `false` if it had already ended */
   async strikeOne(blow: 'kill' | 'cancel'): Promise<boolean> {
     const sessions = await this.database.ask(this.#words.sessions);
     const struck = sessions[Math.floor(Math.random() * sessions.length)];

@@ -6,24 +6,24 @@ import type { Direction } from './proxy-lane';
 /** A way to a server that a test can close, open and clog. */
 export interface TcpProxy {
   readonly port: number;
-  /** From now on nobody gets through, and who was through is cut off. */
+  /** From now on no connection gets through, and existing ones are cut. */
   close(): Promise<void>;
   open(): Promise<void>;
   /** Cuts all connections now; returns how many. New ones get through. */
   cut(): number;
   /**
-   * Nothing gets through in this direction, ends of connections neither, but nobody is told. It arrives when the traffic
-   * flows again, unless its connection is cut before.
+   * Nothing gets through in this direction, not even ends of connections, and neither side notices. It
+   * arrives when the traffic flows again, unless its connection is cut before.
    */
   stall(direction?: Direction | 'both'): void;
   flow(): void;
-  /** Each piece is held up for so long (0 ends it), and also goes on byte by byte if asked. */
+  /** Delays each piece by this time (0 ends it), and forwards it byte by byte if requested. */
   delay(milliseconds: number, options?: { readonly bytewise?: boolean }): void;
-  /** Each new connection gets that many pieces from the server, and then nothing any more. */
+  /** Each new connection gets this many pieces from the server, and then nothing more. */
   stallNewAfter(pieces: number): void;
-  /** Who is connected now still gets through, but hears nothing any more; new connections do. */
+  /** Existing connections still get through to the server, but receive nothing more; new connections work. */
   deafen(): void;
-  /** Of how many connections the client has gone, and the server has not been told. */
+  /** The number of connections whose client has gone without the server noticing it. */
   readonly halfOpen: number;
 }
 
@@ -87,7 +87,7 @@ export async function tcpProxy(
   };
 }
 
-/** The same URL by way of the proxy. */
+/** The same URL through the proxy. */
 export function throughProxy(url: string, { port }: { readonly port: number }): string {
   const through = new URL(url);
   through.port = String(port);

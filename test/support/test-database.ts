@@ -3,25 +3,25 @@ import type { DataSourceOptions } from 'typeorm';
 
 /** A fresh database of a test's own. */
 export interface TestDatabase {
-  /** What leads an application to it. */
+  /** The connection options of an application. */
   readonly options: DataSourceOptions;
-  /** The environment that leads `ormconfig.ts` to it. */
+  /** The environment with which `ormconfig.ts` connects to it. */
   readonly environment: Record<string, string>;
   dispose(): Promise<void>;
 }
 
-/** What the administrator's connections to all kinds of servers have in common. */
+/** Options that the administrator's connections to all kinds of servers have in common. */
 export interface Administrator {
   query(text: string): Promise<unknown>;
 }
 
-/** One on a server. */
+/** A database on a server. */
 export interface ServerDatabase<Connection> extends TestDatabase {
   readonly name: string;
   readonly url: string;
   /** A connection of the test's own to it, as the server's administrator. */
   readonly root: Connection;
-  /** One statement on that connection. */
+  /** Runs one statement on that connection. */
   readonly ask: (statement: string) => Promise<Record<string, unknown>[]>;
 }
 

@@ -8,13 +8,16 @@ import { sqlStores } from './sql-ledger-stores';
 export type LedgerStore = 'memory' | DatabaseName;
 
 export interface LedgerCaseOptions {
-  /** What the clocks show at first. */
+  /** The initial time of the clocks. */
   readonly now?: string;
   /** Why a store cannot show it. */
   readonly lacks?: Partial<Record<LedgerStore, string>>;
 }
 
-/** What is limited in the time of the test would never end when that stands still: from two real seconds on, it goes on. */
+/**
+ * Limits in the time of the test would never end while that stands still, so after two real seconds it moves
+ * on.
+ */
 async function hurried(clock: SettableClock, closing: Promise<unknown>): Promise<void> {
   const hurry = setInterval(() => clock.advance('10s'), 2000);
   try {
@@ -58,7 +61,7 @@ function isShownBy(store: LedgerStore, name: string, lacks: LedgerCaseOptions['l
   return why === undefined;
 }
 
-/** Has it said that a kind of store cannot show a case, and why. */
+/** Announces that a kind of store cannot show a case, and why. */
 export function leaveOut(store: LedgerStore, name: string, why: string): void {
   reportLack(store, why);
   void test(`${store}: ${name}`, { skip: why });

@@ -2,13 +2,13 @@ import { appendFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { runningServer } from './running-servers';
 
-/** A test that needs a server. Without the server it is skipped, and the run says so at its end. */
+/** A test that needs a server. Without the server it is skipped, and the run reports it at its end. */
 export function testOn(server: string, name: string, body: (t: TestContext) => Promise<void>): void {
   const isThere = runningServer(server) !== undefined;
   testIf(isThere, server, `${server}: ${name}`, body);
 }
 
-/** A test that needs a server for itself, to kill it: not one that the environment names. */
+/** A test that needs its own server, to kill it: not one that the environment names. */
 export function testOnOwn(server: string, name: string, body: (t: TestContext) => Promise<void>): void {
   const running = runningServer(server);
   const isPrivate = running !== undefined && running.origin !== 'environment';
@@ -30,7 +30,7 @@ function reportSkip(needed: string): void {
   report(`skip ${needed}`);
 }
 
-/** Has the last lines of the run say which cases are left out because a store is what it is. */
+/** Announces at the end of the run which cases are skipped because of the store. */
 export function reportLack(store: string, lack: string): void {
   report(`lack ${store}: ${lack}`);
 }

@@ -17,7 +17,7 @@ import { createEffectTable, effectsIn, makeEffect, type Queryable } from './effe
 import { ledgerDataSource } from './run-places';
 import type { ServerDatabase } from './test-database';
 
-/** A job whose every attempt may follow the last one at once. */
+/** A job whose attempts may follow each other at once. */
 export const JOB = {
   name: 'close-day',
   lockAtMostFor: '1m',
@@ -27,19 +27,22 @@ export const JOB = {
 const KEY = { job: JOB.name, periodKey: 'today' };
 
 interface BenchOptions {
-  /** Of everybody's DataSource. */
+  /** For all DataSources. */
   readonly everywhere?: object;
-  /** Of the application's DataSource. */
+  /** For the application's DataSource. */
   readonly application?: object;
   readonly guard?: CreateJobGuardOptions;
 }
 
-/** An application whose job has effects in the database of its ledger, and somebody who looks at both from outside. */
+/**
+ * An application whose job has effects in the database of its ledger, and an operator who reads both on
+ * separate connections.
+ */
 export class TransactionBench {
   readonly #told: { readonly name: EventName; readonly event: unknown }[] = [];
 
   private constructor(
-    /** Its connections are nobody else's. */
+    /** Its connections are its own. */
     readonly operator: DataSource,
     readonly application: DataSource,
     readonly guard: JobGuard,
@@ -68,7 +71,7 @@ export class TransactionBench {
     return this.guard.run({ ...JOB, ...more }, handler);
   }
 
-  /** The effect of the run that this is called in. */
+  /** Writes the effect of the current run. */
   effect(where: Queryable): Promise<void> {
     return makeEffect(where, currentRun());
   }
@@ -84,12 +87,12 @@ export class TransactionBench {
     return run;
   }
 
-  /** What the row says of its attempts. */
+  /** The attempts in the run's row. */
   async history(): Promise<string[]> {
     return (await this.guard.ledger.history(KEY)).map(({ kind }) => kind);
   }
 
-  /** Somebody else claims the run as its next attempt. */
+  /** Another process claims the run as its next attempt. */
   async seize(): Promise<void> {
     await this.write(`claimed_by = 'somebody else', attempt = attempt + 1`);
   }
@@ -108,7 +111,7 @@ export class TransactionBench {
   }
 }
 
-/** One test for each kind of database, or for these. */
+/** One test for each kind of database, or for the given kinds. */
 export function testTransactions(
   name: string,
   body: (bench: TransactionBench, database: DatabaseName) => Promise<void>,
@@ -126,7 +129,7 @@ export function testTransactions(
   }
 }
 
-/** The same for the servers, with a way to the server that the test chooses. */
+/** The same for the servers, with a connection to the server that the test chooses. */
 export function testServerTransactions(
   name: string,
   body: (server: {

@@ -8,14 +8,17 @@ export interface TimeAhead {
 
 type Options = Parameters<RunStore['peek']>[1];
 
-/** A store whose now can be set: what it tells and is told is in the time of the test, what it keeps in the database's. */
+/**
+ * A store with a settable now: its arguments and results are in the time of the test, its rows in the
+ * database's.
+ */
 export class VirtualTimeStore implements RunStore {
   readonly id: string;
 
   constructor(
     private readonly inner: RunStore,
     private readonly ahead: TimeAhead,
-    /** Sets the periods in the database back: only there their age is reckoned. */
+    /** Moves the periods in the database back: purge computes their age only there. */
     private readonly shiftPeriodsBack: (milliseconds: number) => Promise<void>,
   ) {
     this.id = inner.id;
@@ -72,7 +75,7 @@ export class VirtualTimeStore implements RunStore {
   }
 }
 
-/** All instants but those of the period, which mean what they say. */
+/** All instants but those of the period, which keep their times. */
 function shifted<R extends RunSummary>(run: R, ms: number): R {
   const at = (instant: Date | undefined): Date | undefined => instant && new Date(instant.getTime() + ms);
   return {

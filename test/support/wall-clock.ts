@@ -1,4 +1,7 @@
-/** What a zone's wall clock shows, read field by field: the oracle of the business dates, made another way than they are. */
+/**
+ * What a zone's wall clock shows, read field by field: the reference for the business dates, computed in
+ * another way.
+ */
 export class WallClock {
   readonly #formatter: Intl.DateTimeFormat;
 
@@ -16,7 +19,7 @@ export class WallClock {
     return Date.parse(`${this.#formatter.format(second).replace(' ', 'T')}Z`) + (atMs - second);
   }
 
-  /** The instants from `fromMs` to `toMs` at which the clock jumps, looking at each hour. */
+  /** The instants from `fromMs` to `toMs` at which the clock jumps, found by checking each hour. */
   jumps(fromMs: number, toMs: number, everyMs = 3_600_000): number[] {
     const jumps: number[] = [];
     for (let atMs = fromMs; atMs < toMs; atMs += everyMs) {

@@ -1,4 +1,4 @@
-/** What a compiler has against a line. */
+/** An error of the compiler at a line. */
 export interface Diagnostic {
   readonly file: string;
   readonly line: number;
@@ -14,7 +14,7 @@ export function diagnosticsOf(output: string): Diagnostic[] {
   });
 }
 
-/** A line that must not compile, and what the compiler must say of it. */
+/** A line that must not compile, and the text that the compiler's message must contain. */
 export interface Refusal {
   readonly line: number;
   readonly words: string;
@@ -22,7 +22,9 @@ export interface Refusal {
 
 const EXPECTED = /\/\/ @ts-expect-error -- (?:.*"(.+)")?/;
 
-/** The lines below each `@ts-expect-error`. Of what stands behind it in quotes, the compiler's message must tell. */
+/**
+ * The lines below each `@ts-expect-error`. The compiler's message must contain the text in quotes behind it.
+ */
 export function refusalsOf(source: string): Refusal[] {
   return source.split('\n').flatMap((text, i) => {
     const match = EXPECTED.exec(text);
@@ -30,7 +32,7 @@ export function refusalsOf(source: string): Refusal[] {
   });
 }
 
-/** The same lines, without leave to be wrong. */
+/** The same lines, without the directives that allow errors. */
 export function withoutExpectations(source: string): string {
   return source.replaceAll('@ts-expect-error', 'refused');
 }

@@ -1,4 +1,4 @@
-/** Which options can be given: this file is compiled by each compiler, and never run. */
+/** Which options are accepted: this file is compiled by each compiler, and never run. */
 import { JobGuard, OncePerDay, SchedulerLock, type Duration, type TaskResult } from 'cronlatch';
 import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
 import { Scheduled, scheduleLocked } from 'cronlatch/node-cron';
@@ -9,7 +9,10 @@ import type { DataSource } from 'typeorm';
 const lockProvider = new InMemoryLockProvider();
 const JOB = { name: 'job', lockAtMostFor: '1m' } as const;
 
-/** A duration may come from outside: whether a text is one is seen when it is used, by an error that names it. */
+/**
+ * A duration may come from outside: a text is checked when it is used, and an invalid one throws an error
+ * that names it.
+ */
 export const durations: Duration[] = ['10m', '1h30m', 'PT10M', 600_000, process.env['LOCK_FOR'] ?? '10m'];
 
 export const taken = [
@@ -48,11 +51,11 @@ export const refused = [
   () => OncePerDay({ retry: { attempts: 3 } }),
   // @ts-expect-error -- "'table' does not exist in type 'CreateJobGuardOptions'"
   (dataSource: DataSource) => createJobGuard(dataSource, { table: 'shedlock' }),
-  // @ts-expect-error -- options are no DataSource
+  // @ts-expect-error -- not a DataSource
   () => createJobGuard({ type: 'mysql', database: 'billing' }),
 ];
 
-/** What a task resolves to is known, once it is known that it ran. */
+/** The value of a task is typed once it is known that it ran. */
 export async function results(guard: JobGuard): Promise<number | undefined> {
   const result: TaskResult<number> = await guard.run(JOB, async (lock) => {
     await lock.extend('10m');

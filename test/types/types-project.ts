@@ -22,7 +22,10 @@ export function sourcesFor(mode: Mode): [name: string, source: string][] {
   return [...SOURCES].filter(([name]) => mode === 'standard' || !name.split(/[\\/]/).includes('standard'));
 }
 
-/** An application that imports all subpaths, and holds each source twice: as it is, and without leave to be wrong. */
+/**
+ * An application that imports all subpaths, and holds each source twice: as it is, and without the
+ * directives.
+ */
 export async function typesProject(): Promise<Project> {
   const project = new Project();
   await project.install((await pack()).file);

@@ -25,7 +25,7 @@ after(() => project[Symbol.dispose]());
 for (const [compiler, wanted] of Object.entries(dependencies)) {
   const version = wanted.replace('npm:typescript@', 'TypeScript ');
   for (const mode of MODES) {
-    void test(`${version} with ${mode} decorators takes what is right, and says why the rest is refused`, async () => {
+    void test(`${version} with ${mode} decorators accepts valid code, and explains why it refuses the rest`, async () => {
       const { stdout, stderr } = await compile(project, join(compilers, compiler), mode);
       assert.equal(stderr, '');
       const said = saidOf(stdout);
@@ -36,7 +36,7 @@ for (const [compiler, wanted] of Object.entries(dependencies)) {
   }
 }
 
-/** Where something is refused, and the words that must be said of it. */
+/** Where something is refused, and the texts that the message must contain. */
 function wrongPlaces(mode: Mode): Map<string, string> {
   const places = sourcesFor(mode).flatMap(([name, source]) =>
     refusalsOf(source).map(({ line, words }) => [`wrong/${name}:${line}`, words] as const),
@@ -45,7 +45,7 @@ function wrongPlaces(mode: Mode): Map<string, string> {
   return new Map(places);
 }
 
-/** All that the compiler has against each place. */
+/** All errors of the compiler at each place. */
 function saidOf(stdout: string): Map<string, string> {
   const said = new Map<string, string>();
   for (const { file, line, text } of diagnosticsOf(stdout)) {

@@ -1,8 +1,8 @@
 import { WrongServerError } from './errors.mjs';
 
 /**
- * Asks the server itself what it is. A binary's name proves nothing (Debian's `mysqld` is MariaDB), and a suite that
- * ran on the wrong family would have proved nothing either.
+ * Asks the server itself for its version. A binary's name proves nothing (Debian's `mysqld` is MariaDB), and
+ * a test suite on the wrong family would prove nothing either.
  *
  * @param {import('./types.mjs').Recipe} recipe
  * @param {string} url

@@ -1,6 +1,6 @@
 /** @typedef {{ name: string, reasons: string[] }} MissingServer One reason for each step that was tried. */
 
-/** A server that the caller cannot do without is not to be had. */
+/** A required server is not available. */
 export class MissingServerError extends Error {
   /** @param {MissingServer[]} missing */
   constructor(missing) {
@@ -10,19 +10,22 @@ export class MissingServerError extends Error {
   }
 }
 
-/** A server is there, but not the one asked for, or a named one does not answer. Another step must not hide it. */
+/**
+ * A server exists, but it is not the requested one, or a named one does not answer. Another step must not
+ * hide it.
+ */
 export class WrongServerError extends Error {
   name = 'WrongServerError';
 }
 
-/** What was thrown may be anything. @param {unknown} thrown */
+/** A thrown value may have any type. @param {unknown} thrown */
 export function messageOf(thrown) {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
 /** @param {MissingServer} server */
 function describe({ name, reasons }) {
-  return [`The server '${name}' is required, but cannot be had:`, ...reasons.map((r) => `  - ${r}`)].join(
+  return [`The server '${name}' is required, but is not available:`, ...reasons.map((r) => `  - ${r}`)].join(
     '\n',
   );
 }

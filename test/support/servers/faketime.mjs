@@ -1,6 +1,6 @@
 /**
- * libfaketime, a library that gives the processes it is loaded into another clock. It is no server, but it comes in the
- * same ways: from this machine, unpacked under .servers/ before, or fetched there now.
+ * libfaketime, a library that gives the processes it is loaded into another clock. It is not a server, but is
+ * found in the same ways: on this machine, unpacked under .servers/ before, or fetched there now.
  */
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { messageOf } from './errors.mjs';
 import { fetchServer } from './fetch/index.mjs';
 import { folderOf, shortFolderOf } from './unpacked.mjs';
 
-// For programs with several threads, as all of ours are.
+// For programs with several threads, like all of ours.
 const library = 'libfaketimeMT.so.1';
 
 const faketime = {
@@ -21,7 +21,7 @@ const faketime = {
 };
 
 /**
- * The library's file, or why it cannot be had.
+ * The library's file, or why it is not available.
  *
  * @param {{ log?: (line: string) => void }} [options]
  * @returns {Promise<{ file: string } | { missing: import('./errors.mjs').MissingServer }>}

@@ -2,12 +2,12 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 
-// Servers live where an unprivileged user's PATH does not look.
+// Servers are in folders that an unprivileged user's PATH does not contain.
 const further = ['/usr/local/sbin', '/usr/sbin', '/usr/libexec', '/opt/homebrew/bin'];
 
 /**
  * @param {string} name
- * @param {string[]} [folders] where this program may be beside PATH
+ * @param {string[]} [folders] more folders than PATH to search
  */
 export async function findExecutable(name, folders = []) {
   const path = (process.env.PATH ?? '').split(delimiter).filter(Boolean);

@@ -1,12 +1,15 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-// Below the range from which systems take the ports of outgoing connections (Linux: from 32768), so that none of those
-// can sit on a server's port while a test has the server stopped.
+// Below the range from which systems take the ports of outgoing connections (Linux: from 32768), so that none
+// of those can occupy a server's port while a test has the server stopped.
 const lowest = 20_000;
 const highest = 32_767;
 
-/** A port of 127.0.0.1 on which nobody listens now. Whoever uses it must be ready for another process to be faster. */
+/**
+ * A port of 127.0.0.1 on which no process listens now. The caller must be ready for another process to be
+ * faster.
+ */
 export async function freePort() {
   for (let attempt = 1; attempt <= 100; attempt++) {
     const port = lowest + Math.floor(Math.random() * (highest - lowest + 1));

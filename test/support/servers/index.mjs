@@ -1,14 +1,14 @@
 /**
  * Real servers for the tests.
  *
- * The tests talk to real servers, and the test run brings them itself: private throw-away instances on a free
- * port of 127.0.0.1, each with a data folder of its own, so that they can be killed and restarted at will and
- * two runs never meet. A server that was running before is used only when an environment variable names it.
+ * The test run starts the servers itself: private throw-away instances on a free port of 127.0.0.1, each with
+ * its own data folder, so that tests can kill and restart them and two runs never meet. A server that was
+ * already running is used only if an environment variable names it.
  *
- * For every server the steps of `steps/index.mjs` are tried in their order; the first that succeeds wins. When
- * none does, the server is missing, and each step has told its reason.
+ * For every server the steps of `steps/index.mjs` are tried in order; the first that succeeds wins. If none
+ * does, the server is missing, and each step has reported its reason.
  *
- * Whatever was started is ended with this process, however it ends: see `process/guard.mjs`.
+ * Every started server ends with this process, however the process ends: see `process/guard.mjs`.
  *
  * A new kind of server is one file in `recipes/` and, for Docker, one service in `../compose.yaml`.
  *
@@ -20,9 +20,9 @@ import { recipeFor } from './recipes/index.mjs';
 import { bring } from './steps/index.mjs';
 
 /**
- * Starts the named servers, those of `required` too. A server that cannot be had is listed in `missing`; if it is
- * required, everything is stopped again and the promise rejects with MissingServerError. It also rejects when a
- * server answers that it is of another family than the one asked for.
+ * Starts the named servers, including those of `required`. An unavailable server is listed in `missing`; if
+ * it is required, all servers are stopped again and the promise rejects with MissingServerError. It also
+ * rejects if a server turns out to be of another family than the requested one.
  *
  * @param {string[]} names
  * @param {{ required?: string[], hasty?: boolean, log?: (line: string) => void }} [options] `hasty`: servers that are
@@ -48,8 +48,9 @@ export async function startServers(names, { required = [], hasty = false, log = 
 }
 
 /**
- * Starts a server for one test alone, which may `kill()` and `restart()` it. Rejects with MissingServerError where
- * only a server named by an environment variable, or none at all, can be had: such a test is to be left out.
+ * Starts a server for one test alone, which may `kill()` and `restart()` it. Rejects with MissingServerError
+ * if only a server named by an environment variable, or none at all, is available: such a test must be
+ * skipped.
  *
  * @param {string} name
  * @param {{ log?: (line: string) => void }} [options]

@@ -1,4 +1,4 @@
-/** `npm run servers:install`: fetches beforehand what the tests would fetch when they need it. */
+/** `npm run servers:install`: fetches in advance what the tests would fetch when they need it. */
 import { messageOf } from './errors.mjs';
 import { fetchServer } from './fetch/index.mjs';
 import { run } from './process/run.mjs';
@@ -29,7 +29,9 @@ async function install(recipe) {
       reasons.push(`${step}: ${messageOf(error)}`);
     }
   }
-  throw new Error([`${recipe.label} cannot be had:`, ...reasons.map((reason) => `  - ${reason}`)].join('\n'));
+  throw new Error(
+    [`${recipe.label} is not available:`, ...reasons.map((reason) => `  - ${reason}`)].join('\n'),
+  );
 }
 
 /** @param {import('./types.mjs').Recipe} recipe @param {import('./types.mjs').Program} program */

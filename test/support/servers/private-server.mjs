@@ -84,8 +84,8 @@ export class PrivateServer {
   }
 
   async stop() {
-    // The data is thrown away, so a clean shutdown would be a waste of a second; and a server that a test has paused
-    // with SIGSTOP would never do one.
+    // The data is thrown away, so a clean shutdown would waste a second; and a server that a test has paused
+    // with SIGSTOP would never finish one.
     await this.kill('SIGKILL');
     if (this.#cleanUp) await run(this.#cleanUp[0], this.#cleanUp.slice(1));
     await rm(this.#folder, { recursive: true, force: true });
@@ -98,7 +98,7 @@ export class PrivateServer {
       try {
         return await this.#serve();
       } catch (error) {
-        // Another process can take the port between our look and the server's start.
+        // Another process can take the port between our check and the server's start.
         if (attempt === 3 || !/address already in use/i.test(messageOf(error))) throw error;
       }
     }

@@ -1,32 +1,33 @@
 /**
- * The shapes that the files of this folder hand to each other.
+ * The types that the files of this folder share.
  *
  * @typedef {object} RunningServer
  * @property {string} name the recipe's name, for example 'mysql'
  * @property {string} url names no database, unless the recipe shares one
- * @property {string} version as the server itself said it
+ * @property {string} version as the server itself reported it
  * @property {'environment' | 'binary' | '.servers' | 'docker'} origin
  * @property {number} [pid] of a private instance
- * @property {() => Promise<void>} stop ends the server and removes its data; a server that was named by an
- *   environment variable is left alone
+ * @property {() => Promise<void>} stop ends the server and removes its data; a server named by an environment
+ * variable is left alone
  *
  * @typedef {object} Mortal
- * @property {(signal?: 'SIGKILL' | 'SIGTERM') => Promise<void>} kill resolves when the server is gone; port and data
- *   stay. SIGKILL unless told otherwise; SIGTERM is a clean shutdown
- * @property {() => Promise<void>} restart on the same port and data, after a clean shutdown if it still runs; resolves
- *   when the server is ready again
+ * @property {(signal?: 'SIGKILL' | 'SIGTERM') => Promise<void>} kill resolves when the server has ended; port
+ * and data stay. Default: SIGKILL; SIGTERM is a clean shutdown
+ * @property {() => Promise<void>} restart on the same port and data, after a clean shutdown if it still runs;
+ * resolves when the server is ready again
  *
  * @typedef {RunningServer & Mortal} OwnServer
  *
  * @typedef {object} Program how to run a server's program
  * @property {string} file
- * @property {string[]} args what comes before the server's own arguments; when `file` only starts it, the server is last
- * @property {string} [root] the folder it was unpacked into, if it was
+ * @property {string[]} args what comes before the server's own arguments; when `file` only starts it, the
+ * server is last
+ * @property {string} [root] the folder into which it was unpacked, if it was
  * @property {string} version
  *
- * @typedef {object} Recipe all that is special about one kind of server
+ * @typedef {object} Recipe everything that is special about one kind of server
  * @property {string} name
- * @property {string} label its name for people
+ * @property {string} label its name in messages
  * @property {Partial<Record<'debian' | 'ubuntu', PackageSource>>} packages
  * @property {number} containerPort of the service called `name` in compose.yaml
  * @property {(root?: string) => Promise<Program>} find on the machine, or unpacked under `root`; rejects with the reason
@@ -40,15 +41,16 @@
  *   keys of its own
  * @property {(port: number) => string} url
  * @property {(url: string) => Promise<string>} askVersion asks the server itself
- * @property {(version: string) => string | undefined} objectionTo why a version is not the server asked for, if it is not
+ * @property {(version: string) => string | undefined} objectionTo why a version is not the requested server,
+ * if it is not
  *
- * @typedef {Pick<Recipe, 'name' | 'label' | 'packages'> & { find: (root: string) => Promise<unknown> }} Unpacked what
- *   is fetched and unpacked need not be a server
+ * @typedef {Pick<Recipe, 'name' | 'label' | 'packages'> & { find: (root: string) => Promise<unknown> }}
+ * Unpacked a fetched and unpacked program need not be a server
  *
  * @typedef {object} PackageSource
- * @property {string} [suite] the machine's own unless told otherwise
+ * @property {string} [suite] default: the machine's own
  * @property {string} packagePrefix the package's name without the version that some suites put at its end
- * @property {string[]} [parts] names of further packages without which the program does not run, of those that are no
- *   libraries; a suite need not have them all
+ * @property {string[]} [parts] names of further packages, other than libraries, that the program needs to
+ * run; a suite need not have them all
  */
 export {};

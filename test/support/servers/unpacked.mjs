@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Ignored by git; a checkout is thrown away with all that it fetched. */
+/** Ignored by git, and removed together with the checkout. */
 export const serversFolder = fileURLToPath(new URL('../../../.servers', import.meta.url));
 
 /** @param {{ name: string }} recipe */
@@ -11,7 +11,7 @@ export function folderOf({ name }) {
   return join(serversFolder, name);
 }
 
-/** For people. @param {{ name: string }} recipe */
+/** For messages. @param {{ name: string }} recipe */
 export function shortFolderOf({ name }) {
   return join('.servers', name);
 }
@@ -35,8 +35,8 @@ export async function withOwnLoader(root, path) {
 }
 
 /**
- * What stands before a program that was unpacked under `root` and starts others of its kind, as `initdb` does, so that
- * they are run by the loader of this machine. That one fits when the program comes from the machine's own suite.
+ * The command before a program that was unpacked under `root` and starts other such programs, as `initdb`
+ * does. The loader of this machine then runs them. It fits if the program comes from the machine's own suite.
  *
  * @param {string} root
  */

@@ -1,9 +1,9 @@
-/** For servers that refuse to be root, where the tests are. */
+/** For servers that refuse to run as root, if the tests run as root. */
 import { chown } from 'node:fs/promises';
 
 import { run } from './process/run.mjs';
 
-/** What stands before a command that must not be run as root: nothing, unless this process is root. */
+/** The command before one that must not run as root: nothing, unless this process is root. */
 export async function asUnprivileged() {
   const user = await otherUser();
   if (!user) return [];
@@ -12,8 +12,9 @@ export async function asUnprivileged() {
     `--reuid=${user.uid}`,
     `--regid=${user.gid}`,
     '--clear-groups',
-    // What root has unpacked or made may be where others cannot go, under /root for example. Without the first of these
-    // access(), by which programs look for their own parts, would not count the other two.
+    // Files that root has created may be in folders that other users cannot enter, under /root for example.
+    // Without the first capability access(), which programs use to look for their own parts, would ignore the
+    // other two.
     '--securebits=+no_setuid_fixup',
     '--inh-caps=+dac_override',
     '--ambient-caps=+dac_override',

@@ -5,14 +5,17 @@ import type { Afterwards, SwallowOrders } from './swallow-orders';
 import type { SentStatement, Wire } from './wire';
 
 export interface ConversationOptions {
-  /** Told each statement before it goes on to the server. */
+  /** Receives each statement before it is forwarded to the server. */
   readonly listen: ((statement: SentStatement) => void) | undefined;
-  /** Those that are to be swallowed. */
+  /** The statements and replies to swallow. */
   readonly statements: SwallowOrders;
   readonly replies: SwallowOrders;
 }
 
-/** What a client and a server say to each other on one connection. Each answer goes on as a whole, or is swallowed. */
+/**
+ * The conversation of a client and a server on one connection. Each reply is forwarded as a whole, or
+ * swallowed.
+ */
 export class Conversation implements Interpreter {
   readonly #wire: Wire;
   readonly #options: ConversationOptions;

@@ -1,11 +1,11 @@
-/** Puts together messages that come in any pieces. */
+/** Assembles messages from pieces of any size. */
 export class Frames {
   #unread = Buffer.alloc(0);
 
-  /** @param lengthOf of the whole message that stands first, `undefined` while too little of it is there */
+  /** @param lengthOf the length of the first message, `undefined` while too little of it is there */
   constructor(private readonly lengthOf: (unread: Buffer) => number | undefined) {}
 
-  /** The messages that are complete with this piece, each measured when those before it have been read. */
+  /** The messages that this piece completes, each measured after the ones before it were read. */
   *read(piece: Buffer): Generator<Buffer> {
     this.#unread = Buffer.concat([this.#unread, piece]);
     for (let length = this.#complete(); length !== undefined; length = this.#complete()) {
@@ -15,7 +15,7 @@ export class Frames {
     }
   }
 
-  /** What is there of a message that is not complete. */
+  /** The bytes of an incomplete message. */
   get rest(): Buffer {
     return this.#unread;
   }

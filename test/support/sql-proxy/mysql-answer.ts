@@ -1,12 +1,12 @@
 import type { SentStatement } from './wire';
 
-/** An answer of MySQL, packet by packet. */
+/** A reply of MySQL, packet by packet. */
 export class PendingAnswer {
   readonly packets: Buffer[] = [];
   failed = false;
-  /** What the server calls the statement that it was asked to keep. */
+  /** The server's id of the statement that it prepared. */
   preparedId: number | undefined;
-  /** How many packets of the kind EOF are still to come. */
+  /** How many packets of the kind EOF are still expected. */
   #eofsLeft = 0;
 
   constructor(readonly statement: SentStatement | undefined) {}
@@ -25,7 +25,7 @@ export class PendingAnswer {
     else if (this.statement?.isPreparation) this.#prepared(payload);
   }
 
-  /** Its parameters follow, and its columns, each if there are any. */
+  /** Its parameters follow, and its columns, if there are any. */
   #prepared(payload: Buffer): void {
     this.preparedId = payload.readUInt32LE(1);
     const columns = payload.readUInt16LE(5);

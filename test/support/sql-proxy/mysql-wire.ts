@@ -6,7 +6,7 @@ const HEADER_LENGTH = 4;
 const QUERY = 0x03;
 const PREPARE = 0x16;
 const EXECUTE = 0x17;
-/** Those that are not answered: to quit, a part of a long value, to forget a prepared statement. */
+/** Commands without a reply: to quit, a part of a long value, to close a prepared statement. */
 const UNANSWERED = new Set([0x01, 0x18, 0x19]);
 
 /** The protocol of MySQL and MariaDB, as mysql2 speaks it: with an EOF packet after columns and after rows. */
@@ -14,14 +14,14 @@ export class MysqlWire implements Wire {
   readonly #client = new Frames(lengthOf);
   readonly #server = new Frames(lengthOf);
   readonly #prepared = new Map<number, string>();
-  /** The answers that are to come, in their order. */
+  /** The expected replies, in order. */
   readonly #pending: PendingAnswer[] = [];
   #isOpen = false;
 
   sent(piece: Buffer): SentStatement[] {
     const statements: SentStatement[] = [];
     for (const packet of this.#client.read(piece)) {
-      if (!this.#isOpen) continue; // Who the client is.
+      if (!this.#isOpen) continue; // The client's handshake response.
       const payload = packet.subarray(HEADER_LENGTH);
       const statement = this.#read(payload);
       if (statement !== undefined) statements.push(statement);
@@ -78,7 +78,7 @@ function lengthOf(unread: Buffer): number | undefined {
   return unread.length < HEADER_LENGTH ? undefined : HEADER_LENGTH + unread.readUIntLE(0, 3);
 }
 
-/** Where both sides know of attributes of a query, their count (0) and that of their sets (1) stand before its text. */
+/** If both sides support query attributes, their count (0) and that of their sets (1) precede the text. */
 function queryStart(payload: Buffer): number {
   return payload[1] === 0 && payload[2] === 1 ? 3 : 1;
 }

@@ -2,16 +2,16 @@ import { Frames } from './frames';
 import type { Answer, SentStatement, Wire } from './wire';
 
 /**
- * The protocol of PostgreSQL, version 3, as pg speaks it: after each statement it asks the server to be ready for the
- * next one.
+ * The protocol of PostgreSQL, version 3, as pg speaks it: after each statement it waits until the server is
+ * ready for the next one.
  */
 export class PostgresWire implements Wire {
   readonly #client = new Frames((unread) => lengthOf(unread, this.#typeLength));
   readonly #server = new Frames((unread) => lengthOf(unread, 1));
   readonly #prepared = new Map<string, string>();
-  /** What the server is to be ready after, in its order. */
+  /** The statements after which the server becomes ready, in order. */
   readonly #asked: (SentStatement | undefined)[] = [];
-  /** The answer so far. */
+  /** The reply so far. */
   readonly #answer: Buffer[] = [];
   #typeLength = 0; // The first message, which opens the session, has no type.
   #bound: SentStatement | undefined;
@@ -52,7 +52,7 @@ export class PostgresWire implements Wire {
       case 'P': // Parse: the name, and the text
         this.#prepared.set(first, second);
         return first === '' ? undefined : { text: second, message, isPreparation: true };
-      case 'B': // Bind: a portal, and the name of the statement that is run in it
+      case 'B': // Bind: a portal, and the name of the statement to run in it
         this.#bound = { text: this.#prepared.get(second) ?? '', message, isPreparation: false };
         return this.#bound;
       case 'S': // Sync

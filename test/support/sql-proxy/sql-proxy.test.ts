@@ -13,7 +13,7 @@ import type { StatementKind } from './statement-kind';
 
 const KINDS = ['insert', 'take-over', 'claim', 'extend', 'complete', 'commit', 'unlock'] as const;
 
-/** One run that goes through all that the library does, in a period of its own. */
+/** One run that uses every statement of the library, in its own period. */
 async function runOnce(bench: TransactionBench, period: StatementKind): Promise<void> {
   const handler = async (): Promise<void> => {
     await currentLock()?.extend('2m');
@@ -23,7 +23,7 @@ async function runOnce(bench: TransactionBench, period: StatementKind): Promise<
   assert.equal(result.executed, true);
 }
 
-testServerTransactions('each of the library’s statements is known by the proxy', async (server) => {
+testServerTransactions('the proxy recognises each of the library’s statements', async (server) => {
   const { kind, database, open } = server;
   const proxy = await sqlProxy(targetOf(database.url), protocolOf(kind));
   try {
@@ -43,7 +43,7 @@ testServerTransactions('each of the library’s statements is known by the proxy
   }
 });
 
-testServerTransactions('the proxy reads messages in whatever pieces they come', async (server) => {
+testServerTransactions('the proxy reads messages in pieces of any size', async (server) => {
   const { kind, database, open } = server;
   const beyond = await tcpProxy(targetOf(database.url));
   const proxy = await sqlProxy({ host: '127.0.0.1', port: beyond.port }, protocolOf(kind));
@@ -62,7 +62,7 @@ testServerTransactions('the proxy reads messages in whatever pieces they come', 
 
 const INSERT = { name: 'job', lockedBy: 'somebody', endsInMs: 60_000 };
 
-testOnServers('only the reply to a statement that succeeded is swallowed', async (bench) => {
+testOnServers('only the reply to a successful statement is swallowed', async (bench) => {
   const proxy = bench.closeAtEnd(await sqlProxy(targetOf(bench.database.url), protocolOf(bench.server)));
   const dataSource = await bench.connected({ url: throughProxy(bench.database.url, proxy) });
   await insertLockRow(bench.application, INSERT);
@@ -84,7 +84,7 @@ testOnServers('only the reply to a statement that succeeded is swallowed', async
   await dataSource.query('SELECT 1'); // On a new connection.
 });
 
-testOnServers('what is stalled arrives when the traffic flows again', async (bench) => {
+testOnServers('a stalled statement arrives when the traffic flows again', async (bench) => {
   const proxy = bench.closeAtEnd(await sqlProxy(targetOf(bench.database.url), protocolOf(bench.server)));
   const dataSource = await bench.connected({ url: throughProxy(bench.database.url, proxy) });
   const insert = (name: string): Promise<void> => insertLockRow(dataSource, { ...INSERT, name });
@@ -106,7 +106,7 @@ testOnServers('what is stalled arrives when the traffic flows again', async (ben
   assert.deepEqual(await names(), [{ name: 'a' }, { name: 'b' }]);
 });
 
-testOnServers('what is delayed arrives later', async (bench) => {
+testOnServers('a delayed statement arrives later', async (bench) => {
   const proxy = bench.closeAtEnd(await sqlProxy(targetOf(bench.database.url), protocolOf(bench.server)));
   const dataSource = await bench.connected({ url: throughProxy(bench.database.url, proxy) });
   proxy.delay(50);
@@ -117,13 +117,13 @@ testOnServers('what is delayed arrives later', async (bench) => {
   await dataSource.query('SELECT 1');
 });
 
-testOnServers('the end of a client that is stalled is not told, either', async (bench) => {
+testOnServers('the server does not notice the end of a client that is stalled', async (bench) => {
   const proxy = bench.closeAtEnd(await sqlProxy(targetOf(bench.database.url), protocolOf(bench.server)));
   const client = connect(proxy.port, '127.0.0.1');
   await once(client, 'connect');
   proxy.stall('to-server');
   client.destroy();
-  await eventually(() => proxy.halfOpen === 1, 'the client has gone');
+  await eventually(() => proxy.halfOpen === 1, 'the client has disconnected');
   proxy.flow();
-  await eventually(() => proxy.halfOpen === 0, 'the server is told');
+  await eventually(() => proxy.halfOpen === 0, 'the server notices it');
 });

@@ -8,25 +8,28 @@ import { SwallowOrders, type Delay } from './swallow-orders';
 
 export type { StatementKind } from './statement-kind';
 
-/** A proxy in front of a database that knows which of the library's statements goes through it. */
+/** A proxy in front of a database that recognises the library's statements. */
 export interface SqlProxy extends Omit<TcpProxy, 'deafen' | 'stallNewAfter'> {
   /**
-   * The next reply to a statement of this kind is swallowed, once the server has said that it is done; then the
+   * Swallows the next reply to a statement of this kind, after the server has completed it. Then the
    * connection is cut, or stays silent. Resolves when it has happened.
    */
   swallow(kind: StatementKind, then: 'cut' | 'silence'): Promise<void>;
   /** The next statement of this kind never reaches the server; then as above. */
   lose(kind: StatementKind, then: 'cut' | 'silence'): Promise<void>;
-  /** The next statement of this kind waits on its way until the test delivers it. */
+  /** The next statement of this kind waits in the proxy until the test delivers it. */
   hold(kind: StatementKind): HeldStatement;
-  /** How often a reply of each kind was swallowed so far. */
+  /** How many replies of each kind were swallowed so far. */
   readonly swallowed: ReadonlyMap<StatementKind, number>;
 }
 
 interface HeldStatement {
-  /** Resolves when the statement was sent. */
+  /** Resolves when the client has sent the statement. */
   readonly sent: Promise<void>;
-  /** Lets it go on. Resolves when the server has dealt with it: its client must have given the connection up. */
+  /**
+   * Forwards the statement. Resolves when the server has processed it: its client must have closed the
+   * connection.
+   */
   deliver(): Promise<void>;
 }
 

@@ -1,7 +1,9 @@
 export type StatementKind =
   'insert' | 'take-over' | 'extend' | 'unlock' | 'claim' | 'complete' | 'commit' | 'other';
 
-/** What a text says of itself. What it does to a run, its values and its transaction say. */
+/**
+ * The parts by which a statement is recognised: its text, and for a run also its values and its transaction.
+ */
 export type TextKind =
   | 'insert'
   | 'take-over'
@@ -15,7 +17,7 @@ export type TextKind =
   | 'roll-back'
   | 'other';
 
-/** The first that fits counts. Columns have the names that they have unless the application says otherwise. */
+/** The first match counts. Columns have their default names. */
 const PATTERNS: readonly (readonly [TextKind, RegExp])[] = [
   ['insert', /^INSERT INTO \S+ \(name, lock/],
   ['unlock', /^UPDATE \S+ SET lock_until = .* locked_by = .*'\/released'/],
@@ -29,7 +31,7 @@ const PATTERNS: readonly (readonly [TextKind, RegExp])[] = [
   ['roll-back', /^ROLLBACK\b/],
 ];
 
-/** Which of the library's statements a text is, in any dialect. */
+/** Recognises which of the library's statements a text is, in any dialect. */
 export function textKindOf(text: string): TextKind {
   const plain = text
     .replace(/\/\*.*?\*\//g, '')

@@ -1,10 +1,10 @@
 import { textKindOf, type StatementKind } from './statement-kind';
 import type { SentStatement } from './wire';
 
-/** What a COMMIT decides, by what was sent in its transaction. */
+/** The kind of a COMMIT, derived from the statements of its transaction. */
 type Decided = 'claim' | 'complete' | 'commit' | 'other';
 
-/** Tells what the statements of one connection are, in their order. */
+/** Recognises the statements of one connection, in order. */
 export class StatementOrder {
   #transaction: Decided | undefined;
 
@@ -21,7 +21,7 @@ export class StatementOrder {
         this.#end();
         return 'other';
       case 'complete-run':
-        // The ledger sends it by itself, and inside a transaction only of the application's.
+        // The ledger sends it alone, and inside a transaction only in one of the application's.
         return this.#onRun(this.#transaction === undefined ? 'complete' : 'commit');
       case 'insert-run':
       case 'write-run':
@@ -35,7 +35,7 @@ export class StatementOrder {
     }
   }
 
-  /** Inside a transaction, nothing has happened before its COMMIT. */
+  /** Inside a transaction, a statement takes effect only with its COMMIT. */
   #onRun(kind: Decided): StatementKind {
     if (this.#transaction === undefined) return kind;
     if (this.#transaction === 'other') this.#transaction = kind;
@@ -54,7 +54,7 @@ function runKindOf({ message }: SentStatement): 'claim' | 'complete' | 'other' {
   return hasValue(message, 'completed') ? 'complete' : 'other';
 }
 
-/** In both protocols a short value stands right behind a byte that is its length. */
+/** In both protocols a byte with its length precedes a short value. */
 function hasValue(message: Buffer, value: string): boolean {
   return message.includes(Buffer.from([value.length, ...Buffer.from(value)]));
 }

@@ -1,10 +1,10 @@
 import type { StatementKind } from './statement-kind';
 
-/** A statement that waits on its way, with all that its client sends after it. */
+/** A statement that waits in the proxy, with everything that its client sends after it. */
 export interface Delay {
-  /** When it goes on. */
+  /** When it is forwarded. */
   readonly due: Promise<void>;
-  /** Called when the server has answered it, and its connection has ended. */
+  /** Called when the server has replied, and its connection has ended. */
   readonly arrived: () => void;
 }
 
@@ -16,7 +16,7 @@ interface Order {
   readonly done: () => void;
 }
 
-/** What is to be swallowed or delayed, statements or replies, and what was. */
+/** The statements and replies to swallow or delay, and those that were. */
 export class SwallowOrders {
   readonly #counts = new Map<StatementKind, number>();
   readonly #orders: Order[] = [];
@@ -25,12 +25,12 @@ export class SwallowOrders {
     return this.#counts;
   }
 
-  /** Resolves when it is done. */
+  /** Resolves when it has happened. */
   place(kind: StatementKind, then: Afterwards): Promise<void> {
     return new Promise((done) => this.#orders.push({ kind, then, done }));
   }
 
-  /** @returns what is to happen to the connection, `undefined` where nothing is swallowed */
+  /** @returns what happens to the connection, `undefined` if nothing is swallowed */
   carryOut(kind: StatementKind): Afterwards | undefined {
     const index = this.#orders.findIndex((order) => order.kind === kind);
     const [order] = index < 0 ? [] : this.#orders.splice(index, 1);

@@ -1,26 +1,29 @@
 /** A statement on its way to a server. */
 export interface SentStatement {
   readonly text: string;
-  /** As it was sent, with its values, each behind its length. */
+  /** As it was sent, with its values, each after its length. */
   readonly message: Buffer;
-  /** The server is only asked to keep it. */
+  /** The server only prepares it. */
   readonly isPreparation: boolean;
 }
 
-/** What the server says at a time: an answer to a statement, or something else. */
+/** A message of the server: a reply to a statement, or something else. */
 export interface Answer {
   readonly bytes: Buffer;
   readonly statement: SentStatement | undefined;
-  /** The server did what it was asked to. */
+  /** The statement succeeded. */
   readonly isOk: boolean;
 }
 
-/** Reads the protocol of a database on one connection, whatever pieces it comes in. */
+/** Reads the protocol of a database on one connection, in pieces of any size. */
 export interface Wire {
-  /** @returns the statements that are complete with this piece of what the client sends */
+  /** @returns the statements that this piece of the client's data completes */
   sent(piece: Buffer): readonly SentStatement[];
-  /** @returns all that is complete with this piece of what the server sends: together it is all that was sent */
+  /**
+   * @returns the messages that this piece of the server's data completes: together they are everything that
+   * was sent
+   */
   answered(piece: Buffer): readonly Answer[];
-  /** What the server has begun to say. */
+  /** The bytes of an incomplete message. */
   rest(): Buffer;
 }

@@ -14,7 +14,7 @@ function query(text: string): Buffer {
 const OK = [0, 0, 0, 2, 0, 0, 0];
 const ERROR = [0xff, 0x28, 4];
 
-void test('answers of MySQL that come at once belong to the statements that were sent at once', () => {
+void test('replies of MySQL that arrive together belong to the statements that were sent together', () => {
   const wire = new MysqlWire();
   wire.answered(packet(2, ...OK)); // The session is open.
   const forget = packet(0, 0x19, 1, 0, 0, 0);
@@ -44,9 +44,9 @@ function message(type: string, ...texts: string[]): Buffer {
   return Buffer.concat([header, body]);
 }
 
-void test('answers of PostgreSQL that come at once belong to the statements that were sent at once', () => {
+void test('replies of PostgreSQL that arrive together belong to the statements that were sent together', () => {
   const wire = new PostgresWire();
-  wire.sent(message('', 'the session is to be opened'));
+  wire.sent(message('', 'the session opens'));
   wire.answered(Buffer.concat([message('R'), message('Z')]));
   const sent = wire.sent(
     Buffer.concat([

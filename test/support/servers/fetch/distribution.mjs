@@ -22,7 +22,7 @@ export async function readDistribution() {
   }
   const { label, keyring, components } = known[id];
   if (!existsSync(keyring))
-    throw new Error(`${keyring} is not there, so that no signature could be verified`);
-  // Debian's testing and unstable have no VERSION_CODENAME in every release of theirs.
+    throw new Error(`${keyring} does not exist, so that no signature could be verified`);
+  // Debian's testing and unstable lack VERSION_CODENAME in some releases.
   return { id, label, codename: field('VERSION_CODENAME') ?? 'sid', keyring, components };
 }

@@ -1,6 +1,7 @@
 /**
- * Fetches a server's packages from the machine's own package mirror into .servers/, as browser tests fetch their
- * browsers: the system stays untouched, no privilege is needed, and the mirror's signatures are verified.
+ * Fetches a server's packages from the machine's own package mirror into .servers/, as browser tests fetch
+ * their browsers: the system is not changed, no privilege is needed, and the mirror's signatures are
+ * verified.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -15,7 +16,7 @@ import { openArchive } from './private-apt.mjs';
 import { unpackInto } from './unpack.mjs';
 
 /**
- * Resolves when the server is unpacked; rejects with the reason why it cannot be.
+ * Resolves when the server is unpacked; rejects with the reason why it is not available.
  *
  * @param {import('../types.mjs').Unpacked} recipe
  * @param {(line: string) => void} log
@@ -23,12 +24,13 @@ import { unpackInto } from './unpack.mjs';
 export async function fetchServer(recipe, log) {
   if (process.env.CRONLATCH_FETCH === '0') throw new Error('CRONLATCH_FETCH=0 forbids it');
   if (existsSync(folderOf(recipe)))
-    throw new Error(`${shortFolderOf(recipe)} is there: remove it to fetch it anew`);
+    throw new Error(`${shortFolderOf(recipe)} exists: remove it to fetch it again`);
   const distribution = await readDistribution();
   const source = recipe.packages[distribution.id];
-  if (!source) throw new Error(`it is not known which package of ${distribution.label} has ${recipe.label}`);
+  if (!source)
+    throw new Error(`the package of ${distribution.label} that contains ${recipe.label} is unknown`);
 
-  // First of all, because in a checkout that is not ours to write the rest would be in vain.
+  // Checked first, because in a checkout without write access the rest would be in vain.
   await mkdir(serversFolder, { recursive: true });
 
   const startedAt = Date.now();

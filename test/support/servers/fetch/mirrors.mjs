@@ -3,12 +3,13 @@ import { run } from '../process/run.mjs';
 const rolling = ['oldstable', 'stable', 'testing', 'unstable', 'sid'];
 
 /**
- * The mirrors from which this machine gets its own packages. apt is asked, because it reads every format of its sources.
+ * The mirrors from which this machine gets its own packages. apt lists them, because it reads every format of
+ * its sources.
  *
  * @param {import('./distribution.mjs').Distribution} distribution
  */
 export async function mirrorsOf({ codename }) {
-  // --no-release-info, or apt tells only of what it has updated before, which in a fresh container is nothing.
+  // --no-release-info, or apt lists only what it has updated before, which in a fresh container is nothing.
   const fields = '$(RELEASE) $(REPO_URI)';
   const args = [
     'indextargets',

@@ -14,17 +14,18 @@ export async function packageToFetch(apt, { packagePrefix }, from) {
   const names = (await apt.cache('pkgnames', packagePrefix)).split('\n').filter((name) => {
     return name.startsWith(packagePrefix) && /^(-?[\d.]+)?$/.test(name.slice(packagePrefix.length));
   });
-  // 'mysql-server-core' is newer than 'mysql-server-core-8.4', as the suites drop the version when they have one only.
+  // 'mysql-server-core' is newer than 'mysql-server-core-8.4', because suites drop the version when they have
+  // only one.
   const [newest] = names.sort((a, b) => a.length - b.length || b.localeCompare(a, 'en', { numeric: true }));
   if (newest) return newest;
-  throw new Error(`${from} has moved on: it has no package ${packagePrefix} any more`);
+  throw new Error(`${from} has changed: it no longer has a package ${packagePrefix}`);
 }
 
 /**
- * The package itself, first, and the libraries that it needs. Their names hold versions and change with the suite, so
- * apt is asked for all that an installation on an empty machine would bring, and of that only what is reached through
- * libraries, and through the parts that are named, is taken: the Perl that some of a server's scripts want is not needed
- * to run it.
+ * The package itself, first, and the libraries that it needs. Their names contain versions and change with
+ * the suite. So apt lists everything that an installation on an empty machine would bring, and this function
+ * keeps what is reached through libraries and through the named parts: the Perl that some of a server's
+ * scripts need is not needed to run it.
  *
  * @param {PrivateApt} apt
  * @param {{ name: string, parts?: string[] }} wanted
@@ -69,7 +70,8 @@ function readStanza(stanza) {
     version: field('Version'),
     section: field('Section'),
     size: Number(field('Size')),
-    // 'libc6 (>= 2.38), perl:any, a | b': every alternative, as the closure holds the one that apt chose.
+    // 'libc6 (>= 2.38), perl:any, a | b': every alternative, because the closure holds the one that apt
+    // chose.
     depends: `${field('Pre-Depends')},${field('Depends')}`
       .split(/[,|]/)
       .map((each) => each.trim().split(/[ :]/)[0]),

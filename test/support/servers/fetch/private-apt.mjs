@@ -6,12 +6,13 @@ import { mirrorsOf } from './mirrors.mjs';
 
 /** @typedef {import('./distribution.mjs').Distribution} Distribution */
 
-// Megabytes may come through a slow line; apt itself gives up on a silent one much earlier.
+// Megabytes may come over a slow line; apt itself gives up on a silent one much earlier.
 const downloadLimit = 900_000;
 
 /**
- * An apt that knows one suite of the machine's own mirror, and has a state of its own in `folder`, in which nothing is
- * installed. Rejects when no mirror of the machine has the suite, or its signature is not the distribution's.
+ * An apt that knows one suite of the machine's own mirror, and has its own state in `folder`, in which
+ * nothing is installed. Rejects if no mirror of the machine has the suite, or if its signature is not the
+ * distribution's.
  *
  * @param {string} folder
  * @param {Distribution} distribution
@@ -21,7 +22,7 @@ export async function openArchive(folder, distribution, suite) {
   const apt = new PrivateApt(folder);
   /** @type {unknown} */ let failure;
   for (const mirror of await mirrorsOf(distribution)) {
-    // A mirror's copy can be older than its validity; the signature is verified all the same.
+    // A mirror's copy can be older than its validity; its signature is verified anyway.
     const options = `[signed-by=${distribution.keyring} check-valid-until=no]`;
     await apt.configure(`deb ${options} ${mirror} ${suite} ${distribution.components}\n`);
     try {
@@ -77,7 +78,7 @@ export class PrivateApt {
 }
 
 /**
- * Read after the machine's own configuration, so that its proxies and credentials are in force.
+ * Read after the machine's own configuration, so that its proxies and credentials apply.
  *
  * @param {string} folder
  */

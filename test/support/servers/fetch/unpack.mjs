@@ -7,7 +7,8 @@ import { run } from '../process/run.mjs';
 import { folderOf, serversFolder } from '../unpacked.mjs';
 
 /**
- * Unpacks the archives as the recipe's folder of .servers/, which appears at once and complete, or not at all.
+ * Unpacks the archives into the recipe's folder of .servers/, which appears at once and complete, or not at
+ * all.
  *
  * @param {import('../types.mjs').Unpacked} recipe
  * @param {string[]} archives
@@ -19,10 +20,10 @@ export async function unpackInto(recipe, archives, from) {
   try {
     for (const archive of archives) await run('dpkg-deb', ['--extract', archive, partial]);
     await recipe.find(partial).catch((cause) => {
-      throw new Error(`${from} has moved on: what it brings does not run here (${cause.message})`, { cause });
+      throw new Error(`${from} has changed: its package does not run here (${cause.message})`, { cause });
     });
     await rename(partial, folderOf(recipe)).catch((error) => {
-      // Another run has been faster; its folder is as good as ours.
+      // Another run was faster; its folder is equivalent to ours.
       if (!existsSync(folderOf(recipe))) throw error;
     });
   } finally {

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 
 /**
- * Kills a process group, and the children of its leader that have groups of their own, as those of PostgreSQL do: one
- * that is busy would not notice for long that its server is gone.
+ * Kills a process group, and the children of its leader that have groups of their own, as those of PostgreSQL
+ * do: a busy child would not notice for a long time that its server has gone.
  *
  * @param {number} leader
  */
@@ -11,12 +11,12 @@ export function killAll(leader) {
     try {
       process.kill(id, 'SIGKILL');
     } catch {
-      // It has ended by itself.
+      // It has already ended.
     }
   }
 }
 
-/** Only Linux tells them. */
+/** Only Linux lists them. */
 function childrenOf(/** @type {number} */ pid) {
   const file = `/proc/${pid}/task/${pid}/children`;
   return existsSync(file) ? readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number) : [];

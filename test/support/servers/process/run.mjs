@@ -2,8 +2,8 @@ import { gist } from './gist.mjs';
 import { spawnGuarded } from './spawn-guarded.mjs';
 
 /**
- * Runs a program to its end and resolves to what it wrote to its standard output. Rejects with the gist of what it said
- * when it cannot be started, fails, or takes longer than `timeout`.
+ * Runs a program to its end and resolves to its standard output. Rejects with the gist of its output if it
+ * cannot be started, fails, or takes longer than `timeout`.
  *
  * @param {string} file
  * @param {string[]} args
@@ -12,7 +12,7 @@ import { spawnGuarded } from './spawn-guarded.mjs';
  */
 export function run(file, args, { cwd, env = {}, timeout = 60_000 } = {}) {
   return new Promise((resolve, reject) => {
-    // Without translations, because the answers are read by programs.
+    // Without translations, because programs read the output.
     const child = spawnGuarded(file, args, { cwd, env: { ...process.env, LC_ALL: 'C', ...env } });
     const output = { stdout: '', stderr: '' };
     child.stdout.setEncoding('utf8').on('data', (text) => (output.stdout += text));

@@ -13,8 +13,8 @@ export class ServerProcess {
   #closed;
 
   /**
-   * Resolves when the server has logged a line that matches `ready`; rejects with the gist of its log when it ends
-   * before that, or is not ready in time.
+   * Resolves when the server has logged a line that matches `ready`; rejects with the gist of its log if it
+   * ends before that, or is not ready in time.
    *
    * @param {{ file: string, args: string[] }} program
    * @param {string[]} args
@@ -43,21 +43,21 @@ export class ServerProcess {
   }
 
   /**
-   * Resolves when the process is gone, and those that it has started: they share its log.
+   * Resolves when the process and its children have ended: they share its log.
    *
    * @param {'SIGKILL' | 'SIGTERM' | 'SIGINT'} signal
    */
   async end(signal) {
     if (signal === 'SIGKILL') this.#kill();
     else this.#child.kill(signal);
-    // Keeps this process alive meanwhile, too, which the child does not: see #letGo.
+    // Also keeps this process alive meanwhile, which the child does not: see #letGo.
     const timer = setTimeout(() => this.#kill(), shutdownLimit);
     await this.#closed;
     clearTimeout(timer);
   }
 
   #kill() {
-    // Not when it has ended, and its id may be another's.
+    // Not if it has ended, because its id may then belong to another process.
     if (this.#child.exitCode === null && this.#child.signalCode === null && this.pid) killAll(this.pid);
   }
 
@@ -68,7 +68,7 @@ export class ServerProcess {
       const fail = (/** @type {string} */ what) => reject(new Error(`the server ${what}: ${gist(log)}`));
       const timer = setTimeout(() => fail(`was not ready after ${startLimit / 1000} seconds`), startLimit);
       for (const input of [this.#child.stdout, this.#child.stderr]) {
-        // Stays when the server is ready, because a server whose log nobody reads stops at a full pipe.
+        // Stays attached when the server is ready, because a server with an unread log stops at a full pipe.
         createInterface({ input }).on('line', (line) => {
           log = `${log}${line}\n`.slice(-10_000);
           if (!ready.test(line)) return;
@@ -83,7 +83,7 @@ export class ServerProcess {
     });
   }
 
-  /** A test that forgets to stop its server must still come to its end. */
+  /** A test that does not stop its server must still end. */
   #letGo() {
     this.#child.unref();
     for (const stream of [this.#child.stdout, this.#child.stderr]) {

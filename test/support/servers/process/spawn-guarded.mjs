@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { guard } from './guard.mjs';
 
 /**
- * Starts a process that does not outlive this one. It leads a process group of its own, so that Ctrl-C in a terminal
- * does not reach it: whoever started it decides when it ends.
+ * Starts a process that does not outlive this one. It leads its own process group, so that Ctrl-C in a
+ * terminal does not reach it: its starter decides when it ends.
  *
  * @param {string} file
  * @param {string[]} args

@@ -1,4 +1,7 @@
-/** Started by guard.mjs, whose comment says why. Reads lines `[id, guarded]` and `[id]` until the pipe closes. */
+/**
+ * Started by guard.mjs, whose comment explains why. Reads lines `[id, guarded]` and `[id]` until the pipe
+ * closes.
+ */
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -14,13 +17,14 @@ for await (const line of createInterface({ input: process.stdin })) {
   else guarded.delete(id);
 }
 
-// Processes first: a server that still runs would write into the folder while it is being removed.
+// Processes first: a running server would write into the folder while it is being removed.
 for (const { pid } of guarded.values()) if (pid) killAll(pid);
 for (const { command } of guarded.values())
   if (command) spawnSync(command[0], command.slice(1), { stdio: 'ignore' });
 for (const { folder } of guarded.values()) if (folder) removeFolder(folder);
 
 function removeFolder(/** @type {string} */ folder) {
-  // The killed server may be writing its last: then the folder is not empty when its entries are gone, and is tried again.
+  // The killed server may still write: then the folder is not empty when its entries are gone, and is removed
+  // again.
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 }

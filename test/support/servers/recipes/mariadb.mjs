@@ -20,7 +20,8 @@ export const mariadb = {
 
   find: (root) => findServer('mariadbd', { root, folders: ['/usr/local/mariadb/bin'], objectionTo }),
 
-  // What mariadb-install-db does, which itself cannot be used: it starts the server without the unpacked loader.
+  // The work of mariadb-install-db, which itself cannot be used: it starts the server without the unpacked
+  // loader.
   async initialize(program, folder) {
     await mkdir(join(folder, 'data'));
     await writeFile(join(folder, 'bootstrap.sql'), await bootstrap(program));
@@ -57,7 +58,7 @@ async function bootstrap(program) {
   const folder = await scriptsOf(program);
   const files = await readdir(folder);
   const scripts = ['system_tables', 'performance_tables', 'system_tables_data'].map((name) => {
-    // Older versions call them by the family's name.
+    // Older versions use the family's name.
     const file = files.find((each) => each === `mariadb_${name}.sql` || each === `mysql_${name}.sql`);
     if (!file) throw new Error(`${folder} has no ${name}.sql for this MariaDB`);
     return readFile(join(folder, file), 'utf8');
@@ -76,5 +77,5 @@ async function scriptsOf({ file, root }) {
   const folders = ['share/mysql', 'share/mariadb', 'share'].map((folder) => join(prefix, folder));
   const found = folders.find((folder) => existsSync(join(folder, 'fill_help_tables.sql')));
   if (found) return found;
-  throw new Error(`the scripts that make MariaDB's system tables are in none of ${folders.join(', ')}`);
+  throw new Error(`the scripts that create MariaDB's system tables are in none of ${folders.join(', ')}`);
 }

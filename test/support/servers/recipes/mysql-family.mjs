@@ -1,4 +1,4 @@
-/** What MySQL and MariaDB, which was MySQL once, still have in common. */
+/** What MySQL and MariaDB, a fork of MySQL, still have in common. */
 import { join } from 'node:path';
 
 import { findExecutable } from '../find-executable.mjs';
@@ -8,7 +8,7 @@ import { withOwnLoader } from '../unpacked.mjs';
 /** @typedef {import('../types.mjs').Program} Program */
 
 /**
- * The server's program on the machine, or unpacked under `root`; rejects when its version is not usable.
+ * The server's program on the machine, or unpacked under `root`; rejects if its version is not usable.
  *
  * @param {string} name
  * @param {{ root?: string, folders: string[], objectionTo: (version: string) => string | undefined }} options
@@ -25,16 +25,16 @@ export async function findServer(name, { root, folders, objectionTo }) {
   return { ...server, version };
 }
 
-/** What the data is made with, and what it is served with. @param {Program} program @param {string} folder */
+/** Arguments for creating the data and for serving it. @param {Program} program @param {string} folder */
 export function dataArguments({ root }, folder) {
   return [
     // Must be the first.
     '--no-defaults',
     `--datadir=${join(folder, 'data')}`,
-    // One that starts removes the temporary tables of every other from a folder that they share.
+    // A server that starts removes the temporary tables of every other server from a shared folder.
     `--tmpdir=${folder}`,
     '--skip-log-bin',
-    // The server refuses to be root unless it is told to.
+    // The server refuses to run as root unless this option allows it.
     ...(process.getuid?.() === 0 ? ['--user=root'] : []),
     ...(root ? unpackedUnder(root) : []),
   ];
@@ -52,7 +52,7 @@ export function servingArguments(port) {
   return [
     '--bind-address=127.0.0.1',
     `--port=${port}`,
-    // Relative to the data folder: the whole path could be longer than a socket's may be.
+    // Relative to the data folder, because the whole path could exceed the limit for sockets.
     '--socket=mysql.sock',
     '--skip-name-resolve',
     '--max-connections=300',
@@ -72,7 +72,7 @@ export async function askVersion(url) {
   }
 }
 
-/** The server looks for these where it was built to be. @param {string} root */
+/** By default the server looks for these at its build path. @param {string} root */
 function unpackedUnder(root) {
   return [
     `--basedir=${join(root, 'usr')}`,

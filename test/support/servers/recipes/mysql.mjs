@@ -13,7 +13,7 @@ export const mysql = {
   containerPort: 3306,
 
   packages: {
-    // No stable Debian has MySQL; the unstable one does, and brings the libraries that it needs.
+    // No stable Debian has MySQL; the unstable one does, with the libraries that it needs.
     debian: { suite: 'sid', packagePrefix: 'mysql-server-core' },
     ubuntu: { packagePrefix: 'mysql-server-core' },
   },
@@ -21,7 +21,7 @@ export const mysql = {
   find: (root) => findServer('mysqld', { root, folders: ['/usr/local/mysql/bin'], objectionTo }),
 
   async initialize(program, folder) {
-    // The root that MySQL makes is root@localhost, which with --skip-name-resolve is the socket only.
+    // MySQL creates root as root@localhost, which with --skip-name-resolve is the socket only.
     const users = join(folder, 'users.sql');
     await writeFile(
       users,
@@ -43,7 +43,8 @@ export const mysql = {
       '--mysqlx=0',
       '--secure-file-priv=NULL',
       '--innodb-log-buffer-size=1M',
-      // performance_schema stays, because data_locks is in it; its largest tables, which nobody reads, do not.
+      // performance_schema stays, because it contains data_locks; its largest tables, which no test reads,
+      // are switched off.
       '--performance-schema-digests-size=0',
       '--performance-schema-events-statements-history-long-size=0',
     ];

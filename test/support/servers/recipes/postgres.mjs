@@ -21,7 +21,7 @@ export const postgres = {
   async find(root) {
     const folders = await versionsUnder(root ?? '/');
     const found = root ? join(folders[0] ?? root, 'postgres') : await findExecutable('postgres', folders);
-    // initdb, and all that the server reads, is beside the program itself, not beside a link to it.
+    // initdb, and all files that the server reads, are beside the program itself, not beside a link to it.
     const path = await realpath(found);
     const [file, ...args] = [
       ...(await asUnprivileged()),
@@ -42,8 +42,8 @@ export const postgres = {
     const [starter, ...before] = [...server.slice(0, -1), initdb];
     const options = ['--auth=trust', '--username=postgres', '--no-locale', '--encoding=UTF8', '--no-sync'];
     await run(starter, [...before, ...options, `--pgdata=${join(folder, 'data')}`], { cwd: folder });
-    // What is lost without it is lost when the machine crashes, not when the server does. In the file, where whoever
-    // needs it turns it on: what is on the command line cannot be changed.
+    // What is lost without fsync is lost when the machine crashes, not when the server does. Set in the file,
+    // where a test can turn it on: options of the command line cannot be changed.
     await appendFile(join(folder, 'data/postgresql.conf'), 'fsync = off\n');
   },
 
@@ -64,10 +64,10 @@ export const postgres = {
     };
   },
 
-  // SIGTERM would wait until the last client has gone by itself.
+  // SIGTERM would wait until the last client has disconnected.
   shutdownSignal: 'SIGINT',
 
-  /** The seventh line of postmaster.pid holds key and id of a piece of System V shared memory. */
+  /** The seventh line of postmaster.pid contains key and id of a piece of System V shared memory. */
   cleanUp(folder) {
     const file = join(folder, 'data/postmaster.pid');
     const remove = `! test -e "$0" || sed -n '7s/.* //p' "$0" | xargs -r -n 1 ipcrm -m`;
@@ -79,7 +79,7 @@ export const postgres = {
   async askVersion(url) {
     const { Client } = (await import('pg')).default;
     const named = new URL(url);
-    // Every server has it, while one called like the user may not be there.
+    // Every server has it, while a database named after the user may not exist.
     named.pathname = '/postgres';
     const client = new Client({
       connectionString: named.href,
@@ -105,7 +105,7 @@ function objectionTo(version) {
   return Number.isNaN(major) ? `it is not PostgreSQL (${version})` : `it is older than 13 (${version})`;
 }
 
-/** Debian and Ubuntu have every version beside the others, where PATH does not look; the newest first. @param {string} root */
+/** Debian and Ubuntu install versions side by side, outside of PATH; the newest first. @param {string} root */
 async function versionsUnder(root) {
   const folder = join(root, 'usr/lib/postgresql');
   if (!existsSync(folder)) return [];

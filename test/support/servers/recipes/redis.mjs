@@ -4,11 +4,14 @@ import { findExecutable } from '../find-executable.mjs';
 import { run } from '../process/run.mjs';
 import { withOwnLoader } from '../unpacked.mjs';
 
-/** Debian has the program in `redis-tools`; Ubuntu links it with two libraries of Lua that count as no libraries. */
+/**
+ * Debian has the program in `redis-tools`; Ubuntu links it with two libraries of Lua that are not in the
+ * section of libraries.
+ */
 const packages = { packagePrefix: 'redis-server', parts: ['redis-tools', 'lua-bitop', 'lua-cjson'] };
 
 /**
- * Redis, or Valkey, which is Redis by another name since 2024. It keeps nothing on disk: after a restart it is empty.
+ * Redis, or its fork Valkey. It keeps nothing on disk: after a restart it is empty.
  *
  * @type {import('../types.mjs').Recipe}
  */
@@ -30,7 +33,7 @@ export const redis = {
   },
 
   async initialize() {
-    // An empty folder is all that it needs.
+    // It needs only an empty folder.
   },
 
   serve(_program, folder, port) {
@@ -52,7 +55,7 @@ export const redis = {
       commandTimeout: 10_000,
       retryStrategy: () => null,
     });
-    // Told by what rejects; without a listener the client would print it, too.
+    // The rejected command reports it; without a listener the client would print it, too.
     client.on('error', () => {});
     try {
       await client.connect();
@@ -75,7 +78,7 @@ async function onMachine() {
   }
 }
 
-/** @param {string} version Valkey says here which Redis it equals */
+/** @param {string} version Valkey reports the equivalent version of Redis here */
 function objectionTo(version) {
   const major = Number.parseInt(version);
   if (major >= 6) return undefined;

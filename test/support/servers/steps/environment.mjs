@@ -19,7 +19,7 @@ export async function useNamed(recipe, named) {
     const version = await confirmVersion(recipe, url);
     return { name: recipe.name, url, version, origin: 'environment', stop: async () => {} };
   } catch (cause) {
-    // The URL itself is not told: it may hold a password.
+    // The URL itself is not shown, because it may contain a password.
     throw new WrongServerError(
       `The server that ${variableOf(recipe)} names is not usable: ${messageOf(cause)}`,
       { cause },
@@ -27,7 +27,7 @@ export async function useNamed(recipe, named) {
   }
 }
 
-/** Where a test run makes databases of its own, the named one is not to be touched. */
+/** If a test run creates its own databases, it must not touch the named one. */
 function urlOf(/** @type {Recipe} */ recipe, /** @type {string} */ named) {
   if (!URL.canParse(named)) throw new WrongServerError(`${variableOf(recipe)} is not a URL.`);
   const url = new URL(named);

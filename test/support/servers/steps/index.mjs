@@ -1,6 +1,6 @@
 /**
- * The ways to a server, in their order: one that the environment names, a binary on this machine, one unpacked under
- * .servers/ before, one fetched into .servers/ now, Docker.
+ * The ways to get a server, in order: one that the environment names, a binary on this machine, one unpacked
+ * under .servers/ before, one fetched into .servers/ now, Docker.
  *
  * @typedef {import('../types.mjs').Recipe} Recipe
  * @typedef {import('../types.mjs').RunningServer} RunningServer
@@ -28,9 +28,9 @@ export async function bring(recipe, { own = false, ...options }) {
   const variable = variableOf(recipe);
   const named = process.env[variable];
   if (named && own) {
-    return missing(recipe, [`environment: ${variable} names a server, and no test may kill that one`]);
+    return missing(recipe, [`environment: ${variable} names a server, and tests must not kill that one`]);
   }
-  // Who names a server wants that one: if it is not usable, none of the other steps must hide it.
+  // If the environment names a server and it is not usable, no other step may hide that.
   if (named) return { server: await useNamed(recipe, named) };
 
   const reasons = [`environment: ${variable} is not set`];
