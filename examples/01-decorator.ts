@@ -1,19 +1,19 @@
 /**
- * A method that runs in one place at a time. Decorate it, and tell cronlatch once which database holds the locks.
+ * A method that runs on one server at a time. Decorate it, and configure once which database holds the locks.
  *
- * In production the two calls come from two servers whose clocks strike together. Run it again within 30 seconds, and
- * every call is skipped.
+ * In production the two calls come from two servers at the same scheduled time. Run this again within 30
+ * seconds, and every call is skipped.
  */
 import { configureJobGuard, SchedulerLock } from 'cronlatch';
 import { createJobGuard } from 'cronlatch/typeorm';
 import dataSource from '../ormconfig';
 
 class Accounts {
-  // Name, at most, at least. If this process dies, others may close the day after 10 minutes; and however quickly
-  // the day is closed, nobody closes it again within 30 seconds.
+  // Name, lockAtMostFor, lockAtLeastFor. If this process dies, another instance may close the day after 10
+  // minutes. However fast the job is, no instance closes the day again within 30 seconds.
   @SchedulerLock('close-day', '10m', '30s')
   async closeDay(caller: string): Promise<string | undefined> {
-    console.log(`closing the day, as ${caller} asked`);
+    console.log(`closing the day, called by ${caller}`);
     await Promise.resolve(); // The work.
     return 'closed';
   }
@@ -33,7 +33,7 @@ async function main(): Promise<void> {
   console.log('the first call:', first ?? 'skipped');
   console.log('the second call:', second ?? 'skipped');
 
-  // The work is done, but 30 seconds are not over: a server with a slow clock finds the day closed.
+  // The work is done, but 30 seconds have not passed: a server with a slow clock is skipped.
   console.log('a late call:', (await accounts.closeDay('a latecomer')) ?? 'skipped');
 
   await guard.close();

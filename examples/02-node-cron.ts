@@ -7,7 +7,7 @@ import { createJobGuard } from 'cronlatch/typeorm';
 import dataSource from '../ormconfig';
 
 class BillingJobs {
-  // Every second, so that there is something to see. Nightly: '0 3 * * *', { timeZone: 'Europe/Paris' }.
+  // Every second, so that you can watch it. Nightly: '0 3 * * *', { timeZone: 'Europe/Paris' }.
   @Scheduled('* * * * * *')
   @SchedulerLock('send-invoices', '30s', '500ms')
   async sendInvoices(): Promise<void> {
@@ -29,15 +29,15 @@ async function main(): Promise<void> {
     };
     guard.on('run:completed', tick);
     guard.on('lock:skipped', ({ reason }) => {
-      console.log('skipped:', reason); // By this process; another one is sending them.
+      console.log('skipped:', reason); // In this process; another one is sending them.
       tick();
     });
   });
 
   scheduleJobs(new BillingJobs(), { guard });
-  guard.closeOnSignals(); // On SIGTERM: nothing new starts, what runs may end, its lock is released.
+  guard.closeOnSignals(); // On SIGTERM: no new run starts, current runs may end, and their locks are released.
 
-  // An application would go on for ever. This one has seen enough.
+  // A real application runs forever; this one stops after three ticks.
   await threeTicks;
   await guard.close();
   await dataSource.destroy();

@@ -7,15 +7,15 @@ interface Stored {
 
 export interface Entry {
   readonly value: string;
-  /** The number of the write that created the key. Every later write of the store has a higher one. */
+  /** The number of the write that created the key. Every later write has a higher number. */
   readonly createRevision: number;
   readonly ageMs: number;
   readonly ttlMs: number;
 }
 
 /**
- * Stands for the client of a server that compares and sets in one step, lets keys expire by its own clock, and numbers
- * its writes.
+ * Stands for the client of a server that compares and sets in one step, expires keys by its own clock, and
+ * numbers its writes.
  */
 export class KeyValueStore {
   readonly #entries = new Map<string, Stored>();
@@ -23,7 +23,7 @@ export class KeyValueStore {
 
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
 
-  /** @returns its `createRevision`, or `undefined` when the key is there already */
+  /** @returns its `createRevision`, or `undefined` if the key exists already */
   setIfAbsent(key: string, value: string, ttlMs: number): Promise<number | undefined> {
     if (this.#unexpired(key) !== undefined) return Promise.resolve(undefined);
     const createRevision = (this.#revision += 1);

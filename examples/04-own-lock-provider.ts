@@ -1,6 +1,7 @@
 /**
- * Locks in a store of your own: five methods make a `StorageAccessor`, and `StorageBasedLockProvider` makes locks of it,
- * with renewal, deadlines, retries and settled outcomes. `lockProviderContract` says whether they are locks.
+ * Locks in your own store: five methods make a `StorageAccessor`. `StorageBasedLockProvider` turns it into
+ * locks, with renewal, deadlines, retries and settled outcomes. `lockProviderContract` tests whether they are
+ * correct.
  */
 import { JobGuard } from 'cronlatch';
 import {
@@ -14,20 +15,21 @@ import {
 import { KeyValueStore } from './04-key-value-store';
 
 /**
- * A lock is a key whose value is its owner; it expires with the lease. Over a network, every method also hands its
- * `options.timeoutMs` to the client, and throws a `LockStorageError` with `outcome: 'nothing-ran'` where that is sure.
+ * A lock is a key whose value is its owner; the key expires with the lease. Over a network, every method also
+ * passes its `options.timeoutMs` to the client, and throws a `LockStorageError` with `outcome: 'nothing-ran'`
+ * if that is certain.
  */
 export class KeyValueLocks implements StorageAccessor {
   constructor(private readonly store: KeyValueStore) {}
 
   async insertRecord({ name, owner, lockAtMostForMs }: LockRequest): Promise<Grant | undefined> {
     const fencingToken = await this.store.setIfAbsent(name, owner, lockAtMostForMs);
-    // In a store that does not number its writes: { fencingToken: undefined }. A counter beside the lock would be
-    // another write, and two holders could get their tokens in the wrong order.
+    // A store that does not number its writes returns { fencingToken: undefined }. A counter beside the lock
+    // would be a second write, and two holders could get their tokens in the wrong order.
     return fencingToken === undefined ? undefined : { fencingToken };
   }
 
-  /** A lease that is over has expired, so to take over is to insert. */
+  /** An expired lease has no key, so a take-over is an insert. */
   async updateRecord(request: LockRequest): Promise<Grant | undefined> {
     return await this.insertRecord(request);
   }
@@ -40,7 +42,7 @@ export class KeyValueLocks implements StorageAccessor {
     lockAtLeastForMs,
   }: ExtensionRequest): Promise<boolean> {
     const entry = await this.store.get(name);
-    // Between the look and the write the lease may expire, and be another's: hence compare, and set.
+    // Between the read and the write the lease may expire and another holder may take it, so compare and set.
     const ttlMs = Math.max(lockAtMostForMs, lockAtLeastForMs - (entry?.ageMs ?? 0));
     return await this.store.compareAndSet(name, owner, nextOwner, ttlMs);
   }
@@ -49,7 +51,7 @@ export class KeyValueLocks implements StorageAccessor {
     const entry = await this.store.get(name);
     const keptForMs = lockAtLeastForMs - (entry?.ageMs ?? 0);
     if (keptForMs <= 0) return await this.store.compareAndDelete(name, owner);
-    // Marked, so that a late extend finds nothing of its own.
+    // Marked, so that a late extend does not find its owner.
     return await this.store.compareAndSet(name, owner, `${owner}/released`, keptForMs);
   }
 
@@ -57,7 +59,7 @@ export class KeyValueLocks implements StorageAccessor {
     const entry = await this.store.get(name);
     if (entry === undefined) return undefined;
     const { value: lockedBy, createRevision: fencingToken, ttlMs } = entry;
-    // By the host's clock, because this is for people to read. Nothing is decided by it.
+    // By the host's clock, because only operators read this. It decides nothing.
     return { lockedBy, held: true, lockUntil: new Date(Date.now() + ttlMs), fencingToken };
   }
 }
@@ -72,7 +74,7 @@ async function main(): Promise<void> {
     console.log('here: rotating, with fencing token', fencingToken);
     console.log('there, meanwhile:', await there.run(job, () => 'rotated'));
   });
-  // The work is done, but 30 seconds are not over.
+  // The work is done, but 30 seconds have not passed.
   console.log('there, afterwards:', await there.run(job, () => 'rotated'));
   const { ttlMs = 0 } = (await store.get('rotate-keys')) ?? {};
   console.log('expires within 30 s:', ttlMs > 0 && ttlMs <= 30_000);

@@ -1,6 +1,6 @@
 /**
- * Two processes, one job a second: each tick is run by one of them, and the job goes on when the other is killed.
- * Started without arguments this file is the parent, which starts itself twice more.
+ * Two processes and a job that runs every second: one process runs each tick, and the job continues if the
+ * other is killed. Started without arguments this file is the parent, which starts itself twice more.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { EventEmitter, on, once } from 'node:events';
@@ -18,18 +18,18 @@ class ReportJobs {
   }
 }
 
-/** What an application does, and tells its parent. */
+/** An application, which reports its runs to its parent. */
 async function worker(): Promise<void> {
   const endWithParent = (): void => process.exit(1);
   process.once('disconnect', endWithParent);
   await dataSource.initialize();
   const guard = await createJobGuard(dataSource);
-  const tell = (verb: string) => (event: { scheduledAt: Date | undefined }) =>
+  const report = (verb: string) => (event: { scheduledAt: Date | undefined }) =>
     process.send?.(`${event.scheduledAt?.toISOString().slice(11, 19)} ${verb}`, (error: Error | null) => {
       if (error !== null) endWithParent();
     });
-  guard.on('run:started', tell('runs'));
-  guard.on('lock:skipped', tell('skips'));
+  guard.on('run:started', report('runs'));
+  guard.on('lock:skipped', report('skips'));
   scheduleJobs(new ReportJobs(), { guard });
   guard.closeOnSignals();
 }
@@ -44,7 +44,7 @@ async function parent(): Promise<void> {
     const child = fork(__filename, [name]);
     console.log(`${name} is process ${child.pid}`);
     child.on('message', (text) => crew.emit('news', text, name, child));
-    // A worker that a signal has ended has no code: it was told to.
+    // A worker that a signal ended has no code: the parent ended it.
     child.on('exit', (code) => code !== null && crew.emit('error', new Error(`${name} ended with ${code}.`)));
     return child;
   };
@@ -58,7 +58,7 @@ async function parent(): Promise<void> {
       if (text.endsWith('runs')) runs += 1;
       if (runs === 4) break;
       if (runs !== 2 || !text.endsWith('runs')) continue;
-      child.kill('SIGKILL'); // In the middle of its run: the lock is free 2 seconds after it was taken.
+      child.kill('SIGKILL'); // During its run: the lock is free 2 seconds after it was taken.
       console.log(name, 'is killed');
     }
   } finally {

@@ -1,6 +1,7 @@
 /**
- * A job that runs once per business day: whoever asks first, its day is done, for other instances, for later ticks and
- * after a restart. A lock cannot tell that. Run it again on the same day, and every call is skipped.
+ * A job that runs once per business day. After its first successful run, every other call for that day is
+ * skipped: by other instances, by later ticks and after a restart. A lock alone cannot do that. Run this
+ * again on the same day, and every call is skipped.
  */
 import { currentRun, OncePerDay, SchedulerLock } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
@@ -8,22 +9,22 @@ import { createJobGuard } from 'cronlatch/typeorm';
 import dataSource from '../ormconfig';
 
 class BillingJobs {
-  // A day of Paris, because the schedule is: the host's zone and clock do not matter.
+  // The business day is in the time zone of the schedule; the host's time zone and clock do not matter.
   @Scheduled('0 3 * * *', { timeZone: 'Europe/Paris' })
   @SchedulerLock({ name: 'close-day', lockAtMostFor: '1m', keepAlive: true })
   @OncePerDay()
   async closeDay(): Promise<string | undefined> {
-    const { attempt } = currentRun(); // And businessDate, periodKey, scheduledAt, signal, …
+    const { attempt } = currentRun(); // Also businessDate, periodKey, scheduledAt, signal, …
     console.log(`closing the day, attempt ${attempt}`);
     await Promise.resolve(); // The work.
     return 'closed';
   }
 }
 
-/** What an instance does from its start on; its tick is brought forward. */
+/** What an instance does after its start; its tick is called at once. */
 async function instance(name: string): Promise<void> {
   const guard = await createJobGuard(dataSource);
-  guard.on('run:skipped', ({ reason }) => console.log(`${name} is told: ${reason}`));
+  guard.on('run:skipped', ({ reason }) => console.log(`${name} is skipped: ${reason}`));
   const jobs = new BillingJobs();
   scheduleJobs(jobs, { guard });
   console.log(`${name}: ${(await jobs.closeDay()) ?? 'skipped'}`);

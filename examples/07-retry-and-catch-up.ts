@@ -1,6 +1,6 @@
 /**
- * A run that fails is tried again, and days that were missed are caught up with, although nobody calls the job again:
- * a guard looks once a minute for what is owed. (Here twice a second, so that there is something to see.)
+ * cronlatch retries failed runs and catches up with missed days, without another call of the job: a guard
+ * looks for overdue runs once a minute. (Here twice a second, so that you can watch it.)
  */
 import { currentRun, OncePerDay, SchedulerLock } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
@@ -20,7 +20,7 @@ class ReportJobs {
     const daysAgo = (Date.parse(dateBefore(0)) - Date.parse(businessDate)) / DAY_MS;
     console.log(`the report of ${daysAgo} days ago, attempt ${attempt}`);
     await Promise.resolve(); // The work.
-    if (!isCatchUp && attempt === 1) throw new Error('the figures have not come yet');
+    if (!isCatchUp && attempt === 1) throw new Error('the figures have not arrived yet');
   }
 }
 
@@ -29,7 +29,7 @@ async function main(): Promise<void> {
   await dataSource.runMigrations(); // Creates the lock table and those of the ledger.
   const guard = await createJobGuard(dataSource, { dueEvery: '500ms', logger: false });
   guard.on('run:failed', ({ error, retryAt }) =>
-    console.log(`failed, ${retryAt ? 'and is tried again' : 'and is given up'}: ${String(error)}`),
+    console.log(`failed, ${retryAt ? 'will be retried' : 'permanently'}: ${String(error)}`),
   );
   const done = new Promise<void>((resolve) =>
     guard.on('run:completed', ({ run }) => run?.periodKey === dateBefore(0) && resolve()),
@@ -37,13 +37,13 @@ async function main(): Promise<void> {
   const jobs = new ReportJobs();
   scheduleJobs(jobs, { guard });
 
-  // A new job owes nothing. This one was meant to begin three days ago, and then the application was down.
+  // A new job has no missed days. This one ran three days ago, and then the application was down.
   const beginning = { job: 'daily-report', periodKey: dateBefore(3) };
   await guard.ledger.skip(beginning, { actor: 'ops', reason: 'the first day was reported by hand' });
   const missed = await guard.ledger.gaps('daily-report');
   console.log(`missed: ${missed.length} days`);
 
-  await jobs.report().catch(() => console.log('the tick of today is over')); // Today first, then the earliest.
+  await jobs.report().catch(() => console.log('the tick of today has ended')); // Today first, then the earliest missed day.
   await done;
   console.log(`missed: ${(await guard.ledger.gaps('daily-report')).length} days`);
   await guard.close();

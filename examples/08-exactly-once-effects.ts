@@ -1,6 +1,6 @@
 /**
- * Effects that are made exactly once, also by a run that was taken for dead and was not: they are committed together
- * with the completion of the run, or not at all.
+ * Effects that happen exactly once, even if a run was considered dead and was not: they are committed
+ * together with the completion of the run, or not at all.
  */
 import { currentRun, OncePerDay, SchedulerLock } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
@@ -21,9 +21,9 @@ class PayoutJobs {
       await manager.createQueryBuilder().insert().into('example_payout').values(payout).execute();
       return 'paid';
     });
-    // Only what is in this database is exactly once. A bank or a mail server recognises a repetition by its key:
-    // await bank.transfer({ amount: 100, idempotencyKey });
-    console.log('has a key for others:', idempotencyKey.startsWith('pay-out/'));
+    // Only writes to this database happen exactly once. A bank or a mail server recognises a repeated request
+    // by its key: await bank.transfer({ amount: 100, idempotencyKey });
+    console.log('has an idempotency key:', idempotencyKey.startsWith('pay-out/'));
     return paid;
   }
 }
@@ -35,16 +35,18 @@ async function main(): Promise<void> {
   await dataSource.query('CREATE TABLE example_payout (business_date VARCHAR(10), amount INT)');
   const guard = await createJobGuard(dataSource, { logger: false });
 
-  // In the middle of the first run, somebody takes it for dead and has the day run again.
+  // During the first run, an operator considers it dead and reruns the day.
   const jobs = new PayoutJobs(async () => {
     const { job, periodKey } = currentRun();
-    const why = { actor: 'ops', reason: 'it hangs, it seems', force: true };
+    const why = { actor: 'ops', reason: 'it seems to hang', force: true };
     const { generation } = await guard.ledger.rerun({ job, periodKey }, why);
-    console.log('the day is to be run again, as generation', generation);
+    console.log('the day will run again, as generation', generation);
   });
   scheduleJobs(jobs, { guard });
 
-  await jobs.payOut().catch(({ name }: Error) => console.log(`the first run: ${name}, all is rolled back`));
+  await jobs
+    .payOut()
+    .catch(({ name }: Error) => console.log(`the first run: ${name}, its writes are rolled back`));
   console.log('the second run:', (await jobs.payOut()) ?? 'skipped');
   console.log('a third call:', (await jobs.payOut()) ?? 'skipped');
   const payouts = await dataSource.query<unknown[]>('SELECT amount FROM example_payout');

@@ -1,6 +1,7 @@
 /**
- * The jobs of a NestJS application, with the decorators of @nestjs/schedule. Two instances of it run in this process: each
- * second both get their tick, and one of them runs the job. Needs legacy decorators, as Nest does.
+ * The jobs of a NestJS application, with the decorators of @nestjs/schedule. Two instances run in this
+ * process: both get a tick each second, and one of them runs the job. This needs legacy decorators, as Nest
+ * does.
  */
 import 'reflect-metadata';
 import { Injectable, Module } from '@nestjs/common';
@@ -28,7 +29,7 @@ class BillingJobs {
     await Promise.resolve(); // The work.
   }
 
-  // A day of Paris, because its schedule is.
+  // The business day is in the time zone of the schedule.
   @Cron(NIGHT, { timeZone: 'Europe/Paris' })
   @SchedulerLock({ name: 'close-day', lockAtMostFor: '1m', keepAlive: true })
   @OncePerDay()
@@ -49,7 +50,7 @@ class BillingJobs {
 class AppModule {}
 
 async function main(): Promise<void> {
-  // In an application of its own: app.enableShutdownHooks(), so that SIGTERM waits for running jobs.
+  // In your application, call app.enableShutdownHooks(), so that SIGTERM waits for running jobs.
   const first = await NestFactory.createApplicationContext(AppModule, { logger: false });
   const second = await NestFactory.createApplicationContext(AppModule, { logger: false });
   await new Promise((resolve) => setTimeout(resolve, 2500));

@@ -1,6 +1,6 @@
 /**
- * node-cron's distributed mode, with the run ledger for a coordinator: two instances, of which one runs each tick, and a
- * row that says what became of it. Each second, so that there is something to see.
+ * node-cron's distributed mode with the run ledger as its coordinator. Two instances: one of them runs each
+ * tick, and a row records the outcome. It runs every second, so that you can watch it.
  */
 import type { JobGuard } from 'cronlatch';
 import { LedgerRunCoordinator, scheduleDistributed } from 'cronlatch/node-cron';
@@ -32,12 +32,12 @@ async function main(): Promise<void> {
   const instances = [await instance('one'), await instance('the other')] as const;
   await Promise.all(instances.map(({ ticked }) => ticked));
   const [{ guard }, { guard: other }] = instances;
-  await guard.close(); // Stops its task, and waits until the outcome of a tick that runs is recorded.
+  await guard.close(); // Stops its task, and waits until the outcome of the current tick is recorded.
 
   const [run] = await other.ledger.list({ job: 'sync-stock', order: 'oldest-first' });
   console.log(`the ledger: ${run?.state}, ${run?.result}`);
 
-  // Who asks late, or again, is not elected: the row stays.
+  // An instance that claims late, or again, is not elected: the row stays.
   const late = new LedgerRunCoordinator({ guard: other });
   console.log('elected again:', await late.shouldRun(`sync-stock:${run?.periodKey}`, 60_000));
 

@@ -1,7 +1,7 @@
 /**
- * Another scheduler than node-cron: croner says when, the guard says whether. A guarded function suits any scheduler,
- * because it does not reject, and is told which instant a tick was meant for. Two instances, each with a scheduler of
- * its own, run each tick once. See docs/other-schedulers.md.
+ * Another scheduler than node-cron: croner decides when, the guard decides whether. A guarded function suits
+ * any scheduler: it does not reject, and it takes the scheduled time of a tick. Two instances, each with its
+ * own scheduler, run each tick once. See docs/other-schedulers.md.
  */
 import { setTimeout } from 'node:timers/promises';
 import { Cron } from 'croner';
@@ -9,14 +9,17 @@ import { currentRun, type JobGuard } from 'cronlatch';
 import { createJobGuard } from 'cronlatch/typeorm';
 import dataSource from '../ormconfig';
 
-// Once per tick, so that there is something to see. Nightly: { period: 'day', timeZone: 'Europe/Paris' }.
+// Once per tick, so that you can watch it. Nightly: { period: 'day', timeZone: 'Europe/Paris' }.
 const TICK = {
   name: 'send-figures',
   lockAtMostFor: '30s',
   oncePer: { period: (at: Date) => at.toISOString(), timeZone: 'UTC' },
 };
 
-/** croner tells when a tick came, and not when it was due. That was the last instant that its pattern matches. */
+/**
+ * croner returns the time at which a tick came, but not its scheduled time, which is the last time that its
+ * pattern matches.
+ */
 function dueAt(cron: Cron): Date | undefined {
   return cron.previousRuns(1, new Date(Date.now() + 1))[0];
 }
@@ -43,7 +46,7 @@ async function main(): Promise<void> {
   console.log('closed');
 }
 
-/** A tick is answered by a run, or by a skip. */
+/** A tick is answered by a run or by a skip. */
 function countAnswers(guard: JobGuard, count: number, done: () => void): void {
   let answers = 0;
   const answered = (): void => {

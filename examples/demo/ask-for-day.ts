@@ -4,7 +4,7 @@ import { closeDay } from './day-job';
 import type { Reporter } from './reporter';
 import { ASK_EVERY_MS, LOCK_AT_MOST_FOR } from './settings';
 
-/** Asks for the job of the day again and again, until the guard is closed: only the ledger keeps it from running so often. */
+/** Calls the job of the day repeatedly, until the guard is closed: only the ledger prevents repeated runs. */
 export function askForDay(guard: JobGuard, day: Day, reporter: Reporter): void {
   const { job: name, at, oncePer } = day;
   const ask = async (): Promise<void> => {

@@ -2,7 +2,7 @@ import { TICK_MS, TICKS, WORKERS } from './settings';
 import type { DayBoard } from './day-board';
 import type { LineOf, TickEvent } from './witness';
 
-/** What became of a tick at a worker. */
+/** The outcome of a tick in a worker. */
 export type Cell =
   | {
       readonly state:
@@ -18,13 +18,13 @@ export interface Row {
   readonly cells: readonly { readonly worker: string; readonly cell: Cell }[];
 }
 
-/** What the table shows: a row a tick, a cell a worker. Fed with what the workers tell. */
+/** The data of the table: one row per tick, one cell per worker. The workers' messages fill it. */
 export class Board {
   readonly #cells = new Map<string, Cell>();
   readonly #enteredAt = new Map<string, number>();
   readonly #killed = new Map<string, { readonly scheduledAt: number; readonly leaseUntil: number }>();
 
-  /** @param day left out: there is no job of the day */
+  /** @param day left out if there is no job of the day */
   constructor(
     readonly first: number,
     readonly day?: DayBoard,
@@ -42,7 +42,7 @@ export class Board {
     this.#killed.set(killed.worker, { scheduledAt: killed.scheduledAt, leaseUntil });
   }
 
-  /** The ticks until now. */
+  /** The ticks so far. */
   rows(now: number): Row[] {
     const begun = Math.min(TICKS, Math.floor((now - this.first) / TICK_MS) + 1);
     return Array.from({ length: Math.max(0, begun) }, (_, index) => this.row(index + 1));

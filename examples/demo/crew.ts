@@ -10,7 +10,7 @@ const LONGEST_STOP_MS = 10_000;
 
 export interface CrewOptions {
   readonly environment: Omit<WorkerEnvironment, 'DEMO_WORKER'> & { readonly DATABASE_FILE: string };
-  /** A worker ended that nobody had asked to. */
+  /** Called if a worker ends unexpectedly. */
   readonly onDeath: (error: Error) => void;
 }
 
@@ -21,15 +21,15 @@ export class Crew {
   readonly #dismissed = new Set<string>();
   readonly #output: string[] = [];
   readonly #options: CrewOptions;
-  readonly #untold: WitnessLine[] = [];
-  #onLine = (line: WitnessLine): void => void this.#untold.push(line);
+  readonly #unsentLines: WitnessLine[] = [];
+  #onLine = (line: WitnessLine): void => void this.#unsentLines.push(line);
 
   constructor(options: CrewOptions) {
     this.#options = options;
     for (const name of WORKERS) this.#start(name);
   }
 
-  /** What the workers printed, which would have gone into the middle of the table. */
+  /** The workers' output, which would otherwise disturb the table. */
   get output(): string {
     return this.#output.join('');
   }
@@ -39,13 +39,13 @@ export class Crew {
     await Promise.all([...this.#workers.values()].map((worker) => once(worker, 'message', { signal })));
   }
 
-  /** To what workers tell from now on, and have told before. */
+  /** Passes all messages of the workers, including earlier ones. */
   listen(onLine: (line: WitnessLine) => void): void {
     this.#onLine = onLine;
-    for (const line of this.#untold) onLine(line);
+    for (const line of this.#unsentLines) onLine(line);
   }
 
-  /** @returns its process id, when it is gone */
+  /** @returns its process id, after it has ended */
   async kill(name: string): Promise<number | undefined> {
     const worker = this.#workers.get(name);
     this.#dismiss(name, 'SIGKILL');
@@ -53,7 +53,7 @@ export class Crew {
     return worker?.pid;
   }
 
-  /** Lets every worker end its run and close its guard. */
+  /** Lets every worker finish its run and close its guard. */
   async stop(): Promise<void> {
     for (const name of this.#workers.keys()) this.#dismiss(name, 'SIGTERM');
     const waiting = new AbortController();
@@ -65,7 +65,7 @@ export class Crew {
     await Promise.race([Promise.all(this.#endings.values()), tooLate]).finally(() => waiting.abort());
   }
 
-  /** For the end, good or bad: whatever still runs runs no more. */
+  /** After success or failure: kills the workers that still run. */
   async end(): Promise<void> {
     for (const name of this.#workers.keys()) this.#dismiss(name, 'SIGKILL');
     await Promise.all(this.#endings.values());
@@ -80,7 +80,7 @@ export class Crew {
     const worker = fork(join(__dirname, 'worker.js'), {
       env: { ...process.env, ...this.#options.environment, DEMO_WORKER: name },
       silent: true,
-      // A process group of its own: Ctrl-C reaches the parent alone, which then stops the workers in order.
+      // A process group of its own: Ctrl-C reaches only the parent, which then stops the workers in order.
       detached: true,
     });
     this.#workers.set(name, worker);

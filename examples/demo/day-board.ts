@@ -5,7 +5,7 @@ interface Attempt {
   state: 'runs' | 'failed' | 'killed' | 'completed';
 }
 
-/** What the line about the job of the day shows. Fed with what the workers tell. */
+/** The data of the line about the job of the day. The workers' messages fill it. */
 export class DayBoard {
   readonly #attempts: Attempt[] = [];
   #asked = 0;
@@ -27,16 +27,16 @@ export class DayBoard {
     }
   }
 
-  /** The worker that is inside the second attempt, if one is. */
+  /** The worker that runs the second attempt, if one does. */
   get victim(): string | undefined {
     const second = this.#attempts[1];
     return second?.state === 'runs' ? second.worker : undefined;
   }
 
-  /** `day 2026-11-21: asked 213 times; 1 failed (w2), 2 runs (w4)` */
+  /** `day 2026-11-21: called 213 times; 1 failed (w2), 2 runs (w4)` */
   get text(): string {
     const attempts = this.#attempts.map(({ worker, state }, index) => `${index + 1} ${state} (${worker})`);
-    return `day ${this.date}: asked ${this.#asked} times; ${attempts.join(', ') || 'not begun'}`;
+    return `day ${this.date}: called ${this.#asked} times; ${attempts.join(', ') || 'not started'}`;
   }
 
   #end(worker: string, state: Attempt['state']): void {

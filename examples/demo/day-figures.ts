@@ -3,21 +3,24 @@ import type { WitnessLine } from './witness';
 
 export interface DayFigures {
   readonly day: string;
-  /** How often the workers asked for it. */
+  /** How often the workers called it. */
   readonly asked: number;
-  /** What the ledger says. */
+  /** From the ledger. */
   readonly attempts: number;
-  /** Rows of the ledger that say so. */
+  /** The number of completed runs in the ledger. */
   readonly completed: number;
-  /** Rows that the attempts have left behind. */
+  /** The number of rows that the attempts wrote. */
   readonly effects: number;
-  /** Handlers that were entered, by their own word. */
+  /** The number of handlers that reported their start. */
   readonly entered: number;
-  /** How attempts ended that did not complete it, by the ledger's word. */
+  /** How the unsuccessful attempts ended, from the ledger. */
   readonly ends: readonly string[];
 }
 
-/** The ledger and the effects say what became of the day; the witness file, how often it was tried. */
+/**
+ * The outcome comes from the ledger and the effects; the number of calls and starts comes from the witness
+ * file.
+ */
 export function countDayFigures(
   lines: readonly WitnessLine[],
   { date, runs, history, effects }: DayRecord,

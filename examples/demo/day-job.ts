@@ -6,7 +6,9 @@ import type { Reporter } from './reporter';
 import { SECOND_ATTEMPT_MS } from './settings';
 import { PLANNED_FAILURE } from './unplanned';
 
-/** The job of the day. Its first attempt fails, in its second one the worker is killed, its third one does it. */
+/**
+ * The job of the day. The first attempt fails, the worker of the second is killed, and the third completes.
+ */
 export async function closeDay({ at, effectsTable }: Day, reporter: Reporter): Promise<void> {
   const { attempt, businessDate, signal } = currentRun();
   reporter.report('day-enter', at);
@@ -14,7 +16,7 @@ export async function closeDay({ at, effectsTable }: Day, reporter: Reporter): P
   await inRunTransaction(async (manager) => {
     const effect = { business_date: businessDate, attempt };
     await manager.createQueryBuilder().insert().into(effectsTable).values(effect).execute();
-    // The effect that was just made is rolled back.
+    // This rolls back the effect that was just written.
     if (attempt === 1) throw new Error(PLANNED_FAILURE);
   });
 }

@@ -1,10 +1,10 @@
 import type { DayFigures } from './day-figures';
 import { FEWEST_ASKS } from './settings';
 
-/** One that fails, one whose process is killed, and one that does it. */
+/** One that fails, one whose process is killed, and one that completes. */
 const ATTEMPTS = 3;
 
-/** What does not hold, a sentence each; none: all holds. */
+/** The broken expectations, a sentence each. */
 export function complaintsAboutDay(figures: DayFigures): string[] {
   const { day, asked, attempts, completed, effects, entered, ends } = figures;
   const complaints: string[] = [];
@@ -12,23 +12,23 @@ export function complaintsAboutDay(figures: DayFigures): string[] {
   if (effects !== 1) complaints.push(`The job of ${day} had its effect ${times(effects)}.`);
   if (attempts !== ATTEMPTS || entered !== attempts) {
     complaints.push(
-      `The ledger counts ${attempts} attempts for ${day}, and ${entered} were seen, of the ${ATTEMPTS} that were meant.`,
+      `The ledger counts ${attempts} attempts for ${day}, and ${entered} started, but ${ATTEMPTS} were expected.`,
     );
   }
   if (ends.join(' ') !== 'failed lost') {
     complaints.push(
-      `One attempt was to fail, and the next to be lost; the ledger says: ${ends.join(', ') || 'neither'}.`,
+      `One attempt should fail, and the next should be lost; the ledger has: ${ends.join(', ') || 'neither'}.`,
     );
   }
   if (asked < FEWEST_ASKS) {
     complaints.push(
-      `The job of ${day} was asked for only ${times(asked)}, too few to say anything: this machine is too busy.`,
+      `The job of ${day} was called only ${times(asked)}, too few for a result: this machine is too busy.`,
     );
   }
   return complaints;
 }
 
-/** The line that a script may read. */
+/** The line for scripts. */
 export function dayLine({ day, attempts, completed, effects }: DayFigures): string {
   return `demo: day=${day} attempts=${attempts} completed=${completed} effects=${effects}`;
 }

@@ -1,12 +1,12 @@
 import { businessDateAt } from 'cronlatch/calendar';
 
-/** The job that is to run once on one day, as the parent and its workers know it. */
+/** The job that must run once on one day, with the names that the parent and its workers share. */
 export class Day {
   readonly job: string;
-  /** Where its attempts write what they do: in this demo's own table. */
+  /** The table for the effects of its attempts, which belongs to this demo. */
   readonly effectsTable: string;
 
-  /** @param at names the day, whatever the time: midnight changes nothing */
+  /** @param at selects the day, independently of the current time: midnight changes nothing */
   constructor(
     lockName: string,
     readonly at: Date,

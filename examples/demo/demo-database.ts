@@ -9,23 +9,23 @@ export interface Lease {
   readonly until: number;
 }
 
-/** What the database knows of the job of the day. */
+/** The database's records of the job of the day. */
 export interface DayRecord {
   readonly date: string;
-  /** Every row of it in the ledger. */
+  /** All its rows in the ledger. */
   readonly runs: readonly Run[];
-  /** What the ledger has noted of its attempts. */
+  /** The ledger's history of its attempts. */
   readonly history: readonly RunEvent[];
   readonly effects: number;
 }
 
-/** The names that a demo has for itself. */
+/** Names that only this demo uses. */
 export interface Names {
   readonly lockName: string;
   readonly day: Day;
 }
 
-/** What a kind of database is called, and how it says how many microseconds are left of a lease. */
+/** The title of a kind of database, and its expression for the microseconds left of a lease. */
 interface Words {
   readonly kind: string;
   readonly remaining: string;
@@ -53,13 +53,13 @@ function words(): Words {
   return known;
 }
 
-/** The parent's own look at the database, beside the workers' guards. */
+/** The parent's own connection to the database, beside the workers' guards. */
 export class DemoDatabase {
   private constructor(private readonly names: Names) {}
 
   /**
-   * Creates the tables before any worker starts: in an embedded file, which is then in WAL mode for all of them, or in
-   * the database that `DATABASE_URL` names.
+   * Creates the tables before any worker starts: in an embedded file, which then uses WAL mode for all of
+   * them, or in the database of `DATABASE_URL`.
    */
   static async open(file: string, names: Names): Promise<DemoDatabase> {
     if (dataSource.options.type === 'better-sqlite3') dataSource.setOptions({ database: file });
@@ -80,7 +80,7 @@ export class DemoDatabase {
     return words().kind;
   }
 
-  /** @throws Error when the lock has no record */
+  /** @throws Error if the lock has no record */
   async readLease(): Promise<Lease> {
     const row = await dataSource
       .createQueryBuilder()
@@ -106,7 +106,7 @@ export class DemoDatabase {
     }
   }
 
-  /** Takes the demo's records away: the database may be one that others use, too. */
+  /** Deletes the demo's records, because others may use the database, too. */
   async close(): Promise<void> {
     const { lockName, day } = this.names;
     const remove = async (table: string, where: string, values: object): Promise<void> =>

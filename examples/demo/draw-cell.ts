@@ -1,7 +1,7 @@
 import type { Cell } from './board';
 import type { Painter } from './live-table';
 
-/** A cell of the live table, as wide as asked for on the screen. */
+/** A cell of the live table, with the given width on the screen. */
 export function drawCell(cell: Cell, width: number, paint: Painter): string {
   const [style, text] = appearanceOf(cell);
   return paint(style, text) + ' '.repeat(Math.max(0, width - text.length));

@@ -1,31 +1,31 @@
 import type { WitnessLine } from './witness';
 
 export interface CountedTicks {
-  /** The first and the last tick that count, in milliseconds since 1970. */
+  /** The first and the last tick to count, in milliseconds since 1970. */
   readonly first: number;
   readonly last: number;
-  /** When the lease of the killed run ends, by the database's word. Without a lock there is none. */
+  /** When the lease of the killed run ends, by the database's clock. Left out without a lock. */
   readonly killedLeaseUntil?: number | undefined;
 }
 
 export interface Figures {
-  /** Scheduled instants at which at least one living worker fired. */
+  /** Scheduled times at which at least one living worker fired. */
   readonly ticks: number;
   /** Ticks with an enter. */
   readonly runs: number;
-  /** Ticks without one that lie inside the killed lease: the only ones that may. */
+  /** Ticks without an enter during the killed lease: only these are allowed. */
   readonly skippedAfterKill: number;
-  /** Further enters for an instant that has one. */
+  /** Further enters for a tick that already has one. */
   readonly duplicates: number;
-  /** Pairs of runs that had a moment in common. A killed run ends at its kill. */
+  /** Pairs of runs that overlapped. A killed run ends at its kill. */
   readonly overlaps: number;
-  /** Ticks without an enter that nothing explains. */
+  /** Unexplained ticks without an enter. */
   readonly lost: readonly number[];
-  /** Whether a worker died with its handler begun and not ended. */
+  /** Whether a worker died while its handler ran. */
   readonly killedInsideRun: boolean;
   /** Runs of living workers that never ended. */
   readonly unfinished: number;
-  /** The longest time from an instant to a worker's waking for it, in milliseconds. */
+  /** The longest delay from a scheduled time to a worker's start, in milliseconds. */
   readonly latestMs: number;
 }
 
@@ -35,7 +35,7 @@ interface Run {
   readonly endedAt: number;
 }
 
-/** Counts what the witness file says, and nothing else. */
+/** Counts only what the witness file contains. */
 export function countFigures(lines: readonly WitnessLine[], counted: CountedTicks): Figures {
   const within = lines.filter(
     ({ scheduledAt }) => scheduledAt >= counted.first && scheduledAt <= counted.last,

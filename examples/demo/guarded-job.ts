@@ -15,7 +15,7 @@ export interface Guarded {
   readonly day: Day;
 }
 
-/** The job of every second under its lock, as an application would write it, and the job of the day beside it. */
+/** The job of every second under its lock, as an application would write it, and the job of the day. */
 export async function scheduleGuarded(
   { lockName, day }: Guarded,
   reporter: Reporter,
@@ -37,7 +37,7 @@ export async function scheduleGuarded(
     event: K,
     listener: EventListener<K>,
   ): void => {
-    guard.on(event, (told) => (told.name === lockName ? listener(told) : undefined));
+    guard.on(event, (outcome) => (outcome.name === lockName ? listener(outcome) : undefined));
   };
   // Emitted right before the handler is called.
   onTick('run:started', ({ scheduledAt }) => void (jobs.scheduledAt = scheduledAt));

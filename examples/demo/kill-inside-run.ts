@@ -6,7 +6,7 @@ import { appendLine, readLines, type LineOf, type TickEvent, type WitnessLine } 
 export interface Scene {
   readonly crew: Crew;
   readonly witnessFile: string;
-  /** Left out: there is no lock whose lease the run could leave behind. */
+  /** Left out without a lock, because the run then leaves no lease behind. */
   readonly database: DemoDatabase | undefined;
   /** Left out with the database. */
   readonly day: Day | undefined;
@@ -14,20 +14,20 @@ export interface Scene {
 
 export interface Kill {
   readonly line: LineOf<'killed'>;
-  /** When the lease that the run left behind ends, by the database's word. */
+  /** When the lease of the killed run ends, by the database's clock. */
   readonly leaseUntil: number | undefined;
 }
 
 /**
- * Kills the worker that has just entered its handler, unless it has left by now: then `undefined`.
+ * Kills the worker that has just entered its handler. Returns `undefined` if the worker has left it already.
  *
- * @throws Error when the lease in the database is not the killed worker's
+ * @throws Error if the lease in the database is not the killed worker's
  */
 export async function killInsideRun(
   enter: LineOf<TickEvent>,
   { crew, witnessFile, database }: Scene,
 ): Promise<Kill | undefined> {
-  // The worker's message may have come late. Between this look and the kill nothing is awaited.
+  // The worker's message may be late. Nothing is awaited between this check and the kill.
   if (readLines(witnessFile).some((line) => line.event === 'exit' && isSameRun(line, enter)))
     return undefined;
   const pid = await crew.kill(enter.worker);

@@ -4,7 +4,7 @@ import { killInsideRun, type Kill, type Scene } from './kill-inside-run';
 import { KILL_AT_TICK, KILL_DAY_AT_TICK, TICK_MS } from './settings';
 import type { LineOf, TickEvent } from './witness';
 
-/** Who dies when: one worker inside a run of its tick, and another inside the job of the day. */
+/** Kills one worker inside a run of its tick, and another inside the job of the day. */
 export class Kills {
   #inRun: Promise<Kill | undefined> | undefined;
   #inDay: Promise<void> | undefined;
@@ -19,15 +19,15 @@ export class Kills {
   onEnter(enter: LineOf<TickEvent>): void {
     const tick = (enter.scheduledAt - this.board.first) / TICK_MS + 1;
     const victim = this.board.day?.victim;
-    // Whoever is inside both dies in neither: each figure is to have one death to explain.
+    // A worker inside both is not killed, so that each figure has one death to explain.
     if (enter.worker === victim) return;
     if (tick >= KILL_AT_TICK) this.#inRun ??= this.#watched(this.#killInRun(enter));
-    // The lock of this tick is the other worker's, so that the victim leaves none behind but the day's.
+    // Another worker has the lock of this tick, so the victim leaves only the day's lock behind.
     if (tick >= KILL_DAY_AT_TICK && victim !== undefined)
       this.#inDay ??= this.#watched(this.#killInDay(victim, enter));
   }
 
-  /** When every kill is done: until when the lease of the killed run lasts, by the database's word. */
+  /** After all kills: when the lease of the killed run ends, by the database's clock. */
   async leaseUntil(): Promise<number | undefined> {
     await this.#inDay;
     return (await this.#inRun)?.leaseUntil;
@@ -36,7 +36,7 @@ export class Kills {
   async #killInRun(enter: LineOf<TickEvent>): Promise<Kill | undefined> {
     const done = await killInsideRun(enter, this.scene);
     if (done !== undefined) this.board.bury(done.line, done.leaseUntil);
-    else this.#inRun = undefined; // Too late: the next run will do.
+    else this.#inRun = undefined; // Too late: wait for the next run.
     return done;
   }
 

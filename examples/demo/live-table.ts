@@ -12,11 +12,11 @@ const HIDE_CURSOR = '\x1b[?25l';
 const SHOW_CURSOR = '\x1b[?25h';
 const ERASE_REST_OF_LINE = '\x1b[K';
 const MOST_ROWS = 13;
-/** Title, heads, the day, legend, progress, two empty lines, and the one below that the cursor waits on. */
+/** Title, heads, the day, legend, progress, two empty lines, and the line of the cursor. */
 const OTHER_LINES = 8;
 const CELL_WIDTH = 15;
 
-/** A table that is drawn over itself. */
+/** A table that redraws itself. */
 export class LiveTable implements Display {
   static readonly COLUMNS = 79;
   readonly #paint: Painter;
@@ -27,7 +27,7 @@ export class LiveTable implements Display {
     private readonly title: string,
     private readonly out: NodeJS.WriteStream,
   ) {
-    // Of NO_COLOR, too, the stream knows.
+    // The stream also checks NO_COLOR.
     this.#paint = out.hasColors() ? styleText : (_style, text) => text;
     out.write(HIDE_CURSOR);
     this.update();
@@ -40,7 +40,7 @@ export class LiveTable implements Display {
     this.#drawnLines = lines.length;
   }
 
-  tickOver(): void {
+  completeRow(): void {
     this.update();
   }
 

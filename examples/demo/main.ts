@@ -1,11 +1,11 @@
 /**
- * Four processes, one job every second, one of them killed in the middle of a run: does every tick run once? And a job
- * of the day that all of them ask for four times a second, that fails once and whose process is killed once: is it done
- * once?
+ * Four processes run one job every second, and one is killed during a run: does every tick run once? All of
+ * them also call a job of the day four times a second, which fails once and whose process is killed once: is
+ * it completed once?
  *
- * The workers write what they do to a witness file, and the figures of the last lines are counted from that file and
- * the database. The exit status says whether lock and ledger kept their promises. With `--without-lock` the job of
- * every second runs without the guard, and there is no job of the day.
+ * The workers write their events to a witness file. The figures of the last lines are counted from that file
+ * and the database. The exit status shows whether lock and ledger kept their promises. With `--without-lock`
+ * the job of every second runs without the guard, and there is no job of the day.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ async function main(): Promise<number> {
       stop.abort(`It was stopped by ${signal}.`);
     });
   }
-  process.stdout.on('error', (error) => stop.abort(error)); // Nobody reads on: `npm run demo | head`.
+  process.stdout.on('error', (error) => stop.abort(error)); // The reader has ended: `npm run demo | head`.
   const folder = await mkdtemp(join(tmpdir(), 'cronlatch-demo-'));
   try {
     const { figures, dayFigures } = await runDemo({ ...options, folder, stop });
@@ -38,7 +38,7 @@ async function main(): Promise<number> {
     console.log(['', ...complaints, ...(ofDay ? [ofDay.line] : []), lastLine(figures)].join('\n'));
     return complaints.length === 0 ? 0 : 1;
   } catch (error) {
-    // A reason to stop says it all; of anything else it helps to know where it came from.
+    // A reason to stop is enough; any other error needs its stack.
     console.error(stop.signal.aborted ? `The demo ended early. ${String(stop.signal.reason)}` : error);
     return status;
   } finally {

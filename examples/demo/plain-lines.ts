@@ -2,7 +2,7 @@ import type { Board, Cell } from './board';
 import type { Display } from './display';
 import { timeOf } from './time-of';
 
-/** A line a tick, for files and pipes. */
+/** One line per tick, for files and pipes. */
 export class PlainLines implements Display {
   constructor(
     private readonly board: Board,
@@ -14,7 +14,7 @@ export class PlainLines implements Display {
 
   update(): void {}
 
-  tickOver(tick: number): void {
+  completeRow(tick: number): void {
     const { scheduledAt, cells } = this.board.row(tick);
     const texts = cells.map(({ worker, cell }) => `${worker} ${textOf(cell)}`.padEnd(26));
     this.out.write(`${timeOf(scheduledAt)}  ${texts.join('').trimEnd()}\n`);

@@ -2,7 +2,10 @@ import { appendLine, formatLine, type WitnessEvent, type WitnessLine } from './w
 
 export const READY = 'ready';
 
-/** A worker's voice. The figures come from the file; the messages to the parent only draw the table. */
+/**
+ * Reports the events of a worker. The figures come from the file; the messages to the parent only draw the
+ * table.
+ */
 export class Reporter {
   constructor(
     private readonly worker: string,
@@ -15,7 +18,7 @@ export class Reporter {
 
   report(event: WitnessEvent, scheduledAt: Date | undefined, reason?: string): void {
     if (scheduledAt === undefined)
-      throw new Error(`A '${event}' without its scheduled instant cannot be counted.`);
+      throw new Error(`A '${event}' without its scheduled time cannot be counted.`);
     const line: WitnessLine = {
       event,
       worker: this.worker,

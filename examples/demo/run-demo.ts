@@ -13,7 +13,7 @@ export interface DemoOptions {
   readonly guarded: boolean;
   /** For the witness file and the embedded database. */
   readonly folder: string;
-  /** Aborting it ends the demo, with its reason. */
+  /** Aborting it ends the demo with its reason. */
   readonly stop: AbortController;
 }
 
@@ -23,11 +23,14 @@ export interface DemoResult {
   readonly dayFigures: DayFigures | undefined;
 }
 
-/** Starts the workers, watches their ticks, kills two on the way, and counts what the witness file and the ledger say. */
+/**
+ * Starts the workers, watches their ticks, kills two of them, and counts the events in the witness file and
+ * the ledger.
+ */
 export async function runDemo({ guarded, folder, stop }: DemoOptions): Promise<DemoResult> {
   const witnessFile = join(folder, 'witness.txt');
   const databaseFile = join(folder, 'demo.sqlite');
-  // A name of its own: two demos on one server never meet.
+  // A unique name, so that two demos on one server do not interfere.
   const lockName = `demo-${randomBytes(4).toString('hex')}`;
   writeFileSync(witnessFile, '');
   const day = new Day(lockName, new Date());

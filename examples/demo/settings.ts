@@ -1,36 +1,36 @@
-/** What the parent and its workers agree on. */
+/** The settings of the parent and its workers. */
 export const WORKERS = ['w1', 'w2', 'w3', 'w4'] as const;
 
 /** Six fields: every second. */
 export const EVERY_TICK = '* * * * * *';
 export const TICK_MS = 1000;
 export const TICKS = 30;
-/** With fewer, the machine was too busy for the figures to say anything. */
+/** With fewer, the machine was too busy for a result. */
 export const FEWEST_TICKS = 25;
 /** From this tick on, the first worker found inside its handler is killed there. */
 export const KILL_AT_TICK = 10;
 
-/** How often each worker asks for the job of the day. */
+/** How often each worker calls the job of the day. */
 export const ASK_EVERY_MS = 250;
-/** From this tick on, the worker inside the day's second attempt is killed there. */
+/** From this tick on, the worker in the day's second attempt is killed there. */
 export const KILL_DAY_AT_TICK = 15;
-/** Longer than until then: only the kill ends the second attempt. */
+/** Longer than until the kill, so that only the kill ends the second attempt. */
 export const SECOND_ATTEMPT_MS = 25_000;
-/** With fewer asks, the machine was too busy for "once" to say anything. */
+/** With fewer calls, the machine was too busy to show that the job ran once. */
 export const FEWEST_ASKS = 100;
 
-/** A crashed run blocks the next ticks for this long, and no longer. */
+/** A crashed run blocks the next ticks for this long at most. */
 export const LOCK_AT_MOST_FOR = '3s';
 /** Half a tick: a worker that fires late neither repeats its tick nor blocks the next one. */
 export const LOCK_AT_LEAST_FOR = '500ms';
 export const LOCK_AT_LEAST_FOR_MS = 500;
 
-/** How the parent tells a worker, by environment variables, what it is. */
+/** The environment variables by which the parent configures a worker. */
 export interface WorkerEnvironment {
   readonly DEMO_WORKER: string;
   readonly DEMO_WITNESS_FILE: string;
   /** Left out: the worker runs its job without a lock, and has no job of the day. */
   readonly DEMO_LOCK_NAME?: string;
-  /** An instant of the day whose job is asked for. */
+  /** An instant within the day of the job. */
   readonly DEMO_DAY?: string;
 }

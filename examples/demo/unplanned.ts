@@ -3,7 +3,7 @@ export const PLANNED_FAILURE = 'The first attempt is made to fail.';
 
 const PLANNED = [PLANNED_FAILURE, 'cronlatch run:takenOver'];
 
-/** What a guard says, without what the demo brings about and shows anyway. */
+/** The guard's log, without the events that the demo causes and shows anyway. */
 export const unplanned = { warn: log, error: log };
 
 function log(line: string): void {

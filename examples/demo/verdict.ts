@@ -2,19 +2,21 @@ import type { Figures } from './figures';
 import { FEWEST_TICKS, LOCK_AT_LEAST_FOR_MS, TICKS } from './settings';
 import { timeOf } from './time-of';
 
-/** What does not hold, a sentence each; none: all holds. */
+/** The broken expectations, a sentence each. */
 export function complaintsAbout(figures: Figures): string[] {
   const complaints: string[] = [];
   if (figures.duplicates > 0) complaints.push(`${count(figures.duplicates, 'run')} repeated a tick.`);
   if (figures.overlaps > 0) complaints.push(`${count(figures.overlaps, 'pair')} of runs overlapped.`);
   if (figures.lost.length > 0) {
-    complaints.push(`Nobody ran at ${figures.lost.map(timeOf).join(', ')}, and no killed lease explains it.`);
+    complaints.push(
+      `No worker ran the ticks at ${figures.lost.map(timeOf).join(', ')}, and no killed lease explains it.`,
+    );
   }
   if (!figures.killedInsideRun) complaints.push('No worker was killed inside a run.');
   if (figures.unfinished > 0) complaints.push(`${count(figures.unfinished, 'run')} never ended.`);
   if (figures.ticks < FEWEST_TICKS) {
     complaints.push(
-      `Only ${figures.ticks} of ${TICKS} ticks fired, too few to say anything: this machine is too busy.`,
+      `Only ${figures.ticks} of ${TICKS} ticks fired, too few for a result: this machine is too busy.`,
     );
   }
   if (complaints.length > 0 && figures.latestMs > LOCK_AT_LEAST_FOR_MS) {
@@ -25,7 +27,7 @@ export function complaintsAbout(figures: Figures): string[] {
   return complaints;
 }
 
-/** The line that a script may read. */
+/** The line for scripts. */
 export function lastLine({ ticks, runs, skippedAfterKill, duplicates, overlaps }: Figures): string {
   return `demo: ticks=${ticks} runs=${runs} skipped-after-kill=${skippedAfterKill} duplicates=${duplicates} overlaps=${overlaps}`;
 }

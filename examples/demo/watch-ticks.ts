@@ -8,12 +8,12 @@ import { Kills } from './kills';
 import { LOCK_AT_LEAST_FOR, LOCK_AT_MOST_FOR, TICK_MS, TICKS, WORKERS } from './settings';
 import { isOfDay } from './witness';
 
-/** How long after its instant a tick is shown as it is, and the last one is over. */
+/** How long after its scheduled time the row of a tick is complete, and the last tick has ended. */
 const SETTLED_MS = 0.9 * TICK_MS;
 
-/** Shows every tick as it happens, and has workers killed inside their runs. */
+/** Shows every tick, and kills workers inside their runs. */
 export async function watchTicks(scene: Scene, stop: AbortController): Promise<CountedTicks> {
-  // All workers have scheduled their job by now, so they all are to fire at the next instant.
+  // All workers have scheduled their job by now, so all of them should fire at the next tick.
   const first = (Math.floor(Date.now() / TICK_MS) + 1) * TICK_MS;
   const instantOf = (tick: number): number => first + (tick - 1) * TICK_MS;
   const board = new Board(first, scene.day && new DayBoard(scene.day.date));
@@ -29,7 +29,7 @@ export async function watchTicks(scene: Scene, stop: AbortController): Promise<C
   try {
     for (let tick = 1; tick <= TICKS; tick += 1) {
       await setTimeout(instantOf(tick) + SETTLED_MS - Date.now(), undefined, { signal: stop.signal });
-      display.tickOver(tick);
+      display.completeRow(tick);
     }
   } finally {
     display.close();

@@ -1,24 +1,24 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 
 /**
- * The witness file: what happened, a line each, written by the process it happened to. A short line that is appended in
- * one call stays whole, whoever else appends at the same time; and it stays when its writer is killed.
+ * The witness file: one line per event, written by the process in which it happened. A short line appended in
+ * one call stays whole if other processes append at the same time, and it stays if its writer is killed.
  *
  *     enter w2 2026-11-21T03:00:01.000Z 1795230001004
  */
 const TICK_EVENTS = {
-  fired: 'the scheduler woke the worker for this tick, whatever the lock said then',
-  enter: 'the handler began',
+  fired: 'the scheduler started this tick in the worker, before any lock was taken',
+  enter: 'the handler started',
   exit: 'the handler ended',
-  skipped: 'the lock said no',
-  failed: 'the lock could not be asked, or the job threw',
-  missed: 'the scheduler woke too late and dropped the tick',
+  skipped: 'another worker held the lock',
+  failed: 'the lock could not be acquired, or the job threw',
+  missed: 'the scheduler was too late and dropped the tick',
   killed: 'the worker died inside its handler; written by the parent',
 };
 
 const DAY_EVENTS = {
-  'day-asked': 'the job of the day was asked for; what came of it stands behind',
-  'day-enter': 'an attempt at the job of the day began',
+  'day-asked': 'the job of the day was called; the result follows',
+  'day-enter': 'an attempt of the job of the day started',
   'day-killed': 'the worker died inside such an attempt; written by the parent',
 };
 
@@ -31,7 +31,7 @@ export type WitnessLine = LineOf<TickEvent> | LineOf<DayEvent>;
 export interface LineOf<Event extends WitnessEvent> {
   readonly event: Event;
   readonly worker: string;
-  /** The instant that the scheduler meant, or that names the day; in milliseconds since 1970, as is `at`. */
+  /** The scheduled time of the tick, or an instant of the day; in milliseconds since 1970, as `at` is. */
   readonly scheduledAt: number;
   readonly at: number;
   readonly reason?: string | undefined;
@@ -47,7 +47,7 @@ export function formatLine({ event, worker, scheduledAt, at, reason }: WitnessLi
   ].join(' ');
 }
 
-/** @throws Error for anything but a whole line */
+/** @throws Error for an incomplete or invalid line */
 export function parseLine(text: string): WitnessLine {
   const [event = '', worker, scheduled = '', at = '', reason] = text.split(' ');
   const line = { worker, scheduledAt: Date.parse(scheduled), at: Number.parseInt(at, 10), reason };

@@ -1,4 +1,4 @@
-/** One of the four processes: an application that schedules a job, and tells what becomes of it. */
+/** One of the four processes: an application that schedules a job, and reports its outcomes. */
 import { Day } from './day';
 import { scheduleGuarded, type Guarded } from './guarded-job';
 import { Reporter } from './reporter';
@@ -10,7 +10,7 @@ async function main(): Promise<void> {
   const tasks =
     guarded === undefined ? scheduleUnguarded(reporter) : await scheduleGuarded(guarded, reporter);
   for (const task of tasks) {
-    // The scheduler's own word, before anything asks the lock.
+    // The scheduler's own event, before the guard takes the lock.
     task.on('execution:started', ({ date }) => reporter.report('fired', date));
     task.on('execution:missed', ({ date }) => reporter.report('missed', date));
   }
@@ -30,6 +30,6 @@ function required(name: string): string {
   return value;
 }
 
-// The parent is gone, however it ended: nobody is left to stop this worker.
+// The parent has ended, so no process would stop this worker.
 process.once('disconnect', () => process.exit(1));
 void main();

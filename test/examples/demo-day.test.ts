@@ -9,7 +9,7 @@ import type { DayEvent, LineOf } from '../../examples/demo/witness';
 
 const DAY = new Day('demo-1a2b3c4d', new Date('2026-11-21T23:59:59.999Z'));
 
-/** `w1 asked done`: worker w1 asked for the job of the day, which it then did. */
+/** `w1 asked done`: worker w1 called the job of the day, which then completed. */
 function lines(...texts: string[]): LineOf<DayEvent>[] {
   return texts.map((text) => {
     const [worker = '', event = '', reason] = text.split(' ');
@@ -43,8 +43,8 @@ void suite('the job of the day in the demo', () => {
     for (const line of STORY) board.apply(line);
     texts.push(board.text);
     assert.deepEqual(texts, [
-      'day 2026-11-21: asked 0 times; not begun',
-      'day 2026-11-21: asked 5 times; 1 failed (w1), 2 killed (w2), 3 completed (w3)',
+      'day 2026-11-21: called 0 times; not started',
+      'day 2026-11-21: called 5 times; 1 failed (w1), 2 killed (w2), 3 completed (w3)',
     ]);
     assert.ok(texts.every((text) => text.length < 80));
   });

@@ -62,7 +62,9 @@ void suite('the figures of the demo', () => {
     const witness = [...firedByBoth(1, 2, 3, 4), ...lines('w1 enter 1 10', 'w1 killed 1 60')];
     const figures = count(witness, at(3) + 10);
     assert.deepEqual([figures.skippedAfterKill, figures.lost], [2, [at(4)]]);
-    assert.ok(complaintsAbout(figures).some((complaint) => complaint.startsWith('Nobody ran at')));
+    assert.ok(
+      complaintsAbout(figures).some((complaint) => complaint.startsWith('No worker ran the ticks at')),
+    );
   });
 
   void test('a tick that no worker fired is none', () => {

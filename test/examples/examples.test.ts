@@ -16,10 +16,10 @@ interface Example {
 const EXAMPLES: readonly Example[] = [
   {
     file: '01-decorator',
-    shows: 'of two calls at once, one runs',
+    shows: 'of two simultaneous calls, one runs',
     check(lines) {
       assert.deepEqual(lines, [
-        'closing the day, as the first asked',
+        'closing the day, called by the first',
         'the first call: closed',
         'the second call: skipped',
         'a late call: skipped',
@@ -38,21 +38,21 @@ const EXAMPLES: readonly Example[] = [
     file: '03-keep-alive',
     shows: 'a job outlives its first lease, and stops when its lock is lost',
     check(lines) {
-      // How often it is renewed in three seconds is the machine's to say.
+      // The number of renewals in three seconds depends on the machine.
       assert.deepEqual(withoutRepetitions(lines), [
         'a job of three seconds',
         'renewed for 2000 ms',
-        'released, still ours: true',
+        'released, still held: true',
         'a job of an hour',
         `Lock 'export-orders' is lost while its job runs: the store says that it is not ours any more.`,
-        'released, still ours: false',
+        'released, still held: false',
         'it ended with an AbortError',
       ]);
     },
   },
   {
     file: '05-two-processes',
-    shows: 'each tick is run by one process, and the job goes on when the other is killed',
+    shows: 'one process runs each tick, and the job continues if the other is killed',
     check(lines) {
       const runs = lines.flatMap((line) => runIn(line) ?? []);
       const [killed] = lines.flatMap((line) => /^(\w+) is killed$/.exec(line)?.[1] ?? []);
@@ -66,14 +66,14 @@ const EXAMPLES: readonly Example[] = [
   },
   {
     file: '06-once-per-business-day',
-    shows: 'a day that is done stays done, for another instance too',
+    shows: 'a completed day does not run again, not even on another instance',
     check(lines) {
       const inLedger = 'the ledger: completed, attempts 1, result "closed"';
       assert.deepEqual(lines, [
         'closing the day, attempt 1',
         'the first instance: closed',
         inLedger,
-        'another one, an hour later is told: already-completed',
+        'another one, an hour later is skipped: already-completed',
         'another one, an hour later: skipped',
         inLedger,
       ]);
@@ -81,15 +81,15 @@ const EXAMPLES: readonly Example[] = [
   },
   {
     file: '07-retry-and-catch-up',
-    shows: 'what failed and what was missed is brought back without a tick, today first',
+    shows: 'failed and missed runs start without a tick, today first',
     check(lines) {
       assert.deepEqual(lines, [
         'missed: 2 days',
         'the report of 0 days ago, attempt 1',
-        'failed, and is tried again: Error: the figures have not come yet',
+        'failed, will be retried: Error: the figures have not arrived yet',
         'the report of 2 days ago, attempt 1',
         'the report of 1 days ago, attempt 1',
-        'the tick of today is over',
+        'the tick of today has ended',
         'the report of 0 days ago, attempt 2',
         'missed: 0 days',
       ]);
@@ -97,12 +97,12 @@ const EXAMPLES: readonly Example[] = [
   },
   {
     file: '08-exactly-once-effects',
-    shows: 'a run that was replaced leaves no effect, and the one in its place leaves one',
+    shows: 'a replaced run leaves no effect, and its successor leaves one',
     check(lines) {
       assert.deepEqual(lines, [
-        'the day is to be run again, as generation 1',
-        'the first run: ClaimLostError, all is rolled back',
-        'has a key for others: true',
+        'the day will run again, as generation 1',
+        'the first run: ClaimLostError, its writes are rolled back',
+        'has an idempotency key: true',
         'the second run: paid',
         'a third call: skipped',
         'payouts: 1',
@@ -117,13 +117,13 @@ const EXAMPLES: readonly Example[] = [
       const runs = lines.flatMap((line) => /^(one|the other) runs$/.exec(line)?.[1] ?? []);
       assert.ok(runs.length >= 1);
       const refused = lines.some((line) => /^(one|the other) does not run: not-elected$/.test(line));
-      assert.ok(refused || runs.length >= 2, 'on a busy machine they may hear of different ticks');
+      assert.ok(refused || runs.length >= 2, 'on a busy machine they may get different ticks');
       assert.deepEqual(lines.slice(-2), [`the ledger: completed, "by ${runs[0]}"`, 'elected again: false']);
     },
   },
   {
     file: '11-croner',
-    shows: 'each tick that two instances hear of is run by one of them',
+    shows: 'one of two instances runs each tick',
     check(lines) {
       const ticks = lines.flatMap((line) => /^([\d:]{8}) runs \(instance [12]\)$/.exec(line)?.[1] ?? []);
       assert.ok(ticks.length >= 2, 'on a busy machine there are fewer than four');
