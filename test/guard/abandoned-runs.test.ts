@@ -15,7 +15,7 @@ const ENDS: readonly [string, () => unknown][] = [
 ];
 
 for (const [how, finish] of ENDS) {
-  void test(`a run that ${how} when its guard has closed does not go on asking a store that is closed`, async () => {
+  void test(`a run that ${how} after its guard has closed sends no further statements to a closed store`, async () => {
     const { place, close } = ledgerPlace(memoryStores('2026-11-20T03:00:00Z'));
     try {
       const { guard, faulty } = faultyInstance(place);

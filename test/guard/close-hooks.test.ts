@@ -4,7 +4,7 @@ import type { CronlatchEvents } from 'cronlatch';
 import { guardBench, runningJob } from '../support/guard-bench';
 import { turn } from '../support/lock-bench';
 
-void test('scheduling is stopped before the jobs are waited for, and what they use is closed after them', async () => {
+void test('scheduling stops before close waits for the jobs, and their resources are closed after them', async () => {
   const { guard } = guardBench();
   const order: string[] = [];
   const note = (what: string) => () => Promise.resolve(void order.push(what));
@@ -29,7 +29,7 @@ const FAILING = {
 };
 
 for (const [how, hook] of Object.entries(FAILING)) {
-  void test(`a hook that ${how} is a warning, and keeps nothing else from closing`, async () => {
+  void test(`a hook that ${how} causes a warning, and everything else is still closed`, async () => {
     const { guard, events } = guardBench();
     const warnings: CronlatchEvents['guard:warning'][] = [];
     events.on('guard:warning', (warning) => void warnings.push(warning));
@@ -65,7 +65,7 @@ void test('a hook that hangs is left behind after five seconds, with a warning',
   ]);
 });
 
-void test('many hooks that hang do not add up: closing ends five seconds after its time-out', async () => {
+void test('the delays of several hanging hooks do not add up: close ends five seconds after its timeout', async () => {
   const { guard, clock } = guardBench();
   const hang = (): Promise<never> => new Promise(() => {});
   for (let hooks = 0; hooks < 10; hooks += 1) guard.onClose({ stop: hang, close: hang });

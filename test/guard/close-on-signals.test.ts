@@ -13,19 +13,15 @@ async function ready(t: TestContext, scenario: string): Promise<ChildScript> {
 }
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  void test(
-    `F-13 ${signal} closes the guard, and then ends the process as it would have`,
-    SOON,
-    async (t) => {
-      const script = await ready(t, 'a job');
-      script.kill(signal);
-      assert.deepEqual(await script.ended, { code: null, signal });
-      assert.deepEqual(script.lines, ['ready', 'closing', 'job ended', 'released', 'closed']);
-    },
-  );
+  void test(`F-13 ${signal} closes the guard, and then ends the process as usual`, SOON, async (t) => {
+    const script = await ready(t, 'a job');
+    script.kill(signal);
+    assert.deepEqual(await script.ended, { code: null, signal });
+    assert.deepEqual(script.lines, ['ready', 'closing', 'job ended', 'released', 'closed']);
+  });
 }
 
-void test('F-14 a second signal ends the process at once, while a job hangs', SOON, async (t) => {
+void test('F-14 a second signal ends the process at once, even if a job hangs', SOON, async (t) => {
   const script = await ready(t, 'hanging job');
   script.kill('SIGTERM');
   await script.line('closing');
@@ -34,7 +30,7 @@ void test('F-14 a second signal ends the process at once, while a job hangs', SO
   assert.deepEqual(script.lines, ['ready', 'closing']);
 });
 
-void test('F-14 other signals end the process as ever: nobody waits for its job', SOON, async (t) => {
+void test('F-14 other signals end the process as usual, without waiting for its job', SOON, async (t) => {
   const script = await ready(t, 'hanging job');
   script.kill('SIGHUP');
   assert.deepEqual(await script.ended, { code: null, signal: 'SIGHUP' });
@@ -43,7 +39,7 @@ void test('F-14 other signals end the process as ever: nobody waits for its job'
 
 for (const listener of ['another listener', 'a listener once']) {
   void test(
-    `where there is ${listener}, the signal is not raised again: how to end is theirs to say`,
+    `with ${listener}, the guard does not raise the signal again, because that listener decides how the process ends`,
     SOON,
     async (t) => {
       const script = await ready(t, listener);
@@ -54,14 +50,14 @@ for (const listener of ['another listener', 'a listener once']) {
   );
 }
 
-void test('with two guards the process ends after the slower one', SOON, async (t) => {
+void test('with two guards the process ends after both have closed', SOON, async (t) => {
   const script = await ready(t, 'another guard');
   script.kill('SIGTERM');
   assert.deepEqual(await script.ended, { code: null, signal: 'SIGTERM' });
   assert.deepEqual(script.lines, ['ready', 'closing', 'closed', 'job ended', 'released', 'closed']);
 });
 
-void test('once it was told to stop listening, a signal has its usual effect', SOON, async (t) => {
+void test('after the guard has stopped listening, a signal has its usual effect', SOON, async (t) => {
   const script = await ready(t, 'stopped listening');
   script.kill('SIGTERM');
   assert.deepEqual(await script.ended, { code: null, signal: 'SIGTERM' });

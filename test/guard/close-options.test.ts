@@ -14,7 +14,7 @@ const REFUSED: [CloseOptions, RegExp][] = [
 ];
 
 for (const [options, message] of REFUSED) {
-  void test(`${JSON.stringify(options)} is refused, and the guard stays open`, async () => {
+  void test(`close options ${JSON.stringify(options)} are rejected, and the guard stays open`, async () => {
     const { guard } = guardBench();
     await assert.rejects(guard.close(options), { name: 'InvalidLockConfigurationError', message });
     assert.throws(() => guard.closeOnSignals(options), { name: 'InvalidLockConfigurationError', message });
@@ -26,13 +26,13 @@ for (const [options, message] of REFUSED) {
   });
 }
 
-void test('closeOnSignals with options that are refused listens to no signal', () => {
+void test('closeOnSignals with invalid options listens to no signal', () => {
   const { guard } = guardBench();
   assert.throws(() => guard.closeOnSignals({ timeout: 'x' }));
   assert.equal(process.listenerCount('SIGTERM') + process.listenerCount('SIGINT'), 0);
 });
 
-void test('without options: 20 seconds, of which the last 5 are grace', async () => {
+void test('by default close takes up to 20 seconds, and the last 5 are grace', async () => {
   const { guard, clock } = guardBench();
   const { lock } = await runningJob(guard);
   const closing = guard.close();
@@ -47,7 +47,7 @@ void test('without options: 20 seconds, of which the last 5 are grace', async ()
   assert.deepEqual(await closing, { settled: [], abandoned: ['job'] });
 });
 
-void test('a time-out shorter than the usual grace is all grace', async () => {
+void test('a timeout shorter than the default grace is all grace', async () => {
   const { guard, clock } = guardBench();
   const { lock } = await runningJob(guard);
   const aborted = once(lock.signal, 'abort');

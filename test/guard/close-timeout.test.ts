@@ -5,7 +5,7 @@ import { currentLock, LockAssert } from 'cronlatch';
 import { guardBench, runningJob } from '../support/guard-bench';
 import { JOB, turn } from '../support/lock-bench';
 
-void test('F-13 signals abort at the time-out less the grace, with an AbortError as their reason', async () => {
+void test('F-13 signals abort at the timeout less the grace, with an AbortError as their reason', async () => {
   const { guard, clock } = guardBench();
   const { lock, finish } = await runningJob(guard);
   const closing = guard.close({ timeout: '20s', grace: '5s' });
@@ -24,7 +24,7 @@ void test('F-13 signals abort at the time-out less the grace, with an AbortError
   assert.deepEqual(await closing, { settled: ['job'], abandoned: [] });
 });
 
-void test('a job that is asked to stop still holds its lock', async () => {
+void test('a job whose signal has aborted still holds its lock', async () => {
   const { guard } = guardBench();
   const run = guard.run(JOB, async ({ signal }) => {
     await once(signal, 'abort');
@@ -37,7 +37,7 @@ void test('a job that is asked to stop still holds its lock', async () => {
   await closing;
 });
 
-void test('F-13 at the time-out it stops waiting: the job is abandoned and keeps its lock until that ends by itself', async () => {
+void test('F-13 at the timeout close stops waiting: the job is abandoned and keeps its lock until the lease expires', async () => {
   const { guard, clock, other, accessor, names, lines } = guardBench();
   const job = await runningJob(guard);
   const closing = guard.close({ timeout: '20s', grace: '5s' });
@@ -57,7 +57,7 @@ void test('F-13 at the time-out it stops waiting: the job is abandoned and keeps
   assert.ok(await other.lock(JOB));
 });
 
-void test('F-13 nothing is released while its job runs', async () => {
+void test('F-13 no lock is released while its job runs', async () => {
   const { guard, clock, accessor } = guardBench();
   const slow = await runningJob(guard);
   const quick = await runningJob(guard, { ...JOB, name: 'quick' });
@@ -73,7 +73,7 @@ void test('F-13 nothing is released while its job runs', async () => {
   assert.equal(accessor.calls.filter((call) => call === 'unlock').length, 2);
 });
 
-void test('an abandoned job’s lease is not renewed any more', async () => {
+void test('the lease of an abandoned job is not renewed any more', async () => {
   const { guard, clock, accessor, other } = guardBench();
   const configuration = { name: 'job', lockAtMostFor: '30s', keepAlive: true };
   const job = await runningJob(guard, configuration);
@@ -94,7 +94,7 @@ void test('an abandoned job’s lease is not renewed any more', async () => {
   await job.result;
 });
 
-void test('until then it is renewed: closing takes nothing from a job that is waited for', async () => {
+void test('while close waits for a job, its lease is still renewed', async () => {
   const { guard, clock, other } = guardBench();
   const configuration = { name: 'job', lockAtMostFor: '6s', keepAlive: true };
   const job = await runningJob(guard, configuration);

@@ -5,12 +5,12 @@ import { signal } from '../support/executor-bench';
 import { guardBench, runningJob } from '../support/guard-bench';
 import { JOB, turn } from '../support/lock-bench';
 
-void test('a guard with nothing running closes at once', async () => {
+void test('a guard without running jobs closes at once', async () => {
   const { guard } = guardBench();
   assert.deepEqual(await guard.close(), { settled: [], abandoned: [] });
 });
 
-void test('close waits for what runs, and tells what it waited for', async () => {
+void test('close waits for running jobs, and returns which ones it waited for', async () => {
   const { guard, other, names } = guardBench();
   const job = await runningJob(guard);
   const closing = guard.close();
@@ -35,7 +35,7 @@ void test('a job that ends while scheduling is being stopped counts as settled',
   assert.deepEqual(await guard.close(), { settled: ['job'], abandoned: [] });
 });
 
-void test('close waits for the release, not only for the job', async () => {
+void test('close waits for the release of the lock, not only for the job', async () => {
   const { guard, accessor } = guardBench();
   const released = signal();
   accessor.fail(
@@ -52,7 +52,7 @@ void test('close waits for the release, not only for the job', async () => {
   await closing;
 });
 
-void test('a job nested in a running one may still begin: the outer one needs it to end', async () => {
+void test('a job nested in a running one may still start, because the outer one needs it', async () => {
   const { guard } = guardBench();
   const closing = signal();
   const outer = guard.run(JOB, async () => {
@@ -66,7 +66,7 @@ void test('a job nested in a running one may still begin: the outer one needs it
   assert.deepEqual(await closed, { settled: ['job'], abandoned: [] });
 });
 
-void test('a lock that arrives after closing began is given back, and its job is skipped as closing', async () => {
+void test('a lock acquired after closing began is released, and its job is skipped as closing', async () => {
   const { guard, accessor, other, names } = guardBench();
   const granted = signal();
   accessor.fail(
@@ -82,7 +82,7 @@ void test('a lock that arrives after closing began is given back, and its job is
   assert.deepEqual(names(), ['lock:acquired', 'lock:skipped', 'lock:released']);
 });
 
-void test('closing again gives the same answer', async () => {
+void test('a second close returns the same result', async () => {
   const { guard } = guardBench();
   const job = await runningJob(guard);
   const first = guard.close();

@@ -3,7 +3,7 @@ import { afterEach, test } from 'node:test';
 import { configureJobGuard, InvalidLockUseError, NotConfiguredError, SchedulerLock } from 'cronlatch';
 import { guardBench } from '../support/guard-bench';
 
-/** A guarded method, whatever kind of decorators the tests are compiled with. */
+/** A guarded method, with the kind of decorators that the tests are compiled with. */
 function guardedMethod(name: string, lockAtMostFor?: string): () => Promise<unknown> {
   const descriptor = { value: (): Promise<unknown> => Promise.resolve('ran') };
   SchedulerLock(name, lockAtMostFor)({}, 'method', descriptor);
@@ -21,7 +21,7 @@ void test('a guarded method runs through the configured guard', async () => {
   assert.deepEqual(names(), ['lock:acquired', 'run:started', 'run:completed', 'lock:released']);
 });
 
-void test('F-87 without a guard a guarded method does not run, and the error says how to configure one', async () => {
+void test('F-87 without a guard a guarded method does not run, and the error explains how to configure one', async () => {
   await assert.rejects(method(), (error: NotConfiguredError) => {
     assert.ok(error instanceof NotConfiguredError);
     assert.equal(error.code, 'CRONLATCH_NOT_CONFIGURED');
@@ -32,7 +32,7 @@ void test('F-87 without a guard a guarded method does not run, and the error say
   });
 });
 
-void test('F-87 a second guard is refused, and the first stays', async () => {
+void test('F-87 configuring a second guard is rejected, and the first stays', async () => {
   const first = guardBench();
   const second = guardBench();
   configureJobGuard(first.guard);
@@ -45,7 +45,7 @@ void test('F-87 a second guard is refused, and the first stays', async () => {
   assert.deepEqual(second.names(), []);
 });
 
-void test('a second guard replaces the first where that is said', async () => {
+void test('with replace: true, a second guard replaces the first', async () => {
   const second = guardBench();
   configureJobGuard(guardBench().guard);
   configureJobGuard(second.guard, { replace: true });
@@ -59,14 +59,14 @@ void test('the same guard may be configured again', () => {
   assert.doesNotThrow(() => configureJobGuard(guard));
 });
 
-void test('undefined takes the guard away, and then another is no replacement', async () => {
+void test('configuring undefined removes the guard, and another may then be configured without replace', async () => {
   configureJobGuard(guardBench().guard);
   configureJobGuard(undefined);
   await assert.rejects(method(), NotConfiguredError);
   assert.doesNotThrow(() => configureJobGuard(guardBench().guard));
 });
 
-void test('a method that cannot run under the guard is found when the guard is configured', async () => {
+void test('a method that cannot run under the guard is reported when the guard is configured', async () => {
   guardedMethod('without-default');
   assert.throws(
     () => configureJobGuard(guardBench().guard),
@@ -76,7 +76,7 @@ void test('a method that cannot run under the guard is found when the guard is c
   assert.doesNotThrow(() => configureJobGuard(guardBench({ defaultLockAtMostFor: '1m' }).guard));
 });
 
-void test('a guard that was refused does not take the place of the one before', async () => {
+void test('a guard that was rejected does not replace the earlier one', async () => {
   const first = guardBench({ defaultLockAtMostFor: '1m' });
   configureJobGuard(first.guard);
   assert.throws(() => configureJobGuard(guardBench().guard, { replace: true }));

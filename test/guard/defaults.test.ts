@@ -6,7 +6,7 @@ import { guardBench, runningJob } from '../support/guard-bench';
 
 const never = (): void => assert.fail('ran');
 
-void test('a job that does not say lockAtMostFor takes the guard’s default', async () => {
+void test('a job without lockAtMostFor gets the guard’s default', async () => {
   const { guard } = guardBench({ defaultLockAtMostFor: '3m' });
   const job = await runningJob(guard, { name: 'job' });
   assert.equal(job.lock.remainingMs(), 180_000);
@@ -14,7 +14,7 @@ void test('a job that does not say lockAtMostFor takes the guard’s default', a
   await job.result;
 });
 
-void test('a job that says it is not overruled by the default', async () => {
+void test('a job’s own lockAtMostFor takes precedence over the default', async () => {
   const { guard } = guardBench({ defaultLockAtMostFor: '3m' });
   const job = await runningJob(guard, { name: 'job', lockAtMostFor: '1m' });
   assert.equal(job.lock.remainingMs(), 60_000);
@@ -22,7 +22,7 @@ void test('a job that says it is not overruled by the default', async () => {
   await job.result;
 });
 
-void test('with neither, run rejects, wrap and check throw, and all of them name the lock', async () => {
+void test('without lockAtMostFor and a default, run rejects, wrap and check throw, and all errors name the lock', async () => {
   const { guard } = guardBench();
   const naming = {
     name: 'InvalidLockConfigurationError',
@@ -33,7 +33,7 @@ void test('with neither, run rejects, wrap and check throw, and all of them name
   assert.throws(() => guard.check({ name: 'nightly' }), naming);
 });
 
-void test('a lockAtLeastFor longer than the default is refused', () => {
+void test('a lockAtLeastFor longer than the default is rejected', () => {
   const { guard } = guardBench({ defaultLockAtMostFor: '3m' });
   assert.doesNotThrow(() => guard.check({ name: 'job', lockAtLeastFor: '3m' }));
   assert.throws(
@@ -43,7 +43,7 @@ void test('a lockAtLeastFor longer than the default is refused', () => {
 });
 
 for (const defaultLockAtMostFor of ['10', 0, '-1m', NaN, 'P1M', '366d']) {
-  void test(`a default of ${defaultLockAtMostFor} is refused when the guard is made`, () => {
+  void test(`a default of ${defaultLockAtMostFor} is rejected when the guard is created`, () => {
     assert.throws(() => guardBench({ defaultLockAtMostFor }), {
       name: 'InvalidLockConfigurationError',
       message: /^defaultLockAtMostFor is /,
@@ -53,7 +53,7 @@ for (const defaultLockAtMostFor of ['10', 0, '-1m', NaN, 'P1M', '366d']) {
 
 const LONG = 'n'.repeat(65);
 
-void test('names are as long as the option nameLength says, 64 characters by default', async () => {
+void test('names may be as long as the option nameLength, 64 characters by default', async () => {
   const { guard } = guardBench();
   assert.doesNotThrow(() => guard.check({ name: LONG.slice(1), lockAtMostFor: '1m' }));
   await assert.rejects(
@@ -62,7 +62,7 @@ void test('names are as long as the option nameLength says, 64 characters by def
   );
 });
 
-void test('a guard of a wider table takes longer names', async () => {
+void test('a guard with a wider table accepts longer names', async () => {
   const { store, clock } = guardBench();
   const lockProvider = new StorageBasedLockProvider(store, { clock, nameLength: 255 });
   const { guard } = guardBench({ lockProvider, nameLength: 255, clock });
@@ -77,7 +77,7 @@ void test('a guard of a wider table takes longer names', async () => {
 });
 
 for (const nameLength of [0, 256, 1.5, NaN]) {
-  void test(`a nameLength of ${nameLength} is refused`, () => {
+  void test(`a nameLength of ${nameLength} is rejected`, () => {
     assert.throws(
       () => guardBench({ nameLength }),
       /nameLength is .*: it must be a whole number from 1 to 255/,

@@ -6,7 +6,7 @@ import { JOB } from '../support/lock-bench';
 
 const NAMES = ['lock:acquired', 'run:started', 'run:completed', 'lock:released'] as const;
 
-void test('every event is published as cronlatch: and its name, with what listeners are told', async () => {
+void test("every event is published on the channel 'cronlatch:' plus its name, with the same payload as for listeners", async () => {
   const published: [string | symbol, unknown][] = [];
   const listener: ChannelListener = (event, channel) => void published.push([channel, event]);
   for (const name of NAMES) subscribe(`cronlatch:${name}`, listener);

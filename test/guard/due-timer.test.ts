@@ -6,14 +6,14 @@ import { guardBench, nextEvent } from '../support/guard-bench';
 import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/guard-of-runs';
 import { JOB, turn } from '../support/lock-bench';
 
-/** Counts how often the store was asked what is due. */
+/** Counts how often the guard looks for overdue runs in the store. */
 function dueBench(t: TestContext, dueEvery?: Duration | false): GuardOfRuns & { looks: () => number } {
   const bench = guardOfRuns({ dueEvery });
   const { mock } = t.mock.method(bench.runStore, 'owed');
   return { ...bench, looks: () => mock.callCount() };
 }
 
-void test('from the first once-per job on it is looked every minute what is owed', async (t) => {
+void test('from the first once-per job on, the guard looks for overdue runs every minute', async (t) => {
   const { guard, clock, looks } = dueBench(t);
   guard.wrap(JOB, () => {});
   assert.equal(clock.pendingTimers, 0);
@@ -29,7 +29,7 @@ void test('from the first once-per job on it is looked every minute what is owed
   assert.equal(looks(), 3);
 });
 
-void test('dueEvery says how often', async (t) => {
+void test('dueEvery sets the interval', async (t) => {
   const { guard, clock, looks } = dueBench(t, '10s');
   guard.wrap(DAILY, () => {});
   for (let look = 1; look <= 6; look += 1) {
@@ -39,7 +39,7 @@ void test('dueEvery says how often', async (t) => {
   assert.equal(looks(), 6);
 });
 
-void test('a look that the store does not answer is waited for before the next one', async (t) => {
+void test('the next look waits for an unanswered one to end', async (t) => {
   const { guard, clock, runStore } = guardOfRuns({ dueEvery: '100ms' });
   let answer = (): void => {};
   const { mock } = t.mock.method(
@@ -58,7 +58,7 @@ void test('a look that the store does not answer is waited for before the next o
   assert.equal(mock.callCount(), 2);
 });
 
-void test('a run that goes on does not keep the next look waiting', async (t) => {
+void test('a run in progress does not delay the next look', async (t) => {
   const { guard, clock, looks } = dueBench(t, '1m');
   let runs = 0;
   const job = guard.wrap(DAILY, () => {
@@ -76,7 +76,7 @@ void test('a run that goes on does not keep the next look waiting', async (t) =>
   await guard.close({ timeout: 0 });
 });
 
-void test('with dueEvery: false it is looked only when runDue is called', async (t) => {
+void test('with dueEvery: false the guard only looks when runDue is called', async (t) => {
   const { guard, clock, looks } = dueBench(t, false);
   guard.wrap(DAILY, () => {});
   assert.equal(clock.pendingTimers, 0);
@@ -85,7 +85,7 @@ void test('with dueEvery: false it is looked only when runDue is called', async 
 });
 
 for (const dueEvery of ['soon', 0, '-1m']) {
-  void test(`dueEvery: ${dueEvery} is refused when the guard is made`, () => {
+  void test(`dueEvery: ${dueEvery} is rejected when the guard is created`, () => {
     assert.throws(() => guardBench({ dueEvery }), {
       name: 'InvalidLockConfigurationError',
       message: /^dueEvery is /,
@@ -93,14 +93,14 @@ for (const dueEvery of ['soon', 0, '-1m']) {
   });
 }
 
-void test('a guard without once-per jobs has nothing to bring back', async (t) => {
+void test('a guard without once-per jobs does not look for overdue runs', async (t) => {
   assert.deepEqual(await guardBench().guard.runDue(), { started: 0, owed: 0 });
   const { guard, looks } = dueBench(t);
   assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
   assert.equal(looks(), 0);
 });
 
-void test('closing stops the timer, and a job that is registered afterwards does not start it again', async (t) => {
+void test('close stops the timer, and a job registered afterwards does not start it again', async (t) => {
   const { guard, clock, looks } = dueBench(t);
   guard.wrap(DAILY, () => {});
   await guard.close();
@@ -111,7 +111,7 @@ void test('closing stops the timer, and a job that is registered afterwards does
   assert.equal(looks(), 0);
 });
 
-void test('close waits for a run that was brought back, as for any other', async (t) => {
+void test('close waits for a run that the timer started, as for any other', async (t) => {
   const { guard, clock, names } = dueBench(t);
   let end: (() => void) | undefined;
   const job = guard.wrap(DAILY, async () => {

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { testIf } from '../support/test-on';
 
-/** Ways to make a process the first one of its own: for any user where the system lets them, or for root. */
+/**
+ * Commands that start a process as the first one of its namespace: for any user if the system allows it, or
+ * for root.
+ */
 const WAYS = [['--user', '--map-root-user'], []].map((how) => [...how, '--pid', '--fork', '--kill-child']);
 const WAY = WAYS.find((how) => spawnSync('unshare', [...how, 'true']).status === 0);
 
@@ -16,7 +19,7 @@ for (const [signal, status] of [
   testIf(
     WAY !== undefined,
     'namespace of process ids',
-    `F-13 ${signal} ends the first process of a container, too, which signals do not end by themselves`,
+    `F-13 ${signal} also ends the first process of a container, which signals do not end by default`,
     async () => {
       const script = join(__dirname, 'fixtures', 'first-process.js');
       const child = spawn('unshare', [...(WAY ?? []), process.execPath, script, signal], {

@@ -25,7 +25,7 @@ function guarded(name: string, method: () => Promise<unknown>): () => Promise<un
 
 const told = (): unknown[] => started.map((event) => [event.name, event.scheduledAt]);
 
-void test('what a scheduler knows reaches the guarded method that it calls, and nothing that this one calls', async () => {
+void test('a scheduler’s invocation reaches the guarded method that it calls, but not the methods that this one calls', async () => {
   const inner = guarded('inner', () => Promise.resolve());
   const outer = guarded('outer', () => inner());
   await invoke({ scheduledAt }, outer);
@@ -35,7 +35,7 @@ void test('what a scheduler knows reaches the guarded method that it calls, and 
   ]);
 });
 
-void test('it reaches the method through wrappers around it, each time that they call it', async () => {
+void test('the invocation reaches the method through wrappers, each time that they call it', async () => {
   const method = guarded('job', () => Promise.resolve());
   await invoke({ scheduledAt }, async () => {
     await method();
@@ -51,7 +51,7 @@ void test('it reaches the method through wrappers around it, each time that they
 
 const NO_BANK = new Error('no bank today');
 
-/** What a scheduler is told, which answers that the error goes on, or ends there. */
+/** A scheduler’s listener for errors, which lets the error continue or ends it. */
 function scheduler({ ends }: { ends: boolean }) {
   const errors: unknown[] = [];
   const callees: GuardedCallee[] = [];
@@ -63,7 +63,7 @@ function scheduler({ ends }: { ends: boolean }) {
   return { errors, callees, invocation: { scheduledAt, reported } };
 }
 
-void test('the scheduler is told of an error that the guard has reported', async () => {
+void test('the scheduler gets each error that the guard has reported', async () => {
   const failing = guarded('failing', () => Promise.reject(NO_BANK));
   const { errors, callees, invocation } = scheduler({ ends: false });
   const instance = { failing };
@@ -72,14 +72,14 @@ void test('the scheduler is told of an error that the guard has reported', async
   assert.deepEqual(callees, [{ instance, method: failing }]);
 });
 
-void test('it may have the error end there: the call resolves to undefined', async () => {
+void test('the scheduler may end the error: the call then resolves to undefined', async () => {
   const failing = guarded('failing', () => Promise.reject(NO_BANK));
   const { errors, invocation } = scheduler({ ends: true });
   assert.equal(await invoke(invocation, failing), undefined);
   assert.deepEqual(errors, [NO_BANK]);
 });
 
-void test('a job that no guard took on was not reported by one', async () => {
+void test('an error of a job outside the guard does not count as reported', async () => {
   configureJobGuard(undefined);
   const method = guarded('job', () => Promise.resolve());
   const { errors, invocation } = scheduler({ ends: true });
@@ -87,7 +87,7 @@ void test('a job that no guard took on was not reported by one', async () => {
   assert.deepEqual(errors, []);
 });
 
-void test('of a tick, what the guard has reported comes out as undefined, through wrappers that hear of it', async () => {
+void test('a tick whose error the guard has reported resolves to undefined, and the wrappers still get the error', async () => {
   const heard: unknown[] = [];
   const failing = guarded('failing', () => Promise.reject(NO_BANK));
   const wrapped = async (): Promise<unknown> => {
@@ -103,7 +103,7 @@ void test('of a tick, what the guard has reported comes out as undefined, throug
   assert.deepEqual(told(), [['failing', scheduledAt]]);
 });
 
-void test('of a tick, what came from outside of the guard rejects', async () => {
+void test('a tick rejects with an error from outside the guard', async () => {
   const method = guarded('job', () => Promise.resolve('done'));
   assert.equal(await invokeTick(scheduledAt, method), 'done');
   const mine = new Error('mine');

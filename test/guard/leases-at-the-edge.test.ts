@@ -25,7 +25,7 @@ void test('after its own unlock a handler is not inside its lease', async () => 
   assert.deepEqual({ nestedRan, asserted }, { nestedRan: false, asserted: false });
 });
 
-void test('the signal fires at the end of a shortening extension whose answer was lost', async () => {
+void test('the signal aborts at the end of a shortening extension whose answer was lost', async () => {
   const { clock, accessor, granted, drive, other } = lockBench();
   const lock = await granted();
   const { signal } = lock;
@@ -33,11 +33,11 @@ void test('the signal fires at the end of a shortening extension whose answer wa
   await assert.rejects(drive(lock.extend('10s')), LockStorageError);
   clock.advance('5s');
   await turn();
-  assert.ok(await other.lock(JOB), 'the lease is over in the store');
+  assert.ok(await other.lock(JOB), 'the lease has expired in the store');
   assert.equal(signal.aborted, true);
 });
 
-void test('a release that is not written is not tried for ever behind a closed guard', async () => {
+void test('a release that cannot be written is not retried forever after the guard has closed', async () => {
   const { guard, clock, accessor } = guardBench();
   accessor.fail('unlock', ...Array.from({ length: 10_000 }, () => refusedConnection));
   const job = await runningJob(guard, { name: 'job', lockAtMostFor: '1h' });
@@ -58,7 +58,7 @@ void test('a release that is not written is not tried for ever behind a closed g
   assert.equal(accessor.calls.length - calls, 0, 'statements 10 s after closing');
 });
 
-void test('lockAtLeastFor = lockAtMostFor and an extension of unknown outcome: released all the same', async () => {
+void test('with lockAtLeastFor = lockAtMostFor and an extension of unknown outcome, the lock is still released', async () => {
   const { clock, accessor, granted, store } = lockBench();
   const lock = await granted({ name: 'job', lockAtMostFor: '30s', lockAtLeastFor: '30s', keepAlive: true });
   accessor.fail('extend', replyLost);
@@ -69,7 +69,7 @@ void test('lockAtLeastFor = lockAtMostFor and an extension of unknown outcome: r
   assert.equal((await store.find('job'))?.held, false);
 });
 
-void test('a late grant that is given back leaves no statement behind that is granted to nobody', async () => {
+void test('a late grant that is released leaves no statement that could lock the name again', async () => {
   const { clock, accessor, provider, store, drive } = lockBench();
   await (await provider.lock(JOB))?.unlock();
   let late: () => Promise<unknown> = () => assert.fail('not sent');
@@ -92,7 +92,7 @@ void test('a late grant that is given back leaves no statement behind that is gr
   assert.equal((await store.find('job'))?.held, false);
 });
 
-void test('a lock that is granted to a guard that no longer waits is given back', async () => {
+void test('a lock granted to a guard that no longer waits is released', async () => {
   const { guard, clock, accessor, store } = guardBench();
   let go!: () => void;
   accessor.fail(
@@ -110,7 +110,7 @@ void test('a lock that is granted to a guard that no longer waits is given back'
   assert.equal((await store.find('job'))?.held, false);
 });
 
-void test('an accessor whose extend never settles does not keep the job from ever running again', async () => {
+void test('an accessor whose extend never settles does not block the job forever', async () => {
   const { guard, clock, accessor } = guardBench();
   accessor.fail('extend', () => new Promise(() => {}));
   const job = await runningJob(guard, { name: 'job', lockAtMostFor: '30s', keepAlive: true });
@@ -124,7 +124,7 @@ void test('an accessor whose extend never settles does not keep the job from eve
   assert.equal((await guard.run(JOB, () => 1)).executed, true);
 });
 
-void test('F-90 a listener of warnings that throws something odd changes nothing', async () => {
+void test('F-90 a warning listener that throws an unusual value changes nothing', async () => {
   const { guard, events } = guardBench({ logger: false });
   events.on('guard:warning', () => {
     throw Object.create(null);
@@ -135,14 +135,14 @@ void test('F-90 a listener of warnings that throws something odd changes nothing
   assert.equal((await guard.run(JOB, () => 1)).executed, true);
 });
 
-void test('a abandonedSignal signal that is used for many locks gathers no listeners', async () => {
+void test('an abandonedSignal that is used for many locks does not accumulate listeners', async () => {
   const { provider } = lockBench();
   const abandonedSignal = new AbortController().signal;
   for (let i = 0; i < 20; i += 1) await (await provider.lock(JOB, { abandonedSignal }))?.unlock();
   assert.equal(getEventListeners(abandonedSignal, 'abort').length, 0);
 });
 
-void test('a lock that is none is told of, and nothing runs under it', async () => {
+void test('an invalid lock from a provider is reported, and nothing runs under it', async () => {
   const lines: string[] = [];
   const logger = { warn: (l: string) => void lines.push(l), error: (l: string) => void lines.push(l) };
   const guard = new JobGuard({

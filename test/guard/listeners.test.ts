@@ -19,7 +19,7 @@ const FAILING = {
 const EVENTS = ['lock:acquired', 'run:started', 'run:completed', 'lock:released'] as const;
 
 for (const [how, listener] of Object.entries(FAILING)) {
-  void test(`F-90 a listener that ${how} changes nothing but for a warning`, async () => {
+  void test(`F-90 a listener that ${how} only causes a warning`, async () => {
     const { guard, told, other } = guardBench();
     for (const name of EVENTS) guard.on(name, listener);
     assert.deepEqual(await guard.run(JOB, () => 42), { executed: true, value: 42 });
@@ -33,7 +33,7 @@ for (const [how, listener] of Object.entries(FAILING)) {
 }
 
 for (const [how, listener] of Object.entries(FAILING)) {
-  void test(`F-90 a listener of warnings that ${how} becomes a warning of the process, not an endless loop`, async () => {
+  void test(`F-90 a warning listener that ${how} causes a process warning, not an endless loop`, async () => {
     const warned = mock.method(process, 'emitWarning', () => {});
     const { guard, events } = guardBench();
     guard.on('guard:warning', listener);
@@ -53,7 +53,7 @@ void test('F-90 a job does not wait for its listeners', async () => {
   assert.deepEqual(await guard.run(JOB, () => 42), { executed: true, value: 42 });
 });
 
-void test('a listener that was removed is told nothing more', async () => {
+void test('a removed listener gets no further events', async () => {
   const { guard } = guardBench();
   let told = 0;
   const stop = guard.on('run:started', () => void (told += 1));
@@ -63,7 +63,7 @@ void test('a listener that was removed is told nothing more', async () => {
   assert.equal(told, 1);
 });
 
-void test('a listener may be removed while it is told', async () => {
+void test('a listener may be removed during an event', async () => {
   const { guard } = guardBench();
   const told: string[] = [];
   const stop = guard.on('run:started', () => {

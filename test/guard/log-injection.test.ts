@@ -12,7 +12,7 @@ function lineOf(error: unknown): string {
   return lines[0] ?? '';
 }
 
-void test('F-97 a line has no character that moves the cursor, ends the line or turns the text around', () => {
+void test('F-97 a line has no characters that move the cursor, end the line or change the text direction', () => {
   const codes = [...Array(0x20).keys(), ...Array.from({ length: 0x21 }, (_, index) => 0x7f + index)];
   const bidi = [
     0x61c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069,
@@ -28,13 +28,13 @@ void test('F-97 a line has no character that moves the cursor, ends the line or 
   }
 });
 
-void test('line breaks become blanks, and what else is taken out can still be read', () => {
+void test('line breaks become spaces, and the text stays readable without the other characters', () => {
   assert.equal(lineOf(new Error('one\r\ntwo\u0085three')), `${PREFIX}Error: one two three`);
   assert.equal(lineOf(new Error('\u001b[2K\u202egreen')), `${PREFIX}Error: \\u001b[2K\\u202egreen`);
   assert.equal(lineOf(new Error('Zoë paid 3 €, 👍')), `${PREFIX}Error: Zoë paid 3 €, 👍`);
 });
 
-void test('a line has an end, and says how much is missing', () => {
+void test('a long line is truncated, with the number of missing characters', () => {
   const line = lineOf(new Error('x'.repeat(5_000_000)));
   assert.ok(line.length < 9000);
   assert.match(line, /x… \(4[\d,]+ more characters\)$/);
@@ -42,7 +42,7 @@ void test('a line has an end, and says how much is missing', () => {
   assert.ok(lineOf(new Error('x'.repeat(8100))).endsWith('x'));
 });
 
-void test('half a character is not left at the end', () => {
+void test('truncation does not leave half a character', () => {
   for (const length of [8000, 8001]) {
     const line = lineOf(new Error(`${'x'.repeat(length)}${'👍'.repeat(500)}`));
     assert.ok(line.isWellFormed());

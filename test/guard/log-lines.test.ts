@@ -13,7 +13,7 @@ function lineOf<K extends EventName>(name: K, event: CronlatchEvents[K]): string
   return lines;
 }
 
-void test('each event that nobody should have to subscribe to is one line', () => {
+void test('each event that must be visible without a listener is one line', () => {
   assert.deepEqual(
     lineOf('lock:failed', { ...scheduled, isAskedAgain: false, error: new LockStorageError('no answer') }),
     [
@@ -39,7 +39,7 @@ void test('each event that nobody should have to subscribe to is one line', () =
     assert.deepEqual(lineOf('guard:warning', { message }), [`warn: cronlatch guard:warning: ${message}`]);
 });
 
-void test('an error that cannot be read is a line as well', () => {
+void test('an error that cannot be read is logged as a line as well', () => {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
   assert.deepEqual(lineOf('run:failed', { ...job, error: proxy, durationMs: 1 }), [
@@ -49,7 +49,7 @@ void test('an error that cannot be read is a line as well', () => {
 
 const run = { job: 'close-day', scope: '', periodKey: '2026-11-20', generation: 0, attempt: 2 };
 
-void test('a run of a once-per job says which one it is, and what follows', () => {
+void test('the line of a once-per job has its run, and what happens next', () => {
   const failed = { ...job, run, error: new Error('no bank'), durationMs: 1 };
   const told = "error: cronlatch run:failed 'job' job 'close-day' for 2026-11-20, attempt 2: the job failed";
   assert.deepEqual(lineOf('run:failed', failed), [`${told}. Cause: Error: no bank`]);
@@ -64,7 +64,7 @@ void test('a run of a once-per job says which one it is, and what follows', () =
   assert.match(lineOf('run:failed', scoped)[0] ?? '', /job 'close-day' \(eu\) for 2026-11-20, attempt 2:/);
 });
 
-void test('a holder that vanished is a line: a warning when its work is repeated, an error when a person is needed', () => {
+void test('a crashed holder is a line: a warning if the run is retried, an error if it waits for an operator', () => {
   const lostClaim = 'host/1/abc';
   assert.deepEqual(lineOf('run:takenOver', { ...job, run, lostAttempt: 1, lostClaim }), [
     "warn: cronlatch run:takenOver 'job' job 'close-day' for 2026-11-20, attempt 2: the holder of its last attempt vanished, and its work is repeated.",
@@ -74,14 +74,14 @@ void test('a holder that vanished is a line: a warning when its work is repeated
   ]);
 });
 
-void test('of a tick that is asked again, it is said', () => {
+void test('the line of an unanswered tick reports that it will be retried', () => {
   const failed = { ...scheduled, isAskedAgain: true, error: new LockStorageError('no answer') };
   assert.deepEqual(lineOf('lock:failed', failed), [
     "error: cronlatch lock:failed 'job' (scheduled at 2026-11-20T03:00:00.000Z): the job did not run; its tick is asked again. Cause: LockStorageError: no answer",
   ]);
 });
 
-void test('what was refused and what was skipped is no line: it is how every other instance spends its night', () => {
+void test('refused and skipped ticks are not logged, because they are normal on all other instances', () => {
   assert.deepEqual(lineOf('run:skipped', { ...job, run, reason: 'already-completed' }), []);
   const skipped = {
     ...job,
@@ -93,7 +93,7 @@ void test('what was refused and what was skipped is no line: it is how every oth
   assert.deepEqual(lineOf('lock:skipped', skipped), []);
 });
 
-void test('what was thrown stays on its line, however many lines it has', () => {
+void test('a thrown error stays on one line, however many lines it has', () => {
   const text = 'first\n   at second  \r\nthird';
   assert.deepEqual(lineOf('run:failed', { ...job, error: new Error(text), durationMs: 1 }), [
     "error: cronlatch run:failed 'job': the job failed. Cause: Error: first at second third",
@@ -105,18 +105,18 @@ void test('what was thrown stays on its line, however many lines it has', () => 
   }
 });
 
-void test('a warning of more than one line stays on one', () => {
+void test('a warning of several lines stays on one line', () => {
   assert.deepEqual(lineOf('guard:warning', { message: 'first\nsecond' }), [
     'warn: cronlatch guard:warning: first second.',
   ]);
 });
 
-void test('what was thrown is told as it is, with its dots', () => {
+void test('the message of an error keeps its trailing dots', () => {
   const error = new Error("Cannot find module '../jobs'...");
   assert.match(lineOf('run:failed', { ...job, error, durationMs: 1 })[0] ?? '', /module '\.\.\/jobs'\.\.\.$/);
 });
 
-void test('a name with dots is told as it is', () => {
+void test('a name with dots stays unchanged', () => {
   assert.match(lineOf('run:stuck', { ...job, name: 'a..b' })[0] ?? '', /run:stuck 'a\.\.b':/);
 });
 
@@ -125,7 +125,7 @@ for (const [thrown, told] of [
   [null, 'null'],
   [{ code: 7 }, '{ code: 7 }'],
 ] as const) {
-  void test(`a job that throws ${told} is told as such`, async () => {
+  void test(`a job that throws ${told} is logged with that value`, async () => {
     const { guard, lines } = guardBench();
     await reasonOf(guard.run(JOB, () => Promise.reject(thrown as unknown as Error)));
     assert.deepEqual(lines, [`error: cronlatch run:failed 'job': the job failed. Cause: ${told}`]);

@@ -7,7 +7,7 @@ import { JOB } from '../support/lock-bench';
 
 const job = { name: 'job', scheduledAt: undefined };
 
-void test('a night that goes well writes nothing, and neither does a skip', async () => {
+void test('successful runs and skips log nothing', async () => {
   const { guard, other, lines } = guardBench();
   await guard.run(JOB, () => {});
   await other.lock(JOB);
@@ -26,7 +26,7 @@ void test('without a logger the lines go to console.error and console.warn', () 
   assert.equal(warn.mock.callCount(), 1);
 });
 
-void test('logger: false silences', () => {
+void test('logger: false disables the log', () => {
   const ways = [
     mock.method(console, 'error', () => {}),
     mock.method(console, 'warn', () => {}),
@@ -40,7 +40,7 @@ void test('logger: false silences', () => {
   for (const { mock } of ways) assert.equal(mock.callCount(), 0);
 });
 
-void test('F-90 a logger that throws does not touch the job', async () => {
+void test('F-90 a logger that throws does not affect the job', async () => {
   const failing = (): never => {
     throw new Error('disk full');
   };

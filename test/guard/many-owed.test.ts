@@ -5,7 +5,7 @@ import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/guard-of-runs';
 
 const NO_PERIOD = { periodStart: undefined, periodEnd: undefined, timeZone: undefined };
 
-/** A thousand pending runs of one job, and then one of the job 'settle', which is registered. */
+/** A thousand pending runs of one job, and then one of the registered job 'settle'. */
 async function manyPending(job: string): Promise<GuardOfRuns & { readonly ran: string[] }> {
   const bench = guardOfRuns();
   const { guard, runStore } = bench;
@@ -17,13 +17,13 @@ async function manyPending(job: string): Promise<GuardOfRuns & { readonly ran: s
   return { ...bench, ran };
 }
 
-void test('a thousand runs of a job that is not registered hide no other run that is due', async () => {
+void test('a thousand runs of an unregistered job do not hide another due run', async () => {
   const { guard, ran } = await manyPending('removed');
   assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
   assert.deepEqual(ran, ['settle']);
 });
 
-void test('a thousand runs that wait for a lock hide no other run that is due', async () => {
+void test('a thousand runs that wait for a lock do not hide another due run', async () => {
   const { guard, ran } = await manyPending('busy');
   guard.wrap({ ...DAILY, name: 'busy' }, () => assert.fail('its lock is held'));
   const [started, end] = [signal(), signal()];

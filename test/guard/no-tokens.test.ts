@@ -6,7 +6,7 @@ import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-sto
 import { closeDay, heldTask } from '../support/close-day';
 import { guardOfRuns } from '../support/guard-of-runs';
 
-/** As a table of ShedLock's has none. */
+/** A table of ShedLock's has none. */
 function withoutTokens(inner: InMemoryStorageAccessor): StorageAccessor {
   const without = <A>(answer: A) => (typeof answer === 'object' ? { fencingToken: undefined } : undefined);
   return {
@@ -18,7 +18,7 @@ function withoutTokens(inner: InMemoryStorageAccessor): StorageAccessor {
   };
 }
 
-void test('two calls for one day under one lock without tokens: the second does not take the first for vanished', async () => {
+void test('of two calls for one day under one lock without tokens, the second does not consider the first crashed', async () => {
   const clock = new SettableClock('2026-11-20T03:00:00Z');
   const lockProvider = new StorageBasedLockProvider(withoutTokens(new InMemoryStorageAccessor(clock)), {
     clock,

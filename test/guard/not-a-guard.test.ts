@@ -6,7 +6,7 @@ import { Scheduled, scheduleLocked } from 'cronlatch/node-cron';
 
 const guard = () => new JobGuard({ lockProvider: new InMemoryLockProvider(), logger: false });
 
-void test('a guard that nobody awaited is refused, with the remedy', () => {
+void test('a promise of a guard is rejected, and the error suggests to await it', () => {
   const promise = Promise.resolve(guard()) as unknown as JobGuard;
   const refused = (error: unknown) =>
     error instanceof InvalidLockUseError && /Await it: await createJobGuard/.test(error.message);
@@ -17,7 +17,7 @@ void test('a guard that nobody awaited is refused, with the remedy', () => {
   );
 });
 
-void test('a guard that is closed may be replaced', async () => {
+void test('a closed guard may be replaced', async () => {
   const first = guard();
   configureJobGuard(first);
   const second = guard();
@@ -28,7 +28,7 @@ void test('a guard that is closed may be replaced', async () => {
   await second.close();
 });
 
-void test('a zone in the spelling of node-cron is told, not dropped', () => {
+void test('node-cron’s spelling of the time zone is rejected, not ignored', () => {
   const options = { timezone: 'Europe/Paris' } as object;
   assert.throws(() => Scheduled('0 3 * * *', options), { message: 'Write timeZone, not timezone.' });
 });

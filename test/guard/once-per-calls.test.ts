@@ -30,7 +30,7 @@ const SCOPES: [string, Scope][] = [
 ];
 
 for (const [how, scope] of SCOPES) {
-  void test(`a scope function that ${how} is reported: nobody else would hear that nothing ran`, async () => {
+  void test(`a scope function that ${how} is reported, because no caller would notice that nothing ran`, async () => {
     const { guard, told } = guardOfRuns();
     const wrapped = guard.wrap(scoped(scope), () => assert.fail('ran'));
     assert.equal(await wrapped(), undefined);
@@ -42,7 +42,7 @@ for (const [how, scope] of SCOPES) {
   });
 }
 
-void test('a key function that throws is reported; the tick is not asked again, for it is nobody knows which', async () => {
+void test('a key function that throws is reported; the tick is not retried, because its period is unknown', async () => {
   const { guard, told, names } = guardOfRuns();
   const wrapped = guard.wrap(CUSTOM(brokenKey), () => assert.fail('ran'), { onError: 'throw' });
   await assert.rejects(wrapped(), { name: 'InvalidLockConfigurationError', message: /key function threw/ });
@@ -50,7 +50,7 @@ void test('a key function that throws is reported; the tick is not asked again, 
   assert.equal((told[0]?.[1] as CronlatchEvents['lock:failed']).isAskedAgain, false);
 });
 
-void test('a key function that throws for a while does not keep its job, or others, from being brought back', async () => {
+void test('a key function that throws for a while does not block the retries of its job or of others', async () => {
   const { guard, runStore, clock } = guardOfRuns();
   let isBroken = false;
   let attempts = 0;
@@ -78,7 +78,7 @@ void test('a key function that throws for a while does not keep its job, or othe
   );
 });
 
-void test('a call of which nobody knows when it was meant is asked again until its own day is over', async () => {
+void test('a call without a scheduled time is retried until its own day has ended', async () => {
   const { guard, clock, accessor, told } = guardOfRuns();
   const days: string[] = [];
   const wrapped = guard.wrap(DAILY, () => void days.push(clock.now().toISOString()));
@@ -93,7 +93,7 @@ void test('a call of which nobody knows when it was meant is asked again until i
   assert.match(JSON.stringify(warnings), /close-day.*2026-11-20.*it is a gap now/);
 });
 
-void test('yesterday’s unanswered call does not stand in the place of today’s', async () => {
+void test('yesterday’s unanswered call does not replace today’s', async () => {
   const { guard, clock, accessor } = guardOfRuns();
   const days: (string | undefined)[] = [];
   const job = guard.wrap(DAILY, async () => {
@@ -110,7 +110,7 @@ void test('yesterday’s unanswered call does not stand in the place of today’
   assert.deepEqual(days, ['2026-11-21']);
 });
 
-void test('a guard without a run store refuses a once-per job, naming the remedy', () => {
+void test('a guard without a run store rejects a once-per job, and the error explains how to add one', () => {
   const { guard } = guardBench();
   const remedy = {
     name: 'InvalidLockConfigurationError',
@@ -131,7 +131,7 @@ const CHECKED: [object, RegExp][] = [
 ];
 
 for (const [configuration, message] of CHECKED) {
-  void test(`check refuses ${JSON.stringify(configuration)}`, () => {
+  void test(`check rejects ${JSON.stringify(configuration)}`, () => {
     const { guard } = guardOfRuns();
     assert.throws(() => guard.check(configuration as typeof DAILY), {
       name: 'InvalidLockConfigurationError',
@@ -140,7 +140,7 @@ for (const [configuration, message] of CHECKED) {
   });
 }
 
-void test('the lock of a once-per job may have a longer name than the job, where the guard allows it', async () => {
+void test('the lock of a once-per job may have a longer name than the job, if the guard allows it', async () => {
   const clock = new SettableClock();
   const lockProvider = new InMemoryLockProvider({ clock, nameLength: 200 });
   const { guard } = guardOfRuns({ lockProvider, nameLength: 200 });

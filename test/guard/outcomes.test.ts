@@ -8,7 +8,7 @@ import { JOB } from '../support/lock-bench';
 
 const failing = (fail: () => Promise<undefined>): LockProvider => ({ lock: fail });
 
-void test('P7 when the store fails, run rejects with its error and the job does not run', async () => {
+void test('P7 if the store fails, run rejects with its error and the job does not run', async () => {
   const failure = new LockStorageError('the store is down');
   const { guard, told } = guardBench({ lockProvider: failing(() => Promise.reject(failure)) });
   assert.equal(await reasonOf(guard.run(JOB, () => assert.fail('ran'))), failure);
@@ -16,7 +16,7 @@ void test('P7 when the store fails, run rejects with its error and the job does 
   assert.deepEqual(told, [['lock:failed', event]]);
 });
 
-void test('P7 a provider that throws instead of rejecting is a failure of the store too', async () => {
+void test('P7 a provider that throws instead of rejecting is also a failure of the store', async () => {
   const broken = new TypeError('broken');
   const throwing = failing(() => {
     throw broken;
@@ -26,7 +26,7 @@ void test('P7 a provider that throws instead of rejecting is a failure of the st
   assert.deepEqual(names(), ['lock:failed']);
 });
 
-void test('after a failure of the store the next run is tried afresh', async () => {
+void test('after a failure of the store the next run starts normally', async () => {
   const { guard, accessor } = guardBench();
   accessor.fail('updateRecord', refusedConnection);
   await assert.rejects(
@@ -37,7 +37,7 @@ void test('after a failure of the store the next run is tried afresh', async () 
 });
 
 for (const thrown of [new RangeError('mine'), 'a string', null, undefined]) {
-  void test(`P9 F-09 the job's own error (${String(thrown)}) is rethrown as it is, and reported`, async () => {
+  void test(`P9 F-09 the job's own error (${String(thrown)}) is rethrown unchanged, and reported`, async () => {
     const { guard, events } = guardBench();
     const failures: CronlatchEvents['run:failed'][] = [];
     events.on('run:failed', (event) => void failures.push(event));
@@ -49,7 +49,7 @@ for (const thrown of [new RangeError('mine'), 'a string', null, undefined]) {
   });
 }
 
-void test('P9 F-09 a task that throws before its first await is no different', async () => {
+void test('P9 F-09 a task that throws before its first await is treated the same', async () => {
   const { guard, other, names } = guardBench();
   const mine = new Error('mine');
   const task = (): never => {

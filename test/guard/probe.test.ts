@@ -5,13 +5,13 @@ import { InMemoryLockProvider } from 'cronlatch/memory';
 import { refusedConnection } from '../support/faulty-accessor';
 import { guardBench, reasonOf } from '../support/guard-bench';
 
-void test('a store that answers is there, and holds no lock more than before', async () => {
+void test('a store that answers is reachable, and the probe takes no lock', async () => {
   const { guard, store } = guardBench();
   await guard.probe();
   assert.equal(await store.find('cronlatch-probe'), undefined);
 });
 
-void test('a store that fails is told of by its own error', async () => {
+void test('a store that fails is reported with its own error', async () => {
   const { guard, accessor } = guardBench();
   accessor.fail('find', refusedConnection);
   const reason = await reasonOf(guard.probe());
@@ -19,7 +19,7 @@ void test('a store that fails is told of by its own error', async () => {
   await guard.probe();
 });
 
-void test('a store that stays silent is not waited for beyond the time that it has', async () => {
+void test('the probe of a silent store ends at its timeout', async () => {
   const { guard, accessor, drive, clock } = guardBench();
   accessor.fail('find', () => new Promise(() => {}));
   const before = clock.monotonicMs();
@@ -28,7 +28,7 @@ void test('a store that stays silent is not waited for beyond the time that it h
   assert.equal(clock.monotonicMs() - before, 2000);
 });
 
-void test('a lock provider that has no such question counts as reachable', async () => {
+void test('a lock provider without a probe counts as reachable', async () => {
   const locks = new InMemoryLockProvider();
   const guard = new JobGuard({ lockProvider: { lock: (configuration) => locks.lock(configuration) } });
   await guard.probe();

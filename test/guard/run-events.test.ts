@@ -6,7 +6,7 @@ import { JOB } from '../support/lock-bench';
 
 const scheduledAt = new Date('2026-11-20T03:00:00Z');
 
-void test('every event of a run carries the lock’s name and the instant that was meant', async () => {
+void test('every event of a run has the lock’s name and the scheduled time', async () => {
   const { guard, told } = guardBench();
   await guard.run({ ...JOB, scheduledAt }, () => 42);
   await reasonOf(guard.run({ ...JOB, scheduledAt }, () => Promise.reject(new Error('mine'))));
@@ -15,7 +15,7 @@ void test('every event of a run carries the lock’s name and the instant that w
   for (const [, event] of told) assert.ok('scheduledAt' in event && event.scheduledAt === scheduledAt);
 });
 
-void test('a skip carries it as well', async () => {
+void test('a skip event has them as well', async () => {
   const { guard, other } = guardBench();
   const skips: CronlatchEvents['lock:skipped'][] = [];
   guard.on('lock:skipped', (event) => void skips.push(event));
@@ -27,7 +27,7 @@ void test('a skip carries it as well', async () => {
   );
 });
 
-void test('run:started has the fencing token, run:completed how long it took', async () => {
+void test('run:started has the fencing token, run:completed the duration', async () => {
   const { guard, clock, told } = guardBench();
   const job = await runningJob(guard);
   const token = job.lock.fencingToken;
@@ -44,7 +44,7 @@ void test('run:started has the fencing token, run:completed how long it took', a
   assert.equal(typeof token, 'number');
 });
 
-void test('F-81 a job that outlives its lease is told so, and reported as stuck once, at the next tick', async () => {
+void test('F-81 a job that outlives its lease gets an aborted signal, and is reported as stuck once, at the next tick', async () => {
   const { guard, clock, names } = guardBench();
   const job = await runningJob(guard);
   clock.advance('10m');

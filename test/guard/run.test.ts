@@ -6,12 +6,12 @@ import { JOB } from '../support/lock-bench';
 
 const ANOTHER = { name: 'another', lockAtMostFor: '10m' };
 
-void test('a job that gets its lock runs, and its value comes back as executed', async () => {
+void test('a job that gets its lock runs, and its value is returned as executed', async () => {
   const { guard } = guardBench();
   assert.deepEqual(await guard.run(JOB, () => 42), { executed: true, value: 42 });
 });
 
-void test('the task is handed the lock that it runs in', async () => {
+void test('the task receives the lock that it runs in', async () => {
   const { guard } = guardBench();
   const result = await guard.run(JOB, (lock) => [lock.name, typeof lock.fencingToken, lock.remainingMs()]);
   assert.deepEqual(result, { executed: true, value: ['job', 'number', 600_000] });
@@ -23,7 +23,7 @@ void test('a job whose lock another instance holds is skipped as locked', async 
   assert.deepEqual(await guard.run(JOB, () => assert.fail('ran')), { executed: false, reason: 'locked' });
 });
 
-void test('a job that this process still runs is skipped as running-here, without asking the store', async () => {
+void test('a job that this process still runs is skipped as running-here, without a statement to the store', async () => {
   const { guard, accessor } = guardBench();
   const job = await runningJob(guard);
   const asked = accessor.calls.length;
@@ -37,14 +37,14 @@ void test('a job that this process still runs is skipped as running-here, withou
   assert.deepEqual(await guard.run(JOB, () => 'again'), { executed: true, value: 'again' });
 });
 
-void test('a job that begins after close is skipped as closing', async () => {
+void test('a job that starts after close is skipped as closing', async () => {
   const { guard, accessor } = guardBench();
   await guard.close();
   assert.deepEqual(await guard.run(JOB, () => assert.fail('ran')), { executed: false, reason: 'closing' });
   assert.deepEqual(accessor.calls, []);
 });
 
-void test('jobs with different locks run side by side', async () => {
+void test('jobs with different locks run concurrently', async () => {
   const { guard } = guardBench();
   const first = await runningJob(guard);
   const second = await runningJob(guard, ANOTHER);
@@ -66,7 +66,7 @@ void test('a job started inside another keeps both locks until it has ended', as
   assert.ok(await other.lock(JOB));
 });
 
-void test('a task that returns a generator is refused, because nobody would wait for its work', async () => {
+void test('a task that returns a generator is rejected, because nothing would run its work', async () => {
   const { guard } = guardBench();
   const generator = function* () {
     yield assert.fail('ran');

@@ -14,7 +14,7 @@ void test('it is another copy', () => {
   assert.notEqual(theirs.CronlatchError, ours.CronlatchError);
 });
 
-void test('a method that one copy decorated runs through the guard that the other was given', async () => {
+void test('a method decorated by one copy runs through the guard that was configured in the other', async () => {
   const { guard, names } = guardBench();
   const descriptor = { value: (): Promise<unknown> => Promise.resolve('ran') };
   theirs.SchedulerLock('job', '1m')({}, 'method', descriptor);
@@ -23,17 +23,17 @@ void test('a method that one copy decorated runs through the guard that the othe
   assert.deepEqual(names(), ['lock:acquired', 'run:started', 'run:completed', 'lock:released']);
 });
 
-void test('a second guard is refused whichever copy it is given to', () => {
+void test('a second guard is rejected in either copy', () => {
   ours.configureJobGuard(guardBench().guard);
   assert.throws(() => theirs.configureJobGuard(guardBench().guard), ours.InvalidLockUseError);
 });
 
-void test('what one copy decorated is checked by the other', () => {
+void test('methods decorated by one copy are checked by the other', () => {
   theirs.SchedulerLock('their-job')({}, 'method', { value: () => Promise.resolve() });
   assert.throws(() => ours.configureJobGuard(guardBench().guard), /'their-job'/);
 });
 
-void test('a method that one copy decorated is not decorated again by the other', () => {
+void test('a method decorated by one copy cannot be decorated again by the other', () => {
   const descriptor = { value: () => Promise.resolve() };
   theirs.SchedulerLock('first', '1m')({}, 'method', descriptor);
   assert.throws(() => ours.SchedulerLock('second', '1m')({}, 'method', descriptor), {
@@ -41,7 +41,7 @@ void test('a method that one copy decorated is not decorated again by the other'
   });
 });
 
-void test('the lock that a job runs in is seen by both', async () => {
+void test('both copies return the same current lock', async () => {
   const { guard } = guardBench();
   await guard.run(JOB, (lock) => {
     assert.equal(theirs.currentLock(), lock);
@@ -50,7 +50,7 @@ void test('the lock that a job runs in is seen by both', async () => {
   assert.throws(() => theirs.LockAssert.assertLocked(), ours.LockNotHeldError);
 });
 
-void test('errors of one copy are recognised by the other, and told apart', () => {
+void test('errors of one copy are recognised by the other, by their kinds', () => {
   const error: unknown = new theirs.LockStorageError('down');
   assert.ok(error instanceof ours.LockStorageError);
   assert.ok(error instanceof ours.CronlatchError);

@@ -7,7 +7,7 @@ import { ledgerPlace, memoryStores } from '../support/ledger-place';
 
 const slot = { job: 'settle', at: new Date('2026-11-20T03:00:00Z') };
 
-void test('a slot whose task throws what does not let itself be looked at has failed', async () => {
+void test('a slot whose task throws an unreadable value has failed', async () => {
   const { place, close } = ledgerPlace(memoryStores('2026-11-20T03:00:00Z'));
   try {
     const instance = place.instance();
@@ -30,7 +30,7 @@ void test('a slot whose task throws what does not let itself be looked at has fa
   }
 });
 
-void test('a guard that has closed does not go on asking a store that is away what became of a slot', async () => {
+void test('a closed guard does not keep asking an unreachable store for the outcome of a slot', async () => {
   const { place, close } = ledgerPlace(memoryStores('2026-11-20T03:00:00Z'));
   try {
     const { guard, faulty } = faultyInstance(place);

@@ -4,7 +4,7 @@ import { InvalidLockConfigurationError, type JobConfiguration } from 'cronlatch'
 import { guardBench } from '../support/guard-bench';
 import { dayJob } from '../support/once-per-job';
 
-/** As JavaScript hands them over. */
+/** As JavaScript passes them. */
 const misspelt: readonly (readonly [JobConfiguration, string])[] = [
   [{ ...dayJob(), ...{ keepalive: true } }, 'keepAlive'],
   [{ ...dayJob(), ...{ lockAtleastFor: '30s' } }, 'lockAtLeastFor'],
@@ -14,7 +14,7 @@ const misspelt: readonly (readonly [JobConfiguration, string])[] = [
 ];
 
 for (const [configuration, meant] of misspelt) {
-  void test(`a misspelt ${meant} is refused, and not left out`, async () => {
+  void test(`a misspelt ${meant} is rejected, and not ignored`, async () => {
     const { guard } = guardBench();
     const says = new RegExp(`Unknown option '\\w+' for lock 'close-day'\\. Did you mean '${meant}'\\?$`);
     assert.throws(() => guard.wrap(configuration, () => {}), says);

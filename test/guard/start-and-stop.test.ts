@@ -10,7 +10,7 @@ import { dayJob } from '../support/once-per-job';
 import { ledgerDataSource } from '../support/run-places';
 import { sampleSize } from '../support/sample-size';
 
-/** A rejection that nobody handles ends the process, and with it the test: Node does that by itself. */
+/** An unhandled rejection ends the process, and the test with it: this is Node's default. */
 async function startAndStop(times: number, start: () => Promise<JobGuard> | JobGuard): Promise<void> {
   const signals = ['SIGTERM', 'SIGINT'] as const;
   const listeners = (): number => signals.reduce((sum, signal) => sum + process.listenerCount(signal), 0);
@@ -22,7 +22,7 @@ async function startAndStop(times: number, start: () => Promise<JobGuard> | JobG
     assert.equal(await job(), time);
     await guard.close();
   }
-  // The sockets' own ends are told in the next turns.
+  // The sockets report their ends in the next turns of the event loop.
   for (let turns = 0; turns < 1000 && openThings() > Number(before[0]); turns += 1) await setImmediate();
   assert.deepEqual([openThings(), listeners()], before);
 }
@@ -35,14 +35,14 @@ function openThings(): number {
 const IN_MEMORY = sampleSize({ fast: 300, full: 10_000 });
 const IN_A_DATABASE = sampleSize({ fast: 20, full: 1000 });
 
-void test(`a guard that is started and stopped ${IN_MEMORY} times leaves no timer and no listener`, () =>
+void test(`a guard that starts and stops ${IN_MEMORY} times leaves no timer and no listener`, () =>
   startAndStop(IN_MEMORY, () => {
     const lockProvider = new InMemoryLockProvider();
     return new JobGuard({ lockProvider, runStore: new InMemoryRunStore(), logger: false });
   }));
 
 testOnEvery(
-  `a guard that is started and stopped ${IN_A_DATABASE} times leaves no timer, no listener and no socket`,
+  `a guard that starts and stops ${IN_A_DATABASE} times leaves no timer, no listener and no socket`,
   async (database) => {
     await (await ledgerDataSource(database)).destroy();
     await startAndStop(IN_A_DATABASE, () =>

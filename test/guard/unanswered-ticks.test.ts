@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { LockStorageError } from 'cronlatch';
 import { DAILY, guardOfRuns } from '../support/guard-of-runs';
 
-void test('of ticks that are not answered a thousand are kept, and it is said when one is dropped', async (t) => {
+void test('a guard keeps a thousand unanswered ticks, and warns when it drops one', async (t) => {
   const { guard, runStore, events } = guardOfRuns();
   const warnings: string[] = [];
   events.on('guard:warning', ({ message }) => void warnings.push(message));

@@ -11,7 +11,7 @@ const CLOSE_DAY = {
   oncePer: { period: 'day', timeZone: 'Europe/Paris' },
 } as const;
 
-/** A guard, and what it tells under one name. */
+/** A guard, and the events that it emits under one name. */
 function listening<K extends EventName>(name: K) {
   const { guard } = guardBench();
   const told: CronlatchEvents[K][] = [];
@@ -19,7 +19,7 @@ function listening<K extends EventName>(name: K) {
   return { guard, told };
 }
 
-void test('the scheduled instant is read from the arguments, and told with the run', async () => {
+void test('the scheduled time is read from the arguments, and is in the run’s events', async () => {
   const { guard, told } = listening('run:started');
   const tick = guard.wrap(JOB, () => 'ran', { scheduledAt: (fireDate: Date) => fireDate });
   const fireDate = new Date('2026-11-20T22:59:00Z');
@@ -30,14 +30,14 @@ void test('the scheduled instant is read from the arguments, and told with the r
   );
 });
 
-void test('the handler may have the arguments as well, or none of them', async () => {
+void test('the handler may take the arguments as well, or none of them', async () => {
   const { guard } = listening('run:started');
   const scheduledAt = (ms: number): Date => new Date(ms);
   assert.equal(await guard.wrap(JOB, (ms: number) => ms, { scheduledAt })(5), 5);
   assert.equal(await guard.wrap(JOB, () => 'none', { scheduledAt })(5), 'none');
 });
 
-void test('where nothing is known of it, nothing is told', async () => {
+void test('without a scheduled time, the events have none', async () => {
   const { guard, told } = listening('run:started');
   await guard.wrap(JOB, () => 'ran', { scheduledAt: () => undefined })();
   assert.deepEqual(
@@ -46,7 +46,7 @@ void test('where nothing is known of it, nothing is told', async () => {
   );
 });
 
-void test('a tick that comes after midnight counts for the day that it was scheduled on', async () => {
+void test('a tick that comes after midnight counts for the day for which it was scheduled', async () => {
   // Seven minutes past midnight in Paris.
   const { place, close } = ledgerPlace(memoryStores('2026-11-20T23:07:00Z'));
   try {
@@ -62,16 +62,16 @@ void test('a tick that comes after midnight counts for the day that it was sched
   }
 });
 
-/** What nobody can have meant, and what is said of it. */
+/** Invalid values, and the messages about them. */
 const REFUSED: readonly [string, () => unknown, RegExp][] = [
   ['no date', () => '2026-11-20', /returned "2026-11-20"/],
-  ['a date that is none', () => new Date('soon'), /returned Invalid Date/],
+  ['an invalid date', () => new Date('soon'), /returned Invalid Date/],
   ['null', () => null, /returned null/],
-  ['nothing, but throws', () => assert.fail('by mistake'), /threw/],
+  ['a function that throws', () => assert.fail('by mistake'), /threw/],
 ];
 
 for (const [what, scheduledAt, message] of REFUSED) {
-  void test(`a job whose instant is ${what} does not run, and an event says so`, async () => {
+  void test(`a job whose scheduled time is ${what} does not run, and an event reports it`, async () => {
     const { guard, told } = listening('lock:failed');
     const asDate = scheduledAt as () => Date;
     const never = (): void => assert.fail('ran');

@@ -5,20 +5,20 @@ import { refusedConnection } from '../support/faulty-accessor';
 import { guardBench, reasonOf } from '../support/guard-bench';
 import { JOB } from '../support/lock-bench';
 
-void test('a wrapped function hands its arguments over and resolves to its value', async () => {
+void test('a wrapped function passes its arguments on and resolves to its value', async () => {
   const { guard } = guardBench();
   const add = guard.wrap(JOB, (a: number, b: number) => a + b);
   assert.equal(await add(2, 3), 5);
   assert.equal(await add(3, 4), 7);
 });
 
-void test('a wrapped function that is skipped resolves to undefined', async () => {
+void test('a skipped wrapped function resolves to undefined', async () => {
   const { guard, other } = guardBench();
   await other.lock(JOB);
   assert.equal(await guard.wrap(JOB, () => assert.fail('ran'))(), undefined);
 });
 
-void test('by default a failure of the job is reported and the call resolves, so that no scheduler ends the process', async () => {
+void test('by default a failure of the job is reported and the call resolves, so that a scheduler does not end the process', async () => {
   const { guard, names, lines } = guardBench();
   assert.equal(await guard.wrap(JOB, () => Promise.reject(new Error('mine')))(), undefined);
   assert.ok(names().includes('run:failed'));
@@ -33,7 +33,7 @@ void test('by default a failure of the store is reported and the call resolves',
   assert.equal(lines.length, 1);
 });
 
-void test("with onError 'throw' the call rejects as well", async () => {
+void test("with onError 'throw' the call also rejects", async () => {
   const { guard, accessor, names } = guardBench();
   const mine = new Error('mine');
   const wrapped = guard.wrap(JOB, () => Promise.reject(mine), { onError: 'throw' });
@@ -46,7 +46,7 @@ void test("with onError 'throw' the call rejects as well", async () => {
   );
 });
 
-void test('what cannot be meant is refused when the function is wrapped, not at the first tick', () => {
+void test('an invalid configuration is rejected when the function is wrapped, not at the first tick', () => {
   const { guard } = guardBench();
   const never = (): void => assert.fail('ran');
   assert.throws(() => guard.wrap({ name: 'job' }, never), InvalidLockConfigurationError);
@@ -57,7 +57,7 @@ void test('what cannot be meant is refused when the function is wrapped, not at 
   );
 });
 
-void test('a configuration that is changed after it was wrapped changes nothing', async () => {
+void test('changing a configuration after wrapping has no effect', async () => {
   const { guard } = guardBench();
   const configuration = { name: 'job', lockAtMostFor: '10m' };
   const wrapped = guard.wrap(configuration, () => 'ran');

@@ -1,10 +1,10 @@
-/** What the types of `guard.wrap` take and give: this file is compiled, and never run. */
+/** The types that `guard.wrap` takes and returns: this file is compiled, and never run. */
 import type { JobGuard } from 'cronlatch';
 
 const JOB = { name: 'job', lockAtMostFor: '1m' } as const;
 const nothing = async (): Promise<void> => {};
 
-/** A scheduler that calls its handlers with the instant that it meant. */
+/** A scheduler that passes the scheduled time to its handlers. */
 declare function onTick(handler: (fireDate: Date) => Promise<unknown>): void;
 
 export function wrapped(guard: JobGuard): void {

@@ -28,7 +28,7 @@ for (const [timeZone, from, gaps] of GAPS) {
 const at = (time: string): number => Date.parse(`1970-01-01T${time}:00Z`);
 const gap = (from: string, to: string) => [{ fromMs: Date.parse(`${from}Z`), toMs: Date.parse(`${to}Z`) }];
 
-void test('a date is skipped when the first and the last of its times are', () => {
+void test('a date is skipped if its first and its last wall-clock times are skipped', () => {
   const gaps = gap('2027-03-28T02:00', '2027-03-28T03:00');
   const dates = (first: string, last = first): string[] =>
     datesInGaps(gaps, { earliestMs: at(first), latestMs: at(last) });
@@ -40,7 +40,7 @@ void test('a date is skipped when the first and the last of its times are', () =
   assert.deepEqual(dates('02:30', '03:00'), []);
 });
 
-void test('a gap may lie on two dates, or be one', () => {
+void test('a gap may include parts of two dates, or exactly one date', () => {
   const acrossMidnight = gap('2026-03-28T23:30', '2026-03-29T00:30');
   const times = (time: string) => ({ earliestMs: at(time), latestMs: at(time) });
   assert.deepEqual(datesInGaps(acrossMidnight, times('23:45')), ['2026-03-28']);
