@@ -8,7 +8,7 @@ import { CronlatchModule } from 'cronlatch/nestjs';
 import { createCronlatchMigration } from 'cronlatch/typeorm';
 import type { TestDatabase } from '../../support/databases';
 
-/** What Nest's loggers were told: the level, the context and the first line. */
+/** The messages to Nest's loggers: the level, the context and the first line. */
 export class RecordingLogger implements LoggerService {
   readonly lines: string[] = [];
   readonly log = (): void => {};
@@ -24,17 +24,23 @@ export class RecordingLogger implements LoggerService {
   }
 }
 
-/** As one that calls `enableShutdownHooks`, each of these applications is in a process that listens to SIGTERM. */
+/**
+ * Like one that calls `enableShutdownHooks`, each of these applications runs in a process that listens to
+ * SIGTERM.
+ */
 export const onSigterm = (): never => process.exit(143);
 process.on('SIGTERM', onSigterm);
 
-/** An application, not yet started. */
+/** An application that has not started yet. */
 export async function application(metadata: ModuleMetadata, logger = new RecordingLogger()) {
   const builder = Test.createTestingModule(metadata).setLogger(logger);
   return await builder.compile();
 }
 
-/** Starts an application with these jobs, by this guard, and with @nestjs/schedule. It closes the guard when it is closed. */
+/**
+ * Starts an application with these jobs, this guard and @nestjs/schedule. The application closes the guard
+ * when it closes.
+ */
 export async function startWith(
   guard: JobGuard,
   providers: ModuleMetadata['providers'] = [],

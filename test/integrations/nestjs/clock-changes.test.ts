@@ -8,7 +8,7 @@ import { SettableClock } from 'cronlatch/testing';
 import { turn } from '../../support/lock-bench';
 import { startWith } from './application';
 
-/** What has run: of the job with a lock only its instants, of the other one its days. */
+/** The runs: instants for the job that only has a lock, days for the other one. */
 const ticks: (string | undefined)[] = [];
 const days: string[] = [];
 
@@ -43,7 +43,7 @@ class AfterTheFold {
   }
 }
 
-/** Lets a job live from `from` on for some days, in steps of ten minutes. */
+/** Keeps an application running for some days after `from`, in steps of ten minutes. */
 async function live(
   Jobs: typeof InTheGap | typeof AfterTheFold,
   from: string,
@@ -76,7 +76,7 @@ async function live(
   }
 }
 
-void test('L-37 a daily time inside a spring gap comes at the change, and its day has its run', async () => {
+void test('L-37 a daily time inside a spring gap fires at the clock change, and its day has its run', async () => {
   await live(InTheGap, '2026-03-28T12:00:00Z', 2);
   assert.deepEqual(
     days.filter((day) => day.startsWith('Paris')),
@@ -89,7 +89,7 @@ void test('L-37 a daily time inside a spring gap comes at the change, and its da
   );
 });
 
-void test('L-38 in the hour after a repeated one cron ticks twice: a lock runs both, once a day is one run', async () => {
+void test('L-38 in the hour after a repeated hour cron fires twice: a job with a lock runs twice, a once-per-day job once', async () => {
   await live(AfterTheFold, '2026-10-24T12:00:00Z', 1);
   assert.deepEqual(ticks, ['2026-10-25T01:00:00.000Z', '2026-10-25T02:00:00.000Z']);
   assert.deepEqual(days, ['2026-10-25']);

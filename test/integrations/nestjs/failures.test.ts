@@ -13,7 +13,7 @@ import { application, databaseModule, RecordingLogger, startWith } from './appli
 
 const NO_BANK = new Error('no bank today');
 
-/** What a monitoring decorator above the lock has heard. */
+/** The errors that reach a monitoring decorator above the lock. */
 const heard: unknown[] = [];
 const monitored = foreignDecorator(
   (method) =>
@@ -70,7 +70,7 @@ void describe('ticks of @Cron', () => {
   );
   afterEach(() => mock.timers.reset());
 
-  /** An application that lives for so many seconds. */
+  /** Keeps an application running for so many seconds. */
   async function live(Jobs: Type, bench: GuardBench, seconds: number): Promise<readonly string[]> {
     const logger = new RecordingLogger();
     const app = await startWith(bench.guard, [Jobs], logger);
@@ -82,7 +82,7 @@ void describe('ticks of @Cron', () => {
     return logger.lines;
   }
 
-  void test('a job that fails at its tick is reported once, by its guard, and later ticks come', async () => {
+  void test('a job that fails at its tick is reported once, by its guard, and later ticks follow', async () => {
     const bench = guardBench();
     assert.deepEqual(await live(Failing, bench, 2), []);
     assert.equal(bench.lines.length, 2);
@@ -92,7 +92,7 @@ void describe('ticks of @Cron', () => {
     );
   });
 
-  void test('so is a store that is down, and the job runs when it is up again', async () => {
+  void test('a store that is down is reported once, by its guard, and the job runs when the store is up again', async () => {
     const bench = guardBench();
     bench.accessor.fail('updateRecord', refusedConnection, refusedConnection);
     assert.deepEqual(await live(Failing, bench, 3), []);
@@ -102,14 +102,14 @@ void describe('ticks of @Cron', () => {
     );
   });
 
-  void test('what is wrapped around the lock hears of its errors, and so does Nest', async () => {
+  void test('decorators around the lock get its errors, and so does Nest', async () => {
     const lines = await live(Monitored, guardBench(), 1);
     assert.deepEqual(heard, [NO_BANK]);
     assert.deepEqual(lines, ['error [Scheduler] Error: no bank today']);
   });
 });
 
-void test('of @Interval and @Timeout Nest tells a second time, for nobody can see that it is they who call', async () => {
+void test('for @Interval and @Timeout Nest logs the error a second time, because their calls cannot be recognised', async () => {
   const { guard, lines } = guardBench();
   const logger = new RecordingLogger();
   const app = await startWith(guard, [FailingInterval], logger);
@@ -120,7 +120,7 @@ void test('of @Interval and @Timeout Nest tells a second time, for nobody can se
   assert.equal(lines.length, 2);
 });
 
-void test('a call by hand rejects with the error of the job', async () => {
+void test('a manual call rejects with the error of the job', async () => {
   const { guard } = guardBench();
   const app = await application({
     imports: [CronlatchModule.forRoot({ guard })],
@@ -131,19 +131,15 @@ void test('a call by hand rejects with the error of the job', async () => {
   await app.close();
 });
 
-testWith(
-  'sqlite',
-  'the guard of the module tells what goes wrong by the logger of Nest',
-  async (database) => {
-    const logger = new RecordingLogger();
-    const imports = [databaseModule(database), ScheduleModule.forRoot(), CronlatchModule.forRoot()];
-    const app = await application({ imports }, logger);
-    await app.init();
-    const guard = app.get(JobGuard);
-    await reasonOf(guard.run({ name: 'close-day', lockAtMostFor: '1m' }, () => Promise.reject(NO_BANK)));
-    await app.close();
-    const told =
-      "error [Cronlatch] cronlatch run:failed 'close-day': the job failed. Cause: Error: no bank today";
-    assert.deepEqual(logger.lines, [told]);
-  },
-);
+testWith('sqlite', 'the guard of the module logs its errors with the logger of Nest', async (database) => {
+  const logger = new RecordingLogger();
+  const imports = [databaseModule(database), ScheduleModule.forRoot(), CronlatchModule.forRoot()];
+  const app = await application({ imports }, logger);
+  await app.init();
+  const guard = app.get(JobGuard);
+  await reasonOf(guard.run({ name: 'close-day', lockAtMostFor: '1m' }, () => Promise.reject(NO_BANK)));
+  await app.close();
+  const told =
+    "error [Cronlatch] cronlatch run:failed 'close-day': the job failed. Cause: Error: no bank today";
+  assert.deepEqual(logger.lines, [told]);
+});

@@ -8,12 +8,12 @@ import { testWith } from '../../support/databases';
 import { JOB } from '../../support/lock-bench';
 import { application, databaseModule } from './application';
 
-/** What an indicator of @nestjs/terminus resolves to. */
+/** The result of an indicator of @nestjs/terminus. */
 type HealthIndicatorResult = Record<string, { status: 'up' | 'degraded' | 'down' } & Record<string, unknown>>;
 
 testWith(
   'sqlite',
-  'an application with its locks in reach is up, and down while it closes',
+  'an application whose lock store answers is up, and it is down while it closes',
   async (database) => {
     const app = await application({ imports: [databaseModule(database), CronlatchModule.forRoot()] });
     await app.init();
@@ -25,7 +25,7 @@ testWith(
   },
 );
 
-void test('a store that fails is down, told by a code', async () => {
+void test('a store that fails is down, with an error code as the reason', async () => {
   const { guard, accessor } = guardBench();
   const indicator = new CronlatchHealthIndicator(guard);
   const secret = new LockStorageError('refused for user:password@db', { driverCode: 'ECONNREFUSED' });
@@ -35,7 +35,7 @@ void test('a store that fails is down, told by a code', async () => {
   assert.equal((await indicator.isHealthy()).cronlatch.status, 'up');
 });
 
-void test('a store that stays silent is down when its time is over', async () => {
+void test('a store that stays silent is down after the timeout', async () => {
   const { guard, accessor, drive } = guardBench();
   accessor.fail('find', () => new Promise(() => {}));
   const { cronlatch } = await drive(
@@ -44,7 +44,7 @@ void test('a store that stays silent is down when its time is over', async () =>
   assert.deepEqual(cronlatch, { status: 'down', isClosing: false, error: 'CRONLATCH_STORAGE' });
 });
 
-void test('the last job that did not run for want of its lock is told, also when all is well again', async () => {
+void test('the last job that did not run because its lock failed is shown, also after the store has recovered', async () => {
   const { guard, accessor } = guardBench();
   const indicator = new CronlatchHealthIndicator(guard);
   accessor.fail('updateRecord', refusedConnection);

@@ -47,7 +47,7 @@ afterEach(async () => {
   logger.lines.length = 0;
 });
 
-/** The process stands still, and goes on after this time. */
+/** Blocks the process for this time. */
 async function standStill(minutes: number): Promise<void> {
   mock.timers.tick(minutes * 60_000);
   await settled();
@@ -60,17 +60,17 @@ async function settled(): Promise<void> {
 const told = (name: string): (string | undefined)[] =>
   started.filter((event) => event.name === name).map(({ scheduledAt }) => scheduledAt?.toISOString());
 
-void test('L-45 a tick that comes 9 minutes late, after midnight, is told the instant that it was meant for', async () => {
+void test('L-45 a tick that comes 9 minutes late, after midnight, gets its scheduled time', async () => {
   await standStill(10);
   assert.deepEqual(told('daily'), ['2026-11-20T23:55:00.000Z']);
 });
 
-void test('a process that stood still for days counts for the last instant that has passed, once', async () => {
+void test('a process that was blocked for days runs once, for the last scheduled time that has passed', async () => {
   await standStill(3 * 24 * 60);
   assert.deepEqual(told('daily'), ['2026-11-22T23:55:00.000Z']);
 });
 
-void test('so do ticks at an offset from UTC, and a date at which a job runs once', async () => {
+void test('ticks in a zone given as an offset from UTC, and a date at which a job runs once, get their scheduled times', async () => {
   await standStill(30);
   assert.deepEqual(
     [told('offset'), told('once')],
@@ -78,7 +78,7 @@ void test('so do ticks at an offset from UTC, and a date at which a job runs onc
   );
 });
 
-void test('a call by hand is for no instant, nor is a tick that is fired by hand', async () => {
+void test('a manual call has no scheduled time, and neither does a tick that is fired by hand', async () => {
   await standStill(10);
   await app.get(Jobs).byHand();
   await app.get(Jobs).daily();
@@ -88,7 +88,7 @@ void test('a call by hand is for no instant, nor is a tick that is fired by hand
   assert.deepEqual(told('daily'), ['2026-11-20T23:55:00.000Z', undefined, undefined]);
 });
 
-void test('a job that is added later is told its instants as well', async () => {
+void test('a job that is added later gets its scheduled times as well', async () => {
   const jobs = app.get(Jobs);
   const job = CronJob.from({ cronTime: '0 */10 * * * *', onTick: () => jobs.byHand(), timeZone: 'UTC' });
   registry.addCronJob('later', job);
@@ -97,11 +97,11 @@ void test('a job that is added later is told its instants as well', async () => 
   assert.deepEqual(told('by hand'), ['2026-11-21T00:00:00.000Z']);
 });
 
-void test('a tick that begins while the one before it has yet to call keeps its own instant', async () => {
+void test('a tick that starts before the earlier one has called its method keeps its own scheduled time', async () => {
   const jobs = app.get(Jobs);
   const job = CronJob.from({ cronTime: '* * * * * *', onTick: () => jobs.byHand(), timeZone: 'UTC' });
   registry.addCronJob('behind', job);
-  // As a job does that is behind by a few milliseconds.
+  // As for a job that is late by a few milliseconds.
   job.lastExecution = new Date('2026-11-20T23:54:01.995Z');
   job.lastExecution = new Date('2026-11-20T23:54:02.005Z');
   await job.fireOnTick();
@@ -112,7 +112,7 @@ void test('a tick that begins while the one before it has yet to call keeps its 
   assert.equal(job.lastDate()?.toISOString(), '2026-11-20T23:54:02.005Z');
 });
 
-void test('one that is stopped, and one whose time is changed, go on with what is so then', async () => {
+void test('a job that was stopped, or whose time was changed, continues with its new schedule', async () => {
   const job = registry.getCronJob('daily');
   await job.stop();
   await standStill(60 * 24);
@@ -120,11 +120,11 @@ void test('one that is stopped, and one whose time is changed, go on with what i
   job.setTime(new CronTime('30 * * * *', 'Asia/Kathmandu'));
   job.start();
   await standStill(60);
-  // Kathmandu is 5:45 ahead.
+  // Kathmandu is 5:45 ahead of UTC.
   assert.deepEqual(told('daily'), ['2026-11-22T00:45:00.000Z']);
 });
 
-void test('a job that waits for its completion has one run at a time', async () => {
+void test('a job with waitForCompletion has one run at a time', async () => {
   let finish = (): void => {};
   const end = new Promise<void>((resolve) => (finish = resolve));
   const slow = guard.wrap({ name: 'slow', lockAtMostFor: '1m' }, () => end);
@@ -146,6 +146,6 @@ void test('a job that waits for its completion has one run at a time', async () 
   assert.deepEqual(skips, []);
 });
 
-void test('of all that, nothing was complained about', () => {
+void test('none of these tests caused a warning', () => {
   assert.deepEqual(logger.lines, []);
 });

@@ -16,13 +16,13 @@ const EXPRESSIONS = [
 const FROM = Date.parse('2025-01-01T00:00:00Z');
 const TO = Date.parse('2027-12-31T00:00:00Z');
 
-// What a repeated hour means to `cron` depends on the host's now.
+// How `cron` treats a repeated hour depends on the host's time.
 beforeEach(() => mock.timers.enable({ apis: ['Date'], now: FROM }));
 afterEach(() => mock.timers.reset());
 
 const numRuns = sampleSize({ fast: 300, full: 5_000 });
 
-void test('a tick that comes in time is meant for the instant that cron has armed its timer for', () => {
+void test('a tick that comes in time has the scheduled time for which cron set its timer', () => {
   const tick = fc.record({
     zone: fc.constantFrom(...ZONES),
     expression: fc.constantFrom(...EXPRESSIONS),
@@ -42,9 +42,9 @@ void test('a tick that comes in time is meant for the instant that cron has arme
   );
 });
 
-void test('a tick that comes late is meant for the last instant before it', () => {
+void test('a late tick has the last scheduled time before it', () => {
   const tick = fc.record({
-    // Where no clock is changed, the instants can be counted one by one.
+    // In zones without clock changes, the test can count the scheduled times one by one.
     zone: fc.constantFrom('UTC', 'Asia/Kathmandu', 'UTC+5:45'),
     expression: fc.constantFrom('30 2 * * *', '0 0 * * *', '30 * * * *', '0 3 * * 1', '55 23 * * 1-5'),
     armedAtMs: fc.integer({ min: FROM, max: TO }),
@@ -63,7 +63,7 @@ void test('a tick that comes late is meant for the last instant before it', () =
   );
 });
 
-void test('a schedule that has had no instant yet has no last one', () => {
+void test('a schedule without a past scheduled time has no last one', () => {
   const inNineYears = (from: Date): number => from.getTime() + 9 * 366 * 86_400_000;
   const cronTime = { getNextDateFrom: (from: Date) => ({ toMillis: () => inNineYears(from) }) };
   assert.equal(lastInstant(cronTime, 'UTC', FROM), undefined);

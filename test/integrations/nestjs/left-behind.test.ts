@@ -10,7 +10,7 @@ import { Messages } from '../../support/messages';
 import { startWith } from './application';
 import { InMemoryRunStore } from 'cronlatch/memory';
 
-/** The guard and its store see the time that the test sets. */
+/** The guard and its store use the time that the test sets. */
 const clock = { ...systemClock, monotonicMs: () => Date.now() };
 const messages = new Messages();
 
@@ -73,7 +73,7 @@ async function later(minutes: number): Promise<void> {
 }
 
 for (const Job of [Timer, Consumer, EndlessTick]) {
-  void test(`F-91 the instant of a tick without a lock does not outlive it: ${Job.name}`, async () => {
+  void test(`F-91 the scheduled time of a tick without a lock does not outlive the tick: ${Job.name}`, async () => {
     const { guard } = guardOfRuns({ runStore: new InMemoryRunStore({ clock }), clock });
     const app = await startWith(guard, [Settlement, Job]);
     const { days } = app.get(Settlement);

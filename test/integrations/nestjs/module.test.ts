@@ -62,7 +62,7 @@ const WAYS: readonly How[] = [
   ['the token of a DataSource', sync({ dataSource: DataSource, dueEvery: false })],
   ['a factory', async_({ useFactory: () => Promise.resolve({ dueEvery: false }) })],
   [
-    'a factory that is given something',
+    'a factory with an injected value',
     async_({
       imports: [OptionsModule],
       inject: [Options],
@@ -70,11 +70,11 @@ const WAYS: readonly How[] = [
     }),
   ],
   [
-    'a factory that makes the DataSource known',
+    'a factory that provides the DataSource',
     async_({ inject: [DataSource], useFactory: (dataSource: DataSource) => ({ dataSource }) }),
   ],
   ['a class', async_({ useClass: Options })],
-  ['a class that is provided elsewhere', async_({ imports: [OptionsModule], useExisting: Options })],
+  ['a class from another module', async_({ imports: [OptionsModule], useExisting: Options })],
 ];
 
 for (const [what, cronlatch] of WAYS) {
@@ -99,7 +99,7 @@ for (const [what, cronlatch] of WAYS) {
   });
 }
 
-testWith('sqlite', 'a DataSource of another name is found by its token', async (database) => {
+testWith('sqlite', 'a DataSource with another name is found by its token', async (database) => {
   const app = await application({
     imports: [
       databaseModule(database, { name: 'jobs' }),
@@ -111,7 +111,7 @@ testWith('sqlite', 'a DataSource of another name is found by its token', async (
   await app.close();
 });
 
-testWith('sqlite', 'a DataSource that nobody provides is given as it is', async ({ options }) => {
+testWith('sqlite', 'a DataSource without a provider is passed directly', async ({ options }) => {
   const dataSource = new DataSource({ ...options, synchronize: false });
   const app = await application({ imports: [CronlatchModule.forRoot({ dataSource, lazy: true })] });
   await app.init();
@@ -122,7 +122,7 @@ testWith('sqlite', 'a DataSource that nobody provides is given as it is', async 
 const startOf = async (imports: unknown[]): Promise<unknown> =>
   await reasonOf(application({ imports: imports as [] }));
 
-void test('without a DataSource the application does not start, and is told what to do', async () => {
+void test('without a DataSource the application does not start, and the error explains how to provide one', async () => {
   const reason = await startOf([CronlatchModule.forRoot()]);
   assert.ok(reason instanceof NotConfiguredError);
   assert.match(reason.message, /import TypeOrmModule\.forRoot\(…\)/);
@@ -137,7 +137,7 @@ testWith('sqlite', 'without the lock table it does not start either', async ({ o
   assert.equal(reason.name, 'SchemaMismatchError');
 });
 
-void test('a guard that is there already is used, and closed with the application', async () => {
+void test('an existing guard is used, and closed with the application', async () => {
   const { guard } = guardBench();
   const app = await application({ imports: [CronlatchModule.forRoot({ guard })] });
   await app.init();
@@ -146,7 +146,7 @@ void test('a guard that is there already is used, and closed with the applicatio
   assert.equal(guard.isClosing, true);
 });
 
-void test('a provider that refuses to be changed does not keep the application from starting', async () => {
+void test('a provider that cannot be modified does not stop the application from starting', async () => {
   const { guard } = guardBench();
   const refuse = (): never => {
     throw new Error('keep out');
@@ -160,7 +160,7 @@ void test('a provider that refuses to be changed does not keep the application f
   await app.close();
 });
 
-void test('what only says how a guard is made is refused beside one', async () => {
+void test('options for creating a guard are rejected together with an existing guard', async () => {
   const { guard } = guardBench();
   refused(
     () => CronlatchModule.forRoot({ guard, dataSource: 'jobs' }),
@@ -171,7 +171,7 @@ void test('what only says how a guard is made is refused beside one', async () =
   assert.match(reason.message, /given a guard, and lockTable beside it/);
 });
 
-void test('a way to close that cannot be meant is refused at the start, not when the application is to end', async () => {
+void test('invalid close options are rejected at the start, not when the application shuts down', async () => {
   const { guard } = guardBench();
   const close = { timeout: '5s', grace: '10s' } as const;
   const refusals = [
@@ -182,7 +182,7 @@ void test('a way to close that cannot be meant is refused at the start, not when
     assert.match(String(reason), /grace \(10s\) of close is longer than its timeout \(5s\)/);
 });
 
-void test('a guard that is closed, or a promise of one, is refused', async () => {
+void test('a closed guard, or a promise of one, is rejected', async () => {
   const { guard } = guardBench();
   const promise = Promise.resolve(guard) as unknown as JobGuard;
   assert.match(String(await startOf([CronlatchModule.forRoot({ guard: promise })])), /Await it/);
@@ -190,11 +190,11 @@ void test('a guard that is closed, or a promise of one, is refused', async () =>
   assert.ok((await startOf([CronlatchModule.forRoot({ guard })])) instanceof InvalidLockUseError);
 });
 
-void test('forRootAsync without a way to its options is refused', () => {
+void test('forRootAsync without a source of its options is rejected', () => {
   assert.throws(() => CronlatchModule.forRootAsync({}), /useFactory, useClass and useExisting/);
 });
 
-void test('a test may put its own guard in the place of the application’s', async () => {
+void test('a test may replace the application’s guard with its own', async () => {
   const { guard } = guardBench();
   const { Test } = await import('@nestjs/testing');
   const app = await Test.createTestingModule({ imports: [CronlatchModule.forRoot()] })

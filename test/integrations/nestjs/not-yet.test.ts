@@ -23,7 +23,7 @@ class Bank {
   }
 }
 
-/** Takes longer to begin than the guard waits before it looks for what is owed. */
+/** Takes longer to start than the guard waits before it looks for overdue runs. */
 @Injectable()
 class SlowStart implements OnModuleInit {
   static wait = async (): Promise<void> => {};
@@ -35,13 +35,13 @@ class SlowStart implements OnModuleInit {
   }
 }
 
-/** Lets the timer of the guard come, and what it starts get going. */
+/** Lets the timer of the guard fire, and the runs that it starts begin. */
 async function aMinute({ clock }: GuardOfRuns): Promise<void> {
   clock.advance('1m');
   for (let i = 0; i < 50; i += 1) await turn();
 }
 
-void test('what is owed is brought back when the application has started, and not while it starts', async () => {
+void test('overdue runs start after the application has started, and not while it starts', async () => {
   const bench = guardOfRuns({ dueEvery: '1m' });
   const { guard } = bench;
   const app = await application({
@@ -75,12 +75,12 @@ class Disabled {
   }
 }
 
-void test('of a job that is disabled nothing is brought back, until somebody starts it', async () => {
+void test('the overdue runs of a disabled job do not start until it is enabled', async () => {
   const bench = guardOfRuns();
   const { guard, clock } = bench;
   const app = await startWith(guard, [Disabled]);
   const { attempts } = app.get(Disabled);
-  // By hand it can be run, and by instances where it is not disabled.
+  // It can be run by hand, and by instances on which it is not disabled.
   assert.equal(await reasonOf(app.get(Disabled).closeDay()), NO_BANK);
   clock.advance('2d');
   assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });

@@ -11,7 +11,7 @@ import { RecordingLogger, startWith } from './application';
 
 const NOT_CLOSED = new Error('the day could not be closed');
 
-/** What was done, in this order. */
+/** The steps in the order in which they ran. */
 const done: string[] = [];
 
 @Injectable()
@@ -28,7 +28,7 @@ class Steps {
   }
 }
 
-/** A schedule without a lock of its own, whose steps have one each. */
+/** A schedule without its own lock, whose steps have one each. */
 @Injectable()
 class Night {
   constructor(@Inject(Steps) private readonly steps: Steps) {}
@@ -51,7 +51,7 @@ async function minutes(count: number): Promise<void> {
   for (let i = 0; i < 30; i += 1) await turn();
 }
 
-void test('a handler that calls guarded methods in turn hears that one has failed, and does not go on', async () => {
+void test('a handler that calls several guarded methods gets their errors, and does not continue', async () => {
   const { guard } = guardBench();
   const logger = new RecordingLogger();
   const app = await startWith(guard, [Steps, Night], logger);
@@ -61,7 +61,7 @@ void test('a handler that calls guarded methods in turn hears that one has faile
   assert.deepEqual(logger.lines, ['error [Scheduler] Error: the day could not be closed']);
 });
 
-void test('so does the function of a job that was added to the registry', async () => {
+void test('the function of a job that was added to the registry gets the errors of the guarded methods that it calls', async () => {
   const { guard } = guardBench();
   const app = await startWith(guard, [Steps]);
   const steps = app.get(Steps);
@@ -83,7 +83,7 @@ void test('so does the function of a job that was added to the registry', async 
   assert.deepEqual(heard, [NOT_CLOSED]);
 });
 
-/** Each region is a step of its own, however long the ones before it take. */
+/** Each region is a step of its own, however long the earlier ones take. */
 @Injectable()
 class Regions {
   @Cron('59 23 * * *', { timeZone: 'UTC' })

@@ -5,7 +5,7 @@ import { LockAssert, SchedulerLock, type CronlatchEvents } from 'cronlatch';
 import { guardBench, nextEvent } from '../../support/guard-bench';
 import { startWith } from './application';
 
-/** What each method did while its lock was held. */
+/** The work of each method while its lock was held. */
 const runs: string[] = [];
 
 function work(name: string): Promise<void> {
@@ -68,7 +68,7 @@ void describe('real ticks of @nestjs/schedule', { concurrency: true }, () => {
       assert.equal(of('timeout').length, 1);
       const instants = of('cron').map(({ scheduledAt }) => scheduledAt?.getTime());
       assert.equal(new Set(instants).size, instants.length, 'one run for each instant');
-      // One that falls due while its job is made is told none.
+      // A tick that is due while its job is being created has no scheduled time.
       const known = instants.filter((instant) => instant !== undefined);
       assert.ok(known.length >= instants.length - 1 && known.every((instant) => instant % 1000 === 0));
       assert.equal(runs.filter((name) => name.endsWith(where)).length, completed.length);

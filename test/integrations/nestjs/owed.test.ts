@@ -31,7 +31,7 @@ class Billing {
   }
 }
 
-void test('a run that has failed is brought back without a tick, on its own instance', async () => {
+void test('a failed run is retried without a tick, on its own instance', async () => {
   const { guard, clock } = guardOfRuns();
   const app = await startWith(guard, [Bank, Billing]);
   const billing = app.get(Billing);

@@ -16,7 +16,7 @@ class Locked {
   async closeDay(): Promise<void> {}
 }
 
-/** What the start rejects with. The guard is closed then, so that nothing of it is left open. */
+/** The error at the start. The guard is closed then, so that nothing stays open. */
 async function refusal(metadata: ModuleMetadata): Promise<Error> {
   const { guard } = guardOfRuns();
   const { imports = [], ...rest } = metadata;
@@ -27,7 +27,7 @@ async function refusal(metadata: ModuleMetadata): Promise<Error> {
   return reason;
 }
 
-void test('a lock on two methods is refused, naming both', async () => {
+void test('a lock on two methods is rejected, naming both', async () => {
   @Injectable()
   class Reports {
     @Interval(1000)
@@ -39,7 +39,7 @@ void test('a lock on two methods is refused, naming both', async () => {
   assert.match(reason.message, /'close-day' is on Locked\.closeDay and on Reports\.send/);
 });
 
-void test('a class that two modules provide has two instances, and is refused', async () => {
+void test('a class that two modules provide has two instances, and is rejected', async () => {
   @Module({ providers: [Locked] })
   class First {}
   @Module({ providers: [Locked] })
@@ -48,7 +48,7 @@ void test('a class that two modules provide has two instances, and is refused', 
   assert.match(reason.message, /Locked\.closeDay \(First\) and on Locked\.closeDay \(Second\)/);
 });
 
-void test('an instance with two tokens is warned of, for Nest mounts its jobs for each', async () => {
+void test('an instance with two tokens causes a warning, because Nest schedules its jobs for each', async () => {
   const { guard, lines } = guardBench();
   const app = await startWith(guard, [Locked, { provide: 'alias', useExisting: Locked }]);
   assert.equal(cronJobs(app).size, 2);
@@ -60,7 +60,7 @@ for (const [what, provider] of [
   ['request-scoped', { provide: Locked, useClass: Locked, scope: Scope.REQUEST }],
   ['transient', { provide: Locked, useClass: Locked, scope: Scope.TRANSIENT }],
 ] as const) {
-  void test(`a ${what} class with a lock is refused`, async () => {
+  void test(`a ${what} class with a lock is rejected`, async () => {
     const reason = await refusal({ providers: [provider] });
     assert.ok(reason instanceof InvalidLockUseError);
     assert.match(
@@ -70,7 +70,7 @@ for (const [what, provider] of [
   });
 }
 
-void test('so is one that depends on the request, and is bound to it', async () => {
+void test('a class that depends on a request-scoped provider is rejected as well', async () => {
   @Injectable()
   class OfRequest {
     constructor(@Inject(REQUEST) readonly request: unknown) {}
@@ -86,7 +86,7 @@ void test('so is one that depends on the request, and is bound to it', async () 
   assert.match(reason.message, /Dependent\.job has a lock/);
 });
 
-void test('a once-per job whose @Cron has no zone must say one', async () => {
+void test('a once-per job whose @Cron has no zone needs its own timeZone', async () => {
   const reasonOfJob = async (Jobs: Type): Promise<string> => (await refusal({ providers: [Jobs] })).message;
   @Injectable()
   class OfHost {
@@ -106,12 +106,12 @@ void test('a once-per job whose @Cron has no zone must say one', async () => {
   assert.match(await reasonOfJob(OfOffset), /timeZone of job 'of-offset' is missing/);
 });
 
-void test('the module twice is refused', async () => {
+void test('importing the module twice is rejected', async () => {
   const reason = await refusal({ imports: [CronlatchModule.forRoot({ guard: guardBench().guard })] });
   assert.match(reason.message, /imported twice/);
 });
 
-void test('a method that is scheduled without a lock is not ours', async () => {
+void test('a scheduled method without a lock is ignored', async () => {
   @Injectable()
   class Unlocked {
     runs = 0;
@@ -130,7 +130,7 @@ void test('a method that is scheduled without a lock is not ours', async () => {
   assert.deepEqual(told, []);
 });
 
-void test('a schedule that nobody mounts is warned of', async () => {
+void test('a schedule that no module mounts causes a warning', async () => {
   const { guard, lines } = guardBench();
   const app = await application({
     imports: [CronlatchModule.forRoot({ guard })],
@@ -141,7 +141,7 @@ void test('a schedule that nobody mounts is warned of', async () => {
   assert.match(lines.join(), /Locked\.closeDay is scheduled, but nothing calls it: import ScheduleModule/);
 });
 
-void test('catching up with the dates that an expression leaves out is warned of', async () => {
+void test('catch-up for dates on which an expression never fires causes a warning', async () => {
   @Injectable()
   class Weekdays {
     @Cron('0 3 * * 1-5', { timeZone: 'Europe/Paris' })

@@ -22,7 +22,7 @@ class EverySecond {
 for (const name of ON) {
   testWith(
     name,
-    'F-13 SIGTERM in the middle of a job of a Nest application: its last call of a repository succeeds, its lock is free, the process ends with 0',
+    'F-13 after SIGTERM during a job of a Nest application, its last repository call succeeds, its lock is free, and the process ends with 0',
     async (database) => {
       const dataSource = await migratedDataSource(database);
       await dataSource.query('CREATE TABLE invoices (id INT PRIMARY KEY)');
@@ -33,7 +33,7 @@ for (const name of ON) {
         const ended = app.endedWithin(25_000);
         app.kill('SIGTERM');
         await app.told('closing');
-        // Shortly after its guard has begun to close: no tick starts anything any more.
+        // Soon after its guard has begun to close, ticks start nothing any more.
         await app.told('aborted');
         assert.equal((await lockRows(dataSource))[0]?.held, true, 'the lock is held while its job runs');
         app.send({ word: 'finish' });
@@ -50,7 +50,7 @@ for (const name of ON) {
   );
 }
 
-void test('a process that nothing would shut down in order is warned of, at its first tick and once', async () => {
+void test('a process without a listener for SIGTERM causes one warning, at its first tick', async () => {
   const { guard, lines } = guardBench();
   process.off('SIGTERM', onSigterm);
   try {

@@ -27,7 +27,10 @@ class Bank {
   }
 }
 
-/** The wall clock of a host, which is wrong: that by which `cron` ticks, and which the guard compares with the store's. */
+/**
+ * The wrong wall clock of a host, which drives the timers of `cron`, and which the guard compares with the
+ * store's.
+ */
 function wrongClock(right: SettableClock): Clock {
   return {
     monotonicMs: () => right.monotonicMs(),
@@ -40,7 +43,10 @@ async function settled(): Promise<void> {
   for (let i = 0; i < 30; i += 1) await turn();
 }
 
-/** Two hosts, the first as far ahead as the second is behind, at one store whose clock is right, across midnight. */
+/**
+ * Two hosts, the first as far ahead as the second is behind, share a store with a correct clock, across
+ * midnight.
+ */
 async function nightOf(skewMs: number): Promise<string[]> {
   runs.length = 0;
   const clock = new SettableClock(new Date(MIDNIGHT - 60_000));
@@ -59,7 +65,7 @@ async function nightOf(skewMs: number): Promise<string[]> {
     });
     guard.on('guard:warning', ({ message }) => void warnings.push(message));
     const app = await startWith(guard, [Bank]);
-    // Its own midnight comes, by its own clock.
+    // The host's own midnight comes, by its own clock.
     clock.advance(passesMs);
     mock.timers.tick(passesMs);
     await settled();
@@ -70,7 +76,7 @@ async function nightOf(skewMs: number): Promise<string[]> {
   return runs.map(({ periodKey, scheduledAt }) => `${periodKey} ${scheduledAt?.toISOString()}`);
 }
 
-void test('L-36 through Nest’s door: hosts up to 10 s wrong, either way, have one run of the midnight that was meant', async () => {
+void test('L-36 with Nest, hosts up to 10 s ahead or behind run the scheduled midnight once', async () => {
   for (let skewMs = 0; skewMs <= MOST_SKEW_MS; skewMs += STEP_MS) {
     assert.deepEqual(await nightOf(skewMs), ['2026-11-21 2026-11-20T23:00:00.000Z'], `${skewMs} ms`);
   }

@@ -28,7 +28,7 @@ afterEach(async () => {
   await Promise.all(benches.splice(0).map(({ guard }) => guard.close()));
 });
 
-void test('an instance is bound to the guard that scheduled it, also for calls by hand', async () => {
+void test('an instance is bound to the guard that scheduled it, also for manual calls', async () => {
   const [first, second, configured] = [newBench(), newBench(), newBench()];
   configureJobGuard(configured.guard);
   const [one, two] = [new Jobs(), new Jobs()];
@@ -39,7 +39,7 @@ void test('an instance is bound to the guard that scheduled it, also for calls b
   assert.deepEqual(configured.names(), []);
 });
 
-void test('so are its methods that are not scheduled, and what they call', async () => {
+void test('its methods without a schedule, and the methods that they call, are bound as well', async () => {
   const bench = newBench();
   const jobs = new Jobs();
   scheduleJobs(jobs, { guard: bench.guard });
@@ -47,13 +47,13 @@ void test('so are its methods that are not scheduled, and what they call', async
   assert.equal(bench.names().filter((name) => name === 'lock:acquired').length, 2);
 });
 
-void test('other instances of its class are not', async () => {
+void test('other instances of its class are not bound', async () => {
   const { guard } = newBench();
   scheduleJobs(new Jobs(), { guard });
   await assert.rejects(new Jobs().job(), NotConfiguredError);
 });
 
-void test('it stays bound when the guard is closed: calls are skipped, and never go to another guard', async () => {
+void test('an instance stays bound after the guard has closed: calls are skipped, and never use another guard', async () => {
   const [bound, configured] = [newBench(), newBench()];
   configureJobGuard(configured.guard);
   const jobs = new Jobs();
@@ -64,7 +64,7 @@ void test('it stays bound when the guard is closed: calls are skipped, and never
   assert.deepEqual(configured.names(), []);
 });
 
-/** An instance under its own guard, beside the configured one. */
+/** An instance with its own guard, beside the configured guard. */
 function besideConfigured(): { jobs: Jobs; bound: GuardBench; configured: GuardBench } {
   const [bound, configured, jobs] = [newBench(), newBench(), new Jobs()];
   configureJobGuard(configured.guard);
@@ -80,7 +80,7 @@ void test('an instance stays bound behind a Proxy, and behind an object that inh
   assert.deepEqual(configured.names(), []);
 });
 
-void test('F-94 beside another guard, a method without its instance does not run, and the error says how to call it', async () => {
+void test('F-94 with several guards, a method without its instance does not run, and the error explains how to call it', async () => {
   const { jobs, bound, configured } = besideConfigured();
   const detached = Reflect.get(jobs, 'job') as () => Promise<unknown>;
   const elsewhere = { job: detached };
@@ -94,7 +94,7 @@ void test('F-94 beside another guard, a method without its instance does not run
   assert.deepEqual([bound.names(), configured.names()], [[], []]);
 });
 
-void test('nor does one of a frozen instance behind a Proxy, which nobody can recognise', async () => {
+void test('a method of a frozen instance behind a Proxy, which cannot be recognised, does not run either', async () => {
   const [bound, configured, jobs] = [newBench(), newBench(), Object.freeze(new Jobs())];
   configureJobGuard(configured.guard);
   scheduleJobs(jobs, { guard: bound.guard });
@@ -103,14 +103,14 @@ void test('nor does one of a frozen instance behind a Proxy, which nobody can re
   assert.deepEqual(configured.names(), []);
 });
 
-void test('an instance that is not scheduled runs through the configured guard, also beside another one', async () => {
+void test('an instance that is not scheduled runs through the configured guard, also if there is another guard', async () => {
   const { bound, configured } = besideConfigured();
   assert.equal(await new Jobs().job(), 'ran');
   assert.ok(configured.names().includes('run:completed'));
   assert.deepEqual(bound.names(), []);
 });
 
-void test('when the other guard is closed, a method without its instance runs through the configured one', async () => {
+void test('after the other guard has closed, a method without its instance runs through the configured one', async () => {
   const { bound, configured } = besideConfigured();
   await bound.guard.close();
   assert.equal(await (Reflect.get(Jobs.prototype, 'job') as () => Promise<unknown>)(), 'ran');

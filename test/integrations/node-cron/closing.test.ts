@@ -16,7 +16,7 @@ class Jobs {
   async twice(): Promise<void> {}
 }
 
-void test('closing the guard destroys its tasks, and those of no other guard', async () => {
+void test('closing the guard destroys its tasks, and not those of other guards', async () => {
   const [first, second] = [guardBench().guard, guardBench().guard];
   const tasks = scheduleJobs(new Jobs(), { guard: first });
   const others = scheduleJobs(new Jobs(), { guard: second });
@@ -28,7 +28,7 @@ void test('closing the guard destroys its tasks, and those of no other guard', a
   assert.equal(getTasks().size, 0);
 });
 
-void test('a guard that is closed while its task runs waits for it', async () => {
+void test('a guard that closes while its task runs waits for it', async () => {
   const { guard, clock } = guardBench();
   let finish = (): void => {};
   class Slow {

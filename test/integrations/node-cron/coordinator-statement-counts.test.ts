@@ -12,7 +12,7 @@ const slot = (second: number) => ({ job: 'settle', at: new Date(Date.UTC(2026, 1
 const keyOf = ({ job, at }: ReturnType<typeof slot>): string => `${job}:${at.toISOString()}`;
 
 testOnServers(
-  'a tick that is won costs an insert and an update, one that is lost an insert and at most a locking read',
+  'a won tick costs an insert and an update, a lost tick an insert and at most a locking read',
   async (bench) => {
     await createRunTables(bench.application);
     const log = bench.closeAtEnd(await statementLog(bench.server, bench.database));
@@ -29,7 +29,7 @@ testOnServers(
       integrationOf(guard).slots.completed(slot(second), undefined);
       await completed;
     };
-    await runs(0); // The first one of all also looks at the tables, and for runs that were lost.
+    await runs(0); // The first tick also checks the tables, and looks for lost runs.
     sent();
 
     await runs(1);
@@ -38,7 +38,7 @@ testOnServers(
     assert.equal(await other.shouldRun(keyOf(slot(2)), LEASE_MS), true);
     assert.equal(await coordinator.shouldRun(keyOf(slot(2)), LEASE_MS), false);
     const begin = bench.server === 'postgres' ? 'BEGIN' : 'START';
-    // PostgreSQL says of the insert itself that the row is there; the others have to look.
+    // PostgreSQL's insert reports that the row exists; the others need a read.
     const lost = bench.server === 'postgres' ? ['INSERT'] : ['INSERT', begin, 'SELECT', 'COMMIT'];
     assert.deepEqual(sent(), lost, 'lost');
 

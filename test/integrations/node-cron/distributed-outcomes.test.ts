@@ -11,7 +11,7 @@ import { turn } from '../../support/lock-bench';
 const NAME = 'settle';
 const MINUTELY = '* * * * *';
 
-/** What node-cron itself has to say. */
+/** The messages of node-cron itself. */
 const complaints: string[] = [];
 let place: LedgerPlace;
 let close: () => Promise<void>;
@@ -31,7 +31,7 @@ afterEach(async () => {
   complaints.length = 0;
 });
 
-/** Until what a tick has set going has come to its end, as far as it needs no time. */
+/** Lets everything end that a tick has started, as far as it needs no time. */
 async function settle(): Promise<void> {
   for (let turns = 0; turns < 20; turns += 1) await turn();
 }
@@ -51,7 +51,7 @@ async function rowOf(periodKey = SLOT): Promise<(string | undefined)[]> {
 
 const options = (more: object = {}) => ({ guard: here.guard, name: NAME, timeZone: 'UTC', ...more });
 
-void test('a tick that ends well is completed, with what its function returned', async () => {
+void test('a tick that succeeds is completed, with the value that its function returned', async () => {
   const dates: string[] = [];
   const task = (context: TaskContext): object => {
     dates.push(context.date.toISOString());
@@ -68,7 +68,7 @@ void test('a tick that ends well is completed, with what its function returned',
   assert.deepEqual(complaints, []);
 });
 
-void test('a tick that throws is failed for good, with its error, and the next one comes', async () => {
+void test('a tick that throws fails permanently, with its error, and the next one follows', async () => {
   let ticks = 0;
   const task = (): void => {
     ticks += 1;
@@ -86,7 +86,7 @@ void test('a tick that throws is failed for good, with its error, and the next o
   assert.deepEqual(complaints, ['Error: no bank']);
 });
 
-void test('a task that throws nothing at all is failed, too', async () => {
+void test('a task that throws undefined has failed, too', async () => {
   // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- jobs do such things
   const nothing = (): Promise<never> => Promise.reject(undefined);
   scheduleDistributed(MINUTELY, nothing, options());
@@ -96,7 +96,7 @@ void test('a task that throws nothing at all is failed, too', async () => {
   assert.deepEqual(await rowOf(), ['failed', 'exhausted']);
 });
 
-void test('of two instances one runs the tick, and the other’s task tells why it did not', async () => {
+void test('one of two instances runs the tick, and the other’s task reports why it did not', async () => {
   const other = place.instance();
   const ran: string[] = [];
   const skipped: (string | undefined)[] = [];
@@ -109,7 +109,7 @@ void test('of two instances one runs the tick, and the other’s task tells why 
   assert.deepEqual(skipped, Array(3).fill('not-elected'));
 });
 
-void test('when the store fails nobody is elected, and the task tells that it was not run for an error', async () => {
+void test('if the store fails no instance is elected, and the task reports that it did not run because of an error', async () => {
   const missing = new SchemaMismatchError('There is no table.', { outcome: 'nothing-ran' });
   mock.method(here.store, 'insert', () => Promise.reject(missing));
   const skipped: (string | undefined)[] = [];
@@ -122,7 +122,7 @@ void test('when the store fails nobody is elected, and the task tells that it wa
   assert.deepEqual(await here.guard.close(), { settled: [], abandoned: [] });
 });
 
-void test('a task that is stopped during its random delay leaves no row that says it runs', async () => {
+void test('a task that is stopped during its random delay leaves no running row', async () => {
   mock.method(Math, 'random', () => 0.5);
   const task = scheduleDistributed(MINUTELY, () => assert.fail('ran'), options({ maxRandomDelay: 20_000 }));
   await tick(1000);
@@ -133,7 +133,7 @@ void test('a task that is stopped during its random delay leaves no row that say
   assert.deepEqual(await rowOf(), ['failed', 'stopped']);
 });
 
-void test('one that is stopped while it runs is completed', async () => {
+void test('a task that is stopped while it runs is completed', async () => {
   const end = signal();
   const task = scheduleDistributed(MINUTELY, () => end.promise, options());
   await tick(1000);
@@ -144,7 +144,7 @@ void test('one that is stopped while it runs is completed', async () => {
   assert.deepEqual(await rowOf(), ['completed', undefined]);
 });
 
-void test('with noOverlap a tick that comes too early is dropped here, and may be had elsewhere', async () => {
+void test('with noOverlap, a tick that comes too early is dropped here, and another instance may run it', async () => {
   const other = place.instance();
   const end = signal();
   scheduleDistributed(MINUTELY, () => end.promise, options({ noOverlap: true }));
@@ -157,7 +157,7 @@ void test('with noOverlap a tick that comes too early is dropped here, and may b
   end.resolve();
 });
 
-void test('ticks that overlap are told apart', async () => {
+void test('overlapping ticks are distinguished', async () => {
   const ends = [signal<string>(), signal<string>()] as const;
   let begun = 0;
   scheduleDistributed(MINUTELY, () => ends[begun++ === 0 ? 0 : 1].promise, options());
@@ -175,14 +175,14 @@ void test('ticks that overlap are told apart', async () => {
   );
 });
 
-void test('a run by hand asks nobody, and has no row', async () => {
+void test('a manual run has no election, and no row', async () => {
   const task = scheduleDistributed(MINUTELY, () => 'by hand', options());
   assert.equal(await task.execute(), 'by hand');
   await settle();
   assert.deepEqual(await here.guard.ledger.list(), []);
 });
 
-void test('closing stops the task, waits for the tick that runs, and for its outcome', async () => {
+void test('closing stops the task, and waits for the current tick and its outcome', async () => {
   const end = signal<string>();
   const task = scheduleDistributed(MINUTELY, () => end.promise, options());
   await tick(1000);
@@ -209,7 +209,7 @@ void test('a tick that is elected while the guard begins to close does not run',
   assert.deepEqual([run?.state, run?.reason], ['failed', 'closing']);
 });
 
-void test('a task that nobody observes leaves its row running, and that is told once', async () => {
+void test('a task that is not observed leaves its row running, with one warning', async () => {
   const runCoordinator = new LedgerRunCoordinator({ guard: here.guard });
   const task = createTask(MINUTELY, () => 'done', { name: NAME, distributed: true, runCoordinator });
   await task.start();
@@ -223,7 +223,7 @@ void test('a task that nobody observes leaves its row running, and that is told 
   assert.deepEqual(await here.guard.close(), { settled: [], abandoned: [] });
 });
 
-void test('a task that was made before its coordinator was set runs without it, and that is told', async () => {
+void test('a task that was created before its coordinator was set runs without it, with a warning', async () => {
   process.env['NODE_CRON_RUN'] = 'true';
   let ran = 0;
   const task = createTask(MINUTELY, () => (ran += 1), { name: NAME, distributed: true });
@@ -248,7 +248,7 @@ void test('a task that was made before its coordinator was set runs without it, 
   assert.match(warnings[0] ?? '', /does not ask.*before setRunCoordinator was called/);
 });
 
-void test('a task made after setRunCoordinator is elected and observed like any other', async () => {
+void test('a task created after setRunCoordinator is elected and observed like any other', async () => {
   const coordinator = new LedgerRunCoordinator({ guard: here.guard });
   setRunCoordinator(coordinator);
   const task = createTask(MINUTELY, () => 'done', { name: NAME, distributed: true });

@@ -10,9 +10,10 @@ import { ledgerDataSource } from '../../support/run-places';
 const INSTANCE = join(__dirname, 'fixtures/distributed-instance.js');
 const TICKS = 5;
 
-// They wait for real ticks, once a second. That a server elects one of many is tried elsewhere, on each.
+// They wait for real ticks, once a second. Other tests check the election of one instance on each kind of
+// server.
 void describe('distributed tasks', { concurrency: true }, () => {
-  const name = 'of two processes run each tick once, and its row is completed';
+  const name = 'one of two processes runs each tick, and its row is completed';
   for (const kind of ['mysql', 'sqlite'] as const)
     testWith(kind, name, async (database) => {
       const dataSource = await ledgerDataSource(database);
@@ -42,7 +43,7 @@ void describe('distributed tasks', { concurrency: true }, () => {
 
   testWith(
     'sqlite',
-    'whose process is killed have lost that tick, which is seen, and others run the next',
+    'a killed process loses its tick, which is recorded, and others run the next',
     async (database) => {
       const dataSource = await ledgerDataSource(database);
       const guard = await createJobGuard(dataSource, { logger: false });
@@ -72,7 +73,7 @@ void describe('distributed tasks', { concurrency: true }, () => {
   );
 });
 
-/** Its ticks, once it has run one. */
+/** Its ticks, after its first run. */
 async function ticksOf({ lines }: ChildScript): Promise<string[]> {
   const ran = (): string[] => lines.flatMap((line) => /^ran (.*)/.exec(line)?.[1] ?? []);
   const givenUpAtMs = performance.now() + 60_000;

@@ -8,7 +8,7 @@ import { setLogger } from 'node-cron';
 import { guardOfRuns, type GuardOfRuns } from '../../support/guard-of-runs';
 import { turn } from '../../support/lock-bench';
 
-/** The guard and its store see the time that the test sets. */
+/** The guard and its store use the time that the test sets. */
 const clock = { ...systemClock, monotonicMs: () => Date.now() };
 const complaints: string[] = [];
 const lines: string[] = [];
@@ -31,7 +31,7 @@ afterEach(async () => {
   for (const each of [complaints, lines, failed, ran]) each.length = 0;
 });
 
-/** The event loop is blocked while the tick falls due, for longer than node-cron tolerates. */
+/** The event loop is blocked when the tick is due, for longer than node-cron tolerates. */
 async function standStill(minutes: number): Promise<void> {
   mock.timers.tick(minutes * 60_000);
   for (let turns = 0; turns < 20; turns += 1) await turn();
@@ -68,7 +68,7 @@ void test('F-92 a tick of a once-per method that node-cron drops is kept, and ru
   assert.deepEqual(complaints, []);
 });
 
-void test('so is one of a once-per function', async () => {
+void test('a dropped tick of a once-per function is kept as well', async () => {
   const oncePer = { period: 'day' } as const;
   const job = { name: 'close-day', lockAtMostFor: '1m', oncePer };
   scheduleLocked('0 3 * * *', job, note, { guard, timeZone: 'UTC' });
@@ -88,7 +88,7 @@ void test('a dropped tick does not run after the start deadline of its job', asy
   assert.deepEqual([ran, run?.state, run?.reason], [[], 'skipped', 'deadline']);
 });
 
-void test('a dropped tick of a job that has a lock only is reported as lost', async () => {
+void test('a dropped tick of a job that only has a lock is reported as lost', async () => {
   scheduleLocked('0 3 * * *', { name: 'report', lockAtMostFor: '1m' }, note, { guard, timeZone: 'UTC' });
   await standStill(5);
   assert.deepEqual(told(), [['report', '2026-11-20T03:00:00.000Z', false]]);
@@ -98,13 +98,13 @@ void test('a dropped tick of a job that has a lock only is reported as lost', as
   );
 });
 
-void test('so is one of a distributed task', async () => {
+void test('a dropped tick of a distributed task is reported as lost, too', async () => {
   scheduleDistributed('0 3 * * *', note, { guard, name: 'settle', timeZone: 'UTC' });
   await standStill(5);
   assert.deepEqual(told(), [['settle', '2026-11-20T03:00:00.000Z', false]]);
 });
 
-void test('the ticks that are dropped in one stall are one event', async () => {
+void test('ticks dropped in one stall are reported in one event', async () => {
   scheduleLocked('* * * * *', { name: 'report', lockAtMostFor: '1m' }, note, { guard, timeZone: 'UTC' });
   await standStill(5.5);
   assert.deepEqual(told(), [['report', '2026-11-20T03:00:00.000Z', false]]);

@@ -16,7 +16,7 @@ setLogger({
 });
 
 const foreign = new Error('of the wrapper');
-/** A wrapper of somebody else that keeps the marks of what it wraps, and fails by itself. */
+/** A wrapper from another library that keeps the marks of the wrapped method, and throws its own error. */
 const failingAfterwards = foreignDecorator((method) =>
   Object.assign(async function (this: unknown): Promise<never> {
     await method.call(this);
@@ -60,7 +60,7 @@ beforeEach(() => {
 });
 afterEach(() => bench.guard.close());
 
-void test('a task that is executed by hand resolves to the value, and no instant was meant', async () => {
+void test('a task that is executed by hand resolves to the value, and has no scheduled time', async () => {
   const started = nextEvent(bench.guard, 'run:started');
   assert.equal(await execute('good'), 'ran');
   const event: CronlatchEvents['run:started'] = await started;
@@ -80,7 +80,7 @@ void test('a failure of the store is reported once, by the guard', async () => {
   assert.deepEqual(complaints, []);
 });
 
-void test('an error of a wrapper outside of the guard is left to node-cron', async () => {
+void test('an error of a wrapper outside the guard is left to node-cron', async () => {
   assert.equal(await reasonOf(execute('wrapped')), foreign);
   assert.deepEqual(complaints, [foreign]);
   assert.deepEqual(bench.lines, []);

@@ -27,10 +27,10 @@ afterEach(async () => {
   complaints.length = 0;
 });
 
-/** A process that stood still while its tick fell due. */
+/** Blocks the process while its tick is due. */
 const standStill = (): void => mock.timers.tick(300_000);
 
-void test('a method that is late within its tolerance runs, for the instant that was meant', async () => {
+void test('a method that is late within its tolerance runs for its scheduled time', async () => {
   scheduleJobs(new Patient(), { guard });
   const started = nextEvent(guard, 'run:started');
   standStill();
@@ -38,7 +38,7 @@ void test('a method that is late within its tolerance runs, for the instant that
   assert.deepEqual(complaints, []);
 });
 
-void test('so does a function', async () => {
+void test('a function that is late within its tolerance runs for its scheduled time', async () => {
   const options = { guard, timeZone: 'UTC', missedExecutionTolerance: 600_000 };
   scheduleLocked('0 3 * * *', JOB, () => {}, options);
   const started = nextEvent(guard, 'run:started');

@@ -9,7 +9,7 @@ import { guardOfRuns } from '../../support/guard-of-runs';
 import { turn } from '../../support/lock-bench';
 import { Messages } from '../../support/messages';
 
-/** The guard and its store see the time that the test sets. */
+/** The guard and its store use the time that the test sets. */
 const clock = { ...systemClock, monotonicMs: () => Date.now() };
 const messages = new Messages();
 const days: string[] = [];
@@ -53,7 +53,7 @@ async function seconds(count: number): Promise<void> {
   for (let i = 0; i < 30; i += 1) await turn();
 }
 
-void test('F-91 the instant of a tick does not outlive it, in what a decorator outside the lock leaves behind', async () => {
+void test('F-91 work that a decorator outside the lock leaves behind does not keep the scheduled time of the tick', async () => {
   scheduleJobs(new Jobs(), { guard });
   await seconds(90);
   await messages.send();

@@ -26,7 +26,7 @@ async function warnings(expression: string, options: OncePerOptions): Promise<st
   return told;
 }
 
-void test('a job that catches up on dates on which its cron expression never ticks is warned of', async () => {
+void test('catch-up for dates on which the cron expression never fires causes a warning', async () => {
   for (const expression of ['0 3 * * 1-5', '0 3 1 * *', '0 3 * 6 *', '0 0 3 * * MON']) {
     const told = await warnings(expression, { catchUp: 'all' });
     assert.equal(told.length, 2, expression);
@@ -35,13 +35,13 @@ void test('a job that catches up on dates on which its cron expression never tic
   }
 });
 
-void test('but not where a calendar says the same, where nothing is caught up with, or where every date has a tick', async () => {
+void test('no warning if a calendar excludes the same dates, nothing is caught up with, or every date has a tick', async () => {
   assert.deepEqual(await warnings('0 3 * * 1-5', { catchUp: 'all', calendar: weekdays() }), []);
   assert.deepEqual(await warnings('0 3 * * 1-5', {}), []);
   assert.deepEqual(await warnings('0 3 * * *', { catchUp: 'latest' }), []);
 });
 
-void test('nor is a job of a key function, whose dates nobody lists', async () => {
+void test('no warning for a job with custom period keys, whose dates are unknown', async () => {
   const told: string[] = [];
   const { guard } = useTestGuard();
   guard.on('guard:warning', ({ message }) => void told.push(message));

@@ -46,14 +46,14 @@ const good = new Good();
 
 const REFUSED: [string, object, RegExp][] = [
   [
-    'L-59 two jobs of one name',
+    'L-59 two jobs with one name',
     new SameName(),
     /^Two once-per jobs are called 'daily', Good\.job and SameName\.job/,
   ],
   ['L-59 a job without a name', new Nameless(), /^Method 'job' is once per period, but has no name/],
   ['L-59 a job without a name under a shared lock', new SharedLock(), /lock 'shared' has no name of its own/],
   [
-    'L-59 a job without a lock, where the guard has no default for one',
+    'L-59 a job without a lock duration, if the guard has no default',
     new WithoutDefault(),
     /^lockAtMostFor of lock 'without-default' is missing/,
   ],
@@ -62,27 +62,27 @@ const REFUSED: [string, object, RegExp][] = [
 afterEach(() => assert.equal(getTasks().size, 0));
 
 for (const [what, instance, message] of REFUSED) {
-  void test(`${what} is refused, and no task is left`, async () => {
+  void test(`${what} is rejected, and no task is left`, async () => {
     const { guard } = guardOfRuns();
     assert.throws(() => scheduleJobs([good, instance], { guard }), {
       name: 'InvalidLockConfigurationError',
       message,
     });
     assert.equal(getTasks().size, 0);
-    // Nothing of the attempt remains: what is right can still be scheduled.
+    // The attempt leaves nothing behind: a valid job can still be scheduled.
     assert.equal(scheduleJobs(good, { guard }).length, 1);
     await guard.close();
   });
 }
 
-void test('a once-per job needs a guard that keeps runs', () => {
+void test('a once-per job needs a guard with a ledger', () => {
   assert.throws(
     () => scheduleJobs(good, { guard: guardBench().guard }),
     /'good' needs a ledger, and this guard has none/,
   );
 });
 
-void test('scheduleLocked refuses a name that another once-per job has, and leaves its lock alone', async () => {
+void test('scheduleLocked rejects the name of another once-per job, and leaves its lock unchanged', async () => {
   const { guard } = guardOfRuns();
   scheduleJobs(good, { guard });
   const named = (name: string): GuardConfiguration => ({
@@ -99,7 +99,7 @@ void test('scheduleLocked refuses a name that another once-per job has, and leav
   await guard.close();
 });
 
-void test('scheduleLocked says that a zone is missing, and takes that of its schedule', async () => {
+void test('scheduleLocked rejects a job without a time zone, and takes the zone of the schedule', async () => {
   const { guard } = guardOfRuns();
   const configuration: GuardConfiguration = { ...DAILY, oncePer: { period: 'day' } };
   assert.throws(

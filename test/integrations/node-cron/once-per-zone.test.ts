@@ -28,7 +28,7 @@ async function dateOf(instance: Job): Promise<string | undefined> {
 
 const today = async (): Promise<string> => await Promise.resolve(currentRun().businessDate);
 
-void test('L-59 the business day is in the zone of the schedule, wherever @Scheduled stands', async () => {
+void test('L-59 the business day is in the zone of the schedule, regardless of the position of @Scheduled', async () => {
   class Above {
     @Scheduled(AT_THREE, TOKYO)
     @OncePerDay()
@@ -57,7 +57,7 @@ void test('L-59 the business day is in the zone of the schedule, wherever @Sched
     assert.equal(await dateOf(instance), IN_TOKYO);
 });
 
-void test('L-59 a zone of its own wins', async () => {
+void test('L-59 the job’s own zone takes precedence', async () => {
   class Jobs {
     @Scheduled(AT_THREE, TOKYO)
     @OncePerDay(LIMA)
@@ -69,7 +69,7 @@ void test('L-59 a zone of its own wins', async () => {
   assert.equal(await dateOf(new Jobs()), IN_LIMA);
 });
 
-void test('two schedules in one zone are one zone', async () => {
+void test('two schedules in the same zone have one zone', async () => {
   class Jobs {
     @Scheduled(AT_THREE, LIMA)
     @OncePerDay()
@@ -85,7 +85,7 @@ void test('two schedules in one zone are one zone', async () => {
 const noZone = (instance: object): void =>
   refused(() => scheduleJobs(instance, { guard: bench.guard }), 'timeZone of job', 'is missing');
 
-void test('L-59 two zones are refused unless one is said: which day is it?', () => {
+void test('L-59 two zones are rejected unless the job sets one, because the business day is ambiguous', () => {
   class Jobs {
     @Scheduled(AT_THREE, TOKYO)
     @Scheduled(AT_THREE, LIMA)
@@ -96,7 +96,7 @@ void test('L-59 two zones are refused unless one is said: which day is it?', () 
   noZone(new Jobs());
 });
 
-void test('L-59 a schedule of the host’s zone beside another is a second zone, whichever comes first', () => {
+void test('L-59 a schedule in the host’s zone beside another zone counts as a second zone, in either order', () => {
   class First {
     @Scheduled(AT_THREE)
     @Scheduled(AT_THREE, LIMA)
@@ -115,7 +115,7 @@ void test('L-59 a schedule of the host’s zone beside another is a second zone,
   noZone(new Last());
 });
 
-void test('L-59 without any zone the host’s is not taken in silence', () => {
+void test('L-59 without any zone the job is rejected instead of using the host’s zone', () => {
   class Jobs {
     @Scheduled(AT_THREE)
     @OncePerDay()

@@ -26,7 +26,7 @@ afterEach(async () => {
   mock.timers.reset();
 });
 
-void test('a method starts after its delay, for the instant that was meant', async () => {
+void test('a method starts after its delay, for its scheduled time', async () => {
   const { guard, names } = bench;
   scheduleJobs(new Spread(), { guard });
   const started = nextEvent(guard, 'run:started');
@@ -37,7 +37,7 @@ void test('a method starts after its delay, for the instant that was meant', asy
   assert.equal((await started).scheduledAt?.toISOString(), '2026-11-20T03:00:00.000Z');
 });
 
-void test('a task that is stopped in its delay has not asked for the lock, which another instance gets', async () => {
+void test('a task that is stopped in its delay has not taken the lock, and another instance gets it', async () => {
   const options = { guard: bench.guard, timeZone: 'UTC', maxRandomDelay: MINUTE };
   const task = scheduleLocked('0 3 * * *', JOB, () => assert.fail('ran'), options);
   mock.timers.tick(2000);

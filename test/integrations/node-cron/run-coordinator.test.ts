@@ -9,7 +9,7 @@ import { memoryStores, ledgerPlace } from '../../support/ledger-place';
 import { dayJob } from '../../support/once-per-job';
 import { testLedger } from '../../support/test-ledger';
 
-testLedger('of eight instances that ask at once, one is elected for each tick', async (place) => {
+testLedger('of eight instances that claim a tick at the same time, one is elected', async (place) => {
   const electors = Array.from({ length: 8 }, () => elector(place));
   for (let second = 0; second < 10; second += 1) {
     const key = `settle:2026-11-20T03:00:0${second}.000Z`;
@@ -22,7 +22,7 @@ testLedger('of eight instances that ask at once, one is elected for each tick', 
 });
 
 testLedger(
-  'a tick is a row: its job the task, its period the instant, its holder the one elected',
+  'a tick is a row: the task is its job, the instant its period, and the elected instance its holder',
   async (place) => {
     const { guard, asks } = elector(place);
     assert.equal(await asks(), true);
@@ -38,7 +38,7 @@ testLedger(
 );
 
 testLedger(
-  'who asks later is not elected: neither 5 ms nor 10 s later, nor when the job is done',
+  'an instance that claims later is not elected: not after 5 ms, not after 10 s, and not after the job has ended',
   async (place) => {
     const [first, second] = [elector(place), elector(place)];
     assert.equal(await first.asks(), true);
@@ -57,7 +57,7 @@ testLedger(
   },
 );
 
-testLedger('a task’s name may have colons, and be the beginning of another’s', async (place) => {
+testLedger('a task’s name may contain colons, and may be a prefix of another name', async (place) => {
   const { guard, asks } = elector(place);
   for (const name of ['a', 'a:b', `a:${SLOT}`]) assert.equal(await asks(`${name}:${SLOT}`), true);
   const jobs = (await guard.ledger.list({ periodKey: SLOT })).map(({ job }) => job);
@@ -65,7 +65,7 @@ testLedger('a task’s name may have colons, and be the beginning of another’s
 });
 
 testLedger(
-  'a run that has not ended when its lease is over is shown as interrupted, and not run again',
+  'a run that has not ended when its lease expires is shown as interrupted, and does not run again',
   async (place) => {
     const [dead, next] = [elector(place), elector(place)];
     assert.equal(await dead.asks(), true);
@@ -80,7 +80,7 @@ testLedger(
       states.map(({ state, reason }) => [state, reason]),
       [
         ['interrupted', 'crashed'],
-        ['running', undefined], // Its own, which it knows better than the lease.
+        ['running', undefined], // Its own tick, about which it knows more than the lease.
         ['running', undefined],
       ],
     );
@@ -104,7 +104,7 @@ testLedger('a run that outlives its lease is completed late', async (place) => {
   assert.equal((await next.guard.ledger.get({ job: 'settle', periodKey: SLOT }))?.state, 'completed');
 });
 
-testLedger('a tick that is over is not made again: nobody would run it', async (place) => {
+testLedger('a tick that has ended cannot be rerun, because no instance would run it', async (place) => {
   const [dead, { guard, asks }] = [elector(place), elector(place)];
   const run = { job: 'settle', periodKey: SLOT };
   const act = { actor: 'Ada', reason: 'the bank has not got it' };
@@ -121,7 +121,7 @@ testLedger('a tick that is over is not made again: nobody would run it', async (
   assert.equal((await guard.ledger.get(run))?.state, 'failed');
 });
 
-testLedger('a guard that closes is not elected, and leaves the tick to others', async (place) => {
+testLedger('a closing guard is not elected, and leaves the tick to others', async (place) => {
   const [closing, other] = [elector(place), elector(place)];
   await closing.guard.close();
   assert.equal(await closing.asks(), false);
@@ -141,7 +141,7 @@ const REFUSED: [string, string, RegExp][] = [
 ];
 
 for (const [key, name, message] of REFUSED) {
-  void test(`the key '${key}' is refused`, async () => {
+  void test(`the key '${key}' is rejected`, async () => {
     const { place, close } = ledgerPlace(memoryStores(SLOT));
     await assert.rejects(elector(place).asks(key), { name, message });
     await close();
@@ -149,7 +149,7 @@ for (const [key, name, message] of REFUSED) {
 }
 
 for (const lease of [0, -1, NaN]) {
-  void test(`a lease of ${lease} is refused`, async () => {
+  void test(`a lease of ${lease} is rejected`, async () => {
     const { place, close } = ledgerPlace(memoryStores(SLOT));
     await assert.rejects(elector(place).coordinator.shouldRun(KEY, lease), {
       name: 'InvalidLockConfigurationError',
@@ -159,7 +159,7 @@ for (const lease of [0, -1, NaN]) {
   });
 }
 
-void test('a job that runs once per period cannot be a distributed task as well', async () => {
+void test('a once-per job cannot be a distributed task as well', async () => {
   const { place, close } = ledgerPlace(memoryStores(SLOT));
   const { guard, asks } = elector(place);
   guard.wrap(dayJob(), () => {});
@@ -170,7 +170,7 @@ void test('a job that runs once per period cannot be a distributed task as well'
   await close();
 });
 
-void test('a coordinator needs a guard, and one with a ledger', async () => {
+void test('a coordinator needs a guard, and that guard needs a ledger', async () => {
   assert.throws(() => new LedgerRunCoordinator(), NotConfiguredError);
   const { guard } = guardBench();
   assert.throws(() => new LedgerRunCoordinator({ guard }), {

@@ -18,14 +18,14 @@ afterEach(() => close());
 
 const NIGHTLY = '0 3 * * *';
 
-void test('a function becomes a distributed task of its name, in its time zone', () => {
+void test('a function becomes a distributed task with its name, in its time zone', () => {
   const options = { guard: here.guard, name: 'settle', timeZone: 'Asia/Tokyo' };
   const task = scheduleDistributed(NIGHTLY, () => {}, options);
   assert.deepEqual([task.name, task.getPattern(), task.getStatus()], ['settle', NIGHTLY, 'idle']);
   assert.equal(task.getNextRun()?.getUTCHours(), 18);
 });
 
-void test('without a guard the configured one is taken', () => {
+void test('without a guard option the configured guard is used', () => {
   configureJobGuard(here.guard);
   const task = scheduleDistributed(NIGHTLY, () => {}, { name: 'settle' });
   configureJobGuard(undefined);
@@ -51,7 +51,7 @@ const REFUSED: [string, string | (() => void), Partial<ScheduleDistributedOption
 ];
 
 for (const [expression, task, more, message] of REFUSED) {
-  void test(`${expression} of ${typeof task} with ${JSON.stringify(more)} is refused, and no task is left`, () => {
+  void test(`${expression} of ${typeof task} with ${JSON.stringify(more)} is rejected, and no task is left`, () => {
     const options = { guard: here.guard, name: 'settle', ...more };
     assert.throws(() => scheduleDistributed(expression, task, options), {
       name: 'InvalidLockConfigurationError',
@@ -61,7 +61,7 @@ for (const [expression, task, more, message] of REFUSED) {
   });
 }
 
-void test('a name that another task has is refused', () => {
+void test('the name of another task is rejected', () => {
   const { guard } = here;
   scheduleDistributed(NIGHTLY, () => {}, { guard, name: 'settle' });
   assert.throws(() => scheduleDistributed('0 4 * * *', () => {}, { guard, name: 'settle' }), {
@@ -74,7 +74,7 @@ void test('a name that another task has is refused', () => {
   assert.equal(getTasks().size, 1);
 });
 
-void test('so is that of a job that runs once per period', () => {
+void test('the name of a once-per job is rejected', () => {
   const { guard } = here;
   guard.wrap(dayJob(), () => {});
   assert.throws(() => scheduleDistributed(NIGHTLY, () => {}, { guard, name: 'close-day' }), {

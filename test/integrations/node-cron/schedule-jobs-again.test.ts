@@ -49,7 +49,7 @@ void test('methods that share a lock may both be scheduled, also on several inst
   assert.equal(scheduleJobs(new Sharing(), { guard }).length, 2);
 });
 
-void test('F-84 a name that an earlier call has scheduled is refused, naming both places', () => {
+void test('F-84 a name that an earlier call has scheduled is rejected, naming both places', () => {
   const guard = newGuard();
   scheduleJobs(new Jobs(), { guard });
   assert.throws(() => scheduleJobs(new Others(), { guard }), {
@@ -59,12 +59,12 @@ void test('F-84 a name that an earlier call has scheduled is refused, naming bot
   assert.equal(getTasks().size, 1);
 });
 
-void test('F-87 two guards know nothing of each other’s names', () => {
+void test('F-87 two guards do not share their names', () => {
   scheduleJobs(new Jobs(), { guard: newGuard() });
   assert.doesNotThrow(() => scheduleJobs(new Others(), { guard: newGuard() }));
 });
 
-void test('an instance that an earlier call has scheduled is refused, with the same guard and with another', () => {
+void test('an instance that an earlier call has scheduled is rejected, with the same guard and with another', () => {
   const guard = newGuard();
   const jobs = new Jobs();
   scheduleJobs(jobs, { guard });
@@ -73,7 +73,7 @@ void test('an instance that an earlier call has scheduled is refused, with the s
   assert.equal(getTasks().size, 1);
 });
 
-void test('once its guard is closed, an instance may be scheduled with another', async () => {
+void test('after its guard has closed, an instance may be scheduled with another', async () => {
   const jobs = new Jobs();
   const first = newGuard();
   scheduleJobs(jobs, { guard: first });
@@ -82,7 +82,7 @@ void test('once its guard is closed, an instance may be scheduled with another',
   assert.equal(await task?.execute(), 'ran');
 });
 
-void test('with a guard that is closed nothing can be scheduled: it would only ever be skipped', async () => {
+void test('nothing can be scheduled with a closed guard, because it would always be skipped', async () => {
   const guard = newGuard();
   await guard.close();
   const closed = { name: 'InvalidLockUseError', message: /: the guard is closed/ };
@@ -93,7 +93,7 @@ void test('with a guard that is closed nothing can be scheduled: it would only e
   );
 });
 
-void test('F-87 without any guard nothing can be scheduled, and the error says how', () => {
+void test('F-87 without any guard nothing can be scheduled, and the error explains how to pass one', () => {
   const unconfigured = (caller: string) => ({
     name: 'NotConfiguredError',
     message: new RegExp(`^${caller} has no guard: pass { guard }, or call configureJobGuard`),

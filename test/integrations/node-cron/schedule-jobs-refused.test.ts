@@ -63,7 +63,7 @@ const REFUSED: [string, object[], { name: string; message: RegExp }][] = [
     },
   ],
   [
-    'an instance with nothing to schedule',
+    'an instance without scheduled methods',
     [good, new Unscheduled()],
     { name: 'InvalidLockUseError', message: /^Unscheduled has no method with @Scheduled/ },
   ],
@@ -73,7 +73,7 @@ const REFUSED: [string, object[], { name: string; message: RegExp }][] = [
     { name: 'InvalidLockUseError', message: /^Object has no method with @Scheduled/ },
   ],
   [
-    'a class, where the method is on its instances',
+    'a class whose scheduled method is on its instances',
     [good, Good],
     { name: 'InvalidLockUseError', message: /^Good has no method with @Scheduled/ },
   ],
@@ -88,7 +88,7 @@ const REFUSED: [string, object[], { name: string; message: RegExp }][] = [
     { name: 'InvalidLockConfigurationError', message: /has 65 characters, more than 64/ },
   ],
   [
-    'a name on two methods, unless both say that it is shared',
+    'a name on two methods, unless both have shared: true',
     [good, new SameName()],
     {
       name: 'InvalidLockConfigurationError',
@@ -96,7 +96,7 @@ const REFUSED: [string, object[], { name: string; message: RegExp }][] = [
     },
   ],
   [
-    'two instances whose methods have one lock',
+    'two instances whose methods have the same lock',
     [good, new Good()],
     { name: 'InvalidLockConfigurationError', message: /Lock 'good' is on Good\.job and on Good\.job/ },
   ],
@@ -106,7 +106,7 @@ const REFUSED: [string, object[], { name: string; message: RegExp }][] = [
     { name: 'InvalidLockUseError', message: /^This Good is scheduled already/ },
   ],
   [
-    'an instance twice, also when its locks are shared',
+    'an instance twice, even if its locks are shared',
     [shared, shared],
     { name: 'InvalidLockUseError', message: /^This Shared is scheduled already/ },
   ],
@@ -115,11 +115,11 @@ const REFUSED: [string, object[], { name: string; message: RegExp }][] = [
 afterEach(() => assert.equal(getTasks().size, 0));
 
 for (const [what, instances, error] of REFUSED) {
-  void test(`${what} is refused, and no task is left`, async () => {
+  void test(`${what} is rejected, and no task is left`, async () => {
     const { guard } = guardBench();
     assert.throws(() => scheduleJobs(instances, { guard }), error);
     assert.equal(getTasks().size, 0);
-    // Nothing of the attempt remains: what is right can still be scheduled.
+    // The attempt leaves nothing behind: a valid job can still be scheduled.
     assert.equal(scheduleJobs(good, { guard }).length, 1);
     await guard.close();
   });

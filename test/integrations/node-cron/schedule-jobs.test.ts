@@ -64,25 +64,25 @@ void test('every scheduled method becomes a task, named after its class and meth
   for (const task of tasks) assert.equal(task.getStatus(), 'idle');
 });
 
-void test('inherited methods are found, and an override hides what stood on the method below it', () => {
+void test('inherited methods are scheduled, and an override hides the schedule of the overridden method', () => {
   const tasks = scheduleJobs(new Derived(), { guard: newGuard() });
   assert.deepEqual(described(tasks), ['Derived.Symbol(weekly): 0 6 * * 0', 'Derived.nightly: 0 3 * * *']);
 });
 
-void test('static methods are found on the class itself', async () => {
+void test('static methods are scheduled on the class itself', async () => {
   const [task] = scheduleJobs(Statics, { guard: newGuard() });
   assert.equal(task?.name, 'Statics.daily');
   assert.equal(await task?.execute(), 'daily of Statics');
 });
 
-void test('a method that was put on an object without a class is found', async () => {
+void test('a method that was added to an object without a class is scheduled', async () => {
   const jobs = Object.assign(Object.create(null) as object, { nightly: Reflect.get(Statics, 'daily') });
   const [task] = scheduleJobs(jobs, { guard: newGuard() });
   assert.equal(task?.name, 'Object.nightly');
   await assert.doesNotReject(async () => void (await task?.execute()));
 });
 
-void test('several instances at once', () => {
+void test('several instances can be scheduled in one call', () => {
   assert.deepEqual(described(scheduleJobs([new Derived(), Statics], { guard: newGuard() })), [
     'Derived.Symbol(weekly): 0 6 * * 0',
     'Derived.nightly: 0 3 * * *',
@@ -90,7 +90,7 @@ void test('several instances at once', () => {
   ]);
 });
 
-void test('the expression is read in its time zone', () => {
+void test('the expression is evaluated in its time zone', () => {
   const tasks = scheduleJobs(new Base(), { guard: newGuard() });
   assert.equal(
     tasks
@@ -101,7 +101,7 @@ void test('the expression is read in its time zone', () => {
   );
 });
 
-void test('a task runs its method on its instance, under the guard that it was scheduled with', async () => {
+void test('a task runs its method on its instance, under the guard that scheduled it', async () => {
   const guard = newGuard();
   const tasks = scheduleJobs(new Derived(), { guard });
   const started = nextEvent(guard, 'run:started');
@@ -109,7 +109,7 @@ void test('a task runs its method on its instance, under the guard that it was s
   assert.equal((await started).name, 'nightly');
 });
 
-void test('without a guard the configured one is taken', async () => {
+void test('without a guard option the configured guard is used', async () => {
   const guard = newGuard();
   configureJobGuard(guard);
   const [task] = scheduleJobs(Statics);

@@ -11,7 +11,7 @@ let bench: GuardBench;
 beforeEach(() => void (bench = guardBench()));
 afterEach(() => bench.guard.close());
 
-void test('a function becomes a task, named after its lock, which runs it in that lock', async () => {
+void test('a function becomes a task named after its lock, and runs in that lock', async () => {
   const { guard } = bench;
   const task = scheduleLocked('0 3 * * *', JOB, (lock) => lock.name, { guard });
   assert.deepEqual([task.name, task.getPattern(), task.getStatus()], ['job', '0 3 * * *', 'idle']);
@@ -20,7 +20,7 @@ void test('a function becomes a task, named after its lock, which runs it in tha
   assert.equal((await started).scheduledAt, undefined);
 });
 
-void test('a task that is skipped resolves to undefined', async () => {
+void test('a skipped task resolves to undefined', async () => {
   await bench.other.lock(JOB);
   const task = scheduleLocked('0 3 * * *', JOB, () => assert.fail('ran'), { guard: bench.guard });
   assert.equal(await task.execute(), undefined);
@@ -37,7 +37,7 @@ void test('failures of the function and of the store are reported once, by the g
   assert.equal(bench.lines.length, 2);
 });
 
-void test('the expression is read in its time zone', () => {
+void test('the expression is evaluated in its time zone', () => {
   const task = scheduleLocked('0 3 * * *', JOB, () => {}, { guard: bench.guard, timeZone: 'Asia/Tokyo' });
   assert.equal(task.getNextRun()?.getUTCHours(), 18);
 });
@@ -49,7 +49,7 @@ void test('closing the guard destroys the task', async () => {
   assert.equal(getTasks().size, 0);
 });
 
-void test('without a guard the configured one is taken', async () => {
+void test('without a guard option the configured guard is used', async () => {
   configureJobGuard(bench.guard);
   const task = scheduleLocked('0 3 * * *', JOB, () => 'ran');
   configureJobGuard(undefined);
@@ -57,7 +57,7 @@ void test('without a guard the configured one is taken', async () => {
   assert.ok(bench.names().includes('run:completed'));
 });
 
-void test('a configuration that is changed after it was scheduled changes nothing', async () => {
+void test('changing a configuration after scheduling has no effect', async () => {
   const configuration = { name: 'job', lockAtMostFor: '1m' };
   const task = scheduleLocked('0 3 * * *', configuration, () => 'ran', { guard: bench.guard });
   configuration.lockAtMostFor = 'nonsense';
@@ -73,7 +73,7 @@ const REFUSED: [string, LockConfiguration, { timeZone?: string }, RegExp][] = [
 ];
 
 for (const [expression, configuration, options, message] of REFUSED) {
-  void test(`${expression} with ${JSON.stringify({ ...configuration, ...options })} is refused, and no task is left`, () => {
+  void test(`${expression} with ${JSON.stringify({ ...configuration, ...options })} is rejected, and no task is left`, () => {
     assert.throws(
       () => scheduleLocked(expression, configuration, () => {}, { guard: bench.guard, ...options }),
       { name: 'InvalidLockConfigurationError', message },
@@ -82,7 +82,7 @@ for (const [expression, configuration, options, message] of REFUSED) {
   });
 }
 
-void test('a lock that another task has is refused, unless both say that it is shared', () => {
+void test('the lock of another task is rejected, unless both have shared: true', () => {
   const { guard } = bench;
   scheduleLocked('0 3 * * *', JOB, () => {}, { guard });
   assert.throws(() => scheduleLocked('0 4 * * *', JOB, () => {}, { guard }), {

@@ -4,7 +4,7 @@ import { Scheduled } from 'cronlatch/node-cron';
 
 const refused = (where: RegExp) => ({ name: 'InvalidLockUseError', message: where });
 
-void test('on a getter, which no scheduler calls', () => {
+void test('@Scheduled is rejected on a getter, which no scheduler calls', () => {
   assert.throws(
     () => {
       class Jobs {
@@ -20,7 +20,7 @@ void test('on a getter, which no scheduler calls', () => {
   );
 });
 
-void test('on a class', () => {
+void test('@Scheduled is rejected on a class', () => {
   assert.throws(
     () => {
       // @ts-expect-error -- a class is no method
@@ -46,7 +46,7 @@ void test('on a field that does not hold a function', () => {
   );
 });
 
-void test('on a private method, which nobody can find', () => {
+void test('@Scheduled is rejected on a private method, which cannot be found', () => {
   const nightly = async (): Promise<void> => {};
   const context = { kind: 'method', name: '#nightly', private: true, static: false };
   assert.throws(

@@ -16,19 +16,19 @@ const EXPRESSIONS: [string, RegExp][] = [
 ];
 
 for (const [expression, message] of EXPRESSIONS) {
-  void test(`the expression '${expression}' is refused where it stands`, () => {
+  void test(`@Scheduled rejects the expression '${expression}'`, () => {
     assert.throws(() => Scheduled(expression), { name: 'InvalidLockConfigurationError', message });
   });
 }
 
 for (const expression of ['0 3 * * *', '*/5 * * * * *', '@daily', '0 0 L * *', '0 0 29 2 *']) {
-  void test(`the expression '${expression}' is taken`, () => {
+  void test(`@Scheduled accepts the expression '${expression}'`, () => {
     assert.doesNotThrow(() => Scheduled(expression));
   });
 }
 
 for (const timeZone of ['Europe/Pari', '', 'CEST+2']) {
-  void test(`the time zone '${timeZone}' is refused where it stands`, () => {
+  void test(`@Scheduled rejects the time zone '${timeZone}'`, () => {
     assert.throws(() => Scheduled('0 3 * * *', { timeZone }), {
       name: 'InvalidLockConfigurationError',
       message: new RegExp(`^timeZone is "${timeZone.replace('+', '\\+')}", which is not an IANA time zone`),
@@ -37,7 +37,7 @@ for (const timeZone of ['Europe/Pari', '', 'CEST+2']) {
 }
 
 for (const missedExecutionTolerance of [-1, NaN]) {
-  void test(`a tolerance of ${missedExecutionTolerance} is refused where it stands`, () => {
+  void test(`@Scheduled rejects a tolerance of ${missedExecutionTolerance}`, () => {
     assert.throws(() => Scheduled('0 3 * * *', { missedExecutionTolerance }), {
       name: 'InvalidLockConfigurationError',
       message: /^missedExecutionTolerance is (-1|NaN)/,
@@ -46,7 +46,7 @@ for (const missedExecutionTolerance of [-1, NaN]) {
 }
 
 for (const maxRandomDelay of [-1, NaN, Infinity, 2 ** 31]) {
-  void test(`a random delay of up to ${maxRandomDelay} is refused where it stands`, () => {
+  void test(`@Scheduled rejects a random delay of up to ${maxRandomDelay}`, () => {
     assert.throws(() => Scheduled('0 3 * * *', { maxRandomDelay }), {
       name: 'InvalidLockConfigurationError',
       message: new RegExp(`^maxRandomDelay is ${maxRandomDelay}:`),
@@ -70,7 +70,7 @@ class Jobs {
   async between(): Promise<void> {}
 }
 
-void test('a function in a field of several instances is not scheduled more than once by it', () => {
+void test('a function in a field of several instances is scheduled only once by @Scheduled', () => {
   const shared = async (): Promise<void> => {};
   type Field = ClassFieldDecoratorContext<object, typeof shared>;
   const context = { kind: 'field', name: 'job', private: false, static: false } as Field;
@@ -82,7 +82,7 @@ void test('a function in a field of several instances is not scheduled more than
 const found = (method: keyof Jobs): string[] =>
   schedulesOf(Reflect.get(Jobs.prototype, method)).map(({ expression }) => expression);
 
-void test('it may stand above or below the lock', () => {
+void test('@Scheduled may stand above or below the lock', () => {
   for (const method of ['above', 'below'] as const) {
     assert.deepEqual(schedulesOf(Reflect.get(Jobs.prototype, method)), [
       { expression: '0 3 * * *', timeZone: 'Europe/Paris' },
@@ -90,6 +90,6 @@ void test('it may stand above or below the lock', () => {
   }
 });
 
-void test('it may stand several times on a method, on both sides of the lock', () => {
+void test('@Scheduled may stand several times on a method, on both sides of the lock', () => {
   assert.deepEqual(found('between').sort(), ['0 3 * * *', '0 4 * * *', '0 5 * * *']);
 });

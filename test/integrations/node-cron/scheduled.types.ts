@@ -1,4 +1,4 @@
-/** Which methods can be scheduled: this file is compiled in both modes, and never run. */
+/** The methods that can be scheduled: this file is compiled in both modes, and never run. */
 import { Scheduled } from 'cronlatch/node-cron';
 
 export class Jobs {

@@ -10,7 +10,7 @@ import { JOB } from '../../support/lock-bench';
 
 const NOW = '2026-11-20T03:00:00Z';
 
-/** On which dates within a year a job is not started, as the warnings say. */
+/** The dates within a year on which a job does not start, from the warnings. */
 function skipped(
   schedules: readonly (readonly [expression: string, timeZone: string])[],
   now = NOW,
@@ -54,7 +54,7 @@ for (const [expression, timeZone, dates] of CASES) {
   });
 }
 
-void test('node-cron has indeed no tick on those dates, and has later ones', () => {
+void test('node-cron has in fact no tick on those dates, and has later ones', () => {
   for (const [expression, timezone, [date = '']] of CASES.filter(([, , dates]) => dates.length > 0)) {
     mock.timers.enable({ apis: ['Date'], now: Date.parse(date) - 86_400_000 });
     const task = createTask(expression, () => undefined, { timezone });
@@ -68,21 +68,21 @@ void test('node-cron has indeed no tick on those dates, and has later ones', () 
   }
 });
 
-void test('what another schedule of the method has on that date is a tick, too', () => {
+void test('another schedule of the method on that date counts as a tick, too', () => {
   const atNight = ['30 2 * * *', 'Europe/Paris'] as const;
   assert.deepEqual(skipped([atNight, ['0 12 * * *', 'Europe/Paris']]), []);
   assert.deepEqual(skipped([atNight, ['0 12 * * 1', 'Europe/Paris']]), ['2027-03-28']);
   assert.deepEqual(skipped([atNight, ['45 2 * * *', 'Europe/Paris']]), ['2027-03-28', '2027-03-28']);
 });
 
-void test('the gap is looked for within a year, from now on', () => {
+void test('the gap is searched within a year from now', () => {
   const atNight = ['30 2 * * *', 'Europe/Paris'] as const;
   assert.deepEqual(skipped([atNight], '2027-03-26T00:59:00Z'), ['2027-03-28']);
   assert.deepEqual(skipped([atNight], '2027-03-28T00:59:00Z'), ['2027-03-28', '2028-03-26']);
   assert.deepEqual(skipped([atNight], '2027-03-28T01:00:00Z'), ['2028-03-26']);
 });
 
-void test('a thousand jobs of one zone are looked at in a moment', () => {
+void test('a thousand jobs in one zone are checked within a moment', () => {
   const beganAtMs = performance.now();
   const each = { expression: '0 3 * * *', timeZone: 'America/Toronto' };
   const jobs = Array.from({ length: 1000 }, () => ({ place: 'job', schedules: [each] }));
@@ -96,7 +96,7 @@ class Nightly {
   async job(): Promise<void> {}
 }
 
-void test('each door tells it at the start, and names the job, the zone and the date', async () => {
+void test('each integration warns at the start, with the job, the zone and the date', async () => {
   mock.timers.enable({ apis: ['Date'], now: new Date(NOW) });
   const { place, close } = ledgerPlace(memoryStores(NOW));
   const here = place.instance();

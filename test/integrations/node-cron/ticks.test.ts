@@ -6,7 +6,7 @@ import { setLogger } from 'node-cron';
 import { refusedConnection } from '../../support/faulty-accessor';
 import { guardBench, nextEvent } from '../../support/guard-bench';
 
-/** The errors that node-cron itself reports; a tick that a busy machine missed is none. */
+/** The errors that node-cron itself reports, without ticks that it missed on a busy machine. */
 const complaints: unknown[] = [];
 setLogger({
   info: () => {},
@@ -34,9 +34,9 @@ class Failing {
   }
 }
 
-// Each waits for real ticks, which come once a second: so all of them wait together.
+// Each waits for real ticks, which come once a second, so they all run concurrently.
 void describe('real ticks', { concurrency: true }, () => {
-  void test('the instant that was meant reaches the events, in any time zone', async () => {
+  void test('the scheduled time is in the events, in every time zone', async () => {
     const { guard } = guardBench();
     scheduleJobs(new EverySecond(), { guard });
     const before = Date.now();
@@ -48,7 +48,7 @@ void describe('real ticks', { concurrency: true }, () => {
     assert.equal(completed.scheduledAt, scheduledAt);
   });
 
-  void test('a method that throws at every tick is reported once a tick, and later ticks come', async () => {
+  void test('a method that throws at every tick is reported once per tick, and later ticks follow', async () => {
     const { guard, lines } = guardBench();
     scheduleJobs(new Failing(), { guard });
     const failures = [await nextEvent(guard, 'run:failed'), await nextEvent(guard, 'run:failed')];
@@ -57,7 +57,7 @@ void describe('real ticks', { concurrency: true }, () => {
     assert.equal(lines.length, 2);
   });
 
-  void test('so is a function that throws', async () => {
+  void test('a function that throws at every tick is reported once per tick', async () => {
     const { guard, lines } = guardBench();
     const task = (): never => {
       throw new Error('every second');
@@ -69,7 +69,7 @@ void describe('real ticks', { concurrency: true }, () => {
     assert.equal(lines.length, 2);
   });
 
-  void test('while the store is down each tick is a lock:failed, and the job runs when it is up again', async () => {
+  void test('while the store is down each tick is a lock:failed, and the job runs when the store is up again', async () => {
     const { guard, accessor, told } = guardBench();
     accessor.fail('updateRecord', refusedConnection, refusedConnection);
     const jobs = new EverySecond();
@@ -98,6 +98,6 @@ void describe('real ticks', { concurrency: true }, () => {
   });
 });
 
-void test('of all that, node-cron itself reported no error', () => {
+void test('node-cron itself reported no error in these tests', () => {
   assert.deepEqual(complaints, []);
 });

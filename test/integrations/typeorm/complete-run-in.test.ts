@@ -4,7 +4,7 @@ import { completeRunIn } from 'cronlatch/typeorm';
 import { reasonOf } from '../../support/guard-bench';
 import { testTransactions } from '../../support/transaction-bench';
 
-testTransactions('a run is completed along with the transaction that the job commits', async (bench) => {
+testTransactions('a run is completed in the transaction that the job commits', async (bench) => {
   await bench.run(() =>
     bench.application.transaction(async (manager) => {
       await bench.effect(manager);
@@ -18,7 +18,7 @@ testTransactions('a run is completed along with the transaction that the job com
   assert.deepEqual(await bench.run(() => assert.fail()), { executed: false, reason: 'already-completed' });
 });
 
-testTransactions('a transaction that throws after it fails the attempt', async (bench) => {
+testTransactions('a transaction that throws after the completion fails the attempt', async (bench) => {
   const done = bench.run(() =>
     bench.application.transaction(async (manager) => {
       await bench.effect(manager);
@@ -32,7 +32,7 @@ testTransactions('a transaction that throws after it fails the attempt', async (
 });
 
 testTransactions(
-  'a transaction that the job rolled back has completed nothing, and that is told',
+  'a transaction that the job rolled back has completed nothing, and the error reports it',
   async (bench) => {
     const thrown = await reasonOf(
       bench.run(async () => {
@@ -59,7 +59,7 @@ testTransactions(
   },
 );
 
-testTransactions('a failed completion may be tried again in another transaction', async (bench) => {
+testTransactions('a failed completion may be retried in another transaction', async (bench) => {
   await bench.run(async () => {
     await assert.rejects(completeRunIn(bench.application.manager), /is in no transaction/);
     await bench.application.transaction((manager) => completeRunIn(manager));
@@ -67,7 +67,7 @@ testTransactions('a failed completion may be tried again in another transaction'
   assert.equal((await bench.row()).state, 'completed');
 });
 
-testTransactions('whom somebody has taken the run from cannot complete it', async (bench) => {
+testTransactions('a holder whose run was taken over cannot complete it', async (bench) => {
   const done = bench.run(async () => {
     await bench.seize();
     await bench.application.transaction(async (manager) => {

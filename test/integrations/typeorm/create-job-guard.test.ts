@@ -12,7 +12,7 @@ const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 
 testOn(
   'mysql',
-  'a database that is down at the start is named by its address, without the password',
+  'if the database is down at the start, the error has its address, without the password',
   async () => {
     const database = await mysqlDatabase();
     const proxy = await tcpProxy(targetOf(database.url));
@@ -39,7 +39,7 @@ testOn(
   },
 );
 
-testOn('mysql', 'a password that is refused is told, without the password', async () => {
+testOn('mysql', 'a wrong password is reported, without the password', async () => {
   const database = await mysqlDatabase();
   const url = new URL(database.url);
   [url.username, url.password] = ['nobody', 'hunter2'];
@@ -55,7 +55,7 @@ testOn('mysql', 'a password that is refused is told, without the password', asyn
 
 testOn(
   'mysql',
-  'lazy: it starts while the database is down, every tick fails, and works again with no restart',
+  'with lazy: true it starts while the database is down, every tick fails, and it works later without a restart',
   async () => {
     const database = await mysqlDatabase();
     const dataSource = await migratedDataSource(database);
@@ -93,7 +93,7 @@ testOn(
 );
 
 testOnEvery(
-  'F-63 a missing table is told at the start, with the migration that makes it',
+  'F-63 a missing table is reported at the start, with the migration that creates it',
   async (database) => {
     const dataSource = await new DataSource(database.options).initialize();
     await assert.rejects(
@@ -108,7 +108,7 @@ testOnEvery(
   },
 );
 
-testOnEvery('a missing column is told at the start, with its name', async (database) => {
+testOnEvery('a missing column is reported at the start, with its name', async (database) => {
   const dataSource = await migratedDataSource(database);
   await dataSource.query('ALTER TABLE shedlock DROP COLUMN locked_by');
   await assert.rejects(
@@ -121,7 +121,7 @@ testOnEvery('a missing column is told at the start, with its name', async (datab
 });
 
 testOnEvery(
-  'F-63 a table that is dropped makes every tick an error until it is there again',
+  'F-63 after a table is dropped every tick is an error until the table exists again',
   async (database) => {
     const dataSource = await migratedDataSource(database);
     const guard = await createJobGuard(dataSource);
@@ -137,7 +137,7 @@ testOnEvery(
   },
 );
 
-testOnEvery('table and columns of other names are created and used', async (database) => {
+testOnEvery('a table and columns with other names are created and used', async (database) => {
   const columns = {
     name: 'n',
     lockUntil: 'until$',
@@ -162,7 +162,7 @@ testOnEvery('table and columns of other names are created and used', async (data
   await dataSource.destroy();
 });
 
-void test('a kind of database that cannot hold locks is refused, with those that can', async () => {
+void test('a database that cannot hold locks is rejected, with a list of those that can', async () => {
   for (const type of ['mongodb', 'spanner', 'cockroachdb', 'aurora-mysql'] as const) {
     const dataSource = Object.assign(Object.create(DataSource.prototype) as DataSource, {
       options: { type },
@@ -188,7 +188,7 @@ for (const lockTable of [
   'a.',
   'a--',
 ]) {
-  void test(`'${lockTable}' is no table, and is refused before anything is sent`, async () => {
+  void test(`lock table '${lockTable}' is invalid, and is rejected before any statement is sent`, async () => {
     const options = { type: 'better-sqlite3', database: ':memory:' } as const;
     await assert.rejects(createJobGuard(new DataSource(options), { lockTable }), {
       code: 'CRONLATCH_INVALID_CONFIGURATION',
@@ -197,7 +197,7 @@ for (const lockTable of [
   });
 }
 
-void test('two columns of one name, and a column that is no identifier, are refused', async () => {
+void test('two columns with one name, and a column with an invalid name, are rejected', async () => {
   const dataSource = new DataSource({ type: 'better-sqlite3', database: ':memory:' });
   await assert.rejects(
     createJobGuard(dataSource, { columns: { lockedBy: 'locked_at' } }),
@@ -209,7 +209,7 @@ void test('two columns of one name, and a column that is no identifier, are refu
   );
 });
 
-void test('with a lock provider of its own, the guard asks nothing of the database and closes nothing', async () => {
+void test('with its own lock provider, the guard sends no statements to the database and closes nothing', async () => {
   const lockProvider = new InMemoryLockProvider();
   const guard = await createJobGuard(new DataSource({ type: 'mysql', host: 'nowhere.invalid' }), {
     lockProvider,

@@ -8,7 +8,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { databaseOn } from '../../support/databases';
 import { JOB, testServerTransactions, testTransactions } from '../../support/transaction-bench';
 
-/** The manager of a transaction that is never sent anything. */
+/** The manager of a transaction that never sends anything. */
 function managerOn(dataSource: DataSource): EntityManager {
   return { queryRunner: { isTransactionActive: true }, dataSource } as EntityManager;
 }
@@ -19,7 +19,7 @@ async function refused(call: Promise<unknown>, message: RegExp): Promise<void> {
 
 const NOWHERE = managerOn(new DataSource({ type: 'better-sqlite3', database: ':memory:' }));
 
-void test('outside a run there is nothing to complete', async () => {
+void test('completing a run outside a run is rejected', async () => {
   await refused(
     inRunTransaction(() => assert.fail()),
     /inRunTransaction\(\) was called outside the run/,
@@ -29,7 +29,7 @@ void test('outside a run there is nothing to complete', async () => {
 
 const NO_DATA_SOURCE = /needs a run whose ledger is in the database of a DataSource/;
 
-void test('a run that is only pretended has no ledger to be completed in', async () => {
+void test('a simulated run has no ledger in which it could be completed', async () => {
   const run = new RunContext({
     claim: { job: 'job', scope: '', periodKey: 'today', generation: 0, attempt: 1, claimedBy: 'a test' },
     period: { key: 'today', businessDate: '2026-11-20', start: undefined, end: undefined },
@@ -58,40 +58,46 @@ void test('a ledger in memory shares no transaction with a database', async () =
   await guard.close();
 });
 
-testTransactions('a transaction in another database is refused, with both addresses', async (bench, kind) => {
-  const elsewhere = kind === 'sqlite' ? 'mysql' : kind;
-  const url = `${elsewhere}://app:hunter2@db.example:1234/other`;
-  const other = new DataSource({ type: elsewhere, url });
-  await bench.run(async () => {
-    await assert.rejects(completeRunIn(managerOn(other)), (error) => {
-      assert.ok(error instanceof InvalidLockUseError);
-      assert.match(
-        error.message,
-        / at db\.example:1234 \(\w+:other\), not \w+ (at 127|\().*The run's|could not be one/,
-      );
-      assert.doesNotMatch(error.message, /hunter2|app:/);
-      return true;
-    });
-    await inRunTransaction((manager) => bench.effect(manager));
-  });
-  assert.deepEqual(await bench.effects(), [1]);
-});
-
-testServerTransactions('so is one in another database of the same server', async ({ kind, open }) => {
-  const bench = await open();
-  const other = await databaseOn(kind);
-  const dataSource = await new DataSource(other.options).initialize();
-  try {
+testTransactions(
+  'a transaction in another database is rejected, with both addresses',
+  async (bench, kind) => {
+    const elsewhere = kind === 'sqlite' ? 'mysql' : kind;
+    const url = `${elsewhere}://app:hunter2@db.example:1234/other`;
+    const other = new DataSource({ type: elsewhere, url });
     await bench.run(async () => {
-      await refused(
-        dataSource.transaction((manager) => completeRunIn(manager)),
-        new RegExp(`given a transaction in another database .*:${other.name}\\)`),
-      );
+      await assert.rejects(completeRunIn(managerOn(other)), (error) => {
+        assert.ok(error instanceof InvalidLockUseError);
+        assert.match(
+          error.message,
+          / at db\.example:1234 \(\w+:other\), not \w+ (at 127|\().*The run's|could not be one/,
+        );
+        assert.doesNotMatch(error.message, /hunter2|app:/);
+        return true;
+      });
       await inRunTransaction((manager) => bench.effect(manager));
     });
-    assert.equal((await bench.row()).state, 'completed');
-  } finally {
-    await dataSource.destroy();
-    await other.dispose();
-  }
-});
+    assert.deepEqual(await bench.effects(), [1]);
+  },
+);
+
+testServerTransactions(
+  'a transaction in another database of the same server is rejected as well',
+  async ({ kind, open }) => {
+    const bench = await open();
+    const other = await databaseOn(kind);
+    const dataSource = await new DataSource(other.options).initialize();
+    try {
+      await bench.run(async () => {
+        await refused(
+          dataSource.transaction((manager) => completeRunIn(manager)),
+          new RegExp(`given a transaction in another database .*:${other.name}\\)`),
+        );
+        await inRunTransaction((manager) => bench.effect(manager));
+      });
+      assert.equal((await bench.row()).state, 'completed');
+    } finally {
+      await dataSource.destroy();
+      await other.dispose();
+    }
+  },
+);

@@ -8,7 +8,7 @@ import { JOB, testServerTransactions, testTransactions } from '../../support/tra
 const ONE_CONNECTION = { poolSize: 1 };
 
 testServerTransactions(
-  'the idle limit is that of the lease inside, and what it was afterwards, on the same connection',
+  'the idle limit inside is that of the lease, and is restored afterwards, on the same connection',
   async ({ kind, open }) => {
     const bench = await open({ application: ONE_CONNECTION });
     const { application } = bench;
@@ -36,7 +36,7 @@ testServerTransactions(
 );
 
 testTransactions(
-  'texts are kept as they are in sessions that read them otherwise',
+  'texts are stored unchanged in sessions with other string settings',
   async (bench) => {
     await bench.application.query(
       `SET NAMES latin1, SESSION sql_mode = CONCAT(@@sql_mode, ',NO_BACKSLASH_ESCAPES,ANSI_QUOTES')`,
@@ -57,14 +57,14 @@ testTransactions(
 
 for (const completionType of ['CHAIN', 'RELEASE']) {
   testTransactions(
-    `in a session with completion_type ${completionType}, COMMIT ends the transaction, and no other one begins`,
+    `in a session with completion_type ${completionType}, COMMIT ends the transaction, and does not begin another`,
     async (bench) => {
       const id = await number(bench.application, MYSQL.id);
       await bench.application.query(`SET SESSION completion_type = '${completionType}'`);
       await bench.run(() => inRunTransaction((manager) => bench.effect(manager)));
       assert.equal(await number(bench.application, MYSQL.id), id);
       await makeEffect(bench.application, { periodKey: 'tomorrow', attempt: 7 });
-      assert.deepEqual(await bench.effects(), [1, 7], 'a statement is committed by itself');
+      assert.deepEqual(await bench.effects(), [1, 7], 'a statement is committed automatically');
       const [settings] = await bench.application.query<unknown[]>('SELECT @@completion_type AS kept');
       assert.deepEqual(settings, { kept: completionType });
       assert.deepEqual(bench.told('guard:warning'), []);
@@ -74,7 +74,7 @@ for (const completionType of ['CHAIN', 'RELEASE']) {
 }
 
 testTransactions(
-  'a subscriber that throws when the transaction has begun leaves no open transaction in the pool',
+  'a subscriber that throws after the transaction has begun leaves no open transaction in the pool',
   async (bench) => {
     bench.application.subscribers.push({
       afterTransactionStart: () => Promise.reject(new Error('no subscriber today')),
@@ -85,13 +85,13 @@ testTransactions(
     );
     bench.application.subscribers.length = 0;
     await makeEffect(bench.application, { periodKey: 'tomorrow', attempt: 1 });
-    assert.deepEqual(await bench.effects(), [1], 'a statement is committed by itself');
+    assert.deepEqual(await bench.effects(), [1], 'a statement is committed automatically');
   },
   { application: ONE_CONNECTION },
 );
 
 testTransactions(
-  'a subscriber that throws when COMMIT has been answered changes nothing of it',
+  'a subscriber that throws after COMMIT was answered does not change the commit',
   async (bench) => {
     bench.application.subscribers.push({
       afterTransactionCommit: () => Promise.reject(new Error('no subscriber today')),
@@ -122,7 +122,7 @@ testServerTransactions(
       const idleLimit = kind === 'postgres' ? [] : ['SET'];
       const probe = kind === 'postgres' ? 'SELECT' : 'DO';
       assert.deepEqual(ofTransaction, ['START', 'SET', 'INSERT', probe, 'UPDATE', 'COMMIT', ...idleLimit]);
-      // The look, the lock, the claim, and the release.
+      // The peek, the lock, the claim, and the release.
       assert.deepEqual(
         [...verbs.slice(0, verbs.indexOf('START')), verbs.at(-1)],
         ['SELECT', 'UPDATE', 'INSERT', 'UPDATE'],

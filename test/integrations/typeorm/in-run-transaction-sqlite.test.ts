@@ -1,4 +1,4 @@
-/** What is special where all of a DataSource's transactions share one connection. */
+/** Cases for databases in which all transactions of a DataSource share one connection. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidLockUseError } from 'cronlatch';
@@ -13,7 +13,7 @@ import { JOB, testTransactions } from '../../support/transaction-bench';
 const ON_SQLITE = { on: ['sqlite'] } as const;
 
 testTransactions(
-  'two jobs of one process have their transactions one after the other',
+  'two jobs of one process run their transactions one after the other',
   async (bench) => {
     const names = ['close-day', 'send-invoices', 'count-stock'];
     const fails = new Error('this one rolls back');
@@ -44,7 +44,7 @@ testTransactions(
 );
 
 testTransactions(
-  'inside another transaction of the DataSource it is refused in time, and says what to use instead',
+  'inside another transaction of the DataSource it is rejected within a limit, and the error suggests completeRunIn',
   async (bench) => {
     await bench.run(() =>
       bench.application.transaction(async (manager) => {
@@ -62,9 +62,9 @@ testTransactions(
 );
 
 testTransactions(
-  'a COMMIT that a reader of the file forbids is no commit, and the next one is',
+  'if a reader of the file blocks a COMMIT, nothing is committed, and the next COMMIT succeeds',
   async (bench) => {
-    // Without a write-ahead log, a reader keeps others from committing.
+    // Without a write-ahead log, a reader prevents others from committing.
     const reader = bench.operator.createQueryRunner();
     const handler = (): Promise<void> => inRunTransaction((manager) => bench.effect(manager));
     await bench.run(async () => {
@@ -80,7 +80,7 @@ testTransactions(
   { ...ON_SQLITE, everywhere: { enableWAL: false, timeout: 10 } },
 );
 
-void test('sqlite: databases in memory are called the same, and are not', async () => {
+void test('sqlite: two databases in memory have the same name, and are still different', async () => {
   const inMemory = { options: { type: 'better-sqlite3', database: ':memory:' } } as const;
   const application = await ledgerDataSource({
     ...inMemory,

@@ -10,7 +10,7 @@ import { testTransactions, type TransactionBench } from '../../support/transacti
 
 type Subscriber = EntitySubscriberInterface<unknown>;
 
-/** A statement of a subscriber that fails, and takes the whole transaction with it. */
+/** A statement of a subscriber that fails, and ends the whole transaction with it. */
 type Failure = (manager: EntityManager, bench: TransactionBench) => Promise<unknown>;
 
 /** InnoDB rolls back the transaction that has written less. */
@@ -39,7 +39,7 @@ const FAILURES: Readonly<Record<DatabaseName, { readonly fails: Failure; readonl
   },
 };
 
-/** A subscriber that goes on as if nothing had happened. */
+/** A subscriber that continues as if nothing had happened. */
 function catching(bench: TransactionBench, database: DatabaseName): Subscriber {
   const { fails, error } = FAILURES[database];
   return {
@@ -56,7 +56,7 @@ const nothingIsCompleted = async (bench: TransactionBench, thrown: unknown): Pro
 };
 
 testTransactions(
-  'F-58 a subscriber that catches the error of a failed statement before COMMIT completes nothing',
+  'F-58 if a subscriber catches the error of a failed statement before COMMIT, nothing is completed',
   async (bench, database) => {
     bench.application.subscribers.push(catching(bench, database));
     const handler = (): Promise<void> => inRunTransaction((manager) => bench.effect(manager));
@@ -70,7 +70,7 @@ testTransactions(
 );
 
 testTransactions(
-  'the same where a subscriber throws after COMMIT, too',
+  'F-58 if a subscriber also throws after COMMIT, nothing is completed either',
   async (bench, database) => {
     const { subscribers } = bench.application;
     const afterTransactionCommit = (): Promise<void> => Promise.reject(new Error('no mail today'));
@@ -86,7 +86,7 @@ interface Client {
 }
 
 testTransactions(
-  'a statement that nobody waits for, and that fails after the completion, completes nothing',
+  'if an unawaited statement fails after the completion, nothing is completed',
   async (bench) => {
     const done = bench.run(() =>
       inRunTransaction(async (manager) => {
@@ -105,7 +105,7 @@ testTransactions(
 );
 
 testTransactions(
-  'a COMMIT that SQLite refuses, because a subscriber has had all rolled back, completes nothing',
+  'if SQLite refuses the COMMIT because a subscriber rolled the transaction back, nothing is completed',
   async (bench, database) => {
     bench.application.subscribers.push(catching(bench, database));
     const done = bench.run(() => inRunTransaction((manager) => bench.effect(manager)));
@@ -116,7 +116,7 @@ testTransactions(
   { on: ['sqlite'] },
 );
 
-testTransactions('what a subscriber writes before COMMIT is committed with the run', async (bench) => {
+testTransactions('writes of a subscriber before COMMIT are committed with the run', async (bench) => {
   const { subscribers } = bench.application;
   subscribers.push({
     beforeTransactionCommit: ({ manager }) => makeEffect(manager, { periodKey: 'audit', attempt: 7 }),
@@ -127,7 +127,7 @@ testTransactions('what a subscriber writes before COMMIT is committed with the r
 });
 
 testTransactions(
-  'a transaction of the job that was completed in, and whose COMMIT rolled it back, counts as failed',
+  'if the COMMIT of the job’s own transaction rolled it back, the run counts as failed',
   async (bench, database) => {
     bench.application.subscribers.push(catching(bench, database));
     const done = bench.run(() =>

@@ -5,14 +5,14 @@ import { reasonOf } from '../../support/guard-bench';
 import { testTransactions } from '../../support/transaction-bench';
 
 testTransactions(
-  'the effects, the completion and what the work returned are committed together',
+  'the effects, the completion and the returned value of the work are committed together',
   async (bench) => {
     const value = { lines: 3, note: `it's a "day" \\ 𝄞` };
     const result = await bench.run(async () => {
       assert.deepEqual(
         await inRunTransaction(async (manager) => {
           await bench.effect(manager);
-          assert.deepEqual(await bench.effects(), [], 'nobody sees them before');
+          assert.deepEqual(await bench.effects(), [], 'invisible to others before the commit');
           return value;
         }),
         value,
@@ -32,7 +32,7 @@ testTransactions(
 );
 
 testTransactions(
-  'work that throws leaves nothing behind, fails the attempt, and is done once by the next',
+  'work that throws leaves nothing behind, fails the attempt, and the next attempt does it once',
   async (bench) => {
     const handler = (fails: boolean) => (): Promise<void> =>
       inRunTransaction(async (manager) => {
@@ -49,7 +49,7 @@ testTransactions(
   },
 );
 
-testTransactions('a transaction that failed may be tried again inside the handler', async (bench) => {
+testTransactions('a failed transaction may be retried inside the handler', async (bench) => {
   await bench.run(async () => {
     const failing = inRunTransaction(async (manager) => {
       await bench.effect(manager);
@@ -62,21 +62,24 @@ testTransactions('a transaction that failed may be tried again inside the handle
   assert.equal((await bench.row()).state, 'completed');
 });
 
-testTransactions('after it, the run takes no second completion, and cannot be given up', async (bench) => {
-  await bench.run(async () => {
-    await inRunTransaction((manager) => bench.effect(manager));
-    await assert.rejects(
-      inRunTransaction(() => assert.fail()),
-      RunAlreadyCompletedError,
-    );
-    assert.throws(() => currentRun().giveBack(), RunAlreadyCompletedError);
-    assert.throws(() => currentRun().skip('no day'), RunAlreadyCompletedError);
-  });
-  assert.deepEqual(await bench.effects(), [1]);
-  assert.equal((await bench.row()).state, 'completed');
-});
+testTransactions(
+  'after the commit, the run accepts no second completion, and cannot be given back',
+  async (bench) => {
+    await bench.run(async () => {
+      await inRunTransaction((manager) => bench.effect(manager));
+      await assert.rejects(
+        inRunTransaction(() => assert.fail()),
+        RunAlreadyCompletedError,
+      );
+      assert.throws(() => currentRun().giveBack(), RunAlreadyCompletedError);
+      assert.throws(() => currentRun().skip('no day'), RunAlreadyCompletedError);
+    });
+    assert.deepEqual(await bench.effects(), [1]);
+    assert.equal((await bench.row()).state, 'completed');
+  },
+);
 
-testTransactions('a second one at the same time is refused', async (bench) => {
+testTransactions('a second transaction at the same time is rejected', async (bench) => {
   await bench.run(() =>
     inRunTransaction(async (manager) => {
       await assert.rejects(
@@ -101,7 +104,7 @@ testTransactions('a run that its handler has given back is not completed', async
   assert.deepEqual([state, attempt], ['pending', 0]);
 });
 
-testTransactions('an error after the commit is told, and leaves the run completed', async (bench) => {
+testTransactions('an error after the commit is reported, and leaves the run completed', async (bench) => {
   const error = new Error('no mail today');
   const thrown = await reasonOf(
     bench.run(async () => {
@@ -116,7 +119,7 @@ testTransactions('an error after the commit is told, and leaves the run complete
   assert.deepEqual(await bench.run(assert.fail), { executed: false, reason: 'already-completed' });
 });
 
-testTransactions('a run that was taken for interrupted is completed late', async (bench) => {
+testTransactions('a run that was marked as interrupted is completed late', async (bench) => {
   await bench.run(async () => {
     await bench.write(`state = 'interrupted', reason = 'crashed'`);
     await inRunTransaction((manager) => bench.effect(manager));
@@ -127,7 +130,7 @@ testTransactions('a run that was taken for interrupted is completed late', async
   assert.deepEqual(await bench.effects(), [1]);
 });
 
-testTransactions('whom somebody has taken the run from has no effects', async (bench) => {
+testTransactions('a holder whose run was taken over leaves no effects', async (bench) => {
   const thrown = await reasonOf(
     bench.run(async () => {
       await bench.seize();
@@ -140,7 +143,7 @@ testTransactions('whom somebody has taken the run from has no effects', async (b
   assert.equal((await bench.row()).state, 'running');
 });
 
-testTransactions('what stands as completed already is not done again', async (bench) => {
+testTransactions('a run that is completed already does not run again', async (bench) => {
   const done = bench.run(async () => {
     await bench.write(`state = 'completed'`);
     await inRunTransaction((manager) => bench.effect(manager));
@@ -150,7 +153,7 @@ testTransactions('what stands as completed already is not done again', async (be
   assert.equal((await bench.row()).state, 'completed');
 });
 
-testTransactions('a row that is gone is a claim that is lost', async (bench) => {
+testTransactions('if the row was deleted, the claim is lost', async (bench) => {
   const done = bench.run(async () => {
     await bench.operator.query('DELETE FROM cronlatch_run');
     await inRunTransaction((manager) => bench.effect(manager));
@@ -159,7 +162,7 @@ testTransactions('a row that is gone is a claim that is lost', async (bench) => 
   assert.deepEqual(await bench.effects(), []);
 });
 
-testTransactions('a result that is no JSON is told, and not kept', async (bench) => {
+testTransactions('a result that cannot be JSON is reported, and not stored', async (bench) => {
   await bench.run(() => inRunTransaction(() => 1n));
   const { state, result } = await bench.row();
   assert.deepEqual([state, result], ['completed', undefined]);
@@ -175,14 +178,14 @@ testTransactions('a transaction that ended inside the work completes nothing', a
     );
     await assert.rejects(done, /The transaction was over before the run of job 'close-day'/);
     assert.equal((await bench.row()).state, 'failed');
-    // TypeORM's one query runner for SQLite never learns that its transaction is over.
+    // TypeORM's one query runner for SQLite does not notice that its transaction has ended.
     if (database === 'sqlite') return;
   }
   await bench.run(() => inRunTransaction((manager) => bench.effect(manager)));
   assert.deepEqual(await bench.effects(), [3]);
 });
 
-testTransactions('a savepoint that the work leaves open is no commit', async (bench) => {
+testTransactions('a savepoint that the work leaves open prevents the commit', async (bench) => {
   for (const fails of [false, true]) {
     const done = bench.run(() =>
       inRunTransaction(async (manager) => {

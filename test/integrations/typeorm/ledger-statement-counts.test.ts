@@ -8,7 +8,7 @@ const DAY = { period: 'day', timeZone: 'Europe/Paris' } as const;
 const JOB = { name: 'job', lockAtMostFor: '1m', oncePer: DAY } as const;
 
 testOnServers(
-  'a tick whose day is done and nothing owed costs one read, a first run of the day five statements',
+  'a tick of a completed day without overdue runs costs one read, a first run of the day five statements',
   async (bench) => {
     const { options } = bench.database;
     const migrations = [createCronlatchMigration({ tables: ['ledger'] })];
@@ -20,7 +20,7 @@ testOnServers(
     const application = await bench.connected({ url: log.url });
     const guard = bench.closeAtEnd(await createJobGuard(application, { dueEvery: false }));
     const at = (date: string) => ({ ...JOB, at: new Date(`${date}T12:00:00Z`) });
-    await guard.run(at('2026-11-18'), () => {}); // The first one of all also looks at the tables, and makes the lock's row.
+    await guard.run(at('2026-11-18'), () => {}); // The first run also checks the tables, and creates the lock's row.
     sent();
 
     await guard.run(at('2026-11-19'), () => {});
@@ -31,7 +31,7 @@ testOnServers(
       const { executed } = await guard.run(at('2026-11-19'), () => assert.fail('ran'));
       assert.equal(executed, false);
     }
-    assert.deepEqual(sent(), Array(3).fill('SELECT'), 'ticks of a day that is done');
+    assert.deepEqual(sent(), Array(3).fill('SELECT'), 'ticks of a completed day');
 
     const failing = { ...at('2026-11-20'), oncePer: { ...DAY, retry: { minDelay: '10m' } } };
     await assert.rejects(guard.run(failing, () => Promise.reject(new Error('no bank'))));
@@ -48,7 +48,7 @@ testOnServers(
 
     guard.wrap({ ...JOB, name: 'registered' }, () => {});
     await guard.runDue();
-    assert.deepEqual(sent(), ['SELECT'], 'a minute in which nothing is owed');
+    assert.deepEqual(sent(), ['SELECT'], 'a minute without overdue runs');
 
     await guard.run({ ...at('2026-11-17') }, () => inRunTransaction(() => 'done'));
     const transaction = {

@@ -11,7 +11,7 @@ const JOB = {
   oncePer: { period: 'day', timeZone: 'Europe/Paris' },
 } as const;
 
-testOnEvery('F-87 a run in a transaction says that the DataSource is not connected', async (database) => {
+testOnEvery('F-87 a run in a transaction reports that the DataSource is not connected', async (database) => {
   await (await ledgerDataSource(database)).destroy();
   const guard = await createJobGuard(new DataSource(database.options), { logger: false });
   try {

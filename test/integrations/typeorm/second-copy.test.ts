@@ -12,7 +12,7 @@ testTransactions('F-99 inRunTransaction of a second installed copy completes the
   assert.equal((await bench.row()).state, 'completed');
 });
 
-testTransactions('so does completeRunIn of a second installed copy', async (bench) => {
+testTransactions('F-99 completeRunIn of a second installed copy completes the run', async (bench) => {
   await bench.run(() =>
     bench.application.transaction(async (manager) => {
       await bench.effect(manager);
