@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
-/** What a child tells, over the channel between the processes. */
+/** A message from a child, over the channel between the processes. */
 export interface Message {
   readonly event: string;
 }
@@ -12,20 +12,23 @@ type MessageOf<M extends Message, E extends M['event']> = Extract<M, { event: E 
 export interface ChildOptions {
   readonly argument?: object | undefined;
   readonly environment?: Readonly<Record<string, string>> | undefined;
-  /** Its last words are expected, and nobody's to read. */
+  /** Its output is expected, and not shown. */
   readonly isQuiet?: boolean | undefined;
 }
 
-/** Another process of a test. Whoever starts it ends it, in `finally`; when the test's own process dies, it ends by itself. */
+/**
+ * Another process of a test. The test that starts it ends it, in `finally`; if the test's own process dies,
+ * the child ends automatically.
+ */
 export class Child<M extends Message> {
-  /** Everything that it has told so far. */
+  /** All its messages so far. */
   readonly messages: M[] = [];
   /** Its exit code and the signal that ended it, one of them `null`. */
   readonly ended: Promise<readonly [number | null, NodeJS.Signals | null]>;
   readonly #process: ChildProcess;
   #hasEnded = false;
 
-  /** @param script a compiled file among the fixtures, which is given `argument` as JSON */
+  /** @param script a compiled file among the fixtures, which gets `argument` as JSON */
   constructor(script: string, { argument = {}, environment = {}, isQuiet = false }: ChildOptions) {
     this.#process = fork(join(__dirname, 'fixtures', script), [JSON.stringify(argument)], {
       env: { ...process.env, ...environment },
@@ -33,7 +36,7 @@ export class Child<M extends Message> {
     });
     for (const output of [this.#process.stdout, this.#process.stderr]) output?.resume();
     this.#process.on('message', (message) => void this.messages.push(message as M));
-    // Not 'exit': what it told last may arrive after that.
+    // Not 'exit': the last messages may arrive after it.
     this.ended = once(this.#process, 'close').then((ending) => {
       this.#hasEnded = true;
       return ending as [number | null, NodeJS.Signals | null];
@@ -44,7 +47,10 @@ export class Child<M extends Message> {
     return this.#process.pid;
   }
 
-  /** The first such message, which may have come already. Rejects when the process ends without it, or takes too long. */
+  /**
+   * The first such message, which may have arrived already. Rejects if the process ends without it, or takes
+   * too long.
+   */
   async told<E extends M['event']>(
     event: E,
     {
@@ -60,12 +66,12 @@ export class Child<M extends Message> {
       if (message !== undefined) return message;
       if (this.#hasEnded)
         throw new Error(`The process ended (${(await this.ended).join(', ')}) without '${event}'.`);
-      if (signal.aborted) throw new Error(`The process did not tell '${event}' within ${withinMs} ms.`);
+      if (signal.aborted) throw new Error(`The process did not send '${event}' within ${withinMs} ms.`);
       await Promise.race([once(this.#process, 'message', { signal }).catch(onlyAborted), this.ended]);
     }
   }
 
-  /** How it ended. Rejects when it did not in time. */
+  /** How it ended. Rejects if it did not end in time. */
   async endedWithin(ms: number): Promise<Awaited<typeof this.ended>> {
     const ending = await Promise.race([this.ended, setTimeout(ms, undefined, { ref: false })]);
     if (ending !== undefined) return ending;
@@ -80,7 +86,7 @@ export class Child<M extends Message> {
     this.#process.kill(signal);
   }
 
-  /** For the end, good or bad: it runs no more. */
+  /** After success or failure: kills it if it still runs. */
   async end(): Promise<void> {
     this.kill('SIGKILL');
     await this.ended;

@@ -1,4 +1,4 @@
-/** The other end of `Child`: imported by the scripts that run as one. */
+/** The other end of `Child`: imported by the scripts that run as a child. */
 import { once } from 'node:events';
 import type { Message } from './child';
 
@@ -6,7 +6,7 @@ export function tell<M extends Message>(message: M): void {
   process.send?.(message);
 }
 
-/** The next thing that the test says. */
+/** The next message from the test. */
 export async function nextWord<T>(): Promise<T> {
   const [word] = (await once(process, 'message')) as [T];
   return word;
@@ -16,5 +16,5 @@ export function argument<T>(): T {
   return JSON.parse(process.argv[2] ?? '{}') as T;
 }
 
-// The test is gone, however it ended: nobody is left to end this process.
+// The test has ended, so no process would end this one.
 process.once('disconnect', () => process.exit(1));

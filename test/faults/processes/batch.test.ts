@@ -15,14 +15,14 @@ const KILLS = sampleSize({ fast: 6, full: 60 });
 const LOCK_AT_MOST_FOR_MS = 2000;
 const LONGEST_MS = sampleSize({ fast: 120_000, full: 1_200_000 });
 
-/** Of a key, by what its handlers themselves wrote down. */
+/** For each key, written by the handlers. */
 const EFFECTS = 'CREATE TABLE effects (period_key VARCHAR(64) NOT NULL, attempt INTEGER NOT NULL)';
 
 interface KeyRow {
   readonly period_key: string;
   readonly state: string;
   readonly attempt: number;
-  /** The last attempt that took effect, and how many did. */
+  /** The last attempt that took effect, and the number of attempts that did. */
   readonly last: number;
   readonly effects: number;
 }
@@ -42,7 +42,9 @@ async function keyRows(dataSource: DataSource): Promise<KeyRow[]> {
   }));
 }
 
-/** Every worker begins at the same keys, or half-way through. A new one takes the place of one that is killed. */
+/**
+ * Every worker starts at the same keys, or halfway through. A new worker replaces each one that is killed.
+ */
 async function workOff(database: TestDatabase): Promise<readonly Worker[]> {
   const all: Worker[] = [];
   const start = (): Worker => {
@@ -58,7 +60,7 @@ async function workOff(database: TestDatabase): Promise<readonly Worker[]> {
     for (let kills = 0; kills < KILLS; kills += 1) {
       const index = kills % WORKERS;
       const victim = working[index]!;
-      // In mid-work, at a moment that nobody has chosen.
+      // During its work, at a random moment.
       await victim.told('completed');
       await setTimeout(300 * Math.random());
       victim.kill('SIGKILL');
@@ -73,7 +75,7 @@ async function workOff(database: TestDatabase): Promise<readonly Worker[]> {
 }
 
 testOnEvery(
-  `L-02 F-01 ${WORKERS} processes work off ${KEYS} keys while some are killed: each key is completed once`,
+  `L-02 F-01 ${WORKERS} processes work on ${KEYS} keys while some are killed: each key is completed once`,
   async (database, t) => {
     const dataSource = await ledgerDataSource(database);
     try {
@@ -81,7 +83,7 @@ testOnEvery(
       const workers = await workOff(database);
       const rows = await keyRows(dataSource);
       assert.equal(rows.length, KEYS);
-      // Nothing ran after the attempt that was completed, and nothing ran twice as the same attempt.
+      // No attempt ran after the completed one, and no attempt ran twice.
       const wrong = rows.filter(({ state, attempt, last }) => state !== 'completed' || attempt !== last);
       assert.deepEqual(wrong, []);
       const [{ written } = { written: 0 }] = await dataSource.query<{ written: unknown }[]>(
@@ -94,7 +96,11 @@ testOnEvery(
       const completions = workers
         .flatMap(({ messages }) => messages.filter((message) => message.event === 'completed'))
         .map(({ key }) => key);
-      assert.equal(new Set(completions).size, completions.length, 'two were told that they completed a key');
+      assert.equal(
+        new Set(completions).size,
+        completions.length,
+        'two workers reported the completion of a key',
+      );
       t.diagnostic(`${rows.filter(({ attempt }) => attempt > 1).length} keys were taken over`);
     } finally {
       await dataSource.destroy();

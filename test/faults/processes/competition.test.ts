@@ -12,13 +12,13 @@ const RULES: Rules = {
   lockAtLeastForMs: LOCK_AT_LEAST_FOR_MS,
   fewestExact: 85,
 };
-/** Competitions that run at once do not fire at once. */
+/** Competitions that run concurrently do not fire at the same time. */
 const PHASE_MS = 750;
 
 void suite('processes that compete at every tick', { concurrency: true }, () => {
   let competitions = 0;
   testOnEvery(
-    'F-27 of eight processes in different time zones, one runs each job at each tick, and never two at a time',
+    'F-27 eight processes in different time zones: one of them runs each job at each tick, and runs never overlap',
     async (database, t) => {
       const phaseMs = PHASE_MS * competitions++;
       await (await migratedDataSource(database)).destroy();

@@ -12,14 +12,14 @@ type Ending = readonly [number | null, NodeJS.Signals | null];
 interface Death {
   readonly orders: Omit<DyingOrders, 'options'>;
   readonly ending: Ending;
-  /** What was heard of its handler. */
+  /** The events from its handler. */
   readonly heard: readonly DyingMessage['event'][];
   readonly environment?: Record<string, string>;
 }
 
 const MINUTE_MS = 60_000;
 
-/** The lease of ten minutes stays behind, whole; then the next one gets the lock, with a higher token. */
+/** The whole lease of ten minutes remains; then the next holder gets the lock, with a higher token. */
 async function assertLeaseOutlives(
   database: TestDatabase,
   { orders, ending, heard, environment }: Death,
@@ -70,8 +70,8 @@ const KILLED: readonly Death[] = [
 const ENDED: readonly Death[] = [
   { orders: { inside: 'calls process.exit' }, ending: [3, null], heard: ['handler began'] },
   { orders: { inside: 'calls process.abort' }, ending: [null, 'SIGABRT'], heard: ['handler began'] },
-  { orders: { inside: 'leaves a rejection to nobody' }, ending: [1, null], heard: ['handler began'] },
-  { orders: { inside: 'throws where nobody catches' }, ending: [1, null], heard: ['handler began'] },
+  { orders: { inside: 'leaves a rejection unhandled' }, ending: [1, null], heard: ['handler began'] },
+  { orders: { inside: 'throws an uncaught error' }, ending: [1, null], heard: ['handler began'] },
   {
     orders: { inside: 'runs out of memory' },
     ending: [null, 'SIGABRT'],
@@ -82,12 +82,13 @@ const ENDED: readonly Death[] = [
 
 void suite('a lease outlives its process', { concurrency: 2 }, () => {
   for (const death of KILLED) {
-    testOnEvery(`F-02 that is killed between ${death.orders.killedBetween}`, (database) =>
-      assertLeaseOutlives(database, death),
+    testOnEvery(
+      `F-02 a process that is killed between ${death.orders.killedBetween} leaves its lease`,
+      (database) => assertLeaseOutlives(database, death),
     );
   }
   for (const death of ENDED) {
-    testWith('sqlite', `F-08 F-09 whose job ${death.orders.inside}`, (database) =>
+    testWith('sqlite', `F-08 F-09 a process whose job ${death.orders.inside} leaves its lease`, (database) =>
       assertLeaseOutlives(database, death),
     );
   }

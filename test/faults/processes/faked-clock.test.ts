@@ -18,14 +18,14 @@ import { withHolders, type Holder } from './stalled/with-holders';
 
 const LEASE_US = 600_000_000;
 
-/** On servers, of which the clock is another one. */
+/** On servers, because their clock is not that of the process. */
 function testOnServers(
   name: string,
   body: (database: TestDatabase, clock: FakedClock) => Promise<void>,
   on: readonly ServerName[] = SERVER_NAMES,
 ): void {
   for (const server of on) {
-    if (runningServer(server) === undefined) continue; // Its other tests say that it is missing.
+    if (runningServer(server) === undefined) continue; // Its other tests report that it is missing.
     testWithFakedClock(`${server}: ${name}`, async (clock) => {
       const database = await databaseOn(server);
       try {
@@ -37,33 +37,39 @@ function testOnServers(
   }
 }
 
-/** The next renewal that is told from now on. */
+/** The next reported renewal. */
 async function renewed(holder: Holder): Promise<void> {
   const told = holder.messages.length;
   while (!holder.messages.slice(told).some(({ event }) => event === 'extended')) await setTimeout(20);
 }
 
-void suite('a process whose clock is not the database’s', { concurrency: 4 }, () => {
-  reportLack('sqlite', 'its clock is that of the process that asks');
+void suite('a process whose clock differs from the database’s', { concurrency: 4 }, () => {
+  reportLack('sqlite', 'its clock is that of the process');
 
   for (const shown of ['+1d', '-1d']) {
-    testOnServers(`F-20 a clock that is off by ${shown} is nothing to a lock`, async (database, clock) => {
-      clock.set(shown);
-      await (await migratedDataSource(database)).destroy();
-      const child = new Child<ZonedReport>('zoned-application.js', {
-        argument: { options: database.options, connections: 'own' } satisfies ZonedSettings,
-        environment: clock.environment,
-      });
-      try {
-        const report = await child.told('report');
-        assert.ok(report.beforeUs <= report.lockedAtUs && report.lockedAtUs <= report.afterUs);
-        assert.equal(report.lockUntilUs - report.lockedAtUs, LEASE_US);
-        assert.ok(Math.abs(report.lockedAtUs / 1000 - Date.now()) < 3_600_000, 'now is the database’s');
-        assert.deepEqual([report.grantedAfter5, report.grantedAfter11], [false, true]);
-      } finally {
-        await child.end();
-      }
-    });
+    testOnServers(
+      `F-20 a clock that is wrong by ${shown} does not affect a lock`,
+      async (database, clock) => {
+        clock.set(shown);
+        await (await migratedDataSource(database)).destroy();
+        const child = new Child<ZonedReport>('zoned-application.js', {
+          argument: { options: database.options, connections: 'own' } satisfies ZonedSettings,
+          environment: clock.environment,
+        });
+        try {
+          const report = await child.told('report');
+          assert.ok(report.beforeUs <= report.lockedAtUs && report.lockedAtUs <= report.afterUs);
+          assert.equal(report.lockUntilUs - report.lockedAtUs, LEASE_US);
+          assert.ok(
+            Math.abs(report.lockedAtUs / 1000 - Date.now()) < 3_600_000,
+            'the time is the database’s',
+          );
+          assert.deepEqual([report.grantedAfter5, report.grantedAfter11], [false, true]);
+        } finally {
+          await child.end();
+        }
+      },
+    );
   }
 
   testOnServers(
@@ -78,10 +84,10 @@ void suite('a process whose clock is not the database’s', { concurrency: 4 }, 
           clock.set(shown);
           await renewed(holder);
         }
-        clock.set(`-${2 * 86_400 - 2}`); // Two seconds later, of a lease of three.
+        clock.set(`-${2 * 86_400 - 2}`); // Two seconds later, during a lease of three.
         const { heard, stillOurs } = await holder.told('over');
         assert.deepEqual(heard.slice(-4), ['abort', 'lock:lost', 'run:completed', 'lock:released']);
-        // To the database it was ours until then.
+        // In the database the lock was held until then.
         assert.notEqual(stillOurs, undefined);
       }),
     ['mysql'],

@@ -19,9 +19,12 @@ const KILLS = sampleSize({ fast: 1, full: 30 });
 const LOCK_AT_MOST_FOR_MS = 4000;
 const TICK_MS = 500;
 
-/** Processes that ask for one lock at their ticks, each at its own instants. Whoever gets it stays in its run. */
+/**
+ * Processes that request one lock at their ticks, each at its own times. The process that gets the lock stays
+ * in its run.
+ */
 class Crew {
-  /** With the one run that each of them enters: it stays there until it is killed. */
+  /** With the one run that each of them starts, which lasts until the process is killed. */
   readonly #all = new Map<Ticker, Promise<Inside>>();
 
   constructor(
@@ -42,14 +45,14 @@ class Crew {
     return [...this.#all.keys()].filter((ticker) => ticker !== one);
   }
 
-  /** Kills one, for good. */
+  /** Kills one permanently. */
   async kill(one: Ticker): Promise<void> {
     this.#all.delete(one);
     one.kill('SIGKILL');
     assert.deepEqual(await one.ended, [null, 'SIGKILL']);
   }
 
-  /** The one that is inside its run. */
+  /** The process that is inside its run. */
   inside(): Promise<Inside> {
     return Promise.any(this.#all.values());
   }
@@ -62,7 +65,7 @@ class Crew {
     const inside = holder
       .told('enter', { withinMs: 600_000 })
       .then(({ atUs }) => ({ holder, enteredAtUs: atUs }));
-    inside.catch(() => {}); // One that ends without a run is no failure: `inside` waits for another.
+    inside.catch(() => {}); // A process that ends without a run is not a failure: `inside` waits for another.
     return inside;
   }
 }
@@ -77,7 +80,7 @@ function refusalsOf({ messages }: Ticker) {
   return messages.filter((message) => message.event === 'refused');
 }
 
-/** @returns how many milliseconds after the end of the lease the next run began */
+/** @returns how many milliseconds after the end of the lease the next run started */
 async function killAndFollow(dataSource: DataSource, crew: Crew, replacements: number): Promise<number> {
   const { holder, enteredAtUs: begunAtUs } = await crew.inside();
   const survivors = crew.without(holder);
@@ -94,7 +97,7 @@ async function killAndFollow(dataSource: DataSource, crew: Crew, replacements: n
   assert.ok(taken.lockedAtUs >= left.lockUntilUs, 'granted before lock_until');
   assert.ok(enteredAtUs >= left.lockUntilUs, 'entered before lock_until');
 
-  // Each tells its ticks in their order: when this one has come, all of the earlier ones have.
+  // Each process reports its ticks in order: after this one has arrived, all earlier ones have.
   const matching = ({ askedAtUs }: { askedAtUs: number }): boolean => askedAtUs >= taken.lockedAtUs;
   const others = survivors.filter((survivor) => survivor !== next);
   await Promise.all(others.map((other) => other.told('refused', { matching })));

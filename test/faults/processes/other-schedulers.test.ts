@@ -19,12 +19,12 @@ const ONCE_PER_TICK = { name: 'tick', lockAtMostFor: '30s', isOncePerTick: true 
 const JOB = { name: 'tick', lockAtMostFor: '30s' } as const;
 /** Longer than the second between two ticks. */
 const AT_LEAST_MS = 2500;
-/** The lock does not know the scheduler: one server is enough. */
+/** The lock is independent of the scheduler, so one server is enough. */
 const ON: readonly (readonly [DatabaseName, (typeof CRON_SCHEDULER_NAMES)[number]])[] = [
   ...CRON_SCHEDULER_NAMES.map((scheduler) => ['sqlite', scheduler] as const),
   ['mysql', 'croner'],
 ];
-/** To close takes 20 s at the most. */
+/** Closing takes 20 s at most. */
 const LONGEST_END_MS = 30_000;
 
 async function withApps(
@@ -40,7 +40,10 @@ async function withApps(
   }
 }
 
-/** Two processes whose ticks compete, until some are run and some are skipped; then they stop. What was started by then. */
+/**
+ * Two processes whose ticks compete, until some have run and some were skipped; then they stop. @returns the
+ * runs so far
+ */
 async function compete(orders: SchedulerOrders): Promise<RunOfTick[]> {
   const answers: (RunOfTick | undefined)[] = [];
   await withApps([orders, orders], async (apps) => {
@@ -56,7 +59,7 @@ async function compete(orders: SchedulerOrders): Promise<RunOfTick[]> {
     for (const app of apps) {
       assert.deepEqual(await app.endedWithin(LONGEST_END_MS), [0, null], 'nothing keeps it alive');
       const { length } = app.messages;
-      assert.equal(app.messages[length - 1]?.event, 'closed', 'nothing happens after that');
+      assert.equal(app.messages[length - 1]?.event, 'closed', 'nothing happens afterwards');
     }
     answers.push(...apps.flatMap(answersOf));
   });
@@ -68,7 +71,7 @@ async function makeTables(database: TestDatabase): Promise<void> {
   await dataSource.destroy();
 }
 
-/** Where nobody listens. */
+/** A database address at which no server listens. */
 async function databaseAway(): Promise<DataSourceOptions> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -80,21 +83,17 @@ async function databaseAway(): Promise<DataSourceOptions> {
 
 void describe('ticks of two processes', { concurrency: true }, () => {
   for (const [name, scheduler] of ON) {
-    testWith(
-      name,
-      `${scheduler}: each tick is run by one of them, and the scheduler stops`,
-      async (database) => {
-        await makeTables(database);
-        const { options } = database;
-        const runs = await compete({ scheduler, options, guarded: ONCE_PER_TICK });
-        const ticks = runs.map(({ periodKey = '' }) => periodKey);
-        assert.equal(new Set(ticks).size, ticks.length, ticks.join());
-        for (const tick of ticks) assert.match(tick, /\.000Z$/, 'as scheduled, not as it came');
-      },
-    );
+    testWith(name, `${scheduler}: one of them runs each tick, and the scheduler stops`, async (database) => {
+      await makeTables(database);
+      const { options } = database;
+      const runs = await compete({ scheduler, options, guarded: ONCE_PER_TICK });
+      const ticks = runs.map(({ periodKey = '' }) => periodKey);
+      assert.equal(new Set(ticks).size, ticks.length, ticks.join());
+      for (const tick of ticks) assert.match(tick, /\.000Z$/, 'the scheduled time, not the actual one');
+    });
   }
 
-  testWith('sqlite', 'setInterval: no two runs begin in less than lockAtLeastFor', async (database) => {
+  testWith('sqlite', 'setInterval: runs start at least lockAtLeastFor apart', async (database) => {
     await makeTables(database);
     const { options } = database;
     const guarded = { ...JOB, lockAtLeastFor: AT_LEAST_MS };
@@ -105,9 +104,9 @@ void describe('ticks of two processes', { concurrency: true }, () => {
   });
 });
 
-void describe('a database that is away', { concurrency: true }, () => {
+void describe('a database that is down', { concurrency: true }, () => {
   for (const scheduler of SCHEDULER_NAMES) {
-    void test(`${scheduler}: a wrapped function reports it at every tick, and the process goes on`, async () => {
+    void test(`${scheduler}: a wrapped function reports it at every tick, and the process continues`, async () => {
       const orders = { scheduler, options: await databaseAway(), guarded: JOB };
       await withApps([orders], async ([app]) => {
         const failures = (): number => app!.messages.filter(({ event }) => event === 'failed').length;
@@ -127,7 +126,7 @@ void describe('a database that is away', { concurrency: true }, () => {
     });
   }
 
-  void test('cron: a handler that rejects is written to the console, and the process goes on', async () => {
+  void test('cron: a handler that rejects is written to the console, and the process continues', async () => {
     const orders = { scheduler: 'cron', options: await databaseAway(), guarded: JOB, rejects: true } as const;
     await withApps(
       [orders],
@@ -140,18 +139,18 @@ void describe('a database that is away', { concurrency: true }, () => {
   });
 });
 
-void describe('SIGTERM in the middle of a job', { concurrency: true }, () => {
+void describe('SIGTERM during a job', { concurrency: true }, () => {
   for (const scheduler of SCHEDULER_NAMES) {
     testWith(
       'sqlite',
-      `${scheduler}: what still ticks starts nothing, and the process ends behind the job`,
+      `${scheduler}: further ticks start nothing, and the process ends after the job`,
       async (database) => {
         await makeTables(database);
         const orders = { scheduler, options: database.options, guarded: JOB, isHeld: true };
         await withApps([orders], async ([app]) => {
           await app?.told('enter');
           app?.kill('SIGTERM');
-          // What ticks meanwhile.
+          // The skipped ticks so far.
           const skips = (): number =>
             app!.messages.filter((message) => message.event === 'answered' && message.run === undefined)
               .length;

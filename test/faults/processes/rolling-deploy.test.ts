@@ -17,12 +17,12 @@ type Worker = Child<DeployMessage>;
 
 const RESTARTS = sampleSize({ fast: 8, full: 100 });
 const ON = DATABASE_NAMES.slice(0, sampleSize({ fast: 1, full: DATABASE_NAMES.length }));
-/** How much longer than it must the next run may take to begin, where eight processes share a machine that is busy. */
+/** How late the next run may start if eight processes share a busy machine. */
 const SLOW_MACHINE_MS = 5000;
-/** To close takes 20 s at the most. */
+/** Closing takes 20 s at most. */
 const LONGEST_END_MS = 25_000;
 
-/** Replaces the workers one after the other, each second one from within a run. */
+/** Replaces the workers one after the other, every second one during a run. */
 async function deploy({ options }: TestDatabase): Promise<Verdict> {
   const all: Worker[] = [];
   const start = async (): Promise<Worker> => {
@@ -61,7 +61,7 @@ async function endGracefully(worker: Worker): Promise<void> {
 for (const kind of ON) {
   testWith(
     kind,
-    `F-14 ${WORKERS} processes are replaced one after the other, ${RESTARTS} times: no run overlaps another, none loses its lock, no tick is missed for long`,
+    `F-14 ${WORKERS} processes are replaced one after the other, ${RESTARTS} times: no runs overlap, none loses its lock, and ticks are not missed for long`,
     async (database, t) => {
       await (await migratedDataSource(database)).destroy();
       const { runs, complaints, longestGapMs } = await deploy(database);

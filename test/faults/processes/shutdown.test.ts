@@ -7,14 +7,14 @@ import type { BillingMessage } from '../../processes/fixtures/billing-app';
 
 type App = Child<BillingMessage>;
 
-/** What a test does with the app of the README, and with the lock that it takes. */
+/** The app of the README, and the lock that it takes. */
 interface Scene {
-  /** Its first instance, inside its job. */
+  /** Its first instance, during its job. */
   readonly first: App;
   readonly startSecond: () => App;
   readonly isHeld: () => Promise<boolean>;
   readonly lockedBy: () => Promise<string>;
-  /** To the lock table, a lease that is moved back in time is one that has passed. */
+  /** Moves the lease back in time, which has the same effect on the lock table as waiting. */
   readonly pass: (milliseconds: number) => Promise<void>;
 }
 
@@ -48,7 +48,7 @@ async function inMidJob(database: TestDatabase, body: (scene: Scene) => Promise<
 }
 
 testOnEvery(
-  'F-13 SIGTERM in the middle of a job: the job settles, its lock is free, the process ends within 25 s',
+  'F-13 after SIGTERM during a job, the job settles, its lock is free, and the process ends within 25 s',
   (database) =>
     inMidJob(database, async ({ first, isHeld }) => {
       const ended = first.endedWithin(25_000);
@@ -62,19 +62,21 @@ testOnEvery(
     }),
 );
 
-testOnEvery('F-14 a second SIGTERM ends the process at once, and leaves the lock to lapse', (database) =>
-  inMidJob(database, async ({ first, isHeld }) => {
-    first.kill('SIGTERM');
-    await first.told('closing');
-    const ended = first.endedWithin(2000);
-    first.kill('SIGTERM');
-    assert.deepEqual(await ended, [null, 'SIGTERM']);
-    assert.equal(await isHeld(), true);
-  }),
+testOnEvery(
+  'F-14 a second SIGTERM ends the process at once, and its lock stays until the lease expires',
+  (database) =>
+    inMidJob(database, async ({ first, isHeld }) => {
+      first.kill('SIGTERM');
+      await first.told('closing');
+      const ended = first.endedWithin(2000);
+      first.kill('SIGTERM');
+      assert.deepEqual(await ended, [null, 'SIGTERM']);
+      assert.equal(await isHeld(), true);
+    }),
 );
 
 testOnEvery(
-  'F-01 an instance that starts anew runs the job when the lease of the killed one has passed',
+  'F-01 a restarted instance runs the job after the lease of the killed one has expired',
   (database) =>
     inMidJob(database, async ({ first, startSecond, isHeld, lockedBy, pass }) => {
       first.kill('SIGKILL');

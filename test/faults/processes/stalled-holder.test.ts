@@ -21,7 +21,7 @@ const LANES = sampleSize({ fast: 1, full: 8 });
 const LOCK_AT_MOST_FOR_MS = 2000;
 const ABORTED = ['abort', 'lock:lost', 'run:completed', 'lock:released'] as const;
 
-/** As soon as it can be had. */
+/** As soon as it is available. */
 async function granted(provider: TypeOrmLockProvider, configuration: LockConfiguration): Promise<Lock> {
   for (;;) {
     const lock = await provider.lock(configuration);
@@ -34,7 +34,10 @@ function ofRound(round: number) {
   return { matching: (message: { readonly round: number }) => message.round === round };
 }
 
-/** Has another instance take over while the holder stands still, and sees what the holder does when it goes on. */
+/**
+ * Lets another instance take over while the holder is stalled, and checks what the holder does when it
+ * continues.
+ */
 async function assertTakenOver(
   { dataSource, provider }: Scene,
   holder: Holder,
@@ -49,14 +52,10 @@ async function assertTakenOver(
   assert.equal(await writeFenced(dataSource, name, next), next);
   goOn();
   const over = await holder.told('over', ofRound(round));
-  // Before the stall it may have been extended.
+  // It may have been extended before the stall.
   const sinceLast = over.heard.filter((event) => event !== 'lock:extended');
   assert.deepEqual(sinceLast, ABORTED);
-  assert.deepEqual(
-    over.heard.slice(-ABORTED.length),
-    ABORTED,
-    'nothing of the library comes before the abort',
-  );
+  assert.deepEqual(over.heard.slice(-ABORTED.length), ABORTED, 'no other event comes before the abort');
   assert.deepEqual([over.stillOurs, over.accepted], [false, false]);
   assert.equal(await registered(dataSource, name), next, 'the write of the stale holder is refused');
   const row = (await lockRows(dataSource)).find((each) => each.name === name);
@@ -69,7 +68,7 @@ function testStopped(kind: DatabaseName, keepAlive: boolean): void {
   const how = keepAlive ? 'kept alive' : 'not kept alive';
   testWith(
     kind,
-    `F-04 a process stopped beyond its lease (${how}) is told before anything else, changes nothing and is refused by the token`,
+    `F-04 a process stopped beyond its lease (${how}) is notified before anything else, changes nothing and is refused by the token`,
     (database) =>
       withHolders(database, async (scene) => {
         const lane = async (_: unknown, index: number): Promise<void> => {
@@ -88,13 +87,10 @@ function testStopped(kind: DatabaseName, keepAlive: boolean): void {
   );
 }
 
-void suite('a holder that stands still', { concurrency: 4 }, () => {
+void suite('a stalled holder', { concurrency: 4 }, () => {
   for (const kind of DATABASE_NAMES) testStopped(kind, false);
   for (const kind of SERVER_NAMES) testStopped(kind, true);
-  reportLack(
-    'sqlite',
-    'a process that is stopped inside a renewal keeps the file for as long as it is stopped',
-  );
+  reportLack('sqlite', 'a process that is stopped during a renewal keeps the file locked for that long');
 
   testWith(
     'mysql',
@@ -119,7 +115,7 @@ void suite('a holder that stands still', { concurrency: 4 }, () => {
   for (const stall of ['a busy loop', 'a synchronous call'] as const) {
     testWith(
       'sqlite',
-      `F-05 a job that ${stall} keeps beyond its lease has lost it: its extension is refused`,
+      `F-05 a job that ${stall} blocks beyond its lease has lost it: its extension is refused`,
       (database) =>
         withHolders(database, async (scene) => {
           const holder = await scene.start({ name: 'job', lockAtMostForMs: 1500, keepAlive: true });

@@ -8,30 +8,33 @@ import type { StalledWord } from '../../processes/fixtures/stalled-holder';
 import { withHolders, type Holder } from './stalled/with-holders';
 
 const LOCK_AT_MOST_FOR_MS = 2000;
-/** Two leases, so that it lives on renewals, or is lost. */
+/** Two leases, so that the lock must be renewed, or is lost. */
 const LASTS_MS = 2 * LOCK_AT_MOST_FOR_MS;
 
-/** A holder may lose its lease when it gets no time to renew it, but it is not told so while it has it. */
+/**
+ * A holder without time for renewals may lose its lease, but its signal must not abort while it has the
+ * lease.
+ */
 async function assertNoFalseVerdict(holder: Holder, t: TestContext): Promise<void> {
   const { heard, stillOurs, accepted, lostEarlyMs } = await holder.told('over');
   const extensions = heard.filter((event) => event === 'lock:extended').length;
   t.diagnostic(`renewed ${extensions} times, ${lostEarlyMs === undefined ? 'kept' : 'lost'}`);
-  // Nobody else asks for the lock: its token is the highest.
+  // No other instance requests the lock, so its token is the highest.
   assert.equal(accepted, true);
   if (lostEarlyMs === undefined) {
-    // A release that could not be written in time is no verdict.
+    // A release that could not be written in time has no result.
     assert.notEqual(stillOurs, false);
     assert.ok(extensions > 0, 'it cannot have lasted that long');
     return;
   }
-  assert.ok(lostEarlyMs <= 0, `told ${lostEarlyMs} ms before the end of the lease`);
+  assert.ok(lostEarlyMs <= 0, `notified ${lostEarlyMs} ms before the end of the lease`);
   assert.equal(stillOurs, false);
 }
 
-void suite('a holder that gets little of the machine', () => {
+void suite('a holder on a machine short of resources', () => {
   testWith(
     'sqlite',
-    'F-06 short of memory, it is not told that its lease is lost while it has it',
+    'F-06 short of memory, it is not notified of a lost lease while it has it',
     (database, t) =>
       withHolders(database, async ({ start }) => {
         const orders = { name: 'job', lockAtMostForMs: LOCK_AT_MOST_FOR_MS, keepAlive: true };
@@ -45,7 +48,7 @@ void suite('a holder that gets little of the machine', () => {
 
   testWith(
     'mysql',
-    'F-07 short of processors, it is not told that its lease is lost while it has it',
+    'F-07 short of processors, it is not notified of a lost lease while it has it',
     (database, t) =>
       withHolders(database, async ({ start }) => {
         const orders = { name: 'job', lockAtMostForMs: LOCK_AT_MOST_FOR_MS, keepAlive: true };

@@ -10,16 +10,13 @@ const RUNS = sampleSize({ fast: 50, full: 1000 });
 /** Most runs take a tenth of that. */
 const LIMIT_MS = 60_000 + RUNS * 500;
 
-reportLack(
-  'sqlite',
-  'a process that is stopped after its first write keeps the file for as long as it is stopped',
-);
+reportLack('sqlite', 'a process that is stopped after its first write keeps the file locked for that long');
 
 void suite('processes that are killed and stopped', { concurrency: true }, () => {
   for (const server of SERVER_NAMES) {
     testWith(
       server,
-      `F-01 F-03 F-04 the effects of ${RUNS} transactional runs are made once each, however their processes are killed and stopped`,
+      `F-01 F-03 F-04 the effects of ${RUNS} transactional runs happen once each, however often their processes are killed and stopped`,
       async (database, t) => {
         const dataSource = await ledgerDataSource(database);
         try {
@@ -38,10 +35,10 @@ void suite('processes that are killed and stopped', { concurrency: true }, () =>
           const attempts = rows.map((row) => ({ run: row.period_key, attempt: Number(row.attempt) }));
           const repeated = attempts.filter(({ attempt }) => attempt > 1).length;
           t.diagnostic(`${repeated} runs were repeated; ${JSON.stringify(havoc)}`);
-          // Each by the attempt that the row says has completed it.
+          // Each by the attempt that completed its row.
           assert.deepEqual(sorted(await effectsIn(dataSource)), sorted(attempts));
           assert.equal(rows.length, RUNS);
-          assert.ok(repeated > 0, 'nobody was killed or stopped inside a run');
+          assert.ok(repeated > 0, 'no process was killed or stopped inside a run');
         } finally {
           await dataSource.destroy();
         }

@@ -18,7 +18,7 @@ import type {
 type App = Child<TransactionalMessage>;
 
 interface Scene {
-  /** Of the run's two or more instances. */
+  /** Starts one of the two or more instances. */
   readonly start: (orders?: Partial<TransactionalOrders>) => App;
   /** The attempts whose effects are committed. */
   readonly effects: () => Promise<number[]>;
@@ -69,7 +69,7 @@ async function killed(app: App): Promise<void> {
 }
 
 testProcesses(
-  'L-17 effects that are committed by themselves are made again when the process is killed before the run is completed',
+  'L-17 effects with their own commit are repeated if the process is killed before the run is completed',
   async ({ start, effects, row }) => {
     await killed(start({ transactional: false, staysAt: 'after COMMIT' }));
     await start({ transactional: false }).told('executed');
@@ -79,7 +79,7 @@ testProcesses(
 );
 
 testProcesses(
-  'L-17 effects that are committed with the completion are not',
+  'L-17 effects that are committed with the completion are not repeated',
   async ({ start, effects, row }) => {
     await killed(start({ staysAt: 'after COMMIT' }));
     await start().told('already-completed');
@@ -90,7 +90,7 @@ testProcesses(
 
 for (const staysAt of ['after the effects', 'before COMMIT'] as const) {
   testProcesses(
-    `L-18 a process that is killed ${staysAt} of its transaction leaves nothing, and the next one does the run`,
+    `L-18 a process that is killed ${staysAt} of its transaction leaves nothing, and the next one executes the run`,
     async ({ start, effects, row }) => {
       await killed(start({ staysAt }));
       assert.deepEqual(await effects(), []);
@@ -103,12 +103,12 @@ for (const staysAt of ['after the effects', 'before COMMIT'] as const) {
 
 const STOPPED: readonly Moment[] = ['before the first write', 'after the effects', 'before COMMIT'];
 const STOPPED_ON_SQLITE =
-  'a process that is stopped after its first write keeps the file for as long as it is stopped';
+  'a process that is stopped after its first write keeps the file locked for that long';
 reportLack('sqlite', STOPPED_ON_SQLITE);
 
 for (const staysAt of STOPPED) {
   testProcesses(
-    `L-20 F-04 a process that is stopped ${staysAt} for longer than its lease rolls back when it goes on, for another has done the run`,
+    `L-20 F-04 a process that is stopped ${staysAt} for longer than its lease rolls back when it continues, because another has executed the run`,
     async ({ start, effects, row }) => {
       const first = start({ staysAt });
       await first.told('staying');
@@ -127,7 +127,7 @@ for (const staysAt of STOPPED) {
 }
 
 testProcesses(
-  'L-21 of two that are about to complete the run at once, the one that holds the claim does',
+  'L-21 of two processes that are about to complete the run, only the one that holds the claim does',
   async ({ start, effects, row }) => {
     const orders = { staysAt: 'after the effects', pings: true } as const;
     const first = start(orders);

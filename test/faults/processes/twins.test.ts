@@ -16,7 +16,7 @@ async function answerTo(twin: Twin, act: TwinWord): Promise<boolean | undefined>
 
 testWith(
   'mysql',
-  'F-17 F-83 two processes with one host name and one process id are two holders: neither touches the other’s lease',
+  'F-17 F-83 two processes with one host name and one process id are two holders, and do not change each other’s lease',
   async (database) => {
     const dataSource = await migratedDataSource(database);
     const [first, second]: [Twin, Twin] = [

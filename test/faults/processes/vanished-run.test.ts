@@ -9,15 +9,15 @@ type App = Child<SettlementMessage>;
 
 const LOCK_AT_MOST_FOR_MS = 3000;
 const DEFAULT_DUE_EVERY_MS = 60_000;
-/** In place of the minute, where the test is about something else. */
+/** Instead of a minute, in tests of other behaviour. */
 const DUE_EVERY_MS = 1000;
 
 interface Scene {
-  /** Inside its run, which no other process has a tick for. */
+  /** During its run, for which no other process has a tick. */
   readonly first: App;
   readonly second: App;
   readonly businessDate: string;
-  /** What the row says, the only one. */
+  /** The contents of the only row. */
   readonly row: () => Promise<Record<string, unknown>>;
 }
 
@@ -62,9 +62,9 @@ async function assertNextCompletes({ second, businessDate, row }: Scene, attempt
   assert.deepEqual(await row(), { period_key: businessDate, state: 'completed', attempt, reason: null });
 }
 
-void suite('a run whose process is gone', { concurrency: true }, () => {
+void suite('the run of a dead process', { concurrency: true }, () => {
   testOnEvery(
-    'L-15 killed in mid-run, another process completes the same business date as attempt 2, without a tick',
+    'L-15 if a process is killed during its run, another completes the same business date as attempt 2, without a tick',
     (database) =>
       inMidRun(database, async (scene) => {
         scene.first.kill('SIGKILL');
@@ -73,7 +73,7 @@ void suite('a run whose process is gone', { concurrency: true }, () => {
       }),
   );
 
-  testWith('sqlite', 'L-15 nobody has to set anything for that: lockAtMostFor and a minute', (database) =>
+  testWith('sqlite', 'L-15 without further options, the same takes lockAtMostFor and a minute', (database) =>
     inMidRun(
       database,
       async (scene) => {
@@ -84,7 +84,7 @@ void suite('a run whose process is gone', { concurrency: true }, () => {
     ),
   );
 
-  testOnEvery('L-16 with hold it is interrupted, and nobody runs it', (database) =>
+  testOnEvery('L-16 with hold it is interrupted, and no process runs it', (database) =>
     inMidRun(
       database,
       async ({ first, second, businessDate, row }) => {
@@ -106,7 +106,7 @@ void suite('a run whose process is gone', { concurrency: true }, () => {
   );
 
   testOnEvery(
-    'L-23 on SIGTERM it is given back: another process runs it as attempt 1, the only one that it has',
+    'L-23 after SIGTERM it is given back, and another process runs it as attempt 1, its only attempt',
     (database) =>
       inMidRun(
         database,

@@ -1,7 +1,7 @@
 /**
- * npm run torture: six rows of trouble for one scheduled job in two processes, each for node-cron's own coordination
- * with a Redis and for cronlatch. Nothing is claimed: a witness counts. Exit 0: cronlatch did nothing wrong, and in
- * each row node-cron did what it is known to do. 1: not so. 2: usage, or it could not be begun.
+ * npm run torture: six rows of faults for one scheduled job in two processes, each for node-cron's own
+ * coordination with a Redis and for cronlatch. A witness counts the runs. Exit 0: cronlatch had no faults,
+ * and node-cron showed its known fault in each row. 1: otherwise. 2: usage, or it could not start.
  */
 import { constants } from 'node:os';
 import { UsageError as NoPlaceError } from '../campaign/options';

@@ -11,7 +11,7 @@ void test('one row, and another database', () => {
   assert.deepEqual(parseOptions(['--server', 'sqlite', '--row', '3']), { server: 'sqlite', rows: [ROWS[2]] });
 });
 
-void test('help is given when asked for, and names every row', () => {
+void test('help is printed on request, and names every row', () => {
   assert.equal(parseOptions(['--help']), 'help');
   for (const { title } of ROWS) assert.ok(USAGE.includes(title));
 });
@@ -24,4 +24,4 @@ for (const args of [
   ['--rows'],
   ['3'],
 ])
-  void test(`${args.join(' ')} is refused`, () => assert.throws(() => parseOptions(args), UsageError));
+  void test(`${args.join(' ')} is rejected`, () => assert.throws(() => parseOptions(args), UsageError));

@@ -9,26 +9,26 @@ export interface TortureOptions {
 }
 
 export const USAGE = `Usage: npm run torture [-- --server ${DATABASE_NAMES.join('|')}] [--row N]
-  Six rows of trouble, each for node-cron's own "distributed: true" with Redis and for cronlatch.
+  Six rows of faults, each for node-cron's own "distributed: true" with Redis and for cronlatch.
   --server  cronlatch's database; mysql if it is left out
-  --row     that row alone:
+  --row     only that row:
 ${ROWS.map(({ number, title }) => `    ${number}  ${title}`).join('\n')}`;
 
-/** A torture that was not begun, and why. */
+/** A torture that could not start, and why. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
 /**
- * @returns `'help'` when that was asked for
- * @throws UsageError that says what is wrong with the arguments
+ * @returns `'help'` if help was requested
+ * @throws UsageError that describes the invalid argument
  */
 export function parseOptions(args: string[]): TortureOptions | 'help' {
   const { help, server, row } = given(args);
   if (help) return 'help';
   const name = DATABASE_NAMES.find((known) => known === server);
   if (name === undefined)
-    throw new UsageError(`--server is '${server}': that is no database of cronlatch's.`);
+    throw new UsageError(`--server is '${server}': cronlatch does not support this database.`);
   const rows = ROWS.filter(({ number }) => row === undefined || String(number) === row);
   if (rows.length === 0) throw new UsageError(`--row is '${row}': there is no such row.`);
   return { server: name, rows };

@@ -1,36 +1,36 @@
-/** What can go wrong with a scheduled job that several processes have. */
+/** What can go wrong with a scheduled job in several processes. */
 export const FAULTS = ['duplicates', 'overlaps', 'lost'] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** What is done to the two processes of a row. */
+/** The fault of the two processes of a row. */
 type Blow =
-  /** The clock of one is ahead of the other's. */
+  /** The clock of one process is ahead of the other's. */
   | { readonly kind: 'skew'; readonly ms: number }
-  /** The event loop of one is busy at every tick. */
+  /** The event loop of one process is busy at every tick. */
   | { readonly kind: 'block'; readonly ms: number }
-  /** None: the job alone is trouble enough. */
+  /** None: the job alone causes the fault. */
   | { readonly kind: 'none' }
-  /** Whichever runs the job at one fire is killed in the middle of it. */
+  /** The process that runs the job at one fire is killed during the run. */
   | { readonly kind: 'kill'; readonly atFire: number }
-  /** Whichever is first to wait for its random delay at a fire is stopped in it, and started again for the next. */
+  /** The first process in its random delay at a fire is stopped there, and restarted for the next. */
   | { readonly kind: 'stop' }
-  /** Whichever does not run the job is told to, by hand. */
+  /** The process that does not run the job is called by hand. */
   | { readonly kind: 'execute' };
 
 export interface Row {
   readonly number: number;
   readonly title: string;
-  /** From a fire to the next, in seconds: a divisor of 60. */
+  /** The seconds between fires: a divisor of 60. */
   readonly everyS: number;
   readonly fires: number;
   readonly jobMs: number;
   readonly blow: Blow;
   readonly maxRandomDelay?: number;
-  /** Of node-cron's own coordination; a lock needs no such option. */
+  /** An option of node-cron's own coordination; a lock does not need it. */
   readonly noOverlap?: boolean;
-  /** What node-cron's own coordination is known to do there. A row in which it does not has shown nothing. */
+  /** The known fault of node-cron's own coordination. A row in which it does not occur shows nothing. */
   readonly known: Fault;
-  /** It hangs on milliseconds, and has the machine for itself. */
+  /** It depends on milliseconds, and runs alone on the machine. */
   readonly isDelicate?: boolean;
 }
 

@@ -6,7 +6,7 @@ import { scheduleOf, SIDES } from './slots';
 
 for (const row of ROWS)
   for (const side of SIDES)
-    void test(`row ${row.number}, ${side}: a slot is when node-cron fires`, async () => {
+    void test(`row ${row.number}, ${side}: a slot is a time at which node-cron fires`, async () => {
       const schedule = scheduleOf(row, side);
       const task = createTask(schedule.expression, () => {}, { timezone: 'UTC' });
       const fires = task.getNextRuns(60 / row.everyS + 1).map((date) => date.getTime());
@@ -19,7 +19,7 @@ for (const row of ROWS)
       }
     });
 
-void test('the first slot of a row is as far away as was asked for, and the sides do not fire at once', () => {
+void test('the first slot of a row is at least the lead away, and the sides do not fire at the same time', () => {
   const [first] = ROWS;
   assert.ok(first);
   const [ours, theirs] = SIDES.map((side) => scheduleOf(first, side).slotsFrom(100_000, 1500, 2));

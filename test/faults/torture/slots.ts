@@ -1,10 +1,13 @@
 import type { Row } from './rows';
 
-/** The instants at which a row's job is due on one side: every so many seconds, from a phase on. */
+/** The times at which a row's job is due on one side: every so many seconds, from a phase on. */
 export class Schedule {
   readonly expression: string;
 
-  /** @param phaseS less than `everyS`; the sides have different ones, so that they do not fire at once */
+  /**
+   * @param phaseS less than `everyS`; the sides have different phases, so that they do not fire at the same
+   * time
+   */
   constructor(
     private readonly everyS: number,
     private readonly phaseS: number,
@@ -12,14 +15,14 @@ export class Schedule {
     this.expression = `${phaseS}-59/${everyS} * * * * *`;
   }
 
-  /** The last instant that is not after this one. */
+  /** The last time that is not after this one. */
   slotAt(ms: number): number {
     const everyMs = this.everyS * 1000;
     const phaseMs = this.phaseS * 1000;
     return Math.floor((ms - phaseMs) / everyMs) * everyMs + phaseMs;
   }
 
-  /** So many from the first that is `leadMs` away. */
+  /** So many times, from the first one after `leadMs`. */
   slotsFrom(nowMs: number, leadMs: number, fires: number): number[] {
     const firstMs = this.slotAt(nowMs + leadMs) + this.everyS * 1000;
     return Array.from({ length: fires }, (_, index) => firstMs + index * this.everyS * 1000);

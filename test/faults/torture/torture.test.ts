@@ -25,14 +25,14 @@ function testTorture(
   });
 }
 
-/** Those that do not hang on milliseconds, with one fire each. */
+/** Rows that do not depend on milliseconds, with one fire each. */
 const SHORT = ROWS.flatMap((row): Row[] => {
   if (row.number === 4) return [{ ...row, fires: 1, blow: { kind: 'kill', atFire: 0 } }];
   return row.number === 6 ? [{ ...row, fires: 1 }] : [];
 });
 
 testTorture(
-  'a killed winner and a call by hand: cronlatch runs each fire once, node-cron alone does not',
+  'with a killed winner and a manual call, cronlatch runs each fire once, and node-cron alone does not',
   async (surroundings) => {
     const settled: string[] = [];
     const torture = new Torture(surroundings, {
@@ -51,15 +51,15 @@ testTorture(
 );
 
 testTorture(
-  'one that is stopped early says so, when its processes have ended',
+  'a torture that is stopped early rejects with the reason, after its processes have ended',
   async (surroundings, database) => {
     const torture = new Torture(surroundings, {
       goesOn: () => torture.stop(new Error('That is enough.')),
-      settled: () => assert.fail('it was not to settle'),
+      settled: () => assert.fail('it should not settle'),
     });
     await assert.rejects(torture.run(SHORT), /That is enough/);
     const others =
       'SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()';
-    await eventually(async () => (await database.ask(others)).length === 0, 'nobody is connected any more');
+    await eventually(async () => (await database.ask(others)).length === 0, 'no connections are left');
   },
 );

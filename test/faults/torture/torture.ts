@@ -9,10 +9,10 @@ import type { InstanceOrders } from './side/orders';
 
 export type Surroundings = Pick<InstanceOrders, 'options' | 'redisUrl'>;
 
-/** Takes every row through on both sides, and counts. When it settles, no process of it is left. */
+/** Runs every row on both sides, and counts. When it settles, none of its processes is left. */
 export class Torture {
   readonly #stopped: Promise<never>;
-  /** Ends it early, and then `run` rejects with the reason. */
+  /** Ends it early: `run` then rejects with the reason. */
   stop: (reason: Error) => void = () => {};
 
   constructor(
@@ -20,10 +20,10 @@ export class Torture {
     private readonly progress: Pick<Progress, 'goesOn' | 'settled'>,
   ) {
     this.#stopped = new Promise((_, reject) => (this.stop = reject));
-    this.#stopped.catch(() => {}); // Whoever waits for it is told.
+    this.#stopped.catch(() => {}); // Those that wait for it get the error.
   }
 
-  /** The delicate rows one by one, the others two at a time: their jobs sleep. */
+  /** The delicate rows run one by one, the others two at a time, because their jobs sleep. */
   async run(rows: readonly Row[]): Promise<RowResult[]> {
     const results: RowResult[] = [];
     for (let index = 0; index < rows.length;) {
@@ -43,7 +43,7 @@ export class Torture {
   }
 
   async #runSide(row: Row, side: SideName): Promise<RowResult['counts'][SideName]> {
-    // A Redis that the environment names may have seen such a row before.
+    // A Redis from the environment may have keys of such a row already.
     const job = `row-${row.number}-${randomUUID()}`;
     const story = await runSide({ row, side, job, ...this.surroundings }, this.#stopped, (soFar) =>
       this.progress.goesOn(row, side, judge(soFar)),
@@ -53,7 +53,7 @@ export class Torture {
     return count;
   }
 
-  /** When one fails, the others are ended before that is told. */
+  /** If one fails, the others end before it rejects. */
   async #together<T, R>(all: readonly T[], run: (one: T) => Promise<R>): Promise<R[]> {
     const running = all.map(run);
     try {

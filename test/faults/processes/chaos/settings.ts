@@ -3,12 +3,12 @@ import type { DataSourceOptions } from 'typeorm';
 
 export const WORKERS = 3;
 export const LOCK_AT_MOST_FOR_MS = 1000;
-/** How many runs a worker has in hand at once. */
+/** How many runs a worker executes at once. */
 export const LANES = 5;
 /** The longest pause of a job inside its transaction, before and after its effects. */
 export const LONGEST_PAUSE_MS = 150;
 
-/** The jobs of the test, with one run each that is tried until it is done. */
+/** The jobs of the test, with one run each that is retried until it is completed. */
 export function chaosJob(index: number): JobConfiguration {
   return {
     name: `job-${index}`,
@@ -24,6 +24,6 @@ export interface ChaosOrders {
 
 export type ChaosMessage =
   | { readonly event: 'ready' }
-  /** Inside its transaction; the how manieth of this worker. */
+  /** Inside its transaction; `number` counts the runs of this worker. */
   | { readonly event: 'begun'; readonly number: number }
   | { readonly event: 'done'; readonly failures: Readonly<Record<string, number>> };

@@ -10,7 +10,7 @@ import {
 
 type Worker = Child<ChaosMessage>;
 
-/** What was done to the workers, and what they met. */
+/** The faults of the workers, and the errors that they caused. */
 export interface Havoc {
   kills: number;
   stops: number;
@@ -18,16 +18,16 @@ export interface Havoc {
   readonly failures: Record<string, number>;
 }
 
-/** How many runs a worker begins at the most before it is struck: on average more than it has in hand. */
+/** How many runs a worker starts at most before a fault: on average more than it executes at once. */
 const MOST_BEGUN = 14;
-/** How many are killed, and have to begin anew, which takes a second; the others are stopped for a while. */
+/** The share that is killed, and restarts, which takes a second; the others are stopped for a while. */
 const KILLED = 0.4;
 
 /**
- * Has workers do their runs, and kills and stops them at random until all runs are completed; then all of them go on to
- * their end, those that were stopped as well.
+ * Lets workers execute their runs, and kills and stops them at random until all runs are completed. Then all
+ * workers continue until they end, including the stopped ones.
  *
- * @throws Error when that takes longer than `limitMs`
+ * @throws Error if that takes longer than `limitMs`
  */
 export async function unleash(
   orders: ChaosOrders,
@@ -56,7 +56,10 @@ export async function unleash(
   }
 }
 
-/** Until it is dead, or has ended by itself, or all is over. Progress decides when, so that a slow machine makes some. */
+/**
+ * Until it has died, has ended normally, or all runs are completed. Progress triggers the faults, so that a
+ * slow machine makes progress too.
+ */
 async function torment(worker: Worker, havoc: Havoc, isOver: () => boolean): Promise<'killed' | 'spared'> {
   for (let begun = 0; ;) {
     begun += Math.ceil(Math.random() * MOST_BEGUN);
@@ -76,7 +79,7 @@ async function torment(worker: Worker, havoc: Havoc, isOver: () => boolean): Pro
   }
 }
 
-/** @returns `false` when it has ended before */
+/** @returns `false` if it has ended before */
 async function hasBegun(worker: Worker, runs: number): Promise<boolean> {
   const begun = worker.told('begun', { matching: ({ number }) => number >= runs, withinMs: 600_000 });
   return await begun.then(

@@ -7,13 +7,14 @@ import type { WitnessRecord } from './witness';
 export type CompetitorMessage =
   { readonly event: 'ready'; readonly timeZone: string } | WitnessRecord | { readonly event: 'done' };
 
-/** From the start to the last worker's end. */
+/** From the start to the end of the last worker. */
 const LONGEST_MS = (TICKS + 2) * TICK_MS + 30_000;
 
 /**
- * Lets all workers fire at all ticks, and returns what they witnessed.
+ * Lets all workers fire at all ticks, and returns what they recorded.
  *
- * @param phaseMs when in the machine's period of a tick they fire, so that competitions at once take turns
+ * @param phaseMs the offset in the tick's period at which they fire, so that concurrent competitions take
+ * turns
  */
 export async function compete({ options }: TestDatabase, phaseMs: number): Promise<WitnessRecord[]> {
   const workers = WORKERS.map(

@@ -37,13 +37,13 @@ const asItShouldBe = (tick: number): string[] => [...ran(tick, 'a', 10, 100), ..
 const verdictOn = (...texts: string[]) => judge(records(...texts), RULES);
 
 void suite('the judge of a competition', () => {
-  void test('one run at each tick leaves no complaint', () => {
+  void test('one run per tick causes no complaint', () => {
     const verdict = verdictOn(...asItShouldBe(0), ...ran(1, 'b', 10, 100), ...refused(1, 'a', 190));
     assert.deepEqual(verdict, { complaints: [], exact: 2, runs: 2, latestFiringMs: 190, slowestMs: 190 });
     pronounce(verdict, RULES);
   });
 
-  void test('two runs that have a moment in common overlap', () => {
+  void test('two runs at the same time overlap', () => {
     const verdict = verdictOn(...asItShouldBe(0), ...ran(1, 'a', 10, 100), ...ran(1, 'b', 99, 200));
     assert.deepEqual(verdict.complaints, [
       'job: worker 1 entered at tick 1 while worker 0 was inside.',
@@ -52,7 +52,7 @@ void suite('the judge of a competition', () => {
     assert.throws(() => pronounce(verdict, RULES), /worker 1 entered at tick 1/);
   });
 
-  void test('a run that outlasts its tick overlaps the runs of the next, however many came in between', () => {
+  void test('a run that outlasts its tick overlaps the runs of the next tick, also with others between them', () => {
     const { complaints } = verdictOn(
       ...ran(0, 'a', 10, 4000),
       ...ran(0, 'b', 2000, 2100),
@@ -69,7 +69,7 @@ void suite('the judge of a competition', () => {
     assert.deepEqual(complaints, ['job at tick 1: worker 1 ran, too, after worker 0.']);
   });
 
-  void test('a second run is a duplicate also when another worker was answered too late', () => {
+  void test('a second run is a duplicate even if another worker was answered too late', () => {
     const three = { ...RULES, workers: 3 };
     const late = records(...refused(1, 'a', 5, 1600)).map((record) => ({ ...record, worker: 2 }));
     const others = records(...asItShouldBe(0), ...ran(1, 'a', 10, 100), ...ran(1, 'b', 150, 200));
@@ -78,12 +78,12 @@ void suite('the judge of a competition', () => {
     assert.equal(exact, 0);
   });
 
-  void test('a tick that nobody ran is missing', () => {
+  void test('a tick without a run is missing', () => {
     const verdict = verdictOn(...asItShouldBe(0), ...refused(1, 'a', 10), ...refused(1, 'b', 20));
-    assert.deepEqual(verdict.complaints, ['job at tick 1: nobody ran.']);
+    assert.deepEqual(verdict.complaints, ['job at tick 1: no worker ran.']);
   });
 
-  void test('a run that never ended, and a call that rejected, are told', () => {
+  void test('a run that never ended, and a call that rejected, are reported', () => {
     const { complaints } = verdictOn(
       ...asItShouldBe(0),
       ...['1 a fired 5', '1 a enter 10', '1 b fired 5', '1 b failed 10'],
@@ -95,7 +95,7 @@ void suite('the judge of a competition', () => {
   });
 });
 
-void suite('a tick that the machine spoiled is not judged as exact', () => {
+void suite('a tick that the machine disturbed is not judged as exact', () => {
   const tooSlow = (...ofTick1: string[]): void => {
     const verdict = verdictOn(...asItShouldBe(0), ...ofTick1);
     assert.deepEqual([verdict.complaints, verdict.exact], [[], 1]);
@@ -109,9 +109,9 @@ void suite('a tick that the machine spoiled is not judged as exact', () => {
   void test('a worker that was answered after lockAtLeastFor may run again', () =>
     tooSlow(...ran(1, 'a', 10, 100), '1 b fired 20', ...ran(1, 'b', 1600, 1700).slice(1)));
 
-  void test('a worker that did not fire leaves it open', () => tooSlow(...ran(1, 'a', 10, 100)));
+  void test('a worker that did not fire leaves the result open', () => tooSlow(...ran(1, 'a', 10, 100)));
 
-  void test('a lock that an earlier run still keeps need not be granted', () => {
+  void test('a lock that an earlier run still holds need not be granted', () => {
     const verdict = verdictOn(
       ...ran(0, 'a', 10, 100),
       ...ran(0, 'b', 2500, 2600),
@@ -121,6 +121,6 @@ void suite('a tick that the machine spoiled is not judged as exact', () => {
     assert.deepEqual([verdict.complaints, verdict.exact], [[], 0]);
   });
 
-  void test('nothing at all is too little', () =>
+  void test('no records at all are too few', () =>
     assert.throws(() => pronounce(judge([], RULES), RULES), MachineTooSlowError));
 });

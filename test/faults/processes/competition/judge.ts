@@ -5,14 +5,14 @@ export interface Rules {
   readonly locks: readonly string[];
   readonly ticks: number;
   readonly lockAtLeastForMs: number;
-  /** Of how many tick-locks it must be possible to say that exactly one run is right. */
+  /** The number of tick-locks for which it must be certain that exactly one run is right. */
   readonly fewestExact: number;
 }
 
 export interface Verdict {
-  /** What the lock did wrong, a sentence each. */
+  /** The lock's violations, a sentence each. */
   readonly complaints: readonly string[];
-  /** How many tick-locks had to have exactly one run. */
+  /** How many tick-locks needed exactly one run. */
   readonly exact: number;
   readonly runs: number;
   readonly latestFiringMs: number;
@@ -20,19 +20,20 @@ export interface Verdict {
   readonly slowestMs: number;
 }
 
-/** The workers fired, or were answered, too late for the test to say anything. Not the lock's fault. */
+/** The workers fired, or were answered, too late for a result. This is not a fault of the lock. */
 export class MachineTooSlowError extends Error {
   override readonly name = 'MachineTooSlowError';
 }
 
-/** The database's clock steps in milliseconds on SQLite, and runs a little faster or slower than the machine's. */
+/** SQLite's clock counts whole milliseconds, and may run a little faster or slower than the machine's. */
 const CLOCKS_DIFFER_MS = 10;
 
 /**
- * What can be known from outside: the first grant of a tick comes after the first firing, and every question was asked
- * before its answer. So for `lockAtLeastFor` after the first firing a second grant is wrong, always; and one grant is
- * due when every worker was answered by then and all earlier runs had let go before. A worker that the machine held up
- * for longer than that may rightly run a second time: such a tick-lock is not an exact one.
+ * What can be known from outside: the first grant of a tick comes after the first firing, and every request
+ * came before its answer. So a second grant within `lockAtLeastFor` after the first firing is always wrong.
+ * One grant is required if every worker was answered by then and all earlier runs had released the lock
+ * before. A worker that the machine delayed for longer than that may run a second time: such a tick-lock is
+ * not exact.
  */
 export function judge(records: readonly WitnessRecord[], rules: Rules): Verdict {
   const all = tickLocks(records, rules);
@@ -43,7 +44,7 @@ export function judge(records: readonly WitnessRecord[], rules: Rules): Verdict 
       ...rules.locks.flatMap((lock) => overlaps(all.filter((one) => one.lock === lock))),
       ...all.flatMap((one) => duplicates(one, rules)),
       ...all.flatMap(unfinished),
-      ...missing.map((one) => `${nameOf(one)}: nobody ran.`),
+      ...missing.map((one) => `${nameOf(one)}: no worker ran.`),
       ...all.flatMap((one) => one.failures.map((failure) => `${nameOf(one)}: ${failure}`)),
     ],
     exact: exact.length,
@@ -57,13 +58,13 @@ export function judge(records: readonly WitnessRecord[], rules: Rules): Verdict 
 
 /**
  * @throws Error with all complaints
- * @throws MachineTooSlowError when there are none, but too little could be judged
+ * @throws MachineTooSlowError if there are none, but too little could be judged
  */
 export function pronounce({ complaints, exact, latestFiringMs, slowestMs }: Verdict, rules: Rules): void {
   if (complaints.length > 0) throw new Error(complaints.join('\n'));
   if (exact >= rules.fewestExact) return;
   throw new MachineTooSlowError(
-    `Only in ${exact} of ${rules.locks.length * rules.ticks} tick-locks, not in ${rules.fewestExact}, did all workers fire and have their answer within lockAtLeastFor (${rules.lockAtLeastForMs} ms). The latest fired ${latestFiringMs.toFixed()} ms after its tick, the slowest answers took ${slowestMs.toFixed()} ms.`,
+    `In only ${exact} of ${rules.locks.length * rules.ticks} tick-locks, fewer than ${rules.fewestExact}, all workers fired and had their answer within lockAtLeastFor (${rules.lockAtLeastForMs} ms). The latest fired ${latestFiringMs.toFixed()} ms after its tick, the slowest answers took ${slowestMs.toFixed()} ms.`,
   );
 }
 

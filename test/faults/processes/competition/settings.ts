@@ -4,12 +4,15 @@ export const TICKS = 30;
 export const TICK_MS = 3000;
 export const LOCKS = ['close-day', 'send-invoices', 'count-stock'] as const;
 export const LOCK_AT_LEAST_FOR_MS = 1500;
-/** Longer than any run: no lease lapses, so whoever still runs has the lock. */
+/** Longer than any run: no lease expires, so a running worker has the lock. */
 export const LOCK_AT_MOST_FOR_MS = 10_000;
-/** Long enough that some ask while it runs, and others when it is over and held by `lockAtLeastFor` alone. */
+/**
+ * Long enough that some workers ask during the run, and others after it, when only `lockAtLeastFor` holds the
+ * lock.
+ */
 export const RUN_MS = 100;
 
-/** Servers need not know the names of zones; an offset they all know. */
+/** Servers need not know the names of zones, but all of them know offsets. */
 export interface SessionZone {
   readonly name: string;
   readonly offset: string;
@@ -18,11 +21,11 @@ export interface SessionZone {
 export const LOS_ANGELES: SessionZone = { name: 'America/Los_Angeles', offset: '-08:00' };
 export const PRAGUE: SessionZone = { name: 'Europe/Prague', offset: '+01:00' };
 
-/** How the workers differ from one another. None of it may matter. */
+/** How the workers differ. None of this may matter. */
 export interface Surroundings {
-  /** Of the process. */
+  /** The time zone of the process. */
   readonly timeZone: string;
-  /** Of the application's sessions in the database; left out, the server's. */
+  /** The zone of the application's sessions in the database; if left out, the server's. */
   readonly sessionZone?: SessionZone;
   readonly connections: 'own' | 'shared';
 }
@@ -40,15 +43,18 @@ export const WORKERS: readonly Surroundings[] = [
 
 const LONGEST_SKEW_MS = 200;
 
-/** How late a worker's clock is at a tick: at random, the same in every run. The first of one tick is not that of the next. */
+/**
+ * How late a worker's clock is at a tick: random, but the same in every test run. Another worker is first at
+ * each tick.
+ */
 export function skewMs(worker: number, tick: number): number {
   const random = createHash('sha256').update(`${worker} ${tick}`).digest().readUInt32BE() / 2 ** 32;
   return random * LONGEST_SKEW_MS;
 }
 
 /**
- * The one clock of all processes. Not `performance.now()`, which counts from the start of each process, nor its
- * `timeOrigin`, which is wall-clock time and may be set in between.
+ * The one clock of all processes. `performance.now()` would count from the start of each process, and its
+ * `timeOrigin` is wall-clock time, which may be set meanwhile.
  */
 export function machineMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;

@@ -1,9 +1,11 @@
-/** What a worker itself wrote down of a tick, in the machine's time. Neither the lock table nor the library is asked. */
+/**
+ * What a worker recorded of a tick, in the machine's time, independently of the lock table and the library.
+ */
 export interface WitnessRecord {
   /**
-   * - `fired`: the worker woke for the tick, and asks for the lock.
-   * - `enter`, `leave`: the handler began and ended.
-   * - `answered`: the guarded call is over: refused, or run and released.
+   * - `fired`: the worker's tick came, and it requests the lock.
+   * - `enter`, `leave`: the handler started and ended.
+   * - `answered`: the guarded call has ended: refused, or run and released.
    * - `failed`: the guarded call rejected.
    */
   readonly event: 'fired' | 'enter' | 'leave' | 'answered' | 'failed';
@@ -11,7 +13,7 @@ export interface WitnessRecord {
   readonly lock: string;
   readonly tick: number;
   readonly atMs: number;
-  /** Of a firing: how long after the tick's instant. */
+  /** For `fired`: how long after the tick's time. */
   readonly lateMs?: number;
   readonly error?: string;
 }
@@ -20,21 +22,21 @@ export interface Run {
   readonly worker: number;
   readonly tick: number;
   readonly enteredAtMs: number;
-  /** `Infinity` when it never did. */
+  /** `Infinity` if it never did. */
   readonly leftAtMs: number;
   readonly releasedAtMs: number;
 }
 
-/** A tick of a lock, as all workers together saw it. */
+/** A tick of a lock, combined from the records of all workers. */
 export interface TickLock {
   readonly lock: string;
   readonly tick: number;
-  /** How many workers fired. */
+  /** The number of workers that fired. */
   readonly fired: number;
   readonly firstFiredAtMs: number;
-  /** When the last worker knew whether it runs; `Infinity` when one never did. */
+  /** When the last worker got its answer; `Infinity` if one never did. */
   readonly allAnsweredAtMs: number;
-  /** In the order in which they were entered. */
+  /** In the order of their starts. */
   readonly runs: readonly Run[];
   readonly failures: readonly string[];
 }

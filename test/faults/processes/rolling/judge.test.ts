@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import { judge, type Verdict } from './judge';
 import type { DeployMessage } from './settings';
 
-/** A run of the job in milliseconds, as its worker tells of it. */
+/** A run of the job in milliseconds, as its worker reports it. */
 function run(token: number, fromMs: number, untilMs?: number, held = true): DeployMessage[] {
   const enter = { event: 'enter', job: 'close-day', token, atMs: fromMs } as const;
   if (untilMs === undefined) return [enter];
@@ -13,24 +13,24 @@ function run(token: number, fromMs: number, untilMs?: number, held = true): Depl
 const verdictOn = (...workers: DeployMessage[][]): Verdict => judge(workers, { fromMs: 0, untilMs: 100 });
 
 void suite('the judge of a deploy', () => {
-  void test('runs one after the other, by whichever worker, leave no complaint', () => {
+  void test('runs one after the other, by any worker, cause no complaint', () => {
     const { runs, complaints } = verdictOn([...run(1, 10, 20), ...run(3, 40, 50)], run(2, 30, 40));
     assert.deepEqual([runs, complaints], [3, []]);
   });
 
-  void test('two runs that have a moment in common overlap', () =>
+  void test('two runs at the same time overlap', () =>
     assert.deepEqual(verdictOn(run(1, 10, 20), run(2, 19, 30)).complaints, [
-      'close-day, run 2: it began inside run 1.',
+      'close-day, run 2: it started inside run 1.',
     ]));
 
-  void test('a lock that is let go inside a run, and a run that never ends, are told', () => {
+  void test('a lock that is released during a run, and a run that never ends, are reported', () => {
     assert.deepEqual(verdictOn(run(1, 10, 20, false)).complaints, [
-      'close-day, run 1: the lock was let go while it ran.',
+      'close-day, run 1: the lock was released while it ran.',
     ]);
     assert.deepEqual(verdictOn(run(1, 10)).complaints, ['close-day, run 1: its worker ended inside it.']);
   });
 
-  void test('a token that does not rise is told', () =>
+  void test('a token that does not rise is reported', () =>
     assert.deepEqual(verdictOn(run(2, 10, 20), run(1, 30, 40)).complaints, [
       'close-day, run 1: its token is no higher than 2.',
     ]));

@@ -1,11 +1,14 @@
 import { JOBS, type DeployMessage } from './settings';
 
-/** What the workers of a deploy witnessed, taken together. */
+/** The combined records of the workers of a deploy. */
 export interface Verdict {
   readonly runs: number;
-  /** What the lock did wrong, a sentence each. */
+  /** The lock's violations, a sentence each. */
   readonly complaints: readonly string[];
-  /** From the end of a run to the beginning of the next one of the same job, and from the start and to the end of all. */
+  /**
+   * From the end of a run to the start of the next one of the same job, and also from the start and to the
+   * end of the test.
+   */
   readonly longestGapMs: number;
 }
 
@@ -44,9 +47,9 @@ function complaintsOf(job: string, run: Run, before: Run | undefined): string[] 
   const complaints: string[] = [];
   const name = `${job}, run ${run.token}`;
   if (run.leftAtMs === Infinity) complaints.push(`${name}: its worker ended inside it.`);
-  if (!run.held) complaints.push(`${name}: the lock was let go while it ran.`);
+  if (!run.held) complaints.push(`${name}: the lock was released while it ran.`);
   if (before === undefined) return complaints;
-  if (run.enteredAtMs < before.leftAtMs) complaints.push(`${name}: it began inside run ${before.token}.`);
+  if (run.enteredAtMs < before.leftAtMs) complaints.push(`${name}: it started inside run ${before.token}.`);
   if (run.token <= before.token) complaints.push(`${name}: its token is no higher than ${before.token}.`);
   return complaints;
 }

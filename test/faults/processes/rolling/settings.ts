@@ -2,9 +2,9 @@ import type { DataSourceOptions } from 'typeorm';
 
 export const WORKERS = 8;
 export const JOBS = ['close-day', 'send-invoices'] as const;
-/** Each worker asks for each lock as often as that. */
+/** How often each worker requests each lock. */
 export const TICK_MS = 250;
-/** Shorter than some runs are: those need their lease renewed. */
+/** Shorter than some runs: their lease must be renewed. */
 export const LOCK_AT_MOST_FOR_MS = 2000;
 export const SHORTEST_RUN_MS = 50;
 export const LONGEST_RUN_MS = 400;
@@ -16,7 +16,7 @@ export interface DeployOrders {
   readonly options: DataSourceOptions;
 }
 
-/** What a worker witnessed, in the machine's time. */
+/** What a worker recorded, in the machine's time. */
 export type DeployMessage =
   | { readonly event: 'ready' }
   | { readonly event: 'enter'; readonly job: string; readonly token: number; readonly atMs: number }
@@ -25,6 +25,6 @@ export type DeployMessage =
       readonly job: string;
       readonly token: number;
       readonly atMs: number;
-      /** Whether the row said, as the last thing in the run, that this very grant holds the lock. */
+      /** Whether the row had this grant as the holder, read at the very end of the run. */
       readonly held: boolean;
     };

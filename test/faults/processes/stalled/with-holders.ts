@@ -8,12 +8,12 @@ import type { StalledMessage, StalledOrders } from '../../../processes/fixtures/
 
 export type Holder = Child<StalledMessage>;
 
-/** Holders of locks that can stand still, another instance, and a register that all of them write to. */
+/** Holders of locks that can be stalled, another instance, and a register to which all of them write. */
 export interface Scene {
-  /** Ready to ask for the lock. */
+  /** Ready to take the lock. */
   readonly start: (orders: Omit<StalledOrders, 'options'>, more?: ChildOptions) => Promise<Holder>;
   readonly dataSource: DataSource;
-  /** The other instance. */
+  /** The provider of the other instance. */
   readonly provider: TypeOrmLockProvider;
 }
 

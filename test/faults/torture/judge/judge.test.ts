@@ -6,7 +6,10 @@ import type { Run, Strike } from './story';
 const NONE = { duplicates: 0, overlaps: 0, lost: 0 };
 const SLOTS = [10_000, 20_000];
 
-/** `10 a 11-15`: for the fire at 10 s, process a ran from 11 s until 15 s; with `!` it crashed then, with `?` it gave up. */
+/**
+ * `10 a 11-15`: for the fire at 10 s, process a ran from 11 s until 15 s; with `!` it crashed then, with `?`
+ * it gave up.
+ */
 function runs(...texts: string[]): Run[] {
   return texts.map((text) => {
     const [slot, instance = '', times = ''] = text.split(' ');
@@ -28,52 +31,52 @@ function faults(...texts: string[]) {
 }
 
 void suite('the judge of a torture', () => {
-  void test('one run at each fire is as it should be, whoever does it and however late', () => {
+  void test('one run per fire is right, in any process and however late', () => {
     const story = { slots: SLOTS, runs: runs('10 a 11-15', '20 b 45-50'), strikes: [] };
     assert.deepEqual(judge(story), { fires: 2, runs: 2, hits: 0, ...NONE });
     assert.deepEqual(faults('20 b 20-21', '10 a 21-25'), NONE);
   });
 
-  void test('a second run for a fire is a duplicate, however long after the first and whoever does it', () => {
+  void test('a second run for a fire is a duplicate, however long after the first and in any process', () => {
     assert.deepEqual(faults('10 a 11-12', '20 a 20-21', '10 b 40-41'), { ...NONE, duplicates: 1 });
     assert.deepEqual(faults('10 a 11-12', '20 a 20-21', '10 a 40-41'), { ...NONE, duplicates: 1 });
     assert.deepEqual(faults('10 a 11-12', '10 b 12-13', '20 a 20-21', '10 a 40-41').duplicates, 2);
   });
 
-  void test('it is one also when it did not come to its end', () => {
+  void test('a second run is a duplicate also if it did not complete', () => {
     assert.deepEqual(faults('10 a 11-12', '20 a 20-21', '10 b 40-41!'), { ...NONE, duplicates: 1 });
     assert.deepEqual(faults('10 a 11-12', '20 a 20-21', '10 b 40-41?'), { ...NONE, duplicates: 1 });
     assert.deepEqual(faults('10 a 11-12', '20 a 20-21', '10 b 40-'), { ...NONE, duplicates: 1 });
   });
 
-  void test('a run that crashed or gave up may be followed by another, once', () => {
+  void test('a run that crashed or gave up may be followed by another one, once', () => {
     assert.deepEqual(faults('10 a 11-12!', '10 b 15-16', '20 b 20-21'), NONE);
     assert.deepEqual(faults('10 a 11-12?', '10 b 15-16', '20 b 20-21'), NONE);
     assert.deepEqual(faults('10 a 11-12!', '10 b 15-16', '10 c 17-18', '20 b 20-21').duplicates, 1);
   });
 
-  void test('but not before it has crashed', () => {
+  void test('the following run must not start before the crash', () => {
     const expected = { duplicates: 1, overlaps: 1, lost: 0 };
     assert.deepEqual(faults('10 a 11-14!', '10 b 13-16', '20 b 20-21'), expected);
     assert.deepEqual(faults('10 a 11-14?', '10 b 13-16', '20 b 20-21'), expected);
   });
 
-  void test('two runs for different fires that have a moment in common overlap', () => {
+  void test('two runs for different fires at the same time overlap', () => {
     assert.deepEqual(faults('10 a 10-21', '20 b 20-25'), { ...NONE, overlaps: 1 });
     assert.deepEqual(faults('10 a 10-20', '20 b 20-25'), NONE);
   });
 
-  void test('a long run overlaps each of those that begin in it, in whatever order they are told', () => {
+  void test('a long run overlaps each run that starts during it, in any order of the records', () => {
     const told = ['20 b 14-15', '30 b 17-18', '10 a 10-40'];
     assert.equal(faults(...told).overlaps, 2);
     assert.equal(faults(...told.reverse()).overlaps, 2);
   });
 
-  void test('a run that still goes on overlaps whatever begins after it, and completes nothing', () => {
+  void test('an unfinished run overlaps every later run, and completes nothing', () => {
     assert.deepEqual(faults('10 a 10-', '20 b 20-25'), { ...NONE, overlaps: 1, lost: 1 });
   });
 
-  void test('a fire without a run, or whose runs all came to grief, is lost', () => {
+  void test('a fire without a run, or whose runs all failed, is lost', () => {
     assert.deepEqual(faults('20 b 20-21'), { ...NONE, lost: 1 });
     assert.deepEqual(faults('10 a 10-11!', '20 b 20-21'), { ...NONE, lost: 1 });
     assert.deepEqual(faults('10 a 10-11?', '20 b 20-21'), { ...NONE, lost: 1 });
@@ -91,17 +94,17 @@ void suite('a strike hits', () => {
     return judge({ slots: SLOTS, runs: runs(...texts), strikes: [strike] }).hits === 1;
   };
 
-  void test('a process that is killed if it dies in its run for the fire', () => {
+  void test('a kill hits if the process dies in its run for the fire', () => {
     assert.ok(isHit('kill', '10 a 11-13!'));
     assert.ok(!isHit('kill', '10 a 11-11.9', '20 a 20-25!', '10 b 11-13!'));
   });
 
-  void test('a process that is stopped if it does not run the fire', () => {
+  void test('a stop hits if the process does not run the fire', () => {
     assert.ok(isHit('stop', '10 b 13-14', '20 a 20-21'));
     assert.ok(!isHit('stop', '10 a 11-13'));
   });
 
-  void test('a process that is called by hand if the other one runs the fire at that time', () => {
+  void test('a manual call hits if the other process runs the fire at that time', () => {
     assert.ok(isHit('execute', '10 b 11-13', '10 a 12.1-14'));
     assert.ok(!isHit('execute', '10 b 10-11', '10 a 11-13', '20 b 11-13'));
   });

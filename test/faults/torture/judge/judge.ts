@@ -4,13 +4,13 @@ import type { Run, Story, Strike } from './story';
 export interface Count extends Readonly<Record<Fault, number>> {
   readonly fires: number;
   readonly runs: number;
-  /** Strikes that came when they were meant to. */
+  /** Strikes that came at the intended moment. */
   readonly hits: number;
 }
 
 /**
- * What became of the fires of one side. A fire is to be run to its end once, and no two runs at a time, whatever they
- * are for. Only a run that crashed or gave up may be followed by another for the same fire.
+ * The result of one side. Each fire must complete once, and runs must never overlap, also for different
+ * fires. Only a run that crashed or gave up may be followed by another for the same fire.
  */
 export function judge({ slots, runs, strikes }: Story): Count {
   const inOrder = [...runs].sort((a, b) => a.beganMs - b.beganMs);
@@ -24,7 +24,7 @@ export function judge({ slots, runs, strikes }: Story): Count {
   };
 }
 
-/** Although an earlier run for the same fire had not come to grief by then. */
+/** Although an earlier run for the same fire had not failed by then. */
 function isRepeated(run: Run, earlier: readonly Run[]): boolean {
   const others = earlier.filter(({ slotMs }) => slotMs === run.slotMs);
   return others.some((other) => isDone(other) || other.endedMs > run.beganMs);

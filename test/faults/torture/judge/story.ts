@@ -1,12 +1,12 @@
-/** One run of the job, as the witness saw it. Times are the machine's. */
+/** One run of the job, as the witness recorded it. Times are the machine's. */
 export interface Run {
-  /** The fire that it was for. */
+  /** The fire for which it ran. */
   readonly slotMs: number;
   readonly instance: string;
   readonly beganMs: number;
-  /** `Infinity` while it goes on. */
+  /** `Infinity` while it is running. */
   readonly endedMs: number;
-  /** `'failed'`: it gave up, because its signal told it to. `'crashed'`: its process died in it. */
+  /** `'failed'`: it gave up because its signal aborted. `'crashed'`: its process died during the run. */
   readonly ending: 'completed' | 'failed' | 'crashed' | 'going-on';
 }
 
@@ -15,15 +15,15 @@ export interface Story {
   /** The fires that were due. */
   readonly slots: readonly number[];
   readonly runs: readonly Run[];
-  /** That were aimed at one of the processes. */
+  /** The strikes against one of the processes. */
   readonly strikes: readonly Strike[];
 }
 
-/** What was done to a process because of a fire. */
+/** A fault of a process at a fire. */
 export interface Strike {
   readonly kind: 'kill' | 'stop' | 'execute';
   readonly slotMs: number;
-  /** To which it was done. */
+  /** The process that it hit. */
   readonly instance: string;
   readonly atMs: number;
 }

@@ -12,7 +12,7 @@ const result = (row: Row, cronlatch: Partial<Count>, peer: Partial<Count>): RowR
   counts: { cronlatch: { ...CLEAN, ...cronlatch }, 'node-cron+redis': { ...CLEAN, ...peer } },
 });
 
-void test('there is nothing to complain of where cronlatch has no fault, and node-cron the one that is known', () => {
+void test('there are no complaints if cronlatch has no faults, and node-cron has the known one', () => {
   const results = [result(SKEW, {}, { duplicates: 2 }), result(LONG, {}, { overlaps: 3, duplicates: 1 })];
   assert.deepEqual(complaintsAbout(results), []);
   assert.equal(
@@ -34,13 +34,13 @@ void test('each fault of cronlatch is a complaint', () => {
   assert.match(verdictLine(results), /^torture: cronlatch duplicates=1 overlaps=1 lost=2 ·/);
 });
 
-void test('a row in which node-cron does not do what it is known to do has shown nothing', () => {
+void test('a row in which node-cron does not show its known fault shows nothing', () => {
   const [complaint, ...more] = complaintsAbout([result(SKEW, {}, { overlaps: 1, lost: 1 })]);
   assert.match(complaint ?? '', /^row 1: node-cron\+redis duplicates=0, .*shows nothing/);
   assert.deepEqual(more, []);
 });
 
-void test('so has one in which no blow fell on cronlatch', () => {
+void test('a row in which no blow hit cronlatch shows nothing', () => {
   const [complaint, ...more] = complaintsAbout([result(KILLED, { hits: 0 }, { lost: 1 })]);
   assert.match(complaint ?? '', /^row 4: no blow fell on cronlatch/);
   assert.deepEqual(more, []);

@@ -8,7 +8,7 @@ export interface RowResult {
   readonly counts: Readonly<Record<SideName, Count>>;
 }
 
-/** A sentence each: what cronlatch did wrong, and where nothing was shown. */
+/** A sentence for each violation of cronlatch, and for each row that shows nothing. */
 export function complaintsAbout(results: readonly RowResult[]): string[] {
   return results.flatMap(({ row, counts }) => {
     const { cronlatch, 'node-cron+redis': peer } = counts;
@@ -29,7 +29,7 @@ export function complaintsAbout(results: readonly RowResult[]): string[] {
   });
 }
 
-/** The others are there all the time. */
+/** The other kinds of blows happen all the time. */
 function isAimed({ blow }: Row): boolean {
   return blow.kind === 'kill' || blow.kind === 'stop' || blow.kind === 'execute';
 }

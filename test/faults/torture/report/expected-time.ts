@@ -2,7 +2,7 @@ import type { Row } from '../rows';
 import { CALM_MS, LEAD_MS, QUIET_MS } from '../row/settling';
 import type { SideName } from '../slots';
 
-/** How long a side of a row takes, about, from when its processes are ready. */
+/** The approximate time for a side of a row, after its processes are ready. */
 export function expectedMs({ everyS, fires, jobMs, known }: Row, side: SideName): number {
   const firesMs = fires * everyS * 1000;
   const untilOverMs = LEAD_MS + (everyS * 1000) / 2 + firesMs;

@@ -5,12 +5,12 @@ import { expectedMs } from './expected-time';
 
 const PLAIN_EVERY_MS = 10_000;
 
-/** Tells whoever watches: lines that are drawn over themselves in a terminal, one from time to time elsewhere. */
+/** Shows the progress: lines that are redrawn in a terminal, or a line at intervals otherwise. */
 export class Progress {
-  /** What goes on: when it will be over, and what is said of it. */
+  /** The current sides: when they will end, and their text. */
   readonly #sides = new Map<string, { readonly overMs: number; text: string }>();
   #toldMs = performance.now();
-  /** In a terminal, the lines that will be drawn over. */
+  /** In a terminal, the lines to redraw. */
   #drawn: readonly string[] = [];
 
   constructor(private readonly out: NodeJS.WriteStream) {}
@@ -32,7 +32,7 @@ export class Progress {
     this.tell(`${key}: ${count.runs} runs of ${count.fires} fires: ${faults}`);
   }
 
-  /** A line that stays. */
+  /** Prints a line that stays. */
   tell(line: string): void {
     this.#erase();
     this.out.write(`${line}\n`);

@@ -2,7 +2,7 @@ import type { RowResult } from '../judge/verdict';
 import { FAULTS } from '../rows';
 import { SIDES } from '../slots';
 
-/** What every row came to, a line for each side. */
+/** The result of every row, one line per side. */
 export function tableOf(results: readonly RowResult[]): string {
   const lines = results.flatMap(({ row, counts }) => [
     `${row.number}  ${row.title}`,

@@ -13,10 +13,10 @@ export interface Member {
   goneMs: number;
 }
 
-/** The two processes of one side of a row, and the witness of what they do. */
+/** The two processes of one side of a row, and the witness of their runs. */
 export class Crew {
   readonly members: readonly Member[];
-  /** Rejects when one ends that nobody has ended. */
+  /** Rejects if one ends unexpectedly. */
   readonly casualty: Promise<never>;
   readonly #dismissed = new Set<Member>();
   readonly #strikes: Strike[] = [];
@@ -31,7 +31,7 @@ export class Crew {
       goneMs: Infinity,
     }));
     this.casualty = Promise.race(this.members.map((member) => this.#fallOf(member)));
-    this.casualty.catch(() => {}); // Whoever waits for it is told.
+    this.casualty.catch(() => {}); // Those that wait for it get the error.
   }
 
   async ready(): Promise<void> {
@@ -46,7 +46,7 @@ export class Crew {
     if (!this.#dismissed.has(member)) member.child.send(word);
   }
 
-  /** Because of a fire, and the witness remembers it. */
+  /** Records a strike at a fire. */
   strike(member: Member, kind: Strike['kind'], slotMs: number): void {
     this.#strikes.push({ kind, slotMs, instance: member.name, atMs: machineMs() });
     if (kind === 'kill') this.#kill(member);
@@ -58,7 +58,7 @@ export class Crew {
     member.child.kill('SIGKILL');
   }
 
-  /** What they have told until now. */
+  /** What they have reported so far. */
   story(slots: readonly number[]): Story {
     return { slots, runs: this.members.flatMap(runsOf), strikes: this.#strikes };
   }
@@ -76,7 +76,7 @@ export class Crew {
     const ending = await member.child.ended;
     member.goneMs = machineMs();
     if (this.#dismissed.has(member)) return await new Promise(() => {});
-    throw new Error(`Process ${member.name} ended by itself: ${ending.join(', ')}.`);
+    throw new Error(`Process ${member.name} ended unexpectedly: ${ending.join(', ')}.`);
   }
 }
 

@@ -8,13 +8,13 @@ import { Crew } from './crew';
 import { isSettled, LEAD_MS } from './settling';
 import { strike } from './strike';
 
-/** How long before the fire after the last one the schedule is stopped. */
+/** How long before the fire after the last one the schedule stops. */
 const STOP_BEFORE_MS = 300;
 
 /**
- * Lets two processes go through a row, and returns what they did when it has settled.
+ * Runs a row with two processes, and returns what happened until it has settled.
  *
- * @param stopped ends it early, with what it rejects with
+ * @param stopped ends it early, with the error of its rejection
  */
 export async function runSide(
   orders: Omit<InstanceOrders, 'instance'>,

@@ -1,16 +1,16 @@
 import type { Story } from '../judge/story';
 
-/** From when both processes are ready until the first fire, at the least. */
+/** The shortest time from the moment at which both processes are ready until the first fire. */
 export const LEAD_MS = 1500;
-/** Nothing ran for so long, after the last fire: what is missing by then is lost. */
+/** After so long without a run, after the last fire, missing fires are lost. */
 export const QUIET_MS = 15_000;
-/** Nothing ran for so long, and nothing is missing: what comes twice has come. */
+/** After so long without a run, with no missing fires, all duplicates have come. */
 export const CALM_MS = 2500;
 
 /**
- * Whether nothing is to be expected any more.
+ * Whether no further run is expected.
  *
- * @param nowMs in the machine's time, as is `overMs`, when the fire would come that is not of the row any more
+ * @param nowMs in the machine's time, as `overMs`, the time of the first fire after the row
  */
 export function isSettled({ slots, runs }: Story, nowMs: number, overMs: number): boolean {
   const idleMs = nowMs - Math.max(overMs, ...runs.map(({ endedMs }) => endedMs));

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Row } from '../rows';
 import type { Crew, Member } from './crew';
 
-/** Does to the processes what the row says and they do not do themselves. Resolves when the last blow has fallen. */
+/** Applies the faults of the row that the processes do not cause themselves. Resolves after the last blow. */
 export async function strike(row: Row, crew: Crew, slots: readonly number[]): Promise<void> {
   const { blow } = row;
   switch (blow.kind) {
@@ -21,7 +21,7 @@ export async function strike(row: Row, crew: Crew, slots: readonly number[]): Pr
       for (const slotMs of slots) {
         const first = await firstToTell('fired', crew, slotMs);
         if (first !== undefined) crew.strike(first, 'stop', slotMs);
-        // The other one's delay has passed by then, and the next fire is to come.
+        // The other process's delay has passed by then, and the next fire is still to come.
         await setTimeout(slotMs + row.everyS * 1000 - 1000 - Date.now());
         if (first !== undefined) crew.tellOne(first, { word: 'resume' });
       }
@@ -35,7 +35,7 @@ export async function strike(row: Row, crew: Crew, slots: readonly number[]): Pr
   }
 }
 
-/** @returns `undefined` when nobody does in time: there is no blow, and the verdict will say so */
+/** @returns `undefined` if no process does in time: then there is no blow, and the verdict reports that */
 async function firstToTell(
   event: 'fired' | 'begin',
   crew: Crew,

@@ -5,7 +5,7 @@ import { applicationDataSource } from '../../../processes/fixtures/application-d
 import { scheduleOf } from '../slots';
 import type { Door } from './door';
 
-/** One configuration for all rows: every tick is a period of its own, which runs once, also when it is late. */
+/** One configuration for all rows: every tick is its own period, which runs once, even if it is late. */
 export const openCronlatch: Door = async (orders, job) => {
   const { row, side, options } = orders;
   const guard = await createJobGuard(await applicationDataSource(options), { dueEvery: '1s', logger: false });

@@ -1,4 +1,4 @@
-/** One of the two processes that have the job of a row scheduled. It is told what to do, and tells of every run. */
+/** One of the two processes that schedule the job of a row. It receives commands, and reports every run. */
 import { setTimeout } from 'node:timers/promises';
 import { setLogger, type ScheduledTask } from 'node-cron';
 import { machineMs } from '../../processes/competition/settings';
@@ -11,7 +11,10 @@ import type { InstanceMessage, InstanceOrders, InstanceWord } from './orders';
 
 const DOORS: Readonly<Record<SideName, Door>> = { cronlatch: openCronlatch, 'node-cron+redis': openNodeCron };
 
-/** How long before the first fire the job is scheduled: too late for the one before, which is not of the row. */
+/**
+ * How long before the first fire the job is scheduled: too late for the fire before, which does not belong to
+ * the row.
+ */
 const AHEAD_MS = 1000;
 
 const orders = argument<InstanceOrders>();
@@ -32,7 +35,7 @@ const job: Job = async ({ slotMs, signal }) => {
 };
 
 async function main(): Promise<void> {
-  // What it would say of ticks that come late, or while a job runs.
+  // Silences its messages about ticks that come late or during a run.
   setLogger({ info() {}, warn() {}, error: console.error, debug() {} });
   const schedule = await DOORS[side](orders, job);
   let task: ScheduledTask | undefined;

@@ -1,7 +1,10 @@
 import type { Redis } from 'ioredis';
 import type { RunCoordinator } from 'node-cron';
 
-/** What node-cron documents for Redis: the first to set a fire's key runs it, and deletes the key when the run has ended. */
+/**
+ * The coordinator in node-cron's documentation for Redis: the first instance that sets a fire's key runs it,
+ * and deletes the key after the run.
+ */
 export function redisCoordinator(redis: Redis, owner: string): RunCoordinator {
   return {
     async shouldRun(key, ttlMs) {

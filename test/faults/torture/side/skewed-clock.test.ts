@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-/** What a process prints that has this clock. */
+/** The output of a process with this clock. */
 function printedBy(script: string): string {
   return execFileSync(process.execPath, ['--require', join(__dirname, 'skewed-clock.js'), '--eval', script], {
     env: { ...process.env, CRONLATCH_TORTURE_SKEW_MS: '3600000' },
@@ -11,7 +11,7 @@ function printedBy(script: string): string {
   }).trim();
 }
 
-void test('a skewed clock is ahead for whoever asks it, and tells given instants as they are', () => {
+void test('a skewed clock is ahead for every read of the time, and leaves given instants unchanged', () => {
   const [now, made, given] = printedBy(
     'console.log([Date.now(), new Date().getTime(), new Date(5).getTime()].join())',
   )

@@ -1,4 +1,6 @@
-/** Loaded before all else, by `--require`, into a process whose wall clock is to be ahead by CRONLATCH_TORTURE_SKEW_MS. */
+/**
+ * Loaded first, by `--require`, into a process whose wall clock must be ahead by CRONLATCH_TORTURE_SKEW_MS.
+ */
 const aheadMs = Number(process.env['CRONLATCH_TORTURE_SKEW_MS']);
 const RealDate = Date;
 const now = (): number => RealDate.now() + aheadMs;
