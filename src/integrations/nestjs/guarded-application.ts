@@ -4,9 +4,8 @@ import { InvalidLockUseError } from '../../core';
 import type { CloseOptions, JobGuard } from '../../guard';
 import { bindGuard } from '../../guard/bound-guard';
 import { integrationOf } from '../../guard/integration';
-import { discover, instancesWithAlias } from './discovered-methods';
-import { isIdle } from './idle-jobs';
-import { tellInstants } from './scheduled-instants';
+import { discover, instancesWithAlias, type DiscoveredMethod } from './discovered-methods';
+import { attachScheduledTimes } from './scheduled-times';
 import { warnOfAliases, warnOfMissingHooks, warnOfNoSchedule } from './warnings';
 
 /** What an application is made of. */
@@ -65,7 +64,7 @@ export class GuardedApplication {
     warnOfAliases(integration, methods, instancesWithAlias(discovery));
     // Also where no lock was found: it may stand below a decorator that hides it.
     for (const instance of instances.keys()) bindGuard(instance, guard);
-    if (registry !== undefined) tellInstants(registry, guard);
+    if (registry !== undefined) attachScheduledTimes(registry, guard);
     else warnOfNoSchedule(integration, methods);
     warnOfMissingHooks(guard);
   }
@@ -79,4 +78,13 @@ export class GuardedApplication {
       'CronlatchModule is imported twice, with different options: each job would belong to two guards. Import it once, in the root module; it is global.',
     );
   }
+}
+
+/** Whether `@Cron` has `disabled: true`, and nobody has started the job since. */
+function isIdle({ cron }: DiscoveredMethod, registry: SchedulerRegistry | undefined): boolean {
+  if (cron?.disabled !== true) return false;
+  // A job without a name cannot be started later.
+  const { name } = cron;
+  if (typeof name !== 'string' || registry?.doesExist('cron', name) !== true) return true;
+  return !registry.getCronJob(name).isActive;
 }

@@ -78,13 +78,13 @@ function checkThatItComes(expression: string): void {
   }
 }
 
-/** @param run is told the instant that was meant, or `undefined` for a call by hand, whose date is the host's own */
+/** @param run receives the scheduled time; `undefined` for a call by hand, whose date is the host's own */
 export function scheduleTask(
   { expression, timeZone, missedExecutionTolerance, maxRandomDelay }: CronSchedule,
   name: string,
   run: (scheduledAt: Date | undefined) => Promise<unknown>,
 ): ScheduledTask {
-  return schedule(expression, (context) => run(scheduledInstant(context)), {
+  return schedule(expression, (context) => run(scheduledTimeOf(context)), {
     name,
     ...(timeZone === undefined ? {} : { timezone: timeZone }),
     ...(missedExecutionTolerance === undefined ? {} : { missedExecutionTolerance }),
@@ -92,6 +92,6 @@ export function scheduleTask(
   });
 }
 
-function scheduledInstant({ date, execution }: TaskContext): Date | undefined {
+function scheduledTimeOf({ date, execution }: TaskContext): Date | undefined {
   return execution?.reason === 'invoked' ? undefined : date;
 }

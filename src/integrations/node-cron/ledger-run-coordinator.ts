@@ -1,9 +1,14 @@
 import type { RunCoordinator, ScheduledTask } from 'node-cron';
+import { InvalidLockUseError } from '../../core';
+import { describeValue } from '../../core/describe-value';
 import { requiredGuard } from '../../guard/configured-guard';
 import { integrationOf, type GuardIntegration } from '../../guard/integration';
+import type { Slot } from '../../guard/slots';
 import { ObservedTask } from './observed-task';
 import type { ScheduleJobsOptions } from './schedule-jobs';
-import { slotOfKey } from './slot-key';
+
+/** `2026-11-20T03:00:00.000Z` */
+const INSTANT_LENGTH = 24;
 
 /**
  * Elects one instance for each tick of node-cron's `distributed` tasks, by the run ledger: a tick is a row, whose job is
@@ -76,4 +81,18 @@ export class LedgerRunCoordinator implements RunCoordinator {
     const observed = new ObservedTask(task, this.#guard.slots, (message) => this.#guard.warn(message));
     if (task.name !== undefined) this.#observed.set(task.name, observed);
   }
+}
+
+/**
+ * node-cron's key of a tick is the task's name, a colon and the scheduled time. A name may have colons.
+ *
+ * @throws InvalidLockUseError for any other key
+ */
+function slotOfKey(key: string): Slot {
+  const at = new Date(key.slice(-INSTANT_LENGTH));
+  const job = key.slice(0, -INSTANT_LENGTH - 1);
+  if (!Number.isNaN(at.getTime()) && key === `${job}:${at.toISOString()}`) return { job, at };
+  throw new InvalidLockUseError(
+    `${describeValue(key)} is not a node-cron run key, which is '<task name>:<ISO instant>'.`,
+  );
 }

@@ -3,14 +3,18 @@ import { schedule, type ScheduledTask, type TaskFn } from 'node-cron';
 import { InvalidLockConfigurationError, type Duration } from '../../core';
 import { describeValue } from '../../core/describe-value';
 import { parsePositiveDuration } from '../../core/duration';
+import type { JobGuard } from '../../guard';
 import { requiredGuard } from '../../guard/configured-guard';
 import { integrationOf } from '../../guard/integration';
 import { checkSchedule, type ScheduleOptions } from './cron-schedule';
 import { onDroppedTicks } from './dropped-ticks';
-import { keepStarted } from './keep-started';
 import { LedgerRunCoordinator } from './ledger-run-coordinator';
 import type { ScheduleJobsOptions } from './schedule-jobs';
 import { warnOfSkippedDates } from './skipped-dates';
+
+const AGAIN_AFTER_MS = 1000;
+/** When it could not be started: what it lacks may come back. */
+const NEXT_TRY_AFTER_MS = 60_000;
 
 export interface ScheduleDistributedOptions extends ScheduleJobsOptions, ScheduleOptions {
   /** The same on all instances, and no other task's or job's: with the instant it names a tick. */
@@ -77,6 +81,30 @@ export function scheduleDistributed(
     guard.onClose({ close: async () => await end(scheduled) });
   }
   return scheduled;
+}
+
+/** node-cron leaves a file whose process has died, or could not be started, without one, and so without ticks, for good. */
+function keepStarted(task: ScheduledTask, guard: JobGuard): void {
+  const { name } = task;
+  let timer: NodeJS.Timeout | undefined;
+  const cancel = (): void => clearTimeout(timer);
+  const startIn = (delayMs: number, why: string): void => {
+    cancel();
+    if (guard.isClosing) return;
+    integrationOf(guard).warn(`${why} It is started again in ${delayMs / 1000} s.`);
+    timer = setTimeout(start, delayMs).unref();
+  };
+  const start = (): void => {
+    if (guard.isClosing) return;
+    Promise.resolve(task.start()).catch((error: unknown) =>
+      startIn(NEXT_TRY_AFTER_MS, `The process of task '${name}' could not be started: ${String(error)}.`),
+    );
+  };
+  task.on('task:failed', ({ error }) =>
+    startIn(AGAIN_AFTER_MS, `The process of task '${name}' has ended: ${String(error)}.`),
+  );
+  for (const event of ['task:stopped', 'task:destroyed'] as const) task.on(event, cancel);
+  start(); // It is being started: this one hears how that ends.
 }
 
 /** node-cron kills a process that says it has stopped, and may then never hear that it was destroyed: one after the other. */

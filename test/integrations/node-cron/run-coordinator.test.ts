@@ -133,7 +133,7 @@ testLedger('a closing guard is not elected, and leaves the tick to others', asyn
 });
 
 const REFUSED: [string, string, RegExp][] = [
-  ['settle', 'InvalidLockUseError', /^"settle" is no key of node-cron's/],
+  ['settle', 'InvalidLockUseError', /^"settle" is not a node-cron run key/],
   [`settle${SLOT}`, 'InvalidLockUseError', /no key/],
   ['settle:2026-11-20T03:00:00.000+', 'InvalidLockUseError', /no key/],
   [`:${SLOT}`, 'InvalidLockConfigurationError', /^"" cannot be the name of a distributed task/],

@@ -2,8 +2,17 @@ import type { SchedulerRegistry } from '@nestjs/schedule';
 import type { JobGuard } from '../../guard';
 import { integrationOf } from '../../guard/integration';
 import { invoke, prolongingInvocation, type GuardedCallee } from '../../guard/invocation';
-import { lastInstant, type CronInstants } from './last-instant';
 import { cronOf } from './schedule-metadata';
+
+/** The part of cron's class of this name that is needed here. */
+interface CronTime {
+  /** The first scheduled time after `from`, which counts in whole seconds. */
+  getNextDateFrom(from: Date, timeZone: string): { toMillis(): number };
+}
+
+const SECOND_MS = 1000;
+/** `cron` looks no further into the future than eight years; nor do we into the past. */
+const LONGEST_LOOK_BACK_MS = 8 * 366 * 86_400_000;
 
 /** An expression, or a date at which a job runs once. */
 type CronSource = string | { toJSDate(): Date };
@@ -14,7 +23,7 @@ interface TickingJob {
   /** Set before each tick, and not by who calls `fireOnTick` by hand. */
   lastExecution: Date | null;
   readonly name?: string;
-  readonly cronTime: CronInstants & { readonly source: CronSource };
+  readonly cronTime: CronTime & { readonly source: CronSource };
   /** In the zone of the schedule. */
   nextDate(): { readonly zoneName: string | null };
 }
@@ -25,12 +34,11 @@ const watched = new WeakSet<TickingJob>();
 const prolonging = new WeakSet<TickCallback>();
 
 /**
- * Has every tick of the jobs of a registry, those that come later included, tell the guarded methods that it calls for
- * which instant it came. Where the method is what `@Cron` stands on, what the guard has reported ends there; whoever
- * else calls one hears of its errors. A tick that falls due in the very milliseconds in which its job is made counts as a
- * call by hand.
+ * Every tick of the jobs of a registry, later jobs included, passes its scheduled time to the guarded methods that it
+ * calls. An error that the guard has reported ends at a method with `@Cron`; any other caller receives it. A tick in the
+ * very milliseconds in which its job is made counts as a call by hand.
  */
-export function tellInstants(registry: SchedulerRegistry, guard: JobGuard): void {
+export function attachScheduledTimes(registry: SchedulerRegistry, guard: JobGuard): void {
   for (const job of registry.getCronJobs().values()) watch(job, guard);
   const add = registry.addCronJob.bind(registry);
   registry.addCronJob = (name, job) => {
@@ -48,7 +56,7 @@ function watch(job: TickingJob, guard: JobGuard): void {
   job.fireOnTick = async () => {
     const firedAt = nextTick();
     if (firedAt === undefined) return await fire();
-    const scheduledAt = instantOf(job, firedAt, guard);
+    const scheduledAt = scheduledTimeOf(job, firedAt, guard);
     prolongTicks(job);
     await invoke({ scheduledAt, reported: isEndOf }, fire);
   };
@@ -88,15 +96,15 @@ function watchTicks(job: TickingJob): () => Date | undefined {
 }
 
 /** Never throws: `cron` would let it end the process. */
-function instantOf(job: TickingJob, firedAt: Date, guard: JobGuard): Date | undefined {
+function scheduledTimeOf(job: TickingJob, firedAt: Date, guard: JobGuard): Date | undefined {
   const { cronTime } = job;
   try {
     if (typeof cronTime.source !== 'string') return cronTime.source.toJSDate();
-    return lastInstant(cronTime, job.nextDate().zoneName ?? 'UTC', firedAt.getTime());
+    return lastScheduledTime(cronTime, job.nextDate().zoneName ?? 'UTC', firedAt.getTime());
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     integrationOf(guard).warn(
-      `It is not known for which instant the tick of ${firedAt.toISOString()} came: ${why}`,
+      `The scheduled time of the tick at ${firedAt.toISOString()} is unknown: ${why}`,
     );
     return undefined;
   }
@@ -119,4 +127,29 @@ function endOfTicks({
 
 function isOf(source: CronSource, cronTime: unknown): boolean {
   return typeof source === 'string' ? cronTime === source : Number(cronTime) === source.toJSDate().getTime();
+}
+
+/**
+ * The latest scheduled time that is not after `nowMs`: that of a tick, however late the tick is.
+ * Nothing is kept from tick to tick, so that a clock that was set, a job that stood still or a schedule that was changed
+ * leaves nothing wrong behind.
+ *
+ * @returns `undefined` when there was none
+ */
+export function lastScheduledTime(cronTime: CronTime, timeZone: string, nowMs: number): Date | undefined {
+  const nextMs = (fromMs: number): number => cronTime.getNextDateFrom(new Date(fromMs), timeZone).toMillis();
+  // There is a scheduled time between `early` and now, and none between `late` and now. A tick is rarely late by a second.
+  let late = nowMs;
+  let early = nowMs - SECOND_MS;
+  while (nextMs(early) > nowMs) {
+    late = early;
+    early = nowMs - 2 * (nowMs - early);
+    if (nowMs - early > LONGEST_LOOK_BACK_MS) return undefined;
+  }
+  while (late - early > SECOND_MS) {
+    const middle = early + Math.floor((late - early) / 2);
+    if (nextMs(middle) > nowMs) late = middle;
+    else early = middle;
+  }
+  return new Date(nextMs(early));
 }

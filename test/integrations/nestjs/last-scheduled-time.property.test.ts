@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import { CronTime } from 'cron';
-import { lastInstant } from '#cronlatch/integrations/nestjs/last-instant';
+import { lastScheduledTime } from '#cronlatch/integrations/nestjs/scheduled-times';
 import fc from 'fast-check';
 import { sampleSize } from '../../support/sample-size';
 
@@ -35,7 +35,7 @@ void test('a tick that comes in time has the scheduled time for which cron set i
       mock.timers.setTime(armedAtMs);
       const due = cronTime.getNextDateFrom(new Date(armedAtMs), zone).toMillis();
       mock.timers.setTime(due + lateMs);
-      const instant = lastInstant(cronTime, zone, due + lateMs);
+      const instant = lastScheduledTime(cronTime, zone, due + lateMs);
       assert.equal(instant?.toISOString(), new Date(due).toISOString());
     }),
     { numRuns },
@@ -57,7 +57,7 @@ void test('a late tick has the last scheduled time before it', () => {
       let last = after(new Date(armedAtMs));
       const now = last.getTime() + lateMs;
       for (let next = after(last); next.getTime() <= now; next = after(next)) last = next;
-      assert.equal(lastInstant(cronTime, zone, now)?.toISOString(), last.toISOString());
+      assert.equal(lastScheduledTime(cronTime, zone, now)?.toISOString(), last.toISOString());
     }),
     { numRuns: Math.ceil(numRuns / 10) },
   );
@@ -66,5 +66,5 @@ void test('a late tick has the last scheduled time before it', () => {
 void test('a schedule without a past scheduled time has no last one', () => {
   const inNineYears = (from: Date): number => from.getTime() + 9 * 366 * 86_400_000;
   const cronTime = { getNextDateFrom: (from: Date) => ({ toMillis: () => inNineYears(from) }) };
-  assert.equal(lastInstant(cronTime, 'UTC', FROM), undefined);
+  assert.equal(lastScheduledTime(cronTime, 'UTC', FROM), undefined);
 });
