@@ -61,7 +61,7 @@ export function scheduleDistributed(
     schedules: [{ ...options, expression }],
   };
   const [job] = integration.admit([declaration]);
-  warnOfSkippedDates(guard, [declaration]);
+  warnOfSkippedDates(integration, [declaration]);
   const scheduled = schedule(expression, started, {
     name,
     distributed: true,

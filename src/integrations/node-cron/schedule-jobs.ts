@@ -40,7 +40,7 @@ export function scheduleJobs(
   const methods = all.flatMap(scheduledMethodsOf);
   const integration = integrationOf(guard);
   const jobs = integration.admit(methods);
-  warnOfSkippedDates(guard, methods);
+  warnOfSkippedDates(integration, methods);
   for (const instance of all) {
     scheduled.add(instance);
     bindGuard(instance, guard);

@@ -36,7 +36,7 @@ export function scheduleLocked(
   const declaration = { place, configuration: locked, call, schedules: [schedule] };
   const integration = integrationOf(guard);
   const [job] = integration.admit([declaration]);
-  warnOfSkippedDates(guard, [declaration]);
+  warnOfSkippedDates(integration, [declaration]);
   const scheduled = scheduleTask(schedule, locked.name, async (scheduledAt) => {
     const tick = { task, args: [], call, scheduledAt };
     const result = await integration.execute(job, tick).catch(() => undefined); // Reported as an event.

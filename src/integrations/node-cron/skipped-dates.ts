@@ -1,8 +1,7 @@
 import { createTask, parse } from 'node-cron';
 import { InvalidLockConfigurationError } from '../../core';
-import type { JobGuard } from '../../guard';
-import { integrationOf } from '../../guard/integration';
 import { DAY_MS } from '../../core/duration';
+import type { GuardIntegration } from '../../guard/integration';
 import { dateOf } from '../../ledger/periods/business-date';
 import { offsetStretches } from '../../ledger/periods/time-zone';
 import type { CronSchedule } from './cron-schedule';
@@ -26,7 +25,7 @@ const WITHIN_MS = 366 * DAY_MS;
  * reason has no tick at all on a date within a year, though its expression has one.
  */
 export function warnOfSkippedDates(
-  guard: JobGuard,
+  integration: Pick<GuardIntegration, 'warn'>,
   jobs: readonly { readonly place: string; readonly schedules: readonly CronSchedule[] }[],
   now: Date = new Date(),
 ): void {
@@ -38,7 +37,7 @@ export function warnOfSkippedDates(
         schedules.every((other) => !isDueOn(other, date) || skippedDates(other, gapsIn).includes(date)),
       );
       if (dates.length === 0) continue;
-      integrationOf(guard).warn(
+      integration.warn(
         `${place} is scheduled at '${schedule.expression}' in ${timeZone}, where the clocks skip that time on ${dates.join(' and ')}: it is not started on that date. Choose a time that every date has, or a zone whose clocks are never changed, such as 'UTC'.`,
       );
     }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
-import { SchedulerLock, type JobGuard } from 'cronlatch';
+import { SchedulerLock } from 'cronlatch';
 import { Scheduled, scheduleDistributed, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
 import { createTask, getTasks } from 'node-cron';
+import { integrationOf } from '#cronlatch/guard/integration';
 import { warnOfSkippedDates } from '#cronlatch/integrations/node-cron/skipped-dates';
 import { guardBench } from '../../support/guard-bench';
 import { ledgerPlace, memoryStores } from '../../support/ledger-place';
@@ -16,9 +17,9 @@ function skipped(
   now = NOW,
 ): string[] {
   const warnings: string[] = [];
-  const guard = { warn: (message: string) => void warnings.push(message) } as unknown as JobGuard;
+  const integration = { warn: (message: string) => void warnings.push(message) };
   const each = schedules.map(([expression, timeZone]) => ({ expression, timeZone }));
-  warnOfSkippedDates(guard, [{ place: 'job', schedules: each }], new Date(now));
+  warnOfSkippedDates(integration, [{ place: 'job', schedules: each }], new Date(now));
   assert.equal(getTasks().size, 0);
   return warnings.flatMap((warning) => warning.match(/\d{4}-\d\d-\d\d/g) ?? []);
 }
@@ -86,7 +87,7 @@ void test('a thousand jobs in one zone are checked within a moment', () => {
   const beganAtMs = performance.now();
   const each = { expression: '0 3 * * *', timeZone: 'America/Toronto' };
   const jobs = Array.from({ length: 1000 }, () => ({ place: 'job', schedules: [each] }));
-  warnOfSkippedDates(guardBench().guard, jobs, new Date(NOW));
+  warnOfSkippedDates(integrationOf(guardBench().guard), jobs, new Date(NOW));
   assert.ok(performance.now() - beganAtMs < 10_000);
 });
 
