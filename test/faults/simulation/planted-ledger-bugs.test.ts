@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { search } from '../search';
-import { checkedLedgerSchedule } from './checked-ledger-schedule';
-import { PLANTED_LEDGER_BUGS } from './planted-ledger-bugs';
+import { search } from '../../chaos/simulation/search';
+import { checkedLedgerSchedule } from '../../chaos/simulation/ledger/checked-ledger-schedule';
+import { PLANTED_LEDGER_BUGS } from '../../chaos/simulation/ledger/planted-ledger-bugs';
 
 /**
  * Counted from the recorded seed, because a change of the simulation gives every seed another meaning and
