@@ -75,6 +75,21 @@ export interface Claim extends RunKey {
   readonly claimedBy: string;
 }
 
+/** Whether a run is due, or running by its row: then its holder may have crashed. */
+export function isOverdue({ state, nextAttemptAt }: RunSummary, now: Date): boolean {
+  switch (state) {
+    case 'running':
+      return true;
+    case 'pending':
+    case 'failed':
+      return nextAttemptAt !== undefined && nextAttemptAt <= now;
+    case 'completed':
+    case 'interrupted':
+    case 'skipped':
+      return false;
+  }
+}
+
 /** Names a run in messages. */
 export function describeRun({ job, scope, periodKey }: RunKey): string {
   return `the run of job '${job}'${scope === '' ? '' : ` (${scope})`} for ${periodKey}`;

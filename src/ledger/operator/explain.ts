@@ -76,12 +76,12 @@ function describeRow({ state, attempt, generation, reason, nextAttemptAt, finish
   return `${parts.filter((part) => part !== '').join(', ')}.`;
 }
 
-function whatElse({ owed, catchUp, missed, failures }: TickPlan): string[] {
+function whatElse({ overdue, catchUp, missed, failures }: TickPlan): string[] {
   const keys = (periods: readonly { key: string }[]): string => periods.map(({ key }) => key).join(', ');
   return [
-    owed.length === 0
+    overdue.length === 0
       ? ''
-      : `Also due, or left behind: ${owed.map(({ periodKey }) => periodKey).join(', ')}.`,
+      : `Also due, or left behind: ${overdue.map(({ periodKey }) => periodKey).join(', ')}.`,
     catchUp.length === 0 ? '' : `To be caught up with: ${keys(catchUp)}.`,
     missed.length === 0 ? '' : `To be recorded as missed: ${keys(missed)}.`,
     ...failures.map(({ failed }) => `Not decided: ${failed}.`),

@@ -3,7 +3,7 @@ import { askCalendar, type CalendarFailure } from '../periods/calendar';
 import { periodAt, type Period } from '../periods/period';
 import { planCatchUp, unansweredPeriods, type CatchUpPlan } from '../policy/catch-up';
 import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
-import type { RunKey, RunSummary } from '../run';
+import { isOverdue, type RunKey, type RunSummary } from '../run';
 import type { Peek } from '../run-store';
 import { limitOf, type StoreContext } from '../store-statements';
 
@@ -28,7 +28,7 @@ export interface LedgerSnapshot {
   readonly period: Period;
   readonly run: RunSummary | undefined;
   /** Runs of other periods that are due, or whose holders may have crashed. The earliest first. */
-  readonly owed: readonly RunSummary[];
+  readonly overdue: readonly RunSummary[];
   readonly recorded: Peek;
   readonly warnings: readonly string[];
 }
@@ -78,28 +78,14 @@ function snapshotOf(
 ): LedgerSnapshot {
   const { period } = ofTick;
   const { now, runs } = recorded;
-  const owed = runs.filter((run) => run.periodKey !== period.key && isOwed(run, now));
+  const overdue = runs.filter((run) => run.periodKey !== period.key && isOverdue(run, now));
   return {
     ...ofTick,
     now,
     run: runs.find(({ periodKey }) => periodKey === period.key),
-    owed: owed.sort((a, b) => runStartMs(a) - runStartMs(b)),
+    overdue: overdue.sort((a, b) => runStartMs(a) - runStartMs(b)),
     recorded,
   };
-}
-
-export function isOwed({ state, nextAttemptAt }: RunSummary, now: Date): boolean {
-  switch (state) {
-    case 'running':
-      return true;
-    case 'pending':
-    case 'failed':
-      return nextAttemptAt !== undefined && nextAttemptAt <= now;
-    case 'completed':
-    case 'interrupted':
-    case 'skipped':
-      return false;
-  }
 }
 
 function runStartMs({ periodStart, createdAt }: RunSummary): number {

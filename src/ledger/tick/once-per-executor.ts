@@ -62,7 +62,7 @@ export class OncePerExecutor {
     this.#reportFindings(request, snapshot, plan);
     report.isOver = plan.own.kind === 'over';
     report.caughtUpIn = caughtUpIn(request, snapshot, plan);
-    report.owed += owedCount(plan);
+    report.owed += overdueCount(plan);
     if (!hasWork(plan)) return { executed: false, reason: reasonOf(plan) };
     const { lock, scheduledAt } = request;
     const isAskedAgain = request.isAskedAgain && plan.own.kind === 'run' && plan.own.isNew;
@@ -129,7 +129,7 @@ function reasonOf({ own }: TickPlan): 'not-due' | (TickPlan['own'] & { kind: 're
 }
 
 /** A running run is overdue only if its holder has crashed, which only the holder of the lock can find out. */
-function owedCount({ own, owed, catchUp }: TickPlan): number {
-  const due = owed.filter(({ state }) => state !== 'running').length;
+function overdueCount({ own, overdue, catchUp }: TickPlan): number {
+  const due = overdue.filter(({ state }) => state !== 'running').length;
   return due + catchUp.length + (own.kind === 'run' ? 1 : 0);
 }

@@ -70,7 +70,7 @@ export class PlanRunner {
     const isRecorded = await this.#recordMissed(request, plan.missed);
     const catchUp = isRecorded ? plan.catchUp : [];
     const planned = [
-      ...plan.owed.map((run) => ({
+      ...plan.overdue.map((run) => ({
         period: periodOfRun(run, policy.period),
         timeZone: run.timeZone,
         isNew: false,

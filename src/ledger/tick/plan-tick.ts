@@ -3,8 +3,8 @@ import type { LedgerContext } from '../store-statements';
 import { askCalendar, type CalendarFailure } from '../periods/calendar';
 import { periodAt, type CalendarPeriod } from '../periods/period';
 import { startDeadlinePassed, type JobPolicy } from '../policy/job-policy';
-import type { RunKey, RunSummary } from '../run';
-import { isOwed, findMissedPeriods, type HostTime, type LedgerSnapshot } from './ledger-snapshot';
+import { isOverdue, type RunKey, type RunSummary } from '../run';
+import { findMissedPeriods, type HostTime, type LedgerSnapshot } from './ledger-snapshot';
 
 /** One call of a job that runs once per period. */
 export interface OncePerRequest<T> {
@@ -56,7 +56,7 @@ type OwnPlan =
 export interface TickPlan {
   readonly own: OwnPlan;
   /** Other runs that are due, or whose holders may have crashed. */
-  readonly owed: readonly RunSummary[];
+  readonly overdue: readonly RunSummary[];
   /** Missed periods, to be run now. */
   readonly catchUp: readonly CalendarPeriod[];
   /** To be recorded as `skipped(missed)`. */
@@ -66,8 +66,8 @@ export interface TickPlan {
 }
 
 /** Whether the lock is worth asking for. */
-export function hasWork({ own, owed, catchUp, missed }: TickPlan): boolean {
-  return own.kind === 'run' || own.kind === 'skip' || owed.length + catchUp.length + missed.length > 0;
+export function hasWork({ own, overdue, catchUp, missed }: TickPlan): boolean {
+  return own.kind === 'run' || own.kind === 'skip' || overdue.length + catchUp.length + missed.length > 0;
 }
 
 /** The current period, if the plan has checked that none before it is missed. */
@@ -90,12 +90,13 @@ export async function planTick<T>(
   const { at } = request;
   const own = await planOwn(context, request, snapshot);
   const failures = 'failure' in own ? [own.failure] : [];
-  if (at !== undefined) return { own, owed: [], catchUp: [], missed: [], failures };
-  const ownIsOwed =
-    own.kind === 'not-asked' && snapshot.run !== undefined && isOwed(snapshot.run, snapshot.now);
-  const owed = ownIsOwed && snapshot.run !== undefined ? [...snapshot.owed, snapshot.run] : snapshot.owed;
+  if (at !== undefined) return { own, overdue: [], catchUp: [], missed: [], failures };
+  const isOwnOverdue =
+    own.kind === 'not-asked' && snapshot.run !== undefined && isOverdue(snapshot.run, snapshot.now);
+  const overdue =
+    isOwnOverdue && snapshot.run !== undefined ? [...snapshot.overdue, snapshot.run] : snapshot.overdue;
   const { run: catchUp, missed, undecided } = await findMissedPeriods(context, request, snapshot);
-  return { own, owed, catchUp, missed, failures: [...failures, ...undecided] };
+  return { own, overdue, catchUp, missed, failures: [...failures, ...undecided] };
 }
 
 async function planOwn<T>(

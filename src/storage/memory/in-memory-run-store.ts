@@ -1,5 +1,5 @@
 import type { Clock } from '../../core';
-import type { Claim, Run, RunEvent, RunKey } from '../../ledger/run';
+import { isOverdue, type Claim, type Run, type RunEvent, type RunKey } from '../../ledger/run';
 import type {
   Decision,
   FoundRun,
@@ -17,7 +17,6 @@ import {
   InMemoryRuns,
   eventAt,
   isFinal,
-  isOverdue,
   newestOfEach,
   overdueSince,
   placeInTime,

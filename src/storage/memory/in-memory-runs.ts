@@ -91,12 +91,6 @@ export function summarize(run: Run): RunSummary {
   return summary;
 }
 
-/** Whether an instance should look at it: it is due, or it is marked as running. */
-export function isOverdue({ state, nextAttemptAt }: Run, now: Date): boolean {
-  if (state === 'running') return true;
-  return (state === 'pending' || state === 'failed') && nextAttemptAt !== undefined && nextAttemptAt <= now;
-}
-
 /** Since when the run has been due or running. */
 export function overdueSince({ state, nextAttemptAt, startedAt, createdAt }: Run): Date {
   return (state === 'running' ? startedAt : nextAttemptAt) ?? createdAt;

@@ -32,7 +32,7 @@ async function planned({ purpose = 'tick', oncePer = {}, at, instant = NOW, runs
   const snapshot: LedgerSnapshot = {
     ...{ now: NOW, instant, period, warnings: [] },
     run: rows.find(({ periodKey }) => periodKey === period.key),
-    owed: rows.filter(({ periodKey }) => periodKey !== period.key),
+    overdue: rows.filter(({ periodKey }) => periodKey !== period.key),
     recorded: { now: NOW, runs: rows, firstPeriodStart: first === undefined ? undefined : new Date(first) },
   };
   const idle = (): undefined => undefined;
@@ -104,9 +104,9 @@ void test('a period without a row is new', async () => {
 
 void test('a search for overdue runs starts no period of its own, but the current period may be overdue', async () => {
   const idle = await planned({ purpose: 'owed' });
-  assert.deepEqual([idle.own, idle.owed, idle.hasWork], [{ kind: 'not-asked' }, [], false]);
+  assert.deepEqual([idle.own, idle.overdue, idle.hasWork], [{ kind: 'not-asked' }, [], false]);
   const due = await planned({ purpose: 'owed', runs: { [TODAY]: { state: 'running' } } });
-  assert.deepEqual([due.owed.map(({ periodKey }) => periodKey), due.hasWork], [[TODAY], true]);
+  assert.deepEqual([due.overdue.map(({ periodKey }) => periodKey), due.hasWork], [[TODAY], true]);
   const later = await planned({
     purpose: 'owed',
     runs: { [TODAY]: { state: 'failed', nextAttemptAt: minutes(1) } },
@@ -165,7 +165,7 @@ void test('L-46 a tick also runs missed periods, unless it selects its instant',
   );
   assert.equal(plan.caughtUpIn, undefined);
   const named = await planned({ ...MISSED, at: NOW, runs: { '2026-11-16': { state: 'running' } } });
-  assert.deepEqual([named.catchUp, named.owed, named.caughtUpIn], [[], [], undefined]);
+  assert.deepEqual([named.catchUp, named.overdue, named.caughtUpIn], [[], [], undefined]);
 });
 
 void test('L-46 the period counts as caught up if nothing is missed and the calendar has answered', async () => {
