@@ -72,9 +72,9 @@ const OPTIONS: [object, string][] = [
   [{ name: 'n'.repeat(65) }, '65 characters, more than 64'],
 ];
 
-for (const [options, says] of OPTIONS) {
+for (const [options, expected] of OPTIONS) {
   void test(`${JSON.stringify(options)} is refused before the method is ever called`, () => {
-    refused(() => OncePerDay(options), says);
+    refused(() => OncePerDay(options), expected);
   });
 }
 

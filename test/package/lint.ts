@@ -15,7 +15,7 @@ export async function complaintOf(linter: string, tarball: string): Promise<stri
     [...(LINTERS.get(linter) ?? []), tarball],
     process.cwd(),
   );
-  const said = `${ended.stdout}${ended.stderr}`;
-  // A suggestion counts as a complaint, whatever the exit status.
-  return ended.status === 0 && said.includes(CONTENT[linter] ?? linter) ? undefined : said;
+  const output = `${ended.stdout}${ended.stderr}`;
+  // A suggestion counts as a complaint, with any exit status.
+  return ended.status === 0 && output.includes(CONTENT[linter] ?? linter) ? undefined : output;
 }

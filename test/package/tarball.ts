@@ -23,18 +23,18 @@ interface Packed {
 export async function pack(): Promise<Tarball> {
   const folder = mkdtempSync(join(tmpdir(), 'cronlatch-tarball-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const said = await succeeding(
+  const output = await succeeding(
     NPM,
     ['pack', '--ignore-scripts', '--json', '--loglevel=error', '--pack-destination', folder],
     process.cwd(),
   );
-  const { filename, size, unpackedSize, files } = packedOf(said);
+  const { filename, size, unpackedSize, files } = packedOf(output);
   return { file: join(folder, filename), size, unpackedSize, paths: files.map(({ path }) => path) };
 }
 
 /** A list of packages; some versions of npm return no array. */
-function packedOf(said: string): Packed {
-  const [packed] = Object.values(JSON.parse(said) as Packed[] | Record<string, Packed>);
-  if (packed === undefined) throw new Error(`npm packed nothing: ${said}`);
+function packedOf(output: string): Packed {
+  const [packed] = Object.values(JSON.parse(output) as Packed[] | Record<string, Packed>);
+  if (packed === undefined) throw new Error(`npm packed nothing: ${output}`);
   return packed;
 }

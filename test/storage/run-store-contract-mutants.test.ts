@@ -9,7 +9,7 @@ import { BROKEN_CHANGES } from './run-store-mutants/broken-changes';
 import { BROKEN_COMPLETIONS } from './run-store-mutants/broken-completions';
 import { BROKEN_FINDS } from './run-store-mutants/broken-finds';
 import { BROKEN_INSERTS } from './run-store-mutants/broken-inserts';
-import { BROKEN_LOOKS } from './run-store-mutants/broken-looks';
+import { BROKEN_PEEKS } from './run-store-mutants/broken-looks';
 import { BROKEN_PURGES } from './run-store-mutants/broken-purges';
 import type { BrokenRuns, BrokenRunStore } from './run-store-mutants/broken-run-store';
 import { BROKEN_TABLES } from './run-store-mutants/broken-tables';
@@ -52,7 +52,7 @@ const MUTANTS = [
     caughtBy,
     create: () => fixtureWith({ table: breaks }),
   })),
-  ...[...[BROKEN_INSERTS, BROKEN_CHANGES, BROKEN_COMPLETIONS], ...[BROKEN_LOOKS, BROKEN_FINDS, BROKEN_PURGES]]
+  ...[...[BROKEN_INSERTS, BROKEN_CHANGES, BROKEN_COMPLETIONS], ...[BROKEN_PEEKS, BROKEN_FINDS, BROKEN_PURGES]]
     .flat()
     .map(({ does, caughtBy, breaks }) => ({
       mutant: `a store that ${does}`,

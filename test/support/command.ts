@@ -7,7 +7,7 @@ export interface Ended {
 }
 
 /**
- * Runs a command to its end, whatever its status. The limit is far longer than needed, because the machine
+ * Runs a command to its end, with any exit status. The limit is far longer than needed, because the machine
  * may be busy.
  */
 export function command(file: string, args: readonly string[], cwd: string): Promise<Ended> {

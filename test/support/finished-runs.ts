@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { wordsOf } from './lock-table';
+import { timeExpressionsOf } from './lock-table';
 
 const HOUR_US = 3_600_000_000;
 
@@ -15,7 +15,7 @@ export async function insertFinishedRuns(
   dataSource: DataSource,
   { job = 'hourly', count, period }: FinishedRuns,
 ): Promise<void> {
-  const { now, earlier } = wordsOf(dataSource);
+  const { now, earlier } = timeExpressionsOf(dataSource);
   const isMysql = dataSource.options.type === 'mysql' || dataSource.options.type === 'mariadb';
   const keyOf = (number: string): string => `CAST(${number} AS ${isMysql ? 'CHAR' : 'TEXT'})`;
   const hoursAgo = (hours: string): string => earlier(now, `(${hours}) * ${HOUR_US}`);

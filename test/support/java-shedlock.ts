@@ -1,7 +1,7 @@
 /** ShedLock for Java as a database sees it, with its `usingDbTime()`. */
 import type { Administrator, ServerName } from './databases';
 
-interface JavaWords {
+interface JavaSql {
   /** The table of its documentation. */
   readonly createTable: string;
   readonly now: string;
@@ -10,7 +10,7 @@ interface JavaWords {
   readonly insertOnce: readonly [string, string];
 }
 
-const MYSQL: JavaWords = {
+const MYSQL: JavaSql = {
   createTable: `CREATE TABLE shedlock (
     name VARCHAR(64) NOT NULL, lock_until TIMESTAMP(3) NOT NULL,
     locked_at TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), locked_by VARCHAR(255) NOT NULL, PRIMARY KEY (name))`,
@@ -19,7 +19,7 @@ const MYSQL: JavaWords = {
   insertOnce: ['INSERT IGNORE', ''],
 };
 
-const WORDS: Readonly<Record<ServerName, JavaWords>> = {
+const SQL: Readonly<Record<ServerName, JavaSql>> = {
   mysql: MYSQL,
   mariadb: MYSQL,
   postgres: {
@@ -34,14 +34,14 @@ const WORDS: Readonly<Record<ServerName, JavaWords>> = {
 
 /** An instance of an application in Java, on a connection whose session is in UTC. */
 export class JavaShedLock {
-  readonly #words: JavaWords;
+  readonly #sql: JavaSql;
 
   constructor(
     server: ServerName,
     private readonly connection: Administrator,
     private readonly host: string,
   ) {
-    this.#words = WORDS[server];
+    this.#sql = SQL[server];
   }
 
   /** Sends a statement in its session. */
@@ -50,11 +50,11 @@ export class JavaShedLock {
   }
 
   async createTable(): Promise<void> {
-    await this.connection.query(this.#words.createTable);
+    await this.connection.query(this.#sql.createTable);
   }
 
   async lock(name: string, lockAtMostForMs: number): Promise<boolean> {
-    const { now, after, insertOnce } = this.#words;
+    const { now, after, insertOnce } = this.#sql;
     const [insert, otherwise] = insertOnce;
     const until = after(lockAtMostForMs);
     const inserted = await this.#rows(
@@ -71,7 +71,7 @@ export class JavaShedLock {
 
   async unlock(name: string): Promise<void> {
     await this.connection.query(
-      `UPDATE shedlock SET lock_until = ${this.#words.now} WHERE name = '${name}' AND locked_by = '${this.host}'`,
+      `UPDATE shedlock SET lock_until = ${this.#sql.now} WHERE name = '${name}' AND locked_by = '${this.host}'`,
     );
   }
 

@@ -17,12 +17,12 @@ export interface Instance {
   readonly lockProvider: LockProvider;
   readonly store: RunStore;
   /** All events so far. */
-  readonly told: readonly ToldEvent[];
+  readonly told: readonly RecordedEvent[];
   /** The events with this name so far. */
   of<K extends EventName>(name: K): readonly CronlatchEvents[K][];
 }
 
-interface ToldEvent {
+interface RecordedEvent {
   readonly name: EventName;
   readonly event: unknown;
 }
@@ -96,7 +96,7 @@ export function ledgerPlace(stores: PlaceStores): { place: LedgerPlace; close: (
       ...options,
     });
     guards.push(guard);
-    const told: ToldEvent[] = [];
+    const told: RecordedEvent[] = [];
     for (const name of NAMES) events.on(name, (event) => told.push({ name, event }));
     const of = <K extends EventName>(name: K): CronlatchEvents[K][] =>
       told.filter((each) => each.name === name).map(({ event }) => event as CronlatchEvents[K]);

@@ -23,20 +23,20 @@ export interface LockRow {
 }
 
 /** The expressions of each kind of database; an instant is in microseconds since 1970. */
-interface Words {
+interface TimeExpressions {
   readonly now: string;
   readonly microseconds: (instant: string) => string;
   /** @param us an integer, or an SQL expression for one */
   readonly earlier: (column: string, us: number | string) => string;
 }
 
-const MYSQL: Words = {
+const MYSQL: TimeExpressions = {
   now: 'UTC_TIMESTAMP(6)',
   microseconds: (instant) => `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ${instant})`,
   earlier: (column, us) => `TIMESTAMPADD(MICROSECOND, -(${us}), ${column})`,
 };
 
-const WORDS: Readonly<Record<string, Words>> = {
+const EXPRESSIONS: Readonly<Record<string, TimeExpressions>> = {
   mysql: MYSQL,
   mariadb: MYSQL,
   postgres: {
@@ -52,14 +52,14 @@ const WORDS: Readonly<Record<string, Words>> = {
 };
 
 /** The expressions for the database of the DataSource. */
-export function wordsOf({ options }: DataSource): Words {
-  const words = WORDS[options.type];
-  if (words === undefined) throw new Error(`The tests cannot read a lock table on ${options.type}.`);
-  return words;
+export function timeExpressionsOf({ options }: DataSource): TimeExpressions {
+  const expressions = EXPRESSIONS[options.type];
+  if (expressions === undefined) throw new Error(`The tests cannot read a lock table on ${options.type}.`);
+  return expressions;
 }
 
 export async function lockRows(dataSource: DataSource, table = 'shedlock'): Promise<LockRow[]> {
-  const { now, microseconds } = wordsOf(dataSource);
+  const { now, microseconds } = timeExpressionsOf(dataSource);
   const rows = await dataSource.query<Record<string, unknown>[]>(
     `SELECT name, locked_by, fencing_token, CASE WHEN lock_until > ${now} THEN 1 ELSE 0 END AS held,
        ${microseconds('locked_at')} AS locked_at_us, ${microseconds('lock_until')} AS until_us
@@ -81,7 +81,7 @@ export async function shiftBack(
   milliseconds: number,
   table = 'shedlock',
 ): Promise<void> {
-  const { earlier } = wordsOf(dataSource);
+  const { earlier } = timeExpressionsOf(dataSource);
   const shifted = ['lock_until', 'locked_at'].map(
     (column) => `${column} = ${earlier(column, Math.round(milliseconds * 1000))}`,
   );
@@ -93,7 +93,7 @@ export async function insertLockRow(
   dataSource: DataSource,
   { name, lockedBy, endsInMs }: { name: string; lockedBy: string; endsInMs: number },
 ): Promise<void> {
-  const { now, earlier } = wordsOf(dataSource);
+  const { now, earlier } = timeExpressionsOf(dataSource);
   const lockUntil = earlier(now, Math.round(-endsInMs * 1000));
   await dataSource.query(
     `INSERT INTO shedlock (name, locked_by, locked_at, lock_until) VALUES ('${name}', '${lockedBy}', ${now}, ${lockUntil})`,
@@ -102,7 +102,7 @@ export async function insertLockRow(
 
 /** The database's clock, in microseconds since 1970. */
 export async function databaseNowUs(dataSource: DataSource): Promise<number> {
-  const { now, microseconds } = wordsOf(dataSource);
+  const { now, microseconds } = timeExpressionsOf(dataSource);
   const [row] = await dataSource.query<{ now_us: unknown }[]>(`SELECT ${microseconds(now)} AS now_us`);
   return Number(row?.now_us);
 }

@@ -6,21 +6,21 @@ import { migratedDataSource } from './lock-table';
 import { ownServer, type OwnServer } from './own-server';
 
 /** How each server creates a user without administrator rights, and stops accepting writes from it. */
-interface Words {
+interface Statements {
   readonly administration: string;
   readonly createUser: readonly string[];
   readonly demote: readonly string[];
   readonly promote: readonly string[];
 }
 
-const MYSQL: Words = {
+const MYSQL: Statements = {
   administration: 'mysql',
   createUser: [`CREATE USER app@'%' IDENTIFIED BY 'secret'`, `GRANT ALL ON app.* TO app@'%'`],
   demote: ['SET GLOBAL read_only = ON'],
   promote: ['SET GLOBAL read_only = OFF'],
 };
 
-const WORDS: Readonly<Record<ServerName, Words>> = {
+const STATEMENTS: Readonly<Record<ServerName, Statements>> = {
   mysql: MYSQL,
   mariadb: MYSQL,
   postgres: {
@@ -43,7 +43,7 @@ export class OwnServerBench {
 
   static async on(type: ServerName): Promise<OwnServerBench> {
     const server = await ownServer(type);
-    await administrate(type, server, ['CREATE DATABASE app', ...WORDS[type].createUser]);
+    await administrate(type, server, ['CREATE DATABASE app', ...STATEMENTS[type].createUser]);
     const url = new URL(server.url);
     [url.username, url.password, url.pathname] = ['app', 'secret', '/app'];
     const options = { type, url: url.href } as const;
@@ -58,11 +58,11 @@ export class OwnServerBench {
 
   /** The server becomes a standby, which accepts no writes. */
   async demote(): Promise<void> {
-    await administrate(this.type, this.server, WORDS[this.type].demote);
+    await administrate(this.type, this.server, STATEMENTS[this.type].demote);
   }
 
   async promote(): Promise<void> {
-    await administrate(this.type, this.server, WORDS[this.type].promote);
+    await administrate(this.type, this.server, STATEMENTS[this.type].promote);
   }
 
   /** Connected. The caller destroys it. */
@@ -91,7 +91,7 @@ async function administrate(
 }
 
 function administrator(type: ServerName, { url }: OwnServer): Promise<DataSource> {
-  return new DataSource({ type, url: `${url}/${WORDS[type].administration}` }).initialize();
+  return new DataSource({ type, url: `${url}/${STATEMENTS[type].administration}` }).initialize();
 }
 
 /** One test for each kind of server, each with one that it may kill. */

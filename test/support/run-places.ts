@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { createCronlatchMigration } from 'cronlatch/typeorm';
-import { migratedDataSource, wordsOf } from './lock-table';
+import { migratedDataSource, timeExpressionsOf } from './lock-table';
 import type { TestDatabase } from './databases';
 
 const migrations = [
@@ -44,7 +44,7 @@ async function shiftBack(
   columns: readonly string[],
   milliseconds: number,
 ): Promise<void> {
-  const { earlier } = wordsOf(dataSource);
+  const { earlier } = timeExpressionsOf(dataSource);
   const us = Math.round(milliseconds * 1000);
   const shifted = columns.map((column) => `${column} = ${earlier(column, us)}`);
   await dataSource.query(`UPDATE ${table} SET ${shifted.join(', ')}`);

@@ -39,7 +39,7 @@ interface BenchOptions {
  * separate connections.
  */
 export class TransactionBench {
-  readonly #told: { readonly name: EventName; readonly event: unknown }[] = [];
+  readonly #events: { readonly name: EventName; readonly event: unknown }[] = [];
 
   private constructor(
     /** Its connections are its own. */
@@ -48,7 +48,7 @@ export class TransactionBench {
     readonly guard: JobGuard,
   ) {
     for (const name of ['run:completed', 'run:failed', 'guard:warning'] as const)
-      guard.on(name, (event) => this.#told.push({ name, event }));
+      guard.on(name, (event) => this.#events.push({ name, event }));
   }
 
   static async on(
@@ -94,7 +94,7 @@ export class TransactionBench {
 
   /** Another process claims the run as its next attempt. */
   async seize(): Promise<void> {
-    await this.write(`claimed_by = 'somebody else', attempt = attempt + 1`);
+    await this.write(`claimed_by = 'another process', attempt = attempt + 1`);
   }
 
   async write(assignments: string): Promise<void> {
@@ -102,7 +102,7 @@ export class TransactionBench {
   }
 
   told<K extends EventName>(name: K): CronlatchEvents[K][] {
-    return this.#told.filter((each) => each.name === name).map(({ event }) => event as CronlatchEvents[K]);
+    return this.#events.filter((each) => each.name === name).map(({ event }) => event as CronlatchEvents[K]);
   }
 
   async close(): Promise<void> {

@@ -26,7 +26,11 @@ export class VirtualTimeStore implements RunStore {
 
   async peek(request: Parameters<RunStore['peek']>[0], options: Options): ReturnType<RunStore['peek']> {
     const peek = await this.inner.peek(request, options);
-    return { ...peek, now: this.#told(peek.now), runs: peek.runs.map((run) => this.#toldRun(run)) };
+    return {
+      ...peek,
+      now: this.#toTestTime(peek.now),
+      runs: peek.runs.map((run) => this.#toTestTimeRun(run)),
+    };
   }
 
   owed(jobs: readonly string[], options: Options): ReturnType<RunStore['owed']> {
@@ -39,7 +43,7 @@ export class VirtualTimeStore implements RunStore {
 
   async change<T>(key: RunKey, decide: Parameters<RunStore['change']>[1], options: Options): Promise<T> {
     const inTime = (found: FoundRun | undefined): ReturnType<typeof decide> => {
-      const run = found && { run: this.#toldRun(found.run), now: this.#told(found.now) };
+      const run = found && { run: this.#toTestTimeRun(found.run), now: this.#toTestTime(found.now) };
       const decision = decide(run);
       return { ...decision, write: decision.write && shifted(decision.write, -this.ahead.ms) };
     };
@@ -51,12 +55,12 @@ export class VirtualTimeStore implements RunStore {
   }
 
   async find(query: RunQuery, options: Options): Promise<readonly Run[]> {
-    return (await this.inner.find(query, options)).map((run) => this.#toldRun(run));
+    return (await this.inner.find(query, options)).map((run) => this.#toTestTimeRun(run));
   }
 
   async events(key: RunKey, options: Options): ReturnType<RunStore['events']> {
     const events = await this.inner.events(key, options);
-    return events.map((event) => ({ ...event, at: this.#told(event.at) }));
+    return events.map((event) => ({ ...event, at: this.#toTestTime(event.at) }));
   }
 
   async purge(request: Parameters<RunStore['purge']>[0], options: Options): ReturnType<RunStore['purge']> {
@@ -66,11 +70,11 @@ export class VirtualTimeStore implements RunStore {
     return step;
   }
 
-  #toldRun<R extends RunSummary>(run: R): R {
+  #toTestTimeRun<R extends RunSummary>(run: R): R {
     return shifted(run, this.ahead.ms);
   }
 
-  #told(at: Date): Date {
+  #toTestTime(at: Date): Date {
     return new Date(at.getTime() + this.ahead.ms);
   }
 }

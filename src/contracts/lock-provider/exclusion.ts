@@ -83,34 +83,34 @@ type Instances = Pick<LockProviderFixture, 'provider' | 'other' | 'elapse'>;
 /** Many instances that ask for a lock at the same moment. */
 export const crowd = cases({
   async 'P1 one of many simultaneous callers gets a new lock'(instances) {
-    assert.equal((await crowdAsks(instances)).length, 1);
+    assert.equal((await lockConcurrently(instances)).length, 1);
   },
 
   async 'P1 one of many simultaneous callers gets an expired lock'(instances) {
     await granted(instances.provider, JOB);
     await instances.elapse('10m');
-    assert.equal((await crowdAsks(instances)).length, 1);
+    assert.equal((await lockConcurrently(instances)).length, 1);
   },
 
   async 'P1 one of many simultaneous callers gets a released lock'(instances) {
     await (await granted(instances.provider, JOB)).unlock();
-    assert.equal((await crowdAsks(instances)).length, 1);
+    assert.equal((await lockConcurrently(instances)).length, 1);
   },
 
   async 'P1 none of many simultaneous callers gets a held lock'(instances) {
     await granted(instances.provider, JOB);
-    assert.equal((await crowdAsks(instances)).length, 0);
+    assert.equal((await lockConcurrently(instances)).length, 0);
   },
 
   async 'P1 when many simultaneous callers ask for ten locks, each lock goes to one caller'(instances) {
     const names = Array.from({ length: 10 }, (_, i) => `contract-${i}`);
-    const locks = await crowdAsks(instances, names);
+    const locks = await lockConcurrently(instances, names);
     assert.deepEqual(locks.map(({ name }) => name).sort(), names);
   },
 });
 
 /** Twenty callers ask at once for each name, half of them through each instance. @returns the granted locks */
-async function crowdAsks(
+async function lockConcurrently(
   { provider, other, elapse }: Instances,
   names = [JOB.name as string],
 ): Promise<Lock[]> {

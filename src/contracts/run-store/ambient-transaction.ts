@@ -12,7 +12,7 @@ import {
   foundBy,
   inserted,
   keyOf,
-  owedBy,
+  overdueOf,
   peeked,
   refused,
   runOf,
@@ -101,7 +101,7 @@ export const ambientTransactions = needing(['ambientTransaction'], {
         'pending',
       ]);
       assert.equal((await foundBy(store)).length, 3);
-      assert.deepEqual(await owedBy(store), [`${JOB}/`, `${JOB}/eu`]);
+      assert.deepEqual(await overdueOf(store), [`${JOB}/`, `${JOB}/eu`]);
     });
   },
 });

@@ -13,7 +13,7 @@ import {
   insertedAs,
   keyOf,
   oneOfEach,
-  owedBy,
+  overdueOf,
   runOf,
   running,
 } from './runs';
@@ -119,7 +119,7 @@ async function days(store: RunStore): Promise<void> {
 /** Overdue and running runs of an application's jobs. Every guard queries them once a minute. */
 export const overdue = cases({
   async 'L4 without runs, no job is overdue'({ store }) {
-    assert.deepEqual(await owedBy(store), []);
+    assert.deepEqual(await overdueOf(store), []);
     await inserted(store, PENDING);
     assert.deepEqual(await store.owed([], LIMIT), []);
   },
@@ -127,7 +127,7 @@ export const overdue = cases({
   async 'L4 due and running runs count as overdue, and no others'({ store, other }) {
     await oneOfEach(store, { scoped: true });
     const owed = ['failed', 'pending', 'running'].map((scope) => `${JOB}/${scope}`);
-    assert.deepEqual((await owedBy(other)).sort(), owed);
+    assert.deepEqual((await overdueOf(other)).sort(), owed);
   },
 
   async 'L4 each job and scope is returned once, regardless of how many of its runs are overdue'({ store }) {
@@ -137,18 +137,18 @@ export const overdue = cases({
         await inserted(store, { ...(i === 0 ? running() : PENDING), ...key, periodKey });
     await inserted(store, { ...SKIPPED, ...keyOf('over', { scope: 'us' }) });
     const owed = keys.map(({ job, scope }) => `${job}/${scope}`).sort();
-    assert.deepEqual((await owedBy(store, 'another')).sort(), owed);
+    assert.deepEqual((await overdueOf(store, 'another')).sort(), owed);
   },
 
   async 'L4 overdue runs of other jobs are not returned'({ store }) {
     for (const job of ['unknown', JOB.toUpperCase(), `${JOB}s`, 'jo"b', "jo'b", 'jöb'])
       await inserted(store, { ...PENDING, ...keyOf('a', { job }) });
     const hundreds = Array.from({ length: 300 }, (_, i) => `job-${i}`);
-    assert.deepEqual(await owedBy(store, ...hundreds), []);
+    assert.deepEqual(await overdueOf(store, ...hundreds), []);
     await inserted(store, PENDING);
     const names = ['jo"b', "jo'b", 'jöb'];
     const owed = [JOB, ...names].map((job) => `${job}/`).sort();
-    assert.deepEqual((await owedBy(store, ...hundreds, ...names)).sort(), owed);
+    assert.deepEqual((await overdueOf(store, ...hundreds, ...names)).sort(), owed);
   },
 
   async 'L4 the run that has been due or running for the longest time comes first'({ store }) {
@@ -163,6 +163,6 @@ export const overdue = cases({
     }
     await inserted(store, { ...PENDING, scope: 'first', periodKey: 'later' });
     const owed = ['first', 'second', 'third', 'fourth'].map((scope) => `${JOB}/${scope}`);
-    assert.deepEqual(await owedBy(store), owed);
+    assert.deepEqual(await overdueOf(store), owed);
   },
 });

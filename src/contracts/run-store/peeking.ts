@@ -17,7 +17,7 @@ import {
   keyOf,
   nowOf,
   oneOfEach,
-  owedBy,
+  overdueOf,
   peeked,
   periodKeysOf,
   runOf,
@@ -57,13 +57,13 @@ export const peeking = cases({
       'pending',
     ]) {
       const runs = periodKeysOf((await peeked(store, { periodKey })).runs);
-      assert.deepEqual(runs, [...new Set([...OWED, periodKey])].sort());
+      assert.deepEqual(runs, [...new Set([...OVERDUE, periodKey])].sort());
     }
   },
 
   async 'L4 a peek returns due and running runs of any period, and no others'({ store }) {
     await oneOfEach(store);
-    assert.deepEqual(periodKeysOf((await peeked(store)).runs), OWED);
+    assert.deepEqual(periodKeysOf((await peeked(store)).runs), OVERDUE);
   },
 
   async 'L-26 a pending or failed run is due at its next attempt, not before'({ store, elapse }) {
@@ -74,10 +74,10 @@ export const peeking = cases({
       }));
     await elapse('9m');
     assert.deepEqual((await peeked(store)).runs, []);
-    assert.deepEqual(await owedBy(store), []);
+    assert.deepEqual(await overdueOf(store), []);
     await elapse('1m');
     assert.deepEqual(periodKeysOf((await peeked(store)).runs), ['failed', 'pending']);
-    assert.deepEqual(await owedBy(store), [`${JOB}/`]);
+    assert.deepEqual(await overdueOf(store), [`${JOB}/`]);
   },
 
   async 'L4 a peek does not return runs of another job or scope'({ store }) {
@@ -133,16 +133,16 @@ export const peeking = cases({
         ...{ claimedBy: CLAIM.claimedBy, fencingToken: Number.MAX_SAFE_INTEGER },
       }),
     );
-    const [told] = (await peeked(other, KEY)).runs;
-    assert.ok(told !== undefined);
-    assert.deepEqual(summary(told), summary(await runOf(store)));
+    const [found] = (await peeked(other, KEY)).runs;
+    assert.ok(found !== undefined);
+    assert.deepEqual(summary(found), summary(await runOf(store)));
   },
 });
 
-const OWED = ['failed', 'pending', 'running'];
+const OVERDUE = ['failed', 'pending', 'running'];
 
 /** Every field but the long texts, which a peek may leave out. */
 function summary(run: RunSummary | Run): [string, unknown][] {
-  const told = Object.entries(run).filter(([field]) => field !== 'result' && field !== 'error');
-  return told.sort(([a], [b]) => a.localeCompare(b));
+  const fields = Object.entries(run).filter(([field]) => field !== 'result' && field !== 'error');
+  return fields.sort(([a], [b]) => a.localeCompare(b));
 }

@@ -13,7 +13,7 @@ import {
   PENDING,
   inserted,
   keyOf,
-  owedBy,
+  overdueOf,
   peeked,
   periodKeysOf,
   refused,
@@ -108,7 +108,7 @@ class RandomUse {
       assert.equal((await this.#either().events(key, LIMIT)).length, events);
       if (state === 'running' || (dueAt !== undefined && dueAt <= this.#now)) owed.push(key);
     }
-    assert.deepEqual(await owedBy(this.#either()), owed.length === 0 ? [] : [`${JOB}/`]);
+    assert.deepEqual(await overdueOf(this.#either()), owed.length === 0 ? [] : [`${JOB}/`]);
     assert.deepEqual(periodKeysOf((await peeked(this.#either())).runs), periodKeysOf(owed));
   }
 

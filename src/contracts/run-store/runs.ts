@@ -128,7 +128,7 @@ export function textOf({ job, scope, periodKey }: RunKey): string {
 }
 
 /** Each job and scope of the contract's job, and of `more`, with an overdue run. */
-export async function owedBy(store: RunStore, ...more: readonly string[]): Promise<string[]> {
+export async function overdueOf(store: RunStore, ...more: readonly string[]): Promise<string[]> {
   return (await store.owed([JOB, ...more], LIMIT)).map(({ job, scope }) => `${job}/${scope}`);
 }
 
@@ -148,8 +148,8 @@ export async function oneOfEach(store: RunStore, { scoped = false } = {}): Promi
   };
   for (const [state, edit] of Object.entries(states) as [RunState, Partial<Run>][])
     await insertedAs(store, { ...PENDING, ...called(state) }, { ...edit, state });
-  const givenUp = { state: 'failed', nextAttemptAt: undefined } as const;
-  await insertedAs(store, { ...PENDING, ...called('failed for good') }, givenUp);
+  const failedPermanently = { state: 'failed', nextAttemptAt: undefined } as const;
+  await insertedAs(store, { ...PENDING, ...called('failed for good') }, failedPermanently);
 
   function called(name: string): { periodKey: string; scope: string } {
     return { periodKey: name, scope: scoped ? name : '' };

@@ -349,7 +349,7 @@ void test('F-62 a lock that is held longer than any lease causes one warning per
   };
   await provider.lock({ ...JOB, name: 'usual' }, observer);
   assert.deepEqual(warnings, []);
-  for (let look = 0; look < 3; look += 1) {
+  for (let minute = 0; minute < 3; minute += 1) {
     accessor.fail('find', heldFor(400 * 86_400_000));
     await provider.lock(JOB, observer);
     clock.advance('1m');

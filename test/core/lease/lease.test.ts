@@ -167,12 +167,12 @@ for (const [what, faults] of [
   });
 }
 
-for (const looks of [1, 2]) {
-  void test(`F-39 a release whose reply was lost, and after it the replies of ${looks} reads, still returns true`, async () => {
+for (const failedReads of [1, 2]) {
+  void test(`F-39 a release whose reply was lost, followed by ${failedReads} failed reads, still returns true`, async () => {
     const { accessor, granted, drive } = lockBench();
     const lock = await granted();
     accessor.fail('unlock', replyLost);
-    accessor.fail('find', ...Array.from({ length: looks }, () => sendingLost));
+    accessor.fail('find', ...Array.from({ length: failedReads }, () => sendingLost));
     assert.equal(await drive(lock.unlock()), true);
   });
 }

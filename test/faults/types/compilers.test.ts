@@ -28,10 +28,11 @@ for (const [compiler, wanted] of Object.entries(dependencies)) {
     void test(`${version} with ${mode} decorators accepts valid code, and explains why it refuses the rest`, async () => {
       const { stdout, stderr } = await compile(project, join(compilers, compiler), mode);
       assert.equal(stderr, '');
-      const said = saidOf(stdout);
+      const messages = messagesOf(stdout);
       const wrong = wrongPlaces(mode);
-      assert.deepEqual([...said.keys()].sort(), [...wrong.keys()].sort(), stdout);
-      for (const [place, words] of wrong) assert.ok(said.get(place)?.includes(words), said.get(place));
+      assert.deepEqual([...messages.keys()].sort(), [...wrong.keys()].sort(), stdout);
+      for (const [place, words] of wrong)
+        assert.ok(messages.get(place)?.includes(words), messages.get(place));
     });
   }
 }
@@ -46,11 +47,11 @@ function wrongPlaces(mode: Mode): Map<string, string> {
 }
 
 /** All errors of the compiler at each place. */
-function saidOf(stdout: string): Map<string, string> {
-  const said = new Map<string, string>();
+function messagesOf(stdout: string): Map<string, string> {
+  const messages = new Map<string, string>();
   for (const { file, line, text } of diagnosticsOf(stdout)) {
     const place = `${file}:${line}`;
-    said.set(place, `${said.get(place) ?? ''}${text}\n`);
+    messages.set(place, `${messages.get(place) ?? ''}${text}\n`);
   }
-  return said;
+  return messages;
 }

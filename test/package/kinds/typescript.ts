@@ -31,8 +31,8 @@ export const TYPESCRIPT_KINDS: readonly ProjectKind[] = [
         const file = `${useName(subpath)}.alone.mts`;
         project.write(file, `export * from '${subpath.specifier}';\n`);
         const types = subpath.peers.length === 0 ? [] : ['node'];
-        const said = await compile(tool, project, { module: 'nodenext', types }, [file]);
-        if (said !== '') failures.set(subpath, said);
+        const output = await compile(tool, project, { module: 'nodenext', types }, [file]);
+        if (output !== '') failures.set(subpath, output);
       }
       return failures;
     },
@@ -57,15 +57,15 @@ function resolutionKind(
         for (const file of filesOf(subpath)) whole.write(file, moduleOf(subpath));
       }
       const options = { types: ['node'], ...optionsFor(tool) };
-      const said = await compile(tool, whole, options, SUBPATHS.flatMap(filesOf));
-      return failuresIn(said, filesOf);
+      const output = await compile(tool, whole, options, SUBPATHS.flatMap(filesOf));
+      return failuresIn(output, filesOf);
     },
   };
 }
 
 /** An error without a file, or in a declaration, fails all subpaths. */
-function failuresIn(said: string, filesOf: (subpath: Subpath) => string[]): Map<Subpath, Failure> {
-  const diagnostics = diagnosticsOf(said);
+function failuresIn(output: string, filesOf: (subpath: Subpath) => string[]): Map<Subpath, Failure> {
+  const diagnostics = diagnosticsOf(output);
   const known = SUBPATHS.flatMap(filesOf);
   const failures = new Map<Subpath, Failure>();
   for (const subpath of SUBPATHS) {

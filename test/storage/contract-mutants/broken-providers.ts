@@ -9,7 +9,7 @@ import type { LockObserver, LockProvider } from 'cronlatch/provider';
 import { overlay, type BrokenProvider } from './overlay';
 
 /** Requests a changed configuration. */
-function asking(change: (configuration: LockConfiguration) => Partial<LockConfiguration>) {
+function requesting(change: (configuration: LockConfiguration) => Partial<LockConfiguration>) {
   return (provider: LockProvider): Partial<LockProvider> => ({
     lock: (configuration, observer) =>
       provider.lock({ ...configuration, ...change(configuration) }, observer),
@@ -17,7 +17,7 @@ function asking(change: (configuration: LockConfiguration) => Partial<LockConfig
 }
 
 /** Changes the calls of the observer. */
-function telling(change: (observer: LockObserver) => Partial<LockObserver>) {
+function notifying(change: (observer: LockObserver) => Partial<LockObserver>) {
   return (provider: LockProvider): Partial<LockProvider> => ({
     lock: (configuration, observer) =>
       provider.lock(configuration, observer && overlay(observer, change(observer))),
@@ -57,77 +57,81 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
   {
     does: 'trims names',
     caughtBy: 'P7 white space of any kind at either end of a name is refused',
-    breaks: asking(({ name }) => (typeof name === 'string' ? { name: name.trim() || 'job' } : {})),
+    breaks: requesting(({ name }) => (typeof name === 'string' ? { name: name.trim() || 'job' } : {})),
   },
   {
     does: 'removes control characters',
     caughtBy: 'P7 control characters in a name are refused',
-    breaks: asking(({ name }) => (typeof name === 'string' ? { name: name.replace(/\p{Cc}/gu, '') } : {})),
+    breaks: requesting(({ name }) =>
+      typeof name === 'string' ? { name: name.replace(/\p{Cc}/gu, '') } : {},
+    ),
   },
   {
     does: 'repairs half surrogate pairs',
     caughtBy: 'P7 F-66 half a surrogate pair in a name is refused',
-    breaks: asking(({ name }) => (typeof name === 'string' ? { name: name.toWellFormed() } : {})),
+    breaks: requesting(({ name }) => (typeof name === 'string' ? { name: name.toWellFormed() } : {})),
   },
   {
     does: 'normalizes names',
     caughtBy: 'P7 a name that is not in Unicode normal form C is refused',
-    breaks: asking(({ name }) => (typeof name === 'string' ? { name: name.normalize() } : {})),
+    breaks: requesting(({ name }) => (typeof name === 'string' ? { name: name.normalize() } : {})),
   },
   {
     does: 'truncates names',
     caughtBy: 'P7 F-66 an empty name, or one too long for every store, is refused',
-    breaks: asking(({ name }) => (typeof name === 'string' ? { name: name.slice(0, 64) } : {})),
+    breaks: requesting(({ name }) => (typeof name === 'string' ? { name: name.slice(0, 64) } : {})),
   },
   {
     does: 'converts every name to a string',
     caughtBy: 'P7 a name that is not a string is refused',
-    breaks: asking(({ name }) => ({ name: String(name) })),
+    breaks: requesting(({ name }) => ({ name: String(name) })),
   },
   {
     does: 'has a default lockAtMostFor',
     caughtBy: 'P7 a missing or invalid lockAtMostFor is refused, with the name of the lock',
-    breaks: asking(({ lockAtMostFor = '10m' }) => ({ lockAtMostFor })),
+    breaks: requesting(({ lockAtMostFor = '10m' }) => ({ lockAtMostFor })),
   },
   {
     does: 'replaces an invalid lockAtMostFor',
     caughtBy: 'P7 a task with an invalid configuration does not run',
-    breaks: asking(({ lockAtMostFor }) => ({
+    breaks: requesting(({ lockAtMostFor }) => ({
       lockAtMostFor: lockAtMostFor === '0s' ? '10m' : lockAtMostFor,
     })),
   },
   {
     does: 'ignores lockAtLeastFor',
     caughtBy: 'P7 an invalid lockAtLeastFor is refused, with the name of the lock',
-    breaks: asking(() => ({ lockAtLeastFor: 0 })),
+    breaks: requesting(() => ({ lockAtLeastFor: 0 })),
   },
   {
     does: 'remembers the lockAtLeastFor of its first lock',
     caughtBy: 'P5 the lockAtLeastFor of the holder counts, not that of the next caller',
     breaks(provider) {
       let first: LockConfiguration['lockAtLeastFor'];
-      return asking(({ lockAtLeastFor }) => ({ lockAtLeastFor: (first ??= lockAtLeastFor ?? 0) }))(provider);
+      return requesting(({ lockAtLeastFor }) => ({ lockAtLeastFor: (first ??= lockAtLeastFor ?? 0) }))(
+        provider,
+      );
     },
   },
   {
     does: 'ignores keepAlive',
     caughtBy: 'P2 a keep-alive renews the lease past lockAtMostFor, until the release',
-    breaks: asking(() => ({ keepAlive: false, maxHold: undefined })),
+    breaks: requesting(() => ({ keepAlive: false, maxHold: undefined })),
   },
   {
     does: 'renews at its default interval',
     caughtBy: 'P2 a keep-alive renews at its configured interval',
-    breaks: asking(({ keepAlive = false }) => ({ keepAlive: keepAlive !== false })),
+    breaks: requesting(({ keepAlive = false }) => ({ keepAlive: keepAlive !== false })),
   },
   {
     does: 'ignores maxHold',
     caughtBy: 'P4 a keep-alive ends at maxHold, and so does the lease',
-    breaks: asking(() => ({ maxHold: undefined })),
+    breaks: requesting(() => ({ maxHold: undefined })),
   },
   {
     does: 'keeps every lock alive',
     caughtBy: 'P4 the lock of a crashed holder is granted when lockAtMostFor has passed, not before',
-    breaks: asking(() => ({ keepAlive: true })),
+    breaks: requesting(() => ({ keepAlive: true })),
   },
   {
     does: 'refuses with another error class',
@@ -163,24 +167,24 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
   {
     does: 'never calls its observer',
     caughtBy: 'P2 the observer is notified of an extension, and of no loss after a release',
-    breaks: telling(() => ({ extended: () => {}, lost: () => {}, refused: () => {} })),
+    breaks: notifying(() => ({ extended: () => {}, lost: () => {}, refused: () => {} })),
   },
   {
     does: 'reports a loss twice',
     caughtBy: 'P2 the observer is notified of a loss, once',
-    breaks: telling((observer) => ({
+    breaks: notifying((observer) => ({
       lost: (error) => [error, error].forEach((lost) => observer.lost?.(lost)),
     })),
   },
   {
     does: 'ignores that a lease is abandoned',
     caughtBy: 'P4 an abandoned lease is no longer renewed, and expires',
-    breaks: telling(() => ({ abandonedSignal: new AbortController().signal })),
+    breaks: notifying(() => ({ abandonedSignal: new AbortController().signal })),
   },
   {
     does: 'names itself as the holder',
     caughtBy: 'P1 a refused caller can learn who holds the lock, and until when',
-    breaks: telling((observer) => ({
+    breaks: notifying((observer) => ({
       refused: ({ heldUntil }) => observer.refused?.({ heldBy: 'me', heldUntil }),
     })),
   },

@@ -3,14 +3,14 @@ import type { RunQuery } from '#cronlatch/ledger/run-store';
 import { rewritingEvents, type Bench, type BrokenRunStore } from './broken-run-store';
 
 /** Queries with changed conditions. */
-function asking(change: (query: RunQuery) => Partial<RunQuery>) {
+function querying(change: (query: RunQuery) => Partial<RunQuery>) {
   return ({ store }: Bench): Pick<Bench['store'], 'find'> => ({
     find: (query) => store.find({ ...query, ...change(query) }),
   });
 }
 
 /** Queries correctly, and changes the result. */
-function answering(change: (runs: readonly Run[], query: RunQuery, bench: Bench) => readonly Run[]) {
+function changingResult(change: (runs: readonly Run[], query: RunQuery, bench: Bench) => readonly Run[]) {
   return (bench: Bench): Pick<Bench['store'], 'find'> => ({
     find: async (query) => change(await bench.store.find(query), query, bench),
   });
@@ -20,29 +20,29 @@ export const BROKEN_FINDS: readonly BrokenRunStore[] = [
   {
     does: 'finds nothing without a condition',
     caughtBy: 'L7 a query without conditions finds every run, and none if there are none',
-    breaks: answering((runs, { job, scope, periodKey, states, from, to }) =>
+    breaks: changingResult((runs, { job, scope, periodKey, states, from, to }) =>
       [job, scope, periodKey, states, from, to].every((condition) => condition === undefined) ? [] : runs,
     ),
   },
   {
     does: 'treats an empty scope as any scope',
     caughtBy: 'L7 runs are found by job, by scope, by period and by all of them',
-    breaks: asking(({ scope }) => ({ scope: scope === '' ? undefined : scope })),
+    breaks: querying(({ scope }) => ({ scope: scope === '' ? undefined : scope })),
   },
   {
     does: 'treats an empty list of states as any state',
     caughtBy: 'L7 runs are found by one state, by several states, and by no state',
-    breaks: asking(({ states }) => ({ states: states?.length === 0 ? undefined : states })),
+    breaks: querying(({ states }) => ({ states: states?.length === 0 ? undefined : states })),
   },
   {
     does: 'includes a period that starts at to',
     caughtBy: 'L7 from includes the start of a period, and to excludes it',
-    breaks: asking(({ to }) => ({ to: to && new Date(to.getTime() + 1) })),
+    breaks: querying(({ to }) => ({ to: to && new Date(to.getTime() + 1) })),
   },
   {
     does: 'ignores the states if from is set',
     caughtBy: 'L7 a query returns only runs that match all its conditions',
-    breaks: asking(({ from, states }) => ({ states: from === undefined ? states : undefined })),
+    breaks: querying(({ from, states }) => ({ states: from === undefined ? states : undefined })),
   },
   {
     does: 'applies the limit to the wrong end',
@@ -54,17 +54,17 @@ export const BROKEN_FINDS: readonly BrokenRunStore[] = [
   {
     does: 'sorts by the key',
     caughtBy: 'L7 custom keys are sorted by creation, and a query by time does not find them',
-    breaks: answering((runs) => [...runs].sort((a, b) => a.periodKey.localeCompare(b.periodKey))),
+    breaks: changingResult((runs) => [...runs].sort((a, b) => a.periodKey.localeCompare(b.periodKey))),
   },
   {
     does: 'returns summaries',
     caughtBy: 'L7 a query returns the whole run',
-    breaks: answering((runs) => runs.map((run) => ({ ...run, result: undefined }))),
+    breaks: changingResult((runs) => runs.map((run) => ({ ...run, result: undefined }))),
   },
   {
     does: 'ignores case in a query for a period',
     caughtBy: 'L-57 a query for one key does not return another',
-    breaks: answering((runs, { periodKey }, bench) =>
+    breaks: changingResult((runs, { periodKey }, bench) =>
       periodKey === undefined
         ? runs
         : bench.runs

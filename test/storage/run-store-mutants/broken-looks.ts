@@ -3,7 +3,7 @@ import type { Peek, PeekRequest } from '#cronlatch/ledger/run-store';
 import type { Bench, BrokenRunStore } from './broken-run-store';
 
 /** Peeks correctly, and changes the result. */
-function telling(change: (peek: Peek, request: PeekRequest, bench: Bench) => Partial<Peek>) {
+function changingPeek(change: (peek: Peek, request: PeekRequest, bench: Bench) => Partial<Peek>) {
   return (bench: Bench): Pick<Bench['store'], 'peek'> => ({
     async peek(request) {
       const peek = await bench.store.peek(request);
@@ -12,20 +12,22 @@ function telling(change: (peek: Peek, request: PeekRequest, bench: Bench) => Par
   });
 }
 
-function tellingOnly(isTold: (run: RunSummary, peek: Peek, request: PeekRequest) => boolean) {
-  return telling((peek, request) => ({ runs: peek.runs.filter((run) => isTold(run, peek, request)) }));
+function peekingOnly(isReturned: (run: RunSummary, peek: Peek, request: PeekRequest) => boolean) {
+  return changingPeek((peek, request) => ({
+    runs: peek.runs.filter((run) => isReturned(run, peek, request)),
+  }));
 }
 
-export const BROKEN_LOOKS: readonly BrokenRunStore[] = [
+export const BROKEN_PEEKS: readonly BrokenRunStore[] = [
   {
     does: 'returns only completed runs',
     caughtBy: 'L3 a peek at a period returns its run in any state',
-    breaks: tellingOnly(({ state }) => state !== 'interrupted'),
+    breaks: peekingOnly(({ state }) => state !== 'interrupted'),
   },
   {
     does: 'returns runs that failed permanently',
     caughtBy: 'L4 a peek returns due and running runs of any period, and no others',
-    breaks: telling(({ runs }, _, bench) => ({
+    breaks: changingPeek(({ runs }, _, bench) => ({
       runs: [
         ...runs,
         ...bench.runs.rows().flatMap(({ run }) => (run.periodKey === 'failed for good' ? run : [])),
@@ -35,17 +37,17 @@ export const BROKEN_LOOKS: readonly BrokenRunStore[] = [
   {
     does: 'does not return failed runs that are due',
     caughtBy: 'L-26 a pending or failed run is due at its next attempt, not before',
-    breaks: tellingOnly(({ state }) => state !== 'failed'),
+    breaks: peekingOnly(({ state }) => state !== 'failed'),
   },
   {
     does: 'peeks at all jobs',
     caughtBy: 'L4 a peek does not return runs of another job or scope',
-    breaks: telling((_, __, { runs }) => ({ runs: runs.rows().map(({ run }) => run) })),
+    breaks: changingPeek((_, __, { runs }) => ({ runs: runs.rows().map(({ run }) => run) })),
   },
   {
     does: 'excludes the period that starts exactly at since',
     caughtBy: 'L-46 a peek returns every run whose period starts at the given time or later',
-    breaks: tellingOnly(
+    breaks: peekingOnly(
       ({ periodStart, state }, _, { since }) =>
         state !== 'skipped' || since === undefined || periodStart === undefined || periodStart > since,
     ),
@@ -53,7 +55,7 @@ export const BROKEN_LOOKS: readonly BrokenRunStore[] = [
   {
     does: 'returns the first period at or after since',
     caughtBy: 'L-48 a peek returns the start of the earliest period, regardless of its outcome',
-    breaks: telling(({ firstPeriodStart }, { since }) => ({
+    breaks: changingPeek(({ firstPeriodStart }, { since }) => ({
       firstPeriodStart:
         since !== undefined && firstPeriodStart !== undefined && firstPeriodStart < since
           ? since
@@ -63,14 +65,16 @@ export const BROKEN_LOOKS: readonly BrokenRunStore[] = [
   {
     does: 'returns a run once for each condition that it matches',
     caughtBy: 'L4 a run that matches several conditions of a peek is returned once',
-    breaks: telling(({ runs }, { periodKey }) => ({
+    breaks: changingPeek(({ runs }, { periodKey }) => ({
       runs: [...runs, ...runs.filter((run) => run.periodKey === periodKey)],
     })),
   },
   {
     does: 'leaves out a field',
     caughtBy: 'L4 a peek returns the values of the row',
-    breaks: telling(({ runs }) => ({ runs: runs.map((run) => ({ ...run, firstStartedAt: undefined })) })),
+    breaks: changingPeek(({ runs }) => ({
+      runs: runs.map((run) => ({ ...run, firstStartedAt: undefined })),
+    })),
   },
   {
     does: 'returns an overdue job without runs',

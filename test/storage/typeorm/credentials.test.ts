@@ -41,7 +41,7 @@ async function withUser(
 }
 
 /** The private PostgreSQL requires no password, but it can refuse a user. */
-const WORDS = {
+const STATEMENTS = {
   mysql: {
     revoke: (account: string) => `ALTER USER ${account} IDENTIFIED BY 'rotated'`,
     restore: (account: string) => `ALTER USER ${account} IDENTIFIED BY 'hunter2'`,
@@ -59,14 +59,14 @@ testOnServers(
   async (bench) => {
     await bench.application.destroy();
     const { ask } = bench.database;
-    const words = WORDS[bench.server === 'postgres' ? 'postgres' : 'mysql'];
+    const statements = STATEMENTS[bench.server === 'postgres' ? 'postgres' : 'mysql'];
     await withUser(bench, async ({ account, url }) => {
       const options = { logger: false, statementTimeout: '1s' } as const;
       const guard = await createJobGuard(bench.dataSource({ url }), options);
       const tick = guard.wrap(JOB, () => 'ran');
       try {
         assert.equal(await tick(), 'ran');
-        await ask(words.revoke(account));
+        await ask(statements.revoke(account));
         assert.equal(await tick(), 'ran', 'open connections stay open');
         await bench.stranger.killSessions();
         let error: unknown;
@@ -80,9 +80,9 @@ testOnServers(
         };
         await eventually(isRefused, 'a new connection is refused');
         assert.ok(error instanceof LockStorageError);
-        assert.match(error.message, words.refusal);
+        assert.match(error.message, statements.refusal);
         assert.doesNotMatch(`${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`, /hunter2/);
-        await ask(words.restore(account));
+        await ask(statements.restore(account));
         assert.equal(await tick(), 'ran');
       } finally {
         await guard.close();
@@ -96,7 +96,7 @@ testOnServer(
   'mysql',
   'F-54 a user who must use TLS gets locks with the TLS options of the application, and an error without them',
   async (bench) => {
-    const asTold = async ({ url }: User): Promise<void> => {
+    const assertNeedsTls = async ({ url }: User): Promise<void> => {
       await assert.rejects(
         createJobGuard(bench.dataSource({ url })),
         (error) => error instanceof LockStorageError && /Access denied/.test(error.message),
@@ -106,6 +106,6 @@ testOnServer(
       assert.equal((await guard.run(JOB, () => {})).executed, true);
       await guard.close();
     };
-    await withUser(bench, asTold, 'REQUIRE SSL');
+    await withUser(bench, assertNeedsTls, 'REQUIRE SSL');
   },
 );

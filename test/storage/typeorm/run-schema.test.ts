@@ -96,7 +96,7 @@ testRunStores(
 );
 
 for (const [server, flaws] of Object.entries(RUN_FLAWS)) {
-  for (const { flaw, changes, code, says, connections = 'own', isMended = true } of flaws) {
+  for (const { flaw, changes, code, message: expected, connections = 'own', isMended = true } of flaws) {
     testWith(server as keyof typeof RUN_FLAWS, `runs: ${flaw}: ${code}`, (database) =>
       withRunStore(database, { changes, connections }, async ({ store, application }) => {
         const findings = await store.verifySchema();
@@ -105,7 +105,7 @@ for (const [server, flaws] of Object.entries(RUN_FLAWS)) {
           [['error', code]],
         );
         const [{ message = '', remedy = undefined } = {}] = findings;
-        assert.match(message, says);
+        assert.match(message, expected);
         await assert.rejects(store.check(), { code: 'CRONLATCH_SCHEMA_MISMATCH', message });
         await assert.rejects(store.insert(RUNNING, LIMIT), { message, outcome: 'nothing-ran' });
         assert.equal(remedy !== undefined, isMended);

@@ -40,7 +40,7 @@ for (const [server, flaws] of Object.entries(FLAWS) as [DatabaseName, readonly F
     changes,
     code,
     severity = 'error',
-    says,
+    message: expected,
     connections = 'own',
     isMended = true,
   } of flaws) {
@@ -57,7 +57,7 @@ for (const [server, flaws] of Object.entries(FLAWS) as [DatabaseName, readonly F
           );
           const [{ message = '', remedy = undefined } = {}] = findings;
           assert.match(message, /^Table 'shedlock' in (MySQL at|MariaDB at|PostgreSQL at|SQLite) /);
-          assert.match(message, says);
+          assert.match(message, expected);
 
           if (severity === 'error') {
             await assert.rejects(

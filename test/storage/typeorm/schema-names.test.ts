@@ -51,7 +51,7 @@ function collations(...special: string[]): Record<string, readonly string[]> {
 /**
  * Asks for every name, while all earlier names are held, or all are free: each gets its own row, or an error.
  */
-async function askForAll(dataSource: DataSource, provider: TypeOrmLockProvider): Promise<string[]> {
+async function lockEveryName(dataSource: DataSource, provider: TypeOrmLockProvider): Promise<string[]> {
   const granted: string[] = [];
   let before = await owners(dataSource);
   for (const name of TRIED_NAMES) {
@@ -79,7 +79,7 @@ async function owners(dataSource: DataSource): Promise<Map<string, string>> {
   return new Map(rows.map(({ name, locked_by: owner }) => [name, owner]));
 }
 
-async function tellsNamesApart(
+async function grantEveryName(
   database: TestDatabase,
   changes: readonly string[],
   options: TypeOrmLockProviderOptions = {},
@@ -92,9 +92,9 @@ async function tellsNamesApart(
   );
   try {
     assert.ok(first && second);
-    const granted = await askForAll(dataSource, first);
+    const granted = await lockEveryName(dataSource, first);
     await dataSource.query('UPDATE shedlock SET lock_until = locked_at');
-    assert.deepEqual(await askForAll(dataSource, second), granted, 'when all were free');
+    assert.deepEqual(await lockEveryName(dataSource, second), granted, 'when all were free');
     return granted;
   } finally {
     await first?.close();
@@ -111,7 +111,7 @@ void test('F-65 the more than 200 tricky names are all different', () => {
 for (const [server, columns] of Object.entries(COLUMNS) as [DatabaseName, (typeof COLUMNS)[DatabaseName]][]) {
   for (const [column, changes] of Object.entries(columns)) {
     testWith(server, `P1 F-65 no name is confused with another (${column})`, async (database) => {
-      const granted = await tellsNamesApart(database, changes);
+      const granted = await grantEveryName(database, changes);
       if (EXACT.has(column)) assert.deepEqual(granted, TRIED_NAMES);
       else
         assert.ok(
@@ -129,7 +129,7 @@ for (const server of ['mysql', 'mariadb'] as const) {
       `P1 F-65 nor in lenient sessions of the application (${collation})`,
       async (database) => {
         const lenient = [...(COLUMNS[server][collation] ?? []), `SET sql_mode = ''`];
-        const granted = await tellsNamesApart(database, lenient, { connections: 'shared' });
+        const granted = await grantEveryName(database, lenient, { connections: 'shared' });
         assert.equal(granted.length === TRIED_NAMES.length, EXACT.has(collation));
       },
     );

@@ -29,7 +29,7 @@ testOnServers('the server stops a statement that its client has abandoned', asyn
   for (const text of SLOW[bench.server]) await bench.application.query(text);
   await assert.rejects(provider.lock({ name: 'job', lockAtMostFor: '1m' }), { code: 'CRONLATCH_STORAGE' });
   const isQuiet = async (): Promise<boolean> => {
-    if (bench.server !== 'postgres') return !(await bench.stranger.someoneIsBusy());
+    if (bench.server !== 'postgres') return !(await bench.stranger.isAnySessionBusy());
     const busy = await bench.database.ask(ACTIVE_ON_POSTGRES);
     return busy.length === 0;
   };

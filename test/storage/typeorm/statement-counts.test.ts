@@ -48,9 +48,9 @@ testOnServers(
       'every statement is prepared once',
     );
 
-    const unseen = { ...JOB, name: 'unseen' };
-    await other.run(unseen, async () => {
-      await guard.run(unseen, () => assert.fail('ran'));
+    const newName = { ...JOB, name: 'newName' };
+    await other.run(newName, async () => {
+      await guard.run(newName, () => assert.fail('ran'));
       const insert = bench.server === 'postgres' ? ['INSERT'] : [];
       assert.deepEqual(
         sent(),

@@ -10,7 +10,7 @@ const OPTIONS = { statementTimeout: '2s' } as const;
 /** Replaces the interval of a minute. */
 const DUE_EVERY_MS = 1000;
 /** How long the server is down. */
-const LOOKS = sampleSize({ fast: 2, full: 60 });
+const FAILED_CHECKS = sampleSize({ fast: 2, full: 60 });
 
 testOnOwnServers(
   'L-61 if the server is down at the day’s only tick, the day is completed soon after its return, with one effect and no restart',
@@ -32,7 +32,7 @@ testOnOwnServers(
       assert.equal(await tick(), undefined);
       assert.equal((await failed).isAskedAgain, true);
       // The guard checks for overdue runs, in vain.
-      for (let look = 0; look < LOOKS; look += 1) await nextEvent(guard, 'guard:warning');
+      for (let check = 0; check < FAILED_CHECKS; check += 1) await nextEvent(guard, 'guard:warning');
       const completed = nextEvent(guard, 'run:completed');
       await server.restart();
       assert.equal((await completed).run?.job, 'close-day');

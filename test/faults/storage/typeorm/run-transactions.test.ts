@@ -65,7 +65,7 @@ testOnServers('a change waits for another writer of the row, and sees what it wr
   await bench.database.ask('START TRANSACTION');
   await bench.database.ask(`UPDATE cronlatch_run SET reason = 'mine', generation = 2`);
   const changing = store.change(CLAIM, (found) => ({ value: found?.run }), LIMIT);
-  await eventually(() => bench.stranger.someoneIsBusy(), 'the change waits');
+  await eventually(() => bench.stranger.isAnySessionBusy(), 'the change waits');
   await bench.stranger.commit();
   const seen = await changing;
   assert.deepEqual([seen?.reason, seen?.generation], ['mine', 2]);
@@ -131,7 +131,7 @@ testOnServers(
     await bench.database.ask('START TRANSACTION');
     await bench.database.ask(NO_EVENTS[bench.server]);
     const failing = assert.rejects(fail(store), { code: 'CRONLATCH_STORAGE', outcome: 'nothing-ran' });
-    await eventually(() => bench.stranger.someoneIsBusy(), 'the event waits for the table');
+    await eventually(() => bench.stranger.isAnySessionBusy(), 'the event waits for the table');
     await bench.stranger.killSessions();
     await failing;
     await bench.stranger.commit();

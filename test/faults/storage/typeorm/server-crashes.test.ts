@@ -22,7 +22,7 @@ const CARELESS = {
 const MOST_ATTEMPTS = 8;
 
 testOnOwnServers(
-  `F-30 F-31 locks match what instances were told after ${KILLS} kills or shutdowns of the server`,
+  `F-30 F-31 locks match the results that instances received after ${KILLS} kills or shutdowns of the server`,
   async ({ server, application }) => {
     const options = { statementTimeout: '5s' } as const;
     const instances = Array.from({ length: INSTANCES }, () => new TypeOrmLockProvider(application, options));

@@ -10,7 +10,7 @@ const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
  * The server accepts no further connections of the application; later any number. With less than 10, MariaDB
  * has 10.
  */
-const WORDS = {
+const STATEMENTS = {
   mysql: { close: 'SET GLOBAL max_connections = 1', open: 'SET GLOBAL max_connections = 100' },
   mariadb: { close: 'SET GLOBAL max_connections = 1', open: 'SET GLOBAL max_connections = 100' },
   postgres: { close: 'ALTER ROLE app CONNECTION LIMIT 0', open: 'ALTER ROLE app CONNECTION LIMIT 100' },
@@ -24,7 +24,7 @@ testOnOwnServers(
     const administrator = await bench.administrator();
     const others = Array.from({ length: 10 }, () => application.createQueryRunner());
     for (const other of others) await other.connect();
-    await administrator.query(WORDS[type].close);
+    await administrator.query(STATEMENTS[type].close);
     const late = await createJobGuard(application, { lazy: true, logger: false, statementTimeout: '2s' });
     const tick = late.wrap(JOB, () => 'ran');
     try {
@@ -35,7 +35,7 @@ testOnOwnServers(
       assert.equal(error.outcome, 'nothing-ran');
       assert.match(error.message, /too many connections/i);
       assert.equal((await guard.run(JOB, () => {})).executed, true);
-      await administrator.query(WORDS[type].open);
+      await administrator.query(STATEMENTS[type].open);
       assert.equal(await tick(), 'ran');
     } finally {
       await late.close();

@@ -7,7 +7,7 @@ import { testOnServer, testOnServers, type ServerBench } from '../../../support/
 
 const LEVELS = ['READ UNCOMMITTED', 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'] as const;
 
-const WORDS = {
+const STATEMENTS = {
   mysql: { set: 'SET SESSION TRANSACTION', read: 'SELECT @@transaction_isolation AS level', extra: {} },
   mariadb: { set: 'SET SESSION TRANSACTION', read: 'SELECT @@tx_isolation AS level', extra: {} },
   postgres: {
@@ -45,7 +45,7 @@ for (const level of LEVELS) {
   testOnServers(
     `P1 F-47 with shared connections at ${level}, one of ${ASKERS} callers gets a new lock, and one an expired lock`,
     async (bench) => {
-      const { set, read, extra } = WORDS[bench.server];
+      const { set, read, extra } = STATEMENTS[bench.server];
       const application = await bench.connected({ poolSize: ASKERS, extra });
       await onAll(application, `${set} ISOLATION LEVEL ${level}`);
       await askersRace(bench, application);
@@ -60,7 +60,7 @@ for (const level of ['REPEATABLE READ', 'SERIALIZABLE'] as const) {
   testOnServer('mariadb', `P1 F-47 the same with innodb_snapshot_isolation, at ${level}`, async (bench) => {
     const application = await bench.connected({ poolSize: ASKERS });
     await onAll(application, 'SET SESSION innodb_snapshot_isolation = ON');
-    await onAll(application, `${WORDS.mariadb.set} ISOLATION LEVEL ${level}`);
+    await onAll(application, `${STATEMENTS.mariadb.set} ISOLATION LEVEL ${level}`);
     await askersRace(bench, application);
     const kept = await onAll(application, 'SELECT @@innodb_snapshot_isolation AS level');
     assert.deepEqual(

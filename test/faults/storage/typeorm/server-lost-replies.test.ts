@@ -44,7 +44,7 @@ testOnServers('F-39 a grant whose connection is cut is found again on a fresh on
   // The statement waits for a row lock; its connection is cut; then it continues and takes effect.
   await bench.stranger.lockRow('job');
   const locking = provider.lock(JOB).catch((error: unknown) => error);
-  await eventually(() => bench.stranger.someoneWaits(), 'the statement waits for the row');
+  await eventually(() => bench.stranger.isAnySessionWaiting(), 'the statement waits for the row');
   await proxy.close();
   await bench.stranger.commit();
   await proxy.open();
@@ -73,7 +73,7 @@ testOnServers('F-50 a statement whose connection is killed while it waits is res
   await (await provider.lock(JOB))?.unlock();
   await bench.stranger.lockRow('job');
   const locking = provider.lock(JOB);
-  await eventually(() => bench.stranger.someoneWaits(), 'the statement waits for the row');
+  await eventually(() => bench.stranger.isAnySessionWaiting(), 'the statement waits for the row');
   await bench.stranger.killSessions();
   await bench.stranger.commit();
   const lock = await locking;

@@ -4,7 +4,7 @@ import type { Flaw } from './flaw';
 export const NO_TABLE: Flaw = {
   flaw: 'no table',
   changes: ['DROP TABLE shedlock'],
-  ...{ code: 'missing-table', says: /is missing.*run the migration/, isMended: false },
+  ...{ code: 'missing-table', message: /is missing.*run the migration/, isMended: false },
 };
 
 export const NO_TOKEN: Flaw = {
@@ -13,7 +13,7 @@ export const NO_TOKEN: Flaw = {
   ...{
     code: 'no-fencing-token',
     severity: 'warning',
-    says: /no column 'fencing_token', so its locks have no/,
+    message: /no column 'fencing_token', so its locks have no/,
   },
 };
 
@@ -21,7 +21,7 @@ export function view(rename: string): Flaw {
   return {
     flaw: 'a view',
     changes: [rename, 'CREATE VIEW shedlock AS SELECT * FROM locks'],
-    ...{ code: 'unsuitable-table', says: /is a view, not a table\. Let the migration/, isMended: false },
+    ...{ code: 'unsuitable-table', message: /is a view, not a table\. Let the migration/, isMended: false },
   };
 }
 
@@ -31,7 +31,7 @@ export function withoutColumn(column: string, changes: readonly string[]): Flaw 
   return {
     flaw: `no column ${column}`,
     changes,
-    ...{ code: 'missing-column', says: new RegExp(`no column '${column}'\\. Create`), isMended: false },
+    ...{ code: 'missing-column', message: new RegExp(`no column '${column}'\\. Create`), isMended: false },
   };
 }
 
@@ -41,7 +41,7 @@ export function columnNeedsValue(changes: readonly string[]): Flaw {
     changes,
     ...{
       code: 'column-needs-value',
-      says: /'region' that needs a value.*Give it a default/,
+      message: /'region' that needs a value.*Give it a default/,
       isMended: false,
     },
   };
@@ -49,5 +49,5 @@ export function columnNeedsValue(changes: readonly string[]): Flaw {
 
 /** @param flaw a phrase about the key */
 export function namesNotUnique(flaw: string, changes: readonly string[]): Flaw {
-  return { flaw, changes, code: 'names-not-unique', says: /on 'name' alone/ };
+  return { flaw, changes, code: 'names-not-unique', message: /on 'name' alone/ };
 }

@@ -10,7 +10,7 @@ export interface Flaw {
   /** Default: `error`. */
   readonly severity?: SchemaFinding['severity'];
   /** What its message names: the column, and what to do if no statement fixes it. */
-  readonly says: RegExp;
+  readonly message: RegExp;
   /** The connections that detect it. Default: own. */
   readonly connections?: 'own' | 'shared';
   /** `false`: no statement fixes it. */

@@ -21,7 +21,7 @@ export const MYSQL_FLAWS: readonly Flaw[] = [
     changes: [`ALTER TABLE shedlock ENGINE = ${engine}`],
     ...{
       code: 'unsuitable-table',
-      says: new RegExp(`is kept by ${engine},.*Let the migration`),
+      message: new RegExp(`is kept by ${engine},.*Let the migration`),
       isMended: false,
     },
   })),
@@ -36,17 +36,17 @@ export const MYSQL_FLAWS: readonly Flaw[] = [
   ...['INT', 'DECIMAL(20, 6)', 'DATE', 'VARCHAR(30)'].map((type): Flaw => ({
     flaw: `lock_until of type ${type}`,
     changes: modified(`lock_until ${type} NOT NULL`),
-    ...{ code: 'wrong-type', says: /'lock_until' of type \w+,.*must be DATETIME\(6\)/, isMended: false },
+    ...{ code: 'wrong-type', message: /'lock_until' of type \w+,.*must be DATETIME\(6\)/, isMended: false },
   })),
   ...['VARBINARY(64)', 'CHAR(64)', 'BIGINT'].map((type): Flaw => ({
     flaw: `name of type ${type}`,
     changes: modified(`name ${type} NOT NULL`),
-    ...{ code: 'wrong-type', says: /'name' of type \w+,.*must be VARCHAR\(64\)/, isMended: false },
+    ...{ code: 'wrong-type', message: /'name' of type \w+,.*must be VARCHAR\(64\)/, isMended: false },
   })),
   {
     flaw: 'fencing_token of 32 bits',
     changes: modified('fencing_token INT UNSIGNED NOT NULL DEFAULT 0'),
-    ...{ code: 'wrong-type', says: /'fencing_token' of type int,.*must be BIGINT/, isMended: false },
+    ...{ code: 'wrong-type', message: /'fencing_token' of type int,.*must be BIGINT/, isMended: false },
   },
   namesNotUnique('no key', ['ALTER TABLE shedlock DROP PRIMARY KEY']),
   namesNotUnique('a key that is not unique', ['ALTER TABLE shedlock DROP PRIMARY KEY, ADD INDEX (name)']),
@@ -59,28 +59,28 @@ export const MYSQL_FLAWS: readonly Flaw[] = [
   {
     flaw: 'a name that is too short',
     changes: modified('name VARCHAR(63) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL'),
-    ...{ code: 'column-too-short', says: /'name' for 63 characters, but nameLength is 64: lower it, or/ },
+    ...{ code: 'column-too-short', message: /'name' for 63 characters, but nameLength is 64: lower it, or/ },
   },
   {
     flaw: 'locked_by that is too short',
     changes: modified('locked_by VARCHAR(100) NOT NULL'),
-    ...{ code: 'column-too-short', says: /'locked_by' for 100 characters, but an owner has up to 240/ },
+    ...{ code: 'column-too-short', message: /'locked_by' for 100 characters, but an owner has up to 240/ },
   },
   ...['lock_until', 'locked_at'].flatMap((column): Flaw[] => [
     ...[0, 1, 2].map((digits): Flaw => ({
       flaw: `${column} DATETIME(${digits})`,
       changes: modified(`${column} DATETIME(${digits}) NOT NULL`),
-      ...{ code: 'imprecise-time', says: new RegExp(`'${column}' with ${digits} digits`) },
+      ...{ code: 'imprecise-time', message: new RegExp(`'${column}' with ${digits} digits`) },
     })),
     {
       flaw: `${column} TIMESTAMP(0)`,
       changes: modified(`${column} TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP`),
-      ...{ code: 'imprecise-time', says: new RegExp(`'${column}' with 0 digits`) },
+      ...{ code: 'imprecise-time', message: new RegExp(`'${column}' with 0 digits`) },
     },
     {
       flaw: `${column} TIMESTAMP(6), on connections of the application`,
       changes: modified(`${column} TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6)`),
-      ...{ code: 'session-time-zone', says: LEAVE_OWN, connections: 'shared', isMended: false },
+      ...{ code: 'session-time-zone', message: LEAVE_OWN, connections: 'shared', isMended: false },
     },
   ]),
   ...['DATETIME(6)', 'TIMESTAMP(6)'].map((type): Flaw => ({
@@ -88,7 +88,7 @@ export const MYSQL_FLAWS: readonly Flaw[] = [
     changes: modified(
       `locked_at ${type} NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6)`,
     ),
-    ...{ code: 'unstable-time', says: /'locked_at' that changes with every update/ },
+    ...{ code: 'unstable-time', message: /'locked_at' that changes with every update/ },
   })),
   columnNeedsValue(['ALTER TABLE shedlock ADD COLUMN region VARCHAR(10) NOT NULL']),
   ...['utf8mb4_general_ci', 'utf8mb4_unicode_ci', 'utf8mb4_turkish_ci', 'latin1_swedish_ci'].map(
@@ -97,7 +97,11 @@ export const MYSQL_FLAWS: readonly Flaw[] = [
       changes: modified(
         `name VARCHAR(64) CHARACTER SET ${collation.split('_')[0]} COLLATE ${collation} NOT NULL`,
       ),
-      ...{ code: 'inexact-names', severity: 'warning', says: /'name' to which different names can be equal/ },
+      ...{
+        code: 'inexact-names',
+        severity: 'warning',
+        message: /'name' to which different names can be equal/,
+      },
     }),
   ),
   ...['latin1_swedish_ci', 'utf8mb3_bin'].map((collation): Flaw => ({
@@ -105,12 +109,12 @@ export const MYSQL_FLAWS: readonly Flaw[] = [
     changes: modified(
       `name VARCHAR(64) CHARACTER SET ${collation.split('_')[0]} COLLATE ${collation} NOT NULL`,
     ),
-    ...{ code: 'inexact-names', says: /'name' that does not take every character/, connections: 'shared' },
+    ...{ code: 'inexact-names', message: /'name' that does not take every character/, connections: 'shared' },
   })),
   {
     flaw: 'names that are too wide, and folded',
     changes: modified('name VARCHAR(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci NOT NULL'),
-    ...{ code: 'inexact-names', severity: 'warning', says: /MODIFY `name` VARCHAR\(200\)/ },
+    ...{ code: 'inexact-names', severity: 'warning', message: /MODIFY `name` VARCHAR\(200\)/ },
   },
   NO_TOKEN,
 ];

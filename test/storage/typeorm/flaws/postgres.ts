@@ -23,35 +23,39 @@ export const POSTGRES_FLAWS: readonly Flaw[] = [
       'ALTER TABLE shedlock RENAME TO locks',
       'CREATE MATERIALIZED VIEW shedlock AS SELECT * FROM locks',
     ],
-    ...{ code: 'unsuitable-table', says: /is a materialized view, not a table\. Let the/, isMended: false },
+    ...{
+      code: 'unsuitable-table',
+      message: /is a materialized view, not a table\. Let the/,
+      isMended: false,
+    },
   },
   {
     flaw: 'a table that a crash empties',
     changes: ['ALTER TABLE shedlock SET UNLOGGED'],
-    ...{ code: 'unsuitable-table', says: /is UNLOGGED: a crash.*Let the migration/, isMended: false },
+    ...{ code: 'unsuitable-table', message: /is UNLOGGED: a crash.*Let the migration/, isMended: false },
   },
   ...NEEDED_COLUMNS.map((column) => withoutColumn(column, [`ALTER TABLE shedlock DROP COLUMN ${column}`])),
   ...['integer', 'date', 'text', 'time'].map((type): Flaw => ({
     flaw: `lock_until of type ${type}`,
     changes: typed('lock_until', type),
-    ...{ code: 'wrong-type', says: /'lock_until' of type \w+,.*must be timestamptz/, isMended: false },
+    ...{ code: 'wrong-type', message: /'lock_until' of type \w+,.*must be timestamptz/, isMended: false },
   })),
   ...['char(64)', 'bytea', 'bigint'].map((type): Flaw => ({
     flaw: `name of type ${type}`,
     changes: typed('name', type),
-    ...{ code: 'wrong-type', says: /'name' of type \w+,.*must be text/, isMended: false },
+    ...{ code: 'wrong-type', message: /'name' of type \w+,.*must be text/, isMended: false },
   })),
   {
     flaw: 'fencing_token of 32 bits',
     changes: typed('fencing_token', 'integer'),
-    ...{ code: 'wrong-type', says: /'fencing_token' of type int4,.*must be bigint/, isMended: false },
+    ...{ code: 'wrong-type', message: /'fencing_token' of type int4,.*must be bigint/, isMended: false },
   },
   {
     flaw: 'instants of which only one has a time zone',
     changes: typed('locked_at', 'timestamp'),
     ...{
       code: 'wrong-type',
-      says: /'lock_until' of type timestamptz and 'locked_at' of type timestamp,.*Create the/,
+      message: /'lock_until' of type timestamptz and 'locked_at' of type timestamp,.*Create the/,
       isMended: false,
     },
   },
@@ -66,30 +70,34 @@ export const POSTGRES_FLAWS: readonly Flaw[] = [
   {
     flaw: 'a key that is checked when a transaction ends',
     changes: keyed('ALTER TABLE shedlock ADD PRIMARY KEY (name) DEFERRABLE'),
-    ...{ code: 'unsuitable-table', says: /has a DEFERRABLE key,.*Let the migration/, isMended: false },
+    ...{ code: 'unsuitable-table', message: /has a DEFERRABLE key,.*Let the migration/, isMended: false },
   },
   {
     flaw: 'a name that is too short',
     changes: typed('name', 'varchar(63) COLLATE "C"'),
-    ...{ code: 'column-too-short', says: /'name' for 63 characters, but nameLength is 64: lower it, or/ },
+    ...{ code: 'column-too-short', message: /'name' for 63 characters, but nameLength is 64: lower it, or/ },
   },
   {
     flaw: 'locked_by that is too short',
     changes: typed('locked_by', 'varchar(100)'),
-    ...{ code: 'column-too-short', says: /'locked_by' for 100 characters, but an owner has up to 240/ },
+    ...{ code: 'column-too-short', message: /'locked_by' for 100 characters, but an owner has up to 240/ },
   },
   ...['lock_until', 'locked_at'].flatMap((column) =>
     [0, 1, 2].map((digits): Flaw => ({
       flaw: `${column} timestamptz(${digits})`,
       changes: typed(column, `timestamptz(${digits})`),
-      ...{ code: 'imprecise-time', says: new RegExp(`'${column}' with ${digits} digits`) },
+      ...{ code: 'imprecise-time', message: new RegExp(`'${column}' with ${digits} digits`) },
     })),
   ),
   columnNeedsValue(['ALTER TABLE shedlock ADD COLUMN region text NOT NULL']),
   {
     flaw: 'names of type citext',
     changes: ['CREATE EXTENSION citext', ...typed('name', 'citext')],
-    ...{ code: 'inexact-names', severity: 'warning', says: /'name' to which different names can be equal/ },
+    ...{
+      code: 'inexact-names',
+      severity: 'warning',
+      message: /'name' to which different names can be equal/,
+    },
   },
   {
     flaw: 'names in a collation that folds',
@@ -97,7 +105,11 @@ export const POSTGRES_FLAWS: readonly Flaw[] = [
       `CREATE COLLATION folding (provider = icu, locale = 'und-u-ks-level1', deterministic = false)`,
       ...typed('name', 'text COLLATE folding'),
     ],
-    ...{ code: 'inexact-names', severity: 'warning', says: /'name' to which different names can be equal/ },
+    ...{
+      code: 'inexact-names',
+      severity: 'warning',
+      message: /'name' to which different names can be equal/,
+    },
   },
   namesNotUnique('a key in a collation that folds', [
     `CREATE COLLATION folding (provider = icu, locale = 'und-u-ks-level1', deterministic = false)`,

@@ -7,7 +7,7 @@ const NOT_MENDED = { isMended: false } as const;
 const missing = (table: string): Flaw => ({
   flaw: `no table ${table}`,
   changes: [`DROP TABLE ${table}`],
-  ...{ code: 'missing-table', says: /is missing.*createCronlatchMigration\({ tables: \['ledger'\] }\)/ },
+  ...{ code: 'missing-table', message: /is missing.*createCronlatchMigration\({ tables: \['ledger'\] }\)/ },
   ...NOT_MENDED,
 });
 
@@ -18,24 +18,24 @@ const EVERYWHERE: readonly Flaw[] = [
   {
     flaw: 'no column that a later version has added',
     changes: [`${RUN} DROP COLUMN first_started_at`],
-    ...{ code: 'missing-column', says: /no column 'first_started_at'\. Run: ALTER TABLE/ },
+    ...{ code: 'missing-column', message: /no column 'first_started_at'\. Run: ALTER TABLE/ },
   },
   {
     flaw: 'no column that a row needs',
     changes: [`${RUN} DROP COLUMN generation`],
-    ...{ code: 'missing-column', says: /no column 'generation'\. Create the table anew/, ...NOT_MENDED },
+    ...{ code: 'missing-column', message: /no column 'generation'\. Create the table anew/, ...NOT_MENDED },
   },
 ];
 
 const UNIQUE = {
   code: 'runs-not-unique',
-  says: /no unique index on \(job_name, scope, period_key\)/,
+  message: /no unique index on \(job_name, scope, period_key\)/,
 } as const;
 
 const needsValue = (type: string): Flaw => ({
   flaw: 'a further column that needs a value',
   changes: [`${RUN} ADD COLUMN region ${type} NOT NULL`],
-  ...{ code: 'column-needs-value', says: /'region' that needs a value, so that no run/, ...NOT_MENDED },
+  ...{ code: 'column-needs-value', message: /'region' that needs a value, so that no run/, ...NOT_MENDED },
 });
 
 const modified = (column: string): readonly string[] => [`${RUN} MODIFY ${column}`];
@@ -46,7 +46,7 @@ const MYSQL: readonly Flaw[] = [
   {
     flaw: 'an engine without transactions',
     changes: [`${RUN} ENGINE = MyISAM`],
-    ...{ code: 'unsuitable-table', says: /is kept by MyISAM, which has no transactions/, ...NOT_MENDED },
+    ...{ code: 'unsuitable-table', message: /is kept by MyISAM, which has no transactions/, ...NOT_MENDED },
   },
   { flaw: 'no key', changes: [`${RUN} DROP KEY uq_cronlatch_run`], ...UNIQUE },
   {
@@ -61,46 +61,47 @@ const MYSQL: readonly Flaw[] = [
   ...['job_name', 'scope', 'period_key'].map((column): Flaw => ({
     flaw: `a ${column} that folds`,
     changes: modified(`${column} VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci NOT NULL`),
-    ...{ code: 'inexact-names', says: new RegExp(`'${column}' to which different names can be equal`) },
+    ...{ code: 'inexact-names', message: new RegExp(`'${column}' to which different names can be equal`) },
   })),
   {
     flaw: 'errors that are not Unicode',
     changes: modified('error TEXT CHARACTER SET latin1 NULL'),
-    ...{ code: 'inexact-names', says: /'error' that does not take every character/ },
+    ...{ code: 'inexact-names', message: /'error' that does not take every character/ },
   },
   {
     flaw: 'a claim that is too short',
     changes: modified('claimed_by VARCHAR(100) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL'),
-    ...{ code: 'column-too-short', says: /'claimed_by' for 100 characters, but it may have up to 255/ },
+    ...{ code: 'column-too-short', message: /'claimed_by' for 100 characters, but it may have up to 255/ },
   },
   {
     flaw: 'results that are too short',
     changes: modified('result TEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL'),
-    ...{ code: 'column-too-short', says: /'result' for 65535 characters/ },
+    ...{ code: 'column-too-short', message: /'result' for 65535 characters/ },
   },
   {
     flaw: 'an instant of another type',
     changes: modified('lease_until VARCHAR(40) NULL'),
-    ...{ code: 'wrong-type', says: /'lease_until' of type varchar.*must be DATETIME\(6\)/, ...NOT_MENDED },
+    ...{ code: 'wrong-type', message: /'lease_until' of type varchar.*must be DATETIME\(6\)/, ...NOT_MENDED },
   },
   {
     flaw: 'an instant of whole seconds',
     changes: modified('next_attempt_at DATETIME NULL'),
-    ...{ code: 'imprecise-time', says: /'next_attempt_at' with 0 digits/ },
+    ...{ code: 'imprecise-time', message: /'next_attempt_at' with 0 digits/ },
   },
   ...(['own', 'shared'] as const).flatMap((connections) =>
     ['TIMESTAMP(6)', 'TIMESTAMP'].map((type): Flaw => ({
       flaw: `an instant ${type}, which has the time zone of its session (${connections})`,
       changes: modified(`lease_until ${type} NULL`),
       code: 'session-time-zone',
-      says: /'lease_until' of type timestamp.* time_zone '\+00:00'\. Run: .* MODIFY `lease_until` DATETIME\(6\) NULL;$/,
+      message:
+        /'lease_until' of type timestamp.* time_zone '\+00:00'\. Run: .* MODIFY `lease_until` DATETIME\(6\) NULL;$/,
       connections,
     })),
   ),
   {
     flaw: 'an id without AUTO_INCREMENT',
     changes: modified('id BIGINT UNSIGNED NOT NULL'),
-    ...{ code: 'column-needs-value', says: /'id' that does not number its rows/, ...NOT_MENDED },
+    ...{ code: 'column-needs-value', message: /'id' that does not number its rows/, ...NOT_MENDED },
   },
 ];
 
@@ -110,7 +111,7 @@ const POSTGRES: readonly Flaw[] = [
   {
     flaw: 'a table that a crash empties',
     changes: [`${RUN} SET UNLOGGED`],
-    ...{ code: 'unsuitable-table', says: /is UNLOGGED/, ...NOT_MENDED },
+    ...{ code: 'unsuitable-table', message: /is UNLOGGED/, ...NOT_MENDED },
   },
   { flaw: 'no key', changes: ['DROP INDEX uq_cronlatch_run'], ...UNIQUE },
   {
@@ -126,22 +127,26 @@ const POSTGRES: readonly Flaw[] = [
   {
     flaw: 'a scope that folds',
     changes: ['CREATE EXTENSION citext', `${RUN} ALTER COLUMN scope TYPE citext`],
-    ...{ code: 'inexact-names', says: /'scope' to which different names can be equal/ },
+    ...{ code: 'inexact-names', message: /'scope' to which different names can be equal/ },
   },
   {
     flaw: 'a claim that is too short',
     changes: [`${RUN} ALTER COLUMN claimed_by TYPE varchar(100)`],
-    ...{ code: 'column-too-short', says: /'claimed_by' for 100 characters/ },
+    ...{ code: 'column-too-short', message: /'claimed_by' for 100 characters/ },
   },
   {
     flaw: 'an instant without a time zone',
     changes: [`${RUN} ALTER COLUMN lease_until TYPE timestamp`],
-    ...{ code: 'wrong-type', says: /'lease_until' of type timestamp,.*must be timestamptz/, ...NOT_MENDED },
+    ...{
+      code: 'wrong-type',
+      message: /'lease_until' of type timestamp,.*must be timestamptz/,
+      ...NOT_MENDED,
+    },
   },
   {
     flaw: 'an instant of whole seconds',
     changes: [`${RUN} ALTER COLUMN next_attempt_at TYPE timestamptz(0)`],
-    ...{ code: 'imprecise-time', says: /'next_attempt_at' with 0 digits/ },
+    ...{ code: 'imprecise-time', message: /'next_attempt_at' with 0 digits/ },
   },
 ];
 

@@ -32,18 +32,22 @@ export const SQLITE_FLAWS: readonly Flaw[] = [
       'DROP TABLE shedlock',
       `CREATE VIRTUAL TABLE shedlock USING fts5(${Object.keys(COLUMNS).join(', ')})`,
     ],
-    ...{ code: 'unsuitable-table', says: /is a virtual table, not a plain one\. Let the/, isMended: false },
+    ...{
+      code: 'unsuitable-table',
+      message: /is a virtual table, not a plain one\. Let the/,
+      isMended: false,
+    },
   },
   ...NEEDED_COLUMNS.map((column) => withoutColumn(column, made({ [column]: 'other INT' }))),
   ...['TEXT', 'DATETIME', 'REAL', ''].map((type): Flaw => ({
     flaw: `lock_until of type '${type}'`,
     changes: made({ lock_until: `lock_until ${type} NOT NULL` }),
-    ...{ code: 'wrong-type', says: /'lock_until' of .*must be INTEGER/, isMended: false },
+    ...{ code: 'wrong-type', message: /'lock_until' of .*must be INTEGER/, isMended: false },
   })),
   {
     flaw: 'name of type BLOB',
     changes: made({ name: 'name BLOB NOT NULL PRIMARY KEY' }),
-    ...{ code: 'wrong-type', says: /'name' of type BLOB,.*must be TEXT/, isMended: false },
+    ...{ code: 'wrong-type', message: /'name' of type BLOB,.*must be TEXT/, isMended: false },
   },
   namesNotUnique('no key', made({ name: 'name TEXT NOT NULL' })),
   namesNotUnique(
@@ -61,7 +65,7 @@ export const SQLITE_FLAWS: readonly Flaw[] = [
     ...{
       code: 'inexact-names',
       severity: 'warning',
-      says: /'name' to which different names can be equal/,
+      message: /'name' to which different names can be equal/,
       isMended: false,
     },
   },

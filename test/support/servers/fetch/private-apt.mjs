@@ -98,7 +98,7 @@ Acquire::Languages "none";
 Acquire::Retries "2";
 Acquire::http::Timeout "30";
 Acquire::https::Timeout "30";
-// Whatever the machine allows itself, nothing unsigned is run by a test.
+// Tests run nothing unsigned, even if the machine allows it.
 Acquire::AllowInsecureRepositories "false";
 Acquire::AllowWeakRepositories "false";
 APT::Get::AllowUnauthenticated "false";
