@@ -1,13 +1,13 @@
 import type { Contender } from './contender';
 
-/** What one contender did while it was its turn. */
+/** The pairs of one contender in its turn. */
 export interface Slice {
   readonly elapsedMs: number;
   /** One for each pair of lock and unlock. */
   readonly latenciesMs: readonly number[];
 }
 
-/** Both in turn, so that whatever slows the machine down for a while slows both. */
+/** Both take turns, so that a slow phase of the machine slows both down. */
 export interface Round {
   readonly baseline: Slice;
   readonly library: Slice;
@@ -21,10 +21,13 @@ export interface Contest {
   readonly onRound: (done: readonly Round[]) => void;
 }
 
-/** Of each, before anything counts: connections are opened, statements prepared, and most of the code is compiled. */
+/**
+ * For each contender, before the measurement: it opens connections, prepares statements, and compiles most of
+ * the code.
+ */
 const WARM_UP_PAIRS = 3000;
 
-/** Who begins alternates, too: neither always finds what the other left behind. */
+/** The contender that begins alternates, too, so that neither always follows the other. */
 export async function alternate({ baseline, library, rounds, sliceMs, onRound }: Contest): Promise<Round[]> {
   for (const contender of [baseline, library])
     for (let pair = 1; pair <= WARM_UP_PAIRS; pair += 1) await contender.pair();

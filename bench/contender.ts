@@ -1,5 +1,8 @@
-/** One of the ways of locking and unlocking that are compared. */
+/** One of the compared ways to lock and unlock. */
 export interface Contender extends AsyncDisposable {
-  /** Locks and unlocks once. Rejects when either did not do its work: a failure is quick, and would pass for speed. */
+  /**
+   * Locks and unlocks once. Rejects if either did not do its work: a failure is fast, and would be measured
+   * as speed.
+   */
   pair(): Promise<void>;
 }

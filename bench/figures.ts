@@ -10,14 +10,14 @@ export interface Absolutes {
 export interface Figures {
   readonly baseline: Absolutes;
   readonly library: Absolutes;
-  /** Pairs a second of the library to those of the baseline: the median of the rounds. */
+  /** The library's pairs per second divided by the baseline's: the median of the rounds. */
   readonly ratio: number;
   /** Half of the rounds lie between these. */
   readonly lowerQuartile: number;
   readonly upperQuartile: number;
 }
 
-/** Rates are compared within a round only: what is between two rounds may have changed the machine. */
+/** Rates are compared only within a round, because the machine may have changed between two rounds. */
 export function figuresOf(rounds: readonly Round[]): Figures {
   const ratios = rounds.map(ratioOf);
   return {

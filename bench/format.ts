@@ -3,17 +3,17 @@ export function rate(perSecond: number): string {
   return `${Math.round(perSecond)}/s`;
 }
 
-/** `0.508 ms`, `1.23 ms`, `250 ms`: three digits that mean something. */
+/** `0.508 ms`, `1.23 ms`, `250 ms`: three significant digits. */
 export function milliseconds(value: number): string {
   return `${value >= 100 ? Math.round(value) : value.toFixed(value < 1 ? 3 : 2)} ms`;
 }
 
-/** `0.951`. Cut, not rounded: what is just below a goal does not look as if it had reached it. */
+/** `0.951`. Truncated, so that a value just below a goal does not look as if it had reached it. */
 export function ratio(value: number): string {
   return (Math.floor(value * 1000) / 1000).toFixed(3);
 }
 
-/** Lines with their columns under one another: the first and the last to the left, the numbers between to the right. */
+/** Aligns columns: the first and the last to the left, the numbers between them to the right. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const heads = rows[0] ?? [];
   const widths = heads.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));

@@ -1,15 +1,18 @@
 import type { Figures } from './figures';
 
 export interface Goal {
-  /** The least ratio to the baseline. */
+  /** The smallest intended ratio to the baseline. */
   readonly ratio: number;
-  /** What is to be reached with further work. */
+  /** The goal for later work. */
   readonly later: string;
 }
 
 export type Verdict = 'reached' | 'below the goal' | 'unsettled';
 
-/** Rounds that lie further apart than this share of their median say more about the machine than about the library. */
+/**
+ * If half of the rounds differ by more than this share of their median, the machine is busy and the result is
+ * meaningless.
+ */
 const WIDEST_SPREAD = 0.2;
 
 /** A missed goal is a finding, not a failure. */

@@ -4,7 +4,7 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { Contender } from './contender';
 import { LIBRARY_LOCK, LOCK_AT_MOST_FOR } from './terms';
 
-/** A job that does nothing, so that all of its time is the lock's. */
+/** A job without work, so that all of its time is the lock's. */
 class Job {
   runs = 0;
 
@@ -15,7 +15,7 @@ class Job {
   }
 }
 
-/** The main job: a decorated method, under a guard on the application's DataSource. */
+/** The main use: a decorated method, under a guard on the application's DataSource. */
 export async function openLibrary(options: DataSourceOptions): Promise<Contender> {
   const guard = await createJobGuard(new DataSource(options));
   configureJobGuard(guard);

@@ -1,8 +1,8 @@
 /**
- * What the library costs beside the driver alone: the table of `npm run bench`. With `--only purge`, how long a purge of
- * the ledger takes, and whether claims wait for it. README.md says how to read both.
+ * What the library costs compared with the driver alone: the table of `npm run bench`. With `--only purge`,
+ * how long a purge of the ledger takes, and whether claims wait for it. README.md explains how to read both.
  *
- * Measures only. A goal that is missed is told in the table; the exit status says whether there was something to measure.
+ * The table also shows missed goals; the exit status only shows whether there was anything to measure.
  */
 import { NotDurableError } from './databases/durability';
 import { measure, type Measurement } from './measure';
@@ -49,7 +49,7 @@ function readArguments(): Settings | undefined {
 main().then(
   (status) => (process.exitCode = status),
   (error: unknown) => {
-    // What is missing is said in words; of anything else it helps to know where it came from.
+    // A missing server has a complete message; any other error needs its stack.
     console.error(error instanceof Error && error.name === 'MissingServerError' ? error.message : error);
     process.exitCode = 1;
   },

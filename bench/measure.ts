@@ -12,7 +12,7 @@ import { median } from './statistics';
 export interface Measurement {
   readonly server: Server;
   readonly durability: string;
-  /** That the library opened. */
+  /** Opened by the library. */
   readonly connections: number;
   readonly figures: Figures;
 }
@@ -23,7 +23,7 @@ export async function measure(
   log: (line: string) => void,
 ): Promise<Measurement> {
   const open = DATABASES[server.name];
-  if (open === undefined) throw new Error(`The bench knows no server '${server.name}'.`);
+  if (open === undefined) throw new Error(`The bench does not support server '${server.name}'.`);
   await using database = await open(server);
   const { options, durability } = database;
   await migrate(options, 'lock');
@@ -41,11 +41,11 @@ export async function measure(
         log(`  ${done.length} of ${slices} rounds: ratio ${ratio(median(done.map(ratioOf)))} so far`);
     },
   });
-  const connections = (await database.countConnections()) - 1; // The other is the baseline's.
+  const connections = (await database.countConnections()) - 1; // The other one is the baseline's.
   return { server, durability, connections, figures: figuresOf(rounds) };
 }
 
-/** Ten lines a server are enough. */
+/** Ten lines per server are enough. */
 function isTenth(number: number, of: number): boolean {
   return Math.floor((10 * number) / of) > Math.floor((10 * (number - 1)) / of);
 }

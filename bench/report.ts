@@ -14,7 +14,7 @@ const VERDICTS: Readonly<Record<Verdict, string>> = {
   unsettled: 'UNSETTLED: the machine is busy, run it again',
 };
 
-/** The table, and all that a figure needs beside it to be compared with another. */
+/** The table, with all the data needed to compare its figures with others. */
 export function reportOf(measurements: readonly Measurement[], { slices, sliceMs }: Settings): string {
   const rows = measurements.flatMap(rowsOf);
   return [

@@ -4,7 +4,7 @@ import type { Server } from './databases/bench-database';
 
 export interface Servers {
   readonly running: readonly Server[];
-  /** Those that cannot be had, and what each step of the search said. */
+  /** The unavailable servers, with the reason from each step of the search. */
   readonly missing: readonly { readonly name: string; readonly reasons: readonly string[] }[];
   stop(): Promise<void>;
 }
@@ -16,7 +16,7 @@ interface TestServers {
   ) => Promise<Servers>;
 }
 
-/** The private servers that the tests have, too. They end with this process, however it ends. */
+/** The private servers that the tests also use. They end with this process, however it ends. */
 export async function startServers(names: readonly string[], required: readonly string[]): Promise<Servers> {
   const file = pathToFileURL(resolve('test/support/servers/index.mjs'));
   const { startServers: start } = (await import(file.href)) as TestServers;

@@ -2,21 +2,21 @@ import { parseArgs } from 'node:util';
 import { DATABASES } from './databases';
 
 export interface Settings {
-  /** All that the bench knows, unless some are named; then these must be there. */
+  /** All supported servers by default; servers that are named must be available. */
   readonly servers: readonly string[];
   readonly required: readonly string[];
   /** `'purge'` measures `ledger.purge` instead of locks. */
   readonly part: 'locks' | 'purge';
-  /** How many finished runs a purge finds. */
+  /** The number of finished runs that a purge finds. */
   readonly rows: number;
-  /** Of each side: one slice of each makes a round. */
+  /** For each side: one slice of each makes a round. */
   readonly slices: number;
   readonly sliceMs: number;
 }
 
 export const USAGE = `Usage: npm run bench [-- [--slices N] [--slice-ms N] [--only purge [--rows N]] [${Object.keys(DATABASES).join(' | ')}]…]`;
 
-/** @throws Error that says what is wrong with the arguments */
+/** @throws Error that describes the invalid argument */
 export function parseSettings(args: string[]): Settings {
   const { values, positionals } = parseArgs({
     args,
@@ -29,7 +29,7 @@ export function parseSettings(args: string[]): Settings {
     },
   });
   for (const name of positionals)
-    if (!Object.hasOwn(DATABASES, name)) throw new Error(`The bench knows no server '${name}'.`);
+    if (!Object.hasOwn(DATABASES, name)) throw new Error(`The bench does not support server '${name}'.`);
   const { only: part } = values;
   if (part !== 'locks' && part !== 'purge') throw new Error(`--only is '${part}': use locks or purge.`);
   return {

@@ -1,4 +1,4 @@
-/** The middle value; of an even number of values, half-way between the two in the middle. NaN of none. */
+/** The middle value; for an even number of values, the mean of the two middle ones. NaN without values. */
 export function median(values: readonly number[]): number {
   const sorted = ascending(values);
   const upper = sorted[Math.floor(sorted.length / 2)] ?? NaN;
@@ -7,7 +7,7 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * The smallest of the values that `share` of them do not exceed. NaN of none.
+ * The smallest value that is not exceeded by `share` of the values. NaN without values.
  *
  * @param share between 0 and 1: 0.99 for the 99th percentile
  */

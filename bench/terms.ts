@@ -1,7 +1,7 @@
-/** Each side has a row of its own: they are not to wait for each other. */
+/** Each side has its own row, so that they do not wait for each other. */
 export const BASELINE_LOCK = 'bench-baseline';
 export const LIBRARY_LOCK = 'bench-library';
 
-/** As an application writes it, and as it travels to the database. */
+/** As an application writes it, and as it is sent to the database. */
 export const LOCK_AT_MOST_FOR = '10m';
 export const LOCK_AT_MOST_FOR_US = 600_000_000;

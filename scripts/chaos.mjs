@@ -5,7 +5,7 @@ import { buildLibrary, buildTests, install } from './set-up.mjs';
 await install();
 await buildLibrary();
 await buildTests();
-// Without it no wall clock is set, and the report says so by leaving it out.
+// Without it no wall clock is set, and the report has no such faults.
 const { bringFaketime } = await import('../test/support/servers/faketime.mjs');
 const faketime = await bringFaketime();
 if ('file' in faketime) process.env.CRONLATCH_TEST_FAKETIME = faketime.file;

@@ -1,6 +1,6 @@
 /**
- * npm run contract: what a lock and a store of runs promise, on every store, with real servers. With `-- --list`: what
- * they say, as a table of all cases and of what each store can; no server is needed for that.
+ * npm run contract: runs the contracts of locks and of the run store on every store, with real servers. With
+ * `-- --list`: prints a table of all cases and of the capabilities of each store, without servers.
  */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -58,5 +58,5 @@ async function load(path) {
 }
 
 function neverCalled() {
-  throw new Error('Only the names were asked for.');
+  throw new Error('Only the list was requested.');
 }

@@ -3,18 +3,18 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { join } from 'node:path';
 import { npm } from './run.mjs';
 
-/** What says which packages of Nest 12 there are. */
+/** The folder that lists the packages of Nest 12. */
 const PINNED = 'test/nest-12';
-/** They are installed here. Whatever they need besides is found above, in the project's own. */
+/** They are installed here. Node finds their other dependencies above, in the project's own. */
 const FOLDER = '.build/nest-12';
-/** A copy of this package, for which they are the nearest: `cronlatch` is this copy to the tests in it. */
+/** A copy of this package, for which they are the nearest: tests in it resolve `cronlatch` to this copy. */
 const COPY = join(FOLDER, 'cronlatch');
 const STAMP = join(FOLDER, '.installed');
 
 /** The folder of the compiled tests that run against Nest 12. */
 export const NEST_12_TESTS = join(COPY, 'test');
 
-/** The built library and its compiled tests once more, beside Nest 12. */
+/** Copies the built library and its compiled tests beside Nest 12. */
 export async function buildNest12() {
   const lock = readFileSync(join(PINNED, 'package-lock.json'));
   const wanted = createHash('sha256').update(lock).digest('hex');

@@ -15,7 +15,9 @@ function wanted() {
     .digest('hex');
 }
 
-/** Whether somebody has run `npm ci` by hand: npm lists there what it installed, and native modules load in this Node. */
+/**
+ * Whether `npm ci` was run by hand: npm lists there what it installed, and native modules load in this Node.
+ */
 function isInstalled() {
   if (!existsSync(INSTALLED)) return false;
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
@@ -40,7 +42,7 @@ function nativeModulesLoad() {
   }
 }
 
-/** Installs the development dependencies when they are missing or out of date. */
+/** Installs the development dependencies if they are missing or out of date. */
 export async function install() {
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted()) return;
   if (!isInstalled()) await reinstall();
@@ -54,7 +56,9 @@ async function reinstall() {
 
 const tsc = (project) => run(process.execPath, ['node_modules/typescript/bin/tsc', '--project', project]);
 
-/** The library, into `dist`. What is there of a source that is gone would be found before a folder of that name. */
+/**
+ * Builds the library into `dist`. Output of a deleted source would be found before a folder with that name.
+ */
 export async function buildLibrary() {
   for (const name of existsSync('dist') ? readdirSync('dist', { recursive: true }) : []) {
     const source = join('src', name.replace(/\.(js|d\.ts)(\.map)?$/, '.ts'));
@@ -63,19 +67,19 @@ export async function buildLibrary() {
   await tsc('tsconfig.json');
 }
 
-/** Tests and examples, once for each kind of decorators, into `.build`. */
+/** Builds tests and examples, once for each kind of decorators, into `.build`. */
 export async function buildTests() {
   await tsc('test/tsconfig.json');
   await tsc('test/tsconfig.standard.json');
 }
 
-/** The library, and the examples that use it. */
+/** Builds the library, and the examples that use it. */
 export async function buildExamples() {
   await buildLibrary();
   await tsc('examples/tsconfig.json');
 }
 
-/** The library, and the bench that compares it. */
+/** Builds the library, and the bench that compares it. */
 export async function buildBench() {
   await buildLibrary();
   await tsc('bench/tsconfig.json');

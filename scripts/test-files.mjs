@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 
-/** Seconds per test file, of the last run of each. */
+/** Seconds per test file, from its last run. */
 const SECONDS = '.build/test-seconds.json';
 /** The folders of the files that take this long, or longer, as a rule: while the seconds of a file are not known. */
 const SLOW = /[\\/](faults|simulation|storage|cases|examples|package)[\\/]/;
 const SLOW_SECONDS = 5;
 /** So many of the slowest files are named at the end of a run. */
 const SLOWEST = 15;
-/** One file more is started when processors have been idle for this share of a second. */
+/** One more file starts when processors have been idle for this share of a second. */
 const IDLE_SHARE = 0.2;
 const FEWEST = availableParallelism();
 /** Many files wait for servers and timers more than they compute. */
@@ -20,8 +20,8 @@ const MOST = 3 * FEWEST;
  * ended. The output of a file that fails is printed before that, and of each one where `verbose` is set.
  *
  * @param {string[]} files
- * @param {{ env: NodeJS.ProcessEnv, longestMinutes: number, verbose: boolean }} options A file that takes longer hangs:
- *   it is ended and fails by its name, instead of holding up all others without a word.
+ * @param {{ env: NodeJS.ProcessEnv, longestMinutes: number, verbose: boolean }} options A file that takes
+ * longer hangs: it is ended and fails by its name, instead of delaying all others silently.
  * @returns {Promise<boolean>} whether all passed
  */
 export async function runTestFiles(files, options) {
@@ -65,7 +65,7 @@ async function runTestFile(file, { env, longestMinutes, verbose, isAlone }) {
   for (const stream of [child.stdout, child.stderr]) {
     if (isAlone) stream.pipe(process.stdout, { end: false });
     stream.setEncoding('utf8').on('data', (text) => (output += text));
-    // What it has started may still hold the other end.
+    // Processes that it started may still hold the other end.
     child.on('exit', (_, signal) => signal !== null && stream.destroy());
   }
   const [status, signal] = await new Promise((resolve) => child.on('close', (...end) => resolve(end)));
@@ -81,7 +81,7 @@ async function runTestFile(file, { env, longestMinutes, verbose, isAlone }) {
   return { file, line, passed, seconds, tests, failed, skipped };
 }
 
-/** What a person would open, and in which compilation it ran. */
+/** The source of the file, and the compilation in which it ran. */
 function sourceOf(file) {
   const [, folder, path] = /^\.build\/(legacy|standard|nest-12\/cronlatch)\/(.*)\.js$/.exec(
     file.replaceAll('\\', '/'),
@@ -103,7 +103,7 @@ function summarize(results, seconds) {
   );
 }
 
-/** @returns {() => number} which share of the processors' time has been idle since it was last called */
+/** @returns {() => number} the share of the processors' time that was idle since the last call */
 function idleShare() {
   const now = () => {
     const times = cpus().map((cpu) => cpu.times);

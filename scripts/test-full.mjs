@@ -1,6 +1,6 @@
 /**
- * npm run test:full [part of a path …]: as npm test, and property tests try all that they can. All of it begins with
- * npm run package.
+ * npm run test:full [part of a path …]: npm run package, and then npm test with all samples of the property
+ * tests.
  */
 import { run } from './run.mjs';
 

@@ -1,7 +1,8 @@
 /**
- * npm test: installs, builds, brings real servers up, runs the tests against the built library, and ends the servers.
- * npm run test:faults (--faults) runs those that npm test leaves out, because they take long. Each of both runs any file
- * whose path contains one of the parts that it is given. Where CRONLATCH_COVERAGE names a folder, the test files and what they start leave their coverage there.
+ * npm test: installs, builds, starts real servers, runs the tests against the built library, and ends the
+ * servers. npm run test:faults (--faults) runs those that npm test leaves out, because they take long. Both
+ * run any file whose path contains one of the given parts. If CRONLATCH_COVERAGE names a folder, the test
+ * files and their child processes write their coverage there.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,12 +17,14 @@ const LONGEST_FILE_MINUTES = isFull ? 60 : 20;
 const args = process.argv.slice(2);
 const wantsFaults = args.includes('--faults');
 const parts = args.filter((arg) => arg !== '--faults');
-/** What kills, stalls, waits for minutes, tries every isolation level, or compiles for many kinds of projects. */
+/**
+ * Tests that kill, stall, wait for minutes, try every isolation level, or compile for many kinds of projects.
+ */
 const FAULTS = join('test', 'faults');
 const coverage = process.env.CRONLATCH_COVERAGE;
 /** These run against two versions of Nest. */
 const WITH_NEST = join('integrations', 'nestjs');
-/** With the newer one, this one at each npm test. */
+/** With the newer one, npm test runs only this test. */
 const NEST_12_SMOKE = 'module.test.js';
 const needsNest12 = parts.length === 0 || parts.some((part) => part.includes('nest'));
 
@@ -87,13 +90,16 @@ function isForFaults(file) {
   return file.includes(FAULTS) || (file.startsWith(NEST_12_TESTS) && !file.endsWith(NEST_12_SMOKE));
 }
 
-/** Compiled tests whose source is still there. */
+/** Compiled tests whose source still exists. */
 function testFilesBelow(folder) {
   const sources = readdirSync('test', { recursive: true }).filter((name) => name.endsWith('.test.ts'));
   return sources.map((name) => join(folder, name.replace(/ts$/, 'js'))).filter((file) => existsSync(file));
 }
 
-/** What can depend on the kind of decorators. What lies there besides was compiled before the list had its present form. */
+/**
+ * Files that can depend on the kind of decorators. Others in that folder were compiled for an earlier version
+ * of this list.
+ */
 function isCompiledTwice(file) {
   const { include } = JSON.parse(readFileSync('test/tsconfig.standard.json', 'utf8'));
   const source = relative('.build/standard/test', file).replace(/js$/, 'ts');
@@ -111,7 +117,7 @@ function environment() {
   };
 }
 
-/** The last lines: against what the tests ran, and what did not run. */
+/** The last lines: the servers of the tests, and the tests that did not run. */
 function report() {
   if (parts.length === 0 && leftOut > 0)
     console.log(`left out: ${leftOut} files, for npm ${wantsFaults ? 'test' : 'run test:faults'}`);
@@ -128,7 +134,7 @@ function report() {
   if (skipped.size === 0) console.log('nothing skipped');
 }
 
-/** How often each line begins with this, and what follows. */
+/** How often each line begins with this, and the rest of the line. */
 function counted(lines, beginning) {
   const counts = new Map();
   for (const line of lines.filter((each) => each.startsWith(beginning))) {

@@ -42,7 +42,7 @@ const WORDS = [
   [/\bfail-overs?\b/, 'failover'],
 ];
 
-/** Files, and texts on a line, in which a word may stand. */
+/** Files, or texts on a line, in which a word is allowed. */
 const EXCEPTIONS = [
   { file: /^scripts\/words\.mjs$/, reason: 'This list needs the words.' },
   { file: /^docs\/reports\//, reason: 'Reports of past test campaigns are not edited.' },
@@ -98,7 +98,7 @@ function ofCode(file, source) {
   for (const [pos, end] of [...ranges].sort(([a], [b]) => a - b)) {
     prose += blank(source.slice(prose.length, pos)) + source.slice(Math.max(pos, prose.length), end);
   }
-  // The marks of comments would divide a phrase that goes on in the next line.
+  // The markers of comments would divide a phrase that continues on the next line.
   return withoutSpans(prose).replace(/^\s*(?:\/\/|\*)/gm, blank);
 }
 

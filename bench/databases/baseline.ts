@@ -8,7 +8,7 @@ import { BASELINE_LOCK, LOCK_AT_MOST_FOR_US } from '../terms';
 
 /** A driver's connection. */
 export interface BareConnection {
-  /** Sends a statement as a prepared one. @returns how many rows it wrote */
+  /** Sends a statement as a prepared one. @returns the number of written rows */
   write(statement: SqlStatement): Promise<number | null>;
   end(): Promise<void>;
 }
@@ -16,7 +16,7 @@ export interface BareConnection {
 /**
  * The library's own statements, sent by the driver alone.
  *
- * @param now the database's now, as the library writes it for its own table
+ * @param now the SQL expression for the database's time, as the library uses it for its own table
  */
 export async function openBaseline(
   connection: BareConnection,

@@ -1,17 +1,17 @@
 import type { Server } from './bench-database';
 
-/** Settings of a server, by name, as it says them. */
+/** Settings of a server by name, as the server reports them. */
 export type ServerSettings = Readonly<Record<string, string>>;
 
-/** A commit of this server may be lost in a crash: its speed cannot be compared with that of others. */
+/** A commit of this server may be lost in a crash, so its speed cannot be compared with that of others. */
 export class NotDurableError extends Error {
   override readonly name = 'NotDurableError';
 }
 
 /**
- * @param wanted what its commits are durable with
- * @param found what the server says
- * @returns what was found, for people
+ * @param wanted the settings with which commits are durable
+ * @param found the settings of the server
+ * @returns the settings, for the report
  */
 export function checkDurable({ name }: Server, wanted: ServerSettings, found: ServerSettings): string {
   const said = Object.keys(wanted).map((setting) => `${setting} = ${found[setting]}`);

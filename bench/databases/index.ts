@@ -2,7 +2,7 @@ import type { BenchDatabase, Server } from './bench-database';
 import { openMysql } from './mysql';
 import { openPostgres } from './postgres';
 
-/** How to get a database from a server, by the server's name. */
+/** Functions that open a database on a server, by the server's name. */
 export const DATABASES: Readonly<Record<string, (server: Server) => Promise<BenchDatabase>>> = {
   mysql: (server) => openMysql(server, 'mysql'),
   mariadb: (server) => openMysql(server, 'mariadb'),

@@ -12,7 +12,7 @@ const DURABLE = { innodb_flush_log_at_trx_commit: '1' };
 export async function openMysql(server: Server, type: 'mysql' | 'mariadb'): Promise<BenchDatabase> {
   const root = await createConnection({ uri: server.url });
   try {
-    // A server that somebody named is not ours to change.
+    // The bench does not change a server that the environment names.
     if (server.origin !== 'environment') await root.query('SET GLOBAL innodb_flush_log_at_trx_commit = 1');
     const durability = checkDurable(server, DURABLE, await settingsOf(root));
     const name = `cronlatch_bench_${randomBytes(6).toString('hex')}`;
@@ -47,7 +47,10 @@ async function countConnections(root: Connection, database: string): Promise<num
   return Number(rows[0]?.['connections']);
 }
 
-/** The callback API: what mysql2's promises cost is not the baseline's. In sessions like those of the library. */
+/**
+ * Uses the callback API, because the cost of mysql2's promises is not part of the baseline. The sessions have
+ * the settings of the library's.
+ */
 async function connect(uri: string): Promise<BareConnection> {
   const connection = createCallbackConnection({ uri });
   await connection.promise().query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');

@@ -8,10 +8,10 @@ import { checkDurable, type ServerSettings } from './durability';
 const DURABLE = { fsync: 'on', synchronous_commit: 'on' };
 
 export async function openPostgres(server: Server): Promise<BenchDatabase> {
-  // Every server has this database. None is created or removed from inside.
+  // Every server has this database. It is used to create and drop others.
   const root = await connected(urlTo(server, 'postgres'));
   try {
-    // A server that somebody named is not ours to change.
+    // The bench does not change a server that the environment names.
     if (server.origin !== 'environment') await makeDurable(root);
     const durability = checkDurable(server, DURABLE, await settingsOf(root));
     const name = `cronlatch_bench_${randomBytes(6).toString('hex')}`;
@@ -45,7 +45,7 @@ async function connected(connectionString: string): Promise<Client> {
   return client;
 }
 
-/** A server reads its settings again when it has time to. */
+/** A server reloads its settings a little later. */
 const LONGEST_RELOAD_MS = 5000;
 
 async function makeDurable(root: Client): Promise<void> {
@@ -53,7 +53,7 @@ async function makeDurable(root: Client): Promise<void> {
     await root.query(`ALTER SYSTEM SET ${name} = ${value}`);
   await root.query('SELECT pg_reload_conf()');
   const givenUpAtMs = performance.now() + LONGEST_RELOAD_MS;
-  // What is on the server's command line stays: whoever asks for the settings will be told.
+  // Settings on the server's command line do not change; a later check reports them.
   while (!isDurable(await settingsOf(root)) && performance.now() < givenUpAtMs);
 }
 
@@ -73,7 +73,7 @@ async function countConnections(root: Client, database: string): Promise<number>
   return Number(rows[0]?.connections);
 }
 
-/** Statements with a name are prepared by the server at their first use. */
+/** The server prepares named statements at their first use. */
 async function connect(url: string): Promise<BareConnection> {
   const client = await connected(url);
   return {

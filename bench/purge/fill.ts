@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 
-/** How each kind of database says it. */
+/** The SQL expressions of each kind of database. */
 const WORDS = {
   mysql: {
     minutesAgo: (minutes: string) => `TIMESTAMPADD(MINUTE, -(${minutes}), UTC_TIMESTAMP(6))`,
@@ -15,7 +15,9 @@ const WORDS = {
 };
 
 const AT_ONCE = 100_000;
-/** Half of the runs are those of one distributed task; the others are divided among this many scopes of one job. */
+/**
+ * Half of the runs belong to one distributed task; the others are divided among this many scopes of one job.
+ */
 const SCOPES = 500;
 const DIGITS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((digit) => `SELECT ${digit} AS d`).join(' UNION ALL ');
 

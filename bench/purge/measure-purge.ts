@@ -9,7 +9,7 @@ import { percentile } from '../statistics';
 import { claimSteadily } from './claim-steadily';
 import { fillRuns } from './fill';
 
-/** A claim that waits longer for a purge is late for its tick. */
+/** A claim that waits longer for a purge is too late for its tick. */
 const GOAL_MS = 1000;
 
 /** @returns a line for the report */
@@ -19,7 +19,7 @@ export async function measurePurge(
   log: (line: string) => void,
 ): Promise<string> {
   const open = DATABASES[server.name];
-  if (open === undefined) throw new Error(`The bench knows no server '${server.name}'.`);
+  if (open === undefined) throw new Error(`The bench does not support server '${server.name}'.`);
   await using database = await open(server);
   const { options } = database;
   await migrate(options, 'lock');

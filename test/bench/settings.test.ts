@@ -26,8 +26,8 @@ void suite('the arguments of the bench', () => {
   });
 
   for (const [args, said] of [
-    [['sqlserver'], /no server 'sqlserver'/],
-    [['toString'], /no server 'toString'/],
+    [['sqlserver'], /does not support server 'sqlserver'/],
+    [['toString'], /does not support server 'toString'/],
     [['--slices', '0'], /--slices is '0'/],
     [['--slice-ms', '1s'], /--slice-ms is '1s'/],
     [['--rounds', '3'], /--rounds/],

@@ -9,18 +9,18 @@ import { testOnServers, type ServerBench } from '../../../support/server-bench';
 import { protocolOf, sqlProxy, type SqlProxy } from '../../../support/sql-proxy/sql-proxy';
 import { targetOf, throughProxy } from '../../../support/tcp-proxy';
 
-/** Four seconds, and as much as a machine that has much to do may take besides. */
+/** Four seconds, and a margin for a busy machine. */
 const LONGEST_MS = 30_000;
 
 interface Place {
-  /** In the way of the coordinator below. */
+  /** Between the coordinator below and the database. */
   readonly proxy: SqlProxy;
   readonly guard: JobGuard;
-  /** Asks for the same tick. */
+  /** Claims the same tick. */
   readonly asks: () => Promise<boolean>;
-  /** The same on another instance, whose way is free. */
+  /** Claims it on another instance, with a direct connection. */
   readonly otherAsks: () => Promise<boolean>;
-  /** What stands in the row of the tick, told by the other instance. */
+  /** The contents of the tick's row, read by the other instance. */
   readonly row: () => Promise<string>;
 }
 
@@ -35,7 +35,7 @@ async function placeOn(bench: ServerBench): Promise<Place> {
     const coordinator = new LedgerRunCoordinator({ guard: of });
     return (key = KEY) => coordinator.shouldRun(key, LEASE_MS);
   };
-  // The first statement also connects, and looks at the tables.
+  // The first statement also connects, and checks the tables.
   for (const each of [guard, free]) await asking(each)('warm:2026-11-20T02:00:00.000Z');
   return {
     proxy,
@@ -60,7 +60,7 @@ function testFault(name: string, body: (place: Place, bench: ServerBench) => Pro
   });
 }
 
-/** Rejects within a bound, and says so. */
+/** Rejects within the limit, with a storage error. */
 async function failsInTime({ guard, asks }: Place): Promise<void> {
   const told = nextEvent(guard, 'lock:failed');
   const beganAtMs = performance.now();
@@ -70,13 +70,16 @@ async function failsInTime({ guard, asks }: Place): Promise<void> {
 }
 
 for (const then of ['cut', 'silence'] as const) {
-  testFault(`an answer that is lost (${then}) is looked up: elected, once`, async (place) => {
-    const swallowed = place.proxy.swallow('claim', then);
-    assert.equal(await place.asks(), true);
-    await swallowed;
-    assert.equal(await place.otherAsks(), false);
-    assert.equal(await place.row(), 'running');
-  });
+  testFault(
+    `after a lost answer (${then}) the coordinator reads the row, and elects the instance once`,
+    async (place) => {
+      const swallowed = place.proxy.swallow('claim', then);
+      assert.equal(await place.asks(), true);
+      await swallowed;
+      assert.equal(await place.otherAsks(), false);
+      assert.equal(await place.row(), 'running');
+    },
+  );
 }
 
 testFault('a claim that does not arrive is sent again', async (place) => {
@@ -102,7 +105,7 @@ testFault('while the database cannot be reached nothing runs, and it runs elsewh
   await place.proxy.open();
 });
 
-testFault('what was claimed, but is not known to be, does not stay as running', async (place) => {
+testFault('an unconfirmed claim does not stay as running', async (place) => {
   const warned = nextEvent(place.guard, 'guard:warning');
   const swallowed = place.proxy.swallow('claim', 'silence').then(() => place.proxy.stall());
   await failsInTime(place);

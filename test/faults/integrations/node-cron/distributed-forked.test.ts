@@ -13,7 +13,7 @@ const FILE = join(__dirname, 'fixtures/forked-task.js');
 const silent = (): void => {};
 setLogger({ info: silent, debug: silent, warn: silent, error: silent });
 
-/** A task in a process of its own, with a tick each second, on a machine that may have much else to do. */
+/** A task in its own process, with a tick each second, on a machine that may be busy. */
 async function forked(
   instance: Instance,
   does: 'returns' | 'throws' | 'dies' | 'waits' | 'computes' | 'lacks',
@@ -51,7 +51,7 @@ async function runsOf({ guard }: Instance): Promise<readonly Run[]> {
 
 // Each waits for a process to start, and for real ticks.
 void describe('a task in a process of its own', { concurrency: true }, () => {
-  void test('is elected through its parent, and its result is kept', async () => {
+  void test('is elected through its parent, and its result is stored', async () => {
     await withInstances(1, async ([here]) => {
       assert.ok(here);
       const completed = nextEvent(here.guard, 'run:completed');
@@ -71,13 +71,13 @@ void describe('a task in a process of its own', { concurrency: true }, () => {
       await forked(here, 'throws');
       const { error, run } = await failed;
       assert.match(String(error), /no bank/);
-      // Its next tick may have begun meanwhile.
+      // Its next tick may have started meanwhile.
       const row = await here.guard.ledger.get({ job: 'settle', periodKey: run?.periodKey ?? '' });
       assert.match(row?.error ?? '', /no bank/);
     });
   });
 
-  void test('that dies is failed, in the row of the tick that it died in', async () => {
+  void test('fails in the row of its tick if its process dies', async () => {
     await withInstances(1, async ([here]) => {
       assert.ok(here);
       const failed = nextEvent(here.guard, 'run:failed');
@@ -89,13 +89,13 @@ void describe('a task in a process of its own', { concurrency: true }, () => {
     });
   });
 
-  void test('that has died is started again, and has its next ticks', async () => {
+  void test('is restarted after its process has died, and has its next ticks', async () => {
     await withInstances(1, async ([here]) => {
       assert.ok(here);
       const failed = nextEvent(here.guard, 'run:failed');
       const warned = nextEvent(here.guard, 'guard:warning');
       const completed = nextEvent(here.guard, 'run:completed');
-      await forked(here, 'dies'); // Only the first process is told to.
+      await forked(here, 'dies'); // Only the first process dies.
       await failed;
       assert.match(
         (await warned).message,
@@ -105,7 +105,7 @@ void describe('a task in a process of its own', { concurrency: true }, () => {
     });
   });
 
-  void test('that cannot be loaded is told of, and tried again', async () => {
+  void test('causes a warning if it cannot be loaded, and is retried', async () => {
     await withInstances(1, async ([here]) => {
       assert.ok(here);
       const warned = nextEvent(here.guard, 'guard:warning');
@@ -118,7 +118,7 @@ void describe('a task in a process of its own', { concurrency: true }, () => {
     });
   });
 
-  void test('runs on one of two instances at each tick, and the other says why not', async () => {
+  void test('runs on one of two instances at each tick, and the other reports why not', async () => {
     await withInstances(2, async (instances) => {
       const skips: (string | undefined)[] = [];
       const [a, b] = instances;
@@ -138,7 +138,7 @@ void describe('a task in a process of its own', { concurrency: true }, () => {
     });
   });
 
-  void test('that is stopped while it is elected does not run, and its row says so', async () => {
+  void test('does not run if it is stopped while it is elected, and its row records that', async () => {
     await withInstances(1, async ([here]) => {
       assert.ok(here);
       const { store } = here;
@@ -179,7 +179,7 @@ void describe('a task in a process of its own', { concurrency: true }, () => {
     });
   });
 
-  void test('is waited for as well while it computes, and can answer nobody', async () => {
+  void test('is also awaited while it computes, and cannot answer', async () => {
     await withInstances(1, async ([here]) => {
       assert.ok(here);
       const started = nextEvent(here.guard, 'run:started');

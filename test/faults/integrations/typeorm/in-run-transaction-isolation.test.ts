@@ -36,7 +36,7 @@ for (const { isolationLevel, on } of PLACES) {
   );
 
   testTransactions(
-    `L-10 at ${isolationLevel} nothing is committed when the run was taken over since the transaction's first look`,
+    `L-10 at ${isolationLevel} nothing is committed if the run was taken over since the transaction's first read`,
     async (bench, kind) => {
       const done = bench.run(() =>
         inRunTransaction(
@@ -85,7 +85,7 @@ testTransactions(
 );
 
 testTransactions(
-  'a level that the database does not have is refused by TypeORM, and harms nothing',
+  'an isolation level that the database does not have is rejected by TypeORM, and has no effect',
   async (bench) => {
     await bench.run(async () => {
       const done = inRunTransaction(() => assert.fail(), { isolationLevel: 'REPEATABLE READ' });

@@ -1,4 +1,4 @@
-/** What the holder of a run hears whose lease has ended inside its transaction. */
+/** The errors for a holder whose lease expired inside its transaction. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { ClaimLostError, currentRun, FatalJobError } from 'cronlatch';
@@ -10,7 +10,7 @@ import { number, numbers, WORDS } from '../../../support/session-words';
 import { JOB, testServerTransactions, testTransactions } from '../../../support/transaction-bench';
 
 testServerTransactions(
-  'L-24 a lease that is over forbids nothing while nobody has come, and leaves the transaction a second',
+  'L-24 an expired lease changes nothing unless another instance takes over, and leaves the transaction a second',
   async ({ kind, open }) => {
     const bench = await open();
     await bench.run(
@@ -31,7 +31,7 @@ testServerTransactions(
 
 for (const moment of ['before its first write', 'after its effects', 'before COMMIT'] as const) {
   testServerTransactions(
-    `L-20 the server ends a transaction that idles ${moment} for longer than the lease, and another instance does the run`,
+    `L-20 the server ends a transaction that idles ${moment} for longer than the lease, and another instance executes the run`,
     async ({ kind, open }) => {
       const bench = await open();
       const other = await createJobGuard(bench.operator, { dueEvery: false, logger: false });
@@ -39,7 +39,7 @@ for (const moment of ['before its first write', 'after its effects', 'before COM
       const idle = async (id: number): Promise<void> => {
         await eventually(async () => {
           const again = (): Promise<void> => inRunTransaction((manager) => bench.effect(manager));
-          const result = await other.run(job, again).catch(() => undefined); // The row may be locked still.
+          const result = await other.run(job, again).catch(() => undefined); // The row may still be locked.
           return result?.executed ?? false;
         }, 'the other instance runs');
         const isGone = async (): Promise<boolean> =>
@@ -74,7 +74,7 @@ for (const moment of ['before its first write', 'after its effects', 'before COM
 }
 
 testServerTransactions(
-  'a late transaction that the server ended is a lost claim, also while nobody has taken the run over',
+  'a late transaction that the server ended is a lost claim, even if no instance has taken the run over',
   async ({ kind, open }) => {
     const bench = await open();
     const thrown = await reasonOf(
@@ -99,7 +99,7 @@ testServerTransactions(
 );
 
 testTransactions(
-  'the error of late work is its own, whatever its lease',
+  "an error of late work stays the job's own, regardless of its lease",
   async (bench) => {
     const error = new FatalJobError('no bank any more');
     const late = bench.run(

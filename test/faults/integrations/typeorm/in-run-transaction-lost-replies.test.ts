@@ -8,11 +8,11 @@ import { testServerTransactions, type TransactionBench } from '../../../support/
 interface Scene {
   readonly proxy: TcpProxy;
   readonly bench: TransactionBench;
-  /** The sessions that go by way of the proxy have ended. */
+  /** Resolves when the sessions through the proxy have ended. */
   readonly sessionsEnded: () => Promise<void>;
 }
 
-/** What happens on the way to the server between the completion and COMMIT, and after it. */
+/** A fault of the connection between the completion and COMMIT, or after it. */
 interface Mishap {
   readonly name: string;
   readonly before: (scene: Scene) => Promise<void>;
@@ -48,7 +48,7 @@ const MISHAPS: readonly Mishap[] = [
     isCommitted: false,
   },
   {
-    name: 'COMMIT is never delivered, and nobody is told',
+    name: 'COMMIT is never delivered, and the client gets no error',
     before: ({ proxy }) => Promise.resolve(proxy.stall()),
     async after({ proxy, sessionsEnded }) {
       await eventually(() => proxy.halfOpen > 0, 'the client gives up');
@@ -77,7 +77,7 @@ for (const { name, before, after, isCommitted } of MISHAPS) {
     const bench = await open({ application: { url, poolSize: 1 }, guard: { statementTimeout: '1s' } });
     const stranger = new Stranger(kind, database);
     try {
-      const others = 1; // The operator's.
+      const others = 1; // The operator's own session.
       const sessionsEnded = (): Promise<void> =>
         eventually(async () => (await stranger.countSessions()) === others, 'its sessions have ended');
       const scene = { proxy, bench, sessionsEnded };
@@ -97,7 +97,7 @@ for (const { name, before, after, isCommitted } of MISHAPS) {
       assert.equal((await bench.row()).state, isCommitted ? 'completed' : 'failed');
       assert.deepEqual(await bench.effects(), isCommitted ? [1] : []);
       await bench.run(handler);
-      assert.deepEqual(await bench.effects(), [isCommitted ? 1 : 2], 'once, whoever comes next');
+      assert.deepEqual(await bench.effects(), [isCommitted ? 1 : 2], 'once, with any further call');
     } finally {
       await proxy.close();
     }
