@@ -14,7 +14,7 @@ const dateBefore = (days: number): string => new Date(TODAY - days * DAY_MS).toI
 class ReportJobs {
   @Scheduled('0 3 * * *', { timeZone: 'UTC' })
   @SchedulerLock({ name: 'daily-report', lockAtMostFor: '30s', keepAlive: true })
-  @OncePerDay({ retry: { maxAttempts: 3, minDelay: '1s' }, catchUp: 'all' })
+  @OncePerDay({ retry: { maxAttempts: 3, initialDelay: '1s' }, catchUp: 'all' })
   async report(): Promise<void> {
     const { businessDate, attempt, isCatchUp } = currentRun();
     const daysAgo = (Date.parse(dateBefore(0)) - Date.parse(businessDate)) / DAY_MS;
@@ -27,7 +27,7 @@ class ReportJobs {
 async function main(): Promise<void> {
   await dataSource.initialize();
   await dataSource.runMigrations(); // Creates the lock table and those of the ledger.
-  const guard = await createJobGuard(dataSource, { dueEvery: '500ms', logger: false });
+  const guard = await createJobGuard(dataSource, { pollInterval: '500ms', logger: false });
   guard.on('run:failed', ({ error, retryAt }) =>
     console.log(`failed, ${retryAt ? 'will be retried' : 'permanently'}: ${String(error)}`),
   );

@@ -23,7 +23,7 @@ export type {
 
 // Run and close jobs.
 export { configureJobGuard, JobGuard } from './guard';
-export type { CloseOptions, CloseResult, DueResult, JobGuardOptions, Logger, WrapOptions } from './guard';
+export type { CloseOptions, CloseResult, OverdueResult, JobGuardOptions, Logger, WrapOptions } from './guard';
 export type { CronlatchEvents, EventListener, EventName, SkipReason, TaskResult } from './core';
 
 // Inside a running job.

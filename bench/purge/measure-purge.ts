@@ -46,6 +46,6 @@ export async function measurePurge(
   }
 
   function guardOn(): ReturnType<typeof createJobGuard> {
-    return createJobGuard(new DataSource(options), { logger: false, dueEvery: false });
+    return createJobGuard(new DataSource(options), { logger: false, pollInterval: false });
   }
 }

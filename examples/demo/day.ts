@@ -15,8 +15,8 @@ export class Day {
     this.effectsTable = `${lockName.replaceAll('-', '_')}_effects`;
   }
 
-  get oncePer(): { period: 'day'; timeZone: string; retry: { minDelay: string } } {
-    return { period: 'day', timeZone: 'UTC', retry: { minDelay: '1s' } };
+  get oncePer(): { period: 'day'; timeZone: string; retry: { initialDelay: string } } {
+    return { period: 'day', timeZone: 'UTC', retry: { initialDelay: '1s' } };
   }
 
   /** `'YYYY-MM-DD'`, which is also the key of its run. */

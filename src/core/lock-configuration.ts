@@ -13,7 +13,7 @@ export interface LockConfiguration {
   /** Renews the lease while the job runs: `true` every third of `lockAtMostFor`, or at the given interval. Default off. */
   readonly keepAlive?: boolean | Duration | undefined;
   /** With `keepAlive`: the lease ends this long after it was granted, renewed or not. Default 24 h, or `lockAtMostFor` if that is longer. */
-  readonly maxHold?: Duration | undefined;
+  readonly maxLockDuration?: Duration | undefined;
   /** Two jobs may have this lock: they exclude each other. Without it, a name that is used twice is taken for a mistake. */
   readonly shared?: boolean | undefined;
   /** The most characters the name may have, up to 255: as many as the guard's `nameLength` says. Default 64. */
@@ -33,7 +33,7 @@ export interface LockTerms {
   readonly lockAtLeastForMs: number;
   /** `undefined`: no keep-alive. */
   readonly renewEveryMs: number | undefined;
-  readonly maxHoldMs: number;
+  readonly maxLockDurationMs: number;
 }
 
 /** A configuration that was checked together with its terms, and cannot change any more. */
@@ -60,7 +60,7 @@ export function checkLockConfiguration(
 ): LockTerms {
   if ((compiled.get(configuration) ?? Infinity) <= nameLength) return configuration as CompiledLock;
   checkLockName(configuration.name, nameLength);
-  const { name, lockAtMostFor, lockAtLeastFor = 0, keepAlive = false, maxHold } = configuration;
+  const { name, lockAtMostFor, lockAtLeastFor = 0, keepAlive = false, maxLockDuration } = configuration;
   const of = `of lock '${name}'`;
   if (lockAtMostFor === undefined) {
     throw new InvalidLockConfigurationError(
@@ -80,7 +80,7 @@ export function checkLockConfiguration(
     lockAtMostForMs,
     lockAtLeastForMs,
     renewEveryMs,
-    maxHoldMs: checkMaxHold(maxHold, renewEveryMs, lockAtMostForMs, of),
+    maxLockDurationMs: checkMaxLockDuration(maxLockDuration, renewEveryMs, lockAtMostForMs, of),
   };
 }
 
@@ -109,19 +109,21 @@ function checkKeepAlive(
   );
 }
 
-function checkMaxHold(
-  maxHold: Duration | undefined,
+function checkMaxLockDuration(
+  maxLockDuration: Duration | undefined,
   renewEveryMs: number | undefined,
   lockAtMostForMs: number,
   of: string,
 ): number {
-  if (maxHold === undefined) return Math.max(DAY_MS, lockAtMostForMs);
+  if (maxLockDuration === undefined) return Math.max(DAY_MS, lockAtMostForMs);
   if (renewEveryMs === undefined) {
     throw new InvalidLockConfigurationError(
-      `maxHold ${of} has no meaning without keepAlive: lockAtMostFor already ends the lease.`,
+      `maxLockDuration ${of} has no meaning without keepAlive: lockAtMostFor already ends the lease.`,
     );
   }
-  const maxHoldMs = parsePositiveDuration(maxHold, `maxHold ${of}`);
-  if (maxHoldMs >= lockAtMostForMs) return maxHoldMs;
-  throw new InvalidLockConfigurationError(`maxHold (${maxHold}) ${of} is shorter than its lockAtMostFor.`);
+  const maxLockDurationMs = parsePositiveDuration(maxLockDuration, `maxLockDuration ${of}`);
+  if (maxLockDurationMs >= lockAtMostForMs) return maxLockDurationMs;
+  throw new InvalidLockConfigurationError(
+    `maxLockDuration (${maxLockDuration}) ${of} is shorter than its lockAtMostFor.`,
+  );
 }

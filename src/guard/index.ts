@@ -8,7 +8,7 @@
  */
 export type { CloseOptions, CloseResult } from './closing/closing';
 export { configureJobGuard } from './configured-guard';
-export type { DueResult } from './overdue-runs';
+export type { OverdueResult } from './overdue-runs';
 export type { GuardConfiguration, JobConfiguration } from './job';
 export type { JobGuardOptions, WrapOptions } from './job-guard-options';
 export { JobGuard } from './job-guard';

@@ -57,7 +57,7 @@ export class GuardIntegration {
     events.emit('lock:failed', {
       name: job.lock.name,
       scheduledAt,
-      isAskedAgain: isKept.includes(true),
+      willRetry: isKept.includes(true),
       error,
     });
   }

@@ -7,7 +7,7 @@ export interface JobGuardOptions {
   /** Where the runs of once-per jobs are kept. The caller closes it. Default: nowhere, and such jobs are refused. */
   readonly runStore?: RunStore | undefined;
   /** How often it is looked for runs that are owed, from the first registered once-per job on. Default 1 minute; `false`: never. */
-  readonly dueEvery?: Duration | false | undefined;
+  readonly pollInterval?: Duration | false | undefined;
   /** Upper bound of the time limit of a statement on runs. Default 5 s. */
   readonly statementTimeout?: Duration | undefined;
   /** For jobs that do not say it themselves. None: then each must. */

@@ -20,7 +20,8 @@ import type { JobGuardOptions, WrapOptions } from './job-guard-options';
 import { JobRegistry } from './job-registry';
 import { logEvents } from './logger';
 import { OncePerJobs } from './once-per-jobs';
-import { OverdueRuns, type DueResult } from './overdue-runs';
+import { checkGuardOptions } from './option-names';
+import { OverdueRuns, type OverdueResult } from './overdue-runs';
 import { wrappedTask } from './wrapped-task';
 
 /** Runs jobs under locks. */
@@ -33,13 +34,14 @@ export class JobGuard {
   readonly #integration: GuardIntegration;
 
   constructor(options: JobGuardOptions) {
+    checkGuardOptions(options);
     const { lockProvider, logger = console, clock = systemClock, events = new EventHub() } = options;
-    const { runStore, dueEvery = '1m', statementTimeout = '5s' } = options;
+    const { runStore, pollInterval = '1m', statementTimeout = '5s' } = options;
     const warn = (message: string, error?: unknown): void =>
       events.emit('guard:warning', error === undefined ? { message } : { message, error });
     const registry = new JobRegistry(options, warn);
     const executor = new LockingTaskExecutor(lockProvider, { clock, events });
-    const everyMs = dueEvery === false ? undefined : parsePositiveDuration(dueEvery, 'dueEvery');
+    const everyMs = pollInterval === false ? undefined : parsePositiveDuration(pollInterval, 'pollInterval');
     const statementTimeoutMs = parsePositiveDuration(statementTimeout, 'statementTimeout');
     const context = runStore && { store: runStore, clock, events, random: Math.random, statementTimeoutMs };
     const oncePer = context && new OncePerJobs(context, executor, lockProvider, registry);
@@ -78,12 +80,12 @@ export class JobGuard {
    * @returns when all that it started has ended
    * @throws LockStorageError when it cannot be looked up what is due. What goes wrong with a run is told by events.
    */
-  async runDue(): Promise<DueResult> {
-    return (await this.#overdue?.run()) ?? { started: 0, owed: 0 };
+  async runOverdue(): Promise<OverdueResult> {
+    return (await this.#overdue?.run()) ?? { started: 0, overdue: 0 };
   }
 
   /**
-   * Makes pending runs of the business days in a range of the past that have none; `runDue` and the job's ticks run
+   * Makes pending runs of the business days in a range of the past that have none; `runOverdue` and the job's ticks run
    * them.
    *
    * @throws InvalidLockUseError for a job that is not registered, and a range that reaches back to where nothing is known

@@ -61,9 +61,9 @@ function describeRun({ job, scope, periodKey, attempt }: RunIdentity): string {
 }
 
 function whatFollows(event: object): string {
-  if ('isAskedAgain' in event) return event.isAskedAgain ? '; its tick is asked again' : '';
+  if ('willRetry' in event) return event.willRetry ? '; its tick is asked again' : '';
   if ('retryAt' in event && event.retryAt instanceof Date) return `; next at ${event.retryAt.toISOString()}`;
-  if ('isGivenUp' in event && event.isGivenUp) return '; it is given up, and runs again only by ledger.rerun';
+  if ('isFinal' in event && event.isFinal) return '; it is given up, and runs again only by ledger.rerun';
   return '';
 }
 

@@ -45,8 +45,8 @@ export class OncePerJobs {
     const { call } = job;
     try {
       const request = this.#tickOf(job, { task: call([]), args: [], call, scheduledAt });
-      if (request.isAskedAgain) this.#keep(request);
-      return request.isAskedAgain;
+      if (request.willRetry) this.#keep(request);
+      return request.willRetry;
     } catch {
       return false; // An event has reported it.
     }
@@ -65,7 +65,7 @@ export class OncePerJobs {
     } finally {
       const isClosing = result?.executed === false && result.reason === 'closing';
       const isOpen = !report.isAnswered && !report.isOver && !isClosing;
-      if (request.isAskedAgain && request.purpose !== 'owed' && isOpen) this.#keep(request);
+      if (request.willRetry && request.purpose !== 'owed' && isOpen) this.#keep(request);
     }
   }
 
@@ -81,7 +81,7 @@ export class OncePerJobs {
         purpose: 'tick' as const,
       };
     } catch (error) {
-      this.context.events.emit('lock:failed', { name: lock.name, scheduledAt, isAskedAgain: false, error });
+      this.context.events.emit('lock:failed', { name: lock.name, scheduledAt, willRetry: false, error });
       throw error;
     }
   }
@@ -90,7 +90,7 @@ export class OncePerJobs {
     return {
       ...{ lock, policy },
       resumed: (run: RunKey): LockedTask<unknown> => call(policy.resume?.(run) ?? []),
-      isAskedAgain: this.registered.get(policy.job) !== undefined,
+      willRetry: this.registered.get(policy.job) !== undefined,
     };
   }
 

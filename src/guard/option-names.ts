@@ -1,26 +1,55 @@
 import { InvalidLockConfigurationError } from '../core';
 import type { GuardConfiguration } from './job';
+import type { JobGuardOptions } from './job-guard-options';
+
+/** Options that had another name. */
+const RENAMED = {
+  guard: { dueEvery: 'pollInterval' },
+  lock: { maxHold: 'maxLockDuration' },
+  retry: { minDelay: 'initialDelay', backoff: 'factor' },
+} as const;
+
+const GUARD_OPTIONS = optionNames(
+  ['lockProvider', 'runStore', 'pollInterval', 'statementTimeout', 'defaultLockAtMostFor', 'nameLength'],
+  RENAMED.guard,
+);
 
 /** The options of a job that have more than one word, its `oncePer` and its retry included. */
-const JOB_OPTIONS = optionNames([
-  ...['lockAtMostFor', 'lockAtLeastFor', 'keepAlive', 'maxHold', 'nameLength', 'oncePer', 'scheduledAt'],
-  ...['timeZone', 'dayStart', 'onCrash', 'startDeadline', 'maxSkew'],
-  ...['catchUp', 'catchUpWindow', 'catchUpLimit'],
-  ...['maxAttempts', 'minDelay', 'maxDelay'],
-]);
+const JOB_OPTIONS = [
+  ...['lockAtMostFor', 'lockAtLeastFor', 'keepAlive', 'maxLockDuration', 'nameLength', 'oncePer'],
+  ...['scheduledAt', 'timeZone', 'dayStart', 'onCrash', 'startDeadline', 'maxSkew'],
+  ...['catchUp', 'catchUpWindow', 'catchUpLimit', 'maxAttempts', 'initialDelay', 'maxDelay'],
+];
+const LOCK_OPTIONS = optionNames(JOB_OPTIONS, RENAMED.lock);
+const RETRY_OPTIONS = optionNames(JOB_OPTIONS, RENAMED.retry);
 
 /**
- * TypeScript finds a misspelt option. In JavaScript the job would run without it.
+ * TypeScript finds a misspelt option, and one that was renamed. In JavaScript the guard would do without it.
+ *
+ * @throws InvalidLockConfigurationError naming the option
+ */
+export function checkGuardOptions(options: JobGuardOptions): void {
+  checkOptionNames(options, GUARD_OPTIONS, 'job guard');
+}
+
+/**
+ * The same for a job.
  *
  * @throws InvalidLockConfigurationError naming the lock and the option
  */
 export function checkJobOptions({ name, oncePer, ...others }: GuardConfiguration): void {
-  for (const options of [others, oncePer, oncePer?.retry])
-    checkOptionNames(options ?? {}, JOB_OPTIONS, `lock '${name}'`);
+  const owner = `lock '${name}'`;
+  for (const options of [others, oncePer ?? {}]) checkOptionNames(options, LOCK_OPTIONS, owner);
+  checkOptionNames(oncePer?.retry ?? {}, RETRY_OPTIONS, owner);
 }
 
-function optionNames(names: readonly string[]): ReadonlyMap<string, string> {
-  return new Map(names.map((name) => [name.toLowerCase(), name]));
+/** @returns the right names, by what is written in their place in lower case */
+function optionNames(
+  names: readonly string[],
+  renamed: Readonly<Record<string, string>>,
+): ReadonlyMap<string, string> {
+  const pairs = [...names.map((name) => [name, name] as const), ...Object.entries(renamed)];
+  return new Map(pairs.map(([written, meant]) => [written.toLowerCase(), meant]));
 }
 
 function checkOptionNames(options: object, known: ReadonlyMap<string, string>, owner: string): void {

@@ -5,12 +5,12 @@ import { limitOf } from '../ledger/store-statements';
 import type { OncePerJobs } from './once-per-jobs';
 import type { AdmittedJob, OncePer } from './job';
 
-/** What `runDue` has brought back. */
-export interface DueResult {
+/** What `runOverdue` found. */
+export interface OverdueResult {
   /** How many runs were started. */
   readonly started: number;
-  /** How many are still owed: somebody else holds their lock, or the lease did not suffice. */
-  readonly owed: number;
+  /** How many are still overdue: another instance holds their lock, or the lease was too short for all of them. */
+  readonly overdue: number;
 }
 
 type OncePerJob = OncePer<AdmittedJob>;
@@ -61,20 +61,21 @@ export class OverdueRuns {
   }
 
   /** @throws LockStorageError when the store cannot be asked what is due */
-  async run(): Promise<DueResult> {
+  async run(): Promise<OverdueResult> {
     this.#looks += 1;
     const units = await this.#units().finally(() => (this.#looks -= 1));
     // Those that have one lock would only be in each other's way.
-    const lastOf = new Map<string, Promise<DueResult>>();
-    const bringBackInTurn = (unit: Unit): Promise<DueResult> => {
+    const lastOf = new Map<string, Promise<OverdueResult>>();
+    const bringBackInTurn = (unit: Unit): Promise<OverdueResult> => {
       const { name } = unit.job.lock;
       const result = (lastOf.get(name) ?? Promise.resolve()).then(() => this.#bringBack(unit));
       lastOf.set(name, result);
       return result;
     };
     const results = await Promise.all([...units.values()].map(bringBackInTurn));
-    const sum = (key: keyof DueResult): number => results.reduce((total, result) => total + result[key], 0);
-    return { started: sum('started'), owed: sum('owed') };
+    const sum = (key: keyof OverdueResult): number =>
+      results.reduce((total, result) => total + result[key], 0);
+    return { started: sum('started'), overdue: sum('overdue') };
   }
 
   get #isLooking(): boolean {
@@ -115,21 +116,21 @@ export class OverdueRuns {
   }
 
   /** Never rejects: what goes wrong is told by events. */
-  async #bringBack({ job, scope }: Unit): Promise<DueResult> {
+  async #bringBack({ job, scope }: Unit): Promise<OverdueResult> {
     const { policy, lock } = job;
     const busy = JSON.stringify([policy.job, scope]);
     const runsHere = this.jobs.lockExecutor.runs.refusal(lock.name) !== undefined;
-    if (this.#busy.has(busy) || runsHere) return { started: 0, owed: 0 };
+    if (this.#busy.has(busy) || runsHere) return { started: 0, overdue: 0 };
     this.#busy.add(busy);
     const reports: Report[] = [];
     // One after the other: they share a lock.
     for (const request of this.#requests({ job, scope })) reports.push(await this.#send(request));
     this.#busy.delete(busy);
     const started = reports.reduce((sum, report) => sum + report.started, 0);
-    const owed = reports.reduce((sum, report) => sum + Math.max(0, report.owed - report.started), 0);
+    const overdue = reports.reduce((sum, report) => sum + Math.max(0, report.owed - report.started), 0);
     const [caughtUpIn] = reports.flatMap((report) => report.caughtUpIn ?? []);
     if (caughtUpIn !== undefined) this.#caughtUp.set(policy.job, caughtUpIn);
-    return { started, owed };
+    return { started, overdue };
   }
 
   async #send(request: OncePerRequest<unknown>): Promise<Report> {

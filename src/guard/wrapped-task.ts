@@ -23,7 +23,7 @@ export function wrappedTask<A extends unknown[], T>(
     try {
       return readScheduledTime(scheduledAt, args, name);
     } catch (error) {
-      events.emit('lock:failed', { name, scheduledAt: undefined, isAskedAgain: false, error });
+      events.emit('lock:failed', { name, scheduledAt: undefined, willRetry: false, error });
       throw error;
     }
   };

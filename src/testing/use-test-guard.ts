@@ -32,7 +32,7 @@ export interface TestGuard extends AsyncDisposable {
 
 /**
  * Configures a guard whose locks and runs are in memory and whose clock the test moves. It logs nothing. It starts
- * overdue runs only when the test calls `await guard.runDue()`. Call `dispose` at the end of the test.
+ * overdue runs only when the test calls `await guard.runOverdue()`. Call `dispose` at the end of the test.
  */
 export function useTestGuard({ now, defaultLockAtMostFor, nameLength }: TestGuardOptions = {}): TestGuard {
   const clock = new SettableClock(now);
@@ -42,7 +42,7 @@ export function useTestGuard({ now, defaultLockAtMostFor, nameLength }: TestGuar
   const guard = new JobGuard({
     lockProvider,
     runStore,
-    dueEvery: false,
+    pollInterval: false,
     clock,
     events,
     nameLength,

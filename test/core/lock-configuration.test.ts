@@ -96,8 +96,11 @@ const REFUSED: [Partial<LockConfiguration>, RegExp][] = [
   [{ lockAtLeastFor: -1 }, /lockAtLeastFor of lock 'job'/],
   [{ keepAlive: '31m' }, /keepAlive \(31m\) of lock 'job' is longer than half/],
   [{ keepAlive: 0 }, /keepAlive of lock 'job' is 0/],
-  [{ maxHold: '2h' }, /maxHold of lock 'job' has no meaning without keepAlive/],
-  [{ keepAlive: true, maxHold: '59m' }, /maxHold \(59m\) of lock 'job' is shorter than its lockAtMostFor/],
+  [{ maxLockDuration: '2h' }, /maxLockDuration of lock 'job' has no meaning without keepAlive/],
+  [
+    { keepAlive: true, maxLockDuration: '59m' },
+    /maxLockDuration \(59m\) of lock 'job' is shorter than its lockAtMostFor/,
+  ],
 ];
 
 for (const [part, message] of REFUSED) {
@@ -115,7 +118,7 @@ void test('a configuration is converted into milliseconds, with its defaults', (
     lockAtMostForMs: 30_000,
     lockAtLeastForMs: 0,
     renewEveryMs: undefined,
-    maxHoldMs: 86_400_000,
+    maxLockDurationMs: 86_400_000,
   });
   assert.equal(
     checkLockConfiguration({ name: 'job', lockAtMostFor: '30s', keepAlive: true }).renewEveryMs,
@@ -126,7 +129,7 @@ void test('a configuration is converted into milliseconds, with its defaults', (
     5000,
   );
   assert.equal(
-    checkLockConfiguration({ name: 'job', lockAtMostFor: '2d', keepAlive: true }).maxHoldMs,
+    checkLockConfiguration({ name: 'job', lockAtMostFor: '2d', keepAlive: true }).maxLockDurationMs,
     172_800_000,
   );
 });

@@ -33,8 +33,8 @@ const REFUSED: [LockConfiguration, RegExp][] = [
   ],
   [{ name: 'job', lockAtLeastFor: 'soon' }, /^lockAtLeastFor of lock 'job' is "soon"/],
   [of({ keepAlive: '6m' }), /keepAlive \(6m\) of lock 'job' is longer than half/],
-  [of({ keepAlive: true, maxHold: '1m' }), /maxHold \(1m\) of lock 'job' is shorter/],
-  [of({ maxHold: '1h' }), /maxHold of lock 'job' has no meaning without keepAlive/],
+  [of({ keepAlive: true, maxLockDuration: '1m' }), /maxLockDuration \(1m\) of lock 'job' is shorter/],
+  [of({ maxLockDuration: '1h' }), /maxLockDuration of lock 'job' has no meaning without keepAlive/],
   [of({ nameLength: 256 }), /nameLength is 256/],
 ];
 
@@ -59,7 +59,7 @@ const TAKEN: LockConfiguration[] = [
   { name: 'n'.repeat(255), lockAtMostFor: '1m', nameLength: 255 },
   { name: 'without lockAtMostFor', lockAtLeastFor: '1m' },
   { name: 'equal', lockAtMostFor: '1m', lockAtLeastFor: 60_000 },
-  { name: 'a sum', lockAtMostFor: '1d2h30m', keepAlive: '1h', maxHold: '365d' },
+  { name: 'a sum', lockAtMostFor: '1d2h30m', keepAlive: '1h', maxLockDuration: '365d' },
 ];
 
 for (const configuration of TAKEN) {

@@ -7,7 +7,7 @@ class Jobs {
   constructor(private readonly work: (run: CurrentRun) => unknown) {}
 
   @SchedulerLock('close-day', '10m')
-  @OncePerDay({ timeZone: 'Europe/Paris', retry: { minDelay: '10m' } })
+  @OncePerDay({ timeZone: 'Europe/Paris', retry: { initialDelay: '10m' } })
   async closeDay(): Promise<unknown> {
     return await this.work(currentRun());
   }

@@ -59,7 +59,7 @@ const OPTIONS: [object, string][] = [
   [{ dayStart: '24:00' }, 'dayStart'],
   [{ target: 'next' }, `target is "next"`],
   [{ retry: { maxAttempts: 0 } }, 'retry.maxAttempts'],
-  [{ retry: { minDelay: '2h', maxDelay: '1h' } }, 'longer than maxDelay'],
+  [{ retry: { initialDelay: '2h', maxDelay: '1h' } }, 'longer than maxDelay'],
   [{ onCrash: 'ignore' }, `onCrash`],
   [{ startDeadline: 0 }, 'startDeadline'],
   [{ catchUp: 'some' }, `it must be 'none', 'latest' or 'all'`],

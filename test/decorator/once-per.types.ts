@@ -13,7 +13,7 @@ export class Taken {
   async nothing(): Promise<void> {}
 
   @SchedulerLock('perhaps', '1m')
-  @OncePerDay({ retry: { maxAttempts: 3, minDelay: '10m', until: 'period-end' }, onCrash: 'hold' })
+  @OncePerDay({ retry: { maxAttempts: 3, initialDelay: '10m', until: 'period-end' }, onCrash: 'hold' })
   async perhaps(): Promise<Report | undefined> {
     return await Promise.resolve(report);
   }

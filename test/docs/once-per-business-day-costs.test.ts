@@ -42,7 +42,7 @@ testOn('postgres', 'a day costs as many statements as the page lists', async (t)
       "the day's first run": await cost(() => daily()),
       '… if the lock has no row yet': await cost(() => firstEver()),
       'a tick of a completed day, with nothing overdue': await cost(() => daily()),
-      'the check for overdue runs, per minute and process': await cost(() => guard.runDue()),
+      'the check for overdue runs, per minute and process': await cost(() => guard.runOverdue()),
     },
     'in statements',
   );

@@ -69,7 +69,7 @@ const DEFAULTS: { readonly [Option in keyof Required<OncePerOptions>]: OncePerOp
   timeZone: undefined,
   dayStart: '00:00',
   target: 'current',
-  retry: { maxAttempts: 3, minDelay: '1m', backoff: 2, maxDelay: '1h' },
+  retry: { maxAttempts: 3, initialDelay: '1m', factor: 2, maxDelay: '1h' },
   onCrash: 'retry',
   startDeadline: undefined,
   calendar: undefined,

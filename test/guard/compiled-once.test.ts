@@ -30,7 +30,7 @@ void test('an overdue run of a wrapped function does not parse its configuration
   await tick();
   const before = [parses.reads(), parses.nameChecks()];
   clock.advance('1m');
-  assert.equal((await guard.runDue()).started, 1);
+  assert.equal((await guard.runOverdue()).started, 1);
   assert.equal(runs, 2);
   assert.deepEqual([parses.reads(), parses.nameChecks()], before);
 });

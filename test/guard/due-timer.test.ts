@@ -7,8 +7,8 @@ import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/guard-of-runs';
 import { JOB, turn } from '../support/lock-bench';
 
 /** Counts how often the guard looks for overdue runs in the store. */
-function dueBench(t: TestContext, dueEvery?: Duration | false): GuardOfRuns & { looks: () => number } {
-  const bench = guardOfRuns({ dueEvery });
+function dueBench(t: TestContext, pollInterval?: Duration | false): GuardOfRuns & { looks: () => number } {
+  const bench = guardOfRuns({ pollInterval });
   const { mock } = t.mock.method(bench.runStore, 'owed');
   return { ...bench, looks: () => mock.callCount() };
 }
@@ -29,7 +29,7 @@ void test('from the first once-per job on, the guard looks for overdue runs ever
   assert.equal(looks(), 3);
 });
 
-void test('dueEvery sets the interval', async (t) => {
+void test('pollInterval sets the interval', async (t) => {
   const { guard, clock, looks } = dueBench(t, '10s');
   guard.wrap(DAILY, () => {});
   for (let look = 1; look <= 6; look += 1) {
@@ -40,7 +40,7 @@ void test('dueEvery sets the interval', async (t) => {
 });
 
 void test('the next look waits for an unanswered one to end', async (t) => {
-  const { guard, clock, runStore } = guardOfRuns({ dueEvery: '100ms' });
+  const { guard, clock, runStore } = guardOfRuns({ pollInterval: '100ms' });
   let answer = (): void => {};
   const { mock } = t.mock.method(
     runStore,
@@ -76,27 +76,27 @@ void test('a run in progress does not delay the next look', async (t) => {
   await guard.close({ timeout: 0 });
 });
 
-void test('with dueEvery: false the guard only looks when runDue is called', async (t) => {
+void test('with pollInterval: false the guard only looks when runOverdue is called', async (t) => {
   const { guard, clock, looks } = dueBench(t, false);
   guard.wrap(DAILY, () => {});
   assert.equal(clock.pendingTimers, 0);
-  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
   assert.equal(looks(), 1);
 });
 
-for (const dueEvery of ['soon', 0, '-1m']) {
-  void test(`dueEvery: ${dueEvery} is rejected when the guard is created`, () => {
-    assert.throws(() => guardBench({ dueEvery }), {
+for (const pollInterval of ['soon', 0, '-1m']) {
+  void test(`pollInterval: ${pollInterval} is rejected when the guard is created`, () => {
+    assert.throws(() => guardBench({ pollInterval }), {
       name: 'InvalidLockConfigurationError',
-      message: /^dueEvery is /,
+      message: /^pollInterval is /,
     });
   });
 }
 
 void test('a guard without once-per jobs does not look for overdue runs', async (t) => {
-  assert.deepEqual(await guardBench().guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(await guardBench().guard.runOverdue(), { started: 0, owed: 0 });
   const { guard, looks } = dueBench(t);
-  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
   assert.equal(looks(), 0);
 });
 
@@ -107,7 +107,7 @@ void test('close stops the timer, and a job registered afterwards does not start
   assert.equal(clock.pendingTimers, 0);
   guard.wrap({ ...DAILY, name: 'late' }, () => {});
   assert.equal(clock.pendingTimers, 0);
-  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
   assert.equal(looks(), 0);
 });
 

@@ -15,7 +15,7 @@ function lineOf<K extends EventName>(name: K, event: CronlatchEvents[K]): string
 
 void test('each event that must be visible without a listener is one line', () => {
   assert.deepEqual(
-    lineOf('lock:failed', { ...scheduled, isAskedAgain: false, error: new LockStorageError('no answer') }),
+    lineOf('lock:failed', { ...scheduled, willRetry: false, error: new LockStorageError('no answer') }),
     [
       "error: cronlatch lock:failed 'job' (scheduled at 2026-11-20T03:00:00.000Z): the job did not run. Cause: LockStorageError: no answer",
     ],
@@ -57,7 +57,7 @@ void test('the line of a once-per job has its run, and what happens next', () =>
   assert.deepEqual(lineOf('run:failed', { ...failed, retryAt }), [
     `${told}; next at 2026-11-20T03:10:00.000Z. Cause: Error: no bank`,
   ]);
-  assert.deepEqual(lineOf('run:failed', { ...failed, isGivenUp: true }), [
+  assert.deepEqual(lineOf('run:failed', { ...failed, isFinal: true }), [
     `${told}; it is given up, and runs again only by ledger.rerun. Cause: Error: no bank`,
   ]);
   const scoped = { ...failed, run: { ...run, scope: 'eu' } };
@@ -75,7 +75,7 @@ void test('a crashed holder is a line: a warning if the run is retried, an error
 });
 
 void test('the line of an unanswered tick reports that it will be retried', () => {
-  const failed = { ...scheduled, isAskedAgain: true, error: new LockStorageError('no answer') };
+  const failed = { ...scheduled, willRetry: true, error: new LockStorageError('no answer') };
   assert.deepEqual(lineOf('lock:failed', failed), [
     "error: cronlatch lock:failed 'job' (scheduled at 2026-11-20T03:00:00.000Z): the job did not run; its tick is asked again. Cause: LockStorageError: no answer",
   ]);
@@ -85,7 +85,7 @@ void test('refused and skipped ticks are not logged, because they are normal on 
   assert.deepEqual(lineOf('run:skipped', { ...job, run, reason: 'already-completed' }), []);
   const skipped = {
     ...job,
-    isAskedAgain: true,
+    willRetry: true,
     reason: 'locked',
     heldBy: undefined,
     heldUntil: undefined,

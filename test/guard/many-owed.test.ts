@@ -19,7 +19,7 @@ async function manyPending(job: string): Promise<GuardOfRuns & { readonly ran: s
 
 void test('a thousand runs of an unregistered job do not hide another due run', async () => {
   const { guard, ran } = await manyPending('removed');
-  assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
+  assert.deepEqual(await guard.runOverdue(), { started: 1, overdue: 0 });
   assert.deepEqual(ran, ['settle']);
 });
 
@@ -32,7 +32,7 @@ void test('a thousand runs that wait for a lock do not hide another due run', as
     return end.promise;
   });
   await started.promise;
-  assert.equal((await guard.runDue()).started, 1);
+  assert.equal((await guard.runOverdue()).started, 1);
   assert.deepEqual(ran, ['settle']);
   end.resolve();
   await holding;

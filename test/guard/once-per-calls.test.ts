@@ -37,7 +37,7 @@ for (const [how, scope] of SCOPES) {
     assert.equal(told.length, 1);
     const [name, event] = told[0] as ['lock:failed', CronlatchEvents['lock:failed']];
     assert.equal(name, 'lock:failed');
-    assert.equal(event.isAskedAgain, false);
+    assert.equal(event.willRetry, false);
     assert.match(String(event.error), /InvalidLockConfigurationError: .*scope/);
   });
 }
@@ -47,7 +47,7 @@ void test('a key function that throws is reported; the tick is not retried, beca
   const wrapped = guard.wrap(CUSTOM(brokenKey), () => assert.fail('ran'), { onError: 'throw' });
   await assert.rejects(wrapped(), { name: 'InvalidLockConfigurationError', message: /key function threw/ });
   assert.deepEqual(names(), ['lock:failed']);
-  assert.equal((told[0]?.[1] as CronlatchEvents['lock:failed']).isAskedAgain, false);
+  assert.equal((told[0]?.[1] as CronlatchEvents['lock:failed']).willRetry, false);
 });
 
 void test('a key function that throws for a while does not block the retries of its job or of others', async () => {
@@ -64,10 +64,10 @@ void test('a key function that throws for a while does not block the retries of 
   await other();
   clock.advance('1m');
   isBroken = true;
-  await guard.runDue();
+  await guard.runOverdue();
   isBroken = false;
   clock.advance('1m');
-  await guard.runDue();
+  await guard.runOverdue();
   const runs = await runStore.find({ order: 'oldest-first', limit: 10 });
   assert.deepEqual(
     runs.map(({ job, state }) => [job, state]),
@@ -87,7 +87,7 @@ void test('a call without a scheduled time is retried until its own day has ende
   accessor.fail('updateRecord', away, away);
   assert.equal(await wrapped(), undefined);
   clock.advance('1d');
-  await guard.runDue();
+  await guard.runOverdue();
   assert.deepEqual(days, []);
   const warnings = told.filter(([name]) => name === 'guard:warning').map(([, event]) => event);
   assert.match(JSON.stringify(warnings), /close-day.*2026-11-20.*it is a gap now/);
@@ -105,8 +105,8 @@ void test('yesterday’s unanswered call does not replace today’s', async () =
   await job();
   clock.advance('23h');
   await job();
-  await guard.runDue();
-  await guard.runDue();
+  await guard.runOverdue();
+  await guard.runOverdue();
   assert.deepEqual(days, ['2026-11-21']);
 });
 

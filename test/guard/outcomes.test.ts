@@ -12,7 +12,7 @@ void test('P7 if the store fails, run rejects with its error and the job does no
   const failure = new LockStorageError('the store is down');
   const { guard, told } = guardBench({ lockProvider: failing(() => Promise.reject(failure)) });
   assert.equal(await reasonOf(guard.run(JOB, () => assert.fail('ran'))), failure);
-  const event = { name: 'job', scheduledAt: undefined, isAskedAgain: false, error: failure };
+  const event = { name: 'job', scheduledAt: undefined, willRetry: false, error: failure };
   assert.deepEqual(told, [['lock:failed', event]]);
 });
 

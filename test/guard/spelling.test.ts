@@ -10,7 +10,10 @@ const misspelt: readonly (readonly [JobConfiguration, string])[] = [
   [{ ...dayJob(), ...{ lockAtleastFor: '30s' } }, 'lockAtLeastFor'],
   [{ ...dayJob(), ...{ onceper: {} } }, 'oncePer'],
   [dayJob({ ...{ maxSkew: '1m', oncrash: 'hold' } }), 'onCrash'],
-  [dayJob({ retry: { ...{ minDelay: '1m', maxattempts: 1 } } }), 'maxAttempts'],
+  [dayJob({ retry: { ...{ initialDelay: '1m', maxattempts: 1 } } }), 'maxAttempts'],
+  [{ ...dayJob(), ...{ keepAlive: true, maxHold: '1h' } }, 'maxLockDuration'],
+  [dayJob({ retry: { maxDelay: '1h', ...{ minDelay: '1m' } } }), 'initialDelay'],
+  [dayJob({ retry: { maxDelay: '1h', ...{ backoff: 2 } } }), 'factor'],
 ];
 
 for (const [configuration, meant] of misspelt) {
@@ -22,5 +25,18 @@ for (const [configuration, meant] of misspelt) {
       guard.run(configuration, () => assert.fail('ran')),
       (error) => error instanceof InvalidLockConfigurationError && says.test(error.message),
     );
+  });
+}
+
+for (const [written, meant] of [
+  ['dueEvery', 'pollInterval'],
+  ['pollinterval', 'pollInterval'],
+  ['statementTimeOut', 'statementTimeout'],
+] as const) {
+  void test(`a guard refuses the option ${written}, and names ${meant}`, () => {
+    assert.throws(() => guardBench({ [written]: '1m' }), {
+      name: 'InvalidLockConfigurationError',
+      message: `Unknown option '${written}' for job guard. Did you mean '${meant}'?`,
+    });
   });
 }

@@ -22,6 +22,6 @@ void test('a guard keeps a thousand unanswered ticks, and warns when it drops on
   assert.equal(warnings.length, 2);
   assert.match(warnings[0] ?? '', /^More than 1,000 ticks wait to be asked again: the oldest is dropped/);
   away.mock.restore();
-  assert.deepEqual(await guard.runDue(), { started: 1000, owed: 0 });
+  assert.deepEqual(await guard.runOverdue(), { started: 1000, overdue: 0 });
   assert.deepEqual([ran[0], ran.at(-1)], ['region 2', 'region 1001']);
 });

@@ -5,7 +5,7 @@ import { inRunTransaction } from 'cronlatch/typeorm';
 export class SettlementJobs {
   @Scheduled('0 3 * * *', { timeZone: 'Asia/Shanghai' })
   @SchedulerLock({ name: 'daily-settlement', lockAtMostFor: '1m', keepAlive: true })
-  @OncePerDay({ retry: { maxAttempts: 3, minDelay: '10m' } }) // The day follows the schedule's time zone.
+  @OncePerDay({ retry: { maxAttempts: 3, initialDelay: '10m' } }) // The day follows the schedule's time zone.
   async settle(): Promise<void> {
     const { businessDate } = currentRun(); // '2026-11-20', even for a retry after midnight.
     await inRunTransaction(async (manager) => {

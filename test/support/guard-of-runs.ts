@@ -14,7 +14,7 @@ export function guardOfRuns(options: Partial<JobGuardOptions> = {}): GuardOfRuns
   const bench = guardBench();
   const { provider: lockProvider, clock, events } = bench;
   const runStore = new InMemoryRunStore({ clock });
-  const own = { lockProvider, runStore, clock, events, dueEvery: false, logger: false } as const;
+  const own = { lockProvider, runStore, clock, events, pollInterval: false, logger: false } as const;
   return { ...bench, runStore, guard: new JobGuard({ ...own, ...options }) };
 }
 

@@ -92,7 +92,7 @@ export function ledgerPlace(stores: PlaceStores): { place: LedgerPlace; close: (
     const { lockProvider, store } = stores.connect();
     const events = new EventHub();
     const guard = new JobGuard({
-      ...{ lockProvider, runStore: store, clock, events, logger: false, dueEvery: false },
+      ...{ lockProvider, runStore: store, clock, events, logger: false, pollInterval: false },
       ...options,
     });
     guards.push(guard);

@@ -21,7 +21,7 @@ import type { ServerDatabase } from './test-database';
 export const JOB = {
   name: 'close-day',
   lockAtMostFor: '1m',
-  oncePer: { period: () => 'today', timeZone: 'UTC', retry: { maxAttempts: 100, minDelay: 0 } },
+  oncePer: { period: () => 'today', timeZone: 'UTC', retry: { maxAttempts: 100, initialDelay: 0 } },
 } as const satisfies JobConfiguration;
 
 const KEY = { job: JOB.name, periodKey: 'today' };
@@ -62,7 +62,7 @@ export class TransactionBench {
       ...everywhere,
       ...application,
     }).initialize();
-    const options = { dueEvery: false, logger: false, ...guard } as const;
+    const options = { pollInterval: false, logger: false, ...guard } as const;
     return new TransactionBench(operator, dataSource, await createJobGuard(dataSource, options));
   }
 

@@ -7,7 +7,7 @@ class Jobs {
   constructor(private readonly work: () => unknown = () => currentRun().periodKey) {}
 
   @SchedulerLock('close-day', '10m')
-  @OncePerDay({ timeZone: 'Europe/Paris', retry: { minDelay: '10m' } })
+  @OncePerDay({ timeZone: 'Europe/Paris', retry: { initialDelay: '10m' } })
   async closeDay(): Promise<unknown> {
     return await this.work();
   }
@@ -40,7 +40,7 @@ void test('nothing is retried in the background of the test', async () => {
   await failing();
   assert.equal(testGuard.clock.pendingTimers, 0);
   testGuard.clock.advance('1m');
-  assert.deepEqual(await testGuard.guard.runDue(), { started: 1, owed: 0 });
+  assert.deepEqual(await testGuard.guard.runOverdue(), { started: 1, overdue: 0 });
 });
 
 void test('runs of an earlier test guard are forgotten', async () => {

@@ -18,9 +18,9 @@ export const durations: Duration[] = ['10m', '1h30m', 'PT10M', 600_000, process.
 export const taken = [
   () => SchedulerLock('job', '10m', '30s'),
   () => SchedulerLock('job'),
-  () => SchedulerLock({ ...JOB, lockAtLeastFor: 500, keepAlive: '20s', maxHold: '2h', shared: true }),
+  () => SchedulerLock({ ...JOB, lockAtLeastFor: 500, keepAlive: '20s', maxLockDuration: '2h', shared: true }),
   () => SchedulerLock({ name: 'job', lockAtMostFor: undefined }),
-  () => new JobGuard({ lockProvider, runStore: new InMemoryRunStore(), logger: false, dueEvery: '5m' }),
+  () => new JobGuard({ lockProvider, runStore: new InMemoryRunStore(), logger: false, pollInterval: '5m' }),
   () => scheduleLocked('* * * * *', { ...JOB, oncePer: { period: 'day' } }, () => {}, { timeZone: 'UTC' }),
   (dataSource: DataSource) => createJobGuard(dataSource, { lockTable: 'shedlock', lazy: true }),
   () => useTestGuard({ now: '2026-03-29T01:30:00Z' }),

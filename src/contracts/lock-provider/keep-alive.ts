@@ -37,9 +37,9 @@ export const keepAlive = [
       }
     },
 
-    async 'P4 a keep-alive ends at maxHold, and so does the lease'({ provider, other, elapse }) {
+    async 'P4 a keep-alive ends at maxLockDuration, and so does the lease'({ provider, other, elapse }) {
       const observer = new RecordingObserver();
-      const configuration = { ...JOB, lockAtMostFor: '9m', keepAlive: true, maxHold: '12m' };
+      const configuration = { ...JOB, lockAtMostFor: '9m', keepAlive: true, maxLockDuration: '12m' };
       const lock = await granted(provider, configuration, observer);
       const renewed = observer.next('extended');
       await elapse('3m');

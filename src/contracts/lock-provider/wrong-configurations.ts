@@ -55,12 +55,12 @@ export const wrongConfigurations = cases({
       await invalid(provider, { ...JOB, name: 'close-day', lockAtLeastFor }, 'close-day');
   },
 
-  async 'P7 an invalid keepAlive or maxHold is refused, with the name of the lock'({ provider }) {
+  async 'P7 an invalid keepAlive or maxLockDuration is refused, with the name of the lock'({ provider }) {
     for (const keepAlive of [...NO_DURATIONS, 0, '5m1ms', '10m'])
       await invalid(provider, { ...JOB, name: 'close-day', keepAlive }, 'close-day');
-    for (const maxHold of [...NO_DURATIONS, 0, '9m'])
-      await invalid(provider, { ...JOB, name: 'close-day', keepAlive: true, maxHold }, 'close-day');
-    await invalid(provider, { ...JOB, name: 'close-day', maxHold: '1h' }, 'close-day');
+    for (const maxLockDuration of [...NO_DURATIONS, 0, '9m'])
+      await invalid(provider, { ...JOB, name: 'close-day', keepAlive: true, maxLockDuration }, 'close-day');
+    await invalid(provider, { ...JOB, name: 'close-day', maxLockDuration: '1h' }, 'close-day');
   },
 
   async 'P7 a refused configuration locks nothing'({ provider, other }) {

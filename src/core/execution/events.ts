@@ -12,8 +12,8 @@ export interface LockEvent {
 
 /** The common part of the events of a tick whose job did not run. */
 export interface MissedTickEvent extends LockEvent {
-  /** The tick is asked again, by `runDue`, until its run is answered for. Otherwise it is lost. */
-  readonly isAskedAgain: boolean;
+  /** The tick is asked again, by `runOverdue`, until its run is answered for. Otherwise it is lost. */
+  readonly willRetry: boolean;
 }
 
 /** Which run of a job that runs once per period. */
@@ -58,12 +58,12 @@ export interface CronlatchEvents {
   'lock:releaseFailed': LockEvent & { readonly error: unknown };
   'run:started': RunLockEvent & { readonly fencingToken: number | undefined };
   'run:completed': RunLockEvent & { readonly durationMs: number };
-  /** `retryAt` is set where the ledger has it tried again, `isGivenUp` where only an operator does. */
+  /** `retryAt` is set where the ledger has it tried again, `isFinal` where only an operator does. */
   'run:failed': RunLockEvent & {
     readonly error: unknown;
     readonly durationMs: number;
     readonly retryAt?: Date | undefined;
-    readonly isGivenUp?: boolean | undefined;
+    readonly isFinal?: boolean | undefined;
   };
   /** Nothing ran, for a reason that the ledger knows; or the job gave its attempt back, or skipped its period. */
   'run:skipped': RunLockEvent & { readonly reason: SkipReason | 'given-back' };

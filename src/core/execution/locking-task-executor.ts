@@ -15,15 +15,15 @@ export interface ExecutorOptions {
 
 interface HoldingOptions {
   readonly scheduledAt?: Date | undefined;
-  readonly isAskedAgain?: boolean;
+  readonly willRetry?: boolean;
 }
 
 /** The common part of the events of an acquisition. */
-type AcquisitionEvent = LockEvent & { readonly isAskedAgain: boolean };
+type AcquisitionEvent = LockEvent & { readonly willRetry: boolean };
 
 type RunSkipReason = CronlatchEvents['run:skipped']['reason'];
 /** What happens after a failed run. */
-export type FailureDetails = Pick<CronlatchEvents['run:failed'], 'retryAt' | 'isGivenUp'>;
+export type FailureDetails = Pick<CronlatchEvents['run:failed'], 'retryAt' | 'isFinal'>;
 
 /** A longer release continues after the caller has its result, and an event reports its end. */
 const LONGEST_WAIT_FOR_RELEASE_MS = 10_000;
@@ -100,10 +100,10 @@ export class LockingTaskExecutor {
   async holding<T>(
     configuration: LockConfiguration,
     work: (held: HeldLock) => Promise<TaskResult<T>>,
-    { scheduledAt, isAskedAgain = false }: HoldingOptions = {},
+    { scheduledAt, willRetry = false }: HoldingOptions = {},
   ): Promise<TaskResult<T>> {
     const { name } = configuration;
-    const event: AcquisitionEvent = { name, scheduledAt, isAskedAgain };
+    const event: AcquisitionEvent = { name, scheduledAt, willRetry };
     for (const outer of activeContexts()) {
       if (outer.lockProvider === this.#lockProvider && outer.lock.name === name) {
         return await outer.nest((lock) =>
@@ -164,7 +164,7 @@ export class LockingTaskExecutor {
     run: ActiveRun,
     event: AcquisitionEvent,
   ): Promise<Acquired | undefined> {
-    const { name, scheduledAt, isAskedAgain } = event;
+    const { name, scheduledAt, willRetry } = event;
     const observer = new RunObserver(run, this.#events, { name, scheduledAt });
     try {
       const lease = await this.#answerOf(this.#lockProvider.lock(configuration, observer), name);
@@ -176,7 +176,7 @@ export class LockingTaskExecutor {
       this.#events.emit('lock:acquired', { name, scheduledAt, fencingToken: lease.fencingToken });
       return acquired;
     } catch (error) {
-      this.#events.emit('lock:failed', { name, scheduledAt, isAskedAgain, error });
+      this.#events.emit('lock:failed', { name, scheduledAt, willRetry, error });
       throw error;
     }
   }

@@ -42,7 +42,7 @@ export class Lease implements Lock {
     this.#owner = new LeaseOwner(options.owner);
     this.#leaseMs = options.terms.lockAtMostForMs;
     this.#deadline = this.#deadlineOf(sentAt, this.#leaseMs);
-    this.#holdUntilMs = sentAt.monotonicMs + options.terms.maxHoldMs;
+    this.#holdUntilMs = sentAt.monotonicMs + options.terms.maxLockDurationMs;
     this.#watchDeadline();
     if (options.terms.renewEveryMs === undefined) return;
     this.#planRenewal();

@@ -17,7 +17,7 @@ export interface BackfillRange {
 }
 
 export interface BackfillResult {
-  /** They are pending now, and are run by `runDue` or the next tick. The earliest first. */
+  /** They are pending now, and are run by `runOverdue` or the next tick. The earliest first. */
   readonly added: readonly CalendarPeriod[];
 }
 

@@ -31,7 +31,7 @@ export async function explain(
       task: idle,
       resumed: () => idle,
       purpose: 'tick',
-      isAskedAgain: false,
+      willRetry: false,
     },
     snapshot,
   );

@@ -6,10 +6,10 @@ export interface RetryOptions {
   /** How often a run is started at most in its period: 1 for never again. Default 3. */
   readonly maxAttempts?: number | undefined;
   /** From a failure to the second attempt. Default 1 minute. */
-  readonly minDelay?: Duration | undefined;
+  readonly initialDelay?: Duration | undefined;
   /** Each further delay is this many times as long. Default 2; 1 for equal delays. */
-  readonly backoff?: number | undefined;
-  /** No delay is longer. Default 1 hour, or `minDelay` if that is longer. */
+  readonly factor?: number | undefined;
+  /** No delay is longer. Default 1 hour, or `initialDelay` if that is longer. */
   readonly maxDelay?: Duration | undefined;
   /** No retry begins then or later: `'period-end'`, or a length of time after the first attempt began. Default none. */
   readonly until?: Duration | undefined;
@@ -18,8 +18,8 @@ export interface RetryOptions {
 /** Checked options, in milliseconds. */
 export interface RetryPolicy {
   readonly maxAttempts: number;
-  readonly minDelayMs: number;
-  readonly backoff: number;
+  readonly initialDelayMs: number;
+  readonly factor: number;
   readonly maxDelayMs: number;
   readonly untilMs: 'period-end' | number | undefined;
 }
@@ -28,22 +28,28 @@ const MOST_ATTEMPTS = 1000;
 
 /** @throws InvalidLockConfigurationError naming the option and its value */
 export function parseRetryPolicy(options: RetryOptions, { of, customKeys }: PolicySubject): RetryPolicy {
-  const { maxAttempts = 3, minDelay = '1m', backoff = 2, maxDelay, until } = options;
-  if (!Number.isFinite(backoff) || backoff < 1)
+  const { maxAttempts = 3, initialDelay = '1m', factor = 2, maxDelay, until } = options;
+  if (!Number.isFinite(factor) || factor < 1)
     refusePolicy(
-      `retry.backoff ${of}`,
-      backoff,
+      `retry.factor ${of}`,
+      factor,
       'it must be a number from 1 on: a factor for each further delay',
     );
-  const minDelayMs = parseDuration(minDelay, `retry.minDelay ${of}`);
+  const initialDelayMs = parseDuration(initialDelay, `retry.initialDelay ${of}`);
   const maxDelayMs =
-    maxDelay === undefined ? Math.max(HOUR_MS, minDelayMs) : parseDuration(maxDelay, `retry.maxDelay ${of}`);
-  if (minDelayMs > maxDelayMs)
-    refusePolicy(`retry.minDelay ${of}`, minDelay, `it is longer than maxDelay (${String(maxDelay)})`);
+    maxDelay === undefined
+      ? Math.max(HOUR_MS, initialDelayMs)
+      : parseDuration(maxDelay, `retry.maxDelay ${of}`);
+  if (initialDelayMs > maxDelayMs)
+    refusePolicy(
+      `retry.initialDelay ${of}`,
+      initialDelay,
+      `it is longer than maxDelay (${String(maxDelay)})`,
+    );
   return {
     maxAttempts: checkCount(maxAttempts, MOST_ATTEMPTS, `retry.maxAttempts ${of}`),
-    minDelayMs,
-    backoff,
+    initialDelayMs,
+    factor,
     maxDelayMs,
     untilMs: parseUntil(until, { of, customKeys }),
   };
@@ -69,16 +75,17 @@ export interface FailedAttempt {
 }
 
 /** `'fatal'`: the job said that no retry can help. `'exhausted'`: it was the last attempt. `'until'`: the next would come too late. */
-export type RetryPlan = { readonly retryAt: Date } | { readonly givenUp: 'exhausted' | 'until' | 'fatal' };
+export type RetryPlan =
+  { readonly retryAt: Date } | { readonly finalReason: 'exhausted' | 'until' | 'fatal' };
 
 /** What follows from a failed attempt. Pure: whoever writes the row obeys it. */
 export function planRetry(failed: FailedAttempt): RetryPlan {
   const { attempt, policy, error, now } = failed;
-  if (error instanceof FatalJobError) return { givenUp: 'fatal' };
-  if (attempt >= policy.maxAttempts) return { givenUp: 'exhausted' };
+  if (error instanceof FatalJobError) return { finalReason: 'fatal' };
+  if (attempt >= policy.maxAttempts) return { finalReason: 'exhausted' };
   const retryAt = new Date(now.getTime() + retryDelayMs(attempt, policy));
   const until = retriesEndAt(failed);
-  return until !== undefined && retryAt >= until ? { givenUp: 'until' } : { retryAt };
+  return until !== undefined && retryAt >= until ? { finalReason: 'until' } : { retryAt };
 }
 
 /** The instant from which on nothing is tried again, if there is one. */
@@ -92,7 +99,7 @@ export function retriesEndAt({
 }
 
 /** Never longer than `maxDelay`, however often the job has failed: the power may be infinite, but not the delay. */
-function retryDelayMs(attempt: number, { minDelayMs, backoff, maxDelayMs }: RetryPolicy): number {
-  if (minDelayMs === 0) return 0; // Zero times infinity is no number.
-  return Math.min(maxDelayMs, minDelayMs * backoff ** (attempt - 1));
+function retryDelayMs(attempt: number, { initialDelayMs, factor, maxDelayMs }: RetryPolicy): number {
+  if (initialDelayMs === 0) return 0; // Zero times infinity is no number.
+  return Math.min(maxDelayMs, initialDelayMs * factor ** (attempt - 1));
 }

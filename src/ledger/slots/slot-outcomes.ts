@@ -11,7 +11,7 @@ import { isSlot, slotRunEventOf, type OpenSlot } from './slot';
  * the run counts as interrupted after its lease.
  */
 const PATIENCE_MS = 600_000;
-const NEVER_AGAIN = { maxAttempts: 1, minDelayMs: 0, backoff: 1, maxDelayMs: 0, untilMs: undefined };
+const NEVER_AGAIN = { maxAttempts: 1, initialDelayMs: 0, factor: 1, maxDelayMs: 0, untilMs: undefined };
 
 /** Records the outcomes of slots, then emits their events. Nothing here rejects: a failure becomes a warning. */
 export class SlotOutcomes {

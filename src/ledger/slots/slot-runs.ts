@@ -70,7 +70,7 @@ export class SlotRuns {
     if (refusal !== undefined) {
       context.events.emit('lock:skipped', {
         ...slotEventOf(slot),
-        ...{ reason: refusal, isAskedAgain: false, heldBy: undefined, heldUntil: undefined },
+        ...{ reason: refusal, willRetry: false, heldBy: undefined, heldUntil: undefined },
       });
       return false;
     }
@@ -96,7 +96,7 @@ export class SlotRuns {
       case 'unknown':
         context.events.emit('lock:failed', {
           ...slotEventOf(slot),
-          isAskedAgain: false,
+          willRetry: false,
           error: answer.error,
         });
         if (answer.mayBeOurs) this.#end(open, this.#outcomes.recordNotBegun(open, UNCONFIRMED));

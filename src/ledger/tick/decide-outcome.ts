@@ -73,7 +73,7 @@ function decideWhileRunning(found: FoundRun, outcome: Outcome): Decision<Outcome
       const { attempt, periodEnd, firstStartedAt = now } = run;
       const plan = planRetry({ attempt, policy: retry, error, now, firstStartedAt, periodEnd });
       const retryAt = 'retryAt' in plan ? plan.retryAt : undefined;
-      const reason = 'givenUp' in plan ? plan.givenUp : undefined;
+      const reason = 'finalReason' in plan ? plan.finalReason : undefined;
       return {
         value: { kind: 'recorded', retryAt },
         write: { ...over(found, 'failed'), reason, nextAttemptAt: retryAt, error: errorText },

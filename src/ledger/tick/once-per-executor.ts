@@ -65,11 +65,11 @@ export class OncePerExecutor {
     report.owed += overdueCount(plan);
     if (!hasWork(plan)) return { executed: false, reason: reasonOf(plan) };
     const { lock, scheduledAt } = request;
-    const isAskedAgain = request.isAskedAgain && plan.own.kind === 'run' && plan.own.isNew;
+    const willRetry = request.willRetry && plan.own.kind === 'run' && plan.own.isNew;
     const result = await this.executor.holding(
       lock,
       (held) => this.#planRunner.run({ held, request, snapshot, plan, report }),
-      { scheduledAt, isAskedAgain },
+      { scheduledAt, willRetry },
     );
     // The lock may be held elsewhere, but the reason was found before.
     return plan.own.kind === 'refused' ? { executed: false, reason: plan.own.reason } : result;
@@ -95,8 +95,8 @@ export class OncePerExecutor {
     } catch (error) {
       const { lock, scheduledAt } = request;
       report.isOver = !(error instanceof LockStorageError);
-      const isAskedAgain = request.isAskedAgain && !report.isOver;
-      this.context.events.emit('lock:failed', { name: lock.name, scheduledAt, isAskedAgain, error });
+      const willRetry = request.willRetry && !report.isOver;
+      this.context.events.emit('lock:failed', { name: lock.name, scheduledAt, willRetry, error });
       throw error;
     }
   }

@@ -22,7 +22,7 @@ export interface OncePerRequest<T> {
   /** When this host got the tick. */
   readonly heard?: HostTime | undefined;
   /** Whether the guard retries the tick if it is not answered. */
-  readonly isAskedAgain: boolean;
+  readonly willRetry: boolean;
 }
 
 /** The progress of a request, updated as it goes. */

@@ -40,7 +40,7 @@ export async function runAttempt<T>(
     if (verdict.kind === 'lost') throw claimLost(claim, verdict.run);
     if (verdict.kind !== 'recorded' || outcome.kind !== 'failed') return;
     const { retryAt } = verdict;
-    following = retryAt === undefined ? { isGivenUp: true } : { retryAt };
+    following = retryAt === undefined ? { isFinal: true } : { retryAt };
   };
   const warn = (message: string, error: unknown): void =>
     context.events.emit('guard:warning', { message, error });

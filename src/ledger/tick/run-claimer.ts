@@ -141,7 +141,7 @@ export class RunClaimer {
       return await step();
     } catch (error) {
       const event = lockEventOf(request);
-      this.context.events.emit('lock:failed', { ...event, isAskedAgain: request.isAskedAgain, error });
+      this.context.events.emit('lock:failed', { ...event, willRetry: request.willRetry, error });
       throw error;
     }
   }
@@ -162,7 +162,7 @@ export class RunClaimer {
         const error = new ClaimLostError(
           `The holder of attempt ${lost.attempt} of ${describeRun(lost)} vanished, and no attempt is left: it is given up.`,
         );
-        this.context.events.emit('run:failed', { ...event, error, durationMs: 0, isGivenUp: true });
+        this.context.events.emit('run:failed', { ...event, error, durationMs: 0, isFinal: true });
       }
     }
     return this.reportSkip(tick, period, reason);
@@ -187,6 +187,9 @@ function lockEventOf<T>({ lock, scheduledAt }: OncePerRequest<T>): {
 
 /** The longest time that a lease can last. */
 function longestLeaseMs(lock: LockConfiguration): number {
-  const { renewEveryMs, maxHoldMs, lockAtMostForMs } = checkLockConfiguration(lock, LONGEST_NAME_LENGTH);
-  return renewEveryMs === undefined ? lockAtMostForMs : maxHoldMs;
+  const { renewEveryMs, maxLockDurationMs, lockAtMostForMs } = checkLockConfiguration(
+    lock,
+    LONGEST_NAME_LENGTH,
+  );
+  return renewEveryMs === undefined ? lockAtMostForMs : maxLockDurationMs;
 }

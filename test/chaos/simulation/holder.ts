@@ -45,7 +45,7 @@ export class Holder {
       name: random.pick(NAMES),
       lockAtMostFor,
       lockAtLeastFor: random.pick([0, 0, 0, lockAtMostFor / 3, lockAtMostFor]),
-      ...random.pick([{}, {}, { keepAlive: true }, { keepAlive: true, maxHold: 2 * lockAtMostFor }]),
+      ...random.pick([{}, {}, { keepAlive: true }, { keepAlive: true, maxLockDuration: 2 * lockAtMostFor }]),
     };
   }
 

@@ -14,7 +14,12 @@ void test('F-19 a lease of 60 days is renewed after 20 days, and not at once and
   const provider = new StorageBasedLockProvider(accessor);
   mock.timers.enable({ apis: ['setTimeout'] });
   try {
-    const lock = await provider.lock({ name: 'job', lockAtMostFor: '60d', keepAlive: true, maxHold: '365d' });
+    const lock = await provider.lock({
+      name: 'job',
+      lockAtMostFor: '60d',
+      keepAlive: true,
+      maxLockDuration: '365d',
+    });
     const extensions = (): number => accessor.calls.filter((call) => call === 'extend').length;
     mock.timers.tick(19 * DAY_MS);
     await turn();
@@ -29,9 +34,14 @@ void test('F-19 a lease of 60 days is renewed after 20 days, and not at once and
   }
 });
 
-void test('F-10 a job that never settles is kept alive until maxHold; then it is reported, and another instance gets the lock', async () => {
+void test('F-10 a job that never settles is kept alive until maxLockDuration; then it is reported, and another instance gets the lock', async () => {
   const { executor, clock, other, names } = executorBench();
-  const configuration = { name: 'job', lockAtMostFor: '30s', keepAlive: true, maxHold: '2m' } as const;
+  const configuration = {
+    name: 'job',
+    lockAtMostFor: '30s',
+    keepAlive: true,
+    maxLockDuration: '2m',
+  } as const;
   const started = signal<AbortSignal>();
   void executor.executeWithLock(({ signal }) => {
     started.resolve(signal);

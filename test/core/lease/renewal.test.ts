@@ -33,7 +33,7 @@ void test('no renewal is planned after the deadline', () => {
   assert.deepEqual(planRenewal({ ...STATE, nowMs: 29_500, failuresSince: 1 }), { action: 'stop' });
 });
 
-void test('a lease that has reached maxHold is not renewed', () => {
+void test('a lease that has reached maxLockDuration is not renewed', () => {
   assert.deepEqual(planRenewal({ ...STATE, holdUntilMs: 30_000 }), { action: 'stop' });
 });
 

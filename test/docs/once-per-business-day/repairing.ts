@@ -21,7 +21,7 @@ export async function skipDay({ ledger }: JobGuard, periodKey: string): Promise<
 /** Creates runs for the missed days, and then starts them. */
 export async function backfillMissedDays(guard: JobGuard): Promise<number> {
   await guard.backfill(job, { from: '2026-11-16', to: '2026-11-18' });
-  return (await guard.runDue()).started;
+  return (await guard.runOverdue()).started;
 }
 
 /** Deletes finished runs that were last written longer ago, with their history. */

@@ -57,7 +57,7 @@ export class AmbiguousBench {
     this.#closers.push(() => application.destroy());
     const provider = new TypeOrmLockProvider(application, { statementTimeout });
     this.#closers.push(() => provider.close());
-    const guard = await createJobGuard(application, { statementTimeout, dueEvery: false, logger: false });
+    const guard = await createJobGuard(application, { statementTimeout, pollInterval: false, logger: false });
     this.#closers.push(() => guard.close({ timeout: 0 }));
     const completed: string[] = [];
     guard.on('run:completed', ({ run }) => {

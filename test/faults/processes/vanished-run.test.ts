@@ -8,7 +8,7 @@ import type { SettlementMessage, SettlementOrders } from '../../processes/fixtur
 type App = Child<SettlementMessage>;
 
 const LOCK_AT_MOST_FOR_MS = 3000;
-const DEFAULT_DUE_EVERY_MS = 60_000;
+const DEFAULT_POLL_INTERVAL_MS = 60_000;
 /** Instead of a minute, in tests of other behaviour. */
 const DUE_EVERY_MS = 1000;
 
@@ -24,7 +24,7 @@ interface Scene {
 async function inMidRun(
   database: TestDatabase,
   body: (scene: Scene) => Promise<void>,
-  orders: Pick<SettlementOrders, 'dueEvery' | 'oncePer'> = { dueEvery: DUE_EVERY_MS },
+  orders: Pick<SettlementOrders, 'pollInterval' | 'oncePer'> = { pollInterval: DUE_EVERY_MS },
 ): Promise<void> {
   const { options } = database;
   const dataSource = await ledgerDataSource(database);
@@ -55,7 +55,7 @@ async function inMidRun(
 }
 
 async function assertNextCompletes({ second, businessDate, row }: Scene, attempt: number): Promise<void> {
-  const entered = await second.told('enter', { withinMs: LOCK_AT_MOST_FOR_MS + DEFAULT_DUE_EVERY_MS });
+  const entered = await second.told('enter', { withinMs: LOCK_AT_MOST_FOR_MS + DEFAULT_POLL_INTERVAL_MS });
   assert.deepEqual([entered.businessDate, entered.attempt], [businessDate, attempt]);
   second.send({ word: 'finish' });
   await second.told('completed');
@@ -89,10 +89,10 @@ void suite('the run of a dead process', { concurrency: true }, () => {
       database,
       async ({ first, second, businessDate, row }) => {
         first.kill('SIGKILL');
-        await second.told('interrupted', { withinMs: LOCK_AT_MOST_FOR_MS + DEFAULT_DUE_EVERY_MS });
+        await second.told('interrupted', { withinMs: LOCK_AT_MOST_FOR_MS + DEFAULT_POLL_INTERVAL_MS });
         second.send({ word: 'look again' });
-        const { started, owed } = await second.told('due');
-        assert.deepEqual([started, owed], [0, 0]);
+        const { started, overdue } = await second.told('due');
+        assert.deepEqual([started, overdue], [0, 0]);
         assert.equal(
           second.messages.find(({ event }) => event === 'enter'),
           undefined,
@@ -101,7 +101,7 @@ void suite('the run of a dead process', { concurrency: true }, () => {
           ...{ period_key: businessDate, state: 'interrupted', attempt: 1, reason: 'crashed' },
         });
       },
-      { dueEvery: DUE_EVERY_MS, oncePer: { onCrash: 'hold' } },
+      { pollInterval: DUE_EVERY_MS, oncePer: { onCrash: 'hold' } },
     ),
   );
 
@@ -115,7 +115,7 @@ void suite('the run of a dead process', { concurrency: true }, () => {
           assert.deepEqual(await scene.first.endedWithin(10_000), [null, 'SIGTERM']);
           await assertNextCompletes(scene, 1);
         },
-        { dueEvery: DUE_EVERY_MS, oncePer: { retry: { maxAttempts: 1 } } },
+        { pollInterval: DUE_EVERY_MS, oncePer: { retry: { maxAttempts: 1 } } },
       ),
   );
 });

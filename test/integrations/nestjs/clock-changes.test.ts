@@ -57,7 +57,7 @@ async function live(
       runStore: new InMemoryRunStore({ clock }),
       clock,
     },
-    ...{ dueEvery: false, logger: false },
+    ...{ pollInterval: false, logger: false },
   });
   mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date(from) });
   guard.on('run:completed', ({ name, scheduledAt }) => {

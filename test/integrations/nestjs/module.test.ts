@@ -45,7 +45,7 @@ class Billing {
 @Injectable()
 class Options implements CronlatchOptionsFactory {
   createCronlatchOptions(): CronlatchOptions {
-    return { defaultLockAtMostFor: '5m', dueEvery: false };
+    return { defaultLockAtMostFor: '5m', pollInterval: false };
   }
 }
 
@@ -59,8 +59,8 @@ const async_ = (options: CronlatchModuleAsyncOptions) => () => CronlatchModule.f
 
 const WAYS: readonly How[] = [
   ['forRoot()', sync()],
-  ['the token of a DataSource', sync({ dataSource: DataSource, dueEvery: false })],
-  ['a factory', async_({ useFactory: () => Promise.resolve({ dueEvery: false }) })],
+  ['the token of a DataSource', sync({ dataSource: DataSource, pollInterval: false })],
+  ['a factory', async_({ useFactory: () => Promise.resolve({ pollInterval: false }) })],
   [
     'a factory with an injected value',
     async_({

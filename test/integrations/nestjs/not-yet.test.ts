@@ -42,7 +42,7 @@ async function aMinute({ clock }: GuardOfRuns): Promise<void> {
 }
 
 void test('overdue runs start after the application has started, and not while it starts', async () => {
-  const bench = guardOfRuns({ dueEvery: '1m' });
+  const bench = guardOfRuns({ pollInterval: '1m' });
   const { guard } = bench;
   const app = await application({
     imports: [ScheduleModule.forRoot(), CronlatchModule.forRoot({ guard })],
@@ -83,9 +83,9 @@ void test('the overdue runs of a disabled job do not start until it is enabled',
   // It can be run by hand, and by instances on which it is not disabled.
   assert.equal(await reasonOf(app.get(Disabled).closeDay()), NO_BANK);
   clock.advance('2d');
-  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
   assert.deepEqual(attempts, [1]);
   app.get(SchedulerRegistry).getCronJob('nightly').start();
-  assert.ok((await guard.runDue()).started > 0);
+  assert.ok((await guard.runOverdue()).started > 0);
   await app.close();
 });

@@ -38,7 +38,7 @@ void test('a failed run is retried without a tick, on its own instance', async (
   assert.equal(await reasonOf(billing.closeDay()), NO_BANK);
   app.get(Bank).isOpen = true;
   clock.advance('2m');
-  assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
+  assert.deepEqual(await guard.runOverdue(), { started: 1, overdue: 0 });
   assert.deepEqual(billing.attempts, ['2026-11-20 1', '2026-11-20 2']);
   await app.close();
 });

@@ -61,7 +61,7 @@ async function nightOf(skewMs: number): Promise<string[]> {
     mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date(now) });
     const guard = new JobGuard({
       ...{ lockProvider, runStore, clock: wrongClock(clock) },
-      ...{ dueEvery: false, logger: false },
+      ...{ pollInterval: false, logger: false },
     });
     guard.on('guard:warning', ({ message }) => void warnings.push(message));
     const app = await startWith(guard, [Bank]);

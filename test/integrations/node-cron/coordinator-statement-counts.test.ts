@@ -18,7 +18,7 @@ testOnServers(
     const log = bench.closeAtEnd(await statementLog(bench.server, bench.database));
     const sent = (): string[] => log.statements().map((text) => text.trim().replace(/[\s;].*/s, ''));
     const application = await bench.connected({ url: log.url });
-    const options = { dueEvery: false, logger: false } as const;
+    const options = { pollInterval: false, logger: false } as const;
     const guard = closedAtOnce(bench, await createJobGuard(application, options));
     const coordinator = new LedgerRunCoordinator({ guard });
     const elsewhere = closedAtOnce(bench, await createJobGuard(bench.application, options));

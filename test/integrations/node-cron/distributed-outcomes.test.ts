@@ -118,7 +118,7 @@ void test('if the store fails no instance is elected, and the task reports that 
   await tick(1000);
   assert.deepEqual(skipped, ['coordinator-error']);
   const [failed] = here.of('lock:failed');
-  assert.deepEqual([failed?.name, failed?.isAskedAgain, failed?.error], [NAME, false, missing]);
+  assert.deepEqual([failed?.name, failed?.willRetry, failed?.error], [NAME, false, missing]);
   assert.deepEqual(await here.guard.close(), { settled: [], abandoned: [] });
 });
 

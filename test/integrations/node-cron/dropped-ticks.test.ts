@@ -38,7 +38,7 @@ async function standStill(minutes: number): Promise<void> {
 }
 
 const told = (): unknown[] =>
-  failed.map(({ name, scheduledAt, isAskedAgain }) => [name, scheduledAt?.toISOString(), isAskedAgain]);
+  failed.map(({ name, scheduledAt, willRetry }) => [name, scheduledAt?.toISOString(), willRetry]);
 
 const note = (): void => {
   const { periodKey, scheduledAt } = currentRun();
@@ -62,9 +62,9 @@ void test('F-92 a tick of a once-per method that node-cron drops is kept, and ru
     lines.join(),
     /^cronlatch lock:failed 'close-day' .*: the job did not run; its tick is asked again\. Cause: .*node-cron dropped/,
   );
-  assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
+  assert.deepEqual(await guard.runOverdue(), { started: 1, overdue: 0 });
   assert.deepEqual(ran, ['2026-11-20 2026-11-20T03:00:00.000Z']);
-  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
   assert.deepEqual(complaints, []);
 });
 
@@ -74,7 +74,7 @@ void test('a dropped tick of a once-per function is kept as well', async () => {
   scheduleLocked('0 3 * * *', job, note, { guard, timeZone: 'UTC' });
   await standStill(5);
   assert.deepEqual(told(), [['close-day', '2026-11-20T03:00:00.000Z', true]]);
-  await guard.runDue();
+  await guard.runOverdue();
   assert.deepEqual(ran, ['2026-11-20 2026-11-20T03:00:00.000Z']);
 });
 
@@ -83,7 +83,7 @@ void test('a dropped tick does not run after the start deadline of its job', asy
   const job = { name: 'close-day', lockAtMostFor: '1m', oncePer };
   scheduleLocked('0 3 * * *', job, note, { guard, timeZone: 'UTC' });
   await standStill(5);
-  await guard.runDue();
+  await guard.runOverdue();
   const run = await guard.ledger.get({ job: 'close-day', periodKey: '2026-11-20' });
   assert.deepEqual([ran, run?.state, run?.reason], [[], 'skipped', 'deadline']);
 });

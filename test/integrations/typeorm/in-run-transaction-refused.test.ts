@@ -47,7 +47,7 @@ void test('a simulated run has no ledger in which it could be completed', async 
 
 void test('a ledger in memory shares no transaction with a database', async () => {
   const lockProvider = new InMemoryLockProvider();
-  const guard = new JobGuard({ lockProvider, runStore: new InMemoryRunStore(), dueEvery: false });
+  const guard = new JobGuard({ lockProvider, runStore: new InMemoryRunStore(), pollInterval: false });
   await guard.run(JOB, async () => {
     await refused(
       inRunTransaction(() => assert.fail()),

@@ -89,7 +89,7 @@ void test('sqlite: two databases in memory have the same name, and are still dif
   });
   await createEffectTable(application);
   const other = await new DataSource(inMemory.options).initialize();
-  const guard = await createJobGuard(application, { dueEvery: false, logger: false });
+  const guard = await createJobGuard(application, { pollInterval: false, logger: false });
   try {
     await guard.run(JOB, async () => {
       const elsewhere = other.transaction((manager) => completeRunIn(manager));

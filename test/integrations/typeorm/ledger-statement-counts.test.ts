@@ -18,7 +18,7 @@ testOnServers(
     const log = bench.closeAtEnd(await statementLog(bench.server, bench.database));
     const sent = (): string[] => verbs(log.statements());
     const application = await bench.connected({ url: log.url });
-    const guard = bench.closeAtEnd(await createJobGuard(application, { dueEvery: false }));
+    const guard = bench.closeAtEnd(await createJobGuard(application, { pollInterval: false }));
     const at = (date: string) => ({ ...JOB, at: new Date(`${date}T12:00:00Z`) });
     await guard.run(at('2026-11-18'), () => {}); // The first run also checks the tables, and creates the lock's row.
     sent();
@@ -33,7 +33,7 @@ testOnServers(
     }
     assert.deepEqual(sent(), Array(3).fill('SELECT'), 'ticks of a completed day');
 
-    const failing = { ...at('2026-11-20'), oncePer: { ...DAY, retry: { minDelay: '10m' } } };
+    const failing = { ...at('2026-11-20'), oncePer: { ...DAY, retry: { initialDelay: '10m' } } };
     await assert.rejects(guard.run(failing, () => Promise.reject(new Error('no bank'))));
     const recorded = [
       bench.server === 'postgres' ? 'BEGIN' : 'START',
@@ -47,7 +47,7 @@ testOnServers(
     assert.deepEqual(sent(), ['SELECT'], 'a tick before the next attempt is due');
 
     guard.wrap({ ...JOB, name: 'registered' }, () => {});
-    await guard.runDue();
+    await guard.runOverdue();
     assert.deepEqual(sent(), ['SELECT'], 'a minute without overdue runs');
 
     await guard.run({ ...at('2026-11-17') }, () => inRunTransaction(() => 'done'));

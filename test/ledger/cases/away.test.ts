@@ -9,7 +9,7 @@ import { instanceBehind, type Network } from '../../support/out-of-reach';
 import { testLedger } from '../../support/test-ledger';
 import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
 
-const EVERY_MINUTE = { dueEvery: '1m' } as const;
+const EVERY_MINUTE = { pollInterval: '1m' } as const;
 
 /** A job that only its scheduler calls, once a day. */
 function daily({ guard }: Instance): { tick: () => Promise<unknown>; effects: string[] } {
@@ -53,7 +53,10 @@ testLedger(
   async (place) => {
     const { guard } = place.instance();
     const renamed = dayJob({ name: 'close-day' }, { name: 'close-day-2' });
-    const job = await runningJob(place.instance().guard, dayJob({}, { keepAlive: true, maxHold: '90s' }));
+    const job = await runningJob(
+      place.instance().guard,
+      dayJob({}, { keepAlive: true, maxLockDuration: '90s' }),
+    );
     const answer = await guard.run(renamed, () => assert.fail('ran'));
     assert.deepEqual(answer, { executed: false, reason: 'running-elsewhere' });
     // The lease lasts 90 s.
@@ -85,7 +88,7 @@ for (const [what, idOf] of OTHERS) {
     assert.equal(instance.of('run:skipped').at(-1)?.reason, 'running-elsewhere');
     // The lease in the run's row lasts a minute, independently of the lock.
     await place.elapse('61s');
-    assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 1, overdue: 0 });
     const run = await guard.ledger.get(FIRST_DAY);
     assert.deepEqual([run?.state, run?.attempt, run?.result], ['completed', 2, '"again"']);
     crashed.finish();
@@ -102,7 +105,7 @@ testLedger(
     network.isUp = false;
     assert.equal(await tick(), undefined);
     const [failed] = instance.of('lock:failed');
-    assert.equal(failed?.isAskedAgain, true);
+    assert.equal(failed?.willRetry, true);
     for (let minutes = 1; minutes <= 3; minutes += 1) {
       const looks = (): number => instance.of('guard:warning').length;
       await minute(place, () => looks() === minutes, 'cronlatch tried in vain to read the overdue runs');
@@ -113,7 +116,7 @@ testLedger(
     assert.equal(instance.of('run:completed').length, 1);
     assert.deepEqual(effects, ['2026-11-20']);
     await place.elapse('1m');
-    assert.deepEqual(await instance.guard.runDue(), { started: 0, owed: 0 });
+    assert.deepEqual(await instance.guard.runOverdue(), { started: 0, overdue: 0 });
     assert.equal(effects.length, 1);
   },
 );
@@ -131,7 +134,7 @@ testLedger(
     network.isUp = true;
     // The lock could not be released either.
     await place.elapse('61s');
-    assert.deepEqual(await instance.guard.runDue(), { started: 1, owed: 0 });
+    assert.deepEqual(await instance.guard.runOverdue(), { started: 1, owed: 0 });
     assert.deepEqual(effects, ['2026-11-20']);
   },
 );
@@ -145,8 +148,8 @@ testLedger(
     await tick();
     await place.elapse('1d');
     network.isUp = true;
-    await instance.guard.runDue();
-    await instance.guard.runDue();
+    await instance.guard.runOverdue();
+    await instance.guard.runOverdue();
     assert.deepEqual(effects, []);
     const gaps = instance.of('guard:warning').filter(({ message }) => message.includes('the day is missed'));
     assert.equal(gaps.length, 1);
@@ -160,7 +163,7 @@ testLedger(
     const failing = (): never => {
       throw new Error('no bank today');
     };
-    const keptAlive = dayJob({ retry: { minDelay: '20h' } }, { keepAlive: true });
+    const keptAlive = dayJob({ retry: { initialDelay: '20h' } }, { keepAlive: true });
     await assert.rejects(yesterday.guard.run(keptAlive, failing), /no bank/);
     await place.elapse('20h30s');
     const at = new Date('2026-11-20T12:00:00Z');
@@ -168,7 +171,7 @@ testLedger(
     const { tick, effects } = daily(today);
     assert.equal(await tick(), undefined);
     assert.deepEqual(
-      today.of('lock:skipped').map(({ reason, isAskedAgain }) => [reason, isAskedAgain]),
+      today.of('lock:skipped').map(({ reason, willRetry }) => [reason, willRetry]),
       [['locked', true]],
     );
     retry.finish();
@@ -193,13 +196,13 @@ testLedger(
     await eventually(() => ends.has('eu'), 'eu runs');
     assert.equal(await job('us'), undefined);
     assert.deepEqual(
-      instance.of('lock:skipped').map(({ reason, isAskedAgain }) => [reason, isAskedAgain]),
+      instance.of('lock:skipped').map(({ reason, willRetry }) => [reason, willRetry]),
       [['running-here', true]],
     );
-    assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 0, owed: 0 });
     ends.get('eu')?.();
     await eu;
-    assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 1, owed: 0 });
     assert.equal((await guard.ledger.last('close-day', { scope: 'us' }))?.state, 'completed');
   },
 );
@@ -222,9 +225,9 @@ for (const [catchUp, found] of [
       await place.elapse('1m');
       before.finish();
       await before.result;
-      assert.deepEqual(await guard.runDue(), { started: found.length, owed: 0 });
+      assert.deepEqual(await guard.runOverdue(), { started: found.length, overdue: 0 });
       assert.deepEqual(keys, found);
-      assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+      assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
     },
   );
 }

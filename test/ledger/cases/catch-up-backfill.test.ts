@@ -17,7 +17,7 @@ async function ranOnFriday(place: LedgerPlace, oncePer: Partial<OncePerConfigura
 const keysOf = (added: readonly { key: string }[]): string[] => added.map(({ key }) => key);
 
 testLedger(
-  'L-46 backfill creates pending runs for business days without a run, and runDue runs them',
+  'L-46 backfill creates pending runs for business days without a run, and runOverdue runs them',
   async (place) => {
     const { guard, instance, periods, runs } = await ranOnFriday(place, { calendar: weekdays() });
     const { added } = await guard.backfill('close-day', { from: '2026-11-20', to: '2026-11-30' });
@@ -28,7 +28,7 @@ testLedger(
       '2026-11-23 pending',
       '2026-11-24 pending',
     ]);
-    assert.deepEqual(await guard.runDue(), { started: 2, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 2, overdue: 0 });
     assert.deepEqual(periods(), ['2026-11-20', '2026-11-23', '2026-11-24']);
     assert.deepEqual(
       runs.map(({ isCatchUp }) => isCatchUp),
@@ -52,7 +52,7 @@ testLedger('L-48 only force backfills days before the oldest known run', async (
   await assert.rejects(guard.backfill('close-day', range), /'close-day'.*so far back.*force: true/);
   const { added } = await guard.backfill('close-day', { ...range, force: true });
   assert.deepEqual(keysOf(added), ['2026-11-18', '2026-11-19']);
-  await guard.runDue();
+  await guard.runOverdue();
   assert.deepEqual(periods(), ['2026-11-20', '2026-11-18', '2026-11-19']);
 });
 

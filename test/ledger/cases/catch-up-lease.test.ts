@@ -27,13 +27,13 @@ const [FIRST, SECOND, THIRD, TODAY] = ['2026-11-21', '2026-11-22', '2026-11-23',
 const ALL_DONE = ['2026-11-20', FIRST, SECOND, THIRD, TODAY].map((key) => `${key} completed`);
 
 testLedger(
-  'L-49 catch-up stops if the rest of the lease is too short for another run, and runDue continues it',
+  'L-49 catch-up stops if the rest of the lease is too short for another run, and runOverdue continues it',
   async (place) => {
     const { one, job, task, periods } = await fourDaysLater(place, () => '25s');
     await one.guard.run(job, task);
     // 10 s are left, and each run took 25 s.
     assert.deepEqual(periods(), [TODAY, FIRST]);
-    assert.deepEqual(await one.guard.runDue(), { started: 2, owed: 0 });
+    assert.deepEqual(await one.guard.runOverdue(), { started: 2, owed: 0 });
     assert.deepEqual(periods(), [TODAY, FIRST, SECOND, THIRD]);
     assert.deepEqual(await rowsOf(one), ALL_DONE);
     assert.deepEqual(one.of('lock:lost'), []);
@@ -45,7 +45,7 @@ testLedger(`L-49 the expected duration of a run takes today's own run into accou
   await one.guard.run(job, task);
   assert.deepEqual(periods(), [TODAY]);
   for (const started of [FIRST, SECOND, THIRD]) {
-    assert.equal((await one.guard.runDue()).started, 1);
+    assert.equal((await one.guard.runOverdue()).started, 1);
     assert.equal(periods().at(-1), started);
   }
   assert.deepEqual(one.of('lock:lost'), []);
@@ -55,7 +55,7 @@ testLedger(
   'L-49 days that are left when the lease expires during catch-up are reported as overdue',
   async (place) => {
     const { one, periods } = await fourDaysLater(place, () => '40s');
-    assert.deepEqual(await one.guard.runDue(), { started: 1, owed: 2 });
+    assert.deepEqual(await one.guard.runOverdue(), { started: 1, owed: 2 });
     assert.deepEqual(periods(), [FIRST]);
   },
 );
@@ -69,7 +69,7 @@ testLedger(
     await one.guard.run(job, task);
     assert.deepEqual(periods(), [TODAY, FIRST]);
     assert.equal(one.of('lock:lost').length, 1);
-    assert.deepEqual(await other.guard.runDue(), { started: 2, owed: 0 });
+    assert.deepEqual(await other.guard.runOverdue(), { started: 2, owed: 0 });
     assert.deepEqual(periods(), [TODAY, FIRST, SECOND, THIRD]);
     assert.deepEqual(await rowsOf(one), ALL_DONE);
   },
@@ -89,7 +89,7 @@ testLedger('L-49 after the handler has released the lock, no further day starts 
     await lock.unlock();
   });
   assert.deepEqual(held, [true]);
-  assert.equal((await other.guard.runDue()).started, 3);
+  assert.equal((await other.guard.runOverdue()).started, 3);
   assert.deepEqual(periods(), [FIRST, SECOND, THIRD]);
 });
 
@@ -101,7 +101,7 @@ testLedger('L-49 a closing guard starts no further day', async (place) => {
   });
   await one.guard.run(job, closing.task);
   assert.deepEqual(closing.periods(), [TODAY]);
-  assert.equal((await other.guard.runDue()).started, 3);
+  assert.equal((await other.guard.runOverdue()).started, 3);
   assert.deepEqual(periods(), [FIRST, SECOND, THIRD]);
 });
 
@@ -110,12 +110,12 @@ testLedger('L-50 two instances that catch up at the same time run each day once'
   await Promise.all([
     one.guard.run(job, task),
     other.guard.run(job, task),
-    one.guard.runDue(),
-    other.guard.runDue(),
+    one.guard.runOverdue(),
+    other.guard.runOverdue(),
   ]);
   for (const { guard } of [one, other]) {
     await guard.run(job, task);
-    await guard.runDue();
+    await guard.runOverdue();
   }
   assert.deepEqual(periods().sort(), [FIRST, SECOND, THIRD, TODAY]);
   assert.deepEqual(await rowsOf(one), ALL_DONE);

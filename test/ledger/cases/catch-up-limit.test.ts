@@ -15,9 +15,9 @@ testLedger('L-47 the limit also holds if the lease is too short for all days', a
   guard.wrap(job, task);
   await guard.run(job, () => undefined);
   await place.elapse('6d');
-  assert.deepEqual(await guard.runDue(), { started: 1, owed: 1 });
-  assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
-  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(await guard.runOverdue(), { started: 1, overdue: 1 });
+  assert.deepEqual(await guard.runOverdue(), { started: 1, overdue: 0 });
+  assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
   assert.deepEqual(periods(), ['2026-11-24', '2026-11-25']);
   assert.deepEqual(await rowsOf(instance), [
     ...[DONE, ...MISSED],
@@ -32,13 +32,13 @@ testLedger(`L-46 'latest' runs no older day if the process crashes during catch-
   gone.guard.wrap(job, held.task);
   await gone.guard.run(job, () => undefined);
   await place.elapse('5d');
-  void gone.guard.runDue();
+  void gone.guard.runOverdue();
   await held.started;
   await place.elapse('2m');
   const other = place.instance();
   const { task, periods } = diary();
   other.guard.wrap(job, task);
-  assert.deepEqual(await other.guard.runDue(), { started: 1, owed: 0 });
+  assert.deepEqual(await other.guard.runOverdue(), { started: 1, overdue: 0 });
   assert.deepEqual(periods(), ['2026-11-24']);
   assert.deepEqual(await rowsOf(other), [DONE, ...MISSED, '2026-11-24 completed']);
   held.end();
@@ -55,12 +55,12 @@ testLedger(
     await guard.run(job, () => undefined);
     await place.elapse('5d');
     faulty.fail('insert', () => Promise.reject(new LockStorageError('away', { outcome: 'nothing-ran' })));
-    assert.deepEqual(await guard.runDue(), { started: 0, owed: 1 });
+    assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 1 });
     assert.deepEqual(await rowsOf(instance), [DONE]);
     const [warning, ...others] = instance.of('guard:warning');
     assert.match(warning?.message ?? '', /missed 2026-11-21 could not be recorded; it is tried again/);
     assert.deepEqual(others, []);
-    assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 1, overdue: 0 });
     assert.deepEqual(periods(), ['2026-11-24']);
     assert.deepEqual(await rowsOf(instance), [DONE, ...MISSED, '2026-11-24 completed']);
   },

@@ -28,7 +28,7 @@ testLedger(
     const { instance, guard, job, task, periods } = await ranBefore(place, { catchUp: 'none' }, 4);
     assert.deepEqual(await gapsOf(instance), MISSED);
     await guard.run(job, task);
-    await guard.runDue();
+    await guard.runOverdue();
     assert.deepEqual(periods(), [TODAY]);
     assert.deepEqual(await gapsOf(instance), MISSED);
     assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed', `${TODAY} completed`]);
@@ -49,7 +49,7 @@ testLedger(
       `${TODAY} completed`,
     ]);
     assert.deepEqual(await gapsOf(instance), []);
-    assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
   },
 );
 
@@ -68,13 +68,13 @@ testLedger(
     // One lease for all of them, and one for the day before the instances went down.
     assert.equal(instance.of('lock:acquired').length, 2);
     assert.deepEqual(await guard.run(job, task), { executed: false, reason: 'already-completed' });
-    assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 0, owed: 0 });
   },
 );
 
-testLedger('L-46 runDue catches up without a tick, and leaves today to its tick', async (place) => {
+testLedger('L-46 runOverdue catches up without a tick, and leaves today to its tick', async (place) => {
   const { instance, guard, job, task, periods } = await ranBefore(place, { catchUp: 'all' }, 4);
-  assert.deepEqual(await guard.runDue(), { started: 3, owed: 0 });
+  assert.deepEqual(await guard.runOverdue(), { started: 3, overdue: 0 });
   assert.deepEqual(periods(), MISSED);
   await guard.run(job, task);
   assert.deepEqual(periods(), [...MISSED, TODAY]);
@@ -95,7 +95,7 @@ testLedger('L-46 a missed day that fails is retried, and does not delay the othe
   assert.deepEqual(periods(), ['2026-11-20', TODAY, ...MISSED]);
   assert.deepEqual((await rowsOf(instance))[2], '2026-11-22 failed');
   await place.elapse('1m1s');
-  assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
+  assert.deepEqual(await guard.runOverdue(), { started: 1, overdue: 0 });
   assert.equal(periods().at(-1), '2026-11-22');
 });
 
@@ -109,9 +109,9 @@ testLedger(
     await guard.run({ ...closeDay({ catchUp: 'all' }), at: new Date('2026-11-19T12:00:00Z') }, task);
     place.clock.jump(120_000);
     // It is 23:59 in Paris, and 00:01 on this host.
-    assert.equal((await guard.runDue()).started, 0);
+    assert.equal((await guard.runOverdue()).started, 0);
     await place.elapse('2m');
-    assert.equal((await guard.runDue()).started, 1);
+    assert.equal((await guard.runOverdue()).started, 1);
     assert.deepEqual(periods(), ['2026-11-19', '2026-11-20']);
   },
   { now: '2026-11-20T22:59:00Z' },
@@ -152,10 +152,10 @@ testLedger('L-48 a new job has no missed days before it was known', async (place
   const { task, periods } = diary();
   const job = closeDay({ catchUp: 'all' });
   guard.wrap(job, task);
-  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
   assert.deepEqual(await gapsOf(instance), []);
   await guard.run(job, task);
-  await guard.runDue();
+  await guard.runOverdue();
   assert.deepEqual(periods(), ['2026-11-20']);
   assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed']);
 });

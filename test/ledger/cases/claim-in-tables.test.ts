@@ -6,7 +6,7 @@ import { testOnEvery } from '../../support/databases';
 import { migratedDataSource } from '../../support/lock-table';
 import { ledgerDataSource } from '../../support/run-places';
 
-const QUIET = { logger: false, dueEvery: false } as const;
+const QUIET = { logger: false, pollInterval: false } as const;
 
 testOnEvery(
   'L-13 without its tables nothing runs, and the error explains how to create them',

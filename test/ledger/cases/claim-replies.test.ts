@@ -12,7 +12,7 @@ import { faultyInstance, HeldStatement } from '../../support/faulty-run-store';
 import type { Instance } from '../../support/ledger-place';
 import { testLedger } from '../../support/test-ledger';
 
-const DUE_AT_ONCE = closeDay({ retry: { minDelay: 0 } });
+const DUE_AT_ONCE = closeDay({ retry: { initialDelay: 0 } });
 
 async function failOnce({ guard }: Instance): Promise<void> {
   const noBank = (): never => {

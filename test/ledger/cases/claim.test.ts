@@ -26,7 +26,7 @@ async function withEmptyLockTable(place: LedgerPlace, tableTime: string): Promis
   return place.instance({ lockProvider });
 }
 
-const DUE_AT_ONCE = closeDay({ retry: { minDelay: 0 } });
+const DUE_AT_ONCE = closeDay({ retry: { initialDelay: 0 } });
 
 function noBank(): never {
   throw new Error('no bank today');

@@ -18,9 +18,9 @@ testLedger('L-15 the next holder runs attempt 2 of a crashed run, without a tick
   const { task, runs } = countedTask();
   next.guard.wrap(closeDay(), task);
   await place.elapse('59s');
-  assert.deepEqual(await next.guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(await next.guard.runOverdue(), { started: 0, owed: 0 });
   await place.elapse('1s');
-  assert.deepEqual(await next.guard.runDue(), { started: 1, owed: 0 });
+  assert.deepEqual(await next.guard.runOverdue(), { started: 1, owed: 0 });
   assert.equal(runs(), 1);
   const run = await next.guard.ledger.get(CLOSE_DAY);
   assert.deepEqual([run?.state, run?.attempt], ['completed', 2]);
@@ -34,7 +34,7 @@ testLedger(
   'L-15 the timer restarts a crashed run within lockAtMostFor and a minute, even after midnight',
   async (place) => {
     await vanish(place);
-    const next = place.instance({ dueEvery: '1m' });
+    const next = place.instance({ pollInterval: '1m' });
     const dates: string[] = [];
     next.guard.wrap(closeDay(), () => void dates.push(currentRun().businessDate));
     await place.elapse('61s');
@@ -66,13 +66,13 @@ testLedger(
 testLedger('L-16 with hold a crashed run waits for an operator, and nothing else waits', async (place) => {
   const hold = closeDay({ onCrash: 'hold' });
   await vanish(place, hold);
-  const next = place.instance({ dueEvery: '1m' });
+  const next = place.instance({ pollInterval: '1m' });
   const { task, runs } = countedTask();
   next.guard.wrap(hold, task);
   await place.elapse('61s');
   await eventually(() => next.of('run:interrupted').length > 0, 'the run is interrupted');
   await place.elapse('1h');
-  assert.deepEqual(await next.guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(await next.guard.runOverdue(), { started: 0, owed: 0 });
   assert.deepEqual(await next.guard.run(hold, task), { executed: false, reason: 'interrupted' });
   assert.equal(runs(), 0);
   const run = await next.guard.ledger.get(CLOSE_DAY);
@@ -110,7 +110,7 @@ testLedger('L-22 a job that always kills its process fails permanently after max
   const next = place.instance();
   const { task, runs } = countedTask();
   next.guard.wrap(closeDay(), task);
-  await next.guard.runDue();
+  await next.guard.runOverdue();
   const run = await next.guard.ledger.get(CLOSE_DAY);
   assert.deepEqual(
     [run?.state, run?.reason, run?.attempt, run?.nextAttemptAt],
@@ -121,7 +121,7 @@ testLedger('L-22 a job that always kills its process fails permanently after max
   assert.match(failed.error.message, /attempt 3 .* no attempt is left/);
 
   await place.elapse('1h');
-  assert.deepEqual(await next.guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(await next.guard.runOverdue(), { started: 0, owed: 0 });
   assert.deepEqual(await next.guard.run(closeDay(), task), { executed: false, reason: 'exhausted' });
   assert.equal(runs(), 0);
   const history = await next.guard.ledger.history(CLOSE_DAY);
@@ -144,7 +144,7 @@ testLedger('L-23 a run that is given back is due at once, and its attempt does n
   const next = place.instance();
   const { task, runs } = countedTask();
   next.guard.wrap(once, task);
-  assert.deepEqual(await next.guard.runDue(), { started: 1, owed: 0 });
+  assert.deepEqual(await next.guard.runOverdue(), { started: 1, overdue: 0 });
   assert.equal(runs(), 1);
   const run = await next.guard.ledger.get(CLOSE_DAY);
   assert.deepEqual([run?.state, run?.attempt], ['completed', 1]);

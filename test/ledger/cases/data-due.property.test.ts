@@ -33,8 +33,8 @@ const runs: fc.Arbitrary<Run> = fc.record({
 const policies: fc.Arbitrary<Policy> = fc.record({
   retry: fc.record({
     maxAttempts: fc.integer({ min: 1, max: 5 }),
-    minDelayMs: fc.nat(MINUTE_MS),
-    backoff: fc.constantFrom(1, 2),
+    initialDelayMs: fc.nat(MINUTE_MS),
+    factor: fc.constantFrom(1, 2),
     maxDelayMs: fc.constant(10 * MINUTE_MS),
     untilMs: fc.constantFrom(undefined, 'period-end' as const, 5 * MINUTE_MS),
   }),
@@ -102,10 +102,10 @@ testLedger(
     await assert.rejects(guard.run(dayJob(), noBank), /no bank/);
     await place.elapse('1m');
     const job = guard.wrap(dayJob({ retry: { maxAttempts: 1 } }), never);
-    assert.equal((await guard.runDue()).started, 0);
+    assert.equal((await guard.runOverdue()).started, 0);
     const run = await guard.ledger.get(FIRST_DAY);
     assert.deepEqual([run?.state, run?.reason, run?.nextAttemptAt], ['failed', 'exhausted', undefined]);
-    assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 0, owed: 0 });
     assert.equal(await job(), undefined);
   },
 );
@@ -118,10 +118,10 @@ testLedger(
     const job = guard.wrap(lasting, noBank);
     await job();
     await place.elapse('1h');
-    assert.equal((await guard.runDue()).started, 0);
+    assert.equal((await guard.runOverdue()).started, 0);
     const run = await guard.ledger.get(FIRST_DAY);
     assert.deepEqual([run?.state, run?.reason, run?.nextAttemptAt], ['failed', 'until', undefined]);
-    assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 0, owed: 0 });
   },
 );
 
@@ -130,7 +130,7 @@ testLedger('L-63 a pending run whose startDeadline has passed is skipped', async
   guard.wrap(dayJob({ startDeadline: '12h' }), never);
   const range = { from: '2026-11-18', to: '2026-11-19', force: true };
   assert.equal((await guard.backfill('close-day', range)).added.length, 2);
-  assert.equal((await guard.runDue()).started, 0);
+  assert.equal((await guard.runOverdue()).started, 0);
   const runs = await guard.ledger.list({});
   assert.deepEqual(
     runs.map(({ state, reason }) => [state, reason]),
@@ -139,7 +139,7 @@ testLedger('L-63 a pending run whose startDeadline has passed is skipped', async
       ['skipped', 'deadline'],
     ],
   );
-  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
 });
 
 testLedger(
@@ -151,15 +151,15 @@ testLedger(
     const crashed = await runningJob(holder.guard, once);
     await place.elapse('2m');
     other.guard.wrap(once, never);
-    assert.equal((await other.guard.runDue()).started, 0);
+    assert.equal((await other.guard.runOverdue()).started, 0);
     const run = await other.guard.ledger.get(FIRST_DAY);
     assert.deepEqual([run?.state, run?.reason], ['failed', 'crashed']);
     assert.match(
       String(other.of('run:failed')[0]?.error),
       /ClaimLostError: The holder of attempt 1 .* vanished/,
     );
-    assert.equal(other.of('run:failed')[0]?.isGivenUp, true);
-    assert.deepEqual(await other.guard.runDue(), { started: 0, owed: 0 });
+    assert.equal(other.of('run:failed')[0]?.isFinal, true);
+    assert.deepEqual(await other.guard.runOverdue(), { started: 0, owed: 0 });
     assert.equal(await other.guard.ledger.get(SECOND_DAY), undefined);
     crashed.finish();
     assert.ok((await reasonOf(crashed.result)) instanceof ClaimLostError);

@@ -74,7 +74,7 @@ testLedger(
     assert.deepEqual(await deployed.guard.run(job, task), { executed: false, reason: 'already-completed' });
     await place.elapse('1d');
     await deployed.guard.run(job, task);
-    await deployed.guard.runDue();
+    await deployed.guard.runOverdue();
     assert.deepEqual(periods(), ['2026-11-20', '2026-11-21', '2026-11-22']);
   },
   { now: NOON },
@@ -107,7 +107,7 @@ testLedger(
     await place.elapse('1m1s');
     const deployed = place.instance();
     deployed.guard.wrap(closeDay({ timeZone: 'America/New_York', dayStart: '06:00' }), task);
-    assert.equal((await deployed.guard.runDue()).started, 1);
+    assert.equal((await deployed.guard.runOverdue()).started, 1);
     const [first, second] = runs;
     assert.deepEqual(
       [second?.periodKey, second?.businessDate, second?.periodStart, second?.periodEnd],
@@ -139,7 +139,7 @@ for (const [what, scheduledAt] of [
       const job = { ...closeDay({ catchUp: 'all' }), scheduledAt };
       after.guard.wrap(closeDay({ catchUp: 'all' }), task);
       assert.deepEqual(await after.guard.run(job, task), { executed: false, reason: 'already-completed' });
-      assert.deepEqual(await after.guard.runDue(), { started: 0, owed: 0 });
+      assert.deepEqual(await after.guard.runOverdue(), { started: 0, overdue: 0 });
       await place.elapse('1h');
       assert.deepEqual(await after.guard.run(job, task), { executed: false, reason: 'already-completed' });
       assert.deepEqual(await rowsOf(after), ['2026-11-20 completed', '2026-11-21 completed']);

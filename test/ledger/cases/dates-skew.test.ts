@@ -118,13 +118,13 @@ testLedger(
 );
 
 testLedger(
-  'L-36 runDue just before midnight is not a tick, so it does not warn about a missing scheduled time',
+  'L-36 runOverdue just before midnight is not a tick, so it does not warn about a missing scheduled time',
   async (place) => {
     const instance = place.instance();
     const { guard } = instance;
     const { task } = diary();
     guard.wrap(closeDay({ catchUp: 'all' }), task);
-    assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
     assert.deepEqual(instance.of('guard:warning'), []);
   },
   { now: '2026-11-20T22:59:57Z' },

@@ -58,7 +58,7 @@ for (const [what, knows] of [
       await place.elapse('1m');
       host.aheadMs = 0;
       await place.elapse('1m');
-      assert.deepEqual(await instance.guard.runDue(), { started: 1, owed: 0 });
+      assert.deepEqual(await instance.guard.runOverdue(), { started: 1, overdue: 0 });
       assert.deepEqual(periods(), ['2026-11-20']);
     },
   );
@@ -73,7 +73,7 @@ for (const [what, knows] of [
       const job = instance.guard.wrap(closeDay(), task, { scheduledAt });
       await whileAway(instance, job);
       await host.suspend(23);
-      await instance.guard.runDue();
+      await instance.guard.runOverdue();
       assert.deepEqual([periods(), await rowsOf(instance)], [[], []]);
       assert.match(
         instance.of('guard:warning').at(-1)?.message ?? '',
@@ -95,7 +95,7 @@ testLedger(
     host.aheadMs = 0;
     await place.elapse('1d');
     await whileAway(instance, job);
-    await instance.guard.runDue();
+    await instance.guard.runOverdue();
     assert.deepEqual(periods(), ['2026-11-21']);
   },
 );

@@ -20,9 +20,9 @@ testLedger('a retry that calls its own job, after midnight, is not a tick of tod
   await job();
   fails = false;
   await place.elapse('21h');
-  assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
+  assert.deepEqual(await guard.runOverdue(), { started: 1, overdue: 0 });
   await place.elapse('1m');
-  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
   assert.deepEqual(new Set(periods()), new Set(['2026-11-20']));
   assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed']);
   assert.deepEqual(instance.of('run:skipped'), []);

@@ -298,9 +298,9 @@ testLedger(
       gaps.map(({ key }) => key),
       ['2026-11-21'],
     );
-    assert.deepEqual(await guard.runDue(), { started: 1, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 1, overdue: 0 });
     assert.equal((await guard.ledger.get(SECOND_DAY))?.state, 'completed');
-    assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
     assert.deepEqual(instance.of('run:skipped'), []);
   },
 );
@@ -367,7 +367,7 @@ testLedger(
     assert.equal(days.length, 6);
     // Three of them ended before the start of the window.
     assert.equal(await guard.ledger.purge({ olderThan: '1d' }), 3);
-    assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
     await job();
     assert.equal(days.length, 7);
   },
@@ -391,7 +391,7 @@ testLedger('L-55 only force backfills a purged day', async (place) => {
     added.map(({ key }) => key),
     ['2026-11-20', '2026-11-21', '2026-11-22'],
   );
-  assert.deepEqual(await guard.runDue(), { started: 3, owed: 0 });
+  assert.deepEqual(await guard.runOverdue(), { started: 3, overdue: 0 });
   assert.equal(runs, 7);
 });
 
@@ -410,7 +410,7 @@ testLedger(
     assert.equal(await maintenance.ledger.purge({ olderThan: '2d' }), 6);
     await guard.ledger.skip({ job: 'close-day', periodKey: '2026-11-15' }, BY);
     assert.deepEqual(await guard.ledger.gaps('close-day'), []);
-    assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
     assert.equal(runs, 8);
     const range = { from: '2026-11-18', to: '2026-11-24' };
     await assert.rejects(
@@ -419,6 +419,6 @@ testLedger(
     );
     // Days that were missed after the purged days still run.
     await place.elapse('2d');
-    assert.deepEqual(await guard.runDue(), { started: 2, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 2, overdue: 0 });
   },
 );

@@ -46,7 +46,7 @@ testLedger('L-34 an operator can still run a holiday', async (place) => {
     { job: 'close-day', periodKey: '2026-11-20' },
     { actor: 'ada', reason: 'the bank is open' },
   );
-  assert.equal((await guard.runDue()).started, 1);
+  assert.equal((await guard.runOverdue()).started, 1);
   assert.deepEqual([runs[0]?.generation, runs[0]?.attempt], [1, 1]);
 });
 
@@ -83,10 +83,10 @@ testLedger(
     const [warning] = instance.of('guard:warning');
     assert.match(warning?.message ?? '', /close-day.*the calendar threw for 2026-11-20.*asked again/);
     assert.match(String(warning?.error), /no data/);
-    assert.equal((await guard.runDue()).started, 0);
+    assert.equal((await guard.runOverdue()).started, 0);
     tell(() => Promise.resolve(true));
-    assert.equal((await guard.runDue()).started, 1);
-    assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+    assert.equal((await guard.runOverdue()).started, 1);
+    assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
     assert.deepEqual(asked, ['2026-11-20', '2026-11-20', '2026-11-20']);
     assert.equal(runs.length, 1);
     assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed']);
@@ -115,12 +115,12 @@ testLedger('L-34 a calendar that hangs has failed after five seconds', async (pl
   );
   assert.deepEqual(await rowsOf(instance), []);
   tell(() => true);
-  assert.equal((await guard.runDue()).started, 1);
+  assert.equal((await guard.runOverdue()).started, 1);
   assert.equal(runs.length, 1);
 });
 
 testLedger('L-34 the timer retries within a minute', async (place) => {
-  const instance = place.instance({ dueEvery: '1m' });
+  const instance = place.instance({ pollInterval: '1m' });
   const { guard } = instance;
   const { task } = diary();
   const { calendar, tell } = tellable();
@@ -142,7 +142,7 @@ testLedger('L-34 only its caller retries a job that is not registered', async (p
   tell(noData);
   await instance.guard.run(job, task);
   tell(() => true);
-  assert.deepEqual(await instance.guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(await instance.guard.runOverdue(), { started: 0, overdue: 0 });
   assert.deepEqual(await instance.guard.run(job, task), { executed: true, value: 'done' });
   assert.equal(runs.length, 1);
 });
@@ -161,7 +161,7 @@ testLedger(
     await guard.run(job, task);
     await place.elapse('1d');
     tell(() => true);
-    assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
     assert.match(instance.of('guard:warning').at(-1)?.message ?? '', /2026-11-20.*it is a gap now/);
     assert.equal(runs.length, 1);
     assert.deepEqual(
@@ -171,7 +171,7 @@ testLedger(
   },
 );
 
-testLedger('L-34 if a calendar fails for a missed day, runDue retries it', async (place) => {
+testLedger('L-34 if a calendar fails for a missed day, runOverdue retries it', async (place) => {
   const instance = place.instance();
   const { guard } = instance;
   const { task, periods } = diary();
@@ -182,9 +182,9 @@ testLedger('L-34 if a calendar fails for a missed day, runDue retries it', async
   await place.elapse('2d');
   tell((date) => (date === '2026-11-21' ? noData() : true));
   await guard.run(job, task);
-  await guard.runDue();
+  await guard.runOverdue();
   assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed', '2026-11-22 completed']);
   tell(() => true);
-  assert.equal((await guard.runDue()).started, 1);
+  assert.equal((await guard.runOverdue()).started, 1);
   assert.deepEqual(periods(), ['2026-11-20', '2026-11-22', '2026-11-21']);
 });

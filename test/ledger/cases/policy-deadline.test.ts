@@ -19,7 +19,7 @@ testLedger('L-33 the deadline counts from the start of the period, not from the 
 testLedger('L-33 a run starts before the deadline, and its retries may follow after it', async (place) => {
   const { guard } = place.instance();
   const { task, runs } = failing(1);
-  const job = closeDay({ startDeadline: '5h', retry: { minDelay: '2h', maxDelay: '2h' } });
+  const job = closeDay({ startDeadline: '5h', retry: { initialDelay: '2h', maxDelay: '2h' } });
   await assert.rejects(guard.run(job, task), /no bank today/);
   await place.elapse('2h1s');
   assert.deepEqual(await guard.run(job, task), { executed: true, value: 'done' });
@@ -51,9 +51,9 @@ testLedger(
     await instance.guard.run(job, task);
     assert.deepEqual(await rowsOf(instance), ['2026-11-20 pending']);
     await place.elapse('2h');
-    await instance.guard.runDue();
+    await instance.guard.runOverdue();
     assert.deepEqual(await rowsOf(instance), ['2026-11-20 skipped(deadline)']);
-    assert.deepEqual(await instance.guard.runDue(), { started: 0, owed: 0 });
+    assert.deepEqual(await instance.guard.runOverdue(), { started: 0, owed: 0 });
     assert.equal(runs.length, 1);
   },
 );
@@ -67,7 +67,7 @@ testLedger('L-33 a run that an operator reruns starts, however late it is', asyn
   const [skipped] = await instance.guard.ledger.list({});
   assert.ok(skipped);
   await instance.guard.ledger.rerun(skipped, { actor: 'Ada', reason: 'the bank waits' });
-  assert.deepEqual(await instance.guard.runDue(), { started: 1, owed: 0 });
+  assert.deepEqual(await instance.guard.runOverdue(), { started: 1, overdue: 0 });
   assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed']);
   assert.equal(runs.length, 1);
 });

@@ -46,7 +46,7 @@ testLedger(
   async (place) => {
     const instance = place.instance();
     const { task, runs } = failing(1);
-    const job = closeDay({ retry: { minDelay: '10m' } });
+    const job = closeDay({ retry: { initialDelay: '10m' } });
     await fails(instance, job, task);
     await place.elapse('9m');
     assert.deepEqual(await instance.guard.run(job, task), { executed: false, reason: 'not-due' });
@@ -62,7 +62,7 @@ testLedger(
   async (place) => {
     const instance = place.instance();
     const { task, periods, runs } = failing(1);
-    const job = closeDay({ retry: { minDelay: '20m' } });
+    const job = closeDay({ retry: { initialDelay: '20m' } });
     await fails(instance, job, task);
     await place.elapse('20m1s');
     // It is 00:10 in Paris: one tick of today also runs yesterday's overdue run.
@@ -88,7 +88,7 @@ testLedger(
     const { task, runs } = diary(({ periodKey }) => {
       if (periodKey === '2026-11-20') throw NO_BANK;
     });
-    const job = closeDay({ retry: { minDelay: '20m', maxAttempts: 2 } });
+    const job = closeDay({ retry: { initialDelay: '20m', maxAttempts: 2 } });
     await fails(instance, job, task);
     await place.elapse('20m1s');
     assert.equal((await instance.guard.run(job, task)).executed, true);
@@ -103,7 +103,7 @@ testLedger(
 testLedger('L-28 a run whose retry could only start after until fails permanently at once', async (place) => {
   const instance = place.instance();
   const { task, runs } = failing(9);
-  const job = closeDay({ retry: { maxAttempts: 9, minDelay: '20m', until: '30m' } });
+  const job = closeDay({ retry: { maxAttempts: 9, initialDelay: '20m', until: '30m' } });
   await fails(instance, job, task);
   await place.elapse('20m1s');
   await fails(instance, job, task);
@@ -119,7 +119,7 @@ testLedger(
   async (place) => {
     const instance = place.instance();
     const { task, runs } = failing(9);
-    const job = closeDay({ retry: { maxAttempts: 9, minDelay: '20m', until: '30m' } });
+    const job = closeDay({ retry: { maxAttempts: 9, initialDelay: '20m', until: '30m' } });
     await fails(instance, job, task);
     await place.elapse('31m');
     assert.deepEqual(await instance.guard.run(job, task), { executed: false, reason: 'exhausted' });
@@ -134,7 +134,7 @@ testLedger(
   async (place) => {
     const instance = place.instance();
     const { task, periods } = failing(1);
-    const job = closeDay({ retry: { minDelay: '20m', until: 'period-end' } });
+    const job = closeDay({ retry: { initialDelay: '20m', until: 'period-end' } });
     await fails(instance, job, task);
     assert.deepEqual(await rowsOf(instance), ['2026-11-20 failed(until)']);
     await place.elapse('20m1s');
@@ -153,7 +153,7 @@ testLedger('L-29 a FatalJobError is never retried', async (place) => {
   assert.equal(runs.length, 1);
   assert.equal((await instance.guard.ledger.get(KEY))?.reason, 'fatal');
   assert.deepEqual(
-    instance.of('run:failed').map(({ retryAt, isGivenUp }) => [retryAt, isGivenUp]),
+    instance.of('run:failed').map(({ retryAt, isFinal }) => [retryAt, isFinal]),
     [[undefined, true]],
   );
 });
@@ -172,9 +172,9 @@ testLedger(
     const after = place.instance();
     const strict = closeDay({ retry: { maxAttempts: 2 } });
     after.guard.wrap(strict, task);
-    await after.guard.runDue();
+    await after.guard.runOverdue();
     assert.deepEqual(await rowsOf(after), ['2026-11-20 failed(exhausted)']);
-    assert.deepEqual(await after.guard.runDue(), { started: 0, owed: 0 });
+    assert.deepEqual(await after.guard.runOverdue(), { started: 0, overdue: 0 });
     assert.deepEqual(await after.guard.run(strict, task), { executed: false, reason: 'exhausted' });
     assert.equal(runs.length, 2);
   },
@@ -199,7 +199,7 @@ testLedger('L-32 a backoff that overflows to infinity is limited to maxDelay', a
   const instance = place.instance();
   const { task } = failing(9);
   const job = closeDay({
-    retry: { maxAttempts: 9, minDelay: '1m', backoff: Number.MAX_VALUE, maxDelay: '2h' },
+    retry: { maxAttempts: 9, initialDelay: '1m', factor: Number.MAX_VALUE, maxDelay: '2h' },
   });
   for (const minutes of [1, 120, 120, 120]) {
     await fails(instance, job, task);

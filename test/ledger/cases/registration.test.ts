@@ -52,7 +52,7 @@ testLedger(
     await job('eu');
     await job('us');
     await place.elapse('1m');
-    assert.deepEqual(await guard.runDue(), { started: 2, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 2, owed: 0 });
     assert.deepEqual(calls.slice(2).sort(), ['eu', 'us']);
     assert.deepEqual(asked.map(({ scope }) => scope).sort(), ['eu', 'us']);
     refused(() => guard.check(dayJob({ scope: (region: string) => region })), 'resume must say');
@@ -68,7 +68,7 @@ testLedger('L-59 a job without arguments is restarted with none', async (place) 
   });
   await job('by hand');
   await place.elapse('1m');
-  await guard.runDue();
+  await guard.runOverdue();
   assert.deepEqual(calls, [['by hand'], []]);
 });
 
@@ -77,7 +77,7 @@ testLedger('rows of jobs that are not registered here stay unchanged', async (pl
   await assert.rejects(guard.run(dayJob(), noBank), /no bank/);
   await place.elapse('1h');
   guard.wrap(dayJob({}, { name: 'another' }), () => assert.fail('ran'));
-  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
   assert.equal((await guard.ledger.get(FIRST_DAY))?.attempt, 1);
   for (const asked of [guard.ledger.gaps('close-day'), guard.ledger.explain('close-day')])
     await assert.rejects(asked, InvalidLockUseError);
@@ -91,7 +91,7 @@ testLedger('a job that is already running here is not started a second time', as
   const instance = place.instance();
   instance.guard.wrap(dayJob(), () => assert.fail('ran'));
   const job = await runningJob(instance.guard, dayJob());
-  assert.deepEqual(await instance.guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(await instance.guard.runOverdue(), { started: 0, overdue: 0 });
   assert.equal(instance.of('lock:skipped').length, 0);
   job.finish();
   await job.result;
@@ -120,7 +120,7 @@ testLedger("every event of a run contains the run's identity", async (place) => 
   const [failed] = instance.of('run:failed');
   assert.deepEqual(failed?.run, { ...run, attempt: 1 });
   assert.ok(failed.retryAt instanceof Date);
-  assert.equal(failed.isGivenUp, undefined);
+  assert.equal(failed.isFinal, undefined);
   const [skipped] = instance.of('run:skipped');
   assert.deepEqual([skipped?.run, skipped?.reason], [{ ...run, attempt: 1 }, 'not-due']);
   const [takenOver] = other.of('run:takenOver');

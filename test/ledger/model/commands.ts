@@ -40,10 +40,10 @@ const tick = endings.map((ending) =>
   }),
 );
 
-const runDue = endings.map((ending) =>
-  command(`runDue, whose job ${ending}`, async (model, bench) => {
+const runOverdue = endings.map((ending) =>
+  command(`runOverdue, whose job ${ending}`, async (model, bench) => {
     const expected = model.isOwed ? model.ask() : 'nothing owed';
-    assert.equal(await bench.runDue(ending), typeof expected !== 'string');
+    assert.equal(await bench.runOverdue(ending), typeof expected !== 'string');
     if (typeof expected !== 'string') model.end(expected, ending);
   }),
 );
@@ -106,6 +106,14 @@ const skip = fc.constant(
 );
 
 /** Some commands are more frequent, so that many runs make progress before an operator acts on them. */
-export const commands = [tick, tick, runDue, loseHolder, loseHolder, comeBack, elapse, elapse, elapse].concat(
-  [rerun, resolve, skip],
-);
+export const commands = [
+  tick,
+  tick,
+  runOverdue,
+  loseHolder,
+  loseHolder,
+  comeBack,
+  elapse,
+  elapse,
+  elapse,
+].concat([rerun, resolve, skip]);

@@ -35,7 +35,7 @@ export class RunBench {
   ) {
     const { maxAttempts, onCrash, until } = policy;
     const retry = {
-      ...{ maxAttempts, minDelay: `${RETRY_DELAY}m`, backoff: 1 },
+      ...{ maxAttempts, initialDelay: `${RETRY_DELAY}m`, factor: 1 },
       until: until === undefined ? undefined : `${until}m`,
     };
     this.#job = {
@@ -54,9 +54,9 @@ export class RunBench {
   }
 
   /** @returns whether an attempt was started */
-  async runDue(ending: Exclude<Ending, 'is lost'>): Promise<boolean> {
+  async runOverdue(ending: Exclude<Ending, 'is lost'>): Promise<boolean> {
     this.#ending = ending;
-    const { started } = await this.#asker.runDue();
+    const { started } = await this.#asker.runOverdue();
     return started === 1;
   }
 
@@ -114,7 +114,7 @@ export class RunBench {
     const { lockProvider, store } = this.instance;
     return new JobGuard({
       ...{ lockProvider, runStore: watched(store, this.#completions), clock: this.place.clock },
-      ...{ logger: false, dueEvery: false },
+      ...{ logger: false, pollInterval: false },
     });
   }
 

@@ -30,7 +30,7 @@ function failed(options: RetryOptions, changes: Partial<FailedAttempt> = {}): Fa
 
 const minutesUntilRetry = (options: RetryOptions, attempt: number): number | string => {
   const plan = planRetry(failed(options, { attempt }));
-  return 'retryAt' in plan ? (plan.retryAt.getTime() - NOW.getTime()) / 60_000 : plan.givenUp;
+  return 'retryAt' in plan ? (plan.retryAt.getTime() - NOW.getTime()) / 60_000 : plan.finalReason;
 };
 
 void test('L-26 by default, a failed run is due again after one minute, then after two', () => {
@@ -40,14 +40,14 @@ void test('L-26 by default, a failed run is due again after one minute, then aft
   );
 });
 
-void test('L-26 each delay is multiplied by the backoff, up to maxDelay', () => {
-  const options = { maxAttempts: 7, minDelay: '10m', backoff: 3, maxDelay: '5h' };
+void test('L-26 each delay is multiplied by the factor, up to maxDelay', () => {
+  const options = { maxAttempts: 7, initialDelay: '10m', factor: 3, maxDelay: '5h' };
   assert.deepEqual(
     [1, 2, 3, 4, 5, 6, 7].map((attempt) => minutesUntilRetry(options, attempt)),
     [10, 30, 90, 270, 300, 300, 'exhausted'],
   );
   assert.deepEqual(
-    [1, 2].map((attempt) => minutesUntilRetry({ backoff: 1 }, attempt)),
+    [1, 2].map((attempt) => minutesUntilRetry({ factor: 1 }, attempt)),
     [1, 1],
   );
 });
@@ -60,8 +60,8 @@ void test('L-26 a run that failed more often than maxAttempts now allows fails p
 void test('L-28 nothing is retried after the period has ended', () => {
   const options: RetryOptions = { until: 'period-end' };
   assert.deepEqual(planRetry(failed(options, { periodEnd: after(60_001) })), { retryAt: after(60_000) });
-  assert.deepEqual(planRetry(failed(options, { periodEnd: after(60_000) })), { givenUp: 'until' });
-  assert.deepEqual(planRetry(failed(options, { periodEnd: after(-1) })), { givenUp: 'until' });
+  assert.deepEqual(planRetry(failed(options, { periodEnd: after(60_000) })), { finalReason: 'until' });
+  assert.deepEqual(planRetry(failed(options, { periodEnd: after(-1) })), { finalReason: 'until' });
 });
 
 void test('L-28 a duration counts from the first attempt', () => {
@@ -69,7 +69,9 @@ void test('L-28 a duration counts from the first attempt', () => {
   assert.deepEqual(planRetry(failed(options, { firstStartedAt: after(-28 * 60_000) })), {
     retryAt: after(60_000),
   });
-  assert.deepEqual(planRetry(failed(options, { firstStartedAt: after(-29 * 60_000) })), { givenUp: 'until' });
+  assert.deepEqual(planRetry(failed(options, { firstStartedAt: after(-29 * 60_000) })), {
+    finalReason: 'until',
+  });
   assert.deepEqual(retriesEndAt(failed(options)), after(30 * 60_000));
   assert.equal(retriesEndAt(failed({})), undefined);
 });
@@ -77,9 +79,9 @@ void test('L-28 a duration counts from the first attempt', () => {
 void test('L-29 after a fatal error nothing is retried, even if attempts are left', () => {
   class NoSuchAccount extends FatalJobError {}
   for (const error of [new FatalJobError('no'), new NoSuchAccount('no')])
-    assert.deepEqual(planRetry(failed({ maxAttempts: 9 }, { error })), { givenUp: 'fatal' });
+    assert.deepEqual(planRetry(failed({ maxAttempts: 9 }, { error })), { finalReason: 'fatal' });
   assert.deepEqual(planRetry(failed({ maxAttempts: 1 }, { error: new FatalJobError('no') })), {
-    givenUp: 'fatal',
+    finalReason: 'fatal',
   });
 });
 
@@ -90,7 +92,7 @@ for (const error of [null, undefined, 'text', 0, new AggregateError([]), Object.
 
 void test('L-32 for every policy and attempt, a retry is due within maxDelay, and no earlier than the one before', () => {
   const milliseconds = fc.integer({ min: 0, max: 86_400_000 });
-  const backoffs = fc.oneof(
+  const factors = fc.oneof(
     fc.double({ min: 1, max: 1e308, noNaN: true }),
     fc.constantFrom(1, 2, Number.MAX_VALUE),
   );
@@ -98,19 +100,19 @@ void test('L-32 for every policy and attempt, a retry is due within maxDelay, an
     fc.property(
       milliseconds,
       milliseconds,
-      backoffs,
+      factors,
       fc.integer({ min: 1, max: 998 }),
-      (one, other, backoff, attempt) => {
-        const [minDelay, maxDelay] = [Math.min(one, other), Math.max(one, other)];
+      (one, other, factor, attempt) => {
+        const [initialDelay, maxDelay] = [Math.min(one, other), Math.max(one, other)];
         const delays = [attempt, attempt + 1].map((nth) => {
           const plan = planRetry(
-            failed({ maxAttempts: 1000, minDelay, maxDelay, backoff }, { attempt: nth }),
+            failed({ maxAttempts: 1000, initialDelay, maxDelay, factor }, { attempt: nth }),
           );
           assert.ok('retryAt' in plan);
           return plan.retryAt.getTime() - NOW.getTime();
         });
         const [delay = NaN, next = NaN] = delays;
-        assert.ok(minDelay <= delay && delay <= next && next <= maxDelay, `${delay}, ${next}`);
+        assert.ok(initialDelay <= delay && delay <= next && next <= maxDelay, `${delay}, ${next}`);
       },
     ),
   );
@@ -123,14 +125,14 @@ const REFUSED: [RetryOptions, string][] = [
   [{ maxAttempts: 1001 }, 'retry.maxAttempts'],
   [{ maxAttempts: NaN }, 'retry.maxAttempts'],
   [{ maxAttempts: '3' as unknown as number }, 'retry.maxAttempts'],
-  [{ backoff: 0.5 }, 'retry.backoff'],
-  [{ backoff: NaN }, 'retry.backoff'],
-  [{ backoff: Infinity }, 'retry.backoff'],
-  [{ backoff: -2 }, 'retry.backoff'],
-  [{ minDelay: -1 }, 'retry.minDelay'],
-  [{ minDelay: 'soon' }, 'retry.minDelay'],
-  [{ minDelay: '2m', maxDelay: '1m' }, 'retry.minDelay'],
-  [{ maxDelay: '30s' }, 'retry.minDelay'],
+  [{ factor: 0.5 }, 'retry.factor'],
+  [{ factor: NaN }, 'retry.factor'],
+  [{ factor: Infinity }, 'retry.factor'],
+  [{ factor: -2 }, 'retry.factor'],
+  [{ initialDelay: -1 }, 'retry.initialDelay'],
+  [{ initialDelay: 'soon' }, 'retry.initialDelay'],
+  [{ initialDelay: '2m', maxDelay: '1m' }, 'retry.initialDelay'],
+  [{ maxDelay: '30s' }, 'retry.initialDelay'],
   [{ maxDelay: -1 }, 'retry.maxDelay'],
   [{ until: 0 }, 'retry.until'],
   [{ until: 'tomorrow' }, 'retry.until'],
@@ -150,6 +152,6 @@ void test("until 'period-end' is rejected for a period without an end", () => {
 });
 
 void test('a first delay of more than an hour raises maxDelay, unless maxDelay is set', () => {
-  assert.equal(parseRetryPolicy({ minDelay: '2h' }, SUBJECT).maxDelayMs, 7_200_000);
-  assert.equal(parseRetryPolicy({ minDelay: '10m' }, SUBJECT).maxDelayMs, 3_600_000);
+  assert.equal(parseRetryPolicy({ initialDelay: '2h' }, SUBJECT).maxDelayMs, 7_200_000);
+  assert.equal(parseRetryPolicy({ initialDelay: '10m' }, SUBJECT).maxDelayMs, 3_600_000);
 });

@@ -38,7 +38,7 @@ async function planned({ purpose = 'tick', oncePer = {}, at, instant = NOW, runs
   const idle = (): undefined => undefined;
   const request: OncePerRequest<unknown> = {
     ...{ policy, purpose, at, scope: '', lock: { name: 'close-day' } },
-    ...{ task: idle, resumed: () => idle, isAskedAgain: true },
+    ...{ task: idle, resumed: () => idle, willRetry: true },
   };
   const context = {
     ...{ store: new InMemoryRunStore(), clock: new SettableClock(NOW), events: new EventHub() },

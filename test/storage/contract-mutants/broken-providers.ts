@@ -116,7 +116,7 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
   {
     does: 'ignores keepAlive',
     caughtBy: 'P2 a keep-alive renews the lease past lockAtMostFor, until the release',
-    breaks: requesting(() => ({ keepAlive: false, maxHold: undefined })),
+    breaks: requesting(() => ({ keepAlive: false, maxLockDuration: undefined })),
   },
   {
     does: 'renews at its default interval',
@@ -124,9 +124,9 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
     breaks: requesting(({ keepAlive = false }) => ({ keepAlive: keepAlive !== false })),
   },
   {
-    does: 'ignores maxHold',
-    caughtBy: 'P4 a keep-alive ends at maxHold, and so does the lease',
-    breaks: requesting(() => ({ maxHold: undefined })),
+    does: 'ignores maxLockDuration',
+    caughtBy: 'P4 a keep-alive ends at maxLockDuration, and so does the lease',
+    breaks: requesting(() => ({ maxLockDuration: undefined })),
   },
   {
     does: 'keeps every lock alive',

@@ -16,7 +16,7 @@ import { ledgerDataSource } from '../../support/run-places';
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 const DAILY: JobConfiguration = {
   ...JOB,
-  oncePer: { period: () => 'today', timeZone: 'UTC', retry: { maxAttempts: 3, minDelay: 0 } },
+  oncePer: { period: () => 'today', timeZone: 'UTC', retry: { maxAttempts: 3, initialDelay: 0 } },
 };
 
 testOnEvery('one lock table has one id, regardless of how an instance addresses it', async (database) => {
@@ -67,7 +67,7 @@ testOn('mysql', 'L2 F-76 a live run is not taken over under a lock of another se
   const url = elsewhere.url.replace(elsewhere.name, ledger.name);
   const moved = await migratedDataSource({ ...elsewhere, options: { type: 'mariadb', url } });
   const lockProvider = new TypeOrmLockProvider(moved);
-  const options = { logger: false, dueEvery: false } as const;
+  const options = { logger: false, pollInterval: false } as const;
   const [before, after] = [
     await createJobGuard(application, options),
     await createJobGuard(application, { ...options, lockProvider }),

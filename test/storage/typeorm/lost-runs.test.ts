@@ -12,7 +12,7 @@ testOnEvery(
   'F-33 after a failover that loses a claim another instance runs the day, and the first one completes nothing',
   async (database) => {
     const dataSource = await ledgerDataSource(database);
-    const options = { logger: false, dueEvery: false } as const;
+    const options = { logger: false, pollInterval: false } as const;
     const [first, second] = [
       await createJobGuard(dataSource, options),
       await createJobGuard(dataSource, options),

@@ -43,7 +43,7 @@ function testPurge(name: string, body: (bench: PurgeBench) => Promise<void>): vo
       assert.equal(await store.complete(claim, undefined, LIMIT), true);
     }
     await shiftRunsBack(bench.application, 30 * DAY_MS);
-    const options = { logger: false, dueEvery: false } as const;
+    const options = { logger: false, pollInterval: false } as const;
     const guard = bench.closeAtEnd(await createJobGuard(bench.dataSource(), options));
     const maintenance = bench.closeAtEnd(await createJobGuard(bench.dataSource(), options));
     const ran: string[] = [];
@@ -58,7 +58,7 @@ async function assertNothingMissed({ guard, ran }: PurgeBench): Promise<void> {
     (await guard.ledger.gaps(JOB.name)).map(({ key }) => key),
     [],
   );
-  assert.deepEqual(await guard.runDue(), { started: 0, owed: 0 });
+  assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
   assert.deepEqual(ran, []);
 }
 

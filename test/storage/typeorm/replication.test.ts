@@ -24,7 +24,7 @@ for (const connections of ['own', 'shared'] as const) {
         const own = log.statements();
         assert.equal(own.filter((text) => /shedlock/.test(text)).length, 1);
 
-        const options = { connections, dueEvery: false, logger: false } as const;
+        const options = { connections, pollInterval: false, logger: false } as const;
         const guards = [await createJobGuard(dataSource, options), await createJobGuard(dataSource, options)];
         const [first, second] = guards;
         assert.ok(first && second);
@@ -41,7 +41,7 @@ for (const connections of ['own', 'shared'] as const) {
           reason: 'already-completed',
         });
         assert.equal((await second.ledger.last(closeDay().name))?.state, 'completed');
-        await second.runDue();
+        await second.runOverdue();
 
         const names = (await lockRows(bench.application)).map(({ name }) => name);
         assert.deepEqual(names, [closeDay().name, 'job'].sort());

@@ -18,7 +18,7 @@ import { CLAIM, LIMIT, RUNNING } from '../../support/runs';
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 const DAILY = {
   ...JOB,
-  oncePer: { period: () => 'today', timeZone: 'UTC', retry: { maxAttempts: 2, minDelay: 0 } },
+  oncePer: { period: () => 'today', timeZone: 'UTC', retry: { maxAttempts: 2, initialDelay: 0 } },
 } as const satisfies JobConfiguration;
 
 interface Tenancy {
@@ -100,7 +100,7 @@ for (const server of SERVER_NAMES) {
 
   testOn(server, 'L6 a run is completed in a transaction of a session that was left in another schema', () =>
     withTenant(server, async ({ application, enterTenant }) => {
-      const guard = await createJobGuard(application, { logger: false, dueEvery: false });
+      const guard = await createJobGuard(application, { logger: false, pollInterval: false });
       try {
         await enterTenant(application);
         const result = await guard.run(DAILY, () => inRunTransaction(() => Promise.resolve('paid')));
@@ -212,7 +212,7 @@ for (const server of ['mysql', 'mariadb'] as const) {
     if (server === 'mysql') continue;
     testOn(server, `a run has the times of the server on sessions whose clock was set ${clock}`, () =>
       withTenant(server, async ({ application, another }) => {
-        const guard = await createJobGuard(another, { logger: false, dueEvery: false });
+        const guard = await createJobGuard(another, { logger: false, pollInterval: false });
         try {
           await leaveSessions(another, [`SET timestamp = UNIX_TIMESTAMP() + ${seconds}`], 10);
           await guard.run(DAILY, () => inRunTransaction(() => Promise.resolve('paid')));

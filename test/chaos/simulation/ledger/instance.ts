@@ -35,7 +35,7 @@ export class Instance {
       runStore: overlay(store, breakage.client?.(store) ?? {}),
       clock: host,
       logger: false,
-      dueEvery: random.pick([1000, 3000]),
+      pollInterval: random.pick([1000, 3000]),
       statementTimeout: random.pick([300, 2000]),
     });
     this.#guard.onClose({ close: () => provider.close() });
@@ -50,15 +50,15 @@ export class Instance {
     while (scheduler.nowMs < untilMs) {
       await pause(this.host, random.pick([0, 1, 300, 900, 2000]));
       const tick = (): Promise<void> => this.#tick(random.pick(this.world.jobs));
-      switch (random.pick(['tick', 'tick', 'tick', 'ticks', 'runDue'] as const)) {
+      switch (random.pick(['tick', 'tick', 'tick', 'ticks', 'runOverdue'] as const)) {
         case 'tick':
           await tick();
           break;
         case 'ticks':
           void Promise.all([tick(), tick()]);
           break;
-        case 'runDue':
-          await this.#guard.runDue().catch(() => {});
+        case 'runOverdue':
+          await this.#guard.runOverdue().catch(() => {});
       }
       if (this.world.faults.oneIn(60, 'closing')) return await this.#close();
     }

@@ -26,7 +26,7 @@ const LASTS_MS = 15_000;
 const NIGHT_MS = 3 * 3_600_000;
 /**
  * The time after the last fault within which overdue runs are done: the last late statement and the last
- * pause, the longest handler, the longest lease (`maxHold`), the longest delay of a retry, the longest time
+ * pause, the longest handler, the longest lease (`maxLockDuration`), the longest delay of a retry, the longest time
  * by which the database's clock was set back, and two polls of the slowest clock. A lost lock record is
  * detected later.
  */

@@ -30,7 +30,7 @@ export function jobsBy(random: Random): readonly SimulatedJob[] {
       shared: isShared,
       lockAtMostFor,
       lockAtLeastFor: random.pick([0, 0, 0, lockAtMostFor / 3]),
-      ...random.pick([{}, { keepAlive: true, maxHold: 2 * lockAtMostFor }]),
+      ...random.pick([{}, { keepAlive: true, maxLockDuration: 2 * lockAtMostFor }]),
       oncePer: {
         name: job,
         period: kind,
@@ -38,8 +38,8 @@ export function jobsBy(random: Random): readonly SimulatedJob[] {
         onCrash,
         retry: {
           maxAttempts,
-          minDelay: random.pick([0, 200, 1000]),
-          backoff: random.pick([1, 2]),
+          initialDelay: random.pick([0, 200, 1000]),
+          factor: random.pick([1, 2]),
           maxDelay: 4000,
           until,
         },

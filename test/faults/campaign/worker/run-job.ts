@@ -47,7 +47,7 @@ export class RunJob {
         name: 'chaos',
         period: () => key,
         timeZone: 'UTC',
-        retry: { maxAttempts: 1000, minDelay: 0 },
+        retry: { maxAttempts: 1000, initialDelay: 0 },
       },
     };
     try {

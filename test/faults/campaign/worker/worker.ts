@@ -33,7 +33,7 @@ async function main(): Promise<void> {
     lockProvider: new JournalledProvider(locks, journal),
     // The server may be down at the moment.
     lazy: true,
-    dueEvery: false,
+    pollInterval: false,
     logger: false,
     ...limits,
   });

@@ -28,7 +28,7 @@ async function placeOn(bench: ServerBench): Promise<Place> {
   await createRunTables(bench.application);
   const proxy = bench.closeAtEnd(await sqlProxy(targetOf(bench.database.url), protocolOf(bench.server)));
   const behind = bench.dataSource({ url: throughProxy(bench.database.url, proxy) });
-  const options = { dueEvery: false, logger: false } as const;
+  const options = { pollInterval: false, logger: false } as const;
   const guard = closedAtOnce(bench, await createJobGuard(behind, options));
   const free = closedAtOnce(bench, await createJobGuard(bench.application, options));
   const asking = (of: JobGuard) => {
@@ -66,7 +66,7 @@ async function failsInTime({ guard, asks }: Place): Promise<void> {
   const beganAtMs = performance.now();
   await assert.rejects(asks(), LockStorageError);
   assert.ok(performance.now() - beganAtMs < LONGEST_MS);
-  assert.equal((await told).isAskedAgain, false);
+  assert.equal((await told).willRetry, false);
 }
 
 for (const then of ['cut', 'silence'] as const) {

@@ -34,7 +34,7 @@ for (const moment of ['before its first write', 'after its effects', 'before COM
     `L-20 the server ends a transaction that idles ${moment} for longer than the lease, and another instance executes the run`,
     async ({ kind, open }) => {
       const bench = await open();
-      const other = await createJobGuard(bench.operator, { dueEvery: false, logger: false });
+      const other = await createJobGuard(bench.operator, { pollInterval: false, logger: false });
       const job = { ...JOB, lockAtMostFor: '2s' };
       const idle = async (id: number): Promise<void> => {
         await eventually(async () => {

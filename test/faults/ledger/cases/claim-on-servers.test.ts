@@ -12,7 +12,7 @@ import { targetOf, tcpProxy, throughProxy } from '../../../support/tcp-proxy';
 
 /** Each case uses one fixed day, independently of the current date. */
 const JOB: JobConfiguration = {
-  ...closeDay({ retry: { minDelay: 0 } }),
+  ...closeDay({ retry: { initialDelay: 0 } }),
   at: new Date('2026-11-20T03:00:00Z'),
 };
 
@@ -21,7 +21,7 @@ async function guardOn(
   dataSource: DataSource,
   options: CreateJobGuardOptions = {},
 ): Promise<JobGuard> {
-  const guard = await createJobGuard(dataSource, { logger: false, dueEvery: false, ...options });
+  const guard = await createJobGuard(dataSource, { logger: false, pollInterval: false, ...options });
   return bench.closeAtEnd(guard);
 }
 

@@ -13,7 +13,7 @@ export function chaosJob(index: number): JobConfiguration {
   return {
     name: `job-${index}`,
     lockAtMostFor: LOCK_AT_MOST_FOR_MS,
-    oncePer: { period: () => `run-${index}`, timeZone: 'UTC', retry: { maxAttempts: 100, minDelay: 0 } },
+    oncePer: { period: () => `run-${index}`, timeZone: 'UTC', retry: { maxAttempts: 100, initialDelay: 0 } },
   };
 }
 

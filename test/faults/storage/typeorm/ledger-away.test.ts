@@ -20,7 +20,13 @@ testOnOwnServers(
     await createRunTables(application);
     const lockProvider = new TypeOrmLockProvider(application, OPTIONS);
     const runStore = new TypeOrmRunStore(application, OPTIONS);
-    const guard = new JobGuard({ lockProvider, runStore, dueEvery: DUE_EVERY_MS, logger: false, ...OPTIONS });
+    const guard = new JobGuard({
+      lockProvider,
+      runStore,
+      pollInterval: DUE_EVERY_MS,
+      logger: false,
+      ...OPTIONS,
+    });
     let effects = 0;
     const tick = guard.wrap(
       { name: 'close-day', lockAtMostFor: '30s', oncePer: { period: 'day', timeZone: 'UTC' } },
@@ -30,13 +36,13 @@ testOnOwnServers(
       await server.kill();
       const failed = nextEvent(guard, 'lock:failed');
       assert.equal(await tick(), undefined);
-      assert.equal((await failed).isAskedAgain, true);
+      assert.equal((await failed).willRetry, true);
       // The guard checks for overdue runs, in vain.
       for (let check = 0; check < FAILED_CHECKS; check += 1) await nextEvent(guard, 'guard:warning');
       const completed = nextEvent(guard, 'run:completed');
       await server.restart();
       assert.equal((await completed).run?.job, 'close-day');
-      await guard.runDue();
+      await guard.runOverdue();
       assert.equal(effects, 1);
       const run = await guard.ledger.last('close-day');
       assert.deepEqual([run?.state, run?.attempt], ['completed', 1]);

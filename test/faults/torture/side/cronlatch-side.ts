@@ -8,7 +8,10 @@ import type { Door } from './door';
 /** One configuration for all rows: every tick is its own period, which runs once, even if it is late. */
 export const openCronlatch: Door = async (orders, job) => {
   const { row, side, options } = orders;
-  const guard = await createJobGuard(await applicationDataSource(options), { dueEvery: '1s', logger: false });
+  const guard = await createJobGuard(await applicationDataSource(options), {
+    pollInterval: '1s',
+    logger: false,
+  });
   const times = scheduleOf(row, side);
   const configuration = {
     name: orders.job,
@@ -18,7 +21,7 @@ export const openCronlatch: Door = async (orders, job) => {
       period: (at: Date) => new Date(times.slotAt(at.getTime())).toISOString(),
       timeZone: 'UTC',
       catchUp: 'all' as const,
-      retry: { maxAttempts: 5, minDelay: '1s' },
+      retry: { maxAttempts: 5, initialDelay: '1s' },
     },
   };
   return () =>
