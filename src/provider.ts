@@ -43,7 +43,7 @@ export type {
   FoundRun,
   NewRun,
   NewRunEvent,
-  OwedScope,
+  OverdueScope,
   Peek,
   PeekRequest,
   PurgeRequest,

@@ -8,7 +8,7 @@ import type { SchedulerLockDecorator } from './skippable';
 
 /**
  * The decorated method runs once in each period: when it has been completed, it is not run again in that period by any
- * instance, tick or call; when it has failed, or its holder vanished, it is still owed. A call that is refused resolves
+ * instance, tick or call; when it has failed, or its holder vanished, it is still overdue. A call that is refused resolves
  * to `undefined`.
  *
  * It stands in either order with `@SchedulerLock`, whose lock it runs under. Alone it has a lock of its own: of its

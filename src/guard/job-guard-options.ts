@@ -6,7 +6,7 @@ export interface JobGuardOptions {
   readonly lockProvider: LockProvider;
   /** Where the runs of once-per jobs are kept. The caller closes it. Default: nowhere, and such jobs are refused. */
   readonly runStore?: RunStore | undefined;
-  /** How often it is looked for runs that are owed, from the first registered once-per job on. Default 1 minute; `false`: never. */
+  /** How often it is looked for runs that are overdue, from the first registered once-per job on. Default 1 minute; `false`: never. */
   readonly pollInterval?: Duration | false | undefined;
   /** Upper bound of the time limit of a statement on runs. Default 5 s. */
   readonly statementTimeout?: Duration | undefined;

@@ -74,7 +74,7 @@ export class JobGuard {
   }
 
   /**
-   * Brings back what is owed of the registered once-per jobs: runs that are due, runs whose holder vanished, ticks that
+   * Brings back what is overdue of the registered once-per jobs: runs that are due, runs whose holder vanished, ticks that
    * were not answered, and, of jobs that catch up, periods that were missed. A timer calls it once a minute.
    *
    * @returns when all that it started has ended
@@ -113,7 +113,7 @@ export class JobGuard {
 
   /**
    * Makes a guarded function of `task`, for any scheduler: it resolves to the task's value, or to `undefined` when it
-   * was skipped. With `oncePer` the job is registered: what is owed of it is brought back, without arguments or with
+   * was skipped. With `oncePer` the job is registered: what is overdue of it is brought back, without arguments or with
    * those of `resume`.
    *
    * @throws InvalidLockConfigurationError at once, not at the first tick

@@ -54,7 +54,7 @@ export class OncePerJobs {
 
   /** Starts the overdue runs of an admitted job in one scope. */
   overdueRequest(job: OncePer<AdmittedJob>, scope: string): OncePerRequest<unknown> {
-    return { ...this.#requestOf(job, job.call), task: () => undefined, scope, purpose: 'owed' };
+    return { ...this.#requestOf(job, job.call), task: () => undefined, scope, purpose: 'overdue' };
   }
 
   /** A tick of an admitted job that is not answered is kept. */
@@ -65,7 +65,7 @@ export class OncePerJobs {
     } finally {
       const isClosing = result?.executed === false && result.reason === 'closing';
       const isOpen = !report.isAnswered && !report.isOver && !isClosing;
-      if (request.willRetry && request.purpose !== 'owed' && isOpen) this.#keep(request);
+      if (request.willRetry && request.purpose !== 'overdue' && isOpen) this.#keep(request);
     }
   }
 

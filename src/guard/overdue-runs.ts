@@ -47,7 +47,7 @@ export class OverdueRuns {
       if (this.#isLooking) return;
       this.run().catch((error: unknown) =>
         events.emit('guard:warning', {
-          message: 'What is owed could not be looked up; it is tried again.',
+          message: 'What is overdue could not be looked up; it is tried again.',
           error,
         }),
       );
@@ -99,7 +99,7 @@ export class OverdueRuns {
     for (const job of registered.all.filter((each) => this.#mayHaveMissed(each)))
       add(job.policy.job, fixedScopeOf(job.policy));
     const names = registered.all.map(({ policy }) => policy.job);
-    for (const { job, scope } of await context.store.owed(names, limitOf(context))) add(job, scope);
+    for (const { job, scope } of await context.store.overdue(names, limitOf(context))) add(job, scope);
     return units;
   }
 
@@ -127,7 +127,7 @@ export class OverdueRuns {
     for (const request of this.#requests({ job, scope })) reports.push(await this.#send(request));
     this.#busy.delete(busy);
     const started = reports.reduce((sum, report) => sum + report.started, 0);
-    const overdue = reports.reduce((sum, report) => sum + Math.max(0, report.owed - report.started), 0);
+    const overdue = reports.reduce((sum, report) => sum + Math.max(0, report.overdue - report.started), 0);
     const [caughtUpIn] = reports.flatMap((report) => report.caughtUpIn ?? []);
     if (caughtUpIn !== undefined) this.#caughtUp.set(policy.job, caughtUpIn);
     return { started, overdue };
@@ -143,7 +143,7 @@ export class OverdueRuns {
     return report;
   }
 
-  /** A tick that is asked again brings back what else is owed by the way. */
+  /** A tick that is asked again brings back what else is overdue by the way. */
   #requests({ job, scope }: Unit): OncePerRequest<unknown>[] {
     const again = this.jobs.unanswered.take(job.policy.job, scope);
     return again.length > 0 ? again : [this.jobs.overdueRequest(job, scope)];

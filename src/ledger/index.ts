@@ -55,7 +55,7 @@ export type {
   FoundRun,
   NewRun,
   NewRunEvent,
-  OwedScope,
+  OverdueScope,
   Peek,
   PeekRequest,
   PurgeRequest,

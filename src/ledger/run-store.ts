@@ -83,7 +83,7 @@ export interface RunQuery {
 }
 
 /** A job and scope of which a run is due, or runs according to its row. */
-export type OwedScope = Pick<RunKey, 'job' | 'scope'>;
+export type OverdueScope = Pick<RunKey, 'job' | 'scope'>;
 
 /**
  * A store of runs. Each method is one atomic step, committed when its promise resolves, outside any transaction of the
@@ -101,7 +101,7 @@ export interface RunStore {
    * One plain read of these jobs. Each job and scope is there once, however many of its runs wait; the one that has waited
    * for the longest time comes first, at most 1,000.
    */
-  owed(jobs: readonly string[], options: StatementOptions): Promise<readonly OwedScope[]>;
+  overdue(jobs: readonly string[], options: StatementOptions): Promise<readonly OverdueScope[]>;
   /** @returns `false` when there is a row of that key: nothing was written */
   insert(run: NewRun, options: StatementOptions): Promise<boolean>;
   /**

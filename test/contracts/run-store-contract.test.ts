@@ -53,7 +53,7 @@ void test('a capability that stores of runs do not have cannot be lacked', () =>
 void test('a random case that fails reports its seed, and fails again with that seed', async () => {
   const forgetful = () => {
     const store = new InMemoryRunStore();
-    store.owed = () => Promise.resolve([]);
+    store.overdue = () => Promise.resolve([]);
     return { ...memoryRunsFixture(), store, other: store };
   };
   const failure = async (seed?: number): Promise<string> => {

@@ -140,7 +140,7 @@ testPage(
     );
     await closeToday();
     await place.elapse('1m');
-    assert.deepEqual(await guard.runOverdue(), { started: 1, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 1, overdue: 0 });
     const nothing = (): Promise<void> => Promise.resolve();
     assert.equal(await closeDayOf(guard, new Date('2026-11-18T12:00:00Z'), nothing), 'closed');
     assert.equal(await closeDayOf(guard, new Date('2026-11-18T13:00:00Z'), nothing), 'already-completed');
@@ -201,7 +201,7 @@ testPage('an operator repairs runs', '2026-11-15T09:00:00Z', async (place) => {
   await place.elapse('4d');
   assert.equal(await backfillMissedDays(guard), 3);
   assert.equal((await rerunDay(guard, '2026-11-17')).generation, 1);
-  assert.deepEqual(await guard.runOverdue(), { started: 1, owed: 0 });
+  assert.deepEqual(await guard.runOverdue(), { started: 1, overdue: 0 });
   assert.equal(days.length, 5);
   await skipDay(guard, '2026-11-19');
   await close();

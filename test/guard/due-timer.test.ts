@@ -9,7 +9,7 @@ import { JOB, turn } from '../support/lock-bench';
 /** Counts how often the guard looks for overdue runs in the store. */
 function dueBench(t: TestContext, pollInterval?: Duration | false): GuardOfRuns & { looks: () => number } {
   const bench = guardOfRuns({ pollInterval });
-  const { mock } = t.mock.method(bench.runStore, 'owed');
+  const { mock } = t.mock.method(bench.runStore, 'overdue');
   return { ...bench, looks: () => mock.callCount() };
 }
 
@@ -44,7 +44,7 @@ void test('the next look waits for an unanswered one to end', async (t) => {
   let answer = (): void => {};
   const { mock } = t.mock.method(
     runStore,
-    'owed',
+    'overdue',
     () => new Promise((resolve) => (answer = () => resolve([]))),
   );
   guard.wrap(DAILY, () => {});
@@ -94,7 +94,7 @@ for (const pollInterval of ['soon', 0, '-1m']) {
 }
 
 void test('a guard without once-per jobs does not look for overdue runs', async (t) => {
-  assert.deepEqual(await guardBench().guard.runOverdue(), { started: 0, owed: 0 });
+  assert.deepEqual(await guardBench().guard.runOverdue(), { started: 0, overdue: 0 });
   const { guard, looks } = dueBench(t);
   assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
   assert.equal(looks(), 0);

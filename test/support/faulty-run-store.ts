@@ -5,7 +5,7 @@ import { sendingLost, type contended } from './faulty-accessor';
 import type { Instance, LedgerPlace } from './ledger-place';
 
 type Fault = typeof contended;
-type Statement = 'peek' | 'owed' | 'insert' | 'change' | 'complete';
+type Statement = 'peek' | 'overdue' | 'insert' | 'change' | 'complete';
 
 /** A store of runs whose next statements fail in a given order, and that records its calls. */
 export class FaultyRunStore implements RunStore {
@@ -25,8 +25,8 @@ export class FaultyRunStore implements RunStore {
 
   readonly peek: RunStore['peek'] = (request, options) =>
     this.#call('peek', options, () => this.inner.peek(request, options));
-  readonly owed: RunStore['owed'] = (jobs, options) =>
-    this.#call('owed', options, () => this.inner.owed(jobs, options));
+  readonly overdue: RunStore['overdue'] = (jobs, options) =>
+    this.#call('overdue', options, () => this.inner.overdue(jobs, options));
   readonly insert: RunStore['insert'] = (run, options) =>
     this.#call('insert', options, () => this.inner.insert(run, options));
   readonly change: RunStore['change'] = (key, decide, options) =>

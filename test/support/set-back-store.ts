@@ -14,7 +14,7 @@ export function setBack(inner: RunStore, ms: number): RunStore {
         decide(found && { ...found, now: earlier(found.now) });
       return inner.change(key, asSeen, options);
     },
-    owed: (...call) => inner.owed(...call),
+    overdue: (...call) => inner.overdue(...call),
     insert: (run, options) => inner.insert(run, options),
     complete: (...call) => inner.complete(...call),
     find: (...call) => inner.find(...call),

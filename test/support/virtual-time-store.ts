@@ -33,8 +33,8 @@ export class VirtualTimeStore implements RunStore {
     };
   }
 
-  owed(jobs: readonly string[], options: Options): ReturnType<RunStore['owed']> {
-    return this.inner.owed(jobs, options);
+  overdue(jobs: readonly string[], options: Options): ReturnType<RunStore['overdue']> {
+    return this.inner.overdue(jobs, options);
   }
 
   insert(run: NewRun, options: Options): Promise<boolean> {

@@ -121,13 +121,13 @@ export const overdue = cases({
   async 'L4 without runs, no job is overdue'({ store }) {
     assert.deepEqual(await overdueOf(store), []);
     await inserted(store, PENDING);
-    assert.deepEqual(await store.owed([], LIMIT), []);
+    assert.deepEqual(await store.overdue([], LIMIT), []);
   },
 
   async 'L4 due and running runs count as overdue, and no others'({ store, other }) {
     await oneOfEach(store, { scoped: true });
-    const owed = ['failed', 'pending', 'running'].map((scope) => `${JOB}/${scope}`);
-    assert.deepEqual((await overdueOf(other)).sort(), owed);
+    const overdue = ['failed', 'pending', 'running'].map((scope) => `${JOB}/${scope}`);
+    assert.deepEqual((await overdueOf(other)).sort(), overdue);
   },
 
   async 'L4 each job and scope is returned once, regardless of how many of its runs are overdue'({ store }) {
@@ -136,8 +136,8 @@ export const overdue = cases({
       for (const periodKey of ['a', 'b'])
         await inserted(store, { ...(i === 0 ? running() : PENDING), ...key, periodKey });
     await inserted(store, { ...SKIPPED, ...keyOf('over', { scope: 'us' }) });
-    const owed = keys.map(({ job, scope }) => `${job}/${scope}`).sort();
-    assert.deepEqual((await overdueOf(store, 'another')).sort(), owed);
+    const overdue = keys.map(({ job, scope }) => `${job}/${scope}`).sort();
+    assert.deepEqual((await overdueOf(store, 'another')).sort(), overdue);
   },
 
   async 'L4 overdue runs of other jobs are not returned'({ store }) {
@@ -147,8 +147,8 @@ export const overdue = cases({
     assert.deepEqual(await overdueOf(store, ...hundreds), []);
     await inserted(store, PENDING);
     const names = ['jo"b', "jo'b", 'jöb'];
-    const owed = [JOB, ...names].map((job) => `${job}/`).sort();
-    assert.deepEqual((await overdueOf(store, ...hundreds, ...names)).sort(), owed);
+    const overdue = [JOB, ...names].map((job) => `${job}/`).sort();
+    assert.deepEqual((await overdueOf(store, ...hundreds, ...names)).sort(), overdue);
   },
 
   async 'L4 the run that has been due or running for the longest time comes first'({ store }) {
@@ -162,7 +162,7 @@ export const overdue = cases({
       });
     }
     await inserted(store, { ...PENDING, scope: 'first', periodKey: 'later' });
-    const owed = ['first', 'second', 'third', 'fourth'].map((scope) => `${JOB}/${scope}`);
-    assert.deepEqual(await overdueOf(store), owed);
+    const overdue = ['first', 'second', 'third', 'fourth'].map((scope) => `${JOB}/${scope}`);
+    assert.deepEqual(await overdueOf(store), overdue);
   },
 });

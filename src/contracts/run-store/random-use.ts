@@ -101,15 +101,15 @@ class RandomUse {
   }
 
   async #check(): Promise<void> {
-    const owed = [];
+    const overdue = [];
     for (const [key, { state, attempt, dueAt, events }] of this.#known) {
       const run = await runOf(this.#either(), key);
       assert.deepEqual({ state: run.state, attempt: run.attempt }, { state, attempt });
       assert.equal((await this.#either().events(key, LIMIT)).length, events);
-      if (state === 'running' || (dueAt !== undefined && dueAt <= this.#now)) owed.push(key);
+      if (state === 'running' || (dueAt !== undefined && dueAt <= this.#now)) overdue.push(key);
     }
-    assert.deepEqual(await overdueOf(this.#either()), owed.length === 0 ? [] : [`${JOB}/`]);
-    assert.deepEqual(periodKeysOf((await peeked(this.#either())).runs), periodKeysOf(owed));
+    assert.deepEqual(await overdueOf(this.#either()), overdue.length === 0 ? [] : [`${JOB}/`]);
+    assert.deepEqual(periodKeysOf((await peeked(this.#either())).runs), periodKeysOf(overdue));
   }
 
   #either(): RunStore {

@@ -129,7 +129,7 @@ export function textOf({ job, scope, periodKey }: RunKey): string {
 
 /** Each job and scope of the contract's job, and of `more`, with an overdue run. */
 export async function overdueOf(store: RunStore, ...more: readonly string[]): Promise<string[]> {
-  return (await store.owed([JOB, ...more], LIMIT)).map(({ job, scope }) => `${job}/${scope}`);
+  return (await store.overdue([JOB, ...more], LIMIT)).map(({ job, scope }) => `${job}/${scope}`);
 }
 
 /**

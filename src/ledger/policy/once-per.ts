@@ -17,7 +17,7 @@ export interface OncePerOptions extends CatchUpOptions {
   readonly target?: 'current' | 'previous' | undefined;
   readonly retry?: RetryOptions | undefined;
   /**
-   * What becomes of a run whose holder vanished. `'retry'` (default): its work is repeated, for it is still owed.
+   * What becomes of a run whose holder vanished. `'retry'` (default): its work is repeated, for it is still overdue.
    * `'hold'`: it waits for a person, because it must not be repeated blindly.
    */
   readonly onCrash?: 'retry' | 'hold' | undefined;

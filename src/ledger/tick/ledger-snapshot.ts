@@ -15,8 +15,8 @@ export interface SnapshotRequest {
   readonly scheduledAt?: Date | undefined;
   /** When this host got a tick that is now retried. */
   readonly heard?: HostTime | undefined;
-  /** `'owed'`: no tick has caused the request, so that no scheduled time is missing. */
-  readonly purpose?: 'tick' | 'again' | 'owed' | undefined;
+  /** `'overdue'`: no tick has caused the request, so that no scheduled time is missing. */
+  readonly purpose?: 'tick' | 'again' | 'overdue' | undefined;
 }
 
 /** The state of a job's rows, and the database's time, as one read before the lock has found them. */
@@ -64,7 +64,7 @@ export async function readSnapshot(context: StoreContext, request: SnapshotReque
     const period = periodAt(instant, policy.period);
     if (period.key === periodKey || reads === MOST_READS) {
       const skewWarning = request.scheduledAt === undefined ? undefined : warning;
-      const isUnknown = at === undefined && scheduledAt === undefined && request.purpose !== 'owed';
+      const isUnknown = at === undefined && scheduledAt === undefined && request.purpose !== 'overdue';
       const warnings = [skewWarning, isUnknown ? nearMissWarning(policy, now) : undefined];
       return snapshotOf(peek, { instant, period, warnings: warnings.filter((each) => each !== undefined) });
     }

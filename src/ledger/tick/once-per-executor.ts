@@ -62,7 +62,7 @@ export class OncePerExecutor {
     this.#reportFindings(request, snapshot, plan);
     report.isOver = plan.own.kind === 'over';
     report.caughtUpIn = caughtUpIn(request, snapshot, plan);
-    report.owed += overdueCount(plan);
+    report.overdue += overdueCount(plan);
     if (!hasWork(plan)) return { executed: false, reason: reasonOf(plan) };
     const { lock, scheduledAt } = request;
     const willRetry = request.willRetry && plan.own.kind === 'run' && plan.own.isNew;

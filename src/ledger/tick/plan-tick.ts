@@ -14,8 +14,8 @@ export interface OncePerRequest<T> {
   readonly task: LockedTask<T>;
   /** The task of a run that is not the tick's own. */
   readonly resumed: (run: RunKey) => LockedTask<unknown>;
-  /** `'tick'`, or `'again'` for a retried tick. `'owed'`: no tick, only overdue runs. */
-  readonly purpose: 'tick' | 'again' | 'owed';
+  /** `'tick'`, or `'again'` for a retried tick. `'overdue'`: no tick, only overdue runs. */
+  readonly purpose: 'tick' | 'again' | 'overdue';
   /** Names the period, whatever the current time. No other run is started then. */
   readonly at?: Date | undefined;
   readonly scheduledAt?: Date | undefined;
@@ -35,11 +35,11 @@ export interface Report {
   caughtUpIn: string | undefined;
   started: number;
   /** How many runs should have been started. */
-  owed: number;
+  overdue: number;
 }
 
 export function newReport(): Report {
-  return { isAnswered: false, isOver: false, caughtUpIn: undefined, started: 0, owed: 0 };
+  return { isAnswered: false, isOver: false, caughtUpIn: undefined, started: 0, overdue: 0 };
 }
 
 /** What a tick does with its own period. */
@@ -104,7 +104,7 @@ async function planOwn<T>(
   { policy, purpose }: OncePerRequest<T>,
   { now, instant, period, run }: LedgerSnapshot,
 ): Promise<OwnPlan & { failure?: CalendarFailure }> {
-  if (purpose === 'owed') return { kind: 'not-asked' };
+  if (purpose === 'overdue') return { kind: 'not-asked' };
   if (run !== undefined) {
     const reason = refusalOf(run, now);
     return reason === undefined ? { kind: 'run', isNew: false } : { kind: 'refused', reason };

@@ -153,7 +153,7 @@ export class RunClaimer {
   ): TaskResult<never> {
     const { lost, reason } = answer;
     // The tick had counted the run as overdue, and it is not.
-    if (reason !== 'running-elsewhere' && lost === undefined) tick.report.owed -= 1;
+    if (reason !== 'running-elsewhere' && lost === undefined) tick.report.overdue -= 1;
     if (lost !== undefined) {
       const event = { ...lockEventOf(tick.request), run: identityOf(lost) };
       if (reason === 'interrupted')

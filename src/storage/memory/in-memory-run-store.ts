@@ -4,7 +4,7 @@ import type {
   Decision,
   FoundRun,
   NewRun,
-  OwedScope,
+  OverdueScope,
   Peek,
   PeekRequest,
   PurgeRequest,
@@ -63,13 +63,13 @@ export class InMemoryRunStore implements RunStore {
     });
   }
 
-  owed(jobs: readonly string[]): Promise<readonly OwedScope[]> {
+  overdue(jobs: readonly string[]): Promise<readonly OverdueScope[]> {
     return inOneStep(() => {
       const now = this.#runs.now();
-      const owed = this.#all()
+      const overdue = this.#all()
         .filter((run) => jobs.includes(run.job) && isOverdue(run, now))
         .sort((a, b) => overdueSince(a).getTime() - overdueSince(b).getTime());
-      const scopes = new Map(owed.map(({ job, scope }) => [JSON.stringify([job, scope]), { job, scope }]));
+      const scopes = new Map(overdue.map(({ job, scope }) => [JSON.stringify([job, scope]), { job, scope }]));
       return [...scopes.values()].slice(0, MOST_OWED);
     });
   }

@@ -134,7 +134,7 @@ testLedger(
     network.isUp = true;
     // The lock could not be released either.
     await place.elapse('61s');
-    assert.deepEqual(await instance.guard.runOverdue(), { started: 1, owed: 0 });
+    assert.deepEqual(await instance.guard.runOverdue(), { started: 1, overdue: 0 });
     assert.deepEqual(effects, ['2026-11-20']);
   },
 );
@@ -199,10 +199,10 @@ testLedger(
       instance.of('lock:skipped').map(({ reason, willRetry }) => [reason, willRetry]),
       [['running-here', true]],
     );
-    assert.deepEqual(await guard.runOverdue(), { started: 0, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
     ends.get('eu')?.();
     await eu;
-    assert.deepEqual(await guard.runOverdue(), { started: 1, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 1, overdue: 0 });
     assert.equal((await guard.ledger.last('close-day', { scope: 'us' }))?.state, 'completed');
   },
 );

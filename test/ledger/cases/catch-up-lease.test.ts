@@ -33,7 +33,7 @@ testLedger(
     await one.guard.run(job, task);
     // 10 s are left, and each run took 25 s.
     assert.deepEqual(periods(), [TODAY, FIRST]);
-    assert.deepEqual(await one.guard.runOverdue(), { started: 2, owed: 0 });
+    assert.deepEqual(await one.guard.runOverdue(), { started: 2, overdue: 0 });
     assert.deepEqual(periods(), [TODAY, FIRST, SECOND, THIRD]);
     assert.deepEqual(await rowsOf(one), ALL_DONE);
     assert.deepEqual(one.of('lock:lost'), []);
@@ -55,7 +55,7 @@ testLedger(
   'L-49 days that are left when the lease expires during catch-up are reported as overdue',
   async (place) => {
     const { one, periods } = await fourDaysLater(place, () => '40s');
-    assert.deepEqual(await one.guard.runOverdue(), { started: 1, owed: 2 });
+    assert.deepEqual(await one.guard.runOverdue(), { started: 1, overdue: 2 });
     assert.deepEqual(periods(), [FIRST]);
   },
 );
@@ -69,7 +69,7 @@ testLedger(
     await one.guard.run(job, task);
     assert.deepEqual(periods(), [TODAY, FIRST]);
     assert.equal(one.of('lock:lost').length, 1);
-    assert.deepEqual(await other.guard.runOverdue(), { started: 2, owed: 0 });
+    assert.deepEqual(await other.guard.runOverdue(), { started: 2, overdue: 0 });
     assert.deepEqual(periods(), [TODAY, FIRST, SECOND, THIRD]);
     assert.deepEqual(await rowsOf(one), ALL_DONE);
   },

@@ -68,7 +68,7 @@ testLedger(
     // One lease for all of them, and one for the day before the instances went down.
     assert.equal(instance.of('lock:acquired').length, 2);
     assert.deepEqual(await guard.run(job, task), { executed: false, reason: 'already-completed' });
-    assert.deepEqual(await guard.runOverdue(), { started: 0, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
   },
 );
 

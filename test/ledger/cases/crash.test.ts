@@ -18,9 +18,9 @@ testLedger('L-15 the next holder runs attempt 2 of a crashed run, without a tick
   const { task, runs } = countedTask();
   next.guard.wrap(closeDay(), task);
   await place.elapse('59s');
-  assert.deepEqual(await next.guard.runOverdue(), { started: 0, owed: 0 });
+  assert.deepEqual(await next.guard.runOverdue(), { started: 0, overdue: 0 });
   await place.elapse('1s');
-  assert.deepEqual(await next.guard.runOverdue(), { started: 1, owed: 0 });
+  assert.deepEqual(await next.guard.runOverdue(), { started: 1, overdue: 0 });
   assert.equal(runs(), 1);
   const run = await next.guard.ledger.get(CLOSE_DAY);
   assert.deepEqual([run?.state, run?.attempt], ['completed', 2]);
@@ -72,7 +72,7 @@ testLedger('L-16 with hold a crashed run waits for an operator, and nothing else
   await place.elapse('61s');
   await eventually(() => next.of('run:interrupted').length > 0, 'the run is interrupted');
   await place.elapse('1h');
-  assert.deepEqual(await next.guard.runOverdue(), { started: 0, owed: 0 });
+  assert.deepEqual(await next.guard.runOverdue(), { started: 0, overdue: 0 });
   assert.deepEqual(await next.guard.run(hold, task), { executed: false, reason: 'interrupted' });
   assert.equal(runs(), 0);
   const run = await next.guard.ledger.get(CLOSE_DAY);
@@ -121,7 +121,7 @@ testLedger('L-22 a job that always kills its process fails permanently after max
   assert.match(failed.error.message, /attempt 3 .* no attempt is left/);
 
   await place.elapse('1h');
-  assert.deepEqual(await next.guard.runOverdue(), { started: 0, owed: 0 });
+  assert.deepEqual(await next.guard.runOverdue(), { started: 0, overdue: 0 });
   assert.deepEqual(await next.guard.run(closeDay(), task), { executed: false, reason: 'exhausted' });
   assert.equal(runs(), 0);
   const history = await next.guard.ledger.history(CLOSE_DAY);

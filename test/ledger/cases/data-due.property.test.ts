@@ -105,7 +105,7 @@ testLedger(
     assert.equal((await guard.runOverdue()).started, 0);
     const run = await guard.ledger.get(FIRST_DAY);
     assert.deepEqual([run?.state, run?.reason, run?.nextAttemptAt], ['failed', 'exhausted', undefined]);
-    assert.deepEqual(await guard.runOverdue(), { started: 0, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
     assert.equal(await job(), undefined);
   },
 );
@@ -121,7 +121,7 @@ testLedger(
     assert.equal((await guard.runOverdue()).started, 0);
     const run = await guard.ledger.get(FIRST_DAY);
     assert.deepEqual([run?.state, run?.reason, run?.nextAttemptAt], ['failed', 'until', undefined]);
-    assert.deepEqual(await guard.runOverdue(), { started: 0, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
   },
 );
 
@@ -159,7 +159,7 @@ testLedger(
       /ClaimLostError: The holder of attempt 1 .* vanished/,
     );
     assert.equal(other.of('run:failed')[0]?.isFinal, true);
-    assert.deepEqual(await other.guard.runOverdue(), { started: 0, owed: 0 });
+    assert.deepEqual(await other.guard.runOverdue(), { started: 0, overdue: 0 });
     assert.equal(await other.guard.ledger.get(SECOND_DAY), undefined);
     crashed.finish();
     assert.ok((await reasonOf(crashed.result)) instanceof ClaimLostError);

@@ -53,7 +53,7 @@ testLedger(
     await place.elapse('2h');
     await instance.guard.runOverdue();
     assert.deepEqual(await rowsOf(instance), ['2026-11-20 skipped(deadline)']);
-    assert.deepEqual(await instance.guard.runOverdue(), { started: 0, owed: 0 });
+    assert.deepEqual(await instance.guard.runOverdue(), { started: 0, overdue: 0 });
     assert.equal(runs.length, 1);
   },
 );

@@ -52,7 +52,7 @@ testLedger(
     await job('eu');
     await job('us');
     await place.elapse('1m');
-    assert.deepEqual(await guard.runOverdue(), { started: 2, owed: 0 });
+    assert.deepEqual(await guard.runOverdue(), { started: 2, overdue: 0 });
     assert.deepEqual(calls.slice(2).sort(), ['eu', 'us']);
     assert.deepEqual(asked.map(({ scope }) => scope).sort(), ['eu', 'us']);
     refused(() => guard.check(dayJob({ scope: (region: string) => region })), 'resume must say');

@@ -43,7 +43,7 @@ export function watched(inner: RunStore, completions: Map<number, number>): RunS
       return isCompleted;
     },
     peek: (...call) => inner.peek(...call),
-    owed: (...call) => inner.owed(...call),
+    overdue: (...call) => inner.overdue(...call),
     find: (...call) => inner.find(...call),
     events: (...call) => inner.events(...call),
     purge: (...call) => inner.purge(...call),

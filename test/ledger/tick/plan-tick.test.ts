@@ -15,7 +15,7 @@ const NOW = new Date('2026-11-20T03:00:00Z');
 const minutes = (count: number): Date => new Date(NOW.getTime() + count * 60_000);
 
 interface Situation {
-  readonly purpose?: 'tick' | 'again' | 'owed';
+  readonly purpose?: 'tick' | 'again' | 'overdue';
   readonly oncePer?: Partial<OncePerConfiguration>;
   readonly at?: Date;
   /** It decides the period. */
@@ -103,12 +103,12 @@ void test('a period without a row is new', async () => {
 });
 
 void test('a search for overdue runs starts no period of its own, but the current period may be overdue', async () => {
-  const idle = await planned({ purpose: 'owed' });
+  const idle = await planned({ purpose: 'overdue' });
   assert.deepEqual([idle.own, idle.overdue, idle.hasWork], [{ kind: 'not-asked' }, [], false]);
-  const due = await planned({ purpose: 'owed', runs: { [TODAY]: { state: 'running' } } });
+  const due = await planned({ purpose: 'overdue', runs: { [TODAY]: { state: 'running' } } });
   assert.deepEqual([due.overdue.map(({ periodKey }) => periodKey), due.hasWork], [[TODAY], true]);
   const later = await planned({
-    purpose: 'owed',
+    purpose: 'overdue',
     runs: { [TODAY]: { state: 'failed', nextAttemptAt: minutes(1) } },
   });
   assert.equal(later.hasWork, false);

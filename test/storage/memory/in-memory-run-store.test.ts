@@ -54,7 +54,7 @@ void test('at most 1,000 scopes are returned as overdue at a time, the longest w
     await store.insert({ ...PENDING, scope: `${i}` });
     clock.advance('1s');
   }
-  const owed = await store.owed([PENDING.job]);
-  assert.equal(owed.length, 1000);
-  assert.deepEqual([owed.at(0)?.scope, owed.at(-1)?.scope], ['0', '999']);
+  const overdue = await store.overdue([PENDING.job]);
+  assert.equal(overdue.length, 1000);
+  assert.deepEqual([overdue.at(0)?.scope, overdue.at(-1)?.scope], ['0', '999']);
 });

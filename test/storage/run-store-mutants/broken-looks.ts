@@ -80,9 +80,9 @@ export const BROKEN_PEEKS: readonly BrokenRunStore[] = [
     does: 'returns an overdue job without runs',
     caughtBy: 'L4 without runs, no job is overdue',
     breaks: ({ store }) => ({
-      async owed(jobs) {
-        const owed = await store.owed(jobs);
-        return owed.length > 0 ? owed : [{ job: 'contract', scope: '' }];
+      async overdue(jobs) {
+        const overdue = await store.overdue(jobs);
+        return overdue.length > 0 ? overdue : [{ job: 'contract', scope: '' }];
       },
     }),
   },
@@ -90,11 +90,11 @@ export const BROKEN_PEEKS: readonly BrokenRunStore[] = [
     does: 'does not return running runs as overdue',
     caughtBy: 'L4 due and running runs count as overdue, and no others',
     breaks: ({ store, runs }) => ({
-      async owed(jobs) {
+      async overdue(jobs) {
         const running = runs.rows().filter(({ run }) => run.state === 'running');
         const isRunning = ({ scope }: { readonly scope: string }): boolean =>
           running.some(({ run }) => run.scope === scope);
-        return (await store.owed(jobs)).filter((owed) => !isRunning(owed));
+        return (await store.overdue(jobs)).filter((overdue) => !isRunning(overdue));
       },
     }),
   },
@@ -102,24 +102,24 @@ export const BROKEN_PEEKS: readonly BrokenRunStore[] = [
     does: 'returns a job and scope once for each overdue run',
     caughtBy: 'L4 each job and scope is returned once, regardless of how many of its runs are overdue',
     breaks: ({ store }) => ({
-      owed: async (jobs) => (await store.owed(jobs)).flatMap((owed) => [owed, owed]),
+      overdue: async (jobs) => (await store.overdue(jobs)).flatMap((overdue) => [overdue, overdue]),
     }),
   },
   {
     does: 'returns overdue runs of every job',
     caughtBy: 'L4 overdue runs of other jobs are not returned',
     breaks: ({ store, runs }) => ({
-      owed: () => store.owed(runs.rows().map(({ run }) => run.job)),
+      overdue: () => store.overdue(runs.rows().map(({ run }) => run.job)),
     }),
   },
   {
     does: 'returns the newest first',
     caughtBy: 'L4 the run that has been due or running for the longest time comes first',
-    breaks: ({ store }) => ({ owed: async (jobs) => [...(await store.owed(jobs))].reverse() }),
+    breaks: ({ store }) => ({ overdue: async (jobs) => [...(await store.overdue(jobs))].reverse() }),
   },
   {
     does: 'leaves out the last overdue job',
     caughtBy: 'L3 random use by two instances gives the results that a model predicts',
-    breaks: ({ store }) => ({ owed: async (jobs) => (await store.owed(jobs)).slice(0, -1) }),
+    breaks: ({ store }) => ({ overdue: async (jobs) => (await store.overdue(jobs)).slice(0, -1) }),
   },
 ];

@@ -68,11 +68,11 @@ export const BROKEN_TRANSACTIONS: readonly BrokenRunTransaction[] = [
     does: 'reads the state from when the transaction of its caller began',
     caughtBy: 'L-11 a caller inside a transaction sees what was written after its transaction began',
     async run({ inside }, _, body) {
-      const owed = inside.owed.bind(inside);
-      const before = await inside.owed(['contract'], { timeoutMs: 1000 });
-      inside.owed = () => Promise.resolve(before);
+      const overdue = inside.overdue.bind(inside);
+      const before = await inside.overdue(['contract'], { timeoutMs: 1000 });
+      inside.overdue = () => Promise.resolve(before);
       await body();
-      inside.owed = owed;
+      inside.overdue = overdue;
     },
   },
 ];

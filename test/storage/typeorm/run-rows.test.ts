@@ -102,7 +102,7 @@ testRunStores('names and keys are compared byte for byte, and returned unchanged
     );
     assert.equal(await store.change(key, (found) => ({ value: found?.run.job }), LIMIT), name);
   }
-  assert.equal((await store.owed(fits, LIMIT)).length, fits.length);
+  assert.equal((await store.overdue(fits, LIMIT)).length, fits.length);
 });
 
 testRunStores(

@@ -39,7 +39,7 @@ testWith(
       await assert.rejects(store.insert({ ...RUNNING, event: FAILED }, { timeoutMs: 100 }), busy);
       writer.exec('COMMIT');
       writer.close();
-      assert.deepEqual(await store.owed([], LIMIT), []);
+      assert.deepEqual(await store.overdue([], LIMIT), []);
     });
   },
 );

@@ -24,7 +24,7 @@ testOnServers('each step of the ledger costs the expected number of statements',
     (found) => ({ value: 0, write: found?.run ?? assert.fail(), events: [FAILED] }),
     LIMIT,
   );
-  await store.owed([RUNNING.job], LIMIT);
+  await store.overdue([RUNNING.job], LIMIT);
 
   const begin = bench.server === 'postgres' ? 'BEGIN' : 'START';
   // Read once, because the log that a server shares among all tests is long.
@@ -61,5 +61,5 @@ testOnServers('the locks and the runs of one guard share the same two connection
   // Neither closes the access that it was given.
   await provider.close();
   await store.close();
-  assert.equal((await store.owed([RUNNING.job], LIMIT)).length, 0);
+  assert.equal((await store.overdue([RUNNING.job], LIMIT)).length, 0);
 });

@@ -1,6 +1,6 @@
 import { LockStorageError } from '../../../core';
 import { describeValue } from '../../../core/describe-value';
-import type { OwedScope, Peek } from '../../../ledger/run-store';
+import type { OverdueScope, Peek } from '../../../ledger/run-store';
 import type { Run, RunEvent, RunEventKind, RunSummary } from '../../../ledger/run';
 import type { RunState } from '../../../ledger/run-state';
 import type { SqlResult } from '../connections/sql-executor';
@@ -47,7 +47,7 @@ export function readNow(row: Row): Date {
   throw new LockStorageError('The database did not tell its time.');
 }
 
-export function readScope(row: Row): OwedScope {
+export function readScope(row: Row): OverdueScope {
   return { job: String(row['job_name']), scope: String(row['scope']) };
 }
 

@@ -28,8 +28,8 @@ export class RunStatements {
     return this.#bind(this.#texts.peek, parameters);
   }
 
-  owed(jobs: readonly string[]): SqlStatement {
-    return this.#bind(this.#texts.owed, { jobs: JSON.stringify(jobs) });
+  overdue(jobs: readonly string[]): SqlStatement {
+    return this.#bind(this.#texts.overdue, { jobs: JSON.stringify(jobs) });
   }
 
   insert(run: NewRun): SqlStatement {

@@ -11,7 +11,7 @@ export interface RunTexts {
   /** Returns a row for each run, or one row without a run. Each has now_us and first_us. */
   readonly peek: string;
   /** For the jobs of the JSON array `:jobs`. */
-  readonly owed: string;
+  readonly overdue: string;
   /** `:dueAfter`, `:leaseFor` and `:startedAfter` count from the current time. */
   readonly insert: string;
   /** Waits for writers, and also returns now_us. */
@@ -69,7 +69,7 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: RunTable
         UNION SELECT id FROM ${run} WHERE ${ofJob} AND period_start >= ${at(':since')}
       ) found ON TRUE
       LEFT JOIN ${run} r ON r.id = found.id`,
-    owed: `SELECT job_name, scope FROM ${run}
+    overdue: `SELECT job_name, scope FROM ${run}
       WHERE (state = 'running' OR (${isDue})) AND ${words.isListedJob}
       GROUP BY job_name, scope ORDER BY MIN(COALESCE(next_attempt_at, started_at)), MIN(id) LIMIT 1000`,
     insert: `INSERT INTO ${run} (job_name, scope, period_key, period_start, period_end, time_zone,

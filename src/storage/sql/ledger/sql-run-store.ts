@@ -4,7 +4,7 @@ import type {
   Decision,
   FoundRun,
   NewRun,
-  OwedScope,
+  OverdueScope,
   Peek,
   PeekRequest,
   PurgeRequest,
@@ -56,8 +56,8 @@ export class SqlRunStore implements RunStore {
     return readPeek(rows);
   }
 
-  async owed(jobs: readonly string[], options: StatementOptions): Promise<readonly OwedScope[]> {
-    const { rows } = await this.#execute((of) => of.owed(jobs), options);
+  async overdue(jobs: readonly string[], options: StatementOptions): Promise<readonly OverdueScope[]> {
+    const { rows } = await this.#execute((of) => of.overdue(jobs), options);
     return rows.map(readScope);
   }
 

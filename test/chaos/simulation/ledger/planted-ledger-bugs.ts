@@ -211,15 +211,15 @@ const OF_ENDS: readonly PlantedLedgerBug[] = [
 ];
 
 const OF_WHAT_IS_OWED: readonly PlantedLedgerBug[] = [
-  { does: 'hides due runs', seed: 10, store: () => ({ owed: () => Promise.resolve([]) }) },
+  { does: 'hides due runs', seed: 10, store: () => ({ overdue: () => Promise.resolve([]) }) },
   {
     does: 'does not detect crashed holders',
     seed: 33,
     store: (store, runs) => ({
-      async owed(jobs, options) {
+      async overdue(jobs, options) {
         const isRunning = ({ job, scope }: { readonly job: string; readonly scope: string }): boolean =>
           runs.rows().some(({ run }) => run.job === job && run.scope === scope && run.state === 'running');
-        return (await store.owed(jobs, options)).filter((owed) => !isRunning(owed));
+        return (await store.overdue(jobs, options)).filter((overdue) => !isRunning(overdue));
       },
     }),
   },

@@ -26,7 +26,8 @@ export class SimulatedRunStore implements RunStore {
 
   peek: RunStore['peek'] = (request, options) =>
     this.#read(options, () => this.#table.peek(request, options));
-  owed: RunStore['owed'] = (jobs, options) => this.#read(options, () => this.#table.owed(jobs, options));
+  overdue: RunStore['overdue'] = (jobs, options) =>
+    this.#read(options, () => this.#table.overdue(jobs, options));
   find: RunStore['find'] = (query, options) => this.#read(options, () => this.#table.find(query, options));
   events: RunStore['events'] = (key, options) => this.#read(options, () => this.#table.events(key, options));
   purge: RunStore['purge'] = (request, options) =>

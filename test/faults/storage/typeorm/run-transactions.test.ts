@@ -97,7 +97,7 @@ testOnServers('a run that another session has locked does not block other runs',
   // All runs of the job but its newest.
   assert.equal((await store.purge({ olderThanMs: 0, limit: 100 }, LIMIT)).deleted, 50);
   assert.deepEqual(
-    (await store.owed([RUNNING.job], LIMIT)).map(({ scope }) => scope),
+    (await store.overdue([RUNNING.job], LIMIT)).map(({ scope }) => scope),
     ['eu'],
   );
   await bench.stranger.commit();
