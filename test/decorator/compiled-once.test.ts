@@ -28,7 +28,7 @@ void test('a decorated method is parsed when its guard is configured, and no tic
   assert.deepEqual([parses.reads(), parses.nameChecks()], before);
 });
 
-void test('a method that is decorated later is parsed at its first tick alone', async (t) => {
+void test('a method that is decorated later is parsed only at its first tick', async (t) => {
   const { guard, clock } = guardOfRuns();
   configureJobGuard(guard);
   const parses = countedParses(t);

@@ -10,7 +10,7 @@ export function countedParses(t: TestContext) {
       return 2;
     },
   };
-  // A name is checked by its code points.
+  // The check of a name iterates over its code points.
   const walks = t.mock.method(Array, 'from');
   return {
     lock: { name: lockName, lockAtMostFor: '1m' },

@@ -12,7 +12,7 @@ import { ledgerDataSource } from './run-places';
 import { Stranger } from './stranger';
 import type { ServerDatabase } from './test-database';
 
-/** The tables of locks and runs, those first that refer to others. */
+/** The tables of locks and runs; tables with references come first. */
 const TABLES = ['cronlatch_run_event', 'cronlatch_run', 'shedlock'];
 
 const free = new Map<ServerName, ServerDatabase<unknown>>();
@@ -22,8 +22,8 @@ after(async () => {
 });
 
 /**
- * A test for one kind of database, with the tables of locks and runs in it, which are empty. The tests of a file have one
- * database after the other: to make one takes longer than most cases do. None may change the tables themselves.
+ * A test for one kind of database, with empty tables of locks and runs. The tests of a file use one database in turn,
+ * because creating a database takes longer than most cases. No test may change the tables themselves.
  */
 export function testWithTables(
   kind: DatabaseName,
@@ -58,14 +58,14 @@ async function createTables(database: TestDatabase): Promise<void> {
   await (await ledgerDataSource(database)).destroy();
 }
 
-/** As new. A session that is left, and could still write something, is ended first. */
+/** Empties the tables. Remaining sessions are ended first, because they could still write. */
 async function empty(kind: ServerName, database: ServerDatabase<unknown>): Promise<void> {
   const stranger = new Stranger(kind, database);
   await eventually(async () => {
     if ((await stranger.countSessions()) === 0) return true;
-    // One of them may have ended meanwhile.
+    // A session may have ended meanwhile.
     await stranger.killSessions().catch(() => {});
     return false;
-  }, 'nobody is left in the database');
+  }, 'no session is left in the database');
   for (const table of TABLES) await database.ask(`DELETE FROM ${table}`);
 }

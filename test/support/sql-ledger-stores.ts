@@ -33,7 +33,10 @@ class PausingClock extends SettableClock {
   }
 }
 
-/** Locks and runs in a database that has their tables, at a time that the test sets: to it, what moves back in time is time that has passed. */
+/**
+ * Locks and runs in a database that has their tables, at a time that the test sets: for the database, moving everything
+ * back in time equals the passing of time.
+ */
 export async function sqlStores(
   database: TestDatabase,
   now: string,

@@ -27,7 +27,7 @@ async function hurried(clock: SettableClock, closing: Promise<unknown>): Promise
   }
 }
 
-/** One case of the ledger, on every kind of store, each time in a place of its own. */
+/** One case of the ledger, on every kind of store, each time in its own place. */
 export function testLedger(
   name: string,
   body: (place: LedgerPlace, t: TestContext) => Promise<void>,

@@ -94,7 +94,14 @@ export const completing = cases({
   async 'L3 a run that is not running is not completed by any claim'({ store }) {
     await oneOfEach(store);
     const matching = { attempt: 1, claimedBy: CLAIM.claimedBy };
-    for (const periodKey of ['pending', 'completed', 'failed', 'failed for good', 'interrupted', 'skipped']) {
+    for (const periodKey of [
+      'pending',
+      'completed',
+      'failed',
+      'failed permanently',
+      'interrupted',
+      'skipped',
+    ]) {
       const key = { ...KEY, periodKey };
       await written(store, () => matching, { key });
       const before = await runOf(store, key);

@@ -50,7 +50,7 @@ export const finding = cases({
       (await foundBy(store, { states })).sort();
     for (const state of ['pending', 'running', 'completed', 'interrupted', 'skipped'] as const)
       assert.deepEqual(await by(state), [state]);
-    assert.deepEqual(await by('failed'), ['failed', 'failed for good']);
+    assert.deepEqual(await by('failed'), ['failed', 'failed permanently']);
     assert.deepEqual(await by('skipped', 'completed'), ['completed', 'skipped']);
     assert.deepEqual(await by(), []);
   },

@@ -50,7 +50,7 @@ export const peeking = cases({
     await oneOfEach(store);
     for (const periodKey of [
       'completed',
-      'failed for good',
+      'failed permanently',
       'interrupted',
       'skipped',
       'running',

@@ -133,7 +133,7 @@ export async function overdueOf(store: RunStore, ...more: readonly string[]): Pr
 }
 
 /**
- * One row for each state, named after it, and one that `failed for good`.
+ * One row for each state, named after it, and one that `failed permanently`.
  *
  * @param options.scoped each row in a scope of the same name
  */
@@ -149,7 +149,7 @@ export async function oneOfEach(store: RunStore, { scoped = false } = {}): Promi
   for (const [state, edit] of Object.entries(states) as [RunState, Partial<Run>][])
     await insertedAs(store, { ...PENDING, ...called(state) }, { ...edit, state });
   const failedPermanently = { state: 'failed', nextAttemptAt: undefined } as const;
-  await insertedAs(store, { ...PENDING, ...called('failed for good') }, failedPermanently);
+  await insertedAs(store, { ...PENDING, ...called('failed permanently') }, failedPermanently);
 
   function called(name: string): { periodKey: string; scope: string } {
     return { periodKey: name, scope: scoped ? name : '' };

@@ -30,7 +30,7 @@ export const BROKEN_PEEKS: readonly BrokenRunStore[] = [
     breaks: changingPeek(({ runs }, _, bench) => ({
       runs: [
         ...runs,
-        ...bench.runs.rows().flatMap(({ run }) => (run.periodKey === 'failed for good' ? run : [])),
+        ...bench.runs.rows().flatMap(({ run }) => (run.periodKey === 'failed permanently' ? run : [])),
       ],
     })),
   },

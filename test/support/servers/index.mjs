@@ -25,8 +25,8 @@ import { bring } from './steps/index.mjs';
  * rejects if a server turns out to be of another family than the requested one.
  *
  * @param {string[]} names
- * @param {{ required?: string[], hasty?: boolean, log?: (line: string) => void }} [options] `hasty`: servers that are
- *   never killed need not survive it, and are faster
+ * @param {{ required?: string[], hasty?: boolean, log?: (line: string) => void }} [options] `hasty`: faster
+ *   servers, which lose data if they are killed
  * @returns {Promise<{ running: RunningServer[], missing: MissingServer[], stop(): Promise<void> }>}
  */
 export async function startServers(names, { required = [], hasty = false, log = console.error } = {}) {

@@ -112,8 +112,8 @@ export class PrivateServer {
 }
 
 /**
- * Makes the data of a server. Where CRONLATCH_SERVER_DATA names a folder, it is made once for each version of a server and
- * copied from there: to make it takes seconds.
+ * Creates the data of a server, which takes seconds. If CRONLATCH_SERVER_DATA names a folder, the data is created there
+ * once for each version of a server, and then copied.
  *
  * @param {Recipe} recipe
  * @param {Program} program
@@ -129,7 +129,7 @@ async function initialize(recipe, program, folder) {
   await rename(`${data}.new`, data);
 }
 
-/** With the owners of all files. @param {string} from @param {string} to */
+/** Keeps the owners of all files. @param {string} from @param {string} to */
 async function copy(from, to) {
   await mkdir(to, { recursive: true });
   await run('cp', ['-a', `${from}/.`, to]);

@@ -31,14 +31,14 @@
  * @property {Partial<Record<'debian' | 'ubuntu', PackageSource>>} packages
  * @property {number} containerPort of the service called `name` in compose.yaml
  * @property {(root?: string) => Promise<Program>} find on the machine, or unpacked under `root`; rejects with the reason
- * @property {(program: Program, folder: string) => Promise<unknown>} initialize makes the data in an empty folder
+ * @property {(program: Program, folder: string) => Promise<unknown>} initialize creates the data in an empty folder
  * @property {(program: Program, folder: string, port: number) => { args: string[], hastily?: string[], ready: RegExp }} serve
- *   `hastily`: what to add where the data need not survive a crash of the server
+ *   `hastily`: arguments to add if the data need not survive a crash of the server
  * @property {'SIGINT'} [shutdownSignal] of a clean shutdown that does not wait for clients, if that is not SIGTERM
  * @property {(folder: string) => string[]} [cleanUp] the command that removes what a killed server leaves in the system,
  *   outside of its folder
- * @property {boolean} [sharesDatabase] a database cannot be made: tests share the one that the URL names, each under
- *   keys of its own
+ * @property {boolean} [sharesDatabase] a database cannot be created: tests share the one that the URL names, each with
+ *   its own keys
  * @property {(port: number) => string} url
  * @property {(url: string) => Promise<string>} askVersion asks the server itself
  * @property {(version: string) => string | undefined} objectionTo why a version is not the requested server,

@@ -31,7 +31,7 @@ export const mariadb = {
 
   serve(program, folder, port) {
     const args = [...common(program, folder), ...servingArguments(port)];
-    // The line after the one that says that it is ready for connections.
+    // The line after the one that reports that the server is ready for connections.
     return { args, hastily, ready: new RegExp(`^Version: .*port: ${port}\\b`) };
   },
 

@@ -40,7 +40,7 @@ export function dataArguments({ root }, folder) {
   ];
 }
 
-/** Where a crash loses nothing that is needed: when the data is made, and for servers that no test kills. */
+/** For cases in which a crash may lose data: while the data is created, and for servers that no test kills. */
 export const hastily = [
   '--innodb-flush-log-at-trx-commit=0',
   '--skip-innodb-doublewrite',

@@ -13,7 +13,7 @@ const pullLimit = 600_000;
 
 /** @param {Recipe} recipe @param {{ log: (line: string) => void }} options */
 export async function startWithDocker(recipe, { log }) {
-  // The command alone proves nothing: many machines have it and no engine.
+  // The command alone proves nothing: many machines have it without an engine.
   await run('docker', ['info'], { timeout: 15_000 }).catch((cause) => {
     throw new Error(`no engine answers: ${cause.message}`, { cause });
   });
