@@ -14,7 +14,8 @@ export class NotDurableError extends Error {
  * @returns the settings, for the report
  */
 export function checkDurable({ name }: Server, wanted: ServerSettings, found: ServerSettings): string {
-  const said = Object.keys(wanted).map((setting) => `${setting} = ${found[setting]}`);
-  if (Object.entries(wanted).every(([setting, value]) => found[setting] === value)) return said.join(', ');
-  throw new NotDurableError(`the commits of this ${name} are not durable: ${said.join(', ')}`);
+  const settings = Object.keys(wanted).map((setting) => `${setting} = ${found[setting]}`);
+  if (Object.entries(wanted).every(([setting, value]) => found[setting] === value))
+    return settings.join(', ');
+  throw new NotDurableError(`the commits of this ${name} are not durable: ${settings.join(', ')}`);
 }

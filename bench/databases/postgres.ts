@@ -52,9 +52,9 @@ async function makeDurable(root: Client): Promise<void> {
   for (const [name, value] of Object.entries(DURABLE))
     await root.query(`ALTER SYSTEM SET ${name} = ${value}`);
   await root.query('SELECT pg_reload_conf()');
-  const givenUpAtMs = performance.now() + LONGEST_RELOAD_MS;
+  const endsAtMs = performance.now() + LONGEST_RELOAD_MS;
   // Settings on the server's command line do not change; a later check reports them.
-  while (!isDurable(await settingsOf(root)) && performance.now() < givenUpAtMs);
+  while (!isDurable(await settingsOf(root)) && performance.now() < endsAtMs);
 }
 
 function isDurable(settings: ServerSettings): boolean {

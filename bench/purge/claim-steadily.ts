@@ -6,18 +6,18 @@ const EVERY_MS = 50;
 /** Runs one period after another, each as a new row of the ledger, until `end` is called. */
 export function claimSteadily(guard: JobGuard): { end(): Promise<readonly number[]> } {
   const latenciesMs: number[] = [];
-  let isOver = false;
+  let hasEnded = false;
   const claiming = claim();
   return {
     async end() {
-      isOver = true;
+      hasEnded = true;
       await claiming;
       return latenciesMs;
     },
   };
 
   async function claim(): Promise<void> {
-    for (let period = 1; !isOver; period += 1) {
+    for (let period = 1; !hasEnded; period += 1) {
       const beganMs = performance.now();
       const oncePer = { period: () => String(period), timeZone: 'UTC' };
       const result = await guard.run({ name: 'claimed', lockAtMostFor: '1m', oncePer }, () => {});

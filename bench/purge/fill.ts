@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 
 /** The SQL expressions of each kind of database. */
-const WORDS = {
+const EXPRESSIONS = {
   mysql: {
     minutesAgo: (minutes: string) => `TIMESTAMPADD(MINUTE, -(${minutes}), UTC_TIMESTAMP(6))`,
     text: (number: string) => `CAST(${number} AS CHAR)`,
@@ -23,19 +23,19 @@ const DIGITS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((digit) => `SELECT ${digit} AS
 
 /** Inserts completed runs, the oldest first: one per minute, and the newest ended yesterday. */
 export async function fillRuns(dataSource: DataSource, rows: number): Promise<void> {
-  const words = dataSource.options.type === 'postgres' ? WORDS.postgres : WORDS.mysql;
+  const expressions = dataSource.options.type === 'postgres' ? EXPRESSIONS.postgres : EXPRESSIONS.mysql;
   for (let from = 0; from < rows; from += AT_ONCE) await insert(from, Math.min(rows, from + AT_ONCE));
-  await dataSource.query(words.statistics);
+  await dataSource.query(expressions.statistics);
 
   async function insert(from: number, to: number): Promise<void> {
     const minutes = `${rows} + 1440 - n`;
-    const begin = words.minutesAgo(minutes);
-    const end = words.minutesAgo(`${minutes} - 1`);
+    const begin = expressions.minutesAgo(minutes);
+    const end = expressions.minutesAgo(`${minutes} - 1`);
     const ifSlot = (slot: string, run: string): string => `CASE WHEN n % 2 = 0 THEN ${slot} ELSE ${run} END`;
     await dataSource.query(
       `INSERT INTO cronlatch_run
          (job_name, scope, period_key, period_start, period_end, state, attempt, created_at, updated_at)
-       SELECT ${ifSlot(`'task'`, `'job'`)}, ${ifSlot(`''`, words.text(`n % ${SCOPES}`))}, ${words.text('n')},
+       SELECT ${ifSlot(`'task'`, `'job'`)}, ${ifSlot(`''`, expressions.text(`n % ${SCOPES}`))}, ${expressions.text('n')},
          ${ifSlot('NULL', begin)}, ${ifSlot('NULL', end)}, 'completed', 1, ${begin}, ${end}
        FROM (${numbers(from, to)}) numbers`,
     );

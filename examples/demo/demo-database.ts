@@ -26,14 +26,14 @@ export interface Names {
 }
 
 /** The title of a kind of database, and its expression for the microseconds left of a lease. */
-interface Words {
+interface Dialect {
   readonly kind: string;
   readonly remaining: string;
 }
 
 const REMAINING_ON_MYSQL = 'TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), lock_until)';
 
-const WORDS: Readonly<Record<string, Words>> = {
+const DIALECTS: Readonly<Record<string, Dialect>> = {
   mysql: { kind: 'MySQL', remaining: REMAINING_ON_MYSQL },
   mariadb: { kind: 'MariaDB', remaining: REMAINING_ON_MYSQL },
   postgres: {
@@ -46,9 +46,9 @@ const WORDS: Readonly<Record<string, Words>> = {
   },
 };
 
-function words(): Words {
+function dialect(): Dialect {
   const { type } = dataSource.options;
-  const known = WORDS[type];
+  const known = DIALECTS[type];
   if (known === undefined) throw new Error(`The demo cannot read a lock table on ${type}.`);
   return known;
 }
@@ -77,7 +77,7 @@ export class DemoDatabase {
   }
 
   get kind(): string {
-    return words().kind;
+    return dialect().kind;
   }
 
   /** @throws Error if the lock has no record */
@@ -85,7 +85,7 @@ export class DemoDatabase {
     const row = await dataSource
       .createQueryBuilder()
       .select('locked_by')
-      .addSelect(words().remaining, 'remaining')
+      .addSelect(dialect().remaining, 'remaining')
       .from('shedlock', 'shedlock')
       .where('name = :name', { name: this.names.lockName })
       .getRawOne<{ locked_by: string; remaining: number | string }>();
