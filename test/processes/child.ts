@@ -51,7 +51,7 @@ export class Child<M extends Message> {
    * The first such message, which may have arrived already. Rejects if the process ends without it, or takes
    * too long.
    */
-  async told<E extends M['event']>(
+  async received<E extends M['event']>(
     event: E,
     {
       matching = () => true,

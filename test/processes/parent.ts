@@ -2,12 +2,12 @@
 import { once } from 'node:events';
 import type { Message } from './child';
 
-export function tell<M extends Message>(message: M): void {
+export function send<M extends Message>(message: M): void {
   process.send?.(message);
 }
 
 /** The next message from the test. */
-export async function nextWord<T>(): Promise<T> {
+export async function nextCommand<T>(): Promise<T> {
   const [word] = (await once(process, 'message')) as [T];
   return word;
 }

@@ -27,7 +27,8 @@ export function checkAnswers(history: History, leases: readonly LeaseHistory[]):
       if (answer.value === true && isOver)
         return [`P6: ${what} was confirmed, although the lease had expired`];
       const isLive =
-        answer.told.atMs < lease.certainEndMs(answer.order) && !lease.releases.some(isSentBefore(operation));
+        answer.received.atMs < lease.certainEndMs(answer.order) &&
+        !lease.releases.some(isSentBefore(operation));
       if (answer.value === true || !isLive || lease.mayHaveMissed(operation)) return [];
       if (isDamagedBetween(history, lease.name, grant.order, answer.order)) return [];
       return [`P2: ${what} was refused, although the lease was live`];

@@ -15,7 +15,7 @@ export function checkAwareness(history: History, leases: readonly LeaseHistory[]
     const refused = lease.extensions.find(
       (extend) =>
         extend.answer?.value === false &&
-        extend.answer.told.order < work.order &&
+        extend.answer.received.order < work.order &&
         !lease.mayHaveMissed(extend),
     );
     if (refused !== undefined) return [`P2: ${what}, although an extension had been refused`];

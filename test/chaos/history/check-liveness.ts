@@ -31,7 +31,7 @@ function mayHaveRefused(
   const endMs = lease.possibleEndMs();
   if (endMs !== invokedAtMs) return endMs > invokedAtMs;
   // Within a millisecond the order decides: a request after the answer to the release finds the lock free.
-  return (own?.firstSentOrder ?? 0) < lease.releaseToldOrder;
+  return (own?.firstSentOrder ?? 0) < lease.releaseAnsweredOrder;
 }
 
 function isMissing({ damages }: History, name: string, atMs: number): boolean {

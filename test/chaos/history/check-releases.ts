@@ -1,7 +1,7 @@
 import type { History } from './history';
 import type { LeaseHistory } from './lease-history';
 
-/** P2: a holder that releases a lock before its lease can have expired is not told that the lock was lost. */
+/** P2: a holder that releases a lock before its lease can have expired is not notified that the lock was lost. */
 export function checkReleases(history: History, leases: readonly LeaseHistory[]): string[] {
   const byOwner = new Map(leases.map((lease) => [lease.owner, lease]));
   return history.attempts.flatMap(({ owner = '', host, name, releasedAtMs = Infinity, releasedInTime }) => {

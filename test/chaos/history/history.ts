@@ -23,7 +23,7 @@ export interface Operation extends LockRequest {
     readonly value: Answer;
     readonly atMs: number;
     readonly order: number;
-    readonly told: { readonly atMs: number; readonly order: number };
+    readonly received: { readonly atMs: number; readonly order: number };
   };
 }
 

@@ -40,7 +40,7 @@ export class LeaseHistory {
 
   #grantIn(
     { statement, lockAtMostForMs }: Operation,
-    { value, atMs, order, told }: NonNullable<Operation['answer']>,
+    { value, atMs, order, received }: NonNullable<Operation['answer']>,
   ): KnownGrant | undefined {
     if (typeof value !== 'object') return undefined;
     if (statement !== 'find')
@@ -48,7 +48,7 @@ export class LeaseHistory {
     const { fencingToken, lockedBy, held, lockUntil } = value as LockRecord;
     if (lockedBy !== this.owner || !held) return undefined;
     // A read that waited may return a grant that is younger than the time of the read.
-    return { token: fencingToken, atMs: told.atMs, order, endMs: lockUntil.getTime() };
+    return { token: fencingToken, atMs: received.atMs, order, endMs: lockUntil.getTime() };
   }
 
   /** Whether a statement may have been granted, or may be granted later, without an answer. */
@@ -60,8 +60,8 @@ export class LeaseHistory {
     return this.#acquires[0]?.order ?? Infinity;
   }
 
-  get releaseToldOrder(): number {
-    return confirmedOf(this.#unlocks)[0]?.answer.told.order ?? Infinity;
+  get releaseAnsweredOrder(): number {
+    return confirmedOf(this.#unlocks)[0]?.answer.received.order ?? Infinity;
   }
 
   get extensions(): readonly Operation[] {
@@ -127,7 +127,7 @@ export class LeaseHistory {
       (extend) =>
         extend.rowOwner === rowOwner &&
         extend.order < (answer?.order ?? order) &&
-        (isUnknown(extend) || (extend.answer?.value === true && extend.answer.told.order > order)),
+        (isUnknown(extend) || (extend.answer?.value === true && extend.answer.received.order > order)),
     );
   }
 
@@ -142,14 +142,14 @@ export class LeaseHistory {
     const acquires = this.#acquires.filter(isUnknown).map(unknown);
     const released = confirmedOf(this.#unlocks)[0];
     if (granted !== undefined && released !== undefined && released.answer.order < order)
-      return Math.max(...acquires, released.answer.told.atMs, this.#latestLeastEndMs);
+      return Math.max(...acquires, released.answer.received.atMs, this.#latestLeastEndMs);
     const confirmed = confirmedOf(this.#extends).filter(({ answer }) => answer.order < order);
     const last = confirmed.at(-1);
     // A statement that waited at the server kept the former end until its commit.
     const end =
       last === undefined
         ? (granted?.endMs ?? -Infinity)
-        : Math.max(last.answer.atMs + last.lockAtMostForMs, last.answer.told.atMs);
+        : Math.max(last.answer.atMs + last.lockAtMostForMs, last.answer.received.atMs);
     const lease = Math.max(end, ...acquires, ...this.#extends.filter(isUnknown).map(unknown));
     const givenUpAtMs = this.attempt?.releasedAtMs;
     // After a release, or after the loss was noticed, only an abandoned statement of the holder can restore
@@ -157,7 +157,7 @@ export class LeaseHistory {
     const canComeBack =
       acquires.length > 0 ||
       this.#extends.some(
-        (extend) => isUnknown(extend) || (extend.answer?.told.atMs ?? 0) > (givenUpAtMs ?? Infinity),
+        (extend) => isUnknown(extend) || (extend.answer?.received.atMs ?? 0) > (givenUpAtMs ?? Infinity),
       );
     if (order === Infinity && givenUpAtMs !== undefined && !canComeBack)
       return Math.max(Math.min(lease, givenUpAtMs), this.#latestLeastEndMs);

@@ -43,7 +43,7 @@ export class Faults {
   readonly #perThousandStatements: number;
   readonly #perThousandSteps: number;
   readonly #perSchedule: number;
-  #over = false;
+  #haveEnded = false;
 
   constructor(private readonly random: Random) {
     this.#perThousandStatements = random.pick([0, 20, 100, 300]);
@@ -53,7 +53,7 @@ export class Faults {
 
   /** No faults happen after this call. */
   end(): void {
-    this.#over = true;
+    this.#haveEnded = true;
   }
 
   fate(): Fate {
@@ -85,13 +85,13 @@ export class Faults {
 
   /** Whether it happens in this schedule; counts it if so. */
   oneIn<K extends FaultKind>(schedules: number, kind: K): boolean {
-    const strikes = !this.#over && this.random.integer(1, schedules) === 1;
+    const strikes = !this.#haveEnded && this.random.integer(1, schedules) === 1;
     if (strikes) this.#counted(kind);
     return strikes;
   }
 
-  get areOver(): boolean {
-    return this.#over;
+  get haveEnded(): boolean {
+    return this.#haveEnded;
   }
 
   /** Mostly zero or short. */
@@ -100,7 +100,7 @@ export class Faults {
   }
 
   #strikes(perThousand: number): boolean {
-    return !this.#over && this.random.integer(1, 1000) <= perThousand;
+    return !this.#haveEnded && this.random.integer(1, 1000) <= perThousand;
   }
 
   #incidents<K extends FaultKind>(kinds: readonly K[]): K[] {

@@ -62,8 +62,8 @@ export class SimulatedAccessor implements StorageAccessor {
       endsWithClient: false,
       answered: (value, committed) => {
         operation.outcome = 'ok';
-        const told = { atMs: scheduler.nowMs, order: history.nextOrder() };
-        operation.answer = { value, ...committed, told };
+        const received = { atMs: scheduler.nowMs, order: history.nextOrder() };
+        operation.answer = { value, ...committed, received };
       },
       failed: (outcome) => (operation.outcome = outcome === 'unknown' ? 'unknown' : 'fail'),
     });

@@ -13,15 +13,25 @@ testBySeeds({
 });
 
 void test('the same seed gives the same history', async () => {
-  const [first, second] = [await told(7), await told(7)];
+  const [first, second] = [await historyOf(7), await historyOf(7)];
   assert.deepEqual(first, second);
-  assert.notDeepEqual(first, await told(8));
+  assert.notDeepEqual(first, await historyOf(8));
 });
 
 /** Without the owners, which are random. */
-async function told(seed: number): Promise<unknown[]> {
+async function historyOf(seed: number): Promise<unknown[]> {
   const { operations } = (await simulate(seed)).history;
   return operations.map(({ statement, host, name, order, invokedAtMs, outcome, answer }) => {
-    return [statement, host, name, order, invokedAtMs, outcome, answer?.atMs, answer?.order, answer?.told];
+    return [
+      statement,
+      host,
+      name,
+      order,
+      invokedAtMs,
+      outcome,
+      answer?.atMs,
+      answer?.order,
+      answer?.received,
+    ];
   });
 }

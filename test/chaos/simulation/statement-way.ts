@@ -43,7 +43,14 @@ export class StatementWay {
     private readonly keepsTimeLimits: boolean,
   ) {}
 
-  send<T>({ timeoutMs, mayWait, endsWithClient, run, answered, failed }: SentStatement<T>): Promise<T> {
+  send<T>({
+    timeoutMs,
+    mayWait,
+    endsWithClient,
+    run,
+    answered: answered,
+    failed,
+  }: SentStatement<T>): Promise<T> {
     const { history, scheduler, faults } = this.world;
     return new Promise((resolve, reject) => {
       let settled = false;

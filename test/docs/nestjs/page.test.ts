@@ -21,7 +21,7 @@ void test('the application on it starts, and ends by SIGTERM', async () => {
   const { environment } = database;
   const app = new Child('../../docs/nestjs/start.js', { environment, isQuiet: true });
   try {
-    await app.told('started');
+    await app.received('started');
     app.kill('SIGTERM');
     assert.deepEqual(await app.endedWithin(30_000), [null, 'SIGTERM']);
   } finally {

@@ -2,7 +2,7 @@ import type { Lock } from 'cronlatch';
 import { eventually } from '../../support/eventually';
 import { databaseNowUs, lockRows, type LockRow } from '../../support/lock-table';
 import type { Sample, Scene } from './sample';
-import { told, type Verdict } from './verdict';
+import { settle, type Verdict } from './verdict';
 
 const LEASE = '1m';
 
@@ -25,7 +25,7 @@ async function lockOf({ provider, name }: Scene): Promise<Lock> {
 /** If acquired, the table has the lock with its token; if there was an error, the lock is free soon. */
 async function judgeGrant(scene: Scene): Promise<Verdict> {
   const lost = scene.fault();
-  const answer = await told(scene.provider.lock({ name: scene.name, lockAtMostFor: LEASE }));
+  const answer = await settle(scene.provider.lock({ name: scene.name, lockAtMostFor: LEASE }));
   lost(answer);
   if ('error' in answer) {
     await eventually(async () => (await rowOf(scene))?.held !== true, 'the lock is free');
@@ -43,7 +43,7 @@ async function judgeExtension(scene: Scene): Promise<Verdict> {
   const lock = await lockOf(scene);
   const before = await rowOf(scene);
   const lost = scene.fault();
-  const answer = await told(lock.extend('2m'));
+  const answer = await settle(lock.extend('2m'));
   lost(answer);
   if ('error' in answer) return 'unresolved';
   const row = await rowOf(scene);
@@ -56,7 +56,7 @@ async function judgeExtension(scene: Scene): Promise<Verdict> {
 async function judgeRelease(scene: Scene): Promise<Verdict> {
   const lock = await lockOf(scene);
   const lost = scene.fault();
-  const answer = await told(lock.unlock());
+  const answer = await settle(lock.unlock());
   lost(answer);
   if ('error' in answer) return 'unresolved';
   const row = await rowOf(scene);

@@ -3,7 +3,7 @@ import { inRunTransaction } from 'cronlatch/typeorm';
 import { effectsIn, makeEffect } from '../../support/effects';
 import { JOB } from '../../support/transaction-bench';
 import type { Sample, Scene } from './sample';
-import { told, type Told, type Verdict } from './verdict';
+import { settle, type Outcome, type Verdict } from './verdict';
 
 /** One tick of a job of this scene alone, whose only period has the same name. */
 function tick<T>({ guard, name }: Scene, handler: () => T | Promise<T>): Promise<TaskResult<T>> {
@@ -29,7 +29,7 @@ const DONE = 'completed, attempt 1, reported 1 times';
 async function judgeRun(scene: Scene): Promise<Verdict> {
   const attempts: number[] = [];
   const lost = scene.fault();
-  const answer = await told(tick(scene, () => void attempts.push(currentRun().attempt)));
+  const answer = await settle(tick(scene, () => void attempts.push(currentRun().attempt)));
   lost(answer);
   if ('value' in answer) {
     const isOnce = answer.value.executed && attempts.join() === '1';
@@ -40,7 +40,7 @@ async function judgeRun(scene: Scene): Promise<Verdict> {
 
 async function judgeCompletion(scene: Scene): Promise<Verdict> {
   const lost = scene.fault();
-  const answer = await told(tick(scene, () => 'done'));
+  const answer = await settle(tick(scene, () => 'done'));
   lost(answer);
   if ('value' in answer) return answer.value.executed && (await stands(scene)) === DONE ? 'right' : 'wrong';
   return isStorageError(answer) ? 'unresolved' : 'wrong';
@@ -53,7 +53,7 @@ async function judgeCompletion(scene: Scene): Promise<Verdict> {
 async function judgeCommit(scene: Scene): Promise<Verdict> {
   const lost = scene.fault();
   const work = (): Promise<void> => inRunTransaction((manager) => makeEffect(manager, currentRun()));
-  const answer = await told(tick(scene, work));
+  const answer = await settle(tick(scene, work));
   lost(answer);
   const effects = (await effectsIn(scene.operator)).filter(({ run }) => run === scene.name).length;
   const state = await stands(scene);
@@ -61,7 +61,7 @@ async function judgeCommit(scene: Scene): Promise<Verdict> {
   return effects === 0 && state === 'failed, attempt 1, reported 0 times' ? 'right' : 'wrong';
 }
 
-function isStorageError(answer: Told<unknown>): boolean {
+function isStorageError(answer: Outcome<unknown>): boolean {
   return 'error' in answer && answer.error instanceof LockStorageError;
 }
 

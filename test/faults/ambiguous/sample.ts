@@ -1,14 +1,14 @@
 import type { DataSource } from 'typeorm';
 import type { StatementKind } from '../../support/sql-proxy/sql-proxy';
 import type { ProxiedProcess } from './ambiguous-bench';
-import type { Told, Verdict } from './verdict';
+import type { Outcome, Verdict } from './verdict';
 
 /**
  * To be called when the library has returned.
  *
  * @throws what the library threw, or an error of its own, if the fault has not happened yet
  */
-export type Fault = (answer: Told<unknown>) => void;
+export type Fault = (answer: Outcome<unknown>) => void;
 
 /** What one trial works with. */
 export interface Scene extends ProxiedProcess {

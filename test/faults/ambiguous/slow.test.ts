@@ -43,11 +43,11 @@ async function keepAlive(bench: AmbiguousBench): Promise<void> {
   await warm(process);
   process.proxy.delay(200);
   const leaseMs = 4000;
-  const askedAtMs = performance.now();
+  const sentAtMs = performance.now();
   await new Promise<void>((resolve, reject) => {
     const configuration = { name: 'kept', lockAtMostFor: leaseMs, keepAlive: true } as const;
     const locking = process.provider.lock(configuration, {
-      extended: () => performance.now() > askedAtMs + leaseMs + 500 && resolve(),
+      extended: () => performance.now() > sentAtMs + leaseMs + 500 && resolve(),
       lost: reject,
     });
     locking.catch(reject);

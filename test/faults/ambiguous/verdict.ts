@@ -4,9 +4,9 @@
  */
 export type Verdict = 'right' | 'wrong' | 'unresolved';
 
-export type Told<T> = { readonly value: T } | { readonly error: unknown };
+export type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
-export async function told<T>(answer: Promise<T>): Promise<Told<T>> {
+export async function settle<T>(answer: Promise<T>): Promise<Outcome<T>> {
   return await answer.then(
     (value) => ({ value }),
     (error: unknown) => ({ error }),

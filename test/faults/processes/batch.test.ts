@@ -61,13 +61,13 @@ async function workOff(database: TestDatabase): Promise<readonly Worker[]> {
       const index = kills % WORKERS;
       const victim = working[index]!;
       // During its work, at a random moment.
-      await victim.told('completed');
+      await victim.received('completed');
       await setTimeout(300 * Math.random());
       victim.kill('SIGKILL');
       await victim.ended;
       working[index] = start();
     }
-    await Promise.all(working.map((worker) => worker.told('all-done', { withinMs: LONGEST_MS })));
+    await Promise.all(working.map((worker) => worker.received('all-done', { withinMs: LONGEST_MS })));
     return all;
   } finally {
     await Promise.all(all.map((worker) => worker.end()));

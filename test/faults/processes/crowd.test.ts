@@ -16,7 +16,7 @@ testWith(
       argument: { options: database.options, members: MEMBERS } satisfies CrowdOrders,
     });
     try {
-      const { findings } = await child.told('findings');
+      const { findings } = await child.received('findings');
       assert.equal(findings.length, 2 * MEMBERS);
       assert.equal(
         new Set(findings.map(({ pid }) => pid)).size,

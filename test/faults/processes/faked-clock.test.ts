@@ -12,7 +12,7 @@ import { rateOfClocks, testWithFakedClock, type FakedClock } from '../../support
 import { migratedDataSource } from '../../support/lock-table';
 import { runningServer } from '../../support/running-servers';
 import { Child } from '../../processes/child';
-import type { StalledWord } from '../../processes/fixtures/stalled-holder';
+import type { StalledCommand } from '../../processes/fixtures/stalled-holder';
 import type { ZonedReport, ZonedSettings } from '../../processes/fixtures/zoned-application';
 import { withHolders, type Holder } from './stalled/with-holders';
 
@@ -39,8 +39,8 @@ function testOnServers(
 
 /** The next reported renewal. */
 async function renewed(holder: Holder): Promise<void> {
-  const told = holder.messages.length;
-  while (!holder.messages.slice(told).some(({ event }) => event === 'extended')) await setTimeout(20);
+  const seen = holder.messages.length;
+  while (!holder.messages.slice(seen).some(({ event }) => event === 'extended')) await setTimeout(20);
 }
 
 void suite('a process whose clock differs from the database’s', { concurrency: 4 }, () => {
@@ -57,7 +57,7 @@ void suite('a process whose clock differs from the database’s', { concurrency:
           environment: clock.environment,
         });
         try {
-          const report = await child.told('report');
+          const report = await child.received('report');
           assert.ok(report.beforeUs <= report.lockedAtUs && report.lockedAtUs <= report.afterUs);
           assert.equal(report.lockUntilUs - report.lockedAtUs, LEASE_US);
           assert.ok(
@@ -79,14 +79,14 @@ void suite('a process whose clock differs from the database’s', { concurrency:
         const orders = { name: 'job', lockAtMostForMs: 3000, keepAlive: true };
         const holder = await start(orders, { environment: clock.environment });
         holder.send({});
-        await holder.told('enter');
+        await holder.received('enter');
         for (const shown of ['-1h', '-1d', '-2d']) {
           clock.set(shown);
           await renewed(holder);
         }
         clock.set(`-${2 * 86_400 - 2}`); // Two seconds later, during a lease of three.
-        const { heard, stillOurs } = await holder.told('over');
-        assert.deepEqual(heard.slice(-4), ['abort', 'lock:lost', 'run:completed', 'lock:released']);
+        const { events, stillOurs } = await holder.received('over');
+        assert.deepEqual(events.slice(-4), ['abort', 'lock:lost', 'run:completed', 'lock:released']);
         // In the database the lock was held until then.
         assert.notEqual(stillOurs, undefined);
       }),
@@ -101,14 +101,14 @@ void suite('a process whose clock differs from the database’s', { concurrency:
           const orders = { name: 'job', lockAtMostForMs: 6000, keepAlive: true };
           const holder = await start(orders, { environment: rateOfClocks(rate) });
           holder.send({});
-          await holder.told('enter');
+          await holder.received('enter');
           for (let renewals = 0; renewals < 2; renewals += 1) {
             await renewed(holder);
             assert.equal(await provider.lock({ name: 'job', lockAtMostFor: '10m' }), undefined);
           }
-          holder.send({} satisfies StalledWord);
-          const { heard, stillOurs } = await holder.told('over');
-          assert.deepEqual([heard.includes('abort'), stillOurs], [false, true]);
+          holder.send({} satisfies StalledCommand);
+          const { events, stillOurs } = await holder.received('over');
+          assert.deepEqual([events.includes('abort'), stillOurs], [false, true]);
         }),
       ['mysql'],
     );

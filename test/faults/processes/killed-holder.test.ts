@@ -37,7 +37,7 @@ class Crew {
     const argument = { options, name, lockAtMostForMs: LOCK_AT_MOST_FOR_MS, tickMs: TICK_MS };
     const tickers = Array.from({ length: count }, () => new Child<TickerMessage>('ticker.js', { argument }));
     for (const ticker of tickers) this.#all.set(ticker, this.#entering(ticker));
-    await Promise.all(tickers.map((ticker) => ticker.told('ready')));
+    await Promise.all(tickers.map((ticker) => ticker.received('ready')));
     for (const ticker of tickers) ticker.send({});
   }
 
@@ -63,7 +63,7 @@ class Crew {
 
   #entering(holder: Ticker): Promise<Inside> {
     const inside = holder
-      .told('enter', { withinMs: 600_000 })
+      .received('enter', { withinMs: 600_000 })
       .then(({ atUs }) => ({ holder, enteredAtUs: atUs }));
     inside.catch(() => {}); // A process that ends without a run is not a failure: `inside` waits for another.
     return inside;
@@ -84,8 +84,10 @@ function refusalsOf({ messages }: Ticker) {
 async function killAndFollow(dataSource: DataSource, crew: Crew, replacements: number): Promise<number> {
   const { holder, enteredAtUs: begunAtUs } = await crew.inside();
   const survivors = crew.without(holder);
-  const sinceThen = { matching: ({ askedAtUs }: { askedAtUs: number }) => askedAtUs >= begunAtUs };
-  await Promise.all(survivors.map((survivor) => survivor.told('refused', sinceThen)));
+  const sinceThen = {
+    matching: ({ requestedAtUs }: { requestedAtUs: number }) => requestedAtUs >= begunAtUs,
+  };
+  await Promise.all(survivors.map((survivor) => survivor.received('refused', sinceThen)));
   await crew.kill(holder);
   const enlisted = crew.enlist(replacements);
   const left = await rowOf(dataSource, crew.name);
@@ -98,13 +100,15 @@ async function killAndFollow(dataSource: DataSource, crew: Crew, replacements: n
   assert.ok(enteredAtUs >= left.lockUntilUs, 'entered before lock_until');
 
   // Each process reports its ticks in order: after this one has arrived, all earlier ones have.
-  const matching = ({ askedAtUs }: { askedAtUs: number }): boolean => askedAtUs >= taken.lockedAtUs;
+  const matching = ({ requestedAtUs }: { requestedAtUs: number }): boolean =>
+    requestedAtUs >= taken.lockedAtUs;
   const others = survivors.filter((survivor) => survivor !== next);
-  await Promise.all(others.map((other) => other.told('refused', { matching })));
+  await Promise.all(others.map((other) => other.received('refused', { matching })));
   const whileFree = survivors
     .flatMap(refusalsOf)
     .filter(
-      ({ askedAtUs, answeredAtUs }) => askedAtUs >= left.lockUntilUs && answeredAtUs < taken.lockedAtUs,
+      ({ requestedAtUs, answeredAtUs }) =>
+        requestedAtUs >= left.lockUntilUs && answeredAtUs < taken.lockedAtUs,
     );
   assert.deepEqual(whileFree, [], 'a tick after lock_until was refused');
   await enlisted;

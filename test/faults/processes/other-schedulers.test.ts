@@ -54,7 +54,7 @@ async function compete(orders: SchedulerOrders): Promise<RunOfTick[]> {
       const runs = soFar.flat().filter((run) => run !== undefined).length;
       return soFar.every(({ length }) => length >= 4) && runs >= 2 && runs < soFar.flat().length;
     };
-    await Promise.race(apps.map((app) => app.told('answered', { matching: enough, withinMs: 120_000 })));
+    await Promise.race(apps.map((app) => app.received('answered', { matching: enough, withinMs: 120_000 })));
     for (const app of apps) app.send({ word: 'stop' });
     for (const app of apps) {
       assert.deepEqual(await app.endedWithin(LONGEST_END_MS), [0, null], 'nothing keeps it alive');
@@ -72,7 +72,7 @@ async function makeTables(database: TestDatabase): Promise<void> {
 }
 
 /** A database address at which no server listens. */
-async function databaseAway(): Promise<DataSourceOptions> {
+async function unreachableDatabase(): Promise<DataSourceOptions> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -107,10 +107,10 @@ void describe('ticks of two processes', { concurrency: true }, () => {
 void describe('a database that is down', { concurrency: true }, () => {
   for (const scheduler of SCHEDULER_NAMES) {
     void test(`${scheduler}: a wrapped function reports it at every tick, and the process continues`, async () => {
-      const orders = { scheduler, options: await databaseAway(), guarded: JOB };
+      const orders = { scheduler, options: await unreachableDatabase(), guarded: JOB };
       await withApps([orders], async ([app]) => {
         const failures = (): number => app!.messages.filter(({ event }) => event === 'failed').length;
-        await app?.told('failed', { matching: () => failures() >= 3 });
+        await app?.received('failed', { matching: () => failures() >= 3 });
         app?.send({ word: 'stop' });
         assert.deepEqual(await app?.endedWithin(LONGEST_END_MS), [0, null]);
       });
@@ -119,7 +119,7 @@ void describe('a database that is down', { concurrency: true }, () => {
 
   for (const scheduler of ['croner', 'node-schedule', 'setInterval'] as const) {
     void test(`${scheduler}: a handler that rejects ends the process`, async () => {
-      const orders = { scheduler, options: await databaseAway(), guarded: JOB, rejects: true };
+      const orders = { scheduler, options: await unreachableDatabase(), guarded: JOB, rejects: true };
       await withApps([orders], async ([app]) => assert.deepEqual(await app?.endedWithin(60_000), [1, null]), {
         isQuiet: true,
       });
@@ -127,12 +127,17 @@ void describe('a database that is down', { concurrency: true }, () => {
   }
 
   void test('cron: a handler that rejects is written to the console, and the process continues', async () => {
-    const orders = { scheduler: 'cron', options: await databaseAway(), guarded: JOB, rejects: true } as const;
+    const orders = {
+      scheduler: 'cron',
+      options: await unreachableDatabase(),
+      guarded: JOB,
+      rejects: true,
+    } as const;
     await withApps(
       [orders],
       async ([app]) => {
         const failures = (): number => app!.messages.filter(({ event }) => event === 'failed').length;
-        await app?.told('failed', { matching: () => failures() >= 2 });
+        await app?.received('failed', { matching: () => failures() >= 2 });
       },
       { isQuiet: true },
     );
@@ -148,14 +153,14 @@ void describe('SIGTERM during a job', { concurrency: true }, () => {
         await makeTables(database);
         const orders = { scheduler, options: database.options, guarded: JOB, isHeld: true };
         await withApps([orders], async ([app]) => {
-          await app?.told('enter');
+          await app?.received('enter');
           app?.kill('SIGTERM');
           // The skipped ticks so far.
           const skips = (): number =>
             app!.messages.filter((message) => message.event === 'answered' && message.run === undefined)
               .length;
           const before = skips();
-          await app?.told('answered', { matching: () => skips() >= before + 2 });
+          await app?.received('answered', { matching: () => skips() >= before + 2 });
           app?.send({ word: 'finish' });
           assert.deepEqual(await app?.endedWithin(LONGEST_END_MS), [null, 'SIGTERM']);
           const events = app?.messages.map(({ event }) => event) ?? [];

@@ -28,7 +28,7 @@ async function deploy({ options }: TestDatabase): Promise<Verdict> {
   const start = async (): Promise<Worker> => {
     const worker: Worker = new Child('deployed-worker.js', { argument: { options } satisfies DeployOrders });
     all.push(worker);
-    await worker.told('ready');
+    await worker.received('ready');
     return worker;
   };
   try {
@@ -38,7 +38,7 @@ async function deploy({ options }: TestDatabase): Promise<Verdict> {
       const index = restarts % WORKERS;
       const leaving = working[index]!;
       const sinceMs = machineMs();
-      if (restarts % 2 === 1) await leaving.told('enter', { matching: ({ atMs }) => atMs >= sinceMs });
+      if (restarts % 2 === 1) await leaving.received('enter', { matching: ({ atMs }) => atMs >= sinceMs });
       await endGracefully(leaving);
       working[index] = await start();
     }

@@ -33,7 +33,7 @@ async function inMidJob(database: TestDatabase, body: (scene: Scene) => Promise<
   };
   try {
     const first = start();
-    await first.told('enter');
+    await first.received('enter');
     await body({
       first,
       startSecond: start,
@@ -53,10 +53,10 @@ testOnEvery(
     inMidJob(database, async ({ first, isHeld }) => {
       const ended = first.endedWithin(25_000);
       first.kill('SIGTERM');
-      await first.told('closing');
+      await first.received('closing');
       assert.equal(await isHeld(), true, 'the lock is held while its job runs');
       first.send({ word: 'finish' });
-      await first.told('leave');
+      await first.received('leave');
       assert.deepEqual(await ended, [null, 'SIGTERM']);
       assert.equal(await isHeld(), false, 'lock_until is at most now');
     }),
@@ -67,7 +67,7 @@ testOnEvery(
   (database) =>
     inMidJob(database, async ({ first, isHeld }) => {
       first.kill('SIGTERM');
-      await first.told('closing');
+      await first.received('closing');
       const ended = first.endedWithin(2000);
       first.kill('SIGTERM');
       assert.deepEqual(await ended, [null, 'SIGTERM']);
@@ -83,9 +83,9 @@ testOnEvery(
       await first.ended;
       assert.equal(await isHeld(), true);
       const second = startSecond();
-      await second.told('skipped');
+      await second.received('skipped');
       await pass(60_000);
-      await second.told('enter');
+      await second.received('enter');
       assert.match(await lockedBy(), new RegExp(`/${second.pid}/`));
     }),
 );

@@ -13,7 +13,7 @@ import {
 import { registered, writeFenced } from '../../support/fenced-register';
 import { lockRows } from '../../support/lock-table';
 import { sampleSize } from '../../support/sample-size';
-import type { StalledMessage, StalledWord } from '../../processes/fixtures/stalled-holder';
+import type { StalledMessage, StalledCommand } from '../../processes/fixtures/stalled-holder';
 import { withHolders, type Holder, type Scene } from './stalled/with-holders';
 
 const ROUNDS = sampleSize({ fast: 1, full: 64 });
@@ -44,24 +44,24 @@ async function assertTakenOver(
   { name, round, stall, goOn }: { name: string; round: number; stall: () => void; goOn: () => void },
 ): Promise<StalledMessage & { event: 'over' }> {
   holder.send({});
-  const { token } = await holder.told('enter', ofRound(round));
+  const { token } = await holder.received('enter', ofRound(round));
   stall();
   const lock = await granted(provider, { name, lockAtMostFor: '10m' });
   const next = lock.fencingToken ?? 0;
   assert.ok(next > token, 'the token rises');
   assert.equal(await writeFenced(dataSource, name, next), next);
   goOn();
-  const over = await holder.told('over', ofRound(round));
+  const successor = await holder.received('over', ofRound(round));
   // It may have been extended before the stall.
-  const sinceLast = over.heard.filter((event) => event !== 'lock:extended');
+  const sinceLast = successor.events.filter((event) => event !== 'lock:extended');
   assert.deepEqual(sinceLast, ABORTED);
-  assert.deepEqual(over.heard.slice(-ABORTED.length), ABORTED, 'no other event comes before the abort');
-  assert.deepEqual([over.stillOurs, over.accepted], [false, false]);
+  assert.deepEqual(successor.events.slice(-ABORTED.length), ABORTED, 'no other event comes before the abort');
+  assert.deepEqual([successor.stillOurs, successor.accepted], [false, false]);
   assert.equal(await registered(dataSource, name), next, 'the write of the stale holder is refused');
   const row = (await lockRows(dataSource)).find((each) => each.name === name);
   assert.deepEqual([row?.held, row?.token], [true, next], 'the stale holder changes nothing');
   assert.equal(await lock.unlock(), true);
-  return over;
+  return successor;
 }
 
 function testStopped(kind: DatabaseName, keepAlive: boolean): void {
@@ -100,14 +100,14 @@ void suite('a stalled holder', { concurrency: 4 }, () => {
         const lockAtMostForMs = 4000;
         const holder = await start({ name: 'job', lockAtMostForMs, keepAlive: true });
         holder.send({});
-        await holder.told('enter');
+        await holder.received('enter');
         holder.kill('SIGSTOP');
         await setTimeout(0.3 * lockAtMostForMs);
         holder.kill('SIGCONT');
-        await holder.told('extended');
-        holder.send({} satisfies StalledWord);
-        const { heard, stillOurs, accepted } = await holder.told('over');
-        assert.ok(!heard.includes('abort'));
+        await holder.received('extended');
+        holder.send({} satisfies StalledCommand);
+        const { events, stillOurs, accepted } = await holder.received('over');
+        assert.ok(!events.includes('abort'));
         assert.deepEqual([stillOurs, accepted], [true, true]);
       }),
   );
@@ -121,7 +121,7 @@ void suite('a stalled holder', { concurrency: 4 }, () => {
           const holder = await scene.start({ name: 'job', lockAtMostForMs: 1500, keepAlive: true });
           const over = await assertTakenOver(scene, holder, {
             ...{ name: 'job', round: 1 },
-            stall: () => holder.send({ stall } satisfies StalledWord),
+            stall: () => holder.send({ stall } satisfies StalledCommand),
             goOn: () => {},
           });
           assert.equal(over.extended, false);

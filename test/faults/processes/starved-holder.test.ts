@@ -4,7 +4,7 @@ import { suite, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { testWith } from '../../support/databases';
 import { Child, type Message } from '../../processes/child';
-import type { StalledWord } from '../../processes/fixtures/stalled-holder';
+import type { StalledCommand } from '../../processes/fixtures/stalled-holder';
 import { withHolders, type Holder } from './stalled/with-holders';
 
 const LOCK_AT_MOST_FOR_MS = 2000;
@@ -16,8 +16,8 @@ const LASTS_MS = 2 * LOCK_AT_MOST_FOR_MS;
  * lease.
  */
 async function assertNoFalseVerdict(holder: Holder, t: TestContext): Promise<void> {
-  const { heard, stillOurs, accepted, lostEarlyMs } = await holder.told('over');
-  const extensions = heard.filter((event) => event === 'lock:extended').length;
+  const { events, stillOurs, accepted, lostEarlyMs } = await holder.received('over');
+  const extensions = events.filter((event) => event === 'lock:extended').length;
   t.diagnostic(`renewed ${extensions} times, ${lostEarlyMs === undefined ? 'kept' : 'lost'}`);
   // No other instance requests the lock, so its token is the highest.
   assert.equal(accepted, true);
@@ -40,8 +40,8 @@ void suite('a holder on a machine short of resources', () => {
         const orders = { name: 'job', lockAtMostForMs: LOCK_AT_MOST_FOR_MS, keepAlive: true };
         const holder = await start(orders, { environment: { NODE_OPTIONS: '--max-old-space-size=64' } });
         holder.send({});
-        await holder.told('enter');
-        holder.send({ churnMs: LASTS_MS } satisfies StalledWord);
+        await holder.received('enter');
+        holder.send({ churnMs: LASTS_MS } satisfies StalledCommand);
         await assertNoFalseVerdict(holder, t);
       }),
   );
@@ -54,7 +54,7 @@ void suite('a holder on a machine short of resources', () => {
         const orders = { name: 'job', lockAtMostForMs: LOCK_AT_MOST_FOR_MS, keepAlive: true };
         const holder = await start({ ...orders, nice: true });
         holder.send({});
-        await holder.told('enter');
+        await holder.received('enter');
         const busy = Array.from(
           { length: 2 * availableParallelism() },
           () => new Child<Message>('busy.js', {}),
@@ -64,7 +64,7 @@ void suite('a holder on a machine short of resources', () => {
         } finally {
           await Promise.all(busy.map((child) => child.end()));
         }
-        holder.send({} satisfies StalledWord);
+        holder.send({} satisfies StalledCommand);
         await assertNoFalseVerdict(holder, t);
       }),
   );

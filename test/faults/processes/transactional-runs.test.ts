@@ -64,7 +64,7 @@ function testProcesses(
 }
 
 async function killed(app: App): Promise<void> {
-  await app.told('staying');
+  await app.received('staying');
   await app.end();
 }
 
@@ -72,7 +72,7 @@ testProcesses(
   'L-17 effects with their own commit are repeated if the process is killed before the run is completed',
   async ({ start, effects, row }) => {
     await killed(start({ transactional: false, staysAt: 'after COMMIT' }));
-    await start({ transactional: false }).told('executed');
+    await start({ transactional: false }).received('executed');
     assert.deepEqual(await effects(), [1, 2]);
     assert.deepEqual(await row(), { state: 'completed', attempt: 2 });
   },
@@ -82,7 +82,7 @@ testProcesses(
   'L-17 effects that are committed with the completion are not repeated',
   async ({ start, effects, row }) => {
     await killed(start({ staysAt: 'after COMMIT' }));
-    await start().told('already-completed');
+    await start().received('already-completed');
     assert.deepEqual(await effects(), [1]);
     assert.deepEqual(await row(), { state: 'completed', attempt: 1 });
   },
@@ -94,7 +94,7 @@ for (const staysAt of ['after the effects', 'before COMMIT'] as const) {
     async ({ start, effects, row }) => {
       await killed(start({ staysAt }));
       assert.deepEqual(await effects(), []);
-      await start().told('executed');
+      await start().received('executed');
       assert.deepEqual(await effects(), [2]);
       assert.deepEqual(await row(), { state: 'completed', attempt: 2 });
     },
@@ -111,14 +111,14 @@ for (const staysAt of STOPPED) {
     `L-20 F-04 a process that is stopped ${staysAt} for longer than its lease rolls back when it continues, because another has executed the run`,
     async ({ start, effects, row }) => {
       const first = start({ staysAt });
-      await first.told('staying');
+      await first.received('staying');
       first.kill('SIGSTOP');
-      await start().told('executed');
+      await start().received('executed');
       assert.deepEqual(await effects(), [2]);
       first.kill('SIGCONT');
       first.send({});
-      await first.told('failed');
-      await first.told('already-completed');
+      await first.received('failed');
+      await first.received('already-completed');
       assert.deepEqual(await effects(), [2]);
       assert.deepEqual(await row(), { state: 'completed', attempt: 2 });
     },
@@ -131,11 +131,11 @@ testProcesses(
   async ({ start, effects, row }) => {
     const orders = { staysAt: 'after the effects', pings: true } as const;
     const first = start(orders);
-    await first.told('staying');
+    await first.received('staying');
     const second = start(orders);
-    await second.told('staying');
+    await second.received('staying');
     for (const app of [first, second]) app.send({});
-    const [lost] = await Promise.all([first.told('failed'), second.told('executed')]);
+    const [lost] = await Promise.all([first.received('failed'), second.received('executed')]);
     assert.equal(lost.error, 'ClaimLostError');
     assert.deepEqual(await effects(), [2]);
     assert.deepEqual(await row(), { state: 'completed', attempt: 2 });

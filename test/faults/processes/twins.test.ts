@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { testWith } from '../../support/databases';
 import { lockRows, migratedDataSource, shiftBack } from '../../support/lock-table';
 import { Child } from '../../processes/child';
-import type { TwinMessage, TwinWord } from '../../processes/fixtures/twin';
+import type { TwinMessage, TwinCommand } from '../../processes/fixtures/twin';
 
 type Twin = Child<TwinMessage>;
 
-async function answerTo(twin: Twin, act: TwinWord): Promise<boolean | undefined> {
+async function answerTo(twin: Twin, act: TwinCommand): Promise<boolean | undefined> {
   const answers = (): TwinMessage[] => twin.messages.filter(({ event }) => event === 'done');
   const before = answers().length;
   twin.send({ act });
-  await twin.told('done', { matching: (message) => answers().indexOf(message) >= before });
+  await twin.received('done', { matching: (message) => answers().indexOf(message) >= before });
   return answers()[before]?.answer;
 }
 
@@ -24,7 +24,7 @@ testWith(
       new Child('twin.js', { argument: { options: database.options } }),
     ];
     try {
-      await Promise.all([first, second].map((twin) => twin.told('ready')));
+      await Promise.all([first, second].map((twin) => twin.received('ready')));
       assert.equal(await answerTo(first, 'lock'), true);
       assert.equal(await answerTo(second, 'lock'), false);
       await shiftBack(dataSource, 600_000);

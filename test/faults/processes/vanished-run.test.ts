@@ -33,12 +33,12 @@ async function inMidRun(
     const argument: SettlementOrders = { options, lockAtMostFor: LOCK_AT_MOST_FOR_MS, hasTick, ...orders };
     const app: App = new Child('settlement-app.js', { argument });
     apps.push(app);
-    await app.told('ready');
+    await app.received('ready');
     return app;
   };
   try {
     const first = await start(true);
-    const { businessDate } = await first.told('enter');
+    const { businessDate } = await first.received('enter');
     const second = await start(false);
     const row = async (): Promise<Record<string, unknown>> => {
       const rows = await dataSource.query<Record<string, unknown>[]>(
@@ -58,7 +58,7 @@ async function assertNextCompletes({ second, businessDate, row }: Scene, attempt
   const entered = await second.told('enter', { withinMs: LOCK_AT_MOST_FOR_MS + DEFAULT_POLL_INTERVAL_MS });
   assert.deepEqual([entered.businessDate, entered.attempt], [businessDate, attempt]);
   second.send({ word: 'finish' });
-  await second.told('completed');
+  await second.received('completed');
   assert.deepEqual(await row(), { period_key: businessDate, state: 'completed', attempt, reason: null });
 }
 

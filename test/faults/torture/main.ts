@@ -26,7 +26,7 @@ async function main(): Promise<number> {
     const place = await openPlace(options.server);
     try {
       const progress = new Progress(process.stdout);
-      progress.tell(`torture: ${options.server} ${place.version}, Redis ${redis.version}`);
+      progress.print(`torture: ${options.server} ${place.version}, Redis ${redis.version}`);
       const torture = new Torture({ options: place.optionsBy(), redisUrl: redis.url }, progress);
       return await runUntilSignal(torture, options);
     } finally {

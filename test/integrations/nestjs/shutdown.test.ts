@@ -29,15 +29,15 @@ for (const name of ON) {
       const { environment } = database;
       const app = new Child<AppMessage>('../../integrations/nestjs/shutdown/app.js', { environment });
       try {
-        await app.told('enter');
+        await app.received('enter');
         const ended = app.endedWithin(25_000);
         app.kill('SIGTERM');
-        await app.told('closing');
+        await app.received('closing');
         // Soon after its guard has begun to close, ticks start nothing any more.
-        await app.told('aborted');
+        await app.received('aborted');
         assert.equal((await lockRows(dataSource))[0]?.held, true, 'the lock is held while its job runs');
         app.send({ word: 'finish' });
-        await app.told('leave');
+        await app.received('leave');
         assert.deepEqual(await ended, [0, null]);
         assert.equal((await lockRows(dataSource))[0]?.held, false, 'lock_until is at most now');
         assert.equal((await dataSource.query<unknown[]>('SELECT id FROM invoices')).length, 1);

@@ -107,8 +107,8 @@ testLedger(
     const [failed] = instance.of('lock:failed');
     assert.equal(failed?.willRetry, true);
     for (let minutes = 1; minutes <= 3; minutes += 1) {
-      const looks = (): number => instance.of('guard:warning').length;
-      await minute(place, () => looks() === minutes, 'cronlatch tried in vain to read the overdue runs');
+      const reads = (): number => instance.of('guard:warning').length;
+      await minute(place, () => reads() === minutes, 'cronlatch tried in vain to read the overdue runs');
     }
     network.isUp = true;
     // Not before its lock is released: pending statements end within a minute.

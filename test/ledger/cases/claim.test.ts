@@ -223,8 +223,8 @@ testLedger('L-05 a lower token is refused until lease_until has passed, for a du
 });
 
 testLedger('L-05 a lower token is refused until lease_until has passed, for a running run', async (place) => {
-  const { task: vanishing, started } = heldTask();
-  void place.instance().guard.run(closeDay(), vanishing);
+  const { task: crashing, started } = heldTask();
+  void place.instance().guard.run(closeDay(), crashing);
   await started;
   const { guard } = await withEmptyLockTable(place, LONG_AGO);
   const { task } = countedTask();

@@ -6,14 +6,14 @@ import type { LedgerPlace } from '../../support/ledger-place';
 import { testLedger } from '../../support/test-ledger';
 
 /** Claims the run, and then crashes. */
-async function vanish(place: LedgerPlace, configuration: JobConfiguration = closeDay()): Promise<void> {
+async function crashHolder(place: LedgerPlace, configuration: JobConfiguration = closeDay()): Promise<void> {
   const { task, started } = heldTask();
   void place.instance().guard.run(configuration, task);
   await started;
 }
 
 testLedger('L-15 the next holder runs attempt 2 of a crashed run, without a tick', async (place) => {
-  await vanish(place);
+  await crashHolder(place);
   const next = place.instance();
   const { task, runs } = countedTask();
   next.guard.wrap(closeDay(), task);
@@ -49,7 +49,7 @@ testLedger(
 testLedger(
   "L-15 the next tick of a later day runs yesterday's crashed run together with its own",
   async (place) => {
-    await vanish(place);
+    await crashHolder(place);
     await place.elapse('1d');
     const { guard } = place.instance();
     const { task, runs } = countedTask();
@@ -104,7 +104,7 @@ testLedger('L-16 a holder that was only suspended completes its interrupted run'
 
 testLedger('L-22 a job that always kills its process fails permanently after maxAttempts', async (place) => {
   for (let attempt = 1; attempt <= 3; attempt += 1) {
-    await vanish(place);
+    await crashHolder(place);
     await place.elapse('61s');
   }
   const next = place.instance();

@@ -49,19 +49,19 @@ function isDue({ state, nextAttemptAt }: Run): boolean {
 /**
  * Lets a holder take the lock and crash, again and again, until nothing is due. @returns the number of claims
  */
-function claimsUntilOver(start: Run, policy: Policy): number {
+function claimsUntilDone(start: Run, policy: Policy): number {
   let run = start;
   for (let claims = 0; claims <= 20; claims += 1) {
     if (!isDue(run)) return claims;
     // Later than any lease and any delay in the row.
     const now = new Date(NOW_MS + (claims + 1) * 200_000_000);
-    const claimant = {
+    const holder = {
       claimedBy: `holder ${claims}`,
       lockId: 'ours',
       fencingToken: 1000 + claims,
       leaseMs: MINUTE_MS,
     };
-    run = decideClaim({ run, now }, claimant, policy).write ?? run;
+    run = decideClaim({ run, now }, holder, policy).write ?? run;
   }
   return Infinity;
 }
@@ -69,21 +69,21 @@ function claimsUntilOver(start: Run, policy: Policy): number {
 void test('L-63 nothing stays due forever: for any row, repeated claims whose holders crash come to an end', () => {
   fc.assert(
     fc.property(runs, policies, (run, policy) => {
-      assert.ok(claimsUntilOver(run, policy) <= policy.retry.maxAttempts + 1);
+      assert.ok(claimsUntilDone(run, policy) <= policy.retry.maxAttempts + 1);
     }),
     { numRuns: 2000 },
   );
 });
 
 void test('L-63 after a refused claim the row is not due, or another instance may still be running it', () => {
-  const claimant = { claimedBy: 'ours', lockId: 'ours', fencingToken: 1000, leaseMs: MINUTE_MS };
+  const holder = { claimedBy: 'ours', lockId: 'ours', fencingToken: 1000, leaseMs: MINUTE_MS };
   fc.assert(
     fc.property(runs, policies, (run, policy) => {
       const now = new Date(NOW_MS);
-      const { value, write = run } = decideClaim({ run, now }, claimant, policy);
+      const { value, write = run } = decideClaim({ run, now }, holder, policy);
       if (value.kind !== 'refused' || !isDue(write)) return;
       const isEarly = write.nextAttemptAt !== undefined && write.nextAttemptAt > now;
-      const mayStillRun = write.state === 'running' && write.lockId !== claimant.lockId;
+      const mayStillRun = write.state === 'running' && write.lockId !== holder.lockId;
       assert.ok(isEarly || mayStillRun, value.reason);
     }),
     { numRuns: 2000 },

@@ -170,15 +170,18 @@ const NO_NAMES: [string, unknown, string][] = [
   ['no text', 7, 'must be a string'],
 ];
 
-for (const [what, name, says] of NO_NAMES) {
+for (const [what, name, recordedReason] of NO_NAMES) {
   testLedger(`L-57 L-58 a name that is ${what} is rejected, as a job, a scope and a key`, async (place) => {
     const { guard } = place.instance();
     const text = name as string;
     const never = (): never => assert.fail('ran');
-    refused(() => guard.check(dayJob({ name: text })), says);
+    refused(() => guard.check(dayJob({ name: text })), recordedReason);
     await assert.rejects(guard.run(dayJob({ period: () => text }), never), (error: Error) => {
       assert.ok(error instanceof InvalidLockConfigurationError);
-      assert.ok(error.message.includes(says) && error.message.includes('the key of a period'), error.message);
+      assert.ok(
+        error.message.includes(recordedReason) && error.message.includes('the key of a period'),
+        error.message,
+      );
       return true;
     });
     if (name === '') return; // The scope of a job without scopes.

@@ -20,7 +20,7 @@ for (const [TZ, offsetMinutes] of HOSTS) {
       environment: { TZ },
     });
     try {
-      assert.deepEqual(await child.told('report'), {
+      assert.deepEqual(await child.received('report'), {
         event: 'report',
         offsetMinutes,
         periods: ['2026-11-20', '2026-11-21'],

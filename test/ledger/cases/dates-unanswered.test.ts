@@ -35,7 +35,7 @@ class Host implements Clock {
 }
 
 /** Calls while the store of the runs cannot be reached. */
-async function whileAway({ store }: Instance, call: () => Promise<unknown>): Promise<void> {
+async function whileStoreIsDown({ store }: Instance, call: () => Promise<unknown>): Promise<void> {
   const away = mock.method(store, 'peek', () => Promise.reject(new LockStorageError('no answer')));
   await call();
   away.mock.restore();
@@ -54,7 +54,7 @@ for (const [what, knows] of [
       const scheduledAt = (): Date | undefined => (knows ? new Date(host.wallMs()) : undefined);
       const job = instance.guard.wrap(closeDay(), task, { scheduledAt });
       host.aheadMs = DAY_MS;
-      await whileAway(instance, job);
+      await whileStoreIsDown(instance, job);
       await place.elapse('1m');
       host.aheadMs = 0;
       await place.elapse('1m');
@@ -71,7 +71,7 @@ for (const [what, knows] of [
       const { task, periods } = diary();
       const scheduledAt = (): Date | undefined => (knows ? new Date(host.wallMs()) : undefined);
       const job = instance.guard.wrap(closeDay(), task, { scheduledAt });
-      await whileAway(instance, job);
+      await whileStoreIsDown(instance, job);
       await host.suspend(23);
       await instance.guard.runOverdue();
       assert.deepEqual([periods(), await rowsOf(instance)], [[], []]);
@@ -91,7 +91,7 @@ testLedger(
     const { task, periods } = diary();
     const job = instance.guard.wrap(closeDay(), task);
     host.aheadMs = DAY_MS;
-    await whileAway(instance, job);
+    await whileStoreIsDown(instance, job);
     host.aheadMs = 0;
     await place.elapse('1d');
     await whileAway(instance, job);

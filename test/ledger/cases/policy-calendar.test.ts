@@ -51,17 +51,17 @@ testLedger('L-34 an operator can still run a holiday', async (place) => {
 });
 
 /** A calendar whose answer the test sets, and which counts its calls. */
-function tellable() {
+function switchableCalendar() {
   let answer: BusinessCalendar['isBusinessDay'] = () => true;
-  const asked: string[] = [];
+  const calls: string[] = [];
   const calendar: BusinessCalendar = {
     isBusinessDay(date) {
-      asked.push(date);
+      calls.push(date);
       return answer(date);
     },
   };
-  const tell = (next: typeof answer): void => void (answer = next);
-  return { calendar, asked, tell };
+  const setAnswer = (next: typeof answer): void => void (answer = next);
+  return { calendar, calls, setAnswer };
 }
 
 const noData = (): never => {
@@ -74,10 +74,10 @@ testLedger(
     const instance = place.instance();
     const { guard } = instance;
     const { task, runs } = diary();
-    const { calendar, asked, tell } = tellable();
+    const { calendar, calls, setAnswer } = switchableCalendar();
     const job = closeDay({ calendar });
     guard.wrap(job, task);
-    tell(noData);
+    setAnswer(noData);
     assert.deepEqual(await guard.run(job, task), { executed: false, reason: 'calendar' });
     assert.deepEqual(await rowsOf(instance), []);
     const [warning] = instance.of('guard:warning');
@@ -97,16 +97,16 @@ testLedger('L-34 a calendar that hangs has failed after five seconds', async (pl
   const instance = place.instance();
   const { guard } = instance;
   const { task, runs } = diary();
-  const { calendar, tell } = tellable();
-  const asked = signal();
-  tell(() => {
-    asked.resolve();
+  const { calendar, setAnswer } = switchableCalendar();
+  const called = signal();
+  setAnswer(() => {
+    called.resolve();
     return new Promise(() => {});
   });
   const job = closeDay({ calendar });
   guard.wrap(job, task);
   const result = guard.run(job, task);
-  await asked.promise;
+  await called.promise;
   await place.elapse('5s');
   assert.deepEqual(await result, { executed: false, reason: 'calendar' });
   assert.match(
@@ -123,12 +123,12 @@ testLedger('L-34 the timer retries within a minute', async (place) => {
   const instance = place.instance({ pollInterval: '1m' });
   const { guard } = instance;
   const { task } = diary();
-  const { calendar, tell } = tellable();
-  tell(noData);
+  const { calendar, setAnswer } = switchableCalendar();
+  setAnswer(noData);
   const job = closeDay({ calendar });
   guard.wrap(job, task);
   await guard.run(job, task);
-  tell(() => true);
+  setAnswer(() => true);
   await place.elapse('1m');
   await eventually(() => instance.of('run:completed').length === 1, 'the run starts');
   assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed']);
@@ -137,9 +137,9 @@ testLedger('L-34 the timer retries within a minute', async (place) => {
 testLedger('L-34 only its caller retries a job that is not registered', async (place) => {
   const instance = place.instance();
   const { task, runs } = diary();
-  const { calendar, tell } = tellable();
+  const { calendar, setAnswer } = switchableCalendar();
   const job = closeDay({ calendar });
-  tell(noData);
+  setAnswer(noData);
   await instance.guard.run(job, task);
   tell(() => true);
   assert.deepEqual(await instance.guard.runOverdue(), { started: 0, overdue: 0 });
@@ -153,11 +153,11 @@ testLedger(
     const instance = place.instance();
     const { guard } = instance;
     const { task, runs } = diary();
-    const { calendar, tell } = tellable();
+    const { calendar, setAnswer } = switchableCalendar();
     const job = closeDay({ calendar });
     guard.wrap(job, task);
     await guard.run({ ...job, at: new Date('2026-11-19T12:00:00Z') }, task);
-    tell(noData);
+    setAnswer(noData);
     await guard.run(job, task);
     await place.elapse('1d');
     tell(() => true);
@@ -175,12 +175,12 @@ testLedger('L-34 if a calendar fails for a missed day, runOverdue retries it', a
   const instance = place.instance();
   const { guard } = instance;
   const { task, periods } = diary();
-  const { calendar, tell } = tellable();
+  const { calendar, setAnswer } = switchableCalendar();
   const job = closeDay({ calendar, catchUp: 'all' });
   guard.wrap(job, task);
   await guard.run(job, task);
   await place.elapse('2d');
-  tell((date) => (date === '2026-11-21' ? noData() : true));
+  setAnswer((date) => (date === '2026-11-21' ? noData() : true));
   await guard.run(job, task);
   await guard.runOverdue();
   assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed', '2026-11-22 completed']);

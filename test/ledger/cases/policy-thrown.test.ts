@@ -71,7 +71,7 @@ const THROWN: readonly [string, unknown, readonly string[]][] = [
   ['an AggregateError that hides its errors', refusing('errors'), ['thrown: [object Error]']],
 ];
 
-for (const [what, thrown, told] of THROWN) {
+for (const [what, thrown, texts] of THROWN) {
   testLedger(`L-30 F-98 ${what} is passed to the caller unchanged, recorded, and retried`, async (place) => {
     const instance = place.instance();
     const { guard } = instance;
@@ -82,7 +82,7 @@ for (const [what, thrown, told] of THROWN) {
     assert.ok(isThrown);
     const run = await guard.ledger.get(KEY);
     assert.deepEqual([run?.state, run?.attempt], ['failed', 1]);
-    for (const text of told) assert.ok(run?.error?.includes(text), run?.error);
+    for (const text of texts) assert.ok(run?.error?.includes(text), run?.error);
     const [event] = await guard.ledger.history(KEY);
     assert.deepEqual([event?.kind, event?.detail], ['failed', run?.error]);
     assert.ok(instance.of('run:failed')[0]?.error === thrown);

@@ -37,11 +37,11 @@ testLedger(
   async (place) => {
     const { guard } = place.instance();
     const calls: string[] = [];
-    const asked: RunKey[] = [];
+    const resumed: RunKey[] = [];
     const scoped = dayJob({
       scope: (region: string) => region,
       resume: (run) => {
-        asked.push(run);
+        resumed.push(run);
         return [run.scope];
       },
     });
@@ -54,7 +54,7 @@ testLedger(
     await place.elapse('1m');
     assert.deepEqual(await guard.runOverdue(), { started: 2, overdue: 0 });
     assert.deepEqual(calls.slice(2).sort(), ['eu', 'us']);
-    assert.deepEqual(asked.map(({ scope }) => scope).sort(), ['eu', 'us']);
+    assert.deepEqual(resumed.map(({ scope }) => scope).sort(), ['eu', 'us']);
     refused(() => guard.check(dayJob({ scope: (region: string) => region })), 'resume must say');
   },
 );
@@ -79,8 +79,8 @@ testLedger('rows of jobs that are not registered here stay unchanged', async (pl
   guard.wrap(dayJob({}, { name: 'another' }), () => assert.fail('ran'));
   assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
   assert.equal((await guard.ledger.get(FIRST_DAY))?.attempt, 1);
-  for (const asked of [guard.ledger.gaps('close-day'), guard.ledger.explain('close-day')])
-    await assert.rejects(asked, InvalidLockUseError);
+  for (const resumed of [guard.ledger.gaps('close-day'), guard.ledger.explain('close-day')])
+    await assert.rejects(resumed, InvalidLockUseError);
   await assert.rejects(
     guard.backfill('close-day', { from: '2026-11-01', to: '2026-11-02' }),
     /not registered/,

@@ -22,7 +22,7 @@ export class RunBench {
   readonly #started: ModelClaim[] = [];
   readonly #job: JobConfiguration;
   /** The guard of the registered job, which runs all ticks. */
-  readonly #asker: JobGuard;
+  readonly #guard: JobGuard;
   #ending: Exclude<Ending, 'is lost'> = 'completes';
 
   constructor(
@@ -43,14 +43,14 @@ export class RunBench {
       // One period without an end: this tests states, not dates.
       oncePer: { period: () => 'only', timeZone: 'UTC', retry, onCrash },
     };
-    this.#asker = this.#guard();
-    this.#asker.wrap(this.#job, this.#task);
+    this.#guard = this.#newGuard();
+    this.#guard.wrap(this.#job, this.#task);
   }
 
   /** Calls the job as a tick does. @returns the result */
   async tick(ending: Exclude<Ending, 'is lost'>): Promise<ModelClaim | string> {
     this.#ending = ending;
-    return await this.#attempted(this.#asker.run(this.#job, this.#task));
+    return await this.#attempted(this.#guard.run(this.#job, this.#task));
   }
 
   /** @returns whether an attempt was started */
@@ -64,7 +64,7 @@ export class RunBench {
   async loseHolder(): Promise<ModelClaim | string> {
     const begun = signal<ModelClaim>();
     const end = signal();
-    const result = this.#guard().run(this.#job, async () => {
+    const result = this.#newGuard().run(this.#job, async () => {
       begun.resolve(this.#begin());
       await end.promise;
     });
@@ -87,7 +87,7 @@ export class RunBench {
   }
 
   get ledger(): JobGuard['ledger'] {
-    return this.#asker.ledger;
+    return this.#guard.ledger;
   }
 
   get key(): { job: string; periodKey: string } {
@@ -110,7 +110,7 @@ export class RunBench {
     await Promise.allSettled(this.lost.map((holder) => holder.comeBack('completes')));
   }
 
-  #guard(): JobGuard {
+  #newGuard(): JobGuard {
     const { lockProvider, store } = this.instance;
     return new JobGuard({
       ...{ lockProvider, runStore: watched(store, this.#completions), clock: this.place.clock },

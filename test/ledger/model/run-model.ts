@@ -37,7 +37,7 @@ export class RunModel {
   constructor(readonly policy: ModelPolicy) {}
 
   /** Whether an instance would start the run without a tick. */
-  get isOwed(): boolean {
+  get isOverdue(): boolean {
     return this.row !== undefined && (this.row.state === 'running' || this.#isDue(this.row));
   }
 

@@ -6,7 +6,7 @@ import { parseJobPolicy } from '#cronlatch/ledger/policy/job-policy';
 import { after, CLAIM, NOW, runRow } from '../../support/run-row';
 
 /** The holder of the next grant of the row's own lock. */
-const CLAIMANT: Claimant = {
+const NEXT_HOLDER: Claimant = {
   claimedBy: 'host/2/b',
   lockId: 'place/close-day',
   fencingToken: 8,
@@ -15,9 +15,9 @@ const CLAIMANT: Claimant = {
 
 const DAY = { period: 'day', timeZone: 'Europe/Paris' } as const;
 
-function decide(row: Partial<Run>, claimant: Partial<Claimant> = {}, options: OncePerOptions = {}) {
+function decide(row: Partial<Run>, holder: Partial<Claimant> = {}, options: OncePerOptions = {}) {
   const policy = parseJobPolicy({ ...DAY, ...options }, 'close-day');
-  return decideClaim({ run: runRow(row), now: NOW }, { ...CLAIMANT, ...claimant }, policy);
+  return decideClaim({ run: runRow(row), now: NOW }, { ...NEXT_HOLDER, ...holder }, policy);
 }
 
 /** The decision as one word. */
@@ -27,7 +27,7 @@ function verdict(...asked: Parameters<typeof decide>): string {
 }
 
 void test('a missing row has no holder', () => {
-  const decision = decideClaim(undefined, CLAIMANT, parseJobPolicy(DAY, 'close-day'));
+  const decision = decideClaim(undefined, NEXT_HOLDER, parseJobPolicy(DAY, 'close-day'));
   assert.deepEqual(decision, { value: { kind: 'absent' } });
 });
 
@@ -63,9 +63,9 @@ const BY_THE_LOCK: readonly [string, Partial<Run>, Partial<Claimant>, string][] 
   ['another lock', {}, { lockId: 'place/renamed' }, 'running-elsewhere'],
 ];
 
-for (const [who, row, claimant, expected] of BY_THE_LOCK) {
+for (const [who, row, holder, expected] of BY_THE_LOCK) {
   void test(`L-05 while the row's lease may last, ${who}: ${expected}`, () =>
-    assert.equal(verdict({ leaseUntil: after(1), ...row }, claimant), expected));
+    assert.equal(verdict({ leaseUntil: after(1), ...row }, holder), expected));
 }
 
 const BY_TIME: readonly [string, Partial<Run>, Partial<Claimant>, string][] = [
@@ -75,9 +75,9 @@ const BY_TIME: readonly [string, Partial<Run>, Partial<Claimant>, string][] = [
   ['the same grant, whose earlier call is still running', {}, { fencingToken: 7 }, 'running-elsewhere'],
 ];
 
-for (const [who, row, claimant, expected] of BY_TIME) {
+for (const [who, row, holder, expected] of BY_TIME) {
   void test(`L-05 when the row's lease has expired, ${who}: ${expected}`, () =>
-    assert.equal(verdict({ leaseUntil: NOW, ...row }, claimant), expected));
+    assert.equal(verdict({ leaseUntil: NOW, ...row }, holder), expected));
 }
 
 void test('L-15 the next attempt replaces a crashed holder, and the history records it', () => {

@@ -26,12 +26,12 @@ function decide(row: Partial<Run>, outcome: Outcome, claim: Partial<Claim> = {})
 /** Of the attempt of `runRow()`. */
 const EVENT = { generation: 0, attempt: 1, actor: 'host/1/a', fencingToken: 7 };
 /** Every outcome clears these fields. */
-const OVER = { finishedAt: NOW, nextAttemptAt: undefined, reason: undefined };
+const CLEARED = { finishedAt: NOW, nextAttemptAt: undefined, reason: undefined };
 
 void test('a completed run keeps its result, and clears the error of an earlier attempt', () => {
   assert.deepEqual(decide({ error: 'of attempt 1', reason: 'of old' }, COMPLETED), {
     value: { kind: 'completed' },
-    write: runRow({ ...OVER, state: 'completed', result: '3', error: undefined }),
+    write: runRow({ ...CLEARED, state: 'completed', result: '3', error: undefined }),
   });
 });
 
@@ -39,7 +39,7 @@ void test('L-26 a failed run keeps its error, and the time at which it is due ag
   const retryAt = after(60_000);
   assert.deepEqual(decide({}, FAILED), {
     value: { kind: 'recorded', retryAt },
-    write: runRow({ ...OVER, state: 'failed', nextAttemptAt: retryAt, error: 'Error: no bank' }),
+    write: runRow({ ...CLEARED, state: 'failed', nextAttemptAt: retryAt, error: 'Error: no bank' }),
     events: [{ ...EVENT, kind: 'failed', detail: 'Error: no bank' }],
   });
 });
@@ -66,7 +66,7 @@ void test('L-23 a run that is given back is due at once, and its attempt does no
   assert.deepEqual(decide({}, GIVEN_BACK), {
     value: { kind: 'recorded', retryAt: undefined },
     write: runRow({
-      ...{ ...OVER, state: 'pending', attempt: 0, nextAttemptAt: NOW },
+      ...{ ...CLEARED, state: 'pending', attempt: 0, nextAttemptAt: NOW },
       firstStartedAt: undefined,
     }),
     events: [{ ...EVENT, kind: 'given-back', detail: undefined }],
@@ -81,7 +81,7 @@ void test('L-23 giving back a later attempt does not restart the time for retrie
 void test('a run that the job skips keeps the reason', () => {
   assert.deepEqual(decide({}, SKIPPED), {
     value: { kind: 'recorded', retryAt: undefined },
-    write: runRow({ ...OVER, state: 'skipped', reason: 'job' }),
+    write: runRow({ ...CLEARED, state: 'skipped', reason: 'job' }),
     events: [{ ...EVENT, kind: 'skipped', detail: 'nothing to close' }],
   });
 });
@@ -93,7 +93,7 @@ void test('L-24 an attempt can be completed even if its lease has expired', () =
 void test('L-54 an interrupted run can be completed by the attempt that seemed to have crashed', () => {
   assert.deepEqual(decide({ state: 'interrupted', reason: 'crashed' }, COMPLETED), {
     value: { kind: 'completed' },
-    write: runRow({ ...OVER, state: 'completed', result: '3' }),
+    write: runRow({ ...CLEARED, state: 'completed', result: '3' }),
     events: [{ ...EVENT, kind: 'completed-late', detail: undefined }],
   });
 });

@@ -34,7 +34,7 @@ for (const server of DATABASE_NAMES) {
         });
         try {
           const { offsetMinutes, beforeUs, lockedAtUs, afterUs, lockUntilUs, ...report } =
-            await child.told('report');
+            await child.received('report');
           assert.equal(offsetMinutes, KIRITIMATI_MINUTES);
           assert.ok(beforeUs <= lockedAtUs && lockedAtUs <= afterUs, 'now is the database’s, in UTC');
           assert.equal(lockUntilUs - lockedAtUs, LEASE_US);

@@ -7,13 +7,13 @@ import type { KnownJob, LedgerHistory, RowChange } from './ledger-history';
  * runs stay completed.
  */
 export function checkChanges(_: History, ledger: LedgerHistory): string[] {
-  const claimants = claimantsOf(ledger);
+  const claimHosts = claimHostsOf(ledger);
   return ledger.changes.flatMap((change) => {
     const { key, job, by, before, after, atMs } = change;
     const known = ledger.jobs.get(job);
     if (by === undefined || after === undefined || known === undefined) return [];
     const wrong =
-      before === undefined ? ofNew(change, after) : ofOld(change, { before, after, known, claimants });
+      before === undefined ? ofNew(change, after) : ofOld(change, { before, after, known, claimHosts });
     if (wrong === undefined) return [];
     const from = before === undefined ? 'absent' : `${before.state} (attempt ${before.attempt})`;
     const what = `${from} to ${after.state} (attempt ${after.attempt})`;
@@ -22,7 +22,7 @@ export function checkChanges(_: History, ledger: LedgerHistory): string[] {
 }
 
 /** The host of each claim. */
-function claimantsOf({ changes }: LedgerHistory): ReadonlyMap<string, number> {
+function claimHostsOf({ changes }: LedgerHistory): ReadonlyMap<string, number> {
   return new Map(
     changes.flatMap(({ by, before, after }) => {
       const claim = after?.state === 'running' ? after.claimedBy : undefined;
@@ -41,7 +41,7 @@ interface OldRow {
   readonly before: Run;
   readonly after: Run;
   readonly known: KnownJob;
-  readonly claimants: ReadonlyMap<string, number>;
+  readonly claimHosts: ReadonlyMap<string, number>;
 }
 
 function ofOld(change: RowChange, row: OldRow): string | undefined {
@@ -70,7 +70,7 @@ function ofWaiting({ before, after, known }: OldRow): string | undefined {
     const isDue = before.nextAttemptAt !== undefined && before.nextAttemptAt <= after.updatedAt;
     return isDue ? ofNextAttempt(before, after, known) : 'L2 an attempt before it was due';
   }
-  if (after.state === 'failed' && after.nextAttemptAt === undefined) return ofGivenUp(after, known);
+  if (after.state === 'failed' && after.nextAttemptAt === undefined) return ofPermanentFailure(after, known);
   return 'L2 no such change';
 }
 
@@ -83,9 +83,10 @@ function ofRunning(change: RowChange, row: OldRow): string | undefined {
     case 'interrupted':
       return known.onCrash === 'hold' ? undefined : 'L4 a run was held that must be retried';
     case 'failed':
-      if (after.reason === 'crashed') return ofGivenUp(after, known);
+      if (after.reason === 'crashed') return ofPermanentFailure(after, known);
       return (
-        ofHolder(change, row) ?? (after.nextAttemptAt === undefined ? ofGivenUp(after, known) : undefined)
+        ofHolder(change, row) ??
+        (after.nextAttemptAt === undefined ? ofPermanentFailure(after, known) : undefined)
       );
     case 'pending':
       return after.attempt === before.attempt - 1
@@ -103,7 +104,10 @@ function ofNextAttempt(before: Run, after: Run, { maxAttempts }: KnownJob): stri
   return after.attempt > maxAttempts ? `L2 more than ${maxAttempts} attempts` : undefined;
 }
 
-function ofGivenUp({ attempt, reason }: Run, { maxAttempts, hasUntil }: KnownJob): string | undefined {
+function ofPermanentFailure(
+  { attempt, reason }: Run,
+  { maxAttempts, hasUntil }: KnownJob,
+): string | undefined {
   const isSpent = attempt >= maxAttempts;
   switch (reason) {
     case 'fatal':
@@ -122,9 +126,9 @@ function ofGivenUp({ attempt, reason }: Run, { maxAttempts, hasUntil }: KnownJob
 }
 
 /** L1: only the claim that holds the row may end its attempt. */
-function ofHolder({ by }: RowChange, { before, after, claimants }: OldRow): string | undefined {
+function ofHolder({ by }: RowChange, { before, after, claimHosts }: OldRow): string | undefined {
   const { claimedBy = '' } = before;
-  const isHolder = claimants.get(claimedBy) === by?.host && (by?.claimedBy ?? claimedBy) === claimedBy;
+  const isHolder = claimHosts.get(claimedBy) === by?.host && (by?.claimedBy ?? claimedBy) === claimedBy;
   if (!isHolder) return 'L1 an end by another host than the holder';
   return after.claimedBy === claimedBy ? undefined : 'L1 an end in the name of another claim';
 }

@@ -26,7 +26,7 @@ export function checkLedgerHistory(history: History, ledger: LedgerHistory): str
     checkStarts,
     checkVerdicts,
     checkClosings,
-    checkOwed,
+    checkOverdue,
     checkPurged,
   ];
   const violations = ofRuns.flatMap((check) => check(history, ledger));

@@ -12,14 +12,14 @@ const LONGEST_SET_BACK_MS = 10_000;
  * L4, L7: some time after the last fault, nothing is overdue: every run has ended, every tick was answered,
  * and jobs that catch up have no missed periods.
  */
-export function checkOwed(_: History, ledger: LedgerHistory): string[] {
+export function checkOverdue(_: History, ledger: LedgerHistory): string[] {
   if (ledger.clockSets.some(({ byMs }) => byMs < -LONGEST_SET_BACK_MS)) return [];
   const rows = new Map(ledger.changes.map(({ key, after }) => [key, after]));
   const open = [...rows].flatMap(([key, run]) =>
-    run === undefined || isOver(run) ? [] : [`L4: ${key} is still ${run.state}, attempt ${run.attempt}`],
+    run === undefined || hasEnded(run) ? [] : [`L4: ${key} is still ${run.state}, attempt ${run.attempt}`],
   );
   const unanswered = ledger.calls.flatMap((call) => {
-    const key = keyOwedTo(ledger, call);
+    const key = overdueKeyOf(ledger, call);
     return key === undefined || rows.has(key)
       ? []
       : [`L4: host ${call.host}'s tick at ${call.invokedAtMs} for ${key} was not answered`];
@@ -28,7 +28,7 @@ export function checkOwed(_: History, ledger: LedgerHistory): string[] {
   return [...open, ...unanswered, ...missed];
 }
 
-function isOver({ state, nextAttemptAt }: Run): boolean {
+function hasEnded({ state, nextAttemptAt }: Run): boolean {
   switch (state) {
     case 'running':
     case 'pending':
@@ -45,10 +45,10 @@ function isOver({ state, nextAttemptAt }: Run): boolean {
 /**
  * The key of an unanswered tick that a surviving host retries, unless its period may have ended meanwhile.
  */
-function keyOwedTo(ledger: LedgerHistory, call: Call): string | undefined {
-  const { host, job, scope, scheduledAt, told } = call;
+function overdueKeyOf(ledger: LedgerHistory, call: Call): string | undefined {
+  const { host, job, scope, scheduledAt, answer } = call;
   const periodAt = ledger.jobs.get(job)?.periodAt;
-  const isKept = told !== undefined && !isAnswered(told) && ledger.survivors.includes(host);
+  const isKept = answer !== undefined && !isAnswered(answer) && ledger.survivors.includes(host);
   const isKnown = ledger.wallClocksAreRight && ledger.clockSets.length === 0;
   if (!isKept || !isKnown || periodAt === undefined || scheduledAt === undefined) return undefined;
   const { key, end } = periodAt(scheduledAt);
@@ -75,7 +75,7 @@ function missedPeriods(ledger: LedgerHistory, rows: ReadonlyMap<string, Run | un
   });
 }
 
-function isAnswered(told: NonNullable<Call['told']>): boolean {
-  if ('error' in told) return !(told.error instanceof LockStorageError);
-  return told.result.executed || !['locked', 'running-here'].includes(told.result.reason);
+function isAnswered(answer: NonNullable<Call['answer']>): boolean {
+  if ('error' in answer) return !(answer.error instanceof LockStorageError);
+  return answer.result.executed || !['locked', 'running-here'].includes(answer.result.reason);
 }

@@ -22,8 +22,8 @@ export function checkTakeovers(history: History, ledger: LedgerHistory): string[
     if (isLive)
       return [`L2: ${what}, although the lease of its holder was live until ${lease.certainEndMs(order)}`];
     if (!isRepeated) return [];
-    const isOver = before.leaseUntil === undefined || before.leaseUntil <= after.updatedAt;
-    if (isOver) return [];
+    const hasEnded = before.leaseUntil === undefined || before.leaseUntil <= after.updatedAt;
+    if (hasEnded) return [];
     if (before.lockId !== after.lockId)
       return [`L2: ${what} under another lock, before its lease had expired`];
     const isNewer = (after.fencingToken ?? NaN) > (before.fencingToken ?? NaN);

@@ -1,6 +1,6 @@
 import { ClaimLostError, LockLostError, LockStorageError, type Run } from 'cronlatch';
 import type { History } from '../history';
-import type { Call, HandlerRun, LedgerHistory, ToldRun } from './ledger-history';
+import type { Call, HandlerRun, LedgerHistory, ReportedRun } from './ledger-history';
 
 /** The results and events of a run agree with its row; an unknown outcome may be either. */
 export function checkVerdicts(_: History, ledger: LedgerHistory): string[] {
@@ -10,24 +10,25 @@ export function checkVerdicts(_: History, ledger: LedgerHistory): string[] {
       const at = call.run === undefined ? call.job : `attempt ${call.run.claim.attempt} of ${call.run.key}`;
       return wrong === undefined ? [] : [`${wrong}: host ${call.host}'s tick at ${call.invokedAtMs}, ${at}`];
     }),
-    ...ledger.told.flatMap((told) => {
-      const wrong = wrongOfEvent(ledger, told);
-      return wrong === undefined ? [] : [`${wrong}: host ${told.host}'s ${told.event} of ${told.key}`];
+    ...ledger.reported.flatMap((report) => {
+      const wrong = wrongOfEvent(ledger, report);
+      return wrong === undefined ? [] : [`${wrong}: host ${report.host}'s ${report.event} of ${report.key}`];
     }),
   ];
 }
 
-function wrongOfCall(ledger: LedgerHistory, { run, told }: Call): string | undefined {
-  if (told === undefined) return undefined;
-  if ('result' in told) {
-    if (!told.result.executed)
+function wrongOfCall(ledger: LedgerHistory, { run, answer }: Call): string | undefined {
+  if (answer === undefined) return undefined;
+  if ('result' in answer) {
+    if (!answer.result.executed)
       return run === undefined ? undefined : 'L2 reported that nothing ran, and it did';
-    if (told.result.value !== run || run?.ending === undefined) return 'L2 returned the value of another run';
-    return hasEnded(ledger, run, told.order)
+    if (answer.result.value !== run || run?.ending === undefined)
+      return 'L2 returned the value of another run';
+    return hasEnded(ledger, run, answer.order)
       ? undefined
       : 'L1 reported as executed, and its row contradicts that';
   }
-  const { error, order } = told;
+  const { error, order } = answer;
   if (error instanceof LockStorageError) return undefined;
   if (error instanceof ClaimLostError) return wrongOfLost(ledger, run, order);
   if (run === undefined) return isOfLostLock(error) ? undefined : `an unexpected error: ${String(error)}`;
@@ -37,7 +38,7 @@ function wrongOfCall(ledger: LedgerHistory, { run, told }: Call): string | undef
     return 'L1 a failure was completed';
   const stands = ledger.rowBefore(run.key, order);
   const isOpen = stands?.state === 'running' && stands.claimedBy === run.claim.claimedBy;
-  return isOpen ? 'L4 a failure was not recorded before it was told' : undefined;
+  return isOpen ? 'L4 a failure was not recorded before it was reported' : undefined;
 }
 
 /** The lease was lost before the claim; or the guard is closing. */
@@ -78,8 +79,8 @@ function endsOf(ledger: LedgerHistory, { key, claim, host }: HandlerRun, order: 
   });
 }
 
-function wrongOfEvent(ledger: LedgerHistory, told: ToldRun): string | undefined {
-  const { key, generation, attempt, event, retryAt, reason, order } = told;
+function wrongOfEvent(ledger: LedgerHistory, report: ReportedRun): string | undefined {
+  const { key, generation, attempt, event, retryAt, reason, order } = report;
   const rows = ledger
     .changesOf(key)
     .flatMap((change) => (change.order < order && change.after ? [change.after] : []));
@@ -102,7 +103,7 @@ function wrongOfEvent(ledger: LedgerHistory, told: ToldRun): string | undefined 
   }
 }
 
-const NOT_OF_ROWS: readonly ToldRun['reason'][] = [
+const NOT_OF_ROWS: readonly ReportedRun['reason'][] = [
   undefined,
   'locked',
   'running-here',
@@ -111,7 +112,7 @@ const NOT_OF_ROWS: readonly ToldRun['reason'][] = [
   'deadline',
 ];
 
-function isReason({ state, nextAttemptAt }: Run, reason: ToldRun['reason']): boolean {
+function isReason({ state, nextAttemptAt }: Run, reason: ReportedRun['reason']): boolean {
   if (reason === 'already-completed') return state === 'completed';
   if (reason === 'running-elsewhere') return state === 'running';
   if (reason === 'given-back') return state === 'pending';

@@ -65,14 +65,14 @@ export interface Call {
   readonly invokedAtMs: number;
   /** Its own attempt, if one started. */
   run: HandlerRun | undefined;
-  told:
+  answer:
     | { readonly order: number; readonly result: TaskResult<unknown> }
     | { readonly order: number; readonly error: unknown }
     | undefined;
 }
 
 /** An event about a run. */
-export interface ToldRun {
+export interface ReportedRun {
   readonly host: number;
   readonly event: 'run:completed' | 'run:failed' | 'run:skipped';
   readonly key: string;
@@ -97,7 +97,7 @@ export class LedgerHistory {
   readonly handlerRuns: HandlerRun[] = [];
   readonly innerRuns: InnerRun[] = [];
   readonly calls: Call[] = [];
-  readonly told: ToldRun[] = [];
+  readonly reported: ReportedRun[] = [];
   readonly closings: Closing[] = [];
   /** The deletions of completed runs by a purge, which are also among the changes. */
   readonly purged: RowChange[] = [];

@@ -46,7 +46,7 @@ export async function handle(
     'skips',
     'is fatal',
   ] as const;
-  const ending = faults.areOver ? 'returns' : random.pick(endings);
+  const ending = faults.haveEnded ? 'returns' : random.pick(endings);
   try {
     for (let left = random.integer(0, 5); left > 0; left -= 1) {
       await pause(host, random.pick([0, 1, 50, 300, 900, 2000]));

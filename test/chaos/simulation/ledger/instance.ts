@@ -76,14 +76,14 @@ export class Instance {
       : undefined;
     const call: Call = {
       ...{ host: this.host.id, job: job.job, scope, scheduledAt, invokedAtMs: scheduler.nowMs },
-      ...{ run: undefined, told: undefined },
+      ...{ run: undefined, answer: undefined },
     };
     ledger.calls.push(call);
     const task = (): Promise<HandlerRun> => this.#handle(job);
     const own = (): Promise<HandlerRun> => {
       const running = task();
       // Not if the tick is retried later.
-      if (call.told === undefined) call.run = ledger.handlerRuns.at(-1);
+      if (call.answer === undefined) call.run = ledger.handlerRuns.at(-1);
       return running;
     };
     try {
@@ -92,7 +92,7 @@ export class Instance {
       const result = await integration.execute(integration.jobOf(job.configuration), tick);
       call.told = { result, order: history.nextOrder() };
     } catch (error) {
-      call.told = { error, order: history.nextOrder() };
+      call.answer = { error, order: history.nextOrder() };
     }
   }
 
@@ -123,7 +123,7 @@ export class Instance {
       this.#guard.on(event, (told) => {
         if (told.run === undefined) return;
         const { generation, attempt } = told.run;
-        this.world.ledger.told.push({
+        this.world.ledger.reported.push({
           ...{ host: this.host.id, event, key: keyTextOf(told.run), generation, attempt },
           reason: 'reason' in told ? told.reason : undefined,
           retryAt: 'retryAt' in told ? told.retryAt : undefined,

@@ -31,7 +31,7 @@ const NIGHT_MS = 3 * 3_600_000;
  * detected later.
  */
 const ANSWERED_WITHIN_MS = LATEST_MS + 5000 + 10_000 + 6000 + 4000 + 9000 + 12_000;
-const LOOKED_AT_EVERY_MS = 2000;
+const POLL_EVERY_MS = 2000;
 
 /**
  * Simulates two jobs between some hosts and their database, by seed, and records all that happens to their
@@ -68,9 +68,9 @@ export async function simulateLedger(seed: number, breakage: LedgerBreakage = {}
   await scheduler.runUntil(quietFromMs + LATEST_MS);
   const missedMs = history.damages.length > 0 ? MISSED_WITHIN_MS : 0;
   const answeredBy = quietFromMs + ANSWERED_WITHIN_MS + missedMs;
-  ledger.endsAt = new Date(EPOCH_MS + answeredBy + LOOKED_AT_EVERY_MS);
-  while (scheduler.nowMs < answeredBy && checkOwed(history, ledger).length > 0)
-    await scheduler.runUntil(scheduler.nowMs + LOOKED_AT_EVERY_MS);
+  ledger.endsAt = new Date(EPOCH_MS + answeredBy + POLL_EVERY_MS);
+  while (scheduler.nowMs < answeredBy && checkOverdue(history, ledger).length > 0)
+    await scheduler.runUntil(scheduler.nowMs + POLL_EVERY_MS);
   if (processes.failure !== undefined)
     throw new Error(`A process failed by seed ${seed}.`, { cause: processes.failure });
   return { history, ledger, faults: faults.counts, steps: scheduler.steps };

@@ -13,13 +13,13 @@ testBySeeds({
 });
 
 void test('the same seed gives the same history of runs', async () => {
-  const [first, second] = [await told(7), await told(7)];
+  const [first, second] = [await historyOf(7), await historyOf(7)];
   assert.deepEqual(first, second);
-  assert.notDeepEqual(first, await told(8));
+  assert.notDeepEqual(first, await historyOf(8));
 });
 
 /** Without the claims, which are random. */
-async function told(seed: number): Promise<unknown[]> {
+async function historyOf(seed: number): Promise<unknown[]> {
   const { changes } = (await simulateLedger(seed)).ledger;
   return changes.map(({ key, atMs, order, by, after }) => {
     return [key, atMs, order, by?.host, by?.statement, by?.outcome, after?.state, after?.attempt];

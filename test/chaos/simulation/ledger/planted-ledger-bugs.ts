@@ -11,7 +11,7 @@ interface PlantedLedgerBug extends LedgerBreakage {
 
 /** Decisions of this kind see another row than the stored one. */
 function seeing(kinds: 'of claims' | 'of ends', as: (found: FoundRun) => Partial<Run>): LedgerBreakage {
-  const isMeant = (value: unknown): boolean => isOfClaim(value) === (kinds === 'of claims');
+  const matches = (value: unknown): boolean => isOfClaim(value) === (kinds === 'of claims');
   return {
     store: (store) => ({
       change: (key, decide, options) =>
@@ -19,7 +19,7 @@ function seeing(kinds: 'of claims' | 'of ends', as: (found: FoundRun) => Partial
           key,
           (found) => {
             const decision = decide(found);
-            if (found === undefined || !isMeant(decision.value)) return decision;
+            if (found === undefined || !matches(decision.value)) return decision;
             return decide({ ...found, run: { ...found.run, ...as(found) } });
           },
           options,
@@ -259,4 +259,4 @@ const OF_LEASES: readonly PlantedLedgerBug[] = [
   { does: 'runs a job inside itself after its lease has expired', seed: 1, ignoresLeaseInside: true },
 ];
 
-export const PLANTED_LEDGER_BUGS = [...OF_LEASES, ...OF_CLAIMS, ...OF_ENDS, ...OF_WHAT_IS_OWED];
+export const PLANTED_LEDGER_BUGS = [...OF_LEASES, ...OF_CLAIMS, ...OF_ENDS, ...OF_OVERDUE_RUNS];

@@ -3,7 +3,7 @@ import { LOCK_NAMES } from '../worker/orders';
 import { everywhere, onServers, type Fault, type Field } from './fault';
 
 /** Runs the operator's statement, unless the server is down. */
-async function asked(
+async function tryStatement(
   { place }: Field,
   statement: string,
 ): Promise<{ readonly rows: Record<string, unknown>[] } | undefined> {
@@ -21,7 +21,7 @@ const rowDeleted: Fault = {
   async strike(field) {
     const name = field.random.pick(LOCK_NAMES);
     const fromMs = machineMs();
-    const answer = await asked(field, `DELETE FROM shedlock WHERE name = '${name}'`);
+    const answer = await tryStatement(field, `DELETE FROM shedlock WHERE name = '${name}'`);
     if (answer) field.note({ kind: 'lock row deleted', name, fromMs, untilMs: machineMs() });
   },
 };
@@ -37,12 +37,15 @@ const sessionKilled: Fault = {
   isFor: onServers,
   async strike(field) {
     const isPostgres = field.place.type === 'postgres';
-    const sessions = await asked(field, isPostgres ? SESSIONS.postgres : SESSIONS.mysql);
+    const sessions = await tryStatement(field, isPostgres ? SESSIONS.postgres : SESSIONS.mysql);
     const ids = sessions?.rows.map((session) => Number(session['id'] ?? session['ID'])) ?? [];
     if (ids.length === 0) return;
     const id = field.random.pick(ids);
     const fromMs = machineMs();
-    const answer = await asked(field, isPostgres ? `SELECT pg_terminate_backend(${id})` : `KILL ${id}`);
+    const answer = await tryStatement(
+      field,
+      isPostgres ? `SELECT pg_terminate_backend(${id})` : `KILL ${id}`,
+    );
     if (answer) field.note({ kind: 'session ended by the operator', fromMs, untilMs: machineMs() });
   },
 };

@@ -16,7 +16,7 @@ const kill: Fault = {
       const fromMs = machineMs();
       await member.kill();
       note({ kind: 'SIGKILL', worker, fromMs, untilMs: fromMs });
-      await member.startAgain();
+      await member.restart();
     }),
 };
 

@@ -12,15 +12,15 @@ function checkPairs(evidence: Evidence, grants: readonly Grant[]): string[] {
   for (const [i, grant] of grants.entries()) {
     const before = grants[i - 1];
     if (before !== undefined && before.token >= grant.token)
-      complaints.push(`P3: ${worded(grant)} has the token of ${worded(before)}`);
+      complaints.push(`P3: ${textOf(grant)} has the token of ${textOf(before)}`);
     for (const earlier of new Set([before, longest])) {
       if (earlier === undefined) continue;
       if (isDeletedBetween(evidence, grant.name, earlier.grantedMs - SLACK_MS, grant.grantedMs + SLACK_MS))
         continue;
       if (grant.grantedMs < certainEndMs(earlier, grant.grantedMs) - SLACK_MS)
-        complaints.push(`P1: ${worded(grant)} was granted while ${worded(earlier)} was held`);
+        complaints.push(`P1: ${textOf(grant)} was granted while ${textOf(earlier)} was held`);
       if (grant.grantedMs < earlier.grantedMs + earlier.atLeastMs - 1)
-        complaints.push(`P5: ${worded(grant)} was granted within lockAtLeastFor of ${worded(earlier)}`);
+        complaints.push(`P5: ${textOf(grant)} was granted within lockAtLeastFor of ${textOf(earlier)}`);
     }
     if (longest === undefined || certainEndMs(grant) > certainEndMs(longest)) longest = grant;
   }
@@ -32,22 +32,22 @@ function checkPairs(evidence: Evidence, grants: readonly Grant[]): string[] {
  * lower token.
  */
 function checkOrder(grants: readonly Grant[]): string[] {
-  const told = [...grants].sort((a, b) => a.toldMs - b.toldMs);
-  const asked = [...grants].sort((a, b) => a.askedMs - b.askedMs);
+  const byAnswer = [...grants].sort((a, b) => a.answeredMs - b.answeredMs);
+  const byRequest = [...grants].sort((a, b) => a.sentMs - b.sentMs);
   const complaints: string[] = [];
   let highest: Grant | undefined;
   let next = 0;
-  for (const grant of asked) {
-    for (; (told[next]?.toldMs ?? Infinity) < grant.askedMs; next += 1) {
-      const candidate = told[next];
+  for (const grant of byRequest) {
+    for (; (byAnswer[next]?.answeredMs ?? Infinity) < grant.sentMs; next += 1) {
+      const candidate = byAnswer[next];
       if (candidate && candidate.token > (highest?.token ?? 0)) highest = candidate;
     }
     if (highest !== undefined && grant.token <= highest.token)
-      complaints.push(`P3: the token of ${worded(grant)} is not higher than that of ${worded(highest)}`);
+      complaints.push(`P3: the token of ${textOf(grant)} is not higher than that of ${textOf(highest)}`);
   }
   return complaints;
 }
 
-export function worded({ name, token, worker, grantedMs }: Grant): string {
+export function textOf({ name, token, worker, grantedMs }: Grant): string {
   return `lease ${token} of '${name}' (worker ${worker}, at ${grantedMs.toFixed()} ms)`;
 }

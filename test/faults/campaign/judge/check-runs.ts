@@ -7,11 +7,11 @@ import type { Evidence, FinalRun } from './evidence';
  */
 export function checkRuns({ runs, keys, journal }: Evidence): string[] {
   const byKey = new Map(runs.map((run) => [run.key, run]));
-  const executed = new Map<string, number>();
+  const complaint = new Map<string, number>();
   for (const entry of journal)
     if (entry.k === 'run' && entry.verdict === 'executed')
-      executed.set(entry.key, (executed.get(entry.key) ?? 0) + 1);
-  const twice = [...executed].filter(([, count]) => count > 1);
+      complaint.set(entry.key, (complaint.get(entry.key) ?? 0) + 1);
+  const twice = [...complaint].filter(([, count]) => count > 1);
   return [
     ...twice.map(([key, count]) => `${key} was reported as executed ${count} times`),
     ...keys.flatMap((key) => {
@@ -22,8 +22,8 @@ export function checkRuns({ runs, keys, journal }: Evidence): string[] {
 }
 
 function checkEffects({ key, attempt, effects }: FinalRun): string[] {
-  const told = `${key}, completed as attempt ${attempt}, has effects of the attempts ${effects.join(', ') || 'none'}`;
-  if (isTransactional(key)) return effects.length === 1 && effects[0] === attempt ? [] : [told];
+  const complaint = `${key}, completed as attempt ${attempt}, has effects of the attempts ${effects.join(', ') || 'none'}`;
+  if (isTransactional(key)) return effects.length === 1 && effects[0] === attempt ? [] : [complaint];
   const isOnce = new Set(effects).size === effects.length;
-  return isOnce && Math.max(...effects) === attempt ? [] : [told];
+  return isOnce && Math.max(...effects) === attempt ? [] : [complaint];
 }

@@ -7,8 +7,8 @@ const LATEST_MS = 10_000;
 /** One call of `lock()`, as recorded by its process. */
 interface Attempt {
   readonly worker: number;
-  readonly askedMs: number;
-  toldMs?: number;
+  readonly sentMs: number;
+  answeredMs?: number;
   verdict?: 'granted' | 'held' | 'failed';
   token?: number | undefined;
 }
@@ -21,7 +21,8 @@ export function checkSamples({ journal, samples, wallAheadMs }: Evidence): strin
     const pid = acquisitionOf(owner).split('/').at(-2);
     const grantedMs = token / 1000 - wallAheadMs;
     const candidates = (attempts.get(`${pid} ${name}`) ?? []).filter(
-      ({ askedMs, toldMs = Infinity }) => askedMs <= grantedMs + SLACK_MS && toldMs >= grantedMs - LATEST_MS,
+      ({ sentMs, answeredMs = Infinity }) =>
+        sentMs <= grantedMs + SLACK_MS && answeredMs >= grantedMs - LATEST_MS,
     );
     // A process id may be that of an earlier worker, which did not send this.
     const worker = Math.max(...candidates.map((attempt) => attempt.worker));
@@ -31,41 +32,41 @@ export function checkSamples({ journal, samples, wallAheadMs }: Evidence): strin
       )
     )
       return [];
-    const told = candidates.map(({ verdict }) => verdict).join(', ') || 'nothing';
+    const answer = candidates.map(({ verdict }) => verdict).join(', ') || 'nothing';
     return [
-      `P7: '${name}' was held by process ${pid} under token ${token}, and the answer to its call was: ${told}`,
+      `P7: '${name}' was held by process ${pid} under token ${token}, and the answer to its call was: ${answer}`,
     ];
   });
 }
 
 function accountsFor(
-  { toldMs, verdict, token }: Attempt,
+  { answeredMs, verdict, token }: Attempt,
   row: { readonly token: number; readonly grantedMs: number; readonly seenMs: number },
 ): boolean {
-  if (toldMs === undefined || toldMs > row.seenMs || verdict === 'failed') return true;
+  if (answeredMs === undefined || answeredMs > row.seenMs || verdict === 'failed') return true;
   // A grant without a holder, made after the call found another holder; its owner releases it again.
-  if (toldMs < row.grantedMs) return true;
+  if (answeredMs < row.grantedMs) return true;
   return verdict === 'granted' && token === row.token;
 }
 
 /** By process and name. */
 function attemptsIn(journal: Evidence['journal']): Map<string, Attempt[]> {
-  const byAsker = new Map<string, Attempt[]>();
+  const attemptsByCaller = new Map<string, Attempt[]>();
   const open = new Map<string, Attempt>();
   for (const entry of journal) {
-    if (entry.k !== 'ask' && entry.k !== 'told') continue;
+    if (entry.k !== 'request' && entry.k !== 'answer') continue;
     const { worker, pid, id, name, atMs } = entry;
-    if (entry.k === 'ask') {
-      const attempt: Attempt = { worker, askedMs: atMs };
+    if (entry.k === 'request') {
+      const attempt: Attempt = { worker, sentMs: atMs };
       open.set(`${worker} ${id}`, attempt);
-      const asker = `${pid} ${name}`;
-      byAsker.set(asker, [...(byAsker.get(asker) ?? []), attempt]);
+      const caller = `${pid} ${name}`;
+      attemptsByCaller.set(caller, [...(attemptsByCaller.get(caller) ?? []), attempt]);
     } else
       Object.assign(open.get(`${worker} ${id}`) ?? {}, {
-        toldMs: atMs,
+        answeredMs: atMs,
         verdict: entry.verdict,
         token: entry.token,
       });
   }
-  return byAsker;
+  return attemptsByCaller;
 }

@@ -1,6 +1,6 @@
 import { SLACK_MS, type Evidence } from './evidence';
 import { isDeletedBetween, type Grant } from './grants';
-import { worded } from './check-grants';
+import { textOf } from './check-grants';
 
 /** P2, P6: the answer to a release or an extension matches the row. */
 export function checkVerdicts(evidence: Evidence, grants: readonly Grant[]): string[] {
@@ -15,7 +15,7 @@ export function checkVerdicts(evidence: Evidence, grants: readonly Grant[]): str
         ({ kind, worker, fromMs }) =>
           kind === 'wall clock set' &&
           worker === grant.worker &&
-          fromMs >= grant.askedMs - SLACK_MS &&
+          fromMs >= grant.sentMs - SLACK_MS &&
           fromMs <= ms,
       );
     const wasLive = (ms: number): boolean => isLive(grant, ms) && !isDeletedBy(ms) && !isSetBy(ms);
@@ -23,15 +23,15 @@ export function checkVerdicts(evidence: Evidence, grants: readonly Grant[]): str
     const { release, released, refusals, extensions } = grant;
     const isLate = release !== undefined && takenOverMs < release.atMs - SLACK_MS;
     if (isLate && released?.stillOurs === true && !isDeletedBy(release.atMs))
-      complaints.push(`P6: the release of ${worded(grant)} was confirmed, although it was taken over before`);
+      complaints.push(`P6: the release of ${textOf(grant)} was confirmed, although it was taken over before`);
     if (released?.stillOurs === false && wasLive(released.atMs))
-      complaints.push(`P2: the release of ${worded(grant)} was refused, although the lease was live`);
+      complaints.push(`P2: the release of ${textOf(grant)} was refused, although the lease was live`);
     for (const { atMs } of refusals)
       if (wasLive(atMs) && (release?.atMs ?? Infinity) > atMs)
-        complaints.push(`P2: an extension of ${worded(grant)} was refused, although the lease was live`);
+        complaints.push(`P2: an extension of ${textOf(grant)} was refused, although the lease was live`);
     for (const { sentMs } of extensions)
       if (takenOverMs < sentMs - SLACK_MS)
-        complaints.push(`P6: an extension of ${worded(grant)} was confirmed, although it was taken over`);
+        complaints.push(`P6: an extension of ${textOf(grant)} was confirmed, although it was taken over`);
     return complaints;
   });
 }
@@ -40,8 +40,8 @@ export function checkVerdicts(evidence: Evidence, grants: readonly Grant[]): str
  * As far as its holder could trust the lease, which counts from its request, including all extensions
  * requested since.
  */
-function isLive({ askedMs, atMostMs, extensions }: Grant, atMs: number): boolean {
+function isLive({ sentMs, atMostMs, extensions }: Grant, atMs: number): boolean {
   const known = extensions.filter((extension) => extension.atMs <= atMs);
-  const ends = [{ sentMs: askedMs, atMostMs }, ...known].map((lease) => lease.sentMs + lease.atMostMs);
+  const ends = [{ sentMs, atMostMs }, ...known].map((lease) => lease.sentMs + lease.atMostMs);
   return Math.max(...ends) > atMs + SLACK_MS;
 }

@@ -42,17 +42,18 @@ const FREE_MS = 20;
 
 export function figuresOf(evidence: Evidence, grants: ReadonlyMap<string, readonly Grant[]>): Figures {
   const { journal, injections, testimonies, runs } = evidence;
-  const told = journal.flatMap((entry) => (entry.k === 'told' ? [entry] : []));
-  const verdicts = counted(told.map(({ verdict }) => verdict));
+  const results = journal.flatMap((entry) => (entry.k === 'answer' ? [entry] : []));
+  const verdicts = counted(results.map(({ verdict }) => verdict));
   const writes = testimonies.flatMap((testimony) => (testimony.event === 'write' ? [testimony] : []));
   const completed = runs.filter(({ state }) => state === 'completed');
   return {
-    attempts: journal.filter(({ k }) => k === 'ask').length,
+    attempts: journal.filter(({ k }) => k === 'request').length,
     grants: verdicts['granted'] ?? 0,
     held: verdicts['held'] ?? 0,
     failed: verdicts['failed'] ?? 0,
     faults: counted(injections.map(({ kind }) => kind)),
-    grantsWithAtLeast: told.filter(({ verdict, atLeastMs }) => verdict === 'granted' && atLeastMs > 0).length,
+    grantsWithAtLeast: results.filter(({ verdict, atLeastMs }) => verdict === 'granted' && atLeastMs > 0)
+      .length,
     staleWritesRefused: writes.filter(({ accepted }) => !accepted).length,
     writes: writes.length,
     recovery: spreadOf(recoveries(evidence, grants)),

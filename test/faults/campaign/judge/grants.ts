@@ -8,8 +8,8 @@ export interface Grant {
   readonly name: string;
   readonly token: number;
   readonly worker: number;
-  readonly askedMs: number;
-  readonly toldMs: number;
+  readonly sentMs: number;
+  readonly answeredMs: number;
   /** By the database's clock, from which the token is made. */
   readonly grantedMs: number;
   readonly atMostMs: number;
@@ -22,27 +22,27 @@ export interface Grant {
 
 /** By name, in the order of their tokens. */
 export function grantsIn({ journal, wallAheadMs }: Evidence): Map<string, Grant[]> {
-  const asked = new Map<string, number>();
+  const requests = new Map<string, number>();
   const byLease = new Map<string, DatedEntry[]>();
-  const granted: Entry<'told'>[] = [];
+  const granted: Entry<'answer'>[] = [];
   for (const entry of journal) {
-    if (entry.k === 'ask') asked.set(`${entry.worker} ${entry.id}`, entry.atMs);
-    else if (entry.k === 'told' && entry.verdict === 'granted') granted.push(entry);
-    else if ('token' in entry && entry.k !== 'told') {
+    if (entry.k === 'request') requests.set(`${entry.worker} ${entry.id}`, entry.atMs);
+    else if (entry.k === 'answer' && entry.verdict === 'granted') granted.push(entry);
+    else if ('token' in entry && entry.k !== 'answer') {
       const lease = `${entry.name} ${entry.token}`;
       byLease.set(lease, [...(byLease.get(lease) ?? []), entry]);
     }
   }
-  const grants = granted.map((told): Grant => {
-    const { name, worker, atMs, atMostMs, atLeastMs, token = NaN } = told;
+  const grants = granted.map((answer): Grant => {
+    const { name, worker, atMs, atMostMs, atLeastMs, token = NaN } = answer;
     const of = <K extends DatedEntry['k']>(k: K): Entry<K>[] =>
       (byLease.get(`${name} ${token}`) ?? []).filter(
         (entry): entry is Entry<K> => entry.k === k && entry.worker === worker,
       );
     return {
       ...{ name, token, worker, atMostMs, atLeastMs },
-      askedMs: asked.get(`${worker} ${told.id}`) ?? NaN,
-      toldMs: atMs,
+      sentMs: requests.get(`${worker} ${answer.id}`) ?? NaN,
+      answeredMs: atMs,
       grantedMs: token / 1000 - wallAheadMs,
       extensions: of('extended'),
       refusals: of('refused extension'),

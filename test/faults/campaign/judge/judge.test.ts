@@ -102,13 +102,13 @@ void suite('the judge of a campaign accepts and rejects locks', () => {
     'a row held by an owner whose call was refused',
     () =>
       asItShouldBe()
-        .told(7, 1000, 'held')
+        .answered(7, 1000, 'held')
         .evidence({ samples: [held] }),
     /P7: 'job' was held by process 7/,
   );
   acquitted('a row held by an owner whose call got an error', () =>
     asItShouldBe()
-      .told(7, 1000, 'failed')
+      .answered(7, 1000, 'failed')
       .evidence({ samples: [held] }),
   );
 });

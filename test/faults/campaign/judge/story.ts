@@ -14,9 +14,9 @@ export class Story {
   /** Grants a worker the lock at `at`, which is also its token. */
   grant(worker: number, at: number, { atMostMs = 2000, atLeastMs = 0, token = at * 1000 } = {}): this {
     const id = (this.#id += 1);
-    this.note(worker, at - 1, { k: 'ask', id, name: 'job' });
+    this.note(worker, at - 1, { k: 'request', id, name: 'job' });
     return this.note(worker, at + 1, {
-      ...({ k: 'told', id, name: 'job', verdict: 'granted' } as const),
+      ...({ k: 'answer', id, name: 'job', verdict: 'granted' } as const),
       ...{ token, atMostMs, atLeastMs },
     });
   }
@@ -27,16 +27,16 @@ export class Story {
   }
 
   /** The answer to a call of another process at that time. */
-  told(worker: number, at: number, verdict: 'held' | 'failed'): this {
+  answered(worker: number, at: number, verdict: 'held' | 'failed'): this {
     const id = (this.#id += 1);
-    this.note(worker, at - 1, { k: 'ask', id, name: 'job' });
-    return this.note(worker, at + 1, { k: 'told', id, name: 'job', verdict, atMostMs: 2000, atLeastMs: 0 });
+    this.note(worker, at - 1, { k: 'request', id, name: 'job' });
+    return this.note(worker, at + 1, { k: 'answer', id, name: 'job', verdict, atMostMs: 2000, atLeastMs: 0 });
   }
 
   inside(worker: number, from: number, until: number, token: number, ignoresItsSignal = false): this {
-    const heard = { worker, name: 'job', token, accepted: true };
-    this.#testimonies.push({ ...heard, atMs: from, event: 'enter', ignoresItsSignal });
-    this.#testimonies.push({ ...heard, atMs: until, event: 'leave' });
+    const common = { worker, name: 'job', token, accepted: true };
+    this.#testimonies.push({ ...common, atMs: from, event: 'enter', ignoresItsSignal });
+    this.#testimonies.push({ ...common, atMs: until, event: 'leave' });
     return this;
   }
 

@@ -2,7 +2,7 @@ import { Child } from '../../../processes/child';
 import type { FakedClock } from '../../../support/faked-clock';
 import { sqlProxy, type SqlProxy } from '../../../support/sql-proxy/sql-proxy';
 import type { Place } from '../place';
-import type { WorkerMessage, WorkerOrders, WorkerWord } from '../worker/orders';
+import type { WorkerMessage, WorkerOrders, WorkerCommand } from '../worker/orders';
 import { targetOf } from '../../../support/tcp-proxy';
 
 /** One position in the squad: a sequence of worker processes, each connected through the same proxy. */
@@ -51,7 +51,7 @@ export class Member {
   }
 
   async ready(): Promise<void> {
-    await this.#child.told('ready');
+    await this.#child.received('ready');
   }
 
   async kill(): Promise<void> {
@@ -60,7 +60,7 @@ export class Member {
   }
 
   /** Starts another worker after one has ended. */
-  async startAgain(): Promise<void> {
+  async restart(): Promise<void> {
     this.#child = this.#started();
     await this.ready();
   }
@@ -88,17 +88,17 @@ export class Member {
   /** Resolves when its event loop runs again. */
   async stall(ms: number): Promise<void> {
     const id = (this.#stalls += 1);
-    this.tell({ word: 'stall', ms, id });
-    await this.#child.told('stalled', { matching: (message) => message.id === id });
+    this.send({ word: 'stall', ms, id });
+    await this.#child.received('stalled', { matching: (message) => message.id === id });
   }
 
-  tell(word: WorkerWord): void {
+  send(word: WorkerCommand): void {
     this.#child.send(word);
   }
 
   async done(withinMs: number): Promise<void> {
     this.#mayEnd = true;
-    await this.#child.told('done', { withinMs });
+    await this.#child.received('done', { withinMs });
     await this.#child.endedWithin(30_000);
   }
 

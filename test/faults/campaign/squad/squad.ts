@@ -67,7 +67,7 @@ export class Squad {
 
   /** Lets them complete the remaining runs, and end. */
   async finish(keys: readonly string[], withinMs: number): Promise<void> {
-    for (const member of this.members) member.tell({ word: 'finish', keys });
+    for (const member of this.members) member.send({ word: 'finish', keys });
     await Promise.all(this.members.map((member) => member.done(withinMs)));
   }
 

@@ -10,7 +10,7 @@ export type Statement = { readonly name: string; readonly token: number } & (
  * A message from a worker to the witness. The worker waits for the answer before it works, and before it
  * releases the lock.
  */
-export type Saying = { readonly serial: number } & Statement;
+export type Report = { readonly serial: number } & Statement;
 
 export interface Answer {
   readonly serial: number;

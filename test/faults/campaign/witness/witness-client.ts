@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import type { Answer, Saying, Statement } from './testimony';
+import type { Answer, Report, Statement } from './testimony';
 
 /** A worker's connection to the witness. */
 export class WitnessClient {
@@ -26,11 +26,11 @@ export class WitnessClient {
   }
 
   /** Resolves when the witness has recorded it; for a write, with whether it counts. */
-  say(statement: Statement): Promise<boolean> {
+  report(statement: Statement): Promise<boolean> {
     const serial = (this.#serial += 1);
     return new Promise((resolve) => {
       this.#waiting.set(serial, ({ accepted }) => resolve(accepted));
-      this.#socket.write(`${JSON.stringify({ serial, ...statement } satisfies Saying)}\n`);
+      this.#socket.write(`${JSON.stringify({ serial, ...statement } satisfies Report)}\n`);
     });
   }
 

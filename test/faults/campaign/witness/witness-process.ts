@@ -6,8 +6,8 @@ import { appendFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { machineMs } from '../../processes/competition/settings';
-import { argument, tell } from '../../../processes/parent';
-import type { Answer, Saying, Testimony } from './testimony';
+import { argument, send } from '../../../processes/parent';
+import type { Answer, Report, Testimony } from './testimony';
 
 export interface WitnessOrders {
   readonly socket: string;
@@ -31,12 +31,12 @@ function listenTo(socket: Socket): void {
   let worker = 0;
   const lines = createInterface({ input: socket });
   lines.on('line', (line) => {
-    const said = JSON.parse(line) as { worker: number } | Saying;
-    if ('worker' in said) {
-      worker = said.worker;
+    const report = JSON.parse(line) as { worker: number } | Report;
+    if ('worker' in report) {
+      worker = report.worker;
       return;
     }
-    const { serial, ...rest } = said;
+    const { serial, ...rest } = report;
     const accepted = rest.event !== 'write' || write(rest.name, rest.token);
     testify({ atMs: machineMs(), worker, accepted, ...rest });
     socket.write(`${JSON.stringify({ serial, accepted } satisfies Answer)}\n`);
@@ -47,4 +47,4 @@ function listenTo(socket: Socket): void {
   socket.on('close', () => testify({ atMs: machineMs(), worker, event: 'gone' }));
 }
 
-createServer(listenTo).listen(path, () => tell({ event: 'ready' }));
+createServer(listenTo).listen(path, () => send({ event: 'ready' }));

@@ -20,7 +20,7 @@ export class Witness {
         argument: orders,
       },
     );
-    await process.told('ready');
+    await process.received('ready');
     return new Witness(process, orders.socket, orders.file);
   }
 

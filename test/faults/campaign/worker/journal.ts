@@ -4,9 +4,9 @@ import { machineMs } from '../../processes/competition/settings';
 /** All times are the machine's, in milliseconds. A token is the database's clock at the grant, in microseconds. */
 export type Entry =
   /** A request for a lock, and its answer. Without an answer, the process died in between. */
-  | { readonly k: 'ask'; readonly id: number; readonly name: string }
+  | { readonly k: 'request'; readonly id: number; readonly name: string }
   | {
-      readonly k: 'told';
+      readonly k: 'answer';
       readonly id: number;
       readonly name: string;
       readonly verdict: 'granted' | 'held' | 'failed';

@@ -19,7 +19,7 @@ export class JournalledProvider implements LockProvider {
     const { name, lockAtMostFor, lockAtLeastFor } = configuration;
     const terms = { name, atMostMs: Number(lockAtMostFor), atLeastMs: Number(lockAtLeastFor ?? 0) };
     const id = (this.#id += 1);
-    this.journal.write({ k: 'ask', id, name });
+    this.journal.write({ k: 'request', id, name });
     let granted: JournalledLock | undefined;
     const extended = (ms: number): void => {
       granted?.noteExtension(ms);
@@ -29,10 +29,10 @@ export class JournalledProvider implements LockProvider {
       const lock = await this.inner.lock(configuration, observing(observer, extended));
       granted = lock && new JournalledLock(lock, this.journal);
       const verdict = lock === undefined ? 'held' : 'granted';
-      this.journal.write({ k: 'told', id, verdict, token: lock?.fencingToken, ...terms });
+      this.journal.write({ k: 'answer', id, verdict, token: lock?.fencingToken, ...terms });
       return granted;
     } catch (error) {
-      this.journal.write({ k: 'told', id, verdict: 'failed', error: String(error), ...terms });
+      this.journal.write({ k: 'answer', id, verdict: 'failed', error: String(error), ...terms });
       throw error;
     }
   }

@@ -8,7 +8,7 @@ import type { Journal } from './journal';
 import { LEASES_MS, LOCK_NAMES } from './orders';
 
 /** What a handler does with its lease, with its percentage. */
-const MANNERS = weighted({
+const BEHAVIOURS = weighted({
   brief: 86,
   throws: 4,
   extends: 6,
@@ -19,7 +19,7 @@ const MANNERS = weighted({
   'ignores its signal': 1,
 });
 
-type Manner = (typeof MANNERS)[number];
+type Behaviour = (typeof BEHAVIOURS)[number];
 
 /** Mostly none. The whole lease is rare, because such a lock stays taken for all that time. */
 const AT_LEAST_SHARES = weighted({ '0': 65, '0.05': 20, '0.15': 13, '1': 2 }).map(Number);
@@ -51,42 +51,42 @@ export class LockJob {
   async attempt(): Promise<void> {
     const { random } = this;
     const lockAtMostFor = random.pick(LEASES_MS);
-    const manner = random.pick(MANNERS);
+    const behaviour = random.pick(BEHAVIOURS);
     const configuration = {
       name: random.pick(LOCK_NAMES),
       lockAtMostFor,
       lockAtLeastFor: lockAtMostFor * random.pick(AT_LEAST_SHARES),
-      keepAlive: manner !== 'lapses' && random.integer(1, 3) === 1,
+      keepAlive: behaviour !== 'lapses' && random.integer(1, 3) === 1,
     };
-    await this.guard.run(configuration, (lock) => this.#work(lock, manner, lockAtMostFor));
+    await this.guard.run(configuration, (lock) => this.#work(lock, behaviour, lockAtMostFor));
   }
 
-  async #work(lock: Lock, manner: Manner, leaseMs: number): Promise<void> {
+  async #work(lock: Lock, behaviour: Behaviour, leaseMs: number): Promise<void> {
     const { name, fencingToken: token = NaN } = lock;
-    const ignoresItsSignal = manner === 'ignores its signal';
-    await this.witness.say({ event: 'enter', name, token, ignoresItsSignal });
+    const ignoresItsSignal = behaviour === 'ignores its signal';
+    await this.witness.report({ event: 'enter', name, token, ignoresItsSignal });
     try {
-      const endsAtMs = machineMs() + this.#lengthMs(manner, leaseMs);
+      const endsAtMs = machineMs() + this.#lengthMs(behaviour, leaseMs);
       const isTrusted = (): boolean => ignoresItsSignal || lock.remainingMs() > MARGIN_MS;
       while (machineMs() < endsAtMs && isTrusted()) await setTimeout(PIECE_MS);
       // Never shorter than before: whether it takes effect or not, the lease does not end earlier.
-      if (manner === 'extends' && isTrusted()) await lock.extend(Math.max(...LEASES_MS));
+      if (behaviour === 'extends' && isTrusted()) await lock.extend(Math.max(...LEASES_MS));
       // Some write after they have lost the lock: the register must refuse that.
-      await this.witness.say({ event: 'write', name, token });
+      await this.witness.report({ event: 'write', name, token });
     } finally {
-      await this.witness.say({ event: 'leave', name, token });
+      await this.witness.report({ event: 'leave', name, token });
     }
-    if (manner === 'lapses') await this.#lapse(lock, token);
-    if (manner === 'throws') throw new JobFailedError('The job failed, as planned.');
+    if (behaviour === 'lapses') await this.#waitForLoss(lock, token);
+    if (behaviour === 'throws') throw new JobFailedError('The job failed, as planned.');
   }
 
-  #lengthMs(manner: Manner, leaseMs: number): number {
-    if (manner === 'long') return leaseMs;
-    return manner === 'ignores its signal' ? 1.5 * leaseMs : this.random.integer(1, 150);
+  #lengthMs(behaviour: Behaviour, leaseMs: number): number {
+    if (behaviour === 'long') return leaseMs;
+    return behaviour === 'ignores its signal' ? 1.5 * leaseMs : this.random.integer(1, 150);
   }
 
   /** Measures how soon the loss of a lease is noticed. */
-  async #lapse(lock: Lock, token: number): Promise<void> {
+  async #waitForLoss(lock: Lock, token: number): Promise<void> {
     const { signal, name } = lock;
     const fromMs = machineMs();
     const endsAtMs = fromMs + lock.remainingMs();

@@ -13,7 +13,7 @@ export interface WorkerOrders {
 }
 
 /** A message to a running worker. */
-export type WorkerWord =
+export type WorkerCommand =
   | { readonly word: 'stall'; readonly ms: number; readonly id: number }
   /** The faults have ended: the worker completes the remaining runs, and ends. */
   | { readonly word: 'finish'; readonly keys: readonly string[] };

@@ -4,18 +4,18 @@ import { CronlatchError } from 'cronlatch';
 import { createJobGuard, TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { Random } from '#cronlatch/contracts/random';
 import { applicationDataSource } from '../../../processes/fixtures/application-data-source';
-import { argument, tell } from '../../../processes/parent';
+import { argument, send } from '../../../processes/parent';
 import { survivor } from '../survivor';
 import { WitnessClient } from '../witness/witness-client';
 import { Heartbeat } from './heartbeat';
 import { Journal } from './journal';
 import { JournalledProvider } from './journalled-provider';
 import { JobFailedError, LockJob } from './lock-job';
-import { LOCK_LANES, RUN_LANES, type WorkerMessage, type WorkerOrders, type WorkerWord } from './orders';
+import { LOCK_LANES, RUN_LANES, type WorkerMessage, type WorkerOrders, type WorkerCommand } from './orders';
 import { RunJob } from './run-job';
 
 const orders = argument<WorkerOrders>();
-const say = tell<WorkerMessage>;
+const report = send<WorkerMessage>;
 const random = new Random(orders.seed);
 const journal = new Journal(orders.journal, orders.worker);
 /** Two seconds are long for a statement on this machine, and shorter than a third of a lease. */
@@ -51,10 +51,10 @@ async function main(): Promise<void> {
     }
   };
   const progress = setInterval(() => {
-    say({ event: 'progress', ...counts });
+    report({ event: 'progress', ...counts });
     counts.attempts = counts.grants = 0;
   }, 1000);
-  say({ event: 'ready' });
+  report({ event: 'ready' });
   await Promise.all([
     ...Array.from({ length: LOCK_LANES }, () => lane(() => lockJob.attempt(), [10, 30, 60, 120])),
     ...Array.from({ length: RUN_LANES }, () => lane(() => runJob.attempt(), [20, 80, 200])),
@@ -66,7 +66,7 @@ async function main(): Promise<void> {
   await locks.close();
   await dataSource.destroy();
   witness.close();
-  say({ event: 'done' });
+  report({ event: 'done' });
   process.disconnect();
 }
 
@@ -91,10 +91,10 @@ function mayFail(error: unknown): void {
 
 function nextOrders(): Promise<readonly string[]> {
   return new Promise((resolve) => {
-    process.on('message', (word: WorkerWord) => {
+    process.on('message', (word: WorkerCommand) => {
       if (word.word === 'stall') {
         stall(word.ms);
-        say({ event: 'stalled', id: word.id });
+        report({ event: 'stalled', id: word.id });
       } else {
         isFinishing = true;
         resolve(word.keys);

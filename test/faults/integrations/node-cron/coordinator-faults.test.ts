@@ -62,7 +62,7 @@ function testFault(name: string, body: (place: Place, bench: ServerBench) => Pro
 
 /** Rejects within the limit, with a storage error. */
 async function failsInTime({ guard, asks }: Place): Promise<void> {
-  const told = nextEvent(guard, 'lock:failed');
+  const failed = nextEvent(guard, 'lock:failed');
   const beganAtMs = performance.now();
   await assert.rejects(asks(), LockStorageError);
   assert.ok(performance.now() - beganAtMs < LONGEST_MS);

@@ -36,22 +36,22 @@ export async function unleash(
 ): Promise<Havoc> {
   const havoc: Havoc = { kills: 0, stops: 0, failures: {} };
   const workers = new Set<Worker>();
-  let isOver = false;
+  let hasEnded = false;
   const tormented = async (): Promise<void> => {
-    while (!isOver) {
+    while (!hasEnded) {
       const worker: Worker = new Child<ChaosMessage>('chaos-worker.js', { argument: orders });
       workers.add(worker);
-      await worker.told('ready');
-      if ((await torment(worker, havoc, () => isOver)) === 'spared') return await atPeace(worker, havoc);
+      await worker.received('ready');
+      if ((await torment(worker, havoc, () => hasEnded)) === 'spared') return await atPeace(worker, havoc);
       workers.delete(worker);
     }
   };
   try {
-    const completion = untilCompleted(isCompleted, limitMs).finally(() => (isOver = true));
+    const completion = untilCompleted(isCompleted, limitMs).finally(() => (hasEnded = true));
     await Promise.all([completion, ...Array.from({ length: WORKERS }, tormented)]);
     return havoc;
   } finally {
-    isOver = true;
+    hasEnded = true;
     await Promise.all([...workers].map((worker) => worker.end()));
   }
 }
@@ -60,12 +60,12 @@ export async function unleash(
  * Until it has died, has ended normally, or all runs are completed. Progress triggers the faults, so that a
  * slow machine makes progress too.
  */
-async function torment(worker: Worker, havoc: Havoc, isOver: () => boolean): Promise<'killed' | 'spared'> {
+async function torment(worker: Worker, havoc: Havoc, hasEnded: () => boolean): Promise<'killed' | 'spared'> {
   for (let begun = 0; ;) {
     begun += Math.ceil(Math.random() * MOST_BEGUN);
     const isBusy = await hasBegun(worker, begun);
     await setTimeout(Math.random() * LONGEST_PAUSE_MS);
-    if (!isBusy || isOver()) return 'spared';
+    if (!isBusy || hasEnded()) return 'spared';
     if (Math.random() < KILLED) {
       havoc.kills += 1;
       await worker.end();
@@ -81,7 +81,7 @@ async function torment(worker: Worker, havoc: Havoc, isOver: () => boolean): Pro
 
 /** @returns `false` if it has ended before */
 async function hasBegun(worker: Worker, runs: number): Promise<boolean> {
-  const begun = worker.told('begun', { matching: ({ number }) => number >= runs, withinMs: 600_000 });
+  const begun = worker.received('begun', { matching: ({ number }) => number >= runs, withinMs: 600_000 });
   return await begun.then(
     () => true,
     () => false,
@@ -89,7 +89,7 @@ async function hasBegun(worker: Worker, runs: number): Promise<boolean> {
 }
 
 async function atPeace(worker: Worker, { failures }: Havoc): Promise<void> {
-  const done = await worker.told('done');
+  const done = await worker.received('done');
   for (const [name, count] of Object.entries(done.failures)) failures[name] = (failures[name] ?? 0) + count;
   await worker.ended;
 }

@@ -25,14 +25,14 @@ export async function compete({ options }: TestDatabase, phaseMs: number): Promi
       }),
   );
   try {
-    const ready = await Promise.all(workers.map((worker) => worker.told('ready')));
+    const ready = await Promise.all(workers.map((worker) => worker.received('ready')));
     assert.deepEqual(
       ready.map(({ timeZone }) => timeZone),
       WORKERS.map(({ timeZone }) => timeZone),
     );
     const startMs = (Math.floor(machineMs() / TICK_MS) + 1) * TICK_MS + phaseMs;
     for (const worker of workers) worker.send({ startMs });
-    await Promise.all(workers.map((worker) => worker.told('done', { withinMs: LONGEST_MS })));
+    await Promise.all(workers.map((worker) => worker.received('done', { withinMs: LONGEST_MS })));
     return workers.flatMap(({ messages }) =>
       messages.filter((message) => message.event !== 'ready' && message.event !== 'done'),
     );

@@ -34,7 +34,7 @@ export async function withHolders(
         await openRegister(dataSource, orders.name);
         const holder: Holder = new Child('stalled-holder.js', { ...more, argument: { options, ...orders } });
         holders.push(holder);
-        await holder.told('ready');
+        await holder.received('ready');
         return holder;
       },
     });

@@ -67,9 +67,9 @@ void suite('the judge of a torture', () => {
   });
 
   void test('a long run overlaps each run that starts during it, in any order of the records', () => {
-    const told = ['20 b 14-15', '30 b 17-18', '10 a 10-40'];
-    assert.equal(faults(...told).overlaps, 2);
-    assert.equal(faults(...told.reverse()).overlaps, 2);
+    const texts = ['20 b 14-15', '30 b 17-18', '10 a 10-40'];
+    assert.equal(faults(...texts).overlaps, 2);
+    assert.equal(faults(...texts.reverse()).overlaps, 2);
   });
 
   void test('an unfinished run overlaps every later run, and completes nothing', () => {

@@ -9,7 +9,7 @@ const PLAIN_EVERY_MS = 10_000;
 export class Progress {
   /** The current sides: when they will end, and their text. */
   readonly #sides = new Map<string, { readonly overMs: number; text: string }>();
-  #toldMs = performance.now();
+  #printedMs = performance.now();
   /** In a terminal, the lines to redraw. */
   #drawn: readonly string[] = [];
 
@@ -29,11 +29,11 @@ export class Progress {
     const key = keyOf(row, side);
     this.#sides.delete(key);
     const faults = FAULTS.map((fault) => `${fault}=${count[fault]}`).join(' ');
-    this.tell(`${key}: ${count.runs} runs of ${count.fires} fires: ${faults}`);
+    this.print(`${key}: ${count.runs} runs of ${count.fires} fires: ${faults}`);
   }
 
   /** Prints a line that stays. */
-  tell(line: string): void {
+  print(line: string): void {
     this.#erase();
     this.out.write(`${line}\n`);
   }
@@ -41,8 +41,8 @@ export class Progress {
   #show(): void {
     const texts = [...this.#sides.values()].map(({ text }) => text);
     if (this.out.isTTY) this.#draw(texts);
-    else if (performance.now() - this.#toldMs > PLAIN_EVERY_MS) {
-      this.#toldMs = performance.now();
+    else if (performance.now() - this.#printedMs > PLAIN_EVERY_MS) {
+      this.#printedMs = performance.now();
       this.out.write(`${texts.join('\n')}\n`);
     }
   }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Child } from '../../../processes/child';
 import { machineMs } from '../../processes/competition/settings';
 import type { Run, Story, Strike } from '../judge/story';
-import type { InstanceMessage, InstanceOrders, InstanceWord } from '../side/orders';
+import type { InstanceMessage, InstanceOrders, InstanceCommand } from '../side/orders';
 
 const NAMES = ['a', 'b'] as const;
 
@@ -10,7 +10,7 @@ const NAMES = ['a', 'b'] as const;
 export interface Member {
   readonly name: string;
   readonly child: Child<InstanceMessage>;
-  goneMs: number;
+  diedMs: number;
 }
 
 /** The two processes of one side of a row, and the witness of their runs. */
@@ -28,21 +28,21 @@ export class Crew {
         argument: { ...orders, instance },
         environment: skewOf(orders, instance),
       }),
-      goneMs: Infinity,
+      diedMs: Infinity,
     }));
     this.casualty = Promise.race(this.members.map((member) => this.#fallOf(member)));
     this.casualty.catch(() => {}); // Those that wait for it get the error.
   }
 
   async ready(): Promise<void> {
-    await Promise.all(this.members.map(({ child }) => child.told('ready')));
+    await Promise.all(this.members.map(({ child }) => child.received('ready')));
   }
 
-  tell(word: InstanceWord): void {
-    for (const member of this.members) this.tellOne(member, word);
+  send(word: InstanceCommand): void {
+    for (const member of this.members) this.sendOne(member, word);
   }
 
-  tellOne(member: Member, word: InstanceWord): void {
+  sendOne(member: Member, word: InstanceCommand): void {
     if (!this.#dismissed.has(member)) member.child.send(word);
   }
 
@@ -50,7 +50,7 @@ export class Crew {
   strike(member: Member, kind: Strike['kind'], slotMs: number): void {
     this.#strikes.push({ kind, slotMs, instance: member.name, atMs: machineMs() });
     if (kind === 'kill') this.#kill(member);
-    else this.tellOne(member, { word: kind });
+    else this.sendOne(member, { word: kind });
   }
 
   #kill(member: Member): void {
@@ -74,20 +74,20 @@ export class Crew {
 
   async #fallOf(member: Member): Promise<never> {
     const ending = await member.child.ended;
-    member.goneMs = machineMs();
+    member.diedMs = machineMs();
     if (this.#dismissed.has(member)) return await new Promise(() => {});
     throw new Error(`Process ${member.name} ended unexpectedly: ${ending.join(', ')}.`);
   }
 }
 
-function runsOf({ name, child, goneMs }: Member): Run[] {
+function runsOf({ name, child, diedMs }: Member): Run[] {
   return child.messages.flatMap((begin) => {
     if (begin.event !== 'begin') return [];
     const run = { slotMs: begin.slotMs, instance: name, beganMs: begin.atMs };
     const end = child.messages.find((message) => message.event === 'end' && message.run === begin.run);
     if (end?.event === 'end')
       return { ...run, endedMs: end.atMs, ending: end.isCompleted ? 'completed' : 'failed' };
-    return { ...run, endedMs: goneMs, ending: goneMs === Infinity ? 'going-on' : 'crashed' };
+    return { ...run, endedMs: diedMs, ending: diedMs === Infinity ? 'going-on' : 'crashed' };
   });
 }
 

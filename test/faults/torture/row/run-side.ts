@@ -26,7 +26,7 @@ export async function runSide(
   try {
     await Promise.race([crew.ready(), crew.casualty, stopped]);
     const slots = scheduleOf(row, side).slotsFrom(Date.now(), LEAD_MS, row.fires);
-    crew.tell({ word: 'start', slots });
+    crew.send({ word: 'start', slots });
     const through = Promise.all([strike(row, crew, slots), untilSettled(row, crew, slots, onProgress)]);
     await Promise.race([through, crew.casualty, stopped]);
     return crew.story(slots);
@@ -49,7 +49,7 @@ async function untilSettled(
     if (crew.isEnded) return;
     onProgress(crew.story(slots));
     if (isStopped || machineMs() < overMs - STOP_BEFORE_MS) continue;
-    crew.tell({ word: 'stop' });
+    crew.send({ word: 'stop' });
     isStopped = true;
   }
 }

@@ -12,23 +12,23 @@ export async function strike(row: Row, crew: Crew, slots: readonly number[]): Pr
       return;
     case 'kill': {
       const slotMs = slots[blow.atFire] ?? NaN;
-      const winner = await firstToTell('begin', crew, slotMs);
+      const winner = await firstToReport('begin', crew, slotMs);
       await setTimeout(row.jobMs / 3);
       if (winner !== undefined) crew.strike(winner, 'kill', slotMs);
       return;
     }
     case 'stop':
       for (const slotMs of slots) {
-        const first = await firstToTell('fired', crew, slotMs);
+        const first = await firstToReport('fired', crew, slotMs);
         if (first !== undefined) crew.strike(first, 'stop', slotMs);
         // The other process's delay has passed by then, and the next fire is still to come.
         await setTimeout(slotMs + row.everyS * 1000 - 1000 - Date.now());
-        if (first !== undefined) crew.tellOne(first, { word: 'resume' });
+        if (first !== undefined) crew.sendOne(first, { word: 'resume' });
       }
       return;
     case 'execute':
       for (const slotMs of slots) {
-        const first = await firstToTell('begin', crew, slotMs);
+        const first = await firstToReport('begin', crew, slotMs);
         const other = crew.members.find((member) => member !== first);
         if (first !== undefined && other !== undefined) crew.strike(other, 'execute', slotMs);
       }
@@ -36,15 +36,15 @@ export async function strike(row: Row, crew: Crew, slots: readonly number[]): Pr
 }
 
 /** @returns `undefined` if no process does in time: then there is no blow, and the verdict reports that */
-async function firstToTell(
+async function firstToReport(
   event: 'fired' | 'begin',
   crew: Crew,
   slotMs: number,
 ): Promise<Member | undefined> {
   const withinMs = slotMs - Date.now() + 30_000;
-  const told = crew.members.map(async (member) => {
-    await member.child.told(event, { matching: (message) => message.slotMs === slotMs, withinMs });
+  const reports = crew.members.map(async (member) => {
+    await member.child.received(event, { matching: (message) => message.slotMs === slotMs, withinMs });
     return member;
   });
-  return await Promise.any(told).catch(() => undefined);
+  return await Promise.any(reports).catch(() => undefined);
 }

@@ -2,12 +2,12 @@
 import { setTimeout } from 'node:timers/promises';
 import { setLogger, type ScheduledTask } from 'node-cron';
 import { machineMs } from '../../processes/competition/settings';
-import { argument, tell } from '../../../processes/parent';
+import { argument, send } from '../../../processes/parent';
 import { scheduleOf, type SideName } from '../slots';
 import { openCronlatch } from './cronlatch-side';
 import type { Door, Job } from './door';
 import { openNodeCron } from './node-cron-side';
-import type { InstanceMessage, InstanceOrders, InstanceWord } from './orders';
+import type { InstanceMessage, InstanceOrders, InstanceCommand } from './orders';
 
 const DOORS: Readonly<Record<SideName, Door>> = { cronlatch: openCronlatch, 'node-cron+redis': openNodeCron };
 
@@ -19,18 +19,18 @@ const AHEAD_MS = 1000;
 
 const orders = argument<InstanceOrders>();
 const { row, side, instance } = orders;
-const say = tell<InstanceMessage>;
+const report = send<InstanceMessage>;
 let runs = 0;
 
 const job: Job = async ({ slotMs, signal }) => {
   const run = (runs += 1);
   let isCompleted = false;
-  say({ event: 'begin', run, slotMs, atMs: machineMs() });
+  report({ event: 'begin', run, slotMs, atMs: machineMs() });
   try {
     await setTimeout(row.jobMs, undefined, signal && { signal });
     isCompleted = true;
   } finally {
-    say({ event: 'end', run, isCompleted, atMs: machineMs() });
+    report({ event: 'end', run, isCompleted, atMs: machineMs() });
   }
 };
 
@@ -40,11 +40,11 @@ async function main(): Promise<void> {
   const schedule = await DOORS[side](orders, job);
   let task: ScheduledTask | undefined;
   process.on('message', (message) => {
-    const word = message as InstanceWord;
+    const word = message as InstanceCommand;
     if (word.word === 'start') void start(schedule, word.slots).then((started) => (task = started));
     else if (task !== undefined) void obey(task, word.word);
   });
-  say({ event: 'ready' });
+  report({ event: 'ready' });
 }
 
 async function start(schedule: () => ScheduledTask, slots: readonly number[]): Promise<ScheduledTask> {
@@ -52,14 +52,14 @@ async function start(schedule: () => ScheduledTask, slots: readonly number[]): P
   await setTimeout(firstMs - AHEAD_MS - Date.now());
   const task = schedule();
   task.on('execution:started', ({ date }) =>
-    say({ event: 'fired', slotMs: scheduleOf(row, side).slotAt(date.getTime()) }),
+    report({ event: 'fired', slotMs: scheduleOf(row, side).slotAt(date.getTime()) }),
   );
   const { blow } = row;
   if (blow.kind === 'block' && instance === 'b') for (const slotMs of slots) void blockAt(slotMs, blow.ms);
   return task;
 }
 
-async function obey(task: ScheduledTask, word: Exclude<InstanceWord['word'], 'start'>): Promise<void> {
+async function obey(task: ScheduledTask, word: Exclude<InstanceCommand['word'], 'start'>): Promise<void> {
   switch (word) {
     case 'stop':
       return await task.stop();

@@ -14,7 +14,7 @@ export interface InstanceOrders {
 }
 
 /** A command to a running instance. */
-export type InstanceWord =
+export type InstanceCommand =
   | { readonly word: 'start'; readonly slots: readonly number[] }
   | { readonly word: 'stop' }
   | { readonly word: 'resume' }

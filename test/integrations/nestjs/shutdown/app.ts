@@ -7,13 +7,13 @@ import { currentLock, SchedulerLock } from 'cronlatch';
 import { CronlatchModule } from 'cronlatch/nestjs';
 import { EntitySchema, Repository } from 'typeorm';
 import dataSource from '../../../../ormconfig';
-import { nextWord, tell } from '../../../processes/parent';
+import { nextCommand, send } from '../../../processes/parent';
 
 export interface AppMessage {
   readonly event: 'enter' | 'closing' | 'aborted' | 'leave';
 }
 
-const say = tell<AppMessage>;
+const report = send<AppMessage>;
 
 interface Invoice {
   readonly id: number;
@@ -32,16 +32,16 @@ class BillingJobs implements OnModuleDestroy {
   @Cron('* * * * * *', { timeZone: 'Europe/Paris' })
   @SchedulerLock('close-day', '1m')
   async closeDay(): Promise<void> {
-    currentLock()?.signal.addEventListener('abort', () => say({ event: 'aborted' }));
-    say({ event: 'enter' });
-    await nextWord();
+    currentLock()?.signal.addEventListener('abort', () => report({ event: 'aborted' }));
+    report({ event: 'enter' });
+    await nextCommand();
     // The job still has its database.
     await this.invoices.insert({ id: 1 });
-    say({ event: 'leave' });
+    report({ event: 'leave' });
   }
 
   onModuleDestroy(): void {
-    say({ event: 'closing' });
+    report({ event: 'closing' });
   }
 }
 
