@@ -12,4 +12,6 @@ await buildTests();
 await node('node_modules/eslint/bin/eslint.js', '--max-warnings=0', '.');
 await node('scripts/api.mjs', '--check');
 await node('node_modules/knip/bin/knip.js', '--no-progress');
-console.log('check: formatted, in plain words, typed and linted; the public API is as reported; nothing is unused');
+console.log(
+  'check: formatted, in plain words, typed and linted; the public API is as reported; nothing is unused',
+);

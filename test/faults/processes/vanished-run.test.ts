@@ -55,7 +55,9 @@ async function inMidRun(
 }
 
 async function assertNextCompletes({ second, businessDate, row }: Scene, attempt: number): Promise<void> {
-  const entered = await second.told('enter', { withinMs: LOCK_AT_MOST_FOR_MS + DEFAULT_POLL_INTERVAL_MS });
+  const entered = await second.received('enter', {
+    withinMs: LOCK_AT_MOST_FOR_MS + DEFAULT_POLL_INTERVAL_MS,
+  });
   assert.deepEqual([entered.businessDate, entered.attempt], [businessDate, attempt]);
   second.send({ word: 'finish' });
   await second.received('completed');
@@ -89,9 +91,9 @@ void suite('the run of a dead process', { concurrency: true }, () => {
       database,
       async ({ first, second, businessDate, row }) => {
         first.kill('SIGKILL');
-        await second.told('interrupted', { withinMs: LOCK_AT_MOST_FOR_MS + DEFAULT_POLL_INTERVAL_MS });
+        await second.received('interrupted', { withinMs: LOCK_AT_MOST_FOR_MS + DEFAULT_POLL_INTERVAL_MS });
         second.send({ word: 'look again' });
-        const { started, overdue } = await second.told('due');
+        const { started, overdue: overdue } = await second.received('due');
         assert.deepEqual([started, overdue], [0, 0]);
         assert.equal(
           second.messages.find(({ event }) => event === 'enter'),

@@ -33,7 +33,7 @@ testLedger('L-15 the next holder runs attempt 2 of a crashed run, without a tick
 testLedger(
   'L-15 the timer restarts a crashed run within lockAtMostFor and a minute, even after midnight',
   async (place) => {
-    await vanish(place);
+    await crashHolder(place);
     const next = place.instance({ pollInterval: '1m' });
     const dates: string[] = [];
     next.guard.wrap(closeDay(), () => void dates.push(currentRun().businessDate));
@@ -65,7 +65,7 @@ testLedger(
 
 testLedger('L-16 with hold a crashed run waits for an operator, and nothing else waits', async (place) => {
   const hold = closeDay({ onCrash: 'hold' });
-  await vanish(place, hold);
+  await crashHolder(place, hold);
   const next = place.instance({ pollInterval: '1m' });
   const { task, runs } = countedTask();
   next.guard.wrap(hold, task);

@@ -94,7 +94,7 @@ testLedger(
     await whileStoreIsDown(instance, job);
     host.aheadMs = 0;
     await place.elapse('1d');
-    await whileAway(instance, job);
+    await whileStoreIsDown(instance, job);
     await instance.guard.runOverdue();
     assert.deepEqual(periods(), ['2026-11-21']);
   },

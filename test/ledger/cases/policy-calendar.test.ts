@@ -84,10 +84,10 @@ testLedger(
     assert.match(warning?.message ?? '', /close-day.*the calendar threw for 2026-11-20.*asked again/);
     assert.match(String(warning?.error), /no data/);
     assert.equal((await guard.runOverdue()).started, 0);
-    tell(() => Promise.resolve(true));
+    setAnswer(() => Promise.resolve(true));
     assert.equal((await guard.runOverdue()).started, 1);
     assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
-    assert.deepEqual(asked, ['2026-11-20', '2026-11-20', '2026-11-20']);
+    assert.deepEqual(calls, ['2026-11-20', '2026-11-20', '2026-11-20']);
     assert.equal(runs.length, 1);
     assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed']);
   },
@@ -114,7 +114,7 @@ testLedger('L-34 a calendar that hangs has failed after five seconds', async (pl
     /did not answer for 2026-11-20 within 5000 ms/,
   );
   assert.deepEqual(await rowsOf(instance), []);
-  tell(() => true);
+  setAnswer(() => true);
   assert.equal((await guard.runOverdue()).started, 1);
   assert.equal(runs.length, 1);
 });
@@ -141,7 +141,7 @@ testLedger('L-34 only its caller retries a job that is not registered', async (p
   const job = closeDay({ calendar });
   setAnswer(noData);
   await instance.guard.run(job, task);
-  tell(() => true);
+  setAnswer(() => true);
   assert.deepEqual(await instance.guard.runOverdue(), { started: 0, overdue: 0 });
   assert.deepEqual(await instance.guard.run(job, task), { executed: true, value: 'done' });
   assert.equal(runs.length, 1);
@@ -160,7 +160,7 @@ testLedger(
     setAnswer(noData);
     await guard.run(job, task);
     await place.elapse('1d');
-    tell(() => true);
+    setAnswer(() => true);
     assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
     assert.match(instance.of('guard:warning').at(-1)?.message ?? '', /2026-11-20.*it is a gap now/);
     assert.equal(runs.length, 1);
@@ -184,7 +184,7 @@ testLedger('L-34 if a calendar fails for a missed day, runOverdue retries it', a
   await guard.run(job, task);
   await guard.runOverdue();
   assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed', '2026-11-22 completed']);
-  tell(() => true);
+  setAnswer(() => true);
   assert.equal((await guard.runOverdue()).started, 1);
   assert.deepEqual(periods(), ['2026-11-20', '2026-11-22', '2026-11-21']);
 });

@@ -42,7 +42,7 @@ const tick = endings.map((ending) =>
 
 const runOverdue = endings.map((ending) =>
   command(`runOverdue, whose job ${ending}`, async (model, bench) => {
-    const expected = model.isOwed ? model.ask() : 'nothing overdue';
+    const expected = model.isOverdue ? model.ask() : 'nothing overdue';
     assert.equal(await bench.runOverdue(ending), typeof expected !== 'string');
     if (typeof expected !== 'string') model.end(expected, ending);
   }),

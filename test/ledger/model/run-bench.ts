@@ -56,7 +56,7 @@ export class RunBench {
   /** @returns whether an attempt was started */
   async runOverdue(ending: Exclude<Ending, 'is lost'>): Promise<boolean> {
     this.#ending = ending;
-    const { started } = await this.#asker.runOverdue();
+    const { started } = await this.#guard.runOverdue();
     return started === 1;
   }
 

@@ -6,7 +6,7 @@ import { leasesOf } from '../lease-history';
 import { checkChanges } from './check-changes';
 import { checkClosings } from './check-closings';
 import { checkInnerRuns } from './check-inner-runs';
-import { checkOwed } from './check-overdue';
+import { checkOverdue } from './check-overdue';
 import { checkPurged } from './check-purged';
 import { checkStarts } from './check-starts';
 import { checkTakeovers } from './check-takeovers';

@@ -90,7 +90,7 @@ export class Instance {
       const integration = integrationOf(this.#guard);
       const tick = { task: own, args: [scope], call: () => task, scheduledAt };
       const result = await integration.execute(integration.jobOf(job.configuration), tick);
-      call.told = { result, order: history.nextOrder() };
+      call.answer = { result, order: history.nextOrder() };
     } catch (error) {
       call.answer = { error, order: history.nextOrder() };
     }

@@ -1,7 +1,7 @@
 import { InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
 import { Random } from '#cronlatch/contracts/random';
 import { MISSED_WITHIN_MS } from '../../history/check-liveness';
-import { checkOwed } from '../../history/ledger/check-overdue';
+import { checkOverdue } from '../../history/ledger/check-overdue';
 import { keyTextOf, LedgerHistory } from '../../history/ledger/ledger-history';
 import { History } from '../../history/history';
 import { Faults, LATEST_MS, type FaultKind } from '../faults';

@@ -210,7 +210,7 @@ const OF_ENDS: readonly PlantedLedgerBug[] = [
   },
 ];
 
-const OF_WHAT_IS_OWED: readonly PlantedLedgerBug[] = [
+const OF_OVERDUE_RUNS: readonly PlantedLedgerBug[] = [
   { does: 'hides due runs', seed: 10, store: () => ({ overdue: () => Promise.resolve([]) }) },
   {
     does: 'does not detect crashed holders',

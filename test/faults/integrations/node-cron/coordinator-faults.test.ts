@@ -66,7 +66,7 @@ async function failsInTime({ guard, asks }: Place): Promise<void> {
   const beganAtMs = performance.now();
   await assert.rejects(asks(), LockStorageError);
   assert.ok(performance.now() - beganAtMs < LONGEST_MS);
-  assert.equal((await told).willRetry, false);
+  assert.equal((await failed).willRetry, false);
 }
 
 for (const then of ['cut', 'silence'] as const) {
