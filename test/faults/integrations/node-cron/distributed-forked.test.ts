@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { Run } from 'cronlatch';
 import { scheduleDistributed } from 'cronlatch/node-cron';
@@ -51,6 +51,11 @@ async function runsOf({ guard }: Instance): Promise<readonly Run[]> {
 
 // Each waits for a process to start, and for real ticks.
 void describe('a task in a process of its own', { concurrency: true }, () => {
+  // The guard restarts a process with a timer that keeps no program alive. Without this one the tests could end early.
+  let alive: NodeJS.Timeout;
+  before(() => void (alive = setInterval(silent, 60_000)));
+  after(() => clearInterval(alive));
+
   void test('is elected through its parent, and its result is stored', async () => {
     await withInstances(1, async ([here]) => {
       assert.ok(here);
