@@ -1,6 +1,6 @@
 /**
  * cronlatch retries failed runs and catches up with missed days, without another call of the job: a guard
- * looks for overdue runs once a minute. (Here twice a second, so that you can watch it.)
+ * looks for overdue runs once a minute. (Here every two seconds, so that you can watch it.)
  */
 import { currentRun, OncePerDay, SchedulerLock } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
@@ -27,7 +27,7 @@ class ReportJobs {
 async function main(): Promise<void> {
   await dataSource.initialize();
   await dataSource.runMigrations(); // Creates the lock table and those of the ledger.
-  const guard = await createJobGuard(dataSource, { pollInterval: '500ms', logger: false });
+  const guard = await createJobGuard(dataSource, { pollInterval: '2s', logger: false });
   guard.on('run:failed', ({ error, retryAt }) =>
     console.log(`failed, ${retryAt ? 'will be retried' : 'permanently'}: ${String(error)}`),
   );
