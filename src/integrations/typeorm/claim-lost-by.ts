@@ -33,7 +33,7 @@ export async function claimLostBy(
   );
   if (isConnected) return error;
   return new ClaimLostError(
-    `The lease of attempt ${claim.attempt} of ${describeRun(claim)} ended, and then the connection of its transaction. Nothing of it is committed.`,
+    `Lost attempt ${claim.attempt} of ${describeRun(claim)}: its lease expired, and then the connection of its transaction ended. Nothing in the transaction was committed.`,
     { cause: error },
   );
 }

@@ -38,7 +38,9 @@ export async function completeInTransaction(
   if (verdict.kind === 'lost' || row === undefined) throw claimLost(claim, found?.run);
   // By this very attempt: its effects would be made a second time.
   if (write === undefined)
-    throw new RunAlreadyCompletedError(`The row of ${describeRun(claim)} says that it is completed already.`);
+    throw new RunAlreadyCompletedError(
+      `Cannot complete ${describeRun(claim)} in this transaction: its row is already completed. Roll the transaction back.`,
+    );
   const id = readId(row['id']);
   await session.send(statements.write(id, write));
   for (const event of events) await session.send(statements.insertEvent(id, event));
@@ -46,6 +48,6 @@ export async function completeInTransaction(
 
 function ended(claim: Claim): InvalidLockUseError {
   return new InvalidLockUseError(
-    `The transaction was over before ${describeRun(claim)} could be completed in it: ended by the job, by a statement that commits implicitly, or by the database, as after a deadlock whose error was caught. Nothing is completed.`,
+    `Cannot complete ${describeRun(claim)}: its transaction has already ended. Check whether the job ended it, ran a statement that commits implicitly, or caught an error after which the database rolls back, such as a deadlock.`,
   );
 }

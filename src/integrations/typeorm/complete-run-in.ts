@@ -29,7 +29,7 @@ export async function completeRunIn(manager: EntityManager, result?: unknown): P
   const { queryRunner } = manager;
   if (queryRunner?.isTransactionActive !== true) {
     throw new InvalidLockUseError(
-      `${CALLER} was given a manager that is in no transaction: call it inside dataSource.transaction(async (manager) => { … }), or use inRunTransaction().`,
+      `${CALLER} needs a manager with an open transaction. Call it inside dataSource.transaction(async (manager) => { … }), or use inRunTransaction().`,
     );
   }
   const { store, ledger } = databaseOf(run, CALLER, manager.dataSource);

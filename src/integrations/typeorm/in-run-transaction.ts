@@ -50,7 +50,7 @@ export async function inRunTransaction<T>(
   const database = databaseOf(run, CALLER);
   if (!database.dataSource.isInitialized) {
     throw new InvalidLockUseError(
-      `${CALLER} needs the DataSource that was given to createJobGuard() connected: await dataSource.initialize() first.`,
+      `${CALLER} needs a connected DataSource. First call await dataSource.initialize() on the one that you passed to createJobGuard().`,
     );
   }
   run.beginCompletion(CALLER);
@@ -117,7 +117,7 @@ async function commit(transaction: Transaction): Promise<void> {
   const { clock, statementTimeoutMs } = database.ledger;
   const late = (): Error => {
     session.destroy();
-    return new Error(`COMMIT was not answered within ${statementTimeoutMs} ms`);
+    return new Error(`The database did not answer COMMIT within ${statementTimeoutMs} ms.`);
   };
   const mayBeRolledBack = sendsBeforeCommit(runner);
   const watch = session.watchEnd();
@@ -140,7 +140,7 @@ async function commit(transaction: Transaction): Promise<void> {
   }
   if (runner.isTransactionActive) {
     throw new InvalidLockUseError(
-      `The work of ${CALLER} has begun a transaction on its query runner and left it open: commit it, or roll it back. All is rolled back.`,
+      `${CALLER} rolled everything back because its work began a transaction on the query runner and left it open. Commit that transaction, or roll it back.`,
     );
   }
   await confirm(transaction, watch?.isCommitted() ?? !mayBeRolledBack);
@@ -159,7 +159,7 @@ async function confirm({ run, database }: Transaction, isCommitted: boolean): Pr
   const remainingMs = run.remainingMs();
   if (!isCommitted && !(await isCompletedBy(database.ledger, run.claim, { remainingMs }))) {
     throw new InvalidLockUseError(
-      `COMMIT was answered, but the transaction of ${describeRun(run.claim)} had been rolled back: a statement in it failed, and its error was caught. Look at beforeTransactionCommit of your subscribers, and at statements that nobody awaits. Nothing is completed.`,
+      `Could not complete ${describeRun(run.claim)}: the database rolled its transaction back, because a statement in it failed and its error was caught. Check beforeTransactionCommit of your subscribers, and statements that are not awaited.`,
     );
   }
   run.confirmCompletion();
@@ -173,7 +173,8 @@ async function isStillOpen(session: ApplicationSession): Promise<boolean> {
 /** Where it cannot be, the connection ends, and the transaction with it. Why it is rolled back is told already. */
 async function rollBack({ runner, session, database }: Transaction): Promise<void> {
   const { clock, statementTimeoutMs } = database.ledger;
-  const late = (): Error => new Error(`ROLLBACK was not answered within ${statementTimeoutMs} ms`);
+  const late = (): Error =>
+    new Error(`The database did not answer ROLLBACK within ${statementTimeoutMs} ms.`);
   try {
     // More than once where the work has left transactions of its own open inside.
     while (runner.isTransactionActive)

@@ -31,7 +31,7 @@ export function databaseOf({ ledger }: RunContext, caller: string, other?: DataS
   const dataSource = other ?? own;
   if (ledger === undefined || dataSource === undefined || !isTypeOrmRunStore(store)) {
     throw new InvalidLockUseError(
-      `${caller} needs a run whose ledger is in the database of a DataSource: make the guard by createJobGuard(dataSource).`,
+      `${caller} needs a run whose ledger is in the database of a DataSource. Create the guard with createJobGuard(dataSource).`,
     );
   }
   const { place, address } = store.database;
@@ -40,7 +40,7 @@ export function databaseOf({ ledger }: RunContext, caller: string, other?: DataS
   const isSame = isInMemory ? dataSource === own : place === otherPlace && address === otherAddress;
   if (isSame) return { dataSource, store, ledger };
   throw new InvalidLockUseError(
-    `${caller} was given a transaction in another database than the ledger's: ${otherAddress} (${otherPlace}), not ${address} (${place}). What commits there and the run's completion could not be one.`,
+    `${caller} was given a transaction in ${otherAddress} (${otherPlace}), but the ledger is in ${address} (${place}). Use a transaction in the ledger's database, so that it can commit together with the run's completion.`,
   );
 }
 

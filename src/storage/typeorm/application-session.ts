@@ -68,7 +68,7 @@ function serverSession(
   { clock, statementTimeoutMs }: SessionLimits,
 ): ApplicationSession {
   let isLimited = false;
-  const late = (): Error => new Error(`no answer within ${statementTimeoutMs} ms`);
+  const late = (): Error => new Error(`The database did not answer within ${statementTimeoutMs} ms.`);
   const send = (statement: SqlStatement): Promise<DriverAnswer> =>
     withinLimitOr(clock, session.send(statement, { prepared: false }), statementTimeoutMs, late);
   const sendText = (text: string): Promise<DriverAnswer> => send({ id: '', text, values: [] });
@@ -100,7 +100,7 @@ function sqliteSession(
       while (runner.isTransactionActive || database.inTransaction) {
         if (clock.monotonicMs() >= endsAtMs) {
           throw new InvalidLockUseError(
-            `The one connection of the DataSource to SQLite was in another transaction for ${statementTimeoutMs} ms: the run's cannot be part of it. If the job itself has begun that one, complete the run in it by completeRunIn(manager).`,
+            `Could not begin the run's transaction: the DataSource's only SQLite connection was in another transaction for ${statementTimeoutMs} ms. If your job began that transaction, complete the run in it with completeRunIn(manager).`,
           );
         }
         await pause(clock, RETRY_DELAY_MS);

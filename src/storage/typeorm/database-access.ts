@@ -68,7 +68,7 @@ export class DatabaseAccess {
     if (dialect !== mysql || this.statementTimeoutMs >= SHORTEST_LOCK_WAIT_MS) return;
     warn(
       `statementTimeout is ${this.statementTimeoutMs} ms, but MySQL and MariaDB wait for a locked row for at least 1 s. ` +
-        `So the server can still grant a lock that the guard has given up, and nobody holds it until its lease ends. ` +
+        `After a timeout the server can still grant the lock, which then blocks the job until its lease expires. ` +
         `Set statementTimeout to '1s' or more.`,
     );
   }

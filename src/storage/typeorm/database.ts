@@ -20,7 +20,7 @@ export function dialectOf(type: string): SqlDialect {
   if (dialect !== undefined) return dialect;
   const supported = Object.keys(DIALECTS).join(', ');
   throw new InvalidLockConfigurationError(
-    `A DataSource of type '${type}' cannot hold the lock table. Supported: ${supported}.`,
+    `A DataSource of type '${type}' is not supported. Use one of type ${supported}.`,
   );
 }
 

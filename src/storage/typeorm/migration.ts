@@ -71,7 +71,7 @@ function tableSetOf(tables: readonly string[]): TableSet {
   const [set = ''] = tables;
   if (tables.length === 1 && (set === 'lock' || set === 'ledger')) return TABLE_SETS[set];
   throw new InvalidLockConfigurationError(
-    `tables is ${describeValue(tables)}: use ['lock'] or ['ledger'], and two migrations for both.`,
+    `tables is ${describeValue(tables)}: use ['lock'] or ['ledger']. If you need both, create two migrations.`,
   );
 }
 

@@ -45,7 +45,7 @@ export const mysqlDriver: ServerDriver = {
     const charset = extra?.charset ?? top.charset ?? 'utf8mb4';
     if (/^utf8mb4/i.test(charset)) return;
     throw new InvalidLockConfigurationError(
-      `connections: 'shared' needs the charset utf8mb4, but that of the DataSource is '${charset}': other names than ASCII would be confused. Leave it at 'own'.`,
+      `connections: 'shared' needs the charset utf8mb4, because '${charset}' of this DataSource can confuse names that are not ASCII. Leave connections at 'own', or change the charset.`,
     );
   },
 

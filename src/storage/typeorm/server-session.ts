@@ -87,7 +87,7 @@ export class ServerSession {
     this.#isOpen = true;
     const begun = await this.#uncommitted(() => this.#sendText(this.#options.driver.begin, endsAtMs));
     if (begun.inTransaction === false) {
-      throw new SqlExecutionError('the connection does not begin transactions', 'rolled-back');
+      throw new SqlExecutionError('the connection did not begin a transaction', 'rolled-back');
     }
     const { value, statements } = decided(decide, await this.#sendInside(first, endsAtMs));
     for (const statement of statements) await this.#sendInside(statement, endsAtMs);
@@ -99,13 +99,13 @@ export class ServerSession {
   async #commit(endsAtMs: number): Promise<void> {
     const { inTransaction } = await this.#sendText(this.#options.driver.commit, endsAtMs);
     if (!inTransaction) return;
-    throw new SqlExecutionError('the connection was inside a transaction after COMMIT', 'sent');
+    throw new SqlExecutionError('the connection was still inside a transaction after COMMIT', 'sent');
   }
 
   async #sendInside(statement: SqlStatement, endsAtMs: number): Promise<SqlResult> {
     const answer = await this.#uncommitted(() => this.#send(statement, endsAtMs, this.#prepares));
     if (answer.inTransaction !== false) return answer;
-    throw new SqlExecutionError('the connection was not kept inside its transaction', 'sent');
+    throw new SqlExecutionError('the connection did not stay inside its transaction', 'sent');
   }
 
   /** Whatever becomes of a statement before COMMIT is sent, it never takes effect. */
@@ -137,11 +137,12 @@ export class ServerSession {
   #send(statement: SqlStatement, endsAtMs: number, prepared: boolean): Promise<DriverAnswer> {
     const { clock, onAbandoned } = this.#options;
     const limitMs = endsAtMs - clock.monotonicMs();
-    if (limitMs <= 0) throw new SqlExecutionError('no time was left for the statement', 'not-sent');
+    if (limitMs <= 0)
+      throw new SqlExecutionError('its time limit passed before it could be sent', 'not-sent');
     // The server may go on with it; the connection is destroyed, so that nobody meets its answer.
     const late = (): Error => {
       onAbandoned?.(this.#session);
-      return new SqlExecutionError(`no answer within ${Math.round(limitMs)} ms`, 'sent');
+      return new SqlExecutionError(`the database did not answer within ${Math.round(limitMs)} ms`, 'sent');
     };
     return withinLimitOr(clock, this.#session.send(statement, { prepared }), limitMs, late);
   }
@@ -150,7 +151,7 @@ export class ServerSession {
 function outsideTransaction(answer: DriverAnswer): SqlResult {
   if (!answer.inTransaction) return answer;
   throw new SqlExecutionError(
-    'the connection was left inside a transaction, which is rolled back now',
+    'the connection was left inside a transaction, which is now rolled back',
     'rolled-back',
   );
 }

@@ -70,7 +70,7 @@ export class SqliteConnection implements SqlConnection {
 
   async #whenFree<T>(action: () => T, endsAtMs: number): Promise<T> {
     let busy: unknown = new SqlExecutionError(
-      'the handle that is shared with the application stayed inside a transaction',
+      'the application kept the connection that it shares with cronlatch inside a transaction',
       'not-sent',
     );
     for (;;) {

@@ -39,7 +39,7 @@ export class OwnSqliteConnection implements ConnectionSource {
     this.#checked = true;
     if (rows[0]?.['journal_mode'] === 'wal') return;
     this.warn(
-      'The SQLite file is in rollback mode: readers and writers block one another there, locks included. Set enableWAL: true in its DataSource options.',
+      'The SQLite file is in rollback mode, in which readers and writers block each other, and so also delay locks. Set enableWAL: true in the DataSource options.',
     );
   }
 }
@@ -55,7 +55,9 @@ export class SharedSqliteConnection implements ConnectionSource {
 
   async open(): Promise<SqlConnection> {
     if (!this.application.isInitialized)
-      throw new Error('the DataSource is not initialized, and its in-memory database lives inside it');
+      throw new Error(
+        'the DataSource of this in-memory database is not initialized: await dataSource.initialize() first',
+      );
     return new SqliteConnection(await handleOf(this.application), this.clock);
   }
 

@@ -100,7 +100,7 @@ testOnEvery(
       createJobGuard(dataSource, { lockTable: 'locks', nameLength: 200 }),
       (error) =>
         error instanceof SchemaMismatchError &&
-        /^Table 'locks' in (SQLite|MySQL at|MariaDB at|PostgreSQL at) .* is missing, or this user may not see it: run the migration made by createCronlatchMigration\({ tables: \['lock'\], lockTable: 'locks', nameLength: 200 }\)/.test(
+        /^Table 'locks' in (SQLite|MySQL at|MariaDB at|PostgreSQL at) .* is missing, or this database user has no access to it\. Run the migration that createCronlatchMigration\({ tables: \['lock'\], lockTable: 'locks', nameLength: 200 }\) creates/.test(
           error.message,
         ),
     );
@@ -115,7 +115,7 @@ testOnEvery('a missing column is reported at the start, with its name', async (d
     createJobGuard(dataSource),
     (error) =>
       error instanceof SchemaMismatchError &&
-      /has no column 'locked_by'. Create the table anew/.test(error.message),
+      /has no column 'locked_by'\. Recreate the table/.test(error.message),
   );
   await dataSource.destroy();
 });
@@ -169,7 +169,7 @@ void test('a database that cannot hold locks is rejected, with a list of those t
     });
     await assert.rejects(createJobGuard(dataSource), {
       code: 'CRONLATCH_INVALID_CONFIGURATION',
-      message: `A DataSource of type '${type}' cannot hold the lock table. Supported: mysql, mariadb, postgres, better-sqlite3.`,
+      message: `A DataSource of type '${type}' is not supported. Use one of type mysql, mariadb, postgres, better-sqlite3.`,
     });
   }
 });
@@ -201,7 +201,7 @@ void test('two columns with one name, and a column with an invalid name, are rej
   const dataSource = new DataSource({ type: 'better-sqlite3', database: ':memory:' });
   await assert.rejects(
     createJobGuard(dataSource, { columns: { lockedBy: 'locked_at' } }),
-    /each must be another/,
+    /each column needs a different name/,
   );
   await assert.rejects(
     createJobGuard(dataSource, { columns: { lockedBy: 'by; --' } }),

@@ -69,7 +69,7 @@ testTransactions(
         assert.ok(error instanceof InvalidLockUseError);
         assert.match(
           error.message,
-          / at db\.example:1234 \(\w+:other\), not \w+ (at 127|\().*The run's|could not be one/,
+          / at db\.example:1234 \(\w+:other\), but the ledger is in \w+ (at 127|\().*commit together with the run's/,
         );
         assert.doesNotMatch(error.message, /hunter2|app:/);
         return true;
@@ -90,7 +90,7 @@ testServerTransactions(
       await bench.run(async () => {
         await refused(
           dataSource.transaction((manager) => completeRunIn(manager)),
-          new RegExp(`given a transaction in another database .*:${other.name}\\)`),
+          new RegExp(`given a transaction in .*:${other.name}\\), but the ledger is in `),
         );
         await inRunTransaction((manager) => bench.effect(manager));
       });

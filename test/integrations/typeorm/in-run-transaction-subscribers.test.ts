@@ -49,7 +49,10 @@ function catching(bench: TransactionBench, database: DatabaseName): Subscriber {
 
 const nothingIsCompleted = async (bench: TransactionBench, thrown: unknown): Promise<void> => {
   assert.ok(thrown instanceof InvalidLockUseError, String(thrown));
-  assert.match(thrown.message, /^COMMIT .* the run of job 'close-day' for today/);
+  assert.match(
+    thrown.message,
+    /^Could not complete the run of job 'close-day' for today: .* rolled its transaction back/,
+  );
   assert.deepEqual(await bench.effects(), []);
   assert.equal((await bench.row()).state, 'failed');
   assert.deepEqual(bench.told('run:completed'), []);

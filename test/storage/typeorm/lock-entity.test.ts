@@ -79,7 +79,7 @@ void test('a migration for unknown tables is refused', () => {
   for (const tables of [[], ['locks'], ['lock', 'ledger'], ['lock', 'lock']] as unknown as ['lock'][]) {
     assert.throws(() => createCronlatchMigration({ tables }), {
       code: 'CRONLATCH_INVALID_CONFIGURATION',
-      message: /^tables is .*: use \['lock'\] or \['ledger'\], and two migrations for both/,
+      message: /^tables is .*: use \['lock'\] or \['ledger'\]\. If you need both, create two migrations/,
     });
   }
 });

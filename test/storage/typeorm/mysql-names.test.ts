@@ -26,7 +26,7 @@ for (const server of ['mysql', 'mariadb'] as const) {
         assert.deepEqual((await lockRows(bench.application)).map(({ name }) => name).sort(), names.sort());
         assert.throws(
           () => new TypeOrmLockProvider(application, { connections: 'shared' }),
-          /needs the charset utf8mb4, but that of the DataSource is 'latin1_swedish_ci'/i,
+          /needs the charset utf8mb4, because 'latin1_swedish_ci' of this DataSource/i,
         );
       },
     );
@@ -40,7 +40,7 @@ for (const server of ['mysql', 'mariadb'] as const) {
       const provider = bench.provider({ nameLength: 255 });
       await assert.rejects(provider.lock({ ...JOB, name: 'x'.repeat(65) }), {
         code: 'CRONLATCH_SCHEMA_MISMATCH',
-        message: /a column 'name' for 64 characters, but nameLength is 255: /,
+        message: /a column 'name' with room for 64 characters, but nameLength is 255\. /,
       });
       assert.deepEqual(await lockRows(bench.application), []);
       await bench.dispose();

@@ -162,7 +162,10 @@ async function warnsAndIsRepaired({ dataSource, java }: ShiftedFleet): Promise<v
     const finding = (await provider.verifySchema()).find(({ code }) => code === 'session-time-zone');
     assert.equal(finding?.severity, 'warning');
     assert.deepEqual(warnings.filter((message) => message === finding.message).length, 1);
-    assert.match(finding.message, /If ShedLock for Java uses this table, .*zone UTC.* Run: ALTER TABLE .*;$/);
+    assert.match(
+      finding.message,
+      /If ShedLock for Java uses this table, .*time zone of its sessions to UTC.* Run: ALTER TABLE .*;$/,
+    );
     assert.equal(await java.lock(JOB.name, 600_000), true);
     assert.ok(
       await provider.lock(JOB),

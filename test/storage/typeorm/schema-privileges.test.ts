@@ -84,8 +84,8 @@ for (const server of SERVER_NAMES) {
           assert.equal(error.outcome, 'nothing-ran');
           const words =
             server === 'postgres'
-              ? `refused the statement on lock 'job': permission denied for table shedlock`
-              : `refused the statement on lock 'job': ${refused} command denied to user .* for (column|table) `;
+              ? `rejected the statement for lock 'job': permission denied for table shedlock`
+              : `rejected the statement for lock 'job': ${refused} command denied to user .* for (column|table) `;
           assert.match(error.message, new RegExp(words));
           assert.deepEqual(await lockRows(dataSource), []);
         });
@@ -105,7 +105,7 @@ for (const server of SERVER_NAMES) {
           error.message,
           server === 'postgres'
             ? /permission denied for table shedlock/
-            : /^Table 'shedlock' in .* is missing, or this user may not see it/,
+            : /^Table 'shedlock' in .* is missing, or this database user has no access to it/,
         );
       }),
   );

@@ -20,7 +20,7 @@ testOnServers(
     const leak = application.createQueryRunner();
     await leak.query('START TRANSACTION');
     await leak.release();
-    await assert.rejects(provider.lock(JOB), /left inside a transaction, which is rolled back/);
+    await assert.rejects(provider.lock(JOB), /left inside a transaction, which is now rolled back/);
     assert.deepEqual(await lockRows(application), []);
     assert.ok(await provider.lock(JOB));
   },

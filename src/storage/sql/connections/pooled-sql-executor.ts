@@ -73,13 +73,16 @@ export class PooledSqlExecutor implements SqlExecutor {
     { timeoutMs, urgent }: ExecuteOptions,
     use: (connection: SqlConnection, endsAtMs: number) => Promise<T>,
   ): Promise<T> {
-    if (this.#closed) throw new SqlExecutionError('its connections are closed', 'not-sent');
+    if (this.#closed) throw new SqlExecutionError('cronlatch has closed its connections', 'not-sent');
     const endsAtMs = this.clock.monotonicMs() + timeoutMs;
     const wait = this.#gate.enter({ urgent, timeoutMs });
     if (wait !== undefined) await wait;
     if (this.#closed) {
       this.#gate.leave();
-      throw new SqlExecutionError('its connections were closed meanwhile', 'not-sent');
+      throw new SqlExecutionError(
+        'cronlatch closed its connections while the statement waited for one',
+        'not-sent',
+      );
     }
     const opened = this.source.open();
     const connection = opened instanceof Promise ? await this.#opened(opened, endsAtMs) : opened;
@@ -103,7 +106,7 @@ export class PooledSqlExecutor implements SqlExecutor {
       const connection = await withinLimit(this.clock, opening, endsAtMs - this.clock.monotonicMs());
       if (connection !== 'time-out') return connection;
       late = true;
-      throw new SqlExecutionError('no connection could be opened in time', 'not-sent');
+      throw new SqlExecutionError('no connection could be opened within the time limit', 'not-sent');
     } catch (error) {
       // A connection that arrives late goes back to its pool; until then its place stays taken.
       if (late)

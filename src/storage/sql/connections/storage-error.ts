@@ -30,42 +30,48 @@ export function translateDriverError(error: unknown, context: FailureContext): E
   const nothingRan = { ...details, outcome: 'nothing-ran' } as const;
   const progress = error instanceof SqlExecutionError ? error.progress : 'sent';
   if (progress === 'not-sent') {
-    return new LockStorageError(`Nothing was sent for ${culprit} to ${address}: ${message}.`, nothingRan);
+    return new LockStorageError(
+      `Could not send the statement for ${culprit} to ${address}: ${message}.`,
+      nothingRan,
+    );
   }
   if (progress === 'rolled-back') {
-    return new LockStorageError(`The statement on ${culprit} did not take effect: ${message}.`, nothingRan);
+    return new LockStorageError(`The statement for ${culprit} did not take effect: ${message}.`, nothingRan);
   }
   const kind = dialect.failureOf(driverError);
   switch (kind) {
     case 'duplicate':
       return new DuplicateRecord();
     case 'contention':
-      return new LockStorageError(`Other transactions kept ${culprit} from being written: ${message}.`, {
+      return new LockStorageError(`Other transactions blocked the statement for ${culprit}: ${message}.`, {
         ...details,
         outcome: kind,
       });
     case 'unknown':
-      return new LockStorageError(`It is not known what became of the statement on ${culprit}: ${message}.`, {
+      return new LockStorageError(`The outcome of the statement for ${culprit} is unknown: ${message}.`, {
         ...details,
         outcome: kind,
       });
     case 'not-the-primary':
       return new LockStorageError(
-        `${address} does not take writes, so it is not the primary (${culprit}): ${message}.`,
+        `Could not write ${culprit} because ${address} is read-only: ${message}. Connect to the primary, or allow writes.`,
         nothingRan,
       );
     case 'missing-table':
       return new SchemaMismatchError(
-        `Table '${tableName}' is missing in ${address}: ${context.migration}. (${message})`,
+        `Table '${tableName}' in ${address} is missing: ${message}. ${context.migration}.`,
         nothingRan,
       );
     case 'wrong-shape':
       return new SchemaMismatchError(
-        `Table '${tableName}' in ${address} does not have the shape that it had (${message}). At the next attempt it is looked at again.`,
+        `Table '${tableName}' in ${address} has changed since it was last verified: ${message}. The next attempt verifies it again.`,
         nothingRan,
       );
     case 'refused':
-      return new LockStorageError(`${address} refused the statement on ${culprit}: ${message}.`, nothingRan);
+      return new LockStorageError(
+        `${address} rejected the statement for ${culprit}: ${message}.`,
+        nothingRan,
+      );
   }
 }
 

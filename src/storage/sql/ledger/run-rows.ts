@@ -44,7 +44,7 @@ export function readPeek(rows: readonly Row[]): Peek {
 export function readNow(row: Row): Date {
   const now = readInstant(row['now_us']);
   if (now !== undefined) return now;
-  throw new LockStorageError('The database did not tell its time.');
+  throw new LockStorageError('The database returned no current time for a statement on the run ledger.');
 }
 
 export function readScope(row: Row): OverdueScope {
@@ -71,7 +71,7 @@ export function readEvent(row: Row): RunEvent {
 export function readId(value: unknown): number {
   const id = readInteger(value);
   if (id !== undefined) return id;
-  throw new LockStorageError('The database did not tell the id of a run.');
+  throw new LockStorageError('The database returned no id for a run.');
 }
 
 function readSummary(row: Row): RunSummary {

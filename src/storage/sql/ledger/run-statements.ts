@@ -186,7 +186,9 @@ function instantParameter(instant: Date | undefined): number | null {
   if (instant === undefined) return null;
   const us = instant.getTime() * 1000;
   if (Number.isSafeInteger(us)) return us;
-  throw new RangeError(`An instant of a run is ${String(instant)}: it must lie before the year 2255.`);
+  throw new RangeError(
+    `Cannot store ${String(instant)} in a run: instants must be valid and before the year 2255.`,
+  );
 }
 
 /**
@@ -195,5 +197,5 @@ function instantParameter(instant: Date | undefined): number | null {
  */
 function roundedUp(limit: number): number {
   if (Number.isSafeInteger(limit) && limit >= 0) return 2 ** Math.ceil(Math.log2(Math.max(1, limit)));
-  throw new RangeError(`The limit is ${limit}: it must be a whole number.`);
+  throw new RangeError(`Cannot find runs with limit ${limit}: it must be a whole number of at least 0.`);
 }

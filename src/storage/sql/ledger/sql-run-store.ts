@@ -198,7 +198,7 @@ export class SqlRunStore implements RunStore {
 
   #otherKey(subject: string): SchemaMismatchError {
     return new SchemaMismatchError(
-      `Another row of table '${this.#options.tables.run.join('.')}' is in the way of ${subject}. Is there a further unique index? Drop it.`,
+      `Could not write ${subject}: it collides with another row of table '${this.#options.tables.run.join('.')}'. Drop any additional unique index from the table.`,
       { outcome: 'nothing-ran' },
     );
   }

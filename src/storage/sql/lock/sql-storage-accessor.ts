@@ -130,7 +130,9 @@ export class SqlStorageAccessor implements StorageAccessor {
   async #readToken({ name, owner }: LockRequest, { timeoutMs }: StatementOptions): Promise<number> {
     const record = await this.find(name, { timeoutMs, purpose: 'resolve' });
     if (record?.lockedBy === owner && record.fencingToken !== undefined) return record.fencingToken;
-    throw new LockStorageError(`The token of lock '${name}' is not known: its row was changed by another.`);
+    throw new LockStorageError(
+      `Could not read the fencing token of lock '${name}': another process has changed its row.`,
+    );
   }
 
   /** In a column that folds names, the row in the way may belong to another lock. */
@@ -146,7 +148,7 @@ export class SqlStorageAccessor implements StorageAccessor {
   async #refuseOtherKey(name: string, { timeoutMs }: StatementOptions): Promise<void> {
     if ((await this.find(name, { timeoutMs, purpose: 'resolve' })) !== undefined) return;
     throw new SchemaMismatchError(
-      `Lock '${name}' has no row in table '${this.#options.table.path.join('.')}', and none can be inserted: the row of another lock is in its way. Is there a further unique index? Drop it.`,
+      `Could not insert lock '${name}': it collides with the row of another lock in table '${this.#options.table.path.join('.')}'. Drop any additional unique index from the table.`,
       { outcome: 'nothing-ran' },
     );
   }
@@ -154,7 +156,7 @@ export class SqlStorageAccessor implements StorageAccessor {
   #checkName(found: string, name: string): void {
     if (found === name) return;
     throw new SchemaMismatchError(
-      `Lock '${name}' meets the row of lock '${found}', which the name column of table '${this.#options.table.path.join('.')}' does not tell from it. Rename one of the two, or give the column the type that the README shows.`,
+      `Lock names '${name}' and '${found}' collide: the name column of table '${this.#options.table.path.join('.')}' compares them as equal. Rename one of the locks, or give the column the type that the README shows.`,
       { outcome: 'nothing-ran' },
     );
   }
@@ -180,5 +182,7 @@ function describeLock({ name }: { readonly name: string }): string {
 function checkedToken(value: unknown, name: string): number {
   const token = value === null || value === '' ? NaN : Number(value);
   if (Number.isSafeInteger(token)) return token;
-  throw new LockStorageError(`The fencing token of lock '${name}' is not a safe integer: ${String(value)}.`);
+  throw new LockStorageError(
+    `Lock '${name}' has an invalid fencing token: ${String(value)} is not a safe integer.`,
+  );
 }

@@ -52,7 +52,7 @@ export function lockTableOf(options: LockTableOptions = {}): LockTable {
   const named = { ...SHEDLOCK_COLUMNS, ...columns };
   for (const [key, column] of Object.entries(named)) checkIdentifier(`columns.${key}`, column);
   if (new Set(Object.values(named)).size < Object.keys(named).length)
-    refuseIdentifier('columns', Object.values(named).join(', '), 'each must be another');
+    refuseIdentifier('columns', Object.values(named).join(', '), 'each column needs a different name');
   return { path, columns: named, nameLength: checkNameLength(nameLength) };
 }
 
@@ -75,7 +75,7 @@ export function lockTableDefinition(table: LockTable): TableDefinition {
         isKey: true,
         room: {
           characters: nameLength,
-          because: `nameLength is ${nameLength}: lower it, or widen the column`,
+          because: `nameLength is ${nameLength}. Lower nameLength, or widen the column`,
         },
         tolerates: ['folding'],
       },
@@ -84,7 +84,7 @@ export function lockTableDefinition(table: LockTable): TableDefinition {
       {
         ...column('lockedBy'),
         kind: { is: 'text', length: 255 },
-        room: { characters: LONGEST_OWNER, because: `an owner has up to ${LONGEST_OWNER}` },
+        room: { characters: LONGEST_OWNER, because: `an owner has up to ${LONGEST_OWNER}. Widen the column` },
         tolerates: ['any-charset'],
       },
       { ...column('fencingToken'), kind: { is: 'integer' }, default: 0, tolerates: ['absence'] },

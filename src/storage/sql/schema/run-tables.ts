@@ -36,7 +36,7 @@ export function runTablesOf(options: RunTableOptions = {}): RunTables {
   const run = identifierPath('runTable', runTable, schema);
   const table = run.at(-1) ?? '';
   if (table.length > LONGEST_RUN_TABLE)
-    refuseIdentifier('runTable', table, `it has at most ${LONGEST_RUN_TABLE} characters`);
+    refuseIdentifier('runTable', table, `use at most ${LONGEST_RUN_TABLE} characters`);
   return { run, event: [...run.slice(0, -1), `${table}_event`], nameLength: checkNameLength(nameLength) };
 }
 

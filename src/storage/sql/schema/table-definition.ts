@@ -77,7 +77,7 @@ const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_$]{0,62}$/;
 export function identifierPath(what: string, name: string, schema: string | undefined): readonly string[] {
   const parts = typeof name === 'string' ? name.split('.') : [name];
   const path = schema === undefined ? parts : [schema, ...parts];
-  if (path.length > 2) refuseIdentifier(what, path.join('.'), 'a table has one schema at most');
+  if (path.length > 2) refuseIdentifier(what, path.join('.'), 'use at most one schema and one dot');
   for (const part of path) checkIdentifier(what, part);
   return path;
 }
@@ -87,7 +87,7 @@ export function checkIdentifier(what: string, identifier: unknown): void {
   refuseIdentifier(
     what,
     identifier,
-    'an identifier has 1 to 63 letters, digits, _ or $ and does not begin with a digit or $',
+    'an identifier has 1 to 63 letters, digits, _ or $, and starts with a letter or _',
   );
 }
 
@@ -108,5 +108,5 @@ export function migrationFor(
     ...named.map(([name]) => `${name}: '${table}'`),
     ...(nameLength === DEFAULT_NAME_LENGTH ? [] : [`nameLength: ${nameLength}`]),
   ];
-  return `run the migration made by createCronlatchMigration({ ${options.join(', ')} })`;
+  return `Run the migration that createCronlatchMigration({ ${options.join(', ')} }) creates`;
 }

@@ -94,7 +94,7 @@ export class VerifiedTables<Statements> {
     const rows = this.options.dialect.writtenRows(result);
     if (rows === 0 || rows === 1) return rows === 1;
     throw new LockStorageError(
-      `The driver did not say whether the statement on ${subject} wrote its row, but ${String(rows)}.`,
+      `The statement for ${subject} may or may not have written its row: the driver reported ${String(rows)} written rows, but only 0 or 1 are possible.`,
     );
   }
 

@@ -93,7 +93,7 @@ function missing(column: TableColumn, { dialect, table }: ColumnContext): TableF
   const add = `ALTER TABLE ${table} ADD COLUMN ${columnLine(column, dialect)}`;
   if (tolerates(column, 'absence'))
     return warning('no-fencing-token', `has no column '${name}', so its locks have no fencing token`, add);
-  if (!nullable) return refusal('missing-column', `has no column '${name}'. Create the table anew`);
+  if (!nullable) return refusal('missing-column', `has no column '${name}'. Recreate the table`);
   return refusal('missing-column', `has no column '${name}'`, add);
 }
 
@@ -101,19 +101,19 @@ function missing(column: TableColumn, { dialect, table }: ColumnContext): TableF
 function wrongType({ name, type }: InspectedColumn, needed: string): TableFlaw {
   return refusal(
     'wrong-type',
-    `has a column '${name}' of type ${type}, which cannot hold what it should: it must be ${needed}. Create the table anew`,
+    `has a column '${name}' of type ${type}, but it must be ${needed}. Recreate the table`,
   );
 }
 
 function notNumbered({ name }: InspectedColumn): TableFlaw {
   return refusal(
     'column-needs-value',
-    `has a column '${name}' that does not number its rows by itself. Create the table anew`,
+    `has a column '${name}' that does not generate numbers for new rows. Recreate the table`,
   );
 }
 
 function roomFor(length: number): ColumnRoom {
-  return { characters: length, because: `it may have up to ${length}` };
+  return { characters: length, because: `its values have up to ${length}. Widen the column` };
 }
 
 function tooShort(
@@ -123,7 +123,11 @@ function tooShort(
 ): TableFlaw[] {
   if (length === undefined || length >= characters) return [];
   return [
-    refusal('column-too-short', `has a column '${name}' for ${length} characters, but ${because}`, remedy),
+    refusal(
+      'column-too-short',
+      `has a column '${name}' with room for ${length} characters, but ${because}`,
+      remedy,
+    ),
   ];
 }
 
@@ -136,7 +140,7 @@ function notUnique(
   return [
     refusal(
       'names-not-unique',
-      `has no primary key or unique index on '${found.name}' alone: two instances could both insert a lock`,
+      `has no primary key or unique index on '${found.name}' alone, so two instances could both hold a lock`,
       `CREATE UNIQUE INDEX ${dialect.quote(`${path.at(-1)}_${name}`)} ON ${table} (${dialect.quote(name)})`,
     ),
   ];
@@ -150,7 +154,7 @@ function inexact(
   remedy: string | undefined,
 ): TableFlaw[] {
   if (tolerates(column, 'any-charset')) return [];
-  const folds = `has a column '${found.name}' to which different names can be equal, as 'job' and 'Job'`;
+  const folds = `has a column '${found.name}' that compares different values as equal, for example 'job' and 'Job'`;
   const isFolded = column.isKey === true && found.comparesBytes === false;
   if (!tolerates(column, 'folding'))
     return isFolded ? [refusal('inexact-names', folds, remedy)] : notUnicode(found, remedy);
@@ -159,10 +163,16 @@ function inexact(
     return notUnicode(
       found,
       remedy,
-      `, and with connections: 'shared' the application's sessions may store another one instead`,
+      `. With connections: 'shared', the application's sessions may store a different name instead`,
     );
   if (!isFolded) return [];
-  return [warning('inexact-names', `${folds}. A lock that meets the row of another one is refused`, remedy)];
+  return [
+    warning(
+      'inexact-names',
+      `${folds}. A lock whose name collides with another one cannot be acquired`,
+      remedy,
+    ),
+  ];
 }
 
 function notUnicode(
@@ -171,13 +181,13 @@ function notUnicode(
   consequence = '',
 ): TableFlaw[] {
   if (isUnicode !== false) return [];
-  const what = `has a column '${name}' that does not take every character${consequence}`;
+  const what = `has a column '${name}' that cannot store every Unicode character${consequence}`;
   return [refusal('inexact-names', what, remedy)];
 }
 
 /** Our own sessions are in UTC, but `inRunTransaction` uses a session of the application. */
 function inSessionZone({ name, type }: InspectedColumn, remedy: string | undefined): TableFlaw {
-  const what = `has a column '${name}' of type ${type}: each session writes and reads it in its own time zone, and inRunTransaction() writes on a session of the application. Change the column in a session with time_zone '+00:00'`;
+  const what = `has a column '${name}' of type ${type}, whose values depend on the time zone of the session, and inRunTransaction() uses a session of the application. Change the column in a session with time_zone '+00:00'`;
   return refusal('session-time-zone', what, remedy);
 }
 
@@ -190,18 +200,16 @@ function unreliable(
 ): TableFlaw[] {
   const flaws: TableFlaw[] = [];
   if (precision < LEAST_PRECISION) {
-    const what = `has a column '${name}' with ${precision} digits of the second, fewer than ${LEAST_PRECISION}`;
+    const what = `has a column '${name}' with ${precision} fractional digits of the second, but at least ${LEAST_PRECISION} are needed`;
     flaws.push(refusal('imprecise-time', what, remedy));
   }
   if (isInSessionZone && sharesSessions) {
-    const what = `has a column '${name}' of type ${type}, which is read in the time zone of the session, and with connections: 'shared' the sessions are the application's. Leave connections at 'own'`;
+    const what = `has a column '${name}' of type ${type}, whose values depend on the time zone of the session, and connections: 'shared' uses the application's sessions. Leave connections at 'own'`;
     flaws.push(refusal('session-time-zone', what));
   }
   if (changesByItself && !tolerates(column, 'changes')) {
     const consequence =
-      definition.row === 'lock'
-        ? ', so that lockAtLeastFor would begin anew with every extension'
-        : ' of its row';
+      definition.row === 'lock' ? ', so every extension would restart lockAtLeastFor' : ' of its row';
     const what = `has a column '${name}' that changes with every update${consequence}`;
     flaws.push(refusal('unstable-time', what, remedy));
   }

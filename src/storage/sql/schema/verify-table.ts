@@ -57,9 +57,14 @@ export function uniqueIndexOn(
 
 function flawsOf(definition: TableDefinition, found: FoundTable, context: VerificationContext): TableFlaw[] {
   if (found.columns.length === 0)
-    return [refusal('missing-table', `is missing, or this user may not see it: ${definition.migration}`)];
+    return [
+      refusal(
+        'missing-table',
+        `is missing, or this database user has no access to it. ${definition.migration}`,
+      ),
+    ];
   if (found.unsuitable !== undefined)
-    return [refusal('unsuitable-table', `${found.unsuitable}. Let the migration make the table`)];
+    return [refusal('unsuitable-table', `${found.unsuitable}. Create the table with the migration`)];
   const { dialect } = context;
   const pairs = columnPairs(definition, found, dialect);
   const columnContext = { ...context, definition, table: quotePath(definition.path, dialect) };
@@ -82,7 +87,7 @@ function missingKeys(
     .map((index) =>
       refusal(
         'runs-not-unique',
-        `has no unique index on (${index.columns.join(', ')}): two instances could both start a run of one period`,
+        `has no unique index on (${index.columns.join(', ')}), so two instances could both start the run of the same period`,
         createIndex(path, index, dialect),
       ),
     );
@@ -99,7 +104,7 @@ function furtherColumns(
     .map(({ name }) =>
       refusal(
         'column-needs-value',
-        `has a further column '${name}' that needs a value, so that no ${row} can be inserted. Give it a default`,
+        `has an additional column '${name}' that requires a value, so cronlatch cannot insert a ${row}. Give the column a default`,
       ),
     );
 }

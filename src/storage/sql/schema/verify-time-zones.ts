@@ -27,7 +27,7 @@ function mixedZones(lockUntil: InspectedColumn, lockedAt: InspectedColumn): Tabl
   return [
     refusal(
       'wrong-type',
-      `has columns ${types}, of which only one has a time zone, so that the session's would decide. Create the table anew`,
+      `has columns ${types}, but only one of them has a time zone, so times would depend on the session. Recreate the table`,
     ),
   ];
 }
@@ -50,7 +50,7 @@ function otherSessions(
   return [
     warning(
       'session-time-zone',
-      `has a column '${name}' of type ${type}${isInOtherZone ? ', and the time zone of the server is not UTC' : ''}. If ShedLock for Java uses this table, its sessions must have the time zone UTC, or the two sides do not see each other's locks. To let Java keep its zone, change the columns in a session with that zone, while no job runs`,
+      `has a column '${name}' of type ${type}${isInOtherZone ? ', and the time zone of the server is not UTC' : ''}. If ShedLock for Java uses this table, set the time zone of its sessions to UTC, or Java and cronlatch do not see each other's locks. To keep Java's zone instead, change the columns in a session with that zone while no job runs`,
       remedy,
     ),
   ];

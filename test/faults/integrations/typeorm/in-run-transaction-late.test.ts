@@ -91,7 +91,10 @@ testServerTransactions(
       ),
     );
     assert.ok(thrown instanceof ClaimLostError, String(thrown));
-    assert.match(thrown.message, /^The lease of attempt 1 of the run of job 'close-day' for today ended/);
+    assert.match(
+      thrown.message,
+      /^Lost attempt 1 of the run of job 'close-day' for today: its lease expired/,
+    );
     assert.ok(thrown.cause instanceof Error);
     assert.deepEqual(await bench.effects(), []);
     assert.equal((await bench.row()).state, 'failed');

@@ -22,7 +22,7 @@ testOnServers('F-40 a statement without a reply fails, and its connection is des
     (error) =>
       error instanceof LockStorageError &&
       error.outcome === 'unknown' &&
-      /no answer within \d+ ms/.test(error.message),
+      /the database did not answer within \d+ ms/.test(error.message),
   );
   proxy.cut(); // The statement never arrives.
   proxy.flow();

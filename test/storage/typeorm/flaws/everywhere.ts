@@ -4,7 +4,7 @@ import type { Flaw } from './flaw';
 export const NO_TABLE: Flaw = {
   flaw: 'no table',
   changes: ['DROP TABLE shedlock'],
-  ...{ code: 'missing-table', message: /is missing.*run the migration/, isMended: false },
+  ...{ code: 'missing-table', message: /is missing.*Run the migration/, isMended: false },
 };
 
 export const NO_TOKEN: Flaw = {
@@ -21,7 +21,11 @@ export function view(rename: string): Flaw {
   return {
     flaw: 'a view',
     changes: [rename, 'CREATE VIEW shedlock AS SELECT * FROM locks'],
-    ...{ code: 'unsuitable-table', message: /is a view, not a table\. Let the migration/, isMended: false },
+    ...{
+      code: 'unsuitable-table',
+      message: /is a view, not a table\. Create the table with the migration/,
+      isMended: false,
+    },
   };
 }
 
@@ -31,7 +35,11 @@ export function withoutColumn(column: string, changes: readonly string[]): Flaw 
   return {
     flaw: `no column ${column}`,
     changes,
-    ...{ code: 'missing-column', message: new RegExp(`no column '${column}'\\. Create`), isMended: false },
+    ...{
+      code: 'missing-column',
+      message: new RegExp(`no column '${column}'\\. Recreate the table`),
+      isMended: false,
+    },
   };
 }
 
@@ -41,7 +49,7 @@ export function columnNeedsValue(changes: readonly string[]): Flaw {
     changes,
     ...{
       code: 'column-needs-value',
-      message: /'region' that needs a value.*Give it a default/,
+      message: /'region' that requires a value.*Give the column a default/,
       isMended: false,
     },
   };

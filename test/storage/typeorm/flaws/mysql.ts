@@ -21,7 +21,7 @@ export const MYSQL_FLAWS: readonly Flaw[] = [
     changes: [`ALTER TABLE shedlock ENGINE = ${engine}`],
     ...{
       code: 'unsuitable-table',
-      message: new RegExp(`is kept by ${engine},.*Let the migration`),
+      message: new RegExp(`uses the engine ${engine},.*Create the table with the migration`),
       isMended: false,
     },
   })),
@@ -59,23 +59,29 @@ export const MYSQL_FLAWS: readonly Flaw[] = [
   {
     flaw: 'a name that is too short',
     changes: modified('name VARCHAR(63) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL'),
-    ...{ code: 'column-too-short', message: /'name' for 63 characters, but nameLength is 64: lower it, or/ },
+    ...{
+      code: 'column-too-short',
+      message: /'name' with room for 63 characters, but nameLength is 64\. Lower nameLength, or/,
+    },
   },
   {
     flaw: 'locked_by that is too short',
     changes: modified('locked_by VARCHAR(100) NOT NULL'),
-    ...{ code: 'column-too-short', message: /'locked_by' for 100 characters, but an owner has up to 240/ },
+    ...{
+      code: 'column-too-short',
+      message: /'locked_by' with room for 100 characters, but an owner has up to 240/,
+    },
   },
   ...['lock_until', 'locked_at'].flatMap((column): Flaw[] => [
     ...[0, 1, 2].map((digits): Flaw => ({
       flaw: `${column} DATETIME(${digits})`,
       changes: modified(`${column} DATETIME(${digits}) NOT NULL`),
-      ...{ code: 'imprecise-time', message: new RegExp(`'${column}' with ${digits} digits`) },
+      ...{ code: 'imprecise-time', message: new RegExp(`'${column}' with ${digits} fractional digits`) },
     })),
     {
       flaw: `${column} TIMESTAMP(0)`,
       changes: modified(`${column} TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP`),
-      ...{ code: 'imprecise-time', message: new RegExp(`'${column}' with 0 digits`) },
+      ...{ code: 'imprecise-time', message: new RegExp(`'${column}' with 0 fractional digits`) },
     },
     {
       flaw: `${column} TIMESTAMP(6), on connections of the application`,
@@ -100,7 +106,7 @@ export const MYSQL_FLAWS: readonly Flaw[] = [
       ...{
         code: 'inexact-names',
         severity: 'warning',
-        message: /'name' to which different names can be equal/,
+        message: /'name' that compares different values as equal/,
       },
     }),
   ),
@@ -109,7 +115,11 @@ export const MYSQL_FLAWS: readonly Flaw[] = [
     changes: modified(
       `name VARCHAR(64) CHARACTER SET ${collation.split('_')[0]} COLLATE ${collation} NOT NULL`,
     ),
-    ...{ code: 'inexact-names', message: /'name' that does not take every character/, connections: 'shared' },
+    ...{
+      code: 'inexact-names',
+      message: /'name' that cannot store every Unicode character/,
+      connections: 'shared',
+    },
   })),
   {
     flaw: 'names that are too wide, and folded',

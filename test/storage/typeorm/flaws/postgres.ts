@@ -25,14 +25,18 @@ export const POSTGRES_FLAWS: readonly Flaw[] = [
     ],
     ...{
       code: 'unsuitable-table',
-      message: /is a materialized view, not a table\. Let the/,
+      message: /is a materialized view, not a table\. Create the/,
       isMended: false,
     },
   },
   {
     flaw: 'a table that a crash empties',
     changes: ['ALTER TABLE shedlock SET UNLOGGED'],
-    ...{ code: 'unsuitable-table', message: /is UNLOGGED: a crash.*Let the migration/, isMended: false },
+    ...{
+      code: 'unsuitable-table',
+      message: /is UNLOGGED, so a server crash.*Create the table with the migration/,
+      isMended: false,
+    },
   },
   ...NEEDED_COLUMNS.map((column) => withoutColumn(column, [`ALTER TABLE shedlock DROP COLUMN ${column}`])),
   ...['integer', 'date', 'text', 'time'].map((type): Flaw => ({
@@ -55,7 +59,7 @@ export const POSTGRES_FLAWS: readonly Flaw[] = [
     changes: typed('locked_at', 'timestamp'),
     ...{
       code: 'wrong-type',
-      message: /'lock_until' of type timestamptz and 'locked_at' of type timestamp,.*Create the/,
+      message: /'lock_until' of type timestamptz and 'locked_at' of type timestamp,.*Recreate the/,
       isMended: false,
     },
   },
@@ -70,34 +74,40 @@ export const POSTGRES_FLAWS: readonly Flaw[] = [
   {
     flaw: 'a key that is checked when a transaction ends',
     changes: keyed('ALTER TABLE shedlock ADD PRIMARY KEY (name) DEFERRABLE'),
-    ...{ code: 'unsuitable-table', message: /has a DEFERRABLE key,.*Let the migration/, isMended: false },
+    ...{
+      code: 'unsuitable-table',
+      message: /has a DEFERRABLE key,.*Create the table with the migration/,
+      isMended: false,
+    },
   },
   {
     flaw: 'a name that is too short',
     changes: typed('name', 'varchar(63) COLLATE "C"'),
-    ...{ code: 'column-too-short', message: /'name' for 63 characters, but nameLength is 64: lower it, or/ },
+    ...{
+      code: 'column-too-short',
+      message: /'name' with room for 63 characters, but nameLength is 64\. Lower nameLength, or/,
+    },
   },
   {
     flaw: 'locked_by that is too short',
     changes: typed('locked_by', 'varchar(100)'),
-    ...{ code: 'column-too-short', message: /'locked_by' for 100 characters, but an owner has up to 240/ },
+    ...{
+      code: 'column-too-short',
+      message: /'locked_by' with room for 100 characters, but an owner has up to 240/,
+    },
   },
   ...['lock_until', 'locked_at'].flatMap((column) =>
     [0, 1, 2].map((digits): Flaw => ({
       flaw: `${column} timestamptz(${digits})`,
       changes: typed(column, `timestamptz(${digits})`),
-      ...{ code: 'imprecise-time', message: new RegExp(`'${column}' with ${digits} digits`) },
+      ...{ code: 'imprecise-time', message: new RegExp(`'${column}' with ${digits} fractional digits`) },
     })),
   ),
   columnNeedsValue(['ALTER TABLE shedlock ADD COLUMN region text NOT NULL']),
   {
     flaw: 'names of type citext',
     changes: ['CREATE EXTENSION citext', ...typed('name', 'citext')],
-    ...{
-      code: 'inexact-names',
-      severity: 'warning',
-      message: /'name' to which different names can be equal/,
-    },
+    ...{ code: 'inexact-names', severity: 'warning', message: /'name' that compares different values as equal/ },
   },
   {
     flaw: 'names in a collation that folds',
@@ -105,11 +115,7 @@ export const POSTGRES_FLAWS: readonly Flaw[] = [
       `CREATE COLLATION folding (provider = icu, locale = 'und-u-ks-level1', deterministic = false)`,
       ...typed('name', 'text COLLATE folding'),
     ],
-    ...{
-      code: 'inexact-names',
-      severity: 'warning',
-      message: /'name' to which different names can be equal/,
-    },
+    ...{ code: 'inexact-names', severity: 'warning', message: /'name' that compares different values as equal/ },
   },
   namesNotUnique('a key in a collation that folds', [
     `CREATE COLLATION folding (provider = icu, locale = 'und-u-ks-level1', deterministic = false)`,

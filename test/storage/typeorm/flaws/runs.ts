@@ -23,7 +23,7 @@ const EVERYWHERE: readonly Flaw[] = [
   {
     flaw: 'no column that a row needs',
     changes: [`${RUN} DROP COLUMN generation`],
-    ...{ code: 'missing-column', message: /no column 'generation'\. Create the table anew/, ...NOT_MENDED },
+    ...{ code: 'missing-column', message: /no column 'generation'\. Recreate the table/, ...NOT_MENDED },
   },
 ];
 
@@ -35,7 +35,11 @@ const UNIQUE = {
 const needsValue = (type: string): Flaw => ({
   flaw: 'a further column that needs a value',
   changes: [`${RUN} ADD COLUMN region ${type} NOT NULL`],
-  ...{ code: 'column-needs-value', message: /'region' that needs a value, so that no run/, ...NOT_MENDED },
+  ...{
+    code: 'column-needs-value',
+    message: /'region' that requires a value, so cronlatch cannot insert a run/,
+    ...NOT_MENDED,
+  },
 });
 
 const modified = (column: string): readonly string[] => [`${RUN} MODIFY ${column}`];
@@ -46,7 +50,7 @@ const MYSQL: readonly Flaw[] = [
   {
     flaw: 'an engine without transactions',
     changes: [`${RUN} ENGINE = MyISAM`],
-    ...{ code: 'unsuitable-table', message: /is kept by MyISAM, which has no transactions/, ...NOT_MENDED },
+    ...{ code: 'unsuitable-table', message: /uses the engine MyISAM, which has no transactions/, ...NOT_MENDED },
   },
   { flaw: 'no key', changes: [`${RUN} DROP KEY uq_cronlatch_run`], ...UNIQUE },
   {
@@ -61,22 +65,25 @@ const MYSQL: readonly Flaw[] = [
   ...['job_name', 'scope', 'period_key'].map((column): Flaw => ({
     flaw: `a ${column} that folds`,
     changes: modified(`${column} VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci NOT NULL`),
-    ...{ code: 'inexact-names', message: new RegExp(`'${column}' to which different names can be equal`) },
+    ...{ code: 'inexact-names', message: new RegExp(`'${column}' that compares different values as equal`) },
   })),
   {
     flaw: 'errors that are not Unicode',
     changes: modified('error TEXT CHARACTER SET latin1 NULL'),
-    ...{ code: 'inexact-names', message: /'error' that does not take every character/ },
+    ...{ code: 'inexact-names', message: /'error' that cannot store every Unicode character/ },
   },
   {
     flaw: 'a claim that is too short',
     changes: modified('claimed_by VARCHAR(100) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL'),
-    ...{ code: 'column-too-short', message: /'claimed_by' for 100 characters, but it may have up to 255/ },
+    ...{
+      code: 'column-too-short',
+      message: /'claimed_by' with room for 100 characters, but its values have up to 255/,
+    },
   },
   {
     flaw: 'results that are too short',
     changes: modified('result TEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL'),
-    ...{ code: 'column-too-short', message: /'result' for 65535 characters/ },
+    ...{ code: 'column-too-short', message: /'result' with room for 65535 characters/ },
   },
   {
     flaw: 'an instant of another type',
@@ -86,7 +93,7 @@ const MYSQL: readonly Flaw[] = [
   {
     flaw: 'an instant of whole seconds',
     changes: modified('next_attempt_at DATETIME NULL'),
-    ...{ code: 'imprecise-time', message: /'next_attempt_at' with 0 digits/ },
+    ...{ code: 'imprecise-time', message: /'next_attempt_at' with 0 fractional digits/ },
   },
   ...(['own', 'shared'] as const).flatMap((connections) =>
     ['TIMESTAMP(6)', 'TIMESTAMP'].map((type): Flaw => ({
@@ -101,7 +108,11 @@ const MYSQL: readonly Flaw[] = [
   {
     flaw: 'an id without AUTO_INCREMENT',
     changes: modified('id BIGINT UNSIGNED NOT NULL'),
-    ...{ code: 'column-needs-value', message: /'id' that does not number its rows/, ...NOT_MENDED },
+    ...{
+      code: 'column-needs-value',
+      message: /'id' that does not generate numbers for new rows/,
+      ...NOT_MENDED,
+    },
   },
 ];
 
@@ -127,12 +138,12 @@ const POSTGRES: readonly Flaw[] = [
   {
     flaw: 'a scope that folds',
     changes: ['CREATE EXTENSION citext', `${RUN} ALTER COLUMN scope TYPE citext`],
-    ...{ code: 'inexact-names', message: /'scope' to which different names can be equal/ },
+    ...{ code: 'inexact-names', message: /'scope' that compares different values as equal/ },
   },
   {
     flaw: 'a claim that is too short',
     changes: [`${RUN} ALTER COLUMN claimed_by TYPE varchar(100)`],
-    ...{ code: 'column-too-short', message: /'claimed_by' for 100 characters/ },
+    ...{ code: 'column-too-short', message: /'claimed_by' with room for 100 characters/ },
   },
   {
     flaw: 'an instant without a time zone',
@@ -146,7 +157,7 @@ const POSTGRES: readonly Flaw[] = [
   {
     flaw: 'an instant of whole seconds',
     changes: [`${RUN} ALTER COLUMN next_attempt_at TYPE timestamptz(0)`],
-    ...{ code: 'imprecise-time', message: /'next_attempt_at' with 0 digits/ },
+    ...{ code: 'imprecise-time', message: /'next_attempt_at' with 0 fractional digits/ },
   },
 ];
 

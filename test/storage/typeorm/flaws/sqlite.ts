@@ -34,7 +34,7 @@ export const SQLITE_FLAWS: readonly Flaw[] = [
     ],
     ...{
       code: 'unsuitable-table',
-      message: /is a virtual table, not a plain one\. Let the/,
+      message: /is a virtual table, not an ordinary one\. Create the/,
       isMended: false,
     },
   },
@@ -65,7 +65,7 @@ export const SQLITE_FLAWS: readonly Flaw[] = [
     ...{
       code: 'inexact-names',
       severity: 'warning',
-      message: /'name' to which different names can be equal/,
+      message: /'name' that compares different values as equal/,
       isMended: false,
     },
   },

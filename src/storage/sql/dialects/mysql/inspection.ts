@@ -116,6 +116,6 @@ function schemaAndTable({ path, database = '' }: TableLocation): Parameters {
 function unsuitable({ kind, engine, transactions }: Readonly<Record<string, unknown>>): string | undefined {
   if (kind !== 'BASE TABLE') return `is a ${String(kind).toLowerCase()}, not a table`;
   if (transactions !== 'YES')
-    return `is kept by ${String(engine)}, which has no transactions: a crash of the server could damage it`;
+    return `uses the engine ${String(engine)}, which has no transactions, so a server crash could damage it`;
   return undefined;
 }

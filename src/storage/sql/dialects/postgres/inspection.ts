@@ -108,8 +108,8 @@ function unsuitable({
 }: Readonly<Record<string, unknown>>): string | undefined {
   if (kind !== 'r' && kind !== 'p')
     return `${RELATION_KINDS[String(kind)] ?? 'is a relation of another kind'}, not a table`;
-  if (persistence === 'u') return 'is UNLOGGED: a crash of the server empties it';
-  if (persistence === 't') return 'is temporary: other connections do not see it';
-  if (isDeferrable === true) return 'has a DEFERRABLE key, which an insert cannot rely on';
+  if (persistence === 'u') return 'is UNLOGGED, so a server crash empties it';
+  if (persistence === 't') return 'is temporary, so other connections cannot see it';
+  if (isDeferrable === true) return 'has a DEFERRABLE key, which inserts cannot rely on';
   return undefined;
 }

@@ -69,5 +69,5 @@ function schemaAndTable({ path }: TableLocation): Parameters {
 
 function unsuitable(kind: string): string | undefined {
   if (kind === 'table') return undefined;
-  return kind === 'view' ? 'is a view, not a table' : `is a ${kind} table, not a plain one`;
+  return kind === 'view' ? 'is a view, not a table' : `is a ${kind} table, not an ordinary one`;
 }
