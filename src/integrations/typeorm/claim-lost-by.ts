@@ -8,25 +8,25 @@ import type { ApplicationSession } from '../../storage/typeorm/application-sessi
 import { describeRun } from '../../ledger/run';
 
 /**
- * What the holder of a run whose lease has ended needs to know about its failed transaction: that the run is no longer
- * its own. How the database ended the transaction is the cause.
+ * Turns the failure of a transaction into a `ClaimLostError` if the lease has expired and the run can no longer be
+ * completed. The error of the database is then its cause.
  *
- * @param error of the database, after the transaction was rolled back
- * @returns the error itself while the lease lasts, and where the run could still be completed
+ * @param error from the database, after the transaction was rolled back
+ * @returns `error` itself during the lease, and if the run could still be completed
  */
 export async function claimLostBy(
   error: unknown,
-  { run, ledger, session }: { run: RunContext; ledger: LedgerContext; session: ApplicationSession },
+  { run: context, ledger, session }: { run: RunContext; ledger: LedgerContext; session: ApplicationSession },
 ): Promise<unknown> {
-  if (error instanceof CronlatchError || run.remainingMs() > 0) return error;
-  const { claim } = run;
-  const look = (found: FoundRun | undefined): { value: { found: FoundRun | undefined } } => ({
+  if (error instanceof CronlatchError || context.remainingMs() > 0) return error;
+  const { claim } = context;
+  const readRow = (found: FoundRun | undefined): { value: { found: FoundRun | undefined } } => ({
     value: { found },
   });
-  const looked = await ledger.store.change(claim, look, limitOf(ledger)).catch(() => undefined);
-  if (looked === undefined) return error; // Nothing is known of the run, and the error is.
-  const stands = looked.found?.run;
-  if (stands === undefined || !isOurs(stands, claim)) return claimLost(claim, stands, { cause: error });
+  const row = await ledger.store.change(claim, readRow, limitOf(ledger)).catch(() => undefined);
+  if (row === undefined) return error; // The state of the run is unknown.
+  const run = row.found?.run;
+  if (run === undefined || !isOurs(run, claim)) return claimLost(claim, run, { cause: error });
   const isConnected = await session.isInTransaction().then(
     () => true,
     () => false,

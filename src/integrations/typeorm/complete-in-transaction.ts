@@ -15,28 +15,29 @@ export interface TransactionalCompletion {
 }
 
 /**
- * Writes the completion of a run into the transaction that is open on the session. Whoever took the run over meanwhile
- * has changed its row, and then nothing is written.
+ * Writes the completion of a run in the transaction that is open on the session. If another process has taken the run
+ * over, its row has changed, and nothing is written.
  *
- * @throws ClaimLostError when the attempt does not count any more: the transaction must be rolled back
- * @throws RunAlreadyCompletedError when the row says so: the transaction must be rolled back
- * @throws InvalidLockUseError when the transaction has ended already
+ * @throws ClaimLostError if another attempt has replaced this one. The transaction must be rolled back.
+ * @throws RunAlreadyCompletedError if the row is completed already. The transaction must be rolled back.
+ * @throws InvalidLockUseError if the transaction has already ended
  */
 export async function completeInTransaction(
   session: ApplicationSession,
   { statements, dialect, claim, result }: TransactionalCompletion,
 ): Promise<void> {
-  // Outside, the completion would commit by itself. MySQL rolls all back in a deadlock, and a job may catch its error.
-  if (!(await session.isInTransaction())) throw ended(claim);
+  // Outside a transaction, the completion would commit alone. That could happen after a deadlock, in which MySQL rolls
+  // everything back, if the job catches the error.
+  if (!(await session.isInTransaction())) throw transactionEnded(claim);
   const answer = await session.send(statements.complete(claim, result));
   if (dialect.writtenRows(answer) === 1) return;
-  // Not the usual case: the row has to be looked at.
+  // The claim no longer matches the row. Read the row to find out why.
   const locked = await session.send(statements.lock(claim));
   const found = foundRunOf(locked);
   const { value: verdict, write, events = [] } = decideOutcome(found, claim, { kind: 'completed', result });
   const [row] = locked.rows;
   if (verdict.kind === 'lost' || row === undefined) throw claimLost(claim, found?.run);
-  // By this very attempt: its effects would be made a second time.
+  // This attempt has completed the run before, so committing would apply its effects twice.
   if (write === undefined)
     throw new RunAlreadyCompletedError(
       `Cannot complete ${describeRun(claim)} in this transaction: its row is already completed. Roll the transaction back.`,
@@ -46,7 +47,7 @@ export async function completeInTransaction(
   for (const event of events) await session.send(statements.insertEvent(id, event));
 }
 
-function ended(claim: Claim): InvalidLockUseError {
+function transactionEnded(claim: Claim): InvalidLockUseError {
   return new InvalidLockUseError(
     `Cannot complete ${describeRun(claim)}: its transaction has already ended. Check whether the job ended it, ran a statement that commits implicitly, or caught an error after which the database rolls back, such as a deadlock.`,
   );

@@ -10,19 +10,19 @@ import { databaseOf } from './ledger-databases';
 const CALLER = 'completeRunIn()';
 
 /**
- * Completes the current run in a transaction of the job's own, as its last statement before COMMIT: what commits with
- * it has been done exactly once. When the handler resolves and the transaction was not committed, the attempt counts as
- * failed. `inRunTransaction` does all of it, and also limits how long a stopped process blocks the run: prefer it.
+ * Completes the current run in your own transaction. Call it last before COMMIT: the effects of the transaction are then
+ * committed exactly once. If the handler resolves and the transaction was not committed, the attempt counts as failed.
+ * Prefer `inRunTransaction`, which also limits how long a stopped process blocks the run.
  *
- * Extend the lock before the transaction begins, not inside it: the extension is written to the row of the run, and a
+ * Extend the lock before the transaction begins, not inside it. The extension writes the row of the run, and a
  * transaction with an older snapshot then cannot complete it (PostgreSQL 40001, MariaDB 1020).
  *
- * @param manager of the transaction, as `dataSource.transaction` hands it over
- * @param result what is kept as the result of the run, if it is JSON
- * @throws ClaimLostError when somebody else has taken the run over: the transaction must be rolled back
- * @throws RunAlreadyCompletedError for a second completion of the run
- * @throws InvalidLockUseError outside a run or a transaction, after `giveBack` or `skip`, and where the ledger is in
- * another database
+ * @param manager of the transaction, from `dataSource.transaction`
+ * @param result stored as the result of the run, if it can be serialized as JSON
+ * @throws ClaimLostError if another process has taken the run over. The transaction must be rolled back.
+ * @throws RunAlreadyCompletedError if the run is completed already
+ * @throws InvalidLockUseError outside a run or a transaction, after `giveBack` or `skip`, or if the ledger is in another
+ * database
  */
 export async function completeRunIn(manager: EntityManager, result?: unknown): Promise<void> {
   const run = requiredContext(CALLER);

@@ -12,20 +12,23 @@ export interface CreateJobGuardOptions
     Omit<JobGuardOptions, 'lockProvider' | 'events'>,
     Omit<TypeOrmLockProviderOptions, 'onWarning'>,
     Pick<TypeOrmRunStoreOptions, 'runTable'> {
-  /** Instead of the lock table: locks from elsewhere. The caller closes it. Runs are kept in the database all the same. */
+  /** Provides the locks instead of the lock table. You close it yourself. Runs are still kept in the database. */
   readonly lockProvider?: JobGuardOptions['lockProvider'] | undefined;
-  /** Asks nothing of the database at the start. Until it can be reached, every tick is a `lock:failed` event and no job runs. */
+  /** Sends nothing to the database at startup. While the database is down, every tick emits `lock:failed` and no job runs. */
   readonly lazy?: boolean | undefined;
 }
 
 /**
- * A guard whose locks and runs are in the database of a TypeORM DataSource, initialized or not; it is never initialized
- * or closed here. The guard opens two connections of its own, and up to four more while statements wait for locked rows.
- * It closes them when it is closed. The tables of the ledger are looked at when a once-per job has been decorated before, else when the first one runs.
+ * Creates a guard whose locks and runs are in the database of a TypeORM DataSource. The DataSource does not need to be
+ * initialized, and the guard never initializes or closes it. The guard opens two connections of its own, and up to four
+ * more while statements wait for locked rows. Closing the guard closes them.
  *
- * @throws SchemaMismatchError when a table or a column is missing; it names the migration
- * @throws LockStorageError when the database cannot be reached; it names the address
- * @throws InvalidLockConfigurationError for a kind of database that is not supported, or an option that cannot be meant
+ * It checks the lock table at startup. It checks the ledger's tables too if a once-per job is decorated by then;
+ * otherwise it does so when the first one runs. Tables that work within a limit cause `guard:warning` events.
+ *
+ * @throws SchemaMismatchError if a table cannot be used. The message lists every problem with its fix.
+ * @throws LockStorageError if the database cannot be reached. The message contains its address.
+ * @throws InvalidLockConfigurationError for an unsupported kind of database or an invalid option
  */
 export async function createJobGuard(
   dataSource: DataSource,

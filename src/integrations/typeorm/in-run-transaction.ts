@@ -17,30 +17,30 @@ import { describeRun } from '../../ledger/run';
 
 const CALLER = 'inRunTransaction()';
 
-/** A lease that is over, or nearly, must not make the server end a transaction between two of its statements. */
+/** Even if the lease has expired or nearly expired, the server must not end the transaction between two statements. */
 const LEAST_IDLE_MS = 1000;
 
 export interface RunTransactionOptions {
-  /** Default: that of the database. */
+  /** Default: the database's default. */
   readonly isolationLevel?: IsolationLevel | undefined;
 }
 
 /**
- * Runs `work` in a transaction of the application's DataSource that also completes the current run: its effects in the
- * database and the completion are committed together or not at all, so that they are made exactly once, whoever else
- * believes to hold the run. What `work` returns is the stored result.
+ * Runs `work` in a transaction of the application's DataSource that also completes the current run. The effects in the
+ * database and the completion are committed together or not at all, so the effects happen exactly once even if another
+ * process also holds the run. The value that `work` returns is stored as the result.
  *
- * When the transaction fails, nothing of it has happened, and it may be called again. The connection is ended by the
- * server when nothing is sent on it for as long as the lease lasts, and for a second at least (not on SQLite), so that a
- * stopped process blocks nobody for longer. Effects outside the database are not covered, nor is what `work` commits
- * itself, or does elsewhere than through its manager.
+ * If the transaction fails, it has had no effect, and you may call this function again. The server ends the connection
+ * when it is idle for longer than the rest of the lease, but at least for one second (not on SQLite). So a stopped
+ * process does not block other instances for longer. Not covered are effects outside the database, statements that do
+ * not go through the manager, and what `work` commits itself.
  *
- * @throws ClaimLostError when somebody else has taken the run over, or the database ended the transaction after the
- * lease: all is rolled back. Its `cause` is the error of the database, if there was one
- * @throws RunAlreadyCompletedError for a second completion of the run
- * @throws InvalidLockUseError outside a run, after `giveBack` or `skip`, with a DataSource that is not connected, where
- * the ledger is in another database, and when `work` has ended the transaction or left one of its own open in it
- * @throws whatever `work` or the transaction throws
+ * @throws ClaimLostError if another process has taken the run over, or if the database ended the transaction after the
+ * lease. Everything is rolled back. `cause` is the error of the database, if there was one.
+ * @throws RunAlreadyCompletedError if the run is completed already
+ * @throws InvalidLockUseError outside a run, after `giveBack` or `skip`, if the DataSource is not connected or the ledger
+ * is in another database, or if `work` has ended the transaction or left a nested one open
+ * @throws the error of `work` or of the transaction
  */
 export async function inRunTransaction<T>(
   work: (manager: EntityManager) => T | PromiseLike<T>,
@@ -58,7 +58,7 @@ export async function inRunTransaction<T>(
     const runner = database.dataSource.createQueryRunner('master');
     try {
       const session = await applicationSession(runner, database.ledger);
-      // It is no part of the transaction.
+      // This may verify the tables, so it comes before the transaction.
       const statements = await database.store.statements(limitOf(database.ledger));
       return await transact({ run, database, runner, session, statements }, work, isolationLevel);
     } finally {
@@ -88,8 +88,8 @@ async function transact<T>(
   try {
     await started;
     await session.limitIdle(Math.max(LEAST_IDLE_MS, run.remainingMs()));
-    const working = async (): Promise<T> => await work(runner.manager);
-    const value = await working().catch((error: unknown) => {
+    const runWork = async (): Promise<T> => await work(runner.manager);
+    const value = await runWork().catch((error: unknown) => {
       thrownByWork = error;
       throw error;
     });
@@ -103,7 +103,7 @@ async function transact<T>(
     return value;
   } catch (error) {
     await rollBack(transaction);
-    // What the work throws is its own, unless it passes on an error of TypeORM.
+    // An error of the job itself stays as it is. An error of TypeORM may be due to the lost lease.
     if (error === thrownByWork && !(error instanceof TypeORMError)) throw error;
     throw await claimLostBy(error, { run, ledger: database.ledger, session });
   } finally {
@@ -111,22 +111,22 @@ async function transact<T>(
   }
 }
 
-/** A COMMIT whose answer was lost has happened or not: the row knows, once whoever writes it has ended. */
+/** If the answer to COMMIT is lost, the row shows whether it took effect, as soon as its writer has ended. */
 async function commit(transaction: Transaction): Promise<void> {
   const { run, runner, session, database } = transaction;
   const { clock, statementTimeoutMs } = database.ledger;
-  const late = (): Error => {
+  const timeoutError = (): Error => {
     session.destroy();
     return new Error(`The database did not answer COMMIT within ${statementTimeoutMs} ms.`);
   };
   const mayBeRolledBack = sendsBeforeCommit(runner);
   const watch = session.watchEnd();
   try {
-    await withinLimitOr(clock, runner.commitTransaction(), statementTimeoutMs, late);
+    await withinLimitOr(clock, runner.commitTransaction(), statementTimeoutMs, timeoutError);
   } catch (error) {
-    // Once COMMIT is answered, it is a subscriber of the application that has thrown.
+    // TypeORM has received the answer to COMMIT, so a subscriber of the application has thrown.
     if (!runner.isTransactionActive) {
-      await confirm(transaction, watch?.isCommitted() ?? !mayBeRolledBack);
+      await confirmCommit(transaction, watch?.isCommitted() ?? !mayBeRolledBack);
       throw error;
     }
     if (await isStillOpen(session)) throw error;
@@ -143,19 +143,19 @@ async function commit(transaction: Transaction): Promise<void> {
       `${CALLER} rolled everything back because its work began a transaction on the query runner and left it open. Commit that transaction, or roll it back.`,
     );
   }
-  await confirm(transaction, watch?.isCommitted() ?? !mayBeRolledBack);
+  await confirmCommit(transaction, watch?.isCommitted() ?? !mayBeRolledBack);
 }
 
-/** Subscribers send statements between the completion and COMMIT, and may catch the error of one that undoes both. */
+/** Subscribers can send statements between the completion and COMMIT, and catch the error of one that undoes both. */
 function sendsBeforeCommit({ dataSource }: QueryRunner): boolean {
   return dataSource.subscribers.some((subscriber) => subscriber.beforeTransactionCommit !== undefined);
 }
 
 /**
- * @param isCommitted `false`: the answer to COMMIT says the opposite, or nothing, and then the row has to be read
- * @throws InvalidLockUseError when COMMIT has rolled the transaction back
+ * @param isCommitted `false` if the answer to COMMIT does not prove it, so the row must be read
+ * @throws InvalidLockUseError if COMMIT has rolled the transaction back
  */
-async function confirm({ run, database }: Transaction, isCommitted: boolean): Promise<void> {
+async function confirmCommit({ run, database }: Transaction, isCommitted: boolean): Promise<void> {
   const remainingMs = run.remainingMs();
   if (!isCommitted && !(await isCompletedBy(database.ledger, run.claim, { remainingMs }))) {
     throw new InvalidLockUseError(
@@ -165,26 +165,26 @@ async function confirm({ run, database }: Transaction, isCommitted: boolean): Pr
   run.confirmCompletion();
 }
 
-/** Then COMMIT was refused, and has not happened. A connection that is lost does not tell. */
+/** @returns `true` if COMMIT was rejected, so that it had no effect; `false` also if the connection is lost */
 async function isStillOpen(session: ApplicationSession): Promise<boolean> {
   return await session.isInTransaction().catch(() => false);
 }
 
-/** Where it cannot be, the connection ends, and the transaction with it. Why it is rolled back is told already. */
+/** If rolling back fails, the connection is ended, and the transaction with it. The caller reports the first error. */
 async function rollBack({ runner, session, database }: Transaction): Promise<void> {
   const { clock, statementTimeoutMs } = database.ledger;
-  const late = (): Error =>
+  const timeoutError = (): Error =>
     new Error(`The database did not answer ROLLBACK within ${statementTimeoutMs} ms.`);
   try {
-    // More than once where the work has left transactions of its own open inside.
+    // More than once if the work has left nested transactions open.
     while (runner.isTransactionActive)
-      await withinLimitOr(clock, runner.rollbackTransaction(), statementTimeoutMs, late);
+      await withinLimitOr(clock, runner.rollbackTransaction(), statementTimeoutMs, timeoutError);
   } catch {
     session.destroy();
   }
 }
 
-/** A connection that cannot be set back is not given back either. */
+/** A connection whose limit cannot be removed must not return to the pool. */
 async function unlimitIdle(session: ApplicationSession): Promise<void> {
   await session.unlimitIdle().catch(() => session.destroy());
 }

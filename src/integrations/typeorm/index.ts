@@ -1,5 +1,5 @@
 /**
- * Makes a guard from a TypeORM data source: tables, locks, runs, and transactions that complete a run.
+ * Creates a guard from a TypeORM DataSource: tables, locks, runs, and transactions that complete a run.
  *
  * @packageDocumentation
  */

@@ -4,11 +4,10 @@ import { processState } from '../../core/process-state';
 import type { RunStore } from '../../ledger';
 import type { LedgerContext } from '../../ledger/store-statements';
 import type { RunContext } from '../../ledger/tick/run-context';
-
 import { describeDatabase } from '../../storage/typeorm/database';
 import type { TypeOrmRunStore } from '../../storage/typeorm';
 
-/** Where the runs of a store are, and the application's own way there. */
+/** The store of a run, and the application's DataSource for the same database. */
 export interface LedgerDatabase {
   readonly dataSource: DataSource;
   readonly store: TypeOrmRunStore;
@@ -22,8 +21,9 @@ export function rememberDataSource(store: RunStore, dataSource: DataSource): voi
 }
 
 /**
- * @param other whose transaction it is to be, where that is not the guard's own DataSource
- * @throws InvalidLockUseError when the run is kept elsewhere: effects and completion could not commit together
+ * @param other the DataSource of the transaction. Default: the one that the guard was created with.
+ * @throws InvalidLockUseError if the run is kept in another database, so that effects and completion cannot commit
+ * together
  */
 export function databaseOf({ ledger }: RunContext, caller: string, other?: DataSource): LedgerDatabase {
   const store = ledger?.store;
@@ -36,7 +36,7 @@ export function databaseOf({ ledger }: RunContext, caller: string, other?: DataS
   }
   const { place, address } = store.database;
   const { place: otherPlace, address: otherAddress, isInMemory } = describeDatabase(dataSource);
-  // Databases in memory are called the same, and each DataSource has its own.
+  // All in-memory databases have the same address, but each DataSource has its own.
   const isSame = isInMemory ? dataSource === own : place === otherPlace && address === otherAddress;
   if (isSame) return { dataSource, store, ledger };
   throw new InvalidLockUseError(
@@ -44,7 +44,7 @@ export function databaseOf({ ledger }: RunContext, caller: string, other?: DataS
   );
 }
 
-/** By its shape: a second installed copy of the library has a class of its own. */
+/** Checks the shape, because a second installed copy of the library has its own class. */
 function isTypeOrmRunStore(store: RunStore | undefined): store is TypeOrmRunStore {
   const { database, statements } = (store ?? {}) as Partial<TypeOrmRunStore>;
   return database !== undefined && typeof statements === 'function';
