@@ -13,7 +13,11 @@ export class InMemoryLockProvider extends StorageBasedLockProvider {
     this.#records = records;
   }
 
-  /** Deletes the record of a lock even if it is held, as an operator's DELETE would. */
+  /**
+   * Deletes the record of a lock even if it is held, as an operator's DELETE would.
+   *
+   * @returns `false` if there is no record
+   */
   deleteRecord(name: string): boolean {
     return this.#records.delete(name);
   }

@@ -28,7 +28,7 @@ import {
 
 export type InMemoryRunStoreOptions =
   | { readonly clock?: Clock | undefined }
-  /** For a store that stands for another instance and shares its runs and their clock. */
+  /** For a store that stands for another instance, and shares these runs and their clock. */
   | { readonly runs: InMemoryRuns };
 
 const MOST_OWED = 1000;
@@ -148,7 +148,7 @@ export class InMemoryRunStore implements RunStore {
     return this.#runs.rows().map(({ run }) => run);
   }
 
-  /** Marks the first remaining run after it. */
+  /** Marks the first remaining run after the purged one. */
   #markPurged({ job, scope, periodStart }: Run, now: Date): void {
     if (periodStart === undefined) return;
     const [next] = this.#runs

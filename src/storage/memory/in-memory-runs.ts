@@ -41,7 +41,11 @@ export class InMemoryRuns {
     this.#rows.set(keyText(row.run), row);
   }
 
-  /** Removes a run with its events, as an operator's DELETE would. */
+  /**
+   * Removes a run with its events, as an operator's DELETE would.
+   *
+   * @returns `false` if there is no such run
+   */
   delete(key: RunKey): boolean {
     return this.#rows.delete(keyText(key));
   }
@@ -96,7 +100,7 @@ export function overdueSince({ state, nextAttemptAt, startedAt, createdAt }: Run
   return (state === 'running' ? startedAt : nextAttemptAt) ?? createdAt;
 }
 
-/** cronlatch will not start it again by itself. */
+/** cronlatch will not start it again automatically. */
 export function isFinal({ state, nextAttemptAt }: Run): boolean {
   if (state === 'failed') return nextAttemptAt === undefined;
   return state === 'completed' || state === 'skipped';
@@ -116,8 +120,8 @@ export function newestOfEach(runs: readonly Run[]): ReadonlySet<Run> {
   const newest = new Map<string, Run>();
   for (const run of runs) {
     const subject = JSON.stringify([run.job, run.scope, run.periodStart === undefined]);
-    const known = newest.get(subject);
-    if (known === undefined || placeInTime(run) >= placeInTime(known)) newest.set(subject, run);
+    const newestSoFar = newest.get(subject);
+    if (newestSoFar === undefined || placeInTime(run) >= placeInTime(newestSoFar)) newest.set(subject, run);
   }
   return new Set(newest.values());
 }

@@ -12,26 +12,26 @@ import { RETRY_DELAY_MS, type SqliteDatabase } from './sqlite-connection';
 
 export type IsolationLevel = 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE';
 
-/** What the ledger does with a transaction of the application, on its connection. */
+/** A connection of the application, as the ledger uses it to take part in a transaction. */
 export interface ApplicationSession {
   /**
-   * Begins the transaction as soon as there is no other one on the query runner, which all of a DataSource share on
-   * SQLite. From then on it is the caller's to end, whether it `started` or not.
+   * Begins a transaction as soon as no other one is open on the query runner. On SQLite, all users of a DataSource share
+   * one query runner. Afterwards the caller must end the transaction, even if `started` rejects.
    *
-   * @throws InvalidLockUseError when the other one does not end in time
+   * @throws InvalidLockUseError if the other transaction does not end in time
    */
   begin(isolationLevel: IsolationLevel | undefined): Promise<{ readonly started: Promise<void> }>;
-  /** Whether the database knows of a transaction, whatever has been done to it behind the query runner's back. */
+  /** Checks it in the database, because statements can end a transaction without the query runner noticing. */
   isInTransaction(): Promise<boolean>;
-  /** Sends what is part of the transaction. Rejects with the driver's error. */
+  /** Sends a statement inside the transaction. Rejects with the driver's error. */
   send(statement: SqlStatement): Promise<SqlResult>;
-  /** Watches the transaction that is open now. On MySQL nothing shows: COMMIT is answered alike after a roll-back. */
+  /** Watches the open transaction. `undefined` on MySQL, where the answer to COMMIT is the same after a rollback. */
   watchEnd(): TransactionWatch | undefined;
-  /** Inside the transaction: ends it when nothing has been sent for so long. SQLite cannot. */
+  /** Call it inside the transaction. The server then ends it when it is idle for longer. No effect on SQLite. */
   limitIdle(milliseconds: number): Promise<void>;
-  /** After the transaction: the session is as it was. */
+  /** Call it after the transaction. It restores the settings of the session. */
   unlimitIdle(): Promise<void>;
-  /** Ends the connection at once, so that the server rolls back what is open on it. */
+  /** Ends the connection at once, so the server rolls back its open transaction. */
   destroy(): void;
 }
 
@@ -40,7 +40,7 @@ export interface SessionLimits {
   readonly statementTimeoutMs: number;
 }
 
-/** The session of a query runner, on the connection that it works with. */
+/** Returns the session of the connection that a query runner uses. */
 export async function applicationSession(
   runner: QueryRunner,
   limits: SessionLimits,
@@ -52,7 +52,7 @@ export async function applicationSession(
   return serverSession(runner, sessionOf(connection as object, driver), driver, limits);
 }
 
-/** By the driver's connection, which the pool lends again and again. */
+/** By the driver's connection, which the pool lends many times. */
 const sessions = new WeakMap<object, DriverSession>();
 
 function sessionOf(connection: object, driver: ServerDriver): DriverSession {
@@ -68,9 +68,9 @@ function serverSession(
   { clock, statementTimeoutMs }: SessionLimits,
 ): ApplicationSession {
   let isLimited = false;
-  const late = (): Error => new Error(`The database did not answer within ${statementTimeoutMs} ms.`);
+  const timeoutError = (): Error => new Error(`The database did not answer within ${statementTimeoutMs} ms.`);
   const send = (statement: SqlStatement): Promise<DriverAnswer> =>
-    withinLimitOr(clock, session.send(statement, { prepared: false }), statementTimeoutMs, late);
+    withinLimitOr(clock, session.send(statement, { prepared: false }), statementTimeoutMs, timeoutError);
   const sendText = (text: string): Promise<DriverAnswer> => send({ id: '', text, values: [] });
   return {
     begin: (isolationLevel) => Promise.resolve({ started: runner.startTransaction(isolationLevel) }),
@@ -78,7 +78,7 @@ function serverSession(
     send,
     watchEnd: () => session.watchEnd?.(),
     async limitIdle(milliseconds) {
-      isLimited = true; // Also when its answer is lost.
+      isLimited = true; // Even if the answer is lost.
       await sendText(idleLimit.begin(milliseconds));
     },
     async unlimitIdle() {
@@ -96,7 +96,7 @@ function sqliteSession(
   return {
     async begin(isolationLevel) {
       const endsAtMs = clock.monotonicMs() + statementTimeoutMs;
-      // TypeORM would make a savepoint of it, which whoever began the other one can roll back.
+      // Otherwise TypeORM would only create a savepoint, and the owner of the other transaction could roll it back.
       while (runner.isTransactionActive || database.inTransaction) {
         if (clock.monotonicMs() >= endsAtMs) {
           throw new InvalidLockUseError(
@@ -112,7 +112,7 @@ function sqliteSession(
       const rows = await Promise.resolve(database.prepare(text).all(...values));
       return { rows: rows as SqlResult['rows'], affectedRows: undefined, insertId: undefined };
     },
-    // SQLite refuses a COMMIT outside a transaction.
+    // SQLite rejects COMMIT outside a transaction.
     watchEnd: () => ({ isCommitted: () => true, stop: () => {} }),
     limitIdle: () => Promise.resolve(),
     unlimitIdle: () => Promise.resolve(),

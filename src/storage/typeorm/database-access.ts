@@ -17,14 +17,14 @@ import { OwnSqliteConnection, SharedSqliteConnection } from './sqlite-connection
 
 export interface DatabaseAccessOptions {
   /**
-   * `'own'` (default): two connections of its own, opened at the first use, so that jobs that hold all of the
-   * application's connections cannot keep a lease from being renewed. While statements wait for locked rows, it opens up
-   * to four more, and closes them afterwards. `'shared'`: the application's pool. Databases in
-   * memory are always shared.
+   * `'own'` (default): cronlatch opens two connections of its own at first use, so leases are renewed even if jobs hold
+   * all of the application's connections. While statements wait for locked rows, it opens up to four more, and closes
+   * them afterwards. `'shared'`: cronlatch uses the application's pool. In-memory databases are always shared.
    */
   readonly connections?: 'own' | 'shared' | undefined;
+  /** Called once for each warning. Default: `process.emitWarning`. */
   readonly onWarning?: ((message: string) => void) | undefined;
-  /** Upper bound of a statement's time limit. Default 5 s. */
+  /** The longest time limit of a statement. Default 5 s. */
   readonly statementTimeout?: Duration | undefined;
   readonly clock?: Clock | undefined;
 }
@@ -32,15 +32,15 @@ export interface DatabaseAccessOptions {
 /** The shortest `innodb_lock_wait_timeout`. */
 const SHORTEST_LOCK_WAIT_MS = 1000;
 
-/** The way to the application's database: what the locks and the runs of one guard go together. */
+/** The connections to the application's database that the locks and runs of one guard share. */
 export class DatabaseAccess {
-  /** What the statements on any of the tables need. */
+  /** Passed to the lock store and the run store. */
   readonly forTables: SqlTablesOptions;
   readonly statementTimeoutMs: number;
   readonly #place: string;
   readonly #executor: PooledSqlExecutor;
 
-  /** @throws InvalidLockConfigurationError for a kind of database that is not supported, or an option that cannot be meant */
+  /** @throws InvalidLockConfigurationError for an unsupported kind of database or an invalid option */
   constructor(dataSource: DataSource, options: DatabaseAccessOptions) {
     const { place, dialect, address, redact, isInMemory } = describeDatabase(dataSource);
     const { clock = systemClock, statementTimeout = '5s', connections = 'own' } = options;
@@ -62,7 +62,7 @@ export class DatabaseAccess {
     this.forTables = { database, dialect, address, redact, sharesSessions, warn, executor: this.#executor };
   }
 
-  /** Warns of a time limit that the server cannot keep. */
+  /** Warns if the server cannot keep the time limit of statements. */
   checkLimits(): void {
     const { dialect, warn } = this.forTables;
     if (dialect !== mysql || this.statementTimeoutMs >= SHORTEST_LOCK_WAIT_MS) return;
@@ -73,12 +73,12 @@ export class DatabaseAccess {
     );
   }
 
-  /** Names a table, equal on all instances that share it. */
+  /** Returns a name of the table that is the same on all instances that share it. */
   placeOf(path: readonly string[]): string {
     return `${this.#place}:${path.join('.')}`;
   }
 
-  /** The same of a table that was found. Servers with tables of the same name are different places. */
+  /** The same for a table that was inspected. Tables of the same name on different servers get different names. */
   placeOfFound(path: readonly string[], { server, database, schema = '' }: InspectedTable): string {
     if (server === undefined) return this.placeOf(path);
     const digest = createHash('sha256').update(server).digest('hex').slice(0, 12);

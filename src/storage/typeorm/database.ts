@@ -24,14 +24,14 @@ export function dialectOf(type: string): SqlDialect {
   );
 }
 
-/** What is known of the application's database without connecting to it. */
+/** A description of the application's database, made without connecting to it. */
 export interface DatabaseDescription {
   readonly dialect: SqlDialect;
   /** The same on every instance that uses this database. */
   readonly place: string;
-  /** For people: where it is, without credentials. */
+  /** For messages: the address, without credentials. */
   readonly address: string;
-  /** The database has one handle, inside the DataSource. */
+  /** The database exists only inside the DataSource, which has the only connection to it. */
   readonly isInMemory: boolean;
   readonly redact: (message: string) => string;
 }
@@ -42,7 +42,7 @@ interface Credentials {
   readonly port?: number;
   readonly socketPath?: string;
   readonly database?: string;
-  /** PostgreSQL takes a function too. */
+  /** On PostgreSQL it can also be a function. */
   readonly password?: unknown;
 }
 
@@ -88,12 +88,12 @@ function describeServer(
   };
 }
 
-/** On PostgreSQL the table is in the schema that the DataSource names for all of its tables, unless told otherwise. */
+/** On PostgreSQL, the default schema of the table is the `schema` option of the DataSource. */
 export function lockTableIn(dataSource: DataSource, named: LockTableOptions): LockTable {
   return lockTableOf({ ...named, schema: schemaIn(dataSource, named.schema, named.lockTable) });
 }
 
-/** The same for the ledger's. */
+/** The same for the ledger's tables. */
 export function runTablesIn(dataSource: DataSource, named: RunTableOptions): RunTables {
   return runTablesOf({ ...named, schema: schemaIn(dataSource, named.schema, named.runTable) });
 }

@@ -41,7 +41,7 @@ export interface RunRow {
   updatedAt: unknown;
 }
 
-/** The history of a run: failed or lost attempts, and acts of operators. */
+/** The history of a run: failed or lost attempts, and actions of operators. */
 export interface RunEventRow {
   id: string | number;
   runId: string | number;
@@ -136,20 +136,22 @@ const ENTITY_TYPES: Readonly<Record<DialectName, EntityTypes>> = {
 };
 
 /**
- * The lock table as an entity, for applications that let TypeORM synchronize their schema or want to read the table.
- * The library itself does not need it.
+ * Creates an entity for the lock table, if TypeORM synchronizes your schema or you want to read the table. The library
+ * itself does not need it.
  *
- * @param type the `type` of the DataSource that it is registered with
+ * @param options.type the `type` of the DataSource that you add the entity to
+ * @throws InvalidLockConfigurationError for an unsupported type or an invalid identifier
  */
 export function createLockEntity(options: LockTableOptions & { type: string }): EntitySchema<LockRow> {
   return entity<LockRow>('CronlatchLock', lockTableDefinition(lockTableOf(options)), options.type);
 }
 
 /**
- * The ledger's tables as entities, for applications that let TypeORM synchronize their schema or want to read the
- * tables. The library itself does not need them.
+ * Creates entities for the ledger's tables, if TypeORM synchronizes your schema or you want to read the tables. The
+ * library itself does not need them.
  *
- * @param type the `type` of the DataSource that they are registered with
+ * @param options.type the `type` of the DataSource that you add the entities to
+ * @throws InvalidLockConfigurationError for an unsupported type or an invalid identifier
  */
 export function createLedgerEntities(
   options: RunTableOptions & { type: string },

@@ -43,9 +43,11 @@ const TABLE_SETS: Readonly<Record<MigrationOptions['tables'][number], TableSet>>
 };
 
 /**
- * A migration that creates the tables. Add the class that it returns to the `migrations` of the DataSource. It leaves
+ * Creates a migration for the tables. Add the returned class to the `migrations` of the DataSource. The migration leaves
  * existing tables unchanged, so it can run twice. Still, run migrations once before the instances start: TypeORM does not
  * lock, and two runs at once can collide on its own table `migrations`.
+ *
+ * @throws InvalidLockConfigurationError for an invalid set of tables or an invalid identifier
  */
 export function createCronlatchMigration(options: MigrationOptions): new () => MigrationInterface {
   const { name, tables } = tableSetOf(options.tables);

@@ -3,7 +3,7 @@ import type { SqlResult, SqlStatement, SqlValue } from '../sql/connections/sql-e
 import { ownMysqlOptions } from './own-data-source-options';
 import type { DriverAnswer, DriverSession, ServerDriver } from './server-driver';
 
-/** What is called of a mysql2 connection: TypeORM hands out the one with callbacks. */
+/** The methods of a mysql2 connection that cronlatch calls. TypeORM provides the connection with callbacks. */
 interface MysqlConnection {
   query(text: string, values: readonly (number | null | SqlText)[], done: MysqlCallback): unknown;
   execute(text: string, values: readonly SqlValue[], done: MysqlCallback): unknown;
@@ -12,7 +12,7 @@ interface MysqlConnection {
   readonly threadId: number | null;
   readonly stream?: { readonly localPort?: number };
 }
-/** What the driver puts into a statement as it is. */
+/** The driver puts the result into the statement unchanged. */
 interface SqlText {
   toSqlString(): string;
 }
@@ -24,17 +24,17 @@ const IN_TRANSACTION = 1;
 /** mysql2, to MySQL and MariaDB. */
 export const mysqlDriver: ServerDriver = {
   ownOptions: (application, connectTimeoutMs, sockets) =>
-    ownMysqlOptions(application, connectTimeoutMs, (given) => sockets.ofMysql(given)),
+    ownMysqlOptions(application, connectTimeoutMs, (factory) => sockets.ofMysql(factory)),
 
   sessionSettings(statementTimeoutMs) {
-    // InnoDB looks once a second: a wait may end a second late, and must still end before the client's.
+    // InnoDB checks waits once a second, so a wait can end a second late. It must still end before the client's timeout.
     const lockWaitSeconds = Math.max(1, Math.floor(statementTimeoutMs / 1000) - 2);
     return [
       'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-      // Strict, so that a name is stored as it is or not at all.
+      // In strict mode, a name is stored unchanged or not at all.
       `SET time_zone = '+00:00', autocommit = 1, sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES'), ` +
         `innodb_lock_wait_timeout = ${lockWaitSeconds}, lock_wait_timeout = ${lockWaitSeconds}` +
-        // A process that is stopped in the middle of a claim keeps its row locked for no longer. MySQL has no such limit.
+        // It limits how long a process that stops during a claim keeps the row locked. MySQL has no such limit.
         ` /*M! , idle_transaction_timeout = ${Math.ceil(statementTimeoutMs / 1000)} */`,
     ];
   },
@@ -53,7 +53,7 @@ export const mysqlDriver: ServerDriver = {
 
   begin: 'START TRANSACTION',
 
-  // With another completion_type, a plain COMMIT begins the next transaction, or ends the session.
+  // With another completion_type, a plain COMMIT would begin another transaction or end the session.
   commit: 'COMMIT AND NO CHAIN NO RELEASE',
 
   rollBack: 'ROLLBACK AND NO CHAIN NO RELEASE',
@@ -61,7 +61,8 @@ export const mysqlDriver: ServerDriver = {
   probe: 'DO 0',
 
   idleLimit: {
-    // In whole seconds. From left to right: what it was is kept in the session. TypeORM sends a plain COMMIT.
+    // In whole seconds. Assignments run from left to right, so the old values are saved first. completion_type is set
+    // because TypeORM sends a plain COMMIT.
     begin: (milliseconds) =>
       `SET @cronlatch_wait_timeout = @@SESSION.wait_timeout, @cronlatch_completion_type = @@SESSION.completion_type, ` +
       `SESSION wait_timeout = ${Math.max(1, Math.ceil(milliseconds / 1000))}, SESSION completion_type = 'NO_CHAIN'`,
@@ -83,14 +84,14 @@ class MysqlSession implements DriverSession {
       const done: MysqlCallback = (error, answer) =>
         error ? reject(error) : resolve(driverAnswerOf(answer));
       if (prepared) this.connection.execute(text, values, done);
-      else this.connection.query(text, values.map(literal), done);
+      else this.connection.query(text, values.map(sqlLiteral), done);
     });
   }
 
   async endFrom(other: DriverSession): Promise<void> {
     const { threadId } = this.connection;
     const sessions = await other.send({ id: '', text: 'SHOW PROCESSLIST', values: [] }, { prepared: false });
-    // Behind a load balancer, the session of that id may be somebody else's, on another server. The port tells.
+    // Behind a load balancer, the session with this id can be a different one on another server. The port identifies ours.
     const isOurs = ({ Id, Host }: Readonly<Record<string, unknown>>): boolean =>
       Number(Id) === threadId && String(Host).endsWith(`:${this.#port}`);
     if (!sessions.rows.some(isOurs)) return;
@@ -107,8 +108,8 @@ class MysqlSession implements DriverSession {
   }
 }
 
-/** A text that means the same in every mode of the session: the driver's own quoting is wrong with NO_BACKSLASH_ESCAPES. */
-function literal(value: SqlValue): number | null | SqlText {
+/** A text literal that works in every SQL mode. The driver's own quoting is wrong with NO_BACKSLASH_ESCAPES. */
+function sqlLiteral(value: SqlValue): number | null | SqlText {
   if (typeof value !== 'string') return value;
   return { toSqlString: () => `_utf8mb4 X'${Buffer.from(value).toString('hex')}'` };
 }

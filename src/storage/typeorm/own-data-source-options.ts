@@ -1,43 +1,43 @@
 import type { DataSource, DataSourceOptions } from 'typeorm';
 
 type Settings = Readonly<Record<string, unknown>>;
-/** Makes a driver's factory of sockets, from the one that the application gave, if it did. */
-type WrapStream = (given: unknown) => unknown;
+/** Returns a driver's factory of sockets. It uses the application's own factory, if there is one. */
+type WrapStream = (factory: unknown) => unknown;
 
-/** Two connections: one for whatever comes, one kept for the statements that a lease depends on. */
+/** One for any statement, and one that is kept for the statements that a lease depends on. */
 export const OWN_CONNECTIONS = 2;
 
-/** More, for as long as statements wait for rows that other transactions have locked. */
+/** Additional connections, used while statements wait for rows that other transactions have locked. */
 export const SPARE_CONNECTIONS = 4;
 
 const MOST_CONNECTIONS = OWN_CONNECTIONS + SPARE_CONNECTIONS;
 
-/** What leads to the database: driver, address, credentials, TLS. Everything else of the application's options stays behind. */
-const TAKEN_OVER = {
-  mysql: words(
+/** Options that lead to the database: driver, address, credentials, TLS. No other options of the application are used. */
+const COPIED_OPTIONS = {
+  mysql: splitWords(
     'type driver connectorPackage url host port username password database socketPath ssl insecureAuth',
   ),
-  postgres: words('type driver url host port username password database ssl applicationName'),
-  sqlite: words('type driver database key nativeBinding prepareDatabase'),
+  postgres: splitWords('type driver url host port username password database ssl applicationName'),
+  sqlite: splitWords('type driver database key nativeBinding prepareDatabase'),
 };
 
-/** Settings of the drivers that would change what an answer means, how long it may take, or how many connections there are. */
-const NOT_FROM_EXTRA = {
-  mysql: words(
+/** Settings in `extra` that would change the meaning of answers, time limits, or the number of connections. */
+const EXCLUDED_FROM_EXTRA = {
+  mysql: splitWords(
     'connectionLimit max maxIdle queueLimit waitForConnections multipleStatements flags typeCast rowsAsArray ' +
       'nestTables namedPlaceholders queryFormat timezone dateStrings decimalNumbers charset charsetNumber ' +
       'jsonStrings stringifyObjects supportBigNumbers bigNumberStrings connectTimeout resetOnRelease',
   ),
-  postgres: words(
+  postgres: splitWords(
     'max min maxUses maxLifetimeSeconds allowExitOnIdle Client pipeline query_timeout statement_timeout ' +
       'lock_timeout idle_in_transaction_session_timeout connectionTimeoutMillis types binary parseInt8',
   ),
 };
 
-/** What the application may set otherwise. */
+/** Settings that `extra` of the application may override. */
 const OWN_EXTRA = {
   mysql: {},
-  // Else pg closes a connection after ten idle seconds, and a job a minute would open one each time.
+  // Otherwise pg closes a connection after ten idle seconds, and a job that runs every minute opens a new one each time.
   postgres: { idleTimeoutMillis: 0 },
 };
 
@@ -50,7 +50,7 @@ export function ownMysqlOptions(
   return {
     ...serverOptions(options, 'mysql', stream, 'connectionLimit'),
     connectTimeout: connectTimeoutMs,
-    // Names are compared byte for byte: another character set would make question marks of some.
+    // Another character set would turn some characters of a name into question marks.
     charset: 'UTF8MB4_UNICODE_CI',
     supportBigNumbers: true,
     bigNumberStrings: true,
@@ -67,7 +67,7 @@ export function ownPostgresOptions(
   const extra = own['extra'] as Settings;
   return {
     ...own,
-    extra: { ...extra, verify: listening(extra['verify']) },
+    extra: { ...extra, verify: withErrorListener(extra['verify']) },
     connectTimeoutMS: connectTimeoutMs,
     installExtensions: false,
   } as DataSourceOptions;
@@ -79,26 +79,26 @@ interface ErrorEmitter {
 type VerifyClient = (client: ErrorEmitter, done: (error?: unknown) => void) => void;
 
 /**
- * The pool calls this as soon as a client has been let in. A server that shuts down may say goodbye in that very packet,
- * before anybody who asked for the client has got it, and an error that nobody listens to would end the process. Whoever
- * uses the client then hears that it is of no use.
+ * The pool calls this as soon as a client is connected. A server that shuts down can end the connection in the same
+ * packet, before the pool has handed the client over. Without a listener, that error would end the process. The next
+ * statement on the client fails anyway.
  *
- * @param given the application's own
+ * @param verify the application's own function, if there is one
  */
-function listening(given: unknown): VerifyClient {
+function withErrorListener(verify: unknown): VerifyClient {
   return (client, done) => {
     client.on('error', () => {});
-    if (typeof given === 'function') (given as VerifyClient)(client, done);
+    if (typeof verify === 'function') (verify as VerifyClient)(client, done);
     else done();
   };
 }
 
-/** The same file, with a connection that never stops the event loop to wait for another writer. */
+/** A connection to the same file that never blocks the event loop to wait for another writer. */
 export function ownSqliteOptions({ options }: DataSource): DataSourceOptions {
   return {
-    ...pick(options as unknown as Settings, TAKEN_OVER.sqlite),
+    ...pick(options as unknown as Settings, COPIED_OPTIONS.sqlite),
     timeout: 0,
-    // A wrong path is to be told, not to become an empty database.
+    // A wrong path must fail instead of creating an empty database.
     fileMustExist: true,
     logging: false,
   } as DataSourceOptions;
@@ -111,12 +111,12 @@ function serverOptions(
   connectionsKey: string,
 ): Settings {
   const settings = options as unknown as Settings;
-  // With replication the lock belongs to the primary, as plain options.
+  // With replication, the lock belongs to the primary. Its options are copied to the top level.
   const { master } = (settings['replication'] ?? {}) as { master?: Settings };
   const given = (settings['extra'] ?? {}) as Settings;
-  const kept = Object.entries(given).filter(([key]) => !NOT_FROM_EXTRA[kind].includes(key));
+  const kept = Object.entries(given).filter(([key]) => !EXCLUDED_FROM_EXTRA[kind].includes(key));
   return {
-    ...pick(settings, TAKEN_OVER[kind]),
+    ...pick(settings, COPIED_OPTIONS[kind]),
     ...master,
     extra: {
       ...OWN_EXTRA[kind],
@@ -129,7 +129,7 @@ function serverOptions(
   };
 }
 
-function words(text: string): readonly string[] {
+function splitWords(text: string): readonly string[] {
   return text.split(' ');
 }
 

@@ -3,7 +3,7 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { Clock } from '../../core';
 import { withinLimit } from '../../core/clock';
 
-/** A DataSource of our own, opened at its first use, and again after an attempt that failed. */
+/** A DataSource of our own. It is opened at first use; after a failure, the next use opens it again. */
 export class OwnDataSource {
   #opening: Promise<DataSource> | undefined;
   #sockets = new Sockets();
@@ -23,10 +23,10 @@ export class OwnDataSource {
     const opening = this.#opening;
     this.#opening = undefined;
     if (opening === undefined) return;
-    const dataSource = await opening.catch(() => undefined); // What never opened needs no closing.
-    // A silent server never answers, and a connection that breaks meanwhile is closed as well.
-    const goodbye = dataSource?.destroy().catch(() => undefined);
-    await withinLimit(this.clock, Promise.resolve(goodbye), this.limitMs);
+    const dataSource = await opening.catch(() => undefined); // If it never opened, there is nothing to close.
+    // Errors do not matter, because a broken connection is closed too. The limit covers a server that does not answer.
+    const closing = dataSource?.destroy().catch(() => undefined);
+    await withinLimit(this.clock, Promise.resolve(closing), this.limitMs);
     this.#sockets.end();
   }
 
@@ -39,7 +39,7 @@ export class OwnDataSource {
       throw new Error(`the database did not answer within ${this.limitMs} ms`);
     } catch (error) {
       this.#opening = undefined;
-      // Nobody uses a DataSource that arrives late.
+      // No caller gets a DataSource that opens too late.
       void initializing.then((late) => late.destroy()).catch(() => undefined);
       sockets.end();
       throw error;
@@ -47,7 +47,7 @@ export class OwnDataSource {
   }
 }
 
-/** What mysql2 passes to a factory of streams. */
+/** mysql2 passes this to a factory of streams. */
 interface StreamRequest {
   readonly config: { readonly socketPath?: string; readonly host?: string; readonly port: number };
 }
@@ -56,14 +56,14 @@ interface StreamRequest {
 export class Sockets {
   readonly #open = new Set<Socket>();
 
-  /** @param given the application's own factory, for example its cloud provider's connector */
-  ofMysql(given: unknown): (request: StreamRequest) => Socket {
-    return (request) => this.#keep(made(given, request) ?? connected(request));
+  /** @param factory the application's own, for example the connector of its cloud provider */
+  ofMysql(factory: unknown): (request: StreamRequest) => Socket {
+    return (request) => this.#keep(createSocket(factory, request) ?? connectSocket(request));
   }
 
-  /** pg connects the socket by itself. @param given as above */
-  ofPostgres(given: unknown): (configuration: unknown) => Socket {
-    return (configuration) => this.#keep(made(given, configuration) ?? new Socket());
+  /** pg itself connects the socket. @param factory as above */
+  ofPostgres(factory: unknown): (configuration: unknown) => Socket {
+    return (configuration) => this.#keep(createSocket(factory, configuration) ?? new Socket());
   }
 
   /** Ends the open sockets after their data is sent. */
@@ -77,11 +77,11 @@ export class Sockets {
   }
 }
 
-function made<Request>(given: unknown, request: Request): Socket | undefined {
-  return typeof given === 'function' ? (given as (request: Request) => Socket)(request) : undefined;
+function createSocket<Request>(factory: unknown, request: Request): Socket | undefined {
+  return typeof factory === 'function' ? (factory as (request: Request) => Socket)(request) : undefined;
 }
 
-function connected({ config: { socketPath, host, port } }: StreamRequest): Socket {
+function connectSocket({ config: { socketPath, host, port } }: StreamRequest): Socket {
   if (socketPath) return connect(socketPath);
   const socket = connect({ port, ...(host === undefined ? {} : { host }) });
   return socket.setNoDelay(true).setKeepAlive(true);

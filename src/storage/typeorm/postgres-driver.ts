@@ -2,7 +2,7 @@ import type { SqlResult, SqlStatement, SqlValue } from '../sql/connections/sql-e
 import { ownPostgresOptions } from './own-data-source-options';
 import type { DriverAnswer, DriverSession, ServerDriver, TransactionWatch } from './server-driver';
 
-/** The protocol of a client of pg. */
+/** The protocol connection of a pg client. */
 interface PostgresConnection {
   on(event: 'readyForQuery' | 'commandComplete', listener: (message: PostgresMessage) => void): unknown;
   off(event: 'readyForQuery' | 'commandComplete', listener: (message: PostgresMessage) => void): unknown;
@@ -10,13 +10,13 @@ interface PostgresConnection {
 }
 
 interface PostgresMessage {
-  /** Whether the session is in a transaction. */
+  /** `I` if the session is in no transaction. */
   readonly status?: string;
-  /** What the server has done, which is `ROLLBACK` for a COMMIT after a statement that failed. */
+  /** The command that the server executed: `ROLLBACK` for a COMMIT after a failed statement. */
   readonly text?: string;
 }
 
-/** What is called of a client of pg. */
+/** The methods of a pg client that cronlatch calls. */
 interface PostgresClient {
   /** Not in the native client. */
   readonly connection?: PostgresConnection;
@@ -30,18 +30,18 @@ interface PostgresClient {
   end(): Promise<void>;
 }
 
-/** The server's status when it is in no transaction. */
+/** The status of a session that is in no transaction. */
 const IDLE = 'I';
 
-/** The server gives up this long before the client does, where there is as much time. */
-const SERVER_FIRST_MS = 500;
+/** The server's timeout ends this long before the client's, or at half of a short one. */
+const SERVER_HEAD_START_MS = 500;
 
 export const postgresDriver: ServerDriver = {
   ownOptions: (application, connectTimeoutMs, sockets) =>
-    ownPostgresOptions(application, connectTimeoutMs, (given) => sockets.ofPostgres(given)),
+    ownPostgresOptions(application, connectTimeoutMs, (factory) => sockets.ofPostgres(factory)),
 
   sessionSettings(statementTimeoutMs) {
-    const limitMs = Math.ceil(Math.max(statementTimeoutMs - SERVER_FIRST_MS, statementTimeoutMs / 2));
+    const limitMs = Math.ceil(Math.max(statementTimeoutMs - SERVER_HEAD_START_MS, statementTimeoutMs / 2));
     return [
       `SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED;
        SET lock_timeout = ${limitMs}; SET statement_timeout = ${limitMs};
@@ -86,19 +86,19 @@ class PostgresSession implements DriverSession {
 
   watchEnd(): TransactionWatch {
     const { connection } = this.client;
-    let lastDone: string | undefined;
+    let lastCommand: string | undefined;
     let endedBy: string | undefined;
-    const done = ({ text }: PostgresMessage): void => void (lastDone = text);
-    const ready = ({ status }: PostgresMessage): void => {
-      if (status === IDLE) endedBy ??= lastDone;
+    const onCommand = ({ text }: PostgresMessage): void => void (lastCommand = text);
+    const onReady = ({ status }: PostgresMessage): void => {
+      if (status === IDLE) endedBy ??= lastCommand;
     };
-    connection?.on('commandComplete', done);
-    connection?.on('readyForQuery', ready);
+    connection?.on('commandComplete', onCommand);
+    connection?.on('readyForQuery', onReady);
     return {
       isCommitted: () => (endedBy === undefined ? undefined : endedBy === 'COMMIT'),
       stop() {
-        connection?.off('commandComplete', done);
-        connection?.off('readyForQuery', ready);
+        connection?.off('commandComplete', onCommand);
+        connection?.off('readyForQuery', onReady);
       },
     };
   }
@@ -109,7 +109,8 @@ class PostgresSession implements DriverSession {
   }
 
   destroy(): void {
-    // The pool drops a client that is ending; a server that went silent would never let it end. How it ends is nobody's matter.
+    // `end` makes the pool drop the client, and its error does not matter. The socket is destroyed too, because a server
+    // that does not answer would never end it.
     void this.client.end().catch(() => undefined);
     this.client.connection?.stream.destroy();
   }

@@ -34,7 +34,7 @@ export class OwnServerConnections implements ConnectionSource {
   open(): SqlConnection | Promise<SqlConnection> {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       if (idle.isAlive) return idle;
-      idle.destroy(); // The server has ended it meanwhile.
+      idle.destroy(); // The server has ended it.
     }
     return this.#connect();
   }
@@ -44,12 +44,12 @@ export class OwnServerConnections implements ConnectionSource {
     await this.#dataSource.close();
   }
 
-  /** Best effort: a server that does not answer continues with the statement. */
+  /** Best effort. If the server does not answer, it may still finish the statement. */
   async #end(abandoned: DriverSession): Promise<void> {
     if (abandoned.endFrom === undefined || this.#isClosed) return;
     const runner = (await this.#dataSource.get()).createQueryRunner('master');
     const other = this.driver.session(await runner.connect());
-    other.onEnd(() => {}); // An error that nobody listens to would end the process.
+    other.onEnd(() => {}); // An error without a listener would end the process.
     try {
       await withinLimit(this.clock, abandoned.endFrom(other), this.statementTimeoutMs);
     } finally {
@@ -58,7 +58,7 @@ export class OwnServerConnections implements ConnectionSource {
     }
   }
 
-  #keep(connection: ServerConnection): void {
+  #putBack(connection: ServerConnection): void {
     if (this.#idle.length < OWN_CONNECTIONS) this.#idle.push(connection);
     else connection.destroy();
   }
@@ -69,7 +69,7 @@ export class OwnServerConnections implements ConnectionSource {
     const onAbandoned = (abandoned: DriverSession): void => void this.#end(abandoned).catch(() => undefined);
     const options = { driver, dialect, clock, isShared: false, onAbandoned };
     const session = new ServerSession(await runner.connect(), options);
-    const connection = new ServerConnection(runner, session, (released) => this.#keep(released));
+    const connection = new ServerConnection(runner, session, (released) => this.#putBack(released));
     session.onEnd(() => (connection.isAlive = false));
     try {
       for (const text of this.driver.sessionSettings(this.statementTimeoutMs)) {
@@ -101,7 +101,7 @@ interface PoolOptions {
 /** The application's pool. Its sessions are not changed. */
 export class SharedServerConnections implements ConnectionSource {
   readonly size: number;
-  /** By the driver's connection, whichever query runner lends it. */
+  /** By the driver's connection, because different query runners can use the same one. */
   readonly #sessions = new WeakMap<object, ServerSession>();
 
   constructor(
@@ -125,8 +125,8 @@ export class SharedServerConnections implements ConnectionSource {
   }
 
   #sessionOf(connection: object): ServerSession {
-    const known = this.#sessions.get(connection);
-    if (known !== undefined) return known;
+    const existing = this.#sessions.get(connection);
+    if (existing !== undefined) return existing;
     const { driver, dialect, clock } = this;
     const session = new ServerSession(connection, { driver, dialect, clock, isShared: true });
     this.#sessions.set(connection, session);
@@ -134,9 +134,9 @@ export class SharedServerConnections implements ConnectionSource {
   }
 }
 
-/** A session, and TypeORM's query runner that lends its connection. */
+/** A session, with the query runner of TypeORM that its connection belongs to. */
 class ServerConnection implements SqlConnection {
-  /** `false` once the server is known to have ended it. */
+  /** `false` after the server has ended it. */
   isAlive = true;
 
   /** @param giveBack called to release. Default: the query runner's own release. */

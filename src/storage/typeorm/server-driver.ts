@@ -2,61 +2,64 @@ import type { DataSource, DataSourceOptions } from 'typeorm';
 import type { SqlResult, SqlStatement } from '../sql/connections/sql-executor';
 import type { Sockets } from './own-data-source';
 
-/** All that is special about the driver of a database server. */
+/** Everything that differs between the drivers of database servers. */
 export interface ServerDriver {
-  /** What leads to the application's database, and nothing else of its options. */
+  /** Copies only those options of the application that lead to its database. */
   readonly ownOptions: (
     application: DataSource,
     connectTimeoutMs: number,
     sockets: Sockets,
   ) => DataSourceOptions;
-  /** What a session of our own is told first. The server must give up a waiting statement before the client does, else it grants a lease to nobody later on. */
+  /**
+   * The first statements of a session of our own. The server's timeout must be shorter than the client's. Otherwise it
+   * could later grant a lock to a client that has stopped waiting.
+   */
   readonly sessionSettings: (statementTimeoutMs: number) => readonly string[];
-  /** @throws InvalidLockConfigurationError where the application's own connections would confuse locks */
+  /** @throws InvalidLockConfigurationError if different locks could be mixed up on the application's connections */
   readonly checkShared: (application: DataSource) => void;
-  /** What `extra` of the application calls the size of its pool. */
+  /** The key in `extra` of the application that sets the size of its pool. */
   readonly poolSizeKey: string;
-  /** Begins a transaction at READ COMMITTED, as far as one statement can say so. */
+  /** Begins a transaction, at READ COMMITTED if one statement can do that. */
   readonly begin: string;
-  /** End it, whatever the session is set to do next. */
+  /** This and `rollBack` only end the transaction, regardless of the session's settings. */
   readonly commit: string;
   readonly rollBack: string;
-  /** Does nothing, and its answer says whether the session is in a transaction. */
+  /** Does nothing. Its answer shows whether the session is in a transaction. */
   readonly probe: string;
   /**
-   * Has the server end a transaction of the application that its client has left alone for so long: a process that was
-   * stopped inside it would keep its rows locked. COMMIT then also begins no other transaction. `end` undoes both, where
-   * the end of the transaction does not.
+   * `begin` makes the server end the application's transaction if it is idle for that long, because a stopped process
+   * would keep its rows locked. It also keeps COMMIT from beginning another transaction. `end` undoes both. It is
+   * `undefined` if the end of the transaction does so.
    */
   readonly idleLimit: { readonly begin: (milliseconds: number) => string; readonly end: string | undefined };
-  /** @param connection what TypeORM's query runner hands out */
+  /** @param connection from TypeORM's query runner */
   readonly session: (connection: unknown) => DriverSession;
 }
 
 /** One connection of a driver. */
 export interface DriverSession {
-  /** @param options.prepared the server keeps the statement, so that the next time its text is not sent and not parsed */
+  /** @param options.prepared whether the server keeps the statement, so that its text is sent and parsed only once */
   send(statement: SqlStatement, options: { prepared: boolean }): Promise<DriverAnswer>;
-  /** Watches the transaction that is open now, where the answer to COMMIT shows what happened to it. */
+  /** Watches the open transaction. `undefined` if the answer to COMMIT does not show a rollback. */
   watchEnd?(): TransactionWatch;
   /**
-   * Has another session end this one in the server, which otherwise goes on with a statement after its client has gone.
-   * Where the server limits statements by itself, there is nothing to end.
+   * Ends this session in the server through another session. Otherwise the server continues a statement after its client
+   * is gone. `undefined` if the server itself limits the time of statements.
    */
   endFrom?(other: DriverSession): Promise<void>;
-  /** Called when the connection is known to have ended. */
+  /** Calls the listener when the connection has ended. */
   onEnd(listener: () => void): void;
-  /** Ends the connection at once, whatever it is doing. */
+  /** Ends the connection at once, even while a statement runs. */
   destroy(): void;
 }
 
 export interface TransactionWatch {
-  /** `undefined` while the transaction is not seen to have ended. */
+  /** `undefined` as long as no end of the transaction was seen. */
   isCommitted(): boolean | undefined;
   stop(): void;
 }
 
 export interface DriverAnswer extends SqlResult {
-  /** The statement stands inside a transaction, so nothing is committed. `undefined`: this answer does not say. */
+  /** `true`: the statement ran inside a transaction, so it is not committed. `undefined`: this answer does not show it. */
   readonly inTransaction: boolean | undefined;
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../core';
 import { withinLimitOr } from '../../core/clock';
 import type { SqlDialect } from '../sql/dialects/sql-dialect';
 import {
-  decided,
+  runDecide,
   DecisionError,
   SqlExecutionError,
   type SqlDecide,
@@ -16,9 +16,9 @@ export interface ServerSessionOptions {
   readonly driver: ServerDriver;
   readonly dialect: SqlDialect;
   readonly clock: Clock;
-  /** The application uses it, too, and may have left it inside a transaction. */
+  /** The application uses it too, and may have left it inside a transaction. */
   readonly isShared: boolean;
-  /** Called when a statement is not waited for any more, and the server may go on with it. */
+  /** Called when cronlatch stops waiting for a statement that the server may still run. */
   readonly onAbandoned?: (session: DriverSession) => void;
 }
 
@@ -29,13 +29,13 @@ export class ServerSession {
   #prepares = true;
   #isOpen = false;
 
-  /** @param connection what TypeORM's query runner hands out */
+  /** @param connection from TypeORM's query runner */
   constructor(connection: unknown, options: ServerSessionOptions) {
     this.#options = options;
     this.#session = options.driver.session(connection);
   }
 
-  /** Prepared; where that is refused, which says that nothing ran, the same statement unprepared, and so from then on. */
+  /** Sends the statement prepared. If preparing is refused, nothing ran, and it and all later ones are sent unprepared. */
   async execute(statement: SqlStatement, endsAtMs: number): Promise<SqlResult> {
     try {
       return outsideTransaction(await this.#send(statement, endsAtMs, this.#prepares));
@@ -45,25 +45,25 @@ export class ServerSession {
     }
   }
 
-  /** Unprepared. */
+  /** Sends it unprepared. */
   async run(text: string, endsAtMs: number): Promise<SqlResult> {
     return outsideTransaction(await this.#sendText(text, endsAtMs));
   }
 
   async transaction<T>(first: SqlStatement, decide: SqlDecide<T>, endsAtMs: number): Promise<T> {
     const { driver, isShared } = this.#options;
-    // To begin a transaction inside another one would commit that one.
+    // Beginning a transaction inside another one would commit that one.
     if (isShared) await this.run(driver.probe, endsAtMs);
     try {
       return await this.#transact(first, decide, endsAtMs);
     } catch (error) {
-      // The refusal may have made the whole transaction fail: it is done again.
+      // The refusal may have failed the whole transaction, so start it again.
       if (!this.#stopsPreparing(error) || !(await this.rollBack(endsAtMs))) throw error;
       return await this.#transact(first, decide, endsAtMs);
     }
   }
 
-  /** @returns whether no transaction of `transaction` is open any more */
+  /** @returns `true` if no transaction begun by `transaction` is open any more */
   async rollBack(endsAtMs: number): Promise<boolean> {
     if (!this.#isOpen) return true;
     try {
@@ -71,7 +71,7 @@ export class ServerSession {
       this.#isOpen = false;
       return true;
     } catch {
-      return false; // Why the transaction failed is known, and its connection ends with it.
+      return false; // The caller reports the first error, and destroys the connection.
     }
   }
 
@@ -89,7 +89,7 @@ export class ServerSession {
     if (begun.inTransaction === false) {
       throw new SqlExecutionError('the connection did not begin a transaction', 'rolled-back');
     }
-    const { value, statements } = decided(decide, await this.#sendInside(first, endsAtMs));
+    const { value, statements } = runDecide(decide, await this.#sendInside(first, endsAtMs));
     for (const statement of statements) await this.#sendInside(statement, endsAtMs);
     await this.#commit(endsAtMs);
     this.#isOpen = false;
@@ -108,13 +108,13 @@ export class ServerSession {
     throw new SqlExecutionError('the connection did not stay inside its transaction', 'sent');
   }
 
-  /** Whatever becomes of a statement before COMMIT is sent, it never takes effect. */
+  /** Before COMMIT is sent, no statement takes effect, even if its own outcome is unknown. */
   async #uncommitted(send: () => Promise<DriverAnswer>): Promise<DriverAnswer> {
     try {
       return await send();
     } catch (error) {
-      const isKnown = !(error instanceof SqlExecutionError) && this.#kindOf(error) !== 'unknown';
-      if (isKnown) throw error;
+      const isOutcomeKnown = !(error instanceof SqlExecutionError) && this.#kindOf(error) !== 'unknown';
+      if (isOutcomeKnown) throw error;
       throw new SqlExecutionError(driverErrorOf(error).message, 'rolled-back', { cause: error });
     }
   }
@@ -139,12 +139,12 @@ export class ServerSession {
     const limitMs = endsAtMs - clock.monotonicMs();
     if (limitMs <= 0)
       throw new SqlExecutionError('its time limit passed before it could be sent', 'not-sent');
-    // The server may go on with it; the connection is destroyed, so that nobody meets its answer.
-    const late = (): Error => {
+    // The server may still run the statement. The caller destroys the connection, so no other statement gets its answer.
+    const timeoutError = (): Error => {
       onAbandoned?.(this.#session);
       return new SqlExecutionError(`the database did not answer within ${Math.round(limitMs)} ms`, 'sent');
     };
-    return withinLimitOr(clock, this.#session.send(statement, { prepared }), limitMs, late);
+    return withinLimitOr(clock, this.#session.send(statement, { prepared }), limitMs, timeoutError);
   }
 }
 

@@ -3,7 +3,7 @@ import { pause } from '../../core/clock';
 import { sqlite } from '../sql/dialects/sqlite';
 import type { SqlConnection } from '../sql/connections/pooled-sql-executor';
 import {
-  decided,
+  runDecide,
   SqlExecutionError,
   type SqlDecide,
   type SqlResult,
@@ -11,7 +11,7 @@ import {
 } from '../sql/connections/sql-executor';
 import { driverErrorOf } from '../sql/connections/sql-failure';
 
-/** What is called of a better-sqlite3 database. */
+/** The methods of a better-sqlite3 database that cronlatch calls. */
 export interface SqliteDatabase {
   readonly inTransaction: boolean;
   prepare(text: string): { all(...values: unknown[]): unknown[] };
@@ -19,12 +19,12 @@ export interface SqliteDatabase {
   pragma(text: string, options?: { simple: true }): unknown;
 }
 
-/** Between two attempts at a busy file or handle. */
+/** Between two attempts on a busy file or connection. */
 export const RETRY_DELAY_MS = 10;
 
 /**
- * better-sqlite3 is synchronous: waiting for another writer inside it would stop the event loop, and with it every
- * timer of every lease. So nothing waits inside; a busy file, or a handle in a transaction, is asked again.
+ * better-sqlite3 is synchronous. Waiting inside it for another writer would block the event loop, and with it the renewal
+ * of every lease. So no call waits. If the file is busy, or the connection is in a transaction, the call is retried.
  */
 export class SqliteConnection implements SqlConnection {
   constructor(
@@ -40,14 +40,14 @@ export class SqliteConnection implements SqlConnection {
     return this.#whenFree(() => this.#transact(first, decide), endsAtMs);
   }
 
-  /** None outlives its call. */
+  /** No transaction outlives its call. */
   rollBack(): Promise<boolean> {
     return Promise.resolve(true);
   }
 
   release(): void {}
 
-  /** There is one handle, and no statement outlives its call. */
+  /** Does nothing, because there is only one connection, and no statement outlives its call. */
   destroy(): void {}
 
   #run({ text, values }: SqlStatement): SqlResult {
@@ -55,11 +55,11 @@ export class SqliteConnection implements SqlConnection {
     return { rows: rows as SqlResult['rows'], affectedRows: undefined, insertId: undefined };
   }
 
-  /** Whole in one turn of the event loop, so that nobody else meets the handle inside it. */
+  /** Synchronous, so that no other code can use the connection inside the transaction. */
   #transact<T>(first: SqlStatement, decide: SqlDecide<T>): T {
     this.database.exec('BEGIN IMMEDIATE');
     try {
-      const { value, statements } = decided(decide, this.#run(first));
+      const { value, statements } = runDecide(decide, this.#run(first));
       for (const statement of statements) this.#run(statement);
       this.database.exec('COMMIT');
       return value;

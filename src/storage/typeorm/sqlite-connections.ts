@@ -44,7 +44,7 @@ export class OwnSqliteConnection implements ConnectionSource {
   }
 }
 
-/** A database that lives inside the application's DataSource has one handle, which cannot be opened twice. */
+/** An in-memory database exists only in the application's DataSource, so its connection is shared. */
 export class SharedSqliteConnection implements ConnectionSource {
   readonly size = 1;
 

@@ -13,8 +13,8 @@ export interface TypeOrmLockProviderOptions
     Omit<StorageBasedLockProviderOptions, 'id' | 'nameLength'> {}
 
 /**
- * Locks in a table of the database that a TypeORM DataSource leads to. The DataSource may be initialized or not; it
- * is never initialized or closed here.
+ * Keeps locks in a table of the database of a TypeORM DataSource. The DataSource does not need to be initialized, and the
+ * provider never initializes or closes it.
  */
 export class TypeOrmLockProvider extends StorageBasedLockProvider {
   readonly #accessor: SqlStorageAccessor;
@@ -23,8 +23,8 @@ export class TypeOrmLockProvider extends StorageBasedLockProvider {
   readonly #path: readonly string[];
 
   /**
-   * @param shared connections to the same DataSource that somebody else closes, instead of two more
-   * @throws InvalidLockConfigurationError for a kind of database that is not supported, or an identifier that cannot be one
+   * @param shared connections to the same DataSource, which the caller closes. Default: two connections of its own.
+   * @throws InvalidLockConfigurationError for an unsupported kind of database, or an invalid option or identifier
    */
   constructor(dataSource: DataSource, options: TypeOrmLockProviderOptions = {}, shared?: DatabaseAccess) {
     const access = shared ?? new DatabaseAccess(dataSource, options);
@@ -37,7 +37,7 @@ export class TypeOrmLockProvider extends StorageBasedLockProvider {
     this.#path = table.path;
   }
 
-  /** Known when the table was checked, because the server names itself. */
+  /** `undefined` until the table was checked, because it contains the identity of the server. */
   override get id(): string | undefined {
     const { found } = this.#accessor;
     return found && this.#access.placeOfFound(this.#path, found);
@@ -49,10 +49,11 @@ export class TypeOrmLockProvider extends StorageBasedLockProvider {
   }
 
   /**
-   * Opens the first connection and looks at the lock table.
+   * Opens the first connection and checks the lock table. Problems that do not stop locks from working are passed to
+   * `onWarning`.
    *
-   * @throws SchemaMismatchError with every reason why no lock can be kept in the table, each with what to do
-   * @throws LockStorageError when the database cannot be reached; it names the address
+   * @throws SchemaMismatchError if the table cannot hold locks safely. The message lists every problem with its fix.
+   * @throws LockStorageError if the database cannot be reached. The message contains its address.
    */
   async check(): Promise<void> {
     this.#access.checkLimits();
@@ -60,10 +61,9 @@ export class TypeOrmLockProvider extends StorageBasedLockProvider {
   }
 
   /**
-   * Looks at the lock table and tells all that a user should know of it; nothing where it is as the migration makes it.
-   * Each finding says what to do.
+   * Checks the lock table and returns its problems, each with its fix. A table that the migration created has none.
    *
-   * @throws LockStorageError when the database cannot be reached; it names the address
+   * @throws LockStorageError if the database cannot be reached. The message contains its address.
    */
   async verifySchema(): Promise<readonly SchemaFinding[]> {
     return await this.#accessor.verifySchema({ timeoutMs: this.statementTimeoutMs });

@@ -7,12 +7,12 @@ import { DatabaseAccess, type DatabaseAccessOptions } from './database-access';
 export interface TypeOrmRunStoreOptions extends RunTableOptions, DatabaseAccessOptions {}
 
 /**
- * The run ledger's rows in two tables of the database that a TypeORM DataSource leads to. The DataSource may be
- * initialized or not; it is never initialized or closed here.
+ * Keeps the runs of the ledger in two tables of the database of a TypeORM DataSource. The DataSource does not need to be
+ * initialized, and the store never initializes or closes it.
  */
 export class TypeOrmRunStore extends SqlRunStore {
   /**
-   * Where the runs are, for people and to compare.
+   * Where the runs are kept, for messages and comparisons.
    *
    * @internal
    */
@@ -20,8 +20,8 @@ export class TypeOrmRunStore extends SqlRunStore {
   readonly #ownAccess: DatabaseAccess | undefined;
 
   /**
-   * @param shared connections to the same DataSource that somebody else closes, instead of two more
-   * @throws InvalidLockConfigurationError for a kind of database that is not supported, or an identifier that cannot be one
+   * @param shared connections to the same DataSource, which the caller closes. Default: two connections of its own.
+   * @throws InvalidLockConfigurationError for an unsupported kind of database, or an invalid option or identifier
    */
   constructor(dataSource: DataSource, options: TypeOrmRunStoreOptions = {}, shared?: DatabaseAccess) {
     const access = shared ?? new DatabaseAccess(dataSource, options);

@@ -151,7 +151,7 @@ testOnEvery('a further unique index that blocks a run is an error, not an existi
       await assert.rejects(store.insert({ ...RUNNING, periodKey: 'other', event }, LIMIT), {
         code: 'CRONLATCH_SCHEMA_MISMATCH',
         message:
-          /Could not write the run of job 'close-day' for 'other': it collides .* Drop any additional unique index/,
+          /Could not write the run of job 'close-day' for other: it collides .* Drop any additional unique index/,
       });
     }
   });

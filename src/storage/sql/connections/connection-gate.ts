@@ -1,12 +1,12 @@
 import type { Clock } from '../../../core';
 import { SqlExecutionError } from './sql-executor';
 
-/** Far longer than a statement takes that does not wait for a locked row. */
+/** A statement that does not wait for a locked row is far quicker. */
 const STALLED_AFTER_MS = 200;
 
 export interface GateSize {
   readonly size: number;
-  /** Beyond that, for as long as requests wait. */
+  /** Connections beyond `size`, used while requests wait. */
   readonly spare?: number;
 }
 
@@ -15,12 +15,13 @@ interface Waiter {
 }
 
 /**
- * Decides who gets a connection next: first what a lease depends on (extend, unlock, resolve), then everything else,
- * each first come first served. Where there are two connections or more, the others never take the last free one.
+ * Decides which request gets the next connection. Requests that a lease depends on (extend, unlock, resolve) come first,
+ * then all others, each in the order of arrival. If there are at least two connections, the others never take the last
+ * free one.
  *
  * A statement that waits for a locked row keeps its connection for seconds. So if no request was admitted for a while, the
- * next one borrows a spare connection, which is given up as soon as nobody waits. A long queue of quick statements borrows
- * nothing.
+ * next one borrows a spare connection, which is returned as soon as no request waits. A long queue of quick statements
+ * borrows nothing.
  */
 export class ConnectionGate {
   readonly #urgent = new Set<Waiter>();
@@ -42,10 +43,10 @@ export class ConnectionGate {
   }
 
   /**
-   * To be followed by one `leave` when the connection is free again.
+   * Takes a connection. Call `leave` once when it is free again.
    *
-   * @returns `undefined` where nobody has to wait
-   * @throws SqlExecutionError when no connection was free within the limit: nothing was sent
+   * @returns `undefined` if the request does not have to wait
+   * @throws SqlExecutionError with progress `not-sent` if no connection was free within the limit
    */
   enter(request: { urgent: boolean; timeoutMs: number }): Promise<void> | undefined {
     if (!this.#canAdmit(request)) return this.#wait(request);
@@ -67,7 +68,7 @@ export class ConnectionGate {
     return this.#urgent.size > 0 || this.#others.size > 0;
   }
 
-  /** Nobody who waits is overtaken by somebody of the same kind. */
+  /** No request overtakes a waiting one of the same kind. */
   #canAdmit({ urgent }: { urgent: boolean }): boolean {
     if (this.#urgent.size > 0 || (!urgent && this.#others.size > 0)) return false;
     return this.#free > (urgent ? 0 : this.#keptFree);
@@ -96,7 +97,7 @@ export class ConnectionGate {
     });
   }
 
-  /** Looks whether the queue stands still, as long as there is one. */
+  /** Checks whether the queue is stalled, as long as there is one. */
   #watch(): void {
     if (this.#cancelWatch !== undefined || this.#spare === 0) return;
     const inMs = this.#admittedAtMs + STALLED_AFTER_MS - this.clock.monotonicMs();
@@ -133,7 +134,7 @@ export class ConnectionGate {
     if (this.#free <= (queue === this.#urgent ? 0 : this.#keptFree)) return undefined;
     for (const waiter of queue) {
       queue.delete(waiter);
-      // Extensions that go by show nothing of the others, which may stand still.
+      // Urgent requests that are admitted do not show that the others progress.
       if (queue === this.#others || this.#others.size === 0) this.#admittedAtMs = this.clock.monotonicMs();
       return waiter;
     }

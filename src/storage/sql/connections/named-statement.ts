@@ -3,16 +3,16 @@ import type { SqlStatement, SqlValue } from './sql-executor';
 
 export type Parameters = Readonly<Record<string, SqlValue>>;
 
-/** A statement whose parameters have names, `:owner`, ready to be given values. */
+/** A statement with named parameters, such as `:owner`. */
 export class NamedStatement {
   readonly #text: string;
   readonly #names: readonly string[];
   readonly #id: string;
 
-  /** @param placeholder what the driver wants for the parameter at a position, counted from 1 */
+  /** @param placeholder returns the driver's placeholder for the parameter at a position, counted from 1 */
   constructor(text: string, placeholder: (position: number) => string) {
     const names: string[] = [];
-    // A second colon is a cast of PostgreSQL. A quoted identifier may contain anything.
+    // Two colons are a cast in PostgreSQL. A quoted identifier may contain anything.
     this.#text = text.replace(
       /"(?:[^"]|"")*"|`(?:[^`]|``)*`|(?<!:):([a-z][A-Za-z]*)/g,
       (match, name: string | undefined) => (name === undefined ? match : placeholder(names.push(name))),

@@ -15,33 +15,33 @@ import { driverErrorOf, leavesConnectionUsable } from './sql-failure';
 
 /** One connection, for one statement or transaction at a time. */
 export interface SqlConnection {
-  /** @param endsAtMs monotonic: it settles by then, and sends nothing afterwards */
+  /** @param endsAtMs on the monotonic clock. The call settles by then and sends nothing afterwards. */
   execute(statement: SqlStatement, endsAtMs: number): Promise<SqlResult>;
   /**
-   * As above. After an error the transaction may still be open, for `rollBack` or `destroy` to end.
+   * As above. After an error the transaction may still be open: call `rollBack` or `destroy`.
    *
    * @throws DecisionError
    */
   transaction<T>(first: SqlStatement, decide: SqlDecide<T>, endsAtMs: number): Promise<T>;
-  /** @returns whether no transaction is open any more */
+  /** @returns `true` if no transaction is open any more */
   rollBack(endsAtMs: number): Promise<boolean>;
-  /** Back to where it came from. */
+  /** Returns it to its source. */
   release(): void;
-  /** Closed at once, whatever it is doing. */
+  /** Closes it at once, even while a statement runs. */
   destroy(): void;
 }
 
 export interface ConnectionSource {
   /** How many connections it keeps. */
   readonly size: number;
-  /** How many more it opens while others wait for locked rows. */
+  /** How many more it opens while statements wait for locked rows. */
   readonly spare?: number;
-  /** A connection that is set up and in no transaction. At once where one is kept. */
+  /** Returns a connection that is set up and outside a transaction, synchronously if one is kept open. */
   open(): SqlConnection | Promise<SqlConnection>;
   close(): Promise<void>;
 }
 
-/** Gives every statement a connection in the order of service, and a time limit that covers all of it. */
+/** Runs each statement on a connection that the gate admits it to, within one time limit for waiting and running. */
 export class PooledSqlExecutor implements SqlExecutor {
   readonly #gate: ConnectionGate;
   #closed = false;
@@ -108,7 +108,7 @@ export class PooledSqlExecutor implements SqlExecutor {
       late = true;
       throw new SqlExecutionError('no connection could be opened within the time limit', 'not-sent');
     } catch (error) {
-      // A connection that arrives late goes back to its pool; until then its place stays taken.
+      // A connection that opens too late returns to its pool. Until then it still counts as taken.
       if (late)
         void opening
           .then(

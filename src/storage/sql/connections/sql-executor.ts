@@ -2,14 +2,14 @@ export type SqlValue = string | number | null;
 
 /** A statement with its values, which are always bound. */
 export interface SqlStatement {
-  /** The same for the same text, and for no other: the name of a prepared statement. */
+  /** The name of the prepared statement. Only statements with the same text share it. */
   readonly id: string;
   readonly text: string;
   readonly values: readonly SqlValue[];
 }
 
 export interface SqlResult {
-  /** What the driver calls affected rows; judged by whoever asked. */
+  /** The driver's count of affected rows, not yet validated. */
   readonly affectedRows: unknown;
   readonly insertId: unknown;
   readonly rows: readonly Readonly<Record<string, unknown>>[];
@@ -18,33 +18,33 @@ export interface SqlResult {
 export interface ExecuteOptions {
   /** Includes the wait for a connection. */
   readonly timeoutMs: number;
-  /** Extend, unlock and resolve go before everything else: a lease may depend on them. */
+  /** Extend, unlock and resolve come first, because a lease may depend on them. */
   readonly urgent: boolean;
 }
 
-/** What is to become of a transaction, after its first statement. */
+/** The result of a transaction, and the statements that follow its first one. */
 export interface SqlDecision<T> {
   readonly value: T;
   readonly statements: readonly SqlStatement[];
 }
 
-/** Synchronous and without effects: where a transaction has to begin anew, it is asked again. */
+/** Must be synchronous and without side effects, because a restarted transaction calls it again. */
 export type SqlDecide<T> = (result: SqlResult) => SqlDecision<T>;
 
-/** The port between the statements and whatever carries them. */
+/** Sends statements to a database. */
 export interface SqlExecutor {
   /** Runs one statement in autocommit mode, on a connection that no transaction of the application uses. */
   execute(statement: SqlStatement, options: ExecuteOptions): Promise<SqlResult>;
   /**
-   * Runs one transaction at READ COMMITTED on such a connection: its first statement, then those that are decided on,
-   * and its end, also where there are none. When anything fails, `decide` included, it is rolled back.
+   * Runs one transaction at READ COMMITTED on such a connection: the first statement, the statements that `decide`
+   * returns, and COMMIT. If anything fails, `decide` included, it rolls back.
    *
-   * @throws what `decide` threw, as it is
+   * @throws the error of `decide`, unchanged
    */
   transaction<T>(first: SqlStatement, decide: SqlDecide<T>, options: ExecuteOptions): Promise<T>;
 }
 
-/** What an executor rejects with: the driver's error, and how far the statement came. */
+/** The error that an executor rejects with. `cause` is the driver's error, `progress` how far the statement got. */
 export class SqlExecutionError extends Error {
   constructor(
     message: string,
@@ -56,7 +56,7 @@ export class SqlExecutionError extends Error {
   }
 }
 
-/** What `decide` threw, on its way through whatever carries the transaction. */
+/** Wraps the error of `decide` until the executor has rolled the transaction back. */
 export class DecisionError extends Error {
   constructor(readonly thrown: unknown) {
     super('The decision about a transaction threw.');
@@ -64,7 +64,7 @@ export class DecisionError extends Error {
 }
 
 /** @throws DecisionError */
-export function decided<T>(decide: SqlDecide<T>, result: SqlResult): SqlDecision<T> {
+export function runDecide<T>(decide: SqlDecide<T>, result: SqlResult): SqlDecision<T> {
   try {
     return decide(result);
   } catch (error) {

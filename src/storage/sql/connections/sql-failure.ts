@@ -1,8 +1,8 @@
-/** What a driver's error means, in the words that all dialects share. */
+/** The kinds of driver errors that all dialects share. */
 export type SqlFailureKind =
   'duplicate' | 'contention' | 'unknown' | 'refused' | 'not-the-primary' | 'missing-table' | 'wrong-shape';
 
-/** After these the connection is as good as before. After any other it is dropped, so that the next one starts afresh. */
+/** After these errors the connection can be used again. After any other it is closed. */
 const HARMLESS: ReadonlySet<SqlFailureKind> = new Set([
   'duplicate',
   'contention',
@@ -14,7 +14,7 @@ export function leavesConnectionUsable(kind: SqlFailureKind): boolean {
   return HARMLESS.has(kind);
 }
 
-/** The parts of a driver's error that the dialects look at. */
+/** The parts of a driver's error that the dialects check. */
 export interface DriverError {
   readonly code: string | undefined;
   readonly errno: number | undefined;

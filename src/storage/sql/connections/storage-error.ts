@@ -5,56 +5,56 @@ import { driverErrorOf } from './sql-failure';
 
 export interface FailureContext {
   readonly dialect: SqlDialect;
-  /** Names the database, without credentials. */
+  /** The database's address, without credentials. */
   readonly address: string;
-  /** Takes secrets out of a driver's message. */
+  /** Removes secrets from a driver's message. */
   readonly redact: (message: string) => string;
   /** The table that the statement needs first. */
   readonly tableName: string;
-  /** What to do where the table is missing. */
+  /** What to do if the table is missing. */
   readonly migration: string;
-  /** What the statement was about, if not the table as such: `lock 'job'`. */
+  /** What the statement is about, such as `lock 'job'`. Default: the table. */
   readonly subject: string | undefined;
 }
 
-/** Not a failure: somebody else inserted the record first. Never leaves this folder. */
+/** Not a failure: another process inserted the record first. It is never thrown to the application. */
 export class DuplicateRecord extends Error {}
 
-/** Never passes the driver's error on as it is: it may hold values, or the statement with its values. */
+/** Never exposes the driver's error itself, because it may contain values of the statement. */
 export function translateDriverError(error: unknown, context: FailureContext): Error {
-  const { dialect, address, tableName, subject: culprit = `table '${tableName}'` } = context;
+  const { dialect, address, tableName, subject = `table '${tableName}'` } = context;
   const driverError = driverErrorOf(error instanceof SqlExecutionError ? (error.cause ?? error) : error);
-  const message = withoutEnd(context.redact(driverError.message));
+  const message = withoutTrailingStops(context.redact(driverError.message));
   const cause = Object.assign(new Error(message), { code: driverError.code, errno: driverError.errno });
   const details = { cause, driverCode: driverError.code };
   const nothingRan = { ...details, outcome: 'nothing-ran' } as const;
   const progress = error instanceof SqlExecutionError ? error.progress : 'sent';
   if (progress === 'not-sent') {
     return new LockStorageError(
-      `Could not send the statement for ${culprit} to ${address}: ${message}.`,
+      `Could not send the statement for ${subject} to ${address}: ${message}.`,
       nothingRan,
     );
   }
   if (progress === 'rolled-back') {
-    return new LockStorageError(`The statement for ${culprit} did not take effect: ${message}.`, nothingRan);
+    return new LockStorageError(`The statement for ${subject} did not take effect: ${message}.`, nothingRan);
   }
   const kind = dialect.failureOf(driverError);
   switch (kind) {
     case 'duplicate':
       return new DuplicateRecord();
     case 'contention':
-      return new LockStorageError(`Other transactions blocked the statement for ${culprit}: ${message}.`, {
+      return new LockStorageError(`Other transactions blocked the statement for ${subject}: ${message}.`, {
         ...details,
         outcome: kind,
       });
     case 'unknown':
-      return new LockStorageError(`The outcome of the statement for ${culprit} is unknown: ${message}.`, {
+      return new LockStorageError(`The outcome of the statement for ${subject} is unknown: ${message}.`, {
         ...details,
         outcome: kind,
       });
     case 'not-the-primary':
       return new LockStorageError(
-        `Could not write ${culprit} because ${address} is read-only: ${message}. Connect to the primary, or allow writes.`,
+        `Could not write ${subject} because ${address} is read-only: ${message}. Connect to the primary, or allow writes.`,
         nothingRan,
       );
     case 'missing-table':
@@ -69,14 +69,14 @@ export function translateDriverError(error: unknown, context: FailureContext): E
       );
     case 'refused':
       return new LockStorageError(
-        `${address} rejected the statement for ${culprit}: ${message}.`,
+        `${address} rejected the statement for ${subject}: ${message}.`,
         nothingRan,
       );
   }
 }
 
-/** Without full stops and blanks at its end. A regular expression would take time that grows with the square of its blanks. */
-function withoutEnd(message: string): string {
+/** Removes full stops and blanks at the end. A regular expression would take time quadratic in the number of blanks. */
+function withoutTrailingStops(message: string): string {
   let end = message.length;
   while (end > 0 && /[.\s]/.test(message.charAt(end - 1))) end -= 1;
   return message.slice(0, end);

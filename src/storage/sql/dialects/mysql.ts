@@ -13,12 +13,12 @@ export const mysql: SqlDialect = {
   placeholder: () => '?',
   columnTypes,
   inspection,
-  // Only MariaDB executes the comment. 0 is the clock of the server. MySQL's hint SET_VAR(timestamp = 0) does the same,
-  // but leaves the session with a clock that stands still.
+  // Only MariaDB executes the comment; 0 means the clock of the server. MySQL's hint SET_VAR(timestamp = 0) does the same,
+  // but the session's clock then stops.
   byServerClock: (text) => `/*M! SET STATEMENT timestamp = 0 FOR */ ${text}`,
   lockTexts,
   runWords,
-  // Never changedRows. A plain INSERT that meets another row is an error, not a count.
+  // Never changedRows. A plain INSERT of an existing key fails instead of counting 0 rows.
   writtenRows: (result) => result.affectedRows,
   refusalOf: (result) => (Number(result.insertId) > 0 ? 'held' : 'missing'),
   tokenOf: (result) => result.insertId,

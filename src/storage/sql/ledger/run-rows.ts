@@ -31,7 +31,7 @@ export function runFields(us: (instant: string) => string): string {
   return `${summaryFields(us)}, r.result AS result, r.error AS error`;
 }
 
-/** Without any run there is still one row, which has the time. */
+/** Even without any run there is one row, which has the time. */
 export function readPeek(rows: readonly Row[]): Peek {
   const [first = {}] = rows;
   return {
@@ -57,7 +57,7 @@ export function readRun(row: Row): Run {
 
 export function readEvent(row: Row): RunEvent {
   return {
-    at: readNeededInstant(row['at']),
+    at: readRequiredInstant(row, 'at'),
     generation: Number(row['generation']),
     attempt: Number(row['attempt']),
     kind: row['kind'] as RunEventKind,
@@ -92,8 +92,8 @@ function readSummary(row: Row): RunSummary {
     startedAt: readInstant(row['started_at']),
     finishedAt: readInstant(row['finished_at']),
     reason: readText(row['reason']),
-    createdAt: readNeededInstant(row['created_at']),
-    updatedAt: readNeededInstant(row['updated_at']),
+    createdAt: readRequiredInstant(row, 'created_at'),
+    updatedAt: readRequiredInstant(row, 'updated_at'),
   };
 }
 
@@ -115,10 +115,10 @@ function readInstant(value: unknown): Date | undefined {
   return us === undefined ? undefined : new Date(Math.floor(us / 1000));
 }
 
-function readNeededInstant(value: unknown): Date {
-  const instant = readInstant(value);
+function readRequiredInstant(row: Row, column: string): Date {
+  const instant = readInstant(row[column]);
   if (instant !== undefined) return instant;
-  throw new LockStorageError('The row of a run lacks an instant that it must have.');
+  throw new LockStorageError(`A row of the run ledger has no value in column '${column}'.`);
 }
 
 function readInteger(value: unknown): number | undefined {
@@ -126,6 +126,6 @@ function readInteger(value: unknown): number | undefined {
   const number = Number(value);
   if (Number.isSafeInteger(number)) return number;
   throw new LockStorageError(
-    `The row of a run holds no safe integer where it must: ${describeValue(value)}.`,
+    `A row of the run ledger has an invalid number: ${describeValue(value)} is not a safe integer.`,
   );
 }

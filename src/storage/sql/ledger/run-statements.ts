@@ -139,13 +139,13 @@ export class RunStatements {
   }
 
   #bind(text: string, parameters: Parameters): SqlStatement {
-    const known = this.#named.get(text);
-    const named = known ?? new NamedStatement(this.#timed(text), this.#dialect.placeholder);
-    if (known === undefined) this.#named.set(text, named);
+    const existing = this.#named.get(text);
+    const named = existing ?? new NamedStatement(this.#withServerClock(text), this.#dialect.placeholder);
+    if (existing === undefined) this.#named.set(text, named);
     return named.bind(parameters);
   }
 
-  #timed(text: string): string {
+  #withServerClock(text: string): string {
     const { byServerClock } = this.#dialect;
     return this.#overridesClock && byServerClock ? byServerClock(text) : text;
   }

@@ -1,5 +1,5 @@
 import { SchemaMismatchError, type StatementOptions } from '../../../core';
-import type { Claim, Run, RunEvent, RunKey } from '../../../ledger/run';
+import { describeRun, type Claim, type Run, type RunEvent, type RunKey } from '../../../ledger/run';
 import type {
   Decision,
   FoundRun,
@@ -62,21 +62,24 @@ export class SqlRunStore implements RunStore {
   }
 
   async insert(run: NewRun, options: StatementOptions): Promise<boolean> {
-    const subject = describeKey(run);
+    const subject = describeRun(run);
     const { event } = run;
     try {
       if (event === undefined)
-        return this.#tables.wrote(await this.#execute((of) => of.insert(run), options, subject), subject);
+        return this.#tables.hasWritten(
+          await this.#execute((of) => of.insert(run), options, subject),
+          subject,
+        );
       return await this.#transaction(options, subject, (of) => [
         of.insert(run),
         (result) => {
-          if (!this.#tables.wrote(result, subject)) return { value: false, statements: [] };
+          if (!this.#tables.hasWritten(result, subject)) return { value: false, statements: [] };
           return { value: true, statements: [of.insertEvent(this.#insertedId(result), event)] };
         },
       ]);
     } catch (error) {
       if (!(error instanceof DuplicateRecord)) throw error;
-      await this.#refuseOtherKey(run, options);
+      await this.#refuseCollision(run, options);
       return false;
     }
   }
@@ -86,7 +89,7 @@ export class SqlRunStore implements RunStore {
     decide: (found: FoundRun | undefined) => Decision<T>,
     options: StatementOptions,
   ): Promise<T> {
-    const subject = describeKey(key);
+    const subject = describeRun(key);
     return await this.#transaction(options, subject, (of) => [
       of.lock(key),
       (result) => changeOf(result, decide(foundRunOf(result)), of),
@@ -94,10 +97,13 @@ export class SqlRunStore implements RunStore {
   }
 
   async complete(claim: Claim, result: string | undefined, options: StatementOptions): Promise<boolean> {
-    const subject = describeKey(claim);
+    const subject = describeRun(claim);
     // The outcome of a finished run must not wait behind claims of new ones.
     const statement = (of: RunStatements): SqlStatement => of.complete(claim, result);
-    return this.#tables.wrote(await this.#execute(statement, options, subject, { urgent: true }), subject);
+    return this.#tables.hasWritten(
+      await this.#execute(statement, options, subject, { urgent: true }),
+      subject,
+    );
   }
 
   async find(query: RunQuery, options: StatementOptions): Promise<readonly Run[]> {
@@ -106,7 +112,7 @@ export class SqlRunStore implements RunStore {
   }
 
   async events(key: RunKey, options: StatementOptions): Promise<readonly RunEvent[]> {
-    const { rows } = await this.#execute((of) => of.events(key), options, describeKey(key));
+    const { rows } = await this.#execute((of) => of.events(key), options, describeRun(key));
     return rows.map(readEvent);
   }
 
@@ -119,17 +125,23 @@ export class SqlRunStore implements RunStore {
     return { deleted, next: plan.isEnd ? undefined : walk };
   }
 
+  /**
+   * Verifies the tables.
+   *
+   * @throws SchemaMismatchError listing every problem with its fix
+   * @throws LockStorageError if the database cannot be reached. The message contains its address.
+   */
   async check(): Promise<void> {
-    await this.#tables.statements(this.#unasked);
+    await this.#tables.statements(this.#defaults);
   }
 
   /**
    * Compares the tables with those of the migration and returns every difference that matters, each with its fix.
    *
-   * @throws LockStorageError naming the address if the database cannot be reached
+   * @throws LockStorageError if the database cannot be reached. The message contains its address.
    */
   async verifySchema(): Promise<readonly SchemaFinding[]> {
-    return await this.#tables.verify(this.#unasked);
+    return await this.#tables.verify(this.#defaults);
   }
 
   /**
@@ -138,10 +150,11 @@ export class SqlRunStore implements RunStore {
    * @internal
    */
   async statements({ timeoutMs }: StatementOptions): Promise<RunStatements> {
-    return this.#tables.known ?? (await this.#tables.statements({ timeoutMs, urgent: false }));
+    return this.#tables.verified ?? (await this.#tables.statements({ timeoutMs, urgent: false }));
   }
 
-  get #unasked(): ExecuteOptions {
+  /** For calls that the application makes without a limit. */
+  get #defaults(): ExecuteOptions {
     return { timeoutMs: this.#options.statementTimeoutMs, urgent: false };
   }
 
@@ -184,19 +197,19 @@ export class SqlRunStore implements RunStore {
   }
 
   /**
-   * The row in the way may have another key. To take it for the run would mean that the run never happens. It reads with a
-   * lock, because a replica may answer a plain read before it has the row.
+   * The existing row may belong to another run. Mistaking it for this run would mean that this run never happens. It
+   * reads with a lock, because a replica may answer a plain read before it has the row.
    */
-  async #refuseOtherKey(key: RunKey, options: StatementOptions): Promise<void> {
+  async #refuseCollision(key: RunKey, options: StatementOptions): Promise<void> {
     const isThere = await this.change(key, (found) => ({ value: found !== undefined }), options);
-    if (!isThere) throw this.#otherKey(describeKey(key));
+    if (!isThere) throw this.#collisionError(describeRun(key));
   }
 
   #refuseDuplicate(error: unknown, subject: string): never {
-    throw error instanceof DuplicateRecord ? this.#otherKey(subject) : error;
+    throw error instanceof DuplicateRecord ? this.#collisionError(subject) : error;
   }
 
-  #otherKey(subject: string): SchemaMismatchError {
+  #collisionError(subject: string): SchemaMismatchError {
     return new SchemaMismatchError(
       `Could not write ${subject}: it collides with another row of table '${this.#options.tables.run.join('.')}'. Drop any additional unique index from the table.`,
       { outcome: 'nothing-ran' },
@@ -213,8 +226,4 @@ function changeOf<T>(
   const id = readId(row['id']);
   const written = write === undefined ? [] : [of.write(id, write)];
   return { value, statements: [...written, ...events.map((event) => of.insertEvent(id, event))] };
-}
-
-function describeKey({ job, scope, periodKey }: RunKey): string {
-  return `the run of job '${job}'${scope === '' ? '' : ` (scope '${scope}')`} for '${periodKey}'`;
 }

@@ -21,10 +21,10 @@ export class LockStatements {
   ) {
     const texts = Object.entries<string>({ ...dialect.lockTexts(quoteLockTable(table, dialect), shape) });
     const { byServerClock, placeholder } = dialect;
-    const timed = (text: string): string =>
+    const withServerClock = (text: string): string =>
       shape.overridesClock && byServerClock ? byServerClock(text) : text;
     this.#statements = Object.fromEntries(
-      texts.map(([key, text]) => [key, new NamedStatement(timed(text), placeholder)]),
+      texts.map(([key, text]) => [key, new NamedStatement(withServerClock(text), placeholder)]),
     ) as Record<keyof LockTexts, NamedStatement>;
   }
 
@@ -63,7 +63,7 @@ export function lockStatementsFor(
   return new LockStatements(dialect, { ...table, path: foundPath(table.path, found) }, shape);
 }
 
-/** A column without a precision has that of the database's clock: SQLite's steps in milliseconds. */
+/** A column without a precision has the precision of the database's clock: SQLite's has milliseconds. */
 function stepMsOf({ precision = 3 }: InspectedColumn): number {
   return precision >= 6 ? 0 : 1000 / 10 ** precision;
 }

@@ -48,7 +48,7 @@ export class SqlStorageAccessor implements StorageAccessor {
   }
 
   get clockStepMs(): number | undefined {
-    return this.#tables.known?.shape.clockStepMs;
+    return this.#tables.verified?.shape.clockStepMs;
   }
 
   async insertRecord(request: LockRequest, options: StatementOptions): Promise<Grant | undefined> {
@@ -59,7 +59,7 @@ export class SqlStorageAccessor implements StorageAccessor {
       return undefined;
     } catch (error) {
       if (!(error instanceof DuplicateRecord)) throw error;
-      await this.#refuseOtherKey(request.name, options);
+      await this.#refuseCollision(request.name, options);
       return undefined;
     }
   }
@@ -72,17 +72,23 @@ export class SqlStorageAccessor implements StorageAccessor {
   }
 
   async extend(request: ExtensionRequest, options: StatementOptions): Promise<boolean> {
-    return this.#tables.wrote((await this.#write('extend', request, options)).result, describeLock(request));
+    return this.#tables.hasWritten(
+      (await this.#write('extend', request, options)).result,
+      describeLock(request),
+    );
   }
 
   async unlock(request: LockRequest, options: StatementOptions): Promise<boolean> {
-    return this.#tables.wrote((await this.#write('unlock', request, options)).result, describeLock(request));
+    return this.#tables.hasWritten(
+      (await this.#write('unlock', request, options)).result,
+      describeLock(request),
+    );
   }
 
   async find(name: string, { timeoutMs, purpose }: FindOptions): Promise<LockRecord | undefined> {
     const options = { timeoutMs, urgent: purpose === 'resolve' };
-    const statements = this.#tables.known ?? (await this.#tables.statements(options));
-    const statement = statements.bind(purpose, { name });
+    const statements = this.#tables.verified ?? (await this.#tables.statements(options));
+    const statement = statements.bind(purpose === 'resolve' ? 'resolve' : 'find', { name });
     const { rows } = await this.#tables.execute(statement, options, describeLock({ name }));
     const row = rows[0];
     if (row === undefined) return undefined;
@@ -98,7 +104,7 @@ export class SqlStorageAccessor implements StorageAccessor {
   /**
    * Verifies the table, and warns of its limits.
    *
-   * @throws SchemaMismatchError listing what is wrong, and the fixes
+   * @throws SchemaMismatchError listing every problem with its fix
    * @throws LockStorageError if the database cannot be reached
    */
   async check({ timeoutMs }: StatementOptions): Promise<void> {
@@ -116,7 +122,8 @@ export class SqlStorageAccessor implements StorageAccessor {
     options: StatementOptions,
   ): Promise<Grant | 'held' | 'missing' | undefined> {
     const { result, statements } = await this.#write(key, request, options);
-    if (!this.#tables.wrote(result, describeLock(request))) return this.#options.dialect.refusalOf(result);
+    if (!this.#tables.hasWritten(result, describeLock(request)))
+      return this.#options.dialect.refusalOf(result);
     if (!statements.shape.hasToken) return { fencingToken: undefined };
     const token = checkedToken(this.#options.dialect.tokenOf(result), request.name);
     const isReturned = token >= LEAST_TOKEN && (key === 'takeOver' || statements.shape.insertReturnsToken);
@@ -124,8 +131,8 @@ export class SqlStorageAccessor implements StorageAccessor {
   }
 
   /**
-   * The row just written holds the token. In the answer to an INSERT, MySQL replaces it by 0 if there is a trigger, and
-   * by the number of an AUTO_INCREMENT column, which the server may hide.
+   * Reads the token from the row just written. In the answer to an INSERT, MySQL replaces it with 0 if there is a trigger,
+   * and with the number of an AUTO_INCREMENT column, which the server may hide.
    */
   async #readToken({ name, owner }: LockRequest, { timeoutMs }: StatementOptions): Promise<number> {
     const record = await this.find(name, { timeoutMs, purpose: 'resolve' });
@@ -135,17 +142,17 @@ export class SqlStorageAccessor implements StorageAccessor {
     );
   }
 
-  /** In a column that folds names, the row in the way may belong to another lock. */
+  /** If the column compares different names as equal, the existing row may belong to another lock. */
   async #refuseOtherName(name: string, { timeoutMs }: StatementOptions): Promise<void> {
-    if (this.#tables.known?.shape.comparesBytes === false)
+    if (this.#tables.verified?.shape.comparesBytes === false)
       await this.find(name, { timeoutMs, purpose: 'look' });
   }
 
   /**
-   * The row in the way may collide by another key than the name. To take that for a held lock would stop the job for ever.
+   * The existing row may collide by another key than the name. Mistaking it for a held lock would stop the job for ever.
    * It reads with a lock, because a replica may answer a plain read before it has the row.
    */
-  async #refuseOtherKey(name: string, { timeoutMs }: StatementOptions): Promise<void> {
+  async #refuseCollision(name: string, { timeoutMs }: StatementOptions): Promise<void> {
     if ((await this.find(name, { timeoutMs, purpose: 'resolve' })) !== undefined) return;
     throw new SchemaMismatchError(
       `Could not insert lock '${name}': it collides with the row of another lock in table '${this.#options.table.path.join('.')}'. Drop any additional unique index from the table.`,
@@ -167,7 +174,7 @@ export class SqlStorageAccessor implements StorageAccessor {
     { timeoutMs }: StatementOptions,
   ): Promise<{ result: SqlResult; statements: LockStatements }> {
     const options = { timeoutMs, urgent: key === 'extend' || key === 'unlock' };
-    const statements = this.#tables.known ?? (await this.#tables.statements(options));
+    const statements = this.#tables.verified ?? (await this.#tables.statements(options));
     const [atMost, atLeast] = [microseconds(lockAtMostForMs), microseconds(lockAtLeastForMs)];
     const statement = statements.bind(key, { name, owner, nextOwner, atMost, atLeast });
     return { result: await this.#tables.execute(statement, options, describeLock({ name })), statements };

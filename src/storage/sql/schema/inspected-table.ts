@@ -6,13 +6,13 @@ export interface InspectedTable {
   readonly schema: string | undefined;
   /** The server's own identity, which does not depend on its address. `undefined` if it has none. */
   readonly server?: string | undefined;
-  /** What contains the schema, on PostgreSQL. */
+  /** On PostgreSQL: the database that contains the schema. */
   readonly database?: string | undefined;
   /** Whether sessions that set no time zone are in UTC. It matters for columns that are read in that zone. */
   readonly isServerInUtc?: boolean;
   /** A session can override its clock: `SET timestamp`. */
   readonly hasSessionClock?: boolean;
-  /** Why no row can be kept in a relation of this kind, whatever its columns. */
+  /** Why a relation of this kind cannot keep rows, regardless of its columns. */
   readonly unsuitable: string | undefined;
   readonly columns: readonly InspectedColumn[];
 }

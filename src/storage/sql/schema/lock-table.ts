@@ -56,7 +56,7 @@ export function lockTableOf(options: LockTableOptions = {}): LockTable {
   return { path, columns: named, nameLength: checkNameLength(nameLength) };
 }
 
-/** The columns tolerate what ShedLock for Java makes of the same table. */
+/** The columns may differ as in a table that ShedLock for Java created. */
 export function lockTableDefinition(table: LockTable): TableDefinition {
   const { path, nameLength } = table;
   const migration = migrationFor('lock', { lockTable: DEFAULT_LOCK_TABLE }, table);

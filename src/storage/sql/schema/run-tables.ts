@@ -40,7 +40,7 @@ export function runTablesOf(options: RunTableOptions = {}): RunTables {
   return { run, event: [...run.slice(0, -1), `${table}_event`], nameLength: checkNameLength(nameLength) };
 }
 
-/** A run is unique by these columns. */
+/** No two runs have the same values in all of these columns. */
 export const RUN_KEY = ['job_name', 'scope', 'period_key'] as const;
 
 const KEY_LENGTH = 64;

@@ -26,15 +26,15 @@ export type SchemaFindingCode =
 
 /** A finding before its message names the table. */
 export interface TableFlaw extends Omit<SchemaFinding, 'message'> {
-  readonly what: string;
+  readonly problem: string;
 }
 
-export function refusal(code: SchemaFindingCode, what: string, remedy?: string): TableFlaw {
-  return { severity: 'error', code, what, remedy };
+export function refusal(code: SchemaFindingCode, problem: string, remedy?: string): TableFlaw {
+  return { severity: 'error', code, problem, remedy };
 }
 
-export function warning(code: SchemaFindingCode, what: string, remedy?: string): TableFlaw {
-  return { severity: 'warning', code, what, remedy };
+export function warning(code: SchemaFindingCode, problem: string, remedy?: string): TableFlaw {
+  return { severity: 'warning', code, problem, remedy };
 }
 
 export function isUsable(findings: readonly SchemaFinding[]): boolean {

@@ -20,7 +20,7 @@ export interface SqlTablesOptions extends VerificationContext {
   readonly executor: SqlExecutor;
   /** The database that the connections begin in, if the DataSource names it. */
   readonly database: string | undefined;
-  /** Takes secrets out of a driver's message. */
+  /** Removes secrets from a driver's message. */
   readonly redact: (message: string) => string;
   /** Called once for each finding that is a warning. */
   readonly warn: (message: string) => void;
@@ -32,7 +32,7 @@ export interface SqlTablesOptions extends VerificationContext {
  */
 export class VerifiedTables<Statements> {
   readonly #warned = new Set<string>();
-  #known: Statements | undefined;
+  #statements: Statements | undefined;
   #verifying: Promise<Statements> | undefined;
 
   /**
@@ -46,13 +46,13 @@ export class VerifiedTables<Statements> {
   ) {}
 
   /** `undefined` until the tables were verified. */
-  get known(): Statements | undefined {
-    return this.#known;
+  get verified(): Statements | undefined {
+    return this.#statements;
   }
 
-  /** @throws SchemaMismatchError listing what is wrong with the tables, and the fixes */
+  /** @throws SchemaMismatchError listing every problem of the tables with its fix */
   async statements(options: ExecuteOptions): Promise<Statements> {
-    this.#verifying ??= this.#verified(options).finally(() => (this.#verifying = undefined));
+    this.#verifying ??= this.#verifyForUse(options).finally(() => (this.#verifying = undefined));
     return await this.#verifying;
   }
 
@@ -63,7 +63,7 @@ export class VerifiedTables<Statements> {
       tables.push({ found, findings: verifyTable(definition, found, this.options) });
     }
     const findings = tables.flatMap((table) => table.findings);
-    this.#known = isUsable(findings) ? this.statementsFor(tables.map(({ found }) => found)) : undefined;
+    this.#statements = isUsable(findings) ? this.statementsFor(tables.map(({ found }) => found)) : undefined;
     return findings;
   }
 
@@ -90,7 +90,7 @@ export class VerifiedTables<Statements> {
   }
 
   /** @returns whether a statement on a single row wrote that row */
-  wrote(result: SqlResult, subject: string): boolean {
+  hasWritten(result: SqlResult, subject: string): boolean {
     const rows = this.options.dialect.writtenRows(result);
     if (rows === 0 || rows === 1) return rows === 1;
     throw new LockStorageError(
@@ -98,24 +98,24 @@ export class VerifiedTables<Statements> {
     );
   }
 
-  async #verified(options: ExecuteOptions): Promise<Statements> {
+  async #verifyForUse(options: ExecuteOptions): Promise<Statements> {
     const findings = await this.verify(options);
     const messages = (severity: SchemaFinding['severity']): string[] =>
       findings.filter((finding) => finding.severity === severity).map(({ message }) => message);
-    if (this.#known === undefined)
+    if (this.#statements === undefined)
       throw new SchemaMismatchError(messages('error').join('\n'), { outcome: 'nothing-ran' });
     for (const message of messages('warning')) this.#warnOnce(message);
-    return this.#known;
+    return this.#statements;
   }
 
   async #inspect({ path, indexes }: TableDefinition, options: ExecuteOptions): Promise<FoundTable> {
     const { dialect, database } = this.options;
-    const ask = async ({ text, parameters }: InspectionQuery): Promise<SqlResult['rows']> =>
+    const query = async ({ text, parameters }: InspectionQuery): Promise<SqlResult['rows']> =>
       (await this.execute(new NamedStatement(text, dialect.placeholder).bind(parameters), options)).rows;
     const { inspection } = dialect;
-    const table = inspection.read(await ask(inspection.columns({ path, database })));
+    const table = inspection.read(await query(inspection.columns({ path, database })));
     if (indexes.length === 0) return { ...table, indexes: [] };
-    return { ...table, indexes: indexesOf(await ask(inspection.indexes({ path, database }))) };
+    return { ...table, indexes: indexesOf(await query(inspection.indexes({ path, database }))) };
   }
 
   #failureOf(error: unknown, subject: string | undefined): Error {
@@ -126,7 +126,7 @@ export class VerifiedTables<Statements> {
       migration,
       subject,
     });
-    if (failure instanceof SchemaMismatchError) this.#known = undefined;
+    if (failure instanceof SchemaMismatchError) this.#statements = undefined;
     return failure;
   }
 

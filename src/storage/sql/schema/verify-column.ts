@@ -36,17 +36,17 @@ const USES: Readonly<Record<ColumnKind['is'], ColumnUse>> = {
   instant: 'instant',
 };
 
-/** Longer texts are cut, and the mark of the cut needs room, too. */
+/** Longer texts are cut, and the mark of the cut also needs room. */
 const LEAST_LENGTHS = { note: 8 * 1024 + 256, document: 64 * 1024 + 256 };
 
-/** With fewer digits, a lock that was just released could seem held for up to a second. */
+/** With fewer digits, a released lock could seem held for up to a second. */
 const LEAST_PRECISION = 3;
 
 /** Checks whether a column can hold what it is for. */
 export function verifyColumn({ column, found }: ColumnPair, context: ColumnContext): TableFlaw[] {
   const { name, kind, nullable, room } = column;
   const { dialect, table } = context;
-  if (found === undefined) return [missing(column, context)];
+  if (found === undefined) return [missingColumn(column, context)];
   const type = dialect.columnTypes.type(kind);
   // Without a time zone in the type, the session's zone would decide.
   const lacksTimeZone = kind.is === 'instant' && found.hasTimeZone === false;
@@ -63,7 +63,7 @@ export function verifyColumn({ column, found }: ColumnPair, context: ColumnConte
       return [
         ...tooShort(found, room ?? roomFor(kind.length), alteredTo(type)),
         ...notUnique(column, found, context),
-        ...inexact(column, found, context, alteredTo(dialect.columnTypes.type(widened))),
+        ...inexactText(column, found, context, alteredTo(dialect.columnTypes.type(widened))),
       ];
     }
     case 'word':
@@ -77,7 +77,7 @@ export function verifyColumn({ column, found }: ColumnPair, context: ColumnConte
     case 'instant':
       if (found.isInSessionZone && !tolerates(column, 'any-time-zone'))
         return [inSessionZone(found, alteredTo(type))];
-      return unreliable(column, found, context, alteredTo(dialect.columnTypes.preciseInstant(found)));
+      return unreliableInstant(column, found, context, alteredTo(dialect.columnTypes.preciseInstant(found)));
     case 'count':
     case 'integer':
       return [];
@@ -88,7 +88,7 @@ export function tolerates(column: TableColumn, tolerance: ColumnTolerance): bool
   return column.tolerates?.includes(tolerance) === true;
 }
 
-function missing(column: TableColumn, { dialect, table }: ColumnContext): TableFlaw {
+function missingColumn(column: TableColumn, { dialect, table }: ColumnContext): TableFlaw {
   const { name, nullable } = column;
   const add = `ALTER TABLE ${table} ADD COLUMN ${columnLine(column, dialect)}`;
   if (tolerates(column, 'absence'))
@@ -147,7 +147,7 @@ function notUnique(
 }
 
 /** Checks that the column stores texts unchanged and never compares two keys as equal. */
-function inexact(
+function inexactText(
   column: TableColumn,
   found: InspectedColumn,
   { sharesSessions }: ColumnContext,
@@ -181,18 +181,18 @@ function notUnicode(
   consequence = '',
 ): TableFlaw[] {
   if (isUnicode !== false) return [];
-  const what = `has a column '${name}' that cannot store every Unicode character${consequence}`;
-  return [refusal('inexact-names', what, remedy)];
+  const problem = `has a column '${name}' that cannot store every Unicode character${consequence}`;
+  return [refusal('inexact-names', problem, remedy)];
 }
 
 /** Our own sessions are in UTC, but `inRunTransaction` uses a session of the application. */
 function inSessionZone({ name, type }: InspectedColumn, remedy: string | undefined): TableFlaw {
-  const what = `has a column '${name}' of type ${type}, whose values depend on the time zone of the session, and inRunTransaction() uses a session of the application. Change the column in a session with time_zone '+00:00'`;
-  return refusal('session-time-zone', what, remedy);
+  const problem = `has a column '${name}' of type ${type}, whose values depend on the time zone of the session, and inRunTransaction() uses a session of the application. Change the column in a session with time_zone '+00:00'`;
+  return refusal('session-time-zone', problem, remedy);
 }
 
 /** Checks that an instant keeps its digits and its value. */
-function unreliable(
+function unreliableInstant(
   column: TableColumn,
   { name, type, precision = LEAST_PRECISION, isInSessionZone, changesByItself }: InspectedColumn,
   { sharesSessions, definition }: ColumnContext,
@@ -200,18 +200,18 @@ function unreliable(
 ): TableFlaw[] {
   const flaws: TableFlaw[] = [];
   if (precision < LEAST_PRECISION) {
-    const what = `has a column '${name}' with ${precision} fractional digits of the second, but at least ${LEAST_PRECISION} are needed`;
-    flaws.push(refusal('imprecise-time', what, remedy));
+    const problem = `has a column '${name}' with ${precision} fractional digits of the second, but at least ${LEAST_PRECISION} are needed`;
+    flaws.push(refusal('imprecise-time', problem, remedy));
   }
   if (isInSessionZone && sharesSessions) {
-    const what = `has a column '${name}' of type ${type}, whose values depend on the time zone of the session, and connections: 'shared' uses the application's sessions. Leave connections at 'own'`;
-    flaws.push(refusal('session-time-zone', what));
+    const problem = `has a column '${name}' of type ${type}, whose values depend on the time zone of the session, and connections: 'shared' uses the application's sessions. Leave connections at 'own'`;
+    flaws.push(refusal('session-time-zone', problem));
   }
   if (changesByItself && !tolerates(column, 'changes')) {
     const consequence =
       definition.row === 'lock' ? ', so every extension would restart lockAtLeastFor' : ' of its row';
-    const what = `has a column '${name}' that changes with every update${consequence}`;
-    flaws.push(refusal('unstable-time', what, remedy));
+    const problem = `has a column '${name}' that changes with every update${consequence}`;
+    flaws.push(refusal('unstable-time', problem, remedy));
   }
   return flaws;
 }

@@ -8,7 +8,7 @@ import { verifyTimeZones } from './verify-time-zones';
 
 export interface VerificationContext {
   readonly dialect: SqlDialect;
-  /** Names the database, without credentials. */
+  /** The database's address, without credentials. */
   readonly address: string;
   /** The sessions are the application's, with its time zone and its SQL mode. */
   readonly sharesSessions: boolean;
@@ -25,9 +25,9 @@ export function verifyTable(
   context: VerificationContext,
 ): readonly SchemaFinding[] {
   const table = definition.path.join('.');
-  return flawsOf(definition, found, context).map(({ severity, code, what, remedy }) => {
+  return flawsOf(definition, found, context).map(({ severity, code, problem, remedy }) => {
     const run = remedy === undefined ? '' : ` Run: ${remedy};`;
-    return { severity, code, message: `Table '${table}' in ${context.address} ${what}.${run}`, remedy };
+    return { severity, code, message: `Table '${table}' in ${context.address} ${problem}.${run}`, remedy };
   });
 }
 
@@ -72,7 +72,7 @@ function flawsOf(definition: TableDefinition, found: FoundTable, context: Verifi
     ...pairs.flatMap((pair) => verifyColumn(pair, columnContext)),
     ...verifyTimeZones(pairs, found, columnContext),
     ...missingKeys(definition, found, dialect),
-    ...furtherColumns(definition, found, dialect),
+    ...unknownColumns(definition, found, dialect),
   ];
 }
 
@@ -93,8 +93,8 @@ function missingKeys(
     );
 }
 
-/** Columns that the library does not know, so that its inserts give them no value. */
-function furtherColumns(
+/** Columns that the library's inserts leave out. */
+function unknownColumns(
   { columns, row }: TableDefinition,
   found: InspectedTable,
   dialect: SqlDialect,

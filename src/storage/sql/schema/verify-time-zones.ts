@@ -38,7 +38,7 @@ interface OtherSessions {
   readonly remedy: string | undefined;
 }
 
-/** ShedLock for Java writes UTC values whatever the time zone of its sessions. Our own sessions are always in UTC. */
+/** ShedLock for Java writes UTC values in any time zone of its sessions. Our own sessions are always in UTC. */
 function otherSessions(
   { name, type, isInSessionZone, hasTimeZone }: InspectedColumn,
   { isServerInUtc }: InspectedTable,

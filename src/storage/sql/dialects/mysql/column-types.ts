@@ -21,18 +21,18 @@ export const columnTypes: ColumnTypes = {
       case 'integer':
         return 'BIGINT UNSIGNED';
       case 'instant':
-        // It holds UTC. TIMESTAMP would be read in the session's zone, and lacks an hour a year.
+        // It holds UTC. TIMESTAMP is read in the session's time zone, and cannot represent one hour per year.
         return 'DATETIME(6)';
     }
   },
-  // The default keeps MariaDB from adding ON UPDATE to a TIMESTAMP of its own accord.
+  // Without a default, MariaDB adds ON UPDATE to a TIMESTAMP.
   preciseInstant: ({ type }) =>
     type === 'timestamp' ? 'TIMESTAMP(6) DEFAULT CURRENT_TIMESTAMP(6)' : 'DATETIME(6)',
   withoutTimeZone: (table, columns) =>
     `ALTER TABLE ${table} ${columns.map((column) => `MODIFY ${column} DATETIME(6) NOT NULL`).join(', ')}`,
   alter: (table, column, type, { nullable }) =>
     `ALTER TABLE ${table} MODIFY ${column} ${type} ${nullable ? '' : 'NOT '}NULL`,
-  // CREATE INDEX knows no IF NOT EXISTS here.
+  // MySQL has no CREATE INDEX IF NOT EXISTS.
   inlineIndex: ({ name, columns, isUnique }) =>
     `${isUnique ? 'UNIQUE ' : ''}KEY \`${name}\` (${columns.join(', ')})`,
   createIndex: ({ path, name, unique, columns }) =>

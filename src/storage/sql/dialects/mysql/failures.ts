@@ -1,15 +1,15 @@
 import { NEVER_SENT, type DriverError, type SqlFailureKind } from '../../connections/sql-failure';
 
-/** Each has undone the statement; 3101: the transaction, at its certification by Group Replication. */
+/** After each the statement is undone. 3101: Group Replication rejected the whole transaction. */
 const CONTENTION = new Set([1213, 1205, 3572, 1020, 3101]);
 const NOT_THE_PRIMARY = new Set([1290, 1836, 1792]);
 const WRONG_SHAPE = new Set([1054, 1176, 1406, 1364]);
 /**
- * The server ended the statement or the connection while it ran, or COMMIT failed in the middle (1180). Proxies and
- * servers that speak the protocol of MySQL send 1105 for whatever they cannot name, and TiDB sends 8501.
+ * The server ended the statement or the connection while it ran, or COMMIT failed midway (1180). Proxies and servers
+ * that use MySQL's protocol send 1105 for any other failure, and TiDB sends 8501.
  */
 const ENDED_MIDWAY = new Set([1053, 1105, 1180, 1317, 1927, 2006, 2013, 8501]);
-/** No such prepared statement, no room for another one, or it has to be prepared again. */
+/** The prepared statement does not exist, there is no room for it, or it must be prepared again. */
 const PREPARING = new Set([1243, 1461, 1615]);
 
 export function failureOf({ code, errno, message }: DriverError): SqlFailureKind {

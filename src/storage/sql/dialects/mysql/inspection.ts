@@ -3,23 +3,24 @@ import type { ColumnUse } from '../../schema/inspected-table';
 import type { TableInspection, TableLocation } from '../sql-dialect';
 
 /**
- * Not if MariaDB forbids it. Nor if MySQL replicates statements: a replica would evaluate UUID() at another time.
+ * `FALSE` if MariaDB forbids sessions to set their clock. Also if MySQL replicates statements, because a replica would
+ * evaluate UUID() at another time.
  */
 const HAS_SESSION_CLOCK = `TRUE /*M! AND @@secure_timestamp = 'NO' */ /*!80000 AND NOT EXISTS (
       SELECT 1 FROM performance_schema.session_variables v
       WHERE v.VARIABLE_NAME = 'binlog_format' AND v.VARIABLE_VALUE = 'STATEMENT') */`;
 
-/** MariaDB has no identity of its own: two servers of cloned machines may share each of these, but hardly all. */
+/** MariaDB has no server id of its own. Two servers on cloned machines may share some of these values, but hardly all. */
 const SERVER = `(/*!80000 SELECT @@server_uuid */ /*M! SELECT GROUP_CONCAT(g.VARIABLE_VALUE ORDER BY g.VARIABLE_NAME)
     FROM information_schema.GLOBAL_VARIABLES g
     WHERE g.VARIABLE_NAME IN ('SERVER_UID', 'HOSTNAME', 'PORT', 'DATADIR') */)`;
 
-/** In winter and in summer, also of the zone 'SYSTEM'. */
+/** Checks a date in winter and one in summer. It also works for the zone 'SYSTEM'. */
 const IS_SERVER_IN_UTC = ['2026-01-15', '2026-07-15']
   .map((date) => `CONVERT_TZ('${date}', '+00:00', @@GLOBAL.time_zone) = '${date}'`)
   .join(' AND ');
 
-/** MariaDB opens every table of the server for a view that is not told which one, so each of them is. */
+/** Each view needs this condition, because without it MariaDB opens every table of the server. */
 const here = (view: string): string => `${view}.TABLE_SCHEMA = :schema AND ${view}.TABLE_NAME = :table`;
 const COLUMNS = `
   SELECT c.TABLE_SCHEMA AS found_in, ${SERVER} AS server, ${HAS_SESSION_CLOCK} AS has_session_clock, ${IS_SERVER_IN_UTC} AS is_server_in_utc,
@@ -54,10 +55,10 @@ const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
   int: ['count'],
 };
 
-/** A UUID holds the time at which it was made, in tenths of a microsecond since 1582, whatever the session's clock. */
+/** A UUID contains the server's time in tenths of a microsecond since 1582, regardless of the session's clock. */
 const SERVER_CLOCK = `CAST(CONV(SUBSTR(HEX(UUID_TO_BIN(UUID(), 1)), 2, 15), 16, 10) AS SIGNED) DIV 10 - 12219292800000000`;
 
-/** A statement that waited for a row sees the time of its start. */
+/** A statement that waited for a row still has the time of its start. */
 const LONGEST_WAIT_US = 2_000_000;
 
 export const inspection: TableInspection = {
@@ -97,17 +98,17 @@ export const inspection: TableInspection = {
 
   foldsColumnNames: true,
 
-  // With more digits than the column has, MySQL would round up: a lock just released would be held for up to half a step.
+  // With more digits than the column has, MySQL would round up, and a released lock could stay held for half a step.
   now: ({ precision }) => `UTC_TIMESTAMP(${precision})`,
 
-  // Only MySQL executes the comment: an interval of 0, or an error that holds the text.
+  // Only MySQL executes the comment. It adds an interval of 0, or fails with an error that contains the text.
   checkedNow: (now) => `${now} /*!80000 + INTERVAL IF(
     ${SERVER_CLOCK} - TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) BETWEEN -1000 AND ${LONGEST_WAIT_US}, 0,
     LENGTH(UUID_TO_BIN(CONCAT('the clock of this session is not that of the server: SET timestamp?', LEFT(UUID(), 0))))
   ) MICROSECOND */`,
 };
 
-/** Never of DATABASE(), which is what the session has changed to. */
+/** Never uses DATABASE(), because the session may have changed it. */
 function schemaAndTable({ path, database = '' }: TableLocation): Parameters {
   const [table = '', schema = database] = [...path].reverse();
   return { schema, table };

@@ -10,19 +10,19 @@ export function lockTexts(
   const seed = `${SINCE_1970}, UTC_TIMESTAMP(6))`;
   const exactly = comparesBytes ? '' : ` AND CONVERT(${name} USING utf8mb4) COLLATE utf8mb4_bin = :name`;
   const ours = `WHERE ${name} = :name AND ${lockedBy} = :owner AND ${lockUntil} > ${now}`;
-  // Never true. It is evaluated for a row that is held, and then hands that over as insertId, where 0 is a missing row.
+  // Never true. If the row is held, evaluating it sets insertId above 0; if the row is missing, insertId stays 0.
   const isHeld = `LAST_INSERT_ID(LENGTH(${name})) = 0`;
-  const look = `SELECT ${name} AS name, ${lockedBy} AS locked_by, ${lockUntil} > ${now} AS held,
+  const find = `SELECT ${name} AS name, ${lockedBy} AS locked_by, ${lockUntil} > ${now} AS held,
       ${SINCE_1970}, ${lockUntil}) AS lock_until_us, ${hasToken ? fencingToken : 'NULL'} AS fencing_token
     FROM ${table} WHERE ${name} = :name`;
   return {
-    // LAST_INSERT_ID(expression) hands the token over in the same round trip, as insertId.
+    // LAST_INSERT_ID(expression) returns the token as insertId in the same round trip.
     takeOver: `UPDATE ${table}
       SET ${lockUntil} = TIMESTAMPADD(MICROSECOND, :atMost, ${now}), ${lockedAt} = ${now}, ${lockedBy} = :owner${
         hasToken ? `, ${fencingToken} = LAST_INSERT_ID(GREATEST(${fencingToken} + 1, ${seed}))` : ''
       }
       WHERE ${name} = :name${exactly} AND (${lockUntil} <= ${now} OR ${isHeld})`,
-    // Plain: IGNORE hides truncation, and with ON DUPLICATE KEY UPDATE winner and loser look the same.
+    // Plain, because IGNORE hides truncation, and ON DUPLICATE KEY UPDATE does not show whether the row was inserted.
     insert: `INSERT INTO ${table} (${name}, ${lockUntil}, ${lockedAt}, ${lockedBy}${hasToken ? `, ${fencingToken}` : ''})
       VALUES (:name, TIMESTAMPADD(MICROSECOND, :atMost, ${now}), ${now}, :owner${hasToken ? `, LAST_INSERT_ID(${seed})` : ''})`,
     extend: `UPDATE ${table}
@@ -31,8 +31,8 @@ export function lockTexts(
     unlock: `UPDATE ${table}
       SET ${lockUntil} = GREATEST(${now}, TIMESTAMPADD(MICROSECOND, :atLeast, ${lockedAt})), ${lockedBy} = CONCAT(${lockedBy}, '${RELEASED_MARK}')
       ${ours}`,
-    look,
-    // Waits for writers: a plain read could overtake the statement whose outcome is asked for.
-    resolve: `${look} FOR UPDATE`,
+    find,
+    // Waits for writers, because a plain read could overtake the statement whose outcome is in doubt.
+    resolve: `${find} FOR UPDATE`,
   };
 }

@@ -2,11 +2,11 @@ import { NEVER_SENT, type DriverError, type SqlFailureKind } from '../../connect
 
 const FAILURE_KINDS: Readonly<Record<string, SqlFailureKind>> = {
   ...{ '23505': 'duplicate' },
-  // Serialization failure, deadlock, lock time-out, statement time-out: each has undone the statement.
+  // Serialization failure, deadlock, lock timeout, statement timeout. After each the statement is undone.
   ...{ '40001': 'contention', '40P01': 'contention', '55P03': 'contention', '57014': 'contention' },
-  // Sent by CockroachDB and YugabyteDB: the transaction has ended, one way or the other.
+  // Sent by CockroachDB and YugabyteDB if it is unknown whether the transaction was committed.
   ...{ '40003': 'unknown' },
-  // The server is shut down, has crashed, or its database was dropped, while the statement ran.
+  // The server was shut down or crashed, or its database was dropped, while the statement ran.
   ...{ '57P01': 'unknown', '57P02': 'unknown', '57P04': 'unknown', '57P05': 'unknown' },
   ...{ '25006': 'not-the-primary' },
   ...{ '42P01': 'missing-table', '3F000': 'missing-table' },
@@ -17,14 +17,14 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 export function failureOf({ code, message }: DriverError): SqlFailureKind {
   if (code !== undefined && NEVER_SENT.has(code)) return 'refused';
-  // Codes of Node and of the operating system begin with an E and have other lengths, or none of PostgreSQL's digits.
+  // Codes of Node and of the operating system begin with E, and have another length or no digits.
   if (code !== undefined && SQLSTATE.test(code) && /\d/.test(code)) {
     return FAILURE_KINDS[code] ?? (code.startsWith('08') ? 'unknown' : 'refused');
   }
   return /not queryable|client was closed/i.test(message) ? 'refused' : 'unknown';
 }
 
-/** Unknown to the server, known to it already, or planned for a table that has changed: behind a pooler, or after an ALTER TABLE. */
+/** The prepared statement is unknown or exists already (behind a pooler), or its table has changed (ALTER TABLE). */
 export function refusesPreparing({ code }: DriverError): boolean {
   return code === '26000' || code === '42P05' || code === '0A000';
 }

@@ -3,16 +3,16 @@ import type { ColumnUse } from '../../schema/inspected-table';
 import type { TableInspection, TableLocation } from '../sql-dialect';
 
 /**
- * The search path that the session began with: the application may have left it with another one, and a temporary table
- * of its own. It is set for this statement alone.
+ * Restores the search path that the session began with, for this statement only. The application may have changed it, or
+ * created a temporary table.
  */
 const FIRST_SEARCH_PATH = `
   SELECT set_config('search_path', concat_ws(', ', NULLIF(reset_val, ''), 'pg_temp'), true) AS search_path
   FROM pg_settings WHERE name = 'search_path'`;
 
 /**
- * A physical replica has the same identifier, so it stays when the replica is promoted. As text within a text, because a
- * role that may not call the function could not even send the statement.
+ * A physical replica has the same identifier, so promoting it does not change the identifier. The call is inside a text,
+ * because otherwise the whole statement fails for a role without the privilege to call it.
  */
 const SERVER = `query_to_xml(
       CASE WHEN has_function_privilege('pg_control_system()', 'EXECUTE')
@@ -69,7 +69,7 @@ export const inspection: TableInspection = {
         name: String(row['name']),
         type,
         holds: HOLDS[type] ?? [],
-        // A varchar's modifier counts four bytes of its header; -1 is none.
+        // The modifier of a varchar includes four bytes of header; -1 means no limit.
         length: type === 'varchar' && modifier > 0 ? modifier - 4 : undefined,
         comparesBytes: type !== 'citext' && row['is_deterministic'] === true,
         isUnicode: true,
@@ -83,8 +83,8 @@ export const inspection: TableInspection = {
 
   foldsColumnNames: false,
 
-  // Not now(), which is the transaction's, and not clock_timestamp(), which moves on while a statement waits. Without a
-  // time zone the column holds UTC, as ShedLock's does.
+  // Not now(), the time of the transaction, nor clock_timestamp(), which advances while a statement waits. A column
+  // without a time zone holds UTC, as in ShedLock.
   now: ({ type, precision }) => {
     const now = type === 'timestamp' ? `(statement_timestamp() AT TIME ZONE 'UTC')` : 'statement_timestamp()';
     return precision === 6 ? now : `${now}::${type}(${precision})`;

@@ -10,11 +10,11 @@ export function lockTexts(
   const written = `RETURNING ${hasToken ? fencingToken : 'NULL'} AS fencing_token`;
   const exactly = comparesBytes ? '' : ` AND ${name}::text COLLATE "C" = :name::text`;
   const ours = `WHERE ${name} = :name AND ${lockedBy} = :owner AND ${lockUntil} > ${now} ${written}`;
-  const look = `SELECT ${name} AS name, ${lockedBy} AS locked_by, (${lockUntil} > ${now})::int AS held,
+  const find = `SELECT ${name} AS name, ${lockedBy} AS locked_by, (${lockUntil} > ${now})::int AS held,
       (extract(epoch FROM ${lockUntil}) * 1000000)::bigint AS lock_until_us, ${hasToken ? fencingToken : 'NULL'} AS fencing_token
     FROM ${table} WHERE ${name} = :name`;
   return {
-    // Not an upsert: that one writes WAL and takes a transaction id at every refusal.
+    // Not an upsert, which writes WAL and uses up a transaction id even if the lock is held.
     takeOver: `UPDATE ${table}
       SET ${lockUntil} = ${now} + ${after(':atMost')}, ${lockedAt} = ${now}, ${lockedBy} = :owner${
         hasToken ? `, ${fencingToken} = GREATEST(${fencingToken} + 1, ${seed})` : ''
@@ -29,8 +29,8 @@ export function lockTexts(
     unlock: `UPDATE ${table}
       SET ${lockUntil} = GREATEST(${now}, ${lockedAt} + ${after(':atLeast')}), ${lockedBy} = ${lockedBy} || '${RELEASED_MARK}'
       ${ours}`,
-    look,
-    // Waits for writers: a plain read could overtake the statement whose outcome is asked for.
-    resolve: `${look} FOR UPDATE`,
+    find,
+    // Waits for writers, because a plain read could overtake the statement whose outcome is in doubt.
+    resolve: `${find} FOR UPDATE`,
   };
 }

@@ -1,12 +1,12 @@
 import type { RunTableShape, RunWords } from '../sql-dialect';
 
-/** An array makes the planner find the rows by their ids, whatever its statistics of the table. */
+/** With an array, the planner finds the rows by their ids regardless of its statistics. */
 const IS_LISTED = `= ANY (ARRAY(SELECT value::bigint FROM json_array_elements_text(:ids::json)))`;
 
 export function runWords({ now }: RunTableShape): RunWords {
   return {
-    // Before PostgreSQL 14 the epoch is a double. Half of the distance between two of them is a tenth of a microsecond in
-    // this century, and the cast rounds.
+    // Before PostgreSQL 14 the epoch is a double. In this century its rounding error is at most a tenth of a microsecond,
+    // and the cast rounds it away.
     us: (instant) => `(extract(epoch FROM ${instant}) * 1000000)::bigint`,
     at: (parameter) => `(timestamptz 'epoch' + ${parameter}::bigint * interval '1 microsecond')`,
     after: (parameter) => `${now} + ${parameter}::bigint * interval '1 microsecond'`,

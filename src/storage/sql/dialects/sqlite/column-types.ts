@@ -19,7 +19,7 @@ export const columnTypes: ColumnTypes = {
   },
   preciseInstant: ({ type }) => type,
   alter: () => undefined,
-  // The schema stands before the index; its table is in the same one.
+  // SQLite expects the schema before the name of the index, not before the table.
   createIndex: ({ path, name, unique, columns }) =>
     `CREATE ${unique}INDEX IF NOT EXISTS ${[...path.slice(0, -1), name].map((part) => `"${part}"`).join('.')} ON "${path.at(-1)}" (${columns})`,
 };

@@ -7,7 +7,7 @@ export function failureOf({ code, message }: DriverError): SqlFailureKind {
   if (/no such table/i.test(message)) return 'missing-table';
   if (/no such column|has no column named|ON CONFLICT clause does not match/i.test(message))
     return 'wrong-shape';
-  // A statement that failed was undone before it returned; only a failing disk leaves a doubt.
+  // A failed statement is undone before it returns. Only after a disk error is the outcome unknown.
   return code?.startsWith('SQLITE_IOERR') ? 'unknown' : 'refused';
 }
 

@@ -30,7 +30,7 @@ const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
   ...{ INTEGER, INT: INTEGER, BIGINT: INTEGER },
 };
 
-/** Microseconds since 1970; steps by a thousand. */
+/** Microseconds since 1970, in steps of 1,000. */
 const NOW = `CAST(unixepoch('subsec') * 1000000 AS INTEGER)`;
 
 export const inspection: TableInspection = {
@@ -42,7 +42,7 @@ export const inspection: TableInspection = {
     schema: rows[0] && String(rows[0]['found_in']),
     unsuitable: rows[0] && unsuitable(String(rows[0]['kind'])),
     columns: rows.map((row) => {
-      // SQLite keeps what was declared, of which a length means nothing to it.
+      // SQLite stores the declared type, but does not enforce a length in it.
       const type = String(row['type']);
       const holds = HOLDS[type.replace(/\(.*/, '').trim().toUpperCase()] ?? [];
       return {
