@@ -7,29 +7,70 @@ import { MAY_IMPORT } from './dependency-rule';
 const folderOf = (path: string): string =>
   Object.keys(MAY_IMPORT).find((folder) => path === folder || path.startsWith(`${folder}/`)) ?? path;
 
+function importedBy(text: string): string[] {
+  return [...text.matchAll(/(?:from\s+|import\s+|require\(\s*)'([^']+)'/g)].map(([, name = '']) => name);
+}
+
 function forbiddenImports(file: string, text: string): string[] {
-  const specifiers = [...text.matchAll(/(?:from\s+|import\s+|require\(\s*)'([^']+)'/g)].map(
-    ([, name = '']) => name,
-  );
-  const imported = specifiers.map((specifier) =>
+  const imported = importedBy(text).map((specifier) =>
     specifier.startsWith('.') ? folderOf(normalize(join(dirname(file), specifier))) : specifier,
   );
   const allowed = [folderOf(file), ...(MAY_IMPORT[folderOf(file)] ?? [])];
   return imported.filter((folder) => !allowed.includes(folder) && !folder.startsWith('node:'));
 }
 
-void test('imports point inward, and packages stay in the folders that name them', () => {
+/** The files of `src` and their texts. */
+function sources(): ReadonlyMap<string, string> {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts'),
   );
   assert.ok(files.length > 50);
-  for (const file of files) {
-    assert.deepEqual(forbiddenImports(file, readFileSync(join('src', file), 'utf8')), [], file);
+  return new Map(files.map((file) => [file, readFileSync(join('src', file), 'utf8')]));
+}
+
+/** @returns the files of one import circle, the first one again at the end; empty if there is none */
+function importCircle(texts: ReadonlyMap<string, string>): readonly string[] {
+  const finished = new Set<string>();
+  const circleFrom = (file: string, path: readonly string[]): readonly string[] => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (finished.has(file)) return [];
+    for (const specifier of importedBy(texts.get(file) ?? '')) {
+      if (!specifier.startsWith('.')) continue;
+      const target = normalize(join(dirname(file), specifier));
+      const imported = [`${target}.ts`, `${target}/index.ts`].find((name) => texts.has(name));
+      const circle = imported === undefined ? [] : circleFrom(imported, [...path, file]);
+      if (circle.length > 0) return circle;
+    }
+    finished.add(file);
+    return [];
+  };
+  for (const file of texts.keys()) {
+    const circle = circleFrom(file, []);
+    if (circle.length > 0) return circle;
   }
+  return [];
+}
+
+void test('imports point inward, and packages stay in the folders that name them', () => {
+  for (const [file, text] of sources()) assert.deepEqual(forbiddenImports(file, text), [], file);
 });
 
 void test('a planted import is found', () => {
   for (const planted of ["from '../guard'", "from 'typeorm'", "import '../storage/sql/dialects/mysql'"]) {
     assert.equal(forbiddenImports('core/clock.ts', planted).length, 1, planted);
   }
+});
+
+void test('no file imports itself through other files, type imports included', () => {
+  assert.deepEqual(importCircle(sources()), []);
+});
+
+void test('a planted import circle is found', () => {
+  const planted = new Map([
+    ['core/clock.ts', "import type { JobGuard } from '../guard';"],
+    ['guard/index.ts', "export type { JobGuard } from './job-guard';"],
+    ['guard/job-guard.ts', "import { systemClock } from '../core/clock';"],
+  ]);
+  const circle = ['core/clock.ts', 'guard/index.ts', 'guard/job-guard.ts', 'core/clock.ts'];
+  assert.deepEqual(importCircle(planted), circle);
 });

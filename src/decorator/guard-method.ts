@@ -1,6 +1,6 @@
 import { guardOf } from '../guard/configured-guard';
 import { configurationOf, guardedMethodOf, JobDefinition, markGuarded } from '../guard/guarded-method';
-import { integrationOf } from '../guard/integration';
+import { integrationOf } from '../guard/job-guard';
 import { takeInvocation } from '../guard/invocation';
 import type { AnyMethod } from './skippable';
 

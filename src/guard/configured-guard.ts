@@ -3,8 +3,7 @@ import { describeValue } from '../core/describe-value';
 import { processState } from '../core/process-state';
 import { boundGuard, isAnotherInUse, isOnOwnInstance } from './bound-guard';
 import { declaredConfigurations, type JobDefinition } from './guarded-method';
-import { integrationOf, isJobGuard } from './integration';
-import type { JobGuard } from './job-guard';
+import { integrationOf, isJobGuard, type JobGuard } from './job-guard';
 
 const state = processState<{ configured: JobGuard | undefined }>('guards', () => ({ configured: undefined }));
 

@@ -1,7 +1,8 @@
 import { InvalidLockConfigurationError, InvalidLockUseError, type LockConfiguration } from '../core';
 import { processState } from '../core/process-state';
 import type { OncePerConfiguration } from '../ledger';
-import type { GuardConfiguration, JobDeclaration } from './job';
+import type { JobDeclaration } from './job';
+import type { GuardConfiguration } from './job-guard-options';
 
 type AnyFunction = (this: unknown, ...args: never[]) => unknown;
 

@@ -9,7 +9,6 @@
 export type { CloseOptions, CloseResult } from './closing/closing';
 export { configureJobGuard } from './configured-guard';
 export type { OverdueResult } from './overdue-runs';
-export type { GuardConfiguration, JobConfiguration } from './job';
-export type { JobGuardOptions, WrapOptions } from './job-guard-options';
+export type { GuardConfiguration, JobConfiguration, JobGuardOptions, WrapOptions } from './job-guard-options';
 export { JobGuard } from './job-guard';
 export type { Logger } from './logger';

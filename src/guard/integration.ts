@@ -1,7 +1,6 @@
 import type { EventHub, LockingTaskExecutor, TaskResult } from '../core';
-import { processState } from '../core/process-state';
-import { isOncePer, type AdmittedJob, type GuardConfiguration, type Job, type JobCall } from './job';
-import type { JobGuard } from './job-guard';
+import { isOncePer, type AdmittedJob, type Job, type JobCall } from './job';
+import type { GuardConfiguration } from './job-guard-options';
 import { needsLedger, type Admitted, type Declarations, type JobRegistry } from './job-registry';
 import type { OncePerJobs } from './once-per-jobs';
 import type { OverdueRuns } from './overdue-runs';
@@ -83,21 +82,4 @@ export class GuardIntegration {
     if (this.parts.oncePer !== undefined) return this.parts.oncePer;
     throw needsLedger(name);
   }
-}
-
-/** By guard, also for guards of another installed copy. */
-const integrations = processState('integrations', () => new WeakMap<object, GuardIntegration>());
-
-export function setIntegration(guard: JobGuard, integration: GuardIntegration): void {
-  integrations.set(guard, integration);
-}
-
-export function isJobGuard(value: unknown): value is JobGuard {
-  return typeof value === 'object' && value !== null && integrations.has(value);
-}
-
-export function integrationOf(guard: JobGuard): GuardIntegration {
-  const integration = integrations.get(guard);
-  if (integration === undefined) throw new TypeError('This is not a job guard.');
-  return integration;
 }

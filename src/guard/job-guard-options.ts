@@ -1,5 +1,5 @@
-import type { Clock, Duration, EventHub, LockProvider } from '../core';
-import type { RunStore } from '../ledger';
+import type { Clock, Duration, EventHub, LockConfiguration, LockProvider, TaskConfiguration } from '../core';
+import type { OncePerConfiguration, RunStore } from '../ledger';
 import type { Logger } from './logger';
 
 export interface JobGuardOptions {
@@ -19,6 +19,18 @@ export interface JobGuardOptions {
   readonly clock?: Clock | undefined;
   /** For a provider that reports to the same listeners. */
   readonly events?: EventHub | undefined;
+}
+
+/** What a job is guarded with: a lock, and, if it says so, once per period. */
+export interface GuardConfiguration extends LockConfiguration {
+  /** The job runs once per period. Its name is `oncePer.name`, or else that of the lock. */
+  readonly oncePer?: OncePerConfiguration | undefined;
+}
+
+/** A guard configuration for one run. */
+export interface JobConfiguration extends GuardConfiguration, TaskConfiguration {
+  /** With `oncePer`: the instant that decides the period, instead of `scheduledAt` and of now. */
+  readonly at?: Date | undefined;
 }
 
 /** @typeParam A the arguments that the scheduler calls the function with */

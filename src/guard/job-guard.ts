@@ -10,19 +10,22 @@ import {
   type TaskResult,
 } from '../core';
 import { parsePositiveDuration } from '../core/duration';
+import { processState } from '../core/process-state';
 import { RunLedger, type BackfillRange, type BackfillResult } from '../ledger';
 import { backfill } from '../ledger/operator/backfill';
 import { notRegistered } from '../ledger/operator/run-ledger';
 import { Closing, type CloseHook, type CloseOptions, type CloseResult } from './closing/closing';
-import { GuardIntegration, setIntegration } from './integration';
-import type { GuardConfiguration, JobConfiguration } from './job';
-import type { JobGuardOptions, WrapOptions } from './job-guard-options';
+import { GuardIntegration } from './integration';
+import type { GuardConfiguration, JobConfiguration, JobGuardOptions, WrapOptions } from './job-guard-options';
 import { JobRegistry } from './job-registry';
 import { logEvents } from './logger';
 import { OncePerJobs } from './once-per-jobs';
 import { checkGuardOptions } from './option-names';
 import { OverdueRuns, type OverdueResult } from './overdue-runs';
 import { wrappedTask } from './wrapped-task';
+
+/** The integration of each guard, including guards of another installed copy of cronlatch. */
+const integrations = processState('integrations', () => new WeakMap<object, GuardIntegration>());
 
 /** Runs jobs under locks. */
 export class JobGuard {
@@ -52,7 +55,7 @@ export class JobGuard {
     this.#overdue = overdue;
     this.#closing = new Closing(executor.runs, clock, warn);
     this.#integration = new GuardIntegration({ registry, executor, events, oncePer, overdue });
-    setIntegration(this, this.#integration);
+    integrations.set(this, this.#integration);
     if (logger !== false) logEvents(events, logger);
   }
 
@@ -195,4 +198,14 @@ export class JobGuard {
   onClose(hook: CloseHook): void {
     this.#closing.add(hook);
   }
+}
+
+export function isJobGuard(value: unknown): value is JobGuard {
+  return typeof value === 'object' && value !== null && integrations.has(value);
+}
+
+export function integrationOf(guard: JobGuard): GuardIntegration {
+  const integration = integrations.get(guard);
+  if (integration === undefined) throw new TypeError('This is not a job guard.');
+  return integration;
 }

@@ -5,13 +5,12 @@ import {
   compileJob,
   isOncePer,
   type AdmittedJob,
-  type GuardConfiguration,
   type Job,
   type JobDeclaration,
   type JobDefaults,
   type OncePer,
 } from './job';
-import type { JobGuardOptions } from './job-guard-options';
+import type { GuardConfiguration, JobGuardOptions } from './job-guard-options';
 
 type OncePerJob = OncePer<AdmittedJob>;
 

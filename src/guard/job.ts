@@ -3,25 +3,13 @@ import {
   type Duration,
   type LockConfiguration,
   type LockedTask,
-  type TaskConfiguration,
 } from '../core';
 import { compileLock, type CompiledLock } from '../core/lock-configuration';
 import type { OncePerConfiguration } from '../ledger';
 import { parseJobPolicy, type JobPolicy } from '../ledger/policy/job-policy';
 import type { OpenInvocation } from './invocation';
+import type { GuardConfiguration } from './job-guard-options';
 import { checkJobOptions } from './option-names';
-
-/** What a job is guarded with: a lock, and, if it says so, once per period. */
-export interface GuardConfiguration extends LockConfiguration {
-  /** The job runs once per period. Its name is `oncePer.name`, or else that of the lock. */
-  readonly oncePer?: OncePerConfiguration | undefined;
-}
-
-/** A guard configuration for one run. */
-export interface JobConfiguration extends GuardConfiguration, TaskConfiguration {
-  /** With `oncePer`: the instant that decides the period, instead of `scheduledAt` and of now. */
-  readonly at?: Date | undefined;
-}
 
 /** A named thing that a guard runs: its configuration, checked once. Its ticks parse nothing. */
 export interface Job {

@@ -1,6 +1,5 @@
 import { InvalidLockConfigurationError } from '../core';
-import type { GuardConfiguration } from './job';
-import type { JobGuardOptions } from './job-guard-options';
+import type { GuardConfiguration, JobGuardOptions } from './job-guard-options';
 
 /** Options that had another name. */
 const RENAMED = {

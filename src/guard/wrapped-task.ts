@@ -2,8 +2,7 @@ import { types } from 'node:util';
 import { InvalidLockConfigurationError, type EventHub } from '../core';
 import { describeValue } from '../core/describe-value';
 import type { GuardIntegration } from './integration';
-import type { GuardConfiguration } from './job';
-import type { WrapOptions } from './job-guard-options';
+import type { GuardConfiguration, WrapOptions } from './job-guard-options';
 
 interface WrapRequest<A extends unknown[], T> extends WrapOptions<A> {
   readonly integration: GuardIntegration;

@@ -3,7 +3,7 @@ import type { SchedulerRegistry } from '@nestjs/schedule';
 import { InvalidLockUseError } from '../../core';
 import type { CloseOptions, JobGuard } from '../../guard';
 import { bindGuard } from '../../guard/bound-guard';
-import { integrationOf } from '../../guard/integration';
+import { integrationOf } from '../../guard/job-guard';
 import { discover, instancesWithAlias, type DiscoveredMethod } from './discovered-methods';
 import { attachScheduledTimes } from './scheduled-times';
 import { warnOfAliases, warnOfMissingHooks, warnOfNoSchedule } from './warnings';

@@ -1,6 +1,6 @@
 import type { SchedulerRegistry } from '@nestjs/schedule';
 import type { JobGuard } from '../../guard';
-import { integrationOf } from '../../guard/integration';
+import { integrationOf } from '../../guard/job-guard';
 import { invoke, prolongingInvocation, type GuardedCallee } from '../../guard/invocation';
 import { cronOf } from './schedule-metadata';
 

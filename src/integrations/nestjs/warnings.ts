@@ -1,5 +1,6 @@
 import type { JobGuard } from '../../guard';
-import { integrationOf, type GuardIntegration } from '../../guard/integration';
+import type { GuardIntegration } from '../../guard/integration';
+import { integrationOf } from '../../guard/job-guard';
 import type { DiscoveredMethod } from './discovered-methods';
 
 export function warnOfAliases(

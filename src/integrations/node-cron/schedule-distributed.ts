@@ -5,7 +5,7 @@ import { describeValue } from '../../core/describe-value';
 import { parsePositiveDuration } from '../../core/duration';
 import type { JobGuard } from '../../guard';
 import { requiredGuard } from '../../guard/configured-guard';
-import { integrationOf } from '../../guard/integration';
+import { integrationOf } from '../../guard/job-guard';
 import { checkSchedule, type ScheduleOptions } from './cron-schedule';
 import { onDroppedTicks } from './dropped-ticks';
 import { LedgerRunCoordinator } from './ledger-run-coordinator';

@@ -2,7 +2,7 @@ import type { ScheduledTask } from 'node-cron';
 import type { LockedTask } from '../../core';
 import type { GuardConfiguration } from '../../guard';
 import { requiredGuard } from '../../guard/configured-guard';
-import { integrationOf } from '../../guard/integration';
+import { integrationOf } from '../../guard/job-guard';
 import { checkSchedule, scheduleTask, type ScheduleOptions } from './cron-schedule';
 import { onDroppedTicks } from './dropped-ticks';
 import type { ScheduleJobsOptions } from './schedule-jobs';
