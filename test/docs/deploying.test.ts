@@ -85,7 +85,7 @@ async function aborted(): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-for (const [behaviour, [job, told]] of Object.entries(AT_THE_END)) {
+for (const [behaviour, [job, outcome]] of Object.entries(AT_THE_END)) {
   void test(`a job that ${behaviour} when its guard closes`, async () => {
     const { place, close } = ledgerPlace(memoryStores('2026-11-20T03:00:00Z'));
     const instance = place.instance();
@@ -101,7 +101,7 @@ for (const [behaviour, [job, told]] of Object.entries(AT_THE_END)) {
     await place.elapse('5s');
     const { settled } = await closing;
     const { state, attempt, nextAttemptAt } = (await guard.ledger.last('close-day')) ?? {};
-    assert.deepEqual({ state, attempt }, told);
+    assert.deepEqual({ state, attempt }, outcome);
     const isReleased = state !== 'running';
     assert.equal(settled.length, isReleased ? 1 : 0);
     assert.equal(instance.of('lock:released').length, isReleased ? 1 : 0);
@@ -131,10 +131,10 @@ testWith(
     const ended = once(program, 'exit');
     const statusOf = async (path: string): Promise<number> =>
       (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } })).status;
-    const told = new Set<unknown>();
-    program.on('message', (message) => told.add(message));
+    const messages = new Set<unknown>();
+    program.on('message', (message) => messages.add(message));
     try {
-      while (!told.has('ready') || !told.has('in the job'))
+      while (!messages.has('ready') || !messages.has('in the job'))
         await once(program, 'message', { signal: AbortSignal.timeout(60_000) });
       assert.equal(await statusOf('/ready'), 200);
       program.kill('SIGTERM');

@@ -92,7 +92,7 @@ void suite('the figures of the demo', () => {
     assert.ok(complaintsAbout(figures).includes('No worker was killed inside a run.'));
   });
 
-  void test('a run that never ended is told, and overlaps whatever comes later', () => {
+  void test('a run that never ended is reported, and overlaps every later run', () => {
     const figures = count([...firedByBoth(1, 5), ...lines('w1 enter 1', 'w2 enter 5', 'w2 exit 5 200')]);
     assert.deepEqual([figures.unfinished, figures.overlaps], [1, 1]);
   });

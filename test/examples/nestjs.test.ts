@@ -22,9 +22,9 @@ testOnEvery(
     const ticks = lines.filter((line) => line.startsWith('done, for the tick of '));
     assert.ok(ticks.length >= 1);
     assert.equal(new Set(ticks).size, ticks.length, 'no tick is run twice');
-    // A tick that falls due while its job is made is told no instant.
-    const untold = lines.filter((line) => line === 'sending invoices').length - ticks.length;
-    assert.ok(untold === 0 || untold === 1, `${untold} runs without an instant`);
+    // A tick at the very moment in which its job is created has no scheduled time.
+    const unknown = lines.filter((line) => line === 'sending invoices').length - ticks.length;
+    assert.ok(unknown === 0 || unknown === 1, `${unknown} runs without a scheduled time`);
     const rest = lines.filter((line) => line !== 'sending invoices' && !ticks.includes(line));
     assert.deepEqual(rest, [
       'closing the day, attempt 1',

@@ -10,12 +10,12 @@ void test("every event is published on the channel 'cronlatch:' plus its name, w
   const published: [string | symbol, unknown][] = [];
   const listener: ChannelListener = (event, channel) => void published.push([channel, event]);
   for (const name of NAMES) subscribe(`cronlatch:${name}`, listener);
-  const { guard, told } = guardBench();
+  const { guard, emitted } = guardBench();
   await guard.run(JOB, () => {});
   for (const name of NAMES) unsubscribe(`cronlatch:${name}`, listener);
   assert.deepEqual(
     published,
-    told.map(([name, event]) => [`cronlatch:${name}`, event]),
+    emitted.map(([name, event]) => [`cronlatch:${name}`, event]),
   );
   assert.equal(published.length, NAMES.length);
 });

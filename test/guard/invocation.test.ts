@@ -23,13 +23,13 @@ function guarded(name: string, method: () => Promise<unknown>): () => Promise<un
   return descriptor.value;
 }
 
-const told = (): unknown[] => started.map((event) => [event.name, event.scheduledAt]);
+const startedRuns = (): unknown[] => started.map((event) => [event.name, event.scheduledAt]);
 
 void test('a scheduler’s invocation reaches the guarded method that it calls, but not the methods that this one calls', async () => {
   const inner = guarded('inner', () => Promise.resolve());
   const outer = guarded('outer', () => inner());
   await invoke({ scheduledAt }, outer);
-  assert.deepEqual(told(), [
+  assert.deepEqual(startedRuns(), [
     ['outer', scheduledAt],
     ['inner', undefined],
   ]);
@@ -42,7 +42,7 @@ void test('the invocation reaches the method through wrappers, each time that th
     await method();
   });
   await method();
-  assert.deepEqual(told(), [
+  assert.deepEqual(startedRuns(), [
     ['job', scheduledAt],
     ['job', scheduledAt],
     ['job', undefined],
@@ -100,7 +100,7 @@ void test('a tick whose error the guard has reported resolves to undefined, and 
   };
   assert.equal(await invokeTick(scheduledAt, wrapped), undefined);
   assert.deepEqual(heard, [NO_BANK]);
-  assert.deepEqual(told(), [['failing', scheduledAt]]);
+  assert.deepEqual(startedRuns(), [['failing', scheduledAt]]);
 });
 
 void test('a tick rejects with an error from outside the guard', async () => {

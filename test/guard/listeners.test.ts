@@ -20,13 +20,13 @@ const EVENTS = ['lock:acquired', 'run:started', 'run:completed', 'lock:released'
 
 for (const [how, listener] of Object.entries(FAILING)) {
   void test(`F-90 a listener that ${how} only causes a warning`, async () => {
-    const { guard, told, other } = guardBench();
+    const { guard, emitted, other } = guardBench();
     for (const name of EVENTS) guard.on(name, listener);
     assert.deepEqual(await guard.run(JOB, () => 42), { executed: true, value: 42 });
     await turn();
     assert.ok(await other.lock(JOB));
     assert.deepEqual(
-      told.filter(([name]) => name === 'guard:warning').map(([, event]) => event),
+      emitted.filter(([name]) => name === 'guard:warning').map(([, event]) => event),
       EVENTS.map((name) => ({ message: `A listener of '${name}' failed.`, error: broken })),
     );
   });
@@ -55,23 +55,23 @@ void test('F-90 a job does not wait for its listeners', async () => {
 
 void test('a removed listener gets no further events', async () => {
   const { guard } = guardBench();
-  let told = 0;
-  const stop = guard.on('run:started', () => void (told += 1));
+  let calls = 0;
+  const stop = guard.on('run:started', () => void (calls += 1));
   await guard.run(JOB, () => {});
   stop();
   await guard.run(JOB, () => {});
-  assert.equal(told, 1);
+  assert.equal(calls, 1);
 });
 
 void test('a listener may be removed during an event', async () => {
   const { guard } = guardBench();
-  const told: string[] = [];
+  const calls: string[] = [];
   const stop = guard.on('run:started', () => {
     stop();
-    told.push('first');
+    calls.push('first');
   });
-  guard.on('run:started', () => void told.push('second'));
+  guard.on('run:started', () => void calls.push('second'));
   await guard.run(JOB, () => {});
   await guard.run(JOB, () => {});
-  assert.deepEqual(told, ['first', 'second', 'second']);
+  assert.deepEqual(calls, ['first', 'second', 'second']);
 });

@@ -51,14 +51,15 @@ const run = { job: 'close-day', scope: '', periodKey: '2026-11-20', generation: 
 
 void test('the line of a once-per job has its run, and what happens next', () => {
   const failed = { ...job, run, error: new Error('no bank'), durationMs: 1 };
-  const told = "error: cronlatch run:failed 'job' job 'close-day' for 2026-11-20, attempt 2: the job failed";
-  assert.deepEqual(lineOf('run:failed', failed), [`${told}. Cause: Error: no bank`]);
+  const beginning =
+    "error: cronlatch run:failed 'job' job 'close-day' for 2026-11-20, attempt 2: the job failed";
+  assert.deepEqual(lineOf('run:failed', failed), [`${beginning}. Cause: Error: no bank`]);
   const retryAt = new Date('2026-11-20T03:10:00Z');
   assert.deepEqual(lineOf('run:failed', { ...failed, retryAt }), [
-    `${told}; next at 2026-11-20T03:10:00.000Z. Cause: Error: no bank`,
+    `${beginning}; next at 2026-11-20T03:10:00.000Z. Cause: Error: no bank`,
   ]);
   assert.deepEqual(lineOf('run:failed', { ...failed, isFinal: true }), [
-    `${told}; it is given up, and runs again only by ledger.rerun. Cause: Error: no bank`,
+    `${beginning}; it is given up, and runs again only by ledger.rerun. Cause: Error: no bank`,
   ]);
   const scoped = { ...failed, run: { ...run, scope: 'eu' } };
   assert.match(lineOf('run:failed', scoped)[0] ?? '', /job 'close-day' \(eu\) for 2026-11-20, attempt 2:/);
@@ -120,14 +121,14 @@ void test('a name with dots stays unchanged', () => {
   assert.match(lineOf('run:stuck', { ...job, name: 'a..b' })[0] ?? '', /run:stuck 'a\.\.b':/);
 });
 
-for (const [thrown, told] of [
+for (const [thrown, shown] of [
   ['text', "'text'"],
   [null, 'null'],
   [{ code: 7 }, '{ code: 7 }'],
 ] as const) {
-  void test(`a job that throws ${told} is logged with that value`, async () => {
+  void test(`a job that throws ${shown} is logged with that value`, async () => {
     const { guard, lines } = guardBench();
     await reasonOf(guard.run(JOB, () => Promise.reject(thrown as unknown as Error)));
-    assert.deepEqual(lines, [`error: cronlatch run:failed 'job': the job failed. Cause: ${told}`]);
+    assert.deepEqual(lines, [`error: cronlatch run:failed 'job': the job failed. Cause: ${shown}`]);
   });
 }

@@ -31,11 +31,11 @@ const SCOPES: [string, Scope][] = [
 
 for (const [how, scope] of SCOPES) {
   void test(`a scope function that ${how} is reported, because no caller would notice that nothing ran`, async () => {
-    const { guard, told } = guardOfRuns();
+    const { guard, emitted } = guardOfRuns();
     const wrapped = guard.wrap(scoped(scope), () => assert.fail('ran'));
     assert.equal(await wrapped(), undefined);
-    assert.equal(told.length, 1);
-    const [name, event] = told[0] as ['lock:failed', CronlatchEvents['lock:failed']];
+    assert.equal(emitted.length, 1);
+    const [name, event] = emitted[0] as ['lock:failed', CronlatchEvents['lock:failed']];
     assert.equal(name, 'lock:failed');
     assert.equal(event.willRetry, false);
     assert.match(String(event.error), /InvalidLockConfigurationError: .*scope/);
@@ -43,11 +43,11 @@ for (const [how, scope] of SCOPES) {
 }
 
 void test('a key function that throws is reported; the tick is not retried, because its period is unknown', async () => {
-  const { guard, told, names } = guardOfRuns();
+  const { guard, emitted, names } = guardOfRuns();
   const wrapped = guard.wrap(CUSTOM(brokenKey), () => assert.fail('ran'), { onError: 'throw' });
   await assert.rejects(wrapped(), { name: 'InvalidLockConfigurationError', message: /key function threw/ });
   assert.deepEqual(names(), ['lock:failed']);
-  assert.equal((told[0]?.[1] as CronlatchEvents['lock:failed']).willRetry, false);
+  assert.equal((emitted[0]?.[1] as CronlatchEvents['lock:failed']).willRetry, false);
 });
 
 void test('a key function that throws for a while does not block the retries of its job or of others', async () => {
@@ -79,7 +79,7 @@ void test('a key function that throws for a while does not block the retries of 
 });
 
 void test('a call without a scheduled time is retried until its own day has ended', async () => {
-  const { guard, clock, accessor, told } = guardOfRuns();
+  const { guard, clock, accessor, emitted } = guardOfRuns();
   const days: string[] = [];
   const wrapped = guard.wrap(DAILY, () => void days.push(clock.now().toISOString()));
   const away = (): Promise<never> =>
@@ -89,7 +89,7 @@ void test('a call without a scheduled time is retried until its own day has ende
   clock.advance('1d');
   await guard.runOverdue();
   assert.deepEqual(days, []);
-  const warnings = told.filter(([name]) => name === 'guard:warning').map(([, event]) => event);
+  const warnings = emitted.filter(([name]) => name === 'guard:warning').map(([, event]) => event);
   assert.match(JSON.stringify(warnings), /close-day.*2026-11-20.*it is a gap now/);
 });
 

@@ -10,10 +10,10 @@ const failing = (fail: () => Promise<undefined>): LockProvider => ({ lock: fail 
 
 void test('P7 if the store fails, run rejects with its error and the job does not run', async () => {
   const failure = new LockStorageError('the store is down');
-  const { guard, told } = guardBench({ lockProvider: failing(() => Promise.reject(failure)) });
+  const { guard, emitted } = guardBench({ lockProvider: failing(() => Promise.reject(failure)) });
   assert.equal(await reasonOf(guard.run(JOB, () => assert.fail('ran'))), failure);
   const event = { name: 'job', scheduledAt: undefined, willRetry: false, error: failure };
-  assert.deepEqual(told, [['lock:failed', event]]);
+  assert.deepEqual(emitted, [['lock:failed', event]]);
 });
 
 void test('P7 a provider that throws instead of rejecting is also a failure of the store', async () => {
@@ -61,7 +61,7 @@ void test('P9 F-09 a task that throws before its first await is treated the same
 });
 
 void test('P9 a release that fails replaces neither the value nor the error of the job', async () => {
-  const { guard, accessor, told } = guardBench();
+  const { guard, accessor, emitted } = guardBench();
   const failure = new SchemaMismatchError('the table is gone');
   const tableGone = (): Promise<never> => Promise.reject(failure);
   accessor.fail('unlock', tableGone, tableGone);
@@ -69,7 +69,7 @@ void test('P9 a release that fails replaces neither the value nor the error of t
   const mine = new Error('mine');
   assert.equal(await reasonOf(guard.run({ ...JOB, name: 'second' }, () => Promise.reject(mine))), mine);
   assert.deepEqual(
-    told.filter(([name]) => name === 'lock:releaseFailed').map(([, event]) => event),
+    emitted.filter(([name]) => name === 'lock:releaseFailed').map(([, event]) => event),
     ['job', 'second'].map((name) => ({ name, scheduledAt: undefined, error: failure })),
   );
 });

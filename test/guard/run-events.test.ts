@@ -7,12 +7,12 @@ import { JOB } from '../support/lock-bench';
 const scheduledAt = new Date('2026-11-20T03:00:00Z');
 
 void test('every event of a run has the lock’s name and the scheduled time', async () => {
-  const { guard, told } = guardBench();
+  const { guard, emitted } = guardBench();
   await guard.run({ ...JOB, scheduledAt }, () => 42);
   await reasonOf(guard.run({ ...JOB, scheduledAt }, () => Promise.reject(new Error('mine'))));
-  assert.equal(told.length, 8);
-  for (const [, event] of told) assert.ok('name' in event && event.name === 'job');
-  for (const [, event] of told) assert.ok('scheduledAt' in event && event.scheduledAt === scheduledAt);
+  assert.equal(emitted.length, 8);
+  for (const [, event] of emitted) assert.ok('name' in event && event.name === 'job');
+  for (const [, event] of emitted) assert.ok('scheduledAt' in event && event.scheduledAt === scheduledAt);
 });
 
 void test('a skip event has them as well', async () => {
@@ -28,14 +28,14 @@ void test('a skip event has them as well', async () => {
 });
 
 void test('run:started has the fencing token, run:completed the duration', async () => {
-  const { guard, clock, told } = guardBench();
+  const { guard, clock, emitted } = guardBench();
   const job = await runningJob(guard);
   const token = job.lock.fencingToken;
   clock.advance('90s');
   job.finish();
   await job.result;
   assert.deepEqual(
-    told.filter(([name]) => name.startsWith('run:')),
+    emitted.filter(([name]) => name.startsWith('run:')),
     [
       ['run:started', { name: 'job', scheduledAt: undefined, fencingToken: token }],
       ['run:completed', { name: 'job', scheduledAt: undefined, durationMs: 90_000 }],

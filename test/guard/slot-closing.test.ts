@@ -19,9 +19,9 @@ void test('a slot whose task throws an unreadable value has failed', async () =>
         throw new Error('do not look');
       },
     });
-    const told = new Promise((resolve) => guard.on('run:failed', resolve));
+    const failed = new Promise((resolve) => guard.on('run:failed', resolve));
     integrationOf(guard).slots.failed(slot, refusing);
-    await told;
+    await failed;
     const [run] = await guard.ledger.list({ job: 'settle' });
     assert.deepEqual([run?.state, run?.error], ['failed', 'thrown: [object Error]']);
     assert.deepEqual(instance.of('guard:warning'), []);

@@ -14,18 +14,18 @@ const CLOSE_DAY = {
 /** A guard, and the events that it emits under one name. */
 function listening<K extends EventName>(name: K) {
   const { guard } = guardBench();
-  const told: CronlatchEvents[K][] = [];
-  guard.on(name, (event) => told.push(event));
-  return { guard, told };
+  const received: CronlatchEvents[K][] = [];
+  guard.on(name, (event) => received.push(event));
+  return { guard, received };
 }
 
 void test('the scheduled time is read from the arguments, and is in the run’s events', async () => {
-  const { guard, told } = listening('run:started');
+  const { guard, received } = listening('run:started');
   const tick = guard.wrap(JOB, () => 'ran', { scheduledAt: (fireDate: Date) => fireDate });
   const fireDate = new Date('2026-11-20T22:59:00Z');
   assert.equal(await tick(fireDate), 'ran');
   assert.deepEqual(
-    told.map(({ scheduledAt }) => scheduledAt),
+    received.map(({ scheduledAt }) => scheduledAt),
     [fireDate],
   );
 });
@@ -38,10 +38,10 @@ void test('the handler may take the arguments as well, or none of them', async (
 });
 
 void test('without a scheduled time, the events have none', async () => {
-  const { guard, told } = listening('run:started');
+  const { guard, received } = listening('run:started');
   await guard.wrap(JOB, () => 'ran', { scheduledAt: () => undefined })();
   assert.deepEqual(
-    told.map(({ scheduledAt }) => scheduledAt),
+    received.map(({ scheduledAt }) => scheduledAt),
     [undefined],
   );
 });
@@ -72,14 +72,14 @@ const REFUSED: readonly [string, () => unknown, RegExp][] = [
 
 for (const [what, scheduledAt, message] of REFUSED) {
   void test(`a job whose scheduled time is ${what} does not run, and an event reports it`, async () => {
-    const { guard, told } = listening('lock:failed');
+    const { guard, received } = listening('lock:failed');
     const asDate = scheduledAt as () => Date;
     const never = (): void => assert.fail('ran');
     assert.equal(await guard.wrap(JOB, never, { scheduledAt: asDate })(), undefined);
-    assert.match(String(told[0]?.error), message);
+    assert.match(String(received[0]?.error), message);
 
     const wrapped = guard.wrap(JOB, never, { scheduledAt: asDate, onError: 'throw' });
     assert.ok((await reasonOf(wrapped())) instanceof InvalidLockConfigurationError);
-    assert.equal(told.length, 2);
+    assert.equal(received.length, 2);
   });
 }

@@ -19,13 +19,13 @@ const OBSERVED: readonly EventName[] = [
 export function executorBench() {
   const bench = lockBench();
   const events = new EventHub();
-  const told: [EventName, CronlatchEvents[EventName]][] = [];
-  for (const name of OBSERVED) events.on(name, (event) => void told.push([name, event]));
+  const emitted: [EventName, CronlatchEvents[EventName]][] = [];
+  for (const name of OBSERVED) events.on(name, (event) => void emitted.push([name, event]));
   return {
     ...bench,
     events,
-    told,
-    names: () => told.map(([name]) => name),
+    emitted,
+    names: () => emitted.map(([name]) => name),
     executor: new LockingTaskExecutor(bench.provider, { clock: bench.clock, events }),
     otherExecutor: new LockingTaskExecutor(bench.other, { clock: bench.clock }),
   };

@@ -16,8 +16,6 @@ export interface Instance {
   readonly guard: JobGuard;
   readonly lockProvider: LockProvider;
   readonly store: RunStore;
-  /** All events so far. */
-  readonly told: readonly RecordedEvent[];
   /** The events with this name so far. */
   of<K extends EventName>(name: K): readonly CronlatchEvents[K][];
 }
@@ -96,11 +94,11 @@ export function ledgerPlace(stores: PlaceStores): { place: LedgerPlace; close: (
       ...options,
     });
     guards.push(guard);
-    const told: RecordedEvent[] = [];
-    for (const name of NAMES) events.on(name, (event) => told.push({ name, event }));
+    const recorded: RecordedEvent[] = [];
+    for (const name of NAMES) events.on(name, (event) => recorded.push({ name, event }));
     const of = <K extends EventName>(name: K): CronlatchEvents[K][] =>
-      told.filter((each) => each.name === name).map(({ event }) => event as CronlatchEvents[K]);
-    return { guard, lockProvider, store, told, of };
+      recorded.filter((each) => each.name === name).map(({ event }) => event as CronlatchEvents[K]);
+    return { guard, lockProvider, store, of };
   };
   return {
     place: { clock, instance, elapse: (duration) => stores.elapse(duration) },

@@ -101,7 +101,7 @@ export class TransactionBench {
     await this.operator.query(`UPDATE cronlatch_run SET ${assignments}`);
   }
 
-  told<K extends EventName>(name: K): CronlatchEvents[K][] {
+  eventsOf<K extends EventName>(name: K): CronlatchEvents[K][] {
     return this.#events.filter((each) => each.name === name).map(({ event }) => event as CronlatchEvents[K]);
   }
 

@@ -32,16 +32,16 @@ void test('a task whose lock another instance holds is skipped, and the event na
 });
 
 void test('a lock provider that does not answer within a minute causes a warning, and its late answer still counts', async () => {
-  const { clock, events, provider, told } = executorBench();
+  const { clock, events, provider, emitted } = executorBench();
   const answer = signal<Lock | undefined>();
   const foreign = { lock: () => answer.promise };
   const executor = new LockingTaskExecutor(foreign, { clock, events });
   const running = executor.executeWithLock(() => 'ran', JOB);
   clock.advance('59s');
-  assert.equal(told.length, 0);
+  assert.equal(emitted.length, 0);
   clock.advance('1s');
   assert.match(
-    told.map(([name, event]) => `${name}: ${'message' in event && event.message}`).join('; '),
+    emitted.map(([name, event]) => `${name}: ${'message' in event && event.message}`).join('; '),
     /^guard:warning: The lock provider has not answered for lock 'job' .* 'running-here'/,
   );
   assert.deepEqual(await executor.executeWithLock(() => assert.fail('ran'), JOB), {
@@ -93,7 +93,7 @@ void test('P9 F-09 a failed release replaces neither the value nor the error', a
 });
 
 void test('P9 the caller waits at most ten seconds for a slow release, which continues in the background', async () => {
-  const { executor, accessor, clock, drive, told } = executorBench();
+  const { executor, accessor, clock, drive, emitted } = executorBench();
   accessor.fail('unlock', ...Array.from({ length: 5000 }, () => refusedConnection));
   const startedAtMs = clock.monotonicMs();
   await drive(
@@ -109,7 +109,7 @@ void test('P9 the caller waits at most ten seconds for a slow release, which con
     clock.advance('5s');
     await turn();
   }
-  assert.ok(told.some(([name]) => name === 'lock:releaseFailed'));
+  assert.ok(emitted.some(([name]) => name === 'lock:releaseFailed'));
   assert.deepEqual(executor.runs.active, []);
 });
 
@@ -202,7 +202,7 @@ void test('a handler can destructure its lock', async () => {
 });
 
 void test('a provider can pass on a copy of its observer, and the copy also receives every call', async () => {
-  const { provider, clock, events, told } = executorBench();
+  const { provider, clock, events, emitted } = executorBench();
   let copy: LockObserver = {};
   const handingOn = {
     lock: (configuration: typeof JOB, observer?: LockObserver) =>
@@ -215,5 +215,5 @@ void test('a provider can pass on a copy of its observer, and the copy also rece
     for (const run of executor.runs.active) run.abandon();
     assert.equal(copy.abandonedSignal?.aborted, true);
   }, JOB);
-  assert.ok(told.some(([name]) => name === 'lock:extended'));
+  assert.ok(emitted.some(([name]) => name === 'lock:extended'));
 });

@@ -139,7 +139,7 @@ testWith('sqlite', 'the guard of the module logs its errors with the logger of N
   const guard = app.get(JobGuard);
   await reasonOf(guard.run({ name: 'close-day', lockAtMostFor: '1m' }, () => Promise.reject(NO_BANK)));
   await app.close();
-  const told =
+  const expected =
     "error [Cronlatch] cronlatch run:failed 'close-day': the job failed. Cause: Error: no bank today";
-  assert.deepEqual(logger.lines, [told]);
+  assert.deepEqual(logger.lines, [expected]);
 });

@@ -57,23 +57,23 @@ async function settled(): Promise<void> {
   for (let i = 0; i < 20; i += 1) await turn();
 }
 
-const told = (name: string): (string | undefined)[] =>
+const scheduledTimesOf = (name: string): (string | undefined)[] =>
   started.filter((event) => event.name === name).map(({ scheduledAt }) => scheduledAt?.toISOString());
 
 void test('L-45 a tick that comes 9 minutes late, after midnight, gets its scheduled time', async () => {
   await standStill(10);
-  assert.deepEqual(told('daily'), ['2026-11-20T23:55:00.000Z']);
+  assert.deepEqual(scheduledTimesOf('daily'), ['2026-11-20T23:55:00.000Z']);
 });
 
 void test('a process that was blocked for days runs once, for the last scheduled time that has passed', async () => {
   await standStill(3 * 24 * 60);
-  assert.deepEqual(told('daily'), ['2026-11-22T23:55:00.000Z']);
+  assert.deepEqual(scheduledTimesOf('daily'), ['2026-11-22T23:55:00.000Z']);
 });
 
 void test('ticks in a zone given as an offset from UTC, and a date at which a job runs once, get their scheduled times', async () => {
   await standStill(30);
   assert.deepEqual(
-    [told('offset'), told('once')],
+    [scheduledTimesOf('offset'), scheduledTimesOf('once')],
     [['2026-11-21T00:15:00.000Z'], ['2026-11-20T23:57:00.000Z']],
   );
 });
@@ -84,8 +84,8 @@ void test('a manual call has no scheduled time, and neither does a tick that is 
   await app.get(Jobs).daily();
   await registry.getCronJob('daily').fireOnTick();
   await settled();
-  assert.deepEqual(told('by hand'), [undefined]);
-  assert.deepEqual(told('daily'), ['2026-11-20T23:55:00.000Z', undefined, undefined]);
+  assert.deepEqual(scheduledTimesOf('by hand'), [undefined]);
+  assert.deepEqual(scheduledTimesOf('daily'), ['2026-11-20T23:55:00.000Z', undefined, undefined]);
 });
 
 void test('a job that is added later gets its scheduled times as well', async () => {
@@ -94,7 +94,7 @@ void test('a job that is added later gets its scheduled times as well', async ()
   registry.addCronJob('later', job);
   job.start();
   await standStill(7);
-  assert.deepEqual(told('by hand'), ['2026-11-21T00:00:00.000Z']);
+  assert.deepEqual(scheduledTimesOf('by hand'), ['2026-11-21T00:00:00.000Z']);
 });
 
 void test('a tick that starts before the earlier one has called its method keeps its own scheduled time', async () => {
@@ -108,7 +108,7 @@ void test('a tick that starts before the earlier one has called its method keeps
   await settled();
   await job.fireOnTick();
   await settled();
-  assert.deepEqual(told('by hand'), ['2026-11-20T23:54:02.000Z', '2026-11-20T23:54:01.000Z']);
+  assert.deepEqual(scheduledTimesOf('by hand'), ['2026-11-20T23:54:02.000Z', '2026-11-20T23:54:01.000Z']);
   assert.equal(job.lastDate()?.toISOString(), '2026-11-20T23:54:02.005Z');
 });
 
@@ -116,12 +116,12 @@ void test('a job that was stopped, or whose time was changed, continues with its
   const job = registry.getCronJob('daily');
   await job.stop();
   await standStill(60 * 24);
-  assert.deepEqual(told('daily'), []);
+  assert.deepEqual(scheduledTimesOf('daily'), []);
   job.setTime(new CronTime('30 * * * *', 'Asia/Kathmandu'));
   job.start();
   await standStill(60);
   // Kathmandu is 5:45 ahead of UTC.
-  assert.deepEqual(told('daily'), ['2026-11-22T00:45:00.000Z']);
+  assert.deepEqual(scheduledTimesOf('daily'), ['2026-11-22T00:45:00.000Z']);
 });
 
 void test('a job with waitForCompletion has one run at a time', async () => {
@@ -142,7 +142,7 @@ void test('a job with waitForCompletion has one run at a time', async () => {
   finish();
   await settled();
   await standStill(1);
-  assert.equal(told('slow').length, 2);
+  assert.equal(scheduledTimesOf('slow').length, 2);
   assert.deepEqual(skips, []);
 });
 

@@ -121,13 +121,13 @@ void test('a scheduled method without a lock is ignored', async () => {
       await Promise.resolve((this.runs += 1));
     }
   }
-  const { guard, told } = guardBench();
+  const { guard, emitted } = guardBench();
   const app = await startWith(guard, [Unlocked]);
   const [job] = [...cronJobs(app).values()];
   await job?.fireOnTick();
   assert.equal(app.get(Unlocked).runs, 1);
   await app.close();
-  assert.deepEqual(told, []);
+  assert.deepEqual(emitted, []);
 });
 
 void test('a schedule that no module mounts causes a warning', async () => {

@@ -37,7 +37,7 @@ async function standStill(minutes: number): Promise<void> {
   for (let turns = 0; turns < 20; turns += 1) await turn();
 }
 
-const told = (): unknown[] =>
+const failures = (): unknown[] =>
   failed.map(({ name, scheduledAt, willRetry }) => [name, scheduledAt?.toISOString(), willRetry]);
 
 const note = (): void => {
@@ -57,7 +57,7 @@ class Jobs {
 void test('F-92 a tick of a once-per method that node-cron drops is kept, and runs for its scheduled time', async () => {
   scheduleJobs(new Jobs(), { guard });
   await standStill(5);
-  assert.deepEqual([told(), ran], [[['close-day', '2026-11-20T03:00:00.000Z', true]], []]);
+  assert.deepEqual([failures(), ran], [[['close-day', '2026-11-20T03:00:00.000Z', true]], []]);
   assert.match(
     lines.join(),
     /^cronlatch lock:failed 'close-day' .*: the job did not run; its tick is asked again\. Cause: .*node-cron dropped/,
@@ -73,7 +73,7 @@ void test('a dropped tick of a once-per function is kept as well', async () => {
   const job = { name: 'close-day', lockAtMostFor: '1m', oncePer };
   scheduleLocked('0 3 * * *', job, note, { guard, timeZone: 'UTC' });
   await standStill(5);
-  assert.deepEqual(told(), [['close-day', '2026-11-20T03:00:00.000Z', true]]);
+  assert.deepEqual(failures(), [['close-day', '2026-11-20T03:00:00.000Z', true]]);
   await guard.runOverdue();
   assert.deepEqual(ran, ['2026-11-20 2026-11-20T03:00:00.000Z']);
 });
@@ -91,7 +91,7 @@ void test('a dropped tick does not run after the start deadline of its job', asy
 void test('a dropped tick of a job that only has a lock is reported as lost', async () => {
   scheduleLocked('0 3 * * *', { name: 'report', lockAtMostFor: '1m' }, note, { guard, timeZone: 'UTC' });
   await standStill(5);
-  assert.deepEqual(told(), [['report', '2026-11-20T03:00:00.000Z', false]]);
+  assert.deepEqual(failures(), [['report', '2026-11-20T03:00:00.000Z', false]]);
   assert.match(
     lines.join(),
     /^cronlatch lock:failed 'report' .*: the job did not run\. Cause: .*node-cron dropped/,
@@ -101,12 +101,12 @@ void test('a dropped tick of a job that only has a lock is reported as lost', as
 void test('a dropped tick of a distributed task is reported as lost, too', async () => {
   scheduleDistributed('0 3 * * *', note, { guard, name: 'settle', timeZone: 'UTC' });
   await standStill(5);
-  assert.deepEqual(told(), [['settle', '2026-11-20T03:00:00.000Z', false]]);
+  assert.deepEqual(failures(), [['settle', '2026-11-20T03:00:00.000Z', false]]);
 });
 
 void test('ticks dropped in one stall are reported in one event', async () => {
   scheduleLocked('* * * * *', { name: 'report', lockAtMostFor: '1m' }, note, { guard, timeZone: 'UTC' });
   await standStill(5.5);
-  assert.deepEqual(told(), [['report', '2026-11-20T03:00:00.000Z', false]]);
+  assert.deepEqual(failures(), [['report', '2026-11-20T03:00:00.000Z', false]]);
   assert.match(lines.join(), /node-cron dropped 6 ticks/);
 });

@@ -13,8 +13,8 @@ async function warnings(expression: string, options: OncePerOptions): Promise<st
     async closeDay(): Promise<void> {}
   }
   const test = useTestGuard();
-  const told: string[] = [];
-  test.guard.on('guard:warning', ({ message }) => void told.push(message));
+  const messages: string[] = [];
+  test.guard.on('guard:warning', ({ message }) => void messages.push(message));
   scheduleJobs(new Jobs(), { guard: test.guard });
   const oncePer = { ...options, name: 'other', period: 'day' } as const;
   const timeZone = 'Europe/Paris';
@@ -23,15 +23,18 @@ async function warnings(expression: string, options: OncePerOptions): Promise<st
     timeZone,
   });
   await test.dispose();
-  return told;
+  return messages;
 }
 
 void test('catch-up for dates on which the cron expression never fires causes a warning', async () => {
   for (const expression of ['0 3 * * 1-5', '0 3 1 * *', '0 3 * 6 *', '0 0 3 * * MON']) {
-    const told = await warnings(expression, { catchUp: 'all' });
-    assert.equal(told.length, 2, expression);
-    assert.match(told[0] ?? '', /^Jobs\.closeDay is scheduled at '.*', which leaves dates out.*weekdays\(\)/);
-    assert.match(told[1] ?? '', /^scheduleLocked/);
+    const messages = await warnings(expression, { catchUp: 'all' });
+    assert.equal(messages.length, 2, expression);
+    assert.match(
+      messages[0] ?? '',
+      /^Jobs\.closeDay is scheduled at '.*', which leaves dates out.*weekdays\(\)/,
+    );
+    assert.match(messages[1] ?? '', /^scheduleLocked/);
   }
 });
 
@@ -42,11 +45,11 @@ void test('no warning if a calendar excludes the same dates, nothing is caught u
 });
 
 void test('no warning for a job with custom period keys, whose dates are unknown', async () => {
-  const told: string[] = [];
+  const messages: string[] = [];
   const { guard } = useTestGuard();
-  guard.on('guard:warning', ({ message }) => void told.push(message));
+  guard.on('guard:warning', ({ message }) => void messages.push(message));
   const oncePer = { period: (at: Date) => at.toISOString(), timeZone: 'UTC', catchUp: 'all' } as const;
   scheduleLocked('0 3 * * 1', { name: 'job', lockAtMostFor: '1m', oncePer }, () => {}, { guard });
   await guard.close();
-  assert.deepEqual(told, []);
+  assert.deepEqual(messages, []);
 });

@@ -72,9 +72,9 @@ testLedger(
     await place.elapse('30s');
     assert.equal(await next.asks('settle:2026-11-20T03:00:30.000Z'), true);
     await place.elapse('61s');
-    const told = new Promise<void>((resolve) => next.guard.on('run:interrupted', () => resolve()));
+    const interrupted = new Promise<void>((resolve) => next.guard.on('run:interrupted', () => resolve()));
     assert.equal(await next.asks('settle:2026-11-20T03:01:31.000Z'), true);
-    await told;
+    await interrupted;
     const states = await next.guard.ledger.list({ job: 'settle', order: 'oldest-first' });
     assert.deepEqual(
       states.map(({ state, reason }) => [state, reason]),
@@ -96,9 +96,9 @@ testLedger('a run that outlives its lease is completed late', async (place) => {
   const [slow, next] = [elector(place), elector(place)];
   assert.equal(await slow.asks(), true);
   await place.elapse('2m');
-  const told = new Promise<void>((resolve) => next.guard.on('run:interrupted', () => resolve()));
+  const interrupted = new Promise<void>((resolve) => next.guard.on('run:interrupted', () => resolve()));
   assert.equal(await next.asks('settle:2026-11-20T03:02:00.000Z'), true);
-  await told;
+  await interrupted;
   integrationOf(slow.guard).slots.completed({ job: 'settle', at: new Date(SLOT) }, undefined);
   await slow.guard.close();
   assert.equal((await next.guard.ledger.get({ job: 'settle', periodKey: SLOT }))?.state, 'completed');
@@ -110,9 +110,9 @@ testLedger('a tick that has ended cannot be rerun, because no instance would run
   const act = { actor: 'Ada', reason: 'the bank has not got it' };
   assert.equal(await dead.asks(), true);
   await place.elapse('2m');
-  const told = new Promise<void>((resolve) => guard.on('run:interrupted', () => resolve()));
+  const interrupted = new Promise<void>((resolve) => guard.on('run:interrupted', () => resolve()));
   assert.equal(await asks('settle:2026-11-20T03:02:00.000Z'), true);
-  await told;
+  await interrupted;
   const message =
     /Cannot .*: it is interrupted\. It is a tick of a distributed task: no instance would run it again/;
   await assert.rejects(guard.ledger.rerun(run, act), { name: 'InvalidLockUseError', message });

@@ -108,12 +108,12 @@ void test('each integration warns at the start, with the job, the zone and the d
   scheduleDistributed('15 2 * * *', () => {}, { ...options, name: 'settle' });
   await close();
   mock.timers.reset();
-  const told = here.of('guard:warning').map(({ message }) => message);
-  assert.equal(told.length, 3);
+  const messages = here.of('guard:warning').map(({ message }) => message);
+  assert.equal(messages.length, 3);
   assert.match(
-    told[0] ?? '',
+    messages[0] ?? '',
     /^Nightly\.job is scheduled at '30 2 \* \* \*' in Europe\/Paris, .* on 2027-03-28: it is not started/,
   );
-  assert.match(told[1] ?? '', /^scheduleLocked\('30 2 \* \* \*'\) is scheduled .* on 2027-03-14:/);
-  assert.match(told[2] ?? '', /^scheduleDistributed\('15 2 \* \* \*'\) is scheduled .* on 2027-03-14:/);
+  assert.match(messages[1] ?? '', /^scheduleLocked\('30 2 \* \* \*'\) is scheduled .* on 2027-03-14:/);
+  assert.match(messages[2] ?? '', /^scheduleDistributed\('15 2 \* \* \*'\) is scheduled .* on 2027-03-14:/);
 });

@@ -70,7 +70,7 @@ void describe('real ticks', { concurrency: true }, () => {
   });
 
   void test('while the store is down each tick is a lock:failed, and the job runs when the store is up again', async () => {
-    const { guard, accessor, told } = guardBench();
+    const { guard, accessor, emitted } = guardBench();
     accessor.fail('updateRecord', refusedConnection, refusedConnection);
     const jobs = new EverySecond();
     scheduleJobs(jobs, { guard });
@@ -80,7 +80,7 @@ void describe('real ticks', { concurrency: true }, () => {
     await guard.close();
     assert.equal(jobs.ticks, 1);
     for (const { scheduledAt } of failures) assert.ok(scheduledAt instanceof Date);
-    assert.equal(told.filter(([name]) => name === 'lock:failed').length, 2);
+    assert.equal(emitted.filter(([name]) => name === 'lock:failed').length, 2);
   });
 
   void test('F-89 a tick that comes while the job still runs is skipped as running-here', async () => {

@@ -50,7 +50,7 @@ testTransactions(
       thrown.message,
       /The transaction in which the run of job 'close-day' for today was completed has not been committed: the attempt counts as failed/,
     );
-    assert.deepEqual(bench.told('run:failed')[0]?.error, thrown);
+    assert.deepEqual(bench.eventsOf('run:failed')[0]?.error, thrown);
     assert.equal((await bench.row()).state, 'failed');
     assert.deepEqual(await bench.history(), ['failed']);
     await bench.run(() => bench.application.transaction((manager) => completeRunIn(manager)));

@@ -67,7 +67,7 @@ for (const completionType of ['CHAIN', 'RELEASE']) {
       assert.deepEqual(await bench.effects(), [1, 7], 'a statement is committed automatically');
       const [settings] = await bench.application.query<unknown[]>('SELECT @@completion_type AS kept');
       assert.deepEqual(settings, { kept: completionType });
-      assert.deepEqual(bench.told('guard:warning'), []);
+      assert.deepEqual(bench.eventsOf('guard:warning'), []);
     },
     { on: ['mysql', 'mariadb'], application: ONE_CONNECTION },
   );

@@ -55,7 +55,7 @@ const nothingIsCompleted = async (bench: TransactionBench, thrown: unknown): Pro
   );
   assert.deepEqual(await bench.effects(), []);
   assert.equal((await bench.row()).state, 'failed');
-  assert.deepEqual(bench.told('run:completed'), []);
+  assert.deepEqual(bench.eventsOf('run:completed'), []);
 };
 
 testTransactions(

@@ -26,8 +26,8 @@ testTransactions(
     assert.deepEqual([state, attempt, JSON.parse(kept ?? 'null')], ['completed', 1, value]);
     assert.deepEqual(await bench.history(), []);
     assert.deepEqual(await bench.run(assert.fail), { executed: false, reason: 'already-completed' });
-    assert.equal(bench.told('run:completed').length, 1);
-    assert.deepEqual(bench.told('guard:warning'), []);
+    assert.equal(bench.eventsOf('run:completed').length, 1);
+    assert.deepEqual(bench.eventsOf('guard:warning'), []);
   },
 );
 
@@ -113,7 +113,7 @@ testTransactions('an error after the commit is reported, and leaves the run comp
     }),
   );
   assert.equal(thrown, error);
-  assert.equal(bench.told('run:failed')[0]?.error, error);
+  assert.equal(bench.eventsOf('run:failed')[0]?.error, error);
   assert.equal((await bench.row()).state, 'completed');
   assert.deepEqual(await bench.history(), []);
   assert.deepEqual(await bench.run(assert.fail), { executed: false, reason: 'already-completed' });
@@ -166,7 +166,7 @@ testTransactions('a result that cannot be JSON is reported, and not stored', asy
   await bench.run(() => inRunTransaction(() => 1n));
   const { state, result } = await bench.row();
   assert.deepEqual([state, result], ['completed', undefined]);
-  assert.match(bench.told('guard:warning')[0]?.message ?? '', /is no JSON/);
+  assert.match(bench.eventsOf('guard:warning')[0]?.message ?? '', /is no JSON/);
 });
 
 testTransactions('a transaction that ended inside the work completes nothing', async (bench, database) => {

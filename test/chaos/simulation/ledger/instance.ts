@@ -120,13 +120,13 @@ export class Instance {
 
   #listen(): void {
     for (const event of ['run:completed', 'run:failed', 'run:skipped'] as const) {
-      this.#guard.on(event, (told) => {
-        if (told.run === undefined) return;
-        const { generation, attempt } = told.run;
+      this.#guard.on(event, (details) => {
+        if (details.run === undefined) return;
+        const { generation, attempt } = details.run;
         this.world.ledger.reported.push({
-          ...{ host: this.host.id, event, key: keyTextOf(told.run), generation, attempt },
-          reason: 'reason' in told ? told.reason : undefined,
-          retryAt: 'retryAt' in told ? told.retryAt : undefined,
+          ...{ host: this.host.id, event, key: keyTextOf(details.run), generation, attempt },
+          reason: 'reason' in details ? details.reason : undefined,
+          retryAt: 'retryAt' in details ? details.retryAt : undefined,
           order: this.world.history.nextOrder(),
         });
       });
