@@ -107,7 +107,11 @@ export const POSTGRES_FLAWS: readonly Flaw[] = [
   {
     flaw: 'names of type citext',
     changes: ['CREATE EXTENSION citext', ...typed('name', 'citext')],
-    ...{ code: 'inexact-names', severity: 'warning', message: /'name' that compares different values as equal/ },
+    ...{
+      code: 'inexact-names',
+      severity: 'warning',
+      message: /'name' that compares different values as equal/,
+    },
   },
   {
     flaw: 'names in a collation that folds',
@@ -115,7 +119,11 @@ export const POSTGRES_FLAWS: readonly Flaw[] = [
       `CREATE COLLATION folding (provider = icu, locale = 'und-u-ks-level1', deterministic = false)`,
       ...typed('name', 'text COLLATE folding'),
     ],
-    ...{ code: 'inexact-names', severity: 'warning', message: /'name' that compares different values as equal/ },
+    ...{
+      code: 'inexact-names',
+      severity: 'warning',
+      message: /'name' that compares different values as equal/,
+    },
   },
   namesNotUnique('a key in a collation that folds', [
     `CREATE COLLATION folding (provider = icu, locale = 'und-u-ks-level1', deterministic = false)`,

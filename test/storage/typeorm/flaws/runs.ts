@@ -50,7 +50,11 @@ const MYSQL: readonly Flaw[] = [
   {
     flaw: 'an engine without transactions',
     changes: [`${RUN} ENGINE = MyISAM`],
-    ...{ code: 'unsuitable-table', message: /uses the engine MyISAM, which has no transactions/, ...NOT_MENDED },
+    ...{
+      code: 'unsuitable-table',
+      message: /uses the engine MyISAM, which has no transactions/,
+      ...NOT_MENDED,
+    },
   },
   { flaw: 'no key', changes: [`${RUN} DROP KEY uq_cronlatch_run`], ...UNIQUE },
   {
