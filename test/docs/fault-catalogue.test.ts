@@ -82,5 +82,11 @@ void test('every other fault has a reason, and no test', () => {
   );
 });
 
-for (const page of [PAGE, 'docs/internals/testing.md', 'docs/reliability.md', 'CONTRIBUTING.md'])
+for (const page of [
+  PAGE,
+  'docs/internals/architecture.md',
+  'docs/internals/testing.md',
+  'docs/reliability.md',
+  'CONTRIBUTING.md',
+])
   testLinksOn(page);
