@@ -1,5 +1,5 @@
 /**
- * Arithmetic with business dates and periods, for code that must agree with the ledger about which day it is. The
+ * Arithmetic with business dates and periods, for code that must agree with the ledger on the business date. The
  * calendars themselves, such as `weekdays`, are in `cronlatch`.
  *
  * @packageDocumentation

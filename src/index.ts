@@ -1,6 +1,6 @@
 /**
- * What the author of a job needs: the decorators, the guard, what a running job can ask, and the errors. Authors of
- * stores import `cronlatch/provider`. Arithmetic with periods is in `cronlatch/calendar`.
+ * For authors of jobs: the decorators, the guard, the functions that a running job can call, and the errors. Authors
+ * of stores import `cronlatch/provider`. Arithmetic with periods is in `cronlatch/calendar`.
  *
  * @packageDocumentation
  */
@@ -32,7 +32,7 @@ export type { Lock } from './core';
 export { currentRun } from './ledger';
 export type { CurrentRun } from './ledger';
 
-// What operators ask and change: `guard.ledger` and `guard.backfill`.
+// For operators, who inspect and change runs: `guard.ledger` and `guard.backfill`.
 export type {
   BackfillRange,
   BackfillResult,

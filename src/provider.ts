@@ -1,7 +1,7 @@
 /**
- * What the author of a store needs. A store of locks is a `StorageAccessor` of five methods under a
- * `StorageBasedLockProvider`, or a `LockProvider` of its own. A store of runs is a `RunStore`. `cronlatch/contracts`
- * tests both. `LockingTaskExecutor` runs tasks under locks without a guard.
+ * For authors of stores. A store of locks is a `StorageAccessor` of five methods under a `StorageBasedLockProvider`,
+ * or a `LockProvider` of its own. A store of runs is a `RunStore`. `cronlatch/contracts` tests both.
+ * `LockingTaskExecutor` runs tasks under locks without a guard.
  *
  * @packageDocumentation
  */

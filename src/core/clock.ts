@@ -1,11 +1,11 @@
-/** Time as the library sees it. An option everywhere, so that a test can set it. */
+/** The library's source of time. Every component takes it as an option, so that a test can control it. */
 export interface Clock {
   /** Milliseconds since some fixed moment. Never goes back. */
   monotonicMs(): number;
   /** Milliseconds since 1970 by the host's clock. May jump. */
   wallMs(): number;
   /**
-   * Calls back once, `delayMs` from now.
+   * Calls `callback` once, `delayMs` from now.
    *
    * @param keepAlive whether a pending call keeps the process from ending
    * @returns a function that cancels the call
@@ -31,13 +31,13 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves after `delayMs`. The process stays alive for it. */
+/** Resolves after `delayMs`. Until then, the process stays alive. */
 export function pause(clock: Clock, delayMs: number): Promise<void> {
   return new Promise((resolve) => clock.schedule(delayMs, resolve, { keepAlive: true }));
 }
 
 /**
- * The delay before a failed statement is sent again. It grows from about 10 ms, and jitter keeps contenders apart.
+ * The delay before a failed statement is sent again. It grows from about 10 ms, and jitter spreads the contenders.
  *
  * @param attempt 0 or 1 for the first
  */
@@ -49,23 +49,23 @@ export function statementRetryDelayMs(
   return Math.min(longestMs, 10 * 2 ** attempt) * (0.5 + random());
 }
 
-/** As it is when this module is loaded: a test that fakes timers must not stop us. */
+/** Captured when this module loads, so that a test with fake timers does not block it. */
 const nextTurn = setImmediate;
 
 /**
- * Settles as `promise` does, or as `late` says when that takes longer than `limitMs`. Without any time, what is settled
- * already still counts, whatever the clock.
+ * Settles like `promise`, or calls `onTimeout` if that takes longer than `limitMs`. With a limit of 0, a promise that
+ * has already settled still wins.
  */
-function limited<T, L>(
+function settleWithin<T, L>(
   clock: Clock,
   promise: Promise<T>,
   limitMs: number,
-  late: (resolve: (value: L) => void, reject: (error: Error) => void) => void,
+  onTimeout: (resolve: (value: L) => void, reject: (error: Error) => void) => void,
 ): Promise<T | L> {
-  // By hand, and not by Promise.race: every statement of every lock comes through here.
+  // Cheaper than Promise.race: every statement of every lock passes through here.
   return new Promise((resolve, reject) => {
     let cancel = (): void => {};
-    const expire = (): void => late(resolve, reject);
+    const expire = (): void => onTimeout(resolve, reject);
     if (limitMs <= 0) nextTurn(expire);
     else cancel = clock.schedule(limitMs, expire, { keepAlive: true });
     promise.then(
@@ -81,17 +81,17 @@ function limited<T, L>(
   });
 }
 
-/** Resolves to `'time-out'` when `promise` takes longer. */
+/** Resolves to `'time-out'` if `promise` takes longer than `limitMs`. */
 export function withinLimit<T>(clock: Clock, promise: Promise<T>, limitMs: number): Promise<T | 'time-out'> {
-  return limited<T, 'time-out'>(clock, promise, limitMs, (resolve) => resolve('time-out'));
+  return settleWithin<T, 'time-out'>(clock, promise, limitMs, (resolve) => resolve('time-out'));
 }
 
-/** Rejects with `error` when `promise` takes longer. */
+/** Rejects with `error` if `promise` takes longer than `limitMs`. */
 export function withinLimitOr<T>(
   clock: Clock,
   promise: Promise<T>,
   limitMs: number,
   error: () => Error,
 ): Promise<T> {
-  return limited<T, never>(clock, promise, limitMs, (_resolve, reject) => reject(error()));
+  return settleWithin<T, never>(clock, promise, limitMs, (_resolve, reject) => reject(error()));
 }

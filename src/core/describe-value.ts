@@ -2,9 +2,9 @@ import { inspect } from 'node:util';
 
 const LONGEST = 80;
 
-/** A value as it may stand in an error message: quoted, on one line, and cut when it is long. */
+/** Formats a value for an error message: quoted, on one line, and cut if it is long. */
 export function describeValue(value: unknown): string {
-  // Cut before it is quoted: a string may be of any length.
+  // Cut before quoting: a string may be of any length.
   if (typeof value === 'string' && value.length > LONGEST)
     return `${JSON.stringify(value.slice(0, LONGEST)).slice(0, LONGEST)}… (${value.length} characters)`;
   const text =

@@ -3,8 +3,8 @@ import { InvalidLockConfigurationError } from './errors';
 
 /**
  * A length of time: milliseconds as a number; `'500ms'`, `'30s'`, `'10m'`, `'2h'`, `'1d'` and sums of these, larger
- * units first (`'1h30m'`); or ISO 8601 without calendar units (`'PT10M'`, `'P1DT12H'`). A day is 24 hours.
- * At most 365 days, where nothing else is said; kept to the microsecond.
+ * units first (`'1h30m'`); or ISO 8601 without calendar units (`'PT10M'`, `'P1DT12H'`). A day is 24 hours. The limit
+ * is 365 days, unless an option documents another. Rounded to the microsecond.
  */
 export type Duration = number | string;
 
@@ -19,7 +19,7 @@ const LONGEST_DAYS = 365;
 const FORMS = `use milliseconds as a number, '500ms', '30s', '10m', '2h', '1d', sums such as '1h30m', or ISO 8601 such as 'PT10M'`;
 
 /**
- * @param what names the culprit in errors, for example `lockAtMostFor of lock 'close-day'`
+ * @param what names the option in errors, for example `lockAtMostFor of lock 'close-day'`
  * @returns milliseconds, rounded to whole microseconds
  * @throws InvalidLockConfigurationError for anything that is not a length of time between 0 and `longestDays`
  */
@@ -38,7 +38,7 @@ export function parseDuration(value: Duration, what: string, longestDays = LONGE
   return Math.round(milliseconds * 1000) / 1000;
 }
 
-/** The same, for durations that make no sense when they are zero. */
+/** Parses a duration that must be longer than zero. */
 export function parsePositiveDuration(value: Duration, what: string, longestDays?: number): number {
   const milliseconds = parseDuration(value, what, longestDays);
   if (milliseconds === 0)

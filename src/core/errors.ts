@@ -1,8 +1,8 @@
 const BRAND = Symbol.for('cronlatch.error');
 
 /**
- * Every error of this library. `code` is stable. `instanceof` compares codes, so that it also holds for an error
- * that comes from a second installed copy.
+ * The base class of all errors of this library. `code` is stable. `instanceof` compares codes, so that it also works
+ * for errors of a second installed copy.
  */
 export class CronlatchError extends Error {
   static readonly code: string = 'CRONLATCH';
@@ -22,12 +22,12 @@ export class CronlatchError extends Error {
       if (typeof value !== 'object' || value === null || !(BRAND in value)) return false;
       return Object.hasOwn(this, 'code') && (value[BRAND] as readonly string[]).includes(this.code);
     } catch {
-      return false; // A job may throw anything, also a revoked Proxy, and what is decided then must not fail.
+      return false; // A job can throw anything, even a revoked Proxy, and this check must not throw.
     }
   }
 }
 
-/** By code, for a minifier gives classes other names. An application may extend a class, and names its own. */
+/** By code, because minifiers rename classes. A subclass of an application keeps its own name. */
 const NAMES: Readonly<Record<string, string>> = {
   CRONLATCH: 'CronlatchError',
   CRONLATCH_INVALID_CONFIGURATION: 'InvalidLockConfigurationError',
@@ -47,28 +47,31 @@ function nameOf(type: typeof CronlatchError): string {
   return (Object.hasOwn(type, 'code') ? NAMES[type.code] : undefined) ?? type.name;
 }
 
-/** The codes of a class and of those that it extends. */
+/** The codes of a class and of its base classes. */
 function codesOf(type: typeof CronlatchError): readonly string[] {
   const parent = Object.getPrototypeOf(type) as typeof CronlatchError | typeof Error;
   return 'code' in parent ? [type.code, ...codesOf(parent)] : [type.code];
 }
 
-/** A name, a duration, an identifier or a combination of options that cannot be meant. Thrown before anything runs. */
+/** An invalid name, duration or identifier, or options that contradict each other. Thrown before anything runs. */
 export class InvalidLockConfigurationError extends CronlatchError {
   static override readonly code = 'CRONLATCH_INVALID_CONFIGURATION';
 }
 
-/** A call that the API refuses where it stands: a guarded handler that returns a generator, a second guard, and so on. */
+/**
+ * A call that the API does not allow: a guarded handler that returns a generator, a second configured guard, and so
+ * on.
+ */
 export class InvalidLockUseError extends CronlatchError {
   static override readonly code = 'CRONLATCH_INVALID_USE';
 }
 
-/** A guarded job was called and no guard is configured. It did not run. */
+/** A guarded job was called, but no guard is configured. The job did not run. */
 export class NotConfiguredError extends CronlatchError {
   static override readonly code = 'CRONLATCH_NOT_CONFIGURED';
 }
 
-/** The lease is over while the job still runs: the reason of its aborted signal. */
+/** The lease ended while the job was still running. The job's signal aborts with this error as its reason. */
 export class LockLostError extends CronlatchError {
   static override readonly code = 'CRONLATCH_LOCK_LOST';
 }
@@ -78,22 +81,28 @@ export class LockNotHeldError extends CronlatchError {
   static override readonly code = 'CRONLATCH_LOCK_NOT_HELD';
 }
 
-/** Thrown by a job that no retry can help: its run fails for good, whatever attempts are left. */
+/** Throw it from a job that no retry can help. The run fails permanently, even if it has attempts left. */
 export class FatalJobError extends CronlatchError {
   static override readonly code = 'CRONLATCH_FATAL_JOB';
 }
 
-/** The row of a run says that it is not this attempt's any more: the attempt's effects may come to nothing, or twice. */
+/**
+ * The row of the run no longer belongs to this attempt. The attempt's effects may have been rolled back, or may
+ * happen twice.
+ */
 export class ClaimLostError extends CronlatchError {
   static override readonly code = 'CRONLATCH_CLAIM_LOST';
 }
 
-/** The run has been completed already, inside a transaction, so that nothing more can be said of it. */
+/** The run was already completed inside a transaction, so that its outcome cannot change any more. */
 export class RunAlreadyCompletedError extends CronlatchError {
   static override readonly code = 'CRONLATCH_RUN_ALREADY_COMPLETED';
 }
 
-/** The business calendar of a job threw, did not answer in time, or returned no boolean. `cause` is what it threw. */
+/**
+ * The business calendar of a job threw, did not answer in time, or did not return a boolean. `cause` is the error
+ * that it threw.
+ */
 export class CalendarError extends CronlatchError {
   static override readonly code = 'CRONLATCH_CALENDAR';
 }
@@ -103,12 +112,14 @@ export interface LockStorageErrorOptions extends ErrorOptions {
   driverCode?: string | undefined;
 }
 
-/** The store failed, or did not answer in time. When it was asked for a lock, the handler did not run. */
+/**
+ * The store failed or did not answer in time. If the failed statement was to acquire a lock, the handler did not run.
+ */
 export class LockStorageError extends CronlatchError {
   static override readonly code: string = 'CRONLATCH_STORAGE';
-  /** What is known of the statement that failed. */
+  /** What is known about the failed statement. */
   readonly outcome: StorageOutcome;
-  /** The code of the driver or the server, for example `ER_NO_SUCH_TABLE`. */
+  /** The error code of the driver or the server, for example `ER_NO_SUCH_TABLE`. */
   readonly driverCode: string | undefined;
 
   constructor(
@@ -121,16 +132,17 @@ export class LockStorageError extends CronlatchError {
   }
 }
 
-/** The lock table is missing or does not have the shape that the lock needs. The message names the remedy. */
+/** A table is missing, or does not have the columns that cronlatch needs. The message names the fix. */
 export class SchemaMismatchError extends LockStorageError {
   static override readonly code = 'CRONLATCH_SCHEMA_MISMATCH';
 }
 
 /**
- * What is known of a statement that ended in an error:
+ * What is known about a statement that failed:
  *
  * - `nothing-ran`: the store refused it, or it was never sent.
- * - `contention`: the store undid it because of other transactions (deadlock, lock wait, busy). Trying again is right.
- * - `unknown`: it may or may not have taken effect, now or later (connection lost, no answer in time).
+ * - `contention`: the store rolled it back because of other transactions (deadlock, lock wait, busy). A retry is
+ *   correct.
+ * - `unknown`: it may or may not have taken effect, and may still do so (connection lost, no answer in time).
  */
 export type StorageOutcome = 'nothing-ran' | 'contention' | 'unknown';

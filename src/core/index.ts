@@ -1,22 +1,23 @@
 /**
- * The lock.
+ * core/: the lock, and running a task under it.
  *
- * A lock is one record in a store that all instances share. The process that moves its `lockUntil` into the future holds
- * it, and the store's clock alone decides when that time is over. `lease/` acquires, renews and releases a lock.
- * `execution/` runs a task while the lock is held, and emits its events. Three rules follow:
+ * A lock is one record in a store that all instances share. The process that moves its `lockUntil` into the future
+ * holds the lock, and only the store's clock decides when that time has passed. `lease/` acquires, renews and
+ * releases locks. `execution/` runs a task while its lock is held, and emits the events. Three rules follow:
  *
- * - **A grant is a lease.** It ends by release, or `lockAtMostFor` after the last acquire or extend. The holder trusts it
- *   until (monotonic time before the statement was sent) + `lockAtMostFor`. Then an `AbortSignal` aborts: `lease.ts`.
- * - **Contention is a value, failure is an error.** `lock()` resolves to a lock, resolves to `undefined` if another
- *   process holds it, or rejects. If it is not *known* that the lock was obtained, it rejects and the handler does not
- *   run: `acquisition.ts`.
- * - **The job's own outcome wins.** A failed release is reported as an event, never instead of the job's result or
- *   error: `locking-task-executor.ts`.
+ * - **A grant is a lease.** It ends by release, or `lockAtMostFor` after the last acquire or extend. The holder
+ *   counts that time from just before it sent the statement, on the monotonic clock. Then its `AbortSignal` aborts:
+ *   `lease.ts`.
+ * - **Contention is a value, failure is an error.** `lock()` resolves to a lock, or to `undefined` if another process
+ *   holds it. If it is not certain that the lock was obtained, `lock()` rejects and the handler does not run:
+ *   `acquisition.ts`.
+ * - **The job's own outcome wins.** A failed release becomes an event. It never replaces the job's result or error:
+ *   `locking-task-executor.ts`.
  *
- * Not promised: that *effects* exclude one another after a lease has expired. A process that was paused can outlive any
- * lease. Compare the fencing token where the effect lands.
+ * Not promised: that *effects* exclude one another after a lease has expired. A paused process can outlive any lease.
+ * To be safe, compare the fencing token where the effect lands.
  *
- * A store joins by a `StorageAccessor` of five methods. Nothing here imports anything but `node:*`.
+ * A store plugs in as a `StorageAccessor` of five methods. This folder imports nothing but `node:*`.
  */
 export type { Clock } from './clock';
 export { systemClock } from './clock';

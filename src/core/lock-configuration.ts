@@ -2,27 +2,36 @@ import { DAY_MS, parseDuration, parsePositiveDuration, type Duration } from './d
 import { InvalidLockConfigurationError } from './errors';
 import { checkLockName, checkNameLength, DEFAULT_NAME_LENGTH } from './lock-name';
 
-/** What is locked and for how long. Durations only, never an instant, so that one object can be used again and again. */
+/** The name of a lock, and its times. All times are durations, never instants, so that one object serves all runs. */
 export interface LockConfiguration {
   /** 1–64 characters, compared byte for byte: `Job` and `job` are two locks. */
   readonly name: string;
-  /** After a crash the lock is free again this long after the last acquire or extend. Required, unless the guard has `defaultLockAtMostFor`. */
+  /**
+   * After a crash, the lock is free again this long after the last acquire or extend. Required, unless the guard has
+   * `defaultLockAtMostFor`.
+   */
   readonly lockAtMostFor?: Duration | undefined;
-  /** No other run begins earlier than this after the start of one, however short it was. Default 0. */
+  /** The next run begins no earlier than this after the start of a run, however short that run was. Default 0. */
   readonly lockAtLeastFor?: Duration | undefined;
   /** Renews the lease while the job runs: `true` every third of `lockAtMostFor`, or at the given interval. Default off. */
   readonly keepAlive?: boolean | Duration | undefined;
-  /** With `keepAlive`: the lease ends this long after it was granted, renewed or not. Default 24 h, or `lockAtMostFor` if that is longer. */
+  /**
+   * With `keepAlive`: the lease ends this long after it was granted, even if the job still runs. Default 24 h, or
+   * `lockAtMostFor` if that is longer.
+   */
   readonly maxLockDuration?: Duration | undefined;
-  /** Two jobs may have this lock: they exclude each other. Without it, a name that is used twice is taken for a mistake. */
+  /**
+   * Lets two jobs use this lock, so that they exclude each other. Without it, a name that is used twice is treated as
+   * a mistake.
+   */
   readonly shared?: boolean | undefined;
-  /** The most characters the name may have, up to 255: as many as the guard's `nameLength` says. Default 64. */
+  /** The longest allowed name, in characters, up to 255. Set it to the guard's `nameLength`. Default 64. */
   readonly nameLength?: number | undefined;
 }
 
 /** A lock configuration for one run. */
 export interface TaskConfiguration extends LockConfiguration {
-  /** The instant that the scheduler meant, as far as it is known. It is reported with the events of the run. */
+  /** The scheduled time of this run, if it is known. The events of the run report it. */
   readonly scheduledAt?: Date | undefined;
 }
 
@@ -36,14 +45,15 @@ export interface LockTerms {
   readonly maxLockDurationMs: number;
 }
 
-/** A configuration that was checked together with its terms, and cannot change any more. */
+/** A checked configuration and its terms, which cannot change any more. */
 export type CompiledLock = LockConfiguration & LockTerms;
 
-/** The compiled locks, each with the length of names that it was checked for. */
+/** The compiled locks, each with the name length that it was checked for. */
 const compiled = new WeakMap<LockConfiguration, number>();
 
 /**
- * Checks a configuration once for all of its runs: `checkLockConfiguration` knows the result and does not parse it again.
+ * Checks a configuration once for all of its runs. `checkLockConfiguration` recognizes the result and does not parse
+ * it again.
  *
  * @throws InvalidLockConfigurationError naming the lock and the value
  */
@@ -64,7 +74,7 @@ export function checkLockConfiguration(
   const of = `of lock '${name}'`;
   if (lockAtMostFor === undefined) {
     throw new InvalidLockConfigurationError(
-      `lockAtMostFor ${of} is missing: say how long a crashed run may block the next one, here or as the guard's defaultLockAtMostFor.`,
+      `lockAtMostFor ${of} is missing: set how long a crashed run may block the next one, here or with the guard's defaultLockAtMostFor.`,
     );
   }
   const lockAtMostForMs = parsePositiveDuration(lockAtMostFor, `lockAtMostFor ${of}`);
@@ -84,7 +94,7 @@ export function checkLockConfiguration(
   };
 }
 
-/** The check that is possible before a guard is known: a missing `lockAtMostFor` may still come from its default. */
+/** Checks as much as is possible before the guard is known. The guard's default may still supply `lockAtMostFor`. */
 export function checkDeclaredConfiguration(configuration: LockConfiguration): void {
   const nameLength = checkNameLength(configuration.nameLength ?? DEFAULT_NAME_LENGTH);
   if (configuration.lockAtMostFor !== undefined) {

@@ -5,29 +5,29 @@ export const DEFAULT_NAME_LENGTH = 64;
 export const LONGEST_NAME_LENGTH = 255;
 
 /**
- * Refuses what a store could truncate, fold or confuse: names are compared byte for byte, on every store.
+ * Refuses names that a store could truncate, fold or confuse. Every store compares names byte for byte.
  *
- * @param nameLength the most code points that the store's column takes
+ * @param nameLength the most code points that fit into the store's column
  */
 export function checkLockName(
   name: unknown,
   nameLength: number = DEFAULT_NAME_LENGTH,
 ): asserts name is string {
-  const wider = `a wider column and nameLength, here and among the options of createJobGuard, allow up to ${LONGEST_NAME_LENGTH}`;
+  const wider = `for up to ${LONGEST_NAME_LENGTH}, widen the column and set nameLength, here and in the options of createJobGuard`;
   const remedy = nameLength < LONGEST_NAME_LENGTH ? wider : undefined;
   checkStoredName(name, { as: 'the name of a lock', longest: nameLength, remedy });
 }
 
 export interface StoredNameRules {
-  /** What it would be, in errors: `the name of a lock`. */
+  /** The kind of name, for errors: `the name of a lock`. */
   readonly as: string;
   /** In code points. */
   readonly longest: number;
-  /** How it could be longer. */
+  /** How to allow a longer name. */
   readonly remedy?: string | undefined;
 }
 
-/** The same, for whatever else a store compares byte for byte. */
+/** The same check for any text that a store compares byte for byte. */
 export function checkStoredName(
   name: unknown,
   { as, longest, remedy }: StoredNameRules,
@@ -37,7 +37,8 @@ export function checkStoredName(
   };
   if (typeof name !== 'string') return refuse('it must be a string');
   if (name === '') refuse('it must not be empty');
-  // A code point is two code units at most: a longer name needs no count, which takes seconds for one of 50 MB.
+  // A code point has at most two code units, so that a much longer name needs no count. Counting one of 50 MB takes
+  // seconds.
   const length = name.length > 2 * longest ? name.length : Array.from(name).length;
   if (length > longest)
     refuse(`it has ${length} characters, more than ${longest}${remedy === undefined ? '' : ` (${remedy})`}`);

@@ -7,64 +7,66 @@ import type { LockConfiguration } from './lock-configuration';
 export interface Lock extends AsyncDisposable {
   readonly name: string;
   /**
-   * Rises with every grant of this name. Send it along with effects that must not come from a holder that was
-   * paused past its lease, and refuse lower ones where they land. `undefined` where the store has no tokens.
+   * Rises with every grant of this name. Pass it along with each effect that a holder paused past its lease must not
+   * have, and refuse lower tokens at the target. `undefined` if the store has no tokens.
    */
   readonly fencingToken: number | undefined;
   /**
-   * Aborts, with a `LockLostError` as its reason, no later than the lease ends; in a guarded run also, with an
-   * `AbortError`, shortly before its guard stops waiting for it on closing. Not aborted by a release.
+   * Aborts with a `LockLostError`, no later than the lease ends. In a guarded run it also aborts with an
+   * `AbortError`, shortly before a closing guard stops waiting for the run. A release does not abort it.
    */
   readonly signal: AbortSignal;
-  /** How long the lease can still be trusted, in milliseconds; 0 when it is over. */
+  /** How long the lease can still be trusted, in milliseconds; 0 after its end. */
   remainingMs(): number;
   /**
-   * Releases the lock (kept until `lockAtLeastFor` has passed). Calling it again gives the same answer.
+   * Releases the lock. The record stays locked until `lockAtLeastFor` has passed. Further calls return the same
+   * result.
    *
    * @returns whether the lock was still ours
-   * @throws LockStorageError when the store could not be told; the lock then ends by itself
+   * @throws LockStorageError if the store did not confirm the release; the lease then expires
    */
   unlock(): Promise<boolean>;
   /**
    * Moves the end of the lease to now + `lockAtMostFor`.
    *
-   * @returns `false` when the lease is lost or released: nothing was changed
-   * @throws LockStorageError when the store did not answer; the old end of the lease still counts
+   * @returns `false` if the lease is lost or released: nothing was changed
+   * @throws LockStorageError if the store did not answer; the old end of the lease still counts
    */
   extend(lockAtMostFor: Duration): Promise<boolean>;
 }
 
-/** Where locks come from. One method, so that any store, and any wrapper around one, is a lock provider. */
+/** A source of locks. It needs one method only, so that any store, or a wrapper around one, can be a lock provider. */
 export interface LockProvider {
   /**
-   * Names the *place* of the locks, equal on all instances that share them. Without it, two providers count as two places. It may be missing until the first lock is granted.
+   * Identifies the *place* of the locks, equal on all instances that share them. Without it, two providers count as
+   * two places. It may be `undefined` until the first lock is granted.
    */
   readonly id?: string | undefined;
   /**
-   * Tries once, never waits for another holder.
+   * Tries once, and never waits for another holder.
    *
-   * @param observer is told what only the provider can see; a provider may leave it out
-   * @returns `undefined` while another owner holds the lock
-   * @throws LockStorageError if it is not known that the lock was obtained
-   * @throws InvalidLockConfigurationError for a configuration that cannot be meant
+   * @param observer receives reports that only the provider can make; a provider may ignore it
+   * @returns `undefined` if another owner holds the lock
+   * @throws LockStorageError if it is not certain that the lock was obtained
+   * @throws InvalidLockConfigurationError for an invalid configuration
    */
   lock(configuration: LockConfiguration, observer?: LockObserver): Promise<Lock | undefined>;
   /**
-   * For health checks: asks the store for something small. A provider may leave it out.
+   * For health checks: sends one small statement to the store. Optional.
    *
-   * @throws LockStorageError when the store fails, or does not answer in this time
+   * @throws LockStorageError if the store fails, or does not answer within `timeoutMs`
    */
   probe?(timeoutMs: number): Promise<void>;
 }
 
-/** What a caller shares with the provider about one lock. Every member is optional; the methods must not throw. */
+/** Connects a caller with the provider of its lock. Every member is optional. The methods must not throw. */
 export interface LockObserver {
-  /** The look at a lock that was refused: once a minute and name at most. */
+  /** The lock was refused because of this holder. Called at most once a minute per name. */
   refused?(holder: { heldBy: string; heldUntil: Date }): void;
   extended?(lockAtMostForMs: number): void;
   lost?(error: LockLostError): void;
-  /** Something failed that is tried again, or lapses by itself. */
+  /** A step failed. The provider retries it, or the end of the lease makes it unnecessary. */
   warning?(message: string, error: unknown): void;
-  /** When it aborts, a keep-alive stops and the lease expires. */
+  /** When it aborts, `keepAlive` stops and the lease expires. */
   readonly abandonedSignal?: AbortSignal;
 }

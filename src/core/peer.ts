@@ -1,10 +1,10 @@
 import { CronlatchError } from './errors';
 
 /**
- * Fails with what to install, instead of a stack from inside, when an optional package is missing.
+ * Throws an error that names the package to install if an optional package is missing.
  *
  * @param subpath the part of this library that needs it
- * @param load requires the package by a literal: a bundler cannot follow a name that is known only when it runs
+ * @param load requires the package by a literal, because a bundler cannot resolve a name that is computed at run time
  */
 export function requirePeer(packageName: string, subpath: string, load: () => unknown): void {
   try {
@@ -17,7 +17,7 @@ export function requirePeer(packageName: string, subpath: string, load: () => un
   }
 }
 
-/** Whether the package itself is missing, and not one that it needs. */
+/** Whether the package itself is missing, and not one of its dependencies. */
 export function isMissing(packageName: string, error: unknown): boolean {
   return (
     error instanceof Error &&

@@ -44,7 +44,7 @@ const EXAMPLES: readonly Example[] = [
         'renewed for 2000 ms',
         'released, still held: true',
         'a job of an hour',
-        `Lock 'export-orders' is lost while its job runs: the store says that it is not ours any more.`,
+        `Lock 'export-orders' was lost while its job was running: its record no longer belongs to this process.`,
         'released, still held: false',
         'it ended with an AbortError',
       ]);

@@ -85,7 +85,7 @@ void test('a late grant that is released leaves no statement that could lock the
       return grant;
     },
   );
-  await assert.rejects(drive(provider.lock(JOB)), /granted so late/);
+  await assert.rejects(drive(provider.lock(JOB)), /granted too late/);
   await late();
   clock.advance('6s');
   await turn();
@@ -152,5 +152,5 @@ void test('an invalid lock from a provider is reported, and nothing runs under i
     },
   });
   assert.equal(await guard.wrap(JOB, () => assert.fail('ran'))(), undefined);
-  assert.match(lines.join(), /The lock provider answered for 'job' with a lock that has no signal/);
+  assert.match(lines.join(), /The lock provider returned a lock without a signal for 'job'/);
 });

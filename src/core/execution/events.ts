@@ -3,75 +3,81 @@ import { describeValue } from '../describe-value';
 import type { LockLostError } from '../errors';
 import { isThenable, type SkipReason } from './task-result';
 
-/** The common part of a lock's events. */
+/** The fields that all events of a lock have. */
 export interface LockEvent {
   readonly name: string;
   /** The scheduled time, if it is known. */
   readonly scheduledAt: Date | undefined;
 }
 
-/** The common part of the events of a tick whose job did not run. */
+/** The fields of an event that reports a tick whose job did not run. */
 export interface MissedTickEvent extends LockEvent {
-  /** The tick is asked again, by `runOverdue`, until its run is answered for. Otherwise it is lost. */
+  /** `runOverdue` retries the tick until its run is recorded. If `false`, the tick is lost. */
   readonly willRetry: boolean;
 }
 
-/** Which run of a job that runs once per period. */
+/** Identifies one run of a once-per job, and its attempt. */
 export interface RunIdentity {
   readonly job: string;
   readonly scope: string;
   readonly periodKey: string;
   readonly generation: number;
-  /** 0 where none has begun. */
+  /** 0 if no attempt has begun. */
   readonly attempt: number;
 }
 
-/** The common part of a run's events. */
+/** The fields that all events of a run have. */
 export interface RunLockEvent extends LockEvent {
-  /** `undefined` for a job that has a lock only. */
+  /** `undefined` for a job that has only a lock. */
   readonly run?: RunIdentity | undefined;
 }
 
 /**
- * The events and what they carry. Also published on `node:diagnostics_channel`, as `cronlatch:` + the event's name. Node
- * ends the process if a subscriber of a channel throws, and offers no way to prevent that; a listener of `guard.on` may
- * throw.
+ * All events and their payloads. They are also published on `node:diagnostics_channel`, as `cronlatch:` + the event's
+ * name. Node ends the process if a subscriber of a channel throws, and offers no way to prevent that. A listener of
+ * `guard.on` may throw.
  */
 export interface CronlatchEvents {
   'lock:acquired': LockEvent & { readonly fencingToken: number | undefined };
-  /** The job did not run here. `heldBy` and `heldUntil` are looked up once a minute and name at most. */
+  /**
+   * The job did not run here. `heldBy` and `heldUntil` are read at most once a minute per name, and are `undefined`
+   * otherwise.
+   */
   'lock:skipped': MissedTickEvent & {
     readonly reason: SkipReason;
     readonly heldBy: string | undefined;
     readonly heldUntil: Date | undefined;
   };
   /**
-   * The job did not run: it is not known that the lock was obtained, or that the run was claimed, or the scheduler has
-   * dropped the tick.
+   * The job did not run. It is not certain that the lock was obtained or the run claimed, or the scheduler dropped
+   * the tick.
    */
   'lock:failed': MissedTickEvent & { readonly error: unknown };
   'lock:extended': LockEvent & { readonly lockAtMostForMs: number };
   'lock:lost': LockEvent & { readonly error: LockLostError };
-  /** `stillOurs` is false when the lease had ended before the release. */
+  /** `stillOurs` is `false` if the lease had ended before the release. */
   'lock:released': LockEvent & { readonly stillOurs: boolean };
-  /** The job is done, but its lock blocks the next run until it ends by itself. */
+  /** The job has ended, but its lock blocks the next run until the lease expires. */
   'lock:releaseFailed': LockEvent & { readonly error: unknown };
   'run:started': RunLockEvent & { readonly fencingToken: number | undefined };
   'run:completed': RunLockEvent & { readonly durationMs: number };
-  /** `retryAt` is set where the ledger has it tried again, `isFinal` where only an operator does. */
+  /** `retryAt` is set if the ledger retries the run, and `isFinal` if only an operator can rerun it. */
   'run:failed': RunLockEvent & {
     readonly error: unknown;
     readonly durationMs: number;
     readonly retryAt?: Date | undefined;
     readonly isFinal?: boolean | undefined;
   };
-  /** Nothing ran, for a reason that the ledger knows; or the job gave its attempt back, or skipped its period. */
+  /** The ledger refused the run for this reason, or the job gave its attempt back or skipped its period. */
   'run:skipped': RunLockEvent & { readonly reason: SkipReason | 'given-back' };
-  /** The holder of an attempt vanished, and its work is repeated by the attempt that `run` names. */
+  /** The holder of an attempt crashed. The attempt that `run` names repeats its work. */
   'run:takenOver': RunLockEvent & { readonly lostAttempt: number; readonly lostClaim: string | undefined };
-  /** The holder of an attempt vanished, and a person must say what became of it. */
+  /** The holder of an attempt crashed, and an operator must resolve the run. */
   'run:interrupted': RunLockEvent & { readonly lostClaim: string | undefined };
-  /** The lease is lost and the handler still runs: until it settles, this process does not start the job again. */
+  /**
+   * The lease is lost, but the handler is still running. This process does not start the job again until the handler
+   * settles.
+   */
   'run:stuck': LockEvent;
   'guard:warning': { readonly message: string; readonly error?: unknown };
 }
@@ -87,7 +93,7 @@ function channelOf(name: EventName): Channel {
   return cached;
 }
 
-/** Delivers events. A listener that throws or rejects changes nothing: it becomes a `guard:warning`. */
+/** Delivers events. A listener that throws or rejects has no effect on the job: its error becomes a `guard:warning`. */
 export class EventHub {
   readonly #listeners = new Map<EventName, Set<EventListener<never>>>();
 
@@ -110,7 +116,7 @@ export class EventHub {
   #deliver<K extends EventName>(name: K, listener: EventListener<K>, event: CronlatchEvents[K]): void {
     const failed = (error: unknown): void => {
       const message = `A listener of '${name}' failed.`;
-      // A failing listener of warnings cannot be told through warnings.
+      // A warning cannot report a failing listener of warnings.
       if (name === 'guard:warning')
         process.emitWarning(message, { code: 'CRONLATCH', detail: describeValue(error) });
       else this.emit('guard:warning', { message, error });

@@ -4,16 +4,16 @@ import { LockNotHeldError } from '../errors';
 import type { Lock, LockProvider } from '../lock';
 import { processState } from '../process-state';
 
-/** A lease as seen from inside the work that it guards, and from work that the job left behind. */
+/** The lease under which code runs. Work that a job left behind still has the context of its job. */
 export class LockContext {
   readonly #nested = new Set<Promise<unknown>>();
-  /** Never a released one: a job that calls itself from a timer would build a chain of them. */
+  /** Never a released context. Otherwise, a job that calls itself from a timer would build an endless chain. */
   readonly outer = innermostContext();
   #released = false;
 
   /**
-   * @param lock the lock as the work sees it
-   * @param lease the lock itself: a job that was asked to stop still holds it
+   * @param lock the lock as the handler sees it
+   * @param lease the lock itself, which a handler that was asked to stop still holds
    * @param abandonedSignal aborts when the guard stops waiting for the work
    */
   constructor(
@@ -23,7 +23,7 @@ export class LockContext {
     readonly abandonedSignal: AbortSignal,
   ) {}
 
-  /** True only while this very lease is live: not after its release, by whomever, and not after its deadline. */
+  /** `true` only while this lease is live: not after its deadline, and not after its release by anyone. */
   isLive(): boolean {
     return !this.#released && !this.lease.signal.aborted && this.lease.remainingMs() > 0;
   }
@@ -32,7 +32,7 @@ export class LockContext {
     return this.#released;
   }
 
-  /** Runs a task inside this lease, which is not released before the task has settled. */
+  /** Runs a task inside this lease. The lease is not released before the task has settled. */
   async nest<T>(task: (lock: Lock) => Promise<T>): Promise<T> {
     const run = task(this.lock);
     this.#nested.add(run);
@@ -44,8 +44,9 @@ export class LockContext {
   }
 
   /**
-   * Over when every nested task has settled, those that they started included; at once where there is none. From then on
-   * the lease is over.
+   * Ends the lease for its code when every nested task has settled, including the tasks that they started.
+   *
+   * @returns `undefined` if there was no nested task, so that the lease has already ended
    */
   end(): Promise<void> | undefined {
     if (this.#nested.size > 0) return Promise.allSettled(this.#nested).then(() => this.end());
@@ -60,7 +61,7 @@ export function runInContext<T>(context: LockContext, task: () => T): T {
   return storage.run(context, task);
 }
 
-/** The innermost run that this code belongs to, its lease lost or not, that was not released. */
+/** The context of the innermost run that this code belongs to and that is not released. Its lease may be lost. */
 function innermostContext(): LockContext | undefined {
   let context = storage.getStore();
   while (context?.isReleased()) context = context.outer;
@@ -74,18 +75,19 @@ export function* activeContexts(): Generator<LockContext> {
 }
 
 /**
- * The lock of the innermost guarded run that this code belongs to, until it is released; `undefined` outside of one. A
- * lease that is lost is still the current one, with its signal aborted: `currentLock()?.signal.throwIfAborted()` stops.
+ * The lock of the innermost guarded run that this code belongs to, until its release; `undefined` outside a run. A
+ * lost lease stays the current one, with its signal aborted, so that `currentLock()?.signal.throwIfAborted()` stops
+ * the work.
  */
 export function currentLock(): Lock | undefined {
   return innermostContext()?.lock;
 }
 
-/** For code that must never run outside its lock: call it before the effect. */
+/** For code that must never run outside its lock. Call it before the effect. */
 export const LockAssert = {
   /**
-   * @param name which lock; any, if left out
-   * @throws LockNotHeldError unless this code runs in a live lease, released or run out ones not counted
+   * @param name the required lock; any lock if left out
+   * @throws LockNotHeldError unless this code runs in a live lease, neither released nor expired
    */
   assertLocked(name?: string): void {
     for (const { lock } of activeContexts()) if (name === undefined || lock.name === name) return;
@@ -95,20 +97,20 @@ export const LockAssert = {
   },
 };
 
-/** For work that finds out that it needs longer. */
+/** For work that turns out to need more time. */
 export const LockExtender = {
   /**
    * Moves the end of the innermost live lease to now + `lockAtMostFor`.
    *
-   * @returns `false` when the lease turned out to be lost
+   * @returns `false` if the lease turned out to be lost
    * @throws LockNotHeldError outside a live lease
-   * @throws LockStorageError when the store did not answer; the old end of the lease still counts
+   * @throws LockStorageError if the store did not answer; the old end of the lease still counts
    */
   async extendActiveLock(lockAtMostFor: Duration): Promise<boolean> {
     const [context] = activeContexts();
     if (context === undefined)
       throw new LockNotHeldError(
-        'No lock is held here that could be extended. Call this from a guarded job.',
+        'Cannot extend a lock: no lock is held here. Call this from a guarded job, while its lease lasts.',
       );
     return await context.lock.extend(lockAtMostFor);
   },

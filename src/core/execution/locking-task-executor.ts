@@ -25,17 +25,17 @@ type RunSkipReason = CronlatchEvents['run:skipped']['reason'];
 /** What happens after a failed run. */
 export type FailureDetails = Pick<CronlatchEvents['run:failed'], 'retryAt' | 'isFinal'>;
 
-/** A longer release continues after the caller has its result, and an event reports its end. */
+/** If the release takes longer, the caller gets its result first, and an event reports the end of the release. */
 const LONGEST_WAIT_FOR_RELEASE_MS = 10_000;
 
 /** After this time, a warning reports a lock provider that does not answer. */
 const LONGEST_SILENCE_MS = 60_000;
 
-/** How the events describe a task under a lock. */
+/** Details of a task under a lock, for its events. */
 export interface ExecuteOptions {
-  /** The run, if a ledger keeps it. */
+  /** The run, if a ledger records it. */
   readonly run?: RunIdentity | undefined;
-  /** Called after the task has resolved. Returns why its run does not count as completed. */
+  /** Called after the task has resolved. Returns why its run does not count as completed, if so. */
   readonly skipReason?: () => RunSkipReason | undefined;
   /** Called after the task has rejected. */
   readonly failureDetails?: () => FailureDetails;
@@ -51,7 +51,7 @@ export interface HeldLock {
   execute<T>(task: LockedTask<T>, options?: ExecuteOptions): Promise<T>;
 }
 
-/** A lease, and the lock that its handler sees in its place. */
+/** A lease, and the lock object that its handler gets in its place. */
 interface Acquired {
   readonly lease: Lock;
   readonly lock: Lock;
@@ -62,7 +62,7 @@ export class LockingTaskExecutor {
   readonly #lockProvider: LockProvider;
   readonly #clock: Clock;
   readonly #events: EventHub;
-  /** The jobs that run here, and whether another may start. */
+  /** The jobs that run in this process. The registry decides whether another one may start. */
   readonly runs = new RunRegistry();
 
   constructor(
@@ -75,17 +75,20 @@ export class LockingTaskExecutor {
   }
 
   /**
-   * Runs the task if the lock can be had at once, and releases the lock when the task and everything nested in it
-   * have settled. Inside a live lease of the same provider and name the task runs in that lease.
+   * Runs the task if the lock is free. Releases the lock when the task and everything nested in it have settled.
+   * Inside a live lease of the same provider and name, the task runs in that lease.
    *
-   * @throws LockStorageError if it is not known that the lock was obtained: the task did not run
-   * @throws whatever the task throws, unchanged
+   * @throws LockStorageError if it is not certain that the lock was obtained: the task did not run
+   * @throws the task's own error, unchanged
    */
   executeWithLock<T>(task: LockedTask<T>, configuration: TaskConfiguration): Promise<TaskResult<T>> {
     return this.runTask(task, configuration, configuration.scheduledAt);
   }
 
-  /** The same, with the scheduled time beside a lock that is the same for all runs of a job. */
+  /**
+   * Like `executeWithLock`, but takes the scheduled time separately, so that all runs of a job share one
+   * configuration.
+   */
   runTask<T>(
     task: LockedTask<T>,
     lock: LockConfiguration,
@@ -96,7 +99,7 @@ export class LockingTaskExecutor {
     });
   }
 
-  /** The same for work that decides under the lock whether a task runs, or several do. */
+  /** Like `runTask`, for work that decides under the lock whether to run a task, or to run several. */
   async holding<T>(
     configuration: LockConfiguration,
     work: (held: HeldLock) => Promise<TaskResult<T>>,
@@ -107,7 +110,7 @@ export class LockingTaskExecutor {
     for (const outer of activeContexts()) {
       if (outer.lockProvider === this.#lockProvider && outer.lock.name === name) {
         return await outer.nest((lock) =>
-          work(this.#held(lock, outer.abandonedSignal, { name, scheduledAt })),
+          work(this.#heldLockOf(lock, outer.abandonedSignal, { name, scheduledAt })),
         );
       }
     }
@@ -122,7 +125,7 @@ export class LockingTaskExecutor {
       try {
         if (this.runs.closing) return this.#skip(event, 'closing');
         started = true;
-        const held = this.#held(acquired.lock, run.abandonedSignal, { name, scheduledAt });
+        const held = this.#heldLockOf(acquired.lock, run.abandonedSignal, { name, scheduledAt });
         return await this.#inContext(acquired, held, () => work(held));
       } finally {
         // The lock of an abandoned handler stays until its lease expires.
@@ -167,7 +170,7 @@ export class LockingTaskExecutor {
     const { name, scheduledAt, willRetry } = event;
     const observer = new RunObserver(run, this.#events, { name, scheduledAt });
     try {
-      const lease = await this.#answerOf(this.#lockProvider.lock(configuration, observer), name);
+      const lease = await this.#warnIfSilent(this.#lockProvider.lock(configuration, observer), name);
       if (lease === undefined) {
         this.#skip(event, 'locked', observer.holder);
         return undefined;
@@ -181,8 +184,11 @@ export class LockingTaskExecutor {
     }
   }
 
-  /** cronlatch's providers limit each statement. Another may never answer, and its job would be skipped in silence. */
-  #answerOf(answer: Promise<Lock | undefined>, name: string): Promise<Lock | undefined> {
+  /**
+   * A provider of a third party may never answer, and its job would be skipped silently. cronlatch's own providers
+   * limit each statement.
+   */
+  #warnIfSilent(answer: Promise<Lock | undefined>, name: string): Promise<Lock | undefined> {
     if (this.#lockProvider instanceof StorageBasedLockProvider) return answer;
     const warn = (): void =>
       this.#events.emit('guard:warning', {
@@ -194,11 +200,11 @@ export class LockingTaskExecutor {
     return answer.finally(cancel);
   }
 
-  #held(lock: Lock, abandonedSignal: AbortSignal, event: LockEvent): HeldLock {
+  #heldLockOf(lock: Lock, abandonedSignal: AbortSignal, event: LockEvent): HeldLock {
     return {
       lock,
       abandonedSignal,
-      execute: (task, options = {}) => this.#observed(task, lock, event, options),
+      execute: (task, options = {}) => this.#executeWithEvents(task, lock, event, options),
     };
   }
 
@@ -216,7 +222,7 @@ export class LockingTaskExecutor {
     }
   }
 
-  async #observed<T>(
+  async #executeWithEvents<T>(
     task: LockedTask<T>,
     lock: Lock,
     lockEvent: LockEvent,

@@ -3,11 +3,11 @@ import type { LockLostError } from '../errors';
 import type { LockObserver } from '../lock';
 import type { ActiveRun } from './run-registry';
 
-/** Emits the events that only a lock's provider can see. */
+/** Emits the events that only the lock provider can detect. */
 export class RunObserver implements LockObserver {
-  /** A field, so that a provider may pass on `{ ...observer }`. */
+  /** A field and not a getter, so that a provider can pass on `{ ...observer }`. */
   readonly abandonedSignal: AbortSignal;
-  /** Who held the lock when it was refused. */
+  /** The holder of the lock when it was refused. */
   holder: { readonly heldBy: string; readonly heldUntil: Date } | undefined;
   readonly #events: EventHub;
   readonly #event: LockEvent;

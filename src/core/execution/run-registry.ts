@@ -3,14 +3,14 @@ import { InvalidLockUseError } from '../errors';
 import type { Lock } from '../lock';
 import type { SkipReason } from './task-result';
 
-/** A job that this process runs, from before it asks for the lock until the lock's release is written. */
+/** A job that runs in this process, from before its lock is requested until the lock's release is written. */
 export class ActiveRun {
   readonly #stop = new AbortController();
   readonly #abandoned = new AbortController();
   readonly settled: Promise<void>;
   #settle = (): void => {};
   #lease: Lock | undefined;
-  /** Set once a tick was refused because the handler had outlived its lease. */
+  /** Set once a tick was refused because the handler has outlived its lease. */
   reportedStuck = false;
 
   constructor(readonly name: string) {
@@ -29,9 +29,9 @@ export class ActiveRun {
 
   /** @returns the lock as the handler sees it */
   attach(lock: Lock): Lock {
-    refuseOtherThanLock(lock, this.name);
+    requireSignal(lock, this.name);
     this.#lease = lock;
-    return new RunLock(lock, this.#stop.signal);
+    return new HandlerLock(lock, this.#stop.signal);
   }
 
   askToStop(reason: unknown): void {
@@ -48,12 +48,14 @@ export class ActiveRun {
 }
 
 /** Third-party providers can return anything. Without a signal, a lost lease would go unnoticed. */
-function refuseOtherThanLock(lock: Lock, name: string): void {
+function requireSignal(lock: Lock, name: string): void {
   if ('signal' in lock) return;
-  throw new InvalidLockUseError(`The lock provider answered for '${name}' with a lock that has no signal.`);
+  throw new InvalidLockUseError(
+    `The lock provider returned a lock without a signal for '${name}'. It must return a lock with an AbortSignal.`,
+  );
 }
 
-/** The runs of one executor. It refuses a job that still runs here, and every job once closing has begun. */
+/** The runs of one executor. It refuses a job that still runs here, and every job once the guard is closing. */
 export class RunRegistry {
   readonly #runs = new Map<string, ActiveRun>();
   #closing = false;
@@ -101,7 +103,7 @@ type ExtensionListener = (lock: Lock) => Promise<void>;
 /**
  * The lock as a handler sees it: its signal also aborts when the handler is asked to stop.
  */
-class RunLock implements Lock {
+class HandlerLock implements Lock {
   readonly name: string;
   readonly #lease: Lock;
   readonly #stopSignal: AbortSignal;
@@ -120,7 +122,7 @@ class RunLock implements Lock {
 
   get signal(): AbortSignal {
     const { signal } = this.#lease;
-    // Reading the lease's own signal checks the clock, and aborts ours too if the lease has expired.
+    // Reading the lease's own signal checks the clock. It aborts our signal too if the lease has expired.
     if (signal.aborted) return signal;
     return (this.#signal ??= AbortSignal.any([signal, this.#stopSignal]));
   }
@@ -143,11 +145,12 @@ class RunLock implements Lock {
 }
 
 /**
- * Calls the listener before the handler hears that its extension holds. Renewals by `keepAlive` are not reported.
+ * Calls the listener after each extension by the handler, before the handler gets the result. Renewals by `keepAlive`
+ * are not reported.
  *
- * @param lock as the handler sees it
+ * @param lock the lock as the handler sees it
  * @returns a function that removes the listener
  */
 export function afterExtensions(lock: Lock, listener: ExtensionListener): () => void {
-  return lock instanceof RunLock ? lock.afterExtensions(listener) : () => {};
+  return lock instanceof HandlerLock ? lock.afterExtensions(listener) : () => {};
 }

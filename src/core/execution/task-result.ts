@@ -5,18 +5,18 @@ import type { Lock } from '../lock';
  * Why a task did not run:
  *
  * - `locked`: another holder has the lock.
- * - `running-here`: this process still runs the job, or cannot tell yet that it has ended.
- * - `closing`: the guard is being closed.
+ * - `running-here`: this process still runs the job, or does not know yet that it has ended.
+ * - `closing`: the guard is closing.
  *
- * And of a job that runs once per period:
+ * Only for a job that runs once per period:
  *
- * - `already-completed`: its run of this period is done.
- * - `running-elsewhere`: somebody else runs it, and may still do so.
- * - `not-due`: it has failed, and is tried again later.
- * - `exhausted`: it has failed, and is given up.
- * - `interrupted`: its holder vanished, and a person decides.
- * - `skipped`: the period is to have no run.
- * - `calendar`: not on such a date; or the calendar failed, and is asked again.
+ * - `already-completed`: its run of this period has completed.
+ * - `running-elsewhere`: another instance runs it, or may still run it.
+ * - `not-due`: no attempt is due now; a failed run is retried later.
+ * - `exhausted`: it has failed permanently.
+ * - `interrupted`: its holder crashed, and an operator must resolve the run.
+ * - `skipped`: the period is recorded as having no run.
+ * - `calendar`: the date is not a business day, or the calendar failed and cronlatch will ask it again.
  * - `deadline`: it is too late for a first attempt.
  */
 export type SkipReason =
@@ -35,10 +35,10 @@ export type SkipReason =
 export type TaskResult<T> =
   { readonly executed: true; readonly value: T } | { readonly executed: false; readonly reason: SkipReason };
 
-/** Runs while the lock is held. What it returns is awaited before the lock is released. */
+/** A task that runs while the lock is held. cronlatch awaits its result before it releases the lock. */
 export type LockedTask<T> = (lock: Lock) => T | PromiseLike<T>;
 
-/** Refuses results whose work would go on, unnoticed, after the release of the lock. */
+/** Refuses a result whose work would continue unnoticed after the release of the lock. */
 export function refuseUnawaitable(name: string, result: unknown): void {
   const kind = kindOf(result);
   if (kind === undefined) return;

@@ -24,12 +24,12 @@ export interface SentGrant {
 }
 
 const MOST_TRIES = 3;
-/** A duration has 365 days at most. Clocks may differ by a day. */
+/** A duration is at most 365 days. Clocks may differ by a day. */
 const LONGEST_LEASE_MS = 366 * DAY_MS;
 
 /**
- * One attempt to get a lock: acquired (a grant), held (`undefined`) or an error. It ends at most two statement
- * limits after its start, tries and settling included.
+ * One attempt to acquire a lock. It returns a grant, returns `undefined` if another process holds the lock, or
+ * throws. With all retries and reads, it takes at most two statement limits.
  */
 export class Acquisition {
   readonly #options: AcquisitionOptions;
@@ -37,7 +37,7 @@ export class Acquisition {
   readonly #limitMs: number;
   readonly #endsAtMs: number;
   #sentAt: Moment;
-  /** When the first statement was sent whose outcome is unknown. */
+  /** When the first statement with an unknown outcome was sent. */
   #unsettledSentAt: Moment | undefined;
   #lastWriteAtMs = 0;
 
@@ -51,7 +51,7 @@ export class Acquisition {
     this.#endsAtMs = this.#sentAt.monotonicMs + 2 * this.#limitMs;
   }
 
-  /** When the last statement was sent, if one of this attempt may still take effect after its end. Monotonic. */
+  /** When the last write was sent, if a write of this attempt may still take effect after its end. Monotonic. */
   get unsettledSentAtMs(): number | undefined {
     return this.#unsettledSentAt === undefined ? undefined : this.#lastWriteAtMs;
   }
@@ -61,7 +61,7 @@ export class Acquisition {
       try {
         const grant = await this.#updateOrInsert();
         if (grant !== undefined) return { grant, sentAt: this.#sentAt };
-        // What was refused may be held by our own statement of a moment ago.
+        // Our own earlier statement may be the holder.
         return this.#unsettledSentAt === undefined ? undefined : await this.#readForResolve();
       } catch (error) {
         const failure = storageErrorOf(error, this.#request.name);
@@ -75,7 +75,10 @@ export class Acquisition {
     }
   }
 
-  /** Insert the row the first time, update ever after. Two autocommit statements: in one transaction they deadlock. */
+  /**
+   * Inserts the row the first time, and updates it from then on. Both statements autocommit: in one transaction they
+   * would deadlock.
+   */
   async #updateOrInsert(): Promise<Grant | undefined> {
     const { accessor, seenLocks, clock } = this.#options;
     const { name } = this.#request;
@@ -86,9 +89,10 @@ export class Acquisition {
     }
     const isHeld = answer === 'held' || (answer === undefined && seenLocks.has(name));
     if (isHeld) {
-      // Without a read the lock counts as held, although some stores cannot tell held from missing.
+      // Without a read, the lock counts as held, although some stores cannot distinguish a held record from a missing
+      // one.
       if (!seenLocks.takeRead(name, clock.monotonicMs())) return undefined;
-      const record = await this.#readHolder('look');
+      const record = await this.#readHolder('inspect');
       if (await this.#isFreed(record)) return await this.#updateOrInsert();
       if (record !== undefined || answer === 'held') return undefined;
     }
@@ -98,7 +102,7 @@ export class Acquisition {
     return grant;
   }
 
-  /** Releases a lock that is held for nobody: its statement took effect after the release that was sent behind it. */
+  /** Releases a lock that no job holds: its statement took effect after the release that was sent behind it. */
   async #isFreed(record: LockRecord | undefined): Promise<boolean> {
     const { lateReleases, observer } = this.#options;
     if (!record?.held || this.#leftMs() < this.#limitMs) return false;
@@ -112,7 +116,13 @@ export class Acquisition {
     return isFreed;
   }
 
-  /** The store did not insert the record, because there is one. A read of a replica might not see it yet. */
+  /**
+   * The store did not insert the record, so there must be one. Reads it from the primary, because a replica may lag
+   * behind. %M `The store did not insert the record of lock '${name}', and has no such record, so no process holds
+   * the lock. ` + `Does a trigger or a rule drop the insert? Remove it.`, ||| `Could not insert the record of lock
+   * '${name}', although the store has no such record and no process holds the lock. ` + `Does a trigger or a rule
+   * drop the insert? Remove it.`,
+   */
   async #checkRefusedInsert(): Promise<void> {
     const { clock, seenLocks } = this.#options;
     const { name } = this.#request;
@@ -126,7 +136,7 @@ export class Acquisition {
     );
   }
 
-  async #readHolder(purpose: 'look' | 'resolve'): Promise<LockRecord | undefined> {
+  async #readHolder(purpose: 'inspect' | 'resolve'): Promise<LockRecord | undefined> {
     const { clock, seenLocks, observer } = this.#options;
     const record = await this.#find(purpose);
     if (!record?.held) return record;
@@ -146,8 +156,8 @@ export class Acquisition {
   }
 
   /**
-   * What became of a statement whose outcome is unknown. If it is not seen to have taken effect, it may still do so:
-   * to try again under the same owner is safe, whichever comes first.
+   * Settles a statement whose outcome is unknown. If it has not taken effect, it still may. A retry under the same
+   * owner is safe, whichever of the two arrives first.
    */
   async #resolve(failure: LockStorageError): Promise<SentGrant | undefined | 'free'> {
     this.#unsettledSentAt ??= this.#sentAt;
@@ -156,7 +166,7 @@ export class Acquisition {
         const record = await this.#find('resolve');
         return record?.held ? this.#grantIn(record) : 'free';
       } catch {
-        // Whatever went wrong here, the caller is told of the failure that was to be settled.
+        // The caller gets the failure of the statement, not that of this read.
         if (!(await this.#pause(attempt))) throw failure;
       }
     }
@@ -173,17 +183,17 @@ export class Acquisition {
   }
 
   async #isHeld(): Promise<boolean> {
-    const record = await this.#readHolder('look').catch(() => undefined); // The contention is what the caller is told of.
+    const record = await this.#readHolder('inspect').catch(() => undefined); // The caller gets the contention error.
     return record?.held ?? false;
   }
 
-  #find(purpose: 'look' | 'resolve'): Promise<LockRecord | undefined> {
+  #find(purpose: 'inspect' | 'resolve'): Promise<LockRecord | undefined> {
     return this.#send((options) => this.#options.accessor.find(this.#request.name, { ...options, purpose }));
   }
 
   /**
-   * A write has its whole limit or is not sent: the store gives up waiting statements by a limit of its own, and one
-   * that outlived its sender would be granted to nobody.
+   * A write gets its whole limit or is not sent. The store cancels waiting statements by its own limit, and a
+   * statement that outlived its sender would take the lock for no job.
    */
   #write<T>(statement: (options: { timeoutMs: number }) => Promise<T>): Promise<T> {
     if (this.#leftMs() >= this.#limitMs) {
@@ -191,7 +201,7 @@ export class Acquisition {
       this.#lastWriteAtMs = this.#sentAt.monotonicMs;
       return sending;
     }
-    throw new LockStorageError(`No time was left to ask for lock '${this.#request.name}'.`, {
+    throw new LockStorageError(`Could not request lock '${this.#request.name}': no time was left.`, {
       outcome: 'nothing-ran',
     });
   }
@@ -205,7 +215,7 @@ export class Acquisition {
     return this.#endsAtMs - this.#options.clock.monotonicMs();
   }
 
-  /** @returns `false`, at once, when less than `neededMs` would be left after the pause */
+  /** @returns `false` without a pause if less than `neededMs` would be left after it */
   async #pause(attempt: number, neededMs = 0): Promise<boolean> {
     const delayMs = statementRetryDelayMs(this.#options, attempt);
     if (this.#leftMs() - delayMs <= neededMs) return false;

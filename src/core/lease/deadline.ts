@@ -11,17 +11,18 @@ export function momentOf(clock: Clock): Moment {
 }
 
 /**
- * How far the wall clock may run ahead of the monotonic one, as a share of the lease. More is a suspended machine, or a
- * clock that was set: then nobody knows how much of the lease is over.
+ * How far the wall clock may run ahead of the monotonic one, as a share of the lease. If it runs further ahead, the
+ * machine was suspended or the clock was set, and it is unknown how much of the lease has passed.
  */
 const LARGEST_JUMP = 1 / 10;
 
 /**
- * How long a holder trusts its lease: until the moment before the statement was sent, plus the lease. The store's
- * own end is later by the way of the statement, so trust ends first.
+ * How long a holder trusts its lease: for the length of the lease, from just before the statement was sent. The store
+ * begins to count when the statement arrives, so that the holder's trust ends first.
  *
- * Time passes by the clock that ran further. The monotonic clock may stand still while a machine is suspended, and the
- * wall clock may be set back. A jump of the wall clock of more than a tenth of the lease ends the lease at once.
+ * Elapsed time is taken from the clock that advanced further. The monotonic clock may stop while a machine is
+ * suspended, and the wall clock may be set back. If the wall clock jumps ahead by more than a tenth of the lease, the
+ * lease ends at once.
  */
 export class Deadline {
   private constructor(
@@ -30,12 +31,12 @@ export class Deadline {
     private readonly storeStepMs: number,
   ) {}
 
-  /** @param storeStepMs how much the store may cut off the beginning of a lease, because its clock has steps */
+  /** @param storeStepMs by how much a store may shorten a lease, because its clock has steps */
   static of(sentAt: Moment, leaseMs: number, storeStepMs = 0): Deadline {
     return new Deadline(sentAt, leaseMs, storeStepMs);
   }
 
-  /** The end, if the wall clock does not run ahead. */
+  /** The end on the monotonic clock, if the wall clock does not run ahead. */
   get monotonicMs(): number {
     return this.sentAt.monotonicMs + this.#trustedMs;
   }
@@ -44,26 +45,26 @@ export class Deadline {
     return this.sentAt.monotonicMs;
   }
 
-  /** Not above zero when the lease is over. */
+  /** Zero or less once the lease has ended. */
   remainingMs(clock: Clock): number {
     const { monotonicMs, wallMs } = this.sentAt;
     return this.#trustedMs - Math.max(clock.monotonicMs() - monotonicMs, clock.wallMs() - wallMs);
   }
 
-  /** Why the lease cannot be trusted any more, or `undefined` while it can. */
-  passed(clock: Clock): string | undefined {
+  /** Why the lease can no longer be trusted; `undefined` while it can. */
+  expiryReason(clock: Clock): string | undefined {
     const elapsedMs = clock.monotonicMs() - this.sentAt.monotonicMs;
     const aheadMs = clock.wallMs() - this.sentAt.wallMs - elapsedMs;
     if (elapsedMs < this.#trustedMs && aheadMs > this.leaseMs * LARGEST_JUMP)
       return `this machine was suspended, or its clock was set forward, by ${Math.round(aheadMs)} ms`;
-    return this.remainingMs(clock) <= 0 ? `it was held for its ${this.leaseMs} ms` : undefined;
+    return this.remainingMs(clock) <= 0 ? `its lease of ${this.leaseMs} ms has expired` : undefined;
   }
 
   get #trustedMs(): number {
     return this.leaseMs - this.storeStepMs;
   }
 
-  /** The one that ends first. */
+  /** The deadline that ends first. */
   earlier(other: Deadline, clock: Clock): Deadline {
     return other.remainingMs(clock) < this.remainingMs(clock) ? other : this;
   }

@@ -1,29 +1,29 @@
 import { pause, type Clock } from '../clock';
 
-/** @returns whether it has freed a lock that was granted to nobody. Never rejects. */
+/** @returns whether it has freed a lock that no job held. Never rejects. */
 export type SendRelease = (timeoutMs: number) => Promise<boolean>;
 
 interface LateRelease {
-  /** When the store has given up the last statement that may still be granted. */
+  /** When the store has cancelled the last statement that could still take the lock. */
   readonly settledAtMs: number;
   readonly send: SendRelease;
   readonly cancel: () => void;
 }
 
-/** How long the end of a provider waits before the last of its releases is sent, and then for its answer. */
+/** How long a closing provider waits before it sends the last of its releases, and then for the answer. */
 const LONGEST_WAIT_MS = 4000;
 const LONGEST_ANSWER_MS = 500;
 
 const MOST_OWNERS = 1000;
 
 /**
- * Releases of statements that the client gave up. The store may still execute such a statement, and grant the lock to
- * nobody. So each release waits until the store has given the statement up, too.
+ * Releases of statements that timed out on the client. The store may still execute such a statement, and grant a lock
+ * that no job holds. So each release waits until the store has cancelled the statement, too.
  */
 export class LateReleases {
   readonly #pending = new Set<LateRelease>();
   readonly #sending = new Set<Promise<boolean>>();
-  /** Those that were sent, by owner. A network may delay a statement beyond its release. */
+  /** The releases that were sent, by owner. A network may delay a statement until after its release. */
   readonly #sent = new Map<string, SendRelease>();
 
   constructor(
@@ -36,7 +36,7 @@ export class LateReleases {
     return (await this.#sent.get(owner)?.(timeoutMs)) ?? false;
   }
 
-  /** @param lastSentAtMs when the last statement was sent that may still be granted */
+  /** @param lastSentAtMs when the last statement that may still take the lock was sent */
   add(owner: string, send: SendRelease, lastSentAtMs: number): void {
     const cancel = this.clock.schedule(
       this.statementTimeoutMs,
@@ -52,7 +52,9 @@ export class LateReleases {
     this.#pending.add(release);
   }
 
-  /** Sends every pending release, at once and again when it is settled: nobody does so later. Takes 4.5 s at most. */
+  /**
+   * Sends every pending release at once, and again when its statement can no longer take effect. Takes 4.5 s at most.
+   */
   async close(): Promise<void> {
     const untilMs = this.clock.monotonicMs() + LONGEST_WAIT_MS;
     const pending = [...this.#pending];

@@ -2,25 +2,25 @@ import { RELEASED_MARK } from './owner';
 import type { LockRecord } from './storage-accessor';
 
 /**
- * The values of `locked_by` during one lease. Each extension writes a new value and matches only the value before it, so
- * an extension that arrives after its successor was confirmed changes nothing.
+ * The values of `locked_by` during one lease. Each extension writes a new value and matches only the value before it.
+ * So an extension that arrives after its successor was confirmed changes nothing.
  */
 export class LeaseOwner {
   #current: string;
   #extensions = 0;
   #hasUnsettled = false;
 
-  /** @param acquired what the acquisition wrote */
+  /** @param acquired the value that the acquisition wrote */
   constructor(private readonly acquired: string) {
     this.#current = acquired;
   }
 
-  /** What the row holds, as far as the store has confirmed it. */
+  /** The value in the row, as far as the store has confirmed it. */
   get current(): string {
     return this.#current;
   }
 
-  /** Whether the store may have executed an extension, or may still do so, that it has not confirmed. */
+  /** Whether an extension that the store has not confirmed may have taken effect, or may still do so. */
   get hasUnsettledExtension(): boolean {
     return this.#hasUnsettled;
   }
@@ -35,14 +35,14 @@ export class LeaseOwner {
     this.#hasUnsettled = true;
   }
 
-  /** The row holds this value. Unsettled extensions match an older one, so they change nothing any more. */
+  /** The row holds this value. Unsettled extensions match an older one, so they can no longer change anything. */
   confirm(value: string): void {
     if (value === this.#current) return;
     this.#current = value;
     this.#hasUnsettled = false;
   }
 
-  /** How a row stands to this lease: it is held by it, was released or has expired, or is of another. */
+  /** The state of a row for this lease: held, released or expired, or not ours. */
   stateOf(record: LockRecord | undefined): 'held' | 'released' | 'expired' | 'not-ours' {
     if (record === undefined || !this.#isOurs(record.lockedBy)) return 'not-ours';
     if (record.lockedBy.endsWith(RELEASED_MARK)) return 'released';

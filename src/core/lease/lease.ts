@@ -13,7 +13,7 @@ export interface LeaseOptions extends StatementContext {
   readonly terms: LockTerms;
   readonly owner: string;
   readonly observer: LockObserver;
-  /** Called when the release was written, or given up. */
+  /** Called when the release was written or abandoned. */
   readonly onReleased?: () => void;
 }
 
@@ -24,7 +24,7 @@ export class Lease implements Lock {
   readonly #owner: LeaseOwner;
   readonly #loss = new AbortController();
   readonly #holdUntilMs: number;
-  /** Also the length of the next renewal: a manual extend is not undone by the keep-alive. */
+  /** Also the length of the next renewal, so that a renewal does not undo a manual extension. */
   #leaseMs: number;
   #deadline: Deadline;
   #extended = false;
@@ -89,7 +89,7 @@ export class Lease implements Lock {
   /** @returns whether the lease can be trusted now. After a stall, this check aborts it before anything else happens. */
   #checkDeadline(): boolean {
     if (this.#release !== undefined || this.#loss.signal.aborted) return !this.#loss.signal.aborted;
-    const reason = this.#deadline.passed(this.#options.clock);
+    const reason = this.#deadline.expiryReason(this.#options.clock);
     if (reason !== undefined) this.#lose(reason);
     return reason === undefined;
   }
@@ -97,7 +97,7 @@ export class Lease implements Lock {
   #lose(reason: string): void {
     if (this.#loss.signal.aborted) return;
     this.#cancelTimers();
-    const error = new LockLostError(`Lock '${this.name}' is lost while its job runs: ${reason}.`);
+    const error = new LockLostError(`Lock '${this.name}' was lost while its job was running: ${reason}.`);
     this.#loss.abort(error);
     this.#options.observer.lost?.(error);
   }
@@ -120,7 +120,7 @@ export class Lease implements Lock {
       onSending: (sentAt) => this.#expectExtension(this.#deadlineOf(sentAt, leaseMs)),
     });
     if (answer === undefined) {
-      this.#lose('the store says that it is not ours any more');
+      this.#lose('its record no longer belongs to this process');
       return false;
     }
     this.#leaseMs = leaseMs;
@@ -135,7 +135,7 @@ export class Lease implements Lock {
     return true;
   }
 
-  /** It may take effect even if its answer is lost: from its sending on, the earlier end counts. */
+  /** The extension may take effect even if its answer is lost. So the earlier end counts from its sending on. */
   #expectExtension(deadline: Deadline): void {
     this.#extended = true;
     this.#deadline = this.#deadline.earlier(deadline, this.#options.clock);
@@ -145,9 +145,9 @@ export class Lease implements Lock {
   async #unlock(live: boolean): Promise<boolean> {
     const { terms, observer, onReleased } = this.#options;
     const { lockAtMostForMs, lockAtLeastForMs } = terms;
-    const endsByItself = lockAtLeastForMs === lockAtMostForMs && !this.#extended;
+    const expiresAnyway = lockAtLeastForMs === lockAtMostForMs && !this.#extended;
     try {
-      if (endsByItself) return live;
+      if (expiresAnyway) return live;
       return await unlockUntil(this.#options, {
         terms,
         owner: this.#owner,
@@ -174,7 +174,7 @@ export class Lease implements Lock {
     const { clock } = this.#options;
     this.#cancelDeadline();
     const inMs = this.#deadline.monotonicMs - clock.monotonicMs();
-    // A timer may fire a little early by the monotonic clock: then it is set again.
+    // A timer may fire a little early by the monotonic clock. Then it is set again.
     const onTime = (): void => void (this.#checkDeadline() && this.#watchDeadline());
     this.#cancelDeadline = clock.schedule(Math.ceil(inMs), onTime, { keepAlive: false });
   }
@@ -197,7 +197,7 @@ export class Lease implements Lock {
     });
   }
 
-  /** Never rejects. A failed renewal is a warning and is tried again until the deadline. */
+  /** Never rejects. A failed renewal becomes a warning, and is retried until the deadline. */
   async #renew(): Promise<void> {
     const { clock, observer } = this.#options;
     const leaseMs = Math.min(this.#leaseMs, this.#holdUntilMs - clock.monotonicMs());
@@ -207,7 +207,7 @@ export class Lease implements Lock {
     } catch (error) {
       this.#failedRenewals += 1;
       observer.warning?.(
-        `Lock '${this.name}' could not be renewed; it is tried again until the lease ends.`,
+        `Lock '${this.name}' could not be renewed. cronlatch retries until the lease ends.`,
         error,
       );
       if (this.#release === undefined && this.#checkDeadline()) this.#planRenewal();

@@ -9,7 +9,7 @@ import type { StatementOptions } from './storage-accessor';
 interface LeaseStatement {
   readonly terms: LockTerms;
   readonly owner: LeaseOwner;
-  /** Monotonic. Asked at every failure, because the attempt itself may have moved it. */
+  /** Monotonic. Called after every failure, because the statement itself may have moved the deadline. */
   readonly giveUpAtMs: () => number;
 }
 
@@ -21,7 +21,7 @@ export interface Extension extends LeaseStatement {
 /**
  * Sends an extension again while its outcome is unknown or contended.
  *
- * @returns when the confirmed statement was sent, or `undefined` when the lease is not ours any more
+ * @returns when the confirmed statement was sent, or `undefined` if the lease is no longer ours
  */
 export async function extendUntil(
   context: StatementContext,
@@ -36,11 +36,11 @@ export async function extendUntil(
     const nextOwner = owner.next();
     sentAtByOwner.set(nextOwner, sentAt);
     onSending(sentAt);
-    // The caller may still work, so it does not wait beyond its lease. A renewal has no caller that waits.
+    // The caller may still be working, so never wait past the end of the lease. No caller waits for a renewal.
     const leftMs = giveUpAtMs() - sentAt.monotonicMs;
-    const patienceMs = leftMs > 0 ? leftMs : Infinity;
+    const waitAtMostMs = leftMs > 0 ? leftMs : Infinity;
     const send = <T>(statement: (options: StatementOptions) => Promise<T>): Promise<T> =>
-      sendWithin(context, Math.min(timeoutMs, patienceMs), statement, patienceMs);
+      sendWithin(context, Math.min(timeoutMs, waitAtMostMs), statement, waitAtMostMs);
     const request = { name, owner: owner.current, nextOwner, lockAtMostForMs: leaseMs, lockAtLeastForMs };
     try {
       if (await send((options) => context.accessor.extend(request, options))) {
@@ -48,7 +48,7 @@ export async function extendUntil(
         return { sentAt };
       }
       if (!owner.hasUnsettledExtension) return undefined;
-      // An earlier extension may have taken effect since: then its value is the current one.
+      // An earlier extension may have taken effect meanwhile. Then its value is the current one.
       const record = await send((options) => context.accessor.find(name, { ...options, purpose: 'resolve' }));
       if (record === undefined || owner.stateOf(record) !== 'held') return undefined;
       if (record.lockedBy === owner.current) return undefined;
@@ -65,12 +65,12 @@ export async function extendUntil(
 }
 
 export interface Release extends LeaseStatement {
-  /** Whether the lease could be trusted when the release was asked for. */
+  /** Whether the lease could be trusted when the release was requested. */
   readonly wasLive: boolean;
 }
 
 /**
- * Sends a release until the store has confirmed it or the lease has ended by itself.
+ * Sends a release until the store has confirmed it or the lease has expired.
  *
  * @returns whether the lock was still ours
  */
@@ -86,8 +86,8 @@ export async function unlockUntil(context: StatementContext, release: Release): 
         context.accessor.unlock(request, options),
       );
       if (isOurs || !(mayBeReleased || owner.hasUnsettledExtension)) return isOurs;
-      // An earlier release, or an extension, may have taken effect since.
-      const answer = await settled(context, release, timeoutMs);
+      // An earlier release or extension may have taken effect meanwhile.
+      const answer = await readState(context, release, timeoutMs);
       if (answer === 'not-ours') return mayBeReleased && wasLive;
       if (answer !== 'held') return answer === 'released';
       if (owner.current === request.owner) return false;
@@ -96,8 +96,8 @@ export async function unlockUntil(context: StatementContext, release: Release): 
       if (failure instanceof SchemaMismatchError) throw failure;
       mayBeReleased ||= failure.outcome === 'unknown';
       if (failure.outcome === 'unknown') {
-        // Still unknown: the release is sent again, or the first failure reported.
-        const answer = await settled(context, release, timeoutMs).catch(() => undefined);
+        // If this read fails too, the release is sent again or the first failure is thrown.
+        const answer = await readState(context, release, timeoutMs).catch(() => undefined);
         if (answer === 'not-ours') return wasLive;
         if (answer === 'released' || answer === 'expired') return answer === 'released';
       }
@@ -107,10 +107,10 @@ export async function unlockUntil(context: StatementContext, release: Release): 
 }
 
 /**
- * Reads the row to settle a release. The mark of a release shows that it took effect. So do another owner and no row,
- * unless the lease was over before.
+ * Reads the row to settle a release. The mark of a release shows that it took effect. Another owner or a missing row
+ * shows the same, unless the lease had ended before.
  */
-async function settled(
+async function readState(
   context: StatementContext,
   { terms: { name }, owner }: Release,
   timeoutMs: number,

@@ -11,10 +11,13 @@ export interface RenewalState {
 
 export type RenewalPlan = { readonly action: 'renew'; readonly inMs: number } | { readonly action: 'stop' };
 
-/** A failed renewal is tried again sooner than a good one is due, at first; the lease's deadline ends the trying. */
+/**
+ * The first retry of a failed renewal comes after this share of the interval. Each further delay is twice as long, up
+ * to the interval.
+ */
 const FIRST_RETRY_SHARE = 1 / 10;
 
-/** When to renew next. All times on the monotonic clock. Pure: whoever holds the timers obeys it. */
+/** Decides when to renew next. All times are on the monotonic clock. Pure: the lease sets the timer. */
 export function planRenewal(state: RenewalState): RenewalPlan {
   const { nowMs, confirmedAtMs, failuresSince, renewEveryMs, deadlineMs, holdUntilMs } = state;
   const dueMs =

@@ -1,7 +1,7 @@
 const READ_INTERVAL_MS = 60_000;
 const MOST_NAMES = 10_000;
 
-/** The locks whose records this process has seen, and when it next reads a held one. The oldest are forgotten. */
+/** The locks whose records this process has seen, and when it next reads a held one. It forgets the oldest. */
 export class SeenLocks {
   readonly #readAtMs = new Map<string, number>();
   readonly #warned = new Set<string>();
@@ -25,12 +25,15 @@ export class SeenLocks {
     return isDue;
   }
 
-  /** The seen lease ends then. A later refused acquisition reads the record again, because it may be gone. */
+  /**
+   * The lease that was seen ends then. A refused acquisition after that reads the record again, because it may be
+   * gone.
+   */
   expectEnd(name: string, endsAtMs: number): void {
     this.#remember(name, Math.min(endsAtMs, this.#readAtMs.get(name) ?? endsAtMs));
   }
 
-  /** Whether this is the first warning about the name. If so, it counts as given. */
+  /** Whether this is the first warning about the name. If so, it counts as emitted. */
   isFirstWarning(name: string): boolean {
     if (this.#warned.has(name) || this.#warned.size >= MOST_NAMES) return false;
     this.#warned.add(name);

@@ -4,39 +4,41 @@ import { withinLimitOr } from '../clock';
 import { LockStorageError } from '../errors';
 import type { StatementOptions, StorageAccessor } from './storage-accessor';
 
-/** What every statement of a storage-based lock needs. */
+/** The context of every statement of a storage-based lock. */
 export interface StatementContext {
   readonly accessor: StorageAccessor;
   readonly clock: Clock;
-  /** Upper bound of a statement's time limit. */
+  /** The longest time limit of a statement. */
   readonly statementTimeoutMs: number;
   /** Between 0 and 1. */
   readonly random: () => number;
 }
 
-/** A third of the lease, so that even a statement that needed all of it, and its settling, leave a third to work with. */
+/**
+ * A third of the lease. Even if a statement and the read that settles it each need all of it, the job keeps a third.
+ */
 export function statementLimitMs(context: StatementContext, lockAtMostForMs: number): number {
   return Math.min(lockAtMostForMs / 3, context.statementTimeoutMs);
 }
 
 /**
- * An accessor keeps the limit by itself, and knows best what became of the statement. One that does not is not waited
- * for: twice as long, or `patienceMs`.
+ * An accessor with `keepsTimeLimits` enforces the limit itself, because it knows best whether a statement ran. For
+ * any other, cronlatch stops waiting after twice the limit and a second, or after `waitAtMostMs`.
  */
 export function sendWithin<T>(
   { clock, accessor }: StatementContext,
   timeoutMs: number,
   statement: (options: StatementOptions) => Promise<T>,
-  patienceMs = Infinity,
+  waitAtMostMs = Infinity,
 ): Promise<T> {
   if (accessor.keepsTimeLimits) return statement({ timeoutMs });
-  const limitMs = Math.min(2 * timeoutMs + 1000, patienceMs);
-  const late = (): Error =>
+  const limitMs = Math.min(2 * timeoutMs + 1000, waitAtMostMs);
+  const timeoutError = (): Error =>
     new LockStorageError(`The store did not answer within ${Math.round(limitMs)} ms.`);
-  return withinLimitOr(clock, statement({ timeoutMs }), limitMs, late);
+  return withinLimitOr(clock, statement({ timeoutMs }), limitMs, timeoutError);
 }
 
-/** An accessor may throw anything. What is not a `LockStorageError` says nothing about what ran. */
+/** An accessor may throw anything. Any error but a `LockStorageError` leaves the outcome unknown. */
 export function storageErrorOf(error: unknown, name: string): LockStorageError {
   if (error instanceof LockStorageError) return error;
   const why = error instanceof Error ? error.message : describeValue(error);

@@ -1,4 +1,4 @@
-/** What the store is asked to write. All times are computed by the store, from these lengths and its own clock. */
+/** A request to write a lock's record. The store computes all times, from these lengths and its own clock. */
 export interface LockRequest {
   readonly name: string;
   /** Unique for this acquisition. */
@@ -7,26 +7,29 @@ export interface LockRequest {
   readonly lockAtLeastForMs: number;
 }
 
-/** What an extension asks the store to write. */
+/** A request to extend a lease. */
 export interface ExtensionRequest extends LockRequest {
-  /** What the record's owner becomes. Each extension has another, so that a delayed one finds nothing after its successor. */
+  /**
+   * The new owner in the record. Every extension has another one, so that a delayed extension matches nothing after
+   * its successor.
+   */
   readonly nextOwner: string;
 }
 
 export interface StatementOptions {
-  /** The store must have answered, or given up, after this time. Waiting for a connection counts. */
+  /** By the end of this time, the store has answered or cancelled the statement. Waiting for a connection counts. */
   readonly timeoutMs: number;
 }
 
 export interface Grant {
-  /** `undefined` where the store has no tokens. */
+  /** `undefined` if the store has no tokens. */
   readonly fencingToken: number | undefined;
 }
 
-/** A lock's record as it stands. */
+/** A lock's record as it is stored. */
 export interface LockRecord {
   readonly lockedBy: string;
-  /** Whether `lockUntil` lies in the future of the store's clock. */
+  /** Whether `lockUntil` is in the future by the store's clock. */
   readonly held: boolean;
   readonly lockUntil: Date;
   readonly fencingToken: number | undefined;
@@ -34,55 +37,58 @@ export interface LockRecord {
 
 /**
  * A store with a conditional write. Each method is one atomic step, committed when its promise resolves, outside any
- * transaction of the caller. Any of them throws a `LockStorageError` whose `outcome` says what is known; every other
- * error counts as `unknown`.
+ * transaction of the caller. A method that fails throws a `LockStorageError` whose `outcome` reports what is known.
+ * Any other error counts as `unknown`.
  */
 export interface StorageAccessor {
-  /** Each method settles within its time limit by itself, whatever the store does. What does not is not waited for. */
+  /**
+   * `true` if each method settles within its time limit, even if the store hangs. Without it, cronlatch limits how
+   * long it waits.
+   */
   readonly keepsTimeLimits?: boolean;
   /**
-   * The store's clock, or the times in its records, have steps of this length. A lease may then begin that much earlier in
-   * the record, so it is trusted for that much less. Default 0.
+   * The length of a step, if the store's clock or the times in its records have steps. A lease may then begin that
+   * much earlier in the record, so the holder trusts it for that much less. Default 0.
    */
   readonly clockStepMs?: number | undefined;
   /**
    * Creates the record, held by `owner` until now + `lockAtMostForMs`.
    *
-   * @returns `undefined` when there is a record of that name already
+   * @returns `undefined` if there is already a record of that name
    */
   insertRecord(request: LockRequest, options: StatementOptions): Promise<Grant | undefined>;
   /**
-   * Takes over the record of that name if its `lockUntil` is not in the future, raising its token.
+   * Takes over the record of that name if its `lockUntil` is not in the future, and raises its token.
    *
-   * @returns `'held'` when the lock is held, `'missing'` when there is no record, and `undefined` when the store cannot
-   *   tell the two apart
+   * @returns `'held'` if the lock is held, `'missing'` if there is no record, and `undefined` if the store cannot
+   *   distinguish the two
    */
   updateRecord(
     request: LockRequest,
     options: StatementOptions,
   ): Promise<Grant | 'held' | 'missing' | undefined>;
   /**
-   * Moves `lockUntil` to now + `lockAtMostForMs`, but not before `lockedAt` + `lockAtLeastForMs`, and replaces `owner` by
-   * `nextOwner`, if `owner` holds the lock.
+   * Moves `lockUntil` to now + `lockAtMostForMs`, but not before `lockedAt` + `lockAtLeastForMs`, and replaces
+   * `owner` by `nextOwner`, if `owner` holds the lock.
    *
-   * @returns `false` when it does not
+   * @returns `false` if `owner` does not hold it
    */
   extend(request: ExtensionRequest, options: StatementOptions): Promise<boolean>;
   /**
    * Moves `lockUntil` to now, but not before `lockedAt` + `lockAtLeastForMs`, and marks the record as released, if
    * `owner` holds the lock.
    *
-   * @returns `false` when it does not
+   * @returns `false` if `owner` does not hold it
    */
   unlock(request: LockRequest, options: StatementOptions): Promise<boolean>;
   /**
-   * Reads the record. `'resolve'` settles an unknown outcome: it must see every write that was sent before, so it reads
-   * from the primary and waits for writers; `'look'` may be a plain read.
+   * Reads the record. `'resolve'` settles an unknown outcome: it must see every write that was sent before it, so it
+   * reads from the primary and waits for writers. `'inspect'` may be a plain read.
    */
   find(
     name: string,
-    options: StatementOptions & { purpose: 'look' | 'resolve' },
+    options: StatementOptions & { purpose: 'inspect' | 'resolve' },
   ): Promise<LockRecord | undefined>;
-  /** Gives up what the accessor opened by itself. */
+  /** Closes what the accessor itself has opened. */
   close?(): Promise<void>;
 }

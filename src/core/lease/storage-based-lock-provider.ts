@@ -13,21 +13,24 @@ import { newOwner } from './owner';
 import { sendWithin, storageErrorOf } from './statement-limits';
 import type { StatementOptions, StorageAccessor } from './storage-accessor';
 
-/** Whether there is such a lock does not matter. */
+/** It does not matter whether this lock exists. */
 const PROBED_NAME = 'cronlatch-probe';
 
 export interface StorageBasedLockProviderOptions {
-  /** Names the place of the locks; equal on all instances. Random without it. */
+  /**
+   * Identifies the place of the locks, equal on all instances that share them. Without it, two providers count as two
+   * places.
+   */
   readonly id?: string | undefined;
-  /** The most characters of a name that the store keeps. Default 64, at most 255. */
+  /** The longest name that the store can keep, in characters. Default 64, at most 255. */
   readonly nameLength?: number | undefined;
-  /** Upper bound of a statement's time limit, which is a third of `lockAtMostFor` where that is shorter. Default 5 s. */
+  /** The longest time limit of a statement. The limit is a third of `lockAtMostFor` if that is shorter. Default 5 s. */
   readonly statementTimeout?: Duration | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: (() => number) | undefined;
 }
 
-/** Makes a lock out of any store with a conditional write. */
+/** A lock provider on top of any store with a conditional write. */
 export class StorageBasedLockProvider implements LockProvider {
   readonly nameLength: number;
   readonly statementTimeoutMs: number;
@@ -102,7 +105,7 @@ export class StorageBasedLockProvider implements LockProvider {
     };
     const limitMs = Math.min(timeoutMs, this.statementTimeoutMs);
     const read = (options: StatementOptions): Promise<unknown> =>
-      accessor.find(PROBED_NAME, { ...options, purpose: 'look' });
+      accessor.find(PROBED_NAME, { ...options, purpose: 'inspect' });
     try {
       await sendWithin(context, limitMs, read, limitMs);
     } catch (error) {
@@ -111,19 +114,19 @@ export class StorageBasedLockProvider implements LockProvider {
   }
 
   /**
-   * Sends the releases that are pending, which takes 4.5 s at most, and closes what the accessor opened by itself. Locks
-   * that are held end with their leases.
+   * Sends the pending releases, which takes 4.5 s at most, and closes what the accessor itself has opened. Held locks
+   * expire with their leases.
    */
   async close(): Promise<void> {
     await this.#lateReleases.close();
     await this.#accessor.close?.();
   }
 
-  /** A grant that arrived too late to work with is not. */
+  /** Whether the grant arrived early enough to work with it. */
   #isUseful({ sentAt }: SentGrant, { lockAtMostForMs, renewEveryMs }: LockTerms): boolean {
     const deadline = Deadline.of(sentAt, lockAtMostForMs, this.#accessor.clockStepMs);
     const least = renewEveryMs === undefined ? lockAtMostForMs / 4 : 0;
-    return deadline.remainingMs(this.#clock) > least && deadline.passed(this.#clock) === undefined;
+    return deadline.remainingMs(this.#clock) > least && deadline.expiryReason(this.#clock) === undefined;
   }
 
   async #giveBack(options: LeaseOptions, { sentAt }: SentGrant): Promise<never> {
@@ -134,11 +137,11 @@ export class StorageBasedLockProvider implements LockProvider {
     await this.#release(options, this.statementTimeoutMs);
     options.onReleased?.();
     throw new LockStorageError(
-      `Lock '${name}' was granted so late that only ${Math.max(0, Math.round(remainingMs))} ms of its ${lockAtMostForMs} ms were left; it was given back.`,
+      `Lock '${name}' was granted too late: only ${Math.max(0, Math.round(remainingMs))} ms of its ${lockAtMostForMs} ms were left, so it was released.`,
     );
   }
 
-  /** Best effort: what cannot be released here ends by itself. Never rejects. */
+  /** Best effort: a lock that cannot be released here expires with its lease. Never rejects. */
   async #release(options: LeaseOptions, timeoutMs: number): Promise<boolean> {
     const { accessor, terms, owner, observer } = options;
     const { name, lockAtMostForMs, lockAtLeastForMs } = terms;
@@ -147,7 +150,10 @@ export class StorageBasedLockProvider implements LockProvider {
       const send = (limits: StatementOptions): Promise<boolean> => accessor.unlock(request, limits);
       return await sendWithin(options, timeoutMs, send, timeoutMs);
     } catch (error) {
-      observer.warning?.(`Lock '${name}' could not be given back; it ends by itself.`, error);
+      observer.warning?.(
+        `Lock '${name}' could not be released. It stays locked until its lease expires.`,
+        error,
+      );
       return false;
     }
   }

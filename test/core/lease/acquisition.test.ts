@@ -160,7 +160,7 @@ void test('if the store answers so slowly that no time is left for the insert, n
     return answer;
   });
   await assert.rejects(provider.lock(JOB), {
-    message: "No time was left to ask for lock 'job'.",
+    message: "Could not request lock 'job': no time was left.",
     outcome: 'nothing-ran',
   });
   assert.deepEqual(accessor.calls, ['updateRecord']);
@@ -229,7 +229,7 @@ void test('a grant that arrives with less than a quarter of the lease left is re
     'insertRecord',
     delayedBy(() => clock.stall('8m')),
   );
-  await assert.rejects(provider.lock(JOB), /granted so late/);
+  await assert.rejects(provider.lock(JOB), /granted too late/);
   assert.ok(await other.lock(JOB));
 });
 
@@ -248,7 +248,7 @@ void test('a grant that arrives after its lease has expired is an error, with or
     'insertRecord',
     delayedBy(() => clock.stall('11m')),
   );
-  await assert.rejects(provider.lock({ ...JOB, keepAlive: true }), /granted so late/);
+  await assert.rejects(provider.lock({ ...JOB, keepAlive: true }), /granted too late/);
 });
 
 void test('F-96 a provider that closes releases a lock that was granted without a holder, and sends nothing afterwards', async () => {

@@ -331,7 +331,10 @@ void test('a renewal that finds another holder aborts the signal at once', async
   clock.advance('200s');
   await turn();
   assert.equal(lock?.signal.aborted, true);
-  assert.match(lost[0]?.message ?? '', /'job' is lost while its job runs: the store says/);
+  assert.match(
+    lost[0]?.message ?? '',
+    /'job' was lost while its job was running: its record no longer belongs/,
+  );
 });
 
 void test('a renewal keeps the length that the job has set with extend', async () => {

@@ -36,7 +36,7 @@ export interface LockTexts {
   readonly extend: string;
   readonly unlock: string;
   /** Both return name, locked_by, held (0 or 1), lock_until_us and fencing_token. */
-  readonly find: string;
+  readonly inspect: string;
   readonly resolve: string;
 }
 

@@ -88,7 +88,7 @@ export class SqlStorageAccessor implements StorageAccessor {
   async find(name: string, { timeoutMs, purpose }: FindOptions): Promise<LockRecord | undefined> {
     const options = { timeoutMs, urgent: purpose === 'resolve' };
     const statements = this.#tables.verified ?? (await this.#tables.statements(options));
-    const statement = statements.bind(purpose === 'resolve' ? 'resolve' : 'find', { name });
+    const statement = statements.bind(purpose === 'resolve' ? 'resolve' : 'inspect', { name });
     const { rows } = await this.#tables.execute(statement, options, describeLock({ name }));
     const row = rows[0];
     if (row === undefined) return undefined;
@@ -145,7 +145,7 @@ export class SqlStorageAccessor implements StorageAccessor {
   /** If the column compares different names as equal, the existing row may belong to another lock. */
   async #refuseOtherName(name: string, { timeoutMs }: StatementOptions): Promise<void> {
     if (this.#tables.verified?.shape.comparesBytes === false)
-      await this.find(name, { timeoutMs, purpose: 'look' });
+      await this.find(name, { timeoutMs, purpose: 'inspect' });
   }
 
   /**

@@ -12,7 +12,7 @@ export function lockTexts(
   const ours = `WHERE ${name} = :name AND ${lockedBy} = :owner AND ${lockUntil} > ${now}`;
   // Never true. If the row is held, evaluating it sets insertId above 0; if the row is missing, insertId stays 0.
   const isHeld = `LAST_INSERT_ID(LENGTH(${name})) = 0`;
-  const find = `SELECT ${name} AS name, ${lockedBy} AS locked_by, ${lockUntil} > ${now} AS held,
+  const inspect = `SELECT ${name} AS name, ${lockedBy} AS locked_by, ${lockUntil} > ${now} AS held,
       ${SINCE_1970}, ${lockUntil}) AS lock_until_us, ${hasToken ? fencingToken : 'NULL'} AS fencing_token
     FROM ${table} WHERE ${name} = :name`;
   return {
@@ -31,8 +31,8 @@ export function lockTexts(
     unlock: `UPDATE ${table}
       SET ${lockUntil} = GREATEST(${now}, TIMESTAMPADD(MICROSECOND, :atLeast, ${lockedAt})), ${lockedBy} = CONCAT(${lockedBy}, '${RELEASED_MARK}')
       ${ours}`,
-    find,
+    inspect,
     // Waits for writers, because a plain read could overtake the statement whose outcome is in doubt.
-    resolve: `${find} FOR UPDATE`,
+    resolve: `${inspect} FOR UPDATE`,
   };
 }

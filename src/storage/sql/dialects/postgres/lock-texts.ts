@@ -10,7 +10,7 @@ export function lockTexts(
   const written = `RETURNING ${hasToken ? fencingToken : 'NULL'} AS fencing_token`;
   const exactly = comparesBytes ? '' : ` AND ${name}::text COLLATE "C" = :name::text`;
   const ours = `WHERE ${name} = :name AND ${lockedBy} = :owner AND ${lockUntil} > ${now} ${written}`;
-  const find = `SELECT ${name} AS name, ${lockedBy} AS locked_by, (${lockUntil} > ${now})::int AS held,
+  const inspect = `SELECT ${name} AS name, ${lockedBy} AS locked_by, (${lockUntil} > ${now})::int AS held,
       (extract(epoch FROM ${lockUntil}) * 1000000)::bigint AS lock_until_us, ${hasToken ? fencingToken : 'NULL'} AS fencing_token
     FROM ${table} WHERE ${name} = :name`;
   return {
@@ -29,8 +29,8 @@ export function lockTexts(
     unlock: `UPDATE ${table}
       SET ${lockUntil} = GREATEST(${now}, ${lockedAt} + ${after(':atLeast')}), ${lockedBy} = ${lockedBy} || '${RELEASED_MARK}'
       ${ours}`,
-    find,
+    inspect,
     // Waits for writers, because a plain read could overtake the statement whose outcome is in doubt.
-    resolve: `${find} FOR UPDATE`,
+    resolve: `${inspect} FOR UPDATE`,
   };
 }

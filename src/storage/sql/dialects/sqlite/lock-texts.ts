@@ -8,7 +8,7 @@ export function lockTexts(
   const written = `RETURNING ${hasToken ? fencingToken : 'NULL'} AS fencing_token`;
   const exactly = comparesBytes ? '' : ` AND ${name} = :name COLLATE BINARY`;
   const ours = `WHERE ${name} = :name AND ${lockedBy} = :owner AND ${lockUntil} > ${now} ${written}`;
-  const find = `SELECT ${name} AS name, ${lockedBy} AS locked_by, ${lockUntil} > ${now} AS held,
+  const inspect = `SELECT ${name} AS name, ${lockedBy} AS locked_by, ${lockUntil} > ${now} AS held,
       ${lockUntil} AS lock_until_us, ${hasToken ? fencingToken : 'NULL'} AS fencing_token
     FROM ${table} WHERE ${name} = :name`;
   return {
@@ -26,8 +26,8 @@ export function lockTexts(
     unlock: `UPDATE ${table}
       SET ${lockUntil} = max(${now}, ${lockedAt} + :atLeast), ${lockedBy} = ${lockedBy} || '${RELEASED_MARK}'
       ${ours}`,
-    find,
+    inspect,
     // Statements run one at a time and end when they return, so a plain read sees every write that was sent before.
-    resolve: find,
+    resolve: inspect,
   };
 }
