@@ -29,7 +29,7 @@ export function guardMethod(
         const result = await integration.execute(integration.jobOf(configuration), tick);
         return result.executed ? result.value : undefined;
       } catch (error) {
-        if (invocation?.reported?.(error, { instance: this, method: guarded })) return undefined;
+        if (invocation?.onReportedError?.(error, { instance: this, method: guarded })) return undefined;
         throw error;
       }
     });

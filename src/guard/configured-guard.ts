@@ -8,20 +8,21 @@ import { integrationOf, isJobGuard, type JobGuard } from './job-guard';
 const state = processState<{ configured: JobGuard | undefined }>('guards', () => ({ configured: undefined }));
 
 /**
- * Makes `guard` the one of every guarded method whose instance was not scheduled with another. `undefined` takes it away.
+ * Sets the default guard: every guarded method uses it unless its instance was scheduled with another guard. Pass
+ * `undefined` to clear it.
  *
- * @throws InvalidLockUseError when there is one already that is not closed, and `replace` is not set
- * @throws InvalidLockConfigurationError when a method that was decorated so far cannot run under it
+ * @throws InvalidLockUseError if another guard is configured and not closed, and `replace` is not set
+ * @throws InvalidLockConfigurationError if a method decorated so far has a configuration that is invalid for this guard
  */
 export function configureJobGuard(
   guard: JobGuard | undefined,
   { replace = false }: { replace?: boolean } = {},
 ): void {
-  if (guard !== undefined) refuseOther(guard, 'configureJobGuard');
+  if (guard !== undefined) checkIsJobGuard(guard, 'configureJobGuard');
   const before = state.configured;
   if (guard !== undefined && before !== undefined && before !== guard && !before.isClosing && !replace) {
     throw new InvalidLockUseError(
-      'A job guard is configured already. Pass { replace: true } to configureJobGuard if that is meant.',
+      'A job guard is already configured. To replace it, pass { replace: true } to configureJobGuard.',
     );
   }
   if (guard !== undefined) {
@@ -31,11 +32,11 @@ export function configureJobGuard(
   state.configured = guard;
 }
 
-/** In JavaScript, a guard that nobody awaited is a promise. */
-function refuseOther(guard: JobGuard, caller: string): void {
+/** In JavaScript, it is easy to pass the promise of a guard. */
+function checkIsJobGuard(guard: JobGuard, caller: string): void {
   if (isJobGuard(guard)) return;
   throw new InvalidLockUseError(
-    `${caller} was given ${describeValue(guard)} for a guard. Await it: await createJobGuard(dataSource).`,
+    `${caller} expected a job guard, but got ${describeValue(guard)}. If this is a promise, await it: await createJobGuard(dataSource).`,
   );
 }
 
@@ -44,23 +45,27 @@ export function configuredGuard(): JobGuard | undefined {
 }
 
 /**
- * @param caller names the function that needs a guard, for messages
- * @throws NotConfiguredError when there is none
- * @throws InvalidLockUseError when it is closed
+ * Returns the given guard, or else the configured one.
+ *
+ * @param caller the name of the function that needs a guard, for messages
+ * @throws NotConfiguredError if there is no guard
+ * @throws InvalidLockUseError if the guard is closed
  */
-export function requiredGuard(given: JobGuard | undefined, caller: string): JobGuard {
+export function requireGuard(given: JobGuard | undefined, caller: string): JobGuard {
   const guard = given ?? state.configured;
-  if (guard !== undefined) refuseOther(guard, caller);
+  if (guard !== undefined) checkIsJobGuard(guard, caller);
   if (guard?.isClosing)
-    throw new InvalidLockUseError(`${caller}: the guard is closed, so that nothing would ever run.`);
+    throw new InvalidLockUseError(`${caller} cannot use a closed guard, because its jobs would never run.`);
   if (guard !== undefined) return guard;
   throw new NotConfiguredError(
-    `${caller} has no guard: pass { guard }, or call configureJobGuard(await createJobGuard(dataSource)) first.`,
+    `${caller} needs a guard. Pass { guard }, or call configureJobGuard(await createJobGuard(dataSource)) first.`,
   );
 }
 
 /**
- * @throws NotConfiguredError that says how to configure one
+ * Returns the guard that scheduled the instance, or else the configured one.
+ *
+ * @throws NotConfiguredError if there is no guard
  * @throws InvalidLockUseError for a call without its instance, if that instance may belong to another guard
  */
 export function guardOf(instance: unknown, definition: JobDefinition, lockName: string): JobGuard {
@@ -77,7 +82,7 @@ export function guardOf(instance: unknown, definition: JobDefinition, lockName: 
     );
   if (guard !== undefined) return guard;
   throw new NotConfiguredError(
-    `The job with lock '${lockName}' was called, but no guard is configured, so it did not run. ` +
-      `Call configureJobGuard(await createJobGuard(dataSource)) at start, or schedule the instance with scheduleJobs(instance, { guard }).`,
+    `The job with lock '${lockName}' did not run, because no guard is configured. ` +
+      `Call configureJobGuard(await createJobGuard(dataSource)) at startup, or schedule the instance with scheduleJobs(instance, { guard }).`,
   );
 }

@@ -6,13 +6,13 @@ import type { GuardConfiguration } from './job-guard-options';
 
 type AnyFunction = (this: unknown, ...args: never[]) => unknown;
 
-/** What the decorators of one handler say, in whichever order they stand. Complete when it is first asked for. */
+/** The options of all decorators on one handler, in any order. Complete when its configuration is first read. */
 export class JobDefinition {
   #lock: LockConfiguration | undefined;
   #oncePer: OncePerConfiguration | undefined;
   #complete: GuardConfiguration | undefined;
 
-  /** What the first decorator says: the same for every instance whose field it stands on. */
+  /** The options of the first decorator: the same object for every instance of a class with a decorated field. */
   #origin: LockConfiguration | OncePerConfiguration | undefined;
 
   /** @param methodName for messages */
@@ -24,30 +24,30 @@ export class JobDefinition {
 
   addLock(lock: LockConfiguration): void {
     if (this.#lock !== undefined)
-      this.#refuse(`has @SchedulerLock twice: '${this.#lock.name}' and '${lock.name}'`);
-    this.#refuseLate();
+      this.#reject(`has @SchedulerLock twice: '${this.#lock.name}' and '${lock.name}'. Keep one.`);
+    this.#rejectLate();
     this.#origin ??= lock;
     this.#lock = lock;
   }
 
   addOncePer(oncePer: OncePerConfiguration): void {
-    if (this.#oncePer !== undefined) this.#refuse('is once per period twice');
-    this.#refuseLate();
+    if (this.#oncePer !== undefined) this.#reject('has @OncePer or @OncePerDay twice. Keep one.');
+    this.#rejectLate();
     this.#origin ??= oncePer;
     this.#oncePer = oncePer;
   }
 
   /**
-   * Without a lock of its own, a once-per job has one of its name, which is kept alive.
+   * A once-per job without @SchedulerLock gets a lock with the name of the job, which cronlatch keeps alive.
    *
-   * @param timeZone of the schedule beside it, where the job does not say it
+   * @param timeZone of the job's schedule, used if the job does not set its own
    * @throws InvalidLockConfigurationError for a once-per job that has neither a lock nor a name
    */
   configuration(timeZone?: string): GuardConfiguration {
     return (this.#complete ??= this.#completed(timeZone));
   }
 
-  /** Once it was asked for. */
+  /** `undefined` until the configuration is first read. */
   get complete(): GuardConfiguration | undefined {
     return this.#complete;
   }
@@ -58,30 +58,30 @@ export class JobDefinition {
     const name = oncePer?.name;
     if (name !== undefined) return { name, keepAlive: true, oncePer };
     throw new InvalidLockConfigurationError(
-      `Method '${this.methodName}' is once per period, but has no name: give it one, as in { name: 'close-day' }, or a @SchedulerLock beside it.`,
+      `Method '${this.methodName}' runs once per period, but its job has no name. Pass one, as in { name: 'close-day' }, or add @SchedulerLock.`,
     );
   }
 
-  #refuseLate(): void {
-    if (this.#complete !== undefined) this.#refuse('is in use already, and cannot be decorated any more');
+  #rejectLate(): void {
+    if (this.#complete !== undefined) this.#reject('is already in use and can no longer be decorated.');
   }
 
-  #refuse(why: string): never {
-    throw new InvalidLockUseError(`Method '${this.methodName}' ${why}. Keep one.`);
+  #reject(why: string): never {
+    throw new InvalidLockUseError(`Method '${this.methodName}' ${why}`);
   }
 }
 
-/** What a guarded function knows about itself. */
+/** The mark on a guarded function. */
 export interface GuardedMethod {
   readonly definition: JobDefinition;
-  /** The handler as it was written. */
+  /** The handler without its guard. */
   readonly original: AnyFunction;
 }
 
 const GUARDED = Symbol.for('cronlatch.v0.guarded-method');
 const TIME_ZONES = Symbol.for('cronlatch.v0.time-zones');
 
-/** By what was decorated first on it: a field has a handler for each instance of its class, of which the last one is here. */
+/** By origin. A decorated field has one handler per instance; only the latest is kept. */
 const declared = processState('declared-methods', () => new Map<object, AnyFunction>());
 
 export function markGuarded(wrapper: AnyFunction, method: GuardedMethod): void {
@@ -93,33 +93,33 @@ export function guardedMethodOf(value: unknown): GuardedMethod | undefined {
   return typeof value === 'function' && GUARDED in value ? (value[GUARDED] as GuardedMethod) : undefined;
 }
 
-/** How a job calls a method: as it is by then, for a test may have put a spy in its place. */
+/** Looks the method up at each call, because a test may replace it with a spy. */
 export function methodCall(instance: object, key: string | symbol): JobDeclaration['call'] {
   const methods = instance as Record<string | symbol, (...args: unknown[]) => Promise<unknown>>;
   return (args) => async () => await methods[key]?.apply(instance, [...args]);
 }
 
-/** A scheduler's decorator tells the zone of its schedule; `undefined` where it has none. */
-export function noteTimeZone(method: AnyFunction, timeZone: string | undefined): void {
+/** For a scheduler's decorator: records the time zone of its schedule, `undefined` if it has none. */
+export function recordTimeZone(method: AnyFunction, timeZone: string | undefined): void {
   const value = new Set([...timeZonesOf(method), timeZone]);
   Object.defineProperty(method, TIME_ZONES, { value, enumerable: true, configurable: true });
 }
 
-/** Tells the zones of the schedules that stand on a method; `undefined` for one that has none. */
+/** Returns the time zones of the schedules on a method, `undefined` for a schedule without one. */
 export type TimeZoneReader = (method: AnyFunction) => readonly (string | undefined)[];
 
 const readers = processState('time-zone-readers', () => new Set<TimeZoneReader>());
 
-/** For a scheduler of somebody else, whose decorators leave marks of their own. */
-export function readTimeZonesWith(reader: TimeZoneReader): void {
+/** For third-party schedulers, whose decorators leave their own marks on a method. */
+export function addTimeZoneReader(reader: TimeZoneReader): void {
   readers.add(reader);
 }
 
-/** The configuration of a guarded function, with the zone of its schedule where there is one, and only one. */
+/** The configuration of a guarded function. Uses the time zone of its schedules if they all have the same. */
 export function configurationOf(wrapper: AnyFunction, { definition }: GuardedMethod): GuardConfiguration {
   if (definition.complete !== undefined) return definition.complete;
   const timeZones = [...timeZonesOf(wrapper)];
-  // A schedule without a zone is in the host's, which is another one.
+  // A schedule without a time zone uses the host's, which counts as different.
   return definition.configuration(timeZones.length === 1 ? timeZones[0] : undefined);
 }
 
@@ -132,6 +132,6 @@ export function* declaredConfigurations(): Generator<GuardConfiguration> {
 }
 
 function timeZonesOf(method: AnyFunction): ReadonlySet<string | undefined> {
-  const noted = TIME_ZONES in method ? (method[TIME_ZONES] as ReadonlySet<string | undefined>) : [];
-  return new Set([...noted, ...[...readers].flatMap((read) => read(method))]);
+  const recorded = TIME_ZONES in method ? (method[TIME_ZONES] as ReadonlySet<string | undefined>) : [];
+  return new Set([...recorded, ...[...readers].flatMap((read) => read(method))]);
 }

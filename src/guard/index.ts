@@ -1,10 +1,9 @@
 /**
- * What an application configures once: a `JobGuard` holds the lock provider, the defaults, the events and the logger,
- * and everything that is guarded runs through it. It is also what is closed: no new runs, the running ones waited for,
- * their locks released.
+ * An application configures a `JobGuard` once. It holds the lock provider, the defaults, the events and the logger, and
+ * every guarded job runs through it. Closing it starts no new runs, waits for the running ones and releases their locks.
  *
- * Nothing runs unguarded. A guarded method belongs to the guard that scheduled its instance, else to the configured
- * one, else calling it is an error.
+ * Nothing runs unguarded. A guarded method uses the guard that scheduled its instance, or else the configured guard.
+ * Without either, calling it is an error.
  */
 export type { CloseOptions, CloseResult } from './closing/closing';
 export { configureJobGuard } from './configured-guard';

@@ -2,28 +2,28 @@ import type { EventHub, LockingTaskExecutor, TaskResult } from '../core';
 import { isOncePer, type AdmittedJob, type Job, type JobCall } from './job';
 import type { GuardConfiguration } from './job-guard-options';
 import { needsLedger, type Admitted, type Declarations, type JobRegistry } from './job-registry';
-import type { OncePerJobs } from './once-per-jobs';
+import type { OncePerJobRunner } from './once-per-job-runner';
 import type { OverdueRuns } from './overdue-runs';
 import { slotRunsOf, type SlotRuns } from './slots';
 
-/** What a guard is made of. */
+/** The parts of a guard. */
 interface GuardParts {
   readonly registry: JobRegistry;
   readonly executor: LockingTaskExecutor;
   readonly events: EventHub;
   /** `undefined` without a run store. */
-  readonly oncePer: OncePerJobs | undefined;
+  readonly oncePerRunner: OncePerJobRunner | undefined;
   readonly overdue: OverdueRuns | undefined;
 }
 
-/** What decorators and integrations need of a guard, and an application does not. */
+/** The interface of a guard for decorators and integrations. Applications do not need it. */
 export class GuardIntegration {
   #slots: SlotRuns | undefined;
 
   constructor(private readonly parts: GuardParts) {}
 
   /**
-   * @param configuration must not change any more: it is compiled once
+   * @param configuration must not change any more, because it is compiled once
    * @throws InvalidLockConfigurationError as `guard.check` does
    */
   jobOf(configuration: GuardConfiguration): Job {
@@ -31,7 +31,8 @@ export class GuardIntegration {
   }
 
   /**
-   * Checks jobs, all or none, before their first tick. Overdue runs of once-per jobs start without a tick from then on.
+   * Checks and registers jobs before their first tick, all or none. From then on, overdue runs of once-per jobs start
+   * without a tick.
    *
    * @throws InvalidLockConfigurationError also for a name or a lock that another job has
    */
@@ -43,15 +44,15 @@ export class GuardIntegration {
 
   /** @throws as `guard.run` does */
   async execute<T>(job: Job, call: JobCall<T>): Promise<TaskResult<T>> {
-    if (isOncePer(job)) return await this.oncePer(job.lock.name).run(job, call);
+    if (isOncePer(job)) return await this.requireOncePerRunner(job.lock.name).run(job, call);
     return await this.parts.executor.runTask(call.task, job.lock, call.scheduledAt);
   }
 
-  /** Reports the ticks that a scheduler has dropped in one stall. Those of admitted once-per jobs are retried. */
+  /** Reports the ticks that a scheduler dropped in one stall. The guard retries those of admitted once-per jobs. */
   dropTicks(job: AdmittedJob, ticks: readonly Date[], error: Error): void {
-    const { executor, oncePer, events } = this.parts;
+    const { executor, oncePerRunner, events } = this.parts;
     if (executor.runs.closing) return;
-    const isKept = ticks.map((scheduledAt) => isOncePer(job) && oncePer?.keepDropped(job, scheduledAt));
+    const isKept = ticks.map((scheduledAt) => isOncePer(job) && oncePerRunner?.keepDropped(job, scheduledAt));
     const [scheduledAt] = ticks;
     events.emit('lock:failed', {
       name: job.lock.name,
@@ -68,18 +69,18 @@ export class GuardIntegration {
   /**
    * For schedulers that elect one instance for each of their ticks.
    *
-   * @throws InvalidLockConfigurationError when the guard has no run store
+   * @throws InvalidLockConfigurationError if the guard has no run store
    */
   get slots(): SlotRuns {
-    return (this.#slots ??= slotRunsOf(this.oncePer('guard.slots')));
+    return (this.#slots ??= slotRunsOf(this.requireOncePerRunner('guard.slots')));
   }
 
   /**
-   * @param name of whoever needs the run store
-   * @throws InvalidLockConfigurationError when the guard has none
+   * @param name of the job or function that needs the run store, for the message
+   * @throws InvalidLockConfigurationError if the guard has no run store
    */
-  oncePer(name: string): OncePerJobs {
-    if (this.parts.oncePer !== undefined) return this.parts.oncePer;
+  requireOncePerRunner(name: string): OncePerJobRunner {
+    if (this.parts.oncePerRunner !== undefined) return this.parts.oncePerRunner;
     throw needsLedger(name);
   }
 }

@@ -2,55 +2,58 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { isThenable } from '../core/execution/task-result';
 import { processState } from '../core/process-state';
 
-/** A guarded function, and what it was called on. */
+/** A guarded function, and the instance that it was called on. */
 export interface GuardedCallee {
   readonly instance: unknown;
   readonly method: (...args: never[]) => unknown;
 }
 
-/** What a scheduler knows about a call that its arguments do not say. */
+/** What a scheduler knows about a call besides its arguments. */
 export interface Invocation {
   readonly scheduledAt: Date | undefined;
   /**
-   * Told of an error that the guard has reported. By `true` it ends there and the call resolves to `undefined`; else it
-   * goes on through whatever is wrapped around the method.
+   * Called with an error that the guard has reported. If it returns `true`, the call resolves to `undefined`. Otherwise
+   * the error propagates to the caller, through all wrappers around the method.
    */
-  readonly reported?: ((error: unknown, callee: GuardedCallee) => boolean) | undefined;
+  readonly onReportedError?: ((error: unknown, callee: GuardedCallee) => boolean) | undefined;
 }
 
-/** An invocation until its call has settled: timers and listeners that the call leaves behind keep it in their context. */
+/** Ends when its call has settled: timers and listeners that the call leaves behind keep it in their context. */
 export class OpenInvocation implements Invocation {
   readonly scheduledAt: Date | undefined;
-  readonly reported: Invocation['reported'];
-  isOver = false;
-  readonly #served = new Set<string>();
+  readonly onReportedError: Invocation['onReportedError'];
+  hasEnded = false;
+  readonly #taken = new Set<string>();
 
-  constructor({ scheduledAt, reported }: Invocation) {
+  constructor({ scheduledAt, onReportedError }: Invocation) {
     this.scheduledAt = scheduledAt;
-    this.reported = reported;
+    this.onReportedError = onReportedError;
   }
 
-  /** True once per job and scope: a call that never settles must not give one scheduled time to all later runs. */
-  serve(job: string, scope: string): boolean {
+  /**
+   * Whether this call of the job may use the scheduled time. Only the first call per job and scope may: a handler that
+   * never settles must not pass one scheduled time to all later runs.
+   */
+  takeScheduledTime(job: string, scope: string): boolean {
     const key = JSON.stringify([job, scope]);
-    const isFirst = !this.#served.has(key);
-    this.#served.add(key);
+    const isFirst = !this.#taken.has(key);
+    this.#taken.add(key);
     return isFirst;
   }
 }
 
 const storage = processState('invocation', () => new AsyncLocalStorage<OpenInvocation | undefined>());
 
-/** For integrations: calls a guarded function on behalf of a scheduler. The invocation ends when the call has settled. */
+/** For integrations: calls a guarded function for a scheduler. The invocation ends when the call has settled. */
 export function invoke<T>(invocation: Invocation, call: () => T): T | Promise<Awaited<T>> {
   return during(new OpenInvocation(invocation), call);
 }
 
 /**
- * For integrations with a scheduler that does not wait for the functions that it calls: wraps one of them, so that the
- * invocation lasts until this function has settled.
+ * For integrations whose scheduler does not wait for the functions that it calls. Wraps such a function, so that the
+ * invocation lasts until it has settled.
  */
-export function prolongingInvocation<A extends unknown[]>(
+export function extendInvocation<A extends unknown[]>(
   call: (this: unknown, ...args: A) => unknown,
 ): (this: unknown, ...args: A) => unknown {
   return function (...args) {
@@ -65,42 +68,42 @@ function during<T>(invocation: OpenInvocation, call: () => T): T | Promise<Await
   try {
     result = storage.run(invocation, call);
   } finally {
-    if (!isThenable(result)) invocation.isOver = true;
+    if (!isThenable(result)) invocation.hasEnded = true;
   }
   return isThenable(result) ? untilSettled(invocation, result as T) : result;
 }
 
-/** Awaits the result once, and nobody else does: a query builder runs its query for each `then`. */
+/** Awaits the result exactly once, because a query builder runs its query for each `then`. */
 async function untilSettled<T>(invocation: OpenInvocation, result: T): Promise<Awaited<T>> {
   try {
     return await result;
   } finally {
-    invocation.isOver = true;
+    invocation.hasEnded = true;
   }
 }
 
 /**
- * For integrations: the same, where an error that the guard has reported comes out as `undefined`. What came from
- * outside of the guard rejects, and is the scheduler's to report.
+ * For integrations: like `invoke`, but resolves to `undefined` after an error that the guard has reported. Rejects with
+ * errors from outside the guard, which the scheduler must report.
  */
 export async function invokeTick<T>(
   scheduledAt: Date | undefined,
   call: () => Promise<T>,
 ): Promise<T | undefined> {
-  const told = new Set<unknown>();
-  const reported = (error: unknown): boolean => {
-    told.add(error);
+  const reportedErrors = new Set<unknown>();
+  const onReportedError = (error: unknown): boolean => {
+    reportedErrors.add(error);
     return false;
   };
   try {
-    return await invoke({ scheduledAt, reported }, call);
+    return await invoke({ scheduledAt, onReportedError }, call);
   } catch (error) {
-    if (told.has(error)) return undefined;
+    if (reportedErrors.has(error)) return undefined;
     throw error;
   }
 }
 
-/** Hands the invocation to the first guarded function that is called, and to nothing that this one calls. */
+/** Passes the invocation to the first guarded function that is called, and hides it from all that this function calls. */
 export function takeInvocation<T>(call: (invocation: OpenInvocation | undefined) => T): T {
   const invocation = currentInvocation();
   return storage.run(undefined, () => call(invocation));
@@ -108,5 +111,5 @@ export function takeInvocation<T>(call: (invocation: OpenInvocation | undefined)
 
 function currentInvocation(): OpenInvocation | undefined {
   const invocation = storage.getStore();
-  return invocation?.isOver ? undefined : invocation;
+  return invocation?.hasEnded ? undefined : invocation;
 }

@@ -4,46 +4,48 @@ import type { Logger } from './logger';
 
 export interface JobGuardOptions {
   readonly lockProvider: LockProvider;
-  /** Where the runs of once-per jobs are kept. The caller closes it. Default: nowhere, and such jobs are refused. */
+  /** Stores the runs of once-per jobs. The caller closes it. Default: none, and once-per jobs are rejected. */
   readonly runStore?: RunStore | undefined;
-  /** How often it is looked for runs that are overdue, from the first registered once-per job on. Default 1 minute; `false`: never. */
+  /** How often the guard looks for overdue runs, once a once-per job is registered. Default 1 minute; `false`: never. */
   readonly pollInterval?: Duration | false | undefined;
-  /** Upper bound of the time limit of a statement on runs. Default 5 s. */
+  /** The longest time that one statement on runs may take. Default 5 s. */
   readonly statementTimeout?: Duration | undefined;
-  /** For jobs that do not say it themselves. None: then each must. */
+  /** The `lockAtMostFor` of jobs that do not set it. Without a default, every job must set it. */
   readonly defaultLockAtMostFor?: Duration | undefined;
-  /** The most characters of a lock's name. Default 64, at most 255: as wide as the column of the lock table. */
+  /** The maximum length of lock names, in characters: the width of the lock table's name column. Default 64, at most 255. */
   readonly nameLength?: number | undefined;
-  /** Where failures and warnings are reported, a line each. Default `console`; `false` silences. */
+  /** Gets one line per failure or warning. Default `console`; `false` logs nothing. */
   readonly logger?: Logger | false | undefined;
+  /** Default: the system clock. */
   readonly clock?: Clock | undefined;
-  /** For a provider that reports to the same listeners. */
+  /** Pass the hub of your lock provider if it reports events too, so that they share listeners. */
   readonly events?: EventHub | undefined;
 }
 
-/** What a job is guarded with: a lock, and, if it says so, once per period. */
+/** A job's lock, and with `oncePer` also its period: the job then runs once in each. */
 export interface GuardConfiguration extends LockConfiguration {
-  /** The job runs once per period. Its name is `oncePer.name`, or else that of the lock. */
+  /** Runs the job once per period. Its name is `oncePer.name`, or else the name of the lock. */
   readonly oncePer?: OncePerConfiguration | undefined;
 }
 
 /** A guard configuration for one run. */
 export interface JobConfiguration extends GuardConfiguration, TaskConfiguration {
-  /** With `oncePer`: the instant that decides the period, instead of `scheduledAt` and of now. */
+  /** With `oncePer`: decides the period, instead of `scheduledAt` or the current time. */
   readonly at?: Date | undefined;
 }
 
-/** @typeParam A the arguments that the scheduler calls the function with */
+/** @typeParam A the arguments with which the scheduler calls the function */
 export interface WrapOptions<A extends unknown[] = unknown[]> {
   /**
-   * What a failure of the store or of the task becomes. `'report'` (default): an event and a log line, and the call
-   * resolves to `undefined`; some schedulers end the process when a handler rejects. `'throw'`: the call rejects as well.
+   * What happens if the store or the task fails. `'report'` (default): an event and a log line report it, and the call
+   * resolves to `undefined`, because some schedulers end the process if a handler rejects. `'throw'`: the call also
+   * rejects.
    */
   readonly onError?: 'report' | 'throw' | undefined;
   /**
-   * The instant that the scheduler meant, read from the arguments of the call; `undefined` where it is not known. It is
-   * reported with the events of the run, and with `oncePer` it decides the period, however late the call comes. If it
-   * throws, or returns no date, the job does not run, which is a failure as above.
+   * Returns the scheduled time of a call from its arguments, or `undefined` if it is unknown. The events of the run
+   * carry this time. With `oncePer` it decides the period, however late the call comes. If the function throws or
+   * returns an invalid date, the job does not run, and `onError` applies.
    */
   readonly scheduledAt?: ((...args: A) => Date | undefined) | undefined;
 }

@@ -19,7 +19,7 @@ import { GuardIntegration } from './integration';
 import type { GuardConfiguration, JobConfiguration, JobGuardOptions, WrapOptions } from './job-guard-options';
 import { JobRegistry } from './job-registry';
 import { logEvents } from './logger';
-import { OncePerJobs } from './once-per-jobs';
+import { OncePerJobRunner } from './once-per-job-runner';
 import { checkGuardOptions } from './option-names';
 import { OverdueRuns, type OverdueResult } from './overdue-runs';
 import { wrappedTask } from './wrapped-task';
@@ -44,31 +44,33 @@ export class JobGuard {
       events.emit('guard:warning', error === undefined ? { message } : { message, error });
     const registry = new JobRegistry(options, warn);
     const executor = new LockingTaskExecutor(lockProvider, { clock, events });
-    const everyMs = pollInterval === false ? undefined : parsePositiveDuration(pollInterval, 'pollInterval');
+    const pollIntervalMs =
+      pollInterval === false ? undefined : parsePositiveDuration(pollInterval, 'pollInterval');
     const statementTimeoutMs = parsePositiveDuration(statementTimeout, 'statementTimeout');
     const context = runStore && { store: runStore, clock, events, random: Math.random, statementTimeoutMs };
-    const oncePer = context && new OncePerJobs(context, executor, lockProvider, registry);
-    const overdue = oncePer && new OverdueRuns(oncePer, everyMs);
+    const oncePerRunner = context && new OncePerJobRunner(context, executor, lockProvider, registry);
+    const overdue = oncePerRunner && new OverdueRuns(oncePerRunner, pollIntervalMs);
     this.#lockProvider = lockProvider;
     this.#events = events;
     this.#jobs = registry;
     this.#overdue = overdue;
     this.#closing = new Closing(executor.runs, clock, warn);
-    this.#integration = new GuardIntegration({ registry, executor, events, oncePer, overdue });
+    this.#integration = new GuardIntegration({ registry, executor, events, oncePerRunner, overdue });
     integrations.set(this, this.#integration);
     if (logger !== false) logEvents(events, logger);
   }
 
   /**
-   * Runs the task if the lock can be had at once; with `oncePer`, if it has not been done in its period. Such a call is
-   * not registered: when it is not answered, or the run fails, its caller brings it back by calling again. Unless `at`
-   * names the period, other runs of the job that are due are brought back by the same task: `currentRun()` tells it
-   * which one it is.
+   * Runs the task if the lock is free. With `oncePer`, it also must not have completed in its period.
    *
-   * @throws LockStorageError if it is not known that the lock was obtained: the task did not run
-   * @throws ClaimLostError when the run turns out not to count, because somebody else has taken it over
-   * @throws InvalidLockConfigurationError for a configuration that cannot be meant
-   * @throws whatever the task throws, unchanged
+   * The call does not register the job, so the guard does not retry it: if it fails, call `run` again yourself. With
+   * `oncePer` and without `at`, the call also starts the other overdue runs of the job, with the same task;
+   * `currentRun()` returns which run it is.
+   *
+   * @throws LockStorageError if the store did not confirm the lock. The task did not run.
+   * @throws ClaimLostError if the run does not count, because another instance has taken it over
+   * @throws InvalidLockConfigurationError for an invalid configuration
+   * @throws the task's own errors, unchanged
    */
   async run<T>(configuration: JobConfiguration, task: LockedTask<T>): Promise<TaskResult<T>> {
     const { at, scheduledAt, ...declared } = configuration;
@@ -77,36 +79,38 @@ export class JobGuard {
   }
 
   /**
-   * Brings back what is overdue of the registered once-per jobs: runs that are due, runs whose holder vanished, ticks that
-   * were not answered, and, of jobs that catch up, periods that were missed. A timer calls it once a minute.
+   * Starts the overdue runs of the registered once-per jobs: retries that are due, runs of crashed holders, ticks that
+   * failed before their run was recorded, and for jobs with `catchUp` also missed periods. The guard calls this itself
+   * every `pollInterval`.
    *
-   * @returns when all that it started has ended
-   * @throws LockStorageError when it cannot be looked up what is due. What goes wrong with a run is told by events.
+   * @returns after all runs that it started have ended
+   * @throws LockStorageError if the overdue runs cannot be read from the store. Events report the failure of a run.
    */
   async runOverdue(): Promise<OverdueResult> {
     return (await this.#overdue?.run()) ?? { started: 0, overdue: 0 };
   }
 
   /**
-   * Makes pending runs of the business days in a range of the past that have none; `runOverdue` and the job's ticks run
+   * Creates a pending run for each business day of a past range that has no run. `runOverdue` and the job's ticks start
    * them.
    *
-   * @throws InvalidLockUseError for a job that is not registered, and a range that reaches back to where nothing is known
+   * @throws InvalidLockUseError for a job that is not registered, and for a range that begins before the job's first
+   * recorded run
    */
   async backfill(job: string, range: BackfillRange): Promise<BackfillResult> {
-    const { context } = this.#integration.oncePer(job);
-    const known = this.#jobs.get(job);
-    if (known !== undefined) return await backfill(context, known.policy, range);
+    const { context } = this.#integration.requireOncePerRunner(job);
+    const registered = this.#jobs.get(job);
+    if (registered !== undefined) return await backfill(context, registered.policy, range);
     throw notRegistered(job);
   }
 
   /**
-   * What is known of runs, and what a person may change of them.
+   * Lists the runs of once-per jobs, and lets an operator change them.
    *
-   * @throws InvalidLockConfigurationError when the guard has no run store
+   * @throws InvalidLockConfigurationError if the guard has no run store
    */
   get ledger(): RunLedger {
-    const { context } = this.#integration.oncePer('guard.ledger');
+    const { context } = this.#integration.requireOncePerRunner('guard.ledger');
     return new RunLedger({
       context,
       policyOf: (job) => this.#jobs.get(job)?.policy,
@@ -115,11 +119,11 @@ export class JobGuard {
   }
 
   /**
-   * Makes a guarded function of `task`, for any scheduler: it resolves to the task's value, or to `undefined` when it
-   * was skipped. With `oncePer` the job is registered: what is overdue of it is brought back, without arguments or with
-   * those of `resume`.
+   * Returns a guarded version of `task` for any scheduler. Calling it resolves to the task's value, or to `undefined` if
+   * the run was skipped. With `oncePer` this registers the job: the guard then also starts its overdue runs, with the
+   * arguments that `resume` returns, or with none.
    *
-   * @throws InvalidLockConfigurationError at once, not at the first tick
+   * @throws InvalidLockConfigurationError for an invalid configuration: at once, not at the first tick
    */
   wrap<A extends unknown[], T>(
     configuration: GuardConfiguration,
@@ -144,7 +148,7 @@ export class JobGuard {
   }
 
   /**
-   * What `run` would refuse, before anything runs.
+   * Checks a configuration without running anything: throws what `run` would throw for it.
    *
    * @throws InvalidLockConfigurationError naming the lock and the value
    */
@@ -158,19 +162,18 @@ export class JobGuard {
   }
 
   /**
-   * For health checks: asks the store of the locks for something small. A lock provider that has no such question counts
-   * as reachable.
+   * For health checks: sends a small query to the lock store. A lock provider without `probe` counts as reachable.
    *
-   * @throws LockStorageError when the store fails, or does not answer in this time
+   * @throws LockStorageError if the store fails, or does not answer within `timeout` (default 1 s)
    */
   async probe(timeout: Duration = '1s'): Promise<void> {
     await this.#lockProvider.probe?.(parsePositiveDuration(timeout, 'timeout of probe'));
   }
 
   /**
-   * Stops what was scheduled, starts nothing more, and waits for the running jobs; their signals abort shortly before
-   * the time-out. Resolves after the last statement, so that `process.exit()` behind it loses nothing. Calling it
-   * again gives the same answer.
+   * Stops the schedules, starts no more jobs, and waits for the running ones. Their signals abort `grace` (default 5 s)
+   * before the `timeout` (default 20 s). Resolves after the last statement, so you can call `process.exit()` then.
+   * Further calls return the same result.
    */
   async close(options: CloseOptions = {}): Promise<CloseResult> {
     const closing = this.#closing.close(options);
@@ -179,9 +182,9 @@ export class JobGuard {
   }
 
   /**
-   * Closes on SIGTERM and SIGINT, and lets the signal through afterwards unless the application listens to it, too.
-   * A second signal goes through at once. A guard that is closed listens no more. As the first process of a container,
-   * which no signal ends by itself, it exits, with 143 or 130.
+   * Closes the guard on SIGTERM and SIGINT. Afterwards the signal ends the process, unless the application listens to
+   * it too. A second signal has its usual effect at once. A closed guard no longer listens. The first process of a
+   * container, which a signal does not end, exits with status 143 or 130.
    *
    * @returns a function that stops listening
    */
@@ -189,12 +192,12 @@ export class JobGuard {
     return this.#closing.onSignals(options, () => this.close(options));
   }
 
-  /** Whether closing has begun: nothing starts any more. */
+  /** Whether `close` was called. From then on no job starts. */
   get isClosing(): boolean {
     return this.#closing.hasBegun;
   }
 
-  /** What to stop or close along with the guard, for example a scheduler of your own. */
+  /** Adds something to stop or close along with the guard, for example your own scheduler. */
   onClose(hook: CloseHook): void {
     this.#closing.add(hook);
   }

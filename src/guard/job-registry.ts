@@ -14,18 +14,18 @@ import type { GuardConfiguration, JobGuardOptions } from './job-guard-options';
 
 type OncePerJob = OncePer<AdmittedJob>;
 
-/** Of one declaration there is one job. */
+/** A single declaration is admitted as a single job, for the types too. */
 export type Declarations = readonly JobDeclaration[] | readonly [JobDeclaration];
 export type Admitted<D extends Declarations> = { readonly [K in keyof D]: AdmittedJob };
 
-/** The jobs of one guard: each is compiled once, and checked against the others when it is admitted. */
+/** The jobs of one guard. Each is compiled once, and checked against the others when it is admitted. */
 export class JobRegistry {
   readonly #defaults: JobDefaults;
   readonly #hasLedger: boolean;
-  /** By configurations that do not change any more. */
+  /** The keys are configurations that no longer change. */
   readonly #compiled = new WeakMap<GuardConfiguration, Job>();
   #oncePer: ReadonlyMap<string, OncePerJob> = new Map();
-  /** The scheduled jobs, by the names of their locks. */
+  /** The scheduled jobs, by lock name. */
   #scheduled: ReadonlyMap<string, AdmittedJob> = new Map();
 
   /** @throws InvalidLockConfigurationError naming the option */
@@ -46,7 +46,7 @@ export class JobRegistry {
     return job;
   }
 
-  /** The same for a configuration that does not change any more: it is compiled once. */
+  /** Compiles a configuration that no longer changes, and does so only once. */
   jobOf(configuration: GuardConfiguration): Job {
     const known = this.#compiled.get(configuration);
     if (known !== undefined) return known;
@@ -56,10 +56,10 @@ export class JobRegistry {
   }
 
   /**
-   * All or none. Warns of what works, but perhaps not as it is meant.
+   * Admits all jobs, or none. Warns about a job that works, but perhaps not as intended.
    *
-   * @throws InvalidLockConfigurationError for what cannot run, for a lock of two scheduled jobs that is not shared, and
-   * for a name of two once-per jobs
+   * @throws InvalidLockConfigurationError for an invalid job, if two scheduled jobs have the same lock and it is not
+   * shared, and if two once-per jobs have the same name
    */
   admit<D extends Declarations>(declarations: D): Admitted<D> {
     const scheduled = new Map(this.#scheduled);
@@ -86,21 +86,21 @@ export class JobRegistry {
     return [...this.#oncePer.values()];
   }
 
-  /** The calendar decides which periods count as missed. It must leave out the dates that the cron expression does. */
+  /** The calendar decides which periods count as missed, so it must leave out the same dates as the cron expression. */
   #warnOfMissedDates({ place, configuration, schedules = [] }: JobDeclaration): void {
     const { catchUp = 'none', calendar, period } = configuration.oncePer ?? {};
     if (typeof period === 'function' || catchUp === 'none' || calendar !== undefined) return;
-    const expression = schedules.map((schedule) => schedule.expression).find(leavesDatesOut);
+    const expression = schedules.map((schedule) => schedule.expression).find(skipsDates);
     if (expression === undefined) return;
     this.warn(
-      `${place} is scheduled at '${expression}', which leaves dates out, and catches up with every date that has no run: give it a calendar, for example weekdays().`,
+      `${place} is scheduled at '${expression}', which skips some dates, but its catchUp starts a run for every date without one. Give the job a calendar, for example weekdays().`,
     );
   }
 }
 
 export function needsLedger(name: string): InvalidLockConfigurationError {
   return new InvalidLockConfigurationError(
-    `'${name}' needs a ledger, and this guard has none: give it a runStore, or make it by createJobGuard(dataSource).`,
+    `'${name}' needs a ledger, but this guard has no run store. Pass runStore to the guard, or create the guard with createJobGuard(dataSource).`,
   );
 }
 
@@ -109,7 +109,7 @@ function addScheduled(scheduled: Map<string, AdmittedJob>, job: AdmittedJob): vo
   const earlier = scheduled.get(name);
   if (earlier !== undefined && !(shared && earlier.lock.shared)) {
     throw new InvalidLockConfigurationError(
-      `Lock '${name}' is on ${earlier.place} and on ${job.place}: give one of them another name, or say shared: true on both if they are to exclude each other.`,
+      `Lock '${name}' is used by ${earlier.place} and by ${job.place}. Give one of them another name, or set shared: true on both if they must exclude each other.`,
     );
   }
   scheduled.set(name, job);
@@ -120,14 +120,14 @@ function addOncePer(oncePer: Map<string, OncePerJob>, job: OncePerJob): void {
   const earlier = oncePer.get(name);
   if (earlier !== undefined) {
     throw new InvalidLockConfigurationError(
-      `Two once-per jobs are called '${name}', ${earlier.place} and ${job.place}: the ledger knows a job by its name, so give each one of its own.`,
+      `Two once-per jobs have the name '${name}': ${earlier.place} and ${job.place}. The ledger identifies a job by its name, so give each job its own.`,
     );
   }
   oncePer.set(name, job);
 }
 
-/** Its fields of the day, the month or the weekday, which are the last three, name something. */
-function leavesDatesOut(expression: string): boolean {
+/** Whether one of the last three fields (day, month and weekday) is not a wildcard. */
+function skipsDates(expression: string): boolean {
   return expression
     .trim()
     .split(/\s+/)

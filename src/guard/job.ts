@@ -11,35 +11,35 @@ import type { OpenInvocation } from './invocation';
 import type { GuardConfiguration } from './job-guard-options';
 import { checkJobOptions } from './option-names';
 
-/** A named thing that a guard runs: its configuration, checked once. Its ticks parse nothing. */
+/** A job whose configuration is checked and parsed once, so that its ticks do not have to. */
 export interface Job {
   readonly lock: CompiledLock;
-  /** Of a job that runs once per period. */
+  /** `undefined` unless the job runs once per period. */
   readonly policy: JobPolicy | undefined;
 }
 
-/** A job as an integration finds it. */
+/** A job as an integration declares it to the guard. */
 export interface JobDeclaration {
-  /** Class and method, or the call that declares the job. For messages. */
+  /** The class and method, or the call that declares the job. For messages. */
   readonly place: string;
-  /** Belongs to the integration: it does not change any more. */
+  /** Must not change any more. */
   readonly configuration: GuardConfiguration;
   /** Calls the handler with these arguments. */
   readonly call: (args: readonly unknown[]) => LockedTask<unknown>;
   /** Whether an overdue run may start here now. Default: always. */
   readonly isReady?: (() => boolean) | undefined;
-  /** Of a job that the integration schedules itself. No other scheduled job may then have its lock. */
+  /** Set for a job that the integration schedules itself. No other scheduled job may have its lock. */
   readonly schedules?: readonly { readonly expression: string }[] | undefined;
 }
 
-/** A job that a guard knows before its first tick. */
+/** A job that was declared to the guard before its first tick. */
 export interface AdmittedJob extends Job {
   readonly place: string;
   readonly call: JobDeclaration['call'];
   readonly isReady: () => boolean;
 }
 
-/** A job that runs once per period. */
+/** A job with `oncePer`. */
 export type OncePer<J extends Job> = J & { readonly policy: JobPolicy };
 
 /** One call of a job. */
@@ -51,9 +51,9 @@ export interface JobCall<T> {
   /** The handler with other arguments, for an overdue run. */
   readonly call: JobDeclaration['call'];
   readonly scheduledAt?: Date | undefined;
-  /** Decides the period, instead of `scheduledAt` and of now. */
+  /** Decides the period, instead of `scheduledAt` or the current time. */
   readonly at?: Date | undefined;
-  /** Where the scheduled time comes from. It counts for one call per job and scope. */
+  /** The source of the scheduled time, if a scheduler made the call. */
   readonly invocation?: OpenInvocation | undefined;
 }
 
@@ -78,7 +78,7 @@ export function isOncePer<J extends Job>(job: J): job is OncePer<J> {
 function policyOf(lock: LockConfiguration, oncePer: OncePerConfiguration): JobPolicy {
   if (oncePer.name === undefined && lock.shared) {
     throw new InvalidLockConfigurationError(
-      `The once-per job under lock '${lock.name}' has no name of its own, and needs one, for the lock is shared: give it { name: … } beside its period.`,
+      `The once-per job with the shared lock '${lock.name}' needs a name of its own. Pass one beside its period, as in { name: 'close-day' }.`,
     );
   }
   return parseJobPolicy(oncePer, oncePer.name ?? lock.name);

@@ -1,7 +1,7 @@
 import { InvalidLockConfigurationError } from '../core';
 import type { GuardConfiguration, JobGuardOptions } from './job-guard-options';
 
-/** Options that had another name. */
+/** Old names of options. */
 const RENAMED = {
   guard: { dueEvery: 'pollInterval' },
   lock: { maxHold: 'maxLockDuration' },
@@ -13,7 +13,7 @@ const GUARD_OPTIONS = optionNames(
   RENAMED.guard,
 );
 
-/** The options of a job that have more than one word, its `oncePer` and its retry included. */
+/** The options of more than one word of a job, its `oncePer` and its retry. */
 const JOB_OPTIONS = [
   ...['lockAtMostFor', 'lockAtLeastFor', 'keepAlive', 'maxLockDuration', 'nameLength', 'oncePer'],
   ...['scheduledAt', 'timeZone', 'dayStart', 'onCrash', 'startDeadline', 'maxSkew'],
@@ -23,7 +23,7 @@ const LOCK_OPTIONS = optionNames(JOB_OPTIONS, RENAMED.lock);
 const RETRY_OPTIONS = optionNames(JOB_OPTIONS, RENAMED.retry);
 
 /**
- * TypeScript finds a misspelt option, and one that was renamed. In JavaScript the guard would do without it.
+ * Finds misspelt and renamed options for JavaScript, where the guard would silently ignore them.
  *
  * @throws InvalidLockConfigurationError naming the option
  */
@@ -32,7 +32,7 @@ export function checkGuardOptions(options: JobGuardOptions): void {
 }
 
 /**
- * The same for a job.
+ * The same for the options of a job.
  *
  * @throws InvalidLockConfigurationError naming the lock and the option
  */
@@ -42,21 +42,21 @@ export function checkJobOptions({ name, oncePer, ...others }: GuardConfiguration
   checkOptionNames(oncePer?.retry ?? {}, RETRY_OPTIONS, owner);
 }
 
-/** @returns the right names, by what is written in their place in lower case */
+/** @returns the correct names, by the lower-case spelling of a correct or an old name */
 function optionNames(
   names: readonly string[],
   renamed: Readonly<Record<string, string>>,
 ): ReadonlyMap<string, string> {
   const pairs = [...names.map((name) => [name, name] as const), ...Object.entries(renamed)];
-  return new Map(pairs.map(([written, meant]) => [written.toLowerCase(), meant]));
+  return new Map(pairs.map(([written, correct]) => [written.toLowerCase(), correct]));
 }
 
 function checkOptionNames(options: object, known: ReadonlyMap<string, string>, owner: string): void {
   for (const key of Object.keys(options)) {
-    const meant = known.get(key.toLowerCase());
-    if (meant !== undefined && meant !== key) {
+    const correct = known.get(key.toLowerCase());
+    if (correct !== undefined && correct !== key) {
       throw new InvalidLockConfigurationError(
-        `Unknown option '${key}' for ${owner}. Did you mean '${meant}'?`,
+        `Unknown option '${key}' for ${owner}. Did you mean '${correct}'?`,
       );
     }
   }

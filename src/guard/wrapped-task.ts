@@ -34,29 +34,29 @@ export function wrappedTask<A extends unknown[], T>(
       return result.executed ? result.value : undefined;
     } catch (error) {
       if (onError === 'throw') throw error;
-      return undefined; // It was reported, as lock:failed or run:failed.
+      return undefined; // An event has reported it: lock:failed or run:failed.
     }
   };
 }
 
 /**
- * What `scheduledAt` of `guard.wrap` reads from the arguments of a call.
+ * Calls the `scheduledAt` option of `guard.wrap` with the arguments of a call.
  *
- * @throws InvalidLockConfigurationError when it throws, and for an invalid date
+ * @throws InvalidLockConfigurationError if the option throws or returns an invalid date
  */
 function readScheduledTime<A extends unknown[]>(
   scheduledAt: ((...args: A) => Date | undefined) | undefined,
   args: A,
   job: string,
 ): Date | undefined {
-  const read: unknown = called(scheduledAt, args, job);
+  const read: unknown = callOption(scheduledAt, args, job);
   if (read === undefined || (types.isDate(read) && !Number.isNaN(read.getTime()))) return read;
   throw new InvalidLockConfigurationError(
-    `scheduledAt of job '${job}' returned ${describeValue(read)}: it must return a date, or undefined where nothing is known.`,
+    `scheduledAt of job '${job}' returned ${describeValue(read)}. It must return a valid Date, or undefined if the scheduled time is unknown.`,
   );
 }
 
-function called<A extends unknown[]>(
+function callOption<A extends unknown[]>(
   scheduledAt: ((...args: A) => Date | undefined) | undefined,
   args: A,
   job: string,
@@ -65,7 +65,7 @@ function called<A extends unknown[]>(
     return scheduledAt?.(...args);
   } catch (cause) {
     throw new InvalidLockConfigurationError(
-      `scheduledAt of job '${job}' threw: it must return an instant for every call, or undefined.`,
+      `scheduledAt of job '${job}' threw an error. It must return the scheduled time of every call, or undefined if it is unknown.`,
       { cause },
     );
   }

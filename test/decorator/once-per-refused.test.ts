@@ -17,7 +17,7 @@ void test('L-59 once per period twice on one method is refused, with the name of
       }
       return Jobs;
     },
-    { name: 'InvalidLockUseError', message: /'nightly' is once per period twice/ },
+    { name: 'InvalidLockUseError', message: /'nightly' has @OncePer or @OncePerDay twice/ },
   );
 });
 
@@ -120,7 +120,7 @@ void test('mistakes that only the first call can detect', async (t) => {
       });
       assert.match(
         String(error),
-        /InvalidLockConfigurationError: Method 'job' is once per period, but has no name/,
+        /InvalidLockConfigurationError: Method 'job' runs once per period, but its job has no name/,
       );
     },
   );

@@ -61,7 +61,7 @@ void test('a hook that hangs is left behind after five seconds, with a warning',
   clock.advance('1s');
   await closing;
   assert.deepEqual(lines, [
-    'warn: cronlatch guard:warning: Something did not close in time and was left behind.',
+    'warn: cronlatch guard:warning: A close hook did not finish within 5 s. The guard no longer waits for it.',
   ]);
 });
 

@@ -47,7 +47,7 @@ void test('F-13 at the timeout close stops waiting: the job is abandoned and kee
   }
   assert.deepEqual(await closing, { settled: [], abandoned: ['job'] });
   assert.deepEqual(lines, [
-    "warn: cronlatch guard:warning: Job 'job' still runs, and is not waited for any longer: its lock ends by itself.",
+    "warn: cronlatch guard:warning: Job 'job' is still running, and the guard no longer waits for it. Its lock stays held until its lease expires.",
   ]);
   job.finish('late');
   assert.deepEqual(await job.result, { executed: true, value: 'late' });

@@ -55,12 +55,12 @@ const NO_BANK = new Error('no bank today');
 function scheduler({ ends }: { ends: boolean }) {
   const errors: unknown[] = [];
   const callees: GuardedCallee[] = [];
-  const reported = (error: unknown, callee: GuardedCallee): boolean => {
+  const onReportedError = (error: unknown, callee: GuardedCallee): boolean => {
     errors.push(error);
     callees.push(callee);
     return ends;
   };
-  return { errors, callees, invocation: { scheduledAt, reported } };
+  return { errors, callees, invocation: { scheduledAt, onReportedError } };
 }
 
 void test('the scheduler gets each error that the guard has reported', async () => {

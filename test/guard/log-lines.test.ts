@@ -21,16 +21,16 @@ void test('each event that must be visible without a listener is one line', () =
     ],
   );
   assert.deepEqual(lineOf('lock:lost', { ...job, error: new LockLostError('too late') }), [
-    "error: cronlatch lock:lost 'job': its job still runs and was told to stop. Cause: LockLostError: too late",
+    "error: cronlatch lock:lost 'job': the job is still running, and its signal has aborted. Cause: LockLostError: too late",
   ]);
   assert.deepEqual(lineOf('lock:releaseFailed', { ...job, error: new LockStorageError('no answer') }), [
-    "error: cronlatch lock:releaseFailed 'job': the next run waits until the lock ends by itself. Cause: LockStorageError: no answer",
+    "error: cronlatch lock:releaseFailed 'job': the next run cannot start before the lease expires. Cause: LockStorageError: no answer",
   ]);
   assert.deepEqual(lineOf('run:failed', { ...job, error: new RangeError('mine'), durationMs: 1 }), [
     "error: cronlatch run:failed 'job': the job failed. Cause: RangeError: mine",
   ]);
   assert.deepEqual(lineOf('run:stuck', job), [
-    "error: cronlatch run:stuck 'job': its lease is over but the job goes on; it is not started again here before it ends.",
+    "error: cronlatch run:stuck 'job': its lease has expired but the job is still running; this process will not start it again until it finishes.",
   ]);
   assert.deepEqual(lineOf('guard:warning', { message: 'Look here.', error: new Error('why') }), [
     'warn: cronlatch guard:warning: Look here. Cause: Error: why',
@@ -56,10 +56,10 @@ void test('the line of a once-per job has its run, and what happens next', () =>
   assert.deepEqual(lineOf('run:failed', failed), [`${beginning}. Cause: Error: no bank`]);
   const retryAt = new Date('2026-11-20T03:10:00Z');
   assert.deepEqual(lineOf('run:failed', { ...failed, retryAt }), [
-    `${beginning}; next at 2026-11-20T03:10:00.000Z. Cause: Error: no bank`,
+    `${beginning}; the next attempt is at 2026-11-20T03:10:00.000Z. Cause: Error: no bank`,
   ]);
   assert.deepEqual(lineOf('run:failed', { ...failed, isFinal: true }), [
-    `${beginning}; it is given up, and runs again only by ledger.rerun. Cause: Error: no bank`,
+    `${beginning} permanently; only ledger.rerun() runs it again. Cause: Error: no bank`,
   ]);
   const scoped = { ...failed, run: { ...run, scope: 'eu' } };
   assert.match(lineOf('run:failed', scoped)[0] ?? '', /job 'close-day' \(eu\) for 2026-11-20, attempt 2:/);
@@ -68,17 +68,17 @@ void test('the line of a once-per job has its run, and what happens next', () =>
 void test('a crashed holder is a line: a warning if the run is retried, an error if it waits for an operator', () => {
   const lostClaim = 'host/1/abc';
   assert.deepEqual(lineOf('run:takenOver', { ...job, run, lostAttempt: 1, lostClaim }), [
-    "warn: cronlatch run:takenOver 'job' job 'close-day' for 2026-11-20, attempt 2: the holder of its last attempt vanished, and its work is repeated.",
+    "warn: cronlatch run:takenOver 'job' job 'close-day' for 2026-11-20, attempt 2: the holder of the last attempt crashed, and this attempt repeats its work.",
   ]);
   assert.deepEqual(lineOf('run:interrupted', { ...job, run, lostClaim }), [
-    "error: cronlatch run:interrupted 'job' job 'close-day' for 2026-11-20, attempt 2: its holder vanished, and it is not repeated: a person must say what became of it.",
+    "error: cronlatch run:interrupted 'job' job 'close-day' for 2026-11-20, attempt 2: its holder crashed, and the run will not be retried. Check what it did, then call ledger.resolve().",
   ]);
 });
 
 void test('the line of an unanswered tick reports that it will be retried', () => {
   const failed = { ...scheduled, willRetry: true, error: new LockStorageError('no answer') };
   assert.deepEqual(lineOf('lock:failed', failed), [
-    "error: cronlatch lock:failed 'job' (scheduled at 2026-11-20T03:00:00.000Z): the job did not run; its tick is asked again. Cause: LockStorageError: no answer",
+    "error: cronlatch lock:failed 'job' (scheduled at 2026-11-20T03:00:00.000Z): the job did not run; the tick will be retried. Cause: LockStorageError: no answer",
   ]);
 });
 

@@ -9,7 +9,7 @@ const guard = () => new JobGuard({ lockProvider: new InMemoryLockProvider(), log
 void test('a promise of a guard is rejected, and the error suggests to await it', () => {
   const promise = Promise.resolve(guard()) as unknown as JobGuard;
   const refused = (error: unknown) =>
-    error instanceof InvalidLockUseError && /Await it: await createJobGuard/.test(error.message);
+    error instanceof InvalidLockUseError && /await it: await createJobGuard/.test(error.message);
   assert.throws(() => configureJobGuard(promise), refused);
   assert.throws(
     () => scheduleLocked('* * * * *', { name: 'job', lockAtMostFor: '1m' }, () => {}, { guard: promise }),

@@ -114,7 +114,7 @@ void test('a guard without a run store rejects a once-per job, and the error exp
   const { guard } = guardBench();
   const remedy = {
     name: 'InvalidLockConfigurationError',
-    message: /^'close-day' needs a ledger, and this guard has none: give it a runStore/,
+    message: /^'close-day' needs a ledger, but this guard has no run store. Pass runStore/,
   };
   assert.throws(() => guard.check(DAILY), remedy);
   assert.throws(() => guard.wrap(DAILY, () => {}), remedy);
@@ -124,7 +124,7 @@ void test('a guard without a run store rejects a once-per job, and the error exp
 const CHECKED: [object, RegExp][] = [
   [{ ...DAILY, oncePer: { period: 'day' } }, /^timeZone of job 'close-day' is missing/],
   [{ ...DAILY, oncePer: { period: 'day', timeZone: 'Mars' } }, /Mars/],
-  [{ ...DAILY, shared: true }, /under lock 'close-day' has no name of its own, and needs one/],
+  [{ ...DAILY, shared: true }, /with the shared lock 'close-day' needs a name of its own/],
   [{ ...DAILY, oncePer: { ...DAILY.oncePer, name: 'a\u0000b' } }, /control character/],
   [{ ...DAILY, oncePer: { ...DAILY.oncePer, onCrash: 'wait' } }, /onCrash of job 'close-day' is "wait"/],
   [{ name: 'close-day', oncePer: DAILY.oncePer }, /lockAtMostFor of lock 'close-day' is missing/],

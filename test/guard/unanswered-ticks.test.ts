@@ -20,7 +20,7 @@ void test('a guard keeps a thousand unanswered ticks, and warns when it drops on
   await job('region 1000');
   await job('region 1001');
   assert.equal(warnings.length, 2);
-  assert.match(warnings[0] ?? '', /^More than 1,000 ticks wait to be asked again: the oldest is dropped/);
+  assert.match(warnings[0] ?? '', /^More than 1,000 ticks are waiting to be retried. The oldest was dropped/);
   away.mock.restore();
   assert.deepEqual(await guard.runOverdue(), { started: 1000, overdue: 0 });
   assert.deepEqual([ran[0], ran.at(-1)], ['region 2', 'region 1001']);

@@ -3,7 +3,7 @@ import { processState } from '../../core/process-state';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
-/** Of all guards: their listeners, and how many of them a signal is closing now. */
+/** The listeners of all guards, and the number of guards that a signal is closing now. */
 const ours = processState('signals', () => ({ listeners: new Set<unknown>(), closing: 0 }));
 
 /** @returns a function that stops listening */
@@ -17,7 +17,7 @@ export function closeOnSignals(
   };
   const onSignal = (signal: NodeJS.Signals): void => {
     const isHandled = othersListen(signal);
-    // From here on a second signal has its usual effect.
+    // From now on a second signal has its usual effect.
     stopListening();
     ours.closing += 1;
     close()
@@ -29,12 +29,12 @@ export function closeOnSignals(
       });
   };
   ours.listeners.add(onSignal);
-  // First in line: the application's listeners that listen once are gone when it is their turn.
+  // Ours must come first, because a listener that the application added with `once` is gone after its turn.
   for (const signal of SIGNALS) process.prependListener(signal, onSignal);
   return stopListening;
 }
 
-/** The first process of a container is not ended by a signal that nobody listens to: it exits, with a shell's status for it. */
+/** A signal without a listener does not end the first process of a container, so it exits with a shell's status for it. */
 function endBy(signal: NodeJS.Signals): void {
   if (process.pid === 1) process.exit(128 + constants.signals[signal]);
   process.kill(process.pid, signal);

@@ -5,23 +5,23 @@ import type { RunRegistry } from '../../core/execution/run-registry';
 import { closeOnSignals } from './close-on-signals';
 
 export interface CloseOptions {
-  /** How long running jobs are waited for. Default 20 s. */
+  /** How long to wait for running jobs. Default 20 s. */
   readonly timeout?: Duration | undefined;
-  /** How long before the time-out their signals abort. Default 5 s, or the time-out if that is shorter. */
+  /** How long before the timeout their signals abort. Default 5 s, or the timeout if that is shorter. */
   readonly grace?: Duration | undefined;
 }
 
 export interface CloseResult {
-  /** Jobs that were running and ended, with their locks released. */
+  /** Jobs that ended within the timeout. Their locks are released. */
   readonly settled: readonly string[];
-  /** Jobs that were still running at the time-out. Their leases end by themselves. */
+  /** Jobs that were still running at the timeout. Their locks stay held until their leases expire. */
   readonly abandoned: readonly string[];
 }
 
 export interface CloseHook {
-  /** Before anything is waited for: nothing new may start. */
+  /** Called before the guard waits for running jobs. Nothing new may start afterwards. */
   readonly stop?: () => Promise<void>;
-  /** After the last job. */
+  /** Called after the last job has ended, or after the timeout. */
   readonly close?: () => Promise<void>;
 }
 
@@ -37,10 +37,10 @@ interface CloseRequest extends CloseLimits {
   readonly warn: (message: string, error: unknown) => void;
 }
 
-/** Connections that do not end in this time are left behind. */
-const LONGEST_HOOK_MS = 5000;
+/** The guard does not wait longer for a hook. */
+const HOOK_TIMEOUT_MS = 5000;
 
-/** The end of one guard: it comes once, by a call or by a signal. */
+/** Closes one guard once, after a call or a signal. */
 export class Closing {
   readonly #hooks: CloseHook[] = [];
   readonly #signalListeners: (() => void)[] = [];
@@ -99,8 +99,8 @@ async function closeRuns({
 }: CloseRequest): Promise<CloseResult> {
   runs.close();
   const running = runs.active;
-  // Beside the jobs, so that a hook which hangs takes nothing from their time, and adds nothing to it.
-  const stopped = Promise.all(hooks.map(({ stop }) => finish(clock, stop, warn)));
+  // Runs while the jobs end, so that a hook that hangs neither shortens nor lengthens the time they have.
+  const stopped = Promise.all(hooks.map(({ stop }) => runHook(clock, stop, warn)));
   const allSettled = Promise.all(running.map((run) => run.settled));
   if ((await withinLimit(clock, allSettled, timeoutMs - graceMs)) === 'time-out') {
     const reason = new DOMException('The job guard is closing: the job was asked to stop.', 'AbortError');
@@ -112,23 +112,27 @@ async function closeRuns({
   for (const run of abandoned) {
     run.abandon();
     warn(
-      `Job '${run.name}' still runs, and is not waited for any longer: its lock ends by itself.`,
+      `Job '${run.name}' is still running, and the guard no longer waits for it. Its lock stays held until its lease expires.`,
       undefined,
     );
   }
-  await Promise.all(hooks.map(({ close }) => finish(clock, close, warn)));
+  await Promise.all(hooks.map(({ close }) => runHook(clock, close, warn)));
   return {
     settled: running.filter((run) => !abandoned.includes(run)).map(({ name }) => name),
     abandoned: abandoned.map(({ name }) => name),
   };
 }
 
-/** One that fails or hangs does not keep the others from closing. */
-async function finish(clock: Clock, hook: CloseHook['close'], warn: CloseRequest['warn']): Promise<void> {
+/** Never rejects, so that a hook that fails or hangs does not keep the others from closing. */
+async function runHook(clock: Clock, hook: CloseHook['close'], warn: CloseRequest['warn']): Promise<void> {
   try {
-    const done = await withinLimit(clock, Promise.resolve(hook?.()), LONGEST_HOOK_MS);
-    if (done === 'time-out') warn('Something did not close in time and was left behind.', undefined);
+    const done = await withinLimit(clock, Promise.resolve(hook?.()), HOOK_TIMEOUT_MS);
+    if (done === 'time-out')
+      warn(
+        `A close hook did not finish within ${HOOK_TIMEOUT_MS / 1000} s. The guard no longer waits for it.`,
+        undefined,
+      );
   } catch (error) {
-    warn('Something could not be closed.', error);
+    warn('A close hook failed.', error);
   }
 }

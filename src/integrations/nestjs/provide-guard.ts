@@ -4,7 +4,7 @@ import { InvalidLockConfigurationError, NotConfiguredError } from '../../core';
 import { isMissing } from '../../core/peer';
 import type { JobGuard } from '../../guard';
 import { checkCloseOptions } from '../../guard/closing/closing';
-import { requiredGuard } from '../../guard/configured-guard';
+import { requireGuard } from '../../guard/configured-guard';
 import type * as Integration from '../typeorm';
 import type { CronlatchOptions } from './options';
 
@@ -28,7 +28,7 @@ export async function provideGuard(
   checkCloseOptions(close);
   if (guard !== undefined) {
     refuseBesideGuard(options);
-    return requiredGuard(guard, MODULE);
+    return requireGuard(guard, MODULE);
   }
   if (dataSource !== undefined) return await integration().createJobGuard(dataSource, { ...options, logger });
   throw new NotConfiguredError(

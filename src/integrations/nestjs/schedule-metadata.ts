@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { readTimeZonesWith } from '../../guard/guarded-method';
+import { addTimeZoneReader } from '../../guard/guarded-method';
 
 /** What `@Cron` of @nestjs/schedule leaves on a method. */
 export interface CronMetadata {
@@ -24,7 +24,7 @@ export function isScheduled(method: object): boolean {
 }
 
 /** The business day of a once-per job that says no zone is in that of its `@Cron`. An offset from UTC is no zone. */
-readTimeZonesWith((method) => {
+addTimeZoneReader((method) => {
   const cron = cronOf(method);
   if (cron === undefined) return [];
   return [typeof cron.timeZone === 'string' ? cron.timeZone : undefined];

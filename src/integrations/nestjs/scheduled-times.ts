@@ -1,7 +1,7 @@
 import type { SchedulerRegistry } from '@nestjs/schedule';
 import type { JobGuard } from '../../guard';
 import { integrationOf } from '../../guard/job-guard';
-import { invoke, prolongingInvocation, type GuardedCallee } from '../../guard/invocation';
+import { invoke, extendInvocation, type GuardedCallee } from '../../guard/invocation';
 import { cronOf } from './schedule-metadata';
 
 /** The part of cron's class of this name that is needed here. */
@@ -58,7 +58,7 @@ function watch(job: TickingJob, guard: JobGuard): void {
     if (firedAt === undefined) return await fire();
     const scheduledAt = scheduledTimeOf(job, firedAt, guard);
     prolongTicks(job);
-    await invoke({ scheduledAt, reported: isEndOf }, fire);
+    await invoke({ scheduledAt, onReportedError: isEndOf }, fire);
   };
 }
 
@@ -70,7 +70,7 @@ function prolongTicks(job: object): void {
   const { _callbacks: callbacks } = job as { _callbacks?: TickCallback[] };
   callbacks?.forEach((callback, index) => {
     if (prolonging.has(callback)) return;
-    const prolonged = prolongingInvocation(callback);
+    const prolonged = extendInvocation(callback);
     prolonging.add(prolonged);
     callbacks[index] = prolonged;
   });

@@ -1,7 +1,7 @@
 import type { RunCoordinator, ScheduledTask } from 'node-cron';
 import { InvalidLockUseError } from '../../core';
 import { describeValue } from '../../core/describe-value';
-import { requiredGuard } from '../../guard/configured-guard';
+import { requireGuard } from '../../guard/configured-guard';
 import type { GuardIntegration } from '../../guard/integration';
 import { integrationOf } from '../../guard/job-guard';
 import type { Slot } from '../../guard/slots';
@@ -33,7 +33,7 @@ export class LedgerRunCoordinator implements RunCoordinator {
    * @throws InvalidLockConfigurationError with a guard that has no run store
    */
   constructor(options: ScheduleJobsOptions = {}) {
-    this.#guard = integrationOf(requiredGuard(options.guard, 'LedgerRunCoordinator'));
+    this.#guard = integrationOf(requireGuard(options.guard, 'LedgerRunCoordinator'));
     void this.#guard.slots;
   }
 

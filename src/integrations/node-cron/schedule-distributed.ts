@@ -4,7 +4,7 @@ import { InvalidLockConfigurationError, type Duration } from '../../core';
 import { describeValue } from '../../core/describe-value';
 import { parsePositiveDuration } from '../../core/duration';
 import type { JobGuard } from '../../guard';
-import { requiredGuard } from '../../guard/configured-guard';
+import { requireGuard } from '../../guard/configured-guard';
 import { integrationOf } from '../../guard/job-guard';
 import { checkSchedule, type ScheduleOptions } from './cron-schedule';
 import { onDroppedTicks } from './dropped-ticks';
@@ -46,7 +46,7 @@ export function scheduleDistributed(
   task: TaskFn | string | URL,
   options: ScheduleDistributedOptions,
 ): ScheduledTask {
-  const guard = requiredGuard(options.guard, 'scheduleDistributed');
+  const guard = requireGuard(options.guard, 'scheduleDistributed');
   const { name, distributedLease = '24h', timeZone, maxRandomDelay } = options;
   checkSchedule({ ...options, expression });
   const integration = integrationOf(guard);

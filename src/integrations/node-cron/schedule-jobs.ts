@@ -2,7 +2,7 @@ import type { ScheduledTask } from 'node-cron';
 import { InvalidLockUseError } from '../../core';
 import type { JobGuard } from '../../guard';
 import { bindGuard } from '../../guard/bound-guard';
-import { requiredGuard } from '../../guard/configured-guard';
+import { requireGuard } from '../../guard/configured-guard';
 import type { GuardIntegration } from '../../guard/integration';
 import { integrationOf } from '../../guard/job-guard';
 import { invokeTick } from '../../guard/invocation';
@@ -35,7 +35,7 @@ export function scheduleJobs(
   instances: object | readonly object[],
   options: ScheduleJobsOptions = {},
 ): ScheduledTask[] {
-  const guard = requiredGuard(options.guard, 'scheduleJobs');
+  const guard = requireGuard(options.guard, 'scheduleJobs');
   const all = [instances].flat();
   refuseTwice(all);
   const methods = all.flatMap(scheduledMethodsOf);

@@ -1,7 +1,7 @@
 import type { ScheduledTask } from 'node-cron';
 import type { LockedTask } from '../../core';
 import type { GuardConfiguration } from '../../guard';
-import { requiredGuard } from '../../guard/configured-guard';
+import { requireGuard } from '../../guard/configured-guard';
 import { integrationOf } from '../../guard/job-guard';
 import { checkSchedule, scheduleTask, type ScheduleOptions } from './cron-schedule';
 import { onDroppedTicks } from './dropped-ticks';
@@ -22,7 +22,7 @@ export function scheduleLocked(
   task: LockedTask<unknown>,
   options: ScheduleJobsOptions & ScheduleOptions = {},
 ): ScheduledTask {
-  const guard = requiredGuard(options.guard, 'scheduleLocked');
+  const guard = requireGuard(options.guard, 'scheduleLocked');
   const schedule = { ...options, expression };
   checkSchedule(schedule);
   const { timeZone } = schedule;

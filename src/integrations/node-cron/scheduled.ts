@@ -1,6 +1,6 @@
 import { functionDecorator, refusePlace } from '../../decorator/function-decorator';
 import type { AnyMethod } from '../../decorator/skippable';
-import { noteTimeZone } from '../../guard/guarded-method';
+import { recordTimeZone } from '../../guard/guarded-method';
 import { checkSchedule, type CronSchedule, type ScheduleOptions } from './cron-schedule';
 
 /* eslint-disable @typescript-eslint/no-explicit-any -- inferring a function type as a whole needs `any` in its constraint */
@@ -48,6 +48,6 @@ export function schedulesOf(value: unknown): readonly CronSchedule[] {
 function mark(method: AnyMethod, schedule: CronSchedule): AnyMethod {
   // A field's function may be that of another instance as well, and have this very mark.
   const value = [...new Set([...schedulesOf(method), schedule])];
-  noteTimeZone(method, schedule.timeZone);
+  recordTimeZone(method, schedule.timeZone);
   return Object.defineProperty(method, SCHEDULES, { value, enumerable: true, configurable: true });
 }

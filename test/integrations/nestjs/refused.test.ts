@@ -36,7 +36,7 @@ void test('a lock on two methods is rejected, naming both', async () => {
   }
   const reason = await refusal({ providers: [Locked, Reports] });
   assert.ok(reason instanceof InvalidLockConfigurationError);
-  assert.match(reason.message, /'close-day' is on Locked\.closeDay and on Reports\.send/);
+  assert.match(reason.message, /'close-day' is used by Locked\.closeDay and by Reports\.send/);
 });
 
 void test('a class that two modules provide has two instances, and is rejected', async () => {
@@ -154,5 +154,5 @@ void test('catch-up for dates on which an expression never fires causes a warnin
   guard.on('guard:warning', ({ message }) => void warnings.push(message));
   const app = await startWith(guard, [Weekdays], new RecordingLogger());
   await app.close();
-  assert.match(warnings.join(), /Weekdays\.job is scheduled at '0 3 \* \* 1-5', which leaves dates out/);
+  assert.match(warnings.join(), /Weekdays\.job is scheduled at '0 3 \* \* 1-5', which skips some dates/);
 });

@@ -60,7 +60,7 @@ void test('F-92 a tick of a once-per method that node-cron drops is kept, and ru
   assert.deepEqual([failures(), ran], [[['close-day', '2026-11-20T03:00:00.000Z', true]], []]);
   assert.match(
     lines.join(),
-    /^cronlatch lock:failed 'close-day' .*: the job did not run; its tick is asked again\. Cause: .*node-cron dropped/,
+    /^cronlatch lock:failed 'close-day' .*: the job did not run; the tick will be retried\. Cause: .*node-cron dropped/,
   );
   assert.deepEqual(await guard.runOverdue(), { started: 1, overdue: 0 });
   assert.deepEqual(ran, ['2026-11-20 2026-11-20T03:00:00.000Z']);

@@ -32,7 +32,7 @@ void test('catch-up for dates on which the cron expression never fires causes a 
     assert.equal(messages.length, 2, expression);
     assert.match(
       messages[0] ?? '',
-      /^Jobs\.closeDay is scheduled at '.*', which leaves dates out.*weekdays\(\)/,
+      /^Jobs\.closeDay is scheduled at '.*', which skips some dates.*weekdays\(\)/,
     );
     assert.match(messages[1] ?? '', /^scheduleLocked/);
   }

@@ -48,10 +48,18 @@ const REFUSED: [string, object, RegExp][] = [
   [
     'L-59 two jobs with one name',
     new SameName(),
-    /^Two once-per jobs are called 'daily', Good\.job and SameName\.job/,
+    /^Two once-per jobs have the name 'daily': Good\.job and SameName\.job/,
   ],
-  ['L-59 a job without a name', new Nameless(), /^Method 'job' is once per period, but has no name/],
-  ['L-59 a job without a name under a shared lock', new SharedLock(), /lock 'shared' has no name of its own/],
+  [
+    'L-59 a job without a name',
+    new Nameless(),
+    /^Method 'job' runs once per period, but its job has no name/,
+  ],
+  [
+    'L-59 a job without a name under a shared lock',
+    new SharedLock(),
+    /shared lock 'shared' needs a name of its own/,
+  ],
   [
     'L-59 a job without a lock duration, if the guard has no default',
     new WithoutDefault(),
@@ -78,7 +86,7 @@ for (const [what, instance, message] of REFUSED) {
 void test('a once-per job needs a guard with a ledger', () => {
   assert.throws(
     () => scheduleJobs(good, { guard: guardBench().guard }),
-    /'good' needs a ledger, and this guard has none/,
+    /'good' needs a ledger, but this guard has no run store/,
   );
 });
 
@@ -93,7 +101,7 @@ void test('scheduleLocked rejects the name of another once-per job, and leaves i
   const schedule = (name: string): unknown => scheduleLocked(AT_THREE, named(name), () => {}, { guard });
   assert.throws(
     () => schedule('daily'),
-    /^InvalidLockConfigurationError: Two once-per jobs are called 'daily'/,
+    /^InvalidLockConfigurationError: Two once-per jobs have the name 'daily'/,
   );
   assert.doesNotThrow(() => schedule('nightly'));
   await guard.close();

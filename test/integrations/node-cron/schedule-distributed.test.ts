@@ -66,7 +66,8 @@ void test('the name of another task is rejected', () => {
   scheduleDistributed(NIGHTLY, () => {}, { guard, name: 'settle' });
   assert.throws(() => scheduleDistributed('0 4 * * *', () => {}, { guard, name: 'settle' }), {
     name: 'InvalidLockConfigurationError',
-    message: /^Lock 'settle' is on scheduleDistributed\('0 3 \* \* \*'\) and on scheduleDistributed\('0 4/,
+    message:
+      /^Lock 'settle' is used by scheduleDistributed\('0 3 \* \* \*'\) and by scheduleDistributed\('0 4/,
   });
   assert.throws(() => scheduleLocked(NIGHTLY, { name: 'settle', lockAtMostFor: '1m' }, () => {}, { guard }), {
     message: /is on scheduleDistributed/,

@@ -54,7 +54,7 @@ void test('F-84 a name that an earlier call has scheduled is rejected, naming bo
   scheduleJobs(new Jobs(), { guard });
   assert.throws(() => scheduleJobs(new Others(), { guard }), {
     name: 'InvalidLockConfigurationError',
-    message: /^Lock 'job' is on Jobs\.job and on Others\.other.*shared: true on both/,
+    message: /^Lock 'job' is used by Jobs\.job and by Others\.other.*shared: true on both/,
   });
   assert.equal(getTasks().size, 1);
 });
@@ -85,7 +85,7 @@ void test('after its guard has closed, an instance may be scheduled with another
 void test('nothing can be scheduled with a closed guard, because it would always be skipped', async () => {
   const guard = newGuard();
   await guard.close();
-  const closed = { name: 'InvalidLockUseError', message: /: the guard is closed/ };
+  const closed = { name: 'InvalidLockUseError', message: /^\w+ cannot use a closed guard/ };
   assert.throws(() => scheduleJobs(new Jobs(), { guard }), closed);
   assert.throws(
     () => scheduleLocked('0 3 * * *', { name: 'a', lockAtMostFor: '1m' }, () => {}, { guard }),
@@ -96,7 +96,7 @@ void test('nothing can be scheduled with a closed guard, because it would always
 void test('F-87 without any guard nothing can be scheduled, and the error explains how to pass one', () => {
   const unconfigured = (caller: string) => ({
     name: 'NotConfiguredError',
-    message: new RegExp(`^${caller} has no guard: pass { guard }, or call configureJobGuard`),
+    message: new RegExp(`^${caller} needs a guard. Pass { guard }, or call configureJobGuard`),
   });
   assert.throws(() => scheduleJobs(new Jobs()), unconfigured('scheduleJobs'));
   assert.throws(

@@ -92,13 +92,13 @@ const REFUSED: [string, object[], { name: string; message: RegExp }][] = [
     [good, new SameName()],
     {
       name: 'InvalidLockConfigurationError',
-      message: /Lock 'good' is on Good\.job and on SameName\.another/,
+      message: /Lock 'good' is used by Good\.job and by SameName\.another/,
     },
   ],
   [
     'two instances whose methods have the same lock',
     [good, new Good()],
-    { name: 'InvalidLockConfigurationError', message: /Lock 'good' is on Good\.job and on Good\.job/ },
+    { name: 'InvalidLockConfigurationError', message: /Lock 'good' is used by Good\.job and by Good\.job/ },
   ],
   [
     'an instance twice',

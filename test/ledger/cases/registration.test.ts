@@ -17,7 +17,7 @@ testLedger(
     const first = guard.wrap(dayJob(), () => 'first');
     refused(
       () => guard.wrap(dayJob({ name: 'close-day' }, { name: 'another' }), () => 'second'),
-      "Two once-per jobs are called 'close-day', guard.wrap('close-day') and guard.wrap('another')",
+      "Two once-per jobs have the name 'close-day': guard.wrap('close-day') and guard.wrap('another')",
     );
     const theirs = other.wrap(dayJob(), () => 'theirs');
     assert.equal(await theirs(), 'theirs');
@@ -27,7 +27,10 @@ testLedger(
 
 testLedger('L-59 a job without its own name under a shared lock is rejected', async (place) => {
   const { guard } = place.instance();
-  refused(() => guard.check(dayJob({}, { shared: true })), "under lock 'close-day' has no name of its own");
+  refused(
+    () => guard.check(dayJob({}, { shared: true })),
+    "with the shared lock 'close-day' needs a name of its own",
+  );
   guard.check(dayJob({ name: 'close-day' }, { shared: true }));
   await Promise.resolve();
 });

@@ -15,57 +15,57 @@ import { newReport, type OncePerRequest, type Report } from '../ledger/tick/plan
 import type { AdmittedJob, Job, JobCall, OncePer } from './job';
 import type { JobRegistry } from './job-registry';
 
-/** The oldest are dropped beyond this. */
-const MOST_UNANSWERED = 1000;
+/** Beyond this number, the oldest ticks are dropped. */
+const MAX_TICKS_TO_RETRY = 1000;
 
-/** The once-per jobs of one guard: their calls, and the ticks that were not answered. */
-export class OncePerJobs {
-  readonly unanswered = new UnansweredTicks();
+/** Runs the once-per jobs of one guard, and keeps the ticks that must be retried. */
+export class OncePerJobRunner {
+  readonly ticksToRetry = new TicksToRetry();
   readonly #executor: OncePerExecutor;
 
   constructor(
     readonly context: LedgerContext,
     readonly lockExecutor: LockingTaskExecutor,
     lockProvider: LockProvider,
-    readonly registered: JobRegistry,
+    readonly registry: JobRegistry,
   ) {
     this.#executor = new OncePerExecutor(context, lockExecutor, lockProvider);
   }
 
   async run<T>(job: OncePer<Job>, call: JobCall<T>): Promise<TaskResult<T>> {
-    return await this.send(this.#tickOf(job, call));
+    return await this.runRequest(this.#tickOf(job, call));
   }
 
   /**
-   * Keeps a tick that its scheduler has dropped, like one that was not answered.
+   * Keeps a tick that its scheduler dropped, to retry it.
    *
-   * @returns whether it is retried: the job is admitted, and its scope is known
+   * @returns `false` if it cannot be retried: the job is not admitted, or its scope is unknown
    */
   keepDropped(job: OncePer<AdmittedJob>, scheduledAt: Date): boolean {
     const { call } = job;
     try {
       const request = this.#tickOf(job, { task: call([]), args: [], call, scheduledAt });
-      if (request.willRetry) this.#keep(request);
+      if (request.willRetry) this.#keepForRetry(request);
       return request.willRetry;
     } catch {
-      return false; // An event has reported it.
+      return false; // An event has reported why.
     }
   }
 
-  /** Starts the overdue runs of an admitted job in one scope. */
+  /** A request that starts the overdue runs of an admitted job in one scope. */
   overdueRequest(job: OncePer<AdmittedJob>, scope: string): OncePerRequest<unknown> {
     return { ...this.#requestOf(job, job.call), task: () => undefined, scope, purpose: 'overdue' };
   }
 
-  /** A tick of an admitted job that is not answered is kept. */
-  async send<T>(request: OncePerRequest<T>, report: Report = newReport()): Promise<TaskResult<T>> {
+  /** Keeps the tick of an admitted job for a retry if it was not answered. */
+  async runRequest<T>(request: OncePerRequest<T>, report: Report = newReport()): Promise<TaskResult<T>> {
     let result: TaskResult<T> | undefined;
     try {
       return (result = await this.#executor.run(request, report));
     } finally {
       const isClosing = result?.executed === false && result.reason === 'closing';
       const isOpen = !report.isAnswered && !report.isOver && !isClosing;
-      if (request.willRetry && request.purpose !== 'overdue' && isOpen) this.#keep(request);
+      if (request.willRetry && request.purpose !== 'overdue' && isOpen) this.#keepForRetry(request);
     }
   }
 
@@ -73,7 +73,7 @@ export class OncePerJobs {
     const { lock, policy } = job;
     try {
       const scope = scopeOf(policy, args);
-      const isFirst = invocation?.serve(policy.job, scope) ?? true;
+      const isFirst = invocation?.takeScheduledTime(policy.job, scope) ?? true;
       return {
         ...this.#requestOf(job, call),
         ...{ task, scope, at, scheduledAt: isFirst ? scheduledAt : undefined },
@@ -90,38 +90,38 @@ export class OncePerJobs {
     return {
       ...{ lock, policy },
       resumed: (run: RunKey): LockedTask<unknown> => call(policy.resume?.(run) ?? []),
-      willRetry: this.registered.get(policy.job) !== undefined,
+      willRetry: this.registry.get(policy.job) !== undefined,
     };
   }
 
-  #keep(request: OncePerRequest<unknown>): void {
-    if (this.unanswered.keep(request)) return;
+  #keepForRetry(request: OncePerRequest<unknown>): void {
+    if (this.ticksToRetry.add(request)) return;
     const message =
-      'More than 1,000 ticks wait to be asked again: the oldest is dropped, and its period is a gap.';
+      'More than 1,000 ticks are waiting to be retried. The oldest was dropped, and its period may count as missed.';
     this.context.events.emit('guard:warning', { message });
   }
 }
 
-/** Ticks that ended without a row for their period: one each for a job, scope and period. They end with the process. */
-class UnansweredTicks {
+/** Ticks that ended without a row for their period, one per job, scope and period. They are kept in memory only. */
+class TicksToRetry {
   readonly #ticks = new Map<string, OncePerRequest<unknown>>();
 
-  /** @returns `false` when an older one had to be dropped */
-  keep(request: OncePerRequest<unknown>): boolean {
+  /** @returns `false` if an older tick had to be dropped */
+  add(request: OncePerRequest<unknown>): boolean {
     const { policy, scope, at, scheduledAt, heard } = request;
     const { key } = periodAt(at ?? scheduledAt ?? new Date(heard?.wallMs ?? 0), policy.period);
-    const kept = JSON.stringify([policy.job, scope, key, at ?? clockSetting(heard)]);
-    if (!this.#ticks.has(kept)) this.#ticks.set(kept, { ...request, purpose: 'again' });
-    if (this.#ticks.size <= MOST_UNANSWERED) return true;
+    const id = JSON.stringify([policy.job, scope, key, at ?? clockSetting(heard)]);
+    if (!this.#ticks.has(id)) this.#ticks.set(id, { ...request, purpose: 'again' });
+    if (this.#ticks.size <= MAX_TICKS_TO_RETRY) return true;
     const [oldest = ''] = this.#ticks.keys();
     this.#ticks.delete(oldest);
     return false;
   }
 
-  /** Takes out those of one job and scope. A tick that is not answered again is kept again. */
+  /** Removes and returns the ticks of one job and scope. A retry that fails adds its tick again. */
   take(job: string, scope: string): OncePerRequest<unknown>[] {
     const taken = [...this.#ticks].filter(([, { policy, scope: of }]) => policy.job === job && of === scope);
-    for (const [kept] of taken) this.#ticks.delete(kept);
+    for (const [id] of taken) this.#ticks.delete(id);
     return taken.map(([, request]) => request);
   }
 
@@ -130,24 +130,27 @@ class UnansweredTicks {
   }
 }
 
-/** Which minute the wall clock showed when the monotonic one began: a clock that was set may put two days into one period. */
+/**
+ * The minute that the wall clock showed when the monotonic clock began. It keeps ticks apart that a changed wall clock
+ * puts into one period although they belong to two.
+ */
 function clockSetting(heard: HostTime | undefined): number | undefined {
   return heard && Math.round((heard.wallMs - heard.monotonicMs) / 60_000);
 }
 
 /** @throws InvalidLockConfigurationError for an invalid scope, and when the function throws */
 function scopeOf({ scope, job }: JobPolicy, args: readonly unknown[]): string {
-  const name = typeof scope === 'string' ? scope : calledWith(scope, job, args);
+  const name = typeof scope === 'string' ? scope : callScope(scope, job, args);
   checkScopeName(name, job);
   return name;
 }
 
-function calledWith(scope: (...args: never[]) => string, job: string, args: readonly unknown[]): string {
+function callScope(scope: (...args: never[]) => string, job: string, args: readonly unknown[]): string {
   try {
     return scope(...(args as never[]));
   } catch (cause) {
     throw new InvalidLockConfigurationError(
-      `The scope function of job '${job}' threw: it must return a scope for every call.`,
+      `The scope function of job '${job}' threw an error. It must return a scope for every call.`,
       { cause },
     );
   }
