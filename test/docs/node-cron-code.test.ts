@@ -39,7 +39,7 @@ void test('the wrapped method and the function run under one lock', async () => 
 });
 
 void test('a file is a distributed task with the options of the page', async () => {
-  const file = join(__dirname, '../integrations/node-cron/fixtures/forked-task.js');
+  const file = join(__dirname, '../faults/integrations/node-cron/fixtures/forked-task.js');
   const task = distributed.start(guardOf(0), file, () => {});
   await task.start();
   assert.deepEqual([task.name, task.getStatus()], ['nightly-export', 'idle']);
