@@ -13,7 +13,7 @@ import { parsePositiveDuration } from '../core/duration';
 import { processState } from '../core/process-state';
 import { RunLedger, type BackfillRange, type BackfillResult } from '../ledger';
 import { backfill } from '../ledger/operator/backfill';
-import { notRegistered } from '../ledger/operator/run-ledger';
+import { notRegisteredError } from '../ledger/operator/run-ledger';
 import { Closing, type CloseHook, type CloseOptions, type CloseResult } from './closing/closing';
 import { GuardIntegration } from './integration';
 import type { GuardConfiguration, JobConfiguration, JobGuardOptions, WrapOptions } from './job-guard-options';
@@ -101,7 +101,7 @@ export class JobGuard {
     const { context } = this.#integration.requireOncePerRunner(job);
     const registered = this.#jobs.get(job);
     if (registered !== undefined) return await backfill(context, registered.policy, range);
-    throw notRegistered(job);
+    throw notRegisteredError(job);
   }
 
   /**

@@ -11,7 +11,7 @@ import { checkScopeName, type JobPolicy } from '../ledger/policy/job-policy';
 import type { LedgerContext } from '../ledger/store-statements';
 import { hostTime, type HostTime } from '../ledger/tick/ledger-snapshot';
 import { OncePerExecutor } from '../ledger/tick/once-per-executor';
-import { newReport, type OncePerRequest, type Report } from '../ledger/tick/plan-tick';
+import { newTickReport, type OncePerRequest, type TickReport } from '../ledger/tick/plan-tick';
 import type { AdmittedJob, Job, JobCall, OncePer } from './job';
 import type { JobRegistry } from './job-registry';
 
@@ -58,13 +58,16 @@ export class OncePerJobRunner {
   }
 
   /** Keeps the tick of an admitted job for a retry if it was not answered. */
-  async runRequest<T>(request: OncePerRequest<T>, report: Report = newReport()): Promise<TaskResult<T>> {
+  async runRequest<T>(
+    request: OncePerRequest<T>,
+    report: TickReport = newTickReport(),
+  ): Promise<TaskResult<T>> {
     let result: TaskResult<T> | undefined;
     try {
       return (result = await this.#executor.run(request, report));
     } finally {
       const isClosing = result?.executed === false && result.reason === 'closing';
-      const isOpen = !report.isAnswered && !report.isOver && !isClosing;
+      const isOpen = !report.isRecorded && !report.isFinal && !isClosing;
       if (request.willRetry && request.purpose !== 'overdue' && isOpen) this.#keepForRetry(request);
     }
   }
@@ -77,7 +80,7 @@ export class OncePerJobRunner {
       return {
         ...this.#requestOf(job, call),
         ...{ task, scope, at, scheduledAt: isFirst ? scheduledAt : undefined },
-        heard: hostTime(this.context.clock),
+        receivedAt: hostTime(this.context.clock),
         purpose: 'tick' as const,
       };
     } catch (error) {
@@ -89,7 +92,7 @@ export class OncePerJobRunner {
   #requestOf({ lock, policy }: OncePer<Job>, call: JobCall<unknown>['call']) {
     return {
       ...{ lock, policy },
-      resumed: (run: RunKey): LockedTask<unknown> => call(policy.resume?.(run) ?? []),
+      taskOf: (run: RunKey): LockedTask<unknown> => call(policy.resume?.(run) ?? []),
       willRetry: this.registry.get(policy.job) !== undefined,
     };
   }
@@ -108,10 +111,10 @@ class TicksToRetry {
 
   /** @returns `false` if an older tick had to be dropped */
   add(request: OncePerRequest<unknown>): boolean {
-    const { policy, scope, at, scheduledAt, heard } = request;
-    const { key } = periodAt(at ?? scheduledAt ?? new Date(heard?.wallMs ?? 0), policy.period);
-    const id = JSON.stringify([policy.job, scope, key, at ?? clockSetting(heard)]);
-    if (!this.#ticks.has(id)) this.#ticks.set(id, { ...request, purpose: 'again' });
+    const { policy, scope, at, scheduledAt, receivedAt } = request;
+    const { key } = periodAt(at ?? scheduledAt ?? new Date(receivedAt?.wallMs ?? 0), policy.period);
+    const id = JSON.stringify([policy.job, scope, key, at ?? clockSetting(receivedAt)]);
+    if (!this.#ticks.has(id)) this.#ticks.set(id, { ...request, purpose: 'retry' });
     if (this.#ticks.size <= MAX_TICKS_TO_RETRY) return true;
     const [oldest = ''] = this.#ticks.keys();
     this.#ticks.delete(oldest);
@@ -134,8 +137,8 @@ class TicksToRetry {
  * The minute that the wall clock showed when the monotonic clock began. It keeps ticks apart that a changed wall clock
  * puts into one period although they belong to two.
  */
-function clockSetting(heard: HostTime | undefined): number | undefined {
-  return heard && Math.round((heard.wallMs - heard.monotonicMs) / 60_000);
+function clockSetting(receivedAt: HostTime | undefined): number | undefined {
+  return receivedAt && Math.round((receivedAt.wallMs - receivedAt.monotonicMs) / 60_000);
 }
 
 /** @throws InvalidLockConfigurationError for an invalid scope, and when the function throws */

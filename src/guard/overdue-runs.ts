@@ -1,6 +1,6 @@
 import { periodAt } from '../ledger/periods/period';
 import type { JobPolicy } from '../ledger/policy/job-policy';
-import { newReport, type OncePerRequest, type Report } from '../ledger/tick/plan-tick';
+import { newTickReport, type OncePerRequest, type TickReport } from '../ledger/tick/plan-tick';
 import { limitOf } from '../ledger/store-statements';
 import type { OncePerJobRunner } from './once-per-job-runner';
 import type { AdmittedJob, OncePer } from './job';
@@ -122,19 +122,19 @@ export class OverdueRuns {
     const runsHere = this.runner.lockExecutor.runs.refusal(lock.name) !== undefined;
     if (this.#busy.has(busy) || runsHere) return { started: 0, overdue: 0 };
     this.#busy.add(busy);
-    const reports: Report[] = [];
+    const reports: TickReport[] = [];
     // Their requests share a lock, so they run one after the other.
     for (const request of this.#requestsFor({ job, scope })) reports.push(await this.#run(request));
     this.#busy.delete(busy);
     const started = reports.reduce((sum, report) => sum + report.started, 0);
     const overdue = reports.reduce((sum, report) => sum + Math.max(0, report.overdue - report.started), 0);
-    const [caughtUpIn] = reports.flatMap((report) => report.caughtUpIn ?? []);
-    if (caughtUpIn !== undefined) this.#caughtUp.set(policy.job, caughtUpIn);
+    const [caughtUpPeriod] = reports.flatMap((report) => report.caughtUpPeriod ?? []);
+    if (caughtUpPeriod !== undefined) this.#caughtUp.set(policy.job, caughtUpPeriod);
     return { started, overdue };
   }
 
-  async #run(request: OncePerRequest<unknown>): Promise<Report> {
-    const report = newReport();
+  async #run(request: OncePerRequest<unknown>): Promise<TickReport> {
+    const report = newTickReport();
     try {
       await this.runner.runRequest(request, report);
     } catch {

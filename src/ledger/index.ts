@@ -1,29 +1,33 @@
 /**
- * The run ledger: once per business day, and what happens otherwise.
+ * ledger/: the run ledger, which runs a job once per period and handles failures, crashes and missed periods.
  *
- * A lock guarantees one run at a time. It cannot say whether today's run has *happened*. The ledger keeps one row for
- * each job, scope and period, and answers one question: may this holder of the lock start this job for this period
- * now, and as which attempt?
+ * A lock guarantees one run at a time. It does not show whether today's run has *happened*. The ledger keeps one row
+ * for each job, scope and period, and answers one question: may this holder of the lock start this job for this
+ * period now, and as which attempt?
  *
  * - **Which period** an instant belongs to is arithmetic: `periods/`.
- * - **The policy** is what a job's options mean, checked once: `policy/`.
- * - **One flow** for every call: peek, lock, claim, run, record: `tick/`.
+ * - **The policy** is the meaning of a job's options, checked once: `policy/`.
+ * - **One flow** serves every call: peek, lock, claim, run, record: `tick/`.
  * - **An operator** can list, explain, rerun, resolve, skip, backfill and purge runs: `operator/`.
  * - **Slots** are the runs of schedulers that elect one instance per scheduled time: `slots/`.
- * - **A row** is pending, running, completed, failed, interrupted or skipped. `run-state.ts` lists every change between
- *   these states, who makes it, and its conditions. Only an operator's `force` leaves `completed`.
- * - **A crashed holder** is one whose lock another process holds by a later grant. Under another lock, only the end of
- *   the recorded lease shows it. While leases hold, the lock keeps two attempts apart. If a lease fails, the row does:
- *   an attempt that has lost its row completes nothing.
+ * - **A row** is pending, running, completed, failed, interrupted or skipped. `run-state.ts` lists every change
+ *   between these states, with its actor and its conditions. Only an operator's `force` leaves `completed`.
+ * - **A holder counts as crashed** if another process holds the same lock by a later grant. Under another lock, only
+ *   the end of the recorded lease shows a crash. While leases hold, the lock keeps two attempts apart. If a lease
+ *   fails, the row keeps them apart: an attempt that has lost its row completes nothing.
  *
- * Decisions are pure functions that return a plan. The code with timers and statements carries it out. The host's clock
- * decides nothing but how far it differs from the database's. A calendar that fails decides nothing: it is asked again.
+ * Decisions are pure functions that return a plan. Other code sets the timers and sends the statements. All times are
+ * the database's. The host's clock only shows how far it differs from the database's. A calendar that fails decides
+ * nothing, and cronlatch asks it again later.
  *
- * A store joins by a `RunStore`, each of whose methods is one atomic step.
+ * A store plugs in as a `RunStore`, each of whose methods is one atomic step.
  *
- * Not promised: that effects outside the transaction of a run's completion happen once; that a custom key has an order,
- * a start or an end, so options that need one are refused for it; nor that two instances whose Node has different
- * versions of the time zone database agree on the days that a government has since changed.
+ * Not promised:
+ *
+ * - that effects outside the transaction that completes a run happen only once;
+ * - that a custom key has an order, a start or an end: options that need one are refused for a key function;
+ * - that two instances agree on a day that a government has changed, if their versions of Node have different
+ *   versions of the time zone database.
  */
 export type { BackfillRange, BackfillResult } from './operator/backfill';
 export type { BusinessDateOptions } from './periods/business-date';

@@ -5,7 +5,7 @@ import type { RunKey } from './run';
 import { STATE_CHANGES } from './run-state';
 import type { RunQuery } from './run-store';
 
-/** Names a run; without a scope, that of a job that is not divided. */
+/** Identifies a run. Leave out the scope if the job has none. */
 export type RunName = Omit<RunKey, 'scope'> & { readonly scope?: string | undefined };
 
 /** The width of the columns for jobs, scopes and periods. */
@@ -14,9 +14,9 @@ const STATES: readonly string[] = STATE_CHANGES.flatMap(({ to }) => to);
 const ORDERS: readonly string[] = ['newest-first', 'oldest-first'] satisfies RunQuery['order'][];
 
 /**
- * A part that is missing would name the runs of every job.
+ * A missing part is refused, because it would match the runs of every job.
  *
- * @throws InvalidLockConfigurationError for what cannot be the name of a run
+ * @throws InvalidLockConfigurationError for a name that no run can have
  */
 export function runKeyOf({ job, scope, periodKey }: RunName): RunKey {
   checkJob(job);
@@ -37,7 +37,7 @@ export function checkedScope(scope: string | undefined): string {
 }
 
 /**
- * What is there must say something: a condition that is `undefined` would be none.
+ * Refuses a condition that is present but `undefined`, because it would match every run.
  *
  * @throws InvalidLockConfigurationError
  */

@@ -20,8 +20,8 @@ export type Actor =
   | 'resolve'
   | 'skip';
 
-/** The further condition of a change. */
-type Guard =
+/** The further condition of a change. The caller of `mayChange` checks it. */
+type Condition =
   | 'the unique key decides'
   | 'a duplicate is ignored'
   | 'due, and attempts, until and startDeadline allow it'
@@ -37,99 +37,99 @@ export interface StateChange {
   readonly from: readonly StateBefore[];
   readonly to: readonly RunState[];
   readonly by: readonly Actor[];
-  readonly guard: Guard;
+  readonly condition: Condition;
 }
 
 /**
- * Every change of a run's state. Of these, `mayChange` checks an operator's acts when they happen. The other changes are
- * made by the `decide…` functions, and tests hold those functions against this table.
+ * Every change of a run's state. `mayChange` checks the acts of operators against this table when they happen. The
+ * `decide…` functions make the other changes, and tests compare those functions with this table.
  */
 export const STATE_CHANGES: readonly StateChange[] = [
-  { from: ['absent'], to: ['running'], by: ['claim'], guard: 'the unique key decides' },
-  { from: ['absent'], to: ['pending'], by: ['catch-up'], guard: 'a duplicate is ignored' },
+  { from: ['absent'], to: ['running'], by: ['claim'], condition: 'the unique key decides' },
+  { from: ['absent'], to: ['pending'], by: ['catch-up'], condition: 'a duplicate is ignored' },
   {
     from: ['absent'],
     to: ['skipped'],
     by: ['catch-up', 'calendar', 'deadline'],
-    guard: 'a duplicate is ignored',
+    condition: 'a duplicate is ignored',
   },
   {
     from: ['pending', 'failed'],
     to: ['running'],
     by: ['claim'],
-    guard: 'due, and attempts, until and startDeadline allow it',
+    condition: 'due, and attempts, until and startDeadline allow it',
   },
   {
     from: ['pending', 'failed'],
     to: ['failed'],
     by: ['claim'],
-    guard: 'due, and attempts or until are spent',
+    condition: 'due, and attempts or until are spent',
   },
   {
     from: ['pending'],
     to: ['skipped'],
     by: ['claim'],
-    guard: 'due, and startDeadline has passed before the first attempt',
+    condition: 'due, and startDeadline has passed before the first attempt',
   },
   {
     from: ['running'],
     to: ['running'],
     by: ['claim with onCrash retry'],
-    guard: 'the old holder is gone, and attempts and until allow it',
+    condition: 'the old holder is gone, and attempts and until allow it',
   },
   {
     from: ['running'],
     to: ['failed'],
     by: ['claim with onCrash retry'],
-    guard: 'the old holder is gone, and attempts or until are spent',
+    condition: 'the old holder is gone, and attempts or until are spent',
   },
   {
     from: ['running'],
     to: ['interrupted'],
     by: ['claim with onCrash hold'],
-    guard: 'the old holder is gone',
+    condition: 'the old holder is gone',
   },
   {
     from: ['running'],
-    // Pending: given back before any effect, the attempt refunded.
+    // 'pending': given back before any effect, so that the attempt does not count.
     to: ['completed', 'failed', 'skipped', 'pending'],
     by: ['holder'],
-    guard: 'claim, generation and attempt match',
+    condition: 'claim, generation and attempt match',
   },
   {
-    // The holder had not crashed after all, and no other can have started since.
+    // The holder had not crashed after all, and no other holder can have started the run since.
     from: ['interrupted'],
     to: ['completed'],
     by: ['holder'],
-    guard: 'claim, generation and attempt match',
+    condition: 'claim, generation and attempt match',
   },
   {
     from: ['failed', 'interrupted', 'skipped'],
     to: ['pending'],
     by: ['rerun', 'rerun with force'],
-    guard: 'actor and reason are given',
+    condition: 'actor and reason are given',
   },
   {
     from: ['completed', 'running'],
     to: ['pending'],
     by: ['rerun with force'],
-    guard: 'actor and reason are given',
+    condition: 'actor and reason are given',
   },
   {
     from: ['interrupted'],
     to: ['completed', 'failed', 'pending'],
     by: ['resolve'],
-    guard: 'actor and reason are given',
+    condition: 'actor and reason are given',
   },
   {
     from: ['absent', 'pending', 'failed', 'interrupted'],
     to: ['skipped'],
     by: ['skip'],
-    guard: 'actor and reason are given',
+    condition: 'actor and reason are given',
   },
 ];
 
-/** Whether the table has this change. The caller checks the guard. */
+/** Whether the table has this change. The caller checks its condition. */
 export function mayChange(from: StateBefore, to: RunState, by: Actor): boolean {
   return STATE_CHANGES.some(
     (change) => change.from.includes(from) && change.to.includes(to) && change.by.includes(by),

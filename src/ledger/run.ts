@@ -1,15 +1,15 @@
 import type { RunIdentity } from '../core';
 import type { RunState } from './run-state';
 
-/** Names a run: a job, a part of it, and a period. There is one row at most for each. */
+/** Identifies a run by its job, scope and period. Each has at most one row. */
 export interface RunKey {
   readonly job: string;
-  /** Empty for a job that is not divided into tenants, regions and the like. */
+  /** Empty for a job without scopes, such as tenants or regions. */
   readonly scope: string;
   readonly periodKey: string;
 }
 
-/** What a period is called, and where it lies. */
+/** The limits of a run's period, and its time zone. */
 export interface RunPeriod {
   /** `undefined`, like the end, for custom keys. */
   readonly periodStart: Date | undefined;
@@ -17,25 +17,25 @@ export interface RunPeriod {
   readonly timeZone: string | undefined;
 }
 
-/** What may be told of a run from its row without its result and its error. All instants are the database's. */
+/** A run's row without its result and its error. All instants are the database's. */
 export interface RunSummary extends RunKey, RunPeriod {
   readonly state: RunState;
-  /** How often an operator has had it run again. */
+  /** How often an operator has rerun it. */
   readonly generation: number;
-  /** Of this generation: 0 before the first attempt. */
+  /** The number of the last attempt of this generation: 0 before the first one. */
   readonly attempt: number;
-  /** When a pending or failed run is due; `undefined`: not again. */
+  /** When a pending or failed run is due; `undefined` if it will not be retried. */
   readonly nextAttemptAt: Date | undefined;
-  /** Unique for each attempt. Stays when the attempt is over. */
+  /** Unique for each attempt. Stays after the attempt has ended. */
   readonly claimedBy: string | undefined;
-  /** Which lock the attempt was started under. */
+  /** The lock under which the attempt was started. */
   readonly lockId: string | undefined;
   readonly fencingToken: number | undefined;
-  /** When the attempt's lease has surely ended, renewals included. */
+  /** The latest possible end of the attempt's lease, renewals included. */
   readonly leaseUntil: Date | undefined;
-  /** Of this generation. */
+  /** When the first attempt of this generation started. */
   readonly firstStartedAt: Date | undefined;
-  /** Of the last attempt. */
+  /** When the last attempt started. */
   readonly startedAt: Date | undefined;
   readonly finishedAt: Date | undefined;
   readonly reason: string | undefined;
@@ -44,15 +44,15 @@ export interface RunSummary extends RunKey, RunPeriod {
 }
 
 export interface Run extends RunSummary {
-  /** What the handler returned, as JSON; cut, with a mark, where it was longer than 64 KiB. */
+  /** The handler's result as JSON. If it is longer than 64 KiB, it is cut and marked. */
   readonly result: string | undefined;
-  /** Of the last attempt that failed; cut, with a mark, where it was longer than 8 KiB. */
+  /** The error of the last failed attempt. If it is longer than 8 KiB, it is cut and marked. */
   readonly error: string | undefined;
 }
 
 /**
- * What the row cannot keep: an attempt that failed, was lost or was replaced, and every operator's act. `'purged'` marks
- * the run after the last one that a purge deleted.
+ * The kinds of entries in a run's history: an attempt that failed, was lost or was replaced, and every act of an
+ * operator. `'purged'` marks the run after the last one that a purge deleted.
  */
 export type RunEventKind =
   'failed' | 'lost' | 'completed-late' | 'given-back' | 'rerun' | 'resolved' | 'skipped' | 'purged';
@@ -62,20 +62,20 @@ export interface RunEvent {
   readonly generation: number;
   readonly attempt: number;
   readonly kind: RunEventKind;
-  /** Whoever held the claim, or the operator. At most 255 characters. */
+  /** The holder of the claim, or the operator. At most 255 characters. */
   readonly actor: string;
   readonly fencingToken: number | undefined;
   readonly detail: string | undefined;
 }
 
-/** One attempt, as its holder knows it. */
+/** One attempt, as its holder identifies it. */
 export interface Claim extends RunKey {
   readonly generation: number;
   readonly attempt: number;
   readonly claimedBy: string;
 }
 
-/** Whether a run is due, or running by its row: then its holder may have crashed. */
+/** Whether a run is due, or its row is `running`, so that its holder may have crashed. */
 export function isOverdue({ state, nextAttemptAt }: RunSummary, now: Date): boolean {
   switch (state) {
     case 'running':
@@ -90,12 +90,12 @@ export function isOverdue({ state, nextAttemptAt }: RunSummary, now: Date): bool
   }
 }
 
-/** Names a run in messages. */
+/** Describes a run in messages. */
 export function describeRun({ job, scope, periodKey }: RunKey): string {
   return `the run of job '${job}'${scope === '' ? '' : ` (${scope})`} for ${periodKey}`;
 }
 
-/** The part of a run that events carry. */
+/** The part of a run that its events contain. */
 export function identityOf({ job, scope, periodKey, generation, attempt }: RunIdentity): RunIdentity {
   return { job, scope, periodKey, generation, attempt };
 }

@@ -8,7 +8,7 @@ import {
 import { pause, statementRetryDelayMs } from '../core/clock';
 import type { RunStore } from './run-store';
 
-/** What every statement on runs needs. */
+/** The context of every statement on runs. */
 export interface StoreContext {
   readonly store: RunStore;
   readonly clock: Clock;
@@ -21,18 +21,18 @@ export function limitOf({ statementTimeoutMs }: StoreContext): StatementOptions 
   return { timeoutMs: statementTimeoutMs };
 }
 
-/** Before a statement that has failed is sent again. */
+/** Waits before a failed statement is sent again. */
 export async function pauseAfter(context: StoreContext, attempt: number): Promise<void> {
   await pause(context.clock, statementRetryDelayMs(context, attempt));
 }
 
 /**
- * Sends a statement that does no harm when it runs twice until the store has answered.
+ * Sends a statement until the store has answered. The statement must be harmless if it runs twice.
  *
- * @param giveUpAtMs monotonic: the last failure is thrown then
- * @param abandonedSignal once it has aborted, the last failure is thrown too
+ * @param giveUpAtMs monotonic: from then on, a failure is thrown
+ * @param abandonedSignal once it has aborted, a failure is thrown, too
  */
-export async function untilAnswered<T>(
+export async function retryUntilAnswered<T>(
   context: StoreContext,
   giveUpAtMs: number,
   statement: (options: StatementOptions) => Promise<T>,
@@ -42,14 +42,14 @@ export async function untilAnswered<T>(
     try {
       return await statement(limitOf(context));
     } catch (error) {
-      const mayPass = error instanceof LockStorageError && !(error instanceof SchemaMismatchError);
-      if (!mayPass || abandonedSignal?.aborted || context.clock.monotonicMs() >= giveUpAtMs) throw error;
+      const isTransient = error instanceof LockStorageError && !(error instanceof SchemaMismatchError);
+      if (!isTransient || abandonedSignal?.aborted || context.clock.monotonicMs() >= giveUpAtMs) throw error;
       await pauseAfter(context, attempt);
     }
   }
 }
 
-/** What everything that works on runs needs. */
+/** The context of all code that works on runs. */
 export interface LedgerContext extends StoreContext {
   readonly events: EventHub;
 }

@@ -96,6 +96,6 @@ void test('a job that gives its run back and then throws has given it back', asy
 
 void test('after the handler has settled the run can no longer be changed', async () => {
   const run = (await new Jobs((current) => current).closeDay()) as CurrentRun;
-  assert.throws(() => run.giveBack(), /settled already/);
+  assert.throws(() => run.giveBack(), /has already settled/);
   assert.throws(() => run.skip('too late'), InvalidLockUseError);
 });

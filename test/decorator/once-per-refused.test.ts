@@ -66,7 +66,7 @@ const OPTIONS: [object, string][] = [
   [{ catchUpLimit: 1001 }, 'catchUpLimit'],
   [{ calendar: {} }, 'isBusinessDay(date)'],
   [{ scope: 7 }, 'a string, or a function of the arguments'],
-  [{ scope: () => 'eu' }, 'resume must say'],
+  [{ scope: () => 'eu' }, 'also needs a resume function'],
   [{ maxSkew: '-1s' }, 'maxSkew'],
   [{ name: ' close-day' }, 'white space'],
   [{ name: 'n'.repeat(65) }, '65 characters, more than 64'],
@@ -87,7 +87,7 @@ void test('options that a key function cannot have are refused', () => {
 });
 
 void test('an unknown period and options of a wrong type are refused', () => {
-  refused(() => OncePer('fortnight' as 'week', UTC), '"fortnight" is no kind of period');
+  refused(() => OncePer('fortnight' as 'week', UTC), '"fortnight" is not a kind of period');
   refused(() => OncePerDay('close-day' as unknown as AnyOptions), '"close-day" cannot be the options');
   refused(() => OncePerDay(null as unknown as AnyOptions), 'null cannot be the options');
 });

@@ -112,7 +112,7 @@ const EXAMPLES: readonly Example[] = [
   {
     file: '10-node-cron-coordinator',
     shows: 'of two instances one is elected for each tick, which the ledger keeps',
-    mayWarn: /^cronlatch guard:warning: .* stands as failed \(closing\)\. .*\n/,
+    mayWarn: /^cronlatch guard:warning: .* recorded as failed \(closing\)\. .*\n/,
     check(lines) {
       const runs = lines.flatMap((line) => /^(one|the other) runs$/.exec(line)?.[1] ?? []);
       assert.ok(runs.length >= 1);

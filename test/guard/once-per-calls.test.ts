@@ -90,7 +90,7 @@ void test('a call without a scheduled time is retried until its own day has ende
   await guard.runOverdue();
   assert.deepEqual(days, []);
   const warnings = emitted.filter(([name]) => name === 'guard:warning').map(([, event]) => event);
-  assert.match(JSON.stringify(warnings), /close-day.*2026-11-20.*it is a gap now/);
+  assert.match(JSON.stringify(warnings), /close-day.*2026-11-20.*the period is missed/);
 });
 
 void test('yesterday’s unanswered call does not replace today’s', async () => {
@@ -122,7 +122,7 @@ void test('a guard without a run store rejects a once-per job, and the error exp
 });
 
 const CHECKED: [object, RegExp][] = [
-  [{ ...DAILY, oncePer: { period: 'day' } }, /^timeZone of job 'close-day' is missing/],
+  [{ ...DAILY, oncePer: { period: 'day' } }, /^Job 'close-day' needs a timeZone/],
   [{ ...DAILY, oncePer: { period: 'day', timeZone: 'Mars' } }, /Mars/],
   [{ ...DAILY, shared: true }, /with the shared lock 'close-day' needs a name of its own/],
   [{ ...DAILY, oncePer: { ...DAILY.oncePer, name: 'a\u0000b' } }, /control character/],

@@ -41,7 +41,7 @@ void test('a closed guard does not keep asking an unreachable store for the outc
     const end = new Promise<string>((resolve) => {
       guard.on('run:completed', () => resolve('recorded'));
       guard.on('guard:warning', ({ message }) => {
-        if (message.includes('could not be recorded')) resolve('given up');
+        if (message.includes('Could not record')) resolve('given up');
       });
     });
     integrationOf(guard).slots.completed(slot, undefined);

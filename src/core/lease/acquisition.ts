@@ -130,7 +130,7 @@ export class Acquisition {
     if ((await this.#readHolder('resolve')) !== undefined) return;
     seenLocks.forget(name);
     throw new LockStorageError(
-      `The store did not insert the record of lock '${name}', and has no such record, so no process holds the lock. ` +
+      `Could not insert the record of lock '${name}', although no process holds the lock. ` +
         `Does a trigger or a rule drop the insert? Remove it.`,
       { outcome: 'nothing-ran' },
     );

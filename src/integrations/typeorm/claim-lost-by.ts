@@ -1,7 +1,7 @@
 import { ClaimLostError, CronlatchError } from '../../core';
 import { isOurs } from '../../ledger/tick/decide-outcome';
 import { limitOf, type LedgerContext } from '../../ledger/store-statements';
-import { claimLost } from '../../ledger/tick/record-outcome';
+import { claimLostError } from '../../ledger/tick/record-outcome';
 import type { RunContext } from '../../ledger/tick/run-context';
 import type { FoundRun } from '../../ledger/run-store';
 import type { ApplicationSession } from '../../storage/typeorm/application-session';
@@ -26,7 +26,7 @@ export async function claimLostBy(
   const row = await ledger.store.change(claim, readRow, limitOf(ledger)).catch(() => undefined);
   if (row === undefined) return error; // The state of the run is unknown.
   const run = row.found?.run;
-  if (run === undefined || !isOurs(run, claim)) return claimLost(claim, run, { cause: error });
+  if (run === undefined || !isOurs(run, claim)) return claimLostError(claim, run, { cause: error });
   const isConnected = await session.isInTransaction().then(
     () => true,
     () => false,

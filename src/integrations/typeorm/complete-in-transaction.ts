@@ -1,6 +1,6 @@
 import { InvalidLockUseError, RunAlreadyCompletedError } from '../../core';
 import { decideOutcome } from '../../ledger/tick/decide-outcome';
-import { claimLost } from '../../ledger/tick/record-outcome';
+import { claimLostError } from '../../ledger/tick/record-outcome';
 import { describeRun, type Claim } from '../../ledger/run';
 import { readId } from '../../storage/sql/ledger/run-rows';
 import { foundRunOf, type RunStatements } from '../../storage/sql/ledger/run-statements';
@@ -36,7 +36,7 @@ export async function completeInTransaction(
   const found = foundRunOf(locked);
   const { value: verdict, write, events = [] } = decideOutcome(found, claim, { kind: 'completed', result });
   const [row] = locked.rows;
-  if (verdict.kind === 'lost' || row === undefined) throw claimLost(claim, found?.run);
+  if (verdict.kind === 'lost' || row === undefined) throw claimLostError(claim, found?.run);
   // This attempt has completed the run before, so committing would apply its effects twice.
   if (write === undefined)
     throw new RunAlreadyCompletedError(

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { InvalidLockUseError } from '../../core';
-import { keptResult } from '../../ledger/tick/record-outcome';
+import { serializeResult } from '../../ledger/tick/record-outcome';
 import { requiredContext } from '../../ledger/tick/run-context';
 import { limitOf } from '../../ledger/store-statements';
 import { applicationSession } from '../../storage/typeorm/application-session';
@@ -41,7 +41,7 @@ export async function completeRunIn(manager: EntityManager, result?: unknown): P
       statements,
       dialect: store.database.dialect,
       claim: run.claim,
-      result: keptResult(ledger, run.claim, result),
+      result: serializeResult(ledger, run.claim, result),
     });
   } catch (error) {
     run.endCompletion();

@@ -1,7 +1,7 @@
 import { TypeORMError, type EntityManager, type QueryRunner } from 'typeorm';
 import { InvalidLockUseError } from '../../core';
 import { withinLimitOr } from '../../core/clock';
-import { isCompletedBy, keptResult } from '../../ledger/tick/record-outcome';
+import { isCompletedBy, serializeResult } from '../../ledger/tick/record-outcome';
 import { requiredContext, type RunContext } from '../../ledger/tick/run-context';
 import { limitOf } from '../../ledger/store-statements';
 import type { RunStatements } from '../../storage/sql/ledger/run-statements';
@@ -97,7 +97,7 @@ async function transact<T>(
       statements,
       dialect: database.store.database.dialect,
       claim: run.claim,
-      result: keptResult(database.ledger, run.claim, value),
+      result: serializeResult(database.ledger, run.claim, value),
     });
     await commit(transaction);
     return value;

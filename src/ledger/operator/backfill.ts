@@ -12,20 +12,21 @@ export interface BackfillRange {
   /** The last business date. */
   readonly to: string;
   readonly scope?: string | undefined;
-  /** Also periods of which nothing is known any more: they may have been run and purged. Default `false`. */
+  /** Also adds periods before the first recorded one. They may have been run and purged. Default `false`. */
   readonly force?: boolean | undefined;
 }
 
 export interface BackfillResult {
-  /** They are pending now, and are run by `runOverdue` or the next tick. The earliest first. */
+  /** The added runs, the earliest first. They are pending, and `runOverdue` or the next tick starts them. */
   readonly added: readonly CalendarPeriod[];
 }
 
 /**
- * Makes pending runs of the business days in the range that have none, before the current period.
+ * Adds pending runs for the business days of the range that have no run, before the current period.
  *
- * @throws InvalidLockUseError for a job with a key function, and for a range that begins before the job's first record
- * @throws CalendarError if the job's calendar fails: the runs added before stay
+ * @throws InvalidLockUseError for a job with a key function, and for a range that begins before the job's first
+ *   record
+ * @throws CalendarError if the job's calendar fails; the runs added before then stay
  */
 export async function backfill(
   context: StoreContext,
@@ -36,7 +37,9 @@ export async function backfill(
   const periods = calendarPeriodsOf(policy);
   const { job } = policy;
   if (periods === undefined)
-    throw new InvalidLockUseError(`Job '${job}' has periods of a key function, which nobody can list.`);
+    throw new InvalidLockUseError(
+      `Job '${job}' cannot be backfilled: it uses a custom period key, so its periods cannot be listed.`,
+    );
   const rule = checkDayRule(periods);
   const start = new Date(startOfDayMs(dayOf(from, 'from'), rule));
   const end = new Date(startOfDayMs(dayOf(to, 'to') + 1, rule));
@@ -64,11 +67,8 @@ export async function backfill(
 }
 
 function refuseUnknown(job: string, first: Date | undefined): never {
-  const why =
-    first === undefined
-      ? 'nothing is recorded of it'
-      : `its runs are only known from ${first.toISOString()} on`;
+  const why = first === undefined ? 'it has no recorded run' : `its records begin at ${first.toISOString()}`;
   throw new InvalidLockUseError(
-    `Job '${job}' cannot be backfilled so far back: ${why}, so that earlier periods may have been run and purged, or never been meant. Say force: true if they are to be run.`,
+    `Job '${job}' cannot be backfilled so far back: ${why}. Earlier periods may have been run and purged, or may predate the job. Pass force: true to run them anyway.`,
   );
 }

@@ -6,15 +6,15 @@ import type { Decision, FoundRun, NewRunEvent } from '../run-store';
 import { isSlot } from '../slots/slot';
 import { lostEventOf } from '../tick/decide-claim';
 
-/** Who changes a run by hand, and why: kept in the history of the run. */
+/** Who changes a run by hand, and why. The run's history keeps both. */
 export interface OperatorAct {
-  /** A person or a ticket: 1–200 characters. */
+  /** The operator or the ticket: 1–200 characters. */
   readonly actor: string;
   /** 1–2,000 characters. */
   readonly reason: string;
 }
 
-/** @throws InvalidLockUseError for what nobody could answer for later, and what not every database keeps */
+/** @throws InvalidLockUseError if the actor or the reason is missing, too long, or not storable in every database */
 export function checkAct({ actor, reason }: Partial<OperatorAct> = {}): void {
   checkText('actor', actor, 200);
   checkText('reason', reason, 2000);
@@ -24,20 +24,25 @@ function checkText(what: string, text: unknown, longest: number): void {
   if (typeof text === 'string' && text.trim() !== '' && Array.from(text).length <= longest) {
     if (!text.includes('\0') && text.isWellFormed()) return;
     throw new InvalidLockUseError(
-      `${what} is ${describeValue(text)}: it contains U+0000 or half a surrogate pair, which not every database keeps. Remove it.`,
+      `${what} is ${describeValue(text)}: it contains U+0000 or half a surrogate pair, which some databases cannot store. Remove it.`,
     );
   }
   throw new InvalidLockUseError(
-    `${what} is ${describeValue(text)}: an operator's act says who did it and why, in 1 to ${longest} characters.`,
+    `${what} is ${describeValue(text)}: every change by an operator needs an actor and a reason. Pass ${what} as a text of 1 to ${longest} characters.`,
   );
 }
 
 export type ActVerdict =
   | { readonly kind: 'changed'; readonly run: Run }
-  /** Not from this state; `isSlot`: nor from any, because nobody would run it. */
+  /**
+   * The state `from` does not allow the change. `isSlot`: no state allows it, because no instance would run the slot.
+   */
   | { readonly kind: 'refused'; readonly from: StateBefore; readonly isSlot?: true };
 
-/** The period is run again, as another generation. Pure, like the others: the store locks the row, asks, and writes. */
+/**
+ * Reruns the period, as a new generation. Pure, like all `decide…` functions: the store locks the row, calls the
+ * function, and writes its decision.
+ */
 export function decideRerun(
   found: FoundRun | undefined,
   { force = false, ...act }: OperatorAct & { readonly force?: boolean | undefined },
@@ -53,7 +58,7 @@ export function decideRerun(
   );
 }
 
-/** A person says what became of a run whose holder vanished. */
+/** Records the outcome that an operator has found for a run whose holder crashed. */
 export function decideResolve(
   found: FoundRun | undefined,
   { as, ...act }: OperatorAct & { readonly as: 'completed' | 'failed' | 'pending' },
@@ -63,7 +68,7 @@ export function decideResolve(
   );
 }
 
-/** The period is to have no run. */
+/** Records that the period has no run. */
 export function decideSkip(found: FoundRun | undefined, act: OperatorAct): Decision<ActVerdict> {
   return change(found, { act, by: 'skip', to: 'skipped', kind: 'skipped' }, (_run, now) => ({
     reason: 'operator',
@@ -93,7 +98,7 @@ function change(
   return { value: { kind: 'changed', run: write }, write, events };
 }
 
-/** With what stood there before: the row does not keep it. */
+/** Contains the previous state, because the row does not keep it. */
 function actEventOf(run: Run, kind: RunEventKind, { actor, reason }: OperatorAct): NewRunEvent {
   const { generation, attempt, fencingToken, state, finishedAt } = run;
   const since = finishedAt === undefined ? '' : ` since ${finishedAt.toISOString()}`;

@@ -4,45 +4,34 @@ import type { LedgerContext } from '../store-statements';
 import { hasWork, planTick, type TickPlan } from '../tick/plan-tick';
 import type { RunSummary } from '../run';
 
-/** What would become of a tick, and why. */
+/** What a tick would do, and why. */
 export interface Explanation {
   readonly periodKey: string;
   readonly businessDate: string;
-  /** `'run'`, or why the period would have no run. */
+  /** `'run'`, or why the period would not be run. */
   readonly decision: string;
-  /** In sentences, for a person. */
+  /** The explanation in sentences, for operators. */
   readonly text: string;
 }
 
-/** Nothing is written, and no lock is taken. */
+/** Explains a tick. Writes nothing and takes no lock. */
 export async function explain(
   context: LedgerContext,
   policy: JobPolicy,
   { scope, at }: { readonly scope: string; readonly at: Date | undefined },
 ): Promise<Explanation> {
-  const request = { policy, scope, scheduledAt: at };
-  const snapshot = await readSnapshot(context, request);
-  const idle = (): undefined => undefined;
-  const plan = await planTick(
-    context,
-    {
-      ...request,
-      lock: { name: policy.job },
-      task: idle,
-      resumed: () => idle,
-      purpose: 'tick',
-      willRetry: false,
-    },
-    snapshot,
-  );
+  const snapshot = await readSnapshot(context, { policy, scope, scheduledAt: at });
+  const plan = await planTick(context, { policy, scope, purpose: 'tick' }, snapshot);
   const { period } = snapshot;
   const decision = decisionOf(plan);
   const text = [
     `A tick of job '${policy.job}'${scope === '' ? '' : ` (${scope})`} at ${(at ?? snapshot.now).toISOString()} counts for ${period.key}${extent(snapshot)}.`,
-    snapshot.run === undefined ? 'There is no run of it.' : describeRow(snapshot.run),
-    decision === 'run' ? 'It would ask for the lock and run it.' : `It would not run it: ${decision}.`,
-    ...whatElse(plan),
-    hasWork(plan) ? '' : 'The lock would not be asked for.',
+    snapshot.run === undefined ? 'This period has no run yet.' : describeRecorded(snapshot.run),
+    decision === 'run'
+      ? 'The tick would request the lock and run it.'
+      : `The tick would not run it: ${decision}.`,
+    ...describeOthers(plan),
+    hasWork(plan) ? '' : 'It would not request the lock.',
   ];
   const { key: periodKey, businessDate } = period;
   return { periodKey, businessDate, decision, text: text.filter((each) => each !== '').join(' ') };
@@ -55,8 +44,8 @@ function decisionOf({ own }: TickPlan): string {
     case 'skip':
     case 'refused':
       return own.reason;
-    case 'over':
-    case 'not-asked':
+    case 'expired':
+    case 'none':
       return 'not-due';
   }
 }
@@ -65,24 +54,31 @@ function extent({ period: { start, end } }: LedgerSnapshot): string {
   return start && end ? `, the time from ${start.toISOString()} until ${end.toISOString()}` : '';
 }
 
-function describeRow({ state, attempt, generation, reason, nextAttemptAt, finishedAt }: RunSummary): string {
+function describeRecorded({
+  state,
+  attempt,
+  generation,
+  reason,
+  nextAttemptAt,
+  finishedAt,
+}: RunSummary): string {
   const parts = [
     `Its run is ${state}${reason === undefined ? '' : ` (${reason})`}`,
     generation > 0 ? `generation ${generation}` : '',
-    attempt > 0 ? `attempt ${attempt}` : 'not begun',
+    attempt > 0 ? `attempt ${attempt}` : 'not started',
     finishedAt === undefined ? '' : `ended at ${finishedAt.toISOString()}`,
     nextAttemptAt === undefined ? '' : `due at ${nextAttemptAt.toISOString()}`,
   ];
   return `${parts.filter((part) => part !== '').join(', ')}.`;
 }
 
-function whatElse({ overdue, catchUp, missed, failures }: TickPlan): string[] {
+function describeOthers({ overdue, catchUp, missed, failures }: TickPlan): string[] {
   const keys = (periods: readonly { key: string }[]): string => periods.map(({ key }) => key).join(', ');
   return [
     overdue.length === 0
       ? ''
-      : `Also due, or left behind: ${overdue.map(({ periodKey }) => periodKey).join(', ')}.`,
-    catchUp.length === 0 ? '' : `To be caught up with: ${keys(catchUp)}.`,
+      : `Also due, or left by a crashed holder: ${overdue.map(({ periodKey }) => periodKey).join(', ')}.`,
+    catchUp.length === 0 ? '' : `To be caught up: ${keys(catchUp)}.`,
     missed.length === 0 ? '' : `To be recorded as missed: ${keys(missed)}.`,
     ...failures.map(({ failed }) => `Not decided: ${failed}.`),
   ];

@@ -2,12 +2,12 @@ import { LockStorageError } from '../../core';
 import type { PurgeStep } from '../run-store';
 import { limitOf, pauseAfter, type StoreContext } from '../store-statements';
 
-/** How many runs a transaction deletes: few enough that claims do not wait for it. */
+/** How many runs one transaction deletes: few enough that claims do not wait for it. */
 const PURGED_AT_ONCE = 1000;
 const MOST_TRIES = 4;
 
 /**
- * Purges step by step. A step that another transaction was in the way of, or that had no answer in time, is tried again.
+ * Purges step by step. Retries a step that failed because of another transaction or had no answer in time.
  *
  * @returns how many runs were deleted, as far as the store has answered
  */
@@ -30,8 +30,8 @@ async function purgeStep(
     try {
       return await context.store.purge(request, limitOf(context));
     } catch (error) {
-      const mayPass = error instanceof LockStorageError && error.outcome !== 'nothing-ran';
-      if (!mayPass || tries === MOST_TRIES) throw error;
+      const isTransient = error instanceof LockStorageError && error.outcome !== 'nothing-ran';
+      if (!isTransient || tries === MOST_TRIES) throw error;
       await pauseAfter(context, tries);
     }
   }

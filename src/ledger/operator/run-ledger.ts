@@ -1,9 +1,9 @@
 /**
- * operator/: what an operator can see of runs, and change.
+ * operator/: how operators inspect and change runs.
  *
- * `RunLedger` is what applications get as `guard.ledger`. It lists runs and gaps, and `explain.ts` describes what a tick
- * would do. `decide-act.ts` decides whether a run may be rerun, resolved or skipped, and every such act is kept in the
- * run's history with its actor and reason. `backfill.ts` adds runs of past periods, and `purge-runs.ts` deletes old runs.
+ * Applications get a `RunLedger` as `guard.ledger`. It lists runs and gaps, and `explain.ts` describes what a tick
+ * would do. `decide-act.ts` decides whether a run may be rerun, resolved or skipped. The run's history keeps every
+ * such act with its actor and reason. `backfill.ts` adds runs of past periods, and `purge-runs.ts` deletes old runs.
  */
 import { CalendarError, InvalidLockUseError } from '../../core';
 import { parsePositiveDuration, type Duration } from '../../core/duration';
@@ -11,7 +11,7 @@ import { limitOf, type LedgerContext } from '../store-statements';
 import { askCalendar } from '../periods/calendar';
 import { periodAt, type CalendarPeriod } from '../periods/period';
 import { periodOfKey } from '../periods/period-of-key';
-import { unansweredPeriods } from '../policy/catch-up';
+import { periodsWithoutRun } from '../policy/catch-up';
 import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
 import { describeRun, type Run, type RunEvent } from '../run';
 import { checkJob, checkQuery, runKeyOf, checkedScope, type RunName } from '../run-name';
@@ -30,31 +30,31 @@ import { purgeRuns } from './purge-runs';
 
 export interface RunLedgerOptions {
   readonly context: LedgerContext;
-  /** What a job says of itself, where it is known here. */
+  /** The options of a job, if it is registered here. */
   readonly policyOf: (job: string) => JobPolicy | undefined;
-  /** How far back any of them catches up. */
+  /** The longest catch-up window of all registered jobs. */
   readonly longestWindowMs: () => number;
 }
 
-/** At most, where nothing else is said. */
+/** The default limit of a list. */
 const LISTED = 100;
-/** How long runs may be kept at most: a century. */
+/** The longest time for which a purge can keep runs: a century. */
 const LONGEST_KEPT_DAYS = 36_500;
 
-/** What is known of runs, and what a person may change of them. Every change is recorded, with who and why. */
+/** Inspects runs and changes them by hand. Every change is recorded with its actor and reason. */
 export class RunLedger {
   constructor(private readonly options: RunLedgerOptions) {}
 
-  /** @throws InvalidLockConfigurationError, as all others, for a name that lacks a part, or that no run can have */
+  /** @throws InvalidLockConfigurationError, like all methods, if the name lacks a part or no run can have it */
   async get(name: RunName): Promise<Run | undefined> {
     const [run] = await this.list({ ...runKeyOf(name), limit: 1 });
     return run;
   }
 
   /**
-   * The newest period first, 100 at most, unless told otherwise.
+   * Lists runs: by default 100 at most, the newest period first.
    *
-   * @throws InvalidLockConfigurationError also for a condition that is `undefined`: leave it out for runs of every kind
+   * @throws InvalidLockConfigurationError also for a condition that is `undefined`: leave it out to match every run
    */
   async list(query: Partial<RunQuery> = {}): Promise<readonly Run[]> {
     checkQuery(query);
@@ -63,7 +63,7 @@ export class RunLedger {
     return await context.store.find({ ...query, order, limit }, limitOf(context));
   }
 
-  /** The run of the newest period, whatever became of it. */
+  /** The run of the newest period, in any state. */
   async last(
     job: string,
     { scope = '' }: { readonly scope?: string | undefined } = {},
@@ -73,16 +73,20 @@ export class RunLedger {
     return run;
   }
 
-  /** What the row does not keep: attempts that failed or were lost, and what was changed by hand. The oldest first. */
+  /**
+   * The history that the row does not keep: attempts that failed or were lost, and changes by operators. The oldest
+   * entry comes first.
+   */
   async history(name: RunName): Promise<readonly RunEvent[]> {
     const { context } = this.options;
     return await context.store.events(runKeyOf(name), limitOf(context));
   }
 
   /**
-   * The business days before the current period, and after the job's first one, that have no run. The earliest first.
+   * The gaps of a job: business days without a run, before the current period and after the job's first one. The
+   * earliest comes first.
    *
-   * @param range.from how far back at the most; default: to the first recorded period
+   * @param range.from how far back to search; default: to the first recorded period
    * @throws InvalidLockUseError for a job that is not registered here, or that has a key function
    * @throws CalendarError if the job's calendar fails
    */
@@ -96,12 +100,12 @@ export class RunLedger {
     const periods = calendarPeriodsOf(policy);
     if (periods === undefined)
       throw new InvalidLockUseError(
-        `Job '${job}' has periods of a key function: nobody knows which are missing.`,
+        `Cannot list the gaps of job '${job}': it uses a custom period key, so the expected periods are unknown.`,
       );
     const since = from && periodAt(from, periods).start;
     const request = { job, scope, periodKey: undefined, since: since ?? new Date(0) };
     const { now, runs, firstPeriodStart } = await context.store.peek(request, limitOf(context));
-    const unanswered = unansweredPeriods(
+    const withoutRun = periodsWithoutRun(
       {
         now,
         current: periodAt(now, periods),
@@ -113,19 +117,19 @@ export class RunLedger {
     );
     const skipped = await findSkippedKeys(context, { job, scope });
     const gaps: CalendarPeriod[] = [];
-    for (const period of unanswered.filter(({ key }) => !skipped.has(key))) {
+    for (const period of withoutRun.filter(({ key }) => !skipped.has(key))) {
       const answer = await askCalendar(policy.calendar, period.businessDate, context);
       if (answer === 'business-day') gaps.push(period);
       if (typeof answer === 'object')
-        throw new CalendarError(`The gaps of job '${job}' are not known: ${answer.failed}.`, answer);
+        throw new CalendarError(`Cannot list the gaps of job '${job}': ${answer.failed}.`, answer);
     }
     return gaps;
   }
 
   /**
-   * Which period a tick would count for, what would become of it, and why. Nothing is written.
+   * Explains which period a tick would count for, what the tick would do, and why. Writes nothing.
    *
-   * @param when.at default: now, by the database
+   * @param when.at the scheduled time of the tick; default: the database's current time
    * @throws InvalidLockUseError for a job that is not registered here
    */
   async explain(
@@ -146,10 +150,10 @@ export class RunLedger {
   }
 
   /**
-   * Says what became of an interrupted run. `'pending'`: it has not been done; the next attempt is due at once, if the
-   * job has one left.
+   * Records the outcome of an interrupted run. `'pending'` means that its work is not done: the next attempt is due
+   * at once, if the job has one left.
    *
-   * @throws InvalidLockUseError for one that is not interrupted
+   * @throws InvalidLockUseError if the run is not interrupted
    */
   async resolve(
     name: RunName,
@@ -159,9 +163,9 @@ export class RunLedger {
   }
 
   /**
-   * A period that is to have no run: one without a row, or one that is pending, failed or interrupted.
+   * Skips a period, so that it has no run. The period has no row yet, or its run is pending, failed or interrupted.
    *
-   * @throws InvalidLockUseError for any other
+   * @throws InvalidLockUseError for a run in any other state
    */
   async skip(name: RunName, act: OperatorAct): Promise<void> {
     checkAct(act);
@@ -186,15 +190,16 @@ export class RunLedger {
   }
 
   /**
-   * Deletes runs that are over, with their history: older than that, and than any registered job catches up. The newest
-   * run of each job and scope stays, and so does every run that is not over or that another transaction has locked. A
-   * purged period never counts as missed afterwards.
+   * Deletes runs that have ended, with their history. Only runs older than `olderThan` are deleted, and only those
+   * outside the catch-up window of every registered job. The newest run of each job and scope stays, and so does
+   * every run that has not ended or that another transaction has locked. A purged period never counts as missed
+   * afterwards.
    *
-   * It deletes in short transactions, so that jobs run meanwhile: a million runs take minutes.
+   * The purge uses short transactions, so that jobs can run meanwhile. A million runs take minutes.
    *
    * @param request.olderThan up to 36,500 days
-   * @returns how many were deleted
-   * @throws LockStorageError when the store keeps failing: what was deleted until then stays deleted
+   * @returns how many runs were deleted
+   * @throws LockStorageError if the store keeps failing; the runs deleted before then stay deleted
    */
   async purge({ olderThan }: { readonly olderThan: Duration }): Promise<number> {
     const { context, longestWindowMs } = this.options;
@@ -221,7 +226,7 @@ export class RunLedger {
   #policyOf(job: string): JobPolicy {
     const policy = this.options.policyOf(job);
     if (policy !== undefined) return policy;
-    throw notRegistered(job);
+    throw notRegisteredError(job);
   }
 }
 
@@ -232,9 +237,9 @@ function remedyOf({ from, isSlot }: Extract<ActVerdict, { kind: 'refused' }>, ve
   return from === 'completed' || from === 'running' ? ' To rerun it anyway, pass force: true.' : '';
 }
 
-/** For what needs to know when the periods of a job begin and end. */
-export function notRegistered(job: string): InvalidLockUseError {
+/** For operations that need the start and end of a job's periods. */
+export function notRegisteredError(job: string): InvalidLockUseError {
   return new InvalidLockUseError(
-    `Job '${job}' is not registered with this guard, so its periods are not known here: give its instance to scheduleJobs, or make it by guard.wrap.`,
+    `Job '${job}' is not registered with this guard, so its periods are unknown here. Pass its instance to scheduleJobs, or create the job with guard.wrap.`,
   );
 }

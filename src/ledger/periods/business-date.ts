@@ -4,7 +4,7 @@ import { InvalidLockConfigurationError } from '../../core/errors';
 import { checkTimeZone, MOST_OFFSET_MS, offsetStretches } from './time-zone';
 
 export interface BusinessDateOptions {
-  /** A name of the IANA time zone database: `'Europe/Paris'`, `'UTC'`. Never the host's zone in silence. */
+  /** An IANA time zone name: `'Europe/Paris'`, `'UTC'`. Required, because the host's zone is never used. */
   readonly timeZone: string;
   /** The wall-clock time at which a business day begins: `'00:00'`, the default, to `'23:59'`. */
   readonly dayStart?: string | undefined;
@@ -19,20 +19,21 @@ export interface DayRule {
 }
 
 /**
- * The business date (`'YYYY-MM-DD'`) of an instant: the latest date that has begun. It never runs backwards, whatever
- * the wall clock does, and every instant has one.
+ * The business date (`'YYYY-MM-DD'`) of an instant: the latest date that has begun. Every instant has one. It never
+ * goes back, even if the wall clock does.
  *
- * @throws InvalidLockConfigurationError for an unknown zone, a day start that is no time of day, or an invalid instant
+ * @throws InvalidLockConfigurationError for an unknown zone, an invalid day start, or an invalid instant
  */
 export function businessDateAt(instant: Date, options: BusinessDateOptions): string {
   return dateOf(dayAt(millisecondsOf(instant), checkDayRule(options)));
 }
 
 /**
- * The earliest instant at which the zone's wall clock has reached `dayStart` of that date: in a gap the clock change,
- * in an overlap the first of the two. `undefined` for a date that the zone skipped (Apia, 2011-12-30).
+ * The earliest instant at which the zone's wall clock has reached `dayStart` of that date. If a clock change skips
+ * that time, it is the instant of the change; if the time occurs twice, the first one. `undefined` for a date that
+ * the zone skipped (Apia, 2011-12-30).
  *
- * @throws InvalidLockConfigurationError as `businessDateAt` does, and for what is not a date
+ * @throws InvalidLockConfigurationError as `businessDateAt` does, and for an invalid date
  */
 export function startOfBusinessDate(date: string, options: BusinessDateOptions): Date | undefined {
   const rule = checkDayRule(options);
@@ -59,12 +60,12 @@ export function millisecondsOf(instant: Date): number {
   throw new InvalidLockConfigurationError(`${describeValue(instant)} is not an instant: give a valid Date.`);
 }
 
-/** Of an instant, the business date as days since 1970-01-01. */
+/** The business date of an instant, as days since 1970-01-01. */
 export function dayAt(atMs: number, rule: DayRule): number {
   return Math.floor((furthestWallMs(rule.timeZone, atMs) - rule.dayStartMs) / DAY_MS);
 }
 
-/** When a business date has begun. A date that was skipped begins with the next one. */
+/** The start of a business date. A date that was skipped begins with the next one. */
 export function startOfDayMs(day: number, { timeZone, dayStartMs }: DayRule): number {
   const wallMs = day * DAY_MS + dayStartMs;
   const stretches = offsetStretches(timeZone, wallMs - MOST_OFFSET_MS, wallMs + MOST_OFFSET_MS);
@@ -73,16 +74,16 @@ export function startOfDayMs(day: number, { timeZone, dayStartMs }: DayRule): nu
 }
 
 /**
- * The furthest that the wall clock has ever been, up to an instant. It is what the clock shows, but for a while after
- * it was put back: a day that has begun does not begin again.
+ * The latest time that the wall clock has shown up to an instant. It is the current time, except for a while after
+ * the clock was put back: a day that has begun does not begin again.
  */
 function furthestWallMs(timeZone: string, atMs: number): number {
-  // No clock was ever ahead of a later one by more than the width of all offsets.
+  // No wall clock is ever ahead of its later self by more than the width of all offsets.
   const stretches = offsetStretches(timeZone, atMs - 2 * MOST_OFFSET_MS, atMs + 1);
   return Math.max(...stretches.map(({ toMs, offsetMs }) => toMs - 1 + offsetMs));
 }
 
-/** Four digits, without a leading zero: what every store can hold as a date. */
+/** Four digits without a leading zero: every store can hold such a date. */
 const FORM = /^[1-9]\d{3}-\d\d-\d\d$/;
 
 /** A date as `'YYYY-MM-DD'` from a count of days since 1970-01-01. */
@@ -96,15 +97,15 @@ export function dateOf(day: number): string {
 }
 
 /**
- * Days since 1970-01-01 of a date as `'YYYY-MM-DD'`.
+ * Converts a date as `'YYYY-MM-DD'` to days since 1970-01-01.
  *
- * @param what names the culprit in errors
+ * @param what names the date in errors
  */
 export function dayOf(date: string, what = 'the date'): number {
   const day = typeof date === 'string' && FORM.test(date) ? Date.parse(`${date}T00:00:00Z`) / DAY_MS : NaN;
-  // The round trip finds what a Date would roll over: 30 February is 2 March to it.
+  // The round trip finds dates that a Date rolls over: it takes 30 February for 2 March.
   if (Number.isInteger(day) && dateOf(day) === date) return day;
   throw new InvalidLockConfigurationError(
-    `${what} is ${describeValue(date)}, which is not a date of the calendar: write it as 'YYYY-MM-DD', for example '2026-02-28'.`,
+    `${what} is ${describeValue(date)}, which is not a date of the calendar: write a date as 'YYYY-MM-DD', for example '2026-02-28'.`,
   );
 }

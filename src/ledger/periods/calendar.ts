@@ -3,7 +3,7 @@ import { describeValue } from '../../core/describe-value';
 import { dayOf } from './business-date';
 import { isoWeekday } from './period';
 
-/** Decides on which dates a job runs. Instances may ask it about one date several times, and about past dates. */
+/** Decides on which dates a job runs. Instances may ask about one date several times, and about past dates. */
 export interface BusinessCalendar {
   /** @param date `'YYYY-MM-DD'` */
   isBusinessDay(date: string): boolean | Promise<boolean>;
@@ -20,16 +20,17 @@ export function weekdays(): BusinessCalendar {
 /**
  * The same calendar, except that these dates are not business days.
  *
- * @throws InvalidLockConfigurationError for what is not a date
+ * @throws InvalidLockConfigurationError for an invalid date
  */
 export function withHolidays(calendar: BusinessCalendar, dates: Iterable<string>): BusinessCalendar {
   return withDates(calendar, checkedDates(dates, 'a holiday'), false);
 }
 
 /**
- * The same calendar, except that these dates are business days too: the Saturdays that make up for a long holiday.
+ * The same calendar, except that these dates are business days too, for example Saturdays that make up for a long
+ * holiday.
  *
- * @throws InvalidLockConfigurationError for what is not a date
+ * @throws InvalidLockConfigurationError for an invalid date
  */
 export function withWorkingDays(calendar: BusinessCalendar, dates: Iterable<string>): BusinessCalendar {
   return withDates(calendar, checkedDates(dates, 'a working day'), true);
@@ -49,11 +50,14 @@ function checkedDates(dates: Iterable<string>, what: string): ReadonlySet<string
   return checked;
 }
 
-/** A calendar's answer for a date. While the calendar fails, nothing runs, nothing is recorded, and it is asked again. */
+/**
+ * A calendar's answer for a date. While the calendar fails, nothing runs and nothing is recorded, and cronlatch asks
+ * it again later.
+ */
 export type CalendarAnswer = 'business-day' | 'holiday' | CalendarFailure;
 
 export interface CalendarFailure {
-  /** In words, for messages. */
+  /** What failed, for messages. */
   readonly failed: string;
   /** What the calendar threw. */
   readonly cause?: unknown;
@@ -66,7 +70,7 @@ export interface AskCalendarOptions {
 
 const LIMIT_MS = 5000;
 
-/** Never rejects. An answer after the limit is ignored. */
+/** Never rejects. An answer that comes after the limit is ignored. */
 export async function askCalendar(
   calendar: BusinessCalendar,
   date: string,
@@ -86,7 +90,7 @@ export async function askCalendar(
   }
 }
 
-/** As an object, so that no answer of a calendar is taken for a time-out. */
+/** Wraps the answer in an object, so that no answer can be taken for a timeout. */
 async function answerOf(calendar: BusinessCalendar, date: string): Promise<{ value: unknown }> {
   return { value: await calendar.isBusinessDay(date) };
 }

@@ -9,9 +9,9 @@ export interface Hour {
 }
 
 /**
- * The hour of a zone's wall clock that an instant lies in. An hour ends where the clock is changed: the hour that is
- * repeated in autumn is two, `2026-11-01T01-0400` and `2026-11-01T01-0500`, and where a clock is moved by half an hour,
- * an hour is cut short.
+ * The hour of a zone's wall clock that contains an instant. An hour also ends when the clock changes. The hour that
+ * is repeated in autumn is two hours, `2026-11-01T01-0400` and `2026-11-01T01-0500`. If a clock moves by half an
+ * hour, an hour is cut short.
  */
 export function hourAt(atMs: number, timeZone: string): Hour {
   const stretches = offsetStretches(timeZone, atMs - HOUR_MS, atMs + HOUR_MS);
@@ -32,7 +32,7 @@ function hourKeyOf(wallMs: number, offsetMs: number): string {
 function offsetText(offsetMs: number): string {
   const seconds = Math.abs(offsetMs) / 1000;
   const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
-  // Seconds only where a zone had them, until 1972.
+  // Seconds only for a zone that had them, until 1972.
   const shown = seconds % 60 === 0 ? parts.slice(0, 2) : parts;
   return (offsetMs < 0 ? '-' : '+') + shown.map(twoDigits).join('');
 }

@@ -11,21 +11,21 @@ import {
   type PeriodOptions,
 } from './period';
 
-/** `2026-11-01T01-0400`, with seconds in the offset where a zone had them. */
+/** `2026-11-01T01-0400`, with seconds in the offset if the zone had them. */
 const HOUR = /^([1-9]\d{3}-\d\d-\d\dT\d\d)([+-]\d\d)(\d\d)(\d\d)?$/;
 const WEEK = /^([1-9]\d{3})-W(\d\d)$/;
 const QUARTER = /^([1-9]\d{3})-Q([1-4])$/;
 const DATE = /^([1-9]\d{3})(?:-(\d\d))?(?:-(\d\d))?$/;
 
 /**
- * The period that a key names.
+ * The period of a key.
  *
- * @throws InvalidLockUseError for what is no key of a period of this kind in this zone
+ * @throws InvalidLockUseError for a text that is not the key of a period of this kind in this zone
  */
 export function periodOfKey(key: string, options: CalendarPeriodOptions): CalendarPeriod {
   for (const insideMs of instantsInside(key, checkDayRule(options))) {
     const period = periodAt(new Date(insideMs), { ...options, target: 'current' });
-    // What a date would roll over, a 30 February, has another key.
+    // A date that does not exist, such as 30 February, rolls over and gets another key.
     if (period.key === key) return period;
   }
   throw new InvalidLockUseError(
@@ -33,7 +33,7 @@ export function periodOfKey(key: string, options: CalendarPeriodOptions): Calend
   );
 }
 
-/** One of them lies in the period, if there is one. */
+/** Instants of which one lies in the period, if the period exists. */
 function instantsInside(key: string, rule: DayRule): number[] {
   const hour = HOUR.exec(key);
   if (hour === null) {
@@ -43,7 +43,7 @@ function instantsInside(key: string, rule: DayRule): number[] {
   const [, date = '', hours = '', minutes = '', seconds = '0'] = hour;
   const lateMs = Number(seconds) * 1000 * (hours.startsWith('-') ? 1 : -1);
   const startMs = Date.parse(`${date}:00:00${hours}:${minutes}`) + lateMs;
-  // A change of the clock may cut off its beginning, or its end.
+  // A clock change may cut off the beginning or the end of an hour.
   return Number.isNaN(startMs) ? [] : [startMs, startMs + HOUR_MS - 1];
 }
 
@@ -62,7 +62,7 @@ function dayOfParts(year: string, month: number, day: number): number {
   return Date.UTC(Number(year), month - 1, day) / DAY_MS;
 }
 
-/** A row knows its period, whatever the job says of periods now. */
+/** The period of a recorded run. The row keeps it, even if the job's options have changed. */
 export function periodOfRun(run: RunSummary, options: PeriodOptions): Period {
   const { periodKey: key, periodStart: start, periodEnd: end, timeZone = options.timeZone, createdAt } = run;
   const isDay = /^\d{4}-\d\d-\d\d$/.test(key);

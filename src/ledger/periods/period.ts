@@ -1,12 +1,13 @@
 /**
  * periods/: which period an instant belongs to, and on which dates a job runs.
  *
- * Everything here is arithmetic on time zones. `Intl` alone supplies their rules, and nothing reads a clock. A business
- * date begins at the earliest instant at which its zone's wall clock has reached the day start, and it ends where the
- * next one begins: `business-date.ts`. So dates are total, monotone and gap-free through every clock change. Weeks,
- * months, quarters and years consist of business dates; an hour also ends where the clock changes: `hour-period.ts`.
- * A key function makes periods that have no order, no start and no end. `period-of-key.ts` is the way back, from the key
- * or the row of a run to its period. `calendar.ts` asks the application which dates are business days.
+ * Everything here is arithmetic on time zones. `Intl` alone supplies their rules, and nothing reads a clock. A
+ * business date begins at the earliest instant at which its zone's wall clock has reached the day start, and it ends
+ * when the next one begins: `business-date.ts`. So every instant has exactly one date, and dates never go back,
+ * through every clock change. Weeks, months, quarters and years consist of business dates. An hour also ends when the
+ * clock changes: `hour-period.ts`. A key function makes periods that have no order, no start and no end.
+ * `period-of-key.ts` finds the period of a key or of a recorded run. `calendar.ts` asks the application which dates
+ * are business days.
  */
 import { describeValue } from '../../core/describe-value';
 import { DAY_MS } from '../../core/duration';
@@ -27,30 +28,30 @@ import { hourAt } from './hour-period';
 
 export type PeriodKind = 'hour' | DatedKind;
 
-/** What happens once: the time from `start` until `end`, under a key. */
+/** The time from `start` until `end`, in which a job runs once. */
 export interface Period {
   readonly key: string;
-  /** The business date on which the period begins; of a custom key, that of the instant. */
+  /** The business date on which the period begins; for a custom key, the business date of the instant. */
   readonly businessDate: string;
   /** `undefined`, like `end`, for custom keys. */
   readonly start: Date | undefined;
   readonly end: Date | undefined;
 }
 
-/** A period whose limits are known: not one of a custom key. */
+/** A period with a known start and end, unlike that of a custom key. */
 export interface CalendarPeriod extends Period {
   readonly start: Date;
   readonly end: Date;
 }
 
 export interface CalendarPeriodOptions extends BusinessDateOptions {
-  /** Weeks are those of ISO 8601. All but the hour begin where their first business date begins. */
+  /** Weeks follow ISO 8601. Every kind but the hour begins with its first business date. */
   readonly kind: PeriodKind;
 }
 
 export interface PeriodOptions extends BusinessDateOptions {
   readonly kind: PeriodKind | PeriodKeyFunction;
-  /** `'previous'`: a run counts for the period before the one that it happens in. Default `'current'`. */
+  /** `'previous'`: a run counts for the period before the one in which it happens. Default `'current'`. */
   readonly target?: 'current' | 'previous' | undefined;
 }
 
@@ -60,8 +61,7 @@ const MOST_PERIODS = 10_000;
 /**
  * The period that a run at this instant counts for.
  *
- * @throws InvalidLockConfigurationError for options that cannot be meant, and when a key function throws or returns
- * what cannot be a key
+ * @throws InvalidLockConfigurationError for invalid options, and if a key function throws or returns an invalid key
  */
 export function periodAt(instant: Date, options: CalendarPeriodOptions & PeriodOptions): CalendarPeriod;
 export function periodAt(instant: Date, options: PeriodOptions): Period;
@@ -77,7 +77,7 @@ export function periodAt(instant: Date, options: PeriodOptions): Period {
   return target === 'previous' ? calendarPeriodAt(period.start.getTime() - 1, kind, rule) : period;
 }
 
-/** @throws InvalidLockConfigurationError for options that cannot be meant */
+/** @throws InvalidLockConfigurationError for invalid options */
 export function checkPeriodOptions(options: PeriodOptions): DayRule {
   const { kind, target = 'current' } = options;
   checkTarget(target, kind);
@@ -96,9 +96,9 @@ export function nextPeriod(period: CalendarPeriod, options: CalendarPeriodOption
 }
 
 /**
- * Every period that lies, wholly or in part, in the time from `from` until `to`; the earliest first.
+ * Every period that lies, wholly or in part, in the time from `from` until `to`. The earliest comes first.
  *
- * @throws InvalidLockConfigurationError when there are more than 10,000
+ * @throws InvalidLockConfigurationError if there are more than 10,000
  */
 export function periodsBetween(from: Date, to: Date, options: CalendarPeriodOptions): CalendarPeriod[] {
   const rule = checkPeriodOptions(options);
@@ -108,7 +108,7 @@ export function periodsBetween(from: Date, to: Date, options: CalendarPeriodOpti
   for (let atMs = millisecondsOf(from); atMs < toMs;) {
     if (periods.length === MOST_PERIODS) {
       throw new InvalidLockConfigurationError(
-        `There are more than ${MOST_PERIODS} periods of the kind '${kind}' from ${from.toISOString()} to ${to.toISOString()}: ask for fewer at a time.`,
+        `There are more than ${MOST_PERIODS} periods of the kind '${kind}' from ${from.toISOString()} to ${to.toISOString()}: request a shorter time.`,
       );
     }
     const period = calendarPeriodAt(atMs, kind, rule);
@@ -140,7 +140,7 @@ function periodOf(key: string, startMs: number, endMs: number, rule: DayRule): C
 function checkKind(kind: PeriodKind | PeriodKeyFunction): void {
   if (typeof kind === 'function' || KINDS.includes(kind)) return;
   throw new InvalidLockConfigurationError(
-    `${describeValue(kind)} is no kind of period: use ${KINDS.map((name) => `'${name}'`).join(', ')} or a function that makes a key of an instant.`,
+    `${describeValue(kind)} is not a kind of period: use ${KINDS.map((name) => `'${name}'`).join(', ')} or a function that returns a key for an instant.`,
   );
 }
 
@@ -152,15 +152,15 @@ function checkTarget(target: string, kind: PeriodKind | PeriodKeyFunction): void
   }
   if (target === 'previous' && typeof kind === 'function') {
     throw new InvalidLockConfigurationError(
-      `target 'previous' has no meaning for a key function, whose periods have no order: let it return the key that is meant.`,
+      `target 'previous' cannot be used with a key function, because its periods have no order: return the key of the previous period from the function.`,
     );
   }
 }
 
-/** Periods that are made of whole business dates. */
+/** Kinds of periods that consist of whole business dates. */
 type DatedKind = 'day' | 'week' | 'month' | 'quarter' | 'year';
 
-/** The first date of the period that a date belongs to and that of the next one, as days since 1970-01-01. */
+/** The first date of a period, and of the next one, as days since 1970-01-01. */
 interface DayRange {
   readonly firstDay: number;
   readonly nextFirstDay: number;
@@ -229,20 +229,23 @@ function firstDayOfMonth(year: number, month: number): number {
   return Date.UTC(year, month, 1) / DAY_MS;
 }
 
-/** The key of the period that an instant belongs to: 1–64 characters, the same at each call for the same instant. */
+/**
+ * Returns the key of the period that an instant belongs to: 1–64 characters, and always the same for the same
+ * instant.
+ */
 export type PeriodKeyFunction = (at: Date) => string;
 
-/** @throws InvalidLockConfigurationError when the function throws, or returns what cannot be a key */
+/** @throws InvalidLockConfigurationError if the function throws or returns an invalid key */
 function customKeyAt(keyFunction: PeriodKeyFunction, at: Date): string {
   const instant = at.toISOString();
-  const key = called(keyFunction, at, instant);
+  const key = callKeyFunction(keyFunction, at, instant);
   checkStoredName(key, { as: `the key of a period (for ${instant})`, longest: LONGEST_KEY });
   return key;
 }
 
-function called(keyFunction: PeriodKeyFunction, at: Date, instant: string): unknown {
+function callKeyFunction(keyFunction: PeriodKeyFunction, at: Date, instant: string): unknown {
   try {
-    // A copy: the function may change what it is given.
+    // A copy, because the function may change its argument.
     return keyFunction(new Date(at));
   } catch (cause) {
     throw new InvalidLockConfigurationError(

@@ -9,26 +9,29 @@ export interface OffsetStretch {
   readonly offsetMs: number;
 }
 
-/** No zone was ever further from UTC: Manila had −15:56, Alaska +15:13. */
+/** No zone was ever further from UTC: Manila had −15:56, and Alaska +15:13. */
 export const MOST_OFFSET_MS = 16 * HOUR_MS;
 
-/** Two changes that cancel each other would be missed only within this time. The nearest that there were lie a week apart. */
+/**
+ * Two changes that cancel each other would be missed only if both fell into this time. The closest two on record are
+ * a week apart.
+ */
 const PROBE_EVERY_MS = 8 * HOUR_MS;
 
 const NAME = /^[a-z][\w+/-]*$/i;
-/** Of the three-letter names only these are IANA's. The others are abbreviations, of which ICU takes BST for Dhaka's. */
+/** Only these three-letter names are IANA's. All others are abbreviations: ICU takes BST for the time of Dhaka. */
 const SHORT_NAMES = new Set('UTC GMT UCT CET EET MET WET EST MST HST PRC ROC ROK'.split(' '));
 const REMEDY = `use a name of the IANA time zone database, such as 'Europe/Paris' or 'UTC'`;
 
-/** By lower-case name, as zone names have no case: there are never more than the database has names. */
+/** By lower-case name, because zone names ignore case. There are never more than the database has names. */
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-/** @throws InvalidLockConfigurationError for what is not the name of a zone */
+/** @throws InvalidLockConfigurationError for a text that is not the name of a zone */
 export function checkTimeZone(timeZone: string): void {
   formatterOf(timeZone);
 }
 
-/** The time that one lookup covers. Without blocks, a year of hours would ask Intl tens of thousands of times. */
+/** The time that one lookup covers. Without blocks, a year of hours would call Intl tens of thousands of times. */
 const BLOCK_MS = 32 * DAY_MS;
 /** A year of one zone takes twelve. */
 const MOST_BLOCKS = 5000;
@@ -58,7 +61,7 @@ function stretchesOfBlock(timeZone: string, block: number): readonly OffsetStret
   const cached = blocks.get(key);
   if (cached !== undefined) return cached;
   if (blocks.size >= MOST_BLOCKS) blocks.clear();
-  // No Date lies further away, and Intl takes none.
+  // No Date is later or earlier, and Intl accepts none.
   const within = (ms: number): number => Math.max(-LAST_MS, Math.min(ms, LAST_MS + 1));
   const stretches = probedStretches(timeZone, within(block * BLOCK_MS), within((block + 1) * BLOCK_MS));
   blocks.set(key, stretches);
@@ -84,7 +87,7 @@ function probedStretches(timeZone: string, fromMs: number, toMs: number): Offset
   return [...stretches, { fromMs: beganMs, toMs, offsetMs }];
 }
 
-/** Bisects: the offset is `offsetMs` at `sameMs` and another at `otherMs`. */
+/** Finds a change by bisection: the offset is `offsetMs` at `sameMs` and another at `otherMs`. */
 function firstChange(
   formatter: Intl.DateTimeFormat,
   sameMs: number,
@@ -97,17 +100,17 @@ function firstChange(
     if (offsetMsAt(formatter, middle) === offsetMs) before = middle;
     else after = middle;
   }
-  // Clocks change on whole seconds of UTC, and one lies in here.
+  // Clocks change on whole seconds of UTC, and exactly one lies in this interval.
   return Math.floor(after / 1000) * 1000;
 }
 
-/** Seconds are there for offsets that have them: Monrovia kept −00:44:30 until 1972. */
+/** Some offsets had seconds: Monrovia kept −00:44:30 until 1972. */
 const OFFSET = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/;
 
 function offsetMsAt(formatter: Intl.DateTimeFormat, atMs: number): number {
   const text = formatter.format(atMs);
   const match = OFFSET.exec(text);
-  if (match === null) throw new Error(`Intl answered '${text}', in which no offset from GMT was found.`);
+  if (match === null) throw new Error(`Intl returned '${text}', without an offset from GMT.`);
   const [, sign = '+', hours = 0, minutes = 0, seconds = 0] = match;
   const offsetMs = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
   return sign === '-' ? -offsetMs : offsetMs;
@@ -135,7 +138,7 @@ function makeFormatter(timeZone: string): Intl.DateTimeFormat {
 function refuse(timeZone: unknown, cause?: unknown): never {
   if (typeof timeZone === 'string' && /^[+-]\d|^(UTC|GMT)[+-]\d/i.test(timeZone)) {
     throw new InvalidLockConfigurationError(
-      `timeZone is ${describeValue(timeZone)}, an offset, which knows no clock changes: ${REMEDY}, or 'Etc/GMT-1' for one hour east of UTC for ever.`,
+      `timeZone is ${describeValue(timeZone)}, an offset without clock changes: ${REMEDY}, or 'Etc/GMT-1' for a zone that is always one hour east of UTC.`,
       { cause },
     );
   }

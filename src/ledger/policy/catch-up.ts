@@ -3,19 +3,24 @@ import type { CalendarAnswer } from '../periods/calendar';
 import { periodsBetween, type CalendarPeriod, type CalendarPeriodOptions } from '../periods/period';
 import { checkCount, refusePolicy, type PolicySubject } from './policy-subject';
 
-/** Which of the periods that nobody ran are run later. `'none'`: they stay gaps. */
+/** Which missed periods are run later. `'none'`: they stay gaps. */
 export type CatchUp = 'none' | 'latest' | 'all';
 
 export interface CatchUpOptions {
   /**
-   * `'latest'` runs the newest only and records the others as missed. Default `'none'`. Of a key function nobody knows
-   * which periods were missed; for one, `'all'` says that a tick that could not be answered, for the lock was held or
-   * the store away, is run also when its period is over, by a process that heard it; and there is no `'latest'`.
+   * `'latest'` runs only the newest missed period, and records the others as missed. Default `'none'`.
+   *
+   * The missed periods of a key function are unknown. For such a job, `'latest'` is refused, and `'all'` only
+   * concerns ticks that could not run because the lock was held or the store was down: the process that received such
+   * a tick runs it even after its period has ended.
    */
   readonly catchUp?: CatchUp | undefined;
-  /** How far back: a period that ended longer ago stays a gap, as does a tick of a key function. Default 7 days. */
+  /**
+   * How far back to catch up. A period that ended longer ago stays a gap, and so does an older tick of a key
+   * function. Default 7 days.
+   */
   readonly catchUpWindow?: Duration | undefined;
-  /** With `'all'`: how many are run at most, the newest; the others are recorded as missed. Default 31. */
+  /** With `'all'`: the most periods to run. The newest are run, and the others are recorded as missed. Default 31. */
   readonly catchUpLimit?: number | undefined;
 }
 
@@ -51,21 +56,24 @@ export function parseCatchUpPolicy(
 }
 
 export interface JobHistory {
-  /** The database's. */
+  /** The database's current time. */
   readonly now: Date;
-  /** The period that a tick now would belong to, `target` included. It is never caught up with. */
+  /** The period of a tick that comes now, with `target` applied. It is never caught up. */
   readonly current: CalendarPeriod;
-  /** Where the earliest recorded period of the job and scope begins. Without one the job is new, and owes nothing. */
+  /**
+   * The start of the earliest recorded period of the job and scope. `undefined` for a new job, which has missed
+   * nothing.
+   */
   readonly firstRecordedStart: Date | undefined;
-  /** Of the periods in the window that have a row, whatever stands in it. */
+  /** The keys of the periods in the window that have a row, in any state. */
   readonly recordedKeys: ReadonlySet<string>;
 }
 
 /**
- * The periods that nobody has answered for: before the current one, later than the first recorded one, not wholly
- * before the window, without a row. Whether they were *expected* the calendar says. The earliest first.
+ * The periods without a row that lie before the current one, after the first recorded one, and at least in part in
+ * the window. The calendar decides whether they were *expected*. The earliest comes first.
  */
-export function unansweredPeriods(
+export function periodsWithoutRun(
   { now, current, firstRecordedStart, recordedKeys }: JobHistory,
   { windowMs }: Pick<CatchUpPolicy, 'windowMs'>,
   options: CalendarPeriodOptions,
@@ -78,7 +86,7 @@ export function unansweredPeriods(
 }
 
 /** A period without a row, and the calendar's answer for its business date. */
-export interface AnsweredPeriod {
+export interface CheckedPeriod {
   readonly period: CalendarPeriod;
   readonly answer: CalendarAnswer;
 }
@@ -92,24 +100,25 @@ export interface CatchUpPlan {
 }
 
 /**
- * Decides which of the periods without a row are run now, and which are recorded as missed. Pure: the holder of the lock
- * carries the plan out.
+ * Decides which of the periods without a row are run now, and which are recorded as missed. Pure: `PlanRunner`
+ * carries out the plan under the lock.
  *
- * @param periods those of `unansweredPeriods`, the earliest first
+ * @param periods the result of `periodsWithoutRun`, the earliest first
  */
 export function planCatchUp(
   { catchUp, limit }: { readonly catchUp: Exclude<CatchUp, 'none'>; readonly limit: number },
-  periods: readonly AnsweredPeriod[],
+  periods: readonly CheckedPeriod[],
 ): CatchUpPlan {
   const possible = periods.filter(({ answer }) => answer !== 'holiday');
   const chosen = possible.slice(-(catchUp === 'latest' ? 1 : limit));
   const others = possible.slice(0, -chosen.length);
   const run = businessDaysOf(chosen);
-  // The calendar has failed for one of them. If that is a holiday, an older period takes its place: none is missed yet.
+  // The calendar has failed for one of them. If that is a holiday, an older period takes its place, so none is missed
+  // yet.
   const isUndecided = run.length < chosen.length;
   return { run, missed: isUndecided ? [] : businessDaysOf(others) };
 }
 
-function businessDaysOf(periods: readonly AnsweredPeriod[]): CalendarPeriod[] {
+function businessDaysOf(periods: readonly CheckedPeriod[]): CalendarPeriod[] {
   return periods.filter(({ answer }) => answer === 'business-day').map(({ period }) => period);
 }

@@ -18,7 +18,7 @@ import type { OncePerConfiguration } from './once-per';
 import { refusePolicy, type PolicySubject } from './policy-subject';
 import { parseRetryPolicy, type RetryPolicy } from './retry';
 
-/** What is to happen to a job, checked. */
+/** The checked options of a once-per job. */
 export interface JobPolicy {
   readonly job: string;
   readonly period: PeriodOptions;
@@ -30,12 +30,12 @@ export interface JobPolicy {
   readonly maxSkewMs: number;
   /** Divides the job: once per period in each scope. `''` for none. */
   readonly scope: string | ((...args: never[]) => string);
-  /** The arguments with which an overdue run calls the handler. Default none. */
+  /** The arguments for an overdue run's call of the handler. Default: none. */
   readonly resume: OncePerConfiguration['resume'];
 }
 
 /**
- * @param job what the job is called where `oncePer` does not say it
+ * @param job the name of the job
  * @throws InvalidLockConfigurationError naming the job, the option and its value
  */
 export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobPolicy {
@@ -44,7 +44,7 @@ export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobP
   const of = `of job '${job}'`;
   if (timeZone === undefined) {
     throw new InvalidLockConfigurationError(
-      `timeZone ${of} is missing: say in which time zone its business day is, for example timeZone: 'Europe/Paris'. The host's is never taken.`,
+      `Job '${job}' needs a timeZone, for example 'Europe/Paris'. cronlatch never uses the host's time zone.`,
     );
   }
   const period = { kind, timeZone, dayStart, target };
@@ -68,7 +68,7 @@ export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobP
   };
 }
 
-/** The periods of the job in order, where they have one. */
+/** The period options of a job whose periods have an order; `undefined` for a key function. */
 export function calendarPeriodsOf({
   period,
 }: JobPolicy): (CalendarPeriodOptions & PeriodOptions) | undefined {
@@ -87,7 +87,7 @@ function checkScope({ scope, resume }: OncePerConfiguration, of: string): void {
     refusePolicy(`scope ${of}`, scope, 'it must be a string, or a function of the arguments');
   if (typeof scope === 'function' && typeof resume !== 'function') {
     throw new InvalidLockConfigurationError(
-      `scope ${of} is a function of the arguments, so resume must say which arguments a run is brought back with: resume: (run) => [run.scope].`,
+      `scope ${of} is a function, so the job also needs a resume function. It returns the arguments for an overdue run: resume: (run) => [run.scope].`,
     );
   }
 }
@@ -99,7 +99,7 @@ function checkCalendar(calendar: unknown, of: string): void {
   );
 }
 
-/** @returns milliseconds. No first attempt begins later than that after the start of its period. */
+/** @returns milliseconds. A first attempt begins no later than that after the start of its period. */
 export function parseStartDeadline(
   startDeadline: Duration | undefined,
   { of, customKeys }: PolicySubject,
@@ -111,7 +111,7 @@ export function parseStartDeadline(
 }
 
 /** Whether a first attempt would begin too late. */
-export function startDeadlinePassed(
+export function isPastStartDeadline(
   startDeadlineMs: number | undefined,
   { now, periodStart }: { readonly now: Date; readonly periodStart: Date | undefined },
 ): boolean {

@@ -5,36 +5,48 @@ import type { PeriodKeyFunction, PeriodKind } from '../periods/period';
 import type { RetryOptions } from './retry';
 import type { RunKey } from '../run';
 
-/** What a job that runs once per period may say of itself. */
+/** The options of a job that runs once per period. */
 export interface OncePerOptions extends CatchUpOptions {
-  /** Under which the ledger keeps the job: 1–64 characters. Default: the name of its lock. */
+  /** The job's name in the ledger: 1–64 characters. Default: the name of its lock. */
   readonly name?: string | undefined;
-  /** In which the business day is, a name of IANA's. Default: that of `@Scheduled` beside it; required without one. */
+  /**
+   * The time zone of the business day, an IANA name. Default: that of `@Scheduled` on the same method; required
+   * without one.
+   */
   readonly timeZone?: string | undefined;
   /** When a business day begins, by the wall clock of the zone. Default `'00:00'`. */
   readonly dayStart?: string | undefined;
-  /** `'previous'`: a run counts for the period before the one that it happens in. Default `'current'`. */
+  /** `'previous'`: a run counts for the period before the one in which it happens. Default `'current'`. */
   readonly target?: 'current' | 'previous' | undefined;
   readonly retry?: RetryOptions | undefined;
   /**
-   * What becomes of a run whose holder vanished. `'retry'` (default): its work is repeated, for it is still overdue.
-   * `'hold'`: it waits for a person, because it must not be repeated blindly.
+   * What happens to a run whose holder crashed. `'retry'` (default) repeats its work. `'hold'` waits for an operator,
+   * for work that must not be repeated blindly.
    */
   readonly onCrash?: 'retry' | 'hold' | undefined;
-  /** No first attempt begins later than this after the start of its period (not of its tick). Default none. */
+  /**
+   * The first attempt begins no later than this after the start of its period (not of its tick). Default: no
+   * deadline.
+   */
   readonly startDeadline?: Duration | undefined;
-  /** On which dates the job runs: asked about the first date of a period. Default: every date. */
+  /** The dates on which the job runs. cronlatch asks it about the first date of a period. Default: every date. */
   readonly calendar?: BusinessCalendar | undefined;
-  /** Divides the job, by tenant or region: once per period in each. A function is given the arguments of the call. */
+  /**
+   * Divides the job, for example by tenant or region: it runs once per period in each scope. A function gets the
+   * arguments of the call.
+   */
   readonly scope?: string | ((...args: never[]) => string) | undefined;
-  /** Beside a scope that is a function: the arguments with which a run is brought back when no tick calls for it. */
+  /** Required if `scope` is a function. Returns the arguments for an overdue run that no call of the job starts. */
   readonly resume?: ((run: RunKey) => readonly unknown[]) | undefined;
-  /** How far the host's clock may differ from the database's before a tick's instant is corrected. Default 5 minutes. */
+  /**
+   * How far the host's clock may differ from the database's before cronlatch corrects the scheduled time of a tick.
+   * Default 5 minutes.
+   */
   readonly maxSkew?: Duration | undefined;
 }
 
-/** Once per period, and what happens otherwise. */
+/** Runs a job once per period, and decides what happens otherwise. */
 export interface OncePerConfiguration extends OncePerOptions {
-  /** `'day'`, `'hour'` and so on; or a function that makes a key of an instant. */
+  /** `'day'`, `'hour'` and so on, or a function that returns a key for an instant. */
   readonly period: PeriodKind | PeriodKeyFunction;
 }

@@ -3,9 +3,9 @@ import { InvalidLockConfigurationError } from '../../core/errors';
 
 /** The job whose policy is checked. */
 export interface PolicySubject {
-  /** Names the culprit in errors, for example `of job 'close-day'`. */
+  /** Names the job in errors, for example `of job 'close-day'`. */
   readonly of: string;
-  /** The periods of a key function have neither start nor end, and no order. */
+  /** Whether the job has a key function. Its periods have no start, no end and no order. */
   readonly customKeys: boolean;
 }
 

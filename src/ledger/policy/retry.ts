@@ -3,15 +3,18 @@ import { FatalJobError } from '../../core/errors';
 import { checkCount, refusePolicy, type PolicySubject } from './policy-subject';
 
 export interface RetryOptions {
-  /** How often a run is started at most in its period: 1 for never again. Default 3. */
+  /** The most attempts of a run: 1 for no retry. Default 3. */
   readonly maxAttempts?: number | undefined;
-  /** From a failure to the second attempt. Default 1 minute. */
+  /** The delay from the first failure to the second attempt. Default 1 minute. */
   readonly initialDelay?: Duration | undefined;
-  /** Each further delay is this many times as long. Default 2; 1 for equal delays. */
+  /** Each further delay is this many times longer. Default 2; 1 for equal delays. */
   readonly factor?: number | undefined;
-  /** No delay is longer. Default 1 hour, or `initialDelay` if that is longer. */
+  /** The longest delay. Default 1 hour, or `initialDelay` if that is longer. */
   readonly maxDelay?: Duration | undefined;
-  /** No retry begins then or later: `'period-end'`, or a length of time after the first attempt began. Default none. */
+  /**
+   * No retry begins at or after this time: `'period-end'`, or a length of time after the first attempt began.
+   * Default: no limit.
+   */
   readonly until?: Duration | undefined;
 }
 
@@ -30,11 +33,7 @@ const MOST_ATTEMPTS = 1000;
 export function parseRetryPolicy(options: RetryOptions, { of, customKeys }: PolicySubject): RetryPolicy {
   const { maxAttempts = 3, initialDelay = '1m', factor = 2, maxDelay, until } = options;
   if (!Number.isFinite(factor) || factor < 1)
-    refusePolicy(
-      `retry.factor ${of}`,
-      factor,
-      'it must be a number from 1 on: a factor for each further delay',
-    );
+    refusePolicy(`retry.factor ${of}`, factor, 'it must be a number of at least 1');
   const initialDelayMs = parseDuration(initialDelay, `retry.initialDelay ${of}`);
   const maxDelayMs =
     maxDelay === undefined
@@ -63,10 +62,10 @@ function parseUntil(until: RetryOptions['until'], { of, customKeys }: PolicySubj
 }
 
 export interface FailedAttempt {
-  /** Which one has failed: 1 for the first. */
+  /** The number of the failed attempt: 1 for the first. */
   readonly attempt: number;
   readonly policy: RetryPolicy;
-  /** What the job threw. */
+  /** The error of the job. */
   readonly error: unknown;
   readonly now: Date;
   readonly firstStartedAt: Date;
@@ -74,11 +73,14 @@ export interface FailedAttempt {
   readonly periodEnd: Date | undefined;
 }
 
-/** `'fatal'`: the job said that no retry can help. `'exhausted'`: it was the last attempt. `'until'`: the next would come too late. */
+/**
+ * `'fatal'`: the job threw a `FatalJobError`. `'exhausted'`: it was the last attempt. `'until'`: the next attempt
+ * would begin too late.
+ */
 export type RetryPlan =
   { readonly retryAt: Date } | { readonly finalReason: 'exhausted' | 'until' | 'fatal' };
 
-/** What follows from a failed attempt. Pure: whoever writes the row obeys it. */
+/** Decides what follows from a failed attempt. Pure: the caller writes the result to the row. */
 export function planRetry(failed: FailedAttempt): RetryPlan {
   const { attempt, policy, error, now } = failed;
   if (error instanceof FatalJobError) return { finalReason: 'fatal' };
@@ -88,7 +90,7 @@ export function planRetry(failed: FailedAttempt): RetryPlan {
   return until !== undefined && retryAt >= until ? { finalReason: 'until' } : { retryAt };
 }
 
-/** The instant from which on nothing is tried again, if there is one. */
+/** The instant from which no attempt is retried; `undefined` if there is none. */
 export function retriesEndAt({
   policy,
   firstStartedAt,
@@ -98,8 +100,8 @@ export function retriesEndAt({
   return policy.untilMs === undefined ? undefined : new Date(firstStartedAt.getTime() + policy.untilMs);
 }
 
-/** Never longer than `maxDelay`, however often the job has failed: the power may be infinite, but not the delay. */
+/** Never longer than `maxDelay`, however often the job has failed: the power can be infinite, but not the delay. */
 function retryDelayMs(attempt: number, { initialDelayMs, factor, maxDelayMs }: RetryPolicy): number {
-  if (initialDelayMs === 0) return 0; // Zero times infinity is no number.
+  if (initialDelayMs === 0) return 0; // Zero times infinity is not a number.
   return Math.min(maxDelayMs, initialDelayMs * factor ** (attempt - 1));
 }

@@ -1,47 +1,49 @@
 import { LockStorageError, SchemaMismatchError, type StatementOptions } from '../../core';
 import { pause, statementRetryDelayMs } from '../../core/clock';
-import type { Claim } from '../run';
+import { describeRun, type Claim } from '../run';
 import type { StoreContext } from '../store-statements';
 import { SLOT_LOCK_ID } from './slot';
 
-/** The election of one instance for a slot. */
+/** A request for the election of this instance for a slot. */
 export interface SlotRequest {
   readonly claim: Claim;
   /** After this time, a run without an outcome counts as lost. */
   readonly leaseMs: number;
-  /** The answer comes within this time, whatever the store does. */
+  /** The answer comes within this time, even if the store hangs. */
   readonly withinMs: number;
 }
 
-export type SlotAnswer =
+export type SlotResult =
   | { readonly kind: 'elected' }
-  /** Another instance has inserted the slot's row, whatever its state is now. */
+  /** Another instance has inserted the slot's row, regardless of its state now. */
   | { readonly kind: 'taken' }
-  /** `mayBeOurs`: a statement that makes the row ours was sent, and may have taken effect or still do so. */
+  /** `mayBeOurs`: a statement that would make the row ours was sent. It may have taken effect, or still do so. */
   | { readonly kind: 'unknown'; readonly error: unknown; readonly mayBeOurs: boolean };
 
 /** With less time left, no further statement is sent. */
 const SHORTEST_MS = 50;
 
 /**
- * Inserts the row of a slot. The row stays, so that an instance that comes later, however late, finds it. After a lost
- * reply the row itself shows whether it is ours. Transient failures are retried until the time is over.
+ * Inserts the row of a slot. The row stays, so that every later instance finds it. After a lost reply, the row itself
+ * shows whether it is ours. Transient failures are retried until the time has passed.
  */
-export async function claimSlot(context: StoreContext, request: SlotRequest): Promise<SlotAnswer> {
+export async function claimSlot(context: StoreContext, request: SlotRequest): Promise<SlotResult> {
   const { claim, withinMs } = request;
   const endsAtMs = context.clock.monotonicMs() + withinMs;
   const remainingMs = (): number => endsAtMs - context.clock.monotonicMs();
   let mayBeOurs = false;
   let next: 'insert' | 'read' = 'insert';
-  let error: unknown = new LockStorageError(`The row of ${claim.periodKey} comes and goes.`);
+  let error: unknown = new LockStorageError(
+    `Could not claim ${describeRun(claim)}: another process keeps creating and deleting its row.`,
+  );
   for (let tries = 1; remainingMs() > SHORTEST_MS; tries += 1) {
     // Half of the time left, so that after a lost reply there is time to read the row.
     const options = { timeoutMs: Math.min(context.statementTimeoutMs, remainingMs() / 2) };
     try {
       if (next === 'read') {
-        const holder = await holderOf(context, claim, options);
+        const holder = await readClaimedBy(context, claim, options);
         if (holder !== undefined) return { kind: holder === claim.claimedBy ? 'elected' : 'taken' };
-        next = 'insert'; // The insert has not arrived. If it still does, it inserts this very claim.
+        next = 'insert'; // The insert has not arrived. If it still does, it inserts this same claim.
       } else if (await insertSlot(context, request, options)) return { kind: 'elected' };
       else if (mayBeOurs) next = 'read';
       else return { kind: 'taken' };
@@ -65,13 +67,13 @@ async function insertSlot(
 ): Promise<boolean> {
   const { job, scope, periodKey, claimedBy } = claim;
   const started = { claimedBy, lockId: SLOT_LOCK_ID, fencingToken: undefined, leaseMs };
-  // Without a start, a slot is never part of a job's gaps, like a custom key.
+  // Without a start, like a custom key, a slot is never a gap of a job.
   const period = { periodStart: undefined, periodEnd: undefined, timeZone: undefined };
   return await store.insert({ job, scope, periodKey, ...period, state: 'running', started }, options);
 }
 
 /** A locking read: it waits for the row's writers, so that statements sent before have arrived. */
-async function holderOf(
+async function readClaimedBy(
   { store }: StoreContext,
   claim: Claim,
   options: StatementOptions,

@@ -3,10 +3,10 @@ import { isOurs } from '../tick/decide-outcome';
 import type { Claim, Run } from '../run';
 import type { Decision, FoundRun } from '../run-store';
 
-/** Why a claimed run did not begin. No other instance begins it either, because its slot is taken. */
+/** Why a claimed run did not begin. No other instance begins it, because its slot is taken. */
 export interface NotBegun {
   readonly reason: 'unconfirmed' | 'stopped' | 'closing';
-  /** In words, for the row's reader. */
+  /** The explanation that the row keeps. */
   readonly error: string;
 }
 

@@ -1,8 +1,9 @@
 /**
- * slots/: the runs of schedulers that elect one instance for each scheduled time, such as node-cron's distributed tasks.
+ * slots/: the runs of schedulers that elect one instance for each scheduled time, such as node-cron's distributed
+ * tasks.
  *
- * Such a scheduled time is a slot. The instance that inserts the slot's row is elected, and the row stays: a slot has one
- * attempt, and nobody retries it. No lock is involved. If the instance crashes, the next elected one marks the run as
+ * Such a scheduled time is a slot. The instance that inserts the slot's row is elected, and the row stays. A slot has
+ * one attempt and no retry, and it takes no lock. If the instance crashes, the next elected one marks the run as
  * interrupted after its lease.
  */
 import { InvalidLockUseError } from '../../core';
@@ -22,17 +23,17 @@ const ANSWER_WITHIN_MS = 4000;
 const EXPIRY_CHECK_INTERVAL_MS = 60_000;
 const UNCONFIRMED: NotBegun = {
   reason: 'unconfirmed',
-  error: `It was not begun: the store did not confirm the claim within ${ANSWER_WITHIN_MS / 1000} s.`,
+  error: `It did not start: the store did not confirm the claim within ${ANSWER_WITHIN_MS / 1000} s.`,
 };
 
 /** The slots of one guard: elects an instance for each, and records their outcomes. */
 export class SlotRuns {
   readonly #open = new Map<string, OpenSlot>();
-  /** When the expired slots of a job were last looked for. */
+  /** When the expired slots of a job were last checked. */
   readonly #expiryCheckedAtMs = new Map<string, number>();
   readonly #outcomes: SlotOutcomes;
 
-  /** @param isOncePerJob whether a registered job has this name */
+  /** @param isOncePerJob whether a registered once-per job has this name */
   constructor(
     private readonly context: LedgerContext,
     private readonly runs: RunRegistry,
@@ -44,21 +45,21 @@ export class SlotRuns {
   /**
    * Refuses the names that `elect` would refuse.
    *
-   * @throws InvalidLockConfigurationError for a name that the ledger cannot keep
-   * @throws InvalidLockUseError for the name of a once-per job: its rows would be taken for slots
+   * @throws InvalidLockConfigurationError for a name that the ledger cannot store
+   * @throws InvalidLockUseError for the name of a once-per job, whose rows would be taken for slots
    */
   check(job: string): void {
     checkStoredName(job, { as: 'the name of a distributed task', longest: LONGEST_KEY });
     if (!this.isOncePerJob(job)) return;
     throw new InvalidLockUseError(
-      `'${job}' is a job that runs once per period, and cannot be a distributed task as well: give one of them another name.`,
+      `Distributed task '${job}' has the name of a once-per job: give one of them another name.`,
     );
   }
 
   /**
    * @param leaseMs after this time, a run without an outcome counts as lost
    * @returns whether this instance runs the slot. Only one instance ever does.
-   * @throws LockStorageError if the store has not confirmed the election after 4 s: the slot must not run
+   * @throws LockStorageError if the store has not confirmed the election within 4 s: the slot must not run
    */
   async elect(slot: Slot, leaseMs: number): Promise<boolean> {
     const { job } = slot;
@@ -77,13 +78,13 @@ export class SlotRuns {
     const claim = newSlotClaim(slot);
     const active = runs.begin(key);
     const answer = await claimSlot(context, { claim, leaseMs, withinMs: ANSWER_WITHIN_MS });
-    const open: OpenSlot = { slot, claim, active, beganAtMs: context.clock.monotonicMs(), isOver: false };
+    const open: OpenSlot = { slot, claim, active, beganAtMs: context.clock.monotonicMs(), hasEnded: false };
     switch (answer.kind) {
       case 'elected':
         this.#open.set(key, open);
         void this.#interruptExpired(job);
         if (!runs.closing) return true;
-        this.notBegun(slot, { reason: 'closing', error: 'It was not begun: the guard was closing.' });
+        this.notBegun(slot, { reason: 'closing', error: 'It did not start: the guard was closing.' });
         return false;
       case 'taken':
         this.#close(open);
@@ -116,36 +117,36 @@ export class SlotRuns {
   }
 
   completed(slot: Slot, value: unknown): void {
-    const open = this.#over(slot);
+    const open = this.#markEnded(slot);
     if (open !== undefined) this.#end(open, this.#outcomes.recordCompleted(open, value));
   }
 
   failed(slot: Slot, error: unknown): void {
-    const open = this.#over(slot);
+    const open = this.#markEnded(slot);
     if (open !== undefined) this.#end(open, this.#outcomes.recordFailed(open, error));
   }
 
   /** This instance was elected but will not run the slot, and no other instance will. */
   notBegun(slot: Slot, why: NotBegun): void {
-    const open = this.#over(slot);
+    const open = this.#markEnded(slot);
     if (open !== undefined) this.#end(open, this.#outcomes.recordNotBegun(open, why));
   }
 
   /**
-   * The slot has ended, and its outcome is unknown. Its row stays running until its lease ends, and is interrupted then.
+   * The slot has ended with an unknown outcome. Its row stays running until its lease ends, and is then interrupted.
    *
    * @returns `false` if its outcome was reported before
    */
   unknownEnd(slot: Slot): boolean {
-    const open = this.#over(slot);
+    const open = this.#markEnded(slot);
     if (open !== undefined) this.#close(open);
     return open !== undefined;
   }
 
-  #over(slot: Slot): OpenSlot | undefined {
+  #markEnded(slot: Slot): OpenSlot | undefined {
     const open = this.#open.get(slotKeyOf(slot));
-    if (open === undefined || open.isOver) return undefined;
-    open.isOver = true;
+    if (open === undefined || open.hasEnded) return undefined;
+    open.hasEnded = true;
     return open;
   }
 
@@ -167,15 +168,15 @@ export class SlotRuns {
     this.#expiryCheckedAtMs.set(job, nowMs);
     const here = new Set([...this.#open.values()].map(({ claim }) => claim.claimedBy));
     try {
-      const isHere = (claimedBy: string | undefined): boolean =>
+      const isRunningHere = (claimedBy: string | undefined): boolean =>
         claimedBy !== undefined && here.has(claimedBy);
-      for (const run of await interruptExpiredSlots(context, job, isHere)) {
+      for (const run of await interruptExpiredSlots(context, job, isRunningHere)) {
         const event = { name: job, scheduledAt: new Date(run.periodKey), run: identityOf(run) };
         context.events.emit('run:interrupted', { ...event, lostClaim: run.claimedBy });
       }
     } catch (error) {
       if (this.runs.closing) return; // The next elected instance checks again.
-      const message = `It could not be looked up which runs of '${job}' were lost; that is tried again.`;
+      const message = `Could not find the lost runs of '${job}'. The next elected instance retries.`;
       context.events.emit('guard:warning', { message, error });
     }
   }

@@ -3,7 +3,7 @@ import { newOwner } from '../../core/lease/owner';
 import type { ActiveRun } from '../../core/execution/run-registry';
 import { identityOf, type Claim, type Run } from '../run';
 
-/** Slots are under no lock. In its place, their rows hold this. */
+/** The lock id in the rows of slots, which take no lock. */
 export const SLOT_LOCK_ID = 'node-cron';
 
 /** A scheduled time of a job that the scheduler starts on one of its instances. */
@@ -19,8 +19,8 @@ export interface OpenSlot {
   /** A closing guard waits for it. */
   readonly active: ActiveRun;
   beganAtMs: number;
-  /** The outcome is known, and is being recorded. */
-  isOver: boolean;
+  /** The outcome is known and is being recorded. */
+  hasEnded: boolean;
 }
 
 export function isSlot({ lockId }: Pick<Run, 'lockId'>): boolean {

@@ -10,8 +10,8 @@ import {
 import type { JobPolicy } from '../policy/job-policy';
 import { describeRun, type RunKey, type RunPeriod } from '../run';
 import type { Decision, FoundRun } from '../run-store';
-import { limitOf, pauseAfter, untilAnswered, type StoreContext } from '../store-statements';
-import { decideClaim, type Claimant, type ClaimVerdict } from './decide-claim';
+import { limitOf, pauseAfter, retryUntilAnswered, type StoreContext } from '../store-statements';
+import { decideClaim, type ClaimHolder, type ClaimVerdict } from './decide-claim';
 import { decideOutcome } from './decide-outcome';
 
 export interface ClaimRequest extends RunKey, RunPeriod {
@@ -20,8 +20,8 @@ export interface ClaimRequest extends RunKey, RunPeriod {
   readonly lockId: string;
   readonly leaseMs: number;
   readonly claimedBy: string;
-  readonly isHere?: Claimant['isHere'];
-  /** A look before the lock found no row. */
+  readonly isRunningHere?: ClaimHolder['isRunningHere'];
+  /** The snapshot, read before the lock, found no row. */
   readonly isNew: boolean;
 }
 
@@ -30,40 +30,42 @@ export type ClaimResult = Exclude<ClaimVerdict, { kind: 'absent' }>;
 const MOST_TRIES = 6;
 
 /**
- * Claims a run for the holder of the lock: inserts its row, or locks and changes the one that is there. Contention is
- * tried again; after an answer that was lost the row itself says whether the claim is ours.
+ * Claims a run for the holder of the lock: inserts its row, or locks and changes the existing one. Contention is
+ * retried. After a lost reply, the row itself shows whether the claim is ours.
  *
- * @throws LockStorageError if it is not known that the run was claimed
- * @throws LockLostError when the lease ended before it was
+ * @throws LockStorageError if it is not certain that the run was claimed
+ * @throws LockLostError if the lease ended before the run was claimed
  */
 export async function claimRun(context: StoreContext, request: ClaimRequest): Promise<ClaimResult> {
   const { policy, lock } = request;
-  const claimant = claimantOf(request);
+  const holder = holderOf(request);
   let isNew = request.isNew;
   let mayBeOurs = false;
   for (let tries = 1; ; tries += 1) {
     lock.signal.throwIfAborted();
     try {
-      if (isNew && (await insertRun(context, request, claimant))) {
+      if (isNew && (await insertRun(context, request, holder))) {
         const { job, scope, periodKey } = request;
-        const claim = { job, scope, periodKey, generation: 0, attempt: 1, claimedBy: claimant.claimedBy };
+        const claim = { job, scope, periodKey, generation: 0, attempt: 1, claimedBy: holder.claimedBy };
         return { kind: 'claimed', claim };
       }
       const verdict = await context.store.change(
         request,
-        (found) => whileHeld(lock, decideClaim(found, claimant, policy)),
+        (found) => refuseAfterLease(lock, decideClaim(found, holder, policy)),
         limitWithin(context, lock),
       );
       if (verdict.kind !== 'absent') return verdict;
-      isNew = true; // It was deleted meanwhile, or the insert has not arrived.
+      isNew = true; // The row was deleted meanwhile, or the insert has not arrived.
       if (tries >= MOST_TRIES)
-        throw new LockStorageError(`The row of ${describeRun(request)} comes and goes.`);
+        throw new LockStorageError(
+          `Could not claim ${describeRun(request)}: another process keeps creating and deleting its row.`,
+        );
     } catch (error) {
       if (!(error instanceof LockStorageError) || error instanceof SchemaMismatchError) throw error;
       mayBeOurs ||= error.outcome === 'unknown';
-      const mayPass = mayBeOurs || error.outcome !== 'nothing-ran';
-      if (!mayPass || tries >= MOST_TRIES) throw mayBeOurs ? unknownOutcome(error) : error;
-      // The row is looked at before anything is inserted again.
+      const isTransient = mayBeOurs || error.outcome !== 'nothing-ran';
+      if (!isTransient || tries >= MOST_TRIES) throw mayBeOurs ? unknownOutcome(error) : error;
+      // Reads the row before another insert.
       isNew = false;
       await pauseAfter(context, tries);
     }
@@ -80,36 +82,36 @@ function unknownOutcome(error: LockStorageError): LockStorageError {
   });
 }
 
-function claimantOf({ claimedBy, isHere, lock, lockId, leaseMs }: ClaimRequest): Claimant {
-  return { claimedBy, isHere, lockId, fencingToken: lock.fencingToken, leaseMs };
+function holderOf({ claimedBy, isRunningHere, lock, lockId, leaseMs }: ClaimRequest): ClaimHolder {
+  return { claimedBy, isRunningHere, lockId, fencingToken: lock.fencingToken, leaseMs };
 }
 
 async function insertRun(
   context: StoreContext,
   { job, scope, periodKey, periodStart, periodEnd, timeZone, lock }: ClaimRequest,
-  started: Claimant,
+  started: ClaimHolder,
 ): Promise<boolean> {
   const run = { job, scope, periodKey, periodStart, periodEnd, timeZone };
   return await context.store.insert({ ...run, state: 'running', started }, limitWithin(context, lock));
 }
 
 /**
- * The claim may have waited longer than its lease lasts, and another holder of the lock may run. Under the lock on the
- * row, nobody can take the run over between this look and the write.
+ * The claim may have waited longer than its lease lasts, and another holder of the lock may be running. While the row
+ * is locked, no other process can take the run over between this check and the write.
  *
- * @throws LockLostError when something would be written after the lease has ended
+ * @throws LockLostError if the decision would be written after the lease has ended
  */
-function whileHeld<T>(lock: Lock, decision: Decision<T>): Decision<T> {
-  if (decision.write !== undefined) heldForMs(lock);
+function refuseAfterLease<T>(lock: Lock, decision: Decision<T>): Decision<T> {
+  if (decision.write !== undefined) remainingLeaseMs(lock);
   return decision;
 }
 
-/** Nobody needs the claim once the lease has ended. */
+/** The claim is useless once the lease has ended. */
 function limitWithin(context: StoreContext, lock: Lock): StatementOptions {
-  return { timeoutMs: Math.min(limitOf(context).timeoutMs, heldForMs(lock)) };
+  return { timeoutMs: Math.min(limitOf(context).timeoutMs, remainingLeaseMs(lock)) };
 }
 
-function heldForMs(lock: Lock): number {
+function remainingLeaseMs(lock: Lock): number {
   const remainingMs = lock.remainingMs();
   if (remainingMs > 0) return remainingMs;
   lock.signal.throwIfAborted();
@@ -122,10 +124,11 @@ export interface UnclaimLimits {
 }
 
 /**
- * After a claim that nobody knows the outcome of: the run has not begun, so no row may stand as running by it. A row that
- * does is given back. Where there is none yet, a pending one is inserted, which an insert that arrives late finds there.
+ * Undoes a claim with an unknown outcome. The run has not started, so no row may stay running under this claim. A row
+ * that does is given back. If there is no row yet, a pending one is inserted, which a late insert of the claim then
+ * finds.
  *
- * @throws LockStorageError when the store did not answer in that time: then the attempt counts as lost
+ * @throws LockStorageError if the store did not answer in that time: then the attempt counts as lost
  */
 export async function unclaimRun(
   context: StoreContext,
@@ -136,14 +139,16 @@ export async function unclaimRun(
   const { job, scope, periodKey, periodStart, periodEnd, timeZone, claimedBy } = request;
   const pending = { job, scope, periodKey, periodStart, periodEnd, timeZone, state: 'pending' } as const;
   const settle = async (): Promise<void> => {
-    while (!(await context.store.change(request, (found) => giveBack(found, claimedBy), limitOf(context))))
+    while (
+      !(await context.store.change(request, (found) => decideGiveBack(found, claimedBy), limitOf(context)))
+    )
       if (await context.store.insert(pending, limitOf(context))) return;
   };
-  await untilAnswered(context, context.clock.monotonicMs() + forMs, settle, abandonedSignal);
+  await retryUntilAnswered(context, context.clock.monotonicMs() + forMs, settle, abandonedSignal);
 }
 
 /** @returns whether there is a row */
-function giveBack(found: FoundRun | undefined, claimedBy: string): Decision<boolean> {
+function decideGiveBack(found: FoundRun | undefined, claimedBy: string): Decision<boolean> {
   if (found === undefined) return { value: false };
   const { job, scope, periodKey, generation, attempt } = found.run;
   const claim = { job, scope, periodKey, generation, attempt, claimedBy };
@@ -151,14 +156,14 @@ function giveBack(found: FoundRun | undefined, claimedBy: string): Decision<bool
   return { value: true, write, events };
 }
 
-/** As wide as the column. */
+/** The width of the column. */
 const LONGEST = 128;
 const KEPT = 63;
 
-/** Of providers that do not say where their locks are. Each counts as a place of its own. */
+/** Random places for providers without an id. Each counts as a place of its own. */
 const unnamedPlaces = new WeakMap<LockProvider, string>();
 
-/** Which lock a run was started under: two attempts under the same one cannot both hold it. */
+/** Identifies the lock under which a run was started. Two attempts under the same lock cannot both hold it. */
 export function lockIdOf(provider: LockProvider, lockName: string): string {
   const id = `${provider.id ?? unnamedPlaceOf(provider)}/${lockName}`;
   const characters = Array.from(id);

@@ -2,7 +2,7 @@ import { planRetry, type RetryPolicy } from '../policy/retry';
 import type { Claim, Run, RunEventKind } from '../run';
 import type { Decision, FoundRun, NewRunEvent } from '../run-store';
 
-/** What became of an attempt. */
+/** The outcome of an attempt. */
 export type Outcome =
   | { readonly kind: 'completed'; readonly result: string | undefined }
   | {
@@ -16,40 +16,43 @@ export type Outcome =
 
 export type OutcomeVerdict =
   | { readonly kind: 'recorded'; readonly retryAt: Date | undefined }
-  /** It stands as completed by this very attempt, whoever wrote it. */
+  /** The row shows this attempt as completed, by whichever statement. */
   | { readonly kind: 'completed' }
-  /** The row is not this attempt's any more; what stands there now, if anything does. */
+  /** The row no longer belongs to this attempt. `run` is its current content, if it still exists. */
   | { readonly kind: 'lost'; readonly run: Run | undefined };
 
-/** What is written of an attempt that is over. Pure: the store locks the row, asks, and writes what is answered. */
+/**
+ * Decides how to record the outcome of an attempt. Pure: the store locks the row, calls the function, and writes its
+ * decision.
+ */
 export function decideOutcome(
   found: FoundRun | undefined,
   claim: Claim,
   outcome: Outcome,
 ): Decision<OutcomeVerdict> {
   if (found === undefined) return { value: { kind: 'lost', run: undefined } };
-  if (isRecorded(found.run, claim, outcome)) return recorded(found.run, outcome);
-  if (!isOurs(found.run, claim)) return lost(found);
+  if (isRecorded(found.run, claim, outcome)) return recordedVerdict(found.run, outcome);
+  if (!isOurs(found.run, claim)) return lostVerdict(found);
   switch (found.run.state) {
     case 'running':
       return decideWhileRunning(found, outcome);
     case 'completed':
       return { value: { kind: 'completed' } };
     case 'interrupted':
-      // We had not vanished after all, and nobody can have started since.
-      return outcome.kind === 'completed' ? completedLate(found, outcome.result) : lost(found);
+      // This holder had not crashed after all, and no other holder can have started the run since.
+      return outcome.kind === 'completed' ? completeLate(found, outcome.result) : lostVerdict(found);
     case 'pending':
     case 'failed':
     case 'skipped':
-      return lost(found);
+      return lostVerdict(found);
   }
 }
 
-/** By an earlier call, whose reply was lost. */
+/** Whether an earlier call, whose reply was lost, has recorded the outcome. */
 function isRecorded(run: Run, claim: Claim, outcome: Outcome): boolean {
   switch (outcome.kind) {
     case 'completed':
-      return false; // Whoever has written that, the row is completed.
+      return false; // The row is completed, whichever call wrote it.
     case 'failed':
       return run.state === 'failed' && run.error === outcome.errorText && isOurs(run, claim);
     case 'given-back':
@@ -59,7 +62,7 @@ function isRecorded(run: Run, claim: Claim, outcome: Outcome): boolean {
   }
 }
 
-function recorded({ nextAttemptAt }: Run, { kind }: Outcome): Decision<OutcomeVerdict> {
+function recordedVerdict({ nextAttemptAt }: Run, { kind }: Outcome): Decision<OutcomeVerdict> {
   return { value: { kind: 'recorded', retryAt: kind === 'failed' ? nextAttemptAt : undefined } };
 }
 
@@ -67,7 +70,7 @@ function decideWhileRunning(found: FoundRun, outcome: Outcome): Decision<Outcome
   const { run, now } = found;
   switch (outcome.kind) {
     case 'completed':
-      return { value: { kind: 'completed' }, write: completed(found, outcome.result) };
+      return { value: { kind: 'completed' }, write: completeRun(found, outcome.result) };
     case 'failed': {
       const { error, errorText, retry } = outcome;
       const { attempt, periodEnd, firstStartedAt = now } = run;
@@ -76,7 +79,7 @@ function decideWhileRunning(found: FoundRun, outcome: Outcome): Decision<Outcome
       const reason = 'finalReason' in plan ? plan.finalReason : undefined;
       return {
         value: { kind: 'recorded', retryAt },
-        write: { ...over(found, 'failed'), reason, nextAttemptAt: retryAt, error: errorText },
+        write: { ...endRun(found, 'failed'), reason, nextAttemptAt: retryAt, error: errorText },
         events: [attemptEventOf(run, 'failed', errorText)],
       };
     }
@@ -85,36 +88,36 @@ function decideWhileRunning(found: FoundRun, outcome: Outcome): Decision<Outcome
       const firstStartedAt = attempt === 0 ? undefined : run.firstStartedAt;
       return {
         value: { kind: 'recorded', retryAt: undefined },
-        write: { ...over(found, 'pending'), attempt, firstStartedAt, nextAttemptAt: now },
+        write: { ...endRun(found, 'pending'), attempt, firstStartedAt, nextAttemptAt: now },
         events: [attemptEventOf(run, 'given-back', undefined)],
       };
     }
     case 'skipped':
       return {
         value: { kind: 'recorded', retryAt: undefined },
-        write: { ...over(found, 'skipped'), reason: 'job' },
+        write: { ...endRun(found, 'skipped'), reason: 'job' },
         events: [attemptEventOf(run, 'skipped', outcome.reason)],
       };
   }
 }
 
-function completedLate(found: FoundRun, result: string | undefined): Decision<OutcomeVerdict> {
+function completeLate(found: FoundRun, result: string | undefined): Decision<OutcomeVerdict> {
   return {
     value: { kind: 'completed' },
-    write: completed(found, result),
+    write: completeRun(found, result),
     events: [attemptEventOf(found.run, 'completed-late', undefined)],
   };
 }
 
-function completed(found: FoundRun, result: string | undefined): Run {
-  return { ...over(found, 'completed'), result, error: undefined };
+function completeRun(found: FoundRun, result: string | undefined): Run {
+  return { ...endRun(found, 'completed'), result, error: undefined };
 }
 
-function over({ run, now }: FoundRun, state: Run['state']): Run {
+function endRun({ run, now }: FoundRun, state: Run['state']): Run {
   return { ...run, state, finishedAt: now, nextAttemptAt: undefined, reason: undefined };
 }
 
-function lost({ run }: FoundRun): Decision<OutcomeVerdict> {
+function lostVerdict({ run }: FoundRun): Decision<OutcomeVerdict> {
   return { value: { kind: 'lost', run } };
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core';
 import { askCalendar, type CalendarFailure } from '../periods/calendar';
 import { periodAt, type Period } from '../periods/period';
-import { planCatchUp, unansweredPeriods, type CatchUpPlan } from '../policy/catch-up';
+import { planCatchUp, periodsWithoutRun, type CatchUpPlan } from '../policy/catch-up';
 import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
 import { isOverdue, type RunKey, type RunSummary } from '../run';
 import type { Peek } from '../run-store';
@@ -10,24 +10,24 @@ import { limitOf, type StoreContext } from '../store-statements';
 export interface SnapshotRequest {
   readonly policy: JobPolicy;
   readonly scope: string;
-  /** Names the period, whatever the current time. */
+  /** Determines the period, regardless of the current time. */
   readonly at?: Date | undefined;
   readonly scheduledAt?: Date | undefined;
-  /** When this host got a tick that is now retried. */
-  readonly heard?: HostTime | undefined;
-  /** `'overdue'`: no tick has caused the request, so that no scheduled time is missing. */
-  readonly purpose?: 'tick' | 'again' | 'overdue' | undefined;
+  /** When this host received a tick that is now retried. */
+  readonly receivedAt?: HostTime | undefined;
+  /** `'overdue'`: no tick caused the request, so it has no scheduled time. */
+  readonly purpose?: 'tick' | 'retry' | 'overdue' | undefined;
 }
 
-/** The state of a job's rows, and the database's time, as one read before the lock has found them. */
+/** A job's rows and the database's time, as one read before the lock has found them. */
 export interface LedgerSnapshot {
   readonly now: Date;
-  /** Decides the period. */
+  /** The instant that decides the period. */
   readonly instant: Date;
   /** The period of the tick, and its run, if it has one. */
   readonly period: Period;
   readonly run: RunSummary | undefined;
-  /** Runs of other periods that are due, or whose holders may have crashed. The earliest first. */
+  /** Runs of other periods that are due, or whose holders may have crashed. The earliest comes first. */
   readonly overdue: readonly RunSummary[];
   readonly recorded: Peek;
   readonly warnings: readonly string[];
@@ -44,9 +44,9 @@ const MOST_READS = 3;
  */
 export async function readSnapshot(context: StoreContext, request: SnapshotRequest): Promise<LedgerSnapshot> {
   const { policy, scope, at } = request;
-  const heard = request.purpose === 'again' ? request.heard : undefined;
-  const scheduledAt = request.scheduledAt ?? (heard && new Date(heard.wallMs));
-  // A time that only the host's clock supplied is always corrected by that clock's error.
+  const receivedAt = request.purpose === 'retry' ? request.receivedAt : undefined;
+  const scheduledAt = request.scheduledAt ?? (receivedAt && new Date(receivedAt.wallMs));
+  // A time that only the host's clock has supplied is always corrected by that clock's error.
   const maxSkewMs = request.scheduledAt === undefined ? 0 : policy.maxSkewMs;
   const { clock, store } = context;
   let guess = at ?? scheduledAt ?? new Date(clock.wallMs());
@@ -57,7 +57,8 @@ export async function readSnapshot(context: StoreContext, request: SnapshotReque
     const peek = await store.peek({ job: policy.job, scope, periodKey, since }, limitOf(context));
     const { now } = peek;
     const nowSkewMs = (beforeMs + clock.wallMs()) / 2 - now.getTime();
-    const skewMs = heard === undefined ? nowSkewMs : skewWhenHeard(heard, hostTime(clock), nowSkewMs);
+    const skewMs =
+      receivedAt === undefined ? nowSkewMs : skewWhenReceived(receivedAt, hostTime(clock), nowSkewMs);
     const { instant, warning } = at
       ? { instant: at, warning: undefined }
       : decideInstant({ scheduledAt, now, skewMs, maxSkewMs });
@@ -92,7 +93,7 @@ function runStartMs({ periodStart, createdAt }: RunSummary): number {
   return (periodStart ?? createdAt).getTime();
 }
 
-/** From where rows are read for catch-up: the start of the period in which the catch-up window begins. */
+/** The start of the rows that are read for catch-up: the start of the period in which the catch-up window begins. */
 function windowStart(policy: JobPolicy, guess: Date): Date | undefined {
   const { catchUp, windowMs } = policy.catchUp;
   const periods = calendarPeriodsOf(policy);
@@ -103,7 +104,7 @@ function windowStart(policy: JobPolicy, guess: Date): Date | undefined {
 function nearMissWarning(policy: JobPolicy, now: Date): string | undefined {
   const { end } = periodAt(now, { ...policy.period, target: 'current' });
   if (!isJustBefore(now, end)) return undefined;
-  return `Job '${policy.job}' was started at ${now.toISOString()} by the database's clock, just before its next period begins: it counts for the one before. Pass scheduledAt, so that a scheduler that fires a little early is not taken at its word.`;
+  return `Job '${policy.job}' was started at ${now.toISOString()} by the database's clock, just before its next period begins, so it counts for the current period. Pass scheduledAt, because a scheduler may fire a little early.`;
 }
 
 const NOTHING: MissedPeriods = { run: [], missed: [], undecided: [] };
@@ -122,7 +123,7 @@ export async function findMissedPeriods(
   const periods = calendarPeriodsOf(policy);
   const { catchUp, limit } = policy.catchUp;
   if (catchUp === 'none' || periods === undefined) return NOTHING;
-  const unanswered = unansweredPeriods(
+  const withoutRun = periodsWithoutRun(
     {
       now,
       current: periodAt(now, periods),
@@ -132,7 +133,7 @@ export async function findMissedPeriods(
     policy.catchUp,
     periods,
   );
-  const asked = unanswered.map(async (period) => ({
+  const asked = withoutRun.map(async (period) => ({
     period,
     answer: await askCalendar(policy.calendar, period.businessDate, context),
   }));
@@ -148,20 +149,20 @@ export async function findMissedPeriods(
 }
 
 function lookupFailure(cause: unknown): CalendarFailure {
-  return { failed: 'which missed periods were skipped by hand could not be looked up', cause };
+  return { failed: 'the periods that operators have skipped could not be read', cause };
 }
 
 export interface InstantRequest {
-  /** The scheduler's time of the tick, by the host's clock. */
+  /** The scheduled time of the tick, by the host's clock. */
   readonly scheduledAt: Date | undefined;
-  /** By the database. */
+  /** The database's current time. */
   readonly now: Date;
   /** The host's wall clock less the database's. */
   readonly skewMs: number;
   readonly maxSkewMs: number;
 }
 
-/** A moment by the two clocks of this host. The wall clock may have been wrong then. */
+/** A moment on the two clocks of this host. The wall clock may have been wrong. */
 export interface HostTime {
   readonly wallMs: number;
   readonly monotonicMs: number;
@@ -172,20 +173,20 @@ export function hostTime(clock: Pick<Clock, 'wallMs' | 'monotonicMs'>): HostTime
 }
 
 /**
- * By how much the host's wall clock was ahead of the database's when it got a tick. They could not be compared then. A
- * wall clock that has since fallen behind the monotonic one was set back. One that ran ahead is trusted: a suspended
- * machine looks the same, and its ticks must not move to the next period.
+ * By how much the host's wall clock was ahead of the database's when the host received a tick. The two could not be
+ * compared then. If the wall clock has since fallen behind the monotonic one, it was set back. If it ran ahead, it is
+ * trusted: a suspended machine looks the same, and its ticks must not move to the next period.
  *
  * @param nowSkewMs by how much the wall clock is ahead now
  */
-function skewWhenHeard(heard: HostTime, now: HostTime, nowSkewMs: number): number {
-  const setForwardMs = now.wallMs - heard.wallMs - (now.monotonicMs - heard.monotonicMs);
+function skewWhenReceived(receivedAt: HostTime, now: HostTime, nowSkewMs: number): number {
+  const setForwardMs = now.wallMs - receivedAt.wallMs - (now.monotonicMs - receivedAt.monotonicMs);
   return nowSkewMs - Math.min(0, setForwardMs);
 }
 
 /**
- * The instant that decides the period of a tick. Late is not skewed: however late a tick comes, its scheduled time
- * counts, unless the clock that scheduled it was wrong.
+ * Decides which instant determines the period of a tick: its scheduled time, however late the tick comes, unless the
+ * clock that scheduled it was wrong.
  */
 export function decideInstant({ scheduledAt, now, skewMs, maxSkewMs }: InstantRequest): {
   readonly instant: Date;
@@ -196,7 +197,7 @@ export function decideInstant({ scheduledAt, now, skewMs, maxSkewMs }: InstantRe
   const instant = new Date(scheduledAt.getTime() - skewMs);
   return {
     instant,
-    warning: `The clock of this host is ${describeSkew(skewMs)} the database's, so a tick scheduled at ${scheduledAt.toISOString()} counts as one at ${instant.toISOString()}. Is the host's time synchronized?`,
+    warning: `The clock of this host is ${describeSkew(skewMs)} the database's, so a tick scheduled at ${scheduledAt.toISOString()} counts as one at ${instant.toISOString()}. Check that the host's time is synchronized.`,
   };
 }
 
@@ -206,17 +207,20 @@ function describeSkew(skewMs: number): string {
 
 const NEAR_MS = 5000;
 
-/** If only the database's clock decides the period, a tick that comes a little early counts for the period before. */
+/**
+ * Whether a period ends within 5 seconds. If only the database's clock decides the period, a tick that comes a little
+ * early counts for the period before.
+ */
 export function isJustBefore(now: Date, end: Date | undefined): boolean {
   return end !== undefined && end.getTime() - now.getTime() <= NEAR_MS;
 }
 
-/** More than any job has periods to catch up with. */
+/** More than the periods that any job has to catch up with. */
 const MOST_SKIPPED = 1000;
 
 /**
- * Finds the newest skipped periods of a job. An operator can skip a period in a process where the job is not registered,
- * and its row then has no start: only its key shows that the period is not a gap.
+ * Finds the newest skipped periods of a job. If an operator skips a period in a process where the job is not
+ * registered, its row has no start. Then only its key shows that the period is not a gap.
  */
 export async function findSkippedKeys(
   context: StoreContext,

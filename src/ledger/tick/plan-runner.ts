@@ -13,7 +13,10 @@ export class PlanRunner {
     private readonly isClosing: () => boolean,
   ) {}
 
-  /** @returns the result of the tick's own period. Events report the others, and a failure of one does not stop the rest. */
+  /**
+   * @returns the result of the tick's own period. Events report the other periods, and a failure of one does not stop
+   *   the rest.
+   */
   async run<T>(tick: HeldTick<T>): Promise<TaskResult<T>> {
     let failure: { error: unknown } | undefined;
     let result: TaskResult<T> = { executed: false, reason: 'not-due' };
@@ -22,8 +25,8 @@ export class PlanRunner {
       result = await this.#runOwnPeriod(tick);
     } catch (error) {
       failure = { error };
-      // Not even the claim was answered: the store has other problems.
-      if (!tick.report.isAnswered) throw error;
+      // The store did not even answer the claim, so further statements would fail, too.
+      if (!tick.report.isRecorded) throw error;
     }
     await this.#runOtherPeriods(tick, this.context.clock.monotonicMs() - beganMs);
     if (failure !== undefined) throw failure.error;
@@ -36,12 +39,12 @@ export class PlanRunner {
     switch (own.kind) {
       case 'refused':
         return { executed: false, reason: own.reason };
-      case 'over':
-      case 'not-asked':
+      case 'expired':
+      case 'none':
         return { executed: false, reason: 'not-due' };
       case 'skip':
         await this.claimer.runStep(request, () => this.#insertSkipped(request, snapshot.period, own.reason));
-        report.isAnswered = true;
+        report.isRecorded = true;
         return this.claimer.reportSkip(tick, snapshot.period, own.reason);
       case 'run': {
         const { period } = snapshot;
@@ -64,9 +67,10 @@ export class PlanRunner {
 
   async #runOtherPeriods<T>(tick: HeldTick<T>, ownMs: number): Promise<void> {
     const { request, plan, report } = tick;
-    const { policy, resumed } = request;
+    const { policy, taskOf } = request;
     const { timeZone } = policy.period;
-    // First. If the process died in between, a missed period would otherwise look like the next one to catch up with.
+    // Missed periods are recorded first. If the process died in between, a missed period would otherwise look like
+    // the next one to catch up with.
     const isRecorded = await this.#recordMissed(request, plan.missed);
     const catchUp = isRecorded ? plan.catchUp : [];
     const planned = [
@@ -81,7 +85,7 @@ export class PlanRunner {
     for (const each of planned) {
       if (!this.#leaseSuffices(tick, longestMs)) return;
       const run = { job: policy.job, scope: request.scope, periodKey: each.period.key };
-      const task: LockedTask<unknown> = (lock) => resumed(run)(lock);
+      const task: LockedTask<unknown> = (lock) => taskOf(run)(lock);
       const beganMs = this.context.clock.monotonicMs();
       const startedBefore = report.started;
       try {
@@ -92,23 +96,22 @@ export class PlanRunner {
           isCatchUp: isPast(each.period, tick),
         });
       } catch {
-        // An event has reported it. If not even the claim was answered, the store has other problems.
+        // An event has reported the error. If the store did not even answer the claim, further statements would fail,
+        // too.
         if (report.started === startedBefore) return;
       }
       longestMs = Math.max(longestMs, this.context.clock.monotonicMs() - beganMs);
     }
   }
 
-  /**
-   * A lease with keep-alive suffices while it is live. Any other must last longer than the longest run so far.
-   */
+  /** A lease with `keepAlive` suffices while it is live. Any other must last longer than the longest run so far. */
   #leaseSuffices<T>({ held, request }: HeldTick<T>, longestMs: number): boolean {
     if (this.isClosing() || held.lock.signal.aborted) return false;
     const { keepAlive = false } = request.lock;
     return held.lock.remainingMs() > (keepAlive === false ? longestMs : 0);
   }
 
-  /** A duplicate is ignored: the first instance has decided. */
+  /** A duplicate is ignored, because another instance has already decided. */
   async #insertSkipped<T>(request: OncePerRequest<T>, period: Period, reason: string): Promise<void> {
     const { policy, scope } = request;
     const { key: periodKey, start: periodStart, end: periodEnd } = period;
@@ -117,14 +120,14 @@ export class PlanRunner {
     await this.context.store.insert({ ...run, state: 'skipped', reason }, limitOf(this.context));
   }
 
-  /** @returns `false` if the store fails: nothing is caught up with before the missed periods are recorded */
+  /** @returns `false` if the store fails. Nothing is caught up before the missed periods are recorded. */
   async #recordMissed<T>(request: OncePerRequest<T>, periods: readonly Period[]): Promise<boolean> {
     for (const period of periods) {
       try {
         await this.#insertSkipped(request, period, 'missed');
       } catch (error) {
         const { job } = request.policy;
-        const message = `That job '${job}' missed ${period.key} could not be recorded; it is tried again.`;
+        const message = `Could not record that job '${job}' missed ${period.key}. cronlatch retries.`;
         this.context.events.emit('guard:warning', { message, error });
         return false;
       }
@@ -133,7 +136,7 @@ export class PlanRunner {
   }
 }
 
-/** Whether the period lies before the one that a tick now would belong to. */
+/** Whether the period lies before the one of a tick that comes now. */
 function isPast<T>({ start }: Period, { request, snapshot }: HeldTick<T>): boolean {
   const current = periodAt(snapshot.now, request.policy.period);
   return start !== undefined && current.start !== undefined && start < current.start;

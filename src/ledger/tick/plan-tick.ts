@@ -1,58 +1,63 @@
-import type { LockConfiguration, LockedTask, SkipReason } from '../../core';
+import type { LockedTask, SkipReason } from '../../core';
+import type { CompiledLock } from '../../core/lock-configuration';
 import type { LedgerContext } from '../store-statements';
 import { askCalendar, type CalendarFailure } from '../periods/calendar';
 import { periodAt, type CalendarPeriod } from '../periods/period';
-import { startDeadlinePassed, type JobPolicy } from '../policy/job-policy';
+import { isPastStartDeadline, type JobPolicy } from '../policy/job-policy';
 import { isOverdue, type RunKey, type RunSummary } from '../run';
 import { findMissedPeriods, type HostTime, type LedgerSnapshot } from './ledger-snapshot';
 
-/** One call of a job that runs once per period. */
+/** One call of a once-per job. */
 export interface OncePerRequest<T> {
   readonly policy: JobPolicy;
   readonly scope: string;
-  readonly lock: LockConfiguration;
+  readonly lock: CompiledLock;
   readonly task: LockedTask<T>;
-  /** The task of a run that is not the tick's own. */
-  readonly resumed: (run: RunKey) => LockedTask<unknown>;
-  /** `'tick'`, or `'again'` for a retried tick. `'overdue'`: no tick, only overdue runs. */
-  readonly purpose: 'tick' | 'again' | 'overdue';
-  /** Names the period, whatever the current time. No other run is started then. */
+  /** Returns the task of a run that is not the tick's own. */
+  readonly taskOf: (run: RunKey) => LockedTask<unknown>;
+  /** `'tick'`; `'retry'` for a retried tick; `'overdue'` for overdue runs without a tick. */
+  readonly purpose: 'tick' | 'retry' | 'overdue';
+  /** Determines the period, regardless of the current time. No other run is started then. */
   readonly at?: Date | undefined;
   readonly scheduledAt?: Date | undefined;
-  /** When this host got the tick. */
-  readonly heard?: HostTime | undefined;
-  /** Whether the guard retries the tick if it is not answered. */
+  /** When this host received the tick. */
+  readonly receivedAt?: HostTime | undefined;
+  /** Whether the guard retries the tick if no run of its period is recorded. */
   readonly willRetry: boolean;
 }
 
-/** The progress of a request, updated as it goes. */
-export interface Report {
-  /** There is a row for the tick's own period. */
-  isAnswered: boolean;
-  /** Not retried: its period is over, or cannot be determined. */
-  isOver: boolean;
+/** The part of a request that its plan depends on. */
+type PlanRequest = Pick<OncePerRequest<unknown>, 'policy' | 'scope' | 'purpose' | 'at'>;
+
+/** The progress of a request, updated as it proceeds. */
+export interface TickReport {
+  /** The tick's own period has a row. */
+  isRecorded: boolean;
+  /** The tick is not retried, because its period has ended or cannot be determined. */
+  isFinal: boolean;
   /** The database's current period, if nothing before it is left to catch up with. */
-  caughtUpIn: string | undefined;
+  caughtUpPeriod: string | undefined;
   started: number;
-  /** How many runs should have been started. */
+  /** The number of runs that should have been started. */
   overdue: number;
 }
 
-export function newReport(): Report {
-  return { isAnswered: false, isOver: false, caughtUpIn: undefined, started: 0, overdue: 0 };
+export function newTickReport(): TickReport {
+  return { isRecorded: false, isFinal: false, caughtUpPeriod: undefined, started: 0, overdue: 0 };
 }
 
-/** What a tick does with its own period. */
+/** The plan of a tick for its own period. */
 type OwnPlan =
   | { readonly kind: 'run'; readonly isNew: boolean }
-  /** To be recorded as such. */
+  /** To be recorded as skipped. */
   | { readonly kind: 'skip'; readonly reason: 'calendar' | 'deadline' }
   | { readonly kind: 'refused'; readonly reason: SkipReason }
-  /** A retried tick whose period is over. */
-  | { readonly kind: 'over' }
-  | { readonly kind: 'not-asked' };
+  /** A retried tick whose period has ended. */
+  | { readonly kind: 'expired' }
+  /** Overdue runs without a tick. */
+  | { readonly kind: 'none' };
 
-/** What a tick does under the lock. */
+/** The plan of a tick, to be carried out under the lock. */
 export interface TickPlan {
   readonly own: OwnPlan;
   /** Other runs that are due, or whose holders may have crashed. */
@@ -65,14 +70,14 @@ export interface TickPlan {
   readonly failures: readonly CalendarFailure[];
 }
 
-/** Whether the lock is worth asking for. */
+/** Whether the plan needs the lock. */
 export function hasWork({ own, overdue, catchUp, missed }: TickPlan): boolean {
   return own.kind === 'run' || own.kind === 'skip' || overdue.length + catchUp.length + missed.length > 0;
 }
 
-/** The current period, if the plan has checked that none before it is missed. */
-export function caughtUpIn<T>(
-  { policy, at }: OncePerRequest<T>,
+/** The key of the current period, if the plan has checked that no earlier one is missed. */
+export function findCaughtUpPeriod(
+  { policy, at }: PlanRequest,
   { now }: LedgerSnapshot,
   { catchUp, missed, failures }: TickPlan,
 ): string | undefined {
@@ -81,10 +86,10 @@ export function caughtUpIn<T>(
   return isOpen ? undefined : periodAt(now, policy.period).key;
 }
 
-/** Plans a tick from its snapshot, before the lock. Never rejects for a calendar that fails. */
-export async function planTick<T>(
+/** Plans a tick from its snapshot, before the lock. Does not reject if the calendar fails. */
+export async function planTick(
   context: LedgerContext,
-  request: OncePerRequest<T>,
+  request: PlanRequest,
   snapshot: LedgerSnapshot,
 ): Promise<TickPlan> {
   const { at } = request;
@@ -92,38 +97,38 @@ export async function planTick<T>(
   const failures = 'failure' in own ? [own.failure] : [];
   if (at !== undefined) return { own, overdue: [], catchUp: [], missed: [], failures };
   const isOwnOverdue =
-    own.kind === 'not-asked' && snapshot.run !== undefined && isOverdue(snapshot.run, snapshot.now);
+    own.kind === 'none' && snapshot.run !== undefined && isOverdue(snapshot.run, snapshot.now);
   const overdue =
     isOwnOverdue && snapshot.run !== undefined ? [...snapshot.overdue, snapshot.run] : snapshot.overdue;
   const { run: catchUp, missed, undecided } = await findMissedPeriods(context, request, snapshot);
   return { own, overdue, catchUp, missed, failures: [...failures, ...undecided] };
 }
 
-async function planOwn<T>(
+async function planOwn(
   context: LedgerContext,
-  { policy, purpose }: OncePerRequest<T>,
+  { policy, purpose }: PlanRequest,
   { now, instant, period, run }: LedgerSnapshot,
 ): Promise<OwnPlan & { failure?: CalendarFailure }> {
-  if (purpose === 'overdue') return { kind: 'not-asked' };
+  if (purpose === 'overdue') return { kind: 'none' };
   if (run !== undefined) {
     const reason = refusalOf(run, now);
     return reason === undefined ? { kind: 'run', isNew: false } : { kind: 'refused', reason };
   }
-  if (purpose === 'again' && isPeriodOver(policy, instant, now)) return { kind: 'over' };
+  if (purpose === 'retry' && hasPeriodEnded(policy, instant, now)) return { kind: 'expired' };
   const answer = await askCalendar(policy.calendar, period.businessDate, context);
   if (answer === 'holiday') return { kind: 'skip', reason: 'calendar' };
   if (answer !== 'business-day') return { kind: 'refused', reason: 'calendar', failure: answer };
   const { startDeadlineMs } = policy;
-  if (startDeadlinePassed(startDeadlineMs, { now, periodStart: period.start }))
+  if (isPastStartDeadline(startDeadlineMs, { now, periodStart: period.start }))
     return { kind: 'skip', reason: 'deadline' };
   return { kind: 'run', isNew: true };
 }
 
 /**
- * Whether the period in which a tick came has ended. The period of a key function has ended when the key has changed; with
- * `catchUp: 'all'`, only when the tick is older than the catch-up window.
+ * Whether the period in which a tick came has ended. The period of a key function has ended when its key has changed;
+ * with `catchUp: 'all'`, when the tick is older than the catch-up window.
  */
-function isPeriodOver(
+function hasPeriodEnded(
   { period, catchUp: { catchUp, windowMs } }: JobPolicy,
   instant: Date,
   now: Date,

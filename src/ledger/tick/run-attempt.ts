@@ -7,7 +7,13 @@ import type { JobPolicy } from '../policy/job-policy';
 import { describeRun, identityOf } from '../run';
 import type { Decision, FoundRun } from '../run-store';
 import { isOurs, type Outcome } from './decide-outcome';
-import { claimLost, isCompletedBy, keptResult, recordOutcome, type Patience } from './record-outcome';
+import {
+  claimLostError,
+  isCompletedBy,
+  serializeResult,
+  recordOutcome,
+  type RecordingLimits,
+} from './record-outcome';
 import { runAs, type RunContext } from './run-context';
 import { storedError } from './stored-text';
 
@@ -16,36 +22,36 @@ export interface Attempt<T> {
   readonly task: LockedTask<T>;
   readonly run: RunContext;
   readonly policy: JobPolicy;
-  /** Monotonic: the row holds this end of the lease, or a later one. */
+  /** Monotonic. The row holds this end of the lease, or a later one. */
   readonly leaseUntilMs: number;
 }
 
 /**
- * Runs the handler of a run that was claimed, and records what became of it before anybody hears of it.
+ * Runs the handler of a claimed run, and records the outcome before the caller gets it.
  *
- * @throws ClaimLostError when the row says at the end that the attempt does not count
- * @throws LockStorageError when the end could not be recorded
- * @throws whatever the task throws, unchanged
+ * @throws ClaimLostError if the row shows at the end that the attempt no longer counts
+ * @throws LockStorageError if the outcome could not be recorded
+ * @throws the task's own error, unchanged
  */
 export async function runAttempt<T>(
   context: LedgerContext,
   { held, task, run, policy, leaseUntilMs }: Attempt<T>,
 ): Promise<T> {
-  let following: FailureDetails = {};
+  let failureDetails: FailureDetails = {};
   const { abandonedSignal } = held;
-  const patience = (): Patience => ({ remainingMs: run.remainingMs(), abandonedSignal });
+  const limits = (): RecordingLimits => ({ remainingMs: run.remainingMs(), abandonedSignal });
   const record = async (outcome: Outcome): Promise<void> => {
     const { claim } = run;
-    const verdict = await recordOutcome(context, claim, outcome, patience());
-    if (verdict.kind === 'lost') throw claimLost(claim, verdict.run);
+    const verdict = await recordOutcome(context, claim, outcome, limits());
+    if (verdict.kind === 'lost') throw claimLostError(claim, verdict.run);
     if (verdict.kind !== 'recorded' || outcome.kind !== 'failed') return;
     const { retryAt } = verdict;
-    following = retryAt === undefined ? { isFinal: true } : { retryAt };
+    failureDetails = retryAt === undefined ? { isFinal: true } : { retryAt };
   };
   const warn = (message: string, error: unknown): void =>
     context.events.emit('guard:warning', { message, error });
 
-  const recorded = async (lock: Lock): Promise<T> => {
+  const runAndRecord = async (lock: Lock): Promise<T> => {
     let value: T;
     try {
       const result: unknown = await runAs(run, () => task(lock));
@@ -61,22 +67,22 @@ export async function runAttempt<T>(
     return value;
   };
 
-  /** The job's own error is the one that is told. */
+  /** The caller gets the job's own error, not that of the recording. */
   const recordFailure = async (error: unknown): Promise<void> => {
     if (run.completion === 'committed') return;
     try {
       const { retry } = policy;
       await record(run.decided ?? { kind: 'failed', error, errorText: storedError(error), retry });
     } catch (notRecorded) {
-      warn(`What became of ${describeRun(run.claim)} could not be recorded.`, notRecorded);
+      warn(`Could not record the outcome of ${describeRun(run.claim)}.`, notRecorded);
     }
   };
 
-  /** The transaction is the job's own: whether it was committed, the row knows. */
-  const confirm = async (): Promise<void> => {
-    if (await isCompletedBy(context, run.claim, patience())) return;
+  /** The transaction belongs to the job: only the row shows whether it was committed. */
+  const confirmCommit = async (): Promise<void> => {
+    if (await isCompletedBy(context, run.claim, limits())) return;
     const error = new ClaimLostError(
-      `The transaction in which ${describeRun(run.claim)} was completed has not been committed: the attempt counts as failed.`,
+      `The transaction that completed ${describeRun(run.claim)} was not committed, so the attempt counts as failed.`,
     );
     await recordFailure(error);
     throw error;
@@ -87,36 +93,36 @@ export async function runAttempt<T>(
       case 'committed':
         return;
       case 'sent':
-        await confirm();
+        await confirmCommit();
         return;
       case 'open': {
-        const result = keptResult(context, run.claim, value);
+        const result = serializeResult(context, run.claim, value);
         await record(run.decided ?? { kind: 'completed', result });
       }
     }
   };
 
-  const lease = new LeaseInRow(context, run, leaseUntilMs);
-  const stopCovering = afterExtensions(held.lock, (lock) => lease.cover(lock));
+  const lease = new RecordedLease(context, run, leaseUntilMs);
+  const stopRecording = afterExtensions(held.lock, (lock) => lease.recordExtension(lock));
   try {
-    return await held.execute(recorded, {
+    return await held.execute(runAndRecord, {
       run: identityOf(run),
       skipReason: () => run.decided?.kind,
-      failureDetails: () => following,
+      failureDetails: () => failureDetails,
     });
   } finally {
-    stopCovering();
+    stopRecording();
   }
 }
 
 /**
- * The end of the lease that the row of a run holds. Under another lock, nothing else shows that the run still goes on,
- * so that an extension by the handler has to move it.
+ * The end of the lease in a run's row. Under another lock, only the row shows that the run is still going on, so an
+ * extension by the handler has to update it.
  */
-class LeaseInRow {
+class RecordedLease {
   #untilMs: number;
 
-  /** @param untilMs monotonic: the row holds this end, or a later one */
+  /** @param untilMs monotonic: the end in the row, or an earlier time */
   constructor(
     private readonly context: LedgerContext,
     private readonly run: RunContext,
@@ -125,28 +131,32 @@ class LeaseInRow {
     this.#untilMs = untilMs;
   }
 
-  /** Never rejects: the extension of the lock itself holds. */
-  async cover(lock: Lock): Promise<void> {
+  /** Never rejects, because the extension of the lock itself holds. */
+  async recordExtension(lock: Lock): Promise<void> {
     const { run, context } = this;
     const remainingMs = Math.ceil(lock.remainingMs());
     const untilMs = context.clock.monotonicMs() + remainingMs;
     if (untilMs <= this.#untilMs || run.completion === 'committed') return;
     try {
-      // A transaction that began before such a write could not complete the run: PostgreSQL 40001, MariaDB 1020.
-      if (run.completion === 'sent') throw new Error('a transaction that is open is to complete the run');
-      const move = (found: FoundRun | undefined): Decision<boolean> => prolonged(found, run, remainingMs);
+      // A transaction that began before this write could not complete the run: PostgreSQL 40001, MariaDB 1020.
+      if (run.completion === 'sent') throw new Error('an open transaction is about to complete the run');
+      const move = (found: FoundRun | undefined): Decision<boolean> =>
+        decideExtension(found, run, remainingMs);
       if (!(await context.store.change(run.claim, move, limitOf(context))))
-        throw new Error('the row is no longer that of this attempt');
+        throw new Error('the row no longer belongs to this attempt');
       this.#untilMs = untilMs;
     } catch (error) {
-      const message = `The extension of lock '${lock.name}' is not in the row of ${describeRun(run.claim)}. If the lock is renamed or moved before the run ends, another instance can take the run over.`;
+      const message = `Could not record the extension of lock '${lock.name}' in the row of ${describeRun(run.claim)}. If the lock is renamed or moved before the run ends, another instance can take the run over.`;
       context.events.emit('guard:warning', { message, error });
     }
   }
 }
 
-/** A little too late is safe: the store's now is that of the statement, and the length was measured before. */
-function prolonged(
+/**
+ * An end that is a little too late is safe. The store adds the remaining time, measured before the statement, to its
+ * own current time.
+ */
+function decideExtension(
   found: FoundRun | undefined,
   { claim }: RunContext,
   remainingMs: number,

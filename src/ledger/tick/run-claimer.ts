@@ -2,32 +2,30 @@ import {
   ClaimLostError,
   LockStorageError,
   type HeldLock,
-  type LockConfiguration,
   type LockedTask,
   type LockProvider,
   type SkipReason,
   type TaskResult,
 } from '../../core';
 import { newOwner } from '../../core/lease/owner';
-import { checkLockConfiguration } from '../../core/lock-configuration';
-import { LONGEST_NAME_LENGTH } from '../../core/lock-name';
+import type { LockTerms } from '../../core/lock-configuration';
 import type { LedgerContext } from '../store-statements';
 import type { Period } from '../periods/period';
 import { describeRun, identityOf } from '../run';
 import { claimRun, lockIdOf, unclaimRun, type ClaimResult, type ClaimRequest } from './claim-run';
 import type { LedgerSnapshot } from './ledger-snapshot';
-import type { OncePerRequest, Report, TickPlan } from './plan-tick';
+import type { OncePerRequest, TickReport, TickPlan } from './plan-tick';
 import { recordOutcome } from './record-outcome';
 import { runAttempt } from './run-attempt';
 import { RunContext } from './run-context';
 
-/** A tick whose lock is held. */
+/** A tick while its lock is held. */
 export interface HeldTick<T> {
   readonly held: HeldLock;
   readonly request: OncePerRequest<T>;
   readonly snapshot: LedgerSnapshot;
   readonly plan: TickPlan;
-  readonly report: Report;
+  readonly report: TickReport;
 }
 
 /** One period that a tick runs under its lock. */
@@ -36,18 +34,18 @@ export interface PlannedRun<T> {
   readonly timeZone: string | undefined;
   readonly isNew: boolean;
   readonly isCatchUp: boolean;
-  /** The tick's own period. */
+  /** Whether it is the tick's own period. */
   readonly isOwn: boolean;
   readonly scheduledAt?: Date | undefined;
   readonly task: LockedTask<T>;
 }
 
-/** How long a tick waits for the outcome of a claim without an answer. */
+/** How long a tick tries to settle a claim without an answer. */
 const LONGEST_UNCLAIM_MS = 60_000;
 
 /** Claims the run of one period for a tick, then runs it. */
 export class RunClaimer {
-  /** The attempts that run here now, by their claims. */
+  /** The attempts that are running in this process, by their claims. */
   readonly #attempts = new Set<string>();
 
   constructor(
@@ -74,7 +72,7 @@ export class RunClaimer {
     const { period, task, scheduledAt, isCatchUp } = planned;
     const leaseUntilMs = this.context.clock.monotonicMs() + longestLeaseMs(request.lock);
     const answer = await this.#claim(tick, planned, claimedBy);
-    if (planned.isOwn) report.isAnswered = true;
+    if (planned.isOwn) report.isRecorded = true;
     if (answer.kind === 'refused') return this.#reportRefusal(tick, period, answer);
     const { claim } = answer;
     report.started += 1;
@@ -102,7 +100,7 @@ export class RunClaimer {
     const { key: periodKey, start: periodStart, end: periodEnd } = planned.period;
     const claimRequest: ClaimRequest = {
       ...{ policy, job: policy.job, scope, periodKey, periodStart, periodEnd, timeZone: planned.timeZone },
-      ...{ claimedBy, isHere: (other) => this.#attempts.has(other) },
+      ...{ claimedBy, isRunningHere: (other) => this.#attempts.has(other) },
       lock: held.lock,
       lockId: lockIdOf(this.lockProvider, lock.name),
       leaseMs: longestLeaseMs(lock),
@@ -111,8 +109,8 @@ export class RunClaimer {
     const claiming = this.runStep(request, async () => {
       const answer = await claimRun(this.context, claimRequest);
       if (answer.kind === 'claimed' && held.lock.signal.aborted) {
-        const patience = { remainingMs: 0, abandonedSignal: held.abandonedSignal };
-        await recordOutcome(this.context, answer.claim, { kind: 'given-back' }, patience);
+        const limits = { remainingMs: 0, abandonedSignal: held.abandonedSignal };
+        await recordOutcome(this.context, answer.claim, { kind: 'given-back' }, limits);
         held.lock.signal.throwIfAborted();
       }
       return answer;
@@ -124,13 +122,13 @@ export class RunClaimer {
     });
   }
 
-  /** While the lock is held, so that no other instance takes the run for one whose holder crashed. */
+  /** Happens while the lock is held, so that no other instance takes this for the run of a crashed holder. */
   async #unclaim(claimRequest: ClaimRequest, held: HeldLock): Promise<void> {
     try {
       const forMs = Math.min(LONGEST_UNCLAIM_MS, held.lock.remainingMs());
       await unclaimRun(this.context, claimRequest, { forMs, abandonedSignal: held.abandonedSignal });
     } catch (error) {
-      const message = `It is not known whether ${describeRun(claimRequest)} was claimed: if it was, the attempt counts as lost.`;
+      const message = `Could not find out whether ${describeRun(claimRequest)} was claimed. If it was, the attempt counts as lost.`;
       this.context.events.emit('guard:warning', { message, error });
     }
   }
@@ -152,7 +150,7 @@ export class RunClaimer {
     answer: ClaimResult & { kind: 'refused' },
   ): TaskResult<never> {
     const { lost, reason } = answer;
-    // The tick had counted the run as overdue, and it is not.
+    // The plan had counted the run as overdue, but it is not.
     if (reason !== 'running-elsewhere' && lost === undefined) tick.report.overdue -= 1;
     if (lost !== undefined) {
       const event = { ...lockEventOf(tick.request), run: identityOf(lost) };
@@ -160,7 +158,7 @@ export class RunClaimer {
         this.context.events.emit('run:interrupted', { ...event, lostClaim: lost.claimedBy });
       else {
         const error = new ClaimLostError(
-          `The holder of attempt ${lost.attempt} of ${describeRun(lost)} vanished, and no attempt is left: it is given up.`,
+          `The holder of attempt ${lost.attempt} of ${describeRun(lost)} crashed, and no attempt is left: the run has failed permanently.`,
         );
         this.context.events.emit('run:failed', { ...event, error, durationMs: 0, isFinal: true });
       }
@@ -186,10 +184,6 @@ function lockEventOf<T>({ lock, scheduledAt }: OncePerRequest<T>): {
 }
 
 /** The longest time that a lease can last. */
-function longestLeaseMs(lock: LockConfiguration): number {
-  const { renewEveryMs, maxLockDurationMs, lockAtMostForMs } = checkLockConfiguration(
-    lock,
-    LONGEST_NAME_LENGTH,
-  );
+function longestLeaseMs({ renewEveryMs, maxLockDurationMs, lockAtMostForMs }: LockTerms): number {
   return renewEveryMs === undefined ? lockAtMostForMs : maxLockDurationMs;
 }

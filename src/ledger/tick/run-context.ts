@@ -7,41 +7,41 @@ import type { Period } from '../periods/period';
 import { describeRun, type Claim } from '../run';
 import { storedText } from './stored-text';
 
-/** What a handler can know of the run that it is. */
+/** The run of a handler, as `currentRun()` returns it. */
 export interface CurrentRun {
   readonly job: string;
   readonly scope: string;
-  /** `'YYYY-MM-DD'`: of a longer period, its first. */
+  /** `'YYYY-MM-DD'`. For a longer period, its first business date. */
   readonly businessDate: string;
   readonly periodKey: string;
-  /** `undefined`, like the end, for custom keys. */
+  /** `undefined` for custom keys, like `periodEnd`. */
   readonly periodStart: Date | undefined;
   readonly periodEnd: Date | undefined;
-  /** The instant that the scheduler meant; `undefined` where the run was brought back. */
+  /** The scheduled time, if a tick with a scheduled time started this attempt. */
   readonly scheduledAt: Date | undefined;
-  /** 1 for the first. Of this generation. */
+  /** The number of the attempt in this generation: 1 for the first. */
   readonly attempt: number;
-  /** How often an operator has had the run made again. */
+  /** How often an operator has rerun the run. */
   readonly generation: number;
-  /** The period lies before the one that a tick now would belong to. */
+  /** Whether the period lies before the one of a tick that comes now. */
   readonly isCatchUp: boolean;
-  /** Aborts when the lease is lost, and when the guard closes and asks its jobs to stop. */
+  /** Aborts when the lease is lost, and when the closing guard asks its jobs to stop. */
   readonly signal: AbortSignal;
   readonly fencingToken: number | undefined;
   /**
-   * `job/scope/period/generation`: the same for every attempt, and for no other run. For whoever must recognise a
-   * repeated request. A `/` within a part is `%2F`, and a `%` is `%25`.
+   * `job/scope/period/generation`: the same for every attempt of this run, and different for every other run. Use it
+   * for a receiver that must recognize repeated requests. A `/` within a part is `%2F`, and a `%` is `%25`.
    */
   readonly idempotencyKey: string;
   /**
-   * Nothing has been done yet, and somebody else is to do it: when the handler settles, the attempt is refunded and the
-   * run is due at once.
+   * Gives the run back, because nothing has been done yet and another attempt is to do it. When the handler settles,
+   * the run is due at once, and this attempt does not count.
    *
    * @throws RunAlreadyCompletedError after `inRunTransaction`
    */
   giveBack(): void;
   /**
-   * The period is to have no run: when the handler settles, that is recorded.
+   * Skips the period. When the handler settles, the ledger records that the period has no run.
    *
    * @throws RunAlreadyCompletedError after `inRunTransaction`
    */
@@ -54,17 +54,17 @@ export interface RunContextOptions {
   readonly scheduledAt: Date | undefined;
   readonly isCatchUp: boolean;
   readonly lock: Pick<Lock, 'signal' | 'fencingToken' | 'remainingMs'>;
-  /** Of the ledger that keeps the run; `undefined` in a test that only pretends. */
+  /** The ledger that keeps the run; `undefined` in a test without one. */
   readonly ledger: LedgerContext | undefined;
 }
 
-/** A run from inside, until its handler has settled. */
+/** A run as its handler sees it. */
 export class RunContext implements CurrentRun {
   readonly claim: Claim;
   readonly ledger: LedgerContext | undefined;
   readonly #options: RunContextOptions;
   #decided: Exclude<Outcome, { kind: 'completed' | 'failed' }> | undefined;
-  /** `'sent'`: inside a transaction whose end is not known here. */
+  /** `'sent'`: the completion is part of a transaction that has not ended yet, as far as is known here. */
   #completion: 'open' | 'sent' | 'committed' = 'open';
   #settled = false;
 
@@ -116,12 +116,12 @@ export class RunContext implements CurrentRun {
   }
 
   giveBack(): void {
-    this.#refuseIfOver('giveBack()');
+    this.#refuseIfEnded('giveBack()');
     this.#decided = { kind: 'given-back' };
   }
 
   skip(reason: string): void {
-    this.#refuseIfOver('skip()');
+    this.#refuseIfEnded('skip()');
     this.#decided = { kind: 'skipped', reason: storedText(String(reason)) };
   }
 
@@ -129,12 +129,12 @@ export class RunContext implements CurrentRun {
     return lock === this.#options.lock;
   }
 
-  /** How long the attempt's lease can be trusted. */
+  /** How long the attempt's lease can be trusted, in milliseconds. */
   remainingMs(): number {
     return this.#options.lock.remainingMs();
   }
 
-  /** What the handler has said about its own end. */
+  /** The outcome that the handler has chosen with `giveBack()` or `skip()`. */
   get decided(): Exclude<Outcome, { kind: 'completed' | 'failed' }> | undefined {
     return this.#decided;
   }
@@ -145,13 +145,13 @@ export class RunContext implements CurrentRun {
 
   /**
    * @throws RunAlreadyCompletedError for a second completion
-   * @throws InvalidLockUseError when the handler has said that it does not complete the run
+   * @throws InvalidLockUseError if the handler has called `giveBack()` or `skip()`
    */
   beginCompletion(caller: string): void {
-    this.#refuseIfOver(caller);
+    this.#refuseIfEnded(caller);
     if (this.#decided !== undefined) {
       throw new InvalidLockUseError(
-        `${caller}: ${describeRun(this)} is ${this.#decided.kind} as its handler has said, and cannot be completed as well.`,
+        `${caller}: ${describeRun(this)} cannot be completed, because its handler has declared it ${this.#decided.kind}.`,
       );
     }
     this.#completion = 'sent';
@@ -161,7 +161,7 @@ export class RunContext implements CurrentRun {
     this.#completion = 'committed';
   }
 
-  /** The transaction is over; unless it is confirmed, nothing of it has happened. */
+  /** The transaction has ended. Unless its commit is confirmed, it had no effect. */
   endCompletion(): void {
     if (this.#completion === 'sent') this.#completion = 'open';
   }
@@ -174,15 +174,15 @@ export class RunContext implements CurrentRun {
     return this.#settled;
   }
 
-  #refuseIfOver(caller: string): void {
+  #refuseIfEnded(caller: string): void {
     const run = describeRun(this);
     if (this.#completion !== 'open')
-      throw new RunAlreadyCompletedError(`${caller}: ${run} was completed in a transaction already.`);
-    if (this.#settled) throw new InvalidLockUseError(`${caller}: the handler of ${run} has settled already.`);
+      throw new RunAlreadyCompletedError(`${caller}: ${run} was already completed in a transaction.`);
+    if (this.#settled) throw new InvalidLockUseError(`${caller}: the handler of ${run} has already settled.`);
   }
 }
 
-/** Other characters stay: a retry after an upgrade must have the key of the attempt before it. */
+/** Other characters stay, because a retry after an upgrade must have the key of the attempt before it. */
 function withoutSlashes(part: string): string {
   return part.replace(/[%/]/g, encodeURIComponent);
 }
@@ -193,7 +193,7 @@ export function runAs<T>(context: RunContext | undefined, work: () => T): T {
   return storage.run(context, work);
 }
 
-/** The run that this code belongs to, also when its handler has settled meanwhile. */
+/** The run that this code belongs to, even after its handler has settled. */
 export function currentContext(): RunContext | undefined {
   return storage.getStore();
 }

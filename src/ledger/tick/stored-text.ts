@@ -1,10 +1,10 @@
 const MOST_RESULT_BYTES = 64 * 1024;
 const MOST_ERROR_BYTES = 8 * 1024;
 const MARK = '… (cut)';
-/** More causes than this fill what is kept many times over. */
+/** The most causes to describe. Fewer than this fill the stored text many times over. */
 const MOST_DESCRIBED = 100;
 
-/** What is kept of a handler's result, and why nothing is, where it cannot be. */
+/** The stored text of a handler's result, or why it cannot be stored. */
 export type StoredResult = { readonly text: string | undefined } | { readonly cannot: unknown };
 
 export function storedResult(value: unknown): StoredResult {
@@ -17,19 +17,19 @@ export function storedResult(value: unknown): StoredResult {
 }
 
 /**
- * What is kept of an error: names, messages, stacks and causes. Never its other properties, which may hold the values
- * of a statement.
+ * The stored text of an error: names, messages, stacks and causes. Never its other properties, which may hold the
+ * values of a statement.
  */
 export function storedError(error: unknown): string {
   return storedText(described(error));
 }
 
-/** A text of the job's own. No store keeps a NUL in one, nor half a surrogate pair. */
+/** The stored text of a job's own text. No store keeps a NUL or half a surrogate pair. */
 export function storedText(text: string): string {
   return cut(text.replaceAll('\0', '\\0').toWellFormed(), MOST_ERROR_BYTES);
 }
 
-/** Whatever is thrown is recorded, also what does not let itself be looked at. */
+/** Describes any thrown value, even one that throws when it is inspected. */
 function described(error: unknown): string {
   try {
     return describe(error, new Set());
@@ -49,7 +49,7 @@ function describe(error: unknown, seen: Set<unknown>): string {
   return [own, ...inner.map((each) => `one of: ${describe(each, seen)}`), ...causes].join('\n');
 }
 
-/** What is thrown may refuse to be made a text of. */
+/** A thrown value may fail to convert to a text. */
 function textOf(value: unknown): string {
   try {
     return typeof value === 'object' && value !== null
@@ -60,7 +60,7 @@ function textOf(value: unknown): string {
   }
 }
 
-/** By bytes of UTF-8, never through the middle of a character. */
+/** Cuts by bytes of UTF-8, never through the middle of a character. */
 function cut(text: string, mostBytes: number): string {
   if (Buffer.byteLength(text) <= mostBytes) return text;
   const bytes = Buffer.from(text).subarray(0, mostBytes - Buffer.byteLength(MARK));

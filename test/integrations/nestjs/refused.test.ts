@@ -102,8 +102,8 @@ void test('a once-per job whose @Cron has no zone needs its own timeZone', async
     @Cron('0 3 * * *', { utcOffset: 60 })
     async job(): Promise<void> {}
   }
-  assert.match(await reasonOfJob(OfHost), /timeZone of job 'of-host' is missing/);
-  assert.match(await reasonOfJob(OfOffset), /timeZone of job 'of-offset' is missing/);
+  assert.match(await reasonOfJob(OfHost), /Job 'of-host' needs a timeZone/);
+  assert.match(await reasonOfJob(OfOffset), /Job 'of-offset' needs a timeZone/);
 });
 
 void test('importing the module twice is rejected', async () => {

@@ -129,7 +129,7 @@ void test('a task that is stopped during its random delay leaves no running row'
   assert.deepEqual(await rowOf(), ['running', undefined]);
   const warned = next('guard:warning');
   await task.stop();
-  assert.match((await warned).message, /stands as failed \(stopped\).*random delay/);
+  assert.match((await warned).message, /recorded as failed \(stopped\).*random delay/);
   assert.deepEqual(await rowOf(), ['failed', 'stopped']);
 });
 

@@ -112,7 +112,7 @@ void test('scheduleLocked rejects a job without a time zone, and takes the zone 
   const configuration: GuardConfiguration = { ...DAILY, oncePer: { period: 'day' } };
   assert.throws(
     () => scheduleLocked(AT_THREE, configuration, () => {}, { guard }),
-    /timeZone of job 'close-day' is missing/,
+    /Job 'close-day' needs a timeZone/,
   );
   const task = scheduleLocked(AT_THREE, configuration, () => 'ran', { guard, timeZone: 'America/Lima' });
   assert.equal(await task.execute(), 'ran');

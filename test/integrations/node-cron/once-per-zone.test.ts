@@ -83,7 +83,7 @@ void test('two schedules in the same zone have one zone', async () => {
 });
 
 const noZone = (instance: object): void =>
-  refused(() => scheduleJobs(instance, { guard: bench.guard }), 'timeZone of job', 'is missing');
+  refused(() => scheduleJobs(instance, { guard: bench.guard }), 'Job ', 'needs a timeZone');
 
 void test('L-59 two zones are rejected unless the job sets one, because the business day is ambiguous', () => {
   class Jobs {

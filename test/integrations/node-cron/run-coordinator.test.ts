@@ -165,7 +165,7 @@ void test('a once-per job cannot be a distributed task as well', async () => {
   guard.wrap(dayJob(), () => {});
   await assert.rejects(asks(`close-day:${SLOT}`), {
     name: 'InvalidLockUseError',
-    message: /runs once per period/,
+    message: /has the name of a once-per job/,
   });
   await close();
 });

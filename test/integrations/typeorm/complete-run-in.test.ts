@@ -48,7 +48,7 @@ testTransactions(
     assert.ok(thrown instanceof ClaimLostError);
     assert.match(
       thrown.message,
-      /The transaction in which the run of job 'close-day' for today was completed has not been committed: the attempt counts as failed/,
+      /The transaction that completed the run of job 'close-day' for today was not committed, so the attempt counts as failed/,
     );
     assert.deepEqual(bench.eventsOf('run:failed')[0]?.error, thrown);
     assert.equal((await bench.row()).state, 'failed');

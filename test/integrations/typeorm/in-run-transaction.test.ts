@@ -138,7 +138,7 @@ testTransactions('a holder whose run was taken over leaves no effects', async (b
     }),
   );
   assert.ok(thrown instanceof ClaimLostError);
-  assert.match(thrown.message, /'close-day' for today .* stands as running, generation 0, attempt 2/);
+  assert.match(thrown.message, /'close-day' for today .* its row is running, generation 0, attempt 2/);
   assert.deepEqual(await bench.effects(), []);
   assert.equal((await bench.row()).state, 'running');
 });
@@ -166,7 +166,7 @@ testTransactions('a result that cannot be JSON is reported, and not stored', asy
   await bench.run(() => inRunTransaction(() => 1n));
   const { state, result } = await bench.row();
   assert.deepEqual([state, result], ['completed', undefined]);
-  assert.match(bench.eventsOf('guard:warning')[0]?.message ?? '', /is no JSON/);
+  assert.match(bench.eventsOf('guard:warning')[0]?.message ?? '', /cannot be serialized as JSON/);
 });
 
 testTransactions('a transaction that ended inside the work completes nothing', async (bench, database) => {

@@ -151,7 +151,9 @@ testLedger(
     await instance.guard.runOverdue();
     await instance.guard.runOverdue();
     assert.deepEqual(effects, []);
-    const gaps = instance.of('guard:warning').filter(({ message }) => message.includes('the day is missed'));
+    const gaps = instance
+      .of('guard:warning')
+      .filter(({ message }) => message.includes('the period is missed'));
     assert.equal(gaps.length, 1);
   },
 );

@@ -60,7 +60,7 @@ testLedger('L-48 only force backfills a job without any recorded run', async (pl
   const { guard } = place.instance();
   guard.wrap(closeDay(), () => undefined);
   const range = { from: '2026-11-18', to: '2026-11-19' };
-  await assert.rejects(guard.backfill('close-day', range), /nothing is recorded of it/);
+  await assert.rejects(guard.backfill('close-day', range), /it has no recorded run/);
   assert.equal((await guard.backfill('close-day', { ...range, force: true })).added.length, 2);
 });
 
@@ -103,7 +103,7 @@ testLedger('L-34 a backfill stops at a date for which the calendar fails', async
   assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed', '2026-11-21 pending']);
   await assert.rejects(
     guard.ledger.gaps('close-day'),
-    failure(/not known: the calendar threw for 2026-11-22/),
+    failure(/Cannot list the gaps of job 'close-day': the calendar threw for 2026-11-22/),
   );
 });
 

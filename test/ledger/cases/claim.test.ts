@@ -92,7 +92,7 @@ testLedger(
     end();
     await assert.rejects(running, (error) => {
       assert.ok(error instanceof ClaimLostError);
-      assert.match(error.message, /it stands as completed, generation 0, attempt 2/);
+      assert.match(error.message, /its row is completed, generation 0, attempt 2/);
       return true;
     });
     const run = await second.guard.ledger.get(CLOSE_DAY);

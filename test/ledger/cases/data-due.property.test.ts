@@ -156,7 +156,7 @@ testLedger(
     assert.deepEqual([run?.state, run?.reason], ['failed', 'crashed']);
     assert.match(
       String(other.of('run:failed')[0]?.error),
-      /ClaimLostError: The holder of attempt 1 .* vanished/,
+      /ClaimLostError: The holder of attempt 1 .* crashed/,
     );
     assert.equal(other.of('run:failed')[0]?.isFinal, true);
     assert.deepEqual(await other.guard.runOverdue(), { started: 0, overdue: 0 });

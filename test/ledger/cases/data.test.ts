@@ -55,7 +55,7 @@ for (const [what, value] of NO_JSON) {
       assert.equal(run.result, undefined);
       const messages = instance.of('guard:warning').map(({ message }) => message);
       assert.deepEqual(messages, [
-        "The result of the run of job 'close-day' for 2026-11-20 is no JSON, and is not kept.",
+        "The result of the run of job 'close-day' for 2026-11-20 cannot be serialized as JSON, so it was not stored.",
       ]);
     },
   );

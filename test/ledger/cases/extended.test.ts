@@ -67,7 +67,10 @@ testLedger('an extension whose row cannot be updated still holds the lock, with 
   end();
   assert.deepEqual(await running, { executed: true, value: 'done' });
   const [warning] = instance.of('guard:warning');
-  assert.match(warning?.message ?? '', /^The extension of lock 'close-day' is not in the row of the run/);
+  assert.match(
+    warning?.message ?? '',
+    /^Could not record the extension of lock 'close-day' in the row of the run/,
+  );
 });
 
 testLedger('a holder that lost its run does not extend the row of the new holder', async (place) => {

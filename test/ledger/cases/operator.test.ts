@@ -168,7 +168,7 @@ testLedger('L-53 a running run is rerun only with force, which cuts its holder o
   job.finish('the first');
   const error = await reasonOf(job.result);
   assert.ok(error instanceof ClaimLostError);
-  assert.match(error.message, /it stands as pending, generation 1, attempt 0/);
+  assert.match(error.message, /its row is pending, generation 1, attempt 0/);
   assert.deepEqual(await other.run(dayJob(), () => 'the second'), { executed: true, value: 'the second' });
   assert.equal((await other.ledger.get(FIRST_DAY))?.result, '"the second"');
 });
@@ -187,7 +187,7 @@ testLedger('L-53 a failure of a holder that was cut off writes nothing either', 
       .of('guard:warning')
       .map(({ message }) => message)
       .join(),
-    /could not be recorded/,
+    /Could not record/,
   );
 });
 
@@ -317,7 +317,7 @@ testLedger('today runs while the skipped days cannot be read', async (place) => 
   assert.deepEqual(await guard.run(job, () => 'today'), { executed: true, value: 'today' });
   Object.assign(faulty, { find });
   const [warning] = instance.of('guard:warning');
-  assert.match(warning?.message ?? '', /skipped by hand could not be looked up.*asked again/);
+  assert.match(warning?.message ?? '', /operators have skipped could not be read.*tries again/);
   assert.equal(await guard.ledger.get(SECOND_DAY), undefined);
   await guard.run(job, () => 'done');
   assert.equal((await guard.ledger.get(SECOND_DAY))?.state, 'completed');

@@ -81,7 +81,7 @@ testLedger(
     assert.deepEqual(await guard.run(job, task), { executed: false, reason: 'calendar' });
     assert.deepEqual(await rowsOf(instance), []);
     const [warning] = instance.of('guard:warning');
-    assert.match(warning?.message ?? '', /close-day.*the calendar threw for 2026-11-20.*asked again/);
+    assert.match(warning?.message ?? '', /close-day.*the calendar threw for 2026-11-20.*tries again/);
     assert.match(String(warning?.error), /no data/);
     assert.equal((await guard.runOverdue()).started, 0);
     setAnswer(() => Promise.resolve(true));
@@ -162,7 +162,7 @@ testLedger(
     await place.elapse('1d');
     setAnswer(() => true);
     assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
-    assert.match(instance.of('guard:warning').at(-1)?.message ?? '', /2026-11-20.*it is a gap now/);
+    assert.match(instance.of('guard:warning').at(-1)?.message ?? '', /2026-11-20.*the period is missed/);
     assert.equal(runs.length, 1);
     assert.deepEqual(
       (await guard.ledger.gaps('close-day')).map(({ key }) => key),

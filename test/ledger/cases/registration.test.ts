@@ -58,7 +58,7 @@ testLedger(
     assert.deepEqual(await guard.runOverdue(), { started: 2, overdue: 0 });
     assert.deepEqual(calls.slice(2).sort(), ['eu', 'us']);
     assert.deepEqual(resumed.map(({ scope }) => scope).sort(), ['eu', 'us']);
-    refused(() => guard.check(dayJob({ scope: (region: string) => region })), 'resume must say');
+    refused(() => guard.check(dayJob({ scope: (region: string) => region })), 'also needs a resume function');
   },
 );
 

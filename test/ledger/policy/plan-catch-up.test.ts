@@ -11,7 +11,7 @@ import {
 import {
   parseCatchUpPolicy,
   planCatchUp,
-  unansweredPeriods,
+  periodsWithoutRun,
   type CatchUpOptions,
 } from '#cronlatch/ledger/policy/catch-up';
 import { periodAt, type PeriodKind } from '#cronlatch/ledger/periods/period';
@@ -42,7 +42,7 @@ async function planned({
 }: Situation): Promise<Record<'run' | 'missed', string[]>> {
   const policy = parseCatchUpPolicy({ catchUp: 'all', ...catchUp }, SUBJECT);
   assert.ok(policy.catchUp !== 'none');
-  const periods = unansweredPeriods(
+  const periods = periodsWithoutRun(
     {
       now: new Date(now),
       current: periodAt(new Date(now), { kind, timeZone, target }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidLockConfigurationError } from 'cronlatch';
-import { parseStartDeadline, startDeadlinePassed } from '#cronlatch/ledger/policy/job-policy';
+import { parseStartDeadline, isPastStartDeadline } from '#cronlatch/ledger/policy/job-policy';
 
 const SUBJECT = { of: `of job 'close-day'`, customKeys: false };
 const periodStart = new Date('2026-11-20T00:00:00Z');
@@ -9,11 +9,11 @@ const sixHours = parseStartDeadline('6h', SUBJECT);
 
 void test('L-33 a first attempt may start until the deadline, and no later', () => {
   assert.equal(
-    startDeadlinePassed(sixHours, { now: new Date('2026-11-20T06:00:00.000Z'), periodStart }),
+    isPastStartDeadline(sixHours, { now: new Date('2026-11-20T06:00:00.000Z'), periodStart }),
     false,
   );
   assert.equal(
-    startDeadlinePassed(sixHours, { now: new Date('2026-11-20T06:00:00.001Z'), periodStart }),
+    isPastStartDeadline(sixHours, { now: new Date('2026-11-20T06:00:00.001Z'), periodStart }),
     true,
   );
 });
@@ -21,8 +21,8 @@ void test('L-33 a first attempt may start until the deadline, and no later', () 
 void test('L-33 without a startDeadline, a first attempt may always start', () => {
   const now = new Date('2036-11-20T00:00:00Z');
   assert.equal(parseStartDeadline(undefined, { ...SUBJECT, customKeys: true }), undefined);
-  assert.equal(startDeadlinePassed(undefined, { now, periodStart }), false);
-  assert.equal(startDeadlinePassed(sixHours, { now, periodStart: undefined }), false);
+  assert.equal(isPastStartDeadline(undefined, { now, periodStart }), false);
+  assert.equal(isPastStartDeadline(sixHours, { now, periodStart: undefined }), false);
 });
 
 void test('L-33 an invalid startDeadline is rejected', () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { LockStorageError } from 'cronlatch';
 import type { RunStore } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
-import { claimSlot, type SlotAnswer } from '#cronlatch/ledger/slots/claim-slot';
+import { claimSlot, type SlotResult } from '#cronlatch/ledger/slots/claim-slot';
 import { turn } from '../../support/lock-bench';
 
 const claim = { job: 'settle', scope: '', periodKey: 'now', generation: 0, attempt: 1, claimedBy: 'me' };
@@ -11,7 +11,7 @@ const claim = { job: 'settle', scope: '', periodKey: 'now', generation: 0, attem
 type Answers = Partial<Pick<RunStore, 'insert' | 'change'>>;
 
 /** Claims a slot from a store with the given answers, in virtual time, and returns how long it took. */
-async function ask(answers: Answers): Promise<{ answer: SlotAnswer; tookMs: number; limits: number[] }> {
+async function ask(answers: Answers): Promise<{ answer: SlotResult; tookMs: number; limits: number[] }> {
   const clock = new SettableClock('2026-11-20T03:00:00Z');
   const limits: number[] = [];
   const failsInTime = (timeoutMs: number): Promise<never> =>
@@ -26,7 +26,7 @@ async function ask(answers: Answers): Promise<{ answer: SlotAnswer; tookMs: numb
   } as unknown as RunStore;
   const context = { store, clock, random: () => 0.5, statementTimeoutMs: 5000 };
   const beganAtMs = clock.monotonicMs();
-  let answer: SlotAnswer | undefined;
+  let answer: SlotResult | undefined;
   void claimSlot(context, { claim, leaseMs: 60_000, withinMs: 4000 }).then((given) => (answer = given));
   for (await turn(); answer === undefined; await turn()) clock.advance(1);
   return { answer, tookMs: clock.monotonicMs() - beganAtMs, limits };

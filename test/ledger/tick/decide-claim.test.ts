@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OncePerOptions, Run } from 'cronlatch';
-import { decideClaim, lostEventOf, type Claimant } from '#cronlatch/ledger/tick/decide-claim';
+import { decideClaim, lostEventOf, type ClaimHolder } from '#cronlatch/ledger/tick/decide-claim';
 import { parseJobPolicy } from '#cronlatch/ledger/policy/job-policy';
 import { after, CLAIM, NOW, runRow } from '../../support/run-row';
 
 /** The holder of the next grant of the row's own lock. */
-const NEXT_HOLDER: Claimant = {
+const NEXT_HOLDER: ClaimHolder = {
   claimedBy: 'host/2/b',
   lockId: 'place/close-day',
   fencingToken: 8,
@@ -15,7 +15,7 @@ const NEXT_HOLDER: Claimant = {
 
 const DAY = { period: 'day', timeZone: 'Europe/Paris' } as const;
 
-function decide(row: Partial<Run>, holder: Partial<Claimant> = {}, options: OncePerOptions = {}) {
+function decide(row: Partial<Run>, holder: Partial<ClaimHolder> = {}, options: OncePerOptions = {}) {
   const policy = parseJobPolicy({ ...DAY, ...options }, 'close-day');
   return decideClaim({ run: runRow(row), now: NOW }, { ...NEXT_HOLDER, ...holder }, policy);
 }
@@ -46,9 +46,9 @@ void test('L-06 our own claim whose answer was lost is recognised, and nothing i
 });
 
 const NO_TOKEN = { fencingToken: undefined };
-const isHere = (claimedBy: string): boolean => claimedBy === 'host/1/a';
+const isRunningHere = (claimedBy: string): boolean => claimedBy === 'host/1/a';
 
-const BY_THE_LOCK: readonly [string, Partial<Run>, Partial<Claimant>, string][] = [
+const BY_THE_LOCK: readonly [string, Partial<Run>, Partial<ClaimHolder>, string][] = [
   ['a later grant of the same lock', {}, {}, 'claimed'],
   ['the same grant', {}, { fencingToken: 7 }, 'running-elsewhere'],
   ['an earlier grant', {}, { fencingToken: 6 }, 'running-elsewhere'],
@@ -56,7 +56,7 @@ const BY_THE_LOCK: readonly [string, Partial<Run>, Partial<Claimant>, string][] 
   [
     'a lock without tokens, and the attempt runs in this process',
     NO_TOKEN,
-    { ...NO_TOKEN, isHere },
+    { ...NO_TOKEN, isRunningHere },
     'running-elsewhere',
   ],
   ['a lock that now has tokens', { fencingToken: undefined }, {}, 'claimed'],
@@ -68,7 +68,7 @@ for (const [who, row, holder, expected] of BY_THE_LOCK) {
     assert.equal(verdict({ leaseUntil: after(1), ...row }, holder), expected));
 }
 
-const BY_TIME: readonly [string, Partial<Run>, Partial<Claimant>, string][] = [
+const BY_TIME: readonly [string, Partial<Run>, Partial<ClaimHolder>, string][] = [
   ['an earlier grant, after its counter was lost', {}, { fencingToken: 1 }, 'claimed'],
   ['another lock', {}, { lockId: 'place/renamed' }, 'claimed'],
   ['a row without a lease', { leaseUntil: undefined }, { lockId: 'place/renamed' }, 'claimed'],
@@ -92,7 +92,7 @@ void test('L-15 the next attempt replaces a crashed holder, and the history reco
   assert.deepEqual(events, [
     {
       ...{ generation: 0, attempt: 1, kind: 'lost', actor: 'host/1/a', fencingToken: 7 },
-      detail: 'its holder vanished; it had begun at 2026-11-20T02:59:00.000Z',
+      detail: 'its holder crashed; the attempt had started at 2026-11-20T02:59:00.000Z',
     },
   ]);
 });

@@ -6,7 +6,7 @@ import { InMemoryRunStore } from 'cronlatch/memory';
 import { SettableClock } from 'cronlatch/testing';
 import { parseJobPolicy } from '#cronlatch/ledger/policy/job-policy';
 import type { LedgerSnapshot } from '#cronlatch/ledger/tick/ledger-snapshot';
-import { caughtUpIn, hasWork, planTick, type OncePerRequest } from '#cronlatch/ledger/tick/plan-tick';
+import { findCaughtUpPeriod, hasWork, planTick } from '#cronlatch/ledger/tick/plan-tick';
 import { periodAt } from '#cronlatch/ledger/periods/period';
 import type { RunSummary } from '#cronlatch/ledger/run';
 import { closeDay } from '../../support/close-day';
@@ -15,7 +15,7 @@ const NOW = new Date('2026-11-20T03:00:00Z');
 const minutes = (count: number): Date => new Date(NOW.getTime() + count * 60_000);
 
 interface Situation {
-  readonly purpose?: 'tick' | 'again' | 'overdue';
+  readonly purpose?: 'tick' | 'retry' | 'overdue';
   readonly oncePer?: Partial<OncePerConfiguration>;
   readonly at?: Date;
   /** It decides the period. */
@@ -35,17 +35,13 @@ async function planned({ purpose = 'tick', oncePer = {}, at, instant = NOW, runs
     overdue: rows.filter(({ periodKey }) => periodKey !== period.key),
     recorded: { now: NOW, runs: rows, firstPeriodStart: first === undefined ? undefined : new Date(first) },
   };
-  const idle = (): undefined => undefined;
-  const request: OncePerRequest<unknown> = {
-    ...{ policy, purpose, at, scope: '', lock: { name: 'close-day' } },
-    ...{ task: idle, resumed: () => idle, willRetry: true },
-  };
+  const request = { policy, purpose, at, scope: '' };
   const context = {
     ...{ store: new InMemoryRunStore(), clock: new SettableClock(NOW), events: new EventHub() },
     ...{ random: () => 0.5, statementTimeoutMs: 1000 },
   };
   const plan = await planTick(context, request, snapshot);
-  return { ...plan, hasWork: hasWork(plan), caughtUpIn: caughtUpIn(request, snapshot, plan) };
+  return { ...plan, hasWork: hasWork(plan), caughtUpPeriod: findCaughtUpPeriod(request, snapshot, plan) };
 }
 
 function summary(periodKey: string, run: Partial<RunSummary>): RunSummary {
@@ -90,7 +86,7 @@ const ROWS: readonly [Partial<RunSummary>, object][] = [
 for (const [run, expected] of ROWS) {
   const { kind } = expected as { kind: string };
   void test(`a tick that finds ${JSON.stringify(run)} is planned as ${kind}`, async () => {
-    for (const purpose of ['tick', 'again'] as const) {
+    for (const purpose of ['tick', 'retry'] as const) {
       const { own, hasWork } = await planned({ purpose, runs: { [TODAY]: run } });
       assert.deepEqual(own, expected);
       assert.equal(hasWork, kind === 'run');
@@ -104,7 +100,7 @@ void test('a period without a row is new', async () => {
 
 void test('a search for overdue runs starts no period of its own, but the current period may be overdue', async () => {
   const idle = await planned({ purpose: 'overdue' });
-  assert.deepEqual([idle.own, idle.overdue, idle.hasWork], [{ kind: 'not-asked' }, [], false]);
+  assert.deepEqual([idle.own, idle.overdue, idle.hasWork], [{ kind: 'none' }, [], false]);
   const due = await planned({ purpose: 'overdue', runs: { [TODAY]: { state: 'running' } } });
   assert.deepEqual([due.overdue.map(({ periodKey }) => periodKey), due.hasWork], [[TODAY], true]);
   const later = await planned({
@@ -129,30 +125,30 @@ void test('L-34 a holiday takes precedence over a deadline, and a row over both'
 
 void test('an unanswered tick is retried until the period in which it came has ended, even if it counts for another', async () => {
   const yesterday = new Date('2026-11-19T23:59:59Z');
-  const again = { purpose: 'again', instant: yesterday } as const;
-  assert.deepEqual((await planned(again)).own, { kind: 'over' });
+  const again = { purpose: 'retry', instant: yesterday } as const;
+  assert.deepEqual((await planned(again)).own, { kind: 'expired' });
   assert.deepEqual((await planned({ ...again, instant: NOW })).own, { kind: 'run', isNew: true });
   const previous = { target: 'previous' } as const;
-  assert.equal((await planned({ purpose: 'again', oncePer: previous })).own.kind, 'run');
-  assert.equal((await planned({ ...again, oncePer: previous })).own.kind, 'over');
+  assert.equal((await planned({ purpose: 'retry', oncePer: previous })).own.kind, 'run');
+  assert.equal((await planned({ ...again, oncePer: previous })).own.kind, 'expired');
   // A first tick is never too late for its own day.
   assert.equal((await planned({ instant: yesterday })).own.kind, 'run');
 });
 
 void test('an unanswered tick with a custom period key is retried until the key changes', async () => {
   const period = (at: Date): string => `batch-${at.getUTCHours()}`;
-  const again = { purpose: 'again', oncePer: { period } } as const;
+  const again = { purpose: 'retry', oncePer: { period } } as const;
   assert.equal((await planned({ ...again, instant: minutes(30) })).own.kind, 'run');
-  assert.equal((await planned({ ...again, instant: minutes(-1) })).own.kind, 'over');
+  assert.equal((await planned({ ...again, instant: minutes(-1) })).own.kind, 'expired');
 });
 
 void test('with catch-up of all ticks of a key function, an unanswered tick is retried until it is older than the window', async () => {
   const period = (at: Date): string => at.toISOString();
   const oncePer = { period, catchUp: 'all', catchUpWindow: '1h' } as const;
-  const again = { purpose: 'again', oncePer } as const;
+  const again = { purpose: 'retry', oncePer } as const;
   const plan = await planned({ ...again, instant: minutes(-60) });
   assert.deepEqual([plan.own, plan.catchUp, plan.missed], [{ kind: 'run', isNew: true }, [], []]);
-  assert.equal((await planned({ ...again, instant: minutes(-61) })).own.kind, 'over');
+  assert.equal((await planned({ ...again, instant: minutes(-61) })).own.kind, 'expired');
 });
 
 const MISSED = { oncePer: { catchUp: 'all' }, first: '2026-11-17T00:00:00Z' } as const;
@@ -163,16 +159,16 @@ void test('L-46 a tick also runs missed periods, unless it selects its instant',
     plan.catchUp.map(({ key }) => key),
     ['2026-11-18', '2026-11-19'],
   );
-  assert.equal(plan.caughtUpIn, undefined);
+  assert.equal(plan.caughtUpPeriod, undefined);
   const named = await planned({ ...MISSED, at: NOW, runs: { '2026-11-16': { state: 'running' } } });
-  assert.deepEqual([named.catchUp, named.overdue, named.caughtUpIn], [[], [], undefined]);
+  assert.deepEqual([named.catchUp, named.overdue, named.caughtUpPeriod], [[], [], undefined]);
 });
 
 void test('L-46 the period counts as caught up if nothing is missed and the calendar has answered', async () => {
   const runs = { '2026-11-18': { state: 'completed' }, '2026-11-19': { state: 'skipped' } } as const;
-  assert.equal((await planned({ ...MISSED, runs })).caughtUpIn, TODAY);
+  assert.equal((await planned({ ...MISSED, runs })).caughtUpPeriod, TODAY);
   const calendar = { isBusinessDay: (date: string) => Promise.reject<boolean>(new Error(date)) };
   const failing = await planned({ ...MISSED, oncePer: { catchUp: 'all', calendar } });
-  assert.deepEqual([failing.failures.length, failing.caughtUpIn], [3, undefined]);
-  assert.equal((await planned({ first: '2026-11-17T00:00:00Z' })).caughtUpIn, undefined);
+  assert.deepEqual([failing.failures.length, failing.caughtUpPeriod], [3, undefined]);
+  assert.equal((await planned({ first: '2026-11-17T00:00:00Z' })).caughtUpPeriod, undefined);
 });

@@ -112,7 +112,7 @@ testFault('an unconfirmed claim does not stay as running', async (place) => {
   await swallowed;
   assert.equal(await place.row(), 'running');
   place.proxy.flow();
-  assert.match((await warned).message, /stands as failed \(unconfirmed\).*did not confirm .* within 4 s/);
+  assert.match((await warned).message, /recorded as failed \(unconfirmed\).*did not confirm .* within 4 s/);
   assert.equal(await place.row(), 'failed unconfirmed');
   assert.equal(await place.otherAsks(), false);
 });

@@ -160,7 +160,7 @@ void describe('a task in a process of its own', { concurrency: true }, () => {
       await task.stop();
       const warned = nextEvent(here.guard, 'guard:warning');
       stopped.resolve();
-      assert.match((await warned).message, /stands as failed \(stopped\)/);
+      assert.match((await warned).message, /recorded as failed \(stopped\)/);
       assert.deepEqual(here.of('run:started'), []);
     });
   });

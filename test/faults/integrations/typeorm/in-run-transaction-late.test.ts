@@ -63,7 +63,7 @@ for (const moment of ['before its first write', 'after its effects', 'before COM
         ),
       );
       assert.ok(thrown instanceof ClaimLostError, String(thrown));
-      assert.match(thrown.message, /it stands as completed, generation 0, attempt 2/);
+      assert.match(thrown.message, /its row is completed, generation 0, attempt 2/);
       assert.ok(thrown.cause instanceof Error, 'how the connection ended');
       await other.close();
       assert.deepEqual(await bench.effects(), [2]);
