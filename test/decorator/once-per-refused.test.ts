@@ -83,7 +83,7 @@ void test('options that a key function cannot have are refused', () => {
   refused(() => OncePer(key, { ...UTC, catchUp: 'latest' }), 'catchUp of job');
   refused(() => OncePer(key, { ...UTC, startDeadline: '1h' }), 'startDeadline of job');
   refused(() => OncePer(key, { ...UTC, retry: { until: 'period-end' } }), 'give a duration');
-  refused(() => OncePer(key, { ...UTC, target: 'previous' }), 'no meaning for a key function');
+  refused(() => OncePer(key, { ...UTC, target: 'previous' }), 'cannot be used with a key function');
 });
 
 void test('an unknown period and options of a wrong type are refused', () => {

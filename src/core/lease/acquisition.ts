@@ -118,10 +118,7 @@ export class Acquisition {
 
   /**
    * The store did not insert the record, so there must be one. Reads it from the primary, because a replica may lag
-   * behind. %M `The store did not insert the record of lock '${name}', and has no such record, so no process holds
-   * the lock. ` + `Does a trigger or a rule drop the insert? Remove it.`, ||| `Could not insert the record of lock
-   * '${name}', although the store has no such record and no process holds the lock. ` + `Does a trigger or a rule
-   * drop the insert? Remove it.`,
+   * behind.
    */
   async #checkRefusedInsert(): Promise<void> {
     const { clock, seenLocks } = this.#options;

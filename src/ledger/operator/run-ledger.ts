@@ -100,7 +100,7 @@ export class RunLedger {
     const periods = calendarPeriodsOf(policy);
     if (periods === undefined)
       throw new InvalidLockUseError(
-        `Cannot list the gaps of job '${job}': it uses a custom period key, so the expected periods are unknown.`,
+        `Cannot list the gaps of job '${job}': it uses a key function, so the expected periods are unknown.`,
       );
     const since = from && periodAt(from, periods).start;
     const request = { job, scope, periodKey: undefined, since: since ?? new Date(0) };

@@ -23,7 +23,7 @@ const NAME = /^[a-z][\w+/-]*$/i;
 const SHORT_NAMES = new Set('UTC GMT UCT CET EET MET WET EST MST HST PRC ROC ROK'.split(' '));
 const REMEDY = `use a name of the IANA time zone database, such as 'Europe/Paris' or 'UTC'`;
 
-/** By lower-case name, because zone names ignore case. There are never more than the database has names. */
+/** By lower-case name, because zone names ignore case. The map never has more entries than the database has names. */
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
 /** @throws InvalidLockConfigurationError for a text that is not the name of a zone */

@@ -3,7 +3,7 @@ import { retriesEndAt } from '../policy/retry';
 import type { Claim, Run } from '../run';
 import type { Decision, FoundRun, NewRunEvent } from '../run-store';
 
-/** The holder of a lock that wants to start a run, for one attempt. */
+/** The holder of a lock that is about to claim a run, for one attempt. */
 export interface ClaimHolder {
   /** Unique for this attempt. */
   readonly claimedBy: string;

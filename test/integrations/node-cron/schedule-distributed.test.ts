@@ -80,6 +80,6 @@ void test('the name of a once-per job is rejected', () => {
   guard.wrap(dayJob(), () => {});
   assert.throws(() => scheduleDistributed(NIGHTLY, () => {}, { guard, name: 'close-day' }), {
     name: 'InvalidLockUseError',
-    message: /^'close-day' is a job that runs once per period/,
+    message: /^Distributed task 'close-day' has the name of a once-per job/,
   });
 });

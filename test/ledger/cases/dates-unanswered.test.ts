@@ -77,7 +77,7 @@ for (const [what, knows] of [
       assert.deepEqual([periods(), await rowsOf(instance)], [[], []]);
       assert.match(
         instance.of('guard:warning').at(-1)?.message ?? '',
-        /for 2026-11-20 was not answered.*gap/,
+        /could not run before its period 2026-11-20 ended.*missed/,
       );
     },
   );

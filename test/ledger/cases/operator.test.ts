@@ -93,7 +93,10 @@ testLedger(
         { ...BY, actor: text },
         { ...BY, reason: text },
       ]) {
-        const refusal = { name: 'InvalidLockUseError', message: /^(actor|reason) is .*every database/ };
+        const refusal = {
+          name: 'InvalidLockUseError',
+          message: /^(actor|reason) is .*some databases cannot store/,
+        };
         await assert.rejects(guard.ledger.rerun(FIRST_DAY, act), refusal);
         await assert.rejects(guard.ledger.skip(SECOND_DAY, act), refusal);
       }
@@ -232,7 +235,7 @@ testLedger(
     await ledger.resolve(FIRST_DAY, { ...BY, as: 'pending' });
     const [lost, resolved, ...more] = await ledger.history(FIRST_DAY);
     assert.deepEqual([lost?.kind, lost?.attempt, lost?.actor], ['lost', 1, holder]);
-    assert.match(lost?.detail ?? '', /it had begun at 2026-11-20T03:00/);
+    assert.match(lost?.detail ?? '', /the attempt had started at 2026-11-20T03:00/);
     assert.deepEqual([resolved?.kind, more], ['resolved', []]);
     assert.deepEqual(await other.guard.run(dayJob(HOLD), () => 'again'), { executed: true, value: 'again' });
     const run = await ledger.get(FIRST_DAY);

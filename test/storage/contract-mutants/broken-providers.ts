@@ -24,7 +24,7 @@ function notifying(change: (observer: LockObserver) => Partial<LockObserver>) {
   });
 }
 
-const GRANTED_TOO_LATE = /so late that/;
+const GRANTED_TOO_LATE = /granted too late/;
 
 export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
   {

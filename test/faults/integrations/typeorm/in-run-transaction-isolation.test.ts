@@ -79,7 +79,7 @@ testTransactions(
     assert.deepEqual(await bench.effects(), [1]);
     assert.equal((await bench.row()).state, 'completed');
     const [warning] = bench.eventsOf('guard:warning');
-    assert.match(String(warning?.error), /a transaction that is open is to complete the run/);
+    assert.match(String(warning?.error), /an open transaction is about to complete the run/);
   },
   { on: SERVER_NAMES },
 );
