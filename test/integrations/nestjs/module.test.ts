@@ -185,7 +185,7 @@ void test('invalid close options are rejected at the start, not when the applica
 void test('a closed guard, or a promise of one, is rejected', async () => {
   const { guard } = guardBench();
   const promise = Promise.resolve(guard) as unknown as JobGuard;
-  assert.match(String(await startOf([CronlatchModule.forRoot({ guard: promise })])), /Await it/);
+  assert.match(String(await startOf([CronlatchModule.forRoot({ guard: promise })])), /await it/);
   await guard.close();
   assert.ok((await startOf([CronlatchModule.forRoot({ guard })])) instanceof InvalidLockUseError);
 });

@@ -45,7 +45,7 @@ void test('a class that two modules provide has two instances, and is rejected',
   @Module({ providers: [Locked] })
   class Second {}
   const reason = await refusal({ imports: [First, Second] });
-  assert.match(reason.message, /Locked\.closeDay \(First\) and on Locked\.closeDay \(Second\)/);
+  assert.match(reason.message, /Locked\.closeDay \(First\) and by Locked\.closeDay \(Second\)/);
 });
 
 void test('an instance with two tokens causes a warning, because Nest schedules its jobs for each', async () => {

@@ -134,8 +134,8 @@ testLedger('a closing guard is not elected, and leaves the tick to others', asyn
 
 const REFUSED: [string, string, RegExp][] = [
   ['settle', 'InvalidLockUseError', /^"settle" is not a node-cron run key/],
-  [`settle${SLOT}`, 'InvalidLockUseError', /no key/],
-  ['settle:2026-11-20T03:00:00.000+', 'InvalidLockUseError', /no key/],
+  [`settle${SLOT}`, 'InvalidLockUseError', /is not a node-cron run key/],
+  ['settle:2026-11-20T03:00:00.000+', 'InvalidLockUseError', /is not a node-cron run key/],
   [`:${SLOT}`, 'InvalidLockConfigurationError', /^"" cannot be the name of a distributed task/],
   [`${'x'.repeat(65)}:${SLOT}`, 'InvalidLockConfigurationError', /65 characters, more than 64/],
 ];
@@ -175,7 +175,7 @@ void test('a coordinator needs a guard, and that guard needs a ledger', async ()
   const { guard } = guardBench();
   assert.throws(() => new LedgerRunCoordinator({ guard }), {
     name: 'InvalidLockConfigurationError',
-    message: /this guard has none/,
+    message: /this guard has no run store/,
   });
   await guard.close();
   assert.match(

@@ -70,7 +70,7 @@ void test('the name of another task is rejected', () => {
       /^Lock 'settle' is used by scheduleDistributed\('0 3 \* \* \*'\) and by scheduleDistributed\('0 4/,
   });
   assert.throws(() => scheduleLocked(NIGHTLY, { name: 'settle', lockAtMostFor: '1m' }, () => {}, { guard }), {
-    message: /is on scheduleDistributed/,
+    message: /is used by scheduleDistributed/,
   });
   assert.equal(getTasks().size, 1);
 });

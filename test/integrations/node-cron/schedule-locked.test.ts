@@ -87,7 +87,7 @@ void test('the lock of another task is rejected, unless both have shared: true',
   scheduleLocked('0 3 * * *', JOB, () => {}, { guard });
   assert.throws(() => scheduleLocked('0 4 * * *', JOB, () => {}, { guard }), {
     name: 'InvalidLockConfigurationError',
-    message: /^Lock 'job' is on .*shared: true on both/,
+    message: /^Lock 'job' is used by .*shared: true on both/,
   });
   assert.equal(getTasks().size, 1);
   const shared = { ...JOB, name: 'shared', shared: true };
