@@ -2,10 +2,10 @@ import { InvalidLockUseError } from '../core';
 import { describeValue } from '../core/describe-value';
 import type { AnyMethod } from './skippable';
 
-/** Where a decorated function stands. */
+/** The place of a decorated function in its class. */
 export interface FunctionPlace {
   readonly name: string;
-  /** A `#name`, which only its class can reach. */
+  /** Whether the name is a `#name`, which only its class can access. */
   readonly isPrivate: boolean;
 }
 
@@ -16,15 +16,16 @@ interface StandardContext {
 }
 
 /**
- * Makes a decorator for legacy and for standard mode out of what becomes of the function that it stands on.
+ * Creates a decorator for legacy and standard mode.
  *
- * @param label how the decorator is written, for messages
+ * @param label the decorator as the user writes it, for messages
+ * @param change returns the function that replaces the decorated one
  */
 export function functionDecorator(
   label: string,
   change: (method: AnyMethod, place: FunctionPlace) => AnyMethod,
 ): (...args: unknown[]) => unknown {
-  const changed = (value: unknown, name: string | symbol, isPrivate: boolean): AnyMethod => {
+  const replace = (value: unknown, name: string | symbol, isPrivate: boolean): AnyMethod => {
     if (typeof value !== 'function') return refusePlace(label, describeValue(value));
     return change(value as AnyMethod, { name: String(name), isPrivate });
   };
@@ -32,9 +33,9 @@ export function functionDecorator(
     const { kind, name, private: isPrivate = false } = context;
     switch (kind) {
       case 'method':
-        return changed(value, name, isPrivate);
+        return replace(value, name, isPrivate);
       case 'field':
-        return (initial: unknown) => changed(initial, name, isPrivate);
+        return (initial: unknown) => replace(initial, name, isPrivate);
       default:
         return refusePlace(label, kind === 'class' ? 'a class' : 'an accessor');
     }
@@ -43,11 +44,12 @@ export function functionDecorator(
     if (descriptor === undefined) {
       refusePlace(
         label,
-        'a field or a class, which legacy decorators (experimentalDecorators) do not hand over: make it a method, or compile with standard decorators',
+        'a field or a class',
+        'Legacy decorators (experimentalDecorators) support only methods. Make it a method, or compile with standard decorators.',
       );
     }
     if ((descriptor.get ?? descriptor.set) !== undefined) refusePlace(label, 'an accessor');
-    descriptor.value = changed(descriptor.value, name, false);
+    descriptor.value = replace(descriptor.value, name, false);
   };
   return (value, second, third) =>
     isStandardContext(second)
@@ -55,11 +57,13 @@ export function functionDecorator(
       : legacy(second as string | symbol, third as PropertyDescriptor | undefined);
 }
 
-/** @param what what the decorator stands on, and should not */
-export function refusePlace(label: string, what: string): never {
-  throw new InvalidLockUseError(
-    `${label} stands on ${what}; it belongs on a method, or on a field that holds a function.`,
-  );
+/** @param what the thing that the decorator must not be applied to */
+export function refusePlace(
+  label: string,
+  what: string,
+  remedy = 'Apply it to a method, or to a field that holds a function.',
+): never {
+  throw new InvalidLockUseError(`${label} was applied to ${what}. ${remedy}`);
 }
 
 function isStandardContext(value: unknown): value is StandardContext {

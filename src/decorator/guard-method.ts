@@ -4,7 +4,7 @@ import { integrationOf } from '../guard/job-guard';
 import { takeInvocation } from '../guard/invocation';
 import type { AnyMethod } from './skippable';
 
-/** The method, run as the decorators on it say. To other decorators it looks like the method itself. */
+/** Returns the method with its guard. Other decorators see the same name and metadata as on the method itself. */
 export function guardMethod(
   method: AnyMethod,
   methodName: string,
@@ -39,14 +39,14 @@ export function guardMethod(
   return guarded;
 }
 
-/** What reflect-metadata adds to `Reflect`, where an application loaded it. */
+/** The functions that reflect-metadata adds to `Reflect` if the application loads it. */
 interface ReflectMetadata {
   getOwnMetadataKeys?(target: object): unknown[];
   getOwnMetadata?(key: unknown, target: object): unknown;
   defineMetadata?(key: unknown, value: unknown, target: object): void;
 }
 
-/** Name, length, own properties and Reflect metadata: schedulers find their marks on the function. */
+/** Copies the name, length, own properties and Reflect metadata, because schedulers look for their marks there. */
 function copyAppearance(from: AnyMethod, to: AnyMethod): void {
   for (const key of Reflect.ownKeys(from)) {
     const descriptor = Object.getOwnPropertyDescriptor(from, key);

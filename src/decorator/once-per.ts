@@ -7,42 +7,42 @@ import { guardMethod } from './guard-method';
 import type { SchedulerLockDecorator } from './skippable';
 
 /**
- * The decorated method runs once in each period: when it has been completed, it is not run again in that period by any
- * instance, tick or call; when it has failed, or its holder vanished, it is still overdue. A call that is refused resolves
- * to `undefined`.
+ * Runs the decorated method once in each period. After it has completed, no instance, tick or call runs it again in that
+ * period, and such a call resolves to `undefined`. If it fails or its holder crashes, its run is overdue, and the guard
+ * retries it.
  *
- * It stands in either order with `@SchedulerLock`, whose lock it runs under. Alone it has a lock of its own: of its
- * `name`, for the guard's `defaultLockAtMostFor`, kept alive.
+ * With `@SchedulerLock`, in any order, it runs under that lock. Without it, the job gets a lock with its `name` and the
+ * guard's `defaultLockAtMostFor`, which cronlatch keeps alive.
  *
- * @param period `'hour'`, `'day'`, `'week'` (ISO 8601), `'month'`, `'quarter'`, `'year'`, or a function that makes a key
- * of an instant
- * @throws InvalidLockConfigurationError when it is applied, naming the option and its value
- * @throws InvalidLockUseError on what holds no function, or is once per period already
+ * @param period `'hour'`, `'day'`, `'week'` (ISO 8601), `'month'`, `'quarter'`, `'year'`, or a function that returns the
+ * period key of an instant
+ * @throws InvalidLockConfigurationError when the decorator is applied, naming the option and its value
+ * @throws InvalidLockUseError if the target is not a function, or already runs once per period
  */
 export function OncePer(
   period: PeriodKind | PeriodKeyFunction,
   options: OncePerOptions = {},
 ): SchedulerLockDecorator {
   const what = typeof period === 'function' ? 'a key function' : describeValue(period);
-  return oncePer(`@OncePer(${what})`, { ...checked(options), period });
+  return oncePer(`@OncePer(${what})`, { ...checkOptions(options), period });
 }
 
-/** `@OncePer('day')`: once per business day. */
+/** Runs the decorated method once per business day, as `@OncePer('day')`. */
 export function OncePerDay(options: OncePerOptions = {}): SchedulerLockDecorator {
-  return oncePer('@OncePerDay()', { ...checked(options), period: 'day' });
+  return oncePer('@OncePerDay()', { ...checkOptions(options), period: 'day' });
 }
 
 function oncePer(label: string, policy: OncePerConfiguration): SchedulerLockDecorator {
-  // What only others can tell, a zone and a name, may still come from the decorators beside it.
+  // The time zone and the name may still come from other decorators on the method.
   parseJobPolicy({ ...policy, timeZone: policy.timeZone ?? 'UTC' }, policy.name ?? label);
   return functionDecorator(label, (method, { name }) =>
     guardMethod(method, name, (definition) => definition.addOncePer(policy)),
   ) as SchedulerLockDecorator;
 }
 
-function checked(options: OncePerOptions): OncePerOptions {
+function checkOptions(options: OncePerOptions): OncePerOptions {
   if (typeof options === 'object' && options !== null) return options;
   throw new InvalidLockConfigurationError(
-    `${describeValue(options)} cannot be the options of a once-per job: give it an object, as in { timeZone: 'Europe/Paris' }.`,
+    `Invalid options for a once-per job: ${describeValue(options)}. Pass an object, for example { timeZone: 'Europe/Paris' }.`,
   );
 }

@@ -5,16 +5,16 @@ import { guardMethod } from './guard-method';
 import type { SchedulerLockDecorator } from './skippable';
 
 /**
- * The decorated method runs while this lock is held, on one instance at a time; a call that does not get the lock
- * resolves to `undefined` at once. Works with legacy and with standard decorators, in either order with others.
+ * Runs the decorated method under this lock, on one instance at a time. A call that does not get the lock resolves to
+ * `undefined` at once. Works with legacy and standard decorators, in any order with other decorators.
  *
- * The method is asynchronous from then on. It rejects with a `LockStorageError` if it is not known that the lock was
- * obtained (it did not run), and with its own errors.
+ * The decorated method is asynchronous. It rejects with its own errors, and with a `LockStorageError` if the store did
+ * not confirm the lock; the method then did not run.
  *
- * @param lockAtMostFor how long a crashed run may block the next one; left out, the guard's `defaultLockAtMostFor`
- * @param lockAtLeastFor how long the lock is kept from its start, however short the run; covers clocks that differ
- * @throws InvalidLockConfigurationError when it is applied, naming the lock and the value
- * @throws InvalidLockUseError on what holds no function, or has a lock already
+ * @param lockAtMostFor how long a crashed run may block the next one. Default: the guard's `defaultLockAtMostFor`
+ * @param lockAtLeastFor how long the lock is kept from its start, even if the run is shorter. Covers clocks that differ
+ * @throws InvalidLockConfigurationError when the decorator is applied, naming the lock and the value
+ * @throws InvalidLockUseError if the target is not a function, or already has a lock
  */
 export function SchedulerLock(
   name: string,

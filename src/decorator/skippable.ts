@@ -3,8 +3,8 @@
 export type AnyMethod = (this: any, ...args: any[]) => any;
 
 /**
- * A guarded method may be skipped, and then resolves to `undefined`: its type must say so. `unknown` where it does, an
- * impossible demand that names the remedy where it does not.
+ * A guarded method resolves to `undefined` if it is skipped, and its return type must allow that. `unknown` for a type
+ * that does; otherwise a type that nothing satisfies and whose property names the remedy.
  */
 export type Skippable<F> = F extends (...args: any[]) => infer R
   ? [R] extends [void | undefined | PromiseLike<unknown>]
@@ -16,13 +16,13 @@ export type Skippable<F> = F extends (...args: any[]) => infer R
     : { 'a guarded method is asynchronous: declare Promise<T | undefined>': never }
   : never;
 
-/** One function for both kinds of decorators. The whole function type is inferred, so that generic methods stay generic. */
+/** A decorator for legacy and standard mode. It infers the whole function type, so that generic methods stay generic. */
 export interface SchedulerLockDecorator {
   /** Standard: a method. */
   <This, F extends AnyMethod>(value: F & Skippable<F>, context: ClassMethodDecoratorContext<This, F>): F;
   /**
-   * Standard: a field that holds a function. What it is given is `undefined`; of a refused method TypeScript 7 tells only
-   * what this overload has against it, so that the remedy must be found here.
+   * Standard: a field that holds a function; the `value` is then `undefined`. For a method that no overload accepts,
+   * TypeScript 7 reports only this overload, so it must contain the remedy too.
    */
   <This, F extends AnyMethod>(
     value: unknown extends Skippable<F> ? undefined : Skippable<F>,

@@ -43,13 +43,13 @@ void test('on an accessor, and on a class', () => {
       }
     }
     return Jobs;
-  }, /@OncePerDay\(\) stands on an accessor/);
+  }, /@OncePerDay\(\) was applied to an accessor/);
   assert.throws(() => {
     // @ts-expect-error -- a class is not a method
     @OncePer('week', UTC)
     class Jobs {}
     return Jobs;
-  }, /@OncePer\("week"\) stands on a (field or a )?class/);
+  }, /@OncePer\("week"\) was applied to a (field or a )?class/);
 });
 
 type AnyOptions = Parameters<typeof OncePerDay>[0];
@@ -88,8 +88,11 @@ void test('options that a key function cannot have are refused', () => {
 
 void test('an unknown period and options of a wrong type are refused', () => {
   refused(() => OncePer('fortnight' as 'week', UTC), '"fortnight" is not a kind of period');
-  refused(() => OncePerDay('close-day' as unknown as AnyOptions), '"close-day" cannot be the options');
-  refused(() => OncePerDay(null as unknown as AnyOptions), 'null cannot be the options');
+  refused(
+    () => OncePerDay('close-day' as unknown as AnyOptions),
+    'Invalid options for a once-per job: "close-day"',
+  );
+  refused(() => OncePerDay(null as unknown as AnyOptions), 'Invalid options for a once-per job: null');
 });
 
 /** A method that only some guards can run, decorated after a guard is configured that would refuse it. */

@@ -31,7 +31,7 @@ void test('F-84 on a getter', () => {
       }
       return Jobs;
     },
-    refused(/@SchedulerLock\('job'\) stands on an accessor/),
+    refused(/@SchedulerLock\('job'\) was applied to an accessor/),
   );
 });
 
@@ -45,7 +45,7 @@ void test('F-84 on a setter', () => {
       }
       return Jobs;
     },
-    refused(/@SchedulerLock\('job'\) stands on an accessor/),
+    refused(/@SchedulerLock\('job'\) was applied to an accessor/),
   );
 });
 
@@ -59,7 +59,7 @@ void test('F-84 on an accessor', () => {
       }
       return Jobs;
     },
-    refused(/@SchedulerLock\('job'\) stands on an accessor/),
+    refused(/@SchedulerLock\('job'\) was applied to an accessor/),
   );
 });
 
@@ -71,7 +71,7 @@ void test('F-84 on a class', () => {
       class Jobs {}
       return Jobs;
     },
-    refused(/@SchedulerLock\('job'\) stands on a (field or a )?class/),
+    refused(/@SchedulerLock\('job'\) was applied to a (field or a )?class/),
   );
 });
 
@@ -85,7 +85,7 @@ void test('on a field that does not hold a function', () => {
       }
       return new Jobs();
     },
-    refused(/@SchedulerLock\('job'\) stands on (1|a field)/),
+    refused(/@SchedulerLock\('job'\) was applied to (1|a field)/),
   );
 });
 

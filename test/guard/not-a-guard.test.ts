@@ -30,5 +30,7 @@ void test('a closed guard may be replaced', async () => {
 
 void test('node-cron’s spelling of the time zone is rejected, not ignored', () => {
   const options = { timezone: 'Europe/Paris' } as object;
-  assert.throws(() => Scheduled('0 3 * * *', options), { message: 'Write timeZone, not timezone.' });
+  assert.throws(() => Scheduled('0 3 * * *', options), {
+    message: "Unknown option 'timezone'. Did you mean 'timeZone'?",
+  });
 });

@@ -4,18 +4,18 @@ import { LONGEST_TIMER_MS } from '../../core/clock';
 import { describeValue } from '../../core/describe-value';
 
 export interface ScheduleOptions {
-  /** The IANA zone that the expression is read in. Default: that of the host. */
+  /** The IANA time zone of the expression, for example `'Europe/Paris'`. Default: the host's time zone. */
   readonly timeZone?: string | undefined;
   /**
-   * node-cron drops a tick that is later than this, in milliseconds; it counts whole seconds, rounded down. Default:
-   * node-cron's, 1 s.
+   * node-cron drops a tick that is later than this, in milliseconds. It counts whole seconds, rounded down. Default:
+   * 1000, as in node-cron.
    */
   readonly missedExecutionTolerance?: number | undefined;
   /**
-   * node-cron starts a tick up to this much later, in milliseconds, by a delay that it draws each time; so many jobs of
-   * one minute do not meet the database at once. The lock is asked for after the delay: a task that is stopped in it
-   * takes nothing from other instances. (`scheduleDistributed` elects before it, as node-cron does.) Default 0, at most
-   * 2,147,483,647, which is 24.8 days.
+   * node-cron delays each tick by a random time of up to this many milliseconds, so that many jobs of one minute do not
+   * query the database at once. The job asks for its lock after the delay, so a task that is stopped during it blocks no
+   * other instance. (With `scheduleDistributed`, node-cron elects the instance before the delay.) Default 0, at most
+   * 2,147,483,647 (24.8 days).
    */
   readonly maxRandomDelay?: number | undefined;
 }
@@ -27,27 +27,28 @@ export interface CronSchedule extends ScheduleOptions {
 /** @throws InvalidLockConfigurationError naming the expression, the zone, the tolerance or the delay */
 export function checkSchedule(schedule: CronSchedule): void {
   const { expression, timeZone, missedExecutionTolerance, maxRandomDelay } = schedule;
-  // node-cron's own spelling: left out, the job would run by the host's zone.
-  if ('timezone' in schedule) throw new InvalidLockConfigurationError('Write timeZone, not timezone.');
+  // This is node-cron's spelling. If it were ignored, the job would run in the host's time zone.
+  if ('timezone' in schedule)
+    throw new InvalidLockConfigurationError("Unknown option 'timezone'. Did you mean 'timeZone'?");
   const { valid, errors } = validateDetailed(expression);
   if (!valid) {
     const why = errors.map(({ message }) => message).join('; ');
     throw new InvalidLockConfigurationError(`${describeValue(expression)} is not a cron expression: ${why}.`);
   }
   if (timeZone !== undefined) checkTimeZone(timeZone);
-  checkThatItComes(expression);
+  checkEverFires(expression);
   checkMilliseconds(missedExecutionTolerance, 'missedExecutionTolerance');
   checkMilliseconds(maxRandomDelay, 'maxRandomDelay');
   if (maxRandomDelay === undefined || maxRandomDelay <= LONGEST_TIMER_MS) return;
   throw new InvalidLockConfigurationError(
-    `maxRandomDelay is ${maxRandomDelay}: no timer waits longer than ${LONGEST_TIMER_MS} milliseconds.`,
+    `maxRandomDelay is ${maxRandomDelay}. A timer cannot wait longer than ${LONGEST_TIMER_MS} milliseconds.`,
   );
 }
 
 function checkMilliseconds(value: number | undefined, option: string): void {
   if (value === undefined || (typeof value === 'number' && value >= 0)) return;
   throw new InvalidLockConfigurationError(
-    `${option} is ${describeValue(value)}: it must be a number of milliseconds, not below 0.`,
+    `${option} is ${describeValue(value)}. It must be a number of milliseconds that is not negative.`,
   );
 }
 
@@ -63,14 +64,14 @@ function checkTimeZone(timeZone: string): void {
   }
 }
 
-/** node-cron takes '0 0 30W 2 *' for valid, and fails when its task is started. */
-function checkThatItComes(expression: string): void {
+/** node-cron accepts '0 0 30W 2 *' as valid, but fails when its task starts. */
+function checkEverFires(expression: string): void {
   const task = createTask(expression, () => undefined);
   try {
     task.getNextRuns(1);
   } catch (cause) {
     throw new InvalidLockConfigurationError(
-      `${describeValue(expression)} is a cron expression that no date matches.`,
+      `The cron expression ${describeValue(expression)} never fires: no date matches it.`,
       { cause },
     );
   } finally {
@@ -78,7 +79,7 @@ function checkThatItComes(expression: string): void {
   }
 }
 
-/** @param run receives the scheduled time; `undefined` for a call by hand, whose date is the host's own */
+/** @param run receives the scheduled time, or `undefined` for a manual call, whose date is just the host's current time */
 export function scheduleTask(
   { expression, timeZone, missedExecutionTolerance, maxRandomDelay }: CronSchedule,
   name: string,

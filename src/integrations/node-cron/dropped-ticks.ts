@@ -2,9 +2,10 @@ import type { ScheduledTask } from 'node-cron';
 import { CronlatchError } from '../../core';
 
 /**
- * node-cron drops a tick if the event loop was blocked, or the machine suspended, for longer than the task tolerates.
+ * Reports the ticks that node-cron drops because the event loop was blocked, or the machine suspended, for longer than
+ * the task tolerates.
  *
- * @param report is called once for all ticks that one stall has cost
+ * @param report is called once for all ticks that were dropped in one stall
  */
 export function onDroppedTicks(
   task: ScheduledTask,

@@ -1,5 +1,5 @@
 /**
- * Schedules guarded jobs with node-cron, and coordinates its distributed mode by the ledger.
+ * Schedules guarded jobs with node-cron, and coordinates its distributed mode with the ledger.
  *
  * @packageDocumentation
  */

@@ -12,25 +12,25 @@ import type { ScheduleJobsOptions } from './schedule-jobs';
 const INSTANT_LENGTH = 24;
 
 /**
- * Elects one instance for each tick of node-cron's `distributed` tasks, by the run ledger: a tick is a row, whose job is
- * the task's name and whose period key is the instant that was meant. Whoever inserts the row runs the tick. The row
- * stays: an instance whose clock is behind, or that was blocked, is not elected later, however short the job was.
+ * Elects one instance for each tick of node-cron's `distributed` tasks, with the run ledger. A tick is a row whose job is
+ * the task's name and whose period key is the scheduled time. The instance that inserts the row runs the tick. The row
+ * stays, so an instance whose clock is behind, or that was blocked, is not elected later, however short the job was.
  *
- * `scheduleDistributed` makes such a task and observes it. For one that is made otherwise, pass the coordinator among its
- * options, or to `setRunCoordinator` before the task is made, and give the task to `observe`.
+ * `scheduleDistributed` creates such a task and observes it. If you create a task yourself, pass the coordinator in its
+ * options, or to `setRunCoordinator` before you create the task. Then pass the task to `observe`.
  *
- * What node-cron's interface cannot carry, it does not do: there is no renewal, no fencing token and no signal, and a
- * tick whose instance died is not run again. `scheduleJobs` and `scheduleLocked` do all that.
+ * node-cron's interface sets limits: the coordinator does not renew leases, has no fencing tokens and no abort signal,
+ * and does not retry a tick whose instance crashed. `scheduleJobs` and `scheduleLocked` do all that.
  */
 export class LedgerRunCoordinator implements RunCoordinator {
   readonly #guard: GuardIntegration;
   readonly #observed = new Map<string, ObservedTask>();
-  readonly #complained = new Set<string>();
+  readonly #warned = new Set<string>();
 
   /**
-   * @throws NotConfiguredError without any guard
-   * @throws InvalidLockUseError with a guard that is closed
-   * @throws InvalidLockConfigurationError with a guard that has no run store
+   * @throws NotConfiguredError if there is no guard
+   * @throws InvalidLockUseError if the guard is closed
+   * @throws InvalidLockConfigurationError if the guard has no run store
    */
   constructor(options: ScheduleJobsOptions = {}) {
     this.#guard = integrationOf(requireGuard(options.guard, 'LedgerRunCoordinator'));
@@ -38,45 +38,46 @@ export class LedgerRunCoordinator implements RunCoordinator {
   }
 
   /**
-   * Called by node-cron: whether this instance runs the tick. Of all that ask, ever, one does. Answers within 4 s, where
-   * node-cron waits 5. An answer that is lost is looked up. A guard that is closing is not elected.
+   * Called by node-cron. Returns whether this instance runs the tick; exactly one of all instances does. Settles within
+   * 4 s, because node-cron waits 5 s. If the reply of the database is lost, it reads the row. A closing guard is not
+   * elected.
    *
-   * @param ttlMs `distributedLease`: a run that has not ended after this time counts as lost, and is shown as interrupted
-   * @throws LockStorageError when it is not known who was elected: node-cron skips the tick, with `coordinator-error`.
-   * Should this instance turn out to have been, the row is written as failed, with the reason `unconfirmed`
-   * @throws InvalidLockConfigurationError for a name that the ledger cannot keep
-   * @throws InvalidLockUseError for what is no key of node-cron's, and for the name of a job that runs once per period
+   * @param ttlMs `distributedLease` in milliseconds. A run that has not ended after this time counts as interrupted
+   * @throws LockStorageError if the store did not confirm the election. node-cron skips the tick with
+   * `coordinator-error`. If this instance was elected after all, its row becomes failed with the reason `unconfirmed`
+   * @throws InvalidLockConfigurationError for a name that the ledger cannot store
+   * @throws InvalidLockUseError if the key is not a node-cron run key, or names a once-per job
    */
   async shouldRun(key: string, ttlMs: number): Promise<boolean> {
     const slot = slotOfKey(key);
     const observed = this.#observed.get(slot.job);
-    observed?.wired();
+    observed?.markCoordinated();
     if (!(await this.#guard.slots.elect(slot, ttlMs))) return false;
-    if (!observed?.isLeaving) return true;
-    const error = 'It was not begun: its task was stopped.';
+    if (!observed?.isStopping) return true;
+    const error = 'The tick did not start: its task was stopped.';
     this.#guard.slots.notBegun(slot, { reason: 'stopped', error });
     return false;
   }
 
   /**
-   * Called by node-cron when the tick is over, however it ended. The slot is not released. That of a task which is not
-   * observed stays as running until its lease ends.
+   * Called by node-cron when the tick has ended, successfully or not. Does not release the tick. If its task is not
+   * observed, the row stays running until its lease expires.
    */
   onComplete(key: string): void {
     const slot = slotOfKey(key);
-    if (!this.#guard.slots.unknownEnd(slot) || this.#complained.has(slot.job)) return;
-    this.#complained.add(slot.job);
+    if (!this.#guard.slots.unknownEnd(slot) || this.#warned.has(slot.job)) return;
+    this.#warned.add(slot.job);
     this.#guard.warn(
-      `A tick of task '${slot.job}' is over, and nobody tells how it ended: its row stays running until its lease ends. Give the task to observe() of its LedgerRunCoordinator, or make it by scheduleDistributed.`,
+      `A tick of task '${slot.job}' has ended, but its outcome is unknown, so its row stays running until its lease expires. Pass the task to observe() of its LedgerRunCoordinator, or create it with scheduleDistributed.`,
     );
   }
 
   /**
-   * Has the outcome of the task's ticks recorded: completed with its result, or failed with its error; and those that
-   * did not begin because the task was stopped in its random delay.
+   * Records the outcomes of the task's ticks: completed with a result, or failed with an error. It also records a tick
+   * that did not start because the task was stopped during its random delay.
    *
-   * @throws InvalidLockConfigurationError for a task without a name, and for one that the ledger cannot keep
-   * @throws InvalidLockUseError for the name of a job that runs once per period
+   * @throws InvalidLockConfigurationError if the task has no name, or one that the ledger cannot store
+   * @throws InvalidLockUseError if a once-per job has the name of the task
    */
   observe(task: ScheduledTask): void {
     const observed = new ObservedTask(task, this.#guard.slots, (message) => this.#guard.warn(message));
@@ -85,7 +86,7 @@ export class LedgerRunCoordinator implements RunCoordinator {
 }
 
 /**
- * node-cron's key of a tick is the task's name, a colon and the scheduled time. A name may have colons.
+ * Parses node-cron's key of a tick: the task's name, a colon and the scheduled time. The name can contain colons.
  *
  * @throws InvalidLockUseError for any other key
  */

@@ -4,18 +4,18 @@ import type { Slot, SlotRuns } from '../../guard/slots';
 
 type Execution = NonNullable<TaskContext['execution']>;
 
-/** A tick of a task that has begun, and not ended. */
-interface Begun {
+/** A tick of a task that has started and not ended. */
+interface StartedTick {
   readonly slot: Slot;
   readonly execution: Execution;
 }
 
-/** Tells the ledger, from the events of one task, what becomes of the slots that it was elected for. */
+/** Records the outcomes of the slots for which a task was elected, from the events of that task. */
 export class ObservedTask {
   readonly #name: string;
-  /** By the id of the execution: a process that died is told of at another time than that of its slot. */
-  readonly #begun = new Map<string, Begun>();
-  #isWired = false;
+  /** By the id of the execution, because the event of a crashed process does not carry the time of its slot. */
+  readonly #startedTicks = new Map<string, StartedTick>();
+  #isCoordinated = false;
 
   /** @throws InvalidLockConfigurationError for a task without a name */
   constructor(
@@ -25,7 +25,7 @@ export class ObservedTask {
   ) {
     this.#name = nameOf(task);
     slots.check(this.#name);
-    task.on('execution:started', (context) => this.#started(context));
+    task.on('execution:started', (context) => this.#onStarted(context));
     task.on('execution:finished', ({ execution }) => {
       const slot = this.#end(execution);
       if (slot !== undefined) slots.completed(slot, execution?.result);
@@ -34,64 +34,64 @@ export class ObservedTask {
       const slot = this.#end(execution);
       if (slot !== undefined) slots.failed(slot, execution?.error);
     });
-    task.on('execution:skipped', (context) => this.#skipped(context));
-    for (const event of ['task:stopped', 'task:destroyed'] as const) task.on(event, () => this.#stopped());
-    task.on('task:failed', ({ error }) => this.#died(error));
+    task.on('execution:skipped', (context) => this.#onSkipped(context));
+    for (const event of ['task:stopped', 'task:destroyed'] as const) task.on(event, () => this.#onStopped());
+    task.on('task:failed', ({ error }) => this.#onProcessFailed(error));
   }
 
-  /** Its coordinator has been asked. */
-  wired(): void {
-    this.#isWired = true;
+  /** Called when the task has used its coordinator. */
+  markCoordinated(): void {
+    this.#isCoordinated = true;
   }
 
-  /** A process that was told to stop is ended by node-cron before it could run what it is elected for now. */
-  get isLeaving(): boolean {
+  /** Whether node-cron will end the process of this task before it can run another tick. */
+  get isStopping(): boolean {
     return isForked(this.task) && ['stopped', 'destroyed'].includes(this.task.getStatus());
   }
 
-  #started({ date, execution }: TaskContext): void {
-    // `execute()` asks no coordinator, and has no slot.
+  #onStarted({ date, execution }: TaskContext): void {
+    // A call of `execute()` uses no coordinator and has no slot.
     if (execution?.reason !== 'scheduled') return;
     const slot = { job: this.#name, at: date };
-    if (this.slots.begun(slot)) this.#begun.set(execution.id, { slot, execution });
-    else this.#complain();
+    if (this.slots.begun(slot)) this.#startedTicks.set(execution.id, { slot, execution });
+    else this.#warnIfUncoordinated();
   }
 
   #end(execution: Execution | undefined): Slot | undefined {
     const id = execution?.id ?? '';
-    const begun = this.#begun.get(id);
-    this.#begun.delete(id);
-    return begun?.slot;
+    const started = this.#startedTicks.get(id);
+    this.#startedTicks.delete(id);
+    return started?.slot;
   }
 
-  #skipped({ date, reason }: TaskContext): void {
-    this.#complain();
+  #onSkipped({ date, reason }: TaskContext): void {
+    this.#warnIfUncoordinated();
     if (reason !== 'coordinator-error') return;
-    // If it was elected, the answer came too late for its process.
-    const error = 'It was not begun: node-cron did not wait for the answer.';
+    // If the task was elected, its process got the result too late.
+    const error = 'The tick did not start: node-cron stopped waiting for the election.';
     this.slots.notBegun({ job: this.#name, at: date }, { reason: 'unconfirmed', error });
   }
 
-  #stopped(): void {
-    if (isForked(this.task)) return; // It sends copies: nobody can see whether its function has been called.
-    for (const [id, { slot, execution }] of this.#begun) {
+  #onStopped(): void {
+    if (isForked(this.task)) return; // Its events are copies, which do not show whether its function was called.
+    for (const [id, { slot, execution }] of this.#startedTicks) {
       if (execution.startedAt !== undefined) continue;
-      this.#begun.delete(id);
-      const error = 'It was not begun: its task was stopped during the random delay before it.';
+      this.#startedTicks.delete(id);
+      const error = 'The tick did not start: its task was stopped during the random delay.';
       this.slots.notBegun(slot, { reason: 'stopped', error });
     }
   }
 
-  #died(error: unknown): void {
-    for (const { slot } of this.#begun.values()) this.slots.failed(slot, error);
-    this.#begun.clear();
+  #onProcessFailed(error: unknown): void {
+    for (const { slot } of this.#startedTicks.values()) this.slots.failed(slot, error);
+    this.#startedTicks.clear();
   }
 
-  #complain(): void {
-    if (this.#isWired) return;
-    this.#isWired = true; // Once is enough.
+  #warnIfUncoordinated(): void {
+    if (this.#isCoordinated) return;
+    this.#isCoordinated = true; // Warns only once.
     this.warn(
-      `Task '${this.#name}' is observed by a LedgerRunCoordinator that it does not ask: it was made without { distributed: true, runCoordinator }, or before setRunCoordinator was called, and runs by whatever it has instead.`,
+      `Task '${this.#name}' does not use the LedgerRunCoordinator that observes it, so the ledger does not decide which instance runs it. Create the task with { distributed: true, runCoordinator }, or call setRunCoordinator before you create it.`,
     );
   }
 }
@@ -99,11 +99,11 @@ export class ObservedTask {
 function nameOf({ id, name }: ScheduledTask): string {
   if (name !== undefined && name !== id) return name;
   throw new InvalidLockConfigurationError(
-    `A distributed task has no name: node-cron makes one up that is another on each instance, so each would run it. Give it { name }.`,
+    `A distributed task needs a name. Without one, node-cron generates a different name on each instance, so each instance would run the task. Pass { name }.`,
   );
 }
 
-/** A file that node-cron runs in a process of its own. */
+/** Whether the task is a file that node-cron runs in its own process. */
 function isForked(task: ScheduledTask): boolean {
   return 'taskPath' in task;
 }

@@ -12,34 +12,34 @@ import { LedgerRunCoordinator } from './ledger-run-coordinator';
 import type { ScheduleJobsOptions } from './schedule-jobs';
 import { warnOfSkippedDates } from './skipped-dates';
 
-const AGAIN_AFTER_MS = 1000;
-/** When it could not be started: what it lacks may come back. */
-const NEXT_TRY_AFTER_MS = 60_000;
+const RESTART_DELAY_MS = 1000;
+/** The delay after a failed start, whose cause may be temporary. */
+const START_RETRY_DELAY_MS = 60_000;
 
 export interface ScheduleDistributedOptions extends ScheduleJobsOptions, ScheduleOptions {
-  /** The same on all instances, and no other task's or job's: with the instant it names a tick. */
+  /** Must be the same on all instances, and different from all other tasks and jobs. It identifies a tick together with the scheduled time. */
   readonly name: string;
   /**
-   * Longer than the job ever runs: after this time a run that has not ended counts as lost, its instance as dead.
-   * Default 24 h; node-cron's own, 30 s, is not taken.
+   * Must be longer than the job ever runs. A run that has not ended after this time counts as interrupted, and its
+   * instance as crashed. Default 24 h, not node-cron's 30 s.
    */
   readonly distributedLease?: Duration | undefined;
-  /** A tick that comes while this instance still runs the last one is dropped here; others may run it. Default false. */
+  /** Whether this instance drops a tick while it still runs the previous one. Another instance may run it. Default `false`. */
   readonly noOverlap?: boolean | undefined;
-  /** How long a file may take to be loaded in its process, in milliseconds. Default: node-cron's, 5 s. */
+  /** How long a file may take to load in its process, in milliseconds. Default 5000, as in node-cron. */
   readonly startTimeout?: number | undefined;
 }
 
 /**
- * A task in node-cron's distributed mode: each tick runs on one instance, elected by the ledger, on which its row says
- * what became of it. Others get node-cron's `execution:skipped`. `guard.close()` stops the task, waits for a tick that
- * runs, and for its outcome to be recorded.
+ * Creates a task in node-cron's distributed mode. Each tick runs on one instance, which the ledger elects, and its row in
+ * the ledger records the outcome. The other instances get node-cron's `execution:skipped`. `guard.close()` stops the
+ * task, waits for a running tick, and records its outcome.
  *
- * @param task a function, or a file that node-cron runs in a process of its own: its absolute path, or its URL
- * @throws InvalidLockConfigurationError for an expression, a zone, a name or a duration that cannot be meant, for a name
- * that another task has, and for a file with a relative path or a random delay
- * @throws InvalidLockUseError with a guard that is closed, and for the name of a job that runs once per period
- * @throws NotConfiguredError without any guard
+ * @param task a function, or a file that node-cron runs in its own process: an absolute path or a URL
+ * @throws InvalidLockConfigurationError for an invalid expression, time zone, name or duration, if another task has the
+ * same name, and for a file with a relative path or a random delay
+ * @throws InvalidLockUseError if the guard is closed, or a once-per job has the same name
+ * @throws NotConfiguredError if there is no guard
  */
 export function scheduleDistributed(
   expression: string,
@@ -52,7 +52,7 @@ export function scheduleDistributed(
   const integration = integrationOf(guard);
   integration.slots.check(name);
   const leaseMs = parsePositiveDuration(distributedLease, `distributedLease of task '${name}'`);
-  const started = typeof task === 'function' ? task : fileOf(task, maxRandomDelay);
+  const target = typeof task === 'function' ? task : fileOf(task, maxRandomDelay);
   const coordinator = new LedgerRunCoordinator({ guard });
   const declaration = {
     place: `scheduleDistributed('${expression}')`,
@@ -62,53 +62,53 @@ export function scheduleDistributed(
   };
   const [job] = integration.admit([declaration]);
   warnOfSkippedDates(integration, [declaration]);
-  const scheduled = schedule(expression, started, {
+  const scheduled = schedule(expression, target, {
     name,
     distributed: true,
     runCoordinator: coordinator,
     distributedLease: leaseMs,
     ...(timeZone === undefined ? {} : { timezone: timeZone }),
-    ...given(options, 'missedExecutionTolerance', 'maxRandomDelay', 'noOverlap', 'startTimeout'),
+    ...definedOptions(options, 'missedExecutionTolerance', 'maxRandomDelay', 'noOverlap', 'startTimeout'),
   });
   coordinator.observe(scheduled);
   onDroppedTicks(scheduled, (ticks, error) => integration.dropTicks(job, ticks, error));
   if (typeof task === 'function') {
-    guard.onClose({ stop: async () => await end(scheduled) });
+    guard.onClose({ stop: async () => await stopAndDestroy(scheduled) });
   } else {
-    keepStarted(scheduled, guard);
-    // When its tick is over: node-cron kills a process that computes, and so does not answer within 5 s. The guard has it
-    // run nothing more meanwhile.
-    guard.onClose({ close: async () => await end(scheduled) });
+    restartOnFailure(scheduled, guard);
+    // Only after its tick has ended, because node-cron kills a process that is too busy to reply within 5 s. The closing
+    // guard elects it for no more ticks.
+    guard.onClose({ close: async () => await stopAndDestroy(scheduled) });
   }
   return scheduled;
 }
 
-/** node-cron leaves a file whose process has died, or could not be started, without one, and so without ticks, for good. */
-function keepStarted(task: ScheduledTask, guard: JobGuard): void {
+/** node-cron never restarts the process of a file after it has ended or failed to start, so its ticks would stop. */
+function restartOnFailure(task: ScheduledTask, guard: JobGuard): void {
   const { name } = task;
   let timer: NodeJS.Timeout | undefined;
   const cancel = (): void => clearTimeout(timer);
   const startIn = (delayMs: number, why: string): void => {
     cancel();
     if (guard.isClosing) return;
-    integrationOf(guard).warn(`${why} It is started again in ${delayMs / 1000} s.`);
+    integrationOf(guard).warn(`${why} cronlatch starts it again in ${delayMs / 1000} s.`);
     timer = setTimeout(start, delayMs).unref();
   };
   const start = (): void => {
     if (guard.isClosing) return;
     Promise.resolve(task.start()).catch((error: unknown) =>
-      startIn(NEXT_TRY_AFTER_MS, `The process of task '${name}' could not be started: ${String(error)}.`),
+      startIn(START_RETRY_DELAY_MS, `The process of task '${name}' could not be started: ${String(error)}.`),
     );
   };
   task.on('task:failed', ({ error }) =>
-    startIn(AGAIN_AFTER_MS, `The process of task '${name}' has ended: ${String(error)}.`),
+    startIn(RESTART_DELAY_MS, `The process of task '${name}' has ended: ${String(error)}.`),
   );
   for (const event of ['task:stopped', 'task:destroyed'] as const) task.on(event, cancel);
-  start(); // It is being started: this one hears how that ends.
+  start(); // node-cron is already starting it, and returns the promise of that start.
 }
 
-/** node-cron kills a process that says it has stopped, and may then never hear that it was destroyed: one after the other. */
-async function end(task: ScheduledTask): Promise<void> {
+/** Waits for the stop first: node-cron kills a stopped process, and could then wait forever for its reply to `destroy`. */
+async function stopAndDestroy(task: ScheduledTask): Promise<void> {
   await task.stop();
   await task.destroy();
 }
@@ -116,18 +116,18 @@ async function end(task: ScheduledTask): Promise<void> {
 function fileOf(file: string | URL, maxRandomDelay = 0): string {
   if (maxRandomDelay > 0) {
     throw new InvalidLockConfigurationError(
-      `maxRandomDelay is ${maxRandomDelay} for a file: node-cron elects before the delay, and a process that is stopped in it cannot tell that its tick did not run. Wait inside the task instead.`,
+      `maxRandomDelay is ${maxRandomDelay}, but a file cannot have a random delay: node-cron elects the instance before the delay, and a process that is stopped during it cannot report that its tick did not run. Wait inside the task instead.`,
     );
   }
   if (typeof file !== 'string') return file.href;
   if (isAbsolute(file) || file.startsWith('file://')) return file;
   throw new InvalidLockConfigurationError(
-    `${describeValue(file)} is no absolute path: pass one, for example require.resolve('./task') or new URL('./task.js', import.meta.url).`,
+    `${describeValue(file)} is not an absolute path. Pass one, for example require.resolve('./task') or new URL('./task.js', import.meta.url).`,
   );
 }
 
-/** node-cron takes `undefined` for a value in places. */
-function given<K extends keyof ScheduleDistributedOptions>(
+/** Omits options that are `undefined`, because node-cron treats some of them as set. */
+function definedOptions<K extends keyof ScheduleDistributedOptions>(
   options: ScheduleDistributedOptions,
   ...keys: readonly K[]
 ): { [Key in K]?: NonNullable<ScheduleDistributedOptions[Key]> } {

@@ -13,23 +13,23 @@ import { classNameOf, scheduledMethodsOf } from './scheduled-methods';
 import { warnOfSkippedDates } from './skipped-dates';
 
 export interface ScheduleJobsOptions {
-  /** Default: the guard given to `configureJobGuard`. */
+  /** Default: the guard that was passed to `configureJobGuard`. */
   readonly guard?: JobGuard | undefined;
 }
 
-/** Instances whose tasks were not stopped. */
+/** Instances whose tasks are not stopped yet. */
 const scheduled = new WeakSet<object>();
 
 /**
- * Makes a node-cron task of every `@Scheduled` method of the instances, and binds the instances to the guard. All is
- * checked before the first task is made. Failures become events and log lines: they neither end the process nor keep
- * later ticks from coming. `guard.close()` stops the tasks.
+ * Creates a node-cron task for every `@Scheduled` method of the instances. From then on, all guarded methods of the
+ * instances use this guard. Everything is checked before the first task is created. Failures become events and log
+ * lines. They neither end the process nor stop later ticks. `guard.close()` stops the tasks.
  *
- * @throws InvalidLockConfigurationError for durations and names that cannot be meant, and for a lock name on two methods
- * without `shared: true`
- * @throws InvalidLockUseError for an instance that is scheduled already, that has no scheduled methods, or one without
- * a lock; and with a guard that is closed
- * @throws NotConfiguredError without any guard
+ * @throws InvalidLockConfigurationError for an invalid name or duration, and if two methods have the same lock without
+ * `shared: true`
+ * @throws InvalidLockUseError if an instance is already scheduled, has no scheduled method, or has one without a lock,
+ * and if the guard is closed
+ * @throws NotConfiguredError if there is no guard
  */
 export function scheduleJobs(
   instances: object | readonly object[],
@@ -37,7 +37,7 @@ export function scheduleJobs(
 ): ScheduledTask[] {
   const guard = requireGuard(options.guard, 'scheduleJobs');
   const all = [instances].flat();
-  refuseTwice(all);
+  checkNotScheduled(all);
   const methods = all.flatMap(scheduledMethodsOf);
   const integration = integrationOf(guard);
   const jobs = integration.admit(methods);
@@ -58,11 +58,11 @@ export function scheduleJobs(
   return tasks;
 }
 
-function refuseTwice(instances: readonly object[]): void {
+function checkNotScheduled(instances: readonly object[]): void {
   for (const [index, instance] of instances.entries()) {
     if (!scheduled.has(instance) && instances.indexOf(instance) === index) continue;
     throw new InvalidLockUseError(
-      `This ${classNameOf(instance)} is scheduled already: each of its jobs would be started twice.`,
+      `This ${classNameOf(instance)} is already scheduled, so each of its jobs would start twice. Schedule each instance once.`,
     );
   }
 }

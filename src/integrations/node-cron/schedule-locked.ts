@@ -9,12 +9,13 @@ import type { ScheduleJobsOptions } from './schedule-jobs';
 import { warnOfSkippedDates } from './skipped-dates';
 
 /**
- * A node-cron task around a plain function. Failures become events and log lines. `guard.close()` stops the task.
+ * Creates a node-cron task that runs a plain function under a lock. Failures become events and log lines.
+ * `guard.close()` stops the task.
  *
- * @throws InvalidLockConfigurationError for an expression, a zone, a name or a duration that cannot be meant, and for a
- * lock that another task has, without `shared: true`
- * @throws InvalidLockUseError with a guard that is closed
- * @throws NotConfiguredError without any guard
+ * @throws InvalidLockConfigurationError for an invalid expression, time zone, name or duration, and if another task has
+ * the same lock without `shared: true`
+ * @throws InvalidLockUseError if the guard is closed
+ * @throws NotConfiguredError if there is no guard
  */
 export function scheduleLocked(
   expression: string,
@@ -39,7 +40,7 @@ export function scheduleLocked(
   warnOfSkippedDates(integration, [declaration]);
   const scheduled = scheduleTask(schedule, locked.name, async (scheduledAt) => {
     const tick = { task, args: [], call, scheduledAt };
-    const result = await integration.execute(job, tick).catch(() => undefined); // Reported as an event.
+    const result = await integration.execute(job, tick).catch(() => undefined); // An event has reported it.
     return result?.executed ? result.value : undefined;
   });
   onDroppedTicks(scheduled, (ticks, error) => integration.dropTicks(job, ticks, error));

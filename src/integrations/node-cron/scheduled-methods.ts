@@ -8,7 +8,7 @@ export interface ScheduledMethod extends JobDeclaration {
   readonly schedules: readonly CronSchedule[];
 }
 
-/** @throws InvalidLockUseError when an instance has none, or one that would run unguarded */
+/** @throws InvalidLockUseError if the instance has no scheduled method, or one that would run unguarded */
 export function scheduledMethodsOf(instance: object): ScheduledMethod[] {
   const found = new Map<string | symbol, ScheduledMethod>();
   const seen = new Set<string | symbol>();
@@ -18,7 +18,7 @@ export function scheduledMethodsOf(instance: object): ScheduledMethod[] {
     holder = Object.getPrototypeOf(holder) as object | null
   ) {
     for (const key of Reflect.ownKeys(holder)) {
-      // An override hides the method below it, with what stood on that one.
+      // An override hides the inherited method and its decorators.
       if (seen.has(key)) continue;
       seen.add(key);
       const value: unknown = Object.getOwnPropertyDescriptor(holder, key)?.value;
@@ -28,11 +28,11 @@ export function scheduledMethodsOf(instance: object): ScheduledMethod[] {
   }
   if (found.size > 0) return [...found.values()];
   throw new InvalidLockUseError(
-    `${classNameOf(instance)} has no method with @Scheduled: there is nothing to schedule.`,
+    `${classNameOf(instance)} has no method with @Scheduled, so there is nothing to schedule.`,
   );
 }
 
-/** Of a class whose static methods are scheduled, its own. */
+/** For a class whose static methods are scheduled, the name of that class. */
 export function classNameOf(instance: object): string {
   if (typeof instance === 'function') return instance.name;
   return 'constructor' in instance ? instance.constructor.name : 'Object';
@@ -51,6 +51,6 @@ function describe(
     return { place, configuration, call: methodCall(instance, key), schedules };
   }
   throw new InvalidLockUseError(
-    `${place} has @Scheduled but neither @SchedulerLock nor @OncePer…: it would run on every instance at once. Give it a lock.`,
+    `${place} has @Scheduled but neither @SchedulerLock nor @OncePer…, so it would run on every instance at once. Add one of them.`,
   );
 }

@@ -5,10 +5,10 @@ import { checkSchedule, type CronSchedule, type ScheduleOptions } from './cron-s
 
 /* eslint-disable @typescript-eslint/no-explicit-any -- inferring a function type as a whole needs `any` in its constraint */
 
-/** A scheduled method takes no arguments: its tick has none to give. */
+/** A scheduled method takes no arguments, because a tick passes none. */
 type Tick = (this: any) => any;
 
-/** One function for both kinds of decorators. */
+/** A decorator for legacy and standard mode. */
 export interface ScheduledDecorator {
   <This, F extends Tick>(value: F, context: ClassMethodDecoratorContext<This, F>): F;
   <This, F extends Tick>(
@@ -21,12 +21,14 @@ export interface ScheduledDecorator {
 const SCHEDULES = Symbol.for('cronlatch.v0.schedules');
 
 /**
- * Says when a guarded method is due; `scheduleJobs` makes the tasks. May stand more than once on a method, in any order
- * with `@SchedulerLock` and `@OncePer…`, whose business day is in its `timeZone` unless they say otherwise.
+ * Sets the schedule of a guarded method. `scheduleJobs` creates its node-cron task. You can use it more than once on a
+ * method, in any order with `@SchedulerLock` and `@OncePer…`. The business day of a once-per job uses this `timeZone`
+ * unless the job sets its own.
  *
- * @param expression five fields, or six with seconds first
- * @throws InvalidLockConfigurationError when it is applied, naming the expression, the zone, the tolerance or the delay
- * @throws InvalidLockUseError on what no scheduler could call: an accessor, a class, a private method
+ * @param expression a cron expression of five fields, or of six with seconds first
+ * @throws InvalidLockConfigurationError when the decorator is applied, naming the expression, the time zone, the
+ * tolerance or the delay
+ * @throws InvalidLockUseError if no scheduler could call the target: an accessor, a class or a private method
  */
 export function Scheduled(expression: string, options: ScheduleOptions = {}): ScheduledDecorator {
   const schedule: CronSchedule = { ...options, expression };
@@ -34,7 +36,7 @@ export function Scheduled(expression: string, options: ScheduleOptions = {}): Sc
   const label = `@Scheduled('${expression}')`;
   return functionDecorator(label, (method, { name, isPrivate }) =>
     isPrivate
-      ? refusePlace(label, `the private '${name}', where no scheduler finds it`)
+      ? refusePlace(label, `the private '${name}', which no scheduler can call`)
       : mark(method, schedule),
   ) as ScheduledDecorator;
 }
@@ -46,7 +48,7 @@ export function schedulesOf(value: unknown): readonly CronSchedule[] {
 }
 
 function mark(method: AnyMethod, schedule: CronSchedule): AnyMethod {
-  // A field's function may be that of another instance as well, and have this very mark.
+  // Instances can share the function of a field, which then already has this mark.
   const value = [...new Set([...schedulesOf(method), schedule])];
   recordTimeZone(method, schedule.timeZone);
   return Object.defineProperty(method, SCHEDULES, { value, enumerable: true, configurable: true });

@@ -6,23 +6,23 @@ import { dateOf } from '../../ledger/periods/business-date';
 import { offsetStretches } from '../../ledger/periods/time-zone';
 import type { CronSchedule } from './cron-schedule';
 
-/** When a job is due on the dates on which it is due, by the wall clock: milliseconds since midnight. */
+/** The first and the last time of day at which a schedule fires, by the wall clock: milliseconds since midnight. */
 interface TimesOfDay {
   readonly earliestMs: number;
   readonly latestMs: number;
 }
 
-/** One time at which a zone's clocks are put forward, as they show it: from `fromMs` on they show `toMs`. */
+/** A forward change of a zone's clocks, in wall-clock time: when they reach `fromMs`, they jump to `toMs`. */
 interface ClockGap {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-const WITHIN_MS = 366 * DAY_MS;
+const LOOKAHEAD_MS = 366 * DAY_MS;
 
 /**
- * Where clocks are put forward, node-cron leaves out what would have been in between. Tells of every job that for this
- * reason has no tick at all on a date within a year, though its expression has one.
+ * When clocks go forward, node-cron skips the ticks in between. Warns about every job that for this reason has no tick on
+ * a date within the next year, although its expression matches that date.
  */
 export function warnOfSkippedDates(
   integration: Pick<GuardIntegration, 'warn'>,
@@ -38,7 +38,7 @@ export function warnOfSkippedDates(
       );
       if (dates.length === 0) continue;
       integration.warn(
-        `${place} is scheduled at '${schedule.expression}' in ${timeZone}, where the clocks skip that time on ${dates.join(' and ')}: it is not started on that date. Choose a time that every date has, or a zone whose clocks are never changed, such as 'UTC'.`,
+        `${place} is scheduled at '${schedule.expression}' in ${timeZone}, but the clocks there skip that time on ${dates.join(' and ')}, so the job will not start on that date. Choose a time that exists on every date, or a time zone without clock changes, such as 'UTC'.`,
       );
     }
   }
@@ -46,17 +46,17 @@ export function warnOfSkippedDates(
 
 type GapsIn = (timeZone: string) => readonly ClockGap[];
 
-/** Once a zone, however many jobs are in it. */
+/** Computes the gaps of each zone once, however many jobs use it. */
 function gapsFrom(now: Date): GapsIn {
-  const known = new Map<string, readonly ClockGap[]>();
+  const byZone = new Map<string, readonly ClockGap[]>();
   return (timeZone) => {
-    const gaps = known.get(timeZone) ?? gapsWithinAYear(timeZone, now);
-    known.set(timeZone, gaps);
+    const gaps = byZone.get(timeZone) ?? gapsWithinAYear(timeZone, now);
+    byZone.set(timeZone, gaps);
     return gaps;
   };
 }
 
-/** On which the expression is due, and all of its times are skipped. */
+/** The dates that the expression matches and on which the clocks skip all of its times. */
 function skippedDates(schedule: CronSchedule, gapsIn: GapsIn): string[] {
   return datesInGaps(gapsIn(zoneOf(schedule)), timesOf(schedule)).filter((date) => isDueOn(schedule, date));
 }
@@ -65,7 +65,7 @@ function zoneOf({ timeZone }: CronSchedule): string {
   return timeZone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** An expression has the same times on all of its dates: any of its hours, with any of its minutes and seconds. */
+/** An expression has the same times on all of its dates: each of its hours with each of its minutes and seconds. */
 function timesOf({ expression }: CronSchedule): TimesOfDay {
   const { hour, minute, second } = parse(expression);
   const at = (pick: (...values: number[]) => number): number =>
@@ -73,7 +73,7 @@ function timesOf({ expression }: CronSchedule): TimesOfDay {
   return { earliestMs: at(Math.min), latestMs: at(Math.max) };
 }
 
-/** Whether it would have a tick on a date of which the clocks skip nothing, as in UTC. */
+/** Whether the schedule matches the date, computed in UTC, where clocks skip nothing. */
 function isDueOn(schedule: CronSchedule, date: string): boolean {
   const task = createTask(schedule.expression, () => undefined, { timezone: 'UTC' });
   try {
@@ -83,24 +83,24 @@ function isDueOn(schedule: CronSchedule, date: string): boolean {
   }
 }
 
-/** The times that the clocks of a zone skip within a year from this instant on. The earliest first. */
+/** The times that the clocks of a zone skip within a year from this instant, the earliest first. */
 export function gapsWithinAYear(timeZone: string, from: Date): ClockGap[] {
   const fromMs = from.getTime();
   try {
-    const stretches = offsetStretches(timeZone, fromMs, fromMs + WITHIN_MS);
+    const stretches = offsetStretches(timeZone, fromMs, fromMs + LOOKAHEAD_MS);
     return stretches.flatMap(({ toMs: changeMs, offsetMs }, index) => {
       const next = stretches[index + 1];
       if (next === undefined || next.offsetMs <= offsetMs) return [];
       return { fromMs: changeMs + offsetMs, toMs: changeMs + next.offsetMs };
     });
   } catch (error) {
-    // A scheduler may take an offset for a zone, or what Intl has for an abbreviation: clocks that are never changed.
+    // A scheduler may accept an offset or an abbreviation as a zone. Such a zone has no clock changes.
     if (error instanceof InvalidLockConfigurationError) return [];
     throw error;
   }
 }
 
-/** The dates on which all of these times are skipped. A gap is one stretch: it has all of them if it has both ends. */
+/** The dates on which the clocks skip all of these times. A gap contains all of them if it contains both ends. */
 export function datesInGaps(gaps: readonly ClockGap[], { earliestMs, latestMs }: TimesOfDay): string[] {
   return gaps.flatMap(({ fromMs, toMs }) => {
     const dates: string[] = [];

@@ -219,7 +219,7 @@ void test('a task that is not observed leaves its row running, with one warning'
   assert.deepEqual(await rowOf(), ['running', undefined]);
   const warnings = here.of('guard:warning').map(({ message }) => message);
   assert.equal(warnings.length, 1);
-  assert.match(warnings[0] ?? '', /nobody tells how it ended.*observe\(\)/);
+  assert.match(warnings[0] ?? '', /its outcome is unknown.*observe\(\)/);
   assert.deepEqual(await here.guard.close(), { settled: [], abandoned: [] });
 });
 
@@ -245,7 +245,10 @@ void test('a task that was created before its coordinator was set runs without i
   assert.deepEqual(await here.guard.ledger.list(), []);
   const warnings = here.of('guard:warning').map(({ message }) => message);
   assert.equal(warnings.length, 1);
-  assert.match(warnings[0] ?? '', /does not ask.*before setRunCoordinator was called/);
+  assert.match(
+    warnings[0] ?? '',
+    /does not use the LedgerRunCoordinator.*call setRunCoordinator before you create it/,
+  );
 });
 
 void test('a task created after setRunCoordinator is elected and observed like any other', async () => {
@@ -265,7 +268,7 @@ void test('a task without a name cannot be observed', async () => {
   const task = createTask(MINUTELY, () => {});
   assert.throws(() => coordinator.observe(task), {
     name: 'InvalidLockConfigurationError',
-    message: /^A distributed task has no name/,
+    message: /^A distributed task needs a name/,
   });
   await task.destroy();
 });

@@ -46,8 +46,13 @@ const REFUSED: [string, string | (() => void), Partial<ScheduleDistributedOption
   [NIGHTLY, () => {}, { name: 'x'.repeat(65) }, /65 characters, more than 64/],
   [NIGHTLY, () => {}, { distributedLease: 'soon' }, /^distributedLease of task 'settle' is "soon"/],
   [NIGHTLY, () => {}, { maxRandomDelay: -1 }, /^maxRandomDelay is -1/],
-  [NIGHTLY, './task.js', {}, /^"\.\/task\.js" is no absolute path/],
-  [NIGHTLY, '/task.js', { maxRandomDelay: 1000 }, /^maxRandomDelay is 1000 for a file/],
+  [NIGHTLY, './task.js', {}, /^"\.\/task\.js" is not an absolute path/],
+  [
+    NIGHTLY,
+    '/task.js',
+    { maxRandomDelay: 1000 },
+    /^maxRandomDelay is 1000, but a file cannot have a random delay/,
+  ],
 ];
 
 for (const [expression, task, more, message] of REFUSED) {

@@ -31,7 +31,7 @@ class Sharing {
   async second(): Promise<void> {}
 }
 
-const twice = { name: 'InvalidLockUseError', message: /^This Jobs is scheduled already/ };
+const twice = { name: 'InvalidLockUseError', message: /^This Jobs is already scheduled/ };
 const guards: JobGuard[] = [];
 function newGuard(): JobGuard {
   const { guard } = guardBench();

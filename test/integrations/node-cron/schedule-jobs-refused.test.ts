@@ -103,12 +103,12 @@ const REFUSED: [string, object[], { name: string; message: RegExp }][] = [
   [
     'an instance twice',
     [good, good],
-    { name: 'InvalidLockUseError', message: /^This Good is scheduled already/ },
+    { name: 'InvalidLockUseError', message: /^This Good is already scheduled/ },
   ],
   [
     'an instance twice, even if its locks are shared',
     [shared, shared],
-    { name: 'InvalidLockUseError', message: /^This Shared is scheduled already/ },
+    { name: 'InvalidLockUseError', message: /^This Shared is already scheduled/ },
   ],
 ];
 

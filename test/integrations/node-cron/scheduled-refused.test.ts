@@ -16,7 +16,7 @@ void test('@Scheduled is rejected on a getter, which no scheduler calls', () => 
       }
       return Jobs;
     },
-    refused(/@Scheduled\('0 3 \* \* \*'\) stands on an accessor/),
+    refused(/@Scheduled\('0 3 \* \* \*'\) was applied to an accessor/),
   );
 });
 
@@ -28,7 +28,7 @@ void test('@Scheduled is rejected on a class', () => {
       class Jobs {}
       return Jobs;
     },
-    refused(/@Scheduled\('0 3 \* \* \*'\) stands on a (field or a )?class/),
+    refused(/@Scheduled\('0 3 \* \* \*'\) was applied to a (field or a )?class/),
   );
 });
 
@@ -42,7 +42,7 @@ void test('on a field that does not hold a function', () => {
       }
       return new Jobs();
     },
-    refused(/@Scheduled\('0 3 \* \* \*'\) stands on (1|a field or a class)/),
+    refused(/@Scheduled\('0 3 \* \* \*'\) was applied to (1|a field or a class)/),
   );
 });
 
@@ -51,6 +51,6 @@ void test('@Scheduled is rejected on a private method, which cannot be found', (
   const context = { kind: 'method', name: '#nightly', private: true, static: false };
   assert.throws(
     () => Scheduled('0 3 * * *')(nightly, context as ClassMethodDecoratorContext<object, typeof nightly>),
-    refused(/@Scheduled\('0 3 \* \* \*'\) stands on the private '#nightly'/),
+    refused(/@Scheduled\('0 3 \* \* \*'\) was applied to the private '#nightly'/),
   );
 });

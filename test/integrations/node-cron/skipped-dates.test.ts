@@ -112,8 +112,11 @@ void test('each integration warns at the start, with the job, the zone and the d
   assert.equal(messages.length, 3);
   assert.match(
     messages[0] ?? '',
-    /^Nightly\.job is scheduled at '30 2 \* \* \*' in Europe\/Paris, .* on 2027-03-28: it is not started/,
+    /^Nightly\.job is scheduled at '30 2 \* \* \*' in Europe\/Paris, .* on 2027-03-28, so the job will not start on that date/,
   );
-  assert.match(messages[1] ?? '', /^scheduleLocked\('30 2 \* \* \*'\) is scheduled .* on 2027-03-14:/);
-  assert.match(messages[2] ?? '', /^scheduleDistributed\('15 2 \* \* \*'\) is scheduled .* on 2027-03-14:/);
+  assert.match(messages[1] ?? '', /^scheduleLocked\('30 2 \* \* \*'\) is scheduled .* on 2027-03-14, so/);
+  assert.match(
+    messages[2] ?? '',
+    /^scheduleDistributed\('15 2 \* \* \*'\) is scheduled .* on 2027-03-14, so/,
+  );
 });

@@ -104,7 +104,7 @@ void describe('a task in a process of its own', { concurrency: true }, () => {
       await failed;
       assert.match(
         (await warned).message,
-        /The process of task 'settle' has ended: .*code 3.* is started again in 1 s/,
+        /The process of task 'settle' has ended: .*code 3.* cronlatch starts it again in 1 s/,
       );
       await completed;
     });
@@ -117,7 +117,7 @@ void describe('a task in a process of its own', { concurrency: true }, () => {
       const refused = assert.rejects(forked(here, 'lacks'), /no settings/);
       assert.match(
         (await warned).message,
-        /The process of task 'settle' could not be started: .*no settings.* is started again in 60 s/,
+        /The process of task 'settle' could not be started: .*no settings.* cronlatch starts it again in 60 s/,
       );
       await refused;
     });
