@@ -2,11 +2,11 @@ import { DAY_MS } from '../core/duration';
 import { dateOf, dayOf } from '../ledger/periods/business-date';
 import { RunContext, runAs, type RunContextOptions } from '../ledger/tick/run-context';
 
-/** What `currentRun()` returns during the call. */
+/** The values that `currentRun()` returns during the call. */
 export interface AsRunOptions {
   /** Default `'job'`. */
   readonly job?: string | undefined;
-  /** Default: none. */
+  /** Default: `''`, no scope. */
   readonly scope?: string | undefined;
   /** `'YYYY-MM-DD'`. Default: today in UTC. */
   readonly businessDate?: string | undefined;
@@ -16,7 +16,7 @@ export interface AsRunOptions {
   readonly periodStart?: Date | undefined;
   /** Default: the end of the business date in UTC. Pass `undefined` for a job with a custom key. */
   readonly periodEnd?: Date | undefined;
-  /** Default: none, as in a run that no tick started. */
+  /** Default: `undefined`, as in a run that no tick started. */
   readonly scheduledAt?: Date | undefined;
   /** Default 1. */
   readonly attempt?: number | undefined;
@@ -26,14 +26,14 @@ export interface AsRunOptions {
   readonly isCatchUp?: boolean | undefined;
   /** Default: a signal that never aborts. */
   readonly signal?: AbortSignal | undefined;
-  /** Default: none, as under a lock without tokens. */
+  /** Default: `undefined`, as with a lock provider without fencing tokens. */
   readonly fencingToken?: number | undefined;
 }
 
-/** What the work returned and decided. */
+/** The value that `work` returned, and its decision about the run. */
 export interface AsRunResult<T> {
   readonly value: T;
-  /** The last call of `giveBack()` or `skip(reason)` on its run. */
+  /** The last call of `giveBack()` or `skip(reason)` in `work`. */
   readonly decision:
     { readonly kind: 'given-back' } | { readonly kind: 'skipped'; readonly reason: string } | undefined;
 }
@@ -45,7 +45,7 @@ const HOUR_MS = 3_600_000;
  * values that the test passes. Nothing is claimed or recorded, and no lock is held.
  *
  * @throws InvalidLockConfigurationError if the business date does not exist
- * @throws whatever the work throws, unchanged
+ * @throws the errors of `work`, unchanged
  */
 export async function asRun<T>(
   options: AsRunOptions,

@@ -1,5 +1,5 @@
 /**
- * For an application's own tests of its jobs. Imports no test runner.
+ * Helpers for testing the jobs of an application. They do not depend on a test runner.
  *
  * @packageDocumentation
  */

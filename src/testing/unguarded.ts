@@ -1,7 +1,7 @@
 import { InvalidLockUseError } from '../core';
 import { guardedMethodOf } from '../guard/guarded-method';
 
-/* eslint-disable @typescript-eslint/no-explicit-any -- any method, whatever its arguments */
+/* eslint-disable @typescript-eslint/no-explicit-any -- accepts methods with any arguments */
 
 /** The names of an object's methods. */
 type MethodName<T> = { [K in keyof T]: T[K] extends (...args: any[]) => any ? K : never }[keyof T];

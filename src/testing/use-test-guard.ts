@@ -55,7 +55,7 @@ export function useTestGuard({ now, defaultLockAtMostFor, nameLength }: TestGuar
     configureJobGuard(before, { replace: true });
     await guard.close({ timeout: 0 });
   };
-  // Only once: another guard may be configured when a second call comes.
+  // Restores the previous guard only once, because another one may be configured by the time of a second call.
   let disposal: Promise<void> | undefined;
   const dispose = (): Promise<void> => (disposal ??= restoreAndClose());
   return {

@@ -1,19 +1,19 @@
 import { CronlatchError, LockStorageError, type Duration } from '../../core';
 import type { JobGuard } from '../../guard';
 
-/** Fit for the eyes of strangers: codes and names, and no message of an error. */
+/** Safe to publish: contains codes and names, but no error messages. */
 export type CronlatchHealth = {
-  /** `'down'` when the store of the locks cannot be asked, so that no job would run, and while the guard is closing. */
+  /** `'down'` if the lock store is unreachable, so that no job would run, and while the guard is closing. */
   readonly status: 'up' | 'down';
   readonly isClosing: boolean;
-  /** Why the store cannot be asked: the driver's code where there is one, such as `ECONNREFUSED`. */
+  /** Why the lock store is unreachable: the driver's code if there is one, such as `ECONNREFUSED`. */
   readonly error?: string;
-  /** The last job that did not run because its lock could not be asked for, since the start of the process. */
+  /** The last job that could not start because of an error (`lock:failed`), since the start of the process. */
   readonly lastFailure?: { readonly name: string; readonly at: string; readonly error: string };
 };
 
 /**
- * What a health check is told of the guard, in the form that @nestjs/terminus takes:
+ * Reports the health of the guard in the form that @nestjs/terminus expects:
  * `health.check([() => cronlatch.isHealthy()])`.
  */
 export class CronlatchHealthIndicator {
@@ -26,17 +26,17 @@ export class CronlatchHealthIndicator {
   }
 
   /**
-   * Asks the store of the locks once. Never rejects.
+   * Sends one query to the lock store. Never rejects.
    *
-   * @param key names it in the answer
-   * @param timeout how long the store has; shorter than the time that the prober waits
+   * @param key the key of the health indicator in the result
+   * @param timeout how long the store may take, default 1 s. It must be shorter than the timeout of the prober
    */
   async isHealthy<Key extends string = 'cronlatch'>(
     key: Key = 'cronlatch' as Key,
     { timeout = '1s' }: { readonly timeout?: Duration } = {},
   ): Promise<Record<Key, CronlatchHealth>> {
     const { isClosing } = this.guard;
-    const error = isClosing ? undefined : await this.#ask(timeout);
+    const error = isClosing ? undefined : await this.#probe(timeout);
     const health: CronlatchHealth = {
       status: isClosing || error !== undefined ? 'down' : 'up',
       isClosing,
@@ -46,7 +46,7 @@ export class CronlatchHealthIndicator {
     return { [key]: health } as Record<Key, CronlatchHealth>;
   }
 
-  async #ask(timeout: Duration): Promise<string | undefined> {
+  async #probe(timeout: Duration): Promise<string | undefined> {
     try {
       await this.guard.probe(timeout);
       return undefined;

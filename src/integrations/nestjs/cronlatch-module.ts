@@ -17,29 +17,29 @@ import type {
   CronlatchOptions,
   CronlatchOptionsFactory,
 } from './options';
-import { defaultDataSourceToken, provideGuard, refuseBesideGuard } from './provide-guard';
+import { defaultDataSourceToken, provideGuard, checkGuardAlone } from './provide-guard';
 
 const OPTIONS = Symbol.for('cronlatch.v0.nestjs-options');
 
 /**
- * Guards the jobs of an application: methods of its providers and controllers with `@SchedulerLock` or `@OncePer…`, by
- * whomever they are called, in either order with `@Cron`, `@Interval` and `@Timeout` of @nestjs/schedule. Import it once,
- * in the root module. It is global: inject `JobGuard` wherever it is needed.
+ * Guards the jobs of an application: the methods of its providers and controllers with `@SchedulerLock` or `@OncePer…`,
+ * no matter what calls them. You can combine these in any order with `@Cron`, `@Interval` and `@Timeout` of
+ * @nestjs/schedule. Import the module once, in the root module. It is global, so you can inject `JobGuard` anywhere.
  *
- * Everything is checked before the first job is mounted, and the application does not start when something cannot be
- * meant. On shutdown running jobs are waited for while the DataSource is still open; for that, `main.ts` must call
+ * The module checks all jobs before the first one is mounted, and an invalid job stops the start of the application. On
+ * shutdown it waits for running jobs while the DataSource is still open. For that, `main.ts` must call
  * `app.enableShutdownHooks()`.
  */
 export class CronlatchModule {
   /**
-   * The start of the application rejects with a NotConfiguredError without a DataSource, with an
-   * InvalidLockConfigurationError for jobs that cannot be meant, with an InvalidLockUseError for those that no guard would
-   * know, and as `createJobGuard` does.
+   * The start of the application rejects with a NotConfiguredError if there is no DataSource, with an
+   * InvalidLockConfigurationError for an invalid job, with an InvalidLockUseError for a job of a request-scoped or
+   * transient class, and with the errors of `createJobGuard`.
    *
-   * @throws InvalidLockConfigurationError for a guard with options beside it that only say how one is made
+   * @throws InvalidLockConfigurationError for a guard combined with options that only apply when the module creates one
    */
   static forRoot(options: CronlatchModuleOptions = {}): DynamicModule {
-    if (options.guard !== undefined) refuseBesideGuard(options);
+    if (options.guard !== undefined) checkGuardAlone(options);
     const { dataSource, ...others } = options;
     const isInstance = typeof dataSource === 'object';
     const given: CronlatchOptions = isInstance ? { ...others, dataSource } : others;
@@ -48,9 +48,9 @@ export class CronlatchModule {
   }
 
   /**
-   * The same with options that are known later, and refused when they are.
+   * Like `forRoot`, with options that are known later. Invalid options make the start of the application reject.
    *
-   * @throws InvalidLockConfigurationError without a way to them
+   * @throws InvalidLockConfigurationError without one of `useFactory`, `useClass` and `useExisting`
    */
   static forRootAsync(options: CronlatchModuleAsyncOptions): DynamicModule {
     const token = options.dataSource ?? defaultDataSourceToken();
@@ -110,10 +110,10 @@ function optionsFrom({ useFactory, useClass, useExisting, inject }: CronlatchMod
       'CronlatchModule.forRootAsync needs one of useFactory, useClass and useExisting.',
     );
   }
-  const made: Provider = {
+  const provider: Provider = {
     provide: OPTIONS,
     useFactory: (given: CronlatchOptionsFactory) => given.createCronlatchOptions(),
     inject: [factory],
   };
-  return useExisting === undefined && useClass !== undefined ? [made, useClass] : [made];
+  return useExisting === undefined && useClass !== undefined ? [provider, useClass] : [provider];
 }

@@ -13,7 +13,7 @@ export interface DiscoveredMethod extends JobDeclaration {
 
 type InstanceWrapper = ReturnType<DiscoveryService['getProviders']>[number];
 
-/** The instances of the application, each with its guarded methods. */
+/** Finds all instances of the application, each with its guarded methods. */
 export function discover(
   discovery: DiscoveryService,
   scanner: MetadataScanner,
@@ -29,7 +29,7 @@ export function discover(
   return withModules(found);
 }
 
-/** Instances that have another token besides their own: @nestjs/schedule mounts their jobs for each. */
+/** The instances that have a second token. @nestjs/schedule mounts their jobs once for each token. */
 export function instancesWithAlias(discovery: DiscoveryService): ReadonlySet<unknown> {
   return new Set(
     wrappersOf(discovery)
@@ -42,7 +42,7 @@ function wrappersOf(discovery: DiscoveryService): InstanceWrapper[] {
   return [...discovery.getControllers(), ...discovery.getProviders()];
 }
 
-/** Places that would be the same are told apart by their modules: a class that two of them provide has two instances. */
+/** Adds the module to places that are equal: a class that two modules provide has two instances. */
 function withModules(
   found: ReadonlyMap<object, readonly DiscoveredMethod[]>,
 ): ReadonlyMap<object, readonly DiscoveredMethod[]> {
@@ -78,14 +78,14 @@ function guardedMethodsOf(
   });
 }
 
-/** @throws InvalidLockUseError for a class with an instance for each request or consumer, of which no guard would know */
+/** @throws InvalidLockUseError for a class with an instance per request or consumer, because no guard would know those */
 function refuseManyInstances(wrapper: InstanceWrapper, [first]: readonly DiscoveredMethod[]): void {
   const isStatic = wrapper.isDependencyTreeStatic();
   if (isStatic && !wrapper.isTransient) return;
   const why = isStatic
-    ? 'is transient: there is an instance for each of its consumers'
-    : 'is request-scoped, or depends on what is: there is an instance for each request';
+    ? 'is transient: each of its consumers gets its own instance'
+    : 'is request-scoped, or depends on a request-scoped provider: each request gets its own instance';
   throw new InvalidLockUseError(
-    `${first?.place} has a lock, but its class ${why}, which no schedule calls and no guard knows. Give it the default scope, or inject JobGuard and call guard.run.`,
+    `${first?.place} has a lock, but its class ${why}. No schedule calls such an instance, and no guard knows it. Give the class the default scope, or inject JobGuard and call guard.run.`,
   );
 }

@@ -8,7 +8,7 @@ import { discover, instancesWithAlias, type DiscoveredMethod } from './discovere
 import { attachScheduledTimes } from './scheduled-times';
 import { warnOfAliases, warnOfMissingHooks, warnOfNoSchedule } from './warnings';
 
-/** What an application is made of. */
+/** The parts of an application. */
 export interface Application {
   readonly discovery: DiscoveryService;
   readonly scanner: MetadataScanner;
@@ -17,7 +17,7 @@ export interface Application {
   readonly registry: SchedulerRegistry | undefined;
 }
 
-/** Hands the jobs of an application to its guard when it starts, and closes the guard when it shuts down. */
+/** Declares the jobs of an application to its guard at startup, and closes the guard at shutdown. */
 export class GuardedApplication {
   #hasStarted = false;
 
@@ -28,28 +28,28 @@ export class GuardedApplication {
     private readonly close: CloseOptions | undefined,
   ) {}
 
-  /** All jobs are mounted later, in `onApplicationBootstrap`, and nothing is brought back before: none has run yet. */
+  /** Runs before any job: @nestjs/schedule mounts the jobs in `onApplicationBootstrap`, and no overdue run starts earlier. */
   async onModuleInit(): Promise<void> {
     try {
-      this.#refuseTwoModules();
-      this.#takeJobs();
+      this.#checkSingleModule();
+      this.#declareJobs();
     } catch (error) {
       await this.guard.close();
       throw error;
     }
   }
 
-  /** Not before: a job of an application that is still starting, or has failed to, would find half of what it needs. */
+  /** Only now overdue runs may start. Before, the application may be incomplete, and its start can still fail. */
   onApplicationBootstrap(): void {
     this.#hasStarted = true;
   }
 
-  /** The application's DataSource is open until `onApplicationShutdown`. */
+  /** Uses this hook because the application's DataSource closes in `onApplicationShutdown`. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.guard.close(this.close);
   }
 
-  #takeJobs(): void {
+  #declareJobs(): void {
     const { guard } = this;
     const { discovery, scanner, registry } = this.application;
     const instances = discover(discovery, scanner);
@@ -58,30 +58,30 @@ export class GuardedApplication {
     integration.admit(
       methods.map((method) => ({
         ...method,
-        isReady: () => this.#hasStarted && !isIdle(method, registry),
+        isReady: () => this.#hasStarted && !isDisabled(method, registry),
       })),
     );
     warnOfAliases(integration, methods, instancesWithAlias(discovery));
-    // Also where no lock was found: it may stand below a decorator that hides it.
+    // Binds instances without a found lock too, because another decorator may hide the guarded method.
     for (const instance of instances.keys()) bindGuard(instance, guard);
     if (registry !== undefined) attachScheduledTimes(registry, guard);
     else warnOfNoSchedule(integration, methods);
     warnOfMissingHooks(guard);
   }
 
-  #refuseTwoModules(): void {
+  #checkSingleModule(): void {
     const ours = [...this.application.modules.values()].filter(
       ({ metatype }) => metatype === this.moduleClass,
     );
     if (ours.length <= 1) return;
     throw new InvalidLockUseError(
-      'CronlatchModule is imported twice, with different options: each job would belong to two guards. Import it once, in the root module; it is global.',
+      'CronlatchModule is imported twice with different options, so each job would belong to two guards. The module is global: import it once, in the root module.',
     );
   }
 }
 
-/** Whether `@Cron` has `disabled: true`, and nobody has started the job since. */
-function isIdle({ cron }: DiscoveredMethod, registry: SchedulerRegistry | undefined): boolean {
+/** Whether `@Cron` has `disabled: true` and the application has not started the job since. */
+function isDisabled({ cron }: DiscoveredMethod, registry: SchedulerRegistry | undefined): boolean {
   if (cron?.disabled !== true) return false;
   // A job without a name cannot be started later.
   const { name } = cron;

@@ -3,21 +3,21 @@ import type { DataSource } from 'typeorm';
 import type { CloseOptions, JobGuard } from '../../guard';
 import type { CreateJobGuardOptions } from '../typeorm';
 
-/** What the module makes its guard of: everything that `createJobGuard` takes, and where the application has it. */
+/** The options of the module's guard: all options of `createJobGuard`, and those of the module. */
 export interface CronlatchOptions extends CreateJobGuardOptions {
-  /** Default: what TypeOrmModule provides as `DataSource`. */
+  /** Default: the `DataSource` that TypeOrmModule provides. */
   readonly dataSource?: DataSource | undefined;
   /**
-   * A guard that is there already, for example with another lock provider, instead of all other options but `close`. It
-   * is the application's from then on, and closed with it; what it was made of is the caller's to close.
+   * An existing guard, for example with another lock provider. You can combine it only with `close`. The application
+   * closes the guard; you close what you created it from.
    */
   readonly guard?: JobGuard | undefined;
-  /** How long running jobs are waited for on shutdown. Default: 20 s, their signals aborting 5 s before. */
+  /** How long to wait for running jobs on shutdown. Default: 20 s; their signals abort 5 s before the end. */
   readonly close?: CloseOptions | undefined;
 }
 
 export interface CronlatchModuleOptions extends Omit<CronlatchOptions, 'dataSource'> {
-  /** A DataSource, or the token of one, such as `getDataSourceToken('jobs')`. Default: what TypeOrmModule provides as `DataSource`. */
+  /** A DataSource, or its token, such as `getDataSourceToken('jobs')`. Default: the `DataSource` that TypeOrmModule provides. */
   readonly dataSource?: DataSource | InjectionToken | undefined;
 }
 
@@ -25,12 +25,12 @@ export interface CronlatchOptionsFactory {
   createCronlatchOptions(): Promise<CronlatchOptions> | CronlatchOptions;
 }
 
-/** One of `useFactory`, `useClass` and `useExisting`. */
+/** Pass one of `useFactory`, `useClass` and `useExisting`. */
 export interface CronlatchModuleAsyncOptions extends Pick<ModuleMetadata, 'imports'> {
-  /** The token of a DataSource: what tokens stand for must be known before the options are. */
+  /** The token of a DataSource. Only a token: Nest must resolve it before the options are known. */
   readonly dataSource?: InjectionToken | undefined;
   readonly inject?: (InjectionToken | OptionalFactoryDependency)[] | undefined;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what is injected is known to the factory alone
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- only the factory knows what is injected
   readonly useFactory?: ((...args: any[]) => Promise<CronlatchOptions> | CronlatchOptions) | undefined;
   readonly useClass?: Type<CronlatchOptionsFactory> | undefined;
   readonly useExisting?: InjectionToken<CronlatchOptionsFactory> | undefined;

@@ -10,15 +10,16 @@ import type { CronlatchOptions } from './options';
 
 const MODULE = 'CronlatchModule';
 
-/** The class that TypeOrmModule provides the application's DataSource as; `undefined` without TypeORM. */
+/** The token under which TypeOrmModule provides the application's DataSource, or `undefined` without TypeORM. */
 export function defaultDataSourceToken(): InjectionToken | undefined {
   return optionalTypeOrm()?.DataSource;
 }
 
 /**
- * @param provided what was found where the DataSource was to be
- * @throws NotConfiguredError when there is nothing to make a guard of
- * @throws InvalidLockConfigurationError for a way to close that cannot be meant; and what `createJobGuard` throws
+ * @param provided the DataSource that Nest injected, if it found one
+ * @throws NotConfiguredError if there is neither a guard nor a DataSource
+ * @throws InvalidLockConfigurationError for invalid `close` options
+ * @throws the errors of `createJobGuard`
  */
 export async function provideGuard(
   options: CronlatchOptions,
@@ -27,29 +28,30 @@ export async function provideGuard(
   const { dataSource = provided, guard, logger = new Logger('Cronlatch'), close = {} } = options;
   checkCloseOptions(close);
   if (guard !== undefined) {
-    refuseBesideGuard(options);
+    checkGuardAlone(options);
     return requireGuard(guard, MODULE);
   }
   if (dataSource !== undefined) return await integration().createJobGuard(dataSource, { ...options, logger });
   throw new NotConfiguredError(
-    `${MODULE} finds no DataSource to keep its locks in: import TypeOrmModule.forRoot(…) in the root module, ` +
-      `or give ${MODULE} a dataSource, the token of one, or a guard.`,
+    `${MODULE} found no DataSource for its locks. Import TypeOrmModule.forRoot(…) in the root module, ` +
+      `or pass ${MODULE} a dataSource, its token, or a guard.`,
   );
 }
 
-const BESIDE_GUARD: readonly string[] = ['guard', 'close'] satisfies (keyof CronlatchOptions)[];
+const ALLOWED_WITH_GUARD: readonly string[] = ['guard', 'close'] satisfies (keyof CronlatchOptions)[];
 
-/** @throws InvalidLockConfigurationError naming what stands beside the guard */
-export function refuseBesideGuard(options: object): void {
+/** @throws InvalidLockConfigurationError naming the option that cannot be combined with a guard */
+export function checkGuardAlone(options: object): void {
   for (const [name, value] of Object.entries(options) as [string, unknown][]) {
-    if (value === undefined || BESIDE_GUARD.includes(name)) continue;
+    if (value === undefined || ALLOWED_WITH_GUARD.includes(name)) continue;
     throw new InvalidLockConfigurationError(
-      `${MODULE} was given a guard, and ${name} beside it, which only says how one is made. Keep one of them.`,
+      `${MODULE} got both a guard and ${name}, which only applies when the module creates the guard. Keep one of them.`,
     );
   }
 }
 
-// By require, and not before they are needed: a guard with locks from elsewhere needs no TypeORM, and Jest has no import().
+// Loaded only when needed, because a guard with another lock store needs no TypeORM. Uses require, because Jest has no
+// import().
 /* eslint-disable @typescript-eslint/no-require-imports */
 function integration(): typeof Integration {
   return require('../typeorm') as typeof Integration;
@@ -57,7 +59,7 @@ function integration(): typeof Integration {
 
 function optionalTypeOrm(): typeof TypeOrm | undefined {
   try {
-    // Inside of try a bundler takes it for optional.
+    // Inside try, bundlers treat the package as optional.
     return require('typeorm') as typeof TypeOrm;
   } catch (error) {
     if (isMissing('typeorm', error)) return undefined;

@@ -4,39 +4,39 @@ import { integrationOf } from '../../guard/job-guard';
 import { invoke, extendInvocation, type GuardedCallee } from '../../guard/invocation';
 import { cronOf } from './schedule-metadata';
 
-/** The part of cron's class of this name that is needed here. */
+/** The part of cron's class `CronTime` that is used here. */
 interface CronTime {
   /** The first scheduled time after `from`, which counts in whole seconds. */
   getNextDateFrom(from: Date, timeZone: string): { toMillis(): number };
 }
 
 const SECOND_MS = 1000;
-/** `cron` looks no further into the future than eight years; nor do we into the past. */
-const LONGEST_LOOK_BACK_MS = 8 * 366 * 86_400_000;
+/** `cron` searches eight years into the future. We search as far into the past. */
+const MAX_SEARCH_MS = 8 * 366 * 86_400_000;
 
 /** An expression, or a date at which a job runs once. */
 type CronSource = string | { toJSDate(): Date };
 
-/** The part of cron's `CronJob` that is needed here. */
+/** The part of cron's class `CronJob` that is used here. */
 interface TickingJob {
   fireOnTick(): Promise<void>;
-  /** Set before each tick, and not by who calls `fireOnTick` by hand. */
+  /** `cron` sets it before each tick, but not before a manual call of `fireOnTick`. */
   lastExecution: Date | null;
   readonly name?: string;
   readonly cronTime: CronTime & { readonly source: CronSource };
-  /** In the zone of the schedule. */
+  /** The next scheduled time, in the time zone of the schedule. */
   nextDate(): { readonly zoneName: string | null };
 }
 
 type TickCallback = (this: unknown, ...args: unknown[]) => unknown;
 
 const watched = new WeakSet<TickingJob>();
-const prolonging = new WeakSet<TickCallback>();
+const extended = new WeakSet<TickCallback>();
 
 /**
- * Every tick of the jobs of a registry, later jobs included, passes its scheduled time to the guarded methods that it
+ * Makes every tick of the registry's jobs, including later ones, pass its scheduled time to the guarded methods that it
  * calls. An error that the guard has reported ends at a method with `@Cron`; any other caller receives it. A tick in the
- * very milliseconds in which its job is made counts as a call by hand.
+ * milliseconds in which its job is created counts as a manual call.
  */
 export function attachScheduledTimes(registry: SchedulerRegistry, guard: JobGuard): void {
   for (const job of registry.getCronJobs().values()) watch(job, guard);
@@ -52,33 +52,34 @@ function watch(job: TickingJob, guard: JobGuard): void {
   watched.add(job);
   const nextTick = watchTicks(job);
   const fire = job.fireOnTick.bind(job);
-  const isEndOf = endOfTicks(job);
+  const onReportedError = handlerOfReportedErrors(job);
   job.fireOnTick = async () => {
     const firedAt = nextTick();
     if (firedAt === undefined) return await fire();
     const scheduledAt = scheduledTimeOf(job, firedAt, guard);
-    prolongTicks(job);
-    await invoke({ scheduledAt, onReportedError: isEndOf }, fire);
+    extendTicks(job);
+    await invoke({ scheduledAt, onReportedError }, fire);
   };
 }
 
 /**
- * A handler may go on after `fireOnTick`, and what it calls then still belongs to its tick. `cron` keeps its callbacks
- * private; the tests hold them, for every version of it.
+ * Extends the invocation of a tick until its handler has settled, because the handler may continue after `fireOnTick`
+ * returns. The callbacks are private in `cron`. Tests check them for every supported version.
  */
-function prolongTicks(job: object): void {
+function extendTicks(job: object): void {
   const { _callbacks: callbacks } = job as { _callbacks?: TickCallback[] };
   callbacks?.forEach((callback, index) => {
-    if (prolonging.has(callback)) return;
-    const prolonged = extendInvocation(callback);
-    prolonging.add(prolonged);
-    callbacks[index] = prolonged;
+    if (extended.has(callback)) return;
+    const extension = extendInvocation(callback);
+    extended.add(extension);
+    callbacks[index] = extension;
   });
 }
 
 /**
- * @returns when the tick came that calls now; `undefined` for a call by hand. A job that is behind by a few milliseconds
- * begins its next tick before it calls for the one at hand, so the last one that has begun is the first to call.
+ * @returns a function that returns when the current tick fired, or `undefined` for a manual call. A job that is late by a
+ * few milliseconds begins its next tick before it calls the handler of the current one. So the tick that began last is the
+ * first to call.
  */
 function watchTicks(job: TickingJob): () => Date | undefined {
   const begun: Date[] = [];
@@ -95,7 +96,7 @@ function watchTicks(job: TickingJob): () => Date | undefined {
   return () => begun.pop();
 }
 
-/** Never throws: `cron` would let it end the process. */
+/** Never throws, because an error in `cron` would end the process. */
 function scheduledTimeOf(job: TickingJob, firedAt: Date, guard: JobGuard): Date | undefined {
   const { cronTime } = job;
   try {
@@ -111,10 +112,11 @@ function scheduledTimeOf(job: TickingJob, firedAt: Date, guard: JobGuard): Date 
 }
 
 /**
- * Tells whether nothing but @nestjs/schedule hears of an error of a guarded method: whether the job was made for it, and
- * nothing, as a decorator of monitoring, is wrapped around it. A handler that calls it among others must not go on.
+ * The function that it returns decides whether an error of a guarded method ends at that method. It does if only
+ * @nestjs/schedule would receive the error: the job calls the method directly, and no decorator, for example of a
+ * monitoring tool, wraps it. A handler that calls the method among others must get the error.
  */
-function endOfTicks({
+function handlerOfReportedErrors({
   name,
   cronTime: { source },
 }: TickingJob): (error: unknown, callee: GuardedCallee) => boolean {
@@ -130,21 +132,20 @@ function isOf(source: CronSource, cronTime: unknown): boolean {
 }
 
 /**
- * The latest scheduled time that is not after `nowMs`: that of a tick, however late the tick is.
- * Nothing is kept from tick to tick, so that a clock that was set, a job that stood still or a schedule that was changed
- * leaves nothing wrong behind.
+ * Finds the latest scheduled time that is not after `nowMs`. This is the scheduled time of a tick, however late it fires.
+ * Keeps no state between ticks, so a changed clock, a stopped job or a new schedule cannot cause a wrong result.
  *
- * @returns `undefined` when there was none
+ * @returns `undefined` if there was none
  */
 export function lastScheduledTime(cronTime: CronTime, timeZone: string, nowMs: number): Date | undefined {
   const nextMs = (fromMs: number): number => cronTime.getNextDateFrom(new Date(fromMs), timeZone).toMillis();
-  // There is a scheduled time between `early` and now, and none between `late` and now. A tick is rarely late by a second.
+  // A scheduled time lies between `early` and now, and none between `late` and now. Most ticks are less than 1 s late.
   let late = nowMs;
   let early = nowMs - SECOND_MS;
   while (nextMs(early) > nowMs) {
     late = early;
     early = nowMs - 2 * (nowMs - early);
-    if (nowMs - early > LONGEST_LOOK_BACK_MS) return undefined;
+    if (nowMs - early > MAX_SEARCH_MS) return undefined;
   }
   while (late - early > SECOND_MS) {
     const middle = early + Math.floor((late - early) / 2);

@@ -10,7 +10,7 @@ export function warnOfAliases(
 ): void {
   for (const { place } of methods.filter((method) => method.isScheduled && aliased.has(method.instance))) {
     integration.warn(
-      `${place} is scheduled, and its class is provided under two tokens: @nestjs/schedule mounts it for each, so that every tick comes twice. Leave useExisting out, or move the schedule to a class of its own.`,
+      `${place} is scheduled, but its class is provided under two tokens. @nestjs/schedule mounts the job for each token, so every tick fires twice. Remove useExisting, or move the schedule to a class of its own.`,
     );
   }
 }
@@ -19,18 +19,18 @@ export function warnOfNoSchedule(integration: GuardIntegration, methods: readonl
   const scheduled = methods.find((method) => method.isScheduled);
   if (scheduled === undefined) return;
   integration.warn(
-    `${scheduled.place} is scheduled, but nothing calls it: import ScheduleModule.forRoot() of @nestjs/schedule.`,
+    `${scheduled.place} is scheduled, but nothing calls it. Import ScheduleModule.forRoot() of @nestjs/schedule.`,
   );
 }
 
-/** Asked at the first tick: by then `main.ts` has done all that it does. */
+/** Checks at the first tick, because `main.ts` has finished by then. */
 export function warnOfMissingHooks(guard: JobGuard): void {
   const stop = guard.on('run:started', ({ scheduledAt }) => {
     if (scheduledAt === undefined) return;
     stop();
     if (process.listenerCount('SIGTERM') > 0) return;
     integrationOf(guard).warn(
-      'Nothing listens to SIGTERM, which would end this process in the middle of its jobs: call app.enableShutdownHooks() in main.ts.',
+      'Nothing listens to SIGTERM, so the signal would end this process in the middle of its jobs. Call app.enableShutdownHooks() in main.ts.',
     );
   });
 }

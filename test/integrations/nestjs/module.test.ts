@@ -125,7 +125,7 @@ const startOf = async (imports: unknown[]): Promise<unknown> =>
 void test('without a DataSource the application does not start, and the error explains how to provide one', async () => {
   const reason = await startOf([CronlatchModule.forRoot()]);
   assert.ok(reason instanceof NotConfiguredError);
-  assert.match(reason.message, /import TypeOrmModule\.forRoot\(…\)/);
+  assert.match(reason.message, /Import TypeOrmModule\.forRoot\(…\)/);
   assert.ok(
     (await startOf([CronlatchModule.forRoot({ dataSource: 'nobody' })])) instanceof NotConfiguredError,
   );
@@ -162,13 +162,10 @@ void test('a provider that cannot be modified does not stop the application from
 
 void test('options for creating a guard are rejected together with an existing guard', async () => {
   const { guard } = guardBench();
-  refused(
-    () => CronlatchModule.forRoot({ guard, dataSource: 'jobs' }),
-    'given a guard, and dataSource beside it',
-  );
+  refused(() => CronlatchModule.forRoot({ guard, dataSource: 'jobs' }), 'got both a guard and dataSource,');
   const useFactory = (): CronlatchOptions => ({ guard, lockTable: 'locks' });
   const reason = (await startOf([CronlatchModule.forRootAsync({ useFactory })])) as Error;
-  assert.match(reason.message, /given a guard, and lockTable beside it/);
+  assert.match(reason.message, /got both a guard and lockTable,/);
 });
 
 void test('invalid close options are rejected at the start, not when the application shuts down', async () => {
@@ -185,7 +182,7 @@ void test('invalid close options are rejected at the start, not when the applica
 void test('a closed guard, or a promise of one, is rejected', async () => {
   const { guard } = guardBench();
   const promise = Promise.resolve(guard) as unknown as JobGuard;
-  assert.match(String(await startOf([CronlatchModule.forRoot({ guard: promise })])), /await it/);
+  assert.match(String(await startOf([CronlatchModule.forRoot({ guard: promise })])), /await it: await createJobGuard/);
   await guard.close();
   assert.ok((await startOf([CronlatchModule.forRoot({ guard })])) instanceof InvalidLockUseError);
 });

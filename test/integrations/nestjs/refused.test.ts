@@ -53,7 +53,7 @@ void test('an instance with two tokens causes a warning, because Nest schedules 
   const app = await startWith(guard, [Locked, { provide: 'alias', useExisting: Locked }]);
   assert.equal(cronJobs(app).size, 2);
   await app.close();
-  assert.match(lines.join(), /Locked\.closeDay .* under two tokens.* comes twice/);
+  assert.match(lines.join(), /Locked\.closeDay .* under two tokens.* fires twice/);
 });
 
 for (const [what, provider] of [
@@ -138,7 +138,7 @@ void test('a schedule that no module mounts causes a warning', async () => {
   });
   await app.init();
   await app.close();
-  assert.match(lines.join(), /Locked\.closeDay is scheduled, but nothing calls it: import ScheduleModule/);
+  assert.match(lines.join(), /Locked\.closeDay is scheduled, but nothing calls it. Import ScheduleModule/);
 });
 
 void test('catch-up for dates on which an expression never fires causes a warning', async () => {
