@@ -46,7 +46,7 @@ const storage = processState('invocation', () => new AsyncLocalStorage<OpenInvoc
 
 /** For integrations: calls a guarded function for a scheduler. The invocation ends when the call has settled. */
 export function invoke<T>(invocation: Invocation, call: () => T): T | Promise<Awaited<T>> {
-  return during(new OpenInvocation(invocation), call);
+  return callDuring(new OpenInvocation(invocation), call);
 }
 
 /**
@@ -63,18 +63,18 @@ export function extendInvocation<A extends unknown[]>(
   };
 }
 
-function during<T>(invocation: OpenInvocation, call: () => T): T | Promise<Awaited<T>> {
+function callDuring<T>(invocation: OpenInvocation, call: () => T): T | Promise<Awaited<T>> {
   let result: T | undefined;
   try {
     result = storage.run(invocation, call);
   } finally {
     if (!isThenable(result)) invocation.hasEnded = true;
   }
-  return isThenable(result) ? untilSettled(invocation, result as T) : result;
+  return isThenable(result) ? endWhenSettled(invocation, result as T) : result;
 }
 
 /** Awaits the result exactly once, because a query builder runs its query for each `then`. */
-async function untilSettled<T>(invocation: OpenInvocation, result: T): Promise<Awaited<T>> {
+async function endWhenSettled<T>(invocation: OpenInvocation, result: T): Promise<Awaited<T>> {
   try {
     return await result;
   } finally {
