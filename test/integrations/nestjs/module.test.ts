@@ -182,7 +182,10 @@ void test('invalid close options are rejected at the start, not when the applica
 void test('a closed guard, or a promise of one, is rejected', async () => {
   const { guard } = guardBench();
   const promise = Promise.resolve(guard) as unknown as JobGuard;
-  assert.match(String(await startOf([CronlatchModule.forRoot({ guard: promise })])), /await it: await createJobGuard/);
+  assert.match(
+    String(await startOf([CronlatchModule.forRoot({ guard: promise })])),
+    /await it: await createJobGuard/,
+  );
   await guard.close();
   assert.ok((await startOf([CronlatchModule.forRoot({ guard })])) instanceof InvalidLockUseError);
 });
