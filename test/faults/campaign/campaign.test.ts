@@ -52,7 +52,7 @@ void test('a server that the tests may not kill cannot be used', async () => {
     CRONLATCH_MYSQL_URL: 'mysql://root@127.0.0.1:9/',
   });
   assert.equal(status, 2);
-  assert.match(err, /There is no mysql to be tried/);
+  assert.match(err, /No mysql is available/);
 });
 
 void test('a short campaign on SQLite keeps all promises, and reports the faults', async () => {
