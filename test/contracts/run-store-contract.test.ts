@@ -7,23 +7,24 @@ import { memoryRunsFixture } from '../support/run-store-fixtures';
 
 const LACKS = { ambientTransaction: 'it has no transactions' } as const;
 
-function caseOf(contract: readonly ContractCase[], start: string): ContractCase {
-  const found = contract.find(({ name }) => name.startsWith(start));
-  assert.ok(found, start);
+function caseOf(contract: readonly ContractCase[], part: string): ContractCase {
+  const found = contract.find(({ name }) => name.includes(part));
+  assert.ok(found, part);
   return found;
 }
 
-void test('each case has a distinct name that begins with a promise or a situation of the ledger', () => {
+void test('each case has a distinct name that ends with a promise or a situation of the ledger', () => {
   const names = runStoreContract(memoryRunsFixture, { lacks: LACKS }).map(({ name }) => name);
   assert.ok(names.length > 60);
   assert.equal(new Set(names).size, names.length);
-  for (const name of names) assert.match(name, /^L([1-7]|-\d\d) \S/);
+  for (const name of names) assert.match(name, /\S \(L([1-7]|-\d\d)(, [FL]-?\d+)*\)$/);
 });
 
 void test('only cases that need a missing capability are skipped, with the reason, and they reject if they are run', async () => {
   const contract = runStoreContract(memoryRunsFixture, { lacks: LACKS });
   const skipped = contract.filter(({ skip }) => skip !== undefined);
-  assert.deepEqual([...new Set(skipped.map(({ name }) => name.slice(0, 4)))], ['L-11']);
+  assert.ok(skipped.length > 0);
+  for (const { name } of skipped) assert.match(name, /\(L-11\)$/);
   for (const { skip, run } of skipped) {
     assert.equal(skip, 'ambientTransaction: it has no transactions');
     await assert.rejects(run(), /it has no transactions/);
@@ -33,13 +34,13 @@ void test('only cases that need a missing capability are skipped, with the reaso
 void test('a fixture must have a function for exactly the capabilities that its store does not lack', async () => {
   // @ts-expect-error ambientTransaction is missing, and lacks does not explain why.
   const tooLittle = runStoreContract(memoryRunsFixture);
-  await assert.rejects(caseOf(tooLittle, 'L1 ').run(), {
+  await assert.rejects(caseOf(tooLittle, '(L1)').run(), {
     code: InvalidLockUseError.code,
     message: /^runStoreContract: .*offer ambientTransaction, or lacks\.ambientTransaction/,
   });
   const lacks = { ...LACKS, deleteRun: 'its runs cannot be deleted' };
   const tooMuch = runStoreContract(memoryRunsFixture, { lacks });
-  await assert.rejects(caseOf(tooMuch, 'L1 ').run(), /offers deleteRun, although lacks\.deleteRun is set/);
+  await assert.rejects(caseOf(tooMuch, '(L1)').run(), /offers deleteRun, although lacks\.deleteRun is set/);
 });
 
 void test('a capability that stores of runs do not have cannot be lacked', () => {
@@ -58,7 +59,7 @@ void test('a random case that fails reports its seed, and fails again with that 
   };
   const failure = async (seed?: number): Promise<string> => {
     const options = { lacks: LACKS, ...(seed === undefined ? {} : { seed }) };
-    return await caseOf(runStoreContract(forgetful, options), 'L3 random use')
+    return await caseOf(runStoreContract(forgetful, options), 'random use')
       .run()
       .then(
         () => assert.fail('the case passed'),

@@ -49,20 +49,20 @@ let bench: TestGuard;
 before(() => void (bench = useTestGuard()));
 after(() => bench.dispose());
 
-void test('F-88 this, the arguments and the value are passed through', async () => {
+void test('this, the arguments and the value are passed through (F-88)', async () => {
   assert.equal(await new Jobs('Ada').greet('Hello'), 'Hello, Ada!');
   assert.equal(await new Jobs('Ada').greet('Hello', '?'), 'Hello, Ada?');
   assert.equal(await new Jobs('Ada').count(1, 2, 3), 3);
   assert.equal(await new Jobs('Ada').greet.call({ label: 'Bob' } as Jobs, 'Hello'), 'Hello, Bob!');
 });
 
-void test('F-84 a method with a symbol key is guarded', async () => {
+void test('a method with a symbol key is guarded (F-84)', async () => {
   const acquired = bench.next('lock:acquired');
   assert.equal(await new Jobs('Ada')[KEY](), 'Ada');
   assert.equal((await acquired).name, 'keyed');
 });
 
-void test('F-84 a static method is guarded, and its this is the class that it was called on', async () => {
+void test('a static method is guarded, and its this is the class that it was called on (F-84)', async () => {
   assert.equal(await Jobs.greetAll(), 'static');
   assert.equal(await Others.greetAll(), 'static others');
 });
@@ -73,7 +73,7 @@ void test('a method that is private in TypeScript is guarded when its class call
   assert.equal((await acquired).name, 'private');
 });
 
-void test('F-85 F-88 the guarded method keeps name and length', () => {
+void test('the guarded method keeps name and length (F-85, F-88)', () => {
   const { greet, count, [KEY]: keyed } = Jobs.prototype as unknown as Record<string | symbol, () => void>;
   assert.deepEqual([greet?.name, greet?.length], ['greet', 1]);
   assert.deepEqual([count?.name, count?.length], ['count', 0]);
@@ -86,7 +86,7 @@ void test('a guarded method is an ordinary method: not enumerable, writable, con
   assert.deepEqual(flagsOf('greet'), flagsOf('plain'));
 });
 
-void test('F-84 an inherited method is the same function, under the same lock', () => {
+void test('an inherited method is the same function, under the same lock (F-84)', () => {
   assert.equal(Object.hasOwn(Others.prototype, 'greet'), false);
   assert.equal(Reflect.get(new Others('Bob'), 'greet'), Reflect.get(new Jobs('Ada'), 'greet'));
 });

@@ -72,7 +72,7 @@ for (const configuration of TAKEN) {
   });
 }
 
-void test('F-80 the same is refused with positional arguments', () => {
+void test('the same is refused with positional arguments (F-80)', () => {
   assert.throws(() => SchedulerLock('job', '10'), /lockAtMostFor of lock 'job' is "10"/);
   assert.throws(() => SchedulerLock('job', '1m', '2m'), /lockAtLeastFor \(2m\)/);
   assert.throws(() => SchedulerLock('job ', '1m'), /white space/);

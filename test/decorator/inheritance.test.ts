@@ -44,7 +44,7 @@ function counted(name: EventName): { count: number } {
   return counter;
 }
 
-void test('F-84 an override and the method that it calls with super both run, in one lease', async () => {
+void test('an override and the method that it calls with super both run, in one lease (F-84)', async () => {
   const acquired = counted('lock:acquired');
   const started = counted('run:started');
   assert.equal(await new SameLock().nightly(), 'sub of base');
@@ -57,12 +57,12 @@ void test('if the override is skipped, so is the method that it would have calle
   assert.equal(await new SameLock().nightly(), undefined);
 });
 
-void test('F-84 an override without its own lock has no lock', async () => {
+void test('an override without its own lock has no lock (F-84)', async () => {
   await bench.lockProvider.lock(LOCK);
   assert.equal(await new NoLock().nightly(), 'no lock');
 });
 
-void test('F-86 a method that calls itself through this is guarded, from guarded methods and from others', async () => {
+void test('a method that calls itself through this is guarded, from guarded methods and from others (F-86)', async () => {
   const held = await bench.lockProvider.lock(LOCK);
   assert.equal(await new Base().unguarded(), undefined);
   assert.equal(await new Base().outer(), undefined);

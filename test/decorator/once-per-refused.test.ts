@@ -6,7 +6,7 @@ import { refused } from '../support/refused';
 
 const UTC = { timeZone: 'UTC' } as const;
 
-void test('L-59 once per period twice on one method is refused, with the name of the method', () => {
+void test('once per period twice on one method is refused, with the name of the method (L-59)', () => {
   assert.throws(
     () => {
       class Jobs {
@@ -21,7 +21,7 @@ void test('L-59 once per period twice on one method is refused, with the name of
   );
 });
 
-void test('L-59 two locks are refused, on both sides of the period', () => {
+void test('two locks are refused, on both sides of the period (L-59)', () => {
   assert.throws(() => {
     class Jobs {
       @SchedulerLock('first', '1m')
@@ -112,7 +112,7 @@ async function called(decorate: () => { job(): Promise<void> }): Promise<unknown
 // The methods decorated from here on fit no guard, so no other test of this file may follow.
 void test('mistakes that only the first call can detect', async (t) => {
   await t.test(
-    'L-59 without a lock and a name it is refused: a name is never derived from class or method',
+    'without a lock and a name it is refused: a name is never derived from class or method (L-59)',
     async () => {
       const error = await called(() => {
         class Jobs {

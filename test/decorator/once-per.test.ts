@@ -61,7 +61,7 @@ beforeEach(() => {
 afterEach(() => bench.dispose());
 
 for (const order of ['above', 'below'] as const) {
-  void test(`L-59 once per day ${order} the lock: its name is the job's, and it runs once`, async () => {
+  void test(`once per day ${order} the lock: its name is the job's, and it runs once (L-59)`, async () => {
     const jobs = new Jobs();
     assert.equal(await jobs[order](), `base ${order}`);
     assert.equal(await jobs[order](), undefined);
@@ -70,14 +70,14 @@ for (const order of ['above', 'below'] as const) {
     assert.equal(await jobs[order](), `base ${order}`);
   });
 
-  void test(`L-59 with the lock ${order}: while another instance holds it, nothing runs and nothing is recorded`, async () => {
+  void test(`with the lock ${order}: while another instance holds it, nothing runs and nothing is recorded (L-59)`, async () => {
     await bench.lockProvider.lock({ name: order, lockAtMostFor: '1h' });
     assert.equal(await new Jobs()[order](), undefined);
     assert.equal(await bench.guard.ledger.last(order), undefined);
   });
 }
 
-void test('L-59 without a lock it has a lock of its own name, for the default duration of the guard, kept alive', async () => {
+void test('without a lock it has a lock of its own name, for the default duration of the guard, kept alive (L-59)', async () => {
   const acquired = bench.next('lock:acquired');
   const extended = bench.next('lock:extended');
   const remaining = bench.guard.wrap({ name: 'other', oncePer: { period: 'day', timeZone: 'UTC' } }, () =>
@@ -140,13 +140,13 @@ class Unguarded extends Jobs {
   }
 }
 
-void test('L-59 an inherited method is the same job, on its own instance', async () => {
+void test('an inherited method is the same job, on its own instance (L-59)', async () => {
   class Inheriting extends Jobs {}
   assert.equal(await new Inheriting('heir').below(), 'heir below');
   assert.equal(await new Jobs().below(), undefined);
 });
 
-void test('L-59 an override and the method that it calls with super are one run', async () => {
+void test('an override and the method that it calls with super are one run (L-59)', async () => {
   const acquired: string[] = [];
   bench.guard.on('lock:acquired', ({ name }) => void acquired.push(name));
   assert.equal(await new SameJob().above(), 'sub of base above, 1');
@@ -155,13 +155,13 @@ void test('L-59 an override and the method that it calls with super are one run'
   assert.equal(await new SameJob().above(), undefined);
 });
 
-void test('L-59 an override without decorators has neither lock nor ledger', async () => {
+void test('an override without decorators has neither lock nor ledger (L-59)', async () => {
   assert.equal(await new Unguarded().above(), 'no lock');
   assert.equal(await new Unguarded().above(), 'no lock');
   assert.equal(await bench.guard.ledger.last('above'), undefined);
 });
 
-void test('L-59 metadata of other decorators, above, between and below, is found on the method', () => {
+void test('metadata of other decorators, above, between and below, is found on the method (L-59)', () => {
   const marked = (mark: string) =>
     foreignDecorator((method) => Reflect.defineMetadata(mark, `metadata ${mark}`, method));
   class Marked {

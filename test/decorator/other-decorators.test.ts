@@ -31,7 +31,7 @@ class Jobs {
 }
 
 for (const place of ['above', 'below'] as const) {
-  void test(`F-85 metadata of a decorator ${place} is found on the guarded method`, () => {
+  void test(`metadata of a decorator ${place} is found on the guarded method (F-85)`, () => {
     const method: object = Object.getOwnPropertyDescriptor(Jobs.prototype, place)?.value as object;
     assert.equal(Reflect.getMetadata(place, method), `metadata ${place}`);
     assert.deepEqual(Object.getOwnPropertyDescriptor(method, HIDDEN), {
@@ -44,13 +44,13 @@ for (const place of ['above', 'below'] as const) {
   });
 }
 
-void test('F-85 metadata of decorators above and below is found together', () => {
+void test('metadata of decorators above and below is found together (F-85)', () => {
   const method = Object.getOwnPropertyDescriptor(Jobs.prototype, 'between')?.value as object;
   assert.deepEqual(Reflect.getOwnMetadataKeys(method).sort(), ['above', 'below']);
   assert.equal(Reflect.get(method, HIDDEN), 'own above');
 });
 
-void test('F-85 a wrapper above runs outside of the lock, one below runs inside of it', async () => {
+void test('a wrapper above runs outside of the lock, one below runs inside of it (F-85)', async () => {
   await using bench = useTestGuard();
   const order: string[] = [];
   bench.guard.on('lock:acquired', () => void order.push('lock'));

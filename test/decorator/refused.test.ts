@@ -5,7 +5,7 @@ import { useTestGuard } from 'cronlatch/testing';
 
 const refused = (message: RegExp) => ({ name: 'InvalidLockUseError', message });
 
-void test('F-84 twice on one method, with the name of the method and both locks', () => {
+void test('twice on one method, with the name of the method and both locks (F-84)', () => {
   assert.throws(
     () => {
       class Jobs {
@@ -19,7 +19,7 @@ void test('F-84 twice on one method, with the name of the method and both locks'
   );
 });
 
-void test('F-84 on a getter', () => {
+void test('on a getter (F-84)', () => {
   assert.throws(
     () => {
       class Jobs {
@@ -35,7 +35,7 @@ void test('F-84 on a getter', () => {
   );
 });
 
-void test('F-84 on a setter', () => {
+void test('on a setter (F-84)', () => {
   assert.throws(
     () => {
       class Jobs {
@@ -49,7 +49,7 @@ void test('F-84 on a setter', () => {
   );
 });
 
-void test('F-84 on an accessor', () => {
+void test('on an accessor (F-84)', () => {
   assert.throws(
     () => {
       class Jobs {
@@ -63,7 +63,7 @@ void test('F-84 on an accessor', () => {
   );
 });
 
-void test('F-84 on a class', () => {
+void test('on a class (F-84)', () => {
   assert.throws(
     () => {
       // @ts-expect-error -- a class is not a method

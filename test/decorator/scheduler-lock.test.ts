@@ -71,7 +71,7 @@ void test('a call that does not get the lock resolves to undefined', async () =>
   assert.equal((await skipped).reason, 'locked');
 });
 
-void test('F-88 the method’s own error is rethrown unchanged', async () => {
+void test('the method’s own error is rethrown unchanged (F-88)', async () => {
   for (const error of [new Error('mine'), 'text', null] as Error[])
     await assert.rejects(new Jobs().failing(error), (thrown) => thrown === error);
 });

@@ -22,7 +22,7 @@ after(() => bench.dispose());
 
 const numRuns = sampleSize({ fast: 200, full: 10_000 });
 
-void test('F-88 arguments, value and this are passed through unchanged', () =>
+void test('arguments, value and this are passed through unchanged (F-88)', () =>
   fc.assert(
     fc.asyncProperty(fc.array(fc.anything()), fc.anything({ withDate: true }), async (args, value) => {
       let seen: readonly [unknown, readonly unknown[]] | undefined;
@@ -38,7 +38,7 @@ void test('F-88 arguments, value and this are passed through unchanged', () =>
     { numRuns },
   ));
 
-void test('F-88 any thrown value is rethrown unchanged', () =>
+void test('any thrown value is rethrown unchanged (F-88)', () =>
   fc.assert(
     fc.asyncProperty(fc.anything(), async (thrown) => {
       const jobs = new Jobs(() => {
@@ -53,7 +53,7 @@ void test('F-88 any thrown value is rethrown unchanged', () =>
     { numRuns },
   ));
 
-void test('F-88 the stack of an error leads to the handler', async () => {
+void test('the stack of an error leads to the handler (F-88)', async () => {
   const jobs = new Jobs(function culprit() {
     throw new Error('mine');
   });

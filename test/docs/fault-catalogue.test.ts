@@ -24,7 +24,7 @@ const ROWS = new Map(
     .map(([, id = '', , how = '']) => [id, how]),
 );
 
-/** The ids with which the names of tests and of the contract's cases begin. */
+/** The ids in brackets at the end of the names of tests and of the contract's cases. */
 const TESTED = new Set(['test', 'src/contracts'].flatMap(sourcesBelow).flatMap(idsInNames));
 
 function ids(first: number, last: number): string[] {
@@ -36,11 +36,11 @@ function sourcesBelow(folder: string): string[] {
   return files.filter((file) => file.endsWith('.ts')).map((file) => join(folder, file));
 }
 
-/** `'P1 F-47 a sentence'`, in any quotes. A case that a kind of store leaves out does not count. */
+/** `'a sentence (P1, F-47)'`, in any quotes. A case that a kind of store leaves out does not count. */
 function idsInNames(file: string): string[] {
   const source = readFileSync(file, 'utf8').replace(/leaveOut\([^)]*\)/g, '');
-  const names = source.matchAll(/['"`]((?:[A-Z]+-?\d+ )*F-\d\d(?: [A-Z]+-?\d+)*) /g);
-  return [...names].flatMap(([, begin = '']) => begin.split(' ').filter((id) => id.startsWith('F-')));
+  const names = source.matchAll(/ \(([A-Z]+-?\d+(?:, [A-Z]+-?\d+)*)\)['"`]/g);
+  return [...names].flatMap(([, all = '']) => all.split(', ').filter((id) => id.startsWith('F-')));
 }
 
 function saysTest(how: string): boolean {

@@ -28,7 +28,7 @@ async function noticeOf(lock: Lock): Promise<Notice> {
 
 void suite('the notice of a lost lease', { concurrency: sampleSize({ fast: 4, full: 1 }) }, () => {
   testOnEvery(
-    `P2 F-81 each of ${LEASES} waiting holders is notified: by the store’s answer, or when its lease expires`,
+    `each of ${LEASES} waiting holders is notified: by the store’s answer, or when its lease expires (P2, F-81)`,
     async (database, t) => {
       const dataSource = await migratedDataSource(database);
       const provider = new TypeOrmLockProvider(dataSource);

@@ -21,7 +21,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-void test('F-14 a second signal ends the process at once, even if a job hangs', SOON, async (t) => {
+void test('a second signal ends the process at once, even if a job hangs (F-14)', SOON, async (t) => {
   const script = await ready(t, 'hanging job');
   script.kill('SIGTERM');
   await script.line('closing');
@@ -30,7 +30,7 @@ void test('F-14 a second signal ends the process at once, even if a job hangs', 
   assert.deepEqual(script.lines, ['ready', 'closing']);
 });
 
-void test('F-14 other signals end the process as usual, without waiting for its job', SOON, async (t) => {
+void test('other signals end the process as usual, without waiting for its job (F-14)', SOON, async (t) => {
   const script = await ready(t, 'hanging job');
   script.kill('SIGHUP');
   assert.deepEqual(await script.ended, { code: null, signal: 'SIGHUP' });

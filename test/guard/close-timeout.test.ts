@@ -5,7 +5,7 @@ import { currentLock, LockAssert } from 'cronlatch';
 import { guardBench, runningJob } from '../support/guard-bench';
 import { JOB, turn } from '../support/lock-bench';
 
-void test('F-13 signals abort at the timeout less the grace, with an AbortError as their reason', async () => {
+void test('signals abort at the timeout less the grace, with an AbortError as their reason (F-13)', async () => {
   const { guard, clock } = guardBench();
   const { lock, finish } = await runningJob(guard);
   const closing = guard.close({ timeout: '20s', grace: '5s' });
@@ -37,7 +37,7 @@ void test('a job whose signal has aborted still holds its lock', async () => {
   await closing;
 });
 
-void test('F-13 at the timeout close stops waiting: the job is abandoned and keeps its lock until the lease expires', async () => {
+void test('at the timeout close stops waiting: the job is abandoned and keeps its lock until the lease expires (F-13)', async () => {
   const { guard, clock, other, accessor, names, lines } = guardBench();
   const job = await runningJob(guard);
   const closing = guard.close({ timeout: '20s', grace: '5s' });
@@ -57,7 +57,7 @@ void test('F-13 at the timeout close stops waiting: the job is abandoned and kee
   assert.ok(await other.lock(JOB));
 });
 
-void test('F-13 no lock is released while its job runs', async () => {
+void test('no lock is released while its job runs (F-13)', async () => {
   const { guard, clock, accessor } = guardBench();
   const slow = await runningJob(guard);
   const quick = await runningJob(guard, { ...JOB, name: 'quick' });

@@ -21,7 +21,7 @@ void test('a guarded method runs through the configured guard', async () => {
   assert.deepEqual(names(), ['lock:acquired', 'run:started', 'run:completed', 'lock:released']);
 });
 
-void test('F-87 without a guard a guarded method does not run, and the error explains how to configure one', async () => {
+void test('without a guard a guarded method does not run, and the error explains how to configure one (F-87)', async () => {
   await assert.rejects(method(), (error: NotConfiguredError) => {
     assert.ok(error instanceof NotConfiguredError);
     assert.equal(error.code, 'CRONLATCH_NOT_CONFIGURED');
@@ -32,7 +32,7 @@ void test('F-87 without a guard a guarded method does not run, and the error exp
   });
 });
 
-void test('F-87 configuring a second guard is rejected, and the first stays', async () => {
+void test('configuring a second guard is rejected, and the first stays (F-87)', async () => {
   const first = guardBench();
   const second = guardBench();
   configureJobGuard(first.guard);

@@ -124,7 +124,7 @@ void test('an accessor whose extend never settles does not block the job forever
   assert.equal((await guard.run(JOB, () => 1)).executed, true);
 });
 
-void test('F-90 a warning listener that throws an unusual value changes nothing', async () => {
+void test('a warning listener that throws an unusual value changes nothing (F-90)', async () => {
   const { guard, events } = guardBench({ logger: false });
   events.on('guard:warning', () => {
     throw Object.create(null);

@@ -19,7 +19,7 @@ const FAILING = {
 const EVENTS = ['lock:acquired', 'run:started', 'run:completed', 'lock:released'] as const;
 
 for (const [how, listener] of Object.entries(FAILING)) {
-  void test(`F-90 a listener that ${how} only causes a warning`, async () => {
+  void test(`a listener that ${how} only causes a warning (F-90)`, async () => {
     const { guard, emitted, other } = guardBench();
     for (const name of EVENTS) guard.on(name, listener);
     assert.deepEqual(await guard.run(JOB, () => 42), { executed: true, value: 42 });
@@ -33,7 +33,7 @@ for (const [how, listener] of Object.entries(FAILING)) {
 }
 
 for (const [how, listener] of Object.entries(FAILING)) {
-  void test(`F-90 a warning listener that ${how} causes a process warning, not an endless loop`, async () => {
+  void test(`a warning listener that ${how} causes a process warning, not an endless loop (F-90)`, async () => {
     const warned = mock.method(process, 'emitWarning', () => {});
     const { guard, events } = guardBench();
     guard.on('guard:warning', listener);
@@ -47,7 +47,7 @@ for (const [how, listener] of Object.entries(FAILING)) {
   });
 }
 
-void test('F-90 a job does not wait for its listeners', async () => {
+void test('a job does not wait for its listeners (F-90)', async () => {
   const { guard } = guardBench();
   guard.on('run:started', () => new Promise(() => {}));
   assert.deepEqual(await guard.run(JOB, () => 42), { executed: true, value: 42 });

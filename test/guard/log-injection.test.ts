@@ -12,7 +12,7 @@ function lineOf(error: unknown): string {
   return lines[0] ?? '';
 }
 
-void test('F-97 a line has no characters that move the cursor, end the line or change the text direction', () => {
+void test('a line has no characters that move the cursor, end the line or change the text direction (F-97)', () => {
   const codes = [...Array(0x20).keys(), ...Array.from({ length: 0x21 }, (_, index) => 0x7f + index)];
   const bidi = [
     0x61c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069,

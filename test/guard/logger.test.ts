@@ -40,7 +40,7 @@ void test('logger: false disables the log', () => {
   for (const { mock } of ways) assert.equal(mock.callCount(), 0);
 });
 
-void test('F-90 a logger that throws does not affect the job', async () => {
+void test('a logger that throws does not affect the job (F-90)', async () => {
   const failing = (): never => {
     throw new Error('disk full');
   };

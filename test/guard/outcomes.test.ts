@@ -8,7 +8,7 @@ import { JOB } from '../support/lock-bench';
 
 const failing = (fail: () => Promise<undefined>): LockProvider => ({ lock: fail });
 
-void test('P7 if the store fails, run rejects with its error and the job does not run', async () => {
+void test('if the store fails, run rejects with its error and the job does not run (P7)', async () => {
   const failure = new LockStorageError('the store is down');
   const { guard, emitted } = guardBench({ lockProvider: failing(() => Promise.reject(failure)) });
   assert.equal(await reasonOf(guard.run(JOB, () => assert.fail('ran'))), failure);
@@ -16,7 +16,7 @@ void test('P7 if the store fails, run rejects with its error and the job does no
   assert.deepEqual(emitted, [['lock:failed', event]]);
 });
 
-void test('P7 a provider that throws instead of rejecting is also a failure of the store', async () => {
+void test('a provider that throws instead of rejecting is also a failure of the store (P7)', async () => {
   const broken = new TypeError('broken');
   const throwing = failing(() => {
     throw broken;
@@ -37,7 +37,7 @@ void test('after a failure of the store the next run starts normally', async () 
 });
 
 for (const thrown of [new RangeError('mine'), 'a string', null, undefined]) {
-  void test(`P9 F-09 the job's own error (${String(thrown)}) is rethrown unchanged, and reported`, async () => {
+  void test(`the job's own error (${String(thrown)}) is rethrown unchanged, and reported (P9, F-09)`, async () => {
     const { guard, events } = guardBench();
     const failures: CronlatchEvents['run:failed'][] = [];
     events.on('run:failed', (event) => void failures.push(event));
@@ -49,7 +49,7 @@ for (const thrown of [new RangeError('mine'), 'a string', null, undefined]) {
   });
 }
 
-void test('P9 F-09 a task that throws before its first await is treated the same', async () => {
+void test('a task that throws before its first await is treated the same (P9, F-09)', async () => {
   const { guard, other, names } = guardBench();
   const mine = new Error('mine');
   const task = (): never => {
@@ -60,7 +60,7 @@ void test('P9 F-09 a task that throws before its first await is treated the same
   assert.ok(await other.lock(JOB));
 });
 
-void test('P9 a release that fails replaces neither the value nor the error of the job', async () => {
+void test('a release that fails replaces neither the value nor the error of the job (P9)', async () => {
   const { guard, accessor, emitted } = guardBench();
   const failure = new SchemaMismatchError('the table is gone');
   const tableGone = (): Promise<never> => Promise.reject(failure);

@@ -44,7 +44,7 @@ void test('run:started has the fencing token, run:completed the duration', async
   assert.equal(typeof token, 'number');
 });
 
-void test('F-81 a job that outlives its lease gets an aborted signal, and is reported as stuck once, at the next tick', async () => {
+void test('a job that outlives its lease gets an aborted signal, and is reported as stuck once, at the next tick (F-81)', async () => {
   const { guard, clock, names } = guardBench();
   const job = await runningJob(guard);
   clock.advance('10m');

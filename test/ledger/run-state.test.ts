@@ -47,7 +47,7 @@ for (const actor of ACTORS) {
   });
 }
 
-void test('L3 only force changes a completed run', () => {
+void test('only force changes a completed run (L3)', () => {
   const leaving = ACTORS.filter((actor) => STATES.some((to) => mayChange('completed', to, actor)));
   assert.deepEqual(leaving, ['rerun with force']);
 });

@@ -74,7 +74,7 @@ const MUTANTS = [
   })),
   {
     mutant: 'a place that is shared with every other',
-    caughtBy: 'P1 a lock of the same name in another place is another lock',
+    caughtBy: 'a lock of the same name in another place is another lock (P1)',
     create: () => (shared ??= rightFixture()),
   },
 ];

@@ -70,7 +70,7 @@ const MUTANTS = [
   })),
   {
     mutant: 'a place that is shared with every other',
-    caughtBy: 'L1 a run of the same key in another place is another run',
+    caughtBy: 'a run of the same key in another place is another run (L1)',
     create: () => (shared ??= fixtureWith()),
   },
 ];

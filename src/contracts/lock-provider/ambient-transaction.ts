@@ -6,7 +6,7 @@ import { RandomUse } from './random-use';
 
 /** The lock does not depend on the outcome of the transaction that the caller is in. */
 export const ambientTransactions = needing(['ambientTransaction'], {
-  async 'P8 other instances see a grant inside a transaction at once'({
+  async 'other instances see a grant inside a transaction at once (P8)'({
     provider,
     other,
     ambientTransaction,
@@ -17,7 +17,7 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     });
   },
 
-  async 'P8 a grant stays when the transaction of its caller is rolled back'({
+  async 'a grant stays when the transaction of its caller is rolled back (P8)'({
     provider,
     other,
     ambientTransaction,
@@ -28,7 +28,7 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     assert.equal(await lock?.unlock(), true);
   },
 
-  async 'P8 a takeover stays when the transaction of its caller is rolled back'({
+  async 'a takeover stays when the transaction of its caller is rolled back (P8)'({
     provider,
     other,
     elapse,
@@ -41,7 +41,7 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     assert.equal(await stale.unlock(), false);
   },
 
-  async 'P8 an extension stays when the transaction of its caller is rolled back'({
+  async 'an extension stays when the transaction of its caller is rolled back (P8)'({
     provider,
     other,
     elapse,
@@ -54,7 +54,7 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     assert.equal(lock.signal.aborted, false);
   },
 
-  async 'P8 a release stays when the transaction of its caller is rolled back'({
+  async 'a release stays when the transaction of its caller is rolled back (P8)'({
     provider,
     other,
     ambientTransaction,
@@ -64,7 +64,7 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     await granted(other, JOB);
   },
 
-  async 'P8 lockAtLeastFor stays in force when the transaction of its caller is rolled back'({
+  async 'lockAtLeastFor stays in force when the transaction of its caller is rolled back (P8)'({
     provider,
     other,
     ambientTransaction,
@@ -75,7 +75,7 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     await refused(other, AT_LEAST);
   },
 
-  async 'P8 a caller inside a transaction sees a release that happened after its transaction began'({
+  async 'a caller inside a transaction sees a release that happened after its transaction began (P8)'({
     provider,
     other,
     ambientTransaction,
@@ -89,7 +89,7 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     await refused(other, JOB);
   },
 
-  async 'P8 random use inside transactions gives the same results as without transactions'(
+  async 'random use inside transactions gives the same results as without transactions (P8)'(
     { provider, other, elapse, ambientTransaction },
     { random },
   ) {

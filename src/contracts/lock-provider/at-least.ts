@@ -5,7 +5,7 @@ import { cases } from './fixture';
 
 /** cronlatch grants no lock again before lockAtLeastFor has passed. */
 export const atLeast = cases({
-  async 'P5 a lock is not granted again before lockAtLeastFor, even if the job has ended'({
+  async 'a lock is not granted again before lockAtLeastFor, even if the job has ended (P5)'({
     provider,
     other,
     elapse,
@@ -18,7 +18,7 @@ export const atLeast = cases({
     await granted(other, AT_LEAST);
   },
 
-  async 'P5 a lock is not granted again before lockAtLeastFor, even if the job has failed'({
+  async 'a lock is not granted again before lockAtLeastFor, even if the job has failed (P5)'({
     provider,
     other,
     elapse,
@@ -34,7 +34,7 @@ export const atLeast = cases({
     await granted(other, AT_LEAST);
   },
 
-  async 'P5 lockAtLeastFor counts from the grant, not from the release'({ provider, other, elapse }) {
+  async 'lockAtLeastFor counts from the grant, not from the release (P5)'({ provider, other, elapse }) {
     const lock = await granted(provider, AT_LEAST);
     await elapse('1m');
     await lock.unlock();
@@ -43,7 +43,7 @@ export const atLeast = cases({
     await granted(other, AT_LEAST);
   },
 
-  async 'P5 lockAtLeastFor counts from the grant, not from an extension'({ provider, other, elapse }) {
+  async 'lockAtLeastFor counts from the grant, not from an extension (P5)'({ provider, other, elapse }) {
     const lock = await granted(provider, AT_LEAST);
     await elapse('1m');
     assert.equal(await lock.extend('10m'), true);
@@ -53,7 +53,7 @@ export const atLeast = cases({
     await granted(other, AT_LEAST);
   },
 
-  async 'P5 a short extension and a crash do not undercut lockAtLeastFor'({ provider, other, elapse }) {
+  async 'a short extension and a crash do not undercut lockAtLeastFor (P5)'({ provider, other, elapse }) {
     const lock = await granted(provider, AT_LEAST);
     assert.equal(await lock.extend('30s'), true);
     await elapse('1m');
@@ -62,7 +62,7 @@ export const atLeast = cases({
     await granted(other, AT_LEAST);
   },
 
-  async 'P5 a short extension and a release do not undercut lockAtLeastFor'({ provider, other, elapse }) {
+  async 'a short extension and a release do not undercut lockAtLeastFor (P5)'({ provider, other, elapse }) {
     const lock = await granted(provider, AT_LEAST);
     assert.equal(await lock.extend('30s'), true);
     assert.equal(await lock.unlock(), true);
@@ -72,14 +72,18 @@ export const atLeast = cases({
     await granted(other, AT_LEAST);
   },
 
-  async 'P5 a job that runs longer than lockAtLeastFor frees its lock at once'({ provider, other, elapse }) {
+  async 'a job that runs longer than lockAtLeastFor frees its lock at once (P5)'({
+    provider,
+    other,
+    elapse,
+  }) {
     const lock = await granted(provider, AT_LEAST);
     await elapse('3m');
     await lock.unlock();
     await granted(other, AT_LEAST);
   },
 
-  async 'P5 with lockAtLeastFor equal to lockAtMostFor the lock is held for exactly that long'({
+  async 'with lockAtLeastFor equal to lockAtMostFor the lock is held for exactly that long (P5)'({
     provider,
     other,
     elapse,
@@ -92,7 +96,7 @@ export const atLeast = cases({
     await granted(other, always);
   },
 
-  async 'P5 the lockAtLeastFor of the holder counts, not that of the next caller'({ provider, other }) {
+  async 'the lockAtLeastFor of the holder counts, not that of the next caller (P5)'({ provider, other }) {
     await (await granted(provider, JOB)).unlock();
     await (await granted(provider, AT_LEAST)).unlock();
     await refused(other, JOB);

@@ -11,33 +11,33 @@ type Instances = Pick<LockProviderFixture, 'provider' | 'other'>;
  * statement.
  */
 export const exactNames = cases({
-  async 'P1 F-65 names that look or sort alike are separate locks'(instances) {
+  async 'names that look or sort alike are separate locks (P1, F-65)'(instances) {
     await areIndependent(instances, TRICKY_NAMES);
   },
 
-  async 'P1 F-67 names with SQL or template syntax are ordinary names'(instances) {
+  async 'names with SQL or template syntax are ordinary names (P1, F-67)'(instances) {
     assert.ok(INJECTED_NAMES.length >= 300);
     await areIndependent(instances, INJECTED_NAMES);
   },
 
-  async 'P1 F-67 random names are separate locks'(instances, { random, fuzzedNames }) {
+  async 'random names are separate locks (P1, F-67)'(instances, { random, fuzzedNames }) {
     const names = Array.from({ length: fuzzedNames }, () => randomName(random));
     await areIndependent(instances, [...new Set(names)]);
   },
 
-  async 'P7 random invalid names are refused'({ provider }, { random, fuzzedNames }) {
+  async 'random invalid names are refused (P7)'({ provider }, { random, fuzzedNames }) {
     for (let i = 0; i < fuzzedNames; i += 1)
       await invalid(provider, { ...JOB, name: randomWrongName(random) });
   },
 
-  async 'P7 F-66 a name of 64 characters is kept exactly, and a longer one is kept exactly or refused'({
+  async 'a name of 64 characters is kept exactly, and a longer one is kept exactly or refused (P7, F-66)'({
     provider,
   }) {
     for (const length of [1, 2, 63, 64]) assert.equal(await isExact(provider, length, 'x'), true);
     for (const length of [65, 128, 190, 191, 255]) await isExact(provider, length, 'x');
   },
 
-  async 'P7 F-66 the limit counts characters, not code units: 64 characters outside the basic plane are kept exactly'({
+  async 'the limit counts characters, not code units: 64 characters outside the basic plane are kept exactly (P7, F-66)'({
     provider,
   }) {
     assert.equal(await isExact(provider, 64, '\u{1f512}'), true);

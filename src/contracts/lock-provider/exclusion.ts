@@ -6,23 +6,23 @@ import { type LockProviderFixture, cases } from './fixture';
 
 /** One holder at a time. */
 export const exclusion = cases({
-  async 'P1 a free lock is granted, under its name'({ provider }) {
+  async 'a free lock is granted, under its name (P1)'({ provider }) {
     assert.equal((await granted(provider, JOB)).name, JOB.name);
   },
 
-  async 'P1 a held lock is refused to another instance'({ provider, other }) {
+  async 'a held lock is refused to another instance (P1)'({ provider, other }) {
     await granted(provider, JOB);
     await refused(other, JOB);
   },
 
-  async 'P1 a held lock is refused to the same provider: the acquisition owns it, not the process'({
+  async 'a held lock is refused to the same provider: the acquisition owns it, not the process (P1)'({
     provider,
   }) {
     await granted(provider, JOB);
     await refused(provider, JOB);
   },
 
-  async 'P1 a refusal does not affect the holder'({ provider, other }) {
+  async 'a refusal does not affect the holder (P1)'({ provider, other }) {
     const lock = await granted(provider, JOB);
     await refused(other, JOB);
     assert.equal(await lock.extend('10m'), true);
@@ -30,31 +30,31 @@ export const exclusion = cases({
     assert.equal(await lock.unlock(), true);
   },
 
-  async 'P1 lock() inside its own lease is refused: lock() is never re-entrant'({ provider }) {
+  async 'lock() inside its own lease is refused: lock() is never re-entrant (P1)'({ provider }) {
     const outer = new LockingTaskExecutor(provider);
     const result = await outer.executeWithLock(() => refused(provider, JOB), JOB);
     assert.equal(result.executed, true);
   },
 
-  async 'P1 a released lock is granted to the same provider'({ provider }) {
+  async 'a released lock is granted to the same provider (P1)'({ provider }) {
     assert.equal(await (await granted(provider, JOB)).unlock(), true);
     await granted(provider, JOB);
   },
 
-  async 'P1 a released lock is granted to another instance'({ provider, other }) {
+  async 'a released lock is granted to another instance (P1)'({ provider, other }) {
     assert.equal(await (await granted(provider, JOB)).unlock(), true);
     await granted(other, JOB);
     await refused(provider, JOB);
   },
 
-  async 'P1 a released lock is granted again at once, ten times in a row'({ provider, other }) {
+  async 'a released lock is granted again at once, ten times in a row (P1)'({ provider, other }) {
     for (let round = 0; round < 10; round += 1) {
       const lock = await granted(round % 2 ? provider : other, JOB);
       assert.equal(await lock.unlock(), true);
     }
   },
 
-  async 'P1 two names are two locks'({ provider, other }) {
+  async 'two names are two locks (P1)'({ provider, other }) {
     const second = { ...JOB, name: 'contract-2' };
     const lock = await granted(provider, JOB);
     await granted(other, second);
@@ -63,13 +63,16 @@ export const exclusion = cases({
     await granted(other, JOB);
   },
 
-  async 'P1 both instances have the same place id'({ provider, other }) {
+  async 'both instances have the same place id (P1)'({ provider, other }) {
     await granted(provider, JOB);
     await refused(other, JOB);
     assert.equal(provider.id, other.id);
   },
 
-  async 'P1 a lock of the same name in another place is another lock'({ provider, other }, { anotherPlace }) {
+  async 'a lock of the same name in another place is another lock (P1)'(
+    { provider, other },
+    { anotherPlace },
+  ) {
     await granted(provider, JOB);
     const elsewhere = await anotherPlace();
     await (await granted(elsewhere.provider, JOB)).unlock();
@@ -82,27 +85,27 @@ type Instances = Pick<LockProviderFixture, 'provider' | 'other' | 'elapse'>;
 
 /** Many instances that ask for a lock at the same moment. */
 export const crowd = cases({
-  async 'P1 one of many simultaneous callers gets a new lock'(instances) {
+  async 'one of many simultaneous callers gets a new lock (P1)'(instances) {
     assert.equal((await lockConcurrently(instances)).length, 1);
   },
 
-  async 'P1 one of many simultaneous callers gets an expired lock'(instances) {
+  async 'one of many simultaneous callers gets an expired lock (P1)'(instances) {
     await granted(instances.provider, JOB);
     await instances.elapse('10m');
     assert.equal((await lockConcurrently(instances)).length, 1);
   },
 
-  async 'P1 one of many simultaneous callers gets a released lock'(instances) {
+  async 'one of many simultaneous callers gets a released lock (P1)'(instances) {
     await (await granted(instances.provider, JOB)).unlock();
     assert.equal((await lockConcurrently(instances)).length, 1);
   },
 
-  async 'P1 none of many simultaneous callers gets a held lock'(instances) {
+  async 'none of many simultaneous callers gets a held lock (P1)'(instances) {
     await granted(instances.provider, JOB);
     assert.equal((await lockConcurrently(instances)).length, 0);
   },
 
-  async 'P1 when many simultaneous callers ask for ten locks, each lock goes to one caller'(instances) {
+  async 'when many simultaneous callers ask for ten locks, each lock goes to one caller (P1)'(instances) {
     const names = Array.from({ length: 10 }, (_, i) => `contract-${i}`);
     const locks = await lockConcurrently(instances, names);
     assert.deepEqual(locks.map(({ name }) => name).sort(), names);

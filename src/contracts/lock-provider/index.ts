@@ -37,18 +37,15 @@ export interface LockProviderContractOptions<Lacked extends LockProviderCapabili
   readonly fuzzedNames?: number;
 }
 
-/** Every case, in the order of the promises. */
 const ALL_CASES: readonly LockProviderCase[] = [
   ...[exclusion, crowd, exactNames, existingRecords, randomUse],
   ...[trust, lateHolder, tokens],
   ...[expiry, extending, deletedRecords, keepAlive, atLeast, ownership],
   ...[wrongConfigurations, ambientTransactions, tasks],
-]
-  .flat()
-  .sort((a, b) => a.name.slice(0, 2).localeCompare(b.name.slice(0, 2)));
+].flat();
 
 /**
- * The promises of every lock provider, as a list of cases for any test runner. A name begins with its
+ * The promises of every lock provider, as a list of cases for any test runner. A name ends with its
  * promise: P1 exclusive, P2 a live holder knows, P3 tokens rise, P4 liveness, P5 at least, P6 ownership, P7
  * fail closed, P8 independence of the caller's transactions, P9 the job's own outcome wins. An F with a
  * number is a fault listed in `docs/internals/faults.md`.

@@ -8,7 +8,7 @@ import { needing } from './fixture';
  */
 export const keepAlive = [
   ...needing(['observer'], {
-    async 'P2 a keep-alive renews the lease past lockAtMostFor, until the release'({
+    async 'a keep-alive renews the lease past lockAtMostFor, until the release (P2)'({
       provider,
       other,
       elapse,
@@ -26,7 +26,7 @@ export const keepAlive = [
       await granted(other, JOB);
     },
 
-    async 'P2 a keep-alive renews at its configured interval'({ provider, elapse }) {
+    async 'a keep-alive renews at its configured interval (P2)'({ provider, elapse }) {
       const observer = new RecordingObserver();
       const lock = await granted(provider, { ...JOB, keepAlive: '1m' }, observer);
       for (let renewal = 1; renewal <= 3; renewal += 1) {
@@ -37,7 +37,7 @@ export const keepAlive = [
       }
     },
 
-    async 'P4 a keep-alive ends at maxLockDuration, and so does the lease'({ provider, other, elapse }) {
+    async 'a keep-alive ends at maxLockDuration, and so does the lease (P4)'({ provider, other, elapse }) {
       const observer = new RecordingObserver();
       const configuration = { ...JOB, lockAtMostFor: '9m', keepAlive: true, maxLockDuration: '12m' };
       const lock = await granted(provider, configuration, observer);
@@ -52,7 +52,7 @@ export const keepAlive = [
       await granted(other, JOB);
     },
 
-    async 'P4 an abandoned lease is no longer renewed, and expires'({ provider, other, elapse }) {
+    async 'an abandoned lease is no longer renewed, and expires (P4)'({ provider, other, elapse }) {
       const abandoned = new AbortController();
       const lock = await granted(
         provider,
@@ -68,7 +68,7 @@ export const keepAlive = [
       await granted(other, JOB);
     },
 
-    async 'P5 renewals keep lockAtLeastFor in force'({ provider, other, elapse }) {
+    async 'renewals keep lockAtLeastFor in force (P5)'({ provider, other, elapse }) {
       const observer = new RecordingObserver();
       const lock = await granted(provider, { ...AT_LEAST, lockAtMostFor: '3m', keepAlive: true }, observer);
       const renewed = observer.next('extended');
@@ -80,7 +80,7 @@ export const keepAlive = [
       await granted(other, JOB);
     },
 
-    async 'P6 a keep-alive ends with the release'({ provider, other, elapse }) {
+    async 'a keep-alive ends with the release (P6)'({ provider, other, elapse }) {
       const observer = new RecordingObserver();
       const released = await granted(provider, { ...JOB, keepAlive: true }, observer);
       await released.unlock();
@@ -95,7 +95,11 @@ export const keepAlive = [
   }),
 
   ...needing(['deleteRecord', 'observer'], {
-    async 'P2 a keep-alive that finds no record loses the lease at once'({ provider, deleteRecord, elapse }) {
+    async 'a keep-alive that finds no record loses the lease at once (P2)'({
+      provider,
+      deleteRecord,
+      elapse,
+    }) {
       const observer = new RecordingObserver();
       const lock = await granted(provider, { ...JOB, keepAlive: true }, observer);
       await deleteRecord(JOB.name);
@@ -105,7 +109,7 @@ export const keepAlive = [
       assert.equal(lock.signal.aborted, true);
     },
 
-    async 'P6 a keep-alive that finds another holder loses the lease and leaves the other holder alone'({
+    async 'a keep-alive that finds another holder loses the lease and leaves the other holder alone (P6)'({
       provider,
       other,
       deleteRecord,

@@ -5,7 +5,7 @@ import { cases } from './fixture';
 
 /** The lock of a crashed holder becomes free when its lease expires. */
 export const expiry = cases({
-  async 'P4 the lock of a crashed holder is granted when lockAtMostFor has passed, not before'({
+  async 'the lock of a crashed holder is granted when lockAtMostFor has passed, not before (P4)'({
     provider,
     other,
     elapse,
@@ -17,7 +17,7 @@ export const expiry = cases({
     await granted(other, JOB);
   },
 
-  async 'P4 the lock of a crashed holder is also granted to the same process'({ provider, elapse }) {
+  async 'the lock of a crashed holder is also granted to the same process (P4)'({ provider, elapse }) {
     await granted(provider, JOB);
     await elapse('9m');
     await refused(provider, JOB);
@@ -25,7 +25,7 @@ export const expiry = cases({
     await granted(provider, JOB);
   },
 
-  async 'P4 an expired lock that was taken over lasts for the lockAtMostFor of its new holder'({
+  async 'an expired lock that was taken over lasts for the lockAtMostFor of its new holder (P4)'({
     provider,
     other,
     elapse,
@@ -39,7 +39,7 @@ export const expiry = cases({
     await granted(provider, JOB);
   },
 
-  async 'P4 refusals do not prolong the wait'({ provider, other, elapse }) {
+  async 'refusals do not prolong the wait (P4)'({ provider, other, elapse }) {
     await granted(provider, JOB);
     for (let minute = 0; minute < 10; minute += 1) {
       await refused(other, JOB);
@@ -48,7 +48,7 @@ export const expiry = cases({
     await granted(other, JOB);
   },
 
-  async 'P4 with lockAtLeastFor, a crashed holder blocks no longer than lockAtMostFor'({
+  async 'with lockAtLeastFor, a crashed holder blocks no longer than lockAtMostFor (P4)'({
     provider,
     other,
     elapse,
@@ -60,7 +60,7 @@ export const expiry = cases({
     await granted(other, AT_LEAST);
   },
 
-  async 'P4 a lease of 365 days, the longest, is still held on its last day'({ provider, other, elapse }) {
+  async 'a lease of 365 days, the longest, is still held on its last day (P4)'({ provider, other, elapse }) {
     const year = { ...JOB, lockAtMostFor: '365d' };
     const lock = await granted(provider, year);
     await elapse('364d');
@@ -70,7 +70,7 @@ export const expiry = cases({
     await granted(other, year);
   },
 
-  async 'P4 durations can be numbers, sums and ISO 8601'({ provider, other, elapse }) {
+  async 'durations can be numbers, sums and ISO 8601 (P4)'({ provider, other, elapse }) {
     for (const lockAtMostFor of [90_000, '1m30s', '90s', 'PT1M30S']) {
       await granted(provider, { ...JOB, lockAtMostFor });
       await elapse('80s');
@@ -83,7 +83,7 @@ export const expiry = cases({
 
 /** A holder changes the end of its lease. */
 export const extending = cases({
-  async 'P4 extend moves the end of the lease to now + lockAtMostFor'({ provider, other, elapse }) {
+  async 'extend moves the end of the lease to now + lockAtMostFor (P4)'({ provider, other, elapse }) {
     const lock = await granted(provider, JOB);
     await elapse('5m');
     assert.equal(await lock.extend('10m'), true);
@@ -95,7 +95,7 @@ export const extending = cases({
     await granted(other, JOB);
   },
 
-  async 'P4 a lease can be extended again and again'({ provider, other, elapse }) {
+  async 'a lease can be extended again and again (P4)'({ provider, other, elapse }) {
     const lock = await granted(provider, JOB);
     for (let extension = 1; extension <= 5; extension += 1) {
       await elapse('9m');
@@ -107,7 +107,7 @@ export const extending = cases({
     await granted(other, JOB);
   },
 
-  async 'P4 a lease can be extended by more than its first length'({ provider, other, elapse }) {
+  async 'a lease can be extended by more than its first length (P4)'({ provider, other, elapse }) {
     const lock = await granted(provider, JOB);
     assert.equal(await lock.extend('2h'), true);
     await elapse('119m');
@@ -117,7 +117,7 @@ export const extending = cases({
     await granted(other, JOB);
   },
 
-  async 'P4 a lease can be shortened'({ provider, other, elapse }) {
+  async 'a lease can be shortened (P4)'({ provider, other, elapse }) {
     const lock = await granted(provider, JOB);
     assert.equal(await lock.extend('1m'), true);
     await elapse('1m');
@@ -125,14 +125,14 @@ export const extending = cases({
     await granted(other, JOB);
   },
 
-  async 'P4 an extended lease is free after its release'({ provider, other }) {
+  async 'an extended lease is free after its release (P4)'({ provider, other }) {
     const lock = await granted(provider, JOB);
     assert.equal(await lock.extend('1h'), true);
     assert.equal(await lock.unlock(), true);
     await granted(other, JOB);
   },
 
-  async 'P7 an invalid extension is refused, and changes nothing'({ provider, other, elapse }) {
+  async 'an invalid extension is refused, and changes nothing (P7)'({ provider, other, elapse }) {
     const lock = await granted(provider, JOB);
     for (const wrong of [0, -1, NaN, Infinity, '10', '', '-1m', 'P1M', 'soon', '366d', undefined, null])
       await assert.rejects(

@@ -4,7 +4,7 @@ import { cases, needing } from './fixture';
 
 /** A stale holder changes nothing. */
 export const ownership = cases({
-  async 'P6 a stale holder does not release the lock of the next holder'({ provider, other, elapse }) {
+  async 'a stale holder does not release the lock of the next holder (P6)'({ provider, other, elapse }) {
     const stale = await granted(provider, JOB);
     await elapse('10m');
     await granted(other, JOB);
@@ -12,7 +12,7 @@ export const ownership = cases({
     await refused(provider, JOB);
   },
 
-  async 'P6 a stale holder does not release the lock of the next holder in the same process'({
+  async 'a stale holder does not release the lock of the next holder in the same process (P6)'({
     provider,
     elapse,
   }) {
@@ -23,7 +23,7 @@ export const ownership = cases({
     await refused(provider, JOB);
   },
 
-  async 'P6 a release after the end of the lease returns false, even if no other holder took over'({
+  async 'a release after the end of the lease returns false, even if no other holder took over (P6)'({
     provider,
     elapse,
   }) {
@@ -33,14 +33,14 @@ export const ownership = cases({
     await granted(provider, JOB);
   },
 
-  async 'P6 a stale holder cannot extend, even if no other holder took over'({ provider, elapse }) {
+  async 'a stale holder cannot extend, even if no other holder took over (P6)'({ provider, elapse }) {
     const stale = await granted(provider, JOB);
     await elapse('10m');
     assert.equal(await stale.extend('10m'), false);
     await granted(provider, JOB);
   },
 
-  async 'P6 a stale holder does not move the end of the next lease'({ provider, other, elapse }) {
+  async 'a stale holder does not move the end of the next lease (P6)'({ provider, other, elapse }) {
     const stale = await granted(provider, JOB);
     await elapse('10m');
     await granted(other, JOB);
@@ -51,21 +51,21 @@ export const ownership = cases({
     await granted(provider, JOB);
   },
 
-  async 'P6 extending after the release changes nothing'({ provider, other }) {
+  async 'extending after the release changes nothing (P6)'({ provider, other }) {
     const lock = await granted(provider, AT_LEAST);
     await lock.unlock();
     assert.equal(await lock.extend('10m'), false);
     await refused(other, AT_LEAST);
   },
 
-  async 'P6 extending after the release does not take the lock back'({ provider, other }) {
+  async 'extending after the release does not take the lock back (P6)'({ provider, other }) {
     const lock = await granted(provider, JOB);
     await lock.unlock();
     assert.equal(await lock.extend('10m'), false);
     await granted(other, JOB);
   },
 
-  async 'P6 an extension that is requested together with the release does not take effect after it'({
+  async 'an extension that is requested together with the release does not take effect after it (P6)'({
     provider,
     other,
   }) {
@@ -74,7 +74,7 @@ export const ownership = cases({
     await granted(other, JOB);
   },
 
-  async 'P6 a second release returns the same result and does not free the lock of the next holder'({
+  async 'a second release returns the same result and does not free the lock of the next holder (P6)'({
     provider,
     other,
   }) {
@@ -85,14 +85,14 @@ export const ownership = cases({
     await refused(provider, JOB);
   },
 
-  async 'P6 many simultaneous releases return the same result'({ provider, other }) {
+  async 'many simultaneous releases return the same result (P6)'({ provider, other }) {
     const lock = await granted(provider, JOB);
     const answers = await Promise.all(Array.from({ length: 10 }, () => lock.unlock()));
     assert.deepEqual([...new Set(answers)], [true]);
     await granted(other, JOB);
   },
 
-  async 'P6 disposing of a lease releases it'({ provider, other }) {
+  async 'disposing of a lease releases it (P6)'({ provider, other }) {
     const lock = await granted(provider, JOB);
     await lock[Symbol.asyncDispose]();
     await granted(other, JOB);
@@ -102,11 +102,15 @@ export const ownership = cases({
 
 /** Fencing tokens rise with every grant of a name. */
 export const tokens = needing(['fencingTokens'], {
-  async 'P3 a token is an integer above zero'({ provider }) {
+  async 'a token is an integer above zero (P3)'({ provider }) {
     assert.ok(tokenOf(await granted(provider, JOB)) > 0);
   },
 
-  async 'P3 tokens rise with every grant, after a release and after an expiry'({ provider, other, elapse }) {
+  async 'tokens rise with every grant, after a release and after an expiry (P3)'({
+    provider,
+    other,
+    elapse,
+  }) {
     const seen: number[] = [];
     for (let round = 0; round < 6; round += 1) {
       const lock = await granted(round % 2 ? provider : other, JOB);
@@ -117,7 +121,7 @@ export const tokens = needing(['fencingTokens'], {
     assertRising(seen);
   },
 
-  async 'P3 tokens rise even if grants follow each other immediately'({ provider, other }) {
+  async 'tokens rise even if grants follow each other immediately (P3)'({ provider, other }) {
     const seen: number[] = [];
     for (let round = 0; round < 50; round += 1) {
       const lock = await granted(round % 2 ? provider : other, JOB);
@@ -127,7 +131,7 @@ export const tokens = needing(['fencingTokens'], {
     assertRising(seen);
   },
 
-  async 'P3 an extension and a release do not change the token'({ provider }) {
+  async 'an extension and a release do not change the token (P3)'({ provider }) {
     const lock = await granted(provider, JOB);
     const token = tokenOf(lock);
     await lock.extend('10m');

@@ -102,7 +102,7 @@ export class RandomUse {
 }
 
 export const randomUse = cases({
-  async 'P1 random use by several holders gives the results that a model predicts'(
+  async 'random use by several holders gives the results that a model predicts (P1)'(
     { provider, other, elapse },
     { random },
   ) {

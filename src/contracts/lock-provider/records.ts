@@ -8,7 +8,7 @@ const HOST = 'billing-7f9c.example.com';
 /** Records that exist already: written by hand, or by ShedLock for Java, which uses host names as owners. */
 export const existingRecords = [
   ...needing(['existingRecord'], {
-    async 'P1 a lock that another program holds is refused until its record expires'({
+    async 'a lock that another program holds is refused until its record expires (P1)'({
       provider,
       other,
       existingRecord,
@@ -23,20 +23,20 @@ export const existingRecords = [
       await refused(provider, JOB);
     },
 
-    async 'P4 a record that expired long ago is taken over'({ provider, other, existingRecord }) {
+    async 'a record that expired long ago is taken over (P4)'({ provider, other, existingRecord }) {
       await existingRecord({ name: JOB.name, lockedBy: HOST, endsInMs: -500 * 24 * 60 * MINUTE_MS });
       await granted(provider, JOB);
       await refused(other, JOB);
     },
 
-    async 'P4 a record that has just expired is taken over'({ provider, other, existingRecord }) {
+    async 'a record that has just expired is taken over (P4)'({ provider, other, existingRecord }) {
       await existingRecord({ name: JOB.name, lockedBy: HOST, endsInMs: -1 });
       const lock = await granted(provider, JOB);
       await refused(other, JOB);
       assert.equal(await lock.unlock(), true);
     },
 
-    async 'P4 a record without an owner is held until it expires, and then free'({
+    async 'a record without an owner is held until it expires, and then free (P4)'({
       provider,
       existingRecord,
     }) {
@@ -47,7 +47,7 @@ export const existingRecords = [
       await refused(provider, second);
     },
 
-    async 'P6 F-62 a holder whose record was given to another by hand has lost the lock and leaves the record alone'({
+    async 'a holder whose record was given to another by hand has lost the lock and leaves the record alone (P6, F-62)'({
       provider,
       other,
       existingRecord,
@@ -60,7 +60,7 @@ export const existingRecords = [
       await refused(other, JOB);
     },
 
-    async 'P6 F-62 a holder whose record was ended by hand has lost the lock'({
+    async 'a holder whose record was ended by hand has lost the lock (P6, F-62)'({
       provider,
       other,
       existingRecord,
@@ -74,7 +74,7 @@ export const existingRecords = [
   }),
 
   ...needing(['existingRecord', 'fencingTokens'], {
-    async 'P3 tokens rise from a record that has none'({ provider, other, existingRecord }) {
+    async 'tokens rise from a record that has none (P3)'({ provider, other, existingRecord }) {
       await existingRecord({ name: JOB.name, lockedBy: HOST, endsInMs: -MINUTE_MS });
       const first = await granted(provider, JOB);
       await first.unlock();
@@ -83,7 +83,7 @@ export const existingRecords = [
   }),
 
   ...needing(['existingRecord', 'observer'], {
-    async 'P1 a refused caller can learn who holds the lock, and until when'({
+    async 'a refused caller can learn who holds the lock, and until when (P1)'({
       provider,
       existingRecord,
       elapse,
@@ -106,7 +106,7 @@ export const existingRecords = [
  */
 export const deletedRecords = [
   ...needing(['deleteRecord'], {
-    async 'P4 F-61 a record that was deleted while the lock was free is recreated within a minute'({
+    async 'a record that was deleted while the lock was free is recreated within a minute (P4, F-61)'({
       provider,
       other,
       deleteRecord,
@@ -119,7 +119,7 @@ export const deletedRecords = [
       await refused(other, JOB);
     },
 
-    async 'P4 F-61 a record that was deleted while the lock was refused is recreated within a minute'({
+    async 'a record that was deleted while the lock was refused is recreated within a minute (P4, F-61)'({
       provider,
       other,
       deleteRecord,
@@ -132,20 +132,20 @@ export const deletedRecords = [
       await granted(other, JOB);
     },
 
-    async 'P2 F-60 an extension that finds no record aborts the signal'({ provider, deleteRecord }) {
+    async 'an extension that finds no record aborts the signal (P2, F-60)'({ provider, deleteRecord }) {
       const lock = await granted(provider, JOB);
       await deleteRecord(JOB.name);
       assert.equal(await lock.extend('10m'), false);
       assert.equal(lock.signal.aborted, true);
     },
 
-    async 'P6 F-60 a release that finds no record returns false'({ provider, deleteRecord }) {
+    async 'a release that finds no record returns false (P6, F-60)'({ provider, deleteRecord }) {
       const lock = await granted(provider, JOB);
       await deleteRecord(JOB.name);
       assert.equal(await lock.unlock(), false);
     },
 
-    async 'P6 F-60 a holder whose record was deleted does not touch the record of the next holder'({
+    async 'a holder whose record was deleted does not touch the record of the next holder (P6, F-60)'({
       provider,
       other,
       deleteRecord,
@@ -158,7 +158,7 @@ export const deletedRecords = [
       await refused(provider, JOB);
     },
 
-    async 'P6 deleting one record does not affect the others'({ provider, other, deleteRecord }) {
+    async 'deleting one record does not affect the others (P6)'({ provider, other, deleteRecord }) {
       const second = { ...JOB, name: 'contract-2' };
       await granted(provider, JOB);
       const lock = await granted(provider, second);
@@ -169,7 +169,7 @@ export const deletedRecords = [
   }),
 
   ...needing(['deleteRecord', 'fencingTokens'], {
-    async 'P3 F-60 tokens also rise after the record was deleted while the lock was held'({
+    async 'tokens also rise after the record was deleted while the lock was held (P3, F-60)'({
       provider,
       other,
       deleteRecord,
@@ -181,7 +181,7 @@ export const deletedRecords = [
       assertRising([first, tokenOf(await granted(other, JOB))]);
     },
 
-    async 'P3 F-61 tokens also rise after the record was deleted while the lock was free'({
+    async 'tokens also rise after the record was deleted while the lock was free (P3, F-61)'({
       provider,
       deleteRecord,
       elapse,

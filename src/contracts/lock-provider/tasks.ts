@@ -5,7 +5,7 @@ import { cases } from './fixture';
 
 /** A task runs only while its lock is held, and the lock does not change the task's outcome. */
 export const tasks = cases({
-  async 'P1 a task runs while its lock is held, and the lock is free afterwards'({ provider, other }) {
+  async 'a task runs while its lock is held, and the lock is free afterwards (P1)'({ provider, other }) {
     const result = await execute(provider, async () => {
       await refused(other, JOB);
       return 42;
@@ -14,13 +14,13 @@ export const tasks = cases({
     await granted(other, JOB);
   },
 
-  async 'P1 a task whose lock another instance holds is skipped, without an error'({ provider, other }) {
+  async 'a task whose lock another instance holds is skipped, without an error (P1)'({ provider, other }) {
     await granted(other, JOB);
     const result = await execute(provider, () => assert.fail('the task ran'));
     assert.deepEqual(result, { executed: false, reason: 'locked' });
   },
 
-  async 'P7 a task with an invalid configuration does not run'({ provider }) {
+  async 'a task with an invalid configuration does not run (P7)'({ provider }) {
     const configuration = { ...JOB, lockAtMostFor: '0s' };
     const task = (): void => assert.fail('the task ran');
     await assert.rejects(new LockingTaskExecutor(provider).executeWithLock(task, configuration), {
@@ -28,7 +28,7 @@ export const tasks = cases({
     });
   },
 
-  async 'P9 the error of a task is rethrown unchanged, and its lock is free'({ provider, other }) {
+  async 'the error of a task is rethrown unchanged, and its lock is free (P9)'({ provider, other }) {
     const error = new Error('the day could not be closed');
     await assert.rejects(
       execute(provider, () => Promise.reject(error)),
@@ -37,7 +37,7 @@ export const tasks = cases({
     await granted(other, JOB);
   },
 
-  async 'P9 a task whose lock was lost while it ran still returns its result'({ provider, other, elapse }) {
+  async 'a task whose lock was lost while it ran still returns its result (P9)'({ provider, other, elapse }) {
     const result = await execute(provider, async () => {
       await elapse('10m');
       await granted(other, JOB);
@@ -47,7 +47,7 @@ export const tasks = cases({
     await refused(provider, JOB);
   },
 
-  async 'P9 releasing a lost lock returns false and does not throw'({ provider, other, elapse }) {
+  async 'releasing a lost lock returns false and does not throw (P9)'({ provider, other, elapse }) {
     const lock = await granted(provider, JOB);
     await elapse('10m');
     await granted(other, JOB);

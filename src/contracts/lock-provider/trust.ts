@@ -6,7 +6,7 @@ import { cases, needing } from './fixture';
 /** How long a holder trusts its lease, and how it learns that the lease has expired. */
 export const trust = [
   ...cases({
-    async 'P2 the signal aborts when lockAtMostFor has passed, with a LockLostError'({ provider, elapse }) {
+    async 'the signal aborts when lockAtMostFor has passed, with a LockLostError (P2)'({ provider, elapse }) {
       const { signal } = await granted(provider, JOB);
       await elapse('9m');
       assert.equal(signal.aborted, false);
@@ -15,7 +15,7 @@ export const trust = [
       assert.ok(signal.reason instanceof LockLostError);
     },
 
-    async 'P2 remainingMs counts down to zero'({ provider, elapse }) {
+    async 'remainingMs counts down to zero (P2)'({ provider, elapse }) {
       const lock = await granted(provider, JOB);
       assert.ok(lock.remainingMs() <= 600_000 && lock.remainingMs() > 590_000);
       await elapse('4m');
@@ -24,14 +24,14 @@ export const trust = [
       assert.equal(lock.remainingMs(), 0);
     },
 
-    async 'P2 remainingMs follows an extension'({ provider, elapse }) {
+    async 'remainingMs follows an extension (P2)'({ provider, elapse }) {
       const lock = await granted(provider, JOB);
       await elapse('4m');
       await lock.extend('20m');
       assert.ok(lock.remainingMs() <= 1_200_000 && lock.remainingMs() > 1_190_000);
     },
 
-    async 'P2 a release does not abort the signal, and remainingMs becomes zero'({ provider, elapse }) {
+    async 'a release does not abort the signal, and remainingMs becomes zero (P2)'({ provider, elapse }) {
       const lock = await granted(provider, JOB);
       await lock.unlock();
       assert.equal(lock.remainingMs(), 0);
@@ -40,7 +40,7 @@ export const trust = [
       assert.equal(lock.remainingMs(), 0);
     },
 
-    async 'P2 the signal of a lost lock stays aborted and stays the same object'({ provider, elapse }) {
+    async 'the signal of a lost lock stays aborted and stays the same object (P2)'({ provider, elapse }) {
       const lock = await granted(provider, JOB);
       const { signal } = lock;
       await elapse('10m');
@@ -52,7 +52,7 @@ export const trust = [
   }),
 
   ...needing(['observer'], {
-    async 'P2 the observer is notified of a loss, once'({ provider, elapse }) {
+    async 'the observer is notified of a loss, once (P2)'({ provider, elapse }) {
       const observer = new RecordingObserver();
       const lock = await granted(provider, JOB, observer);
       await elapse('10m');
@@ -61,7 +61,7 @@ export const trust = [
       assert.deepEqual(observer.losses, [lock.signal.reason]);
     },
 
-    async 'P2 the observer is notified of an extension, and of no loss after a release'({
+    async 'the observer is notified of an extension, and of no loss after a release (P2)'({
       provider,
       elapse,
     }) {
@@ -79,13 +79,13 @@ export const trust = [
 
 /** A process was stopped or blocked while time passed: its timers have not fired yet. */
 export const lateHolder = needing(['stall'], {
-  async 'P2 after a stall past the deadline, the signal is aborted when it is read'({ provider, stall }) {
+  async 'after a stall past the deadline, the signal is aborted when it is read (P2)'({ provider, stall }) {
     const lock = await granted(provider, JOB);
     await stall('10m');
     assert.equal(lock.signal.aborted, true);
   },
 
-  async 'P2 after a stall past the deadline, remainingMs is zero'({ provider, stall }) {
+  async 'after a stall past the deadline, remainingMs is zero (P2)'({ provider, stall }) {
     const lock = await granted(provider, JOB);
     const { signal } = lock;
     await stall('10m');
@@ -93,7 +93,7 @@ export const lateHolder = needing(['stall'], {
     assert.equal(signal.aborted, true);
   },
 
-  async 'P2 after a stall past the deadline, reading the fencing token aborts the signal'({
+  async 'after a stall past the deadline, reading the fencing token aborts the signal (P2)'({
     provider,
     stall,
   }) {
@@ -104,7 +104,7 @@ export const lateHolder = needing(['stall'], {
     assert.equal(signal.aborted, true);
   },
 
-  async 'P2 after a stall past the deadline, extend aborts the signal and revives nothing'({
+  async 'after a stall past the deadline, extend aborts the signal and revives nothing (P2)'({
     provider,
     other,
     stall,
@@ -117,7 +117,7 @@ export const lateHolder = needing(['stall'], {
     await granted(other, JOB);
   },
 
-  async 'P2 after a stall past the deadline, unlock returns false'({ provider, other, stall }) {
+  async 'after a stall past the deadline, unlock returns false (P2)'({ provider, other, stall }) {
     const lock = await granted(provider, JOB);
     const { signal } = lock;
     await stall('10m');
@@ -127,7 +127,7 @@ export const lateHolder = needing(['stall'], {
     await refused(provider, JOB);
   },
 
-  async 'P2 a stall that ends before the deadline has no effect'({ provider, other, stall }) {
+  async 'a stall that ends before the deadline has no effect (P2)'({ provider, other, stall }) {
     const lock = await granted(provider, JOB);
     await stall('9m');
     assert.equal(lock.signal.aborted, false);
@@ -137,7 +137,7 @@ export const lateHolder = needing(['stall'], {
     assert.equal(await lock.unlock(), true);
   },
 
-  async 'P7 a reply that arrives after the end of its lease is an error, not a lock'({
+  async 'a reply that arrives after the end of its lease is an error, not a lock (P7)'({
     provider,
     other,
     stall,
@@ -148,7 +148,7 @@ export const lateHolder = needing(['stall'], {
     await granted(other, JOB);
   },
 
-  async 'P7 a reply that leaves less than a quarter of its lease is an error, and the lock is released'({
+  async 'a reply that leaves less than a quarter of its lease is an error, and the lock is released (P7)'({
     provider,
     other,
     stall,
@@ -158,7 +158,7 @@ export const lateHolder = needing(['stall'], {
     await granted(other, JOB);
   },
 
-  async 'P7 a task whose lock was granted too late does not run'({ provider, stall }) {
+  async 'a task whose lock was granted too late does not run (P7)'({ provider, stall }) {
     await (await granted(provider, JOB)).unlock();
     const task = (): void => assert.fail('the task ran');
     const result = new LockingTaskExecutor(provider).executeWithLock(task, JOB);

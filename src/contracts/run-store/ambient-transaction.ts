@@ -22,7 +22,7 @@ import {
 
 /** The runs do not depend on the outcome of the transaction that the caller is in. */
 export const ambientTransactions = needing(['ambientTransaction'], {
-  async 'L-11 an insert inside a transaction that is rolled back stays, with its event'({
+  async 'an insert inside a transaction that is rolled back stays, with its event (L-11)'({
     store,
     other,
     ambientTransaction,
@@ -32,7 +32,7 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     assert.equal((await other.events(KEY, LIMIT)).length, 1);
   },
 
-  async 'L-11 a change inside a transaction that is rolled back stays, with its events'({
+  async 'a change inside a transaction that is rolled back stays, with its events (L-11)'({
     store,
     other,
     ambientTransaction,
@@ -45,7 +45,7 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     assert.equal((await other.events(KEY, LIMIT)).length, 1);
   },
 
-  async 'L-11 a completion inside a transaction that is rolled back stays'({
+  async 'a completion inside a transaction that is rolled back stays (L-11)'({
     store,
     other,
     ambientTransaction,
@@ -57,7 +57,7 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     assert.equal((await runOf(other)).state, 'completed');
   },
 
-  async 'L-11 a purge inside a transaction that is rolled back still deletes'({
+  async 'a purge inside a transaction that is rolled back still deletes (L-11)'({
     store,
     other,
     elapse,
@@ -72,7 +72,7 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     assert.deepEqual(await foundBy(other), ['newest']);
   },
 
-  async 'L-11 other instances see a write inside a transaction at once'({
+  async 'other instances see a write inside a transaction at once (L-11)'({
     store,
     other,
     ambientTransaction,
@@ -85,7 +85,7 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     });
   },
 
-  async 'L-11 a caller inside a transaction sees what was written after its transaction began'({
+  async 'a caller inside a transaction sees what was written after its transaction began (L-11)'({
     store,
     other,
     ambientTransaction,

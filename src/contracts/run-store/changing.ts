@@ -21,7 +21,7 @@ import {
 
 /** A row is read, decided about and written in one step. */
 export const changing = cases({
-  async 'L3 without a row, the decision gets none, and nothing is written'({ store, other }) {
+  async 'without a row, the decision gets none, and nothing is written (L3)'({ store, other }) {
     await inserted(other, { ...running(), periodKey: 'another' });
     const write = { ...(await runOf(other, { ...KEY, periodKey: 'another' })), ...KEY };
     const seen = await store.change(KEY, (row) => ({ value: { row }, write, events: [LOST] }), LIMIT);
@@ -30,7 +30,7 @@ export const changing = cases({
     assert.deepEqual(await other.events(KEY, LIMIT), []);
   },
 
-  async 'L3 a decision gets the current row and the store’s now, and its value is returned'({
+  async 'a decision gets the current row and the store’s now, and its value is returned (L3)'({
     store,
     other,
     elapse,
@@ -49,7 +49,7 @@ export const changing = cases({
     assert.deepEqual(value.run, await runOf(other));
   },
 
-  async 'L3 a decision can write every mutable field, and the other instance sees it'({ store, other }) {
+  async 'a decision can write every mutable field, and the other instance sees it (L3)'({ store, other }) {
     await inserted(store, PENDING);
     const { value: write, assertIsNow } = await readClockAround(store, () =>
       written(store, ({ run }) => everyField(run)),
@@ -59,7 +59,7 @@ export const changing = cases({
     assert.deepEqual(run, { ...write, updatedAt: run.updatedAt });
   },
 
-  async 'L3 a decision can clear every optional field'({ store, other }) {
+  async 'a decision can clear every optional field (L3)'({ store, other }) {
     await inserted(store, PENDING);
     await written(store, ({ run }) => everyField(run));
     await written(store, () => EMPTY);
@@ -68,7 +68,7 @@ export const changing = cases({
     assert.deepEqual(run, { ...PENDING, ...EMPTY, state: 'interrupted', generation, attempt });
   },
 
-  async 'L1 key, period and creation stay, regardless of what a decision writes'({ store, elapse }) {
+  async 'key, period and creation stay, regardless of what a decision writes (L1)'({ store, elapse }) {
     const period = dayFrom(new Date('2026-11-19T16:00:00Z'));
     await inserted(store, { ...PENDING, ...period });
     await elapse('1d');
@@ -84,7 +84,7 @@ export const changing = cases({
     assert.deepEqual(await foundBy(store), [KEY.periodKey]);
   },
 
-  async 'L3 a decision that writes nothing leaves the row unchanged'({ store, elapse }) {
+  async 'a decision that writes nothing leaves the row unchanged (L3)'({ store, elapse }) {
     await inserted(store, PENDING);
     await elapse('10m');
     const before = await runOf(store);
@@ -94,7 +94,7 @@ export const changing = cases({
     await assertAge(store, after.updatedAt, 10 * MINUTE_MS);
   },
 
-  async 'L3 the error of a decision is rethrown unchanged, and nothing is written'({ store, other }) {
+  async 'the error of a decision is rethrown unchanged, and nothing is written (L3)'({ store, other }) {
     await inserted(store, PENDING);
     const before = await runOf(store);
     const error = new Error('cannot decide');
@@ -111,7 +111,7 @@ export const changing = cases({
     assert.equal((await runOf(store)).attempt, 1);
   },
 
-  async 'L3 a change of one run leaves all others unchanged'({ store, other }) {
+  async 'a change of one run leaves all others unchanged (L3)'({ store, other }) {
     await inserted(store, PENDING, { ...PENDING, periodKey: 'another' }, { ...PENDING, scope: 'another' });
     const keys = [
       { ...KEY, periodKey: 'another' },
@@ -124,7 +124,7 @@ export const changing = cases({
     await absent(other, { ...KEY, job: 'another' });
   },
 
-  async 'L3 modifying a returned value changes no row'({ store }) {
+  async 'modifying a returned value changes no row (L3)'({ store }) {
     const from = new Date('2026-11-19T16:00:00Z');
     await inserted(store, { ...running(), ...dayFrom(from), event: LOST });
     const before = await runOf(store);

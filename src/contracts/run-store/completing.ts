@@ -19,7 +19,7 @@ import {
 
 /** A run is completed once, by the claim that runs it. */
 export const completing = cases({
-  async 'L3 a run is completed by its claim, and only once'({ store, other }) {
+  async 'a run is completed by its claim, and only once (L3)'({ store, other }) {
     await inserted(store, running());
     assert.equal(await other.complete(CLAIM, '"first"', LIMIT), true);
     const completed = await runOf(store);
@@ -28,7 +28,7 @@ export const completing = cases({
     assert.deepEqual(await runOf(store), completed);
   },
 
-  async 'L3 a completion writes the result and the end, clears the earlier failure, and keeps the other fields'({
+  async 'a completion writes the result and the end, clears the earlier failure, and keeps the other fields (L3)'({
     store,
     other,
   }) {
@@ -51,47 +51,47 @@ export const completing = cases({
     assert.deepEqual(await other.events(KEY, LIMIT), []);
   },
 
-  async 'L3 a completion without a result leaves the run without a result'({ store }) {
+  async 'a completion without a result leaves the run without a result (L3)'({ store }) {
     await inserted(store, running());
     await written(store, () => ({ result: '"of an earlier generation"' }));
     await completed(store, undefined);
     assert.equal((await runOf(store)).result, undefined);
   },
 
-  async 'L-24 a run can be completed after its lease has expired'({ store, elapse }) {
+  async 'a run can be completed after its lease has expired (L-24)'({ store, elapse }) {
     await inserted(store, running());
     await elapse('2d');
     await completed(store, undefined);
   },
 
-  async 'L3 a claim of another attempt completes nothing'({ store }) {
+  async 'a claim of another attempt completes nothing (L3)'({ store }) {
     await inserted(store, running());
     await written(store, () => ({ attempt: 2 }));
     await completesNothing(store, CLAIM);
     await completesNothing(store, { ...CLAIM, attempt: 3 });
   },
 
-  async 'L-53 a claim of another generation completes nothing'({ store }) {
+  async 'a claim of another generation completes nothing (L-53)'({ store }) {
     await inserted(store, running());
     await written(store, () => ({ generation: 1 }));
     await completesNothing(store, CLAIM);
     await completesNothing(store, { ...CLAIM, generation: 2 });
   },
 
-  async 'L3 a claim of another process completes nothing, however similar its name is'({ store }) {
+  async 'a claim of another process completes nothing, however similar its name is (L3)'({ store }) {
     await inserted(store, running('host/1/é'));
     const alike = ['host/1/É', 'HOST/1/é', 'host/1/e', 'host/1/e\u0301', 'host/1/é/', '', '%'];
     for (const claimedBy of alike) await completesNothing(store, { ...CLAIM, claimedBy });
     assert.equal(await store.complete({ ...CLAIM, claimedBy: 'host/1/é' }, undefined, LIMIT), true);
   },
 
-  async 'L3 a claim of another job, scope or period completes nothing'({ store }) {
+  async 'a claim of another job, scope or period completes nothing (L3)'({ store }) {
     await inserted(store, running());
     for (const another of [{ job: 'another' }, { scope: 'another' }, { periodKey: 'another' }])
       await completesNothing(store, { ...CLAIM, ...another });
   },
 
-  async 'L3 a run that is not running is not completed by any claim'({ store }) {
+  async 'a run that is not running is not completed by any claim (L3)'({ store }) {
     await oneOfEach(store);
     const matching = { attempt: 1, claimedBy: CLAIM.claimedBy };
     for (const periodKey of [
@@ -111,7 +111,7 @@ export const completing = cases({
     assert.equal(await store.complete({ ...CLAIM, periodKey: 'running' }, '"done"', LIMIT), true);
   },
 
-  async 'L3 a completion leaves all other runs unchanged'({ store }) {
+  async 'a completion leaves all other runs unchanged (L3)'({ store }) {
     const another = { ...KEY, periodKey: 'another' };
     await inserted(store, running(), { ...running(), ...another });
     const before = await runOf(store, another);
@@ -132,7 +132,7 @@ async function completesNothing(store: RunStore, claim: Claim): Promise<void> {
 
 /** An operator deletes a run while it runs. */
 export const deletedRuns = needing(['deleteRun'], {
-  async 'L-14 the holder of a deleted run does not complete, change or recreate it'({
+  async 'the holder of a deleted run does not complete, change or recreate it (L-14)'({
     store,
     other,
     deleteRun,
@@ -143,7 +143,7 @@ export const deletedRuns = needing(['deleteRun'], {
     await absent(other);
   },
 
-  async 'L-14 a deleted key can be inserted again, without its old events'({ store, other, deleteRun }) {
+  async 'a deleted key can be inserted again, without its old events (L-14)'({ store, other, deleteRun }) {
     await inserted(store, { ...PENDING, event: LOST });
     await deleteRun(KEY);
     await inserted(other, PENDING);

@@ -6,7 +6,7 @@ import { CLAIM, KEY, LIMIT, LOST, PENDING, inserted, keyOf, runOf, running, writ
 
 /** Many instances that write at the same moment. */
 export const crowd = cases({
-  async 'L3 50 simultaneous changes lose no update'({ store, other }) {
+  async '50 simultaneous changes lose no update (L3)'({ store, other }) {
     await inserted(store, PENDING);
     await runConcurrently(50, [store, other], (at) =>
       written(at, ({ run }) => ({ attempt: run.attempt + 1 })),
@@ -14,7 +14,7 @@ export const crowd = cases({
     assert.equal((await runOf(store)).attempt, 50);
   },
 
-  async 'L-01 of 32 simultaneous claims of a pending run, one wins'({ store, other }) {
+  async 'of 32 simultaneous claims of a pending run, one wins (L-01)'({ store, other }) {
     await inserted(store, PENDING);
     const won = await runConcurrently(32, [store, other], (at, i) =>
       at.change(KEY, (row) => claimed(row, `host/1/${i}`), LIMIT),
@@ -24,7 +24,7 @@ export const crowd = cases({
     assert.deepEqual({ claimedBy, attempt }, { claimedBy: `host/1/${won.indexOf(true)}`, attempt: 1 });
   },
 
-  async 'L3 simultaneous changes of ten runs each change their own run'({ store, other }) {
+  async 'simultaneous changes of ten runs each change their own run (L3)'({ store, other }) {
     const keys = Array.from({ length: 10 }, (_, i) => keyOf(`period-${i}`));
     await inserted(store, ...keys.map((key) => ({ ...PENDING, ...key })));
     await runConcurrently(40, [store, other], (at, i) =>
@@ -33,7 +33,10 @@ export const crowd = cases({
     for (const [i, key] of keys.entries()) assert.equal((await runOf(other, key)).attempt, 4 * (i + 1));
   },
 
-  async 'L3 a decision gets the last committed row, regardless of which instance wrote it'({ store, other }) {
+  async 'a decision gets the last committed row, regardless of which instance wrote it (L3)'({
+    store,
+    other,
+  }) {
     await inserted(store, PENDING);
     for (let attempt = 0; attempt < 20; attempt += 1) {
       const at = attempt % 2 ? store : other;
@@ -41,7 +44,7 @@ export const crowd = cases({
     }
   },
 
-  async 'L-52 the events of simultaneous changes are all kept'({ store, other }) {
+  async 'the events of simultaneous changes are all kept (L-52)'({ store, other }) {
     await inserted(store, PENDING);
     await runConcurrently(20, [store, other], (at, i) =>
       at.change(KEY, () => ({ value: i, events: [{ ...LOST, detail: `${i}` }] }), LIMIT),
@@ -53,14 +56,14 @@ export const crowd = cases({
     );
   },
 
-  async 'L-21 of 20 simultaneous completions of a run, one succeeds'({ store, other }) {
+  async 'of 20 simultaneous completions of a run, one succeeds (L-21)'({ store, other }) {
     await inserted(store, running());
     const done = await runConcurrently(20, [store, other], (at, i) => at.complete(CLAIM, `${i}`, LIMIT));
     assert.equal(done.filter(Boolean).length, 1);
     assert.equal((await runOf(store)).result, `${done.indexOf(true)}`);
   },
 
-  async 'L-21 a simultaneous completion and change do not overwrite each other'({ store, other }) {
+  async 'a simultaneous completion and change do not overwrite each other (L-21)'({ store, other }) {
     for (let round = 0; round < 10; round += 1) {
       const key = keyOf(`period-${round}`);
       await inserted(store, { ...running(), ...key });

@@ -25,13 +25,17 @@ const LOST_THIRD: NewRunEvent = { ...LOST, attempt: 3, fencingToken: 7, detail: 
 
 /** Events hold what the row cannot hold, and are written together with it. */
 export const events = cases({
-  async 'L-52 a run without events has none, and neither has a run that does not exist'({ store }) {
+  async 'a run without events has none, and neither has a run that does not exist (L-52)'({ store }) {
     await inserted(store, PENDING);
     assert.deepEqual(await eventsOf(store), []);
     assert.deepEqual(await store.events(keyOf('another'), LIMIT), []);
   },
 
-  async 'L-52 the event of an insert is written with the row, at the store’s now'({ store, other, elapse }) {
+  async 'the event of an insert is written with the row, at the store’s now (L-52)'({
+    store,
+    other,
+    elapse,
+  }) {
     await elapse('1d');
     const { assertIsNow } = await readClockAround(store, () => inserted(store, { ...SKIPPED, event: SKIP }));
     const [event] = await eventsOf(other);
@@ -39,14 +43,14 @@ export const events = cases({
     assert.deepEqual(await eventsOf(other), [{ ...SKIP, at: event?.at }]);
   },
 
-  async 'L1 an insert that is refused writes no event'({ store, other }) {
+  async 'an insert that is refused writes no event (L1)'({ store, other }) {
     await inserted(store, { ...SKIPPED, event: SKIP });
     await refused(store, { ...SKIPPED, event: RERUN });
     await refused(other, { ...running(), event: LOST });
     assert.deepEqual(kindsOf(await eventsOf(store)), ['skipped']);
   },
 
-  async 'L-52 the events of a decision are written in order, at the store’s now'({ store, other, elapse }) {
+  async 'the events of a decision are written in order, at the store’s now (L-52)'({ store, other, elapse }) {
     await inserted(store, running());
     await elapse('1d');
     const write = () => written(store, () => ({ generation: 1 }), { events: [LOST_THIRD, RERUN, SKIP] });
@@ -60,7 +64,7 @@ export const events = cases({
     );
   },
 
-  async 'L-52 new events do not replace earlier ones, and events are returned oldest first'({
+  async 'new events do not replace earlier ones, and events are returned oldest first (L-52)'({
     store,
     other,
     elapse,
@@ -76,7 +80,7 @@ export const events = cases({
       await assertAge(store, stored[i]?.at, minutes * MINUTE_MS);
   },
 
-  async 'L-54 a decision can write events alone, and the row stays unchanged'({ store, elapse }) {
+  async 'a decision can write events alone, and the row stays unchanged (L-54)'({ store, elapse }) {
     await inserted(store, running());
     await elapse('1d');
     await store.change(KEY, () => ({ value: 1, events: [LOST] }), LIMIT);
@@ -84,7 +88,7 @@ export const events = cases({
     await assertAge(store, (await runOf(store)).updatedAt, DAY_MS);
   },
 
-  async 'L-52 events belong to their run alone'({ store }) {
+  async 'events belong to their run alone (L-52)'({ store }) {
     const keys = [keyOf('a'), keyOf('a', { scope: 'eu' }), keyOf('a', { job: 'another' }), keyOf('b')];
     for (const [i, key] of keys.entries())
       await inserted(store, { ...SKIPPED, ...key, event: { ...SKIP, detail: `${i}` } });
@@ -95,7 +99,7 @@ export const events = cases({
     }
   },
 
-  async 'L-56 the longest actor, detail and token of an event are returned whole'({ store, other }) {
+  async 'the longest actor, detail and token of an event are returned whole (L-56)'({ store, other }) {
     const actor = '\u{1f512}'.repeat(255);
     const detail = `'"\\ -- ${'\u{1f512}'.repeat(2000)}`;
     const event: NewRunEvent = {

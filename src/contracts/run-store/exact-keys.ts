@@ -31,7 +31,7 @@ const ALIKE = [...new Set([...TRICKY_NAMES, ...DECOMPOSED])];
  * statement.
  */
 export const exactKeys = cases({
-  async 'L1 job, scope and period each distinguish runs'({ store, other }) {
+  async 'job, scope and period each distinguish runs (L1)'({ store, other }) {
     const keys = [
       keyOf('a'),
       ...[
@@ -45,21 +45,21 @@ export const exactKeys = cases({
     await areIndependent({ store, other }, keys);
   },
 
-  async 'L-57 periods that look or sort alike are separate runs'(instances) {
+  async 'periods that look or sort alike are separate runs (L-57)'(instances) {
     await areIndependent(
       instances,
       ALIKE.map((name) => keyOf(name)),
     );
   },
 
-  async 'L-57 scopes that look or sort alike have separate runs'(instances) {
+  async 'scopes that look or sort alike have separate runs (L-57)'(instances) {
     await areIndependent(
       instances,
       ALIKE.map((scope) => keyOf('day', { scope })),
     );
   },
 
-  async 'L-57 jobs that look or sort alike have separate runs'({ store, other }) {
+  async 'jobs that look or sort alike have separate runs (L-57)'({ store, other }) {
     const keys = ALIKE.map((job) => keyOf('day', { job }));
     await areIndependent({ store, other }, keys);
     for (const { job } of keys) {
@@ -71,13 +71,13 @@ export const exactKeys = cases({
     }
   },
 
-  async 'L-57 keys with SQL or template syntax are ordinary keys'(instances) {
+  async 'keys with SQL or template syntax are ordinary keys (L-57)'(instances) {
     assert.ok(INJECTED_NAMES.length >= 300);
     const keys = INJECTED_NAMES.map((name, i) => keyOf(name, i % 2 ? { scope: name } : { job: name }));
     await areIndependent(instances, keys);
   },
 
-  async 'L-57 random keys are separate runs'(instances, { random }) {
+  async 'random keys are separate runs (L-57)'(instances, { random }) {
     const keys = Array.from({ length: 100 }, () => {
       const [job, scope, periodKey] = [randomName(random), randomName(random), randomName(random)];
       return { job, scope, periodKey };
@@ -85,7 +85,7 @@ export const exactKeys = cases({
     await areIndependent(instances, keys);
   },
 
-  async 'L-57 64 characters are kept exactly in every part of a key, also outside the basic plane'(
+  async '64 characters are kept exactly in every part of a key, also outside the basic plane (L-57)'(
     instances,
   ) {
     for (const character of ['x', '\u{1f512}']) {
@@ -98,7 +98,7 @@ export const exactKeys = cases({
     }
   },
 
-  async 'L-57 a query for one key does not return another'({ store, other }) {
+  async 'a query for one key does not return another (L-57)'({ store, other }) {
     const names = ['job', 'Job', 'j_b', 'j%b', '%', 'jöb', 'jo\u0308b', "'", '*'];
     await inserted(store, ...names.map((name) => ({ ...SKIPPED, ...keyOf(name, { scope: name }) })));
     for (const name of names) {
@@ -130,7 +130,7 @@ async function isItself(store: RunStore, key: RunKey, mark: string): Promise<voi
 
 /** Texts of a run are read as they were written, up to the longest text that the ledger writes. */
 export const exactTexts = cases({
-  async 'L-56 the longest texts are returned whole, also four-byte characters'({ store, other }) {
+  async 'the longest texts are returned whole, also four-byte characters (L-56)'({ store, other }) {
     await inserted(store, running());
     const of = (length: number): string => `${'\u{1f512}'.repeat(length - 1)}\u{1f510}`;
     const texts = {
@@ -151,7 +151,7 @@ export const exactTexts = cases({
     assert.equal((await runOf(store)).result, result);
   },
 
-  async 'L-56 texts with SQL or template syntax are returned unchanged'({ store }) {
+  async 'texts with SQL or template syntax are returned unchanged (L-56)'({ store }) {
     await inserted(store, running());
     const text = `'"\\\`; -- $1 :name ? %s \${x} \\' \n\t\r\n {"a":"\\u0000"} '' \u2028`;
     const texts: Partial<Run> = { error: text, reason: text.slice(0, 32) };
@@ -162,7 +162,7 @@ export const exactTexts = cases({
     assert.equal((await runOf(store)).result, text);
   },
 
-  async 'L-56 an empty text differs from no text'({ store }) {
+  async 'an empty text differs from no text (L-56)'({ store }) {
     await inserted(store, running());
     await written(store, () => ({ error: '', reason: '' }));
     const { error, reason } = await runOf(store);

@@ -20,13 +20,13 @@ import {
 
 /** Runs that are found by their fields. */
 export const finding = cases({
-  async 'L7 a query without conditions finds every run, and none if there are none'({ store, other }) {
+  async 'a query without conditions finds every run, and none if there are none (L7)'({ store, other }) {
     assert.deepEqual(await foundBy(store), []);
     await days(store);
     assert.deepEqual(await foundBy(other), ['day-1', 'day-2', 'day-3', 'day-4']);
   },
 
-  async 'L7 runs are found by job, by scope, by period and by all of them'({ store }) {
+  async 'runs are found by job, by scope, by period and by all of them (L7)'({ store }) {
     const keys = ['a', 'b'].flatMap((job) =>
       ['', 'eu'].flatMap((scope) => ['one', 'two'].map((periodKey) => ({ job, scope, periodKey }))),
     );
@@ -44,7 +44,7 @@ export const finding = cases({
     assert.deepEqual(await foundBy(store, { job: 'c' }), []);
   },
 
-  async 'L7 runs are found by one state, by several states, and by no state'({ store }) {
+  async 'runs are found by one state, by several states, and by no state (L7)'({ store }) {
     await oneOfEach(store);
     const by = async (...states: NonNullable<Parameters<typeof foundBy>[1]>['states'] & object) =>
       (await foundBy(store, { states })).sort();
@@ -55,7 +55,7 @@ export const finding = cases({
     assert.deepEqual(await by(), []);
   },
 
-  async 'L7 from includes the start of a period, and to excludes it'({ store }) {
+  async 'from includes the start of a period, and to excludes it (L7)'({ store }) {
     await days(store);
     const [second, fourth] = [new Date('2026-11-02T00:00:00.001Z'), new Date('2026-11-04T00:00:00.001Z')];
     const next = (instant: Date): Date => new Date(instant.getTime() + 1);
@@ -67,7 +67,7 @@ export const finding = cases({
     assert.deepEqual(await foundBy(store, { from: second, to: second }), []);
   },
 
-  async 'L7 a query returns only runs that match all its conditions'({ store }) {
+  async 'a query returns only runs that match all its conditions (L7)'({ store }) {
     await days(store);
     await inserted(store, { ...running(), ...keyOf('day-2', { scope: 'eu' }), ...dayOf(2) });
     const query = { job: JOB, scope: '', from: dayOf(2).periodStart, states: ['skipped'] } as const;
@@ -75,7 +75,7 @@ export const finding = cases({
     assert.deepEqual(await foundBy(store, { ...query, scope: 'eu', states: ['running'] }), ['day-2']);
   },
 
-  async 'L7 runs are sorted by period, in either order, and the limit keeps the first'({ store }) {
+  async 'runs are sorted by period, in either order, and the limit keeps the first (L7)'({ store }) {
     await days(store);
     const newest = { order: 'newest-first' } as const;
     assert.deepEqual(await foundBy(store, newest), ['day-4', 'day-3', 'day-2', 'day-1']);
@@ -84,7 +84,7 @@ export const finding = cases({
     assert.deepEqual(await foundBy(store, { ...newest, limit: 1, to: dayOf(3).periodStart }), ['day-2']);
   },
 
-  async 'L7 custom keys are sorted by creation, and a query by time does not find them'({ store, elapse }) {
+  async 'custom keys are sorted by creation, and a query by time does not find them (L7)'({ store, elapse }) {
     for (const periodKey of ['c', 'a', 'b']) {
       await inserted(store, { ...PENDING, periodKey });
       await elapse('1m');
@@ -95,7 +95,7 @@ export const finding = cases({
     assert.deepEqual(await foundBy(store, { to: new Date('2099-01-01') }), []);
   },
 
-  async 'L7 a query returns the whole run'({ store, other }) {
+  async 'a query returns the whole run (L7)'({ store, other }) {
     await insertedAs(store, { ...running(), ...dayOf(1) }, { result: '{"total":1}', error: 'Error: no' });
     const [run] = await other.find({ order: 'oldest-first', limit: 10 }, LIMIT);
     assert.deepEqual(run, await runOf(store));
@@ -118,19 +118,21 @@ async function days(store: RunStore): Promise<void> {
 
 /** Overdue and running runs of an application's jobs. Every guard queries them once a minute. */
 export const overdue = cases({
-  async 'L4 without runs, no job is overdue'({ store }) {
+  async 'without runs, no job is overdue (L4)'({ store }) {
     assert.deepEqual(await overdueOf(store), []);
     await inserted(store, PENDING);
     assert.deepEqual(await store.overdue([], LIMIT), []);
   },
 
-  async 'L4 due and running runs count as overdue, and no others'({ store, other }) {
+  async 'due and running runs count as overdue, and no others (L4)'({ store, other }) {
     await oneOfEach(store, { scoped: true });
     const overdue = ['failed', 'pending', 'running'].map((scope) => `${JOB}/${scope}`);
     assert.deepEqual((await overdueOf(other)).sort(), overdue);
   },
 
-  async 'L4 each job and scope is returned once, regardless of how many of its runs are overdue'({ store }) {
+  async 'each job and scope is returned once, regardless of how many of its runs are overdue (L4)'({
+    store,
+  }) {
     const keys = [keyOf('a'), keyOf('a', { job: 'another' }), keyOf('a', { scope: 'eu' })];
     for (const [i, key] of keys.entries())
       for (const periodKey of ['a', 'b'])
@@ -140,7 +142,7 @@ export const overdue = cases({
     assert.deepEqual((await overdueOf(store, 'another')).sort(), overdue);
   },
 
-  async 'L4 overdue runs of other jobs are not returned'({ store }) {
+  async 'overdue runs of other jobs are not returned (L4)'({ store }) {
     for (const job of ['unknown', JOB.toUpperCase(), `${JOB}s`, 'jo"b', "jo'b", 'jöb'])
       await inserted(store, { ...PENDING, ...keyOf('a', { job }) });
     const hundreds = Array.from({ length: 300 }, (_, i) => `job-${i}`);
@@ -151,7 +153,7 @@ export const overdue = cases({
     assert.deepEqual((await overdueOf(store, ...hundreds, ...names)).sort(), overdue);
   },
 
-  async 'L4 the run that has been due or running for the longest time comes first'({ store }) {
+  async 'the run that has been due or running for the longest time comes first (L4)'({ store }) {
     const minutesAgo = { second: 40, fourth: 20, first: 50, third: 30 };
     for (const [scope, minutes] of Object.entries(minutesAgo)) {
       const runs = scope === 'second' || scope === 'third';

@@ -40,10 +40,9 @@ const ALL_CASES: readonly RunStoreCase[] = [
 ].flat();
 
 /**
- * The promises of every store of runs, as a list of cases for any test runner. A name begins with a promise
+ * The promises of every store of runs, as a list of cases for any test runner. A name ends with a promise
  * of the ledger: L1 one row per key, L2 one attempt at a time, L3 completed is completed, L4 overdue runs are
- * found, L7 missed periods can be seen. A name such as L-01 begins with one of the situations that the ledger
- * must withstand.
+ * found, L7 missed periods can be seen. A number such as L-01 is one of the situations that the ledger must withstand.
  *
  * @param create creates a fixture for one case. The case shares its runs with no other case.
  * @throws InvalidLockUseError for an unknown capability, or one that is lacked without a reason

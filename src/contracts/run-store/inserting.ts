@@ -18,12 +18,12 @@ import {
 
 /** One row for each key, with the given values and the store's times. */
 export const inserting = cases({
-  async 'L1 a new key is inserted, and the other instance finds it'({ store, other }) {
+  async 'a new key is inserted, and the other instance finds it (L1)'({ store, other }) {
     await inserted(store, PENDING);
     assert.equal((await runOf(other)).state, 'pending');
   },
 
-  async 'L1 an existing key is refused to both instances, and its row stays unchanged'({ store, other }) {
+  async 'an existing key is refused to both instances, and its row stays unchanged (L1)'({ store, other }) {
     await inserted(store, running());
     const before = await runOf(store);
     await refused(store, PENDING);
@@ -31,7 +31,7 @@ export const inserting = cases({
     assert.deepEqual(await runOf(store), before);
   },
 
-  async 'L-01 of 50 simultaneous inserts of a new key, one wins'({ store, other }) {
+  async 'of 50 simultaneous inserts of a new key, one wins (L-01)'({ store, other }) {
     const won = await runConcurrently(50, [store, other], (at, i) =>
       at.insert(running(`host/1/${i}`), LIMIT),
     );
@@ -39,7 +39,7 @@ export const inserting = cases({
     assert.equal((await runOf(store)).claimedBy, `host/1/${won.indexOf(true)}`);
   },
 
-  async 'L-01 of 50 simultaneous inserts of ten new keys, one wins for each key'({ store, other }) {
+  async 'of 50 simultaneous inserts of ten new keys, one wins for each key (L-01)'({ store, other }) {
     const won = await runConcurrently(50, [store, other], (at, i) =>
       at.insert({ ...running(`host/1/${i}`), periodKey: `period-${i % 10}` }, LIMIT),
     );
@@ -49,7 +49,7 @@ export const inserting = cases({
     }
   },
 
-  async 'L1 a run that starts at once is returned with its given values, as attempt 1'({
+  async 'a run that starts at once is returned with its given values, as attempt 1 (L1)'({
     store,
     other,
     elapse,
@@ -74,7 +74,7 @@ export const inserting = cases({
     });
   },
 
-  async 'L4 a pending run is returned without an attempt, and is due at once'({ store, other, elapse }) {
+  async 'a pending run is returned without an attempt, and is due at once (L4)'({ store, other, elapse }) {
     await elapse('1d');
     const { assertIsNow } = await readClockAround(store, () => inserted(store, PENDING));
     const run = await runOf(other);
@@ -84,14 +84,14 @@ export const inserting = cases({
     assert.deepEqual(run, { ...NEVER_STARTED, ...PENDING, createdAt, updatedAt, nextAttemptAt });
   },
 
-  async 'L7 a skipped run is returned with its reason, and is not due'({ store, other }) {
+  async 'a skipped run is returned with its reason, and is not due (L7)'({ store, other }) {
     await inserted(store, SKIPPED);
     const run = await runOf(other);
     const { createdAt, updatedAt } = run;
     assert.deepEqual(run, { ...NEVER_STARTED, ...SKIPPED, createdAt, updatedAt, nextAttemptAt: undefined });
   },
 
-  async 'L1 the largest fencing token is returned exactly, and a missing one stays missing'({ store }) {
+  async 'the largest fencing token is returned exactly, and a missing one stays missing (L1)'({ store }) {
     for (const [i, fencingToken] of [Number.MAX_SAFE_INTEGER, 1, undefined].entries()) {
       const { started, ...run } = running();
       assert.ok(started !== undefined);
@@ -101,7 +101,7 @@ export const inserting = cases({
     }
   },
 
-  async 'L7 periods in the distant past, in the far future and between two seconds are returned exactly'({
+  async 'periods in the distant past, in the far future and between two seconds are returned exactly (L7)'({
     store,
   }) {
     for (const start of ['1980-01-01T00:00:00.001Z', '2026-03-29T00:59:59.999Z', '2099-12-31T23:00:00Z']) {
@@ -112,7 +112,7 @@ export const inserting = cases({
     }
   },
 
-  async 'L1 both instances have the same place id'({ store, other }) {
+  async 'both instances have the same place id (L1)'({ store, other }) {
     assert.equal(typeof store.id, 'string');
     assert.notEqual(store.id, '');
     assert.equal(store.id, other.id);
@@ -120,7 +120,7 @@ export const inserting = cases({
     assert.equal((await runOf(other)).state, 'pending');
   },
 
-  async 'L1 a run of the same key in another place is another run'({ store }, { anotherPlace }) {
+  async 'a run of the same key in another place is another run (L1)'({ store }, { anotherPlace }) {
     const { store: elsewhere } = await anotherPlace();
     assert.notEqual(store.id, elsewhere.id);
     await inserted(store, PENDING);

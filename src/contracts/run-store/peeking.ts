@@ -26,13 +26,13 @@ import {
 
 /** One peek at a job, before the ledger asks for its lock. Most ticks need no more than this. */
 export const peeking = cases({
-  async 'L4 a peek at a job without runs returns now, and nothing else'({ store }) {
+  async 'a peek at a job without runs returns now, and nothing else (L4)'({ store }) {
     const { now, runs, firstPeriodStart } = await peeked(store, { periodKey: 'day', since: new Date(0) });
     assert.ok(now instanceof Date && !Number.isNaN(now.getTime()));
     assert.deepEqual({ runs, firstPeriodStart }, { runs: [], firstPeriodStart: undefined });
   },
 
-  async 'L4 the store’s now moves on with time'({ store, elapse }) {
+  async 'the store’s now moves on with time (L4)'({ store, elapse }) {
     await inserted(store, PENDING);
     await elapse('10m');
     await assertAge(store, (await runOf(store)).createdAt, 10 * MINUTE_MS);
@@ -40,13 +40,13 @@ export const peeking = cases({
     await assertAge(store, (await runOf(store)).createdAt, 10 * MINUTE_MS + 300 * DAY_MS);
   },
 
-  async 'L4 both instances have the same now'({ store, other, elapse }) {
+  async 'both instances have the same now (L4)'({ store, other, elapse }) {
     await elapse('1d');
     const [before, between, after] = [await nowOf(store), await nowOf(other), await nowOf(store)];
     assert.ok(before <= between && between <= after);
   },
 
-  async 'L3 a peek at a period returns its run in any state'({ store }) {
+  async 'a peek at a period returns its run in any state (L3)'({ store }) {
     await oneOfEach(store);
     for (const periodKey of [
       'completed',
@@ -61,12 +61,12 @@ export const peeking = cases({
     }
   },
 
-  async 'L4 a peek returns due and running runs of any period, and no others'({ store }) {
+  async 'a peek returns due and running runs of any period, and no others (L4)'({ store }) {
     await oneOfEach(store);
     assert.deepEqual(periodKeysOf((await peeked(store)).runs), OVERDUE);
   },
 
-  async 'L-26 a pending or failed run is due at its next attempt, not before'({ store, elapse }) {
+  async 'a pending or failed run is due at its next attempt, not before (L-26)'({ store, elapse }) {
     for (const state of ['pending', 'failed'] as const)
       await insertedAs(store, { ...PENDING, periodKey: state }, ({ now }) => ({
         state,
@@ -80,7 +80,7 @@ export const peeking = cases({
     assert.deepEqual(await overdueOf(store), [`${JOB}/`]);
   },
 
-  async 'L4 a peek does not return runs of another job or scope'({ store }) {
+  async 'a peek does not return runs of another job or scope (L4)'({ store }) {
     const others = [{ job: 'another' }, { scope: 'another' }, { job: '' }];
     const period = dayFrom(new Date('2026-11-19T16:00:00Z'));
     for (const another of others) await inserted(store, { ...running(), ...period, ...another });
@@ -94,7 +94,7 @@ export const peeking = cases({
     );
   },
 
-  async 'L-46 a peek returns every run whose period starts at the given time or later'({ store }) {
+  async 'a peek returns every run whose period starts at the given time or later (L-46)'({ store }) {
     const starts = [20, 21, 22].map((day) => new Date(`2026-11-${day}T00:00:00.001Z`));
     for (const [i, start] of starts.entries())
       await inserted(store, { ...SKIPPED, ...keyOf(`day-${i}`), ...dayFrom(start) });
@@ -106,7 +106,7 @@ export const peeking = cases({
     assert.deepEqual(await since(new Date('2026-11-23T00:00:00Z')), []);
   },
 
-  async 'L-48 a peek returns the start of the earliest period, regardless of its outcome'({ store }) {
+  async 'a peek returns the start of the earliest period, regardless of its outcome (L-48)'({ store }) {
     const [first, second] = [new Date('2026-11-19T16:00:00.001Z'), new Date('2026-11-20T16:00:00Z')];
     await inserted(store, { ...SKIPPED, ...keyOf('custom') });
     assert.equal((await peeked(store)).firstPeriodStart, undefined);
@@ -116,7 +116,7 @@ export const peeking = cases({
     assert.deepEqual((await peeked(store, { since: second })).firstPeriodStart, first);
   },
 
-  async 'L4 a run that matches several conditions of a peek is returned once'({ store }) {
+  async 'a run that matches several conditions of a peek is returned once (L4)'({ store }) {
     const start = new Date('2026-11-19T16:00:00Z');
     await inserted(store, { ...running(), ...dayFrom(start) });
     await inserted(store, { ...PENDING, periodKey: 'another', ...dayFrom(start) });
@@ -124,7 +124,7 @@ export const peeking = cases({
     assert.deepEqual(periodKeysOf(runs), [KEY.periodKey, 'another']);
   },
 
-  async 'L4 a peek returns the values of the row'({ store, other }) {
+  async 'a peek returns the values of the row (L4)'({ store, other }) {
     await insertedAs(
       store,
       { ...running(), ...dayFrom(new Date('2026-11-19T16:00:00.123Z')) },

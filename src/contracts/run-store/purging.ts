@@ -24,14 +24,14 @@ const AGE_MS = 100 * DAY_MS;
 
 /** Old finished runs are deleted, with their events. */
 export const purging = cases({
-  async 'L-55 a purge deletes nothing if there is nothing to delete'({ store }) {
+  async 'a purge deletes nothing if there is nothing to delete (L-55)'({ store }) {
     assert.equal(await purged(store), 0);
     await inserted(store, SKIPPED);
     assert.equal(await purged(store), 0);
     assert.deepEqual(await foundBy(store), [SKIPPED.periodKey]);
   },
 
-  async 'L-55 finished runs are deleted, and unfinished ones never, however old they are'({
+  async 'finished runs are deleted, and unfinished ones never, however old they are (L-55)'({
     store,
     other,
     elapse,
@@ -49,7 +49,7 @@ export const purging = cases({
     assert.deepEqual((await foundBy(other)).sort(), left);
   },
 
-  async 'L-55 the newest run of each job and scope stays'({ store, elapse }) {
+  async 'the newest run of each job and scope stays (L-55)'({ store, elapse }) {
     // Inserted in another order than that of their periods: the newest run is that of the latest period.
     for (const [i, subject] of [{}, { scope: 'eu' }, { job: 'another' }].entries())
       for (const [daysAgo, periodKey] of [
@@ -63,7 +63,7 @@ export const purging = cases({
     assert.equal(await purged(store), 0);
   },
 
-  async 'L-55 runs before and after an unfinished run are deleted, and their periods do not count as missed'({
+  async 'runs before and after an unfinished run are deleted, and their periods do not count as missed (L-55)'({
     store,
     other,
     elapse,
@@ -82,7 +82,7 @@ export const purging = cases({
     assert.deepEqual(await knownFrom(other), (await runOf(store, keyOf('newest'))).periodStart);
   },
 
-  async 'L-55 purged periods do not count as missed, even if an older run is created afterwards'({
+  async 'purged periods do not count as missed, even if an older run is created afterwards (L-55)'({
     store,
     other,
     elapse,
@@ -106,7 +106,7 @@ export const purging = cases({
     assert.ok(firstPeriodStart !== undefined && periodStart !== undefined && firstPeriodStart < periodStart);
   },
 
-  async 'L-55 each purge moves the purge mark forward'({ store, other, elapse }) {
+  async 'each purge moves the purge mark forward (L-55)'({ store, other, elapse }) {
     const keys = ['first', 'second', 'third', 'newest'];
     for (const periodKey of keys) {
       await inserted(store, { ...(await dayEnded(store, -1)), periodKey });
@@ -124,7 +124,7 @@ export const purging = cases({
     }
   },
 
-  async 'L-55 the newest run with a period stays, even if a run without a period is newer'({
+  async 'the newest run with a period stays, even if a run without a period is newer (L-55)'({
     store,
     elapse,
   }) {
@@ -136,7 +136,7 @@ export const purging = cases({
     assert.deepEqual((await foundBy(store)).sort(), ['1 days ago', 'skipped by hand']);
   },
 
-  async 'L-55 the newest custom key, by its creation, stays'({ store, elapse }) {
+  async 'the newest custom key, by its creation, stays (L-55)'({ store, elapse }) {
     for (const periodKey of ['b', 'c', 'a']) {
       await inserted(store, { ...SKIPPED, periodKey });
       await elapse('1m');
@@ -146,7 +146,10 @@ export const purging = cases({
     assert.deepEqual(await foundBy(store), ['a']);
   },
 
-  async 'L-55 a purge deletes no more runs than its limit, and the next purge continues'({ store, elapse }) {
+  async 'a purge deletes no more runs than its limit, and the next purge continues (L-55)'({
+    store,
+    elapse,
+  }) {
     for (let i = 0; i < 6; i += 1) await inserted(store, { ...SKIPPED, periodKey: `old-${i}` });
     await elapse('101d');
     await inserted(store, { ...SKIPPED, periodKey: 'newest' });
@@ -164,7 +167,7 @@ export const purging = cases({
     assert.deepEqual(await foundBy(store), ['newest']);
   },
 
-  async 'L-55 unfinished runs do not block the deletion of finished ones'({ store, elapse }) {
+  async 'unfinished runs do not block the deletion of finished ones (L-55)'({ store, elapse }) {
     for (let i = 0; i < 3; i += 1) await inserted(store, { ...PENDING, periodKey: `pending-${i}` });
     for (let i = 0; i < 2; i += 1) await inserted(store, { ...SKIPPED, periodKey: `old-${i}` });
     await elapse('101d');
@@ -173,7 +176,7 @@ export const purging = cases({
     assert.equal((await foundBy(store)).length, 4);
   },
 
-  async 'L-55 events are deleted with their run, and no others'({ store, elapse }) {
+  async 'events are deleted with their run, and no others (L-55)'({ store, elapse }) {
     await inserted(store, { ...SKIPPED, periodKey: 'old', event: LOST });
     await elapse('101d');
     await inserted(store, { ...SKIPPED, periodKey: 'newest', event: LOST });
@@ -184,7 +187,7 @@ export const purging = cases({
     assert.equal((await store.events(keyOf('newest'), LIMIT)).length, 1);
   },
 
-  async 'L-55 a run whose period ended recently stays, however long ago it was written'({ store, elapse }) {
+  async 'a run whose period ended recently stays, however long ago it was written (L-55)'({ store, elapse }) {
     await inserted(store, { ...(await dayEnded(store, 10)), periodKey: 'lately' });
     await inserted(store, { ...(await dayEnded(store, 0)), periodKey: 'long ago' });
     await elapse('101d');
@@ -195,7 +198,7 @@ export const purging = cases({
     assert.equal(await purged(store), 1);
   },
 
-  async 'L-55 a run that was written recently stays, however long ago its period ended'({ store, elapse }) {
+  async 'a run that was written recently stays, however long ago its period ended (L-55)'({ store, elapse }) {
     for (const periodKey of ['rewritten', 'custom'])
       await inserted(store, {
         ...SKIPPED,
@@ -215,7 +218,7 @@ export const purging = cases({
     assert.deepEqual(await foundBy(store), ['newest day', 'newest']);
   },
 
-  async 'L-55 older runs are deleted even if the newest run is unfinished'({ store, elapse }) {
+  async 'older runs are deleted even if the newest run is unfinished (L-55)'({ store, elapse }) {
     await inserted(store, { ...SKIPPED, periodKey: 'old' });
     await elapse('1m');
     await inserted(store, { ...PENDING, periodKey: 'newest' });

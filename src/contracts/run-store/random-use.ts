@@ -118,7 +118,7 @@ class RandomUse {
 }
 
 export const randomUse = cases({
-  async 'L3 random use by two instances gives the results that a model predicts'(instances, { random }) {
+  async 'random use by two instances gives the results that a model predicts (L3)'(instances, { random }) {
     await new RandomUse(instances, random).steps(100);
   },
 });

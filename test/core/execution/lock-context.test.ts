@@ -37,7 +37,7 @@ void test('inside two leases both locks are held, and the inner one is current',
   }, JOB);
 });
 
-void test('F-86 work that outlives the job no longer holds the lock', async () => {
+void test('work that outlives the job no longer holds the lock (F-86)', async () => {
   const { executor } = executorBench();
   const { promise, resolve } = signal();
   let leaked: Promise<unknown> = Promise.resolve();

@@ -53,7 +53,7 @@ void test('a lock provider that does not answer within a minute causes a warning
   assert.equal(clock.pendingTimers, 0);
 });
 
-void test('P7 if it is unknown whether the lock was granted, the task does not run and the caller gets an error', async () => {
+void test('if it is unknown whether the lock was granted, the task does not run and the caller gets an error (P7)', async () => {
   const { executor, accessor, names } = executorBench();
   accessor.fail('updateRecord', refusedConnection);
   await assert.rejects(
@@ -64,7 +64,7 @@ void test('P7 if it is unknown whether the lock was granted, the task does not r
 });
 
 for (const thrown of [new Error('mine'), 'a string', null, undefined, 0]) {
-  void test(`P9 F-09 what the task throws (${String(thrown)}) is rethrown unchanged, after the release`, async () => {
+  void test(`what the task throws (${String(thrown)}) is rethrown unchanged, after the release (P9, F-09)`, async () => {
     const { executor, other, names } = executorBench();
     const outcome = await executor
       .executeWithLock(() => Promise.reject(thrown as Error), JOB)
@@ -78,7 +78,7 @@ for (const thrown of [new Error('mine'), 'a string', null, undefined, 0]) {
   });
 }
 
-void test('P9 F-09 a failed release replaces neither the value nor the error', async () => {
+void test('a failed release replaces neither the value nor the error (P9, F-09)', async () => {
   const { executor, accessor, drive, names } = executorBench();
   const never = Array.from({ length: 5000 }, () => refusedConnection);
   accessor.fail('unlock', ...never);
@@ -92,7 +92,7 @@ void test('P9 F-09 a failed release replaces neither the value nor the error', a
   assert.ok(names().includes('run:completed') && !names().includes('lock:released'));
 });
 
-void test('P9 the caller waits at most ten seconds for a slow release, which continues in the background', async () => {
+void test('the caller waits at most ten seconds for a slow release, which continues in the background (P9)', async () => {
   const { executor, accessor, clock, drive, emitted } = executorBench();
   accessor.fail('unlock', ...Array.from({ length: 5000 }, () => refusedConnection));
   const startedAtMs = clock.monotonicMs();
@@ -113,7 +113,7 @@ void test('P9 the caller waits at most ten seconds for a slow release, which con
   assert.deepEqual(executor.runs.active, []);
 });
 
-void test('F-89 a second tick in the same process is refused without a statement', async () => {
+void test('a second tick in the same process is refused without a statement (F-89)', async () => {
   const { executor, accessor, names } = executorBench();
   const { promise, resolve } = signal();
   const first = executor.executeWithLock(() => promise, JOB);
@@ -135,7 +135,7 @@ void test('F-89 a second tick in the same process is refused without a statement
   ]);
 });
 
-void test('F-10 a handler that ignores its aborted signal is not started again in the same process, and is reported once per lease', async () => {
+void test('a handler that ignores its aborted signal is not started again in the same process, and is reported once per lease (F-10)', async () => {
   const { executor, clock, names } = executorBench();
   const { promise, resolve } = signal();
   const stuck = executor.executeWithLock(() => promise, JOB);
@@ -168,7 +168,7 @@ const UNAWAITABLE: [string, LockedTask<unknown>][] = [
 ];
 
 for (const [what, task] of UNAWAITABLE) {
-  void test(`F-12 a handler that returns ${what} is refused, because its work would run after the release`, async () => {
+  void test(`a handler that returns ${what} is refused, because its work would run after the release (F-12)`, async () => {
     const { executor, names } = executorBench();
     await assert.rejects(
       executor.executeWithLock(task, JOB),
@@ -178,7 +178,7 @@ for (const [what, task] of UNAWAITABLE) {
   });
 }
 
-void test('F-12 other values are accepted: a thenable is awaited, an array or a map is returned', async () => {
+void test('other values are accepted: a thenable is awaited, an array or a map is returned (F-12)', async () => {
   const { executor } = executorBench();
   const thenable = { then: (yes: (value: number) => void) => yes(7) } as PromiseLike<number>;
   assert.deepEqual(await executor.executeWithLock(() => thenable, JOB), { executed: true, value: 7 });

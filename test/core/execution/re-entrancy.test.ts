@@ -4,7 +4,7 @@ import { LockingTaskExecutor } from 'cronlatch/provider';
 import { executorBench, signal } from '../../support/executor-bench';
 import { JOB, turn } from '../../support/lock-bench';
 
-void test('F-86 inside its own lease a task runs in that lease, without a statement', async () => {
+void test('inside its own lease a task runs in that lease, without a statement (F-86)', async () => {
   const { executor, accessor } = executorBench();
   const result = await executor.executeWithLock(async (outer) => {
     const before = accessor.calls.length;
@@ -37,7 +37,7 @@ void test('the lease is released when the handler and every run nested in it hav
   assert.ok(await other.lock(JOB));
 });
 
-void test('F-86 work that outlives the job is outside the lease: after the release it asks for the lock again', async () => {
+void test('work that outlives the job is outside the lease: after the release it asks for the lock again (F-86)', async () => {
   const { executor, accessor } = executorBench();
   const { promise, resolve } = signal();
   let leaked: Promise<unknown> = Promise.resolve();
@@ -50,7 +50,7 @@ void test('F-86 work that outlives the job is outside the lease: after the relea
   assert.deepEqual(accessor.calls, ['updateRecord', 'unlock']);
 });
 
-void test('F-86 after its deadline a lease does not count: the same process does not run the job inside it', async () => {
+void test('after its deadline a lease does not count: the same process does not run the job inside it (F-86)', async () => {
   const { executor, clock } = executorBench();
   const result = await executor.executeWithLock(async () => {
     clock.stall('11m');
@@ -59,7 +59,7 @@ void test('F-86 after its deadline a lease does not count: the same process does
   assert.deepEqual(result, { executed: true, value: { executed: false, reason: 'running-here' } });
 });
 
-void test('F-87 another lock inside a lease is requested, and so is the same lock of another provider', async () => {
+void test('another lock inside a lease is requested, and so is the same lock of another provider (F-87)', async () => {
   const { executor, otherExecutor, accessor } = executorBench();
   await executor.executeWithLock(async () => {
     assert.deepEqual(await executor.executeWithLock(() => 'inner', { ...JOB, name: 'inner' }), {

@@ -129,7 +129,7 @@ void test('a statement that takes effect only after the release of the resent on
   assert.ok(await other.lock(JOB));
 });
 
-void test('F-41 a statement that takes effect only after its late release is found by the next read, and released', async () => {
+void test('a statement that takes effect only after its late release is found by the next read, and released (F-41)', async () => {
   const { accessor, provider, other, clock, drive } = lockBench();
   await (await provider.lock(JOB))?.unlock();
   const late = [1, 2, 3].map(() => sentLate(accessor, 'updateRecord'));
@@ -251,7 +251,7 @@ void test('a grant that arrives after its lease has expired is an error, with or
   await assert.rejects(provider.lock({ ...JOB, keepAlive: true }), /granted too late/);
 });
 
-void test('F-96 a provider that closes releases a lock that was granted without a holder, and sends nothing afterwards', async () => {
+void test('a provider that closes releases a lock that was granted without a holder, and sends nothing afterwards (F-96)', async () => {
   const { accessor, provider, other, clock, drive } = lockBench();
   accessor.fail('insertRecord', replyLost);
   accessor.fail('find', ...Array.from({ length: 100 }, () => sendingLost));
@@ -302,7 +302,7 @@ void test('a provider that closes does not wait for an unreachable store', async
   assert.ok(clock.monotonicMs() - beganMs <= 4500);
 });
 
-void test('P4 deleting the record of a free lock costs no tick', async () => {
+void test('deleting the record of a free lock costs no tick (P4)', async () => {
   const { provider, other, store } = lockBench();
   const lock = await other.lock(JOB);
   for (let tick = 0; tick < 2; tick += 1) assert.equal(await provider.lock(JOB), undefined);
@@ -311,7 +311,7 @@ void test('P4 deleting the record of a free lock costs no tick', async () => {
   assert.ok(await provider.lock(JOB));
 });
 
-void test('P4 if the store cannot report a missing record, the first tick after the known end of the lease checks for it', async () => {
+void test('if the store cannot report a missing record, the first tick after the known end of the lease checks for it (P4)', async () => {
   const { accessor, provider, other, store, clock } = lockBench();
   const cannotTell = async (run: () => Promise<unknown>): Promise<unknown> => {
     const answer = await run();
@@ -325,7 +325,7 @@ void test('P4 if the store cannot report a missing record, the first tick after 
   assert.ok(await provider.lock(JOB));
 });
 
-void test('P7 an insert that is dropped without an error is not a refusal, because the lock is free', async () => {
+void test('an insert that is dropped without an error is not a refusal, because the lock is free (P7)', async () => {
   const { accessor, provider } = lockBench();
   accessor.fail('insertRecord', ...Array.from({ length: 3 }, () => () => Promise.resolve(undefined)));
   for (let tick = 0; tick < 3; tick += 1) {
@@ -337,7 +337,7 @@ void test('P7 an insert that is dropped without an error is not a refusal, becau
   assert.ok(await provider.lock(JOB));
 });
 
-void test('F-62 a lock that is held longer than any lease causes one warning per name', async () => {
+void test('a lock that is held longer than any lease causes one warning per name (F-62)', async () => {
   const { accessor, clock, provider, other } = lockBench();
   await other.lock({ ...JOB, lockAtMostFor: '365d' });
   await other.lock({ ...JOB, name: 'usual' });
@@ -358,7 +358,7 @@ void test('F-62 a lock that is held longer than any lease causes one warning per
   assert.match(warnings[0] ?? '', /^Lock 'job' is held until 2027-12-25T\S+ by .* longer than any lease/);
 });
 
-void test('F-68 at most ten thousand names are remembered', async () => {
+void test('at most ten thousand names are remembered (F-68)', async () => {
   const { accessor, provider } = lockBench();
   const lockOf = async (name: string): Promise<void> =>
     void (await (await provider.lock({ ...JOB, name }))?.unlock());

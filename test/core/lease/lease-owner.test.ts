@@ -4,7 +4,7 @@ import { LockStorageError } from 'cronlatch';
 import { refusedConnection, replyLost, sendingLost, sentLate } from '../../support/faulty-accessor';
 import { JOB, lockBench, turn } from '../../support/lock-bench';
 
-void test('P2 F-41 F-56 an extension that arrives after its successor was confirmed does not shorten the lease', async () => {
+void test('an extension that arrives after its successor was confirmed does not shorten the lease (P2, F-41, F-56)', async () => {
   const { accessor, clock, other, granted, drive } = lockBench();
   const lock = await granted();
   const late = sentLate(accessor, 'extend');
@@ -17,7 +17,7 @@ void test('P2 F-41 F-56 an extension that arrives after its successor was confir
   assert.equal(await lock.unlock(), true);
 });
 
-void test('P2 the holder does not trust the lease for longer than a shorter extension that took effect late', async () => {
+void test('the holder does not trust the lease for longer than a shorter extension that took effect late (P2)', async () => {
   const { accessor, clock, store, granted, drive } = lockBench();
   const lock = await granted();
   const late = sentLate(accessor, 'extend');
@@ -29,7 +29,7 @@ void test('P2 the holder does not trust the lease for longer than a shorter exte
   assert.ok(clock.wallMs() + lock.remainingMs() <= record.lockUntil.getTime());
 });
 
-void test('P2 a renewal continues from a late one that has taken effect in between', async () => {
+void test('a renewal continues from a late one that has taken effect in between (P2)', async () => {
   const { accessor, clock, granted, other } = lockBench();
   const lock = await granted({ ...JOB, keepAlive: true });
   const late = sentLate(accessor, 'extend');
@@ -45,7 +45,7 @@ void test('P2 a renewal continues from a late one that has taken effect in betwe
   assert.equal(await lock.unlock(), true);
 });
 
-void test('P2 an extension whose reply was lost counts from its own sending, not from the read that finds its outcome', async () => {
+void test('an extension whose reply was lost counts from its own sending, not from the read that finds its outcome (P2)', async () => {
   const { accessor, clock, granted, drive } = lockBench();
   const lock = await granted();
   accessor.fail('extend', replyLost);
@@ -77,7 +77,7 @@ for (const [what, lastOutcome] of [
   ['took effect', replyLost],
   ['did not take effect', sendingLost],
 ] as const) {
-  void test(`P6 a release after an extension that failed, and ${what}, frees the lock`, async () => {
+  void test(`a release after an extension that failed, and ${what}, frees the lock (P6)`, async () => {
     const { accessor, other, granted, drive } = lockBench();
     const lock = await granted();
     accessor.fail('extend', lastOutcome, refusedConnection);
@@ -87,7 +87,7 @@ for (const [what, lastOutcome] of [
   });
 }
 
-void test('P6 a release whose reply was lost still returns true after an extension that took effect without a reply', async () => {
+void test('a release whose reply was lost still returns true after an extension that took effect without a reply (P6)', async () => {
   const { accessor, other, granted, drive } = lockBench();
   const lock = await granted();
   accessor.fail('extend', replyLost, refusedConnection);
@@ -97,7 +97,7 @@ void test('P6 a release whose reply was lost still returns true after an extensi
   assert.ok(await other.lock(JOB));
 });
 
-void test('P6 an extension that arrives after the release changes nothing', async () => {
+void test('an extension that arrives after the release changes nothing (P6)', async () => {
   const { accessor, other, granted, drive } = lockBench();
   const lock = await granted();
   const late = sentLate(accessor, 'extend');

@@ -12,7 +12,7 @@ import {
 } from '../../support/faulty-accessor';
 import { JOB, lockBench, turn } from '../../support/lock-bench';
 
-void test('P2 the lease is counted from just before its statement was sent, not from the reply', async () => {
+void test('the lease is counted from just before its statement was sent, not from the reply (P2)', async () => {
   const { accessor, clock, granted } = lockBench();
   accessor.fail('insertRecord', async (run) => {
     const grant = await run();
@@ -22,7 +22,7 @@ void test('P2 the lease is counted from just before its statement was sent, not 
   assert.equal((await granted()).remainingMs(), 598_000);
 });
 
-void test('P2 with a free event loop the signal aborts at the deadline', async () => {
+void test('with a free event loop the signal aborts at the deadline (P2)', async () => {
   const { clock, granted } = lockBench();
   const { signal } = await granted();
   const aborted = once(signal, 'abort');
@@ -31,7 +31,7 @@ void test('P2 with a free event loop the signal aborts at the deadline', async (
   assert.ok(signal.reason instanceof LockLostError);
 });
 
-void test('P2 F-05 after a stall, reading the token or the signal aborts the signal first', async () => {
+void test('after a stall, reading the token or the signal aborts the signal first (P2, F-05)', async () => {
   const { clock, granted } = lockBench();
   const lock = await granted();
   const { signal } = lock;
@@ -41,7 +41,7 @@ void test('P2 F-05 after a stall, reading the token or the signal aborts the sig
   assert.equal(signal.aborted, true);
 });
 
-void test('P2 F-15 F-20 a wall clock that jumps by more than a tenth of the lease ends it', async () => {
+void test('a wall clock that jumps by more than a tenth of the lease ends it (P2, F-15, F-20)', async () => {
   const { clock, granted } = lockBench();
   const lock = await granted();
   clock.jump(60_000);
@@ -51,7 +51,7 @@ void test('P2 F-15 F-20 a wall clock that jumps by more than a tenth of the leas
   assert.match(String(lock.signal.reason), /suspended, or its clock was set forward, by 60001 ms/);
 });
 
-void test('P2 F-15 F-28 a lease lasts no longer by the wall clock than by the monotonic clock', async () => {
+void test('a lease lasts no longer by the wall clock than by the monotonic clock (P2, F-15, F-28)', async () => {
   const { clock, granted } = lockBench();
   const lock = await granted();
   clock.advance('5m');
@@ -64,7 +64,7 @@ void test('P2 F-15 F-28 a lease lasts no longer by the wall clock than by the mo
   assert.equal(lock.signal.aborted, true);
 });
 
-void test('P2 F-15 the jump counts from the last confirmed renewal', async () => {
+void test('the jump counts from the last confirmed renewal (P2, F-15)', async () => {
   const { clock, granted } = lockBench();
   const lock = await granted({ ...JOB, keepAlive: true });
   for (let renewals = 0; renewals < 5; renewals += 1) {
@@ -75,7 +75,7 @@ void test('P2 F-15 the jump counts from the last confirmed renewal', async () =>
   assert.equal(lock.signal.aborted, false);
 });
 
-void test('P2 F-15 an extension without a reply does not undo an earlier jump', async () => {
+void test('an extension without a reply does not undo an earlier jump (P2, F-15)', async () => {
   const { accessor, clock, granted } = lockBench();
   const lock = await granted();
   clock.advance('5m');
@@ -85,7 +85,7 @@ void test('P2 F-15 an extension without a reply does not undo an earlier jump', 
   assert.equal(lock.remainingMs(), 241_000);
 });
 
-void test('P2 F-20 a wall clock that is set back changes nothing', async () => {
+void test('a wall clock that is set back changes nothing (P2, F-20)', async () => {
   const { clock, granted } = lockBench();
   const lock = await granted();
   clock.jump(-86_400_000);
@@ -115,7 +115,7 @@ void test('an extension whose reply was lost is resent', async () => {
   assert.ok(lock.remainingMs() > 1_199_000);
 });
 
-void test('P2 the holder waits for an unanswered extension no longer than its lease lasts', async () => {
+void test('the holder waits for an unanswered extension no longer than its lease lasts (P2)', async () => {
   const { accessor, clock, granted } = lockBench();
   const lock = await granted({ ...JOB, lockAtMostFor: '3s' });
   clock.advance('2500ms');
@@ -145,7 +145,7 @@ void test('an extension that was not sent is an error, and the old end stays in 
   assert.equal(lock.signal.aborted, false);
 });
 
-void test('F-82 an invalid extension is refused', async () => {
+void test('an invalid extension is refused (F-82)', async () => {
   const { granted } = lockBench();
   const lock = await granted();
   await assert.rejects(lock.extend('0s'), /extension of lock 'job' is "0s"/);
@@ -168,7 +168,7 @@ for (const [what, faults] of [
 }
 
 for (const failedReads of [1, 2]) {
-  void test(`F-39 a release whose reply was lost, followed by ${failedReads} failed reads, still returns true`, async () => {
+  void test(`a release whose reply was lost, followed by ${failedReads} failed reads, still returns true (F-39)`, async () => {
     const { accessor, granted, drive } = lockBench();
     const lock = await granted();
     accessor.fail('unlock', replyLost);
@@ -177,7 +177,7 @@ for (const failedReads of [1, 2]) {
   });
 }
 
-void test('F-39 a release that is lost until the lease has expired does not return true', async () => {
+void test('a release that is lost until the lease has expired does not return true (F-39)', async () => {
   const { accessor, clock, granted, drive } = lockBench();
   const lock = await granted();
   accessor.fail('unlock', sendingLost);
@@ -240,7 +240,7 @@ for (const [what, isTakenOver] of [
   ['by no other holder', false],
   ['by another holder', true],
 ] as const) {
-  void test(`P6 a release after the end of the lease returns false, even if its reply is lost: taken over ${what}`, async () => {
+  void test(`a release after the end of the lease returns false, even if its reply is lost: taken over ${what} (P6)`, async () => {
     const { accessor, clock, granted, drive, other } = lockBench();
     const lock = await granted();
     clock.stall('11m');

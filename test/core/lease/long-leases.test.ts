@@ -9,7 +9,7 @@ import { turn } from '../../support/lock-bench';
 
 const DAY_MS = 86_400_000;
 
-void test('F-19 a lease of 60 days is renewed after 20 days, and not at once and repeatedly', async () => {
+void test('a lease of 60 days is renewed after 20 days, and not at once and repeatedly (F-19)', async () => {
   const accessor = new FaultyAccessor(new InMemoryStorageAccessor(systemClock));
   const provider = new StorageBasedLockProvider(accessor);
   mock.timers.enable({ apis: ['setTimeout'] });
@@ -34,7 +34,7 @@ void test('F-19 a lease of 60 days is renewed after 20 days, and not at once and
   }
 });
 
-void test('F-10 a job that never settles is kept alive until maxLockDuration; then it is reported, and another instance gets the lock', async () => {
+void test('a job that never settles is kept alive until maxLockDuration; then it is reported, and another instance gets the lock (F-10)', async () => {
   const { executor, clock, other, names } = executorBench();
   const configuration = {
     name: 'job',

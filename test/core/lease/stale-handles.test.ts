@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { JOB, lockBench } from '../../support/lock-bench';
 
-void test('F-82 a lease can be extended repeatedly, each time from now', async () => {
+void test('a lease can be extended repeatedly, each time from now (F-82)', async () => {
   const { clock, granted } = lockBench();
   const lock = await granted();
   for (const minutes of [5, 1, 20]) {
@@ -12,7 +12,7 @@ void test('F-82 a lease can be extended repeatedly, each time from now', async (
   }
 });
 
-void test('F-82 lockAtLeastFor counts from the grant, regardless of how often the lease is extended', async () => {
+void test('lockAtLeastFor counts from the grant, regardless of how often the lease is extended (F-82)', async () => {
   const { clock, other, granted } = lockBench();
   const lock = await granted({ ...JOB, lockAtLeastFor: '5m' });
   clock.advance('4m');
@@ -23,7 +23,7 @@ void test('F-82 lockAtLeastFor counts from the grant, regardless of how often th
   assert.ok(await other.lock(JOB));
 });
 
-void test('F-82 after its release or its end a lease is not extended, and no statement is sent', async () => {
+void test('after its release or its end a lease is not extended, and no statement is sent (F-82)', async () => {
   const { accessor, clock, granted } = lockBench();
   const released = await granted();
   await released.unlock();
@@ -35,7 +35,7 @@ void test('F-82 after its release or its end a lease is not extended, and no sta
   assert.deepEqual(accessor.calls, []);
 });
 
-void test('F-82 a second release returns the same result without a statement, and does not affect the next holder', async () => {
+void test('a second release returns the same result without a statement, and does not affect the next holder (F-82)', async () => {
   const { accessor, other, granted } = lockBench();
   const lock = await granted();
   assert.equal(await lock.unlock(), true);
@@ -46,7 +46,7 @@ void test('F-82 a second release returns the same result without a statement, an
   assert.equal(await next?.extend('10m'), true);
 });
 
-void test('F-83 a holder whose lock was given to another returns false, and changes nothing', async () => {
+void test('a holder whose lock was given to another returns false, and changes nothing (F-83)', async () => {
   const { store, clock, other, granted } = lockBench();
   const lock = await granted();
   // By an operator, while the holder still trusts its lease.

@@ -29,7 +29,7 @@ let bench: TestGuard;
 beforeEach(() => void (bench = useTestGuard()));
 afterEach(() => bench.dispose());
 
-void test('F-84 a field that holds a function is guarded', async () => {
+void test('a field that holds a function is guarded (F-84)', async () => {
   const acquired = bench.next('lock:acquired');
   assert.equal(await new Jobs('Ada').arrow('Hello'), 'Hello, Ada');
   assert.equal((await acquired).name, 'arrow');
@@ -48,7 +48,7 @@ void test('the guarded field keeps name and length of the function', () => {
   assert.equal(jobs.function.name, 'named');
 });
 
-void test('F-84 a field that is guarded twice is refused when an instance is created', () => {
+void test('a field that is guarded twice is refused when an instance is created (F-84)', () => {
   class Twice {
     @SchedulerLock('first', '1m')
     @SchedulerLock('second', '1m')

@@ -40,13 +40,13 @@ beforeEach(() => {
 afterEach(() => bench.dispose());
 
 for (const order of ['above', 'below'] as const) {
-  void test(`L-59 a field that holds a function runs once per day, with its lock ${order}`, async () => {
+  void test(`a field that holds a function runs once per day, with its lock ${order} (L-59)`, async () => {
     assert.equal(await new Jobs('Ada')[order](), 'Ada 2026-11-20');
     assert.equal(await new Jobs('Bob')[order](), undefined);
   });
 }
 
-void test('L-59 a scheduled field uses the time zone of its schedule', async () => {
+void test('a scheduled field uses the time zone of its schedule (L-59)', async () => {
   const jobs = new Jobs('Ada');
   scheduleJobs(jobs, { guard: bench.guard });
   assert.equal(await jobs.scheduled(), '2026-11-21');
@@ -57,7 +57,7 @@ void test('a private method runs once per day', async () => {
   assert.equal(await new Jobs('Ada').hidden(), undefined);
 });
 
-void test('L-59 a field that is once per period twice is refused when an instance is created', () => {
+void test('a field that is once per period twice is refused when an instance is created (L-59)', () => {
   class Twice {
     @OncePerDay(UTC)
     @SchedulerLock('twice', '1m')

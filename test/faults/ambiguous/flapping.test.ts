@@ -63,7 +63,7 @@ async function compete({ provider }: ProxiedProcess, witness: Witness, endsAtMs:
 }
 
 testAmbiguous(
-  'F-43 two holders whose connections fail in one direction, again and again, never overlap',
+  'two holders whose connections fail in one direction, again and again, never overlap (F-43)',
   async (bench, t) => {
     const seed = Date.now() % 1_000_000;
     const random = new Random(seed);

@@ -7,7 +7,7 @@ import { testAmbiguous } from './ambiguous-bench';
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 
 testAmbiguous(
-  "F-41 a take-over that arrives after its client's timeout does not block the lock for long",
+  "a take-over that arrives after its client's timeout does not block the lock for long (F-41)",
   async (bench) => {
     const { provider, proxy } = await bench.process({ statementTimeout: '1s' });
     await (await provider.lock(JOB))?.unlock();
@@ -26,7 +26,7 @@ testAmbiguous(
 
 for (const keepAlive of [false, true]) {
   testAmbiguous(
-    `P2 F-41 F-56 an extension that arrives after a later one was confirmed does not shorten the lease${keepAlive ? ', with keepAlive' : ''}`,
+    `an extension that arrives after a later one was confirmed does not shorten the lease${keepAlive ? ', with keepAlive' : ''} (P2, F-41, F-56)`,
     async (bench) => {
       const { provider, proxy } = await bench.process({ statementTimeout: '1s' });
       const lock = await provider.lock({ ...JOB, keepAlive });

@@ -6,6 +6,6 @@ import { trySamples } from './try-samples';
 
 const times = sampleSize({ fast: 10, full: 500 });
 
-testAmbiguous('F-39 for every lost reply, the reported result matches the database', async (bench, t) => {
+testAmbiguous('for every lost reply, the reported result matches the database (F-39)', async (bench, t) => {
   await trySamples(bench, t, [...LOCK_SAMPLES, ...RUN_SAMPLES], { times, lost: 'reply' });
 });

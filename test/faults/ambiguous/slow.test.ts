@@ -56,7 +56,7 @@ async function keepAlive(bench: AmbiguousBench): Promise<void> {
 
 for (const { ms, samples } of LATENCIES) {
   testAmbiguous(
-    `F-42 with ${ms} ms in each direction, and bytes that arrive one by one, every result is reported correctly, and keepAlive renews early enough`,
+    `with ${ms} ms in each direction, and bytes that arrive one by one, every result is reported correctly, and keepAlive renews early enough (F-42)`,
     async (bench) => {
       const [verdicts] = await Promise.all([
         Promise.all(samples.map((sample) => judge(bench, sample, ms))),

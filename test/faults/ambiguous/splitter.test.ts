@@ -20,7 +20,7 @@ function testSplit(
   name: string,
   body: (bench: AmbiguousBench, url: string, t: TestContext) => Promise<void>,
 ): void {
-  testAmbiguous(`F-36 if plain reads go to a replica that lags behind, ${name}`, async (bench, t) => {
+  testAmbiguous(`if plain reads go to a replica that lags behind, ${name} (F-36)`, async (bench, t) => {
     for (const [table, replica] of Object.entries(REPLICAS))
       await bench.operator.query(`CREATE TABLE ${replica} ${COLUMNS_OF[bench.server](table)}`);
     const proxy = await splitter(bench.database.url);

@@ -18,7 +18,7 @@ const PHASE_MS = 750;
 void suite('processes that compete at every tick', { concurrency: true }, () => {
   let competitions = 0;
   testOnEvery(
-    'F-27 eight processes in different time zones: one of them runs each job at each tick, and runs never overlap',
+    'eight processes in different time zones: one of them runs each job at each tick, and runs never overlap (F-27)',
     async (database, t) => {
       const phaseMs = PHASE_MS * competitions++;
       await (await migratedDataSource(database)).destroy();

@@ -83,13 +83,15 @@ const ENDED: readonly Death[] = [
 void suite('a lease outlives its process', { concurrency: 2 }, () => {
   for (const death of KILLED) {
     testOnEvery(
-      `F-02 a process that is killed between ${death.orders.killedBetween} leaves its lease`,
+      `a process that is killed between ${death.orders.killedBetween} leaves its lease (F-02)`,
       (database) => assertLeaseOutlives(database, death),
     );
   }
   for (const death of ENDED) {
-    testWith('sqlite', `F-08 F-09 a process whose job ${death.orders.inside} leaves its lease`, (database) =>
-      assertLeaseOutlives(database, death),
+    testWith(
+      'sqlite',
+      `a process whose job ${death.orders.inside} leaves its lease (F-08, F-09)`,
+      (database) => assertLeaseOutlives(database, death),
     );
   }
 });

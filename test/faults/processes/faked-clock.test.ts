@@ -48,7 +48,7 @@ void suite('a process whose clock differs from the database’s', { concurrency:
 
   for (const shown of ['+1d', '-1d']) {
     testOnServers(
-      `F-20 a clock that is wrong by ${shown} does not affect a lock`,
+      `a clock that is wrong by ${shown} does not affect a lock (F-20)`,
       async (database, clock) => {
         clock.set(shown);
         await (await migratedDataSource(database)).destroy();
@@ -73,7 +73,7 @@ void suite('a process whose clock differs from the database’s', { concurrency:
   }
 
   testOnServers(
-    'F-20 a clock that is set back again and again loses no lease, and one that jumps by more than a tenth of it does',
+    'a clock that is set back again and again loses no lease, and one that jumps by more than a tenth of it does (F-20)',
     (database, clock) =>
       withHolders(database, async ({ start }) => {
         const orders = { name: 'job', lockAtMostForMs: 3000, keepAlive: true };
@@ -95,7 +95,7 @@ void suite('a process whose clock differs from the database’s', { concurrency:
 
   for (const rate of [0.5, 2]) {
     testOnServers(
-      `F-25 a holder whose clocks run at ${rate} renews its lease in time`,
+      `a holder whose clocks run at ${rate} renews its lease in time (F-25)`,
       (database) =>
         withHolders(database, async ({ start, provider }) => {
           const orders = { name: 'job', lockAtMostForMs: 6000, keepAlive: true };

@@ -116,7 +116,7 @@ async function killAndFollow(dataSource: DataSource, crew: Crew, replacements: n
 }
 
 testOnEvery(
-  'F-01 a holder that is killed inside its run blocks the job until lock_until, and the first tick after that runs',
+  'a holder that is killed inside its run blocks the job until lock_until, and the first tick after that runs (F-01)',
   async (database, t) => {
     const dataSource = await migratedDataSource(database);
     const crews = Array.from({ length: LANES }, (_, lane) => new Crew(database.options, `close-day-${lane}`));

@@ -48,7 +48,7 @@ async function inMidJob(database: TestDatabase, body: (scene: Scene) => Promise<
 }
 
 testOnEvery(
-  'F-13 after SIGTERM during a job, the job settles, its lock is free, and the process ends within 25 s',
+  'after SIGTERM during a job, the job settles, its lock is free, and the process ends within 25 s (F-13)',
   (database) =>
     inMidJob(database, async ({ first, isHeld }) => {
       const ended = first.endedWithin(25_000);
@@ -63,7 +63,7 @@ testOnEvery(
 );
 
 testOnEvery(
-  'F-14 a second SIGTERM ends the process at once, and its lock stays until the lease expires',
+  'a second SIGTERM ends the process at once, and its lock stays until the lease expires (F-14)',
   (database) =>
     inMidJob(database, async ({ first, isHeld }) => {
       first.kill('SIGTERM');
@@ -76,7 +76,7 @@ testOnEvery(
 );
 
 testOnEvery(
-  'F-01 a restarted instance runs the job after the lease of the killed one has expired',
+  'a restarted instance runs the job after the lease of the killed one has expired (F-01)',
   (database) =>
     inMidJob(database, async ({ first, startSecond, isHeld, lockedBy, pass }) => {
       first.kill('SIGKILL');

@@ -68,7 +68,7 @@ function testStopped(kind: DatabaseName, keepAlive: boolean): void {
   const how = keepAlive ? 'kept alive' : 'not kept alive';
   testWith(
     kind,
-    `F-04 a process stopped beyond its lease (${how}) is notified before anything else, changes nothing and is refused by the token`,
+    `a process stopped beyond its lease (${how}) is notified before anything else, changes nothing and is refused by the token (F-04)`,
     (database) =>
       withHolders(database, async (scene) => {
         const lane = async (_: unknown, index: number): Promise<void> => {
@@ -94,7 +94,7 @@ void suite('a stalled holder', { concurrency: 4 }, () => {
 
   testWith(
     'mysql',
-    'F-03 a process stopped for less than its lease keeps it, and renews it again',
+    'a process stopped for less than its lease keeps it, and renews it again (F-03)',
     (database) =>
       withHolders(database, async ({ start }) => {
         const lockAtMostForMs = 4000;
@@ -115,7 +115,7 @@ void suite('a stalled holder', { concurrency: 4 }, () => {
   for (const stall of ['a busy loop', 'a synchronous call'] as const) {
     testWith(
       'sqlite',
-      `F-05 a job that ${stall} blocks beyond its lease has lost it: its extension is refused`,
+      `a job that ${stall} blocks beyond its lease has lost it: its extension is refused (F-05)`,
       (database) =>
         withHolders(database, async (scene) => {
           const holder = await scene.start({ name: 'job', lockAtMostForMs: 1500, keepAlive: true });

@@ -34,7 +34,7 @@ async function assertNoFalseVerdict(holder: Holder, t: TestContext): Promise<voi
 void suite('a holder on a machine short of resources', () => {
   testWith(
     'sqlite',
-    'F-06 short of memory, it is not notified of a lost lease while it has it',
+    'short of memory, it is not notified of a lost lease while it has it (F-06)',
     (database, t) =>
       withHolders(database, async ({ start }) => {
         const orders = { name: 'job', lockAtMostForMs: LOCK_AT_MOST_FOR_MS, keepAlive: true };
@@ -48,7 +48,7 @@ void suite('a holder on a machine short of resources', () => {
 
   testWith(
     'mysql',
-    'F-07 short of processors, it is not notified of a lost lease while it has it',
+    'short of processors, it is not notified of a lost lease while it has it (F-07)',
     (database, t) =>
       withHolders(database, async ({ start }) => {
         const orders = { name: 'job', lockAtMostForMs: LOCK_AT_MOST_FOR_MS, keepAlive: true };

@@ -16,7 +16,7 @@ void suite('processes that are killed and stopped', { concurrency: true }, () =>
   for (const server of SERVER_NAMES) {
     testWith(
       server,
-      `F-01 F-03 F-04 the effects of ${RUNS} transactional runs happen once each, however often their processes are killed and stopped`,
+      `the effects of ${RUNS} transactional runs happen once each, however often their processes are killed and stopped (F-01, F-03, F-04)`,
       async (database, t) => {
         const dataSource = await ledgerDataSource(database);
         try {

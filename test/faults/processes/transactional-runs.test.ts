@@ -69,7 +69,7 @@ async function killed(app: App): Promise<void> {
 }
 
 testProcesses(
-  'L-17 effects with their own commit are repeated if the process is killed before the run is completed',
+  'effects with their own commit are repeated if the process is killed before the run is completed (L-17)',
   async ({ start, effects, row }) => {
     await killed(start({ transactional: false, staysAt: 'after COMMIT' }));
     await start({ transactional: false }).received('executed');
@@ -79,7 +79,7 @@ testProcesses(
 );
 
 testProcesses(
-  'L-17 effects that are committed with the completion are not repeated',
+  'effects that are committed with the completion are not repeated (L-17)',
   async ({ start, effects, row }) => {
     await killed(start({ staysAt: 'after COMMIT' }));
     await start().received('already-completed');
@@ -90,7 +90,7 @@ testProcesses(
 
 for (const staysAt of ['after the effects', 'before COMMIT'] as const) {
   testProcesses(
-    `L-18 a process that is killed ${staysAt} of its transaction leaves nothing, and the next one executes the run`,
+    `a process that is killed ${staysAt} of its transaction leaves nothing, and the next one executes the run (L-18)`,
     async ({ start, effects, row }) => {
       await killed(start({ staysAt }));
       assert.deepEqual(await effects(), []);
@@ -108,7 +108,7 @@ reportLack('sqlite', STOPPED_ON_SQLITE);
 
 for (const staysAt of STOPPED) {
   testProcesses(
-    `L-20 F-04 a process that is stopped ${staysAt} for longer than its lease rolls back when it continues, because another has executed the run`,
+    `a process that is stopped ${staysAt} for longer than its lease rolls back when it continues, because another has executed the run (L-20, F-04)`,
     async ({ start, effects, row }) => {
       const first = start({ staysAt });
       await first.received('staying');
@@ -127,7 +127,7 @@ for (const staysAt of STOPPED) {
 }
 
 testProcesses(
-  'L-21 of two processes that are about to complete the run, only the one that holds the claim does',
+  'of two processes that are about to complete the run, only the one that holds the claim does (L-21)',
   async ({ start, effects, row }) => {
     const orders = { staysAt: 'after the effects', pings: true } as const;
     const first = start(orders);

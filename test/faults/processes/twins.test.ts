@@ -16,7 +16,7 @@ async function answerTo(twin: Twin, act: TwinCommand): Promise<boolean | undefin
 
 testWith(
   'mysql',
-  'F-17 F-83 two processes with one host name and one process id are two holders, and do not change each other’s lease',
+  'two processes with one host name and one process id are two holders, and do not change each other’s lease (F-17, F-83)',
   async (database) => {
     const dataSource = await migratedDataSource(database);
     const [first, second]: [Twin, Twin] = [

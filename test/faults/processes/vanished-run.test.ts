@@ -66,7 +66,7 @@ async function assertNextCompletes({ second, businessDate, row }: Scene, attempt
 
 void suite('the run of a dead process', { concurrency: true }, () => {
   testOnEvery(
-    'L-15 if a process is killed during its run, another completes the same business date as attempt 2, without a tick',
+    'if a process is killed during its run, another completes the same business date as attempt 2, without a tick (L-15)',
     (database) =>
       inMidRun(database, async (scene) => {
         scene.first.kill('SIGKILL');
@@ -75,18 +75,21 @@ void suite('the run of a dead process', { concurrency: true }, () => {
       }),
   );
 
-  testWith('sqlite', 'L-15 without further options, the same takes lockAtMostFor and a minute', (database) =>
-    inMidRun(
-      database,
-      async (scene) => {
-        scene.first.kill('SIGKILL');
-        await assertNextCompletes(scene, 2);
-      },
-      {},
-    ),
+  testWith(
+    'sqlite',
+    'without further options, the same takes lockAtMostFor and a minute (L-15)',
+    (database) =>
+      inMidRun(
+        database,
+        async (scene) => {
+          scene.first.kill('SIGKILL');
+          await assertNextCompletes(scene, 2);
+        },
+        {},
+      ),
   );
 
-  testOnEvery('L-16 with hold it is interrupted, and no process runs it', (database) =>
+  testOnEvery('with hold it is interrupted, and no process runs it (L-16)', (database) =>
     inMidRun(
       database,
       async ({ first, second, businessDate, row }) => {
@@ -108,7 +111,7 @@ void suite('the run of a dead process', { concurrency: true }, () => {
   );
 
   testOnEvery(
-    'L-23 after SIGTERM it is given back, and another process runs it as attempt 1, its only attempt',
+    'after SIGTERM it is given back, and another process runs it as attempt 1, its only attempt (L-23)',
     (database) =>
       inMidRun(
         database,

@@ -76,7 +76,7 @@ async function live(
   }
 }
 
-void test('L-37 a daily time inside a spring gap fires at the clock change, and its day has its run', async () => {
+void test('a daily time inside a spring gap fires at the clock change, and its day has its run (L-37)', async () => {
   await live(InTheGap, '2026-03-28T12:00:00Z', 2);
   assert.deepEqual(
     days.filter((day) => day.startsWith('Paris')),
@@ -89,7 +89,7 @@ void test('L-37 a daily time inside a spring gap fires at the clock change, and 
   );
 });
 
-void test('L-38 in the hour after a repeated hour cron fires twice: a job with a lock runs twice, a once-per-day job once', async () => {
+void test('in the hour after a repeated hour cron fires twice: a job with a lock runs twice, a once-per-day job once (L-38)', async () => {
   await live(AfterTheFold, '2026-10-24T12:00:00Z', 1);
   assert.deepEqual(ticks, ['2026-10-25T01:00:00.000Z', '2026-10-25T02:00:00.000Z']);
   assert.deepEqual(days, ['2026-10-25']);

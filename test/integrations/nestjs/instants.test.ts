@@ -60,7 +60,7 @@ async function settled(): Promise<void> {
 const scheduledTimesOf = (name: string): (string | undefined)[] =>
   started.filter((event) => event.name === name).map(({ scheduledAt }) => scheduledAt?.toISOString());
 
-void test('L-45 a tick that comes 9 minutes late, after midnight, gets its scheduled time', async () => {
+void test('a tick that comes 9 minutes late, after midnight, gets its scheduled time (L-45)', async () => {
   await standStill(10);
   assert.deepEqual(scheduledTimesOf('daily'), ['2026-11-20T23:55:00.000Z']);
 });

@@ -73,7 +73,7 @@ async function later(minutes: number): Promise<void> {
 }
 
 for (const Job of [Timer, Consumer, EndlessTick]) {
-  void test(`F-91 the scheduled time of a tick without a lock does not outlive the tick: ${Job.name}`, async () => {
+  void test(`the scheduled time of a tick without a lock does not outlive the tick: ${Job.name} (F-91)`, async () => {
     const { guard } = guardOfRuns({ runStore: new InMemoryRunStore({ clock }), clock });
     const app = await startWith(guard, [Settlement, Job]);
     const { days } = app.get(Settlement);

@@ -57,7 +57,7 @@ class Below {
 void describe('real ticks of @nestjs/schedule', { concurrency: true }, () => {
   for (const Jobs of [Above, Below]) {
     const where = Jobs.name.toLowerCase();
-    void test(`F-85 @Cron, @Interval and @Timeout ${where} @SchedulerLock: each tick runs once, under its lock`, async () => {
+    void test(`@Cron, @Interval and @Timeout ${where} @SchedulerLock: each tick runs once, under its lock (F-85)`, async () => {
       const { guard } = guardBench();
       const completed: CronlatchEvents['run:completed'][] = [];
       guard.on('run:completed', (event) => void completed.push(event));

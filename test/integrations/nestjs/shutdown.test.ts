@@ -22,7 +22,7 @@ class EverySecond {
 for (const name of ON) {
   testWith(
     name,
-    'F-13 after SIGTERM during a job of a Nest application, its last repository call succeeds, its lock is free, and the process ends with 0',
+    'after SIGTERM during a job of a Nest application, its last repository call succeeds, its lock is free, and the process ends with 0 (F-13)',
     async (database) => {
       const dataSource = await migratedDataSource(database);
       await dataSource.query('CREATE TABLE invoices (id INT PRIMARY KEY)');

@@ -80,7 +80,7 @@ void test('an instance stays bound behind a Proxy, and behind an object that inh
   assert.deepEqual(configured.names(), []);
 });
 
-void test('F-94 with several guards, a method without its instance does not run, and the error explains how to call it', async () => {
+void test('with several guards, a method without its instance does not run, and the error explains how to call it (F-94)', async () => {
   const { jobs, bound, configured } = besideConfigured();
   const detached = Reflect.get(jobs, 'job') as () => Promise<unknown>;
   const elsewhere = { job: detached };

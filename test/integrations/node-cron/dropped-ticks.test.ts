@@ -54,7 +54,7 @@ class Jobs {
   }
 }
 
-void test('F-92 a tick of a once-per method that node-cron drops is kept, and runs for its scheduled time', async () => {
+void test('a tick of a once-per method that node-cron drops is kept, and runs for its scheduled time (F-92)', async () => {
   scheduleJobs(new Jobs(), { guard });
   await standStill(5);
   assert.deepEqual([failures(), ran], [[['close-day', '2026-11-20T03:00:00.000Z', true]], []]);

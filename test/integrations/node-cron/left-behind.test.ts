@@ -53,7 +53,7 @@ async function seconds(count: number): Promise<void> {
   for (let i = 0; i < 30; i += 1) await turn();
 }
 
-void test('F-91 work that a decorator outside the lock leaves behind does not keep the scheduled time of the tick', async () => {
+void test('work that a decorator outside the lock leaves behind does not keep the scheduled time of the tick (F-91)', async () => {
   scheduleJobs(new Jobs(), { guard });
   await seconds(90);
   await messages.send();

@@ -46,22 +46,22 @@ const good = new Good();
 
 const REFUSED: [string, object, RegExp][] = [
   [
-    'L-59 two jobs with one name',
+    'two jobs with one name (L-59)',
     new SameName(),
     /^Two once-per jobs have the name 'daily': Good\.job and SameName\.job/,
   ],
   [
-    'L-59 a job without a name',
+    'a job without a name (L-59)',
     new Nameless(),
     /^Method 'job' runs once per period, but its job has no name/,
   ],
   [
-    'L-59 a job without a name under a shared lock',
+    'a job without a name under a shared lock (L-59)',
     new SharedLock(),
     /shared lock 'shared' needs a name of its own/,
   ],
   [
-    'L-59 a job without a lock duration, if the guard has no default',
+    'a job without a lock duration, if the guard has no default (L-59)',
     new WithoutDefault(),
     /^lockAtMostFor of lock 'without-default' is missing/,
   ],

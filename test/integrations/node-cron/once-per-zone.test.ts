@@ -28,7 +28,7 @@ async function dateOf(instance: Job): Promise<string | undefined> {
 
 const today = async (): Promise<string> => await Promise.resolve(currentRun().businessDate);
 
-void test('L-59 the business day is in the zone of the schedule, regardless of the position of @Scheduled', async () => {
+void test('the business day is in the zone of the schedule, regardless of the position of @Scheduled (L-59)', async () => {
   class Above {
     @Scheduled(AT_THREE, TOKYO)
     @OncePerDay()
@@ -57,7 +57,7 @@ void test('L-59 the business day is in the zone of the schedule, regardless of t
     assert.equal(await dateOf(instance), IN_TOKYO);
 });
 
-void test('L-59 the job’s own zone takes precedence', async () => {
+void test('the job’s own zone takes precedence (L-59)', async () => {
   class Jobs {
     @Scheduled(AT_THREE, TOKYO)
     @OncePerDay(LIMA)
@@ -85,7 +85,7 @@ void test('two schedules in the same zone have one zone', async () => {
 const noZone = (instance: object): void =>
   refused(() => scheduleJobs(instance, { guard: bench.guard }), 'Job ', 'needs a timeZone');
 
-void test('L-59 two zones are rejected unless the job sets one, because the business day is ambiguous', () => {
+void test('two zones are rejected unless the job sets one, because the business day is ambiguous (L-59)', () => {
   class Jobs {
     @Scheduled(AT_THREE, TOKYO)
     @Scheduled(AT_THREE, LIMA)
@@ -96,7 +96,7 @@ void test('L-59 two zones are rejected unless the job sets one, because the busi
   noZone(new Jobs());
 });
 
-void test('L-59 a schedule in the host’s zone beside another zone counts as a second zone, in either order', () => {
+void test('a schedule in the host’s zone beside another zone counts as a second zone, in either order (L-59)', () => {
   class First {
     @Scheduled(AT_THREE)
     @Scheduled(AT_THREE, LIMA)
@@ -115,7 +115,7 @@ void test('L-59 a schedule in the host’s zone beside another zone counts as a 
   noZone(new Last());
 });
 
-void test('L-59 without any zone the job is rejected instead of using the host’s zone', () => {
+void test('without any zone the job is rejected instead of using the host’s zone (L-59)', () => {
   class Jobs {
     @Scheduled(AT_THREE)
     @OncePerDay()

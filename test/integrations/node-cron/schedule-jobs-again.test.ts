@@ -49,7 +49,7 @@ void test('methods that share a lock may both be scheduled, also on several inst
   assert.equal(scheduleJobs(new Sharing(), { guard }).length, 2);
 });
 
-void test('F-84 a name that an earlier call has scheduled is rejected, naming both places', () => {
+void test('a name that an earlier call has scheduled is rejected, naming both places (F-84)', () => {
   const guard = newGuard();
   scheduleJobs(new Jobs(), { guard });
   assert.throws(() => scheduleJobs(new Others(), { guard }), {
@@ -59,7 +59,7 @@ void test('F-84 a name that an earlier call has scheduled is rejected, naming bo
   assert.equal(getTasks().size, 1);
 });
 
-void test('F-87 two guards do not share their names', () => {
+void test('two guards do not share their names (F-87)', () => {
   scheduleJobs(new Jobs(), { guard: newGuard() });
   assert.doesNotThrow(() => scheduleJobs(new Others(), { guard: newGuard() }));
 });
@@ -93,7 +93,7 @@ void test('nothing can be scheduled with a closed guard, because it would always
   );
 });
 
-void test('F-87 without any guard nothing can be scheduled, and the error explains how to pass one', () => {
+void test('without any guard nothing can be scheduled, and the error explains how to pass one (F-87)', () => {
   const unconfigured = (caller: string) => ({
     name: 'NotConfiguredError',
     message: new RegExp(`^${caller} needs a guard. Pass { guard }, or call configureJobGuard`),

@@ -83,7 +83,7 @@ void describe('real ticks', { concurrency: true }, () => {
     assert.equal(emitted.filter(([name]) => name === 'lock:failed').length, 2);
   });
 
-  void test('F-89 a tick that comes while the job still runs is skipped as running-here', async () => {
+  void test('a tick that comes while the job still runs is skipped as running-here (F-89)', async () => {
     const { guard } = guardBench();
     let finish = (): void => {};
     const end = new Promise<void>((resolve) => (finish = resolve));

@@ -93,7 +93,7 @@ testOn(
 );
 
 testOnEvery(
-  'F-63 a missing table is reported at the start, with the migration that creates it',
+  'a missing table is reported at the start, with the migration that creates it (F-63)',
   async (database) => {
     const dataSource = await new DataSource(database.options).initialize();
     await assert.rejects(
@@ -121,7 +121,7 @@ testOnEvery('a missing column is reported at the start, with its name', async (d
 });
 
 testOnEvery(
-  'F-63 after a table is dropped every tick is an error until the table exists again',
+  'after a table is dropped every tick is an error until the table exists again (F-63)',
   async (database) => {
     const dataSource = await migratedDataSource(database);
     const guard = await createJobGuard(dataSource);

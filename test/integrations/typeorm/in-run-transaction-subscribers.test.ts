@@ -59,7 +59,7 @@ const nothingIsCompleted = async (bench: TransactionBench, thrown: unknown): Pro
 };
 
 testTransactions(
-  'F-58 if a subscriber catches the error of a failed statement before COMMIT, nothing is completed',
+  'if a subscriber catches the error of a failed statement before COMMIT, nothing is completed (F-58)',
   async (bench, database) => {
     bench.application.subscribers.push(catching(bench, database));
     const handler = (): Promise<void> => inRunTransaction((manager) => bench.effect(manager));
@@ -73,7 +73,7 @@ testTransactions(
 );
 
 testTransactions(
-  'F-58 if a subscriber also throws after COMMIT, nothing is completed either',
+  'if a subscriber also throws after COMMIT, nothing is completed either (F-58)',
   async (bench, database) => {
     const { subscribers } = bench.application;
     const afterTransactionCommit = (): Promise<void> => Promise.reject(new Error('no mail today'));

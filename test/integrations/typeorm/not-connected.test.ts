@@ -11,15 +11,18 @@ const JOB = {
   oncePer: { period: 'day', timeZone: 'Europe/Paris' },
 } as const;
 
-testOnEvery('F-87 a run in a transaction reports that the DataSource is not connected', async (database) => {
-  await (await ledgerDataSource(database)).destroy();
-  const guard = await createJobGuard(new DataSource(database.options), { logger: false });
-  try {
-    await assert.rejects(
-      guard.run(JOB, () => inRunTransaction(() => {})),
-      (error) => error instanceof InvalidLockUseError && /dataSource\.initialize\(\)/.test(error.message),
-    );
-  } finally {
-    await guard.close();
-  }
-});
+testOnEvery(
+  'a run in a transaction reports that the DataSource is not connected (F-87)',
+  async (database) => {
+    await (await ledgerDataSource(database)).destroy();
+    const guard = await createJobGuard(new DataSource(database.options), { logger: false });
+    try {
+      await assert.rejects(
+        guard.run(JOB, () => inRunTransaction(() => {})),
+        (error) => error instanceof InvalidLockUseError && /dataSource\.initialize\(\)/.test(error.message),
+      );
+    } finally {
+      await guard.close();
+    }
+  },
+);

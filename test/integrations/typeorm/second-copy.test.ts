@@ -5,14 +5,14 @@ import { testTransactions } from '../../support/transaction-bench';
 
 const theirs = secondCopyOf<typeof ours>('cronlatch/typeorm');
 
-testTransactions('F-99 inRunTransaction of a second installed copy completes the run', async (bench) => {
+testTransactions('inRunTransaction of a second installed copy completes the run (F-99)', async (bench) => {
   assert.notEqual(theirs.inRunTransaction, ours.inRunTransaction);
   await bench.run(() => theirs.inRunTransaction((manager) => bench.effect(manager)));
   assert.deepEqual(await bench.effects(), [1]);
   assert.equal((await bench.row()).state, 'completed');
 });
 
-testTransactions('F-99 completeRunIn of a second installed copy completes the run', async (bench) => {
+testTransactions('completeRunIn of a second installed copy completes the run (F-99)', async (bench) => {
   await bench.run(() =>
     bench.application.transaction(async (manager) => {
       await bench.effect(manager);

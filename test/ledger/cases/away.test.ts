@@ -49,7 +49,7 @@ class SmallTokens extends InMemoryStorageAccessor {
 }
 
 testLedger(
-  'L-60 under a renamed lock a crashed run is completed after its lease has expired, and a live run is not doubled',
+  'under a renamed lock a crashed run is completed after its lease has expired, and a live run is not doubled (L-60)',
   async (place) => {
     const { guard } = place.instance();
     const renamed = dayJob({ name: 'close-day' }, { name: 'close-day-2' });
@@ -97,7 +97,7 @@ for (const [what, idOf] of OTHERS) {
 }
 
 testLedger(
-  'L-61 the database is down at the day’s only tick: the day is completed within a minute after it is back',
+  'the database is down at the day’s only tick: the day is completed within a minute after it is back (L-61)',
   async (place) => {
     const network: Network = { isUp: true };
     const instance = instanceBehind(network, place, EVERY_MINUTE);
@@ -122,7 +122,7 @@ testLedger(
 );
 
 testLedger(
-  'L-61 the database goes down after the lock was taken: the day is completed as well',
+  'the database goes down after the lock was taken: the day is completed as well (L-61)',
   async (place) => {
     const network: Network = { isUp: true };
     const instance = instanceBehind(network, place);
@@ -140,7 +140,7 @@ testLedger(
 );
 
 testLedger(
-  'L-61 the database is down until the day ends: the day is missed, and a warning reports it',
+  'the database is down until the day ends: the day is missed, and a warning reports it (L-61)',
   async (place) => {
     const network: Network = { isUp: false };
     const instance = instanceBehind(network, place);
@@ -159,7 +159,7 @@ testLedger(
 );
 
 testLedger(
-  'L-62 yesterday’s retry holds the lock at today’s only tick: today is completed within a minute after the retry ends',
+  'yesterday’s retry holds the lock at today’s only tick: today is completed within a minute after the retry ends (L-62)',
   async (place) => {
     const [yesterday, today] = [place.instance(), place.instance(EVERY_MINUTE)];
     const failing = (): never => {
@@ -185,7 +185,7 @@ testLedger(
 );
 
 testLedger(
-  'L-62 another scope in the same process holds the lock: today is completed as well',
+  'another scope in the same process holds the lock: today is completed as well (L-62)',
   async (place) => {
     const instance = place.instance();
     const { guard } = instance;
@@ -214,7 +214,7 @@ for (const [catchUp, found] of [
   ['all', ['2026-11-20T03:01']],
 ] as const) {
   testLedger(
-    `L-62 catchUp '${catchUp}': a tick with a custom period key found the lock held until its period ended`,
+    `catchUp '${catchUp}': a tick with a custom period key found the lock held until its period ended (L-62)`,
     async (place) => {
       const { guard } = place.instance();
       const period = (at: Date): string => at.toISOString().slice(0, 16);

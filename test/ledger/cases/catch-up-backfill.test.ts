@@ -17,7 +17,7 @@ async function ranOnFriday(place: LedgerPlace, oncePer: Partial<OncePerConfigura
 const keysOf = (added: readonly { key: string }[]): string[] => added.map(({ key }) => key);
 
 testLedger(
-  'L-46 backfill creates pending runs for business days without a run, and runOverdue runs them',
+  'backfill creates pending runs for business days without a run, and runOverdue runs them (L-46)',
   async (place) => {
     const { guard, instance, periods, runs } = await ranOnFriday(place, { calendar: weekdays() });
     const { added } = await guard.backfill('close-day', { from: '2026-11-20', to: '2026-11-30' });
@@ -39,14 +39,14 @@ testLedger(
   },
 );
 
-testLedger('L-46 the next tick runs its own day first, and then the backfilled days', async (place) => {
+testLedger('the next tick runs its own day first, and then the backfilled days (L-46)', async (place) => {
   const { guard, job, task, periods } = await ranOnFriday(place);
   await guard.backfill('close-day', { from: '2026-11-22', to: '2026-11-23' });
   await guard.run(job, task);
   assert.deepEqual(periods(), ['2026-11-20', '2026-11-25', '2026-11-22', '2026-11-23']);
 });
 
-testLedger('L-48 only force backfills days before the oldest known run', async (place) => {
+testLedger('only force backfills days before the oldest known run (L-48)', async (place) => {
   const { guard, periods } = await ranOnFriday(place);
   const range = { from: '2026-11-18', to: '2026-11-19' };
   await assert.rejects(guard.backfill('close-day', range), /'close-day'.*so far back.*force: true/);
@@ -56,7 +56,7 @@ testLedger('L-48 only force backfills days before the oldest known run', async (
   assert.deepEqual(periods(), ['2026-11-20', '2026-11-18', '2026-11-19']);
 });
 
-testLedger('L-48 only force backfills a job without any recorded run', async (place) => {
+testLedger('only force backfills a job without any recorded run (L-48)', async (place) => {
   const { guard } = place.instance();
   guard.wrap(closeDay(), () => undefined);
   const range = { from: '2026-11-18', to: '2026-11-19' };
@@ -64,22 +64,25 @@ testLedger('L-48 only force backfills a job without any recorded run', async (pl
   assert.equal((await guard.backfill('close-day', { ...range, force: true })).added.length, 2);
 });
 
-testLedger('L-48 backfill requires a registered job with ordered periods, and valid dates', async (place) => {
-  const { guard } = place.instance();
-  await assert.rejects(
-    guard.backfill('close-day', { from: '2026-11-18', to: '2026-11-19' }),
-    /not registered/,
-  );
-  guard.wrap(closeDay({ name: 'batches', period: () => 'one' }), () => undefined);
-  await assert.rejects(guard.backfill('batches', { from: '2026-11-18', to: '2026-11-19' }), /key function/);
-  guard.wrap(closeDay(), () => undefined);
-  await assert.rejects(
-    guard.backfill('close-day', { from: '2026-11-31', to: '2026-12-01' }),
-    /from is "2026-11-31"/,
-  );
-});
+testLedger(
+  'backfill requires a registered job with ordered periods, and valid dates (L-48)',
+  async (place) => {
+    const { guard } = place.instance();
+    await assert.rejects(
+      guard.backfill('close-day', { from: '2026-11-18', to: '2026-11-19' }),
+      /not registered/,
+    );
+    guard.wrap(closeDay({ name: 'batches', period: () => 'one' }), () => undefined);
+    await assert.rejects(guard.backfill('batches', { from: '2026-11-18', to: '2026-11-19' }), /key function/);
+    guard.wrap(closeDay(), () => undefined);
+    await assert.rejects(
+      guard.backfill('close-day', { from: '2026-11-31', to: '2026-12-01' }),
+      /from is "2026-11-31"/,
+    );
+  },
+);
 
-testLedger('L-34 a backfill stops at a date for which the calendar fails', async (place) => {
+testLedger('a backfill stops at a date for which the calendar fails (L-34)', async (place) => {
   const cause = new Error('no data');
   const calendar = {
     isBusinessDay(date: string) {
@@ -108,7 +111,7 @@ testLedger('L-34 a backfill stops at a date for which the calendar fails', async
 });
 
 testLedger(
-  'L-51 a backfill across a skipped date creates no run for it',
+  'a backfill across a skipped date creates no run for it (L-51)',
   async (place) => {
     const { guard } = await ranOnFriday(place, { timeZone: 'Pacific/Apia' });
     const { added } = await guard.backfill('close-day', { from: '2011-12-27', to: '2011-12-31' });

@@ -27,7 +27,7 @@ const [FIRST, SECOND, THIRD, TODAY] = ['2026-11-21', '2026-11-22', '2026-11-23',
 const ALL_DONE = ['2026-11-20', FIRST, SECOND, THIRD, TODAY].map((key) => `${key} completed`);
 
 testLedger(
-  'L-49 catch-up stops if the rest of the lease is too short for another run, and runOverdue continues it',
+  'catch-up stops if the rest of the lease is too short for another run, and runOverdue continues it (L-49)',
   async (place) => {
     const { one, job, task, periods } = await fourDaysLater(place, () => '25s');
     await one.guard.run(job, task);
@@ -40,7 +40,7 @@ testLedger(
   },
 );
 
-testLedger(`L-49 the expected duration of a run takes today's own run into account`, async (place) => {
+testLedger(`the expected duration of a run takes today's own run into account (L-49)`, async (place) => {
   const { one, job, task, periods } = await fourDaysLater(place, () => '40s');
   await one.guard.run(job, task);
   assert.deepEqual(periods(), [TODAY]);
@@ -52,7 +52,7 @@ testLedger(`L-49 the expected duration of a run takes today's own run into accou
 });
 
 testLedger(
-  'L-49 days that are left when the lease expires during catch-up are reported as overdue',
+  'days that are left when the lease expires during catch-up are reported as overdue (L-49)',
   async (place) => {
     const { one, periods } = await fourDaysLater(place, () => '40s');
     assert.deepEqual(await one.guard.runOverdue(), { started: 1, overdue: 2 });
@@ -61,7 +61,7 @@ testLedger(
 );
 
 testLedger(
-  'L-49 a run that outlives the lease is the last one, and another instance continues',
+  'a run that outlives the lease is the last one, and another instance continues (L-49)',
   async (place) => {
     const { one, other, job, task, periods } = await fourDaysLater(place, (nth) =>
       nth === 2 ? '2m' : undefined,
@@ -75,25 +75,28 @@ testLedger(
   },
 );
 
-testLedger('L-49 with keepAlive one tick catches up with all missed days', async (place) => {
+testLedger('with keepAlive one tick catches up with all missed days (L-49)', async (place) => {
   const { one, job, task, periods } = await fourDaysLater(place, () => '15s');
   await one.guard.run({ ...job, keepAlive: true }, task);
   assert.deepEqual(periods(), [TODAY, FIRST, SECOND, THIRD]);
 });
 
-testLedger('L-49 after the handler has released the lock, no further day starts under it', async (place) => {
-  const { one, other, job, periods } = await fourDaysLater(place, () => undefined);
-  const held: boolean[] = [];
-  await one.guard.run({ ...job, keepAlive: true }, async (lock) => {
-    held.push(lock.remainingMs() > 59_000);
-    await lock.unlock();
-  });
-  assert.deepEqual(held, [true]);
-  assert.equal((await other.guard.runOverdue()).started, 3);
-  assert.deepEqual(periods(), [FIRST, SECOND, THIRD]);
-});
+testLedger(
+  'after the handler has released the lock, no further day starts under it (L-49)',
+  async (place) => {
+    const { one, other, job, periods } = await fourDaysLater(place, () => undefined);
+    const held: boolean[] = [];
+    await one.guard.run({ ...job, keepAlive: true }, async (lock) => {
+      held.push(lock.remainingMs() > 59_000);
+      await lock.unlock();
+    });
+    assert.deepEqual(held, [true]);
+    assert.equal((await other.guard.runOverdue()).started, 3);
+    assert.deepEqual(periods(), [FIRST, SECOND, THIRD]);
+  },
+);
 
-testLedger('L-49 a closing guard starts no further day', async (place) => {
+testLedger('a closing guard starts no further day (L-49)', async (place) => {
   const { one, other, job, periods } = await fourDaysLater(place, () => undefined);
   const closing = diary(async () => {
     void one.guard.close({ timeout: '1m' });
@@ -105,7 +108,7 @@ testLedger('L-49 a closing guard starts no further day', async (place) => {
   assert.deepEqual(periods(), [FIRST, SECOND, THIRD]);
 });
 
-testLedger('L-50 two instances that catch up at the same time run each day once', async (place) => {
+testLedger('two instances that catch up at the same time run each day once (L-50)', async (place) => {
   const { one, other, job, task, periods } = await fourDaysLater(place, () => undefined);
   await Promise.all([
     one.guard.run(job, task),
@@ -121,7 +124,7 @@ testLedger('L-50 two instances that catch up at the same time run each day once'
   assert.deepEqual(await rowsOf(one), ALL_DONE);
 });
 
-testLedger('L-50 two instances under different locks, after a deploy, run each day once', async (place) => {
+testLedger('two instances under different locks, after a deploy, run each day once (L-50)', async (place) => {
   const { one, other, task, periods } = await fourDaysLater(place, () => undefined);
   const renamed = { ...closeDay({ name: 'close-day', catchUp: 'all' }), name: 'close-day-2' };
   await Promise.all([one.guard.run(closeDay({ catchUp: 'all' }), task), other.guard.run(renamed, task)]);

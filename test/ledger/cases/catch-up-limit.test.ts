@@ -7,7 +7,7 @@ import { testLedger } from '../../support/test-ledger';
 const MISSED = ['2026-11-21', '2026-11-22', '2026-11-23'].map((day) => `${day} skipped(missed)`);
 const DONE = '2026-11-20 completed';
 
-testLedger('L-47 the limit also holds if the lease is too short for all days', async (place) => {
+testLedger('the limit also holds if the lease is too short for all days (L-47)', async (place) => {
   const instance = place.instance();
   const { guard } = instance;
   const { task, periods } = diary(() => place.elapse('40s'));
@@ -25,7 +25,7 @@ testLedger('L-47 the limit also holds if the lease is too short for all days', a
   ]);
 });
 
-testLedger(`L-46 'latest' runs no older day if the process crashes during catch-up`, async (place) => {
+testLedger(`'latest' runs no older day if the process crashes during catch-up (L-46)`, async (place) => {
   const gone = place.instance();
   const job = closeDay({ catchUp: 'latest' });
   const held = heldTask();
@@ -45,7 +45,7 @@ testLedger(`L-46 'latest' runs no older day if the process crashes during catch-
 });
 
 testLedger(
-  'L-46 missed days that cannot be recorded are recorded later, before any of them runs',
+  'missed days that cannot be recorded are recorded later, before any of them runs (L-46)',
   async (place) => {
     const instance = faultyInstance(place);
     const { guard, faulty } = instance;

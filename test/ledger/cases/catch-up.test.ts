@@ -23,7 +23,7 @@ const MISSED = ['2026-11-21', '2026-11-22', '2026-11-23'];
 const TODAY = '2026-11-24';
 
 testLedger(
-  `L-46 down for three days: with 'none' only today runs, and ledger.gaps lists the missed days`,
+  `down for three days: with 'none' only today runs, and ledger.gaps lists the missed days (L-46)`,
   async (place) => {
     const { instance, guard, job, task, periods } = await ranBefore(place, { catchUp: 'none' }, 4);
     assert.deepEqual(await gapsOf(instance), MISSED);
@@ -36,7 +36,7 @@ testLedger(
 );
 
 testLedger(
-  `L-46 down for three days: 'latest' runs today, then the newest missed day, and records the others as missed`,
+  `down for three days: 'latest' runs today, then the newest missed day, and records the others as missed (L-46)`,
   async (place) => {
     const { instance, guard, job, task, periods } = await ranBefore(place, { catchUp: 'latest' }, 4);
     await guard.run(job, task);
@@ -54,7 +54,7 @@ testLedger(
 );
 
 testLedger(
-  `L-46 down for three days: 'all' runs today, then each missed day, the oldest first`,
+  `down for three days: 'all' runs today, then each missed day, the oldest first (L-46)`,
   async (place) => {
     const { instance, guard, job, task, runs, periods } = await ranBefore(place, { catchUp: 'all' }, 4);
     assert.deepEqual(await gapsOf(instance), MISSED);
@@ -72,7 +72,7 @@ testLedger(
   },
 );
 
-testLedger('L-46 runOverdue catches up without a tick, and leaves today to its tick', async (place) => {
+testLedger('runOverdue catches up without a tick, and leaves today to its tick (L-46)', async (place) => {
   const { instance, guard, job, task, periods } = await ranBefore(place, { catchUp: 'all' }, 4);
   assert.deepEqual(await guard.runOverdue(), { started: 3, overdue: 0 });
   assert.deepEqual(periods(), MISSED);
@@ -81,7 +81,7 @@ testLedger('L-46 runOverdue catches up without a tick, and leaves today to its t
   assert.deepEqual(await gapsOf(instance), []);
 });
 
-testLedger('L-46 a missed day that fails is retried, and does not delay the other days', async (place) => {
+testLedger('a missed day that fails is retried, and does not delay the other days (L-46)', async (place) => {
   const instance = place.instance();
   const { guard } = instance;
   const { task, periods } = diary(({ periodKey, attempt }) => {
@@ -100,7 +100,7 @@ testLedger('L-46 a missed day that fails is retried, and does not delay the othe
 });
 
 testLedger(
-  'L-46 a host whose clock is ahead still finds missed days after the day has ended',
+  'a host whose clock is ahead still finds missed days after the day has ended (L-46)',
   async (place) => {
     const instance = place.instance();
     const { guard } = instance;
@@ -118,7 +118,7 @@ testLedger(
 );
 
 testLedger(
-  'L-47 400 days down: only days within the window run, and older ones stay missed',
+  '400 days down: only days within the window run, and older ones stay missed (L-47)',
   async (place) => {
     const { instance, guard, job, task, periods } = await ranBefore(place, { catchUp: 'all' }, 400);
     assert.equal((await gapsOf(instance)).length, 399);
@@ -133,7 +133,7 @@ testLedger(
   },
 );
 
-testLedger('L-47 400 days down: days beyond the limit are recorded as missed', async (place) => {
+testLedger('400 days down: days beyond the limit are recorded as missed (L-47)', async (place) => {
   const policy = { catchUp: 'all', catchUpWindow: '10d', catchUpLimit: 3 } as const;
   const { instance, guard, job, task, periods } = await ranBefore(place, policy, 400);
   await guard.run(job, task);
@@ -146,7 +146,7 @@ testLedger('L-47 400 days down: days beyond the limit are recorded as missed', a
   assert.equal((await gapsOf(instance)).at(-1), '2027-12-14');
 });
 
-testLedger('L-48 a new job has no missed days before it was known', async (place) => {
+testLedger('a new job has no missed days before it was known (L-48)', async (place) => {
   const instance = place.instance();
   const { guard } = instance;
   const { task, periods } = diary();
@@ -160,7 +160,7 @@ testLedger('L-48 a new job has no missed days before it was known', async (place
   assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed']);
 });
 
-testLedger('L-48 each scope is new on its own', async (place) => {
+testLedger('each scope is new on its own (L-48)', async (place) => {
   const instance = place.instance();
   const { guard } = instance;
   const { task, runs } = diary();
@@ -177,7 +177,7 @@ testLedger('L-48 each scope is new on its own', async (place) => {
 });
 
 testLedger(
-  'L-51 across a skipped date each real date has one run, and the skipped date has none',
+  'across a skipped date each real date has one run, and the skipped date has none (L-51)',
   async (place) => {
     const instance = place.instance();
     const { guard } = instance;
@@ -195,7 +195,7 @@ testLedger(
 );
 
 testLedger(
-  'L-51 catch-up runs the repeated hour twice',
+  'catch-up runs the repeated hour twice (L-51)',
   async (place) => {
     const { guard } = place.instance();
     const { task, periods } = diary();
@@ -215,7 +215,7 @@ testLedger(
 );
 
 testLedger(
-  'L-51 catch-up never runs the skipped hour',
+  'catch-up never runs the skipped hour (L-51)',
   async (place) => {
     const { guard } = place.instance();
     const { task, periods } = diary();

@@ -9,7 +9,7 @@ import { ledgerDataSource } from '../../support/run-places';
 const QUIET = { logger: false, pollInterval: false } as const;
 
 testOnEvery(
-  'L-13 without its tables nothing runs, and the error explains how to create them',
+  'without its tables nothing runs, and the error explains how to create them (L-13)',
   async (database) => {
     const dataSource = await migratedDataSource(database);
     const guard = await createJobGuard(dataSource, QUIET);
@@ -29,7 +29,7 @@ testOnEvery(
 );
 
 testOnEvery(
-  'L-14 if the row of a run is deleted while it runs, the run throws a ClaimLostError at its end',
+  'if the row of a run is deleted while it runs, the run throws a ClaimLostError at its end (L-14)',
   async (database) => {
     const dataSource = await ledgerDataSource(database);
     const guard = await createJobGuard(dataSource, QUIET);

@@ -98,7 +98,7 @@ for (const [decided, decide, stands] of [
   ],
 ] as const) {
   testLedger(
-    `L-06 a run that is ${decided} stays so if the reply to the statement is lost`,
+    `a run that is ${decided} stays so if the reply to the statement is lost (L-06)`,
     async (place) => {
       const instance = faultyInstance(place);
       instance.faulty.fail('change', replyLost);
@@ -109,7 +109,7 @@ for (const [decided, decide, stands] of [
 }
 
 testLedger(
-  'L-07 a claim that was never sent starts nothing, and the next tick starts the run',
+  'a claim that was never sent starts nothing, and the next tick starts the run (L-07)',
   async (place) => {
     const instance = faultyInstance(place);
     const { task, runs } = countedTask();
@@ -123,7 +123,7 @@ testLedger(
 );
 
 testLedger(
-  'L-09 a claim that keeps conflicting with others fails with a contention error and starts nothing',
+  'a claim that keeps conflicting with others fails with a contention error and starts nothing (L-09)',
   async (place) => {
     const instance = faultyInstance(place);
     const { task, runs } = countedTask();
@@ -137,7 +137,7 @@ testLedger(
 );
 
 testLedger(
-  'L-08 an insert that arrives while cronlatch retries it is recognised as its own',
+  'an insert that arrives while cronlatch retries it is recognised as its own (L-08)',
   async (place) => {
     const instance = faultyInstance(place);
     const late = new HeldStatement();
@@ -153,7 +153,7 @@ testLedger(
   },
 );
 
-testLedger('L-08 an insert that arrives after its retry succeeded changes nothing', async (place) => {
+testLedger('an insert that arrives after its retry succeeded changes nothing (L-08)', async (place) => {
   const instance = faultyInstance(place);
   const late = new HeldStatement();
   instance.faulty.fail('insert', late.givenUp);
@@ -164,7 +164,7 @@ testLedger('L-08 an insert that arrives after its retry succeeded changes nothin
   await assertStands(instance, 'completed', 1);
 });
 
-testLedger('L-08 a completion that arrives late changes nothing', async (place) => {
+testLedger('a completion that arrives late changes nothing (L-08)', async (place) => {
   const instance = faultyInstance(place);
   const late = new HeldStatement();
   instance.faulty.fail('complete', late.givenUp);
@@ -177,7 +177,7 @@ testLedger('L-08 a completion that arrives late changes nothing', async (place) 
 });
 
 testLedger(
-  'L-08 a claim that took longer than the lease is given back, without spending an attempt',
+  'a claim that took longer than the lease is given back, without spending an attempt (L-08)',
   async (place) => {
     const instance = faultyInstance(place);
     const late = new HeldStatement();
@@ -197,7 +197,7 @@ testLedger(
 for (const onCrash of ['hold', 'retry'] as const)
   for (const isLate of [true, false])
     testLedger(
-      `L-08 with ${onCrash} a claim that ${isLate ? 'arrives after its timeout' : 'has no answer'} is not an attempt, because the handler never started`,
+      `with ${onCrash} a claim that ${isLate ? 'arrives after its timeout' : 'has no answer'} is not an attempt, because the handler never started (L-08)`,
       async (place) => {
         const instance = faultyInstance(place);
         const job = closeDay({ onCrash, retry: { maxAttempts: 1 } });

@@ -32,33 +32,36 @@ function noBank(): never {
   throw new Error('no bank today');
 }
 
-testLedger('L-01 of 50 instances that claim a new key, each under its own lock, one wins', async (place) => {
-  // Contention happens in real time; the period does not depend on it.
-  const instances = Array.from({ length: 5 }, () => place.instance({ clock: systemClock }));
-  const winner = heldTask();
-  let answered = 0;
-  const claims = Array.from({ length: 50 }, async (_, index) => {
-    const configuration = {
-      ...closeDay({ name: 'close-day' }),
-      name: `lock-${index}`,
-      at: place.clock.now(),
-    };
-    const result = await instances[index % 5]!.guard.run(configuration, winner.task);
-    answered += 1;
-    // The winner runs until all others have been refused.
-    if (answered === 49) winner.end();
-    return result;
-  });
-  const results = await Promise.all(claims);
-  assert.equal(results.filter(({ executed }) => executed).length, 1);
-  const refused = results.filter((result) => !result.executed && result.reason === 'running-elsewhere');
-  assert.equal(refused.length, 49);
-  const run = await instances[0]!.guard.ledger.get(CLOSE_DAY);
-  assert.deepEqual([run?.state, run?.attempt, run?.generation], ['completed', 1, 0]);
-});
+testLedger(
+  'of 50 instances that claim a new key, each under its own lock, one wins (L-01)',
+  async (place) => {
+    // Contention happens in real time; the period does not depend on it.
+    const instances = Array.from({ length: 5 }, () => place.instance({ clock: systemClock }));
+    const winner = heldTask();
+    let answered = 0;
+    const claims = Array.from({ length: 50 }, async (_, index) => {
+      const configuration = {
+        ...closeDay({ name: 'close-day' }),
+        name: `lock-${index}`,
+        at: place.clock.now(),
+      };
+      const result = await instances[index % 5]!.guard.run(configuration, winner.task);
+      answered += 1;
+      // The winner runs until all others have been refused.
+      if (answered === 49) winner.end();
+      return result;
+    });
+    const results = await Promise.all(claims);
+    assert.equal(results.filter(({ executed }) => executed).length, 1);
+    const refused = results.filter((result) => !result.executed && result.reason === 'running-elsewhere');
+    assert.equal(refused.length, 49);
+    const run = await instances[0]!.guard.ledger.get(CLOSE_DAY);
+    assert.deepEqual([run?.state, run?.attempt, run?.generation], ['completed', 1, 0]);
+  },
+);
 
 testLedger(
-  'L-03 if the lock table and its clock are set back during a run, a second scheduler is refused',
+  'if the lock table and its clock are set back during a run, a second scheduler is refused (L-03)',
   async (place) => {
     const first = place.instance();
     const second = await withEmptyLockTable(place, LONG_AGO);
@@ -81,7 +84,7 @@ testLedger(
 );
 
 testLedger(
-  'L-03 if the lock table is emptied during a run, two may run, and one completes',
+  'if the lock table is emptied during a run, two may run, and one completes (L-03)',
   async (place) => {
     // cronlatch cannot distinguish it from a crashed holder: the second has a later token of the same lock.
     const second = await withEmptyLockTable(place, LATER);
@@ -100,7 +103,7 @@ testLedger(
   },
 );
 
-testLedger('L-04 a holder whose lease expired before its claim arrived starts nothing', async (place) => {
+testLedger('a holder whose lease expired before its claim arrived starts nothing (L-04)', async (place) => {
   for (const others of ['running', 'failed', 'completed'] as const) {
     const key = { ...CLOSE_DAY, job: others };
     const configuration = { ...DUE_AT_ONCE, name: others };
@@ -161,7 +164,7 @@ class LockWithoutToken implements Lock {
 
 for (const statement of ['insert', 'change'] as const) {
   testLedger(
-    `L-04 without tokens, a claim whose ${statement} arrived after its lease does not take over a live run`,
+    `without tokens, a claim whose ${statement} arrived after its lease does not take over a live run (L-04)`,
     async (place) => {
       const instance = place.instance();
       if (statement === 'change') await assert.rejects(instance.guard.run(DUE_AT_ONCE, noBank));
@@ -209,7 +212,7 @@ testLedger('no statement of a claim takes longer than its lease lasts', async (p
   ]);
 });
 
-testLedger('L-05 a lower token is refused until lease_until has passed, for a due run', async (place) => {
+testLedger('a lower token is refused until lease_until has passed, for a due run (L-05)', async (place) => {
   const first = place.instance();
   await assert.rejects(first.guard.run(DUE_AT_ONCE, noBank), /no bank today/);
   const { guard } = await withEmptyLockTable(place, LONG_AGO);
@@ -222,14 +225,17 @@ testLedger('L-05 a lower token is refused until lease_until has passed, for a du
   assert.equal((await guard.ledger.get(CLOSE_DAY))?.attempt, 2);
 });
 
-testLedger('L-05 a lower token is refused until lease_until has passed, for a running run', async (place) => {
-  const { task: crashing, started } = heldTask();
-  void place.instance().guard.run(closeDay(), crashing);
-  await started;
-  const { guard } = await withEmptyLockTable(place, LONG_AGO);
-  const { task } = countedTask();
-  assert.deepEqual(await guard.run(closeDay(), task), { executed: false, reason: 'running-elsewhere' });
-  await place.elapse('61s');
-  assert.deepEqual(await guard.run(closeDay(), task), { executed: true, value: 'done' });
-  assert.equal((await guard.ledger.get(CLOSE_DAY))?.attempt, 2);
-});
+testLedger(
+  'a lower token is refused until lease_until has passed, for a running run (L-05)',
+  async (place) => {
+    const { task: crashing, started } = heldTask();
+    void place.instance().guard.run(closeDay(), crashing);
+    await started;
+    const { guard } = await withEmptyLockTable(place, LONG_AGO);
+    const { task } = countedTask();
+    assert.deepEqual(await guard.run(closeDay(), task), { executed: false, reason: 'running-elsewhere' });
+    await place.elapse('61s');
+    assert.deepEqual(await guard.run(closeDay(), task), { executed: true, value: 'done' });
+    assert.equal((await guard.ledger.get(CLOSE_DAY))?.attempt, 2);
+  },
+);

@@ -12,7 +12,7 @@ async function crashHolder(place: LedgerPlace, configuration: JobConfiguration =
   await started;
 }
 
-testLedger('L-15 the next holder runs attempt 2 of a crashed run, without a tick', async (place) => {
+testLedger('the next holder runs attempt 2 of a crashed run, without a tick (L-15)', async (place) => {
   await crashHolder(place);
   const next = place.instance();
   const { task, runs } = countedTask();
@@ -31,7 +31,7 @@ testLedger('L-15 the next holder runs attempt 2 of a crashed run, without a tick
 });
 
 testLedger(
-  'L-15 the timer restarts a crashed run within lockAtMostFor and a minute, even after midnight',
+  'the timer restarts a crashed run within lockAtMostFor and a minute, even after midnight (L-15)',
   async (place) => {
     await crashHolder(place);
     const next = place.instance({ pollInterval: '1m' });
@@ -47,7 +47,7 @@ testLedger(
 );
 
 testLedger(
-  "L-15 the next tick of a later day runs yesterday's crashed run together with its own",
+  "the next tick of a later day runs yesterday's crashed run together with its own (L-15)",
   async (place) => {
     await crashHolder(place);
     await place.elapse('1d');
@@ -63,7 +63,7 @@ testLedger(
   },
 );
 
-testLedger('L-16 with hold a crashed run waits for an operator, and nothing else waits', async (place) => {
+testLedger('with hold a crashed run waits for an operator, and nothing else waits (L-16)', async (place) => {
   const hold = closeDay({ onCrash: 'hold' });
   await crashHolder(place, hold);
   const next = place.instance({ pollInterval: '1m' });
@@ -84,7 +84,7 @@ testLedger('L-16 with hold a crashed run waits for an operator, and nothing else
   assert.equal(next.of('run:interrupted').length, 1);
 });
 
-testLedger('L-16 a holder that was only suspended completes its interrupted run', async (place) => {
+testLedger('a holder that was only suspended completes its interrupted run (L-16)', async (place) => {
   const hold = closeDay({ onCrash: 'hold' });
   const { task, started, end } = heldTask();
   const running = place.instance().guard.run(hold, task);
@@ -102,56 +102,62 @@ testLedger('L-16 a holder that was only suspended completes its interrupted run'
   );
 });
 
-testLedger('L-22 a job that always kills its process fails permanently after maxAttempts', async (place) => {
-  for (let attempt = 1; attempt <= 3; attempt += 1) {
-    await crashHolder(place);
-    await place.elapse('61s');
-  }
-  const next = place.instance();
-  const { task, runs } = countedTask();
-  next.guard.wrap(closeDay(), task);
-  await next.guard.runOverdue();
-  const run = await next.guard.ledger.get(CLOSE_DAY);
-  assert.deepEqual(
-    [run?.state, run?.reason, run?.attempt, run?.nextAttemptAt],
-    ['failed', 'crashed', 3, undefined],
-  );
-  const [failed] = next.of('run:failed');
-  assert.ok(failed?.error instanceof ClaimLostError);
-  assert.match(failed.error.message, /attempt 3 .* no attempt is left/);
+testLedger(
+  'a job that always kills its process fails permanently after maxAttempts (L-22)',
+  async (place) => {
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      await crashHolder(place);
+      await place.elapse('61s');
+    }
+    const next = place.instance();
+    const { task, runs } = countedTask();
+    next.guard.wrap(closeDay(), task);
+    await next.guard.runOverdue();
+    const run = await next.guard.ledger.get(CLOSE_DAY);
+    assert.deepEqual(
+      [run?.state, run?.reason, run?.attempt, run?.nextAttemptAt],
+      ['failed', 'crashed', 3, undefined],
+    );
+    const [failed] = next.of('run:failed');
+    assert.ok(failed?.error instanceof ClaimLostError);
+    assert.match(failed.error.message, /attempt 3 .* no attempt is left/);
 
-  await place.elapse('1h');
-  assert.deepEqual(await next.guard.runOverdue(), { started: 0, overdue: 0 });
-  assert.deepEqual(await next.guard.run(closeDay(), task), { executed: false, reason: 'exhausted' });
-  assert.equal(runs(), 0);
-  const history = await next.guard.ledger.history(CLOSE_DAY);
-  assert.deepEqual(
-    history.map(({ kind, attempt }) => [kind, attempt]),
-    [
-      ['lost', 1],
-      ['lost', 2],
-      ['lost', 3],
-    ],
-  );
-});
-
-testLedger('L-23 a run that is given back is due at once, and its attempt does not count', async (place) => {
-  const once = closeDay({ retry: { maxAttempts: 1 } });
-  const leaving = place.instance();
-  await leaving.guard.run(once, () => currentRun().giveBack());
-  const [skipped] = leaving.of('run:skipped');
-  assert.equal(skipped?.reason, 'given-back');
-  const next = place.instance();
-  const { task, runs } = countedTask();
-  next.guard.wrap(once, task);
-  assert.deepEqual(await next.guard.runOverdue(), { started: 1, overdue: 0 });
-  assert.equal(runs(), 1);
-  const run = await next.guard.ledger.get(CLOSE_DAY);
-  assert.deepEqual([run?.state, run?.attempt], ['completed', 1]);
-});
+    await place.elapse('1h');
+    assert.deepEqual(await next.guard.runOverdue(), { started: 0, overdue: 0 });
+    assert.deepEqual(await next.guard.run(closeDay(), task), { executed: false, reason: 'exhausted' });
+    assert.equal(runs(), 0);
+    const history = await next.guard.ledger.history(CLOSE_DAY);
+    assert.deepEqual(
+      history.map(({ kind, attempt }) => [kind, attempt]),
+      [
+        ['lost', 1],
+        ['lost', 2],
+        ['lost', 3],
+      ],
+    );
+  },
+);
 
 testLedger(
-  'L-24 a completion after lockAtMostFor counts if no other instance took the run over',
+  'a run that is given back is due at once, and its attempt does not count (L-23)',
+  async (place) => {
+    const once = closeDay({ retry: { maxAttempts: 1 } });
+    const leaving = place.instance();
+    await leaving.guard.run(once, () => currentRun().giveBack());
+    const [skipped] = leaving.of('run:skipped');
+    assert.equal(skipped?.reason, 'given-back');
+    const next = place.instance();
+    const { task, runs } = countedTask();
+    next.guard.wrap(once, task);
+    assert.deepEqual(await next.guard.runOverdue(), { started: 1, overdue: 0 });
+    assert.equal(runs(), 1);
+    const run = await next.guard.ledger.get(CLOSE_DAY);
+    assert.deepEqual([run?.state, run?.attempt], ['completed', 1]);
+  },
+);
+
+testLedger(
+  'a completion after lockAtMostFor counts if no other instance took the run over (L-24)',
   async (place) => {
     const { task, started, end } = heldTask();
     const holder = place.instance();
@@ -170,7 +176,7 @@ testLedger(
 );
 
 testLedger(
-  'L-24 a completion after lockAtMostFor throws if another instance took the run over',
+  'a completion after lockAtMostFor throws if another instance took the run over (L-24)',
   async (place) => {
     const { task, started, end } = heldTask();
     const late = place.instance();

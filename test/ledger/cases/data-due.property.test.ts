@@ -66,7 +66,7 @@ function claimsUntilDone(start: Run, policy: Policy): number {
   return Infinity;
 }
 
-void test('L-63 nothing stays due forever: for any row, repeated claims whose holders crash come to an end', () => {
+void test('nothing stays due forever: for any row, repeated claims whose holders crash come to an end (L-63)', () => {
   fc.assert(
     fc.property(runs, policies, (run, policy) => {
       assert.ok(claimsUntilDone(run, policy) <= policy.retry.maxAttempts + 1);
@@ -75,7 +75,7 @@ void test('L-63 nothing stays due forever: for any row, repeated claims whose ho
   );
 });
 
-void test('L-63 after a refused claim the row is not due, or another instance may still be running it', () => {
+void test('after a refused claim the row is not due, or another instance may still be running it (L-63)', () => {
   const holder = { claimedBy: 'ours', lockId: 'ours', fencingToken: 1000, leaseMs: MINUTE_MS };
   fc.assert(
     fc.property(runs, policies, (run, policy) => {
@@ -96,7 +96,7 @@ const noBank = (): never => {
 const never = (): never => assert.fail('ran');
 
 testLedger(
-  'L-63 if a deploy lowers maxAttempts, a run that has spent them fails permanently',
+  'if a deploy lowers maxAttempts, a run that has spent them fails permanently (L-63)',
   async (place) => {
     const { guard } = place.instance();
     await assert.rejects(guard.run(dayJob(), noBank), /no bank/);
@@ -111,7 +111,7 @@ testLedger(
 );
 
 testLedger(
-  'L-63 if until passes before any instance claims the run, the run fails permanently',
+  'if until passes before any instance claims the run, the run fails permanently (L-63)',
   async (place) => {
     const { guard } = place.instance();
     const lasting = dayJob({ retry: { until: '1h' } });
@@ -125,7 +125,7 @@ testLedger(
   },
 );
 
-testLedger('L-63 a pending run whose startDeadline has passed is skipped', async (place) => {
+testLedger('a pending run whose startDeadline has passed is skipped (L-63)', async (place) => {
   const { guard } = place.instance();
   guard.wrap(dayJob({ startDeadline: '12h' }), never);
   const range = { from: '2026-11-18', to: '2026-11-19', force: true };
@@ -143,7 +143,7 @@ testLedger('L-63 a pending run whose startDeadline has passed is skipped', async
 });
 
 testLedger(
-  'L-63 a crash in the last attempt makes the run fail permanently, and an event reports it',
+  'a crash in the last attempt makes the run fail permanently, and an event reports it (L-63)',
   async (place) => {
     const holder = place.instance();
     const other = place.instance();

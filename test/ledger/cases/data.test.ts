@@ -14,14 +14,14 @@ async function returned(place: LedgerPlace, value: unknown): Promise<{ instance:
   return { instance, run };
 }
 
-testLedger('L-56 a result of 64 KiB is stored in full', async (place) => {
+testLedger('a result of 64 KiB is stored in full (L-56)', async (place) => {
   const text = 'x'.repeat(64 * 1024 - 2);
   const { run } = await returned(place, text);
   assert.equal(run.result, JSON.stringify(text));
 });
 
 testLedger(
-  'L-56 a longer result is truncated with a mark, measured in bytes, never inside a character',
+  'a longer result is truncated with a mark, measured in bytes, never inside a character (L-56)',
   async (place) => {
     const text = `x${'😀'.repeat(20_000)}`;
     const { run } = await returned(place, text);
@@ -49,7 +49,7 @@ const NO_JSON: [string, unknown][] = [
 
 for (const [what, value] of NO_JSON) {
   testLedger(
-    `L-56 a result that cannot be JSON (${what}) is not stored, and its run is completed`,
+    `a result that cannot be JSON (${what}) is not stored, and its run is completed (L-56)`,
     async (place) => {
       const { instance, run } = await returned(place, value);
       assert.equal(run.result, undefined);
@@ -70,7 +70,7 @@ for (const value of [undefined, () => 'text', Symbol('text')]) {
 }
 
 testLedger(
-  'L-56 any text is read back as it was written: four-byte characters, NUL, lone surrogates, quotes',
+  'any text is read back as it was written: four-byte characters, NUL, lone surrogates, quotes (L-56)',
   async (place) => {
     const value = { text: '𠮷😀 \u0000 \ud800 \' " \\ ; -- \n é e\u0301', numbers: [1.5, null] };
     const { run } = await returned(place, value);
@@ -79,7 +79,7 @@ testLedger(
 );
 
 testLedger(
-  'L-56 a skip reason is truncated to 8 KiB, and stored in characters that every store can keep',
+  'a skip reason is truncated to 8 KiB, and stored in characters that every store can keep (L-56)',
   async (place) => {
     const { guard } = place.instance();
     const reason = `a\0b\ud83d${'é'.repeat(40_000)}`;
@@ -93,7 +93,7 @@ testLedger(
 );
 
 testLedger(
-  'L-56 an error is truncated to 8 KiB, with its causes, and without its other properties',
+  'an error is truncated to 8 KiB, with its causes, and without its other properties (L-56)',
   async (place) => {
     const { guard } = place.instance();
     const cause = Object.assign(new RangeError('no rate \u0000 𠮷'), { parameters: ['secret'] });
@@ -124,7 +124,7 @@ const NAMES = [
   ...['a/b', 'a', 'b', 'null', 'undefined', '__proto__', 'n'.repeat(64)],
 ];
 
-testLedger('L-57 as the name of a job: each text is a separate job', async (place) => {
+testLedger('as the name of a job: each text is a separate job (L-57)', async (place) => {
   const { guard } = place.instance();
   for (const name of NAMES) {
     assert.deepEqual(await guard.run(dayJob({ name }), () => name), { executed: true, value: name });
@@ -135,7 +135,7 @@ testLedger('L-57 as the name of a job: each text is a separate job', async (plac
   }
 });
 
-testLedger('L-57 as a scope: each text is a separate scope', async (place) => {
+testLedger('as a scope: each text is a separate scope (L-57)', async (place) => {
   const { guard } = place.instance();
   for (const scope of ['', ...NAMES]) {
     assert.deepEqual(await guard.run(dayJob({ scope }), () => scope), { executed: true, value: scope });
@@ -146,7 +146,7 @@ testLedger('L-57 as a scope: each text is a separate scope', async (place) => {
   }
 });
 
-testLedger('L-57 as a custom period key: each text is a separate period', async (place) => {
+testLedger('as a custom period key: each text is a separate period (L-57)', async (place) => {
   const { guard } = place.instance();
   for (const key of NAMES) {
     const configuration = dayJob({ period: () => key });
@@ -171,28 +171,31 @@ const NO_NAMES: [string, unknown, string][] = [
 ];
 
 for (const [what, name, recordedReason] of NO_NAMES) {
-  testLedger(`L-57 L-58 a name that is ${what} is rejected, as a job, a scope and a key`, async (place) => {
-    const { guard } = place.instance();
-    const text = name as string;
-    const never = (): never => assert.fail('ran');
-    refused(() => guard.check(dayJob({ name: text })), recordedReason);
-    await assert.rejects(guard.run(dayJob({ period: () => text }), never), (error: Error) => {
-      assert.ok(error instanceof InvalidLockConfigurationError);
-      assert.ok(
-        error.message.includes(recordedReason) && error.message.includes('the key of a period'),
-        error.message,
-      );
-      return true;
-    });
-    if (name === '') return; // The scope of a job without scopes.
-    const scope = (): string => text;
-    const scoped = guard.wrap(dayJob({ scope, resume: () => [] }), never, { onError: 'throw' });
-    await assert.rejects(scoped(), { name: 'InvalidLockConfigurationError' });
-    assert.deepEqual(await guard.ledger.list({}), []);
-  });
+  testLedger(
+    `a name that is ${what} is rejected, as a job, a scope and a key (L-57, L-58)`,
+    async (place) => {
+      const { guard } = place.instance();
+      const text = name as string;
+      const never = (): never => assert.fail('ran');
+      refused(() => guard.check(dayJob({ name: text })), recordedReason);
+      await assert.rejects(guard.run(dayJob({ period: () => text }), never), (error: Error) => {
+        assert.ok(error instanceof InvalidLockConfigurationError);
+        assert.ok(
+          error.message.includes(recordedReason) && error.message.includes('the key of a period'),
+          error.message,
+        );
+        return true;
+      });
+      if (name === '') return; // The scope of a job without scopes.
+      const scope = (): string => text;
+      const scoped = guard.wrap(dayJob({ scope, resume: () => [] }), never, { onError: 'throw' });
+      await assert.rejects(scoped(), { name: 'InvalidLockConfigurationError' });
+      assert.deepEqual(await guard.ledger.list({}), []);
+    },
+  );
 }
 
-testLedger('L-58 if the key function throws, nothing runs, and the error has the cause', async (place) => {
+testLedger('if the key function throws, nothing runs, and the error has the cause (L-58)', async (place) => {
   const instance = place.instance();
   const { guard } = instance;
   const cause = new Error('no quarter known');
@@ -206,7 +209,7 @@ testLedger('L-58 if the key function throws, nothing runs, and the error has the
   assert.equal(instance.of('lock:failed').length, 1);
 });
 
-testLedger('L-58 a key function cannot change the instant that it receives', async (place) => {
+testLedger('a key function cannot change the instant that it receives (L-58)', async (place) => {
   const { guard } = place.instance();
   const at = new Date('2026-11-20T03:00:00Z');
   const period = (given: Date): string => new Date(given.setUTCFullYear(1999)).toISOString().slice(0, 4);

@@ -13,7 +13,7 @@ const HOSTS = [
 ] as const;
 
 for (const [TZ, offsetMinutes] of HOSTS) {
-  void test(`L-43 in a process with TZ ${TZ} a run has the business date of its job`, async () => {
+  void test(`in a process with TZ ${TZ} a run has the business date of its job (L-43)`, async () => {
     const child = new Child<ZonedLedgerReport>('zoned-ledger.js', {
       // Around midnight in Shanghai.
       argument: { instants: ['2026-11-20T15:59:58Z', '2026-11-20T16:00:00Z', '2026-11-20T16:00:01Z'] },
@@ -32,7 +32,7 @@ for (const [TZ, offsetMinutes] of HOSTS) {
   });
 }
 
-testLedger('L-43 a TZ that changes while the process runs has no effect', async (place) => {
+testLedger('a TZ that changes while the process runs has no effect (L-43)', async (place) => {
   const before = process.env.TZ;
   const instance = place.instance();
   const { task } = diary();
@@ -57,7 +57,7 @@ const NOON = '2026-11-20T04:00:00Z';
 const SHANGHAI = { timeZone: 'Asia/Shanghai' } as const;
 
 testLedger(
-  'L-44 if a deploy changes the time zone at noon, no completed date is repeated',
+  'if a deploy changes the time zone at noon, no completed date is repeated (L-44)',
   async (place) => {
     const instance = place.instance();
     const { task, periods } = diary();
@@ -81,7 +81,7 @@ testLedger(
 );
 
 testLedger(
-  'L-44 if a deploy changes the day start at noon, no completed date is repeated and no date is left out',
+  'if a deploy changes the day start at noon, no completed date is repeated and no date is left out (L-44)',
   async (place) => {
     const { guard } = place.instance();
     const { task, periods } = diary();
@@ -99,7 +99,7 @@ testLedger(
 );
 
 testLedger(
-  'L-44 an overdue run from before the deploy keeps its key and its period',
+  'an overdue run from before the deploy keeps its key and its period (L-44)',
   async (place) => {
     const { guard } = place.instance();
     const { task, runs } = failing(1);
@@ -127,7 +127,7 @@ for (const [what, scheduledAt] of [
   ['by a call', undefined],
 ] as const) {
   testLedger(
-    `L-45 if the database clock goes back an hour, into yesterday, nothing runs again ${what}`,
+    `if the database clock goes back an hour, into yesterday, nothing runs again ${what} (L-45)`,
     async (place) => {
       const before = place.instance();
       const { task, periods } = diary();
@@ -149,7 +149,7 @@ for (const [what, scheduledAt] of [
 }
 
 testLedger(
-  'L-45 if the database clock goes back an hour, a retry only waits longer',
+  'if the database clock goes back an hour, a retry only waits longer (L-45)',
   async (place) => {
     const before = place.instance();
     const { task, runs } = failing(1);

@@ -39,7 +39,7 @@ class SkewedClock implements Clock {
 const STEP_MS = sampleSize({ fast: 250, full: 20 });
 
 testLedger(
-  'L-36 midnight ticks from clocks up to 10 s wrong count for the new day: none is missed or doubled',
+  'midnight ticks from clocks up to 10 s wrong count for the new day: none is missed or doubled (L-36)',
   async (place) => {
     const clock = new SkewedClock(place.clock);
     const instance = place.instance({ clock });
@@ -62,7 +62,7 @@ testLedger(
   { now: '2026-11-20T22:59:50Z' },
 );
 
-void test('L-36 in steps of 1 ms, a clock up to 10 s wrong never changes a given scheduled time', () => {
+void test('in steps of 1 ms, a clock up to 10 s wrong never changes a given scheduled time (L-36)', () => {
   const period = { kind: 'day', timeZone: 'Europe/Paris' } as const;
   for (let skewMs = -MOST_SKEW_MS; skewMs <= MOST_SKEW_MS; skewMs += 1) {
     const now = new Date(MIDNIGHT.getTime() - skewMs);
@@ -76,7 +76,7 @@ void test('L-36 in steps of 1 ms, a clock up to 10 s wrong never changes a given
 });
 
 testLedger(
-  'L-36 a decorated method receives the scheduled time from its scheduler',
+  'a decorated method receives the scheduled time from its scheduler (L-36)',
   async (place) => {
     const clock = new SkewedClock(place.clock);
     const instance = place.instance({ clock });
@@ -118,7 +118,7 @@ testLedger(
 );
 
 testLedger(
-  'L-36 runOverdue just before midnight is not a tick, so it does not warn about a missing scheduled time',
+  'runOverdue just before midnight is not a tick, so it does not warn about a missing scheduled time (L-36)',
   async (place) => {
     const instance = place.instance();
     const { guard } = instance;
@@ -131,7 +131,7 @@ testLedger(
 );
 
 testLedger(
-  'L-36 without a scheduled time the database’s time counts, and just before midnight a warning recommends one',
+  'without a scheduled time the database’s time counts, and just before midnight a warning recommends one (L-36)',
   async (place) => {
     const instance = place.instance();
     const { task, periods } = diary();
@@ -156,7 +156,7 @@ for (const [what, aheadMinutes, now, key] of [
   ['behind: it computes an evening of tomorrow', -10, '2026-11-20T23:09:00Z', '2026-11-21'],
 ] as const) {
   testLedger(
-    `L-36 a clock that is wrong by more than maxSkew is corrected, with a warning (${what})`,
+    `a clock that is wrong by more than maxSkew is corrected, with a warning (${what}) (L-36)`,
     async (place) => {
       const instance = place.instance();
       place.clock.jump(aheadMinutes * 60_000);
@@ -178,7 +178,7 @@ for (const [what, aheadMinutes, now, key] of [
 }
 
 testLedger(
-  'L-45 a tick 8 minutes late, after midnight, runs its own day, and the next tick runs the next day',
+  'a tick 8 minutes late, after midnight, runs its own day, and the next tick runs the next day (L-45)',
   async (place) => {
     const instance = place.instance();
     const { task, runs } = diary();

@@ -8,64 +8,64 @@ const TICKS: readonly [string, Partial<OncePerConfiguration>, string, string, st
   ...(
     [
       [
-        'L-37 the gap at the day start',
+        'the gap at the day start (L-37)',
         'America/New_York',
         '02:30',
         '2026-03-08T06:59:59.999Z',
         '2026-03-07',
       ],
       [
-        'L-37 the gap at the day start',
+        'the gap at the day start (L-37)',
         'America/New_York',
         '02:30',
         '2026-03-08T07:00:00.000Z',
         '2026-03-08',
       ],
-      ['L-37 midnight in a gap', 'America/Sao_Paulo', '00:00', '2018-11-04T02:59:59.999Z', '2018-11-03'],
-      ['L-37 midnight in a gap', 'America/Sao_Paulo', '00:00', '2018-11-04T03:00:00.000Z', '2018-11-04'],
-      ['L-37 midnight in a gap', 'Africa/Cairo', '00:00', '2024-04-25T21:59:59.999Z', '2024-04-25'],
-      ['L-37 midnight in a gap', 'Africa/Cairo', '00:00', '2024-04-25T22:00:00.000Z', '2024-04-26'],
-      ['L-37 midnight in a gap', 'Asia/Beirut', '00:00', '2024-03-30T22:00:00.000Z', '2024-03-31'],
+      ['midnight in a gap (L-37)', 'America/Sao_Paulo', '00:00', '2018-11-04T02:59:59.999Z', '2018-11-03'],
+      ['midnight in a gap (L-37)', 'America/Sao_Paulo', '00:00', '2018-11-04T03:00:00.000Z', '2018-11-04'],
+      ['midnight in a gap (L-37)', 'Africa/Cairo', '00:00', '2024-04-25T21:59:59.999Z', '2024-04-25'],
+      ['midnight in a gap (L-37)', 'Africa/Cairo', '00:00', '2024-04-25T22:00:00.000Z', '2024-04-26'],
+      ['midnight in a gap (L-37)', 'Asia/Beirut', '00:00', '2024-03-30T22:00:00.000Z', '2024-03-31'],
       [
-        'L-38 the first of two midnights',
+        'the first of two midnights (L-38)',
         'America/New_York',
         '01:30',
         '2026-11-01T05:30:00.000Z',
         '2026-11-01',
       ],
       [
-        'L-38 the second midnight is not the day before',
+        'the second midnight is not the day before (L-38)',
         'America/New_York',
         '01:30',
         '2026-11-01T06:15:00.000Z',
         '2026-11-01',
       ],
       [
-        'L-39 clocks set back past midnight',
+        'clocks set back past midnight (L-39)',
         'America/St_Johns',
         '00:00',
         '2006-10-29T02:31:30.000Z',
         '2006-10-29',
       ],
       [
-        'L-39 clocks set back by half an hour',
+        'clocks set back by half an hour (L-39)',
         'Australia/Lord_Howe',
         '01:45',
         '2026-04-04T15:05:00.000Z',
         '2026-04-05',
       ],
       [
-        'L-39 clocks set back by two hours',
+        'clocks set back by two hours (L-39)',
         'Antarctica/Troll',
         '02:00',
         '2026-10-25T01:30:00.000Z',
         '2026-10-25',
       ],
-      ['L-39 before a skipped date', 'Pacific/Apia', '00:00', '2011-12-30T09:59:59.999Z', '2011-12-29'],
-      ['L-39 after a skipped date', 'Pacific/Apia', '00:00', '2011-12-30T10:00:00.000Z', '2011-12-31'],
-      ['L-39 after a skipped date', 'Pacific/Kwajalein', '00:00', '1993-08-21T12:00:00.000Z', '1993-08-22'],
-      ['L-41 a leap day', 'UTC', '00:00', '2028-02-29T12:00:00.000Z', '2028-02-29'],
-      ['L-42 an alias of a zone', 'Asia/Calcutta', '00:00', '2026-11-20T18:30:00.000Z', '2026-11-21'],
+      ['before a skipped date (L-39)', 'Pacific/Apia', '00:00', '2011-12-30T09:59:59.999Z', '2011-12-29'],
+      ['after a skipped date (L-39)', 'Pacific/Apia', '00:00', '2011-12-30T10:00:00.000Z', '2011-12-31'],
+      ['after a skipped date (L-39)', 'Pacific/Kwajalein', '00:00', '1993-08-21T12:00:00.000Z', '1993-08-22'],
+      ['a leap day (L-41)', 'UTC', '00:00', '2028-02-29T12:00:00.000Z', '2028-02-29'],
+      ['an alias of a zone (L-42)', 'Asia/Calcutta', '00:00', '2026-11-20T18:30:00.000Z', '2026-11-21'],
     ] as const
   ).map(
     ([what, timeZone, dayStart, at, key]) =>
@@ -74,22 +74,22 @@ const TICKS: readonly [string, Partial<OncePerConfiguration>, string, string, st
   ...(
     [
       [
-        'L-40 the repeated hour, once',
+        'the repeated hour, once (L-40)',
         'hour',
         '2026-11-01T05:59:59.999Z',
         '2026-11-01T01-0400',
         '2026-11-01',
       ],
       [
-        'L-40 the repeated hour, again',
+        'the repeated hour, again (L-40)',
         'hour',
         '2026-11-01T06:00:00.000Z',
         '2026-11-01T01-0500',
         '2026-11-01',
       ],
-      ['L-41 week 53', 'week', '2027-01-03T12:00:00.000Z', '2026-W53', '2026-12-28'],
-      ['L-41 the end of a quarter', 'quarter', '2026-04-01T03:59:59.999Z', '2026-Q1', '2026-01-01'],
-      ['L-41 the start of a quarter', 'quarter', '2026-04-01T04:00:00.000Z', '2026-Q2', '2026-04-01'],
+      ['week 53 (L-41)', 'week', '2027-01-03T12:00:00.000Z', '2026-W53', '2026-12-28'],
+      ['the end of a quarter (L-41)', 'quarter', '2026-04-01T03:59:59.999Z', '2026-Q1', '2026-01-01'],
+      ['the start of a quarter (L-41)', 'quarter', '2026-04-01T04:00:00.000Z', '2026-Q2', '2026-04-01'],
     ] as const
   ).map(
     ([what, period, at, key, date]) =>
@@ -116,7 +116,7 @@ for (const [what, oncePer, scheduledAt, key, businessDate] of TICKS) {
 
 // A Date has milliseconds: a microsecond before the start is truncated to the millisecond before it.
 testLedger(
-  'L-35 the millisecond before the start belongs to the day before; the start belongs to the day',
+  'the millisecond before the start belongs to the day before; the start belongs to the day (L-35)',
   async (place) => {
     const instance = place.instance();
     const { task, runs } = diary();
@@ -146,7 +146,7 @@ testLedger(
   },
 );
 
-testLedger('L-35 at selects the period, independently of the schedule and the time', async (place) => {
+testLedger('at selects the period, independently of the schedule and the time (L-35)', async (place) => {
   const { guard } = place.instance();
   const { task, runs } = diary();
   const at = new Date('2026-11-17T12:00:00Z');
@@ -154,18 +154,21 @@ testLedger('L-35 at selects the period, independently of the schedule and the ti
   assert.deepEqual([runs[0]?.periodKey, runs[0]?.isCatchUp], ['2026-11-17', true]);
 });
 
-testLedger(`L-35 target 'previous' counts a run for the day before, and for that day only`, async (place) => {
-  const instance = place.instance();
-  const { task, runs } = diary();
-  const job = closeDay({ target: 'previous' });
-  await instance.guard.run(job, task);
-  await place.elapse('1d');
-  await instance.guard.run(job, task);
-  assert.deepEqual(
-    runs.map(({ periodKey, isCatchUp }) => [periodKey, isCatchUp]),
-    [
-      ['2026-11-19', false],
-      ['2026-11-20', false],
-    ],
-  );
-});
+testLedger(
+  `target 'previous' counts a run for the day before, and for that day only (L-35)`,
+  async (place) => {
+    const instance = place.instance();
+    const { task, runs } = diary();
+    const job = closeDay({ target: 'previous' });
+    await instance.guard.run(job, task);
+    await place.elapse('1d');
+    await instance.guard.run(job, task);
+    assert.deepEqual(
+      runs.map(({ periodKey, isCatchUp }) => [periodKey, isCatchUp]),
+      [
+        ['2026-11-19', false],
+        ['2026-11-20', false],
+      ],
+    );
+  },
+);

@@ -29,7 +29,7 @@ async function extending({ guard }: Instance, extend: () => Promise<unknown>) {
 
 const byTenMinutes = (): Promise<boolean> => LockExtender.extendActiveLock('10m');
 
-testLedger('L-60 under a renamed lock, a live run that extended its lock is not doubled', async (place) => {
+testLedger('under a renamed lock, a live run that extended its lock is not doubled (L-60)', async (place) => {
   const { running, end } = await extending(place.instance(), byTenMinutes);
   await place.elapse('9m');
   const { guard } = place.instance();
@@ -40,7 +40,7 @@ testLedger('L-60 under a renamed lock, a live run that extended its lock is not 
   assert.equal(runs(), 0);
 });
 
-testLedger('L-60 after the extension has expired, another instance takes the run over', async (place) => {
+testLedger('after the extension has expired, another instance takes the run over (L-60)', async (place) => {
   await extending(place.instance(), byTenMinutes);
   await place.elapse('601s');
   const { guard } = place.instance();

@@ -29,7 +29,7 @@ testLedger('a retry that calls its own job, after midnight, is not a tick of tod
 });
 
 testLedger(
-  'P2 F-93 a job that calls itself after its lease has expired does not run unguarded',
+  'a job that calls itself after its lease has expired does not run unguarded (P2, F-93)',
   async (place) => {
     const instance = place.instance();
     const { guard } = instance;

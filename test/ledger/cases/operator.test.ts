@@ -23,7 +23,7 @@ async function kindsOf(ledger: RunLedger, name: RunName = FIRST_DAY): Promise<st
 }
 
 testLedger(
-  'L-52 a rerun is a new generation, due at once, and the history keeps the earlier one',
+  'a rerun is a new generation, due at once, and the history keeps the earlier one (L-52)',
   async (place) => {
     const { guard } = place.instance();
     const { ledger } = guard;
@@ -42,7 +42,7 @@ testLedger(
   },
 );
 
-testLedger('L-52 of two concurrent reruns one conflicts', async (place) => {
+testLedger('of two concurrent reruns one conflicts (L-52)', async (place) => {
   const [one, other] = [place.instance().guard.ledger, place.instance().guard.ledger];
   await assert.rejects(place.instance().guard.run(dayJob(ONCE), failing), /no bank/);
   const reruns = await Promise.allSettled([
@@ -56,7 +56,7 @@ testLedger('L-52 of two concurrent reruns one conflicts', async (place) => {
   assert.equal((await one.get(FIRST_DAY))?.generation, 1);
 });
 
-testLedger('L-52 a completed run is rerun only with force', async (place) => {
+testLedger('a completed run is rerun only with force (L-52)', async (place) => {
   const { guard } = place.instance();
   const { ledger } = guard;
   await guard.run(dayJob(), () => 'first');
@@ -69,7 +69,7 @@ testLedger('L-52 a completed run is rerun only with force', async (place) => {
   );
 });
 
-testLedger('L-52 an action without actor and reason is rejected, and changes nothing', async (place) => {
+testLedger('an action without actor and reason is rejected, and changes nothing (L-52)', async (place) => {
   const { guard } = place.instance();
   await assert.rejects(guard.run(dayJob(ONCE), failing), /no bank/);
   for (const act of [
@@ -84,7 +84,7 @@ testLedger('L-52 an action without actor and reason is rejected, and changes not
 });
 
 testLedger(
-  'L-52 an actor or reason with characters that a database cannot store is rejected',
+  'an actor or reason with characters that a database cannot store is rejected (L-52)',
   async (place) => {
     const { guard } = place.instance();
     await assert.rejects(guard.run(dayJob(ONCE), failing), /no bank/);
@@ -155,7 +155,7 @@ testLedger('a run identity that lacks a part is rejected, and never matches anot
   assert.equal((await ledger.list({ job: 'secret', scope: '' })).length, 1);
 });
 
-testLedger('L-53 a running run is rerun only with force, which cuts its holder off', async (place) => {
+testLedger('a running run is rerun only with force, which cuts its holder off (L-53)', async (place) => {
   const { guard } = place.instance();
   const other = place.instance().guard;
   const job = await runningJob(guard, dayJob());
@@ -176,7 +176,7 @@ testLedger('L-53 a running run is rerun only with force, which cuts its holder o
   assert.equal((await other.ledger.get(FIRST_DAY))?.result, '"the second"');
 });
 
-testLedger('L-53 a failure of a holder that was cut off writes nothing either', async (place) => {
+testLedger('a failure of a holder that was cut off writes nothing either (L-53)', async (place) => {
   const instance = place.instance();
   const { guard } = instance;
   const job = await runningJob(guard, dayJob());
@@ -204,7 +204,7 @@ async function interrupted(place: Parameters<Parameters<typeof testLedger>[1]>[0
   return { job, other, ledger: other.guard.ledger };
 }
 
-testLedger('L-54 an interrupted run resolved as completed is not run again', async (place) => {
+testLedger('an interrupted run resolved as completed is not run again (L-54)', async (place) => {
   const { job, other, ledger } = await interrupted(place);
   const run = await ledger.resolve(FIRST_DAY, { ...BY, as: 'completed' });
   assert.deepEqual([run.state, run.reason], ['completed', 'resolved']);
@@ -215,7 +215,7 @@ testLedger('L-54 an interrupted run resolved as completed is not run again', asy
 });
 
 testLedger(
-  'L-54 an interrupted run resolved as failed fails permanently, and its holder gets an error if it comes back',
+  'an interrupted run resolved as failed fails permanently, and its holder gets an error if it comes back (L-54)',
   async (place) => {
     const { job, other, ledger } = await interrupted(place);
     await ledger.resolve(FIRST_DAY, { ...BY, as: 'failed' });
@@ -228,7 +228,7 @@ testLedger(
 );
 
 testLedger(
-  'L-54 after an interrupted run is resolved as pending, the next attempt is due at once',
+  'after an interrupted run is resolved as pending, the next attempt is due at once (L-54)',
   async (place) => {
     const { job, other, ledger } = await interrupted(place);
     const holder = (await ledger.get(FIRST_DAY))?.claimedBy;
@@ -247,7 +247,7 @@ testLedger(
 );
 
 testLedger(
-  'L-54 a holder that had not crashed completes late, and no operator has to resolve its run',
+  'a holder that had not crashed completes late, and no operator has to resolve its run (L-54)',
   async (place) => {
     const { job, other, ledger } = await interrupted(place);
     const [event] = other.of('run:interrupted');
@@ -260,7 +260,7 @@ testLedger(
   },
 );
 
-testLedger('L-54 only interrupted runs can be resolved', async (place) => {
+testLedger('only interrupted runs can be resolved (L-54)', async (place) => {
   const { guard } = place.instance();
   await assert.rejects(guard.run(dayJob(), failing), /no bank/);
   await assert.rejects(guard.ledger.resolve(FIRST_DAY, { ...BY, as: 'completed' }), /it is failed/);
@@ -328,7 +328,7 @@ testLedger('today runs while the skipped days cannot be read', async (place) => 
 
 const CATCH_UP = { catchUp: 'all', catchUpWindow: '3d', retry: { maxAttempts: 1 } } as const;
 
-testLedger('L-55 a purge keeps unfinished runs and the newest run', async (place) => {
+testLedger('a purge keeps unfinished runs and the newest run (L-55)', async (place) => {
   const { guard } = place.instance();
   const scoped = (scope: string): ReturnType<typeof dayJob> => dayJob({ scope, ...HOLD });
   await guard.run(scoped('completed'), () => 1);
@@ -358,7 +358,7 @@ testLedger('L-55 a purge keeps unfinished runs and the newest run', async (place
 });
 
 testLedger(
-  'L-55 a purge keeps every run within the longest catch-up window, and a purged day is not caught up with',
+  'a purge keeps every run within the longest catch-up window, and a purged day is not caught up with (L-55)',
   async (place) => {
     const { guard } = place.instance();
     const days: string[] = [];
@@ -376,7 +376,7 @@ testLedger(
   },
 );
 
-testLedger('L-55 only force backfills a purged day', async (place) => {
+testLedger('only force backfills a purged day (L-55)', async (place) => {
   const { guard } = place.instance();
   let runs = 0;
   const job = guard.wrap(dayJob(), () => void (runs += 1));
@@ -399,7 +399,7 @@ testLedger('L-55 only force backfills a purged day', async (place) => {
 });
 
 testLedger(
-  'L-55 a purged day is not caught up with, even if an operator skips a day afterwards',
+  'a purged day is not caught up with, even if an operator skips a day afterwards (L-55)',
   async (place) => {
     const { guard } = place.instance();
     const maintenance = place.instance().guard;

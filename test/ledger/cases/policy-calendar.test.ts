@@ -7,7 +7,7 @@ import { testLedger } from '../../support/test-ledger';
 
 const china = withWorkingDays(withHolidays(weekdays(), ['2026-11-20']), ['2026-11-21']);
 
-testLedger('L-34 a holiday is recorded and does not run', async (place) => {
+testLedger('a holiday is recorded and does not run (L-34)', async (place) => {
   const instance = place.instance();
   const { task, runs } = diary();
   const job = closeDay({ calendar: china });
@@ -19,7 +19,7 @@ testLedger('L-34 a holiday is recorded and does not run', async (place) => {
   assert.equal(runs.length, 0);
 });
 
-testLedger('L-34 a make-up Saturday runs, and the Sunday after it does not', async (place) => {
+testLedger('a make-up Saturday runs, and the Sunday after it does not (L-34)', async (place) => {
   const instance = place.instance();
   const { task, periods } = diary();
   const job = closeDay({ calendar: china });
@@ -36,7 +36,7 @@ testLedger('L-34 a make-up Saturday runs, and the Sunday after it does not', asy
   assert.deepEqual(periods(), ['2026-11-21', '2026-11-23']);
 });
 
-testLedger('L-34 an operator can still run a holiday', async (place) => {
+testLedger('an operator can still run a holiday (L-34)', async (place) => {
   const { guard } = place.instance();
   const { task, runs } = diary();
   const job = closeDay({ calendar: china });
@@ -69,7 +69,7 @@ const noData = (): never => {
 };
 
 testLedger(
-  'L-34 while the calendar throws, nothing runs or is recorded, and cronlatch retries',
+  'while the calendar throws, nothing runs or is recorded, and cronlatch retries (L-34)',
   async (place) => {
     const instance = place.instance();
     const { guard } = instance;
@@ -93,7 +93,7 @@ testLedger(
   },
 );
 
-testLedger('L-34 a calendar that hangs has failed after five seconds', async (place) => {
+testLedger('a calendar that hangs has failed after five seconds (L-34)', async (place) => {
   const instance = place.instance();
   const { guard } = instance;
   const { task, runs } = diary();
@@ -119,7 +119,7 @@ testLedger('L-34 a calendar that hangs has failed after five seconds', async (pl
   assert.equal(runs.length, 1);
 });
 
-testLedger('L-34 the timer retries within a minute', async (place) => {
+testLedger('the timer retries within a minute (L-34)', async (place) => {
   const instance = place.instance({ pollInterval: '1m' });
   const { guard } = instance;
   const { task } = diary();
@@ -134,7 +134,7 @@ testLedger('L-34 the timer retries within a minute', async (place) => {
   assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed']);
 });
 
-testLedger('L-34 only its caller retries a job that is not registered', async (place) => {
+testLedger('only its caller retries a job that is not registered (L-34)', async (place) => {
   const instance = place.instance();
   const { task, runs } = diary();
   const { calendar, setAnswer } = switchableCalendar();
@@ -148,7 +148,7 @@ testLedger('L-34 only its caller retries a job that is not registered', async (p
 });
 
 testLedger(
-  'L-34 if the calendar fails until the day has ended, the day is missed, and a warning reports it',
+  'if the calendar fails until the day has ended, the day is missed, and a warning reports it (L-34)',
   async (place) => {
     const instance = place.instance();
     const { guard } = instance;
@@ -171,7 +171,7 @@ testLedger(
   },
 );
 
-testLedger('L-34 if a calendar fails for a missed day, runOverdue retries it', async (place) => {
+testLedger('if a calendar fails for a missed day, runOverdue retries it (L-34)', async (place) => {
   const instance = place.instance();
   const { guard } = instance;
   const { task, periods } = diary();

@@ -4,7 +4,7 @@ import { testLedger } from '../../support/test-ledger';
 
 // The day in Paris began at 23:00 UTC, four hours before the start of the test.
 
-testLedger('L-33 the deadline counts from the start of the period, not from the tick', async (place) => {
+testLedger('the deadline counts from the start of the period, not from the tick (L-33)', async (place) => {
   const instance = place.instance();
   const { task, runs } = diary();
   const job = closeDay({ startDeadline: '3h' });
@@ -16,7 +16,7 @@ testLedger('L-33 the deadline counts from the start of the period, not from the 
   assert.equal(runs.length, 0);
 });
 
-testLedger('L-33 a run starts before the deadline, and its retries may follow after it', async (place) => {
+testLedger('a run starts before the deadline, and its retries may follow after it (L-33)', async (place) => {
   const { guard } = place.instance();
   const { task, runs } = failing(1);
   const job = closeDay({ startDeadline: '5h', retry: { initialDelay: '2h', maxDelay: '2h' } });
@@ -27,7 +27,7 @@ testLedger('L-33 a run starts before the deadline, and its retries may follow af
 });
 
 testLedger(
-  'L-33 the deadline of a late tick of yesterday counts from the start of yesterday',
+  'the deadline of a late tick of yesterday counts from the start of yesterday (L-33)',
   async (place) => {
     const instance = place.instance();
     const { task, periods } = diary();
@@ -42,7 +42,7 @@ testLedger(
 );
 
 testLedger(
-  'L-33 a run that was given back before it started, and waited too long, is skipped',
+  'a run that was given back before it started, and waited too long, is skipped (L-33)',
   async (place) => {
     const instance = place.instance();
     const { task, runs } = diary((run) => run.giveBack());
@@ -58,7 +58,7 @@ testLedger(
   },
 );
 
-testLedger('L-33 a run that an operator reruns starts, however late it is', async (place) => {
+testLedger('a run that an operator reruns starts, however late it is (L-33)', async (place) => {
   const instance = place.instance();
   const { task, runs } = diary();
   const job = closeDay({ startDeadline: '3h' });

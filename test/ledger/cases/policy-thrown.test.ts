@@ -72,28 +72,31 @@ const THROWN: readonly [string, unknown, readonly string[]][] = [
 ];
 
 for (const [what, thrown, texts] of THROWN) {
-  testLedger(`L-30 F-98 ${what} is passed to the caller unchanged, recorded, and retried`, async (place) => {
-    const instance = place.instance();
-    const { guard } = instance;
-    const { task } = failing(1, thrown);
-    // Written by hand: resolving a promise with a revoked proxy would read its `then`.
-    let isThrown = false;
-    await guard.run(closeDay(), task).catch((reason: unknown) => void (isThrown = reason === thrown));
-    assert.ok(isThrown);
-    const run = await guard.ledger.get(KEY);
-    assert.deepEqual([run?.state, run?.attempt], ['failed', 1]);
-    for (const text of texts) assert.ok(run?.error?.includes(text), run?.error);
-    const [event] = await guard.ledger.history(KEY);
-    assert.deepEqual([event?.kind, event?.detail], ['failed', run?.error]);
-    assert.ok(instance.of('run:failed')[0]?.error === thrown);
-    await place.elapse('1m1s');
-    assert.deepEqual(await guard.run(closeDay(), task), { executed: true, value: 'done' });
-    assert.equal((await guard.ledger.get(KEY))?.error, undefined);
-  });
+  testLedger(
+    `F-98 ${what} is passed to the caller unchanged, recorded, and retried (L-30)`,
+    async (place) => {
+      const instance = place.instance();
+      const { guard } = instance;
+      const { task } = failing(1, thrown);
+      // Written by hand: resolving a promise with a revoked proxy would read its `then`.
+      let isThrown = false;
+      await guard.run(closeDay(), task).catch((reason: unknown) => void (isThrown = reason === thrown));
+      assert.ok(isThrown);
+      const run = await guard.ledger.get(KEY);
+      assert.deepEqual([run?.state, run?.attempt], ['failed', 1]);
+      for (const text of texts) assert.ok(run?.error?.includes(text), run?.error);
+      const [event] = await guard.ledger.history(KEY);
+      assert.deepEqual([event?.kind, event?.detail], ['failed', run?.error]);
+      assert.ok(instance.of('run:failed')[0]?.error === thrown);
+      await place.elapse('1m1s');
+      assert.deepEqual(await guard.run(closeDay(), task), { executed: true, value: 'done' });
+      assert.equal((await guard.ledger.get(KEY))?.error, undefined);
+    },
+  );
 }
 
 testLedger(
-  'L-30 of an error only names, messages and stacks are stored, never its other properties',
+  'of an error only names, messages and stacks are stored, never its other properties (L-30)',
   async (place) => {
     const { guard } = place.instance();
     const thrown = Object.assign(new Error('no bank today'), { parameters: ['the password'] });

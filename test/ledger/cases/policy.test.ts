@@ -11,7 +11,7 @@ async function fails({ guard }: Instance, job: JobConfiguration, task: () => unk
 }
 
 testLedger(
-  'L-25 a job that fails twice and then succeeds is completed by attempt 3, and does not run again',
+  'a job that fails twice and then succeeds is completed by attempt 3, and does not run again (L-25)',
   async (place) => {
     const instance = place.instance();
     const { guard } = instance;
@@ -42,7 +42,7 @@ testLedger(
 );
 
 testLedger(
-  'L-26 before next_attempt_at nothing runs, and no instance tries to take the lock',
+  'before next_attempt_at nothing runs, and no instance tries to take the lock (L-26)',
   async (place) => {
     const instance = place.instance();
     const { task, runs } = failing(1);
@@ -58,7 +58,7 @@ testLedger(
 );
 
 testLedger(
-  `L-27 a retry after midnight keeps yesterday's key, and today has its own run`,
+  `a retry after midnight keeps yesterday's key, and today has its own run (L-27)`,
   async (place) => {
     const instance = place.instance();
     const { task, periods, runs } = failing(1);
@@ -82,7 +82,7 @@ testLedger(
 );
 
 testLedger(
-  `L-27 a retry that fails again after midnight spends none of today's attempts`,
+  `a retry that fails again after midnight spends none of today's attempts (L-27)`,
   async (place) => {
     const instance = place.instance();
     const { task, runs } = diary(({ periodKey }) => {
@@ -100,22 +100,25 @@ testLedger(
   { now: '2026-11-20T22:50:00Z' },
 );
 
-testLedger('L-28 a run whose retry could only start after until fails permanently at once', async (place) => {
-  const instance = place.instance();
-  const { task, runs } = failing(9);
-  const job = closeDay({ retry: { maxAttempts: 9, initialDelay: '20m', until: '30m' } });
-  await fails(instance, job, task);
-  await place.elapse('20m1s');
-  await fails(instance, job, task);
-  const run = await instance.guard.ledger.get(KEY);
-  assert.deepEqual([run?.state, run?.reason, run?.nextAttemptAt], ['failed', 'until', undefined]);
-  await place.elapse('2h');
-  assert.deepEqual(await instance.guard.run(job, task), { executed: false, reason: 'exhausted' });
-  assert.equal(runs.length, 2);
-});
+testLedger(
+  'a run whose retry could only start after until fails permanently at once (L-28)',
+  async (place) => {
+    const instance = place.instance();
+    const { task, runs } = failing(9);
+    const job = closeDay({ retry: { maxAttempts: 9, initialDelay: '20m', until: '30m' } });
+    await fails(instance, job, task);
+    await place.elapse('20m1s');
+    await fails(instance, job, task);
+    const run = await instance.guard.ledger.get(KEY);
+    assert.deepEqual([run?.state, run?.reason, run?.nextAttemptAt], ['failed', 'until', undefined]);
+    await place.elapse('2h');
+    assert.deepEqual(await instance.guard.run(job, task), { executed: false, reason: 'exhausted' });
+    assert.equal(runs.length, 2);
+  },
+);
 
 testLedger(
-  'L-28 if no instance claims a run before until has passed, it fails permanently without running',
+  'if no instance claims a run before until has passed, it fails permanently without running (L-28)',
   async (place) => {
     const instance = place.instance();
     const { task, runs } = failing(9);
@@ -130,7 +133,7 @@ testLedger(
 );
 
 testLedger(
-  'L-28 with period-end nothing is retried tomorrow',
+  'with period-end nothing is retried tomorrow (L-28)',
   async (place) => {
     const instance = place.instance();
     const { task, periods } = failing(1);
@@ -144,7 +147,7 @@ testLedger(
   { now: '2026-11-20T22:50:00Z' },
 );
 
-testLedger('L-29 a FatalJobError is never retried', async (place) => {
+testLedger('a FatalJobError is never retried (L-29)', async (place) => {
   const instance = place.instance();
   const { task, runs } = failing(1, new FatalJobError('no bank today, or ever'));
   await fails(instance, closeDay(), task);
@@ -159,7 +162,7 @@ testLedger('L-29 a FatalJobError is never retried', async (place) => {
 });
 
 testLedger(
-  'L-31 a lower maxAttempts after a deploy ends the retries, and nothing stays due forever',
+  'a lower maxAttempts after a deploy ends the retries, and nothing stays due forever (L-31)',
   async (place) => {
     const before = place.instance();
     const { task, runs } = failing(9);
@@ -181,7 +184,7 @@ testLedger(
 );
 
 testLedger(
-  'L-31 a higher maxAttempts after a deploy adds attempts to runs that still wait',
+  'a higher maxAttempts after a deploy adds attempts to runs that still wait (L-31)',
   async (place) => {
     const instance = place.instance();
     const { task, runs } = failing(2);
@@ -195,7 +198,7 @@ testLedger(
   },
 );
 
-testLedger('L-32 a backoff that overflows to infinity is limited to maxDelay', async (place) => {
+testLedger('a backoff that overflows to infinity is limited to maxDelay (L-32)', async (place) => {
   const instance = place.instance();
   const { task } = failing(9);
   const job = closeDay({

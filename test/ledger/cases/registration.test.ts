@@ -10,7 +10,7 @@ const noBank = (): never => {
 };
 
 testLedger(
-  'L-59 two jobs with the same name are rejected in one guard, naming both; in two guards they are one job',
+  'two jobs with the same name are rejected in one guard, naming both; in two guards they are one job (L-59)',
   async (place) => {
     const { guard } = place.instance();
     const other = place.instance().guard;
@@ -25,7 +25,7 @@ testLedger(
   },
 );
 
-testLedger('L-59 a job without its own name under a shared lock is rejected', async (place) => {
+testLedger('a job without its own name under a shared lock is rejected (L-59)', async (place) => {
   const { guard } = place.instance();
   refused(
     () => guard.check(dayJob({}, { shared: true })),
@@ -36,7 +36,7 @@ testLedger('L-59 a job without its own name under a shared lock is rejected', as
 });
 
 testLedger(
-  'L-59 a job whose scope depends on the arguments is restarted with the arguments of resume',
+  'a job whose scope depends on the arguments is restarted with the arguments of resume (L-59)',
   async (place) => {
     const { guard } = place.instance();
     const calls: string[] = [];
@@ -62,7 +62,7 @@ testLedger(
   },
 );
 
-testLedger('L-59 a job without arguments is restarted with none', async (place) => {
+testLedger('a job without arguments is restarted with none (L-59)', async (place) => {
   const { guard } = place.instance();
   const calls: unknown[][] = [];
   const job = guard.wrap(dayJob(), (...args: unknown[]) => {

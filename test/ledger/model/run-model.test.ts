@@ -45,11 +45,11 @@ function benchesAt(place: LedgerPlace): (policy: ModelPolicy) => Promise<RunBenc
   };
 }
 
-testLedger('L1 … L4 any sequence of actions changes a run as the state table allows', async (place) => {
+testLedger('any sequence of actions changes a run as the state table allows (L1–L4)', async (place) => {
   await tryRuns(sampleSize({ fast: 20, full: 200 }), benchesAt(place));
 });
 
-void test('L1 … L4 the same, very often, in memory', async () => {
+void test('in memory, very many sequences of actions change a run as the state table allows (L1–L4)', async () => {
   await tryRuns(sampleSize({ fast: 500, full: 10_000 }), (policy) =>
     benchesAt(ledgerPlace(memoryStores(BEGINNING)).place)(policy),
   );

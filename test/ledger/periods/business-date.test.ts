@@ -10,35 +10,35 @@ const later = (instant: Date, ms: number): Date => new Date(instant.getTime() + 
 /** Case | zone | day start | business date | its first instant */
 const STARTS: [string, string, string, string, string][] = [
   ['L-35', 'Asia/Shanghai', '00:00', '2026-11-20', '2026-11-19T16:00:00Z'],
-  ['L-35 a day that begins in the evening', 'Europe/Paris', '18:00', '2026-11-20', '2026-11-20T17:00:00Z'],
-  ['L-35 half an hour from whole hours', 'Asia/Kolkata', '06:30', '2026-11-20', '2026-11-20T01:00:00Z'],
-  ['L-37 in a gap', 'America/New_York', '02:30', '2026-03-08', '2026-03-08T07:00:00Z'],
-  ['L-37 midnight in a gap', 'America/Sao_Paulo', '00:00', '2018-11-04', '2018-11-04T03:00:00Z'],
-  ['L-37 midnight in a gap', 'Africa/Cairo', '00:00', '2024-04-26', '2024-04-25T22:00:00Z'],
-  ['L-37 midnight in a gap', 'Asia/Beirut', '00:00', '2024-03-31', '2024-03-30T22:00:00Z'],
-  ['L-38 the first of two midnights', 'America/New_York', '01:30', '2026-11-01', '2026-11-01T05:30:00Z'],
-  ['L-38 reached after the overlap', 'America/New_York', '02:00', '2026-11-01', '2026-11-01T07:00:00Z'],
+  ['a day that begins in the evening (L-35)', 'Europe/Paris', '18:00', '2026-11-20', '2026-11-20T17:00:00Z'],
+  ['half an hour from whole hours (L-35)', 'Asia/Kolkata', '06:30', '2026-11-20', '2026-11-20T01:00:00Z'],
+  ['in a gap (L-37)', 'America/New_York', '02:30', '2026-03-08', '2026-03-08T07:00:00Z'],
+  ['midnight in a gap (L-37)', 'America/Sao_Paulo', '00:00', '2018-11-04', '2018-11-04T03:00:00Z'],
+  ['midnight in a gap (L-37)', 'Africa/Cairo', '00:00', '2024-04-26', '2024-04-25T22:00:00Z'],
+  ['midnight in a gap (L-37)', 'Asia/Beirut', '00:00', '2024-03-31', '2024-03-30T22:00:00Z'],
+  ['the first of two midnights (L-38)', 'America/New_York', '01:30', '2026-11-01', '2026-11-01T05:30:00Z'],
+  ['reached after the overlap (L-38)', 'America/New_York', '02:00', '2026-11-01', '2026-11-01T07:00:00Z'],
   [
-    'L-39 clocks set back past the day start by a minute',
+    'clocks set back past the day start by a minute (L-39)',
     'America/St_Johns',
     '00:00',
     '2006-10-29',
     '2006-10-29T02:30:00Z',
   ],
   [
-    'L-39 clocks set back by half an hour',
+    'clocks set back by half an hour (L-39)',
     'Australia/Lord_Howe',
     '01:45',
     '2026-04-05',
     '2026-04-04T14:45:00Z',
   ],
-  ['L-39 clocks set back by two hours', 'Antarctica/Troll', '02:00', '2026-10-25', '2026-10-25T00:00:00Z'],
-  ['L-39 after a skipped date', 'Pacific/Apia', '00:00', '2011-12-31', '2011-12-30T10:00:00Z'],
-  ['L-39 the remaining half of the hour', 'Pacific/Apia', '12:00', '2011-12-30', '2011-12-30T10:00:00Z'],
-  ['L-39 after a skipped date', 'Pacific/Kwajalein', '00:00', '1993-08-22', '1993-08-21T12:00:00Z'],
-  ['L-39 seconds of offset', 'Africa/Monrovia', '00:00', '1972-01-05', '1972-01-05T00:44:30Z'],
+  ['clocks set back by two hours (L-39)', 'Antarctica/Troll', '02:00', '2026-10-25', '2026-10-25T00:00:00Z'],
+  ['after a skipped date (L-39)', 'Pacific/Apia', '00:00', '2011-12-31', '2011-12-30T10:00:00Z'],
+  ['the remaining half of the hour (L-39)', 'Pacific/Apia', '12:00', '2011-12-30', '2011-12-30T10:00:00Z'],
+  ['after a skipped date (L-39)', 'Pacific/Kwajalein', '00:00', '1993-08-22', '1993-08-21T12:00:00Z'],
+  ['seconds of offset (L-39)', 'Africa/Monrovia', '00:00', '1972-01-05', '1972-01-05T00:44:30Z'],
   ['L-42', 'UTC', '00:00', '2024-02-29', '2024-02-29T00:00:00Z'],
-  ['L-42 before 1970', 'UTC', '00:00', '1960-02-29', '1960-02-29T00:00:00Z'],
+  ['before 1970 (L-42)', 'UTC', '00:00', '1960-02-29', '1960-02-29T00:00:00Z'],
 ];
 
 for (const [what, timeZone, dayStart, date, instant] of STARTS) {
@@ -51,14 +51,14 @@ for (const [what, timeZone, dayStart, date, instant] of STARTS) {
   });
 }
 
-void test('L-35 a microsecond before the start belongs to the day before, because a Date drops microseconds', () => {
+void test('a microsecond before the start belongs to the day before, because a Date drops microseconds (L-35)', () => {
   const startMs = at('2026-11-19T16:00:00Z').getTime();
   const options = { timeZone: 'Asia/Shanghai' };
   assert.equal(businessDateAt(new Date(startMs - 0.001), options), '2026-11-19');
   assert.equal(businessDateAt(new Date(startMs + 0.001), options), '2026-11-20');
 });
 
-void test('L-39 a date that a zone skipped has no start, and no instant belongs to it', () => {
+void test('a date that a zone skipped has no start, and no instant belongs to it (L-39)', () => {
   for (const [timeZone, date] of [
     ['Pacific/Apia', '2011-12-30'],
     ['Pacific/Kwajalein', '1993-08-21'],
@@ -128,7 +128,7 @@ for (const [id, change] of CHANGES) {
   });
 }
 
-void test('L-40 days have 23, 24 and 25 hours', () => {
+void test('days have 23, 24 and 25 hours (L-40)', () => {
   const hoursOf = (date: string, next: string): number => {
     const [start, end] = [date, next].map((day) => startOfBusinessDate(day, { timeZone: 'Europe/Paris' }));
     assert.ok(start && end);
@@ -139,7 +139,7 @@ void test('L-40 days have 23, 24 and 25 hours', () => {
   assert.equal(hoursOf('2026-10-25', '2026-10-26'), 25);
 });
 
-void test('L-43 the zone of the host is irrelevant', () => {
+void test('the zone of the host is irrelevant (L-43)', () => {
   const before = process.env.TZ;
   try {
     for (const host of ['Pacific/Kiritimati', 'America/Los_Angeles', 'UTC']) {
@@ -154,7 +154,7 @@ void test('L-43 the zone of the host is irrelevant', () => {
   }
 });
 
-void test('L-44 if a deploy changes the zone or the day start at noon, a date can be left out or repeated, but never invented', () => {
+void test('if a deploy changes the zone or the day start at noon, a date can be left out or repeated, but never invented (L-44)', () => {
   const noon = at('2026-11-20T04:00:00Z');
   assert.equal(businessDateAt(noon, { timeZone: 'Asia/Shanghai' }), '2026-11-20');
   assert.equal(businessDateAt(noon, { timeZone: 'Asia/Shanghai', dayStart: '06:00' }), '2026-11-20');

@@ -14,7 +14,7 @@ import {
 const ask = (calendar: BusinessCalendar, date: string) =>
   askCalendar(calendar, date, { clock: new SettableClock() });
 
-void test('L-34 a holiday is not a business day, and a make-up Saturday is one', async () => {
+void test('a holiday is not a business day, and a make-up Saturday is one (L-34)', async () => {
   const china = withWorkingDays(withHolidays(weekdays(), ['2026-10-01', '2026-10-02']), ['2026-10-10']);
   const answers: [string, string][] = [
     ['2026-09-30', 'business-day'],
@@ -29,13 +29,13 @@ void test('L-34 a holiday is not a business day, and a make-up Saturday is one',
   for (const [date, answer] of answers) assert.equal(await ask(china, date), answer, date);
 });
 
-void test('L-34 the last entry for a date counts', async () => {
+void test('the last entry for a date counts (L-34)', async () => {
   const date = '2026-11-20';
   assert.equal(await ask(withHolidays(withWorkingDays(everyDay, [date]), [date]), date), 'holiday');
   assert.equal(await ask(withWorkingDays(withHolidays(everyDay, [date]), [date]), date), 'business-day');
 });
 
-void test('L-34 weekdays are Monday to Friday, also before 1970', () => {
+void test('weekdays are Monday to Friday, also before 1970 (L-34)', () => {
   for (let day = -400; day < 400; day++) {
     const date = new Date(day * 86_400_000);
     const expected = date.getUTCDay() !== 0 && date.getUTCDay() !== 6;
@@ -44,7 +44,7 @@ void test('L-34 weekdays are Monday to Friday, also before 1970', () => {
   assert.equal(everyDay.isBusinessDay('2026-11-22'), true);
 });
 
-void test('L-34 a holiday that is not a date is rejected when the calendar is created', () => {
+void test('a holiday that is not a date is rejected when the calendar is created (L-34)', () => {
   for (const dates of [
     ['2026-02-29'],
     ['1 May'],
@@ -60,19 +60,19 @@ void test('L-34 a holiday that is not a date is rejected when the calendar is cr
   }
 });
 
-void test('L-34 changing the list of dates afterwards does not change the calendar', () => {
+void test('changing the list of dates afterwards does not change the calendar (L-34)', () => {
   const dates = ['2026-11-20'];
   const calendar = withHolidays(everyDay, dates);
   dates.push('2026-11-21');
   assert.equal(calendar.isBusinessDay('2026-11-21'), true);
 });
 
-void test('L-34 a calendar may answer asynchronously', async () => {
+void test('a calendar may answer asynchronously (L-34)', async () => {
   assert.equal(await ask({ isBusinessDay: () => Promise.resolve(true) }, '2026-11-20'), 'business-day');
   assert.equal(await ask({ isBusinessDay: () => Promise.resolve(false) }, '2026-11-20'), 'holiday');
 });
 
-void test('L-34 a calendar that throws, synchronously or later, has failed, and the error keeps its cause', async () => {
+void test('a calendar that throws, synchronously or later, has failed, and the error keeps its cause (L-34)', async () => {
   const cause = new Error('no data for 2027');
   const failing: BusinessCalendar[] = [
     {
@@ -89,7 +89,7 @@ void test('L-34 a calendar that throws, synchronously or later, has failed, and 
     });
 });
 
-void test('L-34 a calendar that hangs has failed after five seconds', async () => {
+void test('a calendar that hangs has failed after five seconds (L-34)', async () => {
   const clock = new SettableClock();
   let answer = (said: boolean): void => void said;
   const calendar = { isBusinessDay: () => new Promise<boolean>((resolve) => (answer = resolve)) };
@@ -105,7 +105,7 @@ void test('L-34 a calendar that hangs has failed after five seconds', async () =
 });
 
 for (const said of [undefined, null, 1, 'true', 'time-out', {}])
-  void test(`L-34 a calendar that returns ${JSON.stringify(said)} has failed: it is neither true nor false`, async () => {
+  void test(`a calendar that returns ${JSON.stringify(said)} has failed: it is neither true nor false (L-34)`, async () => {
     const answer = await ask({ isBusinessDay: () => said as boolean }, '2026-11-20');
     assert.ok(typeof answer === 'object' && answer.failed.includes('neither true nor false'));
   });

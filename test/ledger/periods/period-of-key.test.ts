@@ -29,17 +29,17 @@ void test('a key identifies its period, for every kind, zone and day start', () 
 
 /** Case | key | zone | day start */
 const FOUND: readonly [string, string, string, string][] = [
-  ['L-40 the repeated hour, once', '2026-11-01T01-0400', 'America/New_York', '00:00'],
-  ['L-40 the repeated hour, again', '2026-11-01T01-0500', 'America/New_York', '00:00'],
-  ['L-40 an hour that is cut short at its end', '2026-04-05T01+1100', 'Australia/Lord_Howe', '00:00'],
-  ['L-40 an hour that begins in its middle', '2026-10-04T02+1100', 'Australia/Lord_Howe', '00:00'],
-  ['L-40 an hour of a zone with seconds', '1972-01-05T00-004430', 'Africa/Monrovia', '00:00'],
+  ['the repeated hour, once (L-40)', '2026-11-01T01-0400', 'America/New_York', '00:00'],
+  ['the repeated hour, again (L-40)', '2026-11-01T01-0500', 'America/New_York', '00:00'],
+  ['an hour that is cut short at its end (L-40)', '2026-04-05T01+1100', 'Australia/Lord_Howe', '00:00'],
+  ['an hour that begins in its middle (L-40)', '2026-10-04T02+1100', 'Australia/Lord_Howe', '00:00'],
+  ['an hour of a zone with seconds (L-40)', '1972-01-05T00-004430', 'Africa/Monrovia', '00:00'],
   ['a day that begins in the evening, in the west', '2026-11-20', 'America/Los_Angeles', '18:00'],
   ['a day that begins a date later', '2026-11-20', 'Etc/GMT+12', '23:59'],
   ['a day that begins on the UTC date before', '2026-11-20', 'Pacific/Kiritimati', '00:00'],
-  ['L-39 the day after a skipped date', '2011-12-31', 'Pacific/Apia', '00:00'],
+  ['the day after a skipped date (L-39)', '2011-12-31', 'Pacific/Apia', '00:00'],
   ['a week that begins on the fourth of January', '2027-W01', 'America/Los_Angeles', '18:00'],
-  ['L-41 week 53', '2026-W53', 'UTC', '00:00'],
+  ['week 53 (L-41)', '2026-W53', 'UTC', '00:00'],
 ];
 
 function kindOf(key: string): PeriodKind {

@@ -40,7 +40,7 @@ for (const [what, key] of [
   ['a promise', Promise.resolve('x')],
   ['missing', undefined],
 ] as const)
-  void test(`L-58 a custom key that is ${what} is rejected, and the error names the instant`, () => {
+  void test(`a custom key that is ${what} is rejected, and the error names the instant (L-58)`, () => {
     refused(
       () =>
         periodAt(
@@ -52,7 +52,7 @@ for (const [what, key] of [
     );
   });
 
-void test('L-58 a custom key may have 64 characters, regardless of its bytes', () => {
+void test('a custom key may have 64 characters, regardless of its bytes (L-58)', () => {
   assert.equal(
     periodAt(
       NOON,
@@ -62,7 +62,7 @@ void test('L-58 a custom key may have 64 characters, regardless of its bytes', (
   );
 });
 
-void test('L-58 if a key function throws, cronlatch throws its own error with that cause', () => {
+void test('if a key function throws, cronlatch throws its own error with that cause (L-58)', () => {
   const cause = new Error('no key today');
   assert.throws(
     () =>
@@ -91,7 +91,7 @@ void test('an invalid period is rejected', () => {
   refused(() => periodAt(NOON, { ...options, dayStart: '24:00' }), '24:00');
 });
 
-void test('L-47 at most 10,000 periods are listed at a time', () => {
+void test('at most 10,000 periods are listed at a time (L-47)', () => {
   const options = { kind: 'hour', timeZone: 'UTC' } as const;
   const from = new Date('2026-01-01T00:00:00Z');
   const after = (hours: number): Date => new Date(from.getTime() + hours * 3_600_000);

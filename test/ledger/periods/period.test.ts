@@ -87,7 +87,7 @@ void test(`target 'previous' counts a run for the period before, for every kind`
     assert.equal(periodAt(tuesday, { kind, timeZone: 'UTC', target: 'previous' }).key, key);
 });
 
-void test(`L-39 target 'previous' and the neighbours of a period pass over a skipped date`, () => {
+void test(`target 'previous' and the neighbours of a period pass over a skipped date (L-39)`, () => {
   const options = zoned('day', 'Pacific/Apia');
   const after = periodAt(at('2011-12-30T12:00:00Z'), options);
   const before = periodAt(at('2011-12-30T12:00:00Z'), { ...options, target: 'previous' });

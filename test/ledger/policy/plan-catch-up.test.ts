@@ -72,7 +72,7 @@ const DOWN = { now: '2026-11-20T03:00:00Z', first: '2026-11-01T03:00:00Z', recor
 DOWN.recorded = Array.from({ length: 16 }, (_, i) => `2026-11-${String(i + 1).padStart(2, '0')}`);
 const MISSED = ['2026-11-17', '2026-11-18', '2026-11-19'];
 
-void test(`L-46 down for three days: 'latest' runs the newest, and records the older ones as missed`, async () => {
+void test(`down for three days: 'latest' runs the newest, and records the older ones as missed (L-46)`, async () => {
   assert.deepEqual(await planned({ ...DOWN, catchUp: 'latest' }), {
     ...NOTHING,
     run: ['2026-11-19'],
@@ -80,11 +80,11 @@ void test(`L-46 down for three days: 'latest' runs the newest, and records the o
   });
 });
 
-void test(`L-46 down for three days: 'all' runs each day, the oldest first, without today`, async () => {
+void test(`down for three days: 'all' runs each day, the oldest first, without today (L-46)`, async () => {
   assert.deepEqual(await planned({ ...DOWN, catchUp: 'all' }), { ...NOTHING, run: MISSED });
 });
 
-void test('L-46 a day with a row, in any state, is not caught up with', async () => {
+void test('a day with a row, in any state, is not caught up with (L-46)', async () => {
   const recorded = [...DOWN.recorded, '2026-11-18'];
   assert.deepEqual((await planned({ ...DOWN, recorded, catchUp: 'all' })).run, ['2026-11-17', '2026-11-19']);
   assert.deepEqual(
@@ -93,19 +93,19 @@ void test('L-46 a day with a row, in any state, is not caught up with', async ()
   );
 });
 
-void test(`L-46 a run that counts for the day before does not catch up with that day`, async () => {
+void test(`a run that counts for the day before does not catch up with that day (L-46)`, async () => {
   const plan = await planned({ ...DOWN, target: 'previous', catchUp: 'all' });
   assert.deepEqual(plan.run, ['2026-11-17', '2026-11-18']);
 });
 
-void test('L-47 400 days down: only days within the window run, and nothing is written for older ones', async () => {
+void test('400 days down: only days within the window run, and nothing is written for older ones (L-47)', async () => {
   const down = { now: '2026-11-20T03:00:00Z', first: '2025-10-16T03:00:00Z', recorded: ['2025-10-16'] };
   const { run, missed } = await planned({ ...down, catchUp: 'all' });
   assert.deepEqual([run.length, run[0], run.at(-1)], [7, '2026-11-13', '2026-11-19']);
   assert.deepEqual(missed, []);
 });
 
-void test('L-47 400 days down: days beyond the limit are recorded as missed', async () => {
+void test('400 days down: days beyond the limit are recorded as missed (L-47)', async () => {
   const down = { now: '2026-11-20T03:00:00Z', first: '2025-10-16T03:00:00Z', recorded: ['2025-10-16'] };
   const { run, missed } = await planned({ ...down, catchUp: 'all', catchUpWindow: '365d' });
   assert.deepEqual([run.length, run[0], run.at(-1)], [31, '2026-10-20', '2026-11-19']);
@@ -114,31 +114,31 @@ void test('L-47 400 days down: days beyond the limit are recorded as missed', as
   assert.deepEqual([latest.run, latest.missed.length], [['2026-11-19'], 364]);
 });
 
-void test('L-47 as many missed days as the limit allows are all run', async () => {
+void test('as many missed days as the limit allows are all run (L-47)', async () => {
   assert.deepEqual(await planned({ ...DOWN, catchUp: 'all', catchUpLimit: 3 }), { ...NOTHING, run: MISSED });
   const two = await planned({ ...DOWN, catchUp: 'all', catchUpLimit: 2 });
   assert.deepEqual([two.run, two.missed], [MISSED.slice(1), MISSED.slice(0, 1)]);
 });
 
-void test('L-47 a period that ended within the window is included, even if it began before', async () => {
+void test('a period that ended within the window is included, even if it began before (L-47)', async () => {
   const down = { now: '2026-11-05T03:00:00Z', first: '2026-08-15T03:00:00Z', kind: 'month' as const };
   assert.deepEqual((await planned({ ...down, catchUp: 'all' })).run, ['2026-10']);
   const atTheEdge = { ...DOWN, now: '2026-11-20T00:00:00Z', recorded: [], catchUp: 'all' as const };
   assert.equal((await planned({ ...atTheEdge, catchUpWindow: '2d' })).run[0], '2026-11-18');
 });
 
-void test('L-48 a new job has no missed days', async () => {
+void test('a new job has no missed days (L-48)', async () => {
   assert.deepEqual(await planned({ ...DOWN, first: undefined, recorded: [], catchUp: 'all' }), NOTHING);
   const sinceToday = { ...DOWN, first: DOWN.now, recorded: ['2026-11-20'] };
   assert.deepEqual(await planned({ ...sinceToday, catchUp: 'all' }), NOTHING);
 });
 
-void test('L-48 days before the first recorded day are not missed, and neither is that day', async () => {
+void test('days before the first recorded day are not missed, and neither is that day (L-48)', async () => {
   const young = { ...DOWN, first: '2026-11-17T03:00:00Z', recorded: [] };
   assert.deepEqual((await planned({ ...young, catchUp: 'all' })).run, ['2026-11-18', '2026-11-19']);
 });
 
-void test('L-51 across a clock change and a skipped date, each date is caught up with once', async () => {
+void test('across a clock change and a skipped date, each date is caught up with once (L-51)', async () => {
   const apia = await planned({
     now: '2012-01-01T20:00:00Z',
     first: '2011-12-27T20:00:00Z',
@@ -156,13 +156,13 @@ void test('L-51 across a clock change and a skipped date, each date is caught up
   assert.deepEqual(newYork.run, ['2026-11-01T01-0400', '2026-11-01T01-0500', '2026-11-01T02-0500']);
 });
 
-void test('L-51 a clock change does not change the length of the window', async () => {
+void test('a clock change does not change the length of the window (L-51)', async () => {
   const spring = { first: '2026-03-01T12:00:00Z', timeZone: 'Europe/Paris', catchUp: 'all' as const };
   const { run } = await planned({ ...spring, now: '2026-03-31T01:00:00Z', catchUpWindow: '3d' });
   assert.deepEqual(run, ['2026-03-28', '2026-03-29', '2026-03-30']);
 });
 
-void test('L-34 only business days are expected', async () => {
+void test('only business days are expected (L-34)', async () => {
   const calendar = withHolidays(weekdays(), ['2026-11-18']);
   const down = { ...DOWN, recorded: DOWN.recorded.slice(0, 12), calendar };
   assert.deepEqual((await planned(down)).run, ['2026-11-13', '2026-11-16', '2026-11-17', '2026-11-19']);
@@ -183,11 +183,11 @@ function silentFor(unknown: string): BusinessCalendar {
   };
 }
 
-void test(`L-34 'latest' plans nothing while the calendar fails for the newest day, because an older day may be the latest`, async () => {
+void test(`'latest' plans nothing while the calendar fails for the newest day, because an older day may be the latest (L-34)`, async () => {
   assert.deepEqual(await planned({ ...DOWN, catchUp: 'latest', calendar: silentFor('2026-11-19') }), NOTHING);
 });
 
-void test(`L-34 if a calendar fails for one date, the others are still caught up with`, async () => {
+void test(`if a calendar fails for one date, the others are still caught up with (L-34)`, async () => {
   assert.deepEqual(await planned({ ...DOWN, catchUp: 'all', calendar: silentFor('2026-11-18') }), {
     ...NOTHING,
     run: ['2026-11-17', '2026-11-19'],
@@ -213,7 +213,7 @@ for (const [options, culprit] of REFUSED)
     refused(() => parseCatchUpPolicy(options, SUBJECT), `${culprit} of job 'close-day' is `);
   });
 
-void test("L-47 catchUp 'latest' is rejected for custom period keys, which have no order", () => {
+void test("catchUp 'latest' is rejected for custom period keys, which have no order (L-47)", () => {
   const customKeys = { ...SUBJECT, customKeys: true };
   refused(() => parseCatchUpPolicy({ catchUp: 'latest' }, customKeys), 'the periods of a key function');
   assert.equal(parseCatchUpPolicy({ catchUp: 'all' }, customKeys).catchUp, 'all');

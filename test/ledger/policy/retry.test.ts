@@ -33,14 +33,14 @@ const minutesUntilRetry = (options: RetryOptions, attempt: number): number | str
   return 'retryAt' in plan ? (plan.retryAt.getTime() - NOW.getTime()) / 60_000 : plan.finalReason;
 };
 
-void test('L-26 by default, a failed run is due again after one minute, then after two', () => {
+void test('by default, a failed run is due again after one minute, then after two (L-26)', () => {
   assert.deepEqual(
     [1, 2, 3].map((attempt) => minutesUntilRetry({}, attempt)),
     [1, 2, 'exhausted'],
   );
 });
 
-void test('L-26 each delay is multiplied by the factor, up to maxDelay', () => {
+void test('each delay is multiplied by the factor, up to maxDelay (L-26)', () => {
   const options = { maxAttempts: 7, initialDelay: '10m', factor: 3, maxDelay: '5h' };
   assert.deepEqual(
     [1, 2, 3, 4, 5, 6, 7].map((attempt) => minutesUntilRetry(options, attempt)),
@@ -52,19 +52,19 @@ void test('L-26 each delay is multiplied by the factor, up to maxDelay', () => {
   );
 });
 
-void test('L-26 a run that failed more often than maxAttempts now allows fails permanently', () => {
+void test('a run that failed more often than maxAttempts now allows fails permanently (L-26)', () => {
   assert.equal(minutesUntilRetry({ maxAttempts: 1 }, 1), 'exhausted');
   assert.equal(minutesUntilRetry({ maxAttempts: 2 }, 5), 'exhausted');
 });
 
-void test('L-28 nothing is retried after the period has ended', () => {
+void test('nothing is retried after the period has ended (L-28)', () => {
   const options: RetryOptions = { until: 'period-end' };
   assert.deepEqual(planRetry(failed(options, { periodEnd: after(60_001) })), { retryAt: after(60_000) });
   assert.deepEqual(planRetry(failed(options, { periodEnd: after(60_000) })), { finalReason: 'until' });
   assert.deepEqual(planRetry(failed(options, { periodEnd: after(-1) })), { finalReason: 'until' });
 });
 
-void test('L-28 a duration counts from the first attempt', () => {
+void test('a duration counts from the first attempt (L-28)', () => {
   const options: RetryOptions = { until: '30m', maxAttempts: 9 };
   assert.deepEqual(planRetry(failed(options, { firstStartedAt: after(-28 * 60_000) })), {
     retryAt: after(60_000),
@@ -76,7 +76,7 @@ void test('L-28 a duration counts from the first attempt', () => {
   assert.equal(retriesEndAt(failed({})), undefined);
 });
 
-void test('L-29 after a fatal error nothing is retried, even if attempts are left', () => {
+void test('after a fatal error nothing is retried, even if attempts are left (L-29)', () => {
   class NoSuchAccount extends FatalJobError {}
   for (const error of [new FatalJobError('no'), new NoSuchAccount('no')])
     assert.deepEqual(planRetry(failed({ maxAttempts: 9 }, { error })), { finalReason: 'fatal' });
@@ -86,11 +86,11 @@ void test('L-29 after a fatal error nothing is retried, even if attempts are lef
 });
 
 for (const error of [null, undefined, 'text', 0, new AggregateError([]), Object.create(null), Symbol('x')])
-  void test(`L-30 a thrown ${typeof error} ${Object.prototype.toString.call(error)} is retried like any error`, () => {
+  void test(`a thrown ${typeof error} ${Object.prototype.toString.call(error)} is retried like any error (L-30)`, () => {
     assert.deepEqual(planRetry(failed({}, { error })), { retryAt: after(60_000) });
   });
 
-void test('L-32 for every policy and attempt, a retry is due within maxDelay, and no earlier than the one before', () => {
+void test('for every policy and attempt, a retry is due within maxDelay, and no earlier than the one before (L-32)', () => {
   const milliseconds = fc.integer({ min: 0, max: 86_400_000 });
   const factors = fc.oneof(
     fc.double({ min: 1, max: 1e308, noNaN: true }),

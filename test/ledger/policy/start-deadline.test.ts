@@ -7,7 +7,7 @@ const SUBJECT = { of: `of job 'close-day'`, customKeys: false };
 const periodStart = new Date('2026-11-20T00:00:00Z');
 const sixHours = parseStartDeadline('6h', SUBJECT);
 
-void test('L-33 a first attempt may start until the deadline, and no later', () => {
+void test('a first attempt may start until the deadline, and no later (L-33)', () => {
   assert.equal(
     isPastStartDeadline(sixHours, { now: new Date('2026-11-20T06:00:00.000Z'), periodStart }),
     false,
@@ -18,14 +18,14 @@ void test('L-33 a first attempt may start until the deadline, and no later', () 
   );
 });
 
-void test('L-33 without a startDeadline, a first attempt may always start', () => {
+void test('without a startDeadline, a first attempt may always start (L-33)', () => {
   const now = new Date('2036-11-20T00:00:00Z');
   assert.equal(parseStartDeadline(undefined, { ...SUBJECT, customKeys: true }), undefined);
   assert.equal(isPastStartDeadline(undefined, { now, periodStart }), false);
   assert.equal(isPastStartDeadline(sixHours, { now, periodStart: undefined }), false);
 });
 
-void test('L-33 an invalid startDeadline is rejected', () => {
+void test('an invalid startDeadline is rejected (L-33)', () => {
   for (const value of [0, -1, 'noon', '366d'])
     assert.throws(() => parseStartDeadline(value, SUBJECT), InvalidLockConfigurationError);
   assert.throws(

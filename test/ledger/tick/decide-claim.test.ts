@@ -40,7 +40,7 @@ void test('a finished run is not started, and nothing is written', () => {
     assert.deepEqual(decide({ state, leaseUntil: after(-1) }), { value: { kind: 'refused', reason } });
 });
 
-void test('L-06 our own claim whose answer was lost is recognised, and nothing is written', () => {
+void test('our own claim whose answer was lost is recognised, and nothing is written (L-06)', () => {
   const decision = decide({}, { claimedBy: 'host/1/a', fencingToken: 7 });
   assert.deepEqual(decision, { value: { kind: 'claimed', claim: CLAIM } });
 });
@@ -64,7 +64,7 @@ const BY_THE_LOCK: readonly [string, Partial<Run>, Partial<ClaimHolder>, string]
 ];
 
 for (const [who, row, holder, expected] of BY_THE_LOCK) {
-  void test(`L-05 while the row's lease may last, ${who}: ${expected}`, () =>
+  void test(`while the row's lease may last, ${who}: ${expected} (L-05)`, () =>
     assert.equal(verdict({ leaseUntil: after(1), ...row }, holder), expected));
 }
 
@@ -76,11 +76,11 @@ const BY_TIME: readonly [string, Partial<Run>, Partial<ClaimHolder>, string][] =
 ];
 
 for (const [who, row, holder, expected] of BY_TIME) {
-  void test(`L-05 when the row's lease has expired, ${who}: ${expected}`, () =>
+  void test(`when the row's lease has expired, ${who}: ${expected} (L-05)`, () =>
     assert.equal(verdict({ leaseUntil: NOW, ...row }, holder), expected));
 }
 
-void test('L-15 the next attempt replaces a crashed holder, and the history records it', () => {
+void test('the next attempt replaces a crashed holder, and the history records it (L-15)', () => {
   const lost = runRow();
   const { value, write, events } = decide({});
   const claim = { ...CLAIM, attempt: 2, claimedBy: 'host/2/b' };
@@ -97,7 +97,7 @@ void test('L-15 the next attempt replaces a crashed holder, and the history reco
   ]);
 });
 
-void test('L-16 with hold a run whose holder crashed waits for an operator, regardless of the attempts left', () => {
+void test('with hold a run whose holder crashed waits for an operator, regardless of the attempts left (L-16)', () => {
   for (const attempt of [1, 3]) {
     const lost = runRow({ attempt });
     assert.deepEqual(decide({ attempt }, {}, { onCrash: 'hold' }), {
@@ -108,7 +108,7 @@ void test('L-16 with hold a run whose holder crashed waits for an operator, rega
   }
 });
 
-void test('L-22 a holder that crashes in the last attempt leaves a failed run', () => {
+void test('a holder that crashes in the last attempt leaves a failed run (L-22)', () => {
   const lost = runRow({ attempt: 3 });
   const { value, write, events } = decide({ attempt: 3 });
   assert.deepEqual(value, { kind: 'refused', reason: 'exhausted', lost });
@@ -119,7 +119,7 @@ void test('L-22 a holder that crashes in the last attempt leaves a failed run', 
   );
 });
 
-void test('L-28 a holder that crashes after retries have ended is not replaced', () => {
+void test('a holder that crashes after retries have ended is not replaced (L-28)', () => {
   assert.equal(verdict({}, {}, { retry: { until: '1m' } }), 'exhausted');
   assert.equal(verdict({}, {}, { retry: { until: 60_001 } }), 'claimed');
   assert.equal(decide({}, {}, { retry: { until: '1m' } }).write?.reason, 'crashed');
@@ -129,7 +129,7 @@ void test('L-28 a holder that crashes after retries have ended is not replaced',
 
 const DUE: Partial<Run> = { state: 'failed', nextAttemptAt: NOW, leaseUntil: after(-1) };
 
-void test('L-26 a failed run starts again from the time at which it is due', () => {
+void test('a failed run starts again from the time at which it is due (L-26)', () => {
   assert.equal(verdict({ ...DUE, nextAttemptAt: after(1) }), 'not-due');
   assert.equal(verdict({ ...DUE, nextAttemptAt: undefined }), 'exhausted');
   const { value, write } = decide({ ...DUE, reason: 'of old', finishedAt: after(-1) });
@@ -147,7 +147,7 @@ void test('the first attempt of a generation restarts the time for retries', () 
   assert.deepEqual([resolved?.attempt, resolved?.firstStartedAt], [2, after(-60_000)]);
 });
 
-void test("L-04 a holder of an earlier grant than the row's is refused until the row's lease has expired", () => {
+void test("a holder of an earlier grant than the row's is refused until the row's lease has expired (L-04)", () => {
   const stale = { fencingToken: 6 };
   for (const state of ['pending', 'failed'] as const) {
     assert.equal(verdict({ ...DUE, state, leaseUntil: after(1) }, stale), 'running-elsewhere');
@@ -161,19 +161,19 @@ void test("L-04 a holder of an earlier grant than the row's is refused until the
   assert.equal(verdict({ ...leased, fencingToken: undefined }, stale), 'claimed', 'no order without tokens');
 });
 
-void test('L-31 a due run without attempts left fails permanently', () => {
+void test('a due run without attempts left fails permanently (L-31)', () => {
   const decision = decide({ ...DUE, attempt: 3 });
   const write = runRow({ ...DUE, attempt: 3, reason: 'exhausted', nextAttemptAt: undefined });
   assert.deepEqual(decision, { value: { kind: 'refused', reason: 'exhausted' }, write });
 });
 
-void test('L-28 a due run whose time for retries has passed fails permanently', () => {
+void test('a due run whose time for retries has passed fails permanently (L-28)', () => {
   const { value, write } = decide(DUE, {}, { retry: { until: '1m' } });
   assert.deepEqual(value, { kind: 'refused', reason: 'exhausted' });
   assert.deepEqual([write?.state, write?.reason, write?.nextAttemptAt], ['failed', 'until', undefined]);
 });
 
-void test('L-63 startDeadline applies to first attempts only', () => {
+void test('startDeadline applies to first attempts only (L-63)', () => {
   const pending: Partial<Run> = { ...DUE, state: 'pending', attempt: 0 };
   const { value, write } = decide(pending, {}, { startDeadline: '3h' });
   assert.deepEqual(value, { kind: 'refused', reason: 'deadline' });

@@ -35,7 +35,7 @@ void test('a completed run keeps its result, and clears the error of an earlier 
   });
 });
 
-void test('L-26 a failed run keeps its error, and the time at which it is due again', () => {
+void test('a failed run keeps its error, and the time at which it is due again (L-26)', () => {
   const retryAt = after(60_000);
   assert.deepEqual(decide({}, FAILED), {
     value: { kind: 'recorded', retryAt },
@@ -44,13 +44,13 @@ void test('L-26 a failed run keeps its error, and the time at which it is due ag
   });
 });
 
-void test('L-25 a run that fails in its last attempt is not due again', () => {
+void test('a run that fails in its last attempt is not due again (L-25)', () => {
   const { value, write } = decide({ attempt: 3 }, FAILED, { attempt: 3 });
   assert.deepEqual(value, { kind: 'recorded', retryAt: undefined });
   assert.deepEqual([write?.reason, write?.nextAttemptAt], ['exhausted', undefined]);
 });
 
-void test('L-29 a fatal error leaves no further attempt', () => {
+void test('a fatal error leaves no further attempt (L-29)', () => {
   const { write } = decide({}, { ...FAILED, error: new FatalJobError('never') });
   assert.deepEqual([write?.state, write?.reason, write?.nextAttemptAt], ['failed', 'fatal', undefined]);
 });
@@ -62,7 +62,7 @@ void test('a run without a start time counts from now', () => {
   assert.deepEqual(value, { kind: 'recorded', retryAt: after(60_000) });
 });
 
-void test('L-23 a run that is given back is due at once, and its attempt does not count', () => {
+void test('a run that is given back is due at once, and its attempt does not count (L-23)', () => {
   assert.deepEqual(decide({}, GIVEN_BACK), {
     value: { kind: 'recorded', retryAt: undefined },
     write: runRow({
@@ -73,7 +73,7 @@ void test('L-23 a run that is given back is due at once, and its attempt does no
   });
 });
 
-void test('L-23 giving back a later attempt does not restart the time for retries', () => {
+void test('giving back a later attempt does not restart the time for retries (L-23)', () => {
   const { write } = decide({ attempt: 2 }, GIVEN_BACK, { attempt: 2 });
   assert.deepEqual([write?.attempt, write?.firstStartedAt], [1, after(-60_000)]);
 });
@@ -86,11 +86,11 @@ void test('a run that the job skips keeps the reason', () => {
   });
 });
 
-void test('L-24 an attempt can be completed even if its lease has expired', () => {
+void test('an attempt can be completed even if its lease has expired (L-24)', () => {
   assert.equal(decide({ leaseUntil: after(-1) }, COMPLETED).write?.state, 'completed');
 });
 
-void test('L-54 an interrupted run can be completed by the attempt that seemed to have crashed', () => {
+void test('an interrupted run can be completed by the attempt that seemed to have crashed (L-54)', () => {
   assert.deepEqual(decide({ state: 'interrupted', reason: 'crashed' }, COMPLETED), {
     value: { kind: 'completed' },
     write: runRow({ ...CLEARED, state: 'completed', result: '3' }),
@@ -98,19 +98,19 @@ void test('L-54 an interrupted run can be completed by the attempt that seemed t
   });
 });
 
-void test('L-54 only a completion can be recorded for an interrupted run', () => {
+void test('only a completion can be recorded for an interrupted run (L-54)', () => {
   for (const outcome of [FAILED, GIVEN_BACK, SKIPPED])
     assert.deepEqual(decide({ state: 'interrupted' }, outcome), {
       value: { kind: 'lost', run: runRow({ state: 'interrupted' }) },
     });
 });
 
-void test('L-06 recording a completed attempt again returns completed', () => {
+void test('recording a completed attempt again returns completed (L-06)', () => {
   for (const outcome of OUTCOMES)
     assert.deepEqual(decide({ state: 'completed' }, outcome), { value: { kind: 'completed' } });
 });
 
-void test('L-06 an outcome that was already recorded is not recorded again', () => {
+void test('an outcome that was already recorded is not recorded again (L-06)', () => {
   for (const outcome of [FAILED, GIVEN_BACK, SKIPPED]) {
     const { value, write } = decide({}, outcome);
     assert.ok(write !== undefined);
@@ -120,7 +120,7 @@ void test('L-06 an outcome that was already recorded is not recorded again', () 
   }
 });
 
-void test("L-06 an outcome set by an operator is not taken for the attempt's own record", () => {
+void test("an outcome set by an operator is not taken for the attempt's own record (L-06)", () => {
   for (const row of [
     { state: 'failed', error: 'of an earlier attempt' },
     { state: 'skipped', reason: 'operator' },
@@ -129,7 +129,7 @@ void test("L-06 an outcome set by an operator is not taken for the attempt's own
       assert.deepEqual(decide(row, outcome), { value: { kind: 'lost', run: runRow(row) } });
 });
 
-void test('L-14 an attempt that the row no longer has is lost', () => {
+void test('an attempt that the row no longer has is lost (L-14)', () => {
   const foreign: Partial<Run>[] = [
     { attempt: 2 },
     { generation: 1 },

@@ -110,12 +110,12 @@ void test('a search for overdue runs starts no period of its own, but the curren
   assert.equal(later.hasWork, false);
 });
 
-void test('L-33 without a row, and after the deadline, the skip is recorded', async () => {
+void test('without a row, and after the deadline, the skip is recorded (L-33)', async () => {
   const { own, hasWork } = await planned({ oncePer: { startDeadline: '2h' } });
   assert.deepEqual([own, hasWork], [{ kind: 'skip', reason: 'deadline' }, true]);
 });
 
-void test('L-34 a holiday takes precedence over a deadline, and a row over both', async () => {
+void test('a holiday takes precedence over a deadline, and a row over both (L-34)', async () => {
   const calendar = { isBusinessDay: () => false };
   const oncePer = { calendar, startDeadline: '2h' };
   assert.deepEqual((await planned({ oncePer })).own, { kind: 'skip', reason: 'calendar' });
@@ -153,7 +153,7 @@ void test('with catch-up of all ticks of a key function, an unanswered tick is r
 
 const MISSED = { oncePer: { catchUp: 'all' }, first: '2026-11-17T00:00:00Z' } as const;
 
-void test('L-46 a tick also runs missed periods, unless it selects its instant', async () => {
+void test('a tick also runs missed periods, unless it selects its instant (L-46)', async () => {
   const plan = await planned(MISSED);
   assert.deepEqual(
     plan.catchUp.map(({ key }) => key),
@@ -164,7 +164,7 @@ void test('L-46 a tick also runs missed periods, unless it selects its instant',
   assert.deepEqual([named.catchUp, named.overdue, named.caughtUpPeriod], [[], [], undefined]);
 });
 
-void test('L-46 the period counts as caught up if nothing is missed and the calendar has answered', async () => {
+void test('the period counts as caught up if nothing is missed and the calendar has answered (L-46)', async () => {
   const runs = { '2026-11-18': { state: 'completed' }, '2026-11-19': { state: 'skipped' } } as const;
   assert.equal((await planned({ ...MISSED, runs })).caughtUpPeriod, TODAY);
   const calendar = { isBusinessDay: (date: string) => Promise.reject<boolean>(new Error(date)) };

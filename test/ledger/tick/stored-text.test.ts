@@ -12,7 +12,7 @@ function textOf(value: unknown): string | undefined {
   return stored.text;
 }
 
-void test('L-56 a result is stored as JSON', () => {
+void test('a result is stored as JSON (L-56)', () => {
   const cases: readonly [unknown, string | undefined][] = [
     [{ closed: 3, on: new Date(0) }, '{"closed":3,"on":"1970-01-01T00:00:00.000Z"}'],
     ['🧾', '"🧾"'],
@@ -24,7 +24,7 @@ void test('L-56 a result is stored as JSON', () => {
   for (const [value, text] of cases) assert.equal(textOf(value), text);
 });
 
-void test('L-56 a result that cannot be JSON is not stored, with a reason', () => {
+void test('a result that cannot be JSON is not stored, with a reason (L-56)', () => {
   const cyclic: { self?: object } = {};
   cyclic.self = cyclic;
   const thrown = new Error('not me');
@@ -40,7 +40,7 @@ void test('L-56 a result that cannot be JSON is not stored, with a reason', () =
   assert.deepEqual(storedResult(refusing), { cannot: thrown });
 });
 
-void test('L-56 a result is truncated by bytes, with a mark, never inside a character', () => {
+void test('a result is truncated by bytes, with a mark, never inside a character (L-56)', () => {
   const longest = 'x'.repeat(RESULT_BYTES - 2);
   assert.equal(textOf(longest), `"${longest}"`);
   for (const character of ['x', 'é', '…', '😀']) {
@@ -55,7 +55,7 @@ void test('L-56 a result is truncated by bytes, with a mark, never inside a char
   }
 });
 
-void test('L-30 an error is stored with its stack, its causes and its inner errors', () => {
+void test('an error is stored with its stack, its causes and its inner errors (L-30)', () => {
   const error = new AggregateError([new TypeError('one'), 'two'], 'both', { cause: new Error('deep') });
   const text = storedError(error);
   for (const part of [
@@ -67,13 +67,13 @@ void test('L-30 an error is stored with its stack, its causes and its inner erro
     assert.match(text, part);
 });
 
-void test('L-30 an error without a stack is stored by its name and message', () => {
+void test('an error without a stack is stored by its name and message (L-30)', () => {
   const error = new RangeError('no stack');
   delete error.stack;
   assert.equal(storedError(error), 'RangeError: no stack');
 });
 
-void test('L-30 an error that is its own cause is stored once', () => {
+void test('an error that is its own cause is stored once (L-30)', () => {
   const error = new Error('round');
   error.stack = 'Error: round';
   error.cause = new Error('half', { cause: error });
@@ -83,7 +83,7 @@ void test('L-30 an error that is its own cause is stored once', () => {
   );
 });
 
-void test('L-30 any thrown value is stored, objects only by their type', () => {
+void test('any thrown value is stored, objects only by their type (L-30)', () => {
   const cases: readonly [unknown, string][] = [
     [null, 'thrown: null'],
     [undefined, 'thrown: undefined'],
@@ -102,12 +102,12 @@ void test('L-30 any thrown value is stored, objects only by their type', () => {
   assert.equal(storedError(refusing), 'thrown: object');
 });
 
-void test('L-30 characters that a store cannot keep are replaced', () => {
+void test('characters that a store cannot keep are replaced (L-30)', () => {
   assert.equal(storedError('a\0b'), 'thrown: a\\0b');
   assert.equal(storedError('half \ud83d'), 'thrown: half \ufffd');
 });
 
-void test('L-30 an error is truncated by bytes, with a mark', () => {
+void test('an error is truncated by bytes, with a mark (L-30)', () => {
   const text = storedError('é'.repeat(ERROR_BYTES));
   assert.ok(text.endsWith(`é${MARK}`));
   assert.ok(Buffer.byteLength(text) <= ERROR_BYTES && Buffer.byteLength(text) > ERROR_BYTES - 4);

@@ -20,7 +20,7 @@ void test('late is not skewed: a tick that comes 20 hours late counts for its sc
   assert.deepEqual(asked(0), { instant: SCHEDULED });
 });
 
-void test('L-36 a clock within maxSkew is trusted; beyond it the time is corrected', () => {
+void test('a clock within maxSkew is trusted; beyond it the time is corrected (L-36)', () => {
   for (const skewMs of [5 * MINUTE_MS, -5 * MINUTE_MS])
     assert.deepEqual(asked(skewMs), { instant: SCHEDULED });
   for (const skewMs of [5 * MINUTE_MS + 1, -5 * MINUTE_MS - 1, 86_400_000]) {
@@ -30,12 +30,12 @@ void test('L-36 a clock within maxSkew is trusted; beyond it the time is correct
   }
 });
 
-void test('L-36 the warning contains the direction and the size of the skew', () => {
+void test('the warning contains the direction and the size of the skew (L-36)', () => {
   assert.match(asked(600_400).warning ?? '', /600 s ahead of the database's.*synchronized/);
   assert.match(asked(-600_600).warning ?? '', /601 s behind the database's/);
 });
 
-void test('L-36 the five seconds before a period begins are just before it', () => {
+void test('the five seconds before a period begins are just before it (L-36)', () => {
   const end = NOW;
   const before = (ms: number): Date => new Date(end.getTime() - ms);
   assert.equal(isJustBefore(before(5001), end), false);

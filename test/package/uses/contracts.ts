@@ -17,6 +17,6 @@ export async function use() {
     },
     { lacks: { deleteRun: 'not needed here', ambientTransaction: 'not needed here' } },
   );
-  assert.match(first?.name ?? '', /^L1 /);
+  assert.match(first?.name ?? '', /\(L1\)$/);
   await first?.run();
 }

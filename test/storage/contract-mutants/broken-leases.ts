@@ -3,7 +3,7 @@ import type { BrokenStore } from './breakable-store';
 export const BROKEN_LEASES: readonly BrokenStore[] = [
   {
     does: 'extends for every caller',
-    caughtBy: 'P6 F-60 a holder whose record was deleted does not touch the record of the next holder',
+    caughtBy: 'a holder whose record was deleted does not touch the record of the next holder (P6, F-60)',
     breaks: (store) => ({
       renew(request) {
         const row = store.rows.get(request.name);
@@ -14,22 +14,22 @@ export const BROKEN_LEASES: readonly BrokenStore[] = [
   },
   {
     does: 'extends a missing record',
-    caughtBy: 'P2 F-60 an extension that finds no record aborts the signal',
+    caughtBy: 'an extension that finds no record aborts the signal (P2, F-60)',
     breaks: () => ({ renew: () => true }),
   },
   {
     does: 'never extends',
-    caughtBy: 'P4 a lease can be extended again and again',
+    caughtBy: 'a lease can be extended again and again (P4)',
     breaks: () => ({ renew: () => false }),
   },
   {
     does: 'does not change the owner at an extension',
-    caughtBy: 'P4 a lease can be extended again and again',
+    caughtBy: 'a lease can be extended again and again (P4)',
     breaks: () => ({ extendedBy: ({ owner }) => owner }),
   },
   {
     does: 'only lengthens a lease',
-    caughtBy: 'P4 a lease can be shortened',
+    caughtBy: 'a lease can be shortened (P4)',
     breaks: (store) => ({
       extendedUntilMs: (row, { lockAtMostForMs }) =>
         Math.max(row.lockUntilMs, store.nowMs() + lockAtMostForMs),
@@ -37,24 +37,24 @@ export const BROKEN_LEASES: readonly BrokenStore[] = [
   },
   {
     does: 'extends from the end of the lease, not from now',
-    caughtBy: 'P4 extend moves the end of the lease to now + lockAtMostFor',
+    caughtBy: 'extend moves the end of the lease to now + lockAtMostFor (P4)',
     breaks: () => ({ extendedUntilMs: (row, { lockAtMostForMs }) => row.lockUntilMs + lockAtMostForMs }),
   },
   {
     does: 'extends by at most an hour',
-    caughtBy: 'P4 a lease can be extended by more than its first length',
+    caughtBy: 'a lease can be extended by more than its first length (P4)',
     breaks: (store) => ({
       extendedUntilMs: (_, { lockAtMostForMs }) => store.nowMs() + Math.min(lockAtMostForMs, 3_600_000),
     }),
   },
   {
     does: 'ignores lockAtLeastFor at an extension',
-    caughtBy: 'P5 a short extension and a crash do not undercut lockAtLeastFor',
+    caughtBy: 'a short extension and a crash do not undercut lockAtLeastFor (P5)',
     breaks: (store) => ({ extendedUntilMs: (_, { lockAtMostForMs }) => store.nowMs() + lockAtMostForMs }),
   },
   {
     does: 'counts lockAtLeastFor from the extension',
-    caughtBy: 'P5 lockAtLeastFor counts from the grant, not from an extension',
+    caughtBy: 'lockAtLeastFor counts from the grant, not from an extension (P5)',
     breaks: (store) => ({
       extendedUntilMs: (row, { lockAtMostForMs }) => {
         row.lockedAtMs = store.nowMs();
@@ -64,7 +64,7 @@ export const BROKEN_LEASES: readonly BrokenStore[] = [
   },
   {
     does: 'releases for every caller',
-    caughtBy: 'P6 a stale holder does not release the lock of the next holder in the same process',
+    caughtBy: 'a stale holder does not release the lock of the next holder in the same process (P6)',
     breaks: (store) => ({
       release(request) {
         const row = store.rows.get(request.name);
@@ -75,32 +75,33 @@ export const BROKEN_LEASES: readonly BrokenStore[] = [
   },
   {
     does: 'always returns true from a release',
-    caughtBy: 'P6 F-60 a release that finds no record returns false',
+    caughtBy: 'a release that finds no record returns false (P6, F-60)',
     breaks: ({ release }) => ({ release: (request) => release(request) || true }),
   },
   {
     does: 'never returns true from a release',
-    caughtBy: 'P6 disposing of a lease releases it',
+    caughtBy: 'disposing of a lease releases it (P6)',
     breaks: ({ unlock }) => ({ unlock: (request) => unlock(request).then(() => false) }),
   },
   {
     does: 'releases nothing',
-    caughtBy: 'P7 a reply that leaves less than a quarter of its lease is an error, and the lock is released',
+    caughtBy:
+      'a reply that leaves less than a quarter of its lease is an error, and the lock is released (P7)',
     breaks: () => ({ release: () => true }),
   },
   {
     does: 'ignores lockAtLeastFor at the release',
-    caughtBy: 'P5 a lock is not granted again before lockAtLeastFor, even if the job has failed',
+    caughtBy: 'a lock is not granted again before lockAtLeastFor, even if the job has failed (P5)',
     breaks: (store) => ({ releasedUntilMs: () => store.nowMs() }),
   },
   {
     does: 'counts lockAtLeastFor from the release',
-    caughtBy: 'P5 lockAtLeastFor counts from the grant, not from the release',
+    caughtBy: 'lockAtLeastFor counts from the grant, not from the release (P5)',
     breaks: (store) => ({ releasedUntilMs: (_, { lockAtLeastForMs }) => store.nowMs() + lockAtLeastForMs }),
   },
   {
     does: 'keeps the lock for lockAtLeastFor after a longer run',
-    caughtBy: 'P5 a job that runs longer than lockAtLeastFor frees its lock at once',
+    caughtBy: 'a job that runs longer than lockAtLeastFor frees its lock at once (P5)',
     breaks: (store) => ({
       releasedUntilMs: ({ lockedAtMs }, { lockAtLeastForMs }) =>
         store.nowMs() > lockedAtMs ? store.nowMs() + lockAtLeastForMs : lockedAtMs + lockAtLeastForMs,
@@ -108,7 +109,7 @@ export const BROKEN_LEASES: readonly BrokenStore[] = [
   },
   {
     does: 'deletes the record at the release',
-    caughtBy: 'P5 a lock is not granted again before lockAtLeastFor, even if the job has ended',
+    caughtBy: 'a lock is not granted again before lockAtLeastFor, even if the job has ended (P5)',
     breaks: (store) => ({
       release({ name, owner }) {
         return store.rows.get(name)?.lockedBy === owner && store.rows.delete(name);

@@ -15,17 +15,17 @@ function withLocks(change: (lock: Lock) => Partial<Lock>) {
 export const BROKEN_LOCKS: readonly BrokenProvider[] = [
   {
     does: 'changes the name of the lock',
-    caughtBy: 'P1 a free lock is granted, under its name',
+    caughtBy: 'a free lock is granted, under its name (P1)',
     breaks: withLocks(({ name }) => ({ name: name.toUpperCase() })),
   },
   {
     does: 'aborts the signal only in timers',
-    caughtBy: 'P2 after a stall past the deadline, the signal is aborted when it is read',
+    caughtBy: 'after a stall past the deadline, the signal is aborted when it is read (P2)',
     breaks: withLocks(({ signal }) => ({ signal })),
   },
   {
     does: 'creates a signal at every read',
-    caughtBy: 'P2 the signal of a lost lock stays aborted and stays the same object',
+    caughtBy: 'the signal of a lost lock stays aborted and stays the same object (P2)',
     breaks: withLocks((lock) => ({
       get signal() {
         return AbortSignal.any([lock.signal]);
@@ -34,7 +34,7 @@ export const BROKEN_LOCKS: readonly BrokenProvider[] = [
   },
   {
     does: 'aborts at the release',
-    caughtBy: 'P2 a release does not abort the signal, and remainingMs becomes zero',
+    caughtBy: 'a release does not abort the signal, and remainingMs becomes zero (P2)',
     breaks: withLocks((lock) => {
       const controller = new AbortController();
       return {
@@ -47,7 +47,7 @@ export const BROKEN_LOCKS: readonly BrokenProvider[] = [
   },
   {
     does: 'aborts with a plain error',
-    caughtBy: 'P2 the signal aborts when lockAtMostFor has passed, with a LockLostError',
+    caughtBy: 'the signal aborts when lockAtMostFor has passed, with a LockLostError (P2)',
     breaks: withLocks((lock) => {
       const controller = new AbortController();
       lock.signal.addEventListener('abort', () => controller.abort());
@@ -56,17 +56,17 @@ export const BROKEN_LOCKS: readonly BrokenProvider[] = [
   },
   {
     does: 'never counts down',
-    caughtBy: 'P2 remainingMs counts down to zero',
+    caughtBy: 'remainingMs counts down to zero (P2)',
     breaks: withLocks(() => ({ remainingMs: () => 600_000 })),
   },
   {
     does: 'counts down from the first lease only',
-    caughtBy: 'P2 remainingMs follows an extension',
+    caughtBy: 'remainingMs follows an extension (P2)',
     breaks: withLocks((lock) => ({ remainingMs: () => Math.min(lock.remainingMs(), 360_000) })),
   },
   {
     does: 'does not check the clock in remainingMs',
-    caughtBy: 'P2 after a stall past the deadline, remainingMs is zero',
+    caughtBy: 'after a stall past the deadline, remainingMs is zero (P2)',
     breaks: withLocks((lock) => {
       let remainingMs = lock.remainingMs();
       lock.signal.addEventListener('abort', () => (remainingMs = 0));
@@ -75,12 +75,12 @@ export const BROKEN_LOCKS: readonly BrokenProvider[] = [
   },
   {
     does: 'does not check the clock before it returns the token',
-    caughtBy: 'P2 after a stall past the deadline, reading the fencing token aborts the signal',
+    caughtBy: 'after a stall past the deadline, reading the fencing token aborts the signal (P2)',
     breaks: withLocks(({ fencingToken }) => ({ fencingToken })),
   },
   {
     does: 'increments the token at every extension',
-    caughtBy: 'P3 an extension and a release do not change the token',
+    caughtBy: 'an extension and a release do not change the token (P3)',
     breaks: withLocks((lock) => {
       let extensions = 0;
       return {
@@ -93,31 +93,31 @@ export const BROKEN_LOCKS: readonly BrokenProvider[] = [
   },
   {
     does: 'returns true from an extension after the end',
-    caughtBy: 'P2 after a stall past the deadline, extend aborts the signal and revives nothing',
+    caughtBy: 'after a stall past the deadline, extend aborts the signal and revives nothing (P2)',
     breaks: withLocks((lock) => ({ extend: (length) => lock.extend(length).then(() => true) })),
   },
   {
     does: 'loses the lease at any stall',
-    caughtBy: 'P2 a stall that ends before the deadline has no effect',
+    caughtBy: 'a stall that ends before the deadline has no effect (P2)',
     breaks: withLocks((lock) => ({
       extend: (length) => (lock.remainingMs() < 90_000 ? Promise.resolve(false) : lock.extend(length)),
     })),
   },
   {
     does: 'accepts any duration for an extension',
-    caughtBy: 'P7 an invalid extension is refused, and changes nothing',
+    caughtBy: 'an invalid extension is refused, and changes nothing (P7)',
     breaks: withLocks((lock) => ({ extend: (length) => lock.extend(length).catch(() => false) })),
   },
   {
     does: 'extends before it releases, in any order of the calls',
-    caughtBy: 'P6 an extension that is requested together with the release does not take effect after it',
+    caughtBy: 'an extension that is requested together with the release does not take effect after it (P6)',
     breaks: withLocks((lock) => ({
       unlock: () => new Promise((done) => setImmediate(() => done(lock.unlock()))),
     })),
   },
   {
     does: 'sends a statement at every release',
-    caughtBy: 'P6 a second release returns the same result and does not free the lock of the next holder',
+    caughtBy: 'a second release returns the same result and does not free the lock of the next holder (P6)',
     breaks: withLocks((lock) => {
       let calls = 0;
       return { unlock: async () => (await lock.unlock()) && (calls += 1) === 1 };
@@ -125,7 +125,7 @@ export const BROKEN_LOCKS: readonly BrokenProvider[] = [
   },
   {
     does: 'throws when it releases a lost lock',
-    caughtBy: 'P9 releasing a lost lock returns false and does not throw',
+    caughtBy: 'releasing a lost lock returns false and does not throw (P9)',
     breaks: withLocks((lock) => {
       const unlock = async (): Promise<boolean> => {
         if (await lock.unlock()) return true;
@@ -136,12 +136,12 @@ export const BROKEN_LOCKS: readonly BrokenProvider[] = [
   },
   {
     does: 'is not released when it is disposed of',
-    caughtBy: 'P6 disposing of a lease releases it',
+    caughtBy: 'disposing of a lease releases it (P6)',
     breaks: withLocks(() => ({ [Symbol.asyncDispose]: async () => {} })),
   },
   {
     does: 'rethrows the error of a release to the job',
-    caughtBy: 'P9 the error of a task is rethrown unchanged, and its lock is free',
+    caughtBy: 'the error of a task is rethrown unchanged, and its lock is free (P9)',
     breaks: withLocks(() => ({ unlock: () => Promise.reject(new LockStorageError('no release')) })),
   },
 ];

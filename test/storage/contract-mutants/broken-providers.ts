@@ -29,12 +29,12 @@ const GRANTED_TOO_LATE = /granted too late/;
 export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
   {
     does: 'has an id of its own',
-    caughtBy: 'P1 both instances have the same place id',
+    caughtBy: 'both instances have the same place id (P1)',
     breaks: () => ({ id: `mine ${Math.random()}` }),
   },
   {
     does: 'throws when the lock is held',
-    caughtBy: 'P1 a task whose lock another instance holds is skipped, without an error',
+    caughtBy: 'a task whose lock another instance holds is skipped, without an error (P1)',
     breaks: (provider) => ({
       async lock(configuration, observer) {
         const lock = await provider.lock(configuration, observer);
@@ -45,7 +45,7 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
   },
   {
     does: 'is re-entrant',
-    caughtBy: 'P1 lock() inside its own lease is refused: lock() is never re-entrant',
+    caughtBy: 'lock() inside its own lease is refused: lock() is never re-entrant (P1)',
     breaks(provider) {
       let last: Lock | undefined;
       return {
@@ -56,56 +56,56 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
   },
   {
     does: 'trims names',
-    caughtBy: 'P7 white space of any kind at either end of a name is refused',
+    caughtBy: 'white space of any kind at either end of a name is refused (P7)',
     breaks: requesting(({ name }) => (typeof name === 'string' ? { name: name.trim() || 'job' } : {})),
   },
   {
     does: 'removes control characters',
-    caughtBy: 'P7 control characters in a name are refused',
+    caughtBy: 'control characters in a name are refused (P7)',
     breaks: requesting(({ name }) =>
       typeof name === 'string' ? { name: name.replace(/\p{Cc}/gu, '') } : {},
     ),
   },
   {
     does: 'repairs half surrogate pairs',
-    caughtBy: 'P7 F-66 half a surrogate pair in a name is refused',
+    caughtBy: 'half a surrogate pair in a name is refused (P7, F-66)',
     breaks: requesting(({ name }) => (typeof name === 'string' ? { name: name.toWellFormed() } : {})),
   },
   {
     does: 'normalizes names',
-    caughtBy: 'P7 a name that is not in Unicode normal form C is refused',
+    caughtBy: 'a name that is not in Unicode normal form C is refused (P7)',
     breaks: requesting(({ name }) => (typeof name === 'string' ? { name: name.normalize() } : {})),
   },
   {
     does: 'truncates names',
-    caughtBy: 'P7 F-66 an empty name, or one too long for every store, is refused',
+    caughtBy: 'an empty name, or one too long for every store, is refused (P7, F-66)',
     breaks: requesting(({ name }) => (typeof name === 'string' ? { name: name.slice(0, 64) } : {})),
   },
   {
     does: 'converts every name to a string',
-    caughtBy: 'P7 a name that is not a string is refused',
+    caughtBy: 'a name that is not a string is refused (P7)',
     breaks: requesting(({ name }) => ({ name: String(name) })),
   },
   {
     does: 'has a default lockAtMostFor',
-    caughtBy: 'P7 a missing or invalid lockAtMostFor is refused, with the name of the lock',
+    caughtBy: 'a missing or invalid lockAtMostFor is refused, with the name of the lock (P7)',
     breaks: requesting(({ lockAtMostFor = '10m' }) => ({ lockAtMostFor })),
   },
   {
     does: 'replaces an invalid lockAtMostFor',
-    caughtBy: 'P7 a task with an invalid configuration does not run',
+    caughtBy: 'a task with an invalid configuration does not run (P7)',
     breaks: requesting(({ lockAtMostFor }) => ({
       lockAtMostFor: lockAtMostFor === '0s' ? '10m' : lockAtMostFor,
     })),
   },
   {
     does: 'ignores lockAtLeastFor',
-    caughtBy: 'P7 an invalid lockAtLeastFor is refused, with the name of the lock',
+    caughtBy: 'an invalid lockAtLeastFor is refused, with the name of the lock (P7)',
     breaks: requesting(() => ({ lockAtLeastFor: 0 })),
   },
   {
     does: 'remembers the lockAtLeastFor of its first lock',
-    caughtBy: 'P5 the lockAtLeastFor of the holder counts, not that of the next caller',
+    caughtBy: 'the lockAtLeastFor of the holder counts, not that of the next caller (P5)',
     breaks(provider) {
       let first: LockConfiguration['lockAtLeastFor'];
       return requesting(({ lockAtLeastFor }) => ({ lockAtLeastFor: (first ??= lockAtLeastFor ?? 0) }))(
@@ -115,27 +115,27 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
   },
   {
     does: 'ignores keepAlive',
-    caughtBy: 'P2 a keep-alive renews the lease past lockAtMostFor, until the release',
+    caughtBy: 'a keep-alive renews the lease past lockAtMostFor, until the release (P2)',
     breaks: requesting(() => ({ keepAlive: false, maxLockDuration: undefined })),
   },
   {
     does: 'renews at its default interval',
-    caughtBy: 'P2 a keep-alive renews at its configured interval',
+    caughtBy: 'a keep-alive renews at its configured interval (P2)',
     breaks: requesting(({ keepAlive = false }) => ({ keepAlive: keepAlive !== false })),
   },
   {
     does: 'ignores maxLockDuration',
-    caughtBy: 'P4 a keep-alive ends at maxLockDuration, and so does the lease',
+    caughtBy: 'a keep-alive ends at maxLockDuration, and so does the lease (P4)',
     breaks: requesting(() => ({ maxLockDuration: undefined })),
   },
   {
     does: 'keeps every lock alive',
-    caughtBy: 'P4 the lock of a crashed holder is granted when lockAtMostFor has passed, not before',
+    caughtBy: 'the lock of a crashed holder is granted when lockAtMostFor has passed, not before (P4)',
     breaks: requesting(() => ({ keepAlive: true })),
   },
   {
     does: 'refuses with another error class',
-    caughtBy: 'P7 random invalid names are refused',
+    caughtBy: 'random invalid names are refused (P7)',
     breaks: (provider) => ({
       lock: (configuration, observer) =>
         provider.lock(configuration, observer).catch((error: unknown) => {
@@ -145,7 +145,7 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
   },
   {
     does: 'locks before it checks the configuration',
-    caughtBy: 'P7 a refused configuration locks nothing',
+    caughtBy: 'a refused configuration locks nothing (P7)',
     breaks: (provider) => ({
       async lock(configuration, observer) {
         if (configuration.lockAtMostFor === 0) await provider.lock({ ...configuration, lockAtMostFor: '1m' });
@@ -155,7 +155,7 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
   },
   {
     does: 'returns a skip if a reply came too late',
-    caughtBy: 'P7 a reply that arrives after the end of its lease is an error, not a lock',
+    caughtBy: 'a reply that arrives after the end of its lease is an error, not a lock (P7)',
     breaks: (provider) => ({
       lock: (configuration, observer) =>
         provider.lock(configuration, observer).catch((error: Error) => {
@@ -166,31 +166,31 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
   },
   {
     does: 'never calls its observer',
-    caughtBy: 'P2 the observer is notified of an extension, and of no loss after a release',
+    caughtBy: 'the observer is notified of an extension, and of no loss after a release (P2)',
     breaks: notifying(() => ({ extended: () => {}, lost: () => {}, refused: () => {} })),
   },
   {
     does: 'reports a loss twice',
-    caughtBy: 'P2 the observer is notified of a loss, once',
+    caughtBy: 'the observer is notified of a loss, once (P2)',
     breaks: notifying((observer) => ({
       lost: (error) => [error, error].forEach((lost) => observer.lost?.(lost)),
     })),
   },
   {
     does: 'ignores that a lease is abandoned',
-    caughtBy: 'P4 an abandoned lease is no longer renewed, and expires',
+    caughtBy: 'an abandoned lease is no longer renewed, and expires (P4)',
     breaks: notifying(() => ({ abandonedSignal: new AbortController().signal })),
   },
   {
     does: 'names itself as the holder',
-    caughtBy: 'P1 a refused caller can learn who holds the lock, and until when',
+    caughtBy: 'a refused caller can learn who holds the lock, and until when (P1)',
     breaks: notifying((observer) => ({
       refused: ({ heldUntil }) => observer.refused?.({ heldBy: 'me', heldUntil }),
     })),
   },
   {
     does: 'continues to renew after the release',
-    caughtBy: 'P6 a keep-alive ends with the release',
+    caughtBy: 'a keep-alive ends with the release (P6)',
     breaks: (provider) => ({
       async lock(configuration, observer) {
         const lock = await provider.lock(configuration, observer);

@@ -18,7 +18,7 @@ export interface BrokenTransaction {
 export const BROKEN_TRANSACTIONS: readonly BrokenTransaction[] = [
   {
     does: 'is rolled back with the transaction of its caller',
-    caughtBy: 'P8 lockAtLeastFor stays in force when the transaction of its caller is rolled back',
+    caughtBy: 'lockAtLeastFor stays in force when the transaction of its caller is rolled back (P8)',
     async run({ inside, outside }, end, body) {
       const before = inside.copyOfRows();
       await body();
@@ -27,7 +27,7 @@ export const BROKEN_TRANSACTIONS: readonly BrokenTransaction[] = [
   },
   {
     does: 'shows its writes only when the transaction of its caller ends',
-    caughtBy: 'P8 other instances see a grant inside a transaction at once',
+    caughtBy: 'other instances see a grant inside a transaction at once (P8)',
     async run({ inside, outside }, end, body) {
       inside.rows = inside.copyOfRows();
       await body();
@@ -37,7 +37,7 @@ export const BROKEN_TRANSACTIONS: readonly BrokenTransaction[] = [
   },
   {
     does: 'reads the state from when the transaction of its caller began',
-    caughtBy: 'P8 a caller inside a transaction sees a release that happened after its transaction began',
+    caughtBy: 'a caller inside a transaction sees a release that happened after its transaction began (P8)',
     async run({ inside }, _, body) {
       const { takeOver } = inside;
       const before = inside.copyOfRows();

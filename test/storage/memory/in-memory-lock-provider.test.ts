@@ -6,7 +6,7 @@ import { SettableClock } from 'cronlatch/testing';
 const NAMES = 25_000;
 const nameOf = (index: number): string => `order ${index}`;
 
-void test('P3 records of free locks are removed, those of held locks stay, and tokens rise all the same', async () => {
+void test('records of free locks are removed, those of held locks stay, and tokens rise all the same (P3)', async () => {
   const clock = new SettableClock();
   const provider = new InMemoryLockProvider({ clock });
   const held = await provider.lock({ name: 'held', lockAtMostFor: '1h' });

@@ -4,7 +4,7 @@ import { rewriting, rewritingEvents, type Bench, type BrokenRunStore } from './b
 export const BROKEN_CHANGES: readonly BrokenRunStore[] = [
   {
     does: 'creates a row if a decision finds none',
-    caughtBy: 'L3 without a row, the decision gets none, and nothing is written',
+    caughtBy: 'without a row, the decision gets none, and nothing is written (L3)',
     breaks: ({ store, runs }) => ({
       change(key, decide) {
         if (runs.row(key) !== undefined) return store.change(key, decide);
@@ -16,19 +16,19 @@ export const BROKEN_CHANGES: readonly BrokenRunStore[] = [
   },
   {
     does: 'reads first, and writes later',
-    caughtBy: 'L3 50 simultaneous changes lose no update',
+    caughtBy: '50 simultaneous changes lose no update (L3)',
     breaks: deciding(async () => await Promise.resolve()),
   },
   {
     does: 'calls a decision twice',
-    caughtBy: 'L-01 of 32 simultaneous claims of a pending run, one wins',
+    caughtBy: 'of 32 simultaneous claims of a pending run, one wins (L-01)',
     breaks: ({ store }) => ({
       change: (key, decide) => store.change(key, decide).then(() => store.change(key, decide)),
     }),
   },
   {
     does: 'passes its own last write to a decision',
-    caughtBy: 'L3 a decision gets the last committed row, regardless of which instance wrote it',
+    caughtBy: 'a decision gets the last committed row, regardless of which instance wrote it (L3)',
     breaks({ store }) {
       const known = new Map<string, Run>();
       return {
@@ -45,19 +45,19 @@ export const BROKEN_CHANGES: readonly BrokenRunStore[] = [
   },
   {
     does: 'changes the first run of the job',
-    caughtBy: 'L3 simultaneous changes of ten runs each change their own run',
+    caughtBy: 'simultaneous changes of ten runs each change their own run (L3)',
     breaks: ({ store, runs }) => ({
       change: (key, decide) => store.change(runs.rows()[0]?.run ?? key, decide),
     }),
   },
   {
     does: 'changes every run of the period',
-    caughtBy: 'L3 a change of one run leaves all others unchanged',
+    caughtBy: 'a change of one run leaves all others unchanged (L3)',
     breaks: rewritingOthers('change', (run, key) => run.periodKey === key.periodKey && { attempt: 99 }),
   },
   {
     does: 'passes the time of the row to a decision',
-    caughtBy: 'L3 a decision gets the current row and the store’s now, and its value is returned',
+    caughtBy: 'a decision gets the current row and the store’s now, and its value is returned (L3)',
     breaks: ({ store }) => ({
       change: (key, decide) =>
         store.change(key, (found) => decide(found && { ...found, now: found.run.updatedAt })),
@@ -65,29 +65,29 @@ export const BROKEN_CHANGES: readonly BrokenRunStore[] = [
   },
   {
     does: 'does not write one of the fields',
-    caughtBy: 'L3 a decision can write every mutable field, and the other instance sees it',
+    caughtBy: 'a decision can write every mutable field, and the other instance sees it (L3)',
     breaks: rewriting('change', (_, before) => ({ lockId: before?.lockId })),
   },
   {
     does: 'does not clear a field',
-    caughtBy: 'L3 a decision can clear every optional field',
+    caughtBy: 'a decision can clear every optional field (L3)',
     breaks: rewriting('change', ({ error }, before) => ({ error: error ?? before?.error })),
   },
   {
     does: 'writes immutable fields',
-    caughtBy: 'L1 key, period and creation stay, regardless of what a decision writes',
+    caughtBy: 'key, period and creation stay, regardless of what a decision writes (L1)',
     breaks: rewriting('change', (_, __, now) => ({ createdAt: now })),
   },
   {
     does: 'updates the time of a row that it only reads',
-    caughtBy: 'L3 a decision that writes nothing leaves the row unchanged',
+    caughtBy: 'a decision that writes nothing leaves the row unchanged (L3)',
     breaks: ({ store }) => ({
       change: (key, decide) => store.change(key, (found) => ({ write: found?.run, ...decide(found) })),
     }),
   },
   {
     does: 'updates the time of a row if only events are written',
-    caughtBy: 'L-54 a decision can write events alone, and the row stays unchanged',
+    caughtBy: 'a decision can write events alone, and the row stays unchanged (L-54)',
     breaks: ({ store }) => ({
       change: (key, decide) =>
         store.change(key, (found) => {
@@ -98,7 +98,7 @@ export const BROKEN_CHANGES: readonly BrokenRunStore[] = [
   },
   {
     does: 'replaces the error of a decision',
-    caughtBy: 'L3 the error of a decision is rethrown unchanged, and nothing is written',
+    caughtBy: 'the error of a decision is rethrown unchanged, and nothing is written (L3)',
     breaks: ({ store }) => ({
       change: (key, decide) =>
         store.change(key, decide).catch((cause: unknown) => {
@@ -108,57 +108,57 @@ export const BROKEN_CHANGES: readonly BrokenRunStore[] = [
   },
   {
     does: 'returns its own Date objects',
-    caughtBy: 'L3 modifying a returned value changes no row',
+    caughtBy: 'modifying a returned value changes no row (L3)',
     breaks: ({ runs }) => ({
       find: () => Promise.resolve(runs.rows().map(({ run }) => run)),
     }),
   },
   {
     does: 'overwrites a completion that came in between',
-    caughtBy: 'L-21 a simultaneous completion and change do not overwrite each other',
+    caughtBy: 'a simultaneous completion and change do not overwrite each other (L-21)',
     breaks: deciding(async () => await Promise.resolve()),
   },
   {
     does: 'loses the events of a decision',
-    caughtBy: 'L-52 the events of a decision are written in order, at the store’s now',
+    caughtBy: 'the events of a decision are written in order, at the store’s now (L-52)',
     breaks: rewritingEvents('change', (_, before) => before),
   },
   {
     does: 'overwrites existing events',
-    caughtBy: 'L-52 new events do not replace earlier ones, and events are returned oldest first',
+    caughtBy: 'new events do not replace earlier ones, and events are returned oldest first (L-52)',
     breaks: rewritingEvents('change', (events, before) =>
       events.length > before.length ? events.slice(before.length) : events,
     ),
   },
   {
     does: 'keeps one event of each kind',
-    caughtBy: 'L-52 the events of simultaneous changes are all kept',
+    caughtBy: 'the events of simultaneous changes are all kept (L-52)',
     breaks: rewritingEvents('change', (events) =>
       events.filter(({ kind }, i) => events.findIndex((event) => event.kind === kind) === i),
     ),
   },
   {
     does: 'truncates the texts of an event to 255 bytes',
-    caughtBy: 'L-56 the longest actor, detail and token of an event are returned whole',
+    caughtBy: 'the longest actor, detail and token of an event are returned whole (L-56)',
     breaks: rewritingEvents('change', (events) =>
       events.map((event) => ({ ...event, actor: event.actor.slice(0, 64) })),
     ),
   },
   {
     does: 'loses texts with four-byte characters',
-    caughtBy: 'L-56 the longest texts are returned whole, also four-byte characters',
+    caughtBy: 'the longest texts are returned whole, also four-byte characters (L-56)',
     breaks: rewriting('change', ({ error }) => ({
       error: error?.replaceAll(/[\u{10000}-\u{10ffff}]/gu, '?'),
     })),
   },
   {
     does: 'treats backslashes as escapes',
-    caughtBy: 'L-56 texts with SQL or template syntax are returned unchanged',
+    caughtBy: 'texts with SQL or template syntax are returned unchanged (L-56)',
     breaks: rewriting('change', ({ error }) => ({ error: error?.replaceAll('\\', '') })),
   },
   {
     does: 'treats an empty text as missing',
-    caughtBy: 'L-56 an empty text differs from no text',
+    caughtBy: 'an empty text differs from no text (L-56)',
     breaks: rewriting('change', ({ error }) => ({ error: error === '' ? undefined : error })),
   },
 ];

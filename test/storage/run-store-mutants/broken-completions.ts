@@ -20,28 +20,28 @@ const isRunning = ({ state }: Run): boolean => state === 'running';
 export const BROKEN_COMPLETIONS: readonly BrokenRunStore[] = [
   {
     does: 'completes a completed run',
-    caughtBy: 'L3 a run is completed by its claim, and only once',
+    caughtBy: 'a run is completed by its claim, and only once (L3)',
     breaks: matching(({ state, claimedBy }, claim) => state === 'completed' && claimedBy === claim.claimedBy),
   },
   {
     does: 'returns true from every completion',
-    caughtBy: 'L-21 of 20 simultaneous completions of a run, one succeeds',
+    caughtBy: 'of 20 simultaneous completions of a run, one succeeds (L-21)',
     breaks: ({ store }) => ({ complete: (claim, result) => store.complete(claim, result).then(() => true) }),
   },
   {
     does: 'keeps the error of an earlier attempt',
     caughtBy:
-      'L3 a completion writes the result and the end, clears the earlier failure, and keeps the other fields',
+      'a completion writes the result and the end, clears the earlier failure, and keeps the other fields (L3)',
     breaks: rewriting('complete', (_, before) => ({ error: before?.error })),
   },
   {
     does: 'keeps an earlier result if there is none',
-    caughtBy: 'L3 a completion without a result leaves the run without a result',
+    caughtBy: 'a completion without a result leaves the run without a result (L3)',
     breaks: rewriting('complete', ({ result }, before) => ({ result: result ?? before?.result })),
   },
   {
     does: 'does not complete after the lease has expired',
-    caughtBy: 'L-24 a run can be completed after its lease has expired',
+    caughtBy: 'a run can be completed after its lease has expired (L-24)',
     breaks: ({ store, runs }) => ({
       complete(claim, result) {
         const { leaseUntil } = runs.row(claim)?.run ?? {};
@@ -52,7 +52,7 @@ export const BROKEN_COMPLETIONS: readonly BrokenRunStore[] = [
   },
   {
     does: 'ignores the attempt',
-    caughtBy: 'L3 a claim of another attempt completes nothing',
+    caughtBy: 'a claim of another attempt completes nothing (L3)',
     breaks: matching(
       (run, claim) =>
         isRunning(run) && run.generation === claim.generation && run.claimedBy === claim.claimedBy,
@@ -60,31 +60,31 @@ export const BROKEN_COMPLETIONS: readonly BrokenRunStore[] = [
   },
   {
     does: 'ignores the generation',
-    caughtBy: 'L-53 a claim of another generation completes nothing',
+    caughtBy: 'a claim of another generation completes nothing (L-53)',
     breaks: matching(
       (run, claim) => isRunning(run) && run.attempt === claim.attempt && run.claimedBy === claim.claimedBy,
     ),
   },
   {
     does: 'compares claims without case',
-    caughtBy: 'L3 a claim of another process completes nothing, however similar its name is',
+    caughtBy: 'a claim of another process completes nothing, however similar its name is (L3)',
     breaks: matching(
       (run, claim) => isRunning(run) && run.claimedBy?.toLowerCase() === claim.claimedBy.toLowerCase(),
     ),
   },
   {
     does: 'completes a run that is not running',
-    caughtBy: 'L3 a run that is not running is not completed by any claim',
+    caughtBy: 'a run that is not running is not completed by any claim (L3)',
     breaks: matching((run, claim) => run.claimedBy === claim.claimedBy && run.attempt === claim.attempt),
   },
   {
     does: 'completes every run of the claim',
-    caughtBy: 'L3 a completion leaves all other runs unchanged',
+    caughtBy: 'a completion leaves all other runs unchanged (L3)',
     breaks: rewritingOthers('complete', (run) => isRunning(run) && { state: 'completed' }),
   },
   {
     does: 'recreates a deleted row',
-    caughtBy: 'L-14 the holder of a deleted run does not complete, change or recreate it',
+    caughtBy: 'the holder of a deleted run does not complete, change or recreate it (L-14)',
     breaks({ store, runs }) {
       let last: Run | undefined;
       return {

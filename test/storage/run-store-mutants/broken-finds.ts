@@ -19,51 +19,51 @@ function changingResult(change: (runs: readonly Run[], query: RunQuery, bench: B
 export const BROKEN_FINDS: readonly BrokenRunStore[] = [
   {
     does: 'finds nothing without a condition',
-    caughtBy: 'L7 a query without conditions finds every run, and none if there are none',
+    caughtBy: 'a query without conditions finds every run, and none if there are none (L7)',
     breaks: changingResult((runs, { job, scope, periodKey, states, from, to }) =>
       [job, scope, periodKey, states, from, to].every((condition) => condition === undefined) ? [] : runs,
     ),
   },
   {
     does: 'treats an empty scope as any scope',
-    caughtBy: 'L7 runs are found by job, by scope, by period and by all of them',
+    caughtBy: 'runs are found by job, by scope, by period and by all of them (L7)',
     breaks: querying(({ scope }) => ({ scope: scope === '' ? undefined : scope })),
   },
   {
     does: 'treats an empty list of states as any state',
-    caughtBy: 'L7 runs are found by one state, by several states, and by no state',
+    caughtBy: 'runs are found by one state, by several states, and by no state (L7)',
     breaks: querying(({ states }) => ({ states: states?.length === 0 ? undefined : states })),
   },
   {
     does: 'includes a period that starts at to',
-    caughtBy: 'L7 from includes the start of a period, and to excludes it',
+    caughtBy: 'from includes the start of a period, and to excludes it (L7)',
     breaks: querying(({ to }) => ({ to: to && new Date(to.getTime() + 1) })),
   },
   {
     does: 'ignores the states if from is set',
-    caughtBy: 'L7 a query returns only runs that match all its conditions',
+    caughtBy: 'a query returns only runs that match all its conditions (L7)',
     breaks: querying(({ from, states }) => ({ states: from === undefined ? states : undefined })),
   },
   {
     does: 'applies the limit to the wrong end',
-    caughtBy: 'L7 runs are sorted by period, in either order, and the limit keeps the first',
+    caughtBy: 'runs are sorted by period, in either order, and the limit keeps the first (L7)',
     breaks: ({ store }) => ({
       find: async ({ limit, ...query }) => (await store.find({ ...query, limit: 1000 })).slice(-limit),
     }),
   },
   {
     does: 'sorts by the key',
-    caughtBy: 'L7 custom keys are sorted by creation, and a query by time does not find them',
+    caughtBy: 'custom keys are sorted by creation, and a query by time does not find them (L7)',
     breaks: changingResult((runs) => [...runs].sort((a, b) => a.periodKey.localeCompare(b.periodKey))),
   },
   {
     does: 'returns summaries',
-    caughtBy: 'L7 a query returns the whole run',
+    caughtBy: 'a query returns the whole run (L7)',
     breaks: changingResult((runs) => runs.map((run) => ({ ...run, result: undefined }))),
   },
   {
     does: 'ignores case in a query for a period',
-    caughtBy: 'L-57 a query for one key does not return another',
+    caughtBy: 'a query for one key does not return another (L-57)',
     breaks: changingResult((runs, { periodKey }, bench) =>
       periodKey === undefined
         ? runs
@@ -75,7 +75,7 @@ export const BROKEN_FINDS: readonly BrokenRunStore[] = [
   },
   {
     does: 'returns an event for every run',
-    caughtBy: 'L-52 a run without events has none, and neither has a run that does not exist',
+    caughtBy: 'a run without events has none, and neither has a run that does not exist (L-52)',
     breaks: ({ store, runs }) => ({
       async events(key) {
         const events = await store.events(key);
@@ -86,7 +86,7 @@ export const BROKEN_FINDS: readonly BrokenRunStore[] = [
   },
   {
     does: 'returns the events of every run of the period',
-    caughtBy: 'L-52 events belong to their run alone',
+    caughtBy: 'events belong to their run alone (L-52)',
     breaks: ({ runs }) => ({
       events: ({ periodKey }) =>
         Promise.resolve(
@@ -100,7 +100,7 @@ export const BROKEN_FINDS: readonly BrokenRunStore[] = [
   {
     does: 'writes an event for every completion',
     caughtBy:
-      'L3 a completion writes the result and the end, clears the earlier failure, and keeps the other fields',
+      'a completion writes the result and the end, clears the earlier failure, and keeps the other fields (L3)',
     breaks: rewritingEvents('complete', (events) => [
       ...events,
       {

@@ -3,12 +3,12 @@ import { rewriting, rewritingEvents, type BrokenRunStore } from './broken-run-st
 export const BROKEN_INSERTS: readonly BrokenRunStore[] = [
   {
     does: 'inserts nothing',
-    caughtBy: 'L1 a new key is inserted, and the other instance finds it',
+    caughtBy: 'a new key is inserted, and the other instance finds it (L1)',
     breaks: () => ({ insert: () => Promise.resolve(true) }),
   },
   {
     does: 'inserts over an existing row',
-    caughtBy: 'L1 an existing key is refused to both instances, and its row stays unchanged',
+    caughtBy: 'an existing key is refused to both instances, and its row stays unchanged (L1)',
     breaks: ({ store, runs }) => ({
       insert(run) {
         runs.delete(run);
@@ -18,7 +18,7 @@ export const BROKEN_INSERTS: readonly BrokenRunStore[] = [
   },
   {
     does: 'reads first, and inserts later',
-    caughtBy: 'L-01 of 50 simultaneous inserts of a new key, one wins',
+    caughtBy: 'of 50 simultaneous inserts of a new key, one wins (L-01)',
     breaks: ({ store, runs }) => ({
       async insert(run) {
         const isThere = runs.row(run) !== undefined;
@@ -31,47 +31,47 @@ export const BROKEN_INSERTS: readonly BrokenRunStore[] = [
   },
   {
     does: 'returns true from every insert',
-    caughtBy: 'L-01 of 50 simultaneous inserts of ten new keys, one wins for each key',
+    caughtBy: 'of 50 simultaneous inserts of ten new keys, one wins for each key (L-01)',
     breaks: ({ store }) => ({ insert: (run) => store.insert(run).then(() => true) }),
   },
   {
     does: 'refuses skipped runs',
-    caughtBy: 'L7 a skipped run is returned with its reason, and is not due',
+    caughtBy: 'a skipped run is returned with its reason, and is not due (L7)',
     breaks: rewriting('insert', ({ state }) => (state === 'skipped' ? { reason: undefined } : {})),
   },
   {
     does: 'counts attempts from 0',
-    caughtBy: 'L1 a run that starts at once is returned with its given values, as attempt 1',
+    caughtBy: 'a run that starts at once is returned with its given values, as attempt 1 (L1)',
     breaks: rewriting('insert', () => ({ attempt: 0 })),
   },
   {
     does: 'inserts pending runs without a next attempt',
-    caughtBy: 'L4 a pending run is returned without an attempt, and is due at once',
+    caughtBy: 'a pending run is returned without an attempt, and is due at once (L4)',
     breaks: rewriting('insert', () => ({ nextAttemptAt: undefined })),
   },
   {
     does: 'keeps instants to the second',
     caughtBy:
-      'L7 periods in the distant past, in the far future and between two seconds are returned exactly',
+      'periods in the distant past, in the far future and between two seconds are returned exactly (L7)',
     breaks: rewriting('insert', ({ periodStart }) => ({
       periodStart: periodStart && new Date(Math.trunc(periodStart.getTime() / 1000) * 1000),
     })),
   },
   {
     does: 'keeps tokens in single precision',
-    caughtBy: 'L1 the largest fencing token is returned exactly, and a missing one stays missing',
+    caughtBy: 'the largest fencing token is returned exactly, and a missing one stays missing (L1)',
     breaks: rewriting('insert', ({ fencingToken }) => ({
       fencingToken: fencingToken === undefined ? undefined : Math.fround(fencingToken),
     })),
   },
   {
     does: 'leaves out the event of an insert',
-    caughtBy: 'L-52 the event of an insert is written with the row, at the store’s now',
+    caughtBy: 'the event of an insert is written with the row, at the store’s now (L-52)',
     breaks: rewritingEvents('insert', () => []),
   },
   {
     does: 'writes the event of a refused insert',
-    caughtBy: 'L1 an insert that is refused writes no event',
+    caughtBy: 'an insert that is refused writes no event (L1)',
     breaks: ({ store, runs }) => ({
       insert(run) {
         const { event } = run;

@@ -21,12 +21,12 @@ function peekingOnly(isReturned: (run: RunSummary, peek: Peek, request: PeekRequ
 export const BROKEN_PEEKS: readonly BrokenRunStore[] = [
   {
     does: 'returns only completed runs',
-    caughtBy: 'L3 a peek at a period returns its run in any state',
+    caughtBy: 'a peek at a period returns its run in any state (L3)',
     breaks: peekingOnly(({ state }) => state !== 'interrupted'),
   },
   {
     does: 'returns runs that failed permanently',
-    caughtBy: 'L4 a peek returns due and running runs of any period, and no others',
+    caughtBy: 'a peek returns due and running runs of any period, and no others (L4)',
     breaks: changingPeek(({ runs }, _, bench) => ({
       runs: [
         ...runs,
@@ -36,17 +36,17 @@ export const BROKEN_PEEKS: readonly BrokenRunStore[] = [
   },
   {
     does: 'does not return failed runs that are due',
-    caughtBy: 'L-26 a pending or failed run is due at its next attempt, not before',
+    caughtBy: 'a pending or failed run is due at its next attempt, not before (L-26)',
     breaks: peekingOnly(({ state }) => state !== 'failed'),
   },
   {
     does: 'peeks at all jobs',
-    caughtBy: 'L4 a peek does not return runs of another job or scope',
+    caughtBy: 'a peek does not return runs of another job or scope (L4)',
     breaks: changingPeek((_, __, { runs }) => ({ runs: runs.rows().map(({ run }) => run) })),
   },
   {
     does: 'excludes the period that starts exactly at since',
-    caughtBy: 'L-46 a peek returns every run whose period starts at the given time or later',
+    caughtBy: 'a peek returns every run whose period starts at the given time or later (L-46)',
     breaks: peekingOnly(
       ({ periodStart, state }, _, { since }) =>
         state !== 'skipped' || since === undefined || periodStart === undefined || periodStart > since,
@@ -54,7 +54,7 @@ export const BROKEN_PEEKS: readonly BrokenRunStore[] = [
   },
   {
     does: 'returns the first period at or after since',
-    caughtBy: 'L-48 a peek returns the start of the earliest period, regardless of its outcome',
+    caughtBy: 'a peek returns the start of the earliest period, regardless of its outcome (L-48)',
     breaks: changingPeek(({ firstPeriodStart }, { since }) => ({
       firstPeriodStart:
         since !== undefined && firstPeriodStart !== undefined && firstPeriodStart < since
@@ -64,21 +64,21 @@ export const BROKEN_PEEKS: readonly BrokenRunStore[] = [
   },
   {
     does: 'returns a run once for each condition that it matches',
-    caughtBy: 'L4 a run that matches several conditions of a peek is returned once',
+    caughtBy: 'a run that matches several conditions of a peek is returned once (L4)',
     breaks: changingPeek(({ runs }, { periodKey }) => ({
       runs: [...runs, ...runs.filter((run) => run.periodKey === periodKey)],
     })),
   },
   {
     does: 'leaves out a field',
-    caughtBy: 'L4 a peek returns the values of the row',
+    caughtBy: 'a peek returns the values of the row (L4)',
     breaks: changingPeek(({ runs }) => ({
       runs: runs.map((run) => ({ ...run, firstStartedAt: undefined })),
     })),
   },
   {
     does: 'returns an overdue job without runs',
-    caughtBy: 'L4 without runs, no job is overdue',
+    caughtBy: 'without runs, no job is overdue (L4)',
     breaks: ({ store }) => ({
       async overdue(jobs) {
         const overdue = await store.overdue(jobs);
@@ -88,7 +88,7 @@ export const BROKEN_PEEKS: readonly BrokenRunStore[] = [
   },
   {
     does: 'does not return running runs as overdue',
-    caughtBy: 'L4 due and running runs count as overdue, and no others',
+    caughtBy: 'due and running runs count as overdue, and no others (L4)',
     breaks: ({ store, runs }) => ({
       async overdue(jobs) {
         const running = runs.rows().filter(({ run }) => run.state === 'running');
@@ -100,26 +100,26 @@ export const BROKEN_PEEKS: readonly BrokenRunStore[] = [
   },
   {
     does: 'returns a job and scope once for each overdue run',
-    caughtBy: 'L4 each job and scope is returned once, regardless of how many of its runs are overdue',
+    caughtBy: 'each job and scope is returned once, regardless of how many of its runs are overdue (L4)',
     breaks: ({ store }) => ({
       overdue: async (jobs) => (await store.overdue(jobs)).flatMap((overdue) => [overdue, overdue]),
     }),
   },
   {
     does: 'returns overdue runs of every job',
-    caughtBy: 'L4 overdue runs of other jobs are not returned',
+    caughtBy: 'overdue runs of other jobs are not returned (L4)',
     breaks: ({ store, runs }) => ({
       overdue: () => store.overdue(runs.rows().map(({ run }) => run.job)),
     }),
   },
   {
     does: 'returns the newest first',
-    caughtBy: 'L4 the run that has been due or running for the longest time comes first',
+    caughtBy: 'the run that has been due or running for the longest time comes first (L4)',
     breaks: ({ store }) => ({ overdue: async (jobs) => [...(await store.overdue(jobs))].reverse() }),
   },
   {
     does: 'leaves out the last overdue job',
-    caughtBy: 'L3 random use by two instances gives the results that a model predicts',
+    caughtBy: 'random use by two instances gives the results that a model predicts (L3)',
     breaks: ({ store }) => ({ overdue: async (jobs) => (await store.overdue(jobs)).slice(0, -1) }),
   },
 ];

@@ -63,55 +63,55 @@ function purging(wrong: Partial<Conditions>, marks = mark) {
 export const BROKEN_PURGES: readonly BrokenRunStore[] = [
   {
     does: 'deletes the newest run as well',
-    caughtBy: 'L-55 a purge deletes nothing if there is nothing to delete',
+    caughtBy: 'a purge deletes nothing if there is nothing to delete (L-55)',
     breaks: purging({ isNewest: () => false, isOld: () => true }),
   },
   {
     does: 'marks only the oldest remaining run',
     caughtBy:
-      'L-55 runs before and after an unfinished run are deleted, and their periods do not count as missed',
+      'runs before and after an unfinished run are deleted, and their periods do not count as missed (L-55)',
     breaks: purging({}, (runs, gone) => mark(runs, gone.slice(-1))),
   },
   {
     does: 'does not mark what it purged',
-    caughtBy: 'L-55 purged periods do not count as missed, even if an older run is created afterwards',
+    caughtBy: 'purged periods do not count as missed, even if an older run is created afterwards (L-55)',
     breaks: purging({}, () => {}),
   },
   {
     does: 'marks only the first purge',
-    caughtBy: 'L-55 each purge moves the purge mark forward',
+    caughtBy: 'each purge moves the purge mark forward (L-55)',
     breaks: purging({}, (runs, gone) => {
       if (!gone.some(({ periodKey }) => periodKey === 'second')) mark(runs, gone);
     }),
   },
   {
     does: 'keeps only the newest run, with or without a period',
-    caughtBy: 'L-55 the newest run with a period stays, even if a run without a period is newer',
+    caughtBy: 'the newest run with a period stays, even if a run without a period is newer (L-55)',
     breaks: purging({ isNewest: isLatest }),
   },
   {
     does: 'deletes all failed runs',
-    caughtBy: 'L-55 finished runs are deleted, and unfinished ones never, however old they are',
+    caughtBy: 'finished runs are deleted, and unfinished ones never, however old they are (L-55)',
     breaks: purging({ isOver: (run) => isOver(run) || run.state === 'failed' }),
   },
   {
     does: 'keeps only the newest run of all jobs',
-    caughtBy: 'L-55 the newest run of each job and scope stays',
+    caughtBy: 'the newest run of each job and scope stays (L-55)',
     breaks: purging({ isNewest: (run, all) => all.every((other) => timeOf(other) <= timeOf(run)) }),
   },
   {
     does: 'takes the newest run by its key',
-    caughtBy: 'L-55 the newest custom key, by its creation, stays',
+    caughtBy: 'the newest custom key, by its creation, stays (L-55)',
     breaks: purging({ isNewest: (run, all) => all.every((other) => other.periodKey <= run.periodKey) }),
   },
   {
     does: 'ignores the limit',
-    caughtBy: 'L-55 a purge deletes no more runs than its limit, and the next purge continues',
+    caughtBy: 'a purge deletes no more runs than its limit, and the next purge continues (L-55)',
     breaks: ({ store }) => ({ purge: (request) => store.purge({ ...request, limit: 1000 }) }),
   },
   {
     does: 'counts undeleted runs against the limit',
-    caughtBy: 'L-55 unfinished runs do not block the deletion of finished ones',
+    caughtBy: 'unfinished runs do not block the deletion of finished ones (L-55)',
     breaks: ({ store, runs }) => ({
       purge({ olderThanMs, limit }) {
         const left = runs.rows().filter(({ run }) => !isOver(run)).length;
@@ -123,7 +123,7 @@ export const BROKEN_PURGES: readonly BrokenRunStore[] = [
   },
   {
     does: 'deletes all events',
-    caughtBy: 'L-55 events are deleted with their run, and no others',
+    caughtBy: 'events are deleted with their run, and no others (L-55)',
     breaks: ({ store, runs }) => ({
       purge(request) {
         for (const { events } of runs.rows()) events.length = 0;
@@ -133,17 +133,17 @@ export const BROKEN_PURGES: readonly BrokenRunStore[] = [
   },
   {
     does: 'checks only the time of the last write',
-    caughtBy: 'L-55 a run whose period ended recently stays, however long ago it was written',
+    caughtBy: 'a run whose period ended recently stays, however long ago it was written (L-55)',
     breaks: purging({ hasEnded: () => true }),
   },
   {
     does: 'checks only the end of the period',
-    caughtBy: 'L-55 a run that was written recently stays, however long ago its period ended',
+    caughtBy: 'a run that was written recently stays, however long ago its period ended (L-55)',
     breaks: purging({ isOld: ({ createdAt }, before) => createdAt < before }),
   },
   {
     does: 'keeps the newest finished run',
-    caughtBy: 'L-55 older runs are deleted even if the newest run is unfinished',
+    caughtBy: 'older runs are deleted even if the newest run is unfinished (L-55)',
     breaks: purging({ isNewest: (run, all) => isNewest(run, all.filter(isOver)) }),
   },
 ];

@@ -18,7 +18,7 @@ const withoutAccents = (text: string): string => text.normalize('NFD').replace(/
 export const BROKEN_TABLES: readonly BrokenRuns[] = [
   {
     does: 'has a different clock in every instance',
-    caughtBy: 'L4 both instances have the same now',
+    caughtBy: 'both instances have the same now (L4)',
     breaks({ runs }) {
       const aheadMs = (instances += 1) * 3_600_000;
       return { now: () => new Date(runs.now().getTime() + aheadMs) };
@@ -26,7 +26,7 @@ export const BROKEN_TABLES: readonly BrokenRuns[] = [
   },
   {
     does: 'has a clock that stands still',
-    caughtBy: 'L4 the store’s now moves on with time',
+    caughtBy: 'the store’s now moves on with time (L4)',
     breaks({ runs }) {
       const first = runs.now();
       return { now: () => first };
@@ -34,56 +34,56 @@ export const BROKEN_TABLES: readonly BrokenRuns[] = [
   },
   {
     does: 'takes times from the host',
-    caughtBy: 'L-26 a pending or failed run is due at its next attempt, not before',
+    caughtBy: 'a pending or failed run is due at its next attempt, not before (L-26)',
     breaks: () => ({ now: () => new Date() }),
   },
   {
     does: 'has no clock',
-    caughtBy: 'L4 a peek at a job without runs returns now, and nothing else',
+    caughtBy: 'a peek at a job without runs returns now, and nothing else (L4)',
     breaks: () => ({ now: () => new Date(NaN) }),
   },
   {
     does: 'has a new id in every instance',
-    caughtBy: 'L1 both instances have the same place id',
+    caughtBy: 'both instances have the same place id (L1)',
     breaks: () => ({ id: `mine ${(instances += 1)}` }),
   },
   {
     does: 'ignores scopes',
-    caughtBy: 'L1 job, scope and period each distinguish runs',
+    caughtBy: 'job, scope and period each distinguish runs (L1)',
     breaks: foldingKeys(() => '', ['scope']),
   },
   {
     does: 'ignores jobs',
-    caughtBy: 'L3 a claim of another job, scope or period completes nothing',
+    caughtBy: 'a claim of another job, scope or period completes nothing (L3)',
     breaks: foldingKeys(() => '', ['job']),
   },
   ...PARTS.map((part) => ({
     does: `ignores case in ${part}`,
     caughtBy: {
-      job: 'L-57 jobs that look or sort alike have separate runs',
-      scope: 'L-57 scopes that look or sort alike have separate runs',
-      periodKey: 'L-57 periods that look or sort alike are separate runs',
+      job: 'jobs that look or sort alike have separate runs (L-57)',
+      scope: 'scopes that look or sort alike have separate runs (L-57)',
+      periodKey: 'periods that look or sort alike are separate runs (L-57)',
     }[part],
     breaks: foldingKeys((text) => text.toLowerCase(), [part]),
   })),
   {
     does: 'ignores accents',
-    caughtBy: 'L-57 a query for one key does not return another',
+    caughtBy: 'a query for one key does not return another (L-57)',
     breaks: foldingKeys(withoutAccents),
   },
   {
     does: 'normalizes keys',
-    caughtBy: 'L-57 periods that look or sort alike are separate runs',
+    caughtBy: 'periods that look or sort alike are separate runs (L-57)',
     breaks: foldingKeys((text) => text.normalize()),
   },
   {
     does: 'removes quotes from keys',
-    caughtBy: 'L-57 keys with SQL or template syntax are ordinary keys',
+    caughtBy: 'keys with SQL or template syntax are ordinary keys (L-57)',
     breaks: foldingKeys((text) => text.replaceAll(/['"\\;]/g, '')),
   },
   {
     does: 'removes invisible characters from keys',
-    caughtBy: 'L-57 random keys are separate runs',
+    caughtBy: 'random keys are separate runs (L-57)',
     breaks: ({ runs }) => ({
       add: ({ run, events }) =>
         runs.add({ run: { ...run, periodKey: run.periodKey.replaceAll(/\p{Cf}/gu, '') }, events }),
@@ -91,12 +91,12 @@ export const BROKEN_TABLES: readonly BrokenRuns[] = [
   },
   {
     does: 'counts code units, and truncates keys to 64',
-    caughtBy: 'L-57 64 characters are kept exactly in every part of a key, also outside the basic plane',
+    caughtBy: '64 characters are kept exactly in every part of a key, also outside the basic plane (L-57)',
     breaks: foldingKeys((text) => text.slice(0, 64)),
   },
   {
     does: 'keeps the events of deleted runs',
-    caughtBy: 'L-14 a deleted key can be inserted again, without its old events',
+    caughtBy: 'a deleted key can be inserted again, without its old events (L-14)',
     breaks: keepingEvents(),
   },
 ];

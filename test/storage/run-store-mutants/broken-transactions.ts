@@ -27,10 +27,10 @@ function putBack(runs: InMemoryRuns, rows: Rows): void {
 }
 
 const STATEMENTS_THAT_WRITE = [
-  ['insert', 'L-11 an insert inside a transaction that is rolled back stays, with its event'],
-  ['change', 'L-11 a change inside a transaction that is rolled back stays, with its events'],
-  ['complete', 'L-11 a completion inside a transaction that is rolled back stays'],
-  ['purge', 'L-11 a purge inside a transaction that is rolled back still deletes'],
+  ['insert', 'an insert inside a transaction that is rolled back stays, with its event (L-11)'],
+  ['change', 'a change inside a transaction that is rolled back stays, with its events (L-11)'],
+  ['complete', 'a completion inside a transaction that is rolled back stays (L-11)'],
+  ['purge', 'a purge inside a transaction that is rolled back still deletes (L-11)'],
 ] as const;
 
 export const BROKEN_TRANSACTIONS: readonly BrokenRunTransaction[] = [
@@ -51,7 +51,7 @@ export const BROKEN_TRANSACTIONS: readonly BrokenRunTransaction[] = [
   })),
   {
     does: 'writes only when the transaction of its caller ends',
-    caughtBy: 'L-11 other instances see a write inside a transaction at once',
+    caughtBy: 'other instances see a write inside a transaction at once (L-11)',
     async run({ inside }, _, body) {
       const insert = inside.insert.bind(inside);
       const later: (() => Promise<boolean>)[] = [];
@@ -66,7 +66,7 @@ export const BROKEN_TRANSACTIONS: readonly BrokenRunTransaction[] = [
   },
   {
     does: 'reads the state from when the transaction of its caller began',
-    caughtBy: 'L-11 a caller inside a transaction sees what was written after its transaction began',
+    caughtBy: 'a caller inside a transaction sees what was written after its transaction began (L-11)',
     async run({ inside }, _, body) {
       const overdue = inside.overdue.bind(inside);
       const before = await inside.overdue(['contract'], { timeoutMs: 1000 });

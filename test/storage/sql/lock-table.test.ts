@@ -32,7 +32,7 @@ function isPlainOrRefused(options: LockTableOptions): 'plain' | 'refused' {
   }
 }
 
-void test('F-67 a name that would break out of a statement is refused in every option', () => {
+void test('a name that would break out of a statement is refused in every option (F-67)', () => {
   assert.ok(INJECTED_NAMES.length >= 300);
   for (const name of INJECTED_NAMES)
     for (const [place, options] of Object.entries(PLACES)) {
@@ -41,7 +41,7 @@ void test('F-67 a name that would break out of a statement is refused in every o
     }
 });
 
-void test('F-67 random texts are accepted only if they are identifiers', () => {
+void test('random texts are accepted only if they are identifiers (F-67)', () => {
   const identifier = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 80 }),
     fc.stringMatching(/^[A-Za-z_$0-9.`"' -]{0,70}$/),
@@ -64,7 +64,7 @@ void test('an identifier cannot end with a line break', () => {
       assert.throws(() => lockTableOf(options(`locks${end}`)), InvalidLockConfigurationError);
 });
 
-void test('F-67 an identifier has 1 to 63 characters', () => {
+void test('an identifier has 1 to 63 characters (F-67)', () => {
   for (const options of Object.values(PLACES)) {
     assert.equal(isPlainOrRefused(options('x'.repeat(63))), 'plain');
     for (const length of [0, 64, 1000])

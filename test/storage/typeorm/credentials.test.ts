@@ -55,7 +55,7 @@ const STATEMENTS = {
 };
 
 testOnServers(
-  "F-54 with changed credentials an instance's ticks fail when it reconnects, and succeed again when the credentials are right",
+  "with changed credentials an instance's ticks fail when it reconnects, and succeed again when the credentials are right (F-54)",
   async (bench) => {
     await bench.application.destroy();
     const { ask } = bench.database;
@@ -94,7 +94,7 @@ testOnServers(
 // The other private servers have no certificates.
 testOnServer(
   'mysql',
-  'F-54 a user who must use TLS gets locks with the TLS options of the application, and an error without them',
+  'a user who must use TLS gets locks with the TLS options of the application, and an error without them (F-54)',
   async (bench) => {
     const assertNeedsTls = async ({ url }: User): Promise<void> => {
       await assert.rejects(

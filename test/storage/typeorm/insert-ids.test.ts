@@ -55,7 +55,7 @@ const TABLES: readonly Table[] = [
 
 for (const { table, changes, servers = ['mysql', 'mariadb'] as const } of TABLES) {
   for (const server of servers) {
-    testOn(server, `P3 F-72 tokens rise on a table with ${table}`, async () => {
+    testOn(server, `tokens rise on a table with ${table} (P3, F-72)`, async () => {
       const database = await databaseOn(server);
       const application = await migratedDataSource(database);
       const session = application.createQueryRunner();
@@ -91,7 +91,7 @@ for (const { table, changes, servers = ['mysql', 'mariadb'] as const } of TABLES
   }
 }
 
-testOn('mysql', 'P3 the token is read from the row if the server hides its generated key', async () => {
+testOn('mysql', 'the token is read from the row if the server hides its generated key (P3)', async () => {
   const database = await databaseOn('mysql');
   const application = await new DataSource({
     ...database.options,

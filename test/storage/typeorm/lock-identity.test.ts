@@ -58,7 +58,7 @@ testOnEvery('one lock table has one id, regardless of how an instance addresses 
 });
 
 // Two servers with the same names of dialect, database and table.
-testOn('mysql', 'L2 F-76 a live run is not taken over under a lock of another server', async () => {
+testOn('mysql', 'a live run is not taken over under a lock of another server (L2, F-76)', async () => {
   const ledger = await databaseOn('mysql');
   const elsewhere = await mariadbDatabase();
   const root: Administrator = elsewhere.root;

@@ -48,7 +48,7 @@ async function rowsWritten(
 
 for (const lost of ['take-over', 'first insert']) {
   testOnEvery(
-    `F-33 after a failover that loses a ${lost} another holder gets a higher token, and the first one changes nothing`,
+    `after a failover that loses a ${lost} another holder gets a higher token, and the first one changes nothing (F-33)`,
     (database) =>
       withFleet(database, async ({ dataSource, first, second }) => {
         await dataSource.query('CREATE TABLE register (total INTEGER NOT NULL, token BIGINT NOT NULL)');
@@ -71,7 +71,7 @@ for (const lost of ['take-over', 'first insert']) {
 }
 
 testOnEvery(
-  'F-34 a grant without a reply that returns with its server expires without a holder',
+  'a grant without a reply that returns with its server expires without a holder (F-34)',
   (database) =>
     withFleet(database, async ({ dataSource, first, second }) => {
       await insertLockRow(dataSource, { name: JOB.name, lockedBy: 'web-1/803/lost', endsInMs: 600_000 });

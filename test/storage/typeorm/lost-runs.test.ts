@@ -9,7 +9,7 @@ import { ledgerDataSource } from '../../support/run-places';
 const TABLES = ['shedlock', 'cronlatch_run'];
 
 testOnEvery(
-  'F-33 after a failover that loses a claim another instance runs the day, and the first one completes nothing',
+  'after a failover that loses a claim another instance runs the day, and the first one completes nothing (F-33)',
   async (database) => {
     const dataSource = await ledgerDataSource(database);
     const options = { logger: false, pollInterval: false } as const;

@@ -14,7 +14,7 @@ for (const server of ['mysql', 'mariadb'] as const) {
   })) {
     testOnServer(
       server,
-      `F-65 F-75 names are compared byte for byte, with any character set of ${place}`,
+      `names are compared byte for byte, with any character set of ${place} (F-65, F-75)`,
       async (bench) => {
         const application = await bench.connected(options);
         const [provider, other] = [bench.provider({}, application), bench.provider()];
@@ -34,7 +34,7 @@ for (const server of ['mysql', 'mariadb'] as const) {
 
   testOn(
     server,
-    'F-66 a name that is too long for the column is an error, never a truncated lock',
+    'a name that is too long for the column is an error, never a truncated lock (F-66)',
     async () => {
       const bench = await ServerBench.on(server);
       const provider = bench.provider({ nameLength: 255 });

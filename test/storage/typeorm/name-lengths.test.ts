@@ -21,7 +21,7 @@ async function beLenient(application: DataSource): Promise<void> {
 
 for (const nameLength of [64, 255]) {
   testOnEvery(
-    `F-66 a name of up to ${nameLength} characters is kept whole, and a longer one refused, even in lenient sessions`,
+    `a name of up to ${nameLength} characters is kept whole, and a longer one refused, even in lenient sessions (F-66)`,
     async (database) => {
       const migrations = [createCronlatchMigration({ tables: ['lock'], nameLength })];
       const dataSource = await migratedDataSource(database, { migrations, poolSize: 1 });

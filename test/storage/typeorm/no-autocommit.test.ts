@@ -10,7 +10,7 @@ const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 for (const server of ['mysql', 'mariadb'] as const) {
   testOnOwn(
     server,
-    'F-48 on a server that switches off autocommit for all sessions, a lock is committed or an error',
+    'on a server that switches off autocommit for all sessions, a lock is committed or an error (F-48)',
     async () => {
       const bench = await OwnServerBench.on(server);
       // init_connect does not apply to it.

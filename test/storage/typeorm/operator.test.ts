@@ -11,7 +11,7 @@ const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '30s' };
 const FAR_AWAY_MS = 10 * 365 * 24 * 3_600_000;
 
 testOnEvery(
-  'F-60 a job whose row is deleted learns it at its next renewal, and the next token is higher',
+  'a job whose row is deleted learns it at its next renewal, and the next token is higher (F-60)',
   async (database) => {
     const dataSource = await migratedDataSource(database);
     const guard = await createJobGuard(dataSource, { logger: false });
@@ -39,7 +39,7 @@ testOnEvery(
 );
 
 testOnEvery(
-  'F-62 a row edited to end in ten years is held, a row edited to have ended is free, and each grant starts a full lease',
+  'a row edited to end in ten years is held, a row edited to have ended is free, and each grant starts a full lease (F-62)',
   async (database) => {
     const dataSource = await migratedDataSource(database);
     const guard = await createJobGuard(dataSource);
@@ -61,7 +61,7 @@ testOnEvery(
 );
 
 testOnEvery(
-  'F-63 a guard that starts before its table exists fails each tick, and works as soon as the table exists',
+  'a guard that starts before its table exists fails each tick, and works as soon as the table exists (F-63)',
   async (database) => {
     const dataSource = await new DataSource(database.options).initialize();
     const guard = await createJobGuard(dataSource, { lazy: true, logger: false });
@@ -84,7 +84,7 @@ testOnEvery(
 );
 
 testOnEvery(
-  'F-70 two applications with separate tables do not share a lock of the same name; with one table they do',
+  'two applications with separate tables do not share a lock of the same name; with one table they do (F-70)',
   async (database) => {
     const dataSource = await migratedDataSource(database);
     const runner = dataSource.createQueryRunner();
@@ -108,7 +108,7 @@ testOnEvery(
   },
 );
 
-testOnEvery('F-60 deleting the row of a free lock costs no later tick', async (database) => {
+testOnEvery('deleting the row of a free lock costs no later tick (F-60)', async (database) => {
   const dataSource = await migratedDataSource(database);
   const [holder, guard] = [await createJobGuard(dataSource), await createJobGuard(dataSource)];
   try {

@@ -40,7 +40,7 @@ const SLEEP = {
 };
 
 testOnServers(
-  "F-44 five jobs that each hold the application's only connection for longer than a lease all finish",
+  "five jobs that each hold the application's only connection for longer than a lease all finish (F-44)",
   async (bench) => {
     const dataSource = await bench.connected({ poolSize: 1 });
     await dataSource.query('CREATE TABLE effects (job VARCHAR(10) PRIMARY KEY)');

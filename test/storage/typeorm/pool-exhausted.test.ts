@@ -7,7 +7,7 @@ import { testOnServers } from '../../support/server-bench';
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 
 testOnServers(
-  'F-44 if jobs hold all connections of a shared pool, a tick fails in time, and the next one runs',
+  'if jobs hold all connections of a shared pool, a tick fails in time, and the next one runs (F-44)',
   async (bench) => {
     const application = await bench.connected({ poolSize: 1 });
     const options = { connections: 'shared', logger: false, statementTimeout: '300ms' } as const;

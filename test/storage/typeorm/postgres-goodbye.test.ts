@@ -39,7 +39,7 @@ async function closingServer(): Promise<{ url: string; close(): void }> {
   };
 }
 
-void test('F-30 a PostgreSQL that shuts down in the same packet that admits the client fails the tick and not the process', async () => {
+void test('a PostgreSQL that shuts down in the same packet that admits the client fails the tick and not the process (F-30)', async () => {
   const server = await closingServer();
   const dataSource = new DataSource({ type: 'postgres', url: server.url });
   const guard = await createJobGuard(dataSource, { lazy: true, logger: false, statementTimeout: '1s' });

@@ -11,7 +11,7 @@ async function lockAndUnlock(provider: LockProvider): Promise<void> {
 
 testOn(
   'postgres',
-  'F-53 statements that are no longer prepared on the server are sent unprepared',
+  'statements that are no longer prepared on the server are sent unprepared (F-53)',
   async () => {
     const bench = await ServerBench.on('postgres');
     const application = await bench.connected({ poolSize: 1 });

@@ -51,7 +51,7 @@ testWith('postgres', 'statements are prepared once, by names that show their own
   }),
 );
 
-testWith('postgres', 'F-53 statements that a pooler has forgotten are sent unprepared', (database) =>
+testWith('postgres', 'statements that a pooler has forgotten are sent unprepared (F-53)', (database) =>
   withOneSession(database, async (dataSource, runOnce) => {
     await runOnce();
     for (const forget of ['DEALLOCATE ALL', 'DISCARD ALL']) {
@@ -62,7 +62,7 @@ testWith('postgres', 'F-53 statements that a pooler has forgotten are sent unpre
   }),
 );
 
-testWith('postgres', 'F-53 statements whose names are already in use are sent unprepared', (database) =>
+testWith('postgres', 'statements whose names are already in use are sent unprepared (F-53)', (database) =>
   withOneSession(database, async (dataSource, runOnce) => {
     await runOnce();
     const names = await preparedNames(dataSource);
@@ -110,7 +110,7 @@ for (const server of ['mysql', 'mariadb'] as const) {
 
   testOnOwn(
     server,
-    'F-53 if the server has no room for prepared statements, locks work all the same, with any name',
+    'if the server has no room for prepared statements, locks work all the same, with any name (F-53)',
     async () => {
       const own = await ownServer(server);
       const root = await createConnection({ uri: own.url });

@@ -65,7 +65,7 @@ async function assertNothingMissed({ guard, ran }: PurgeBench): Promise<void> {
 const OF_JOB = `FROM cronlatch_run WHERE job_name = '${JOB.name}' AND scope = '' AND period_key`;
 
 testPurge(
-  'L-55 F-73 a run that another transaction has locked stays, and the days purged after it do not count as missed',
+  'a run that another transaction has locked stays, and the days purged after it do not count as missed (L-55, F-73)',
   async (bench) => {
     const { maintenance, database, stranger, days } = bench;
     await database.ask('START TRANSACTION');
@@ -80,7 +80,7 @@ testPurge(
 );
 
 testPurge(
-  'L-55 a purge beside another one that is rolled back leaves no day that counts as missed',
+  'a purge beside another one that is rolled back leaves no day that counts as missed (L-55)',
   async (bench) => {
     const { maintenance, database, days } = bench;
     const half = days.slice(0, 9).map(({ key }) => `'${key}'`);
@@ -94,7 +94,7 @@ testPurge(
   },
 );
 
-testPurge('L-55 a purge that fails halfway leaves no day that counts as missed', async (bench) => {
+testPurge('a purge that fails halfway leaves no day that counts as missed (L-55)', async (bench) => {
   const { maintenance, application } = bench;
   // The purge mark cannot be written, so no run may be deleted.
   const rename = (from: string, to: string): Promise<unknown> =>
@@ -106,7 +106,7 @@ testPurge('L-55 a purge that fails halfway leaves no day that counts as missed',
   assert.equal((await bench.guard.ledger.list({ limit: 100 })).length, 20);
 });
 
-testPurge('L-55 two purges at once delete each run once, and no day counts as missed', async (bench) => {
+testPurge('two purges at once delete each run once, and no day counts as missed (L-55)', async (bench) => {
   const { maintenance, guard, application } = bench;
   await insertFinishedRuns(application, { count: 5000, period: 'hour' });
   await insertFinishedRuns(application, { job: 'slots', count: 5000, period: 'none' });
@@ -123,7 +123,7 @@ testPurge('L-55 two purges at once delete each run once, and no day counts as mi
 });
 
 testOnEvery(
-  'L-55 a purge deletes thousands of runs of one job, with and without a period, within its time limits',
+  'a purge deletes thousands of runs of one job, with and without a period, within its time limits (L-55)',
   async (database) => {
     const application = await ledgerDataSource(database);
     await insertFinishedRuns(application, { count: 20_000, period: 'hour' });

@@ -9,7 +9,7 @@ import { statementLog } from '../../support/statement-log';
 
 for (const connections of ['own', 'shared'] as const) {
   testOnServers(
-    `F-35 with replicas that lag behind, locks and runs use only the primary (${connections} connections)`,
+    `with replicas that lag behind, locks and runs use only the primary (${connections} connections) (F-35)`,
     async (bench) => {
       await (await ledgerDataSource(bench.database)).destroy();
       const replica = await databaseOn(bench.server);

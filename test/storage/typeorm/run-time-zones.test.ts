@@ -14,7 +14,7 @@ const SET_ZONE = {
   postgres: `SET TIME ZONE 'Europe/Paris'`,
 };
 
-testOnServers('L-43 the time zone of a session does not affect a run', async (bench) => {
+testOnServers('the time zone of a session does not affect a run (L-43)', async (bench) => {
   await createRunTables(bench.application);
   if (bench.server === 'postgres')
     await bench.database.ask(`ALTER DATABASE ${bench.database.name} SET timezone TO 'Europe/Paris'`);

@@ -44,7 +44,7 @@ async function withMixedFleet(server: ServerName, body: (fleet: MixedFleet) => P
 }
 
 for (const server of SERVER_NAMES) {
-  testOn(server, 'F-71 the table of ShedLock for Java is used as it is, without tokens', () =>
+  testOn(server, 'the table of ShedLock for Java is used as it is, without tokens (F-71)', () =>
     withMixedFleet(server, async ({ dataSource, provider }) => {
       const findings = await provider.verifySchema();
       assert.deepEqual(
@@ -77,7 +77,7 @@ for (const server of SERVER_NAMES) {
 
   testOn(
     server,
-    'F-71 a lock that Java holds is refused to cronlatch, and free as soon as Java releases it',
+    'a lock that Java holds is refused to cronlatch, and free as soon as Java releases it (F-71)',
     () =>
       withMixedFleet(server, async ({ dataSource, provider, java }) => {
         for (let round = 1; round <= 20; round += 1) {
@@ -99,7 +99,7 @@ for (const server of SERVER_NAMES) {
 
   testOn(
     server,
-    'F-71 a lock that cronlatch holds is refused to Java, and granted to it after lockAtLeastFor',
+    'a lock that cronlatch holds is refused to Java, and granted to it after lockAtLeastFor (F-71)',
     () =>
       withMixedFleet(server, async ({ dataSource, provider, java }) => {
         const lock = await provider.lock({ ...JOB, lockAtLeastFor: '5m' });
@@ -193,7 +193,7 @@ async function warnsAndIsRepaired({ dataSource, java }: ShiftedFleet): Promise<v
 for (const type of ['mysql', 'mariadb'] as const) {
   testOnOwn(
     type,
-    "F-71 F-74 Java sessions in a server's own time zone cause a warning with the repair",
+    "Java sessions in a server's own time zone cause a warning with the repair (F-71, F-74)",
     async () => {
       const server = await ownServer(type);
       const root = await new DataSource({ type, url: `${server.url}/mysql` }).initialize();
@@ -218,7 +218,7 @@ for (const type of ['mysql', 'mariadb'] as const) {
   );
 }
 
-testOn('postgres', 'F-71 a table for Java with time zones causes a warning with the repair', () =>
+testOn('postgres', 'a table for Java with time zones causes a warning with the repair (F-71)', () =>
   withMixedFleet('postgres', async ({ dataSource, java }) => {
     await java.send(`SET TIME ZONE '${SHIFTED.replace('+', '-')}'`); // In POSIX notation the sign is reversed.
     await java.send(

@@ -103,14 +103,14 @@ async function grantEveryName(
   }
 }
 
-void test('F-65 the more than 200 tricky names are all different', () => {
+void test('the more than 200 tricky names are all different (F-65)', () => {
   assert.ok(TRICKY_NAMES.length > 200);
   assert.equal(new Set(TRICKY_NAMES.map((name) => name.normalize())).size, TRICKY_NAMES.length);
 });
 
 for (const [server, columns] of Object.entries(COLUMNS) as [DatabaseName, (typeof COLUMNS)[DatabaseName]][]) {
   for (const [column, changes] of Object.entries(columns)) {
-    testWith(server, `P1 F-65 no name is confused with another (${column})`, async (database) => {
+    testWith(server, `no name is confused with another (${column}) (P1, F-65)`, async (database) => {
       const granted = await grantEveryName(database, changes);
       if (EXACT.has(column)) assert.deepEqual(granted, TRIED_NAMES);
       else
@@ -126,7 +126,7 @@ for (const server of ['mysql', 'mariadb'] as const) {
   for (const collation of ['utf8mb4_bin', 'utf8mb4_general_ci']) {
     testWith(
       server,
-      `P1 F-65 nor in lenient sessions of the application (${collation})`,
+      `nor in lenient sessions of the application (${collation}) (P1, F-65)`,
       async (database) => {
         const lenient = [...(COLUMNS[server][collation] ?? []), `SET sql_mode = ''`];
         const granted = await grantEveryName(database, lenient, { connections: 'shared' });

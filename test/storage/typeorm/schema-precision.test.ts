@@ -29,7 +29,7 @@ for (const server of SERVER_NAMES) {
   for (const digits of DIGITS) {
     testWith(
       server,
-      `P4 a released lock is granted again at once, 200 times (${digits} digits)`,
+      `a released lock is granted again at once, 200 times (${digits} digits) (P4)`,
       async (database) => {
         await withChangedTable(database, withDigits(server, digits), {}, async ({ dataSource, provider }) => {
           const other = new TypeOrmLockProvider(dataSource);
@@ -49,7 +49,7 @@ for (const server of SERVER_NAMES) {
 
     testWith(
       server,
-      `P2 a lease is trusted for as much less as the table cuts off its beginning (${digits} digits)`,
+      `a lease is trusted for as much less as the table cuts off its beginning (${digits} digits) (P2)`,
       async (database) => {
         const clock = new SettableClock();
         await withChangedTable(database, withDigits(server, digits), { clock }, async ({ provider }) => {
@@ -61,7 +61,7 @@ for (const server of SERVER_NAMES) {
       },
     );
 
-    testWith(server, `P5 the end of a lease is exact in the table (${digits} digits)`, async (database) => {
+    testWith(server, `the end of a lease is exact in the table (${digits} digits) (P5)`, async (database) => {
       await withChangedTable(database, withDigits(server, digits), {}, async ({ dataSource, provider }) => {
         const leaseUs = async (): Promise<number> => {
           const [row] = await lockRows(dataSource);
@@ -87,7 +87,7 @@ for (const [server, create] of [
   for (const digits of DIGITS) {
     testOn(
       server,
-      `P4 P5 a lock is granted at the exact end of its lease, and not a step earlier (${digits} digits)`,
+      `a lock is granted at the exact end of its lease, and not a step earlier (${digits} digits) (P4, P5)`,
       async () => {
         const database = await create();
         const dataSource = await migratedDataSource(database, { poolSize: 1 });
@@ -123,7 +123,7 @@ for (const [server, create] of [
 
 testWith(
   'sqlite',
-  'P2 a lease is trusted for as much less as the clock of SQLite cuts off',
+  'a lease is trusted for as much less as the clock of SQLite cuts off (P2)',
   async (database) => {
     await withChangedTable(database, [], { clock: new SettableClock() }, async ({ provider }) => {
       assert.equal((await provider.lock(JOB))?.remainingMs(), 599_999);

@@ -61,7 +61,7 @@ async function withUser(
 }
 
 for (const server of SERVER_NAMES) {
-  testOn(server, `F-69 locks need only ${NEEDED.join(', ')} on the table`, () =>
+  testOn(server, `locks need only ${NEEDED.join(', ')} on the table (F-69)`, () =>
     withUser(server, NEEDED, async ({ provider }) => {
       assert.deepEqual(await provider.verifySchema(), []);
       const lock = await provider.lock(JOB);
@@ -75,7 +75,7 @@ for (const server of SERVER_NAMES) {
   for (const refused of NEEDED) {
     testOn(
       server,
-      `F-69 without ${refused} no lock is granted, and the error contains the server's reason`,
+      `without ${refused} no lock is granted, and the error contains the server's reason (F-69)`,
       () => {
         const granted = NEEDED.filter((privilege) => privilege !== refused);
         return withUser(server, granted, async ({ dataSource, provider }) => {
@@ -95,7 +95,7 @@ for (const server of SERVER_NAMES) {
 
   testOn(
     server,
-    "F-69 a user without privileges on the table gets an error about privileges, not about the table's columns",
+    "a user without privileges on the table gets an error about privileges, not about the table's columns (F-69)",
     () =>
       withUser(server, [], async ({ provider }) => {
         const error = await reasonOf(provider.lock(JOB));

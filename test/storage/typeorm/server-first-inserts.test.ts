@@ -17,7 +17,7 @@ async function checkedAskers(bench: ServerBench): Promise<LockProvider[]> {
 }
 
 testOnServers(
-  `F-46 of ${ASKERS} processes that insert the first row of a lock at once, one gets the lock, ${NAMES} times`,
+  `of ${ASKERS} processes that insert the first row of a lock at once, one gets the lock, ${NAMES} times (F-46)`,
   async (bench) => {
     const askers = await checkedAskers(bench);
     const tokens = new Map<string, number | undefined>();
@@ -29,7 +29,7 @@ testOnServers(
 );
 
 testOnServers(
-  `F-46 after the first insert of another session is rolled back, one of ${ASKERS} waiting instances gets the lock`,
+  `after the first insert of another session is rolled back, one of ${ASKERS} waiting instances gets the lock (F-46)`,
   async (bench) => {
     const askers = await checkedAskers(bench);
     const { ask } = bench.database;

@@ -6,7 +6,7 @@ import { testOnServers } from '../../support/server-bench';
 const ROUNDS = 200;
 
 testOnServers(
-  'P1 P3 of 16 callers on the connections of four processes one gets a new lock, and one an expired lock, 200 times',
+  'of 16 callers on the connections of four processes one gets a new lock, and one an expired lock, 200 times (P1, P3)',
   async (bench) => {
     const providers = Array.from({ length: 4 }, () => bench.provider());
     for (const provider of providers) await provider.check();

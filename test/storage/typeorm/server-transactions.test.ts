@@ -64,7 +64,7 @@ testOn('postgres', 'providers that share a connection leave nothing behind on it
 for (const connections of ['own', 'shared'] as const) {
   for (const end of ['is rolled back', 'commits']) {
     testOnServers(
-      `P8 F-49 a transaction of the application that ${end} does not affect the lock's row (${connections} connections)`,
+      `a transaction of the application that ${end} does not affect the lock's row (${connections} connections) (P8, F-49)`,
       async (bench) => {
         const { application } = bench;
         await application.query('CREATE TABLE effects (id INTEGER PRIMARY KEY)');

@@ -55,7 +55,7 @@ async function withTenant(server: ServerName, body: (tenancy: Tenancy) => Promis
 }
 
 for (const server of SERVER_NAMES) {
-  testOn(server, 'P1 F-57 a lock has one holder, also on sessions that were left in another schema', () =>
+  testOn(server, 'a lock has one holder, also on sessions that were left in another schema (P1, F-57)', () =>
     withTenant(server, async ({ application, another, enterTenant }) => {
       const [own, known, late] = [
         new TypeOrmLockProvider(another),
@@ -82,7 +82,7 @@ for (const server of SERVER_NAMES) {
     }),
   );
 
-  testOn(server, 'L1 a run is recorded once, also on sessions that were left in another schema', () =>
+  testOn(server, 'a run is recorded once, also on sessions that were left in another schema (L1)', () =>
     withTenant(server, async ({ application, another, enterTenant }) => {
       const own = new TypeOrmRunStore(another);
       const shared = new TypeOrmRunStore(application, { connections: 'shared' });
@@ -98,19 +98,22 @@ for (const server of SERVER_NAMES) {
     }),
   );
 
-  testOn(server, 'L6 a run is completed in a transaction of a session that was left in another schema', () =>
-    withTenant(server, async ({ application, enterTenant }) => {
-      const guard = await createJobGuard(application, { logger: false, pollInterval: false });
-      try {
-        await enterTenant(application);
-        const result = await guard.run(DAILY, () => inRunTransaction(() => Promise.resolve('paid')));
-        assert.deepEqual(result, { executed: true, value: 'paid' });
-        const run = await guard.ledger.get({ job: JOB.name, periodKey: 'today' });
-        assert.deepEqual([run?.state, run?.attempt], ['completed', 1]);
-      } finally {
-        await guard.close();
-      }
-    }),
+  testOn(
+    server,
+    'a run is completed in a transaction of a session that was left in another schema (L6)',
+    () =>
+      withTenant(server, async ({ application, enterTenant }) => {
+        const guard = await createJobGuard(application, { logger: false, pollInterval: false });
+        try {
+          await enterTenant(application);
+          const result = await guard.run(DAILY, () => inRunTransaction(() => Promise.resolve('paid')));
+          assert.deepEqual(result, { executed: true, value: 'paid' });
+          const run = await guard.ledger.get({ job: JOB.name, periodKey: 'today' });
+          assert.deepEqual([run?.state, run?.attempt], ['completed', 1]);
+        } finally {
+          await guard.close();
+        }
+      }),
   );
 }
 
@@ -122,7 +125,7 @@ const HABITS: Readonly<Record<ServerName, readonly string[]>> = {
 };
 
 for (const server of SERVER_NAMES) {
-  testOn(server, "P1 P3 under load, in any state of the application's sessions", () =>
+  testOn(server, "under load, in any state of the application's sessions (P1, P3)", () =>
     withTenant(server, async ({ application, another, enterTenant }) => {
       const random = new Random(20_261_122);
       const pools = [application, another];
@@ -175,7 +178,7 @@ for (const server of ['mysql', 'mariadb'] as const) {
     ['behind', -HOURS_24],
     ['ahead', HOURS_24],
   ] as const) {
-    testOn(server, `P1 F-29 a lock has one holder, also on sessions whose clock was set ${clock}`, () =>
+    testOn(server, `a lock has one holder, also on sessions whose clock was set ${clock} (P1, F-29)`, () =>
       withTenant(server, async ({ application, another }) => {
         const own = new TypeOrmLockProvider(another);
         const shared = new TypeOrmLockProvider(application, { connections: 'shared' });

@@ -14,7 +14,7 @@ function otherWriter({ environment }: TestDatabase): InstanceType<typeof Databas
   return new Database(environment['DATABASE_FILE'] ?? '', { timeout: 0 });
 }
 
-void test('F-55 while another process writes, the lock is requested again without blocking the event loop', async () => {
+void test('while another process writes, the lock is requested again without blocking the event loop (F-55)', async () => {
   const database = sqliteDatabase();
   const dataSource = await migratedDataSource(database);
   const provider = new TypeOrmLockProvider(dataSource);
@@ -34,7 +34,7 @@ void test('F-55 while another process writes, the lock is requested again withou
   await database.dispose();
 });
 
-void test('F-55 a file that stays busy is an error that names it, and nothing is granted afterwards', async () => {
+void test('a file that stays busy is an error that names it, and nothing is granted afterwards (F-55)', async () => {
   const database = sqliteDatabase();
   const dataSource = await migratedDataSource(database);
   const provider = new TypeOrmLockProvider(dataSource, { statementTimeout: '200ms' });
@@ -137,7 +137,7 @@ void test('on a shared handle that stays inside a transaction no statement runs,
   await dataSource.destroy();
 });
 
-void test('F-51 if the database cannot grow, a lock that needs space is an error, and one that needs none is granted', async () => {
+void test('if the database cannot grow, a lock that needs space is an error, and one that needs none is granted (F-51)', async () => {
   const dataSource = await inMemory();
   const provider = new TypeOrmLockProvider(dataSource);
   await (await provider.lock(JOB))?.unlock();
@@ -162,7 +162,7 @@ void test('F-51 if the database cannot grow, a lock that needs space is an error
   await dataSource.destroy();
 });
 
-void test('F-87 a database in memory whose DataSource is not initialized is an error that names the reason', async () => {
+void test('a database in memory whose DataSource is not initialized is an error that names the reason (F-87)', async () => {
   const dataSource = new DataSource({ type: 'better-sqlite3', database: ':memory:' });
   await assert.rejects(
     createJobGuard(dataSource),

@@ -24,7 +24,7 @@ for (const server of DATABASE_NAMES) {
     const zones = ['Pacific/Kiritimati', sessionZone?.name].filter(Boolean).join(' and ');
     testWith(
       server,
-      `F-27 the time zones of process and session do not affect a lock (${zones}, ${connections})`,
+      `the time zones of process and session do not affect a lock (${zones}, ${connections}) (F-27)`,
       async (database) => {
         const dataSource = await migratedDataSource(database);
         await dataSource.destroy();
@@ -55,28 +55,32 @@ for (const server of DATABASE_NAMES) {
 
 for (const server of ['mysql', 'mariadb'] as const) {
   for (const dates of [{ dateStrings: true }, { timezone: 'local' }, { timezone: '-11:30' }]) {
-    testWith(server, `F-27 nor do the driver’s date options (${JSON.stringify(dates)})`, async (database) => {
-      const dataSource = await migratedDataSource(database, dates);
-      const [holder, other] = [1, 2].map(
-        () => new TypeOrmLockProvider(dataSource, { connections: 'shared' }),
-      );
-      try {
-        const lock = await holder?.lock({ name: 'job', lockAtMostFor: '10m' });
-        assert.equal(await other?.lock({ name: 'job', lockAtMostFor: '10m' }), undefined);
-        const [row] = await lockRows(dataSource);
-        assert.equal(row && row.lockUntilUs - row.lockedAtUs, LEASE_US);
-        let heldUntilMs: number | undefined;
-        await holder?.lock(
-          { name: 'job', lockAtMostFor: '10m' },
-          { refused: (held) => (heldUntilMs = held.heldUntil.getTime()) },
+    testWith(
+      server,
+      `nor do the driver’s date options (${JSON.stringify(dates)}) (F-27)`,
+      async (database) => {
+        const dataSource = await migratedDataSource(database, dates);
+        const [holder, other] = [1, 2].map(
+          () => new TypeOrmLockProvider(dataSource, { connections: 'shared' }),
         );
-        assert.equal(heldUntilMs, row && Math.floor(row.lockUntilUs / 1000));
-        assert.equal(await lock?.unlock(), true);
-      } finally {
-        await Promise.all([holder?.close(), other?.close()]);
-        await dataSource.destroy();
-      }
-    });
+        try {
+          const lock = await holder?.lock({ name: 'job', lockAtMostFor: '10m' });
+          assert.equal(await other?.lock({ name: 'job', lockAtMostFor: '10m' }), undefined);
+          const [row] = await lockRows(dataSource);
+          assert.equal(row && row.lockUntilUs - row.lockedAtUs, LEASE_US);
+          let heldUntilMs: number | undefined;
+          await holder?.lock(
+            { name: 'job', lockAtMostFor: '10m' },
+            { refused: (held) => (heldUntilMs = held.heldUntil.getTime()) },
+          );
+          assert.equal(heldUntilMs, row && Math.floor(row.lockUntilUs / 1000));
+          assert.equal(await lock?.unlock(), true);
+        } finally {
+          await Promise.all([holder?.close(), other?.close()]);
+          await dataSource.destroy();
+        }
+      },
+    );
   }
 }
 
@@ -99,7 +103,7 @@ function seconds(instant: string): number {
 for (const server of ['mysql', 'mariadb'] as const) {
   testOnOwn(
     server,
-    'F-21 in the hours that daylight saving skips or repeats, a lease of ten minutes lasts ten minutes',
+    'in the hours that daylight saving skips or repeats, a lease of ten minutes lasts ten minutes (F-21)',
     async () => {
       const database = await databaseOn(server);
       for (const statement of CENTRAL_EUROPE) await database.root.query(statement);

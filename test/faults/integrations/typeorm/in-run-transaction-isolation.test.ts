@@ -14,7 +14,7 @@ const PLACES = [
 
 for (const { isolationLevel, on } of PLACES) {
   testTransactions(
-    `L-10 at ${isolationLevel} a run is completed with its effects`,
+    `at ${isolationLevel} a run is completed with its effects (L-10)`,
     async (bench, kind) => {
       await bench.run(() =>
         inRunTransaction(
@@ -36,7 +36,7 @@ for (const { isolationLevel, on } of PLACES) {
   );
 
   testTransactions(
-    `L-10 at ${isolationLevel} nothing is committed if the run was taken over since the transaction's first read`,
+    `at ${isolationLevel} nothing is committed if the run was taken over since the transaction's first read (L-10)`,
     async (bench, kind) => {
       const done = bench.run(() =>
         inRunTransaction(

@@ -10,7 +10,7 @@ import { number, numbers, WORDS } from '../../../support/session-words';
 import { JOB, testServerTransactions, testTransactions } from '../../../support/transaction-bench';
 
 testServerTransactions(
-  'L-24 an expired lease changes nothing unless another instance takes over, and leaves the transaction a second',
+  'an expired lease changes nothing unless another instance takes over, and leaves the transaction a second (L-24)',
   async ({ kind, open }) => {
     const bench = await open();
     await bench.run(
@@ -31,7 +31,7 @@ testServerTransactions(
 
 for (const moment of ['before its first write', 'after its effects', 'before COMMIT'] as const) {
   testServerTransactions(
-    `L-20 the server ends a transaction that idles ${moment} for longer than the lease, and another instance executes the run`,
+    `the server ends a transaction that idles ${moment} for longer than the lease, and another instance executes the run (L-20)`,
     async ({ kind, open }) => {
       const bench = await open();
       const other = await createJobGuard(bench.operator, { pollInterval: false, logger: false });

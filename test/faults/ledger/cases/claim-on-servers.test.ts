@@ -51,7 +51,7 @@ function once(guard: JobGuard, event: 'lock:acquired' | 'lock:failed', action: (
 }
 
 testOnServers(
-  'L-06 F-39 a claim whose reply never arrives is recognised on a new connection',
+  'a claim whose reply never arrives is recognised on a new connection (L-06, F-39)',
   async (bench) => {
     const { guard, proxy } = await proxied(bench);
     const { task, runs } = countedTask();
@@ -63,7 +63,7 @@ testOnServers(
 );
 
 testOnServers(
-  'L-07 F-38 a claim that does not reach the server starts nothing, and the next tick starts the run',
+  'a claim that does not reach the server starts nothing, and the next tick starts the run (L-07, F-38)',
   async (bench) => {
     const { guard, proxy } = await proxied(bench);
     const { task, runs } = countedTask();
@@ -79,7 +79,7 @@ testOnServers(
 );
 
 testOnServers(
-  'L-09 a claim that waits too long for a row lock is retried, and counts as one attempt',
+  'a claim that waits too long for a row lock is retried, and counts as one attempt (L-09)',
   async (bench) => {
     await withLedger(bench);
     const dataSource = bench.dataSource();
@@ -135,7 +135,7 @@ async function applicationWith(bench: ServerBench, statement: string): Promise<D
 }
 
 for (const level of ['READ UNCOMMITTED', 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE']) {
-  testOnServers(`L-10 on shared connections at ${level}, each key has one winner`, async (bench) => {
+  testOnServers(`on shared connections at ${level}, each key has one winner (L-10)`, async (bench) => {
     await withLedger(bench);
     const statement = `${SET_LEVEL[bench.server]} ISOLATION LEVEL ${level}`;
     const guard = await guardOn(bench, await applicationWith(bench, statement), { connections: 'shared' });
@@ -152,24 +152,27 @@ for (const level of ['READ UNCOMMITTED', 'READ COMMITTED', 'REPEATABLE READ', 'S
   });
 }
 
-testOnServers('L-11 a claim stays recorded if the surrounding transaction is rolled back', async (bench) => {
-  await withLedger(bench);
-  const application = await bench.connected();
-  await application.query(APPLICATION_TABLE);
-  const guard = await guardOn(bench, application, { connections: 'shared' });
-  const { task, runs } = countedTask();
-  await ambientTransaction(application, 'rollback', async () => void (await guard.run(JOB, task)));
-  assert.deepEqual(await bench.database.ask('SELECT * FROM day_totals'), []);
-  assert.deepEqual(await rows(bench), [['completed', 1]]);
-  assert.deepEqual(await guard.run(JOB, task), { executed: false, reason: 'already-completed' });
-  assert.equal(runs(), 1);
-});
+testOnServers(
+  'a claim stays recorded if the surrounding transaction is rolled back (L-11)',
+  async (bench) => {
+    await withLedger(bench);
+    const application = await bench.connected();
+    await application.query(APPLICATION_TABLE);
+    const guard = await guardOn(bench, application, { connections: 'shared' });
+    const { task, runs } = countedTask();
+    await ambientTransaction(application, 'rollback', async () => void (await guard.run(JOB, task)));
+    assert.deepEqual(await bench.database.ask('SELECT * FROM day_totals'), []);
+    assert.deepEqual(await rows(bench), [['completed', 1]]);
+    assert.deepEqual(await guard.run(JOB, task), { executed: false, reason: 'already-completed' });
+    assert.equal(runs(), 1);
+  },
+);
 
 for (const server of ['mysql', 'mariadb'] as const) {
   for (const completionType of ['CHAIN', 'RELEASE']) {
     testOnServer(
       server,
-      `L-12 in sessions with completion_type ${completionType}, cronlatch knows what was committed`,
+      `in sessions with completion_type ${completionType}, cronlatch knows what was committed (L-12)`,
       async (bench) => {
         await withLedger(bench);
         const application = await bench.connected();
@@ -190,7 +193,7 @@ for (const server of ['mysql', 'mariadb'] as const) {
   }
 
   // Sessions of PostgreSQL always autocommit.
-  testOnServer(server, 'L-12 without autocommit the claim is committed, or nothing runs', async (bench) => {
+  testOnServer(server, 'without autocommit the claim is committed, or nothing runs (L-12)', async (bench) => {
     await withLedger(bench);
     const application = await applicationWith(bench, 'SET SESSION autocommit = 0');
     const { task, runs } = countedTask();

@@ -50,7 +50,7 @@ if (process.env['CRONLATCH_FULL'] !== '1') {
   for (const name of SERVER_NAMES) {
     testOnOwn(
       name,
-      'F-51 on a full disk no instance is granted a lock that is not stored, and locks work again when there is space',
+      'on a full disk no instance is granted a lock that is not stored, and locks work again when there is space (F-51)',
       () =>
         onSmallDisk(async (disk) => {
           const bench = await OwnServerBench.on(name);

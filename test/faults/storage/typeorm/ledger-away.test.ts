@@ -13,7 +13,7 @@ const DUE_EVERY_MS = 1000;
 const FAILED_CHECKS = sampleSize({ fast: 2, full: 60 });
 
 testOnOwnServers(
-  'L-61 if the server is down at the day’s only tick, the day is completed soon after its return, with one effect and no restart',
+  'if the server is down at the day’s only tick, the day is completed soon after its return, with one effect and no restart (L-61)',
   async ({ server, application }) => {
     // The library's own timers do not keep the process alive, and while the server is down nothing else does.
     const alive = setInterval(() => {}, 60_000);

@@ -193,7 +193,7 @@ for (const server of SERVER_NAMES) {
   for (const variant of CONTRACT_STORES[server].variants) {
     testOn(
       server,
-      `L-10 L-11 a transaction that is rolled back takes no run with it (${describeVariant(variant)})`,
+      `a transaction that is rolled back takes no run with it (${describeVariant(variant)}) (L-10, L-11)`,
       async () => {
         const places = new ContractPlaces(variant, () => databaseOn(server));
         const place = await places.take();

@@ -106,7 +106,7 @@ function utcOf(shown: string): string {
 
 /** Cases that also work with a clock that stands still. */
 const CASES: Readonly<Record<string, Case>> = {
-  async 'F-22 after its clock is set forward leases expire early: the next token is higher, and the holder notices'({
+  async 'after its clock is set forward leases expire early: the next token is higher, and the holder notices (F-22)'({
     provider,
     other,
     set,
@@ -123,7 +123,7 @@ const CASES: Readonly<Record<string, Case>> = {
     assert.equal(await second.unlock(), true);
   },
 
-  async 'F-23 after its clock is set back leases only get longer, and tokens still rise'({
+  async 'after its clock is set back leases only get longer, and tokens still rise (F-23)'({
     application,
     provider,
     other,
@@ -144,13 +144,13 @@ const CASES: Readonly<Record<string, Case>> = {
     assert.ok(third.fencingToken! > second.fencingToken);
   },
 
-  async 'F-26 a lease may end after the end of 32-bit time'(scene) {
+  async 'a lease may end after the end of 32-bit time (F-26)'(scene) {
     await keepsYear(scene, '@2038-01-19 03:13:00');
   },
 };
 
 const WHILE_IT_RUNS: Readonly<Record<string, Case>> = {
-  async 'F-24 a second that its clock skips or repeats ends no lease, and tokens rise'({
+  async 'a second that its clock skips or repeats ends no lease, and tokens rise (F-24)'({
     provider,
     other,
     set,
@@ -175,13 +175,13 @@ const WHILE_IT_RUNS: Readonly<Record<string, Case>> = {
 };
 
 const OF_POSTGRES: Readonly<Record<string, Case>> = {
-  async 'F-26 after the end of 32-bit time locks work as before'(scene) {
+  async 'after the end of 32-bit time locks work as before (F-26)'(scene) {
     for (const shown of ['@2038-01-19 03:15:00', '@2040-02-29 12:00:00']) await keepsYear(scene, shown);
   },
 };
 
 const OF_MARIADB: Readonly<Record<string, Case>> = {
-  async 'F-26 a lock that would outlast the columns of ShedLock for Java is an error, and is not held'({
+  async 'a lock that would outlast the columns of ShedLock for Java is an error, and is not held (F-26)'({
     application,
     set,
   }) {

@@ -22,7 +22,7 @@ const CARELESS = {
 const MOST_ATTEMPTS = 8;
 
 testOnOwnServers(
-  `F-30 F-31 locks match the results that instances received after ${KILLS} kills or shutdowns of the server`,
+  `locks match the results that instances received after ${KILLS} kills or shutdowns of the server (F-30, F-31)`,
   async ({ server, application }) => {
     const options = { statementTimeout: '5s' } as const;
     const instances = Array.from({ length: INSTANCES }, () => new TypeOrmLockProvider(application, options));
@@ -45,7 +45,7 @@ testOnOwnServers(
 );
 
 testOnOwnServers(
-  'F-32 F-33 a grant that a killed server without durable commits loses is granted again with a higher token, and its holder notices',
+  'a grant that a killed server without durable commits loses is granted again with a higher token, and its holder notices (F-32, F-33)',
   async (bench) => {
     const { server, application } = bench;
     const options = { statementTimeout: '5s' } as const;

@@ -8,7 +8,7 @@ import { testOnOwnServers } from '../../../support/own-server-bench';
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '2s' };
 
 testOnOwnServers(
-  'F-37 if a server is demoted under a job, the job keeps its outcome, and every tick fails until it is the primary again',
+  'if a server is demoted under a job, the job keeps its outcome, and every tick fails until it is the primary again (F-37)',
   async (bench) => {
     const { guard, application } = bench;
     const tick = (name: string) => guard.run({ ...JOB, name }, () => 'ran');

@@ -17,7 +17,7 @@ const STATEMENTS = {
 };
 
 testOnOwnServers(
-  'F-45 if a server accepts no further connections, new instances fail with its error, and connected ones continue',
+  'if a server accepts no further connections, new instances fail with its error, and connected ones continue (F-45)',
   async (bench) => {
     const { application, guard, type } = bench;
     assert.equal((await guard.run(JOB, () => {})).executed, true);

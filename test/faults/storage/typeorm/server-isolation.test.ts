@@ -43,7 +43,7 @@ async function askersRace(bench: ServerBench, application: DataSource): Promise<
 
 for (const level of LEVELS) {
   testOnServers(
-    `P1 F-47 with shared connections at ${level}, one of ${ASKERS} callers gets a new lock, and one an expired lock`,
+    `with shared connections at ${level}, one of ${ASKERS} callers gets a new lock, and one an expired lock (P1, F-47)`,
     async (bench) => {
       const { set, read, extra } = STATEMENTS[bench.server];
       const application = await bench.connected({ poolSize: ASKERS, extra });
@@ -57,15 +57,19 @@ for (const level of LEVELS) {
 
 for (const level of ['REPEATABLE READ', 'SERIALIZABLE'] as const) {
   // The server refuses a write of a row that has changed since the snapshot (1020).
-  testOnServer('mariadb', `P1 F-47 the same with innodb_snapshot_isolation, at ${level}`, async (bench) => {
-    const application = await bench.connected({ poolSize: ASKERS });
-    await onAll(application, 'SET SESSION innodb_snapshot_isolation = ON');
-    await onAll(application, `${STATEMENTS.mariadb.set} ISOLATION LEVEL ${level}`);
-    await askersRace(bench, application);
-    const kept = await onAll(application, 'SELECT @@innodb_snapshot_isolation AS level');
-    assert.deepEqual(
-      kept.map((row) => Number(row.level)),
-      Array(ASKERS).fill(1),
-    );
-  });
+  testOnServer(
+    'mariadb',
+    `the same with innodb_snapshot_isolation, at ${level} (P1, F-47)`,
+    async (bench) => {
+      const application = await bench.connected({ poolSize: ASKERS });
+      await onAll(application, 'SET SESSION innodb_snapshot_isolation = ON');
+      await onAll(application, `${STATEMENTS.mariadb.set} ISOLATION LEVEL ${level}`);
+      await askersRace(bench, application);
+      const kept = await onAll(application, 'SELECT @@innodb_snapshot_isolation AS level');
+      assert.deepEqual(
+        kept.map((row) => Number(row.level)),
+        Array(ASKERS).fill(1),
+      );
+    },
+  );
 }

@@ -7,7 +7,7 @@ import { testOnOwnServers } from '../../../support/own-server-bench';
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 
 testOnOwnServers(
-  'F-30 F-31 a server that is shut down or killed, and comes back, costs only the ticks in between, without a restart of the application',
+  'a server that is shut down or killed, and comes back, costs only the ticks in between, without a restart of the application (F-30, F-31)',
   async ({ server, application, guard }) => {
     const tick = guard.wrap(JOB, () => 'ran');
     assert.equal(await tick(), 'ran');
@@ -25,7 +25,7 @@ testOnOwnServers(
 );
 
 testOnOwnServers(
-  'F-31 a job that continues while the server is killed keeps its lease, and releases it',
+  'a job that continues while the server is killed keeps its lease, and releases it (F-31)',
   async ({ server, application, guard }) => {
     // The library's own timers do not keep the process alive, and while the server is down nothing else does.
     const alive = setInterval(() => {}, 60_000);

@@ -8,7 +8,7 @@ const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 const IMPATIENT = { statementTimeout: '1s' } as const;
 
 testOnServers(
-  'F-39 a takeover whose reply never arrives is found again on a fresh connection',
+  'a takeover whose reply never arrives is found again on a fresh connection (F-39)',
   async (bench) => {
     const { proxy, provider } = await bench.proxied(IMPATIENT);
     await (await provider.lock(JOB))?.unlock();
@@ -20,7 +20,7 @@ testOnServers(
   },
 );
 
-testOnServers('F-39 an extension whose reply never arrives is resent, and counts', async (bench) => {
+testOnServers('an extension whose reply never arrives is resent, and counts (F-39)', async (bench) => {
   const { proxy, provider } = await bench.proxied(IMPATIENT);
   const lock = await provider.lock(JOB);
   proxy.deafen();
@@ -29,7 +29,7 @@ testOnServers('F-39 an extension whose reply never arrives is resent, and counts
   assert.equal(await lock?.unlock(), true);
 });
 
-testOnServers('F-39 a release whose reply never arrives is recognised by its mark', async (bench) => {
+testOnServers('a release whose reply never arrives is recognised by its mark (F-39)', async (bench) => {
   const { proxy, provider } = await bench.proxied(IMPATIENT);
   const lock = await provider.lock(JOB);
   proxy.deafen();
@@ -38,7 +38,7 @@ testOnServers('F-39 a release whose reply never arrives is recognised by its mar
   assert.match(row?.lockedBy ?? '', /\/released$/);
 });
 
-testOnServers('F-39 a grant whose connection is cut is found again on a fresh one', async (bench) => {
+testOnServers('a grant whose connection is cut is found again on a fresh one (F-39)', async (bench) => {
   const { proxy, provider } = await bench.proxied();
   await (await provider.lock(JOB))?.unlock();
   // The statement waits for a row lock; its connection is cut; then it continues and takes effect.
@@ -56,7 +56,7 @@ testOnServers('F-39 a grant whose connection is cut is found again on a fresh on
 });
 
 testOnServers(
-  'F-50 an idle connection that the server has killed costs only a new connection',
+  'an idle connection that the server has killed costs only a new connection (F-50)',
   async (bench) => {
     await bench.application.destroy();
     const provider = bench.provider();
@@ -67,7 +67,7 @@ testOnServers(
   },
 );
 
-testOnServers('F-50 a statement whose connection is killed while it waits is resent', async (bench) => {
+testOnServers('a statement whose connection is killed while it waits is resent (F-50)', async (bench) => {
   await bench.application.destroy();
   const provider = bench.provider();
   await (await provider.lock(JOB))?.unlock();

@@ -10,7 +10,7 @@ const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 const GAVE_UP = { mysql: 'ER_LOCK_WAIT_TIMEOUT', mariadb: 'ER_LOCK_WAIT_TIMEOUT', postgres: '57014' };
 
 testOnServers(
-  'F-41 F-46 the server gives up waiting for a locked row before the client does',
+  'the server gives up waiting for a locked row before the client does (F-41, F-46)',
   async (bench) => {
     const provider = bench.provider();
     await (await provider.lock(JOB))?.unlock();
@@ -40,7 +40,7 @@ testOnServers('an extension goes before twenty acquisitions that wait for a conn
 });
 
 testOnServers(
-  'F-59 rows that another transaction has locked do not keep other jobs from their locks',
+  'rows that another transaction has locked do not keep other jobs from their locks (F-59)',
   async (bench) => {
     const provider = bench.provider();
     const [locked, others] = [namesOf('locked', 3), namesOf('other', 29)];
@@ -67,7 +67,7 @@ function namesOf(kind: string, count: number): string[] {
 }
 
 testOnServers(
-  'F-52 if every connection stays busy, an acquisition fails within two statement limits, and blocks others no longer than that',
+  'if every connection stays busy, an acquisition fails within two statement limits, and blocks others no longer than that (F-52)',
   async (bench) => {
     const provider = bench.provider({ statementTimeout: '2s' });
     await (await provider.lock(JOB))?.unlock();

@@ -13,7 +13,7 @@ function socketsTo({ port }: TcpProxy): number {
   return handles.filter(({ remotePort, destroyed }) => remotePort === port && !destroyed).length;
 }
 
-testOnServers('F-40 a statement without a reply fails, and its connection is destroyed', async (bench) => {
+testOnServers('a statement without a reply fails, and its connection is destroyed (F-40)', async (bench) => {
   const { proxy, provider } = await bench.proxied({ statementTimeout: '1s' });
   await (await provider.lock(JOB))?.unlock();
   proxy.stall();
@@ -32,7 +32,7 @@ testOnServers('F-40 a statement without a reply fails, and its connection is des
 
 for (const pieces of [0, 1, 2, 3]) {
   testOnServers(
-    `F-40 connections that go silent after ${pieces} packets of their handshake free their place in the pool, and leave no socket`,
+    `connections that go silent after ${pieces} packets of their handshake free their place in the pool, and leave no socket (F-40)`,
     async (bench) => {
       const { proxy, provider } = await bench.proxied({ statementTimeout: '200ms' });
       proxy.stallNewAfter(pieces);
@@ -51,7 +51,7 @@ for (const pieces of [0, 1, 2, 3]) {
 }
 
 testOnServers(
-  'F-40 handshakes that never end leave no socket behind when the provider is closed',
+  'handshakes that never end leave no socket behind when the provider is closed (F-40)',
   async (bench) => {
     const { proxy, provider } = await bench.proxied({ statementTimeout: '200ms' });
     proxy.stallNewAfter(2);
@@ -62,7 +62,7 @@ testOnServers(
 );
 
 testOnServers(
-  'F-40 closing with a server that went silent ends, and leaves no socket behind',
+  'closing with a server that went silent ends, and leaves no socket behind (F-40)',
   async (bench) => {
     const { proxy, provider } = await bench.proxied({ statementTimeout: '1s' });
     await (await provider.lock(JOB))?.unlock();

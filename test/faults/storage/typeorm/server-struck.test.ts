@@ -10,7 +10,7 @@ const INSTANCES = 4;
 const LONGEST_PAUSE_MS = 20;
 
 testOnServers(
-  `F-50 locks match the results that instances received after ${BLOWS} random kills of a session or its statement`,
+  `locks match the results that instances received after ${BLOWS} random kills of a session or its statement (F-50)`,
   async (bench) => {
     await bench.application.destroy();
     const instances = Array.from({ length: INSTANCES }, () => bench.provider({ statementTimeout: '5s' }));
