@@ -7,6 +7,7 @@ const node = (...args) => run(process.execPath, args);
 await install();
 await node('node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.');
 await node('scripts/prose.mjs');
+await node('scripts/words.mjs');
 await buildLibrary();
 await buildTests();
 await node('node_modules/eslint/bin/eslint.js', '--max-warnings=0', '.');

@@ -2,11 +2,21 @@
  * Finds words that this project replaces with the terms of docs/glossary.md: in comments, strings (and so in error
  * messages and names of tests) and Markdown. node scripts/words.mjs [path…]: exits with 1 if it finds any.
  */
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import ts from 'typescript';
 
-const PATHS = ['src', 'test', 'examples', 'bench', 'scripts', 'docs', '*.md'];
+const PATHS = [
+  'src',
+  'test',
+  'examples',
+  'bench',
+  'scripts',
+  'docs',
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+];
 const TYPES = /\.(?:[cm]?[jt]s|md)$/;
 
 /** A pattern, and what to write instead. */
@@ -49,16 +59,13 @@ const EXCEPTIONS = [
 ];
 
 const paths = process.argv.slice(2);
-const list = ['ls-files', '--cached', '--others', '--exclude-standard'];
-const files = execFileSync('git', [...list, '--', ...(paths.length === 0 ? PATHS : paths)], {
-  encoding: 'utf8',
-});
+const files = (paths.length === 0 ? PATHS : paths).flatMap(filesOf).filter((file) => TYPES.test(file));
 const patterns = WORDS.map(([{ source }, better]) => [
   new RegExp(source.replaceAll(' ', '\\s+'), 'gi'),
   better,
 ]);
 let found = 0;
-for (const file of files.split('\n').filter((name) => TYPES.test(name))) {
+for (const file of files) {
   const source = readFileSync(file, 'utf8');
   const prose = file.endsWith('.md') ? ofMarkdown(source) : ofCode(file, source);
   for (const [pattern, better] of patterns) {
@@ -72,6 +79,12 @@ for (const file of files.split('\n').filter((name) => TYPES.test(name))) {
 }
 if (found > 0) console.log(`${found} words to replace`);
 process.exitCode = found === 0 ? 0 : 1;
+
+function filesOf(path) {
+  if (!statSync(path).isDirectory()) return [path];
+  const names = readdirSync(path, { recursive: true });
+  return names.filter((name) => !name.includes('node_modules')).map((name) => join(path, name));
+}
 
 function isAllowed(file, line) {
   return EXCEPTIONS.some((each) => each.file.test(file) && (each.text?.test(line) ?? true));

@@ -27,7 +27,7 @@ void test('every module can be loaded by itself', () => {
   for (const file of files) requireFrom(resolve('dist', file));
 });
 
-void test('what a context holds is seen through both doors', async () => {
+void test('import and require see the same context', async () => {
   const imported = await import('cronlatch');
   const { InMemoryLockProvider } = await import('cronlatch/memory');
   const guard = new required.JobGuard({ lockProvider: new InMemoryLockProvider() });

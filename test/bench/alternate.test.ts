@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import { alternate, type Round } from '../../bench/alternate';
 import type { Contender } from '../../bench/contender';
 
-/** A contender that tells when its turn begins. */
+/** A contender that reports when its turn begins. */
 function contender(name: string, turns: string[]): Contender {
   return {
     pair() {

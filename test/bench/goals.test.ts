@@ -15,7 +15,7 @@ void suite('the verdict of the bench', () => {
     assert.equal(judge(figures(0.85, 0.899, 0.91), goal), 'below the goal');
   });
 
-  void test('rounds that lie far apart say nothing, whatever their median', () => {
+  void test('rounds that lie far apart prove nothing, even if their median looks good', () => {
     assert.equal(judge(figures(0.6, 1.07, 1.8), goal), 'unsettled');
     assert.equal(judge(figures(0.3, 0.5, 0.7), goal), 'unsettled');
   });

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import { median, percentile } from '../../bench/statistics';
 
 void suite('the statistics of the bench', () => {
-  void test('the median is the middle value, whatever the order', () => {
+  void test('the median is the middle value in any order', () => {
     assert.equal(median([9, 1, 100]), 9);
     assert.equal(median([7]), 7);
   });

@@ -23,7 +23,7 @@ const STORY = lines(
   ...['w3 enter', 'w3 asked done', 'w1 asked already-completed'],
 );
 
-/** What the ledger tells of a day that is done by its third attempt. */
+/** The rows of a day that its third attempt completed. */
 const RECORD = {
   date: DAY.date,
   runs: [{ state: 'completed', attempt: 3 } as Run],
@@ -32,12 +32,12 @@ const RECORD = {
 };
 
 void suite('the job of the day in the demo', () => {
-  void test('its day is that of the instant, whatever the time is when it is asked for', () => {
+  void test('its day is that of the given instant, not the current one', () => {
     assert.equal(DAY.date, '2026-11-21');
     assert.match(DAY.effectsTable, /^[a-z0-9_]+$/, 'stands in SQL as it is');
   });
 
-  void test('the board tells of every attempt', () => {
+  void test('the board lists every attempt', () => {
     const board = new DayBoard(DAY.date);
     const texts = [board.text];
     for (const line of STORY) board.apply(line);

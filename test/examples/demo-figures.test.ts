@@ -32,7 +32,7 @@ void suite('the figures of the demo', () => {
     assert.deepEqual(figures.lost, []);
   });
 
-  void test('a second run of the same instant is a duplicate, also when the first is over', () => {
+  void test('a second run of the same instant is a duplicate, even after the first has ended', () => {
     const figures = count([
       ...firedByBoth(1),
       ...lines('w1 enter 1 10', 'w1 exit 1 100', 'w2 enter 1 600', 'w2 exit 1 700'),

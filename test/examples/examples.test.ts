@@ -9,7 +9,7 @@ interface Example {
   readonly file: string;
   readonly shows: string;
   readonly check: (lines: readonly string[]) => void;
-  /** What it may say on standard error, if its ticks fall so. */
+  /** What it may print on standard error, depending on its ticks. */
   readonly mayWarn?: RegExp;
 }
 

@@ -6,7 +6,7 @@ import { testOnEvery } from '../support/databases';
 
 const EXAMPLE = join(__dirname, '../../examples/09-nestjs.js');
 
-/** What `cron` says on a busy machine. */
+/** What `cron` logs on a busy machine. */
 const BEHIND = /^\[Cron\] Missed execution deadline.*\n/gm;
 
 testOnEvery(

@@ -55,7 +55,7 @@ testAmbiguous('a closing guard frees a lock whose grant it never received', asyn
   proxy.stall('to-client');
   await refused;
   proxy.flow();
-  assert.equal((await lockRows(bench.operator))[0]?.held, true, 'granted to nobody');
+  assert.equal((await lockRows(bench.operator))[0]?.held, true, 'granted, although no job holds it');
   await guard.close();
   assert.equal((await lockRows(bench.operator))[0]?.held, false);
 });

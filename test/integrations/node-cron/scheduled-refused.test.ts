@@ -8,7 +8,7 @@ void test('@Scheduled is rejected on a getter, which no scheduler calls', () => 
   assert.throws(
     () => {
       class Jobs {
-        // @ts-expect-error -- a getter is no method
+        // @ts-expect-error -- a getter is not a method
         @Scheduled('0 3 * * *')
         get nightly(): number {
           return 1;
@@ -23,7 +23,7 @@ void test('@Scheduled is rejected on a getter, which no scheduler calls', () => 
 void test('@Scheduled is rejected on a class', () => {
   assert.throws(
     () => {
-      // @ts-expect-error -- a class is no method
+      // @ts-expect-error -- a class is not a method
       @Scheduled('0 3 * * *')
       class Jobs {}
       return Jobs;
@@ -36,7 +36,7 @@ void test('on a field that does not hold a function', () => {
   assert.throws(
     () => {
       class Jobs {
-        // @ts-expect-error -- a number is no function
+        // @ts-expect-error -- a number is not a function
         @Scheduled('0 3 * * *')
         nightly = 1;
       }

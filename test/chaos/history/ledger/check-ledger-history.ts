@@ -15,7 +15,7 @@ import type { LedgerHistory } from './ledger-history';
 
 /**
  * Checks that the runs of a history kept the promises L1 to L4, even if their locks failed, and that the
- * locks were mutexes with expiry, if they were meant to work.
+ * locks were mutexes with expiry, if they worked.
  *
  * @returns the violations, in words
  */

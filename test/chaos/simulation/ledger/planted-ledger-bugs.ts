@@ -176,7 +176,7 @@ const OF_ENDS: readonly PlantedLedgerBug[] = [
   {
     does: 'reports an unanswered completion as lost',
     seed: 57,
-    ...seeing('of ends', ({ run }) => (run.state === 'completed' ? { claimedBy: 'somebody else' } : {})),
+    ...seeing('of ends', ({ run }) => (run.state === 'completed' ? { claimedBy: 'another owner' } : {})),
   },
   {
     does: 'reports its own completion as refused',

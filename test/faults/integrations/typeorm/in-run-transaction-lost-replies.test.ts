@@ -59,7 +59,7 @@ const MISHAPS: readonly Mishap[] = [
     isCommitted: false,
   },
   {
-    name: 'COMMIT arrives after its client has given up (F-41)',
+    name: 'COMMIT arrives after its client has stopped waiting (F-41)',
     before: ({ proxy }) => Promise.resolve(proxy.stall('to-server')),
     async after({ proxy }) {
       await eventually(() => proxy.halfOpen > 0, 'the client gives up');

@@ -32,7 +32,7 @@ void suite('the judge of a deploy', () => {
 
   void test('a token that does not rise is reported', () =>
     assert.deepEqual(verdictOn(run(2, 10, 20), run(1, 30, 40)).complaints, [
-      'close-day, run 1: its token is no higher than 2.',
+      'close-day, run 1: its token is not higher than 2.',
     ]));
 
   void test('the longest gap counts from the start, between runs, and to the end', () => {

@@ -50,7 +50,7 @@ function complaintsOf(job: string, run: Run, before: Run | undefined): string[] 
   if (!run.held) complaints.push(`${name}: the lock was released while it ran.`);
   if (before === undefined) return complaints;
   if (run.enteredAtMs < before.leftAtMs) complaints.push(`${name}: it started inside run ${before.token}.`);
-  if (run.token <= before.token) complaints.push(`${name}: its token is no higher than ${before.token}.`);
+  if (run.token <= before.token) complaints.push(`${name}: its token is not higher than ${before.token}.`);
   return complaints;
 }
 

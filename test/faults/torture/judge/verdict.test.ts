@@ -42,7 +42,7 @@ void test('a row in which node-cron does not show its known fault shows nothing'
 
 void test('a row in which no blow hit cronlatch shows nothing', () => {
   const [complaint, ...more] = complaintsAbout([result(KILLED, { hits: 0 }, { lost: 1 })]);
-  assert.match(complaint ?? '', /^row 4: no blow fell on cronlatch/);
+  assert.match(complaint ?? '', /^row 4: cronlatch received no blow/);
   assert.deepEqual(more, []);
   assert.deepEqual(complaintsAbout([result(KILLED, { hits: 1 }, { lost: 1 })]), []);
 });

@@ -18,7 +18,7 @@ export function complaintsAbout(results: readonly RowResult[]): string[] {
         (fault) => `row ${row.number}: cronlatch ${fault}=${cronlatch[fault]}, and must have none.`,
       ),
       ...(isAimed(row) && cronlatch.hits === 0
-        ? [`row ${row.number}: no blow fell on cronlatch when it was meant to, so the row shows nothing.`]
+        ? [`row ${row.number}: cronlatch received no blow, so the row shows nothing.`]
         : []),
       ...(peer[row.known] > 0
         ? []
