@@ -1,5 +1,5 @@
 import { newOwner } from '#cronlatch/core/lease/owner';
-import { LockStatements } from '#cronlatch/storage/sql/lock/lock-statements';
+import { lockStatements } from '#cronlatch/storage/sql/lock/lock-statements';
 import { lockTableOf } from '#cronlatch/storage/sql/schema/lock-table';
 import type { SqlDialect } from '#cronlatch/storage/sql/dialects/sql-dialect';
 import type { SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
@@ -23,7 +23,7 @@ export async function openBaseline(
   dialect: SqlDialect,
   now: string,
 ): Promise<Contender> {
-  const statements = new LockStatements(dialect, lockTableOf(), {
+  const statements = lockStatements(dialect, lockTableOf(), {
     now,
     clockStepMs: 0,
     hasToken: true,
@@ -32,7 +32,7 @@ export async function openBaseline(
     overridesClock: false,
   });
   const write = async (key: 'insert' | 'takeOver' | 'unlock', owner: string): Promise<void> => {
-    const statement = statements.bind(key, {
+    const statement = statements[key].bind({
       name: BASELINE_LOCK,
       owner,
       atMost: LOCK_AT_MOST_FOR_US,

@@ -31,6 +31,16 @@ export const systemClock: Clock = {
   },
 };
 
+/** One moment on both of the host's clocks. */
+export interface Moment {
+  readonly monotonicMs: number;
+  readonly wallMs: number;
+}
+
+export function momentOf(clock: Clock): Moment {
+  return { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs() };
+}
+
 /** Resolves after `delayMs`. Until then, the process stays alive. */
 export function pause(clock: Clock, delayMs: number): Promise<void> {
   return new Promise((resolve) => clock.schedule(delayMs, resolve, { keepAlive: true }));

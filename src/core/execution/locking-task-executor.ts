@@ -4,8 +4,7 @@ import { refuseUnawaitable, type LockedTask, type SkipReason, type TaskResult } 
 import type { Lock, LockProvider } from '../lock';
 import type { LockConfiguration, TaskConfiguration } from '../lock-configuration';
 import { activeContexts, LockContext, runInContext } from './lock-context';
-import { RunObserver } from './run-observer';
-import { RunRegistry, type ActiveRun } from './run-registry';
+import { RunObserver, RunRegistry, type ActiveRun } from './run-registry';
 import { StorageBasedLockProvider } from '../lease/storage-based-lock-provider';
 
 export interface ExecutorOptions {

@@ -1,6 +1,7 @@
 import type { Duration } from '../duration';
-import { InvalidLockUseError } from '../errors';
-import type { Lock } from '../lock';
+import { InvalidLockUseError, type LockLostError } from '../errors';
+import type { Lock, LockObserver } from '../lock';
+import type { EventHub, LockEvent } from './events';
 import type { SkipReason } from './task-result';
 
 /** A job that runs in this process, from before its lock is requested until the lock's release is written. */
@@ -53,6 +54,34 @@ function requireSignal(lock: Lock, name: string): void {
   throw new InvalidLockUseError(
     `The lock provider returned a lock without a signal for '${name}'. It must return a lock with an AbortSignal.`,
   );
+}
+
+/** Emits the events that only the lock provider can detect. */
+export class RunObserver implements LockObserver {
+  /** A field and not a getter, so that a provider can pass on `{ ...observer }`. */
+  readonly abandonedSignal: AbortSignal;
+  /** The holder of the lock when it was refused. */
+  holder: { readonly heldBy: string; readonly heldUntil: Date } | undefined;
+  readonly #events: EventHub;
+  readonly #event: LockEvent;
+
+  constructor({ abandonedSignal }: ActiveRun, events: EventHub, event: LockEvent) {
+    this.abandonedSignal = abandonedSignal;
+    this.#events = events;
+    this.#event = event;
+  }
+
+  readonly refused = (holder: { heldBy: string; heldUntil: Date }): void => {
+    this.holder = holder;
+  };
+
+  readonly extended = (lockAtMostForMs: number): void =>
+    this.#events.emit('lock:extended', { ...this.#event, lockAtMostForMs });
+
+  readonly lost = (error: LockLostError): void => this.#events.emit('lock:lost', { ...this.#event, error });
+
+  readonly warning = (message: string, error: unknown): void =>
+    this.#events.emit('guard:warning', { message, error });
 }
 
 /** The runs of one executor. It refuses a job that still runs here, and every job once the guard is closing. */

@@ -1,12 +1,11 @@
-import { pause, statementRetryDelayMs } from '../clock';
+import { momentOf, pause, statementRetryDelayMs, type Moment } from '../clock';
 import { DAY_MS } from '../duration';
-import { momentOf, type Moment } from './deadline';
 import { LockStorageError } from '../errors';
 import type { SeenLocks } from './seen-locks';
 import type { LateReleases } from './late-releases';
 import type { LockObserver } from '../lock';
 import type { LockTerms } from '../lock-configuration';
-import { sendWithin, statementLimitMs, storageErrorOf, type StatementContext } from './statement-limits';
+import { sendWithin, statementLimitMs, storageErrorOf, type StatementContext } from './statements';
 import type { Grant, LockRecord, LockRequest } from './storage-accessor';
 
 export interface AcquisitionOptions extends StatementContext {

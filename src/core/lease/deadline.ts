@@ -1,14 +1,4 @@
-import type { Clock } from '../clock';
-
-/** One moment on both of the host's clocks. */
-export interface Moment {
-  readonly monotonicMs: number;
-  readonly wallMs: number;
-}
-
-export function momentOf(clock: Clock): Moment {
-  return { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs() };
-}
+import type { Clock, Moment } from '../clock';
 
 /**
  * How far the wall clock may run ahead of the monotonic one, as a share of the lease. If it runs further ahead, the

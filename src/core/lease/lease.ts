@@ -1,13 +1,13 @@
-import { Deadline, type Moment } from './deadline';
+import type { Moment } from '../clock';
+import { Deadline } from './deadline';
 import { parsePositiveDuration, type Duration } from '../duration';
 import { LockLostError } from '../errors';
-import { LeaseOwner } from './lease-owner';
+import { LeaseOwner } from './owner';
 import type { Lock, LockObserver } from '../lock';
 import type { LockTerms } from '../lock-configuration';
 import { planRenewal } from './renewal';
 import type { Grant } from './storage-accessor';
-import { extendUntil, unlockUntil } from './persistent-statements';
-import type { StatementContext } from './statement-limits';
+import { extendUntil, unlockUntil, type StatementContext } from './statements';
 
 export interface LeaseOptions extends StatementContext {
   readonly terms: LockTerms;

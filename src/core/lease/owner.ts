@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import type { LockRecord } from './storage-accessor';
 
 const LONGEST_HOST = 170;
 const HOST = hostname().slice(0, LONGEST_HOST);
@@ -19,3 +20,57 @@ export const LONGEST_OWNER = LONGEST_HOST + 70;
  * The mark of a release. A late extension then matches nothing, and a release whose reply was lost can be recognized.
  */
 export const RELEASED_MARK = '/released';
+
+/**
+ * The values of `locked_by` during one lease. Each extension writes a new value and matches only the value before it.
+ * So an extension that arrives after its successor was confirmed changes nothing.
+ */
+export class LeaseOwner {
+  #current: string;
+  #extensions = 0;
+  #hasUnsettled = false;
+
+  /** @param acquired the value that the acquisition wrote */
+  constructor(private readonly acquired: string) {
+    this.#current = acquired;
+  }
+
+  /** The value in the row, as far as the store has confirmed it. */
+  get current(): string {
+    return this.#current;
+  }
+
+  /** Whether an extension that the store has not confirmed may have taken effect, or may still do so. */
+  get hasUnsettledExtension(): boolean {
+    return this.#hasUnsettled;
+  }
+
+  /** @returns the value that the next extension writes */
+  next(): string {
+    this.#extensions += 1;
+    return `${this.acquired}/${this.#extensions}`;
+  }
+
+  expectUnsettledExtension(): void {
+    this.#hasUnsettled = true;
+  }
+
+  /** The row holds this value. Unsettled extensions match an older one, so they can no longer change anything. */
+  confirm(value: string): void {
+    if (value === this.#current) return;
+    this.#current = value;
+    this.#hasUnsettled = false;
+  }
+
+  /** The state of a row for this lease: held, released or expired, or not ours. */
+  stateOf(record: LockRecord | undefined): 'held' | 'released' | 'expired' | 'not-ours' {
+    if (record === undefined || !this.#isOurs(record.lockedBy)) return 'not-ours';
+    if (record.lockedBy.endsWith(RELEASED_MARK)) return 'released';
+    return record.held ? 'held' : 'expired';
+  }
+
+  /** The id of the acquisition is random: no other owner begins with it. */
+  #isOurs(lockedBy: string): boolean {
+    return lockedBy === this.acquired || lockedBy.startsWith(`${this.acquired}/`);
+  }
+}

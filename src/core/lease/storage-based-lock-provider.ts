@@ -10,7 +10,7 @@ import type { Lock, LockObserver, LockProvider } from '../lock';
 import { checkLockConfiguration, type LockConfiguration, type LockTerms } from '../lock-configuration';
 import { checkNameLength, DEFAULT_NAME_LENGTH } from '../lock-name';
 import { newOwner } from './owner';
-import { sendWithin, storageErrorOf } from './statement-limits';
+import { sendWithin, storageErrorOf } from './statements';
 import type { StatementOptions, StorageAccessor } from './storage-accessor';
 
 /** It does not matter whether this lock exists. */

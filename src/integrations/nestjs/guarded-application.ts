@@ -2,7 +2,7 @@ import type { DiscoveryService, MetadataScanner, ModulesContainer } from '@nestj
 import type { SchedulerRegistry } from '@nestjs/schedule';
 import { InvalidLockUseError } from '../../core';
 import type { CloseOptions, JobGuard } from '../../guard';
-import { bindGuard } from '../../guard/bound-guard';
+import { bindGuard } from '../../guard/configured-guard';
 import { integrationOf } from '../../guard/job-guard';
 import { discover, instancesWithAlias, type DiscoveredMethod } from './discovered-methods';
 import { attachScheduledTimes } from './scheduled-times';

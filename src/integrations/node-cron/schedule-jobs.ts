@@ -1,8 +1,7 @@
 import type { ScheduledTask } from 'node-cron';
 import { InvalidLockUseError } from '../../core';
 import type { JobGuard } from '../../guard';
-import { bindGuard } from '../../guard/bound-guard';
-import { requireGuard } from '../../guard/configured-guard';
+import { bindGuard, requireGuard } from '../../guard/configured-guard';
 import type { GuardIntegration } from '../../guard/integration';
 import { integrationOf } from '../../guard/job-guard';
 import { invokeTick } from '../../guard/invocation';

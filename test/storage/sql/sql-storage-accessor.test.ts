@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { LockStorageError } from 'cronlatch';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
 import { lockTableOf } from '#cronlatch/storage/sql/schema/lock-table';
-import { NamedStatement } from '#cronlatch/storage/sql/connections/named-statement';
+import { NamedStatement } from '#cronlatch/storage/sql/connections/sql-executor';
 import { SqlStorageAccessor } from '#cronlatch/storage/sql/lock/sql-storage-accessor';
 import type { SqlResult, SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
-import { NamedStatement } from '#cronlatch/storage/sql/connections/named-statement';
+import { NamedStatement } from '#cronlatch/storage/sql/connections/sql-executor';
 import { mariadbDatabase, testOn } from '../../support/databases';
 import { migratedDataSource } from '../../support/lock-table';
 

@@ -1,5 +1,4 @@
-import type { Parameters } from '../connections/named-statement';
-import type { SqlResult } from '../connections/sql-executor';
+import type { Parameters, SqlResult } from '../connections/sql-executor';
 import type { DriverError, SqlFailureKind } from '../connections/sql-failure';
 import type { InspectedColumn, InspectedTable } from '../schema/inspected-table';
 import type { LockColumns, LockTable } from '../schema/lock-table';

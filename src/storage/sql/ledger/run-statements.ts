@@ -1,7 +1,12 @@
 import type { Claim, Run, RunKey } from '../../../ledger/run';
 import type { FoundRun, NewRun, NewRunEvent, PeekRequest, RunQuery } from '../../../ledger/run-store';
-import { microseconds, NamedStatement, type Parameters } from '../connections/named-statement';
-import type { SqlResult, SqlStatement } from '../connections/sql-executor';
+import {
+  microseconds,
+  NamedStatement,
+  type Parameters,
+  type SqlResult,
+  type SqlStatement,
+} from '../connections/sql-executor';
 import type { RunTableShape, SqlDialect } from '../dialects/sql-dialect';
 import { foundPath, leastPrecise } from '../schema/inspected-table';
 import { RUN_KEY, runTableDefinitions, type RunTables } from '../schema/run-tables';

@@ -1,5 +1,4 @@
-import { NamedStatement, type Parameters } from '../connections/named-statement';
-import type { SqlStatement } from '../connections/sql-executor';
+import { NamedStatement } from '../connections/sql-executor';
 import {
   quoteLockTable,
   type LockTableShape,
@@ -11,26 +10,24 @@ import { lockTableDefinition, type LockColumns, type LockTable } from '../schema
 import { columnPairs, type FoundTable } from '../schema/verify-table';
 
 /** The statements for a lock table as it was found. */
-export class LockStatements {
-  readonly #statements: Readonly<Record<keyof LockTexts, NamedStatement>>;
+export interface LockStatements extends Readonly<Record<keyof LockTexts, NamedStatement>> {
+  readonly shape: LockTableShape;
+}
 
-  constructor(
-    dialect: SqlDialect,
-    table: LockTable,
-    readonly shape: LockTableShape,
-  ) {
-    const texts = Object.entries<string>({ ...dialect.lockTexts(quoteLockTable(table, dialect), shape) });
-    const { byServerClock, placeholder } = dialect;
-    const withServerClock = (text: string): string =>
-      shape.overridesClock && byServerClock ? byServerClock(text) : text;
-    this.#statements = Object.fromEntries(
-      texts.map(([key, text]) => [key, new NamedStatement(withServerClock(text), placeholder)]),
-    ) as Record<keyof LockTexts, NamedStatement>;
-  }
-
-  bind(key: keyof LockTexts, parameters: Parameters): SqlStatement {
-    return this.#statements[key].bind(parameters);
-  }
+export function lockStatements(dialect: SqlDialect, table: LockTable, shape: LockTableShape): LockStatements {
+  const { byServerClock, placeholder } = dialect;
+  const named = (text: string): NamedStatement =>
+    new NamedStatement(shape.overridesClock && byServerClock ? byServerClock(text) : text, placeholder);
+  const texts = dialect.lockTexts(quoteLockTable(table, dialect), shape);
+  return {
+    shape,
+    takeOver: named(texts.takeOver),
+    insert: named(texts.insert),
+    extend: named(texts.extend),
+    unlock: named(texts.unlock),
+    inspect: named(texts.inspect),
+    resolve: named(texts.resolve),
+  };
 }
 
 export interface LockStatementsOptions {
@@ -60,7 +57,7 @@ export function lockStatementsFor(
     insertReturnsToken: !found.columns.some(({ isGenerated }) => isGenerated),
     overridesClock,
   };
-  return new LockStatements(dialect, { ...table, path: foundPath(table.path, found) }, shape);
+  return lockStatements(dialect, { ...table, path: foundPath(table.path, found) }, shape);
 }
 
 /** A column without a precision has the precision of the database's clock: SQLite's has milliseconds. */

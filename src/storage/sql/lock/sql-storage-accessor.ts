@@ -8,9 +8,8 @@ import {
   type StatementOptions,
   type StorageAccessor,
 } from '../../../core';
-import { microseconds } from '../connections/named-statement';
 import { DuplicateRecord } from '../connections/storage-error';
-import type { SqlResult } from '../connections/sql-executor';
+import { microseconds, type SqlResult } from '../connections/sql-executor';
 import type { InspectedTable } from '../schema/inspected-table';
 import { lockTableDefinition, type LockTable } from '../schema/lock-table';
 import type { SchemaFinding } from '../schema/schema-finding';
@@ -88,7 +87,7 @@ export class SqlStorageAccessor implements StorageAccessor {
   async find(name: string, { timeoutMs, purpose }: FindOptions): Promise<LockRecord | undefined> {
     const options = { timeoutMs, urgent: purpose === 'resolve' };
     const statements = this.#tables.verified ?? (await this.#tables.statements(options));
-    const statement = statements.bind(purpose === 'resolve' ? 'resolve' : 'inspect', { name });
+    const statement = statements[purpose].bind({ name });
     const { rows } = await this.#tables.execute(statement, options, describeLock({ name }));
     const row = rows[0];
     if (row === undefined) return undefined;
@@ -176,7 +175,7 @@ export class SqlStorageAccessor implements StorageAccessor {
     const options = { timeoutMs, urgent: key === 'extend' || key === 'unlock' };
     const statements = this.#tables.verified ?? (await this.#tables.statements(options));
     const [atMost, atLeast] = [microseconds(lockAtMostForMs), microseconds(lockAtLeastForMs)];
-    const statement = statements.bind(key, { name, owner, nextOwner, atMost, atLeast });
+    const statement = statements[key].bind({ name, owner, nextOwner, atMost, atLeast });
     return { result: await this.#tables.execute(statement, options, describeLock({ name })), statements };
   }
 }

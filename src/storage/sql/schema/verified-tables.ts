@@ -1,9 +1,9 @@
 import { LockStorageError, SchemaMismatchError } from '../../../core';
-import { NamedStatement } from '../connections/named-statement';
 import {
   SqlExecutionError,
   type ExecuteOptions,
   type SqlDecide,
+  NamedStatement,
   type SqlExecutor,
   type SqlResult,
   type SqlStatement,

@@ -1,4 +1,4 @@
-import type { Parameters } from '../../connections/named-statement';
+import type { Parameters } from '../../connections/sql-executor';
 import type { ColumnUse } from '../../schema/inspected-table';
 import type { TableInspection, TableLocation } from '../sql-dialect';
 
