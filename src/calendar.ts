@@ -1,9 +1,11 @@
 /**
- * Arithmetic with business dates and periods, for code that must agree with the ledger on the business date. The
- * calendars themselves, such as `weekdays`, are in `cronlatch`.
+ * Calendars for once-per jobs, and arithmetic with business dates and periods for code that must agree with the ledger
+ * on the business date.
  *
  * @packageDocumentation
  */
+export { everyDay, weekdays, withHolidays, withWorkingDays } from './ledger';
+export type { BusinessCalendar } from './ledger';
 export {
   businessDateAt,
   nextPeriod,

@@ -1,6 +1,7 @@
 /**
- * For authors of jobs: the decorators, the guard, the functions that a running job can call, and the errors. Authors
- * of stores import `cronlatch/provider`. Arithmetic with periods is in `cronlatch/calendar`.
+ * For authors of jobs: the decorators, the guard, the functions that a running job can call, and the errors. Calendars,
+ * such as `weekdays`, are in `cronlatch/calendar`. The types of runs, and all that authors of stores need, are in
+ * `cronlatch/provider`.
  *
  * @packageDocumentation
  */
@@ -10,9 +11,7 @@ export { OncePer, OncePerDay, SchedulerLock } from './decorator';
 export type { SchedulerLockDecorator, Skippable } from './decorator';
 export type { GuardConfiguration, JobConfiguration } from './guard';
 export type { Duration, LockConfiguration } from './core';
-export { everyDay, weekdays, withHolidays, withWorkingDays } from './ledger';
 export type {
-  BusinessCalendar,
   CatchUp,
   CatchUpOptions,
   OncePerConfiguration,
@@ -31,21 +30,6 @@ export { currentLock, LockAssert, LockExtender } from './core';
 export type { Lock } from './core';
 export { currentRun } from './ledger';
 export type { CurrentRun } from './ledger';
-
-// For operators, who inspect and change runs: `guard.ledger` and `guard.backfill`.
-export type {
-  BackfillRange,
-  BackfillResult,
-  Explanation,
-  OperatorAct,
-  Run,
-  RunEvent,
-  RunKey,
-  RunLedger,
-  RunName,
-  RunQuery,
-  RunState,
-} from './ledger';
 
 // Errors.
 export {

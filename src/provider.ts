@@ -1,7 +1,8 @@
 /**
  * For authors of stores. A store of locks is a `StorageAccessor` of five methods under a `StorageBasedLockProvider`,
  * or a `LockProvider` of its own. A store of runs is a `RunStore`. `cronlatch/contracts` tests both.
- * `LockingTaskExecutor` runs tasks under locks without a guard.
+ * `LockingTaskExecutor` runs tasks under locks without a guard. Code that names the types of `guard.ledger` imports them
+ * from here.
  *
  * @packageDocumentation
  */
@@ -48,11 +49,19 @@ export type {
   PeekRequest,
   PurgeRequest,
   PurgeStep,
+  Run,
+  RunEvent,
   RunEventKind,
+  RunKey,
   RunPeriod,
+  RunQuery,
+  RunState,
   RunStore,
   RunSummary,
 } from './ledger';
+
+// Tools for operators, on `guard.ledger` and `guard.backfill`.
+export type { BackfillRange, BackfillResult, Explanation, OperatorAct, RunLedger, RunName } from './ledger';
 
 // Time.
 export { systemClock } from './core';

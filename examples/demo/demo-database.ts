@@ -1,4 +1,4 @@
-import type { Run, RunEvent } from 'cronlatch';
+import type { Run, RunEvent } from 'cronlatch/provider';
 import { createJobGuard } from 'cronlatch/typeorm';
 import dataSource from '../../ormconfig';
 import type { Day } from './day';

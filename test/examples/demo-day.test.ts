@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { Run, RunEvent } from 'cronlatch';
+import type { Run, RunEvent } from 'cronlatch/provider';
 import { Day } from '../../examples/demo/day';
 import { DayBoard } from '../../examples/demo/day-board';
 import { countDayFigures, type DayFigures } from '../../examples/demo/day-figures';

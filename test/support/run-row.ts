@@ -1,5 +1,4 @@
-import type { Run } from 'cronlatch';
-import type { Claim } from 'cronlatch/provider';
+import type { Run, Claim } from 'cronlatch/provider';
 
 /** The database's now, as a decision gets it. */
 export const NOW = new Date('2026-11-20T03:00:00Z');

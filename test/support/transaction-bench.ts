@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { CronlatchEvents, EventName, JobConfiguration, JobGuard, Run, TaskResult } from 'cronlatch';
+import type { CronlatchEvents, EventName, JobConfiguration, JobGuard, TaskResult } from 'cronlatch';
+import type { Run } from 'cronlatch/provider';
 import { currentRun } from 'cronlatch';
 import { createJobGuard, type CreateJobGuardOptions } from 'cronlatch/typeorm';
 import { DataSource } from 'typeorm';

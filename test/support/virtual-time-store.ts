@@ -1,5 +1,13 @@
-import type { Run, RunKey, RunQuery } from 'cronlatch';
-import type { Claim, FoundRun, NewRun, RunStore, RunSummary } from 'cronlatch/provider';
+import type {
+  Run,
+  RunKey,
+  RunQuery,
+  Claim,
+  FoundRun,
+  NewRun,
+  RunStore,
+  RunSummary,
+} from 'cronlatch/provider';
 
 /** How far the time of a test is ahead of the database's. */
 export interface TimeAhead {

@@ -1,4 +1,5 @@
-import { OncePerDay, weekdays, withHolidays, withWorkingDays } from 'cronlatch';
+import { OncePerDay } from 'cronlatch';
+import { weekdays, withHolidays, withWorkingDays } from 'cronlatch/calendar';
 import { Scheduled } from 'cronlatch/node-cron';
 
 const workdays = withWorkingDays(

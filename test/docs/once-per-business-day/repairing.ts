@@ -1,4 +1,5 @@
-import type { JobGuard, Run } from 'cronlatch';
+import type { JobGuard } from 'cronlatch';
+import type { Run } from 'cronlatch/provider';
 
 const job = 'close-day';
 const why = { actor: 'ops@example.com', reason: 'the bank has sent its file again' };

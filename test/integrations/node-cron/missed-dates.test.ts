@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OncePerDay, SchedulerLock, weekdays, type OncePerOptions } from 'cronlatch';
+import { OncePerDay, SchedulerLock, type OncePerOptions } from 'cronlatch';
+import { weekdays } from 'cronlatch/calendar';
 import { Scheduled, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
 import { useTestGuard } from 'cronlatch/testing';
 

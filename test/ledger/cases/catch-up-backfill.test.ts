@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { weekdays, type OncePerConfiguration } from 'cronlatch';
+import type { OncePerConfiguration } from 'cronlatch';
+import { weekdays } from 'cronlatch/calendar';
 import { closeDay, diary, rowsOf } from '../../support/close-day';
 import type { LedgerPlace } from '../../support/ledger-place';
 import { testLedger } from '../../support/test-ledger';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ClaimLostError, type Run } from 'cronlatch';
+import { ClaimLostError } from 'cronlatch';
+import type { Run } from 'cronlatch/provider';
 import { decideClaim } from '#cronlatch/ledger/tick/decide-claim';
 import { reasonOf, runningJob } from '../../support/guard-bench';
 import { dayJob, FIRST_DAY, SECOND_DAY } from '../../support/once-per-job';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { currentRun, InvalidLockConfigurationError, type Run } from 'cronlatch';
+import { currentRun, InvalidLockConfigurationError } from 'cronlatch';
+import type { Run } from 'cronlatch/provider';
 import type { Instance, LedgerPlace } from '../../support/ledger-place';
 import { dayJob, FIRST_DAY } from '../../support/once-per-job';
 import { refused } from '../../support/refused';

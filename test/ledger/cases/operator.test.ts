@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict';
-import {
-  ClaimLostError,
-  InvalidLockUseError,
-  LockStorageError,
-  type RunLedger,
-  type RunName,
-} from 'cronlatch';
+import { ClaimLostError, InvalidLockUseError, LockStorageError } from 'cronlatch';
+import type { RunLedger, RunName } from 'cronlatch/provider';
 import { faultyInstance } from '../../support/faulty-run-store';
 import { reasonOf, runningJob } from '../../support/guard-bench';
 import { dayJob, FIRST_DAY, SECOND_DAY } from '../../support/once-per-job';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { weekdays, withHolidays, withWorkingDays, type BusinessCalendar } from 'cronlatch';
+import { weekdays, withHolidays, withWorkingDays, type BusinessCalendar } from 'cronlatch/calendar';
 import { closeDay, diary, rowsOf } from '../../support/close-day';
 import { eventually } from '../../support/eventually';
 import { signal } from '../../support/executor-bench';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { InvalidLockUseError, type RunKey } from 'cronlatch';
+import { InvalidLockUseError } from 'cronlatch';
+import type { RunKey } from 'cronlatch/provider';
 import { reasonOf, runningJob } from '../../support/guard-bench';
 import { dayJob, FIRST_DAY } from '../../support/once-per-job';
 import { refused } from '../../support/refused';

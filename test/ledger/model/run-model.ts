@@ -1,4 +1,4 @@
-import type { RunState } from 'cronlatch';
+import type { RunState } from 'cronlatch/provider';
 
 /** In minutes, as all times in the model. */
 export const LEASE = 10;

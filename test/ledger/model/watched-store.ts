@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { RunState } from 'cronlatch';
-import type { Decision, FoundRun, RunStore } from 'cronlatch/provider';
+import type { RunState, Decision, FoundRun, RunStore } from 'cronlatch/provider';
 import { STATE_CHANGES, type StateBefore } from '#cronlatch/ledger/run-state';
 
 /**

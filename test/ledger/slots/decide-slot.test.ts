@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Run, RunState } from 'cronlatch';
+import type { Run, RunState } from 'cronlatch/provider';
 import { decideExpired, decideNotBegun, type NotBegun } from '#cronlatch/ledger/slots/decide-slot';
 import { mayChange } from '#cronlatch/ledger/run-state';
 import { CLAIM } from '../../support/runs';

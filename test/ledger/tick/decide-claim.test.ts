@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { OncePerOptions, Run } from 'cronlatch';
+import type { OncePerOptions } from 'cronlatch';
+import type { Run } from 'cronlatch/provider';
 import { decideClaim, lostEventOf, type ClaimHolder } from '#cronlatch/ledger/tick/decide-claim';
 import { parseJobPolicy } from '#cronlatch/ledger/policy/job-policy';
 import { after, CLAIM, NOW, runRow } from '../../support/run-row';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FatalJobError, type Run } from 'cronlatch';
-import type { Claim } from 'cronlatch/provider';
+import { FatalJobError } from 'cronlatch';
+import type { Run, Claim } from 'cronlatch/provider';
 import { decideOutcome, type Outcome } from '#cronlatch/ledger/tick/decide-outcome';
 import { parseRetryPolicy } from '#cronlatch/ledger/policy/retry';
 import { after, CLAIM, NOW, runRow } from '../../support/run-row';

@@ -1,4 +1,4 @@
-import type { Run } from 'cronlatch';
+import type { Run } from 'cronlatch/provider';
 import type { History } from '../history';
 import type { KnownJob, LedgerHistory, RowChange } from './ledger-history';
 

@@ -1,4 +1,5 @@
-import { LockStorageError, type Run } from 'cronlatch';
+import { LockStorageError } from 'cronlatch';
+import type { Run } from 'cronlatch/provider';
 import type { History } from '../history';
 import type { Call, LedgerHistory } from './ledger-history';
 

@@ -1,4 +1,5 @@
-import { ClaimLostError, LockLostError, LockStorageError, type Run } from 'cronlatch';
+import { ClaimLostError, LockLostError, LockStorageError } from 'cronlatch';
+import type { Run } from 'cronlatch/provider';
 import type { History } from '../history';
 import type { Call, HandlerRun, LedgerHistory, ReportedRun } from './ledger-history';
 

@@ -1,5 +1,5 @@
-import type { Run, SkipReason, TaskResult } from 'cronlatch';
-import type { Claim } from 'cronlatch/provider';
+import type { SkipReason, TaskResult } from 'cronlatch';
+import type { Run, Claim } from 'cronlatch/provider';
 
 /** A job as all hosts know it. */
 export interface KnownJob {

@@ -1,4 +1,5 @@
-import { currentRun, FatalJobError, type RunKey } from 'cronlatch';
+import { currentRun, FatalJobError } from 'cronlatch';
+import type { RunKey } from 'cronlatch/provider';
 import { pause } from '#cronlatch/core/clock';
 import { requiredContext } from '#cronlatch/ledger/tick/run-context';
 import { keyTextOf, type HandlerRun } from '../../history/ledger/ledger-history';

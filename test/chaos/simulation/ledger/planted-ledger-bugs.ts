@@ -1,5 +1,4 @@
-import type { Run } from 'cronlatch';
-import type { FoundRun, RunStore } from 'cronlatch/provider';
+import type { Run, FoundRun, RunStore } from 'cronlatch/provider';
 import { overlay } from '../../../storage/contract-mutants/overlay';
 import type { LedgerBreakage } from './ledger-world';
 

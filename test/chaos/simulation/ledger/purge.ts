@@ -1,6 +1,5 @@
-import type { Run } from 'cronlatch';
+import type { Run, RunStore } from 'cronlatch/provider';
 import { periodAt, previousPeriod, type CalendarPeriod } from 'cronlatch/calendar';
-import type { RunStore } from 'cronlatch/provider';
 import { createRun, type InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
 import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
 import { Random } from '#cronlatch/contracts/random';

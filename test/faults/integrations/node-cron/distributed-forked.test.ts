@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import type { Run } from 'cronlatch';
+import type { Run } from 'cronlatch/provider';
 import { scheduleDistributed } from 'cronlatch/node-cron';
 import { setLogger, type ScheduledTask } from 'node-cron';
 import { signal } from '../../../support/executor-bench';
