@@ -56,7 +56,7 @@ void test('a duration is read in each of its forms', () => {
 });
 
 for (const value of NOT_MEANT) {
-  void test(`F-80 ${typeof value} ${String(value).slice(0, 20)} is not a duration, and the error names the option`, () => {
+  void test(`${typeof value} ${String(value).slice(0, 20)} is not a duration, and the error names the option (F-80)`, () => {
     assert.throws(
       () => parseDuration(value as string, `lockAtMostFor of lock 'x'`),
       (error) =>

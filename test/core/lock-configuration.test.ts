@@ -104,7 +104,7 @@ const REFUSED: [Partial<LockConfiguration>, RegExp][] = [
 ];
 
 for (const [part, message] of REFUSED) {
-  void test(`F-80 ${JSON.stringify(part)} is refused, with the name of the lock and the value`, () => {
+  void test(`${JSON.stringify(part)} is refused, with the name of the lock and the value (F-80)`, () => {
     assert.throws(() => checkLockConfiguration({ name: 'job', lockAtMostFor: '1h', ...part }), {
       code: 'CRONLATCH_INVALID_CONFIGURATION',
       message,

@@ -39,7 +39,7 @@ const REFUSED: [LockConfiguration, RegExp][] = [
 ];
 
 for (const [configuration, message] of REFUSED) {
-  void test(`F-80 ${JSON.stringify(configuration)} is refused before the method is ever called`, () => {
+  void test(`${JSON.stringify(configuration)} is refused before the method is ever called (F-80)`, () => {
     assert.throws(
       () => {
         class Jobs {

@@ -13,7 +13,6 @@ import { testWith } from '../support/databases';
 import { ledgerPlace, memoryStores } from '../support/ledger-place';
 import { migratedDataSource } from '../support/lock-table';
 import { codeBlocksOf, tableOf } from '../support/page';
-import { testLinksOn } from '../support/page-tests';
 
 const PAGE = 'docs/deploying.md';
 const FILES = 'test/docs/deploying';
@@ -45,8 +44,6 @@ void test('every file on the page is one that is tested', () => {
   assert.deepEqual([...shown.keys()].sort(), files);
   for (const [name, text] of shown) assert.equal(text, fileOf(name), name);
 });
-
-testLinksOn(PAGE);
 
 void test('PM2, Kubernetes and systemd leave the guard the time that it takes to close', () => {
   const preStop = numberIn('deployment.yaml', /'sleep', '(\d+)'/);

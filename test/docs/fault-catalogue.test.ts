@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { testLinksOn } from '../support/page-tests';
 
 const PAGE = 'docs/internals/faults.md';
 
@@ -81,12 +80,3 @@ void test('every other fault has a reason, and no test', () => {
     [],
   );
 });
-
-for (const page of [
-  PAGE,
-  'docs/internals/architecture.md',
-  'docs/internals/testing.md',
-  'docs/reliability.md',
-  'CONTRIBUTING.md',
-])
-  testLinksOn(page);

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import type { DataSource } from 'typeorm';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
@@ -8,7 +7,7 @@ import { lockTableOf } from '#cronlatch/storage/sql/schema/lock-table';
 import { quoteLockTable } from '#cronlatch/storage/sql/dialects/sql-dialect';
 import { testOnEvery, type TestDatabase } from '../support/databases';
 import { migratedDataSource } from '../support/lock-table';
-import { codeBlocksOf, linkedFilesOf, plainSql } from '../support/page';
+import { codeBlocksOf, plainSql } from '../support/page';
 
 const PAGE = 'docs/how-the-lock-works.md';
 const JOB = { name: 'close-day', lockAtMostFor: '1m' } as const;
@@ -132,12 +131,6 @@ void test('the statements of the lock are those that are sent', () => {
   const { takeOver, unlock } = mysql.lockTexts(quoteLockTable(lockTableOf(), mysql), shape);
   const shown = statements.filter(({ databases }) => databases === undefined).map(({ text }) => text);
   assert.deepEqual(shown, [takeOver, unlock].map(plainSql));
-});
-
-void test('what it links to and shows is there', () => {
-  const files = linkedFilesOf(PAGE);
-  assert.ok(files.length >= 2);
-  for (const file of files) assert.ok(existsSync(file), file);
 });
 
 /** In the order of the statements on the page. */

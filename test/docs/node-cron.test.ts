@@ -2,15 +2,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { ScheduleDistributedOptions } from 'cronlatch/node-cron';
-import type { NotBegun } from '#cronlatch/ledger/slots/decide-slot';
+import type { Cancellation } from '#cronlatch/ledger/slots/decide-slot';
 import { tableOf } from '../support/page';
-import { testCodeOn, testLinksOn } from '../support/page-tests';
+import { testCodeOn } from '../support/page-tests';
 
 const PAGE = 'docs/node-cron.md';
 const SOURCES = 'test/docs/node-cron';
 
 testCodeOn(PAGE, SOURCES);
-testLinksOn(PAGE);
 
 /** Every option; the compiler knows them all. */
 const OPTIONS: { readonly [Option in keyof Required<ScheduleDistributedOptions>]: true } = {
@@ -34,7 +33,7 @@ void test('its tables of options have every option', () => {
 });
 
 /** Why a tick that was won is not run; the compiler knows them all. */
-const NOT_BEGUN: { readonly [Reason in NotBegun['reason']]: true } = {
+const CANCELLED: { readonly [Reason in Cancellation['reason']]: true } = {
   unconfirmed: true,
   stopped: true,
   closing: true,
@@ -46,7 +45,7 @@ void test('its table of rows has every reason that the ledger writes for a tick'
   );
   assert.deepEqual(rows, [
     ...['running ', 'completed ', 'failed exhausted'],
-    ...Object.keys(NOT_BEGUN).map((reason) => `failed ${reason}`),
+    ...Object.keys(CANCELLED).map((reason) => `failed ${reason}`),
     'interrupted crashed',
   ]);
 });

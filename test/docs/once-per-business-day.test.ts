@@ -11,7 +11,6 @@ import { postgres } from '#cronlatch/storage/sql/dialects/postgres';
 import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
 import { runTableDefinitions, runTablesOf } from '#cronlatch/storage/sql/schema/run-tables';
 import { codeBlocksOf, plainSql, tableOf } from '../support/page';
-import { testLinksOn } from '../support/page-tests';
 
 const PAGE = 'docs/once-per-business-day.md';
 const SOURCES = 'test/docs/once-per-business-day';
@@ -40,8 +39,6 @@ void test('the tables that it shows are those of the migration', () => {
   );
   assert.deepEqual(shown, made);
 });
-
-testLinksOn(PAGE);
 
 void test('its table of states has every state, and what an operator may do in it', () => {
   const operators: readonly Actor[] = ['rerun', 'resolve', 'skip'];

@@ -1,4 +1,4 @@
-import { testCodeOn, testLinksOn } from '../support/page-tests';
+import { testCodeOn } from '../support/page-tests';
 
 const PAGE = 'docs/other-schedulers.md';
 const FILES = 'test/docs/other-schedulers';
@@ -6,4 +6,3 @@ const FILES = 'test/docs/other-schedulers';
 const NOT_SHOWN = ['close-the-day.ts', 'ormconfig.ts', 'start-and-stop.ts'];
 
 testCodeOn(PAGE, FILES, NOT_SHOWN);
-testLinksOn(PAGE);

@@ -13,7 +13,7 @@ async function ready(t: TestContext, scenario: string): Promise<ChildScript> {
 }
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  void test(`F-13 ${signal} closes the guard, and then ends the process as usual`, SOON, async (t) => {
+  void test(`${signal} closes the guard, and then ends the process as usual (F-13)`, SOON, async (t) => {
     const script = await ready(t, 'a job');
     script.kill(signal);
     assert.deepEqual(await script.ended, { code: null, signal });

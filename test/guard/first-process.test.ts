@@ -19,7 +19,7 @@ for (const [signal, status] of [
   testIf(
     WAY !== undefined,
     'namespace of process ids',
-    `F-13 ${signal} also ends the first process of a container, which signals do not end by default`,
+    `${signal} also ends the first process of a container, which signals do not end by default (F-13)`,
     async () => {
       const script = join(__dirname, 'fixtures', 'first-process.js');
       const child = spawn('unshare', [...(WAY ?? []), process.execPath, script, signal], {

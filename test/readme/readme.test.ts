@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { LockLostError } from 'cronlatch';
@@ -12,7 +12,7 @@ import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
 import { createTable } from '#cronlatch/storage/sql/schema/create-table';
 import { lockTableDefinition, lockTableOf } from '#cronlatch/storage/sql/schema/lock-table';
 import { InvoiceJobs } from './invoices';
-import { codeBlocksOf, linkedFilesOf, plainSql } from '../support/page';
+import { codeBlocksOf, plainSql } from '../support/page';
 import { mysqlDatabase, testOn } from '../support/databases';
 import { lockRows, migratedDataSource } from '../support/lock-table';
 
@@ -32,12 +32,6 @@ void test('the tables that it shows are those of the migration', () => {
   for (const dialect of [mysql, postgres, sqlite]) {
     assert.ok(shown.includes(normal(createTable(table, dialect).join(' '))), dialect.name);
   }
-});
-
-void test('what it links to is there', () => {
-  const files = linkedFilesOf('README.md');
-  assert.ok(files.length >= 7);
-  for (const file of files) assert.ok(existsSync(file), file);
 });
 
 void test('its job with a keep-alive stops when the lease is lost', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { codeBlocksOf, linkedFilesOf } from './page';
+import { codeBlocksOf } from './page';
 
 /** @param notShown files of the folder that the files on the page need */
 export function testCodeOn(page: string, folder: string, notShown: readonly string[] = []): void {
@@ -12,13 +12,5 @@ export function testCodeOn(page: string, folder: string, notShown: readonly stri
       assert.equal(text, readFileSync(join(folder, path), 'utf8'), path);
     const files = readdirSync(folder).filter((file) => !notShown.includes(file));
     assert.deepEqual(code.map(({ path }) => path).sort(), files.sort());
-  });
-}
-
-export function testLinksOn(page: string): void {
-  void test(`every file that ${page} links to exists`, () => {
-    const files = linkedFilesOf(page);
-    assert.ok(files.length > 0);
-    for (const file of files) assert.ok(existsSync(file), file);
   });
 }

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 
 export interface CodeBlock {
   readonly language: string;
@@ -18,12 +17,6 @@ export function codeBlocksOf(page: string): CodeBlock[] {
     path: groups?.['path'],
     text: groups?.['text'] ?? '',
   }));
-}
-
-/** The project files that a page links to, or shows. */
-export function linkedFilesOf(page: string): string[] {
-  const links = readFileSync(page, 'utf8').matchAll(/\]\((?!http|#)([^)#]+)/g);
-  return [...links].map(([, path = '']) => join(dirname(page), path));
 }
 
 /** SQL as it is sent or shown: without comments, quotes and line breaks. */

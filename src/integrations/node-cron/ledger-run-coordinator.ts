@@ -55,7 +55,7 @@ export class LedgerRunCoordinator implements RunCoordinator {
     if (!(await this.#guard.slots.elect(slot, ttlMs))) return false;
     if (!observed?.isStopping) return true;
     const error = 'The tick did not start: its task was stopped.';
-    this.#guard.slots.notBegun(slot, { reason: 'stopped', error });
+    this.#guard.slots.cancel(slot, { reason: 'stopped', error });
     return false;
   }
 

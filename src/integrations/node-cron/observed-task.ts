@@ -69,7 +69,7 @@ export class ObservedTask {
     if (reason !== 'coordinator-error') return;
     // If the task was elected, its process got the result too late.
     const error = 'The tick did not start: node-cron stopped waiting for the election.';
-    this.slots.notBegun({ job: this.#name, at: date }, { reason: 'unconfirmed', error });
+    this.slots.cancel({ job: this.#name, at: date }, { reason: 'unconfirmed', error });
   }
 
   #onStopped(): void {
@@ -78,7 +78,7 @@ export class ObservedTask {
       if (execution.startedAt !== undefined) continue;
       this.#startedTicks.delete(id);
       const error = 'The tick did not start: its task was stopped during the random delay.';
-      this.slots.notBegun(slot, { reason: 'stopped', error });
+      this.slots.cancel(slot, { reason: 'stopped', error });
     }
   }
 

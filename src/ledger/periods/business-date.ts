@@ -109,3 +109,13 @@ export function dayOf(date: string, what = 'the date'): number {
     `${what} is ${describeValue(date)}, which is not a date of the calendar: write a date as 'YYYY-MM-DD', for example '2026-02-28'.`,
   );
 }
+
+/** 1 for Monday to 7 for Sunday. */
+export function isoWeekday(day: number): number {
+  const sinceMonday = (day + 3) % 7; // 1970-01-01 was a Thursday.
+  return ((sinceMonday + 7) % 7) + 1;
+}
+
+export function mondayOf(day: number): number {
+  return day - isoWeekday(day) + 1;
+}

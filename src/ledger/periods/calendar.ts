@@ -1,7 +1,6 @@
 import { type Clock, withinLimit } from '../../core/clock';
 import { describeValue } from '../../core/describe-value';
-import { dayOf } from './business-date';
-import { isoWeekday } from './period';
+import { dayOf, isoWeekday } from './business-date';
 
 /** Decides on which dates a job runs. Instances may ask about one date several times, and about past dates. */
 export interface BusinessCalendar {

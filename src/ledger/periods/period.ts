@@ -22,6 +22,7 @@ import {
   dayOf,
   type DayRule,
   millisecondsOf,
+  mondayOf,
   startOfDayMs,
 } from './business-date';
 import { hourAt } from './hour-period';
@@ -208,16 +209,6 @@ function keyOfDay(day: number, kind: DatedKind): string {
     case 'year':
       return dateOf(day).slice(0, 4);
   }
-}
-
-/** 1 for Monday to 7 for Sunday. */
-export function isoWeekday(day: number): number {
-  const sinceMonday = (day + 3) % 7; // 1970-01-01 was a Thursday.
-  return ((sinceMonday + 7) % 7) + 1;
-}
-
-function mondayOf(day: number): number {
-  return day - isoWeekday(day) + 1;
 }
 
 function partsOf(day: number): { year: number; month: number } {

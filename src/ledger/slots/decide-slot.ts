@@ -4,17 +4,17 @@ import type { Claim, Run } from '../run';
 import type { Decision, FoundRun } from '../run-store';
 
 /** Why a claimed run did not begin. No other instance begins it, because its slot is taken. */
-export interface NotBegun {
+export interface Cancellation {
   readonly reason: 'unconfirmed' | 'stopped' | 'closing';
   /** The explanation that the row keeps. */
   readonly error: string;
 }
 
 /** A claimed run that will not begin must not stay `running`. Pure: `RunStore.change` calls it and writes the result. */
-export function decideNotBegun(
+export function decideCancellation(
   found: FoundRun | undefined,
   claim: Claim,
-  { reason, error }: NotBegun,
+  { reason, error }: Cancellation,
 ): Decision<'recorded' | 'not-ours'> {
   if (found === undefined || !isOurs(found.run, claim)) return { value: 'not-ours' };
   const { run, now } = found;

@@ -3,7 +3,7 @@ import { limitOf, retryUntilAnswered, type LedgerContext, type StoreContext } fr
 import type { Outcome } from '../tick/decide-outcome';
 import { claimLostError, serializeResult, recordOutcome } from '../tick/record-outcome';
 import { storedError } from '../tick/stored-text';
-import { decideExpired, decideNotBegun, isExpired, type NotBegun } from './decide-slot';
+import { decideExpired, decideCancellation, isExpired, type Cancellation } from './decide-slot';
 import { isSlot, slotRunEventOf, type OpenSlot } from './slot';
 
 /**
@@ -39,13 +39,13 @@ export class SlotOutcomes {
   }
 
   /** Changes nothing if the row is missing or belongs to another instance. */
-  async recordNotBegun({ claim, active }: OpenSlot, why: NotBegun): Promise<void> {
+  async recordCancellation({ claim, active }: OpenSlot, why: Cancellation): Promise<void> {
     const { store, clock } = this.context;
     try {
       const verdict = await retryUntilAnswered(
         this.context,
         clock.monotonicMs() + RECORD_FOR_MS,
-        (options) => store.change(claim, (found) => decideNotBegun(found, claim, why), options),
+        (options) => store.change(claim, (found) => decideCancellation(found, claim, why), options),
         active.abandonedSignal,
       );
       if (verdict === 'not-ours') return;

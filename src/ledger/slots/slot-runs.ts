@@ -14,14 +14,14 @@ import { identityOf } from '../run';
 import { LONGEST_KEY } from '../run-name';
 import type { LedgerContext } from '../store-statements';
 import { claimSlot } from './claim-slot';
-import type { NotBegun } from './decide-slot';
+import type { Cancellation } from './decide-slot';
 import { newSlotClaim, slotEventOf, slotKeyOf, slotRunEventOf, type OpenSlot, type Slot } from './slot';
 import { interruptExpiredSlots, SlotOutcomes } from './slot-outcomes';
 
 /** A forked node-cron task waits 5 s for an answer. */
 const ANSWER_WITHIN_MS = 4000;
 const EXPIRY_CHECK_INTERVAL_MS = 60_000;
-const UNCONFIRMED: NotBegun = {
+const UNCONFIRMED: Cancellation = {
   reason: 'unconfirmed',
   error: `It did not start: the store did not confirm the claim within ${ANSWER_WITHIN_MS / 1000} s.`,
 };
@@ -84,7 +84,7 @@ export class SlotRuns {
         this.#open.set(key, open);
         void this.#interruptExpired(job);
         if (!runs.closing) return true;
-        this.notBegun(slot, { reason: 'closing', error: 'It did not start: the guard was closing.' });
+        this.cancel(slot, { reason: 'closing', error: 'It did not start: the guard was closing.' });
         return false;
       case 'taken':
         this.#close(open);
@@ -100,7 +100,7 @@ export class SlotRuns {
           willRetry: false,
           error: answer.error,
         });
-        if (answer.mayBeOurs) this.#end(open, this.#outcomes.recordNotBegun(open, UNCONFIRMED));
+        if (answer.mayBeOurs) this.#end(open, this.#outcomes.recordCancellation(open, UNCONFIRMED));
         else this.#close(open);
         throw answer.error;
     }
@@ -127,9 +127,9 @@ export class SlotRuns {
   }
 
   /** This instance was elected but will not run the slot, and no other instance will. */
-  notBegun(slot: Slot, why: NotBegun): void {
+  cancel(slot: Slot, why: Cancellation): void {
     const open = this.#markEnded(slot);
-    if (open !== undefined) this.#end(open, this.#outcomes.recordNotBegun(open, why));
+    if (open !== undefined) this.#end(open, this.#outcomes.recordCancellation(open, why));
   }
 
   /**

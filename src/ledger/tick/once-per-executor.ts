@@ -111,7 +111,7 @@ export class OncePerExecutor {
     const { events } = this.context;
     for (const message of snapshot.warnings) events.emit('guard:warning', { message });
     for (const { failed, cause } of plan.failures) {
-      const message = `Runs of job '${policy.job}' are postponed: ${failed}. cronlatch tries again later.`;
+      const message = `Some runs of job '${policy.job}' may start late: ${failed}. cronlatch tries again later.`;
       events.emit('guard:warning', { message, ...(cause === undefined ? {} : { error: cause }) });
     }
     if (plan.own.kind === 'expired') {

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ModuleMetadata } from '@nestjs/common';
-import { testCodeOn, testLinksOn } from '../../support/page-tests';
+import { testCodeOn } from '../../support/page-tests';
 import { Child } from '../../processes/child';
 import { sqliteDatabase, testWith } from '../../support/databases';
 import { application, databaseModule } from '../../integrations/nestjs/application';
@@ -14,7 +14,6 @@ const PAGE = 'docs/nestjs.md';
 const SOURCES = 'test/docs/nestjs/page';
 
 testCodeOn(PAGE, SOURCES);
-testLinksOn(PAGE);
 
 void test('the application on it starts, and ends by SIGTERM', async () => {
   const database = sqliteDatabase();

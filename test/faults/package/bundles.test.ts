@@ -76,7 +76,7 @@ for (const bundler of BUNDLERS) {
     for (const minify of [false, true]) {
       const what = `${bundler.name}, ${format}${minify ? ', minified' : ''}`;
 
-      void test(`F-95 ${what}: a bundle runs its job without any package, and errors keep their names`, async () => {
+      void test(`${what}: a bundle runs its job without any package, and errors keep their names (F-95)`, async () => {
         const file = await bundled(bundler, OVER_MEMORY, { format, minify, external: [] });
         const { stdout, stderr } = await elsewhere.node(file);
         assert.deepEqual([stdout, stderr], ['ran\n', '']);

@@ -75,7 +75,7 @@ async function workOff(database: TestDatabase): Promise<readonly Worker[]> {
 }
 
 testOnEvery(
-  `F-01 ${WORKERS} processes work on ${KEYS} keys while some are killed: each key is completed once (L-02)`,
+  `${WORKERS} processes work on ${KEYS} keys while some are killed: each key is completed once (L-02) (F-01)`,
   async (database, t) => {
     const dataSource = await ledgerDataSource(database);
     try {

@@ -9,7 +9,7 @@ const MEMBERS = sampleSize({ fast: 2, full: 4 });
 
 testWith(
   'mysql',
-  `F-16 ${MEMBERS} forks and ${MEMBERS} threads of a process that has used the library are separate holders, and inherit nothing`,
+  `${MEMBERS} forks and ${MEMBERS} threads of a process that has used the library are separate holders, and inherit nothing (F-16)`,
   async (database) => {
     const dataSource = await migratedDataSource(database);
     const child = new Child<CrowdMessage>('crowd.js', {

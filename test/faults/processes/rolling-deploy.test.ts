@@ -61,7 +61,7 @@ async function endGracefully(worker: Worker): Promise<void> {
 for (const kind of ON) {
   testWith(
     kind,
-    `F-14 ${WORKERS} processes are replaced one after the other, ${RESTARTS} times: no runs overlap, none loses its lock, and ticks are not missed for long`,
+    `${WORKERS} processes are replaced one after the other, ${RESTARTS} times: no runs overlap, none loses its lock, and ticks are not missed for long (F-14)`,
     async (database, t) => {
       await (await migratedDataSource(database)).destroy();
       const { runs, complaints, longestGapMs } = await deploy(database);

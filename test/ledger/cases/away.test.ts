@@ -75,7 +75,7 @@ const OTHERS: [string, (id: string | undefined) => string | undefined][] = [
 ];
 
 for (const [what, idOf] of OTHERS) {
-  testLedger(`L-60 ${what}, a live run is not doubled, and a crashed run is completed`, async (place) => {
+  testLedger(`${what}, a live run is not doubled, and a crashed run is completed (L-60)`, async (place) => {
     const { clock } = place;
     const holder = place.instance();
     const crashed = await runningJob(holder.guard, dayJob());

@@ -63,7 +63,7 @@ for (const [what, value] of NO_JSON) {
 }
 
 for (const value of [undefined, () => 'text', Symbol('text')]) {
-  testLedger(`L-56 ${String(value)} is not a result and causes no warning`, async (place) => {
+  testLedger(`${String(value)} is not a result and causes no warning (L-56)`, async (place) => {
     const { instance, run } = await returned(place, value);
     assert.equal(run.result, undefined);
     assert.deepEqual(instance.of('guard:warning'), []);

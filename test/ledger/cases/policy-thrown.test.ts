@@ -73,7 +73,7 @@ const THROWN: readonly [string, unknown, readonly string[]][] = [
 
 for (const [what, thrown, texts] of THROWN) {
   testLedger(
-    `F-98 ${what} is passed to the caller unchanged, recorded, and retried (L-30)`,
+    `${what} is passed to the caller unchanged, recorded, and retried (L-30) (F-98)`,
     async (place) => {
       const instance = place.instance();
       const { guard } = instance;

@@ -209,7 +209,7 @@ const REFUSED: [CatchUpOptions, string][] = [
 ];
 
 for (const [options, culprit] of REFUSED)
-  void test(`L-47 ${JSON.stringify(options)} is rejected, and the error names ${culprit}`, () => {
+  void test(`${JSON.stringify(options)} is rejected, and the error names ${culprit} (L-47)`, () => {
     refused(() => parseCatchUpPolicy(options, SUBJECT), `${culprit} of job 'close-day' is `);
   });
 

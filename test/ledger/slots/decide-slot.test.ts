@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Run, RunState } from 'cronlatch/provider';
-import { decideExpired, decideNotBegun, type NotBegun } from '#cronlatch/ledger/slots/decide-slot';
+import { decideExpired, decideCancellation, type Cancellation } from '#cronlatch/ledger/slots/decide-slot';
 import { mayChange } from '#cronlatch/ledger/run-state';
 import { CLAIM } from '../../support/runs';
 
 const now = new Date('2026-11-20T03:00:00Z');
 const before = new Date(now.getTime() - 1);
-const WHY: NotBegun = { reason: 'unconfirmed', error: 'It was not begun.' };
+const WHY: Cancellation = { reason: 'unconfirmed', error: 'It did not start.' };
 
 const claimed = (changes: Partial<Run> = {}): Run => ({
   ...CLAIM,
@@ -19,23 +19,23 @@ const claimed = (changes: Partial<Run> = {}): Run => ({
 });
 
 void test('a claim that does not begin fails permanently with its reason, which the table of changes allows', () => {
-  const { value, write, events = [] } = decideNotBegun({ run: claimed(), now }, CLAIM, WHY);
+  const { value, write, events = [] } = decideCancellation({ run: claimed(), now }, CLAIM, WHY);
   assert.equal(value, 'recorded');
   assert.deepEqual(
     [write?.state, write?.reason, write?.error, write?.nextAttemptAt, write?.finishedAt],
-    ['failed', 'unconfirmed', 'It was not begun.', undefined, now],
+    ['failed', 'unconfirmed', 'It did not start.', undefined, now],
   );
   assert.deepEqual(
     events.map(({ kind, actor, detail }) => [kind, actor, detail]),
-    [['failed', CLAIM.claimedBy, 'It was not begun.']],
+    [['failed', CLAIM.claimedBy, 'It did not start.']],
   );
   assert.ok(mayChange('running', 'failed', 'holder'));
 });
 
 void test('a retry of the same write changes nothing', () => {
-  const { write } = decideNotBegun({ run: claimed(), now }, CLAIM, WHY);
+  const { write } = decideCancellation({ run: claimed(), now }, CLAIM, WHY);
   assert.ok(write);
-  assert.deepEqual(decideNotBegun({ run: write, now }, CLAIM, WHY), { value: 'recorded' });
+  assert.deepEqual(decideCancellation({ run: write, now }, CLAIM, WHY), { value: 'recorded' });
 });
 
 const OTHERS: [what: string, run: Run | undefined][] = [
@@ -49,7 +49,7 @@ const OTHERS: [what: string, run: Run | undefined][] = [
 
 for (const [what, run] of OTHERS) {
   void test(`${what} stays unchanged by a claim that does not begin`, () => {
-    assert.deepEqual(decideNotBegun(run && { run, now }, CLAIM, WHY), { value: 'not-ours' });
+    assert.deepEqual(decideCancellation(run && { run, now }, CLAIM, WHY), { value: 'not-ours' });
   });
 }
 

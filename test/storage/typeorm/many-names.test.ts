@@ -19,7 +19,7 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-const name = `F-68 ${NAMES} names, each used once, leave only the remembered names in memory`;
+const name = `${NAMES} names, each used once, leave only the remembered names in memory (F-68)`;
 const skip = process.env['CRONLATCH_FULL'] === '1' ? false : 'takes minutes: npm run test:full';
 if (skip !== false) reportLack('sqlite', skip);
 

@@ -44,7 +44,7 @@ for (const [server, flaws] of Object.entries(FLAWS) as [DatabaseName, readonly F
     connections = 'own',
     isMended = true,
   } of flaws) {
-    testWith(server, `F-64 ${flaw}: ${code}`, async (database) => {
+    testWith(server, `${flaw}: ${code} (F-64)`, async (database) => {
       await withChangedTable(
         database,
         changes,

@@ -70,7 +70,7 @@ const MISHAPS: readonly Mishap[] = [
 ];
 
 for (const { name, before, after, isCommitted } of MISHAPS) {
-  testServerTransactions(`L-19 ${name}: it is ${isCommitted ? '' : 'not '}completed`, async (server) => {
+  testServerTransactions(`${name}: it is ${isCommitted ? '' : 'not '}completed (L-19)`, async (server) => {
     const { kind, database, open } = server;
     const proxy = await tcpProxy(targetOf(database.url));
     const url = throughProxy(database.url, proxy);
