@@ -4,7 +4,6 @@ import { test } from 'node:test';
 import * as cronlatch from 'cronlatch';
 import ts from 'typescript';
 import { tableOf } from '../support/page';
-import { testLinksOn } from '../support/page-tests';
 import { nodesBelow, sourceNodes, textsOf } from '../support/source-texts';
 
 const PAGE = 'docs/errors.md';
@@ -82,5 +81,3 @@ void test('each code of a finding has a row', () => {
     codes.sort(),
   );
 });
-
-testLinksOn(PAGE);
