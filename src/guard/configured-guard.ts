@@ -1,9 +1,8 @@
 import { types } from 'node:util';
 import { InvalidLockUseError, NotConfiguredError } from '../core';
-import { describeValue } from '../core/describe-value';
 import { processState } from '../core/process-state';
 import { declaredConfigurations, guardedMethodOf, type JobDefinition } from './guarded-method';
-import { integrationOf, isJobGuard, type JobGuard } from './job-guard';
+import { integrationOf, type JobGuard } from './job-guard';
 
 const state = processState<{ configured: JobGuard | undefined }>('guards', () => ({ configured: undefined }));
 
@@ -18,26 +17,16 @@ export function configureJobGuard(
   guard: JobGuard | undefined,
   { replace = false }: { replace?: boolean } = {},
 ): void {
-  if (guard !== undefined) checkIsJobGuard(guard, 'configureJobGuard');
+  const integration = guard === undefined ? undefined : integrationOf(guard, 'configureJobGuard');
   const before = state.configured;
   if (guard !== undefined && before !== undefined && before !== guard && !before.isClosing && !replace) {
     throw new InvalidLockUseError(
       'A job guard is already configured. To replace it, pass { replace: true } to configureJobGuard.',
     );
   }
-  if (guard !== undefined) {
-    const integration = integrationOf(guard);
+  if (integration !== undefined)
     for (const configuration of declaredConfigurations()) integration.jobOf(configuration);
-  }
   state.configured = guard;
-}
-
-/** In JavaScript, it is easy to pass the promise of a guard. */
-function checkIsJobGuard(guard: JobGuard, caller: string): void {
-  if (isJobGuard(guard)) return;
-  throw new InvalidLockUseError(
-    `${caller} expected a job guard, but got ${describeValue(guard)}. If this is a promise, await it: await createJobGuard(dataSource).`,
-  );
 }
 
 export function configuredGuard(): JobGuard | undefined {
@@ -53,7 +42,7 @@ export function configuredGuard(): JobGuard | undefined {
  */
 export function requireGuard(given: JobGuard | undefined, caller: string): JobGuard {
   const guard = given ?? state.configured;
-  if (guard !== undefined) checkIsJobGuard(guard, caller);
+  if (guard !== undefined) integrationOf(guard, caller);
   if (guard?.isClosing)
     throw new InvalidLockUseError(`${caller} cannot use a closed guard, because its jobs would never run.`);
   if (guard !== undefined) return guard;

@@ -44,7 +44,8 @@ export class GuardIntegration {
 
   /** @throws as `guard.run` does */
   async execute<T>(job: Job, call: JobCall<T>): Promise<TaskResult<T>> {
-    if (isOncePer(job)) return await this.requireOncePerRunner(job.lock.name).run(job, call);
+    if (isOncePer(job))
+      return await this.requireOncePerRunner(`Job '${job.policy.job}' needs`).run(job, call);
     return await this.parts.executor.runTask(call.task, job.lock, call.scheduledAt);
   }
 
@@ -72,15 +73,15 @@ export class GuardIntegration {
    * @throws InvalidLockConfigurationError if the guard has no run store
    */
   get slots(): SlotRuns {
-    return (this.#slots ??= slotRunsOf(this.requireOncePerRunner('guard.slots')));
+    return (this.#slots ??= slotRunsOf(this.requireOncePerRunner('Distributed tasks need')));
   }
 
   /**
-   * @param name of the job or function that needs the run store, for the message
+   * @param needing begins the message, for example `Job 'close-day' needs`
    * @throws InvalidLockConfigurationError if the guard has no run store
    */
-  requireOncePerRunner(name: string): OncePerJobRunner {
+  requireOncePerRunner(needing: string): OncePerJobRunner {
     if (this.parts.oncePerRunner !== undefined) return this.parts.oncePerRunner;
-    throw needsLedger(name);
+    throw needsLedger(needing);
   }
 }

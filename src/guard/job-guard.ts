@@ -1,5 +1,6 @@
 import {
   EventHub,
+  InvalidLockUseError,
   LockingTaskExecutor,
   systemClock,
   type Duration,
@@ -9,6 +10,7 @@ import {
   type LockProvider,
   type TaskResult,
 } from '../core';
+import { describeValue } from '../core/describe-value';
 import { parsePositiveDuration } from '../core/duration';
 import { processState } from '../core/process-state';
 import { RunLedger, type BackfillRange, type BackfillResult } from '../ledger';
@@ -98,7 +100,7 @@ export class JobGuard {
    * recorded run
    */
   async backfill(job: string, range: BackfillRange): Promise<BackfillResult> {
-    const { context } = this.#integration.requireOncePerRunner(job);
+    const { context } = this.#integration.requireOncePerRunner(`Job '${job}' needs`);
     const registered = this.#jobs.get(job);
     if (registered !== undefined) return await backfill(context, registered.policy, range);
     throw notRegisteredError(job);
@@ -110,7 +112,7 @@ export class JobGuard {
    * @throws InvalidLockConfigurationError if the guard has no run store
    */
   get ledger(): RunLedger {
-    const { context } = this.#integration.requireOncePerRunner('guard.ledger');
+    const { context } = this.#integration.requireOncePerRunner('guard.ledger needs');
     return new RunLedger({
       context,
       policyOf: (job) => this.#jobs.get(job)?.policy,
@@ -203,12 +205,16 @@ export class JobGuard {
   }
 }
 
-export function isJobGuard(value: unknown): value is JobGuard {
-  return typeof value === 'object' && value !== null && integrations.has(value);
-}
-
-export function integrationOf(guard: JobGuard): GuardIntegration {
+/**
+ * In JavaScript, it is easy to pass the promise of a guard.
+ *
+ * @param caller the name of the function that got the guard, for the message
+ * @throws InvalidLockUseError for anything but a guard
+ */
+export function integrationOf(guard: JobGuard, caller = 'cronlatch'): GuardIntegration {
   const integration = integrations.get(guard);
-  if (integration === undefined) throw new TypeError('This is not a job guard.');
-  return integration;
+  if (integration !== undefined) return integration;
+  throw new InvalidLockUseError(
+    `${caller} expected a job guard, but got ${describeValue(guard)}. If this is a promise, await it: await createJobGuard(dataSource).`,
+  );
 }

@@ -42,7 +42,7 @@ export class JobRegistry {
   /** @throws InvalidLockConfigurationError naming the lock or the job, and the value */
   compile(configuration: GuardConfiguration): Job {
     const job = compileJob(configuration, this.#defaults);
-    if (isOncePer(job) && !this.#hasLedger) throw needsLedger(job.lock.name);
+    if (isOncePer(job) && !this.#hasLedger) throw needsLedger(`Job '${job.policy.job}' needs`);
     return job;
   }
 
@@ -98,9 +98,10 @@ export class JobRegistry {
   }
 }
 
-export function needsLedger(name: string): InvalidLockConfigurationError {
+/** @param needing for example `Job 'close-day' needs` */
+export function needsLedger(needing: string): InvalidLockConfigurationError {
   return new InvalidLockConfigurationError(
-    `'${name}' needs a ledger, but this guard has no run store. Pass runStore to the guard, or create the guard with createJobGuard(dataSource).`,
+    `${needing} a ledger, but this guard has no run store. Pass runStore to the guard, or create the guard with createJobGuard(dataSource).`,
   );
 }
 

@@ -28,7 +28,7 @@ const RETRY_OPTIONS = optionNames(JOB_OPTIONS, RENAMED.retry);
  * @throws InvalidLockConfigurationError naming the option
  */
 export function checkGuardOptions(options: JobGuardOptions): void {
-  checkOptionNames(options, GUARD_OPTIONS, 'job guard');
+  checkOptionNames(options, GUARD_OPTIONS, 'the job guard');
 }
 
 /**

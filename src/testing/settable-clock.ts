@@ -39,7 +39,7 @@ export class SettableClock implements Clock {
 
   /** Lets time pass. Timers fire in order, each at its own time. */
   advance(duration: Duration): void {
-    const untilMs = this.#elapsedMs + parseDuration(duration, 'advance');
+    const untilMs = this.#elapsedMs + parseDuration(duration, 'SettableClock.advance');
     for (let timer = this.#nextDue(untilMs); timer !== undefined; timer = this.#nextDue(untilMs)) {
       this.#timers.delete(timer);
       this.#elapsedMs = Math.max(this.#elapsedMs, timer.dueMs);
@@ -51,7 +51,7 @@ export class SettableClock implements Clock {
 
   /** Lets time pass as in a stopped process or a blocked event loop: no timer fires before the next `advance`. */
   stall(duration: Duration): void {
-    this.#elapsedMs += parseDuration(duration, 'stall');
+    this.#elapsedMs += parseDuration(duration, 'SettableClock.stall');
   }
 
   /** Sets the wall clock forward or back. The monotonic clock does not move. */

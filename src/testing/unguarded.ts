@@ -15,7 +15,7 @@ export function unguarded<T extends object, K extends MethodName<T>>(instance: T
   const guarded = guardedMethodOf(instance[method]);
   if (guarded === undefined)
     throw new InvalidLockUseError(
-      `${instance.constructor.name}.${String(method)} has neither @SchedulerLock nor @OncePer…`,
+      `unguarded() needs a method with @SchedulerLock or @OncePer…, but ${instance.constructor.name}.${String(method)} has neither. Add one of them.`,
     );
   return guarded.original.bind(instance) as T[K];
 }

@@ -55,9 +55,10 @@ void test('on an accessor, and on a class', () => {
 type AnyOptions = Parameters<typeof OncePerDay>[0];
 
 const OPTIONS: [object, string][] = [
-  [{ timeZone: 'Mars/Olympus' }, 'Mars/Olympus'],
-  [{ dayStart: '24:00' }, 'dayStart'],
-  [{ target: 'next' }, `target is "next"`],
+  [{ timeZone: 'Mars/Olympus' }, `timeZone of job '@OncePerDay()' is "Mars/Olympus"`],
+  [{ timeZone: '+02:00' }, `timeZone of job '@OncePerDay()' is "+02:00"`],
+  [{ dayStart: '24:00' }, `dayStart of job '@OncePerDay()' is "24:00"`],
+  [{ target: 'next' }, `target of job '@OncePerDay()' is "next"`],
   [{ retry: { maxAttempts: 0 } }, 'retry.maxAttempts'],
   [{ retry: { initialDelay: '2h', maxDelay: '1h' } }, 'longer than maxDelay'],
   [{ onCrash: 'ignore' }, `onCrash`],
@@ -80,14 +81,20 @@ for (const [options, expected] of OPTIONS) {
 
 void test('options that a key function cannot have are refused', () => {
   const key = (): string => 'always';
-  refused(() => OncePer(key, { ...UTC, catchUp: 'latest' }), 'catchUp of job');
+  refused(() => OncePer(key, { ...UTC, catchUp: 'latest' }), `Use 'all' or 'none'.`);
   refused(() => OncePer(key, { ...UTC, startDeadline: '1h' }), 'startDeadline of job');
   refused(() => OncePer(key, { ...UTC, retry: { until: 'period-end' } }), 'give a duration');
-  refused(() => OncePer(key, { ...UTC, target: 'previous' }), 'cannot be used with a key function');
+  refused(
+    () => OncePer(key, { ...UTC, target: 'previous' }),
+    `target 'previous' of job '@OncePer(a key function)' cannot be used with a key function`,
+  );
 });
 
 void test('an unknown period and options of a wrong type are refused', () => {
-  refused(() => OncePer('fortnight' as 'week', UTC), '"fortnight" is not a kind of period');
+  refused(
+    () => OncePer('fortnight' as 'week', UTC),
+    `period of job '@OncePer("fortnight")' is "fortnight": use 'hour'`,
+  );
   refused(
     () => OncePerDay('close-day' as unknown as AnyOptions),
     'Invalid options for a once-per job: "close-day"',

@@ -31,6 +31,6 @@ void test('a closed guard may be replaced', async () => {
 void test('node-cron’s spelling of the time zone is rejected, not ignored', () => {
   const options = { timezone: 'Europe/Paris' } as object;
   assert.throws(() => Scheduled('0 3 * * *', options), {
-    message: "Unknown option 'timezone'. Did you mean 'timeZone'?",
+    message: "Unknown option 'timezone' for schedule '0 3 * * *'. Did you mean 'timeZone'?",
   });
 });

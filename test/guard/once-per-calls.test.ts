@@ -114,16 +114,16 @@ void test('a guard without a run store rejects a once-per job, and the error exp
   const { guard } = guardBench();
   const remedy = {
     name: 'InvalidLockConfigurationError',
-    message: /^'close-day' needs a ledger, but this guard has no run store. Pass runStore/,
+    message: /^Job 'close-day' needs a ledger, but this guard has no run store. Pass runStore/,
   };
   assert.throws(() => guard.check(DAILY), remedy);
   assert.throws(() => guard.wrap(DAILY, () => {}), remedy);
-  assert.throws(() => guard.ledger, /needs a ledger/);
+  assert.throws(() => guard.ledger, { message: /^guard\.ledger needs a ledger/ });
 });
 
 const CHECKED: [object, RegExp][] = [
   [{ ...DAILY, oncePer: { period: 'day' } }, /^Job 'close-day' needs a timeZone/],
-  [{ ...DAILY, oncePer: { period: 'day', timeZone: 'Mars' } }, /Mars/],
+  [{ ...DAILY, oncePer: { period: 'day', timeZone: 'Mars' } }, /^timeZone of job 'close-day' is "Mars"/],
   [{ ...DAILY, shared: true }, /with the shared lock 'close-day' needs a name of its own/],
   [{ ...DAILY, oncePer: { ...DAILY.oncePer, name: 'a\u0000b' } }, /control character/],
   [{ ...DAILY, oncePer: { ...DAILY.oncePer, onCrash: 'wait' } }, /onCrash of job 'close-day' is "wait"/],

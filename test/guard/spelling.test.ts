@@ -36,7 +36,7 @@ for (const [written, meant] of [
   void test(`a guard refuses the option ${written}, and names ${meant}`, () => {
     assert.throws(() => guardBench({ [written]: '1m' }), {
       name: 'InvalidLockConfigurationError',
-      message: `Unknown option '${written}' for job guard. Did you mean '${meant}'?`,
+      message: `Unknown option '${written}' for the job guard. Did you mean '${meant}'?`,
     });
   });
 }

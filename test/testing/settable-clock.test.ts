@@ -118,8 +118,8 @@ void test('a timer that moves the clock further does not make it go back', () =>
 void test('time does not go back, and an invalid duration is rejected', () => {
   const clock = new SettableClock(NOW);
   assert.throws(() => clock.advance(-1), InvalidLockConfigurationError);
-  assert.throws(() => clock.advance('10'), /advance is "10", which is not a duration/);
-  assert.throws(() => clock.stall('-1s'), /stall/);
+  assert.throws(() => clock.advance('10'), /SettableClock\.advance is "10", which is not a duration/);
+  assert.throws(() => clock.stall('-1s'), /SettableClock\.stall is/);
   assert.equal(clock.monotonicMs(), 0);
 });
 

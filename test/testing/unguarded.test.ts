@@ -75,6 +75,8 @@ void test('its error is its own', async () => {
 void test('a method without a lock is rejected: the test would not test a guarded method', () => {
   assert.throws(
     () => unguarded(new Report(), 'print'),
-    new InvalidLockUseError('Report.print has neither @SchedulerLock nor @OncePer…'),
+    new InvalidLockUseError(
+      'unguarded() needs a method with @SchedulerLock or @OncePer…, but Report.print has neither. Add one of them.',
+    ),
   );
 });

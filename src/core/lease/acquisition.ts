@@ -197,14 +197,16 @@ export class Acquisition {
       this.#lastWriteAtMs = this.#sentAt.monotonicMs;
       return sending;
     }
-    throw new LockStorageError(`Could not request lock '${this.#request.name}': no time was left.`, {
-      outcome: 'nothing-ran',
-    });
+    throw new LockStorageError(
+      `Could not request lock '${this.#request.name}': earlier statements took the whole time limit. Check why the database is slow.`,
+      { outcome: 'nothing-ran' },
+    );
   }
 
   #send<T>(statement: (options: { timeoutMs: number }) => Promise<T>): Promise<T> {
     this.#sentAt = momentOf(this.#options.clock);
-    return sendWithin(this.#options, Math.min(this.#limitMs, Math.max(0, this.#leftMs())), statement);
+    const timeoutMs = Math.min(this.#limitMs, Math.max(0, this.#leftMs()));
+    return sendWithin(this.#options, { name: this.#request.name, timeoutMs }, statement);
   }
 
   #leftMs(): number {

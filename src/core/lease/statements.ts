@@ -22,20 +22,26 @@ export function statementLimitMs(context: StatementContext, lockAtMostForMs: num
   return Math.min(lockAtMostForMs / 3, context.statementTimeoutMs);
 }
 
+interface StatementLimits {
+  /** The lock, for messages. */
+  readonly name: string;
+  readonly timeoutMs: number;
+  readonly waitAtMostMs?: number;
+}
+
 /**
  * An accessor with `keepsTimeLimits` enforces the limit itself, because it knows best whether a statement ran. For
  * any other, cronlatch stops waiting after twice the limit and a second, or after `waitAtMostMs`.
  */
 export function sendWithin<T>(
   { clock, accessor }: StatementContext,
-  timeoutMs: number,
+  { name, timeoutMs, waitAtMostMs = Infinity }: StatementLimits,
   statement: (options: StatementOptions) => Promise<T>,
-  waitAtMostMs = Infinity,
 ): Promise<T> {
   if (accessor.keepsTimeLimits) return statement({ timeoutMs });
   const limitMs = Math.min(2 * timeoutMs + 1000, waitAtMostMs);
   const timeoutError = (): Error =>
-    new LockStorageError(`The store did not answer within ${Math.round(limitMs)} ms.`);
+    new LockStorageError(`The store did not answer for lock '${name}' within ${Math.round(limitMs)} ms.`);
   return withinLimitOr(clock, statement({ timeoutMs }), limitMs, timeoutError);
 }
 
@@ -83,7 +89,7 @@ export async function extendUntil(
     const leftMs = giveUpAtMs() - sentAt.monotonicMs;
     const waitAtMostMs = leftMs > 0 ? leftMs : Infinity;
     const send = <T>(statement: (options: StatementOptions) => Promise<T>): Promise<T> =>
-      sendWithin(context, Math.min(timeoutMs, waitAtMostMs), statement, waitAtMostMs);
+      sendWithin(context, { name, timeoutMs: Math.min(timeoutMs, waitAtMostMs), waitAtMostMs }, statement);
     const request = { name, owner: owner.current, nextOwner, lockAtMostForMs: leaseMs, lockAtLeastForMs };
     try {
       if (await send((options) => context.accessor.extend(request, options))) {
@@ -125,7 +131,7 @@ export async function unlockUntil(context: StatementContext, release: Release): 
   for (let attempt = 0; ; attempt += 1) {
     const request = { name, owner: owner.current, lockAtMostForMs, lockAtLeastForMs };
     try {
-      const isOurs = await sendWithin(context, timeoutMs, (options) =>
+      const isOurs = await sendWithin(context, { name, timeoutMs }, (options) =>
         context.accessor.unlock(request, options),
       );
       if (isOurs || !(mayBeReleased || owner.hasUnsettledExtension)) return isOurs;
@@ -158,7 +164,7 @@ async function readState(
   { terms: { name }, owner }: Release,
   timeoutMs: number,
 ): Promise<ReturnType<LeaseOwner['stateOf']>> {
-  const record = await sendWithin(context, timeoutMs, (options) =>
+  const record = await sendWithin(context, { name, timeoutMs }, (options) =>
     context.accessor.find(name, { ...options, purpose: 'resolve' }),
   );
   const state = owner.stateOf(record);

@@ -107,7 +107,7 @@ export class StorageBasedLockProvider implements LockProvider {
     const read = (options: StatementOptions): Promise<unknown> =>
       accessor.find(PROBED_NAME, { ...options, purpose: 'inspect' });
     try {
-      await sendWithin(context, limitMs, read, limitMs);
+      await sendWithin(context, { name: PROBED_NAME, timeoutMs: limitMs, waitAtMostMs: limitMs }, read);
     } catch (error) {
       throw storageErrorOf(error, PROBED_NAME);
     }
@@ -137,7 +137,7 @@ export class StorageBasedLockProvider implements LockProvider {
     await this.#release(options, this.statementTimeoutMs);
     options.onReleased?.();
     throw new LockStorageError(
-      `Lock '${name}' was granted too late: only ${Math.max(0, Math.round(remainingMs))} ms of its ${lockAtMostForMs} ms were left, so it was released.`,
+      `Lock '${name}' was granted too late: only ${Math.max(0, Math.round(remainingMs))} ms of its ${lockAtMostForMs} ms were left, so it was released. Set a longer lockAtMostFor.`,
     );
   }
 
@@ -148,7 +148,7 @@ export class StorageBasedLockProvider implements LockProvider {
     const request = { name, owner, lockAtMostForMs, lockAtLeastForMs };
     try {
       const send = (limits: StatementOptions): Promise<boolean> => accessor.unlock(request, limits);
-      return await sendWithin(options, timeoutMs, send, timeoutMs);
+      return await sendWithin(options, { name, timeoutMs, waitAtMostMs: timeoutMs }, send);
     } catch (error) {
       observer.warning?.(
         `Lock '${name}' could not be released. It stays locked until its lease expires.`,

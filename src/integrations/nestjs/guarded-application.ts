@@ -3,6 +3,7 @@ import type { SchedulerRegistry } from '@nestjs/schedule';
 import { InvalidLockUseError } from '../../core';
 import type { CloseOptions, JobGuard } from '../../guard';
 import { bindGuard } from '../../guard/configured-guard';
+import type { GuardIntegration } from '../../guard/integration';
 import { integrationOf } from '../../guard/job-guard';
 import { discover, instancesWithAlias, type DiscoveredMethod } from './discovered-methods';
 import { attachScheduledTimes } from './scheduled-times';
@@ -19,6 +20,7 @@ export interface Application {
 
 /** Declares the jobs of an application to its guard at startup, and closes the guard at shutdown. */
 export class GuardedApplication {
+  readonly #integration: GuardIntegration;
   #hasStarted = false;
 
   constructor(
@@ -26,7 +28,10 @@ export class GuardedApplication {
     private readonly application: Application,
     private readonly moduleClass: unknown,
     private readonly close: CloseOptions | undefined,
-  ) {}
+  ) {
+    // A test can override the provider of the guard with any object.
+    this.#integration = integrationOf(guard, 'CronlatchModule');
+  }
 
   /** Runs before any job: @nestjs/schedule mounts the jobs in `onApplicationBootstrap`, and no overdue run starts earlier. */
   async onModuleInit(): Promise<void> {
@@ -54,18 +59,17 @@ export class GuardedApplication {
     const { discovery, scanner, registry } = this.application;
     const instances = discover(discovery, scanner);
     const methods = [...instances.values()].flat();
-    const integration = integrationOf(guard);
-    integration.admit(
+    this.#integration.admit(
       methods.map((method) => ({
         ...method,
         isReady: () => this.#hasStarted && !isDisabled(method, registry),
       })),
     );
-    warnOfAliases(integration, methods, instancesWithAlias(discovery));
+    warnOfAliases(this.#integration, methods, instancesWithAlias(discovery));
     // Binds instances without a found lock too, because another decorator may hide the guarded method.
     for (const instance of instances.keys()) bindGuard(instance, guard);
     if (registry !== undefined) attachScheduledTimes(registry, guard);
-    else warnOfNoSchedule(integration, methods);
+    else warnOfNoSchedule(this.#integration, methods);
     warnOfMissingHooks(guard);
   }
 

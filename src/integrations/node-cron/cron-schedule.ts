@@ -29,7 +29,9 @@ export function checkSchedule(schedule: CronSchedule): void {
   const { expression, timeZone, missedExecutionTolerance, maxRandomDelay } = schedule;
   // This is node-cron's spelling. If it were ignored, the job would run in the host's time zone.
   if ('timezone' in schedule)
-    throw new InvalidLockConfigurationError("Unknown option 'timezone'. Did you mean 'timeZone'?");
+    throw new InvalidLockConfigurationError(
+      `Unknown option 'timezone' for schedule '${expression}'. Did you mean 'timeZone'?`,
+    );
   const { valid, errors } = validateDetailed(expression);
   if (!valid) {
     const why = errors.map(({ message }) => message).join('; ');
@@ -58,7 +60,7 @@ function checkTimeZone(timeZone: string): void {
     new Intl.DateTimeFormat('en', { timeZone });
   } catch (cause) {
     throw new InvalidLockConfigurationError(
-      `timeZone is ${describeValue(timeZone)}, which is not an IANA time zone.`,
+      `timeZone is ${describeValue(timeZone)}, which is not an IANA time zone, such as 'Europe/Paris'.`,
       { cause },
     );
   }

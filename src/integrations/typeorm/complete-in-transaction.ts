@@ -42,7 +42,7 @@ export async function completeInTransaction(
     throw new RunAlreadyCompletedError(
       `Cannot complete ${describeRun(claim)} in this transaction: its row is already completed. Roll the transaction back.`,
     );
-  const id = readId(row['id']);
+  const id = readId(row, describeRun(claim));
   await session.send(statements.write(id, write));
   for (const event of events) await session.send(statements.insertEvent(id, event));
 }

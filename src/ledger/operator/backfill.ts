@@ -38,7 +38,7 @@ export async function backfill(
   const { job } = policy;
   if (periods === undefined)
     throw new InvalidLockUseError(
-      `Job '${job}' cannot be backfilled: it uses a key function, so its periods cannot be listed.`,
+      `Job '${job}' cannot be backfilled: it uses a key function, so its periods cannot be listed. Compare ledger.list() with your own periods, then call the job for the missing ones.`,
     );
   const rule = checkDayRule(periods);
   const start = new Date(startOfDayMs(dayOf(from, 'from'), rule));

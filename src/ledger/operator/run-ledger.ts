@@ -100,7 +100,7 @@ export class RunLedger {
     const periods = calendarPeriodsOf(policy);
     if (periods === undefined)
       throw new InvalidLockUseError(
-        `Cannot list the gaps of job '${job}': it uses a key function, so the expected periods are unknown.`,
+        `Cannot list the gaps of job '${job}': it uses a key function, so the expected periods are unknown. Compare ledger.list() with your own periods.`,
       );
     const since = from && periodAt(from, periods).start;
     const request = { job, scope, periodKey: undefined, since: since ?? new Date(0) };
@@ -232,7 +232,8 @@ export class RunLedger {
 
 function remedyOf({ from, isSlot }: Extract<ActVerdict, { kind: 'refused' }>, verb: string): string {
   if (isSlot) return ' It is a tick of a distributed task: no instance would run it again.';
-  if (verb !== 'rerun') return '';
+  if (verb === 'resolve') return ' Only an interrupted run can be resolved.';
+  if (verb === 'skip') return ' A run that is running, completed or skipped cannot be skipped.';
   if (from === 'absent') return ' To add runs of past days, call guard.backfill().';
   return from === 'completed' || from === 'running' ? ' To rerun it anyway, pass force: true.' : '';
 }

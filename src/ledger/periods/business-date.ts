@@ -42,13 +42,16 @@ export function startOfBusinessDate(date: string, options: BusinessDateOptions):
   return startMs === startOfDayMs(day + 1, rule) ? undefined : new Date(startMs);
 }
 
-/** @throws InvalidLockConfigurationError */
-export function checkDayRule({ timeZone, dayStart = '00:00' }: BusinessDateOptions): DayRule {
-  checkTimeZone(timeZone);
+/**
+ * @param of names the job in messages, for example ` of job 'close-day'`
+ * @throws InvalidLockConfigurationError
+ */
+export function checkDayRule({ timeZone, dayStart = '00:00' }: BusinessDateOptions, of = ''): DayRule {
+  checkTimeZone(timeZone, of);
   const match = typeof dayStart === 'string' ? TIME_OF_DAY.exec(dayStart) : null;
   if (match === null) {
     throw new InvalidLockConfigurationError(
-      `dayStart is ${describeValue(dayStart)}: write a time of day, '00:00' to '23:59', two digits each.`,
+      `dayStart${of} is ${describeValue(dayStart)}: write a time of day, '00:00' to '23:59', two digits each.`,
     );
   }
   return { timeZone, dayStartMs: (Number(match[1]) * 60 + Number(match[2])) * 60_000 };

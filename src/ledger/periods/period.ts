@@ -78,12 +78,15 @@ export function periodAt(instant: Date, options: PeriodOptions): Period {
   return target === 'previous' ? calendarPeriodAt(period.start.getTime() - 1, kind, rule) : period;
 }
 
-/** @throws InvalidLockConfigurationError for invalid options */
-export function checkPeriodOptions(options: PeriodOptions): DayRule {
+/**
+ * @param of names the job in messages, for example ` of job 'close-day'`
+ * @throws InvalidLockConfigurationError for invalid options
+ */
+export function checkPeriodOptions(options: PeriodOptions, of = ''): DayRule {
   const { kind, target = 'current' } = options;
-  checkTarget(target, kind);
-  checkKind(kind);
-  return checkDayRule(options);
+  checkTarget(target, kind, of);
+  checkKind(kind, of);
+  return checkDayRule(options, of);
 }
 
 /** The period that ends where this one begins. */
@@ -138,22 +141,22 @@ function periodOf(key: string, startMs: number, endMs: number, rule: DayRule): C
   return { key, businessDate, start: new Date(startMs), end: new Date(endMs) };
 }
 
-function checkKind(kind: PeriodKind | PeriodKeyFunction): void {
+function checkKind(kind: PeriodKind | PeriodKeyFunction, of: string): void {
   if (typeof kind === 'function' || KINDS.includes(kind)) return;
   throw new InvalidLockConfigurationError(
-    `${describeValue(kind)} is not a kind of period: use ${KINDS.map((name) => `'${name}'`).join(', ')} or a function that returns a key for an instant.`,
+    `${of === '' ? 'kind' : `period${of}`} is ${describeValue(kind)}: use ${KINDS.map((name) => `'${name}'`).join(', ')} or a function that returns a key for an instant.`,
   );
 }
 
-function checkTarget(target: string, kind: PeriodKind | PeriodKeyFunction): void {
+function checkTarget(target: string, kind: PeriodKind | PeriodKeyFunction, of: string): void {
   if (target !== 'current' && target !== 'previous') {
     throw new InvalidLockConfigurationError(
-      `target is ${describeValue(target)}: it must be 'current' or 'previous'.`,
+      `target${of} is ${describeValue(target)}: it must be 'current' or 'previous'.`,
     );
   }
   if (target === 'previous' && typeof kind === 'function') {
     throw new InvalidLockConfigurationError(
-      `target 'previous' cannot be used with a key function, because its periods have no order: return the key of the previous period from the function.`,
+      `target 'previous'${of} cannot be used with a key function, because its periods have no order: return the key of the previous period from the function.`,
     );
   }
 }

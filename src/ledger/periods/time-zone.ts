@@ -26,9 +26,12 @@ const REMEDY = `use a name of the IANA time zone database, such as 'Europe/Paris
 /** By lower-case name, because zone names ignore case. The map never has more entries than the database has names. */
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-/** @throws InvalidLockConfigurationError for a text that is not the name of a zone */
-export function checkTimeZone(timeZone: string): void {
-  formatterOf(timeZone);
+/**
+ * @param of names the job in messages, for example ` of job 'close-day'`
+ * @throws InvalidLockConfigurationError for a text that is not the name of a zone
+ */
+export function checkTimeZone(timeZone: string, of: string): void {
+  formatterOf(timeZone, of);
 }
 
 /** The time that one lookup covers. Without blocks, a year of hours would call Intl tens of thousands of times. */
@@ -116,34 +119,34 @@ function offsetMsAt(formatter: Intl.DateTimeFormat, atMs: number): number {
   return sign === '-' ? -offsetMs : offsetMs;
 }
 
-function formatterOf(timeZone: string): Intl.DateTimeFormat {
-  if (typeof timeZone !== 'string' || !NAME.test(timeZone)) refuse(timeZone);
+function formatterOf(timeZone: string, of = ''): Intl.DateTimeFormat {
+  if (typeof timeZone !== 'string' || !NAME.test(timeZone)) refuse(timeZone, of);
   const key = timeZone.toLowerCase();
   const cached = formatters.get(key);
   if (cached !== undefined) return cached;
-  if (/^[a-z]{3}$/.test(key) && !SHORT_NAMES.has(key.toUpperCase())) refuse(timeZone);
-  const made = makeFormatter(timeZone);
+  if (/^[a-z]{3}$/.test(key) && !SHORT_NAMES.has(key.toUpperCase())) refuse(timeZone, of);
+  const made = makeFormatter(timeZone, of);
   formatters.set(key, made);
   return made;
 }
 
-function makeFormatter(timeZone: string): Intl.DateTimeFormat {
+function makeFormatter(timeZone: string, of: string): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
   } catch (cause) {
-    return refuse(timeZone, cause);
+    return refuse(timeZone, of, cause);
   }
 }
 
-function refuse(timeZone: unknown, cause?: unknown): never {
+function refuse(timeZone: unknown, of: string, cause?: unknown): never {
   if (typeof timeZone === 'string' && /^[+-]\d|^(UTC|GMT)[+-]\d/i.test(timeZone)) {
     throw new InvalidLockConfigurationError(
-      `timeZone is ${describeValue(timeZone)}, an offset without clock changes: ${REMEDY}, or 'Etc/GMT-1' for a zone that is always one hour east of UTC.`,
+      `timeZone${of} is ${describeValue(timeZone)}, an offset without clock changes: ${REMEDY}, or 'Etc/GMT-1' for a zone that is always one hour east of UTC.`,
       { cause },
     );
   }
   throw new InvalidLockConfigurationError(
-    `timeZone is ${describeValue(timeZone)}, which is not a time zone: ${REMEDY}.`,
+    `timeZone${of} is ${describeValue(timeZone)}, which is not a time zone: ${REMEDY}.`,
     { cause },
   );
 }

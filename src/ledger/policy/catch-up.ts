@@ -46,7 +46,7 @@ export function parseCatchUpPolicy(
     refusePolicy(
       `catchUp ${of}`,
       catchUp,
-      'the periods of a key function have no order, so none is the latest',
+      `the periods of a key function have no order, so none is the latest. Use 'all' or 'none'`,
     );
   return {
     catchUp,

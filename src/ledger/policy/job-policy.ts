@@ -48,7 +48,7 @@ export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobP
     );
   }
   const period = { kind, timeZone, dayStart, target };
-  checkPeriodOptions(period);
+  checkPeriodOptions(period, ` ${of}`);
   const subject = { of, customKeys: typeof kind === 'function' };
   if (onCrash !== 'retry' && onCrash !== 'hold')
     refusePolicy(`onCrash ${of}`, onCrash, `it must be 'retry' or 'hold'`);

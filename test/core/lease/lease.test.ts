@@ -124,7 +124,8 @@ void test('the holder waits for an unanswered extension no longer than its lease
   extension.catch(() => {}); // Asserted below.
   await turn();
   clock.advance('500ms');
-  await assert.rejects(extension, LockStorageError);
+  const message = "The store did not answer for lock 'job' within 500 ms.";
+  await assert.rejects(extension, { name: 'LockStorageError', message });
   assert.equal(lock.signal.aborted, true);
 });
 

@@ -206,3 +206,15 @@ void test('a test may replace the application’s guard with its own', async () 
   assert.equal(app.get(JobGuard), guard);
   await app.close();
 });
+
+void test('another object in the place of the application’s guard is rejected', async () => {
+  const { Test } = await import('@nestjs/testing');
+  const testing = Test.createTestingModule({ imports: [CronlatchModule.forRoot()] });
+  const compiled = testing
+    .overrideProvider(JobGuard)
+    .useValue({ on: () => () => {} })
+    .setLogger(new RecordingLogger())
+    .compile();
+  const message = /^CronlatchModule expected a job guard, but got \{ on: /;
+  await assert.rejects(compiled, { name: 'InvalidLockUseError', message });
+});

@@ -31,7 +31,9 @@ for (const timeZone of ['Europe/Pari', '', 'CEST+2']) {
   void test(`@Scheduled rejects the time zone '${timeZone}'`, () => {
     assert.throws(() => Scheduled('0 3 * * *', { timeZone }), {
       name: 'InvalidLockConfigurationError',
-      message: new RegExp(`^timeZone is "${timeZone.replace('+', '\\+')}", which is not an IANA time zone`),
+      message: new RegExp(
+        `^timeZone is "${timeZone.replace('+', '\\+')}", which is not an IANA time zone, such as 'Europe/Paris'\\.$`,
+      ),
     });
   });
 }

@@ -74,7 +74,11 @@ testLedger(
       /not registered/,
     );
     guard.wrap(closeDay({ name: 'batches', period: () => 'one' }), () => undefined);
-    await assert.rejects(guard.backfill('batches', { from: '2026-11-18', to: '2026-11-19' }), /key function/);
+    await assert.rejects(
+      guard.backfill('batches', { from: '2026-11-18', to: '2026-11-19' }),
+      /key function.* Compare ledger\.list\(\)/,
+    );
+    await assert.rejects(guard.ledger.gaps('batches'), /key function.* Compare ledger\.list\(\)/);
     guard.wrap(closeDay(), () => undefined);
     await assert.rejects(
       guard.backfill('close-day', { from: '2026-11-31', to: '2026-12-01' }),

@@ -204,7 +204,10 @@ testLedger('an interrupted run resolved as completed is not run again (L-54)', a
   const run = await ledger.resolve(FIRST_DAY, { ...BY, as: 'completed' });
   assert.deepEqual([run.state, run.reason], ['completed', 'resolved']);
   assert.equal((await other.guard.run(dayJob(HOLD), () => assert.fail('ran'))).executed, false);
-  await assert.rejects(ledger.resolve(FIRST_DAY, { ...BY, as: 'failed' }), /it is completed/);
+  await assert.rejects(
+    ledger.resolve(FIRST_DAY, { ...BY, as: 'failed' }),
+    /it is completed\. Only an interrupted run can be resolved\./,
+  );
   job.finish();
   await job.result;
 });
@@ -277,7 +280,10 @@ testLedger('an operator can skip a period before it has a run, and after it has 
     executed: false,
     reason: 'skipped',
   });
-  await assert.rejects(ledger.skip(FIRST_DAY, BY), /Cannot skip .*: it is skipped/);
+  await assert.rejects(
+    ledger.skip(FIRST_DAY, BY),
+    /Cannot skip .*: it is skipped\. A run that is running, completed or skipped cannot be skipped\./,
+  );
 });
 
 testLedger(

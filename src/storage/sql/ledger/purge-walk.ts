@@ -34,7 +34,7 @@ export class PurgeWalk {
     let below = this.#below;
     for (const row of rows) {
       if (ids.length === limit) return { ids, below, isEnd: false, kept: [...kept] };
-      below = readId(row['id']);
+      below = readId(row);
       const isDeletable = Number(row['deletable']) === 1;
       if (Number(row['undated']) === 0) {
         if (isDeletable) ids.push(below);

@@ -1,7 +1,14 @@
 import { LockStorageError } from '../../../core';
 import { describeValue } from '../../../core/describe-value';
 import type { OverdueScope, Peek } from '../../../ledger/run-store';
-import type { Run, RunEvent, RunEventKind, RunSummary } from '../../../ledger/run';
+import {
+  describeRun,
+  type Run,
+  type RunEvent,
+  type RunEventKind,
+  type RunKey,
+  type RunSummary,
+} from '../../../ledger/run';
 import type { RunState } from '../../../ledger/run-state';
 import type { SqlResult } from '../connections/sql-executor';
 
@@ -37,12 +44,12 @@ export function readPeek(rows: readonly Row[]): Peek {
   return {
     now: readNow(first),
     runs: rows.filter(({ id }) => id !== null).map(readSummary),
-    firstPeriodStart: readInstant(first['first_us']),
+    firstPeriodStart: readInstant(first, 'first_us'),
   };
 }
 
 export function readNow(row: Row): Date {
-  const now = readInstant(row['now_us']);
+  const now = readInstant(row, 'now_us');
   if (now !== undefined) return now;
   throw new LockStorageError('The database returned no current time for a statement on the run ledger.');
 }
@@ -55,49 +62,56 @@ export function readRun(row: Row): Run {
   return { ...readSummary(row), result: readText(row['result']), error: readText(row['error']) };
 }
 
-export function readEvent(row: Row): RunEvent {
+/** @param subject names the row in messages */
+export function readEvent(row: Row, subject: string): RunEvent {
   return {
-    at: readRequiredInstant(row, 'at'),
+    at: readRequiredInstant(row, 'at', subject),
     generation: Number(row['generation']),
     attempt: Number(row['attempt']),
     kind: row['kind'] as RunEventKind,
     actor: String(row['actor']),
-    fencingToken: readInteger(row['fencing_token']),
+    fencingToken: readInteger(row, 'fencing_token', subject),
     detail: readText(row['detail']),
   };
 }
 
-/** Drivers return an id as number, string or bigint. */
-export function readId(value: unknown): number {
-  const id = readInteger(value);
+/**
+ * Drivers return an id as number, string or bigint.
+ *
+ * @param subject names the run in messages
+ */
+export function readId(row: Row, subject = 'a run'): number {
+  const id = readInteger(row, 'id', subject);
   if (id !== undefined) return id;
-  throw new LockStorageError('The database returned no id for a run.');
+  throw new LockStorageError(`The database returned no id for ${subject}.`);
 }
 
 function readSummary(row: Row): RunSummary {
+  const key = readKey(row);
+  const subject = describeRun(key);
   return {
-    ...readKey(row),
-    periodStart: readInstant(row['period_start']),
-    periodEnd: readInstant(row['period_end']),
+    ...key,
+    periodStart: readInstant(row, 'period_start', subject),
+    periodEnd: readInstant(row, 'period_end', subject),
     timeZone: readText(row['time_zone']),
     state: row['state'] as RunState,
     generation: Number(row['generation']),
     attempt: Number(row['attempt']),
-    nextAttemptAt: readInstant(row['next_attempt_at']),
+    nextAttemptAt: readInstant(row, 'next_attempt_at', subject),
     claimedBy: readText(row['claimed_by']),
     lockId: readText(row['lock_id']),
-    fencingToken: readInteger(row['fencing_token']),
-    leaseUntil: readInstant(row['lease_until']),
-    firstStartedAt: readInstant(row['first_started_at']),
-    startedAt: readInstant(row['started_at']),
-    finishedAt: readInstant(row['finished_at']),
+    fencingToken: readInteger(row, 'fencing_token', subject),
+    leaseUntil: readInstant(row, 'lease_until', subject),
+    firstStartedAt: readInstant(row, 'first_started_at', subject),
+    startedAt: readInstant(row, 'started_at', subject),
+    finishedAt: readInstant(row, 'finished_at', subject),
     reason: readText(row['reason']),
-    createdAt: readRequiredInstant(row, 'created_at'),
-    updatedAt: readRequiredInstant(row, 'updated_at'),
+    createdAt: readRequiredInstant(row, 'created_at', subject),
+    updatedAt: readRequiredInstant(row, 'updated_at', subject),
   };
 }
 
-function readKey(row: Row) {
+function readKey(row: Row): RunKey {
   return {
     job: String(row['job_name']),
     scope: String(row['scope']),
@@ -110,22 +124,23 @@ function readText(value: unknown): string | undefined {
 }
 
 /** Rounded down, so that an instant that has passed in the database has passed here, too. */
-function readInstant(value: unknown): Date | undefined {
-  const us = readInteger(value);
+function readInstant(row: Row, column: string, subject?: string): Date | undefined {
+  const us = readInteger(row, column, subject);
   return us === undefined ? undefined : new Date(Math.floor(us / 1000));
 }
 
-function readRequiredInstant(row: Row, column: string): Date {
-  const instant = readInstant(row[column]);
+function readRequiredInstant(row: Row, column: string, subject: string): Date {
+  const instant = readInstant(row, column, subject);
   if (instant !== undefined) return instant;
-  throw new LockStorageError(`A row of the run ledger has no value in column '${column}'.`);
+  throw new LockStorageError(`Could not read ${subject}: column '${column}' has no value.`);
 }
 
-function readInteger(value: unknown): number | undefined {
+function readInteger(row: Row, column: string, subject = 'the run ledger'): number | undefined {
+  const value = row[column];
   if (value === null || value === undefined || value === '') return undefined;
   const number = Number(value);
   if (Number.isSafeInteger(number)) return number;
   throw new LockStorageError(
-    `A row of the run ledger has an invalid number: ${describeValue(value)} is not a safe integer.`,
+    `Could not read ${subject}: column '${column}' has ${describeValue(value)}, which is not a safe integer.`,
   );
 }

@@ -74,7 +74,7 @@ export class SqlRunStore implements RunStore {
         of.insert(run),
         (result) => {
           if (!this.#tables.hasWritten(result, subject)) return { value: false, statements: [] };
-          return { value: true, statements: [of.insertEvent(this.#insertedId(result), event)] };
+          return { value: true, statements: [of.insertEvent(insertedId(result, subject), event)] };
         },
       ]);
     } catch (error) {
@@ -92,7 +92,7 @@ export class SqlRunStore implements RunStore {
     const subject = describeRun(key);
     return await this.#transaction(options, subject, (of) => [
       of.lock(key),
-      (result) => changeOf(result, decide(foundRunOf(result)), of),
+      (result) => changeOf(result, decide(foundRunOf(result)), { of, subject }),
     ]).catch((error: unknown) => this.#refuseDuplicate(error, subject));
   }
 
@@ -113,7 +113,7 @@ export class SqlRunStore implements RunStore {
 
   async events(key: RunKey, options: StatementOptions): Promise<readonly RunEvent[]> {
     const { rows } = await this.#execute((of) => of.events(key), options, describeRun(key));
-    return rows.map(readEvent);
+    return rows.map((row) => readEvent(row, `the history of ${describeRun(key)}`));
   }
 
   async purge({ olderThanMs, limit, from }: PurgeRequest, options: StatementOptions): Promise<PurgeStep> {
@@ -163,9 +163,9 @@ export class SqlRunStore implements RunStore {
     return await this.#transaction(options, undefined, (of) => [
       of.lockPurgeable(olderThanMs, ids),
       ({ rows }) => {
-        const locked = rows.filter(({ id }) => planned.has(readId(id)));
+        const locked = rows.filter((row) => planned.has(readId(row)));
         const hasPeriods = locked.some(({ undated }) => Number(undated) === 0);
-        const lockedIds = locked.map(({ id }) => readId(id));
+        const lockedIds = locked.map((row) => readId(row));
         const statements = locked.length === 0 ? [] : of.delete(lockedIds, { hasPeriods });
         return { value: locked.length, statements };
       },
@@ -192,10 +192,6 @@ export class SqlRunStore implements RunStore {
     return await this.#tables.transaction(planned, { timeoutMs, urgent: false }, subject);
   }
 
-  #insertedId({ rows: [row], insertId }: SqlResult): number {
-    return readId(row?.['id'] ?? insertId);
-  }
-
   /**
    * The existing row may belong to another run. Mistaking it for this run would mean that this run never happens. It
    * reads with a lock, because a replica may answer a plain read before it has the row.
@@ -217,13 +213,17 @@ export class SqlRunStore implements RunStore {
   }
 }
 
+function insertedId({ rows: [row], insertId }: SqlResult, subject: string): number {
+  return readId({ id: row?.['id'] ?? insertId }, subject);
+}
+
 function changeOf<T>(
   { rows: [row] }: SqlResult,
   { value, write, events = [] }: Decision<T>,
-  of: RunStatements,
+  { of, subject }: { readonly of: RunStatements; readonly subject: string },
 ): SqlDecision<T> {
   if (row === undefined) return { value, statements: [] };
-  const id = readId(row['id']);
+  const id = readId(row, subject);
   const written = write === undefined ? [] : [of.write(id, write)];
   return { value, statements: [...written, ...events.map((event) => of.insertEvent(id, event))] };
 }
