@@ -11,6 +11,9 @@ export type RunName = Omit<RunKey, 'scope'> & { readonly scope?: string | undefi
 /** The width of the columns for jobs, scopes and periods. */
 export const LONGEST_KEY = 64;
 const STATES: readonly string[] = STATE_CHANGES.flatMap(({ to }) => to);
+/** With a margin for the longest period around an instant. Microseconds since 1970 are exact until 2255. */
+const [FIRST_YEAR, LAST_YEAR] = [1700, 2250];
+const STORABLE = `valid Date in the years ${FIRST_YEAR} to ${LAST_YEAR}`;
 const ORDERS: readonly string[] = ['newest-first', 'oldest-first'] satisfies RunQuery['order'][];
 
 /**
@@ -37,6 +40,20 @@ export function checkedScope(scope: string | undefined): string {
 }
 
 /**
+ * @param what names the instant in the message
+ * @throws InvalidLockConfigurationError for an instant whose period some databases could not store
+ */
+export function checkInstant(instant: Date | undefined, what: string): void {
+  if (instant === undefined || isStorable(instant)) return;
+  throw new InvalidLockConfigurationError(`${what} is ${describeValue(instant)}: it must be a ${STORABLE}.`);
+}
+
+function isStorable(instant: Date): boolean {
+  const year = instant instanceof Date ? instant.getUTCFullYear() : NaN;
+  return year >= FIRST_YEAR && year <= LAST_YEAR;
+}
+
+/**
  * Refuses a condition that is present but `undefined`, because it would match every run.
  *
  * @throws InvalidLockConfigurationError
@@ -51,8 +68,7 @@ export function checkQuery(query: Partial<RunQuery>): void {
   const areStates = Array.isArray(states) && states.every((state) => STATES.includes(String(state)));
   if ('states' in query && !areStates) refuse('states', states, `use ${[...new Set(STATES)].join(', ')}`);
   for (const [what, instant] of Object.entries({ from, to }))
-    if (instant !== undefined && !(instant instanceof Date && !Number.isNaN(instant.getTime())))
-      refuse(what, instant, 'give a valid Date');
+    if (instant !== undefined && !isStorable(instant)) refuse(what, instant, `give a ${STORABLE}`);
   if (order !== undefined && !ORDERS.includes(order))
     refuse('order', order, `use 'newest-first' or 'oldest-first'`);
   if (!Number.isSafeInteger(limit) || limit < 0) refuse('limit', limit, 'give a whole number');

@@ -3,7 +3,7 @@ import { askCalendar } from '../periods/calendar';
 import { checkDayRule, dayOf, startOfDayMs } from '../periods/business-date';
 import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
 import { periodAt, periodsBetween, type CalendarPeriod } from '../periods/period';
-import { checkedScope } from '../run-name';
+import { checkedScope, checkInstant } from '../run-name';
 import { limitOf, type StoreContext } from '../store-statements';
 
 export interface BackfillRange {
@@ -43,6 +43,7 @@ export async function backfill(
   const rule = checkDayRule(periods);
   const start = new Date(startOfDayMs(dayOf(from, 'from'), rule));
   const end = new Date(startOfDayMs(dayOf(to, 'to') + 1, rule));
+  checkInstant(start, 'from of backfill');
   const request = { job, scope, periodKey: undefined, since: start };
   const { now, runs, firstPeriodStart } = await context.store.peek(request, limitOf(context));
   if (!force && (firstPeriodStart === undefined || firstPeriodStart > start))

@@ -14,7 +14,7 @@ import { periodOfKey } from '../periods/period-of-key';
 import { periodsWithoutRun } from '../policy/catch-up';
 import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
 import { describeRun, type Run, type RunEvent } from '../run';
-import { checkJob, checkQuery, runKeyOf, checkedScope, type RunName } from '../run-name';
+import { checkInstant, checkJob, checkQuery, runKeyOf, checkedScope, type RunName } from '../run-name';
 import type { Decision, FoundRun, RunQuery } from '../run-store';
 import { findSkippedKeys } from '../tick/ledger-snapshot';
 import {
@@ -96,6 +96,7 @@ export class RunLedger {
   ): Promise<readonly CalendarPeriod[]> {
     const { context } = this.options;
     checkedScope(scope);
+    checkInstant(from, 'from of ledger.gaps');
     const policy = this.#policyOf(job);
     const periods = calendarPeriodsOf(policy);
     if (periods === undefined)
@@ -136,6 +137,7 @@ export class RunLedger {
     job: string,
     { at, scope = '' }: { readonly at?: Date | undefined; readonly scope?: string | undefined } = {},
   ): Promise<Explanation> {
+    checkInstant(at, 'at of ledger.explain');
     return await explain(this.options.context, this.#policyOf(job), { scope: checkedScope(scope), at });
   }
 
@@ -174,6 +176,7 @@ export class RunLedger {
     const policy = policyOf(key.job);
     const periods = policy && calendarPeriodsOf(policy);
     const period = periods && periodOfKey(key.periodKey, periods);
+    checkInstant(period?.start, `The start of ${describeRun(key)}`);
     const inserted = await context.store.insert(
       {
         ...key,

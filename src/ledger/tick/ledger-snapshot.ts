@@ -5,6 +5,7 @@ import { planCatchUp, periodsWithoutRun, type CatchUpPlan } from '../policy/catc
 import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
 import { isOverdue, type RunKey, type RunSummary } from '../run';
 import type { Peek } from '../run-store';
+import { checkInstant } from '../run-name';
 import { limitOf, type StoreContext } from '../store-statements';
 
 export interface SnapshotRequest {
@@ -40,10 +41,13 @@ const MOST_READS = 3;
  * guessed for the first one was wrong.
  *
  * @throws LockStorageError if the store does not answer
- * @throws InvalidLockConfigurationError if a key function throws or returns an invalid key
+ * @throws InvalidLockConfigurationError if a key function throws or returns an invalid key, and for an instant that
+ *   cannot be stored
  */
 export async function readSnapshot(context: StoreContext, request: SnapshotRequest): Promise<LedgerSnapshot> {
   const { policy, scope, at } = request;
+  checkInstant(at, `at of job '${policy.job}'`);
+  checkInstant(request.scheduledAt, `scheduledAt of job '${policy.job}'`);
   const receivedAt = request.purpose === 'retry' ? request.receivedAt : undefined;
   const scheduledAt = request.scheduledAt ?? (receivedAt && new Date(receivedAt.wallMs));
   // A time that only the host's clock has supplied is always corrected by that clock's error.

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { faultyInstance } from '../../support/faulty-run-store';
+import { dayJob } from '../../support/once-per-job';
+import { testLedger } from '../../support/test-ledger';
+
+const BY = { actor: 'ada', reason: 'closed' };
+
+for (const [year, when] of [
+  [1699, 'past'],
+  [2300, 'future'],
+] as const) {
+  const far = new Date(Date.UTC(year, 6, 1));
+
+  testLedger(
+    `an instant too far in the ${when} to be stored is rejected before any statement`,
+    async (place) => {
+      const { guard, faulty } = faultyInstance(place);
+      const { ledger } = guard;
+      const run = guard.wrap(dayJob(), () => {}, { scheduledAt: () => far, onError: 'throw' });
+      const job = 'close-day';
+      const periodKey = `${year}-07-01`;
+      const calls: readonly [string, () => Promise<unknown>][] = [
+        ['from of ledger.list', () => ledger.list({ from: far })],
+        ['to of ledger.list', () => ledger.list({ to: far })],
+        ['from of ledger.gaps', () => ledger.gaps(job, { from: far })],
+        ['at of ledger.explain', () => ledger.explain(job, { at: far })],
+        ['from of backfill', () => guard.backfill(job, { from: periodKey, to: periodKey, force: true })],
+        [`The start of the run of job '${job}' for ${periodKey}`, () => ledger.skip({ job, periodKey }, BY)],
+        [`at of job '${job}'`, () => guard.run({ ...dayJob(), at: far }, () => {})],
+        [`scheduledAt of job '${job}'`, () => guard.run({ ...dayJob(), scheduledAt: far }, () => {})],
+        [`scheduledAt of job '${job}'`, () => run()],
+      ];
+      const start = new RegExp(`^(.*) is ${year}-0.*Z: .* valid Date in the years 1700 to 2250`);
+      for (const [what, call] of calls)
+        await assert.rejects(call(), (error: Error) => {
+          assert.equal(error.name, 'InvalidLockConfigurationError', `${what}: ${error.message}`);
+          assert.equal(start.exec(error.message)?.[1], what, error.message);
+          return true;
+        });
+      assert.deepEqual(faulty.calls, []);
+    },
+  );
+}
