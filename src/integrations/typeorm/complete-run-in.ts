@@ -1,13 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import { InvalidLockUseError } from '../../core';
-import { serializeResult } from '../../ledger/tick/record-outcome';
 import { requiredContext } from '../../ledger/tick/run-context';
-import { limitOf } from '../../ledger/store-statements';
-import { applicationSession } from '../../storage/typeorm/application-session';
-import { completeInTransaction } from './complete-in-transaction';
-import { databaseOf } from './ledger-databases';
-
-const CALLER = 'completeRunIn()';
+import { databaseOf } from '../../storage/typeorm/database';
+import { COMPLETE_RUN_IN, completeIn } from '../sql/completion';
+import { applicationSession } from './run-transaction';
 
 /**
  * Completes the current run in your own transaction. Call it last before COMMIT: the effects of the transaction are then
@@ -25,26 +21,13 @@ const CALLER = 'completeRunIn()';
  * database
  */
 export async function completeRunIn(manager: EntityManager, result?: unknown): Promise<void> {
-  const run = requiredContext(CALLER);
-  const { queryRunner } = manager;
+  requiredContext(COMPLETE_RUN_IN);
+  const { queryRunner, dataSource } = manager;
   if (queryRunner?.isTransactionActive !== true) {
     throw new InvalidLockUseError(
-      `${CALLER} needs a manager with an open transaction. Call it inside dataSource.transaction(async (manager) => { … }), or use inRunTransaction().`,
+      `${COMPLETE_RUN_IN} needs a manager with an open transaction. Call it inside dataSource.transaction(async (manager) => { … }), or use inRunTransaction().`,
     );
   }
-  const { store, ledger } = databaseOf(run, CALLER, manager.dataSource);
-  run.beginCompletion(CALLER);
-  try {
-    const session = await applicationSession(queryRunner, ledger);
-    const statements = await store.statements(limitOf(ledger));
-    await completeInTransaction(session, {
-      statements,
-      dialect: store.database.dialect,
-      claim: run.claim,
-      result: serializeResult(ledger, run.claim, result),
-    });
-  } catch (error) {
-    run.endCompletion();
-    throw error;
-  }
+  const database = { database: databaseOf(dataSource), owner: dataSource };
+  await completeIn((limits) => applicationSession(queryRunner, limits), database, result);
 }

@@ -1,22 +1,9 @@
-import type { DataSource } from 'typeorm';
-import { EventHub } from '../../core';
-import { JobGuard, type JobGuardOptions } from '../../guard';
-import { declaredConfigurations } from '../../guard/guarded-method';
-import { TypeOrmLockProvider, TypeOrmRunStore } from '../../storage/typeorm';
-import type { TypeOrmLockProviderOptions, TypeOrmRunStoreOptions } from '../../storage/typeorm';
-import { DatabaseAccess } from '../../storage/typeorm/database-access';
-import { rememberDataSource } from './ledger-databases';
-
-export interface CreateJobGuardOptions
-  extends
-    Omit<JobGuardOptions, 'lockProvider' | 'events'>,
-    Omit<TypeOrmLockProviderOptions, 'onWarning'>,
-    Pick<TypeOrmRunStoreOptions, 'runTable'> {
-  /** Provides the locks instead of the lock table. You close it yourself. Runs are still kept in the database. */
-  readonly lockProvider?: JobGuardOptions['lockProvider'] | undefined;
-  /** Sends nothing to the database at startup. While the database is down, every tick emits `lock:failed` and no job runs. */
-  readonly lazy?: boolean | undefined;
-}
+import type { DataSource, EntityManager } from 'typeorm';
+import type { JobGuard } from '../../guard';
+import { databaseOf } from '../../storage/typeorm/database';
+import { createGuard, type CreateJobGuardOptions } from '../sql/create-guard';
+import type { TransactionSource } from '../sql/run-databases';
+import { openRunTransaction, SUBPATH } from './run-transaction';
 
 /**
  * Creates a guard whose locks and runs are in the database of a TypeORM DataSource. The DataSource does not need to be
@@ -34,29 +21,11 @@ export async function createJobGuard(
   dataSource: DataSource,
   options: CreateJobGuardOptions = {},
 ): Promise<JobGuard> {
-  const events = new EventHub();
-  const onWarning = (message: string): void => events.emit('guard:warning', { message });
-  const access = new DatabaseAccess(dataSource, { ...options, onWarning });
-  const locks = options.lockProvider ?? new TypeOrmLockProvider(dataSource, options, access);
-  const runStore = options.runStore ?? new TypeOrmRunStore(dataSource, options, access);
-  rememberDataSource(runStore, dataSource);
-  const guard = new JobGuard({ ...options, lockProvider: locks, runStore, events });
-  const ownLocks =
-    locks instanceof TypeOrmLockProvider && options.lockProvider === undefined ? locks : undefined;
-  guard.onClose({
-    async close() {
-      await ownLocks?.close();
-      await access.close();
-    },
-  });
-  if (options.lazy) return guard;
-  try {
-    await ownLocks?.check();
-    const hasOncePerJobs = [...declaredConfigurations()].some(({ oncePer }) => oncePer !== undefined);
-    if (hasOncePerJobs) await runStore.check?.();
-    return guard;
-  } catch (error) {
-    await guard.close();
-    throw error;
-  }
+  const source: TransactionSource<EntityManager> = {
+    subpath: SUBPATH,
+    database: databaseOf(dataSource),
+    owner: dataSource,
+    open: openRunTransaction(dataSource),
+  };
+  return await createGuard(source, options);
 }

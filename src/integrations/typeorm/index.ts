@@ -5,8 +5,8 @@
  */
 import './peer';
 export { completeRunIn } from './complete-run-in';
-export type { CreateJobGuardOptions } from './create-job-guard';
+export type { CreateJobGuardOptions } from '../sql/create-guard';
 export { createJobGuard } from './create-job-guard';
-export type { RunTransactionOptions } from './in-run-transaction';
+export type { RunTransactionOptions } from '../sql/run-transaction';
 export { inRunTransaction } from './in-run-transaction';
 export * from '../../storage/typeorm';

@@ -1,12 +1,21 @@
-import { isAbsolute, resolve } from 'node:path';
-import type { DataSource } from 'typeorm';
+import type { DataSource, QueryRunner } from 'typeorm';
 import { InvalidLockConfigurationError } from '../../core';
+import type { SqliteDatabase } from '../better-sqlite3/sqlite-connection';
+import {
+  OWN_SQLITE_OPTIONS,
+  sqliteDatabase,
+  type CloseableDatabase,
+} from '../better-sqlite3/sqlite-database';
+import { mysqlDatabase, type MysqlSettings } from '../mysql2/mysql-database';
+import { mysqlSessionOf, type MysqlConnection } from '../mysql2/mysql-driver';
+import { postgresDatabase, type PostgresSettings } from '../pg/postgres-database';
+import { postgresSessionOf, type PostgresClient } from '../pg/postgres-driver';
+import type { ConnectionPool, DriverSession } from '../sql/connections/server-driver';
+import { parseUrl, type SqlDatabase } from '../sql/database/sql-database';
 import { mysql } from '../sql/dialects/mysql';
 import { postgres } from '../sql/dialects/postgres';
-import { sqlite } from '../sql/dialects/sqlite';
-import { lockTableOf, type LockTable, type LockTableOptions } from '../sql/schema/lock-table';
-import { runTablesOf, type RunTableOptions, type RunTables } from '../sql/schema/run-tables';
 import type { SqlDialect } from '../sql/dialects/sql-dialect';
+import { sqlite } from '../sql/dialects/sqlite';
 
 /** The kinds of DataSource whose databases can hold the tables. */
 const DIALECTS: Readonly<Record<string, SqlDialect>> = {
@@ -24,86 +33,181 @@ export function dialectOf(type: string): SqlDialect {
   );
 }
 
-/** A description of the application's database, made without connecting to it. */
-export interface DatabaseDescription {
-  readonly dialect: SqlDialect;
-  /** The same on every instance that uses this database. */
-  readonly place: string;
-  /** For messages: the address, without credentials. */
-  readonly address: string;
-  /** The database exists only inside the DataSource, which has the only connection to it. */
-  readonly isInMemory: boolean;
-  readonly redact: (message: string) => string;
-}
+type Settings = Readonly<Record<string, unknown>>;
 
-interface Credentials {
+/** The options of a DataSource that lead to its database. TypeORM gives them to the driver under other names. */
+interface DataSourceSettings {
+  readonly type: string;
   readonly url?: string;
   readonly host?: string;
   readonly port?: number;
-  readonly socketPath?: string;
-  readonly database?: string;
-  /** On PostgreSQL it can also be a function. */
+  readonly username?: string;
   readonly password?: unknown;
+  readonly database?: string;
+  readonly schema?: string;
+  readonly socketPath?: string;
+  readonly ssl?: unknown;
+  readonly insecureAuth?: boolean;
+  readonly charset?: string;
+  readonly applicationName?: string;
+  readonly poolSize?: number;
+  readonly extra?: Settings;
+  readonly replication?: { readonly master: Partial<DataSourceSettings> };
 }
 
-export function describeDatabase({ options }: DataSource): DatabaseDescription {
+/** TypeORM loads the driver's package, or takes the one in the DataSource's option `driver`. */
+interface LoadedDriver {
+  readonly mysql: MysqlSettings['mysql2'];
+  readonly postgres: { readonly Client: PostgresSettings['Client'] };
+  readonly sqlite: new (file: string, options: object) => CloseableDatabase;
+}
+
+/** The database of a DataSource, which does not need to be initialized. */
+export function databaseOf(dataSource: DataSource): SqlDatabase {
+  const options = dataSource.options as unknown as DataSourceSettings;
   const dialect = dialectOf(options.type);
-  const settings = options as Credentials & { replication?: { master: Credentials } };
-  return dialect === sqlite
-    ? describeFile(settings)
-    : describeServer(dialect, options.type, { ...settings, ...settings.replication?.master });
+  const driver = dataSource.driver as unknown as LoadedDriver;
+  // With replication, the lock belongs to the primary.
+  const settings = { ...options, ...options.replication?.master };
+  if (dialect === sqlite) return fileOf(dataSource, settings, driver.sqlite);
+  return dialect === mysql
+    ? mysqlOf(dataSource, settings, driver.mysql)
+    : postgresOf(dataSource, settings, driver.postgres.Client);
 }
 
-function describeFile({ database = '' }: Credentials): DatabaseDescription {
-  const isInMemory = database === '' || database.includes(':memory:');
-  const path = isInMemory || isAbsolute(database) ? database : resolve(database);
+function mysqlOf(
+  dataSource: DataSource,
+  settings: DataSourceSettings,
+  mysql2: MysqlSettings['mysql2'],
+): SqlDatabase {
+  const {
+    url,
+    host,
+    port,
+    username: user,
+    password,
+    database,
+    socketPath,
+    ssl,
+    insecureAuth,
+    charset,
+    extra,
+  } = settings;
+  const parsed = url === undefined ? {} : parseUrl(url);
+  const given = { host, port, user, password, database, ...parsed };
+  const options = { ...given, parameters: undefined, socketPath, ssl, insecureAuth, charset, ...extra };
+  return mysqlDatabase({
+    mysql2,
+    options,
+    pool: poolOf(dataSource, sizeOf(settings, 'connectionLimit'), (connection) =>
+      mysqlSessionOf(connection as MysqlConnection),
+    ),
+    address: {
+      ...given,
+      ...options,
+      secrets: [given.password, url, url && new URL(url).password],
+      label: settings.type === 'mariadb' ? 'MariaDB' : undefined,
+    },
+  });
+}
+
+function postgresOf(
+  dataSource: DataSource,
+  settings: DataSourceSettings,
+  Client: PostgresSettings['Client'],
+): SqlDatabase {
+  const {
+    url,
+    host,
+    port,
+    username: user,
+    password,
+    database,
+    ssl,
+    applicationName,
+    extra,
+    schema,
+  } = settings;
+  return postgresDatabase({
+    Client,
+    options: {
+      connectionString: url,
+      host,
+      port,
+      user,
+      password,
+      database,
+      ssl,
+      application_name: applicationName,
+      ...extra,
+    },
+    pool: poolOf(dataSource, sizeOf(settings, 'max'), (client) =>
+      postgresSessionOf(client as PostgresClient),
+    ),
+    schema,
+  });
+}
+
+function poolOf(
+  dataSource: DataSource,
+  size: number,
+  sessionOf: (connection: unknown) => DriverSession,
+): ConnectionPool {
   return {
-    dialect: sqlite,
-    place: `sqlite:${path}`,
-    address: `SQLite (${path || 'temporary'})`,
-    isInMemory,
-    redact: (message) => message,
+    size,
+    async borrow() {
+      // Not dataSource.query: an ambient transaction could catch it.
+      const runner = dataSource.createQueryRunner('master');
+      return { session: sessionOf(await runner.connect()), release: () => void runner.release() };
+    },
   };
 }
 
-const PORTS = { mysql: 3306, postgres: 5432, sqlite: undefined };
-
-function describeServer(
-  dialect: SqlDialect,
-  type: string,
-  { url, host = 'localhost', port = PORTS[dialect.name], socketPath, database = '', password }: Credentials,
-): DatabaseDescription {
-  const parsed = url === undefined || !URL.canParse(url) ? undefined : new URL(url);
-  const address =
-    socketPath ?? (parsed === undefined ? `${host}:${port}` : `${parsed.hostname}:${parsed.port || port}`);
-  const secrets = [password, url, parsed?.password, parsed && decodeURIComponent(parsed.password)].filter(
-    (secret) => typeof secret === 'string' && secret !== '',
-  ) as string[];
-  return {
-    dialect,
-    place: `${dialect.name}:${parsed === undefined ? database : parsed.pathname.slice(1)}`,
-    address: `${type === 'mariadb' ? 'MariaDB' : dialect.label} at ${address}`,
-    isInMemory: false,
-    redact: (message) => secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message),
-  };
+/** For an invalid size, drivers use a default that is larger than we need. */
+function sizeOf({ extra, poolSize }: DataSourceSettings, key: string): number {
+  // TypeORM merges `extra` last, and the drivers also take a number as text.
+  const size = Number(extra?.[key] ?? poolSize);
+  return size >= 1 ? size : Infinity;
 }
 
-/** On PostgreSQL, the default schema of the table is the `schema` option of the DataSource. */
-export function lockTableIn(dataSource: DataSource, named: LockTableOptions): LockTable {
-  return lockTableOf({ ...named, schema: schemaIn(dataSource, named.schema, named.lockTable) });
+function fileOf(
+  dataSource: DataSource,
+  settings: DataSourceSettings,
+  Database: LoadedDriver['sqlite'],
+): SqlDatabase {
+  const {
+    database = '',
+    key,
+    nativeBinding,
+    prepareDatabase,
+  } = settings as DataSourceSettings & SqliteSettings;
+  return sqliteDatabase({
+    file: database,
+    async open() {
+      const own = new Database(database, {
+        ...OWN_SQLITE_OPTIONS,
+        ...(nativeBinding === undefined ? {} : { nativeBinding }),
+      });
+      if (key !== undefined) own.pragma(`key = ${JSON.stringify(key)}`);
+      await prepareDatabase?.(own);
+      return own;
+    },
+    async shared() {
+      if (dataSource.isInitialized) return await handleOf(dataSource.createQueryRunner('master'));
+      throw new Error(
+        'the DataSource of this in-memory database is not initialized: await dataSource.initialize() first',
+      );
+    },
+  });
 }
 
-/** The same for the ledger's tables. */
-export function runTablesIn(dataSource: DataSource, named: RunTableOptions): RunTables {
-  return runTablesOf({ ...named, schema: schemaIn(dataSource, named.schema, named.runTable) });
+interface SqliteSettings {
+  readonly key?: string;
+  readonly nativeBinding?: string;
+  readonly prepareDatabase?: (database: CloseableDatabase) => unknown;
 }
 
-function schemaIn(
-  { options }: DataSource,
-  named: string | undefined,
-  table: string | undefined,
-): string | undefined {
-  const { schema } = options as { schema?: string };
-  const isElsewhere = named !== undefined || table?.includes('.');
-  return options.type !== 'postgres' || isElsewhere ? named : schema;
+/** The handle of better-sqlite3 behind a query runner. */
+export async function handleOf(runner: QueryRunner): Promise<SqliteDatabase> {
+  return (await runner.connect()) as SqliteDatabase;
 }

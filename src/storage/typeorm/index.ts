@@ -1,13 +1,11 @@
 export type { LockColumns, LockTableOptions } from '../sql/schema/lock-table';
 export type { RunTableOptions } from '../sql/schema/run-tables';
 export type { SchemaFinding, SchemaFindingCode } from '../sql/schema/schema-finding';
-export type { IsolationLevel } from './application-session';
-export type { DatabaseAccessOptions } from './database-access';
+export type { IsolationLevel } from '../sql/connections/server-driver';
+export type { DatabaseAccessOptions } from '../sql/database/database-access';
 export type { LockRow, RunEventRow, RunRow } from './entities';
 export { createLedgerEntities, createLockEntity } from './entities';
 export type { MigrationOptions } from './migration';
 export { createCronlatchMigration } from './migration';
-export type { TypeOrmLockProviderOptions } from './typeorm-lock-provider';
-export { TypeOrmLockProvider } from './typeorm-lock-provider';
-export type { TypeOrmRunStoreOptions } from './typeorm-run-store';
-export { TypeOrmRunStore } from './typeorm-run-store';
+export type { TypeOrmLockProviderOptions, TypeOrmRunStoreOptions } from './stores';
+export { TypeOrmLockProvider, TypeOrmRunStore } from './stores';

@@ -16,7 +16,8 @@ import {
   type RunTableOptions,
 } from '../sql/schema/run-tables';
 import type { TableDefinition } from '../sql/schema/table-definition';
-import { dialectOf, lockTableIn, runTablesIn } from './database';
+import { lockTableIn, runTablesIn } from '../sql/database/sql-database';
+import { databaseOf, dialectOf } from './database';
 
 export interface MigrationOptions extends LockTableOptions, RunTableOptions {
   /** Which tables to create. Each set is a separate migration. */
@@ -33,12 +34,12 @@ const TABLE_SETS: Readonly<Record<MigrationOptions['tables'][number], TableSet>>
   lock: {
     name: (options) =>
       `CronlatchLockTable${named(lockTableOf(options).path, DEFAULT_LOCK_TABLE)}1763596800000`,
-    tables: (dataSource, options) => [lockTableDefinition(lockTableIn(dataSource, options))],
+    tables: (dataSource, options) => [lockTableDefinition(lockTableIn(databaseOf(dataSource), options))],
   },
   ledger: {
     name: (options) =>
       `CronlatchLedgerTables${named(runTablesOf(options).run, DEFAULT_RUN_TABLE)}1763596800001`,
-    tables: (dataSource, options) => runTableDefinitions(runTablesIn(dataSource, options)),
+    tables: (dataSource, options) => runTableDefinitions(runTablesIn(databaseOf(dataSource), options)),
   },
 };
 

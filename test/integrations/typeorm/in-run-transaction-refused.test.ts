@@ -27,7 +27,8 @@ void test('completing a run outside a run is rejected', async () => {
   await refused(completeRunIn(NOWHERE), /completeRunIn\(\) was called outside the run/);
 });
 
-const NO_DATA_SOURCE = /needs a run whose ledger is in the database of a DataSource/;
+const OTHER_GUARD = /needs a run whose guard was created with createJobGuard\(\) of cronlatch\/typeorm/;
+const NO_DATABASE = /needs a run whose ledger is in an SQL database/;
 
 void test('a simulated run has no ledger in which it could be completed', async () => {
   const run = new RunContext({
@@ -39,9 +40,9 @@ void test('a simulated run has no ledger in which it could be completed', async 
   await runAs(run, async () => {
     await refused(
       inRunTransaction(() => assert.fail()),
-      NO_DATA_SOURCE,
+      OTHER_GUARD,
     );
-    await refused(completeRunIn(NOWHERE), NO_DATA_SOURCE);
+    await refused(completeRunIn(NOWHERE), NO_DATABASE);
   });
 });
 
@@ -51,9 +52,9 @@ void test('a ledger in memory shares no transaction with a database', async () =
   await guard.run(JOB, async () => {
     await refused(
       inRunTransaction(() => assert.fail()),
-      NO_DATA_SOURCE,
+      OTHER_GUARD,
     );
-    await refused(completeRunIn(NOWHERE), NO_DATA_SOURCE);
+    await refused(completeRunIn(NOWHERE), NO_DATABASE);
   });
   await guard.close();
 });

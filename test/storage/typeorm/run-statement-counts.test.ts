@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
-import { TypeOrmLockProvider, TypeOrmRunStore } from 'cronlatch/typeorm';
-import { DatabaseAccess } from '#cronlatch/storage/typeorm/database-access';
+import { TypeOrmRunStore } from 'cronlatch/typeorm';
+import { DatabaseAccess } from '#cronlatch/storage/sql/database/database-access';
+import { SqlLockProvider } from '#cronlatch/storage/sql/database/sql-lock-provider';
+import { SqlRunStore } from '#cronlatch/storage/sql/ledger/sql-run-store';
+import { databaseOf } from '#cronlatch/storage/typeorm/database';
 import { eventually } from '../../support/eventually';
 import { createRunTables } from '../../support/run-places';
 import { CLAIM, FAILED, LIMIT, PENDING, RUNNING } from '../../support/runs';
@@ -42,10 +45,10 @@ testOnServers('each step of the ledger costs the expected number of statements',
 testOnServers('the locks and the runs of one guard share the same two connections', async (bench) => {
   await createRunTables(bench.application);
   await bench.application.destroy();
-  const dataSource = bench.dataSource();
-  const access = bench.closeAtEnd(new DatabaseAccess(dataSource, {}));
-  const provider = new TypeOrmLockProvider(dataSource, {}, access);
-  const store = new TypeOrmRunStore(dataSource, {}, access);
+  const database = databaseOf(bench.dataSource());
+  const access = bench.closeAtEnd(new DatabaseAccess(database, {}));
+  const provider = new SqlLockProvider(database, {}, access);
+  const store = new SqlRunStore(access.forRuns({}));
   const keys = Array.from({ length: 20 }, (_, number) => `${number}`);
   await Promise.all([
     ...keys.map((name) => provider.lock({ name, lockAtMostFor: '1m' }).then((lock) => lock?.unlock())),
@@ -58,8 +61,7 @@ testOnServers('the locks and the runs of one guard share the same two connection
   // On a slow machine a third connection may have been borrowed while the first two were opened.
   await eventually(async () => (await bench.stranger.countSessions()) === 2, 'two connections are kept');
   assert.ok(provider.id && store.id !== provider.id);
-  // Neither closes the access that it was given.
+  // The provider does not close the access that it was given.
   await provider.close();
-  await store.close();
   assert.equal((await store.overdue([RUNNING.job], LIMIT)).length, 0);
 });

@@ -7,8 +7,8 @@ import {
   type SqlConnection,
 } from '#cronlatch/storage/sql/connections/pooled-sql-executor';
 import type { SqlDecide, SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
-import type { DriverAnswer } from '#cronlatch/storage/typeorm/server-driver';
-import { ServerSession } from '#cronlatch/storage/typeorm/server-session';
+import type { DriverAnswer } from '#cronlatch/storage/sql/connections/server-driver';
+import { ServerSession } from '#cronlatch/storage/sql/connections/server-session';
 
 const OPTIONS = { timeoutMs: 1000, urgent: false };
 const READ = statement('read');
@@ -34,18 +34,17 @@ function bench({ isShared = false, faults = {} }: { isShared?: boolean; faults?:
     return Promise.resolve({ rows: [], affectedRows: 1, insertId: 0, inTransaction, ...reply });
   };
   const driver = {
-    ownOptions: () => assert.fail(),
+    dialect: mysql,
     sessionSettings: () => [],
-    checkShared: () => {},
-    poolSizeKey: '',
     begin: 'BEGIN',
+    beginAt: () => assert.fail(),
     commit: 'COMMIT',
     rollBack: 'ROLLBACK',
     probe: 'PROBE',
     idleLimit: { begin: () => '', end: undefined },
-    session: () => ({ send, onEnd: () => {}, destroy: () => {} }),
   };
-  const session = new ServerSession({}, { driver, dialect: mysql, clock: systemClock, isShared });
+  const driverSession = { send, onEnd: () => {}, end: () => {}, destroy: () => {} };
+  const session = new ServerSession(driverSession, { driver, clock: systemClock, isShared });
   const connection: SqlConnection = {
     execute: (sent, endsAtMs) => session.execute(sent, endsAtMs),
     transaction: (first, decide, endsAtMs) => session.transaction(first, decide, endsAtMs),

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from 'cronlatch/provider';
-import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
-import { postgres } from '#cronlatch/storage/sql/dialects/postgres';
-import { mysqlDriver } from '#cronlatch/storage/typeorm/mysql-driver';
-import { postgresDriver } from '#cronlatch/storage/typeorm/postgres-driver';
-import { SharedServerConnections } from '#cronlatch/storage/typeorm/server-connections';
+import { databaseOf } from '#cronlatch/storage/typeorm/database';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 
 function sizeOf(options: DataSourceOptions): number {
-  const [driver, dialect] = options.type === 'postgres' ? [postgresDriver, postgres] : [mysqlDriver, mysql];
-  return new SharedServerConnections(new DataSource(options), driver, dialect, systemClock).size;
+  const settings = { clock: systemClock, statementTimeoutMs: 5000, warn: () => {} };
+  return databaseOf(new DataSource(options)).sharedConnections(settings).size;
 }
 
 void test("with shared connections, the library uses no more connections than the application's pool has", () => {

@@ -1,4 +1,4 @@
-import { SchemaMismatchError, type StatementOptions } from '../../../core';
+import { LockStorageError, SchemaMismatchError, type StatementOptions } from '../../../core';
 import { describeRun, type Claim, type Run, type RunEvent, type RunKey } from '../../../ledger/run';
 import type {
   Decision,
@@ -19,6 +19,7 @@ import type {
   SqlResult,
   SqlStatement,
 } from '../connections/sql-executor';
+import type { SqlDialect } from '../dialects/sql-dialect';
 import { DuplicateRecord } from '../connections/storage-error';
 import { runTableDefinitions, type RunTables } from '../schema/run-tables';
 import type { SchemaFinding } from '../schema/schema-finding';
@@ -30,18 +31,29 @@ import { foundRunOf, runStatementsFor, type RunStatements } from './run-statemen
 export interface SqlRunStoreOptions extends SqlTablesOptions {
   readonly id: string;
   readonly tables: RunTables;
+  readonly description: DatabaseDescription;
   /** For calls without a limit of their own. */
   readonly statementTimeoutMs: number;
+}
+
+/** The database that keeps the runs, for messages and comparisons. */
+export interface DatabaseDescription {
+  readonly dialect: SqlDialect;
+  readonly place: string;
+  readonly address: string;
 }
 
 /** Keeps runs in two SQL tables. */
 export class SqlRunStore implements RunStore {
   readonly id: string;
+  /** @internal */
+  readonly description: DatabaseDescription;
   readonly #options: SqlRunStoreOptions;
   readonly #tables: VerifiedTables<RunStatements>;
 
   constructor(options: SqlRunStoreOptions) {
     this.id = options.id;
+    this.description = options.description;
     this.#options = options;
     const definitions = runTableDefinitions(options.tables);
     this.#tables = new VerifiedTables(options, definitions, (found) => runStatementsFor(found, options));
@@ -151,6 +163,20 @@ export class SqlRunStore implements RunStore {
    */
   async statements({ timeoutMs }: StatementOptions): Promise<RunStatements> {
     return this.#tables.verified ?? (await this.#tables.statements({ timeoutMs, urgent: false }));
+  }
+
+  /**
+   * The same for a driver that cannot wait. Claiming the run has verified the tables.
+   *
+   * @internal
+   * @throws LockStorageError if a table has changed since
+   */
+  get verifiedStatements(): RunStatements {
+    if (this.#tables.verified !== undefined) return this.#tables.verified;
+    throw new LockStorageError(
+      `The tables of the run ledger have changed since they were last verified. The next attempt verifies them again.`,
+      { outcome: 'nothing-ran' },
+    );
   }
 
   /** For calls that the application makes without a limit. */

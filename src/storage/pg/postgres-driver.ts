@@ -1,6 +1,11 @@
 import type { SqlResult, SqlStatement, SqlValue } from '../sql/connections/sql-executor';
-import { ownPostgresOptions } from './own-data-source-options';
-import type { DriverAnswer, DriverSession, ServerDriver, TransactionWatch } from './server-driver';
+import type {
+  DriverAnswer,
+  DriverSession,
+  ServerDriver,
+  TransactionWatch,
+} from '../sql/connections/server-driver';
+import { postgres } from '../sql/dialects/postgres';
 
 /** The protocol connection of a pg client. */
 interface PostgresConnection {
@@ -17,7 +22,7 @@ interface PostgresMessage {
 }
 
 /** The methods of a pg client that cronlatch calls. */
-interface PostgresClient {
+export interface PostgresClient {
   /** Not in the native client. */
   readonly connection?: PostgresConnection;
   /** Not in older releases. */
@@ -27,6 +32,7 @@ interface PostgresClient {
     rows: SqlResult['rows'];
     rowCount: number | null;
   }>;
+  connect(): Promise<unknown>;
   end(): Promise<void>;
 }
 
@@ -37,8 +43,7 @@ const IDLE = 'I';
 const SERVER_HEAD_START_MS = 500;
 
 export const postgresDriver: ServerDriver = {
-  ownOptions: (application, connectTimeoutMs, sockets) =>
-    ownPostgresOptions(application, connectTimeoutMs, (factory) => sockets.ofPostgres(factory)),
+  dialect: postgres,
 
   sessionSettings(statementTimeoutMs) {
     const limitMs = Math.ceil(Math.max(statementTimeoutMs - SERVER_HEAD_START_MS, statementTimeoutMs / 2));
@@ -49,11 +54,11 @@ export const postgresDriver: ServerDriver = {
     ];
   },
 
-  checkShared: () => {},
-
-  poolSizeKey: 'max',
-
   begin: 'BEGIN ISOLATION LEVEL READ COMMITTED',
+
+  beginAt: (isolationLevel) => [
+    isolationLevel === undefined ? 'BEGIN' : `BEGIN ISOLATION LEVEL ${isolationLevel}`,
+  ],
 
   commit: 'COMMIT',
 
@@ -66,9 +71,16 @@ export const postgresDriver: ServerDriver = {
       `SET LOCAL idle_in_transaction_session_timeout = ${Math.max(1, Math.ceil(milliseconds))}`,
     end: undefined,
   },
-
-  session: (connection) => new PostgresSession(connection as PostgresClient),
 };
+
+/** By client: a pool lends the same one many times. */
+const sessions = new WeakMap<PostgresClient, PostgresSession>();
+
+export function postgresSessionOf(client: PostgresClient): DriverSession {
+  const session = sessions.get(client) ?? new PostgresSession(client);
+  sessions.set(client, session);
+  return session;
+}
 
 class PostgresSession implements DriverSession {
   #status = IDLE;
@@ -106,6 +118,10 @@ class PostgresSession implements DriverSession {
   onEnd(listener: () => void): void {
     this.client.on('error', listener);
     this.client.on('end', listener);
+  }
+
+  end(): void {
+    void this.client.end().catch(() => undefined);
   }
 
   destroy(): void {

@@ -1,13 +1,14 @@
-import { InvalidLockConfigurationError } from '../../core';
 import type { SqlResult, SqlStatement, SqlValue } from '../sql/connections/sql-executor';
-import { ownMysqlOptions } from './own-data-source-options';
-import type { DriverAnswer, DriverSession, ServerDriver } from './server-driver';
+import type { DriverAnswer, DriverSession, ServerDriver } from '../sql/connections/server-driver';
+import { mysql } from '../sql/dialects/mysql';
 
-/** The methods of a mysql2 connection that cronlatch calls. TypeORM provides the connection with callbacks. */
-interface MysqlConnection {
+/** The methods of a mysql2 connection with callbacks that cronlatch calls. */
+export interface MysqlConnection {
   query(text: string, values: readonly (number | null | SqlText)[], done: MysqlCallback): unknown;
   execute(text: string, values: readonly SqlValue[], done: MysqlCallback): unknown;
   on(event: 'error' | 'end', listener: () => void): unknown;
+  connect(done: (error: Error | null) => void): unknown;
+  end(): unknown;
   destroy(): void;
   readonly threadId: number | null;
   readonly stream?: { readonly localPort?: number };
@@ -23,8 +24,7 @@ const IN_TRANSACTION = 1;
 
 /** mysql2, to MySQL and MariaDB. */
 export const mysqlDriver: ServerDriver = {
-  ownOptions: (application, connectTimeoutMs, sockets) =>
-    ownMysqlOptions(application, connectTimeoutMs, (factory) => sockets.ofMysql(factory)),
+  dialect: mysql,
 
   sessionSettings(statementTimeoutMs) {
     // InnoDB checks waits once a second, so a wait can end a second late. It must still end before the client's timeout.
@@ -39,19 +39,12 @@ export const mysqlDriver: ServerDriver = {
     ];
   },
 
-  checkShared({ options }) {
-    const { extra, ...top } = options as { charset?: string; extra?: { charset?: string } };
-    // TypeORM merges `extra` last.
-    const charset = extra?.charset ?? top.charset ?? 'utf8mb4';
-    if (/^utf8mb4/i.test(charset)) return;
-    throw new InvalidLockConfigurationError(
-      `connections: 'shared' needs the charset utf8mb4, because '${charset}' of this DataSource can confuse names that are not ASCII. Leave connections at 'own', or change the charset.`,
-    );
-  },
-
-  poolSizeKey: 'connectionLimit',
-
   begin: 'START TRANSACTION',
+
+  beginAt: (isolationLevel) => [
+    ...(isolationLevel === undefined ? [] : [`SET TRANSACTION ISOLATION LEVEL ${isolationLevel}`]),
+    'START TRANSACTION',
+  ],
 
   // With another completion_type, a plain COMMIT would begin another transaction or end the session.
   commit: 'COMMIT AND NO CHAIN NO RELEASE',
@@ -68,18 +61,25 @@ export const mysqlDriver: ServerDriver = {
       `SESSION wait_timeout = ${Math.max(1, Math.ceil(milliseconds / 1000))}, SESSION completion_type = 'NO_CHAIN'`,
     end: 'SET SESSION wait_timeout = @cronlatch_wait_timeout, SESSION completion_type = @cronlatch_completion_type',
   },
-
-  session: (connection) => new MysqlSession(connection as MysqlConnection),
 };
 
-class MysqlSession implements DriverSession {
-  readonly #port: number | undefined;
+/** By connection: a pool lends the same one many times. */
+const sessions = new WeakMap<MysqlConnection, MysqlSession>();
 
-  constructor(private readonly connection: MysqlConnection) {
-    this.#port = connection.stream?.localPort;
-  }
+export function mysqlSessionOf(connection: MysqlConnection): DriverSession {
+  const session = sessions.get(connection) ?? new MysqlSession(connection);
+  sessions.set(connection, session);
+  return session;
+}
+
+class MysqlSession implements DriverSession {
+  /** Read while the connection is open: a destroyed socket has no port. */
+  #port: number | undefined;
+
+  constructor(private readonly connection: MysqlConnection) {}
 
   send({ text, values }: SqlStatement, { prepared }: { prepared: boolean }): Promise<DriverAnswer> {
+    this.#port ??= this.connection.stream?.localPort;
     return new Promise((resolve, reject) => {
       const done: MysqlCallback = (error, answer) =>
         error ? reject(error) : resolve(driverAnswerOf(answer));
@@ -101,6 +101,10 @@ class MysqlSession implements DriverSession {
   onEnd(listener: () => void): void {
     this.connection.on('error', listener);
     this.connection.on('end', listener);
+  }
+
+  end(): void {
+    this.connection.end();
   }
 
   destroy(): void {

@@ -4,7 +4,7 @@ import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import { claimLostError } from '../../ledger/tick/record-outcome';
 import type { RunContext } from '../../ledger/tick/run-context';
 import type { FoundRun } from '../../ledger/run-store';
-import type { ApplicationSession } from '../../storage/typeorm/application-session';
+import type { ApplicationSession } from '../../storage/sql/database/application-session';
 import { describeRun } from '../../ledger/run';
 
 /**

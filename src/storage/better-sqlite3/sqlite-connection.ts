@@ -11,10 +11,17 @@ import {
 } from '../sql/connections/sql-executor';
 import { driverErrorOf } from '../sql/connections/sql-failure';
 
+interface SqliteStatement {
+  /** Whether it returns rows. */
+  readonly reader: boolean;
+  all(...values: unknown[]): unknown[];
+  run(...values: unknown[]): unknown;
+}
+
 /** The methods of a better-sqlite3 database that cronlatch calls. */
 export interface SqliteDatabase {
   readonly inTransaction: boolean;
-  prepare(text: string): { all(...values: unknown[]): unknown[] };
+  prepare(text: string): SqliteStatement;
   exec(text: string): unknown;
   pragma(text: string, options?: { simple: true }): unknown;
 }
@@ -33,7 +40,7 @@ export class SqliteConnection implements SqlConnection {
   ) {}
 
   execute(statement: SqlStatement, endsAtMs: number): Promise<SqlResult> {
-    return this.#whenFree(() => this.#run(statement), endsAtMs);
+    return this.#whenFree(() => runStatement(this.database, statement), endsAtMs);
   }
 
   transaction<T>(first: SqlStatement, decide: SqlDecide<T>, endsAtMs: number): Promise<T> {
@@ -50,17 +57,12 @@ export class SqliteConnection implements SqlConnection {
   /** Does nothing, because there is only one connection, and no statement outlives its call. */
   destroy(): void {}
 
-  #run({ text, values }: SqlStatement): SqlResult {
-    const rows = this.database.prepare(text).all(...values);
-    return { rows: rows as SqlResult['rows'], affectedRows: undefined, insertId: undefined };
-  }
-
   /** Synchronous, so that no other code can use the connection inside the transaction. */
   #transact<T>(first: SqlStatement, decide: SqlDecide<T>): T {
     this.database.exec('BEGIN IMMEDIATE');
     try {
-      const { value, statements } = runDecide(decide, this.#run(first));
-      for (const statement of statements) this.#run(statement);
+      const { value, statements } = runDecide(decide, runStatement(this.database, first));
+      for (const statement of statements) runStatement(this.database, statement);
       this.database.exec('COMMIT');
       return value;
     } finally {
@@ -85,4 +87,11 @@ export class SqliteConnection implements SqlConnection {
       await pause(this.clock, delayMs);
     }
   }
+}
+
+export function runStatement(database: SqliteDatabase, { text, values }: SqlStatement): SqlResult {
+  const statement = database.prepare(text);
+  const rows = statement.reader ? statement.all(...values) : [];
+  if (!statement.reader) statement.run(...values);
+  return { rows: rows as SqlResult['rows'], affectedRows: undefined, insertId: undefined };
 }

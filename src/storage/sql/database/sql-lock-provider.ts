@@ -1,34 +1,30 @@
-import type { DataSource } from 'typeorm';
-import { StorageBasedLockProvider, type StorageBasedLockProviderOptions } from '../../core';
-import type { LockTableOptions } from '../sql/schema/lock-table';
-import type { SchemaFinding } from '../sql/schema/schema-finding';
-import { SqlStorageAccessor } from '../sql/lock/sql-storage-accessor';
-import { lockTableIn } from './database';
+import { StorageBasedLockProvider, type StorageBasedLockProviderOptions } from '../../../core';
+import { SqlStorageAccessor } from '../lock/sql-storage-accessor';
+import type { LockTableOptions } from '../schema/lock-table';
+import type { SchemaFinding } from '../schema/schema-finding';
 import { DatabaseAccess, type DatabaseAccessOptions } from './database-access';
+import { lockTableIn, type SqlDatabase } from './sql-database';
 
-export interface TypeOrmLockProviderOptions
+export interface SqlLockProviderOptions
   extends
     LockTableOptions,
     Omit<DatabaseAccessOptions, keyof StorageBasedLockProviderOptions>,
     Omit<StorageBasedLockProviderOptions, 'id' | 'nameLength'> {}
 
-/**
- * Keeps locks in a table of the database of a TypeORM DataSource. The DataSource does not need to be initialized, and the
- * provider never initializes or closes it.
- */
-export class TypeOrmLockProvider extends StorageBasedLockProvider {
+/** Keeps locks in a table of the application's database. */
+export class SqlLockProvider extends StorageBasedLockProvider {
   readonly #accessor: SqlStorageAccessor;
   readonly #access: DatabaseAccess;
   readonly #ownsAccess: boolean;
   readonly #path: readonly string[];
 
   /**
-   * @param shared connections to the same DataSource, which the caller closes. Default: two connections of its own.
-   * @throws InvalidLockConfigurationError for an unsupported kind of database, or an invalid option or identifier
+   * @param shared connections to the same database, which the caller closes. Default: two connections of its own.
+   * @throws InvalidLockConfigurationError for an invalid option or identifier
    */
-  constructor(dataSource: DataSource, options: TypeOrmLockProviderOptions = {}, shared?: DatabaseAccess) {
-    const access = shared ?? new DatabaseAccess(dataSource, options);
-    const table = lockTableIn(dataSource, options);
+  constructor(database: SqlDatabase, options: SqlLockProviderOptions = {}, shared?: DatabaseAccess) {
+    const access = shared ?? new DatabaseAccess(database, options);
+    const table = lockTableIn(database, options);
     const accessor = new SqlStorageAccessor({ ...access.forTables, table });
     super(accessor, { ...options, nameLength: table.nameLength });
     this.#accessor = accessor;

@@ -1,6 +1,6 @@
-import type { Clock } from '../../core';
-import { withinLimitOr } from '../../core/clock';
-import type { SqlDialect } from '../sql/dialects/sql-dialect';
+import type { Clock } from '../../../core';
+import { withinLimitOr } from '../../../core/clock';
+import type { SqlConnection } from './pooled-sql-executor';
 import {
   runDecide,
   DecisionError,
@@ -8,13 +8,12 @@ import {
   type SqlDecide,
   type SqlResult,
   type SqlStatement,
-} from '../sql/connections/sql-executor';
-import { driverErrorOf, type SqlFailureKind } from '../sql/connections/sql-failure';
+} from './sql-executor';
+import { driverErrorOf, type SqlFailureKind } from './sql-failure';
 import type { DriverAnswer, DriverSession, ServerDriver } from './server-driver';
 
 export interface ServerSessionOptions {
   readonly driver: ServerDriver;
-  readonly dialect: SqlDialect;
   readonly clock: Clock;
   /** The application uses it too, and may have left it inside a transaction. */
   readonly isShared: boolean;
@@ -23,16 +22,20 @@ export interface ServerSessionOptions {
 }
 
 /** A driver's connection, for as long as it lives. */
-export class ServerSession {
-  readonly #options: ServerSessionOptions;
-  readonly #session: DriverSession;
+export class ServerSession implements SqlConnection {
   #prepares = true;
   #isOpen = false;
+  #giveBack = (): void => {};
 
-  /** @param connection from TypeORM's query runner */
-  constructor(connection: unknown, options: ServerSessionOptions) {
-    this.#options = options;
-    this.#session = options.driver.session(connection);
+  constructor(
+    private readonly session: DriverSession,
+    private readonly options: ServerSessionOptions,
+  ) {}
+
+  /** @param giveBack called once, when the connection is released or destroyed */
+  lend(giveBack: () => void): this {
+    this.#giveBack = giveBack;
+    return this;
   }
 
   /** Sends the statement prepared. If preparing is refused, nothing ran, and it and all later ones are sent unprepared. */
@@ -51,7 +54,7 @@ export class ServerSession {
   }
 
   async transaction<T>(first: SqlStatement, decide: SqlDecide<T>, endsAtMs: number): Promise<T> {
-    const { driver, isShared } = this.#options;
+    const { driver, isShared } = this.options;
     // Beginning a transaction inside another one would commit that one.
     if (isShared) await this.run(driver.probe, endsAtMs);
     try {
@@ -67,7 +70,7 @@ export class ServerSession {
   async rollBack(endsAtMs: number): Promise<boolean> {
     if (!this.#isOpen) return true;
     try {
-      await this.run(this.#options.driver.rollBack, endsAtMs);
+      await this.run(this.options.driver.rollBack, endsAtMs);
       this.#isOpen = false;
       return true;
     } catch {
@@ -75,17 +78,18 @@ export class ServerSession {
     }
   }
 
-  onEnd(listener: () => void): void {
-    this.#session.onEnd(listener);
+  release(): void {
+    this.#giveBack();
   }
 
   destroy(): void {
-    this.#session.destroy();
+    this.session.destroy();
+    this.#giveBack();
   }
 
   async #transact<T>(first: SqlStatement, decide: SqlDecide<T>, endsAtMs: number): Promise<T> {
     this.#isOpen = true;
-    const begun = await this.#uncommitted(() => this.#sendText(this.#options.driver.begin, endsAtMs));
+    const begun = await this.#uncommitted(() => this.#sendText(this.options.driver.begin, endsAtMs));
     if (begun.inTransaction === false) {
       throw new SqlExecutionError('the connection did not begin a transaction', 'rolled-back');
     }
@@ -97,7 +101,7 @@ export class ServerSession {
   }
 
   async #commit(endsAtMs: number): Promise<void> {
-    const { inTransaction } = await this.#sendText(this.#options.driver.commit, endsAtMs);
+    const { inTransaction } = await this.#sendText(this.options.driver.commit, endsAtMs);
     if (!inTransaction) return;
     throw new SqlExecutionError('the connection was still inside a transaction after COMMIT', 'sent');
   }
@@ -120,12 +124,12 @@ export class ServerSession {
   }
 
   #kindOf(error: unknown): SqlFailureKind {
-    return this.#options.dialect.failureOf(driverErrorOf(error));
+    return this.options.driver.dialect.failureOf(driverErrorOf(error));
   }
 
   #stopsPreparing(error: unknown): boolean {
     if (!this.#prepares || error instanceof SqlExecutionError || error instanceof DecisionError) return false;
-    const isRefused = this.#options.dialect.refusesPreparing(driverErrorOf(error));
+    const isRefused = this.options.driver.dialect.refusesPreparing(driverErrorOf(error));
     if (isRefused) this.#prepares = false;
     return isRefused;
   }
@@ -135,16 +139,16 @@ export class ServerSession {
   }
 
   #send(statement: SqlStatement, endsAtMs: number, prepared: boolean): Promise<DriverAnswer> {
-    const { clock, onAbandoned } = this.#options;
+    const { clock, onAbandoned } = this.options;
     const limitMs = endsAtMs - clock.monotonicMs();
     if (limitMs <= 0)
       throw new SqlExecutionError('its time limit passed before it could be sent', 'not-sent');
     // The server may still run the statement. The caller destroys the connection, so no other statement gets its answer.
     const timeoutError = (): Error => {
-      onAbandoned?.(this.#session);
+      onAbandoned?.(this.session);
       return new SqlExecutionError(`the database did not answer within ${Math.round(limitMs)} ms`, 'sent');
     };
-    return withinLimitOr(clock, this.#session.send(statement, { prepared }), limitMs, timeoutError);
+    return withinLimitOr(clock, this.session.send(statement, { prepared }), limitMs, timeoutError);
   }
 }
 

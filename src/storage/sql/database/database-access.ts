@@ -1,19 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { DataSource } from 'typeorm';
-import { InvalidLockConfigurationError, systemClock, type Clock, type Duration } from '../../core';
-import { describeValue } from '../../core/describe-value';
-import { parsePositiveDuration } from '../../core/duration';
-import { mysql } from '../sql/dialects/mysql';
-import { sqlite } from '../sql/dialects/sqlite';
-import type { InspectedTable } from '../sql/schema/inspected-table';
-import { PooledSqlExecutor, type ConnectionSource } from '../sql/connections/pooled-sql-executor';
-import type { SqlDialect } from '../sql/dialects/sql-dialect';
-import type { SqlTablesOptions } from '../sql/schema/verified-tables';
-import { describeDatabase } from './database';
-import { mysqlDriver } from './mysql-driver';
-import { postgresDriver } from './postgres-driver';
-import { OwnServerConnections, SharedServerConnections } from './server-connections';
-import { OwnSqliteConnection, SharedSqliteConnection } from './sqlite-connections';
+import { InvalidLockConfigurationError, systemClock, type Clock, type Duration } from '../../../core';
+import { describeValue } from '../../../core/describe-value';
+import { parsePositiveDuration } from '../../../core/duration';
+import { PooledSqlExecutor } from '../connections/pooled-sql-executor';
+import { mysql } from '../dialects/mysql';
+import type { SqlRunStoreOptions } from '../ledger/sql-run-store';
+import type { InspectedTable } from '../schema/inspected-table';
+import type { RunTableOptions } from '../schema/run-tables';
+import type { SqlTablesOptions } from '../schema/verified-tables';
+import { runTablesIn, type SqlDatabase } from './sql-database';
 
 export interface DatabaseAccessOptions {
   /**
@@ -37,12 +32,12 @@ export class DatabaseAccess {
   /** Passed to the lock store and the run store. */
   readonly forTables: SqlTablesOptions;
   readonly statementTimeoutMs: number;
-  readonly #place: string;
+  readonly #database: SqlDatabase;
   readonly #executor: PooledSqlExecutor;
 
-  /** @throws InvalidLockConfigurationError for an unsupported kind of database or an invalid option */
-  constructor(dataSource: DataSource, options: DatabaseAccessOptions) {
-    const { place, dialect, address, redact, isInMemory } = describeDatabase(dataSource);
+  /** @throws InvalidLockConfigurationError for an invalid option */
+  constructor(database: SqlDatabase, options: DatabaseAccessOptions) {
+    const { dialect, address, redact, isInMemory, name } = database;
     const { clock = systemClock, statementTimeout = '5s', connections = 'own' } = options;
     if (connections !== 'own' && connections !== 'shared') {
       throw new InvalidLockConfigurationError(
@@ -52,14 +47,20 @@ export class DatabaseAccess {
     const sharesSessions = isInMemory || connections === 'shared';
     const warn =
       options.onWarning ?? ((message: string): void => process.emitWarning(message, { code: 'CRONLATCH' }));
-    this.#place = place;
+    this.#database = database;
     this.statementTimeoutMs = parsePositiveDuration(statementTimeout, 'statementTimeout');
-    const { statementTimeoutMs } = this;
-    const settings = { dialect, shared: sharesSessions, clock, statementTimeoutMs, warn };
-    this.#executor = new PooledSqlExecutor(connectionsOf(dataSource, settings), dialect, clock);
-    const { extra } = dataSource.options as { extra?: { database?: string } };
-    const database = extra?.database ?? dataSource.driver.database; // TypeORM merges `extra` last.
-    this.forTables = { database, dialect, address, redact, sharesSessions, warn, executor: this.#executor };
+    const settings = { clock, statementTimeoutMs: this.statementTimeoutMs, warn };
+    const source = sharesSessions ? database.sharedConnections(settings) : database.ownConnections(settings);
+    this.#executor = new PooledSqlExecutor(source, dialect, clock);
+    this.forTables = {
+      database: name,
+      dialect,
+      address,
+      redact,
+      sharesSessions,
+      warn,
+      executor: this.#executor,
+    };
   }
 
   /** Warns if the server cannot keep the time limit of statements. */
@@ -75,7 +76,7 @@ export class DatabaseAccess {
 
   /** Returns a name of the table that is the same on all instances that share it. */
   placeOf(path: readonly string[]): string {
-    return `${this.#place}:${path.join('.')}`;
+    return `${this.#database.place}:${path.join('.')}`;
   }
 
   /** The same for a table that was inspected. Tables of the same name on different servers get different names. */
@@ -86,30 +87,20 @@ export class DatabaseAccess {
     return `${this.forTables.dialect.name}@${digest}:${parts.join('.')}`;
   }
 
+  /** The options of a store of runs on these connections. */
+  forRuns(named: RunTableOptions): SqlRunStoreOptions {
+    const tables = runTablesIn(this.#database, named);
+    const { forTables, statementTimeoutMs } = this;
+    return {
+      ...forTables,
+      id: this.placeOf(tables.run),
+      tables,
+      description: this.#database,
+      statementTimeoutMs,
+    };
+  }
+
   async close(): Promise<void> {
     await this.#executor.close();
   }
-}
-
-interface ConnectionSettings {
-  readonly dialect: SqlDialect;
-  readonly shared: boolean;
-  readonly clock: Clock;
-  readonly statementTimeoutMs: number;
-  readonly warn: (message: string) => void;
-}
-
-function connectionsOf(
-  dataSource: DataSource,
-  { dialect, shared, clock, statementTimeoutMs, warn }: ConnectionSettings,
-): ConnectionSource {
-  if (dialect === sqlite) {
-    return shared
-      ? new SharedSqliteConnection(dataSource, clock)
-      : new OwnSqliteConnection(dataSource, clock, warn);
-  }
-  const driver = dialect === mysql ? mysqlDriver : postgresDriver;
-  return shared
-    ? new SharedServerConnections(dataSource, driver, dialect, clock)
-    : new OwnServerConnections(dataSource, driver, dialect, clock, statementTimeoutMs);
 }

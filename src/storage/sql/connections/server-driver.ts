@@ -1,26 +1,18 @@
-import type { DataSource, DataSourceOptions } from 'typeorm';
-import type { SqlResult, SqlStatement } from '../sql/connections/sql-executor';
-import type { Sockets } from './own-data-source';
+import type { SqlDialect } from '../dialects/sql-dialect';
+import type { SqlResult, SqlStatement } from './sql-executor';
 
 /** Everything that differs between the drivers of database servers. */
 export interface ServerDriver {
-  /** Copies only those options of the application that lead to its database. */
-  readonly ownOptions: (
-    application: DataSource,
-    connectTimeoutMs: number,
-    sockets: Sockets,
-  ) => DataSourceOptions;
+  readonly dialect: SqlDialect;
   /**
    * The first statements of a session of our own. The server's timeout must be shorter than the client's. Otherwise it
    * could later grant a lock to a client that has stopped waiting.
    */
   readonly sessionSettings: (statementTimeoutMs: number) => readonly string[];
-  /** @throws InvalidLockConfigurationError if different locks could be mixed up on the application's connections */
-  readonly checkShared: (application: DataSource) => void;
-  /** The key in `extra` of the application that sets the size of its pool. */
-  readonly poolSizeKey: string;
   /** Begins a transaction, at READ COMMITTED if one statement can do that. */
   readonly begin: string;
+  /** The statements that begin a transaction of the application. `undefined`: at the default level of the session. */
+  readonly beginAt: (isolationLevel: IsolationLevel | undefined) => readonly string[];
   /** This and `rollBack` only end the transaction, regardless of the session's settings. */
   readonly commit: string;
   readonly rollBack: string;
@@ -32,9 +24,9 @@ export interface ServerDriver {
    * `undefined` if the end of the transaction does so.
    */
   readonly idleLimit: { readonly begin: (milliseconds: number) => string; readonly end: string | undefined };
-  /** @param connection from TypeORM's query runner */
-  readonly session: (connection: unknown) => DriverSession;
 }
+
+export type IsolationLevel = 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE';
 
 /** One connection of a driver. */
 export interface DriverSession {
@@ -49,8 +41,29 @@ export interface DriverSession {
   endFrom?(other: DriverSession): Promise<void>;
   /** Calls the listener when the connection has ended. */
   onEnd(listener: () => void): void;
+  /** Ends an idle connection. `onEnd` reports when it has ended. */
+  end(): void;
   /** Ends the connection at once, even while a statement runs. */
   destroy(): void;
+}
+
+/** A connection that is being opened. It can be destroyed before it is open. */
+export interface OpeningSession {
+  readonly session: DriverSession;
+  readonly opened: Promise<unknown>;
+}
+
+/** The application's pool. */
+export interface ConnectionPool {
+  /** How many connections it opens at most. */
+  readonly size: number;
+  borrow(): Promise<BorrowedSession>;
+}
+
+export interface BorrowedSession {
+  /** The same object whenever the pool lends the same connection. */
+  readonly session: DriverSession;
+  release(): void;
 }
 
 export interface TransactionWatch {

@@ -1,0 +1,140 @@
+import type { Database } from 'better-sqlite3';
+import { InvalidLockUseError } from '../../core';
+import { pause } from '../../core/clock';
+import { isThenable } from '../../core/execution/task-result';
+import type { Claim } from '../../ledger/run';
+import { limitOf } from '../../ledger/store-statements';
+import { serializeResult } from '../../ledger/tick/record-outcome';
+import { requiredContext } from '../../ledger/tick/run-context';
+import { RETRY_DELAY_MS, runStatement } from '../../storage/better-sqlite3/sqlite-connection';
+import { sqliteApplication } from '../../storage/better-sqlite3/sqlite-source';
+import type { SessionLimits } from '../../storage/sql/database/application-session';
+import { driverErrorOf } from '../../storage/sql/connections/sql-failure';
+import { sqlite } from '../../storage/sql/dialects/sqlite';
+import type { RunStatements } from '../../storage/sql/ledger/run-statements';
+import { COMPLETE_RUN_IN, completionSteps, transactionEnded } from '../sql/completion';
+import { placeOf, sourceOf, type RunSource } from '../sql/run-databases';
+import { IN_RUN_TRANSACTION } from '../sql/run-transaction';
+
+export const SUBPATH = 'cronlatch/better-sqlite3';
+
+/** A source whose transactions are synchronous. */
+export interface SqliteRunSource extends RunSource {
+  readonly handle: () => Database;
+}
+
+/**
+ * Runs `work` in a transaction that also completes the current run. The effects in the file and the completion are
+ * committed together or not at all, so the effects happen exactly once even if another process also holds the run. The
+ * value that `work` returns is stored as the result.
+ *
+ * `work` must be synchronous, as transactions of better-sqlite3 are. It gets your database, or a connection that the guard
+ * opens if it was made from an address. While another process writes to the file, the transaction waits without blocking
+ * the event loop. If it fails, it has had no effect, and you may call this function again.
+ *
+ * @throws ClaimLostError if another process has taken the run over. Everything is rolled back.
+ * @throws RunAlreadyCompletedError if the run is completed already
+ * @throws InvalidLockUseError outside a run, after `giveBack` or `skip`, if the guard was not created by
+ * cronlatch/better-sqlite3, if `work` returns a promise, or if your database stays in another transaction
+ * @throws the error of `work` or of the transaction
+ */
+export async function inRunTransaction<T>(work: (database: Database) => T): Promise<T> {
+  const run = requiredContext(IN_RUN_TRANSACTION);
+  const { source, store, ledger } = sourceOf<SqliteRunSource>(run, IN_RUN_TRANSACTION, SUBPATH);
+  run.beginCompletion(IN_RUN_TRANSACTION);
+  try {
+    const statements = await store.statements(limitOf(ledger));
+    const value = await immediately(source.handle(), ledger, (database) => {
+      const result = work(database);
+      refusePromise(result);
+      complete(database, statements, run.claim, serializeResult(ledger, run.claim, result));
+      return result;
+    });
+    run.confirmCompletion();
+    return value;
+  } finally {
+    run.endCompletion();
+  }
+}
+
+/**
+ * Completes the current run in your own transaction, at once. Call it last before the transaction ends: its effects are
+ * then committed exactly once. If the handler resolves and the transaction was not committed, the attempt counts as
+ * failed.
+ *
+ * @param database on which you have begun the transaction, with `database.transaction` or BEGIN
+ * @param result stored as the result of the run, if it can be serialized as JSON
+ * @throws ClaimLostError if another process has taken the run over. The transaction must be rolled back.
+ * @throws RunAlreadyCompletedError if the run is completed already
+ * @throws InvalidLockUseError outside a run or a transaction, after `giveBack` or `skip`, or if the ledger is in another
+ * file
+ */
+export function completeRunIn(database: Database, result?: unknown): void {
+  const run = requiredContext(COMPLETE_RUN_IN);
+  const other = { database: sqliteApplication(database, { creates: false }).database, owner: database };
+  const { store, ledger } = placeOf(run, COMPLETE_RUN_IN, other);
+  run.beginCompletion(COMPLETE_RUN_IN);
+  try {
+    complete(database, store.verifiedStatements, run.claim, serializeResult(ledger, run.claim, result));
+  } catch (error) {
+    run.endCompletion();
+    throw error;
+  }
+}
+
+function complete(
+  database: Database,
+  statements: RunStatements,
+  claim: Claim,
+  result: string | undefined,
+): void {
+  if (!database.inTransaction) throw transactionEnded(claim);
+  const steps = completionSteps({ statements, dialect: sqlite, claim, result });
+  for (let step = steps.next(); !step.done; step = steps.next(runStatement(database, step.value)));
+}
+
+/** Runs `work` in a transaction as soon as no other one is open on the connection or writes to the file. */
+async function immediately<T>(
+  database: Database,
+  { clock, statementTimeoutMs }: SessionLimits,
+  work: (database: Database) => T,
+): Promise<T> {
+  const endsAtMs = clock.monotonicMs() + statementTimeoutMs;
+  for (;;) {
+    let begun = false;
+    const begin = (): T => {
+      begun = true;
+      return work(database);
+    };
+    try {
+      if (!database.inTransaction) return withoutWaiting(database, database.transaction(begin).immediate);
+    } catch (error) {
+      const isBusy = sqlite.failureOf(driverErrorOf(error)) === 'contention';
+      if (begun || !isBusy || clock.monotonicMs() >= endsAtMs) throw error;
+    }
+    if (clock.monotonicMs() >= endsAtMs)
+      throw new InvalidLockUseError(
+        `Could not begin the run's transaction: the database was in another transaction for ${statementTimeoutMs} ms. If your job began that transaction, complete the run in it with completeRunIn(database).`,
+      );
+    await pause(clock, RETRY_DELAY_MS);
+  }
+}
+
+/** better-sqlite3 would block the event loop, and with it the renewal of every lease, for the timeout of the connection. */
+function withoutWaiting<T>(database: Database, transaction: () => T): T {
+  const timeoutMs = Number(database.pragma('busy_timeout', { simple: true }));
+  database.pragma('busy_timeout = 0');
+  try {
+    return transaction();
+  } finally {
+    database.pragma(`busy_timeout = ${timeoutMs}`);
+  }
+}
+
+function refusePromise(result: unknown): void {
+  if (!isThenable(result)) return;
+  Promise.resolve(result).catch(() => {}); // The caller gets the error below.
+  throw new InvalidLockUseError(
+    `The work of ${IN_RUN_TRANSACTION} returned a promise, but transactions of better-sqlite3 are synchronous. Nothing was committed. Await before or after the transaction.`,
+  );
+}

@@ -1,0 +1,67 @@
+import type { PoolClient } from 'pg';
+import type { JobGuard } from '../../guard';
+import { postgresDriver } from '../../storage/pg/postgres-driver';
+import { postgresApplication, type PostgresSource } from '../../storage/pg/postgres-source';
+import type { SchemaFinding } from '../../storage/sql/schema/schema-finding';
+import { createGuard, type CreateJobGuardOptions } from '../sql/create-guard';
+import type { TransactionSource } from '../sql/run-databases';
+import { ServerTransaction } from '../sql/server-transaction';
+import { createMissingTables, findProblems, type TablesOptions } from '../sql/tables';
+import { SUBPATH } from './transactions';
+
+export interface PostgresGuardOptions extends CreateJobGuardOptions {
+  /** With an address or options: how many connections `inRunTransaction` opens at most, beside the guard's. Default 5. */
+  readonly transactionConnections?: number | undefined;
+}
+
+/**
+ * Creates a guard whose locks and runs are in a database of PostgreSQL. The guard opens two connections of its own,
+ * and up to four more while statements wait for locked rows. Closing the guard closes them. It never closes your pool.
+ *
+ * It checks the lock table at startup. It checks the ledger's tables too if a once-per job is decorated by then;
+ * otherwise it does so when the first one runs. Tables that work within a limit cause `guard:warning` events.
+ *
+ * @param source an address, options of pg, or a pool. The guard connects with the settings of the pool;
+ * `connections: 'shared'` uses the pool itself.
+ * @throws SchemaMismatchError if a table cannot be used. The message lists every problem with its fix.
+ * @throws LockStorageError if the database cannot be reached. The message contains its address, without credentials.
+ * @throws InvalidLockConfigurationError for an unusable source or an invalid option
+ */
+export async function createJobGuard(
+  source: PostgresSource,
+  { transactionConnections = 5, ...options }: PostgresGuardOptions = {},
+): Promise<JobGuard> {
+  const { database, owner, borrow, close } = postgresApplication(source, { transactionConnections });
+  const transactions: TransactionSource<PoolClient> = {
+    subpath: SUBPATH,
+    database,
+    owner,
+    async open(limits) {
+      const borrowed = await borrow();
+      return new ServerTransaction(borrowed.connection, borrowed, postgresDriver, limits);
+    },
+  };
+  return await createGuard(transactions, options, close);
+}
+
+/**
+ * Creates the tables that are missing. Call it when you deploy: it needs the right to create tables.
+ *
+ * @throws SchemaMismatchError if a table exists that cannot be used. Nothing was changed.
+ * @throws LockStorageError if the database cannot be reached, or refuses the statement
+ */
+export async function createTables(source: PostgresSource, options: TablesOptions = {}): Promise<void> {
+  await createMissingTables(postgresApplication(source, { transactionConnections: 1 }).database, options);
+}
+
+/**
+ * Checks the tables and returns their problems, each with its fix. Tables that `createTables` created have none.
+ *
+ * @throws LockStorageError if the database cannot be reached
+ */
+export async function verifySchema(
+  source: PostgresSource,
+  options: TablesOptions = {},
+): Promise<readonly SchemaFinding[]> {
+  return await findProblems(postgresApplication(source, { transactionConnections: 1 }).database, options);
+}

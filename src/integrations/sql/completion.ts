@@ -1,0 +1,97 @@
+import { InvalidLockUseError, RunAlreadyCompletedError } from '../../core';
+import { describeRun, type Claim } from '../../ledger/run';
+import { limitOf } from '../../ledger/store-statements';
+import { decideOutcome } from '../../ledger/tick/decide-outcome';
+import { claimLostError, serializeResult } from '../../ledger/tick/record-outcome';
+import { requiredContext } from '../../ledger/tick/run-context';
+import type { SqlResult, SqlStatement } from '../../storage/sql/connections/sql-executor';
+import type { ApplicationSession, SessionLimits } from '../../storage/sql/database/application-session';
+import type { SqlDialect } from '../../storage/sql/dialects/sql-dialect';
+import { readId } from '../../storage/sql/ledger/run-rows';
+import { foundRunOf, type RunStatements } from '../../storage/sql/ledger/run-statements';
+import { placeOf, type ApplicationDatabase } from './run-databases';
+
+export const COMPLETE_RUN_IN = 'completeRunIn()';
+
+interface Completion {
+  readonly statements: RunStatements;
+  readonly dialect: SqlDialect;
+  readonly claim: Claim;
+  readonly result: string | undefined;
+}
+
+/**
+ * Completes the current run in a transaction of the application.
+ *
+ * @param other the database of the transaction, if it is known
+ */
+export async function completeIn(
+  session: (limits: SessionLimits) => ApplicationSession | Promise<ApplicationSession>,
+  other: ApplicationDatabase | undefined,
+  result: unknown,
+): Promise<void> {
+  const run = requiredContext(COMPLETE_RUN_IN);
+  const { store, ledger } = placeOf(run, COMPLETE_RUN_IN, other);
+  run.beginCompletion(COMPLETE_RUN_IN);
+  try {
+    const statements = await store.statements(limitOf(ledger));
+    await completeInTransaction(await session(ledger), {
+      statements,
+      dialect: store.description.dialect,
+      claim: run.claim,
+      result: serializeResult(ledger, run.claim, result),
+    });
+  } catch (error) {
+    run.endCompletion();
+    throw error;
+  }
+}
+
+/**
+ * Writes the completion of a run in the transaction that is open on the session. If another process has taken the run
+ * over, its row has changed, and nothing is written.
+ *
+ * @throws ClaimLostError if another attempt has replaced this one. The transaction must be rolled back.
+ * @throws RunAlreadyCompletedError if the row is completed already. The transaction must be rolled back.
+ * @throws InvalidLockUseError if the transaction has already ended
+ */
+export async function completeInTransaction(
+  session: ApplicationSession,
+  completion: Completion,
+): Promise<void> {
+  // Outside a transaction, the completion would commit alone. That could happen after a deadlock, in which MySQL rolls
+  // everything back, if the job catches the error.
+  if (!(await session.isInTransaction())) throw transactionEnded(completion.claim);
+  const steps = completionSteps(completion);
+  for (let step = steps.next(); !step.done; step = steps.next(await session.send(step.value)));
+}
+
+/** The statements of a completion, one after the other: a synchronous driver cannot await their results. */
+export function* completionSteps({
+  statements,
+  dialect,
+  claim,
+  result,
+}: Completion): Generator<SqlStatement, void, SqlResult> {
+  if (dialect.writtenRows(yield statements.complete(claim, result)) === 1) return;
+  // The claim no longer matches the row. Read the row to find out why.
+  const locked = yield statements.lock(claim);
+  const found = foundRunOf(locked);
+  const { value: verdict, write, events = [] } = decideOutcome(found, claim, { kind: 'completed', result });
+  const [row] = locked.rows;
+  if (verdict.kind === 'lost' || row === undefined) throw claimLostError(claim, found?.run);
+  // This attempt has completed the run before, so committing would apply its effects twice.
+  if (write === undefined)
+    throw new RunAlreadyCompletedError(
+      `Cannot complete ${describeRun(claim)} in this transaction: its row is already completed. Roll the transaction back.`,
+    );
+  const id = readId(row, describeRun(claim));
+  yield statements.write(id, write);
+  for (const event of events) yield statements.insertEvent(id, event);
+}
+
+export function transactionEnded(claim: Claim): InvalidLockUseError {
+  return new InvalidLockUseError(
+    `Cannot complete ${describeRun(claim)}: its transaction has already ended. Check whether the job ended it, ran a statement that commits implicitly, or caught an error after which the database rolls back, such as a deadlock.`,
+  );
+}

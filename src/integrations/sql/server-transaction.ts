@@ -1,0 +1,48 @@
+import { ServerApplicationSession, type SessionLimits } from '../../storage/sql/database/application-session';
+import type {
+  BorrowedSession,
+  IsolationLevel,
+  ServerDriver,
+} from '../../storage/sql/connections/server-driver';
+import type { RunTransaction } from './run-databases';
+
+/** A transaction that cronlatch begins and ends on a connection of the application. */
+export class ServerTransaction<Connection> implements RunTransaction<Connection> {
+  readonly session: ServerApplicationSession;
+  readonly sendsBeforeCommit = false;
+  isActive = false;
+
+  /** @param connection what the job works with */
+  constructor(
+    readonly connection: Connection,
+    private readonly borrowed: BorrowedSession,
+    private readonly driver: ServerDriver,
+    limits: SessionLimits,
+  ) {
+    this.session = new ServerApplicationSession(borrowed.session, driver, limits);
+  }
+
+  begin(isolationLevel: IsolationLevel | undefined): Promise<{ started: Promise<void> }> {
+    return Promise.resolve({ started: this.#start(isolationLevel) });
+  }
+
+  async commit(): Promise<void> {
+    await this.session.run(this.driver.commit);
+    this.isActive = false;
+  }
+
+  async rollBack(): Promise<void> {
+    await this.session.run(this.driver.rollBack);
+    this.isActive = false;
+  }
+
+  release(): Promise<void> {
+    this.borrowed.release();
+    return Promise.resolve();
+  }
+
+  async #start(isolationLevel: IsolationLevel | undefined): Promise<void> {
+    this.isActive = true; // Even if the answer is lost.
+    for (const text of this.driver.beginAt(isolationLevel)) await this.session.run(text);
+  }
+}

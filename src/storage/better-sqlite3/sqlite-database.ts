@@ -1,0 +1,101 @@
+import { isAbsolute, resolve } from 'node:path';
+import type { Clock } from '../../core';
+import type { ConnectionSource, SqlConnection } from '../sql/connections/pooled-sql-executor';
+import type { SqlDatabase } from '../sql/database/sql-database';
+import { sqlite } from '../sql/dialects/sqlite';
+import { SqliteConnection, type SqliteDatabase } from './sqlite-connection';
+
+const LONGEST_OPENING_MS = 5000;
+
+export interface SqliteSettings {
+  /** `''` and `':memory:'` exist only in the connection of the application. */
+  readonly file: string;
+  /** Opens a connection of our own to the same file, which never blocks the event loop to wait for another writer. */
+  readonly open: () => CloseableDatabase | Promise<CloseableDatabase>;
+  /** The connection of the application. Without it, the connection cannot be shared. */
+  readonly shared: () => SqliteDatabase | Promise<SqliteDatabase>;
+}
+
+export interface CloseableDatabase extends SqliteDatabase {
+  close(): unknown;
+}
+
+/** Options of our own connections. A wrong path must fail instead of creating an empty database. */
+export const OWN_SQLITE_OPTIONS = { timeout: 0, fileMustExist: true };
+
+export function sqliteDatabase({ file, open, shared }: SqliteSettings): SqlDatabase {
+  const isInMemory = file === '' || file.includes(':memory:');
+  const path = isInMemory || isAbsolute(file) ? file : resolve(file);
+  return {
+    dialect: sqlite,
+    place: `sqlite:${path}`,
+    address: `SQLite (${path || 'temporary'})`,
+    name: undefined,
+    isInMemory,
+    redact: (message) => message,
+    ownConnections: ({ clock, warn }) => new OwnSqliteConnection(open, clock, warn),
+    sharedConnections: ({ clock }) => new SharedSqliteConnection(shared, clock),
+  };
+}
+
+/** A connection of our own to the application's file. After a failure, the next use opens it again. */
+class OwnSqliteConnection implements ConnectionSource {
+  readonly size = 1;
+  #opening: Promise<CloseableDatabase> | undefined;
+
+  constructor(
+    private readonly openFile: SqliteSettings['open'],
+    private readonly clock: Clock,
+    private readonly warn: (message: string) => void,
+  ) {}
+
+  async open(): Promise<SqlConnection> {
+    this.#opening ??= this.#opened().catch((error: unknown) => {
+      this.#opening = undefined;
+      throw error;
+    });
+    return new SqliteConnection(await this.#opening, this.clock);
+  }
+
+  async close(): Promise<void> {
+    const database = await this.#opening?.catch(() => undefined); // If it never opened, there is nothing to close.
+    this.#opening = undefined;
+    database?.close();
+  }
+
+  async #opened(): Promise<CloseableDatabase> {
+    const database = await this.openFile();
+    database.pragma('busy_timeout = 0');
+    const statement = { id: '', text: 'PRAGMA journal_mode', values: [] };
+    const endsAtMs = this.clock.monotonicMs() + LONGEST_OPENING_MS;
+    try {
+      const { rows } = await new SqliteConnection(database, this.clock).execute(statement, endsAtMs);
+      if (rows[0]?.['journal_mode'] !== 'wal')
+        this.warn(
+          'The SQLite file is in rollback mode, in which readers and writers block each other, and so also delay locks. Switch it to WAL: PRAGMA journal_mode = WAL, or enableWAL: true in the options of a DataSource.',
+        );
+      return database;
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  }
+}
+
+/** The connection of the application. An in-memory database has no other. */
+class SharedSqliteConnection implements ConnectionSource {
+  readonly size = 1;
+
+  constructor(
+    private readonly shared: SqliteSettings['shared'],
+    private readonly clock: Clock,
+  ) {}
+
+  async open(): Promise<SqlConnection> {
+    return new SqliteConnection(await this.shared(), this.clock);
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}

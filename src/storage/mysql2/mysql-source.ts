@@ -1,0 +1,132 @@
+import { createConnection, createPool, type Pool, type PoolOptions } from 'mysql2';
+import type { Pool as PromisePool, PoolConnection } from 'mysql2/promise';
+import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
+import { describeValue } from '../../core/describe-value';
+import type { BorrowedSession } from '../sql/connections/server-driver';
+import { parseUrl, type SqlDatabase } from '../sql/database/sql-database';
+import { mysqlDatabase, type MysqlOptions } from './mysql-database';
+import { mysqlSessionOf, type MysqlConnection } from './mysql-driver';
+
+/** An address such as `mysql://user:password@host:3306/database`, options of mysql2, or a pool of the application. */
+export type MysqlSource = string | PoolOptions | Pool | PromisePool;
+
+/** The database of an application that uses mysql2. */
+export interface MysqlApplication {
+  readonly database: SqlDatabase;
+  readonly owner: object;
+  /** Borrows a connection from the application's pool, or from one that this opens for it. */
+  readonly borrow: () => Promise<BorrowedSession & { readonly connection: PoolConnection }>;
+  /** Closes what this has opened. */
+  readonly close: () => Promise<void>;
+}
+
+/** The parts of mysql2's pools that hold their settings. */
+interface CorePool extends Pool {
+  readonly config: { readonly connectionLimit: number; readonly connectionConfig: MysqlOptions };
+  readonly _closed?: boolean;
+}
+
+/** @throws InvalidLockConfigurationError naming what is wrong, without the address */
+export function mysqlApplication(
+  source: MysqlSource,
+  { transactionConnections }: { readonly transactionConnections: number },
+): MysqlApplication {
+  const given = corePoolOf(source);
+  const { options, secrets, label } = given
+    ? optionsOfPool(given)
+    : optionsOf(source as string | PoolOptions);
+  const { host, port, socketPath, database } = options as Partial<Record<string, string>>;
+  if (!database)
+    throw new InvalidLockConfigurationError(
+      `The ${given ? 'pool' : 'address'} for cronlatch/mysql2 names no database. Add one, as in mysql://host/app.`,
+    );
+  let opened: CorePool | undefined;
+  const pool = (): CorePool =>
+    given ?? (opened ??= createPool({ ...options, connectionLimit: transactionConnections }) as CorePool);
+  const borrow: MysqlApplication['borrow'] = async () => {
+    const connection = await pool().promise().getConnection();
+    const session = mysqlSessionOf(connection.connection as unknown as MysqlConnection);
+    return { connection, session, release: () => connection.release() };
+  };
+  return {
+    database: mysqlDatabase({
+      mysql2: { createConnection: (own) => createConnection(own) },
+      options,
+      pool: given && { size: given.config.connectionLimit, borrow },
+      address: { host, port, socketPath, database, secrets: [options['password'], ...secrets], label },
+    }),
+    owner: given ?? options,
+    borrow,
+    close: async () => await opened?.promise().end(),
+  };
+}
+
+interface ReadOptions {
+  readonly options: MysqlOptions;
+  readonly secrets: readonly unknown[];
+  readonly label?: string | undefined;
+}
+
+function optionsOfPool({ config }: CorePool): ReadOptions {
+  const { charsetNumber } = config.connectionConfig as { charsetNumber: number };
+  const charset = isUtf8mb4(charsetNumber) ? 'utf8mb4' : `with the number ${charsetNumber}`;
+  return { options: { ...config.connectionConfig, charset }, secrets: [] };
+}
+
+/** The numbers of the collations of utf8mb4, in MySQL and MariaDB. */
+function isUtf8mb4(charset: number): boolean {
+  const ranges = [
+    [45, 46],
+    [224, 247],
+    [255, 323],
+    [608, 639],
+    [1216, 1247],
+    [2048, 2303],
+  ] as const;
+  return ranges.some(([first, last]) => charset >= first && charset <= last);
+}
+
+function optionsOf(source: string | PoolOptions): ReadOptions {
+  const { uri, ...options } = typeof source === 'string' ? { uri: source } : source;
+  if (uri === undefined) return { options: options as MysqlOptions, secrets: [] };
+  if (!/^(mysql|mariadb):\/\//i.test(uri) || !URL.canParse(uri))
+    throw new InvalidLockConfigurationError(
+      `cronlatch/mysql2 needs an address that begins with mysql:// or mariadb://, as in mysql://user:password@host/database.`,
+    );
+  const { parameters, ...parts } = parseUrl(uri);
+  const given = Object.fromEntries([...parameters].map(([key, value]) => [key, parsed(value)]));
+  return {
+    options: { ...given, ...parts, ...options },
+    secrets: [uri, new URL(uri).password],
+    label: /^mariadb/i.test(uri) ? 'MariaDB' : undefined,
+  };
+}
+
+/** mysql2 reads the parameters of an address as JSON, or else as texts. */
+function parsed(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
+
+function corePoolOf(source: unknown): CorePool | undefined {
+  if (typeof source === 'string') return undefined;
+  if (typeof source !== 'object' || source === null) throw unknownSource(source);
+  const core = ('pool' in source ? source.pool : source) as Partial<CorePool>;
+  if (core._closed)
+    throw new InvalidLockUseError('The pool for cronlatch/mysql2 is closed. Pass an open one.');
+  if (core.config?.connectionConfig !== undefined) return core as CorePool;
+  const isConnection = 'query' in core || 'connect' in core || 'execute' in core;
+  if (isConnection) throw unknownSource(source);
+  return undefined;
+}
+
+function unknownSource(source: unknown): InvalidLockConfigurationError {
+  const what =
+    typeof source === 'object' && source !== null ? source.constructor.name : describeValue(source);
+  return new InvalidLockConfigurationError(
+    `cronlatch/mysql2 cannot use ${what}. Pass a pool of mysql2, its options, or an address such as mysql://user:password@host/database.`,
+  );
+}

@@ -1,0 +1,78 @@
+import { OwnServerConnections, SharedServerConnections } from '../sql/connections/server-connections';
+import type { ConnectionPool, OpeningSession } from '../sql/connections/server-driver';
+import {
+  describeServer,
+  requirePool,
+  type ServerAddress,
+  type SqlDatabase,
+} from '../sql/database/sql-database';
+import { postgres } from '../sql/dialects/postgres';
+import { postgresDriver, postgresSessionOf, type PostgresClient } from './postgres-driver';
+
+/** Options of pg, as they are passed to `new Pool`. */
+export type PostgresOptions = Readonly<Record<string, unknown>>;
+
+export interface PostgresSettings {
+  /** The application can use the native client. */
+  readonly Client: new (options: object) => object;
+  readonly options: PostgresOptions;
+  /** Without it, the connections cannot be shared. */
+  readonly pool?: ConnectionPool | undefined;
+  /** The schema of tables that name none. */
+  readonly schema?: string | undefined;
+}
+
+/** Options that would change the meaning of answers, the time limits, or the number of connections. */
+const EXCLUDED = new Set(
+  (
+    'max min maxUses maxLifetimeSeconds allowExitOnIdle idleTimeoutMillis Client Promise pipeline query_timeout ' +
+    'statement_timeout lock_timeout idle_in_transaction_session_timeout connectionTimeoutMillis types binary parseInt8'
+  ).split(' '),
+);
+
+/** Hooks of pg's pool. They prepare or refuse a new client. */
+interface PoolHooks {
+  readonly verify?: (client: object, done: (error?: Error) => void) => void;
+  readonly onConnect?: (client: object) => unknown;
+}
+
+export function postgresDatabase({ Client, options, pool, schema }: PostgresSettings): SqlDatabase {
+  const open = (limitMs: number): OpeningSession => {
+    const client = new Client(ownPostgresOptions(options, limitMs)) as PostgresClient;
+    return { session: postgresSessionOf(client), opened: connected(client, options as PoolHooks) };
+  };
+  return {
+    ...describeServer(postgres, addressOf(Client, options)),
+    schema,
+    ownConnections: (settings) => new OwnServerConnections(postgresDriver, open, settings),
+    sharedConnections: ({ clock }) => new SharedServerConnections(postgresDriver, requirePool(pool), clock),
+  };
+}
+
+/** pg itself reads the connection string, and the environment for what is missing. A factory of sockets is not called. */
+function addressOf(Client: PostgresSettings['Client'], options: PostgresOptions): ServerAddress {
+  const client = new Client({ ...options, password: options['password'], stream: undefined });
+  const { host, port, database, password } = client as Partial<Record<string, string>>;
+  const encoded = typeof password === 'string' ? encodeURIComponent(password) : undefined;
+  return { host, port, database, secrets: [options['connectionString'], password, encoded] };
+}
+
+/** Takes from the application what leads to its database: address, credentials, TLS. */
+export function ownPostgresOptions(options: PostgresOptions, connectTimeoutMs: number): PostgresOptions {
+  const kept = Object.entries(options).filter(([key, value]) => value !== undefined && !EXCLUDED.has(key));
+  // pg hides the password of a pool from enumeration.
+  return {
+    ...Object.fromEntries(kept),
+    password: options['password'],
+    connectionTimeoutMillis: connectTimeoutMs,
+  };
+}
+
+async function connected(client: PostgresClient, { verify, onConnect }: PoolHooks): Promise<void> {
+  await client.connect();
+  if (verify !== undefined)
+    await new Promise<void>((resolve, reject) =>
+      verify(client, (error) => (error === undefined || error === null ? resolve() : reject(error))),
+    );
+  await onConnect?.(client);
+}

@@ -1,0 +1,92 @@
+import { Client, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
+import { describeValue } from '../../core/describe-value';
+import type { BorrowedSession } from '../sql/connections/server-driver';
+import type { SqlDatabase } from '../sql/database/sql-database';
+import { postgresDatabase, type PostgresOptions, type PostgresSettings } from './postgres-database';
+import { postgresSessionOf, type PostgresClient } from './postgres-driver';
+
+/** An address such as `postgres://user:password@host:5432/database`, options of pg, or a pool of the application. */
+export type PostgresSource = string | PoolConfig | Pool;
+
+/** The database of an application that uses pg. */
+export interface PostgresApplication {
+  readonly database: SqlDatabase;
+  readonly owner: object;
+  /** Borrows a client from the application's pool, or from one that this opens for it. */
+  readonly borrow: () => Promise<BorrowedSession & { readonly connection: PoolClient }>;
+  /** Closes what this has opened. */
+  readonly close: () => Promise<void>;
+}
+
+/** @throws InvalidLockConfigurationError naming what is wrong, without the address */
+export function postgresApplication(
+  source: PostgresSource,
+  { transactionConnections }: { readonly transactionConnections: number },
+): PostgresApplication {
+  const given = poolOf(source);
+  const options = given ? given.options : optionsOf(source as string | PoolConfig);
+  let opened: Pool | undefined;
+  const open = (): Pool => {
+    const pool = new Pool({ ...options, max: transactionConnections } as PoolConfig);
+    pool.on('error', () => {}); // An idle connection that ends would end the process. The next use opens another.
+    return pool;
+  };
+  const borrow: PostgresApplication['borrow'] = async () => {
+    const connection = await (given ?? (opened ??= open())).connect();
+    const session = postgresSessionOf(connection as unknown as PostgresClient);
+    return { connection, session, release: () => connection.release() };
+  };
+  return {
+    database: postgresDatabase({
+      // The application can use the native client.
+      Client: (given?.Client ?? Client) as PostgresSettings['Client'],
+      options: options as PostgresOptions,
+      pool: given && { size: given.options.max ?? 10, borrow },
+    }),
+    owner: given ?? (options as object),
+    borrow,
+    close: async () => await opened?.end(),
+  };
+}
+
+/** The parts of pg's pool that hold its settings. */
+interface ReadablePool extends Pool {
+  readonly options: Pool['options'];
+  readonly Client?: unknown;
+}
+
+function optionsOf(source: string | PoolConfig): PoolConfig {
+  const { connectionString, ...options } = typeof source === 'string' ? { connectionString: source } : source;
+  if (connectionString === undefined) return options;
+  if (!/^postgres(ql)?:\/\//i.test(connectionString) || !URL.canParse(connectionString))
+    throw new InvalidLockConfigurationError(
+      `cronlatch/pg needs an address that begins with postgres:// or postgresql://, as in postgres://user:password@host/database.`,
+    );
+  if (new URL(connectionString).pathname.length < 2 && options.database === undefined)
+    throw new InvalidLockConfigurationError(
+      `The address for cronlatch/pg names no database. Add one, as in postgres://host/app.`,
+    );
+  return { connectionString, ...options };
+}
+
+function poolOf(source: unknown): ReadablePool | undefined {
+  if (typeof source === 'string') return undefined;
+  if (typeof source !== 'object' || source === null) throw unknownSource(source);
+  if ('totalCount' in source && 'options' in source) {
+    if ('ending' in source && source.ending)
+      throw new InvalidLockUseError('The pool for cronlatch/pg is closed. Pass an open one.');
+    return source as ReadablePool;
+  }
+  const isOtherHandle = ['query', 'connect', 'execute', 'prepare'].some((method) => method in source);
+  if (isOtherHandle) throw unknownSource(source);
+  return undefined;
+}
+
+function unknownSource(source: unknown): InvalidLockConfigurationError {
+  const what =
+    typeof source === 'object' && source !== null ? source.constructor.name : describeValue(source);
+  return new InvalidLockConfigurationError(
+    `cronlatch/pg cannot use ${what}. Pass a pool of pg, its options, or an address such as postgres://user:password@host/database.`,
+  );
+}

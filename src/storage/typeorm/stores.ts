@@ -1,0 +1,40 @@
+import type { DataSource } from 'typeorm';
+import { DatabaseAccess, type DatabaseAccessOptions } from '../sql/database/database-access';
+import { SqlLockProvider, type SqlLockProviderOptions } from '../sql/database/sql-lock-provider';
+import { SqlRunStore } from '../sql/ledger/sql-run-store';
+import type { RunTableOptions } from '../sql/schema/run-tables';
+import { databaseOf } from './database';
+
+export interface TypeOrmLockProviderOptions extends SqlLockProviderOptions {}
+
+/**
+ * Keeps locks in a table of the database of a TypeORM DataSource. The DataSource does not need to be initialized, and the
+ * provider never initializes or closes it.
+ */
+export class TypeOrmLockProvider extends SqlLockProvider {
+  /** @throws InvalidLockConfigurationError for an unsupported kind of database, or an invalid option or identifier */
+  constructor(dataSource: DataSource, options: TypeOrmLockProviderOptions = {}) {
+    super(databaseOf(dataSource), options);
+  }
+}
+
+export interface TypeOrmRunStoreOptions extends RunTableOptions, DatabaseAccessOptions {}
+
+/**
+ * Keeps the runs of the ledger in two tables of the database of a TypeORM DataSource. The DataSource does not need to be
+ * initialized, and the store never initializes or closes it.
+ */
+export class TypeOrmRunStore extends SqlRunStore {
+  readonly #access: DatabaseAccess;
+
+  /** @throws InvalidLockConfigurationError for an unsupported kind of database, or an invalid option or identifier */
+  constructor(dataSource: DataSource, options: TypeOrmRunStoreOptions = {}) {
+    const access = new DatabaseAccess(databaseOf(dataSource), options);
+    super(access.forRuns(options));
+    this.#access = access;
+  }
+
+  async close(): Promise<void> {
+    await this.#access.close();
+  }
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { test } from 'node:test';
+import { systemClock } from 'cronlatch/provider';
+import { ownPostgresOptions, postgresDatabase } from '#cronlatch/storage/pg/postgres-database';
+
+void test('connection settings are copied, and those that would change a result are left out', () => {
+  const way = { connectionString: 'postgres://u:p@db/app', ssl: true, application_name: 'billing' };
+  const kept = { options: '-c search_path=ops', keepAlive: true };
+  const changing = { max: 50, statement_timeout: 1, types: {}, query_timeout: 1, parseInt8: true };
+  assert.deepEqual(ownPostgresOptions({ ...way, ...kept, ...changing, password: 'q' }, 5000), {
+    ...way,
+    ...kept,
+    password: 'q',
+    connectionTimeoutMillis: 5000,
+  });
+});
+
+/** A client that connects, and then answers nothing. */
+class Client extends EventEmitter {
+  static readonly made: Client[] = [];
+  ended = false;
+  constructor() {
+    super();
+    Client.made.push(this);
+  }
+  connect = (): Promise<void> => Promise.resolve();
+  end = (): Promise<void> => {
+    this.ended = true;
+    return Promise.resolve();
+  };
+}
+
+void test('the application’s own check of a new client is kept', async () => {
+  const checked: unknown[] = [];
+  const verify = (client: unknown, done: (error: Error) => void): void => {
+    checked.push(client);
+    done(new Error('not this one'));
+  };
+  const database = postgresDatabase({ Client, options: { verify } });
+  const settings = { clock: systemClock, statementTimeoutMs: 5000, warn: () => {} };
+  const connections = database.ownConnections(settings);
+  await assert.rejects(async () => await connections.open(), /not this one/);
+  const client = Client.made.at(-1);
+  assert.deepEqual(checked, [client]);
+  assert.equal(client?.ended, true);
+  assert.equal(client?.emit('error', new Error('unheard')), true);
+});

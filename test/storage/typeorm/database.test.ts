@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as mysql2 from 'mysql2';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { systemClock } from 'cronlatch/provider';
+import type { SqlDatabase } from '#cronlatch/storage/sql/database/sql-database';
+import { databaseOf } from '#cronlatch/storage/typeorm/database';
+
+/** Not connected: only its options are read. */
+function databaseAt(options: object): SqlDatabase {
+  return databaseOf(new DataSource(options as DataSourceOptions));
+}
+
+/** The options with which our own connection to MySQL is opened. */
+async function ownOptionsOf(options: object): Promise<Record<string, unknown>> {
+  let given: Record<string, unknown> = {};
+  const createConnection = (own: Record<string, unknown>): never => {
+    given = own;
+    throw new Error('not opened');
+  };
+  const database = databaseAt({ type: 'mysql', driver: { ...mysql2, createConnection }, ...options });
+  const settings = { clock: systemClock, statementTimeoutMs: 5000, warn: () => {} };
+  await assert.rejects(async () => await database.ownConnections(settings).open(), /not opened/);
+  return given;
+}
+
+const OWN = {
+  connectTimeout: 5000,
+  charset: 'UTF8MB4_UNICODE_CI',
+  supportBigNumbers: true,
+  bigNumberStrings: true,
+};
+
+void test('connection settings are copied, and all other options are left out', async () => {
+  const way = { host: 'db', port: 3307, password: 'p', database: 'd', ssl: { ca: 'x' } };
+  const habits = {
+    ...{ synchronize: true, dropSchema: true, migrationsRun: true, cache: true, logging: 'all' },
+    ...{ entityPrefix: 'app_', poolSize: 50, timezone: '+02:00', charset: 'LATIN1_SWEDISH_CI' },
+    extra: { connectionLimit: 50, enableKeepAlive: false },
+  };
+  assert.deepEqual(await ownOptionsOf({ ...way, username: 'u', ...habits }), {
+    ...way,
+    user: 'u',
+    enableKeepAlive: false,
+    ...OWN,
+  });
+});
+
+void test('the parts of a URL are passed to the driver', async () => {
+  assert.deepEqual(await ownOptionsOf({ url: 'mysql://u%40h:p%40ss@db:3307/app' }), {
+    ...{ host: 'db', port: 3307, user: 'u@h', password: 'p@ss', database: 'app' },
+    ...OWN,
+  });
+});
+
+void test('with replication, only the primary is used', async () => {
+  const master = { host: 'primary', port: 3306, username: 'u', password: 'p', database: 'd' };
+  const options = { replication: { master, slaves: [{ host: 'replica' }] } };
+  const own = await ownOptionsOf(options);
+  assert.deepEqual([own['host'], own['database']], ['primary', 'd']);
+  assert.equal(databaseAt({ type: 'mysql', ...options }).address, 'MySQL at primary:3306');
+});
+
+void test('the place is the same for every address of one database', () => {
+  const place = (options: object) => databaseAt(options).place;
+  const byUrl = place({ type: 'mysql', url: 'mysql://u:p@one:3306/app' });
+  assert.equal(byUrl, 'mysql:app');
+  assert.equal(place({ type: 'mysql', host: 'two', database: 'app' }), byUrl);
+  assert.equal(place({ type: 'mariadb', database: 'app' }), byUrl);
+  assert.notEqual(place({ type: 'mysql', database: 'other' }), byUrl);
+  assert.notEqual(place({ type: 'postgres', database: 'app' }), byUrl);
+});
+
+void test('messages name the server', () => {
+  const address = (options: object) => databaseAt(options).address;
+  assert.equal(address({ type: 'mysql' }), 'MySQL at localhost:3306');
+  assert.equal(address({ type: 'mariadb', url: 'mariadb://u:p@db/app' }), 'MariaDB at db:3306');
+  assert.equal(address({ type: 'postgres', url: 'postgres://u:p@db:6432/app' }), 'PostgreSQL at db:6432');
+  assert.equal(address({ type: 'postgres', host: 'db' }), 'PostgreSQL at db:5432');
+});
+
+for (const [type, url] of [
+  ['mysql', 'mysql://u:p%40ss@h/app'],
+  ['postgres', 'postgres://u:p%40ss@h/app'],
+])
+  void test(`secrets of ${type} are removed from messages, encoded or not`, () => {
+    const { redact } = databaseAt({ type, url });
+    assert.equal(redact(`cannot use ${url} with p@ss or p%40ss`), 'cannot use *** with *** or ***');
+  });
