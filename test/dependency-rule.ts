@@ -6,7 +6,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   decorator: ['core', 'ledger', 'guard'],
   'storage/memory': ['core', 'ledger'],
   'storage/sql': ['core', 'ledger'],
-  'storage/mysql2': ['core', 'storage/sql', 'mysql2'],
+  'storage/mysql2': ['core', 'storage/sql', 'mysql2', 'mysql2/promise'],
   'storage/pg': ['core', 'storage/sql', 'pg'],
   'storage/better-sqlite3': ['core', 'storage/sql', 'better-sqlite3'],
   'storage/typeorm': [
@@ -18,7 +18,15 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'typeorm',
   ],
   'integrations/sql': ['core', 'ledger', 'guard', 'storage/sql'],
-  'integrations/mysql2': ['core', 'guard', 'storage/sql', 'storage/mysql2', 'integrations/sql', 'mysql2'],
+  'integrations/mysql2': [
+    'core',
+    'guard',
+    'storage/sql',
+    'storage/mysql2',
+    'integrations/sql',
+    'mysql2',
+    'mysql2/promise',
+  ],
   'integrations/pg': ['core', 'guard', 'storage/sql', 'storage/pg', 'integrations/sql', 'pg'],
   'integrations/better-sqlite3': [
     'core',

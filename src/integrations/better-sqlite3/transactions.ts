@@ -107,7 +107,8 @@ async function immediately<T>(
       return work(database);
     };
     try {
-      if (!database.inTransaction) return withoutWaiting(database, database.transaction(begin).immediate);
+      if (!database.inTransaction)
+        return withoutWaiting(database, () => database.transaction(begin).immediate());
     } catch (error) {
       const isBusy = sqlite.failureOf(driverErrorOf(error)) === 'contention';
       if (begun || !isBusy || clock.monotonicMs() >= endsAtMs) throw error;

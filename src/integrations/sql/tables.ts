@@ -1,5 +1,5 @@
-import { SchemaMismatchError } from '../../core';
-import { translateDriverError } from '../../storage/sql/connections/storage-error';
+import { SchemaMismatchError, type LockStorageError } from '../../core';
+import { DuplicateRecord, translateDriverError } from '../../storage/sql/connections/storage-error';
 import { DatabaseAccess, type DatabaseAccessOptions } from '../../storage/sql/database/database-access';
 import { lockTableIn, runTablesIn, type SqlDatabase } from '../../storage/sql/database/sql-database';
 import { SqlLockProvider, type SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
@@ -35,13 +35,9 @@ export async function findProblems(
 export async function createMissingTables(database: SqlDatabase, options: TablesOptions): Promise<void> {
   await withAccess(database, options, async (access) => {
     refuseOthers(await problemsOf(database, options, access));
-    try {
-      await create(database, options, access);
-    } catch (error) {
-      // Another instance may have created them at the same time.
-      if ((await problemsOf(database, options, access)).some(({ severity }) => severity === 'error'))
-        throw error;
-    }
+    for (const definition of tableDefinitions(database, options))
+      for (const text of createTable(definition, access.forTables.dialect))
+        await send(text, definition, access);
   });
 }
 
@@ -80,20 +76,31 @@ async function problemsOf(
   ];
 }
 
-async function create(database: SqlDatabase, options: TablesOptions, access: DatabaseAccess): Promise<void> {
-  const { executor, dialect } = access.forTables;
-  for (const definition of tableDefinitions(database, options)) {
-    try {
-      for (const text of createTable(definition, dialect))
-        await executor.execute(
-          { id: '', text, values: [] },
-          { timeoutMs: access.statementTimeoutMs, urgent: false },
-        );
-    } catch (error) {
-      const tableName = definition.path.join('.');
-      const { migration } = definition;
-      throw translateDriverError(error, { ...access.forTables, tableName, migration, subject: undefined });
-    }
+async function send(
+  text: string,
+  { path, migration }: TableDefinition,
+  { forTables, statementTimeoutMs }: DatabaseAccess,
+): Promise<void> {
+  const execute = (): Promise<unknown> =>
+    forTables.executor.execute(
+      { id: '', text, values: [] },
+      { timeoutMs: statementTimeoutMs, urgent: false },
+    );
+  const translated = (error: unknown): never => {
+    throw translateDriverError(error, {
+      ...forTables,
+      tableName: path.join('.'),
+      migration,
+      subject: undefined,
+    });
+  };
+  try {
+    await execute().catch(translated);
+  } catch (error) {
+    // Another instance has created it since PostgreSQL found it missing. Now it is there.
+    const isCreated = error instanceof DuplicateRecord || (error as LockStorageError).driverCode === '42P07';
+    if (!isCreated) throw error;
+    await execute().catch(translated);
   }
 }
 

@@ -88,7 +88,7 @@ function isUtf8mb4(charset: number): boolean {
 
 function optionsOf(source: string | PoolOptions): ReadOptions {
   const { uri, ...options } = typeof source === 'string' ? { uri: source } : source;
-  if (uri === undefined) return { options: options as MysqlOptions, secrets: [] };
+  if (uri === undefined) return { options: options, secrets: [] };
   if (!/^(mysql|mariadb):\/\//i.test(uri) || !URL.canParse(uri))
     throw new InvalidLockConfigurationError(
       `cronlatch/mysql2 needs an address that begins with mysql:// or mariadb://, as in mysql://user:password@host/database.`,

@@ -39,7 +39,7 @@ interface PoolHooks {
 export function postgresDatabase({ Client, options, pool, schema }: PostgresSettings): SqlDatabase {
   const open = (limitMs: number): OpeningSession => {
     const client = new Client(ownPostgresOptions(options, limitMs)) as PostgresClient;
-    return { session: postgresSessionOf(client), opened: connected(client, options as PoolHooks) };
+    return { session: postgresSessionOf(client), opened: connected(client, options) };
   };
   return {
     ...describeServer(postgres, addressOf(Client, options)),

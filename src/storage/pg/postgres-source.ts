@@ -4,7 +4,7 @@ import { describeValue } from '../../core/describe-value';
 import type { BorrowedSession } from '../sql/connections/server-driver';
 import type { SqlDatabase } from '../sql/database/sql-database';
 import { postgresDatabase, type PostgresOptions, type PostgresSettings } from './postgres-database';
-import { postgresSessionOf, type PostgresClient } from './postgres-driver';
+import { postgresSessionOf } from './postgres-driver';
 
 /** An address such as `postgres://user:password@host:5432/database`, options of pg, or a pool of the application. */
 export type PostgresSource = string | PoolConfig | Pool;
@@ -28,13 +28,13 @@ export function postgresApplication(
   const options = given ? given.options : optionsOf(source as string | PoolConfig);
   let opened: Pool | undefined;
   const open = (): Pool => {
-    const pool = new Pool({ ...options, max: transactionConnections } as PoolConfig);
+    const pool = new Pool({ ...options, max: transactionConnections });
     pool.on('error', () => {}); // An idle connection that ends would end the process. The next use opens another.
     return pool;
   };
   const borrow: PostgresApplication['borrow'] = async () => {
     const connection = await (given ?? (opened ??= open())).connect();
-    const session = postgresSessionOf(connection as unknown as PostgresClient);
+    const session = postgresSessionOf(connection);
     return { connection, session, release: () => connection.release() };
   };
   return {
@@ -44,7 +44,7 @@ export function postgresApplication(
       options: options as PostgresOptions,
       pool: given && { size: given.options.max ?? 10, borrow },
     }),
-    owner: given ?? (options as object),
+    owner: given ?? options,
     borrow,
     close: async () => await opened?.end(),
   };

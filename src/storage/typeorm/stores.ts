@@ -5,7 +5,7 @@ import { SqlRunStore } from '../sql/ledger/sql-run-store';
 import type { RunTableOptions } from '../sql/schema/run-tables';
 import { databaseOf } from './database';
 
-export interface TypeOrmLockProviderOptions extends SqlLockProviderOptions {}
+export type TypeOrmLockProviderOptions = SqlLockProviderOptions;
 
 /**
  * Keeps locks in a table of the database of a TypeORM DataSource. The DataSource does not need to be initialized, and the

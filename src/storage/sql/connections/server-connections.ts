@@ -119,12 +119,13 @@ export class SharedServerConnections implements ConnectionSource {
   }
 
   async open(): Promise<SqlConnection> {
-    const { session, release } = await this.pool.borrow();
+    const borrowed = await this.pool.borrow();
+    const { session } = borrowed;
     const { driver, clock } = this;
     const connection =
       this.#connections.get(session) ?? new ServerSession(session, { driver, clock, isShared: true });
     this.#connections.set(session, connection);
-    return connection.lend(release);
+    return connection.lend(() => borrowed.release());
   }
 
   close(): Promise<void> {

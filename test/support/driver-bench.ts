@@ -1,0 +1,137 @@
+import Database from 'better-sqlite3';
+import mysql from 'mysql2/promise';
+import pg from 'pg';
+import type { JobGuard } from 'cronlatch';
+import * as sqliteDriver from 'cronlatch/better-sqlite3';
+import * as mysqlDriver from 'cronlatch/mysql2';
+import * as pgDriver from 'cronlatch/pg';
+import type { CreateJobGuardOptions } from 'cronlatch/typeorm';
+import type { TestContext } from 'node:test';
+import { testWith, type DatabaseName, type TestDatabase } from './databases';
+
+/** What a job does in a transaction that completes its run, the same for every driver. */
+export type Effect = (statement: string) => unknown;
+
+/** One driver, with a database of its own. */
+export interface DriverBench {
+  readonly name: string;
+  readonly url: string;
+  /** The application's pool or handle. */
+  readonly pool: () => unknown;
+  readonly createTables: (source?: unknown) => Promise<void>;
+  readonly verifySchema: () => Promise<readonly { readonly code: string }[]>;
+  readonly createJobGuard: (source?: unknown, options?: CreateJobGuardOptions) => Promise<JobGuard>;
+  /** Runs the statements in a transaction that completes the current run. */
+  readonly inRunTransaction: (work: (effect: Effect) => unknown) => Promise<unknown>;
+  /** Runs the statements in a transaction of the application, completes the run in it, and commits. */
+  readonly completeInOwn: (statements: readonly string[], end?: 'COMMIT' | 'ROLLBACK') => Promise<void>;
+  readonly query: (statement: string) => Promise<readonly object[]>;
+  readonly close: () => Promise<void>;
+}
+
+const OPENERS: Readonly<Record<DatabaseName, (database: TestDatabase, url: string) => DriverBench>> = {
+  mysql: mysqlBench,
+  mariadb: mysqlBench,
+  postgres: pgBench,
+  sqlite: sqliteBench,
+};
+
+/** One test for each kind of database, through its driver. */
+export function testDrivers(
+  name: string,
+  body: (bench: DriverBench, t: TestContext) => Promise<void>,
+  on: readonly DatabaseName[] = ['mysql', 'mariadb', 'postgres', 'sqlite'],
+): void {
+  for (const kind of on)
+    testWith(kind, name, async (database, t) => {
+      const { url, database: file } = database.options as { url?: string; database?: string };
+      const bench = OPENERS[kind](database, url ?? `sqlite:${file}`);
+      try {
+        await body(bench, t);
+      } finally {
+        await bench.close();
+      }
+    });
+}
+
+function mysqlBench(_database: TestDatabase, url: string): DriverBench {
+  const pool = mysql.createPool(url);
+  return {
+    name: 'cronlatch/mysql2',
+    url,
+    pool: () => pool,
+    createTables: (source = url) => mysqlDriver.createTables(source as string),
+    verifySchema: () => mysqlDriver.verifySchema(url),
+    createJobGuard: (source = url, options = {}) => mysqlDriver.createJobGuard(source as string, options),
+    inRunTransaction: (work) =>
+      mysqlDriver.inRunTransaction((connection) => work((statement) => connection.query(statement))),
+    async completeInOwn(statements, end = 'COMMIT') {
+      const connection = await pool.getConnection();
+      try {
+        await connection.query('START TRANSACTION');
+        for (const statement of statements) await connection.query(statement);
+        await mysqlDriver.completeRunIn(connection);
+        await connection.query(end);
+      } finally {
+        connection.release();
+      }
+    },
+    query: async (statement) => (await pool.query(statement))[0] as object[],
+    close: () => pool.end(),
+  };
+}
+
+function pgBench(_database: TestDatabase, url: string): DriverBench {
+  const pool = new pg.Pool({ connectionString: url });
+  return {
+    name: 'cronlatch/pg',
+    url,
+    pool: () => pool,
+    createTables: (source = url) => pgDriver.createTables(source as string),
+    verifySchema: () => pgDriver.verifySchema(url),
+    createJobGuard: (source = url, options = {}) => pgDriver.createJobGuard(source as string, options),
+    inRunTransaction: (work) =>
+      pgDriver.inRunTransaction((client) => work((statement) => client.query(statement))),
+    async completeInOwn(statements, end = 'COMMIT') {
+      const client = await pool.connect();
+      try {
+        await client.query('BEGIN');
+        for (const statement of statements) await client.query(statement);
+        await pgDriver.completeRunIn(client);
+        await client.query(end);
+      } finally {
+        client.release();
+      }
+    },
+    query: async (statement) => (await pool.query<object>(statement)).rows,
+    close: () => pool.end(),
+  };
+}
+
+function sqliteBench(_database: TestDatabase, url: string): DriverBench {
+  const database = new Database(url.replace('sqlite:', ''));
+  database.pragma('journal_mode = WAL');
+  return {
+    name: 'cronlatch/better-sqlite3',
+    url,
+    pool: () => database,
+    createTables: (source = url) => sqliteDriver.createTables(source as string),
+    verifySchema: () => sqliteDriver.verifySchema(url),
+    createJobGuard: (source = url, options = {}) => sqliteDriver.createJobGuard(source as string, options),
+    inRunTransaction: (work) => sqliteDriver.inRunTransaction((own) => work((text) => own.exec(text))),
+    completeInOwn(statements, end = 'COMMIT') {
+      database.exec('BEGIN');
+      for (const statement of statements) database.exec(statement);
+      sqliteDriver.completeRunIn(database);
+      database.exec(end);
+      return Promise.resolve();
+    },
+    query(statement) {
+      const prepared = database.prepare(statement);
+      if (prepared.reader) return Promise.resolve(prepared.all() as object[]);
+      prepared.run();
+      return Promise.resolve([]);
+    },
+    close: () => Promise.resolve(void database.close()),
+  };
+}
