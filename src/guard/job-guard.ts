@@ -164,6 +164,20 @@ export class JobGuard {
   }
 
   /**
+   * Adds a listener for the next event of this name only.
+   *
+   * @returns a function that removes the listener
+   */
+  once<K extends EventName>(name: K, listener: EventListener<K>): () => void {
+    return this.#events.once(name, listener);
+  }
+
+  /** Removes a listener that was added with `on` or `once`. */
+  off<K extends EventName>(name: K, listener: EventListener<K>): void {
+    this.#events.off(name, listener);
+  }
+
+  /**
    * For health checks: sends a small query to the lock store. A lock provider without `probe` counts as reachable.
    *
    * @throws LockStorageError if the store fails, or does not answer within `timeout` (default 1 s)

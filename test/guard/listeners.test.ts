@@ -75,3 +75,48 @@ void test('a listener may be removed during an event', async () => {
   await guard.run(JOB, () => {});
   assert.deepEqual(calls, ['first', 'second', 'second']);
 });
+
+void test('a listener of once gets one event, even if it causes the next event itself', async () => {
+  const { guard, events } = guardBench();
+  const messages: string[] = [];
+  guard.once('guard:warning', ({ message }) => {
+    messages.push(message);
+    events.emit('guard:warning', { message: 'the second' });
+  });
+  events.emit('guard:warning', { message: 'the first' });
+  await guard.run(JOB, () => {});
+  assert.deepEqual(messages, ['the first']);
+});
+
+void test('a listener of once that is removed before the event gets none', () => {
+  const { guard, events } = guardBench();
+  const never = (): never => assert.fail('was called');
+  guard.once('guard:warning', never)();
+  guard.once('guard:warning', never);
+  guard.off('guard:warning', never);
+  events.emit('guard:warning', { message: 'Look here.' });
+});
+
+void test('off removes a listener of on, for the given event only', async () => {
+  const { guard } = guardBench();
+  const calls: string[] = [];
+  const listener = (): void => void calls.push('called');
+  guard.on('run:started', listener);
+  guard.on('run:completed', listener);
+  guard.off('run:started', listener);
+  guard.off('lock:lost', listener);
+  await guard.run(JOB, () => {});
+  assert.equal(calls.length, 1);
+});
+
+void test('a listener that was added twice is called twice, and off removes one of them', async () => {
+  const { guard } = guardBench();
+  let calls = 0;
+  const listener = (): void => void (calls += 1);
+  guard.on('run:started', listener);
+  guard.once('run:started', listener);
+  guard.off('run:started', listener);
+  await guard.run(JOB, () => {});
+  await guard.run(JOB, () => {});
+  assert.equal(calls, 2);
+});

@@ -85,6 +85,11 @@ export interface CronlatchEvents {
 export type EventName = keyof CronlatchEvents;
 export type EventListener<K extends EventName> = (event: CronlatchEvents[K]) => unknown;
 
+interface Subscription {
+  readonly listener: EventListener<never>;
+  readonly isOnce: boolean;
+}
+
 const channels = new Map<EventName, Channel>();
 
 function channelOf(name: EventName): Channel {
@@ -95,22 +100,46 @@ function channelOf(name: EventName): Channel {
 
 /** Delivers events. A listener that throws or rejects has no effect on the job: its error becomes a `guard:warning`. */
 export class EventHub {
-  readonly #listeners = new Map<EventName, Set<EventListener<never>>>();
+  readonly #listeners = new Map<EventName, Set<Subscription>>();
 
   /** @returns a function that removes the listener */
   on<K extends EventName>(name: K, listener: EventListener<K>): () => void {
-    const listeners = this.#listeners.get(name) ?? new Set();
-    this.#listeners.set(name, listeners.add(listener));
-    return () => void listeners.delete(listener);
+    return this.#add(name, { listener, isOnce: false });
+  }
+
+  /**
+   * Adds a listener for the next event of this name only.
+   *
+   * @returns a function that removes the listener
+   */
+  once<K extends EventName>(name: K, listener: EventListener<K>): () => void {
+    return this.#add(name, { listener, isOnce: true });
+  }
+
+  /** Removes a listener that was added with `on` or `once`. If it was added more than once, the latest is removed. */
+  off<K extends EventName>(name: K, listener: EventListener<K>): void {
+    const subscriptions = this.#listeners.get(name) ?? new Set();
+    const latest = [...subscriptions].findLast((each) => each.listener === listener);
+    if (latest !== undefined) subscriptions.delete(latest);
   }
 
   emit<K extends EventName>(name: K, event: CronlatchEvents[K]): void {
-    const listeners = this.#listeners.get(name);
-    if (listeners !== undefined) {
-      for (const listener of [...listeners]) this.#deliver(name, listener as EventListener<K>, event);
+    const subscriptions = this.#listeners.get(name);
+    if (subscriptions !== undefined) {
+      for (const subscription of [...subscriptions]) {
+        // Removed first, so that an event that the listener causes does not call it again.
+        if (subscription.isOnce && !subscriptions.delete(subscription)) continue;
+        this.#deliver(name, subscription.listener as EventListener<K>, event);
+      }
     }
     const published = channelOf(name);
     if (published.hasSubscribers) published.publish(event);
+  }
+
+  #add(name: EventName, subscription: Subscription): () => void {
+    const subscriptions = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, subscriptions.add(subscription));
+    return () => void subscriptions.delete(subscription);
   }
 
   #deliver<K extends EventName>(name: K, listener: EventListener<K>, event: CronlatchEvents[K]): void {
