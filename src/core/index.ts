@@ -31,6 +31,8 @@ export type {
   MissedTickEvent,
   RunIdentity,
   RunLockEvent,
+  RunSkipReason,
+  TickEvent,
 } from './execution/events';
 export { EventHub } from './execution/events';
 export type { LockConfiguration, TaskConfiguration } from './lock-configuration';
@@ -46,6 +48,11 @@ export type {
 export type { StorageBasedLockProviderOptions } from './lease/storage-based-lock-provider';
 export { StorageBasedLockProvider } from './lease/storage-based-lock-provider';
 export { currentLock, LockAssert, LockExtender } from './execution/lock-context';
-export type { ExecutorOptions, HeldLock, ExecuteOptions } from './execution/locking-task-executor';
+export type {
+  ExecutorOptions,
+  HeldLock,
+  ExecuteOptions,
+  TickDetails,
+} from './execution/locking-task-executor';
 export { LockingTaskExecutor } from './execution/locking-task-executor';
 export type { LockedTask, SkipReason, TaskResult } from './execution/task-result';

@@ -1,4 +1,11 @@
-import type { EventHub, LockingTaskExecutor, TaskResult } from '../core';
+import type {
+  CronlatchEvents,
+  EventHub,
+  LockingTaskExecutor,
+  TaskResult,
+  TickDetails,
+  TickEvent,
+} from '../core';
 import { isOncePer, type AdmittedJob, type Job, type JobCall } from './job';
 import type { GuardConfiguration } from './job-guard-options';
 import { needsLedger, type Admitted, type Declarations, type JobRegistry } from './job-registry';
@@ -15,6 +22,9 @@ interface GuardParts {
   readonly oncePerRunner: OncePerJobRunner | undefined;
   readonly overdue: OverdueRuns | undefined;
 }
+
+type TickEnd = Pick<TickEvent, 'outcome' | 'reason' | 'error'>;
+type LostTicks = Omit<CronlatchEvents['lock:failed'], 'scheduledAt'>;
 
 /** The interface of a guard for decorators and integrations. Applications do not need it. */
 export class GuardIntegration {
@@ -44,23 +54,43 @@ export class GuardIntegration {
 
   /** @throws as `guard.run` does */
   async execute<T>(job: Job, call: JobCall<T>): Promise<TaskResult<T>> {
+    const tick: TickDetails = { scheduledAt: call.scheduledAt };
+    let end: TickEnd = { outcome: 'completed' };
+    try {
+      const result = await this.#execute(job, call, tick);
+      if (!result.executed) end = { outcome: 'skipped', reason: result.reason };
+      else if (tick.reason !== undefined) end = { outcome: 'skipped' };
+      return result;
+    } catch (error) {
+      end = { outcome: tick.durationMs === undefined ? 'lock-failed' : 'failed', error };
+      throw error;
+    } finally {
+      const { scheduledAt } = tick;
+      this.parts.events.emit('tick', { name: job.lock.name, ...tick, scheduledAt, ...end });
+    }
+  }
+
+  async #execute<T>(job: Job, call: JobCall<T>, tick: TickDetails): Promise<TaskResult<T>> {
     if (isOncePer(job))
-      return await this.requireOncePerRunner(`Job '${job.policy.job}' needs`).run(job, call);
-    return await this.parts.executor.runTask(call.task, job.lock, call.scheduledAt);
+      return await this.requireOncePerRunner(`Job '${job.policy.job}' needs`).run(job, call, tick);
+    return await this.parts.executor.runTask(call.task, job.lock, call.scheduledAt, tick);
   }
 
   /** Reports the ticks that a scheduler dropped in one stall. The guard retries those of admitted once-per jobs. */
   dropTicks(job: AdmittedJob, ticks: readonly Date[], error: Error): void {
-    const { executor, oncePerRunner, events } = this.parts;
+    const { executor, oncePerRunner } = this.parts;
     if (executor.runs.closing) return;
     const isKept = ticks.map((scheduledAt) => isOncePer(job) && oncePerRunner?.keepDropped(job, scheduledAt));
-    const [scheduledAt] = ticks;
-    events.emit('lock:failed', {
-      name: job.lock.name,
-      scheduledAt,
-      willRetry: isKept.includes(true),
-      error,
-    });
+    this.reportLost({ name: job.lock.name, willRetry: isKept.includes(true), error }, ticks);
+  }
+
+  /** Reports calls that have ended before their lock was requested. */
+  reportLost(lost: LostTicks, scheduledTimes: readonly (Date | undefined)[]): void {
+    const { events } = this.parts;
+    const { name, error } = lost;
+    events.emit('lock:failed', { ...lost, scheduledAt: scheduledTimes[0] });
+    for (const scheduledAt of scheduledTimes)
+      events.emit('tick', { name, scheduledAt, outcome: 'lock-failed', error });
   }
 
   warn(message: string): void {

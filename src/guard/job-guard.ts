@@ -144,8 +144,7 @@ export class JobGuard {
   ): (...args: A) => Promise<T | undefined> {
     return wrappedTask({
       ...options,
-      ...{ integration: this.#integration, events: this.#events },
-      ...{ configuration: { ...configuration }, task },
+      ...{ integration: this.#integration, configuration: { ...configuration }, task },
     });
   }
 

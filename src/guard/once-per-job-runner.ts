@@ -4,6 +4,7 @@ import {
   type LockingTaskExecutor,
   type LockProvider,
   type TaskResult,
+  type TickDetails,
 } from '../core';
 import type { RunKey } from '../ledger';
 import { periodAt } from '../ledger/periods/period';
@@ -32,8 +33,10 @@ export class OncePerJobRunner {
     this.#executor = new OncePerExecutor(context, lockExecutor, lockProvider);
   }
 
-  async run<T>(job: OncePer<Job>, call: JobCall<T>): Promise<TaskResult<T>> {
-    return await this.runRequest(this.#tickOf(job, call));
+  async run<T>(job: OncePer<Job>, call: JobCall<T>, tick: TickDetails): Promise<TaskResult<T>> {
+    const request = this.#tickOf(job, call);
+    tick.scheduledAt = request.scheduledAt;
+    return await this.runRequest(request, newTickReport(tick));
   }
 
   /**

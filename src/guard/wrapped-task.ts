@@ -1,12 +1,11 @@
 import { types } from 'node:util';
-import { InvalidLockConfigurationError, type EventHub } from '../core';
+import { InvalidLockConfigurationError } from '../core';
 import { describeValue } from '../core/describe-value';
 import type { GuardIntegration } from './integration';
 import type { GuardConfiguration, WrapOptions } from './job-guard-options';
 
 interface WrapRequest<A extends unknown[], T> extends WrapOptions<A> {
   readonly integration: GuardIntegration;
-  readonly events: EventHub;
   readonly configuration: GuardConfiguration;
   readonly task: (...args: A) => T | PromiseLike<T>;
 }
@@ -15,14 +14,14 @@ interface WrapRequest<A extends unknown[], T> extends WrapOptions<A> {
 export function wrappedTask<A extends unknown[], T>(
   request: WrapRequest<A, T>,
 ): (...args: A) => Promise<T | undefined> {
-  const { integration, events, configuration, task, onError = 'report', scheduledAt } = request;
+  const { integration, configuration, task, onError = 'report', scheduledAt } = request;
   const { name } = configuration;
   const call = (args: readonly unknown[]) => (): T | PromiseLike<T> => task(...(args as A));
   const scheduledTimeOf = (args: A): Date | undefined => {
     try {
       return readScheduledTime(scheduledAt, args, name);
     } catch (error) {
-      events.emit('lock:failed', { name, scheduledAt: undefined, willRetry: false, error });
+      integration.reportLost({ name, willRetry: false, error }, [undefined]);
       throw error;
     }
   };

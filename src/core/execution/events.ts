@@ -32,6 +32,21 @@ export interface RunLockEvent extends LockEvent {
   readonly run?: RunIdentity | undefined;
 }
 
+/** The outcome of one call of a job through the guard. */
+export interface TickEvent extends RunLockEvent {
+  /** `'lock-failed'`: the job did not run, for one of the reasons of `lock:failed`. */
+  readonly outcome: 'completed' | 'failed' | 'skipped' | 'lock-failed';
+  /** Set if the call was skipped. */
+  readonly reason?: RunSkipReason | undefined;
+  /** The duration of the handler. `undefined` if it was not called. */
+  readonly durationMs?: number | undefined;
+  /** Set if the call failed, or its lock did. */
+  readonly error?: unknown;
+}
+
+/** Why a run was skipped. `'given-back'`: its handler has called `giveBack()`. */
+export type RunSkipReason = SkipReason | 'given-back';
+
 /**
  * All events and their payloads. They are also published on `node:diagnostics_channel`, as `cronlatch:` + the event's
  * name. Node ends the process if a subscriber of a channel throws, and offers no way to prevent that. A listener of
@@ -68,8 +83,14 @@ export interface CronlatchEvents {
     readonly retryAt?: Date | undefined;
     readonly isFinal?: boolean | undefined;
   };
-  /** The ledger refused the run for this reason, or the job gave its attempt back or skipped its period. */
-  'run:skipped': RunLockEvent & { readonly reason: SkipReason | 'given-back' };
+  /**
+   * The ledger refused the run for this reason, or the job gave its attempt back or skipped its period. `durationMs` is
+   * set if the handler was called.
+   */
+  'run:skipped': RunLockEvent & {
+    readonly reason: RunSkipReason;
+    readonly durationMs?: number | undefined;
+  };
   /** The holder of an attempt crashed. The attempt that `run` names repeats its work. */
   'run:takenOver': RunLockEvent & { readonly lostAttempt: number; readonly lostClaim: string | undefined };
   /** The holder of an attempt crashed, and an operator must resolve the run. */
@@ -79,6 +100,11 @@ export interface CronlatchEvents {
    * settles.
    */
   'run:stuck': LockEvent;
+  /**
+   * Emitted exactly once for each call of a job, when the call has ended, whoever made it. A tick that node-cron dropped
+   * counts as a call. An overdue run that the guard starts itself has no tick.
+   */
+  tick: TickEvent;
   'guard:warning': { readonly message: string; readonly error?: unknown };
 }
 

@@ -1,5 +1,12 @@
 import { systemClock, withinLimit, type Clock } from '../clock';
-import { EventHub, type CronlatchEvents, type LockEvent, type RunIdentity } from './events';
+import {
+  EventHub,
+  type CronlatchEvents,
+  type LockEvent,
+  type RunIdentity,
+  type RunSkipReason,
+  type TickEvent,
+} from './events';
 import { refuseUnawaitable, type LockedTask, type SkipReason, type TaskResult } from './task-result';
 import type { Lock, LockProvider } from '../lock';
 import type { LockConfiguration, TaskConfiguration } from '../lock-configuration';
@@ -20,7 +27,6 @@ interface HoldingOptions {
 /** The common part of the events of an acquisition. */
 type AcquisitionEvent = LockEvent & { readonly willRetry: boolean };
 
-type RunSkipReason = CronlatchEvents['run:skipped']['reason'];
 /** What happens after a failed run. */
 export type FailureDetails = Pick<CronlatchEvents['run:failed'], 'retryAt' | 'isFinal'>;
 
@@ -30,6 +36,9 @@ const LONGEST_WAIT_FOR_RELEASE_MS = 10_000;
 /** After this time, a warning reports a lock provider that does not answer. */
 const LONGEST_SILENCE_MS = 60_000;
 
+/** The details of one call for its `tick` event, added as the call proceeds. */
+export type TickDetails = { -readonly [K in 'scheduledAt' | 'run' | 'reason' | 'durationMs']?: TickEvent[K] };
+
 /** Details of a task under a lock, for its events. */
 export interface ExecuteOptions {
   /** The run, if a ledger records it. */
@@ -38,6 +47,8 @@ export interface ExecuteOptions {
   readonly skipReason?: () => RunSkipReason | undefined;
   /** Called after the task has rejected. */
   readonly failureDetails?: () => FailureDetails;
+  /** Set if the task is the handler of the tick itself. */
+  readonly tick?: TickDetails | undefined;
 }
 
 /** A lock while it is held. */
@@ -92,10 +103,13 @@ export class LockingTaskExecutor {
     task: LockedTask<T>,
     lock: LockConfiguration,
     scheduledAt: Date | undefined,
+    tick?: TickDetails,
   ): Promise<TaskResult<T>> {
-    return this.holding(lock, async (held) => ({ executed: true, value: await held.execute(task) }), {
-      scheduledAt,
+    const work = async (held: HeldLock): Promise<TaskResult<T>> => ({
+      executed: true,
+      value: await held.execute(task, { tick }),
     });
+    return this.holding(lock, work, { scheduledAt });
   }
 
   /** Like `runTask`, for work that decides under the lock whether to run a task, or to run several. */
@@ -225,11 +239,16 @@ export class LockingTaskExecutor {
     task: LockedTask<T>,
     lock: Lock,
     lockEvent: LockEvent,
-    { run, skipReason, failureDetails }: ExecuteOptions,
+    { run, skipReason, failureDetails, tick = {} }: ExecuteOptions,
   ): Promise<T> {
     const event = run === undefined ? lockEvent : { ...lockEvent, run };
     const startedAtMs = this.#clock.monotonicMs();
-    const durationMs = (): number => this.#clock.monotonicMs() - startedAtMs;
+    const durationMs = (): number => {
+      const elapsedMs = this.#clock.monotonicMs() - startedAtMs;
+      tick.durationMs = elapsedMs;
+      return elapsedMs;
+    };
+    if (run !== undefined) tick.run = run;
     this.#events.emit('run:started', { fencingToken: lock.fencingToken, ...event });
     try {
       const result: unknown = task(lock);
@@ -238,7 +257,10 @@ export class LockingTaskExecutor {
       refuseUnawaitable(lock.name, value);
       const reason = skipReason?.();
       if (reason === undefined) this.#events.emit('run:completed', { durationMs: durationMs(), ...event });
-      else this.#events.emit('run:skipped', { ...event, reason });
+      else {
+        tick.reason = reason;
+        this.#events.emit('run:skipped', { ...event, reason, durationMs: durationMs() });
+      }
       return value;
     } catch (error) {
       this.#events.emit('run:failed', { ...event, error, durationMs: durationMs(), ...failureDetails?.() });

@@ -1,3 +1,4 @@
+import { CronlatchError, type TickEvent } from '../../core';
 import { describeRun, type Run } from '../run';
 import { limitOf, retryUntilAnswered, type LedgerContext, type StoreContext } from '../store-statements';
 import type { Outcome } from '../tick/decide-outcome';
@@ -13,33 +14,47 @@ import { isSlot, slotRunEventOf, type OpenSlot } from './slot';
 const RECORD_FOR_MS = 600_000;
 const NO_RETRY = { maxAttempts: 1, initialDelayMs: 0, factor: 1, maxDelayMs: 0, untilMs: undefined };
 
+/** The end of a slot, for its `tick` event. */
+export type SlotEnd = Omit<TickEvent, 'name' | 'scheduledAt'>;
+
 /** Records the outcomes of slots, then emits their events. Nothing here rejects: a failure becomes a warning. */
 export class SlotOutcomes {
   constructor(private readonly context: LedgerContext) {}
 
-  async recordCompleted(open: OpenSlot, value: unknown): Promise<void> {
+  async recordCompleted(open: OpenSlot, value: unknown): Promise<SlotEnd> {
     const { events, clock } = this.context;
     const durationMs = clock.monotonicMs() - open.beganAtMs;
     const result = serializeResult(this.context, open.claim, value);
-    if (await this.#isRecorded(open, { kind: 'completed', result }))
-      events.emit('run:completed', { ...slotRunEventOf(open), durationMs });
+    const { error } = await this.#record(open, { kind: 'completed', result });
+    const { run } = slotRunEventOf(open);
+    if (error !== undefined) return { outcome: 'failed', run, durationMs, error };
+    events.emit('run:completed', { ...slotRunEventOf(open), durationMs });
+    return { outcome: 'completed', run, durationMs };
   }
 
   /** A slot fails permanently: no scheduler retries one. */
-  async recordFailed(open: OpenSlot, error: unknown): Promise<void> {
+  async recordFailed(open: OpenSlot, error: unknown): Promise<SlotEnd> {
     const { events, clock } = this.context;
     const durationMs = clock.monotonicMs() - open.beganAtMs;
-    await this.#isRecorded(open, {
+    await this.#record(open, {
       kind: 'failed',
       error,
       errorText: storedError(error),
       retry: NO_RETRY,
     });
     events.emit('run:failed', { ...slotRunEventOf(open), error, durationMs });
+    return { outcome: 'failed', run: slotRunEventOf(open).run, durationMs, error };
   }
 
   /** Changes nothing if the row is missing or belongs to another instance. */
-  async recordCancellation({ claim, active }: OpenSlot, why: Cancellation): Promise<void> {
+  async recordCancellation(open: OpenSlot, why: Cancellation): Promise<SlotEnd> {
+    await this.#recordCancellation(open, why);
+    const { run } = slotRunEventOf(open);
+    if (why.reason === 'closing') return { outcome: 'skipped', run, reason: why.reason };
+    return { outcome: 'lock-failed', run, error: new CronlatchError(why.error) };
+  }
+
+  async #recordCancellation({ claim, active }: OpenSlot, why: Cancellation): Promise<void> {
     const { store, clock } = this.context;
     try {
       const verdict = await retryUntilAnswered(
@@ -60,15 +75,16 @@ export class SlotOutcomes {
     }
   }
 
-  async #isRecorded({ claim, active }: OpenSlot, outcome: Outcome): Promise<boolean> {
+  /** @returns the error if the outcome could not be recorded */
+  async #record({ claim, active }: OpenSlot, outcome: Outcome): Promise<{ error?: unknown }> {
     const limits = { remainingMs: RECORD_FOR_MS, abandonedSignal: active.abandonedSignal };
     try {
       const verdict = await recordOutcome(this.context, claim, outcome, limits);
       if (verdict.kind === 'lost') throw claimLostError(claim, verdict.run);
-      return true;
+      return {};
     } catch (error) {
       this.#warn(`Could not record the outcome of ${describeRun(claim)}.`, error);
-      return false;
+      return { error };
     }
   }
 

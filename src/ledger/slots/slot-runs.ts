@@ -16,7 +16,7 @@ import type { LedgerContext } from '../store-statements';
 import { claimSlot } from './claim-slot';
 import type { Cancellation } from './decide-slot';
 import { newSlotClaim, slotEventOf, slotKeyOf, slotRunEventOf, type OpenSlot, type Slot } from './slot';
-import { interruptExpiredSlots, SlotOutcomes } from './slot-outcomes';
+import { interruptExpiredSlots, SlotOutcomes, type SlotEnd } from './slot-outcomes';
 
 /** A forked node-cron task waits 5 s for an answer. */
 const ANSWER_WITHIN_MS = 4000;
@@ -73,6 +73,7 @@ export class SlotRuns {
         ...slotEventOf(slot),
         ...{ reason: refusal, willRetry: false, heldBy: undefined, heldUntil: undefined },
       });
+      this.#reportTick(slot, { outcome: 'skipped', reason: refusal });
       return false;
     }
     const claim = newSlotClaim(slot);
@@ -86,21 +87,22 @@ export class SlotRuns {
         if (!runs.closing) return true;
         this.cancel(slot, { reason: 'closing', error: 'It did not start: the guard was closing.' });
         return false;
-      case 'taken':
+      case 'taken': {
         this.#close(open);
-        context.events.emit('run:skipped', {
-          ...slotEventOf(slot),
-          run: { ...identityOf(claim), attempt: 0 },
-          reason: 'running-elsewhere',
-        });
+        const skipped = { run: { ...identityOf(claim), attempt: 0 }, reason: 'running-elsewhere' } as const;
+        context.events.emit('run:skipped', { ...slotEventOf(slot), ...skipped });
+        this.#reportTick(slot, { outcome: 'skipped', ...skipped });
         return false;
+      }
       case 'unknown':
         context.events.emit('lock:failed', {
           ...slotEventOf(slot),
           willRetry: false,
           error: answer.error,
         });
-        if (answer.mayBeOurs) this.#end(open, this.#outcomes.recordCancellation(open, UNCONFIRMED));
+        this.#reportTick(slot, { outcome: 'lock-failed', error: answer.error });
+        if (answer.mayBeOurs)
+          void this.#outcomes.recordCancellation(open, UNCONFIRMED).finally(() => this.#close(open));
         else this.#close(open);
         throw answer.error;
     }
@@ -133,7 +135,8 @@ export class SlotRuns {
   }
 
   /**
-   * The slot has ended with an unknown outcome. Its row stays running until its lease ends, and is then interrupted.
+   * The slot has ended with an unknown outcome, so it has no `tick` event. Its row stays running until its lease ends,
+   * and is then interrupted.
    *
    * @returns `false` if its outcome was reported before
    */
@@ -151,8 +154,12 @@ export class SlotRuns {
   }
 
   /** A closing guard waits until the outcome is recorded. */
-  #end(open: OpenSlot, recorded: Promise<void>): void {
-    void recorded.finally(() => this.#close(open));
+  #end(open: OpenSlot, recorded: Promise<SlotEnd>): void {
+    void recorded.then((end) => this.#reportTick(open.slot, end)).finally(() => this.#close(open));
+  }
+
+  #reportTick(slot: Slot, end: SlotEnd): void {
+    this.context.events.emit('tick', { ...slotEventOf(slot), ...end });
   }
 
   #close(open: OpenSlot): void {

@@ -11,9 +11,17 @@
  *
  * The `decide-…` and `plan-…` functions are pure. The other files send the statements and set the timers.
  */
-import { LockStorageError, type LockingTaskExecutor, type LockProvider, type TaskResult } from '../../core';
+import {
+  LockStorageError,
+  type Lock,
+  type LockingTaskExecutor,
+  type LockProvider,
+  type RunIdentity,
+  type TaskResult,
+} from '../../core';
 import { activeContexts } from '../../core/execution/lock-context';
 import { PlanRunner } from './plan-runner';
+import { identityOf } from '../run';
 import type { LedgerContext } from '../store-statements';
 import { readSnapshot, type LedgerSnapshot } from './ledger-snapshot';
 import {
@@ -52,13 +60,14 @@ export class OncePerExecutor {
    * @throws the task's own error, unchanged
    */
   async run<T>(request: OncePerRequest<T>, report: TickReport = newTickReport()): Promise<TaskResult<T>> {
-    const inner = this.#runInsideItself(request);
+    const inner = this.#runInsideItself(request, report);
     if (inner !== undefined) {
       report.isRecorded = true; // The run that contains this call has a row.
       return await inner;
     }
     const snapshot = await this.#readSnapshot(request, report);
     report.isRecorded = snapshot.run !== undefined;
+    report.tick.run = runOf(request, snapshot);
     const plan = await planTick(this.context, request, snapshot);
     this.#reportFindings(request, snapshot, plan);
     report.isFinal = plan.own.kind === 'expired';
@@ -77,16 +86,26 @@ export class OncePerExecutor {
   }
 
   /** Once its lease has expired, a run can contain no calls: the call is a new one. */
-  #runInsideItself<T>({ policy, scope, at, task }: OncePerRequest<T>): Promise<TaskResult<T>> | undefined {
+  #runInsideItself<T>(
+    { policy, scope, at, task }: OncePerRequest<T>,
+    { tick }: TickReport,
+  ): Promise<TaskResult<T>> | undefined {
     const run = currentContext();
     if (run === undefined || run.isSettled) return undefined;
     if (run.ledger?.store !== this.context.store || run.job !== policy.job || run.scope !== scope)
       return undefined;
     if (at !== undefined && periodAt(at, policy.period).key !== run.periodKey) return undefined;
-    for (const lease of activeContexts()) {
-      if (run.isUnder(lease.lock))
-        return lease.nest(async (lock) => ({ executed: true, value: await task(lock) }));
-    }
+    const { clock } = this.context;
+    const timed = async (lock: Lock): Promise<TaskResult<T>> => {
+      const beganMs = clock.monotonicMs();
+      tick.run = identityOf(run);
+      try {
+        return { executed: true, value: await task(lock) };
+      } finally {
+        tick.durationMs = clock.monotonicMs() - beganMs;
+      }
+    };
+    for (const lease of activeContexts()) if (run.isUnder(lease.lock)) return lease.nest(timed);
     return undefined;
   }
 
@@ -103,11 +122,8 @@ export class OncePerExecutor {
   }
 
   /** Emits the findings of the snapshot and the plan. */
-  #reportFindings<T>(
-    { policy, scope, lock, scheduledAt }: OncePerRequest<T>,
-    snapshot: LedgerSnapshot,
-    plan: TickPlan,
-  ): void {
+  #reportFindings<T>(request: OncePerRequest<T>, snapshot: LedgerSnapshot, plan: TickPlan): void {
+    const { policy, lock, scheduledAt } = request;
     const { events } = this.context;
     for (const message of snapshot.warnings) events.emit('guard:warning', { message });
     for (const { failed, cause } of plan.failures) {
@@ -119,10 +135,14 @@ export class OncePerExecutor {
       events.emit('guard:warning', { message });
     }
     if (plan.own.kind !== 'refused') return;
-    const { generation = 0, attempt = 0 } = snapshot.run ?? {};
-    const run = { job: policy.job, scope, periodKey: snapshot.period.key, generation, attempt };
+    const run = runOf(request, snapshot);
     events.emit('run:skipped', { name: lock.name, scheduledAt, run, reason: plan.own.reason });
   }
+}
+
+function runOf<T>({ policy, scope }: OncePerRequest<T>, { run, period }: LedgerSnapshot): RunIdentity {
+  const { generation = 0, attempt = 0 } = run ?? {};
+  return { job: policy.job, scope, periodKey: period.key, generation, attempt };
 }
 
 function reasonOf({ own }: TickPlan): 'not-due' | (TickPlan['own'] & { kind: 'refused' })['reason'] {

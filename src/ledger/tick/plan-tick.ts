@@ -1,4 +1,4 @@
-import type { LockedTask, SkipReason } from '../../core';
+import type { LockedTask, SkipReason, TickDetails } from '../../core';
 import type { CompiledLock } from '../../core/lock-configuration';
 import type { LedgerContext } from '../store-statements';
 import { askCalendar, type CalendarFailure } from '../periods/calendar';
@@ -40,10 +40,11 @@ export interface TickReport {
   started: number;
   /** The number of runs that should have been started. */
   overdue: number;
+  readonly tick: TickDetails;
 }
 
-export function newTickReport(): TickReport {
-  return { isRecorded: false, isFinal: false, caughtUpPeriod: undefined, started: 0, overdue: 0 };
+export function newTickReport(tick: TickDetails = {}): TickReport {
+  return { isRecorded: false, isFinal: false, caughtUpPeriod: undefined, started: 0, overdue: 0, tick };
 }
 
 /** The plan of a tick for its own period. */

@@ -1,4 +1,4 @@
-import { ClaimLostError, type HeldLock, type Lock, type LockedTask } from '../../core';
+import { ClaimLostError, type HeldLock, type Lock, type LockedTask, type TickDetails } from '../../core';
 import { refuseUnawaitable } from '../../core/execution/task-result';
 import type { FailureDetails } from '../../core/execution/locking-task-executor';
 import { afterExtensions } from '../../core/execution/run-registry';
@@ -24,6 +24,8 @@ export interface Attempt<T> {
   readonly policy: JobPolicy;
   /** Monotonic. The row holds this end of the lease, or a later one. */
   readonly leaseUntilMs: number;
+  /** `undefined` for an overdue run. */
+  readonly tick: TickDetails | undefined;
 }
 
 /**
@@ -35,7 +37,7 @@ export interface Attempt<T> {
  */
 export async function runAttempt<T>(
   context: LedgerContext,
-  { held, task, run, policy, leaseUntilMs }: Attempt<T>,
+  { held, task, run, policy, leaseUntilMs, tick }: Attempt<T>,
 ): Promise<T> {
   let failureDetails: FailureDetails = {};
   const { abandonedSignal } = held;
@@ -109,6 +111,7 @@ export async function runAttempt<T>(
       run: identityOf(run),
       skipReason: () => run.decided?.kind,
       failureDetails: () => failureDetails,
+      tick,
     });
   } finally {
     stopRecording();

@@ -87,7 +87,8 @@ export class RunClaimer {
       this.context.events.emit('run:takenOver', { ...event, lostAttempt, lostClaim });
     }
     const { policy } = request;
-    const value = await runAttempt(this.context, { held, task, run, policy, leaseUntilMs });
+    const own = planned.isOwn ? report.tick : undefined;
+    const value = await runAttempt(this.context, { held, task, run, policy, leaseUntilMs, tick: own });
     return { executed: true, value };
   }
 
