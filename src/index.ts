@@ -21,8 +21,9 @@ export type {
 } from './ledger';
 
 // Run and close jobs.
-export { configureJobGuard, JobGuard } from './guard';
-export type { CloseOptions, CloseResult, OverdueResult, JobGuardOptions, Logger, WrapOptions } from './guard';
+export { configureJobGuard, JobGuard, structured } from './guard';
+export type { CloseOptions, CloseResult, OverdueResult, JobGuardOptions, WrapOptions } from './guard';
+export type { FieldLogger, LogEntry, LogFields, Logger, LogLevel, StructuredLogger } from './guard';
 export type { CronlatchEvents, EventListener, EventName, SkipReason, TaskResult } from './core';
 
 // Inside a running job.

@@ -10,4 +10,5 @@ export { configureJobGuard } from './configured-guard';
 export type { OverdueResult } from './overdue-runs';
 export type { GuardConfiguration, JobConfiguration, JobGuardOptions, WrapOptions } from './job-guard-options';
 export { JobGuard } from './job-guard';
-export type { Logger } from './logger';
+export type { FieldLogger, LogEntry, LogFields, Logger, LogLevel, StructuredLogger } from './logger';
+export { structured } from './logger';

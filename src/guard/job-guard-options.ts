@@ -1,6 +1,6 @@
 import type { Clock, Duration, EventHub, LockConfiguration, LockProvider, TaskConfiguration } from '../core';
 import type { OncePerConfiguration, RunStore } from '../ledger';
-import type { Logger } from './logger';
+import type { Logger, StructuredLogger } from './logger';
 
 export interface JobGuardOptions {
   readonly lockProvider: LockProvider;
@@ -14,8 +14,11 @@ export interface JobGuardOptions {
   readonly defaultLockAtMostFor?: Duration | undefined;
   /** The maximum length of lock names, in characters: the width of the lock table's name column. Default 64, at most 255. */
   readonly nameLength?: number | undefined;
-  /** Gets one line per failure or warning. Default `console`; `false` logs nothing. */
-  readonly logger?: Logger | false | undefined;
+  /**
+   * Gets one line per run, failure and warning, or what `structured` makes of them. Default: `console` without its
+   * `debug`; `false` logs nothing.
+   */
+  readonly logger?: Logger | StructuredLogger | false | undefined;
   /** Default: the system clock. */
   readonly clock?: Clock | undefined;
   /** Pass the hub of your lock provider if it reports events too, so that they share listeners. */

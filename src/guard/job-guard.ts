@@ -20,7 +20,7 @@ import { Closing, type CloseHook, type CloseOptions, type CloseResult } from './
 import { GuardIntegration } from './integration';
 import type { GuardConfiguration, JobConfiguration, JobGuardOptions, WrapOptions } from './job-guard-options';
 import { JobRegistry } from './job-registry';
-import { logEvents } from './logger';
+import { consoleLogger, logEvents } from './logger';
 import { OncePerJobRunner } from './once-per-job-runner';
 import { checkGuardOptions } from './option-names';
 import { OverdueRuns, type OverdueResult } from './overdue-runs';
@@ -40,7 +40,7 @@ export class JobGuard {
 
   constructor(options: JobGuardOptions) {
     checkGuardOptions(options);
-    const { lockProvider, logger = console, clock = systemClock, events = new EventHub() } = options;
+    const { lockProvider, logger = consoleLogger, clock = systemClock, events = new EventHub() } = options;
     const { runStore, pollInterval = '1m', statementTimeout = '5s' } = options;
     const warn = (message: string, error?: unknown): void =>
       events.emit('guard:warning', error === undefined ? { message } : { message, error });

@@ -1,102 +1,106 @@
-import { inspect } from 'node:util';
-import type { CronlatchEvents, EventHub, EventName, RunIdentity } from '../core';
+import type { CronlatchEvents, EventHub, EventName } from '../core';
+import { logLine } from './log-line';
+import { describeError, logMessage, type LoggedEvent } from './log-message';
 
 /** Receives the log lines of the guard, for example `console`. */
 export interface Logger {
-  warn(line: string): void;
+  /** Failures. */
   error(line: string): void;
+  /** Warnings. */
+  warn(line: string): void;
+  /** One line per run, when it has ended. A failed run has a line of `error` instead. */
+  info?(line: string): void;
+  /** The start of each run, and each skip with its reason. */
+  debug?(line: string): void;
 }
 
-/** In characters. Longer lines are cut. */
-const MAX_LINE_LENGTH = 8192;
+/** Receives log entries with fields. `structured` creates one for a logger such as pino. */
+export interface StructuredLogger {
+  writeEntry(entry: LogEntry): void;
+}
 
-/** Characters that move a terminal's cursor, end a line or change the direction of the text. */
-const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
-const LINE_BREAKS = /[\n\v\f\r\u0085\u2028\u2029]+/;
+export interface LogEntry {
+  readonly level: LogLevel;
+  readonly fields: LogFields;
+  /** One line, without the name of the event and without the error. */
+  readonly message: string;
+}
 
-/** The failures that an operator must see without subscribing to events. */
-const REPORTED = {
+export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
+
+/**
+ * The name of the event, and the event's own fields, such as `scheduledAt`, `run`, `durationMs`, `reason` or `retryAt`.
+ * Fields that are `undefined` are left out.
+ */
+export interface LogFields {
+  readonly event: EventName;
+  /** The name of the lock: the event's `name`. */
+  readonly lock?: string;
+  /** The event's `error`. */
+  readonly err?: unknown;
+  readonly [field: string]: unknown;
+}
+
+/** A logger whose methods take an object of fields and a message, for example that of pino or bunyan. */
+export type FieldLogger = Record<LogLevel, (fields: object, message: string) => void>;
+
+/** Passes the guard's log entries to a logger such as pino: `createJobGuard(dataSource, { logger: structured(pino()) })`. */
+export function structured(logger: FieldLogger): StructuredLogger {
+  return { writeEntry: ({ level, fields, message }) => logger[level](fields, message) };
+}
+
+/** The default. Skips are normal on all instances but one, so it has no `debug`. */
+export const consoleLogger: Logger = {
+  error: (line) => console.error(line),
+  warn: (line) => console.warn(line),
+  info: (line) => console.info(line),
+};
+
+const LEVELS: Readonly<Record<LoggedEvent, LogLevel>> = {
   'lock:failed': 'error',
+  'lock:skipped': 'debug',
   'lock:lost': 'error',
   'lock:releaseFailed': 'error',
+  'run:started': 'debug',
+  'run:completed': 'info',
   'run:failed': 'error',
+  'run:skipped': 'debug',
   'run:takenOver': 'warn',
   'run:interrupted': 'error',
   'run:stuck': 'error',
   'guard:warning': 'warn',
-} as const satisfies Partial<Record<EventName, keyof Logger>>;
-
-const MEANINGS: Record<keyof typeof REPORTED, string> = {
-  'lock:failed': 'the job did not run',
-  'lock:lost': 'the job is still running, and its signal has aborted',
-  'lock:releaseFailed': 'the next run cannot start before the lease expires',
-  'run:failed': 'the job failed',
-  'run:takenOver': 'the holder of the last attempt crashed, and this attempt repeats its work',
-  'run:interrupted':
-    'its holder crashed, and the run will not be retried. Check what it did, then call ledger.resolve()',
-  'run:stuck':
-    'its lease has expired but the job is still running; this process will not start it again until it finishes',
-  'guard:warning': '',
 };
 
-/** Logs one line per event. */
-export function logEvents(events: EventHub, logger: Logger): void {
-  for (const [name, level] of Object.entries(REPORTED) as [keyof typeof REPORTED, keyof Logger][]) {
-    events.on(name, (event: CronlatchEvents[typeof name]) => logger[level](lineOf(name, event)));
+/** Logs one line or one entry per event, if the logger has a method for its level. */
+export function logEvents(events: EventHub, logger: Logger | StructuredLogger): void {
+  for (const name of Object.keys(LEVELS) as LoggedEvent[]) {
+    events.on(name, (event: CronlatchEvents[typeof name]) => {
+      const level = levelOf(name, event);
+      if ('writeEntry' in logger) logger.writeEntry(entryOf(name, level, event));
+      else if (logger[level] !== undefined) logger[level](lineOf(name, event));
+    });
   }
 }
 
-function lineOf(name: keyof typeof REPORTED, event: CronlatchEvents[keyof typeof REPORTED]): string {
-  const parts = [`cronlatch ${name}`];
-  if ('name' in event) parts.push(`'${event.name}'`);
-  if ('scheduledAt' in event && event.scheduledAt !== undefined)
-    parts.push(`(scheduled at ${event.scheduledAt.toISOString()})`);
-  if ('run' in event && event.run !== undefined) parts.push(describeRun(event.run));
-  const meaning = 'message' in event ? event.message : MEANINGS[name] + describeNextStep(event);
-  const stop = /[.?;]$/.test(meaning) ? '' : '.';
-  const why = 'error' in event && event.error !== undefined ? ` Cause: ${describe(event.error)}` : '';
-  return logLine(`${parts.join(' ')}: ${meaning}${stop}${why}`);
+/** A run that has started and then was skipped by its handler has ended like any other. */
+function levelOf(name: LoggedEvent, event: object): LogLevel {
+  return name === 'run:skipped' && 'durationMs' in event ? 'info' : LEVELS[name];
 }
 
-function describeRun({ job, scope, periodKey, attempt }: RunIdentity): string {
-  return `job '${job}'${scope === '' ? '' : ` (${scope})`} for ${periodKey}, attempt ${attempt}`;
-}
-
-function describeNextStep(event: object): string {
-  if ('willRetry' in event) return event.willRetry ? '; the tick will be retried' : '';
-  if ('retryAt' in event && event.retryAt instanceof Date)
-    return `; the next attempt is at ${event.retryAt.toISOString()}`;
-  if ('isFinal' in event && event.isFinal) return ' permanently; only ledger.rerun() runs it again';
-  return '';
-}
-
-function describe(error: unknown): string {
-  try {
-    return error instanceof Error ? `${error.name}: ${error.message}` : inspect(error, { depth: 1 });
-  } catch {
-    return 'an error that cannot be read';
+function entryOf<K extends LoggedEvent>(name: K, level: LogLevel, event: CronlatchEvents[K]): LogEntry {
+  const fields: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(event)) {
+    if (value !== undefined && key !== 'message') fields[FIELD_NAMES[key] ?? key] = value;
   }
+  return { level, fields: { event: name, ...fields }, message: logLine(logMessage(name, event)) };
 }
 
-/** Makes one safe log line of a text, which can contain input from strangers: a job's error may quote it. */
-function logLine(text: string): string {
-  const lines = text.slice(0, MAX_LINE_LENGTH).split(LINE_BREAKS);
-  const beginning = lines
-    .map((each) => each.trim())
-    .join(' ')
-    .replaceAll(UNSAFE, escaped);
-  const line = beginning.slice(0, MAX_LINE_LENGTH);
-  const missing = Math.max(0, text.length - MAX_LINE_LENGTH) + beginning.length - line.length;
-  const whole =
-    missing === 0 ? line : `${withoutLoneSurrogate(line)}… (${missing.toLocaleString('en')} more characters)`;
-  return whole.trim().toWellFormed();
-}
+/** `name` is a field of pino itself, and `err` the field whose error pino prints. */
+const FIELD_NAMES: Readonly<Record<string, string>> = { name: 'lock', error: 'err' };
 
-function escaped(character: string): string {
-  return character === '\t' ? ' ' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-}
-
-/** Cutting a line can leave the first half of a surrogate pair at its end. */
-function withoutLoneSurrogate(line: string): string {
-  return line.at(-1)?.isWellFormed() === false ? line.slice(0, -1) : line;
+function lineOf<K extends LoggedEvent>(name: K, event: CronlatchEvents[K]): string {
+  const message = logMessage(name, event);
+  const stop = /[.?;]$/.test(message) ? '' : '.';
+  const why = 'error' in event && event.error !== undefined ? ` Cause: ${describeError(event.error)}` : '';
+  return logLine(`cronlatch ${name}: ${message}${stop}${why}`);
 }

@@ -134,7 +134,10 @@ const EXAMPLES: readonly Example[] = [
   },
 ];
 
-/** What an example prints. Rejects if it ends with another status than 0, or not at all. */
+/** One for each run, with its duration. */
+const LOG_LINE = /^cronlatch run:completed: job '[\w-]+' .*completed in [\d.]+ m?s/;
+
+/** What an example prints, without log lines. Rejects if it ends with another status than 0, or not at all. */
 async function outputOf(
   file: string,
   environment: Record<string, string>,
@@ -146,7 +149,8 @@ async function outputOf(
     { env: { ...process.env, DATABASE_URL: undefined, ...environment }, timeout: 60_000 },
   );
   assert.equal(stderr.replace(mayWarn, ''), '');
-  return stdout.trimEnd().split('\n');
+  const lines = stdout.trimEnd().split('\n');
+  return lines.filter((line) => !LOG_LINE.test(line));
 }
 
 function runIn(line: string): { tick: string; worker: string } | undefined {

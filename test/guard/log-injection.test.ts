@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { guardBench } from '../support/guard-bench';
 
 const job = { name: 'job', scheduledAt: undefined };
-const PREFIX = "error: cronlatch run:failed 'job': the job failed. Cause: ";
+const PREFIX = "error: cronlatch run:failed: job 'job' failed after 1 ms. Cause: ";
 
 function lineOf(error: unknown): string {
   const { events, lines } = guardBench();

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LockLostError, LockStorageError, type CronlatchEvents, type EventName } from 'cronlatch';
+import {
+  LockLostError,
+  LockStorageError,
+  type CronlatchEvents,
+  type EventName,
+  type Logger,
+} from 'cronlatch';
 import { guardBench, reasonOf } from '../support/guard-bench';
 import { JOB } from '../support/lock-bench';
 
@@ -8,7 +14,10 @@ const job = { name: 'job', scheduledAt: undefined };
 const scheduled = { name: 'job', scheduledAt: new Date('2026-11-20T03:00:00Z') };
 
 function lineOf<K extends EventName>(name: K, event: CronlatchEvents[K]): string[] {
-  const { events, lines } = guardBench();
+  const lines: string[] = [];
+  const levels = ['error', 'warn', 'info', 'debug'] as const;
+  const methods = levels.map((level) => [level, (line: string) => void lines.push(`${level}: ${line}`)]);
+  const { events } = guardBench({ logger: Object.fromEntries(methods) as Logger });
   events.emit(name, event);
   return lines;
 }
@@ -17,20 +26,20 @@ void test('each event that must be visible without a listener is one line', () =
   assert.deepEqual(
     lineOf('lock:failed', { ...scheduled, willRetry: false, error: new LockStorageError('no answer') }),
     [
-      "error: cronlatch lock:failed 'job' (scheduled at 2026-11-20T03:00:00.000Z): the job did not run. Cause: LockStorageError: no answer",
+      "error: cronlatch lock:failed: job 'job' did not run (scheduled at 2026-11-20T03:00:00.000Z). Cause: LockStorageError: no answer",
     ],
   );
   assert.deepEqual(lineOf('lock:lost', { ...job, error: new LockLostError('too late') }), [
-    "error: cronlatch lock:lost 'job': the job is still running, and its signal has aborted. Cause: LockLostError: too late",
+    "error: cronlatch lock:lost: job 'job' has lost its lock and is still running; its signal has aborted. Cause: LockLostError: too late",
   ]);
   assert.deepEqual(lineOf('lock:releaseFailed', { ...job, error: new LockStorageError('no answer') }), [
-    "error: cronlatch lock:releaseFailed 'job': the next run cannot start before the lease expires. Cause: LockStorageError: no answer",
+    "error: cronlatch lock:releaseFailed: job 'job' could not release its lock; the next run cannot start before the lease expires. Cause: LockStorageError: no answer",
   ]);
   assert.deepEqual(lineOf('run:failed', { ...job, error: new RangeError('mine'), durationMs: 1 }), [
-    "error: cronlatch run:failed 'job': the job failed. Cause: RangeError: mine",
+    "error: cronlatch run:failed: job 'job' failed after 1 ms. Cause: RangeError: mine",
   ]);
   assert.deepEqual(lineOf('run:stuck', job), [
-    "error: cronlatch run:stuck 'job': its lease has expired but the job is still running; this process will not start it again until it finishes.",
+    "error: cronlatch run:stuck: job 'job' is stuck; its lease has expired but the job is still running. This process will not start it again until it finishes.",
   ]);
   assert.deepEqual(lineOf('guard:warning', { message: 'Look here.', error: new Error('why') }), [
     'warn: cronlatch guard:warning: Look here. Cause: Error: why',
@@ -43,7 +52,7 @@ void test('an error that cannot be read is logged as a line as well', () => {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
   assert.deepEqual(lineOf('run:failed', { ...job, error: proxy, durationMs: 1 }), [
-    "error: cronlatch run:failed 'job': the job failed. Cause: an error that cannot be read",
+    "error: cronlatch run:failed: job 'job' failed after 1 ms. Cause: an error that cannot be read",
   ]);
 });
 
@@ -51,53 +60,102 @@ const run = { job: 'close-day', scope: '', periodKey: '2026-11-20', generation: 
 
 void test('the line of a once-per job has its run, and what happens next', () => {
   const failed = { ...job, run, error: new Error('no bank'), durationMs: 1 };
-  const beginning =
-    "error: cronlatch run:failed 'job' job 'close-day' for 2026-11-20, attempt 2: the job failed";
-  assert.deepEqual(lineOf('run:failed', failed), [`${beginning}. Cause: Error: no bank`]);
+  const beginning = "error: cronlatch run:failed: job 'close-day' for 2026-11-20 failed";
+  const details = "(attempt 2, lock 'job')";
+  assert.deepEqual(lineOf('run:failed', failed), [
+    `${beginning} after 1 ms ${details}. Cause: Error: no bank`,
+  ]);
   const retryAt = new Date('2026-11-20T03:10:00Z');
   assert.deepEqual(lineOf('run:failed', { ...failed, retryAt }), [
-    `${beginning}; the next attempt is at 2026-11-20T03:10:00.000Z. Cause: Error: no bank`,
+    `${beginning} after 1 ms ${details}; the next attempt is at 2026-11-20T03:10:00.000Z. Cause: Error: no bank`,
   ]);
   assert.deepEqual(lineOf('run:failed', { ...failed, isFinal: true }), [
-    `${beginning} permanently; only ledger.rerun() runs it again. Cause: Error: no bank`,
+    `${beginning} permanently after 1 ms ${details}; only ledger.rerun() runs it again. Cause: Error: no bank`,
   ]);
   const scoped = { ...failed, run: { ...run, scope: 'eu' } };
-  assert.match(lineOf('run:failed', scoped)[0] ?? '', /job 'close-day' \(eu\) for 2026-11-20, attempt 2:/);
+  assert.match(lineOf('run:failed', scoped)[0] ?? '', /job 'close-day' \(eu\) for 2026-11-20 failed/);
 });
 
 void test('a crashed holder is a line: a warning if the run is retried, an error if it waits for an operator', () => {
   const lostClaim = 'host/1/abc';
-  assert.deepEqual(lineOf('run:takenOver', { ...job, run, lostAttempt: 1, lostClaim }), [
-    "warn: cronlatch run:takenOver 'job' job 'close-day' for 2026-11-20, attempt 2: the holder of the last attempt crashed, and this attempt repeats its work.",
+  const event = { name: 'close-day', scheduledAt: undefined, run, lostClaim };
+  assert.deepEqual(lineOf('run:takenOver', { ...event, lostAttempt: 1 }), [
+    "warn: cronlatch run:takenOver: job 'close-day' for 2026-11-20 started again (attempt 2); the holder of the last attempt crashed, and this attempt repeats its work.",
   ]);
-  assert.deepEqual(lineOf('run:interrupted', { ...job, run, lostClaim }), [
-    "error: cronlatch run:interrupted 'job' job 'close-day' for 2026-11-20, attempt 2: its holder crashed, and the run will not be retried. Check what it did, then call ledger.resolve().",
+  assert.deepEqual(lineOf('run:interrupted', event), [
+    "error: cronlatch run:interrupted: job 'close-day' for 2026-11-20 was interrupted (attempt 2); its holder crashed, and the run will not be retried. Check what it did, then call ledger.resolve().",
   ]);
 });
 
 void test('the line of an unanswered tick reports that it will be retried', () => {
   const failed = { ...scheduled, willRetry: true, error: new LockStorageError('no answer') };
   assert.deepEqual(lineOf('lock:failed', failed), [
-    "error: cronlatch lock:failed 'job' (scheduled at 2026-11-20T03:00:00.000Z): the job did not run; the tick will be retried. Cause: LockStorageError: no answer",
+    "error: cronlatch lock:failed: job 'job' did not run (scheduled at 2026-11-20T03:00:00.000Z); the tick will be retried. Cause: LockStorageError: no answer",
   ]);
 });
 
-void test('refused and skipped ticks are not logged, because they are normal on all other instances', () => {
-  assert.deepEqual(lineOf('run:skipped', { ...job, run, reason: 'already-completed' }), []);
-  const skipped = {
-    ...job,
-    willRetry: true,
-    reason: 'locked',
-    heldBy: undefined,
-    heldUntil: undefined,
-  } as const;
-  assert.deepEqual(lineOf('lock:skipped', skipped), []);
+void test('a completed run is a line with its duration, its scheduled time and its period', () => {
+  assert.deepEqual(lineOf('run:completed', { ...scheduled, durationMs: 12.3 }), [
+    "info: cronlatch run:completed: job 'job' completed in 12 ms (scheduled at 2026-11-20T03:00:00.000Z).",
+  ]);
+  const daily = { ...scheduled, name: 'close-day', run };
+  assert.deepEqual(lineOf('run:completed', { ...daily, durationMs: 12 }), [
+    "info: cronlatch run:completed: job 'close-day' for 2026-11-20 completed in 12 ms (attempt 2, scheduled at 2026-11-20T03:00:00.000Z).",
+  ]);
+  for (const [durationMs, text] of [
+    ...([
+      [0.2, '0 ms'],
+      [999.4, '999 ms'],
+      [999.6, '1.0 s'],
+      [59_949, '59.9 s'],
+    ] as const),
+    ...([
+      [59_951, '1 min 0 s'],
+      [3_599_400, '59 min 59 s'],
+      [3_599_600, '1 h 0 min'],
+    ] as const),
+    ...([
+      [93_600_000, '26 h 0 min'],
+      [7_390_000, '2 h 3 min'],
+    ] as const),
+  ])
+    assert.deepEqual(lineOf('run:completed', { ...job, durationMs }), [
+      `info: cronlatch run:completed: job 'job' completed in ${text}.`,
+    ]);
+});
+
+void test('a run that its handler gave back or skipped has a line like any other run', () => {
+  const ended = { ...job, name: 'close-day', run, durationMs: 12 };
+  assert.deepEqual(lineOf('run:skipped', { ...ended, reason: 'given-back' }), [
+    "info: cronlatch run:skipped: job 'close-day' for 2026-11-20 gave its run back after 12 ms (attempt 2).",
+  ]);
+  assert.deepEqual(lineOf('run:skipped', { ...ended, reason: 'skipped' }), [
+    "info: cronlatch run:skipped: job 'close-day' for 2026-11-20 skipped its period after 12 ms (attempt 2).",
+  ]);
+});
+
+void test('starts and skips are lines of debug, and the line of a held lock has its holder', () => {
+  assert.deepEqual(lineOf('run:started', { ...scheduled, fencingToken: 7 }), [
+    "debug: cronlatch run:started: job 'job' started (scheduled at 2026-11-20T03:00:00.000Z).",
+  ]);
+  const refused = { ...job, name: 'close-day', run: { ...run, attempt: 0 } };
+  assert.deepEqual(lineOf('run:skipped', { ...refused, reason: 'already-completed' }), [
+    "debug: cronlatch run:skipped: job 'close-day' for 2026-11-20 skipped: already-completed.",
+  ]);
+  const skipped = { ...job, reason: 'locked', heldBy: undefined, heldUntil: undefined } as const;
+  assert.deepEqual(lineOf('lock:skipped', { ...skipped, willRetry: true }), [
+    "debug: cronlatch lock:skipped: job 'job' skipped: locked; the tick will be retried.",
+  ]);
+  const held = { heldBy: 'host/1/abc', heldUntil: new Date('2026-11-20T03:10:00Z') };
+  assert.deepEqual(lineOf('lock:skipped', { ...skipped, ...held, willRetry: false }), [
+    "debug: cronlatch lock:skipped: job 'job' skipped: locked by host/1/abc until 2026-11-20T03:10:00.000Z.",
+  ]);
 });
 
 void test('a thrown error stays on one line, however many lines it has', () => {
   const text = 'first\n   at second  \r\nthird';
   assert.deepEqual(lineOf('run:failed', { ...job, error: new Error(text), durationMs: 1 }), [
-    "error: cronlatch run:failed 'job': the job failed. Cause: Error: first at second third",
+    "error: cronlatch run:failed: job 'job' failed after 1 ms. Cause: Error: first at second third",
   ]);
   for (const error of [text, { text, list: Array.from({ length: 50 }, () => text) }]) {
     const [line, ...more] = lineOf('run:failed', { ...job, error, durationMs: 1 });
@@ -118,7 +176,7 @@ void test('the message of an error keeps its trailing dots', () => {
 });
 
 void test('a name with dots stays unchanged', () => {
-  assert.match(lineOf('run:stuck', { ...job, name: 'a..b' })[0] ?? '', /run:stuck 'a\.\.b':/);
+  assert.match(lineOf('run:stuck', { ...job, name: 'a..b' })[0] ?? '', /run:stuck: job 'a\.\.b' /);
 });
 
 for (const [thrown, shown] of [
@@ -129,6 +187,6 @@ for (const [thrown, shown] of [
   void test(`a job that throws ${shown} is logged with that value`, async () => {
     const { guard, lines } = guardBench();
     await reasonOf(guard.run(JOB, () => Promise.reject(thrown as unknown as Error)));
-    assert.deepEqual(lines, [`error: cronlatch run:failed 'job': the job failed. Cause: ${shown}`]);
+    assert.deepEqual(lines, [`error: cronlatch run:failed: job 'job' failed after 0 ms. Cause: ${shown}`]);
   });
 }

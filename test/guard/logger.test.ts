@@ -7,7 +7,7 @@ import { JOB } from '../support/lock-bench';
 
 const job = { name: 'job', scheduledAt: undefined };
 
-void test('successful runs and skips log nothing', async () => {
+void test('a logger with only warn and error gets no line about successful runs and skips', async () => {
   const { guard, other, lines } = guardBench();
   await guard.run(JOB, () => {});
   await other.lock(JOB);
@@ -15,27 +15,52 @@ void test('successful runs and skips log nothing', async () => {
   assert.deepEqual(lines, []);
 });
 
-void test('without a logger the lines go to console.error and console.warn', () => {
-  const error = mock.method(console, 'error', () => {});
-  const warn = mock.method(console, 'warn', () => {});
+void test('a run that completes is exactly one line of info, and a start and a skip are lines of debug', async () => {
+  const lines: string[] = [];
+  const write = (level: string) => (line: string) => void lines.push(`${level}: ${line}`);
+  const logger = { error: assert.fail, warn: assert.fail, info: write('info'), debug: write('debug') };
+  const { guard, clock, other } = guardBench({ logger });
+  await guard.run(JOB, () => void clock.advance('90s'));
+  await other.lock(JOB);
+  await guard.run(JOB, () => {});
+  const [started, completed, skipped, ...others] = lines;
+  assert.equal(started, "debug: cronlatch run:started: job 'job' started.");
+  assert.equal(completed, "info: cronlatch run:completed: job 'job' completed in 1 min 30 s.");
+  assert.match(
+    skipped ?? '',
+    /^debug: cronlatch lock:skipped: job 'job' skipped: locked by .+ until 2026-11-20T03:11:30\.000Z\.$/,
+  );
+  assert.deepEqual(others, []);
+});
+
+void test('without a logger the lines go to console.error, console.warn and console.info, but not to console.debug', () => {
+  const methods = (['error', 'warn', 'info', 'debug'] as const).map((name) =>
+    mock.method(console, name, () => {}),
+  );
   const { events } = guardBench({ logger: undefined });
   events.emit('run:stuck', job);
   events.emit('guard:warning', { message: 'Look here.' });
+  events.emit('run:completed', { ...job, durationMs: 1 });
+  events.emit('run:started', { ...job, fencingToken: 1 });
   mock.restoreAll();
-  assert.equal(error.mock.callCount(), 1);
-  assert.equal(warn.mock.callCount(), 1);
+  assert.deepEqual(
+    methods.map(({ mock: { calls } }) => calls.length),
+    [1, 1, 1, 0],
+  );
 });
 
 void test('logger: false disables the log', () => {
   const ways = [
     mock.method(console, 'error', () => {}),
     mock.method(console, 'warn', () => {}),
+    mock.method(console, 'info', () => {}),
     mock.method(process, 'emitWarning', () => {}),
   ];
   const events = new EventHub();
   new JobGuard({ lockProvider: guardBench().provider, events, logger: false });
   events.emit('run:stuck', job);
   events.emit('guard:warning', { message: 'Look here.' });
+  events.emit('run:completed', { ...job, durationMs: 1 });
   mock.restoreAll();
   for (const { mock } of ways) assert.equal(mock.callCount(), 0);
 });

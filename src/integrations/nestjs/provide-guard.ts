@@ -2,7 +2,7 @@ import { Logger, type InjectionToken } from '@nestjs/common';
 import type * as TypeOrm from 'typeorm';
 import { InvalidLockConfigurationError, NotConfiguredError } from '../../core';
 import { isMissing } from '../../core/peer';
-import type { JobGuard } from '../../guard';
+import type { JobGuard, Logger as GuardLogger } from '../../guard';
 import { checkCloseOptions } from '../../guard/closing/closing';
 import { requireGuard } from '../../guard/configured-guard';
 import type * as Integration from '../typeorm';
@@ -25,7 +25,7 @@ export async function provideGuard(
   options: CronlatchOptions,
   provided: TypeOrm.DataSource | undefined,
 ): Promise<JobGuard> {
-  const { dataSource = provided, guard, logger = new Logger('Cronlatch'), close = {} } = options;
+  const { dataSource = provided, guard, logger = nestLogger(), close = {} } = options;
   checkCloseOptions(close);
   if (guard !== undefined) {
     checkGuardAlone(options);
@@ -36,6 +36,16 @@ export async function provideGuard(
     `${MODULE} found no DataSource for its locks. Import TypeOrmModule.forRoot(…) in the root module, ` +
       `or pass ${MODULE} a dataSource, its token, or a guard.`,
   );
+}
+
+/** Without `debug`, which Nest prints by default, because skips are normal on all instances but one. */
+function nestLogger(): GuardLogger {
+  const nest = new Logger('Cronlatch');
+  return {
+    error: (line) => nest.error(line),
+    warn: (line) => nest.warn(line),
+    info: (line) => nest.log(line),
+  };
 }
 
 const ALLOWED_WITH_GUARD: readonly string[] = ['guard', 'close'] satisfies (keyof CronlatchOptions)[];
