@@ -34,7 +34,11 @@ async function start(
   if (kill !== undefined) child.stdout.once('data', () => child.kill(kill)); // It is in its job.
   const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
   const [code, signal] = await ended;
-  return { code, signal, output: output.trimEnd(), errors };
+  const printed = output
+    .trimEnd()
+    .split('\n')
+    .filter((line) => !line.startsWith('cronlatch run:completed: '));
+  return { code, signal, output: printed.join('\n'), errors };
 }
 
 function testProgram(name: string, body: (database: TestDatabase) => Promise<void>): void {

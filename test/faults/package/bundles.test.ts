@@ -10,7 +10,9 @@ import * as cronlatch from 'cronlatch';
 import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
 import { scheduleLocked } from 'cronlatch/node-cron';
 
-const guard = new cronlatch.JobGuard({ lockProvider: new InMemoryLockProvider(), runStore: new InMemoryRunStore() });
+const guard = new cronlatch.JobGuard({
+  lockProvider: new InMemoryLockProvider(), runStore: new InMemoryRunStore(), logger: false,
+});
 const job = { name: 'close-day', lockAtMostFor: '1m', oncePer: { period: 'day', timeZone: 'UTC' } };
 const task = scheduleLocked('0 3 * * *', job, () => 'ran', { guard });
 const ended = (async () => {
@@ -33,7 +35,7 @@ const dataSource = new DataSource({
 });
 const ended = (async () => {
   await dataSource.initialize();
-  const guard = await createJobGuard(dataSource);
+  const guard = await createJobGuard(dataSource, { logger: false });
   const job = { name: 'close-day', lockAtMostFor: '1m', oncePer: { period: 'day', timeZone: 'UTC' } };
   console.log((await guard.run(job, () => 'ran')).value);
   await guard.close();

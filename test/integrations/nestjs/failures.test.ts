@@ -88,7 +88,7 @@ void describe('ticks of @Cron', () => {
     assert.equal(bench.lines.length, 2);
     assert.match(
       bench.lines.join(),
-      /run:failed 'failing' \(scheduled at 2026-11-20T03:00:02.000Z\).*no bank today/,
+      /run:failed: job 'failing' failed after \d+ ms \(scheduled at 2026-11-20T03:00:02.000Z\).*no bank today/,
     );
   });
 
