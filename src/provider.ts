@@ -34,7 +34,10 @@ export type {
   ExecuteOptions,
   RunIdentity,
   RunLockEvent,
+  RunSkipReason,
   TaskConfiguration,
+  TickDetails,
+  TickEvent,
 } from './core';
 
 // Runs.

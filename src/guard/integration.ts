@@ -78,10 +78,15 @@ export class GuardIntegration {
 
   /** Reports the ticks that a scheduler dropped in one stall. The guard retries those of admitted once-per jobs. */
   dropTicks(job: AdmittedJob, ticks: readonly Date[], error: Error): void {
-    const { executor, oncePerRunner } = this.parts;
-    if (executor.runs.closing) return;
+    const { executor, oncePerRunner, events } = this.parts;
+    const { name } = job.lock;
+    if (executor.runs.closing) {
+      for (const scheduledAt of ticks)
+        events.emit('tick', { name, scheduledAt, outcome: 'skipped', reason: 'closing' });
+      return;
+    }
     const isKept = ticks.map((scheduledAt) => isOncePer(job) && oncePerRunner?.keepDropped(job, scheduledAt));
-    this.reportLost({ name: job.lock.name, willRetry: isKept.includes(true), error }, ticks);
+    this.reportLost({ name, willRetry: isKept.includes(true), error }, ticks);
   }
 
   /** Reports calls that have ended before their lock was requested. */

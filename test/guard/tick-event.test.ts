@@ -198,7 +198,7 @@ void test('a decorated method emits one tick for each of its calls', async () =>
   ]);
 });
 
-void test('each dropped tick of a stall is a tick whose lock failed', () => {
+void test('each dropped tick of a stall is a tick whose lock failed, or that a closing guard skipped', async () => {
   const { guard, ticks, names } = tickBench();
   const integration = integrationOf(guard);
   const [job] = integration.admit([{ configuration: JOB, call: () => never, place: 'here' }]);
@@ -210,6 +210,10 @@ void test('each dropped tick of a stall is a tick whose lock failed', () => {
     { ...dropped, scheduledAt: later },
   ]);
   assert.deepEqual(names(), ['lock:failed']);
+  await guard.close();
+  integration.dropTicks(job, [later], mine);
+  assert.deepEqual(ticks.at(-1), { name: 'job', scheduledAt: later, outcome: 'skipped', reason: 'closing' });
+  assert.equal(ticks.length, 3);
 });
 
 const slot = { job: 'settle', at: scheduledAt };

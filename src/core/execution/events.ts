@@ -101,7 +101,7 @@ export interface CronlatchEvents {
    */
   'run:stuck': LockEvent;
   /**
-   * Emitted exactly once for each call of a job, when the call has ended, whoever made it. A tick that node-cron dropped
+   * Emitted exactly once for each call of a job, when the call has ended, tick or manual. A tick that node-cron dropped
    * counts as a call. An overdue run that the guard starts itself has no tick.
    */
   tick: TickEvent;
