@@ -144,3 +144,24 @@ testWith('sqlite', 'the guard of the module logs its errors with the logger of N
     /^error \[Cronlatch\] cronlatch run:failed: job 'close-day' failed after \d+ ms\. Cause: Error: no bank today$/,
   );
 });
+
+testWith('sqlite', 'a run is a line of log of Nest’s logger, and a skip is no line', async (database) => {
+  const heard: string[] = [];
+  const hear =
+    (level: string) =>
+    (message: string, context: string): void => {
+      if (context === 'Cronlatch') heard.push(`${level}: ${message.replace(/\d+ ms/, 'n ms')}`);
+    };
+  const logger = Object.assign(new RecordingLogger(), { log: hear('log'), debug: hear('debug') });
+  const imports = [databaseModule(database), ScheduleModule.forRoot(), CronlatchModule.forRoot()];
+  const app = await application({ imports }, logger);
+  await app.init();
+  const job = { name: 'close-day', lockAtMostFor: '1m', lockAtLeastFor: '30s' };
+  for (const reason of [undefined, 'locked']) {
+    const result = await app.get(JobGuard).run(job, () => {});
+    assert.equal('reason' in result ? result.reason : undefined, reason);
+  }
+  await app.close();
+  assert.deepEqual(heard, ["log: cronlatch run:completed: job 'close-day' completed in n ms."]);
+  assert.deepEqual(logger.lines, []);
+});
