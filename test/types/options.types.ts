@@ -1,5 +1,13 @@
 /** Which options are accepted: this file is compiled by each compiler, and never run. */
-import { JobGuard, OncePerDay, SchedulerLock, type Duration, type TaskResult } from 'cronlatch';
+import {
+  JobGuard,
+  OncePerDay,
+  SchedulerLock,
+  structured,
+  type Duration,
+  type FieldLogger,
+  type TaskResult,
+} from 'cronlatch';
 import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
 import { Scheduled, scheduleLocked } from 'cronlatch/node-cron';
 import { createJobGuard } from 'cronlatch/typeorm';
@@ -24,6 +32,8 @@ export const taken = [
   () => scheduleLocked('* * * * *', { ...JOB, oncePer: { period: 'day' } }, () => {}, { timeZone: 'UTC' }),
   (dataSource: DataSource) => createJobGuard(dataSource, { lockTable: 'shedlock', lazy: true }),
   () => useTestGuard({ now: '2026-03-29T01:30:00Z' }),
+  () => new JobGuard({ lockProvider, logger: { error: () => {}, warn: () => {} } }),
+  (pino: FieldLogger) => new JobGuard({ lockProvider, logger: structured(pino) }),
 ];
 
 export const refused = [
@@ -41,6 +51,8 @@ export const refused = [
   () => SchedulerLock({ ...JOB, shared: 'yes' }),
   // @ts-expect-error -- "Property 'lockProvider' is missing in type '{}'"
   () => new JobGuard({}),
+  // @ts-expect-error -- a logger also has warn
+  () => new JobGuard({ lockProvider, logger: { error: () => {} } }),
   // @ts-expect-error -- "Did you mean to write 'runStore'?"
   () => new JobGuard({ lockProvider, runStor: new InMemoryRunStore() }),
   // @ts-expect-error -- node-cron's spelling: "Did you mean to write 'timeZone'?"

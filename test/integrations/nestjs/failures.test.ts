@@ -145,7 +145,7 @@ testWith('sqlite', 'the guard of the module logs its errors with the logger of N
   );
 });
 
-testWith('sqlite', 'a run is a line of log of Nest’s logger, and a skip is no line', async (database) => {
+testWith('sqlite', 'Nest’s logger gets a line of log for each run, and none for a skip', async (database) => {
   const heard: string[] = [];
   const hear =
     (level: string) =>
