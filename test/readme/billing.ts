@@ -1,12 +1,11 @@
-import 'reflect-metadata';
 import { SchedulerLock } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
 import { createJobGuard } from 'cronlatch/typeorm';
-import dataSource from './ormconfig';
+import dataSource from './ormconfig.js';
 
 class BillingJobs {
   @Scheduled('0 3 * * *', { timeZone: 'Europe/Paris' })
-  @SchedulerLock('close-day', '10m', '30s')
+  @SchedulerLock('close-day', '10m', '30s') // name, lockAtMostFor, lockAtLeastFor
   async closeDay(): Promise<void> {
     await dataSource.query('SELECT 1'); // Runs on one instance. The others skip this tick.
   }

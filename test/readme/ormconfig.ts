@@ -4,5 +4,8 @@ import { DataSource } from 'typeorm';
 export default new DataSource({
   type: 'mysql',
   url: process.env['DATABASE_URL'] ?? 'mysql://app:secret@localhost:3306/app',
-  migrations: [createCronlatchMigration({ tables: ['lock'] })],
+  migrations: [
+    createCronlatchMigration({ tables: ['lock'] }),
+    createCronlatchMigration({ tables: ['ledger'] }),
+  ],
 });
