@@ -11,9 +11,15 @@ export interface LockConfiguration {
    * `defaultLockAtMostFor`.
    */
   readonly lockAtMostFor?: Duration | undefined;
-  /** The next run begins no earlier than this after the start of a run, however short that run was. Default 0. */
+  /**
+   * The next run begins no earlier than this after the start of a run, however short that run was. Default: the guard's
+   * `defaultLockAtLeastFor`, or else 0.
+   */
   readonly lockAtLeastFor?: Duration | undefined;
-  /** Renews the lease while the job runs: `true` every third of `lockAtMostFor`, or at the given interval. Default off. */
+  /**
+   * Renews the lease while the job runs: `true` every third of `lockAtMostFor`, or at the given interval. Default: the
+   * guard's `defaultKeepAlive`, or else `false`.
+   */
   readonly keepAlive?: boolean | Duration | undefined;
   /**
    * With `keepAlive`: the lease ends this long after it was granted, even if the job still runs. Default 24 h, or
@@ -94,15 +100,21 @@ export function checkLockConfiguration(
   };
 }
 
-/** Checks as much as is possible before the guard is known. The guard's default may still supply `lockAtMostFor`. */
+/** Checks as much as is possible before the guard and its defaults are known. */
 export function checkDeclaredConfiguration(configuration: LockConfiguration): void {
   const nameLength = checkNameLength(configuration.nameLength ?? DEFAULT_NAME_LENGTH);
-  if (configuration.lockAtMostFor !== undefined) {
-    checkLockConfiguration(configuration, nameLength);
+  const { name, lockAtMostFor, lockAtLeastFor = 0, maxLockDuration } = configuration;
+  // The guard's defaultKeepAlive may give maxLockDuration a meaning.
+  const keepAlive = configuration.keepAlive ?? maxLockDuration !== undefined;
+  if (lockAtMostFor !== undefined) {
+    checkLockConfiguration({ ...configuration, keepAlive }, nameLength);
     return;
   }
-  checkLockName(configuration.name, nameLength);
-  parseDuration(configuration.lockAtLeastFor ?? 0, `lockAtLeastFor of lock '${configuration.name}'`);
+  checkLockName(name, nameLength);
+  const of = `of lock '${name}'`;
+  parseDuration(lockAtLeastFor, `lockAtLeastFor ${of}`);
+  if (typeof keepAlive !== 'boolean') parsePositiveDuration(keepAlive, `keepAlive ${of}`);
+  if (maxLockDuration !== undefined) parsePositiveDuration(maxLockDuration, `maxLockDuration ${of}`);
 }
 
 function checkKeepAlive(

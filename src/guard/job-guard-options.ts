@@ -12,6 +12,15 @@ export interface JobGuardOptions {
   readonly statementTimeout?: Duration | undefined;
   /** The `lockAtMostFor` of jobs that do not set it. Without a default, every job must set it. */
   readonly defaultLockAtMostFor?: Duration | undefined;
+  /** The `lockAtLeastFor` of jobs that do not set it. A job that sets `0` has none. Default 0. */
+  readonly defaultLockAtLeastFor?: Duration | undefined;
+  /** The `keepAlive` of jobs that do not set it. A job that sets `false` has none. Default `false`. */
+  readonly defaultKeepAlive?: boolean | Duration | undefined;
+  /**
+   * The `timeZone` of once-per jobs that do not set it, and whose schedule has none: an IANA name. Without a default,
+   * such a job is rejected.
+   */
+  readonly defaultTimeZone?: string | undefined;
   /** The maximum length of lock names, in characters: the width of the lock table's name column. Default 64, at most 255. */
   readonly nameLength?: number | undefined;
   /**

@@ -1,15 +1,6 @@
 import { InvalidLockConfigurationError } from '../core';
-import { parsePositiveDuration } from '../core/duration';
-import { checkNameLength, DEFAULT_NAME_LENGTH } from '../core/lock-name';
-import {
-  compileJob,
-  isOncePer,
-  type AdmittedJob,
-  type Job,
-  type JobDeclaration,
-  type JobDefaults,
-  type OncePer,
-} from './job';
+import { compileJob, isOncePer, type AdmittedJob, type Job, type JobDeclaration, type OncePer } from './job';
+import { checkJobDefaults, type JobDefaults } from './job-defaults';
 import type { GuardConfiguration, JobGuardOptions } from './job-guard-options';
 
 type OncePerJob = OncePer<AdmittedJob>;
@@ -30,13 +21,11 @@ export class JobRegistry {
 
   /** @throws InvalidLockConfigurationError naming the option */
   constructor(
-    { nameLength = DEFAULT_NAME_LENGTH, defaultLockAtMostFor, runStore }: JobGuardOptions,
+    options: JobGuardOptions,
     private readonly warn: (message: string) => void,
   ) {
-    if (defaultLockAtMostFor !== undefined)
-      parsePositiveDuration(defaultLockAtMostFor, 'defaultLockAtMostFor');
-    this.#defaults = { nameLength: checkNameLength(nameLength), lockAtMostFor: defaultLockAtMostFor };
-    this.#hasLedger = runStore !== undefined;
+    this.#defaults = checkJobDefaults(options);
+    this.#hasLedger = options.runStore !== undefined;
   }
 
   /** @throws InvalidLockConfigurationError naming the lock or the job, and the value */

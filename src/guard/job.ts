@@ -1,13 +1,9 @@
-import {
-  InvalidLockConfigurationError,
-  type Duration,
-  type LockConfiguration,
-  type LockedTask,
-} from '../core';
-import { compileLock, type CompiledLock } from '../core/lock-configuration';
+import { InvalidLockConfigurationError, type LockConfiguration, type LockedTask } from '../core';
+import type { CompiledLock } from '../core/lock-configuration';
 import type { OncePerConfiguration } from '../ledger';
 import { parseJobPolicy, type JobPolicy } from '../ledger/policy/job-policy';
 import type { OpenInvocation } from './invocation';
+import { compileLockWithDefaults, type JobDefaults } from './job-defaults';
 import type { GuardConfiguration } from './job-guard-options';
 import { checkJobOptions } from './option-names';
 
@@ -57,18 +53,13 @@ export interface JobCall<T> {
   readonly invocation?: OpenInvocation | undefined;
 }
 
-export interface JobDefaults {
-  readonly nameLength: number;
-  readonly lockAtMostFor: Duration | undefined;
-}
-
 /** @throws InvalidLockConfigurationError naming the lock or the job, the option and its value */
 export function compileJob(configuration: GuardConfiguration, defaults: JobDefaults): Job {
   const { oncePer, ...declared } = configuration;
-  const lockAtMostFor = declared.lockAtMostFor ?? defaults.lockAtMostFor;
-  const lock = compileLock({ ...declared, lockAtMostFor }, defaults.nameLength);
+  const lock = compileLockWithDefaults(declared, defaults);
   checkJobOptions(configuration);
-  return { lock, policy: oncePer === undefined ? undefined : policyOf(lock, oncePer) };
+  if (oncePer === undefined) return { lock, policy: undefined };
+  return { lock, policy: policyOf(lock, { ...oncePer, timeZone: oncePer.timeZone ?? defaults.timeZone }) };
 }
 
 export function isOncePer<J extends Job>(job: J): job is OncePer<J> {

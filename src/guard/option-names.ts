@@ -9,7 +9,10 @@ const RENAMED = {
 } as const;
 
 const GUARD_OPTIONS = optionNames(
-  ['lockProvider', 'runStore', 'pollInterval', 'statementTimeout', 'defaultLockAtMostFor', 'nameLength'],
+  [
+    ...['lockProvider', 'runStore', 'pollInterval', 'statementTimeout', 'nameLength'],
+    ...['defaultLockAtMostFor', 'defaultLockAtLeastFor', 'defaultKeepAlive', 'defaultTimeZone'],
+  ],
   RENAMED.guard,
 );
 

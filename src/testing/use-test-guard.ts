@@ -1,16 +1,17 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { EventHub, type CronlatchEvents, type Duration, type EventName } from '../core';
-import { JobGuard, configureJobGuard } from '../guard';
+import { EventHub, type CronlatchEvents, type EventName } from '../core';
+import { JobGuard, configureJobGuard, type JobGuardOptions } from '../guard';
 import { configuredGuard } from '../guard/configured-guard';
 import { InMemoryLockProvider, InMemoryRunStore } from '../storage/memory';
 import { SettableClock } from './settable-clock';
 
-export interface TestGuardOptions {
+/** Pass the defaults and the `nameLength` of the application's guard. */
+export interface TestGuardOptions extends Pick<
+  JobGuardOptions,
+  'defaultLockAtMostFor' | 'defaultLockAtLeastFor' | 'defaultKeepAlive' | 'defaultTimeZone' | 'nameLength'
+> {
   /** The time of the clock at the start. Default: the host's time. */
   readonly now?: Date | string | number | undefined;
-  readonly defaultLockAtMostFor?: Duration | undefined;
-  /** The `nameLength` of the application's guard, if it has lock names longer than 64 characters. */
-  readonly nameLength?: number | undefined;
 }
 
 export interface TestGuard extends AsyncDisposable {
@@ -34,19 +35,18 @@ export interface TestGuard extends AsyncDisposable {
  * Configures a guard whose locks and runs are in memory and whose clock the test moves. It logs nothing. It starts
  * overdue runs only when the test calls `await guard.runOverdue()`. Call `dispose` at the end of the test.
  */
-export function useTestGuard({ now, defaultLockAtMostFor, nameLength }: TestGuardOptions = {}): TestGuard {
+export function useTestGuard({ now, ...options }: TestGuardOptions = {}): TestGuard {
   const clock = new SettableClock(now);
-  const lockProvider = new InMemoryLockProvider({ clock, nameLength });
+  const lockProvider = new InMemoryLockProvider({ clock, nameLength: options.nameLength });
   const runStore = new InMemoryRunStore({ clock });
   const events = new EventHub();
   const guard = new JobGuard({
+    ...options,
     lockProvider,
     runStore,
     pollInterval: false,
     clock,
     events,
-    nameLength,
-    defaultLockAtMostFor,
     logger: false,
   });
   const before = configuredGuard();

@@ -34,7 +34,12 @@ const REFUSED: [LockConfiguration, RegExp][] = [
   [{ name: 'job', lockAtLeastFor: 'soon' }, /^lockAtLeastFor of lock 'job' is "soon"/],
   [of({ keepAlive: '6m' }), /keepAlive \(6m\) of lock 'job' is longer than half/],
   [of({ keepAlive: true, maxLockDuration: '1m' }), /maxLockDuration \(1m\) of lock 'job' is shorter/],
-  [of({ maxLockDuration: '1h' }), /maxLockDuration of lock 'job' has no meaning without keepAlive/],
+  [{ name: 'job', keepAlive: 'often' }, /^keepAlive of lock 'job' is "often"/],
+  [{ name: 'job', keepAlive: true, maxLockDuration: 0 }, /^maxLockDuration of lock 'job' is 0/],
+  [
+    of({ keepAlive: false, maxLockDuration: '1h' }),
+    /maxLockDuration of lock 'job' has no meaning without keepAlive/,
+  ],
   [of({ nameLength: 256 }), /nameLength is 256/],
 ];
 
@@ -59,6 +64,7 @@ const TAKEN: LockConfiguration[] = [
   { name: 'n'.repeat(255), lockAtMostFor: '1m', nameLength: 255 },
   { name: 'without lockAtMostFor', lockAtLeastFor: '1m' },
   { name: 'equal', lockAtMostFor: '1m', lockAtLeastFor: 60_000 },
+  { name: 'with the keepAlive of the guard', lockAtMostFor: '1m', maxLockDuration: '1h' },
   { name: 'a sum', lockAtMostFor: '1d2h30m', keepAlive: '1h', maxLockDuration: '365d' },
 ];
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InvalidLockConfigurationError } from 'cronlatch';
+import { InvalidLockConfigurationError, type CronlatchEvents, type JobGuardOptions } from 'cronlatch';
 import { StorageBasedLockProvider } from 'cronlatch/provider';
 import { guardBench, runningJob } from '../support/guard-bench';
+import { guardOfRuns } from '../support/guard-of-runs';
 
 const never = (): void => assert.fail('ran');
 
@@ -50,6 +51,94 @@ for (const defaultLockAtMostFor of ['10', 0, '-1m', NaN, 'P1M', '366d']) {
     });
   });
 }
+
+const REFUSED_DEFAULTS: [Partial<JobGuardOptions>, RegExp][] = [
+  [{ defaultLockAtLeastFor: 'soon' }, /^defaultLockAtLeastFor is "soon", which is not a duration/],
+  [{ defaultLockAtLeastFor: -1 }, /^defaultLockAtLeastFor is -1/],
+  [
+    { defaultLockAtMostFor: '1m', defaultLockAtLeastFor: '2m' },
+    /^defaultLockAtLeastFor \(2m\) is longer than defaultLockAtMostFor \(1m\)\.$/,
+  ],
+  [{ defaultKeepAlive: 0 }, /^defaultKeepAlive is 0: it must be longer than zero/],
+  [{ defaultKeepAlive: 'often' }, /^defaultKeepAlive is "often", which is not a duration/],
+  [
+    { defaultLockAtMostFor: '1m', defaultKeepAlive: '40s' },
+    /^defaultKeepAlive \(40s\) is longer than half of defaultLockAtMostFor \(1m\)/,
+  ],
+  [{ defaultTimeZone: 'Paris' }, /^defaultTimeZone is "Paris", which is not a time zone/],
+  [{ defaultTimeZone: '+02:00' }, /^defaultTimeZone is "\+02:00", an offset without clock changes/],
+  [{ defaultTimeZone: '' }, /^defaultTimeZone is ""/],
+];
+
+for (const [options, message] of REFUSED_DEFAULTS) {
+  void test(`the defaults ${JSON.stringify(options)} are rejected when the guard is created`, () => {
+    assert.throws(() => guardBench(options), { name: 'InvalidLockConfigurationError', message });
+  });
+}
+
+void test('a job without keepAlive is renewed as the guard’s default sets it', async () => {
+  const { guard, clock } = guardBench({ defaultLockAtMostFor: '3m', defaultKeepAlive: '30s' });
+  const job = await runningJob(guard, { name: 'job' });
+  const extended = new Promise<CronlatchEvents['lock:extended']>((resolve) =>
+    guard.on('lock:extended', resolve),
+  );
+  clock.advance('30s');
+  assert.equal((await extended).name, 'job');
+  job.finish();
+  await job.result;
+});
+
+void test('keepAlive: false takes precedence over the default', async () => {
+  const { guard, clock } = guardBench({ defaultLockAtMostFor: '3m', defaultKeepAlive: true });
+  const job = await runningJob(guard, { name: 'job', keepAlive: false });
+  clock.advance('3m');
+  assert.equal(job.lock.signal.aborted, true);
+  job.finish();
+  await job.result;
+});
+
+void test('a job without lockAtLeastFor keeps its lock as long as the guard’s default, and 0 takes precedence', async () => {
+  const { guard, other } = guardBench({ defaultLockAtMostFor: '3m', defaultLockAtLeastFor: '30s' });
+  await guard.run({ name: 'short' }, () => {});
+  assert.equal(await other.lock({ name: 'short', lockAtMostFor: '1m' }), undefined);
+  await guard.run({ name: 'released', lockAtLeastFor: 0 }, () => {});
+  assert.ok(await other.lock({ name: 'released', lockAtMostFor: '1m' }));
+});
+
+void test('maxLockDuration needs no keepAlive of the job if the guard has a default', () => {
+  const job = { name: 'job', lockAtMostFor: '1m', maxLockDuration: '1h' };
+  assert.doesNotThrow(() => guardBench({ defaultKeepAlive: true }).guard.check(job));
+  assert.throws(() => guardBench().guard.check(job), /maxLockDuration of lock 'job' has no meaning/);
+});
+
+void test('an error about a default that contradicts a job names the options that the job does not set', () => {
+  const { guard } = guardBench({ defaultLockAtLeastFor: '2m', defaultKeepAlive: '1m' });
+  assert.throws(() => guard.check({ name: 'job', lockAtMostFor: '1m' }), {
+    name: 'InvalidLockConfigurationError',
+    message:
+      "lockAtLeastFor (2m) is longer than lockAtMostFor (1m) for lock 'job'. The job does not set lockAtLeastFor, so the guard's default applies.",
+  });
+  assert.throws(
+    () => guard.check({ name: 'job', lockAtMostFor: '1m', lockAtLeastFor: 0 }),
+    /longer than half of lockAtMostFor.* The job does not set keepAlive, so the guard's default applies\.$/,
+  );
+});
+
+void test('a once-per job without a time zone gets the guard’s default, and its own takes precedence', async () => {
+  const { guard } = guardOfRuns({ defaultLockAtMostFor: '1m', defaultTimeZone: 'Pacific/Kiritimati' });
+  const oncePer = { period: 'day' } as const;
+  const at = new Date('2026-11-20T12:00:00Z');
+  await guard.run({ name: 'east', oncePer, at }, () => {});
+  await guard.run({ name: 'west', oncePer: { ...oncePer, timeZone: 'UTC' }, at }, () => {});
+  const keys = await Promise.all(['east', 'west'].map(async (job) => await guard.ledger.last(job)));
+  assert.deepEqual(
+    keys.map((run) => [run?.periodKey, run?.timeZone]),
+    [
+      ['2026-11-21', 'Pacific/Kiritimati'],
+      ['2026-11-20', 'UTC'],
+    ],
+  );
+});
 
 const LONG = 'n'.repeat(65);
 

@@ -32,6 +32,8 @@ for (const [written, meant] of [
   ['dueEvery', 'pollInterval'],
   ['pollinterval', 'pollInterval'],
   ['statementTimeOut', 'statementTimeout'],
+  ['defaultTimezone', 'defaultTimeZone'],
+  ['defaultKeepalive', 'defaultKeepAlive'],
 ] as const) {
   void test(`a guard refuses the option ${written}, and names ${meant}`, () => {
     assert.throws(() => guardBench({ [written]: '1m' }), {

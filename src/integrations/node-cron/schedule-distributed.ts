@@ -56,7 +56,7 @@ export function scheduleDistributed(
   const coordinator = new LedgerRunCoordinator({ guard });
   const declaration = {
     place: `scheduleDistributed('${expression}')`,
-    configuration: { name, lockAtMostFor: leaseMs },
+    configuration: { name, lockAtMostFor: leaseMs, lockAtLeastFor: 0, keepAlive: false },
     call: () => () => undefined,
     schedules: [{ ...options, expression }],
   };

@@ -47,7 +47,7 @@ export function startOfBusinessDate(date: string, options: BusinessDateOptions):
  * @throws InvalidLockConfigurationError
  */
 export function checkDayRule({ timeZone, dayStart = '00:00' }: BusinessDateOptions, of = ''): DayRule {
-  checkTimeZone(timeZone, of);
+  checkTimeZone(timeZone, `timeZone${of}`);
   const match = typeof dayStart === 'string' ? TIME_OF_DAY.exec(dayStart) : null;
   if (match === null) {
     throw new InvalidLockConfigurationError(

@@ -27,11 +27,11 @@ const REMEDY = `use a name of the IANA time zone database, such as 'Europe/Paris
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
 /**
- * @param of names the job in messages, for example ` of job 'close-day'`
+ * @param option names the option in errors
  * @throws InvalidLockConfigurationError for a text that is not the name of a zone
  */
-export function checkTimeZone(timeZone: string, of: string): void {
-  formatterOf(timeZone, of);
+export function checkTimeZone(timeZone: string, option = 'timeZone'): void {
+  formatterOf(timeZone, option);
 }
 
 /** The time that one lookup covers. Without blocks, a year of hours would call Intl tens of thousands of times. */
@@ -119,34 +119,34 @@ function offsetMsAt(formatter: Intl.DateTimeFormat, atMs: number): number {
   return sign === '-' ? -offsetMs : offsetMs;
 }
 
-function formatterOf(timeZone: string, of = ''): Intl.DateTimeFormat {
-  if (typeof timeZone !== 'string' || !NAME.test(timeZone)) refuse(timeZone, of);
+function formatterOf(timeZone: string, option = 'timeZone'): Intl.DateTimeFormat {
+  if (typeof timeZone !== 'string' || !NAME.test(timeZone)) refuse(option, timeZone);
   const key = timeZone.toLowerCase();
   const cached = formatters.get(key);
   if (cached !== undefined) return cached;
-  if (/^[a-z]{3}$/.test(key) && !SHORT_NAMES.has(key.toUpperCase())) refuse(timeZone, of);
-  const made = makeFormatter(timeZone, of);
+  if (/^[a-z]{3}$/.test(key) && !SHORT_NAMES.has(key.toUpperCase())) refuse(option, timeZone);
+  const made = makeFormatter(timeZone, option);
   formatters.set(key, made);
   return made;
 }
 
-function makeFormatter(timeZone: string, of: string): Intl.DateTimeFormat {
+function makeFormatter(timeZone: string, option: string): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
   } catch (cause) {
-    return refuse(timeZone, of, cause);
+    return refuse(option, timeZone, cause);
   }
 }
 
-function refuse(timeZone: unknown, of: string, cause?: unknown): never {
+function refuse(option: string, timeZone: unknown, cause?: unknown): never {
   if (typeof timeZone === 'string' && /^[+-]\d|^(UTC|GMT)[+-]\d/i.test(timeZone)) {
     throw new InvalidLockConfigurationError(
-      `timeZone${of} is ${describeValue(timeZone)}, an offset without clock changes: ${REMEDY}, or 'Etc/GMT-1' for a zone that is always one hour east of UTC.`,
+      `${option} is ${describeValue(timeZone)}, an offset without clock changes: ${REMEDY}, or 'Etc/GMT-1' for a zone that is always one hour east of UTC.`,
       { cause },
     );
   }
   throw new InvalidLockConfigurationError(
-    `timeZone${of} is ${describeValue(timeZone)}, which is not a time zone: ${REMEDY}.`,
+    `${option} is ${describeValue(timeZone)}, which is not a time zone: ${REMEDY}.`,
     { cause },
   );
 }

@@ -44,7 +44,7 @@ export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobP
   const of = `of job '${job}'`;
   if (timeZone === undefined) {
     throw new InvalidLockConfigurationError(
-      `Job '${job}' needs a timeZone, for example 'Europe/Paris'. cronlatch never uses the host's time zone.`,
+      `Job '${job}' needs a timeZone, for example 'Europe/Paris'. Set it on the job, or set defaultTimeZone on the guard. cronlatch never uses the host's time zone.`,
     );
   }
   const period = { kind, timeZone, dayStart, target };

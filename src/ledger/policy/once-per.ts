@@ -10,8 +10,8 @@ export interface OncePerOptions extends CatchUpOptions {
   /** The job's name in the ledger: 1–64 characters. Default: the name of its lock. */
   readonly name?: string | undefined;
   /**
-   * The time zone of the business day, an IANA name. Default: that of `@Scheduled` on the same method; required
-   * without one.
+   * The time zone of the business day, an IANA name. Default: that of the job's schedule, or else the guard's
+   * `defaultTimeZone`. Without any of them, the job is rejected.
    */
   readonly timeZone?: string | undefined;
   /** When a business day begins, by the wall clock of the zone. Default `'00:00'`. */

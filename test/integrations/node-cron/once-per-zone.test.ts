@@ -69,6 +69,29 @@ void test('the job’s own zone takes precedence (L-59)', async () => {
   assert.equal(await dateOf(new Jobs()), IN_LIMA);
 });
 
+void test('the zone of the schedule takes precedence over the guard’s default, which applies without it', async () => {
+  await bench.guard.close();
+  bench = guardOfRuns({ defaultTimeZone: 'America/Lima' });
+  class Jobs {
+    @Scheduled(AT_THREE, TOKYO)
+    @OncePerDay()
+    @SchedulerLock('with-zone', '1m')
+    async job(): Promise<string | undefined> {
+      return await today();
+    }
+  }
+  class WithoutZone {
+    @Scheduled(AT_THREE)
+    @OncePerDay()
+    @SchedulerLock('without-zone', '1m')
+    async job(): Promise<string | undefined> {
+      return await today();
+    }
+  }
+  assert.equal(await dateOf(new Jobs()), IN_TOKYO);
+  assert.equal(await dateOf(new WithoutZone()), IN_LIMA);
+});
+
 void test('two schedules in the same zone have one zone', async () => {
   class Jobs {
     @Scheduled(AT_THREE, LIMA)

@@ -1,0 +1,73 @@
+import { InvalidLockConfigurationError, type Duration, type LockConfiguration } from '../core';
+import { parseDuration, parsePositiveDuration } from '../core/duration';
+import { compileLock, type CompiledLock } from '../core/lock-configuration';
+import { checkNameLength, DEFAULT_NAME_LENGTH } from '../core/lock-name';
+import { checkTimeZone } from '../ledger/periods/time-zone';
+import type { JobGuardOptions } from './job-guard-options';
+
+/** The options of a guard that apply to jobs that do not set their own. */
+export interface JobDefaults {
+  readonly nameLength: number;
+  readonly lockAtMostFor: Duration | undefined;
+  readonly lockAtLeastFor: Duration | undefined;
+  readonly keepAlive: boolean | Duration | undefined;
+  readonly timeZone: string | undefined;
+}
+
+/** @throws InvalidLockConfigurationError naming the option */
+export function checkJobDefaults(options: JobGuardOptions): JobDefaults {
+  const { nameLength = DEFAULT_NAME_LENGTH, defaultTimeZone: timeZone } = options;
+  const { defaultLockAtMostFor, defaultLockAtLeastFor, defaultKeepAlive } = options;
+  const mostMs =
+    defaultLockAtMostFor === undefined
+      ? Infinity
+      : parsePositiveDuration(defaultLockAtMostFor, 'defaultLockAtMostFor');
+  const leastMs = parseDuration(defaultLockAtLeastFor ?? 0, 'defaultLockAtLeastFor');
+  const renewEveryMs =
+    defaultKeepAlive === undefined || typeof defaultKeepAlive === 'boolean'
+      ? 0
+      : parsePositiveDuration(defaultKeepAlive, 'defaultKeepAlive');
+  if (leastMs > mostMs) {
+    throw new InvalidLockConfigurationError(
+      `defaultLockAtLeastFor (${defaultLockAtLeastFor}) is longer than defaultLockAtMostFor (${defaultLockAtMostFor}).`,
+    );
+  }
+  if (renewEveryMs > mostMs / 2) {
+    throw new InvalidLockConfigurationError(
+      `defaultKeepAlive (${defaultKeepAlive}) is longer than half of defaultLockAtMostFor (${defaultLockAtMostFor}): one late renewal would lose the lease.`,
+    );
+  }
+  if (timeZone !== undefined) checkTimeZone(timeZone, 'defaultTimeZone');
+  return {
+    nameLength: checkNameLength(nameLength),
+    lockAtMostFor: defaultLockAtMostFor,
+    lockAtLeastFor: defaultLockAtLeastFor,
+    keepAlive: defaultKeepAlive,
+    timeZone,
+  };
+}
+
+/** @throws InvalidLockConfigurationError naming the lock and the value, and the defaults that contradict it */
+export function compileLockWithDefaults(lock: LockConfiguration, defaults: JobDefaults): CompiledLock {
+  const { lockAtMostFor, lockAtLeastFor, keepAlive, nameLength } = defaults;
+  const complete = {
+    ...lock,
+    lockAtMostFor: lock.lockAtMostFor ?? lockAtMostFor,
+    lockAtLeastFor: lock.lockAtLeastFor ?? lockAtLeastFor,
+    keepAlive: lock.keepAlive ?? keepAlive,
+  };
+  try {
+    return compileLock(complete, nameLength);
+  } catch (error) {
+    if (!(error instanceof InvalidLockConfigurationError)) throw error;
+    const inherited = (['lockAtMostFor', 'lockAtLeastFor', 'keepAlive'] as const).filter(
+      (option) =>
+        lock[option] === undefined && defaults[option] !== undefined && error.message.includes(`${option} (`),
+    );
+    if (inherited.length === 0) throw error;
+    throw new InvalidLockConfigurationError(
+      `${error.message} The job does not set ${inherited.join(' and ')}, so the guard's default applies.`,
+      { cause: error },
+    );
+  }
+}
