@@ -28,7 +28,7 @@ export type { CronlatchEvents, EventListener, EventName, SkipReason, TaskResult 
 
 // Inside a running job.
 export { currentLock, LockAssert, LockExtender } from './core';
-export type { Lock } from './core';
+export type { CurrentOptions, Lock } from './core';
 export { currentRun } from './ledger';
 export type { CurrentRun } from './ledger';
 

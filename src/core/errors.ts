@@ -76,7 +76,7 @@ export class LockLostError extends CronlatchError {
   static override readonly code = 'CRONLATCH_LOCK_LOST';
 }
 
-/** `LockAssert` or `LockExtender` was called outside a live lease. */
+/** `currentLock` was called outside a guarded run, or `LockAssert` or `LockExtender` outside a live lease. */
 export class LockNotHeldError extends CronlatchError {
   static override readonly code = 'CRONLATCH_LOCK_NOT_HELD';
 }

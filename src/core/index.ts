@@ -47,6 +47,7 @@ export type {
 } from './lease/storage-accessor';
 export type { StorageBasedLockProviderOptions } from './lease/storage-based-lock-provider';
 export { StorageBasedLockProvider } from './lease/storage-based-lock-provider';
+export type { CurrentOptions } from './execution/lock-context';
 export { currentLock, LockAssert, LockExtender } from './execution/lock-context';
 export type {
   ExecutorOptions,

@@ -38,6 +38,11 @@ void test('the handler can read which run it belongs to', async () => {
 
 void test('outside a run, and in a job that has only a lock, currentRun throws and explains what to do', async () => {
   assert.throws(() => currentRun(), InvalidLockUseError);
+  assert.throws(
+    () => currentRun(),
+    /If the code also runs elsewhere, call currentRun\(\{ optional: true \}\)\.$/,
+  );
+  assert.equal(currentRun({ optional: true }), undefined);
   await assert.rejects(
     new Jobs(() => {}).lockOnly(),
     /@OncePerDay, @OncePer or oncePer; in a test, inside asRun\(\)/,

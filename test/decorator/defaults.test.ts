@@ -9,13 +9,13 @@ class Jobs {
   @SchedulerLock({ name: 'renewed', keepAlive: true })
   async withKeepAlive(): Promise<number | undefined> {
     await this.renewed;
-    return currentLock()?.remainingMs();
+    return currentLock().remainingMs();
   }
 
   @SchedulerLock('plain')
   async plain(): Promise<number | undefined> {
     await this.renewed;
-    return currentLock()?.remainingMs();
+    return currentLock().remainingMs();
   }
 
   @SchedulerLock({ name: 'never-renewed', keepAlive: false, lockAtLeastFor: 0 })

@@ -24,13 +24,13 @@ class Jobs {
 
   @OncePerDay({ name: 'alone', timeZone: 'Europe/Paris' })
   async alone(): Promise<string | undefined> {
-    return await Promise.resolve(currentLock()?.name);
+    return await Promise.resolve(currentLock().name);
   }
 
   @OncePerDay({ name: 'ledger-name', timeZone: 'Europe/Paris' })
   @SchedulerLock('lock-name', '10m')
   async named(): Promise<unknown> {
-    return await Promise.resolve([currentLock()?.name, currentRun().job]);
+    return await Promise.resolve([currentLock().name, currentRun().job]);
   }
 
   @OncePer('hour', { name: 'hourly', timeZone: 'UTC' })
@@ -81,7 +81,7 @@ void test('without a lock it has a lock of its own name, for the default duratio
   const acquired = bench.next('lock:acquired');
   const extended = bench.next('lock:extended');
   const remaining = bench.guard.wrap({ name: 'other', oncePer: { period: 'day', timeZone: 'UTC' } }, () =>
-    currentLock()?.remainingMs(),
+    currentLock().remainingMs(),
   );
   assert.equal(await new Jobs().alone(), 'alone');
   assert.equal((await acquired).name, 'alone');
@@ -95,7 +95,7 @@ void test('without a lock it has a lock of its own name, for the default duratio
       await bench.next('lock:extended');
       bench.clock.advance('100s');
       await bench.next('lock:extended');
-      return currentLock()?.signal.aborted;
+      return currentLock().signal.aborted;
     }
   }
   assert.equal(await new Slow().job(), false);

@@ -29,7 +29,7 @@ void test('a job whose signal has aborted still holds its lock', async () => {
   const run = guard.run(JOB, async ({ signal }) => {
     await once(signal, 'abort');
     LockAssert.assertLocked('job');
-    return currentLock()?.remainingMs();
+    return currentLock().remainingMs();
   });
   await turn();
   const closing = guard.close({ timeout: '10s', grace: '10s' });

@@ -20,7 +20,7 @@ class Report {
 
   @SchedulerLock('look', '10m')
   async look(): Promise<string | undefined> {
-    return await Promise.resolve(currentLock()?.name);
+    return await Promise.resolve(currentLock({ optional: true })?.name);
   }
 
   @SchedulerLock('fail', '10m')

@@ -9,7 +9,7 @@ const LONG_NAME = 'monthly-statement-of-account-for-customers-with-a-framework-a
 class Jobs {
   @SchedulerLock({ name: LONG_NAME, nameLength: 100 })
   async sendStatements(): Promise<number | undefined> {
-    return await Promise.resolve(currentLock()?.remainingMs());
+    return await Promise.resolve(currentLock().remainingMs());
   }
 }
 

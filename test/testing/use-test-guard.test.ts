@@ -87,7 +87,7 @@ void test('the signal of the current lock aborts when the clock is moved past lo
     testGuard.clock.advance('1m');
     assert.equal(lock.signal.aborted, true);
     assert.ok(lock.signal.reason instanceof LockLostError);
-    assert.equal(currentLock()?.signal.aborted, true);
+    assert.equal(currentLock().signal.aborted, true);
   }).closeDay();
   assert.equal((await lost).name, 'close-day');
 });

@@ -74,13 +74,26 @@ export function* activeContexts(): Generator<LockContext> {
   }
 }
 
+/** For code that also runs outside a job. */
+export interface CurrentOptions {
+  /** Returns `undefined` outside a job instead of throwing. Default `false`. */
+  readonly optional?: boolean | undefined;
+}
+
 /**
- * The lock of the innermost guarded run that this code belongs to, until its release; `undefined` outside a run. A
- * lost lease stays the current one, with its signal aborted, so that `currentLock()?.signal.throwIfAborted()` stops
- * the work.
+ * The lock of the innermost guarded run that this code belongs to, until its release. A lost lease stays the current
+ * one, with its signal aborted, so that `currentLock().signal.throwIfAborted()` stops the work.
+ *
+ * @throws LockNotHeldError outside a guarded run, unless `optional` is set
  */
-export function currentLock(): Lock | undefined {
-  return innermostContext()?.lock;
+export function currentLock(options?: { readonly optional?: false | undefined }): Lock;
+export function currentLock(options: CurrentOptions): Lock | undefined;
+export function currentLock({ optional = false }: CurrentOptions = {}): Lock | undefined {
+  const context = innermostContext();
+  if (context !== undefined || optional) return context?.lock;
+  throw new LockNotHeldError(
+    'currentLock() was called outside a guarded job. Call it from a job while it runs. If the code also runs elsewhere, call currentLock({ optional: true }).',
+  );
 }
 
 /** For code that must never run outside its lock. Call it before the effect. */

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { InvalidLockUseError, RunAlreadyCompletedError, type Lock } from '../../core';
+import { InvalidLockUseError, RunAlreadyCompletedError, type CurrentOptions, type Lock } from '../../core';
 import { processState } from '../../core/process-state';
 import type { Outcome } from './decide-outcome';
 import type { LedgerContext } from '../store-statements';
@@ -199,19 +199,25 @@ export function currentContext(): RunContext | undefined {
 }
 
 /** @throws InvalidLockUseError outside a run */
-export function requiredContext(caller: string): RunContext {
+export function requiredContext(caller: string, hint = ''): RunContext {
   const context = currentContext();
   if (context !== undefined) return context;
   throw new InvalidLockUseError(
-    `${caller} was called outside the run of a once-per job: call it from a handler with @OncePerDay, @OncePer or oncePer; in a test, inside asRun().`,
+    `${caller} was called outside the run of a once-per job: call it from a handler with @OncePerDay, @OncePer or oncePer; in a test, inside asRun().${hint}`,
   );
 }
 
 /**
  * The run that this code belongs to.
  *
- * @throws InvalidLockUseError outside the run of a job that runs once per period
+ * @throws InvalidLockUseError outside the run of a job that runs once per period, unless `optional` is set
  */
-export function currentRun(): CurrentRun {
-  return requiredContext('currentRun()');
+export function currentRun(options?: { readonly optional?: false | undefined }): CurrentRun;
+export function currentRun(options: CurrentOptions): CurrentRun | undefined;
+export function currentRun({ optional = false }: CurrentOptions = {}): CurrentRun | undefined {
+  if (optional) return currentContext();
+  return requiredContext(
+    'currentRun()',
+    ' If the code also runs elsewhere, call currentRun({ optional: true }).',
+  );
 }

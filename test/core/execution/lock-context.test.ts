@@ -6,7 +6,12 @@ import { executorBench, signal } from '../../support/executor-bench';
 import { JOB, lockBench } from '../../support/lock-bench';
 
 void test('outside a lease no lock is held', async () => {
-  assert.equal(currentLock(), undefined);
+  assert.throws(() => currentLock(), {
+    name: 'LockNotHeldError',
+    message: /^currentLock\(\) was called outside a guarded job\. .* currentLock\(\{ optional: true \}\)\.$/,
+  });
+  assert.throws(() => currentLock({ optional: false }), LockNotHeldError);
+  assert.equal(currentLock({ optional: true }), undefined);
   assert.throws(() => LockAssert.assertLocked(), LockNotHeldError);
   assert.throws(() => LockAssert.assertLocked('job'), /Lock 'job' is not held here/);
   await assert.rejects(LockExtender.extendActiveLock('10m'), LockNotHeldError);
@@ -17,6 +22,7 @@ void test('inside a lease its lock is the current one, across awaits', async () 
   await executor.executeWithLock(async (lock) => {
     await Promise.resolve();
     assert.equal(currentLock(), lock);
+    assert.equal(currentLock({ optional: true }), lock);
     LockAssert.assertLocked();
     LockAssert.assertLocked('job');
     assert.throws(() => LockAssert.assertLocked('other'), LockNotHeldError);
@@ -28,11 +34,11 @@ void test('inside two leases both locks are held, and the inner one is current',
   const inner = { ...JOB, name: 'inner' };
   await executor.executeWithLock(async () => {
     await executor.executeWithLock(() => {
-      assert.equal(currentLock()?.name, 'inner');
+      assert.equal(currentLock().name, 'inner');
       LockAssert.assertLocked('inner');
       LockAssert.assertLocked('job');
     }, inner);
-    assert.equal(currentLock()?.name, 'job');
+    assert.equal(currentLock().name, 'job');
     assert.throws(() => LockAssert.assertLocked('inner'), LockNotHeldError);
   }, JOB);
 });
@@ -43,7 +49,8 @@ void test('work that outlives the job no longer holds the lock (F-86)', async ()
   let leaked: Promise<unknown> = Promise.resolve();
   await executor.executeWithLock(() => {
     leaked = promise.then(() => {
-      assert.equal(currentLock(), undefined);
+      assert.equal(currentLock({ optional: true }), undefined);
+      assert.throws(() => currentLock(), LockNotHeldError);
       LockAssert.assertLocked('job');
     });
   }, JOB);

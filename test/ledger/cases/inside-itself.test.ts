@@ -40,7 +40,7 @@ testLedger(
       if (isInside) return;
       isInside = true;
       await place.elapse('11m');
-      assert.equal(currentLock()?.signal.aborted, true);
+      assert.equal(currentLock().signal.aborted, true);
       await job();
     });
     await job().catch(() => {}); // Its lease is lost; the error that its caller gets is not the subject of this test.

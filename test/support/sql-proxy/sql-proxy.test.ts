@@ -16,7 +16,7 @@ const KINDS = ['insert', 'take-over', 'claim', 'extend', 'complete', 'commit', '
 /** One run that uses every statement of the library, in its own period. */
 async function runOnce(bench: TransactionBench, period: StatementKind): Promise<void> {
   const handler = async (): Promise<void> => {
-    await currentLock()?.extend('2m');
+    await currentLock().extend('2m');
     if (period === 'commit') await inRunTransaction((manager) => bench.effect(manager));
   };
   const result = await bench.run(handler, { oncePer: { ...JOB.oncePer, period: () => period } });

@@ -32,7 +32,7 @@ class BillingJobs implements OnModuleDestroy {
   @Cron('* * * * * *', { timeZone: 'Europe/Paris' })
   @SchedulerLock('close-day', '1m')
   async closeDay(): Promise<void> {
-    currentLock()?.signal.addEventListener('abort', () => report({ event: 'aborted' }));
+    currentLock().signal.addEventListener('abort', () => report({ event: 'aborted' }));
     report({ event: 'enter' });
     await nextCommand();
     // The job still has its database.
