@@ -82,7 +82,6 @@ for (const [options, expected] of OPTIONS) {
 void test('options that a key function cannot have are refused', () => {
   const key = (): string => 'always';
   refused(() => OncePer(key, { ...UTC, catchUp: 'latest' }), `Use 'all' or 'none'.`);
-  refused(() => OncePer(key, { ...UTC, startDeadline: '1h' }), 'startDeadline of job');
   refused(() => OncePer(key, { ...UTC, retry: { until: 'period-end' } }), 'give a duration');
   refused(
     () => OncePer(key, { ...UTC, target: 'previous' }),

@@ -12,10 +12,15 @@ import { parsePositiveDuration, type Duration } from '../../core/duration';
 import { checkStoredName } from '../../core/lock-name';
 import { LONGEST_KEY } from '../run-name';
 import { everyDay, type BusinessCalendar } from '../periods/calendar';
-import { checkPeriodOptions, type CalendarPeriodOptions, type PeriodOptions } from '../periods/period';
+import {
+  checkPeriodOptions,
+  type CalendarPeriodOptions,
+  type Period,
+  type PeriodOptions,
+} from '../periods/period';
 import { parseCatchUpPolicy, type CatchUpPolicy } from './catch-up';
 import type { OncePerConfiguration } from './once-per';
-import { refusePolicy, type PolicySubject } from './policy-subject';
+import { refusePolicy } from './policy-subject';
 import { parseRetryPolicy, type RetryPolicy } from './retry';
 
 /** The checked options of a once-per job. */
@@ -59,7 +64,7 @@ export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobP
     period,
     retry: parseRetryPolicy(oncePer.retry ?? {}, subject),
     onCrash,
-    startDeadlineMs: parseStartDeadline(oncePer.startDeadline, subject),
+    startDeadlineMs: parseStartDeadline(oncePer.startDeadline, of),
     catchUp: parseCatchUpPolicy(oncePer, subject),
     calendar,
     maxSkewMs: parsePositiveDuration(oncePer.maxSkew ?? '5m', `maxSkew ${of}`),
@@ -99,22 +104,29 @@ function checkCalendar(calendar: unknown, of: string): void {
   );
 }
 
-/** @returns milliseconds. A first attempt begins no later than that after the start of its period. */
-export function parseStartDeadline(
-  startDeadline: Duration | undefined,
-  { of, customKeys }: PolicySubject,
-): number | undefined {
-  if (startDeadline === undefined) return undefined;
-  if (customKeys)
-    refusePolicy(`startDeadline ${of}`, startDeadline, 'the period of a key function has no start');
-  return parsePositiveDuration(startDeadline, `startDeadline ${of}`);
+/** @returns milliseconds. A first attempt begins no later than that after its scheduled time. */
+export function parseStartDeadline(startDeadline: Duration | undefined, of: string): number | undefined {
+  return startDeadline === undefined
+    ? undefined
+    : parsePositiveDuration(startDeadline, `startDeadline ${of}`);
 }
 
 /** Whether a first attempt would begin too late. */
 export function isPastStartDeadline(
   startDeadlineMs: number | undefined,
-  { now, periodStart }: { readonly now: Date; readonly periodStart: Date | undefined },
+  { now, scheduledAt }: { readonly now: Date; readonly scheduledAt: Date | undefined },
 ): boolean {
-  if (startDeadlineMs === undefined || periodStart === undefined) return false;
-  return now.getTime() - periodStart.getTime() > startDeadlineMs;
+  if (startDeadlineMs === undefined || scheduledAt === undefined) return false;
+  return now.getTime() - scheduledAt.getTime() > startDeadlineMs;
+}
+
+/**
+ * The earliest time at which a tick can count for a period. The deadline counts from there if no tick has a scheduled
+ * time. `undefined` for a key function.
+ */
+export function earliestTickOf(
+  { start, end }: Pick<Period, 'start' | 'end'>,
+  { target }: PeriodOptions,
+): Date | undefined {
+  return target === 'previous' ? end : start;
 }

@@ -21,6 +21,7 @@ export interface ClaimRequest extends RunKey, RunPeriod {
   readonly leaseMs: number;
   readonly claimedBy: string;
   readonly isRunningHere?: ClaimHolder['isRunningHere'];
+  readonly scheduledAt?: ClaimHolder['scheduledAt'];
   /** The snapshot, read before the lock, found no row. */
   readonly isNew: boolean;
 }
@@ -82,8 +83,9 @@ function unknownOutcome(error: LockStorageError): LockStorageError {
   });
 }
 
-function holderOf({ claimedBy, isRunningHere, lock, lockId, leaseMs }: ClaimRequest): ClaimHolder {
-  return { claimedBy, isRunningHere, lockId, fencingToken: lock.fencingToken, leaseMs };
+function holderOf(request: ClaimRequest): ClaimHolder {
+  const { claimedBy, isRunningHere, lock, lockId, leaseMs, scheduledAt } = request;
+  return { claimedBy, isRunningHere, lockId, fencingToken: lock.fencingToken, leaseMs, scheduledAt };
 }
 
 async function insertRun(

@@ -1,4 +1,5 @@
-import { isPastStartDeadline, type JobPolicy } from '../policy/job-policy';
+import { periodAt } from '../periods/period';
+import { earliestTickOf, isPastStartDeadline, type JobPolicy } from '../policy/job-policy';
 import { retriesEndAt } from '../policy/retry';
 import type { Claim, Run } from '../run';
 import type { Decision, FoundRun, NewRunEvent } from '../run-store';
@@ -16,6 +17,8 @@ export interface ClaimHolder {
    * attempt whose holder crashed.
    */
   readonly isRunningHere?: ((claimedBy: string) => boolean) | undefined;
+  /** The scheduled time of the run's own tick, by the database's clock, if that tick makes the claim. */
+  readonly scheduledAt?: Date | undefined;
 }
 
 type ClaimRefusal =
@@ -34,7 +37,7 @@ export type ClaimVerdict =
   /** `lost` is the attempt whose holder has crashed, if this decision has found that out. */
   | { readonly kind: 'refused'; readonly reason: ClaimRefusal; readonly lost?: Run | undefined };
 
-type Policy = Pick<JobPolicy, 'retry' | 'onCrash' | 'startDeadlineMs'>;
+type Policy = Pick<JobPolicy, 'period' | 'retry' | 'onCrash' | 'startDeadlineMs'>;
 
 /**
  * Decides whether this holder of the lock may start this run now, and as which attempt. Pure: the store locks the
@@ -101,15 +104,32 @@ function startIfDue(found: FoundRun, holder: ClaimHolder, policy: Policy): Decis
     const write: Run = { ...run, state: 'failed', reason: spent, nextAttemptAt: undefined };
     return { value: { kind: 'refused', reason: 'exhausted' }, write };
   }
-  const { startDeadlineMs } = policy;
   // Only in the first generation: a run that an operator has rerun is wanted, however late.
   const isFirst = run.attempt === 0 && run.generation === 0;
-  if (isFirst && isPastStartDeadline(startDeadlineMs, { now, periodStart: run.periodStart })) {
+  if (isFirst && isTooLate(found, holder, policy)) {
     const write: Run = { ...run, state: 'skipped', reason: 'deadline', nextAttemptAt: undefined };
     return { value: { kind: 'refused', reason: 'deadline' }, write };
   }
   const write = startAttempt(found, holder);
   return { value: { kind: 'claimed', claim: claimOf(write) }, write };
+}
+
+function isTooLate({ run, now }: FoundRun, holder: ClaimHolder, policy: Policy): boolean {
+  const { startDeadlineMs } = policy;
+  if (startDeadlineMs === undefined) return false;
+  const scheduledAt = holder.scheduledAt ?? assumedScheduledTime(run, policy);
+  return isPastStartDeadline(startDeadlineMs, { now, scheduledAt });
+}
+
+/**
+ * The row does not contain the scheduled time. A row that was created while ticks of its period could come is that of a
+ * tick. Any other row was backfilled, and no tick of its period can have been scheduled earlier than this.
+ */
+function assumedScheduledTime(run: Run, { period }: Policy): Date | undefined {
+  const { createdAt, periodStart: start, periodEnd: end } = run;
+  if (typeof period.kind === 'function' || periodAt(createdAt, period).key === run.periodKey)
+    return createdAt;
+  return earliestTickOf({ start, end }, period);
 }
 
 function replaceLost(found: FoundRun, holder: ClaimHolder, policy: Policy): Decision<ClaimVerdict> {

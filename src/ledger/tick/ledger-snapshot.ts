@@ -25,6 +25,8 @@ export interface LedgerSnapshot {
   readonly now: Date;
   /** The instant that decides the period. */
   readonly instant: Date;
+  /** The scheduled time by the database's clock. `undefined` if no tick caused the request. */
+  readonly scheduledAt: Date | undefined;
   /** The period of the tick, and its run, if it has one. */
   readonly period: Period;
   readonly run: RunSummary | undefined;
@@ -71,15 +73,31 @@ export async function readSnapshot(context: StoreContext, request: SnapshotReque
       const skewWarning = request.scheduledAt === undefined ? undefined : warning;
       const isUnknown = at === undefined && scheduledAt === undefined && request.purpose !== 'overdue';
       const warnings = [skewWarning, isUnknown ? nearMissWarning(policy, now) : undefined];
-      return snapshotOf(peek, { instant, period, warnings: warnings.filter((each) => each !== undefined) });
+      return snapshotOf(peek, {
+        ...{ instant, period, warnings: warnings.filter((each) => each !== undefined) },
+        scheduledAt: databaseTimeOfTick(request, { scheduledAt, skewMs, now }),
+      });
     }
     guess = instant;
   }
 }
 
+/**
+ * When a tick was scheduled, by the database's clock. Even a small difference of the clocks counts here, because a
+ * deadline may be as short. A tick without a scheduled time was scheduled for now.
+ */
+function databaseTimeOfTick(
+  request: SnapshotRequest,
+  { scheduledAt, skewMs, now }: Pick<InstantRequest, 'scheduledAt' | 'skewMs' | 'now'>,
+): Date | undefined {
+  if (request.purpose === 'overdue') return undefined;
+  if (request.scheduledAt === undefined && request.at !== undefined) return undefined;
+  return scheduledAt === undefined ? now : new Date(scheduledAt.getTime() - skewMs);
+}
+
 function snapshotOf(
   recorded: Peek,
-  ofTick: Pick<LedgerSnapshot, 'instant' | 'period' | 'warnings'>,
+  ofTick: Pick<LedgerSnapshot, 'instant' | 'scheduledAt' | 'period' | 'warnings'>,
 ): LedgerSnapshot {
   const { period } = ofTick;
   const { now, runs } = recorded;

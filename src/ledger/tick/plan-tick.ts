@@ -3,7 +3,7 @@ import type { CompiledLock } from '../../core/lock-configuration';
 import type { LedgerContext } from '../store-statements';
 import { askCalendar, type CalendarFailure } from '../periods/calendar';
 import { periodAt, type CalendarPeriod } from '../periods/period';
-import { isPastStartDeadline, type JobPolicy } from '../policy/job-policy';
+import { earliestTickOf, isPastStartDeadline, type JobPolicy } from '../policy/job-policy';
 import { isOverdue, type RunKey, type RunSummary } from '../run';
 import { findMissedPeriods, type HostTime, type LedgerSnapshot } from './ledger-snapshot';
 
@@ -101,16 +101,28 @@ export async function planTick(
     own.kind === 'none' && snapshot.run !== undefined && isOverdue(snapshot.run, snapshot.now);
   const overdue =
     isOwnOverdue && snapshot.run !== undefined ? [...snapshot.overdue, snapshot.run] : snapshot.overdue;
-  const { run: catchUp, missed, undecided } = await findMissedPeriods(context, request, snapshot);
-  return { own, overdue, catchUp, missed, failures: [...failures, ...undecided] };
+  const { run, missed, undecided } = await findMissedPeriods(context, request, snapshot);
+  const { period: options, startDeadlineMs } = request.policy;
+  const isLate = (period: CalendarPeriod): boolean =>
+    isPastStartDeadline(startDeadlineMs, {
+      now: snapshot.now,
+      scheduledAt: earliestTickOf(period, options),
+    });
+  return {
+    ...{ own, overdue },
+    catchUp: run.filter((period) => !isLate(period)),
+    missed: [...missed, ...run.filter(isLate)],
+    failures: [...failures, ...undecided],
+  };
 }
 
 async function planOwn(
   context: LedgerContext,
   { policy, purpose }: PlanRequest,
-  { now, instant, period, run }: LedgerSnapshot,
+  snapshot: LedgerSnapshot,
 ): Promise<OwnPlan & { failure?: CalendarFailure }> {
   if (purpose === 'overdue') return { kind: 'none' };
+  const { now, instant, period, run } = snapshot;
   if (run !== undefined) {
     const reason = refusalOf(run, now);
     return reason === undefined ? { kind: 'run', isNew: false } : { kind: 'refused', reason };
@@ -119,8 +131,8 @@ async function planOwn(
   const answer = await askCalendar(policy.calendar, period.businessDate, context);
   if (answer === 'holiday') return { kind: 'skip', reason: 'calendar' };
   if (answer !== 'business-day') return { kind: 'refused', reason: 'calendar', failure: answer };
-  const { startDeadlineMs } = policy;
-  if (isPastStartDeadline(startDeadlineMs, { now, periodStart: period.start }))
+  const scheduledAt = snapshot.scheduledAt ?? earliestTickOf(period, policy.period);
+  if (isPastStartDeadline(policy.startDeadlineMs, { now, scheduledAt }))
     return { kind: 'skip', reason: 'deadline' };
   return { kind: 'run', isNew: true };
 }

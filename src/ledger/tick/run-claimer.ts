@@ -93,7 +93,7 @@ export class RunClaimer {
   }
 
   async #claim<T, R>(
-    { held, request }: HeldTick<T>,
+    { held, request, snapshot }: HeldTick<T>,
     planned: PlannedRun<R>,
     claimedBy: string,
   ): Promise<ClaimResult> {
@@ -105,6 +105,7 @@ export class RunClaimer {
       lock: held.lock,
       lockId: lockIdOf(this.lockProvider, lock.name),
       leaseMs: longestLeaseMs(lock),
+      scheduledAt: planned.isOwn ? snapshot.scheduledAt : undefined,
       isNew: planned.isNew,
     };
     const claiming = this.runStep(request, async () => {

@@ -79,13 +79,22 @@ void test('a dropped tick of a once-per function is kept as well', async () => {
 });
 
 void test('a dropped tick does not run after the start deadline of its job', async () => {
-  const oncePer = { period: 'day', startDeadline: '3h2m' } as const;
+  const oncePer = { period: 'day', startDeadline: '2m' } as const;
   const job = { name: 'close-day', lockAtMostFor: '1m', oncePer };
   scheduleLocked('0 3 * * *', job, note, { guard, timeZone: 'UTC' });
   await standStill(5);
   await guard.runOverdue();
   const run = await guard.ledger.get({ job: 'close-day', periodKey: '2026-11-20' });
   assert.deepEqual([ran, run?.state, run?.reason], [[], 'skipped', 'deadline']);
+});
+
+void test('a dropped tick runs until the start deadline of its job, which counts from its scheduled time', async () => {
+  const oncePer = { period: 'day', startDeadline: '10m' } as const;
+  const job = { name: 'close-day', lockAtMostFor: '1m', oncePer };
+  scheduleLocked('0 3 * * *', job, note, { guard, timeZone: 'UTC' });
+  await standStill(5);
+  await guard.runOverdue();
+  assert.deepEqual(ran, ['2026-11-20 2026-11-20T03:00:00.000Z']);
 });
 
 void test('a dropped tick of a job that only has a lock is reported as lost', async () => {

@@ -40,6 +40,7 @@ const policies: fc.Arbitrary<Policy> = fc.record({
     untilMs: fc.constantFrom(undefined, 'period-end' as const, 5 * MINUTE_MS),
   }),
   onCrash: fc.constantFrom('retry', 'hold'),
+  period: fc.constant({ kind: 'day', timeZone: 'UTC' } as const),
   startDeadlineMs: perhaps(fc.constantFrom(1, 60 * MINUTE_MS)),
 });
 

@@ -175,10 +175,32 @@ void test('a due run whose time for retries has passed fails permanently (L-28)'
 });
 
 void test('startDeadline applies to first attempts only (L-63)', () => {
-  const pending: Partial<Run> = { ...DUE, state: 'pending', attempt: 0 };
+  const pending: Partial<Run> = { ...DUE, state: 'pending', attempt: 0, createdAt: after(-4 * 3_600_000) };
   const { value, write } = decide(pending, {}, { startDeadline: '3h' });
   assert.deepEqual(value, { kind: 'refused', reason: 'deadline' });
   assert.deepEqual([write?.state, write?.reason, write?.nextAttemptAt], ['skipped', 'deadline', undefined]);
   assert.equal(verdict(pending, {}, { startDeadline: '4h' }), 'claimed');
   assert.equal(verdict({ ...pending, attempt: 1 }, {}, { startDeadline: '3h' }), 'claimed');
+});
+
+void test('startDeadline counts from the scheduled time of the tick that claims, and else from the creation of the row (L-33)', () => {
+  const pending: Partial<Run> = { ...DUE, state: 'pending', attempt: 0, createdAt: after(-120_000) };
+  const options = { startDeadline: '1m' };
+  assert.equal(verdict(pending, {}, options), 'deadline');
+  assert.equal(verdict(pending, { scheduledAt: after(-60_000) }, options), 'claimed');
+  assert.equal(verdict(pending, { scheduledAt: after(-60_001) }, options), 'deadline');
+  assert.equal(verdict(pending, {}, { startDeadline: '2m' }), 'claimed');
+});
+
+void test('startDeadline of a backfilled row counts from the earliest tick of its period (L-33)', () => {
+  const backfilled: Partial<Run> = {
+    ...{ ...DUE, state: 'pending', attempt: 0, createdAt: NOW, periodKey: '2026-11-19' },
+    periodStart: new Date('2026-11-18T23:00:00Z'),
+    periodEnd: new Date('2026-11-19T23:00:00Z'),
+  };
+  assert.equal(verdict(backfilled, {}, { startDeadline: '27h' }), 'deadline');
+  assert.equal(verdict(backfilled, {}, { startDeadline: '28h' }), 'claimed');
+  const previous = { ...backfilled, createdAt: after(86_400_000) };
+  assert.equal(verdict(previous, {}, { startDeadline: '3h', target: 'previous' }), 'deadline');
+  assert.equal(verdict(previous, {}, { startDeadline: '4h', target: 'previous' }), 'claimed');
 });

@@ -20,17 +20,19 @@ interface Situation {
   readonly at?: Date;
   /** It decides the period. */
   readonly instant?: Date;
+  readonly scheduledAt?: Date;
   /** The rows of the period and of others, by key. */
   readonly runs?: Readonly<Record<string, Partial<RunSummary>>>;
   readonly first?: string;
 }
 
-async function planned({ purpose = 'tick', oncePer = {}, at, instant = NOW, runs = {}, first }: Situation) {
+async function planned(situation: Situation) {
+  const { purpose = 'tick', oncePer = {}, at, instant = NOW, scheduledAt, runs = {}, first } = situation;
   const policy = parseJobPolicy(closeDay({ timeZone: 'UTC', ...oncePer }).oncePer, 'close-day');
   const period = periodAt(instant, policy.period);
   const rows = Object.entries(runs).map(([key, run]) => summary(key, run));
   const snapshot: LedgerSnapshot = {
-    ...{ now: NOW, instant, period, warnings: [] },
+    ...{ now: NOW, instant, scheduledAt, period, warnings: [] },
     run: rows.find(({ periodKey }) => periodKey === period.key),
     overdue: rows.filter(({ periodKey }) => periodKey !== period.key),
     recorded: { now: NOW, runs: rows, firstPeriodStart: first === undefined ? undefined : new Date(first) },
@@ -113,6 +115,10 @@ void test('a search for overdue runs starts no period of its own, but the curren
 void test('without a row, and after the deadline, the skip is recorded (L-33)', async () => {
   const { own, hasWork } = await planned({ oncePer: { startDeadline: '2h' } });
   assert.deepEqual([own, hasWork], [{ kind: 'skip', reason: 'deadline' }, true]);
+  const inTime = await planned({ oncePer: { startDeadline: '2h' }, scheduledAt: minutes(-120) });
+  assert.deepEqual(inTime.own, { kind: 'run', isNew: true });
+  const late = await planned({ oncePer: { startDeadline: '2h' }, scheduledAt: minutes(-121) });
+  assert.deepEqual(late.own, { kind: 'skip', reason: 'deadline' });
 });
 
 void test('a holiday takes precedence over a deadline, and a row over both (L-34)', async () => {
