@@ -1,7 +1,10 @@
 import { InvalidLockConfigurationError } from '../core';
 import { compileJob, isOncePer, type AdmittedJob, type Job, type JobDeclaration, type OncePer } from './job';
 import { checkJobDefaults, type JobDefaults } from './job-defaults';
+import { firesWithinAMinute, skipsDates } from './cron-expression';
 import type { GuardConfiguration, JobGuardOptions } from './job-guard-options';
+
+const MINUTE_MS = 60_000;
 
 type OncePerJob = OncePer<AdmittedJob>;
 
@@ -61,7 +64,10 @@ export class JobRegistry {
     for (const job of jobs) if (isOncePer(job)) addOncePer(oncePer, job);
     this.#scheduled = scheduled;
     this.#oncePer = oncePer;
-    for (const declaration of declarations) this.#warnOfMissedDates(declaration);
+    for (const declaration of declarations) {
+      this.#warnOfMissedDates(declaration);
+      this.#warnOfFrequentTicks(declaration);
+    }
     return jobs as unknown as Admitted<D>;
   }
 
@@ -73,6 +79,28 @@ export class JobRegistry {
   /** The admitted once-per jobs. */
   get all(): readonly OncePerJob[] {
     return [...this.#oncePer.values()];
+  }
+
+  /**
+   * An instance whose timer is late gets the lock after another instance has run the same tick and released it. The
+   * ledger prevents this for a once-per job. Ticks a minute apart are further apart than clocks usually differ.
+   */
+  #warnOfFrequentTicks({
+    place,
+    configuration,
+    schedules = [],
+    intervalMs = Infinity,
+  }: JobDeclaration): void {
+    const { oncePer, lockAtLeastFor } = configuration;
+    // With `lockAtLeastFor: 0`, the job accepts this.
+    if (oncePer !== undefined || lockAtLeastFor !== undefined) return;
+    if (this.jobOf(configuration).lock.lockAtLeastForMs > 0) return;
+    const expression = schedules.map((schedule) => schedule.expression).find(firesWithinAMinute);
+    if (expression === undefined && intervalMs >= MINUTE_MS) return;
+    const when = expression === undefined ? `every ${intervalMs} ms` : `at '${expression}'`;
+    this.warn(
+      `${place} is scheduled ${when}, which is more than once a minute, but has no lockAtLeastFor. If the timers of two instances differ, both can run the same tick, one after the other. Set lockAtLeastFor to a little less than the time between two ticks, or to 0 to accept this.`,
+    );
   }
 
   /** The calendar decides which periods count as missed, so it must leave out the same dates as the cron expression. */
@@ -114,13 +142,4 @@ function addOncePer(oncePer: Map<string, OncePerJob>, job: OncePerJob): void {
     );
   }
   oncePer.set(name, job);
-}
-
-/** Whether one of the last three fields (day, month and weekday) is not a wildcard. */
-function skipsDates(expression: string): boolean {
-  return expression
-    .trim()
-    .split(/\s+/)
-    .slice(-3)
-    .some((field) => field !== '*' && field !== '?');
 }

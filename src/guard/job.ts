@@ -26,6 +26,8 @@ export interface JobDeclaration {
   readonly isReady?: (() => boolean) | undefined;
   /** Set for a job that the integration schedules itself. No other scheduled job may have its lock. */
   readonly schedules?: readonly { readonly expression: string }[] | undefined;
+  /** The time between two ticks, for a schedule that has no expression. */
+  readonly intervalMs?: number | undefined;
 }
 
 /** A job that was declared to the guard before its first tick. */

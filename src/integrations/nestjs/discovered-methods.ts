@@ -2,7 +2,7 @@ import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { InvalidLockUseError } from '../../core';
 import { configurationOf, guardedMethodOf, methodCall } from '../../guard/guarded-method';
 import type { JobDeclaration } from '../../guard/job';
-import { cronOf, isScheduled, type CronMetadata } from './schedule-metadata';
+import { cronOf, intervalOf, isScheduled, type CronMetadata } from './schedule-metadata';
 
 export interface DiscoveredMethod extends JobDeclaration {
   readonly instance: object;
@@ -73,6 +73,7 @@ function guardedMethodsOf(
       call: methodCall(instance, key),
       isScheduled: isScheduled(method),
       cron,
+      intervalMs: intervalOf(method),
       schedules: typeof cron?.cronTime === 'string' ? [{ expression: cron.cronTime }] : [],
     };
   });

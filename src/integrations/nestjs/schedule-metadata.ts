@@ -12,10 +12,16 @@ export interface CronMetadata {
 
 // @nestjs/schedule does not export its metadata keys. Tests check them for every supported version.
 const CRON = 'SCHEDULE_CRON_OPTIONS';
+const INTERVAL = 'SCHEDULE_INTERVAL_OPTIONS';
 const KIND = 'SCHEDULER_TYPE';
 
 export function cronOf(method: object): CronMetadata | undefined {
   return Reflect.getMetadata(CRON, method) as CronMetadata | undefined;
+}
+
+/** The time between two ticks of `@Interval`, in milliseconds. */
+export function intervalOf(method: object): number | undefined {
+  return (Reflect.getMetadata(INTERVAL, method) as { readonly timeout: number } | undefined)?.timeout;
 }
 
 /** Whether the method has `@Cron`, `@Interval` or `@Timeout`. */

@@ -30,7 +30,7 @@ const monitored = foreignDecorator(
 @Injectable()
 class Failing {
   @Cron('* * * * * *')
-  @SchedulerLock('failing', '1m')
+  @SchedulerLock('failing', '1m', 0)
   async job(): Promise<void> {
     await Promise.reject(NO_BANK);
   }
@@ -40,7 +40,7 @@ class Failing {
 class Monitored {
   @Cron('* * * * * *')
   @monitored
-  @SchedulerLock('monitored', '1m')
+  @SchedulerLock('monitored', '1m', 0)
   async job(): Promise<void> {
     await Promise.reject(NO_BANK);
   }
@@ -49,7 +49,7 @@ class Monitored {
 @Injectable()
 class FailingInterval {
   @Interval(500)
-  @SchedulerLock('failing-interval', '1m')
+  @SchedulerLock('failing-interval', '1m', 0)
   async job(): Promise<void> {
     await Promise.reject(NO_BANK);
   }

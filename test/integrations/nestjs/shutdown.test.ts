@@ -15,7 +15,7 @@ const ON: readonly DatabaseName[] = ['mysql', 'sqlite'];
 @Injectable()
 class EverySecond {
   @Cron('* * * * * *')
-  @SchedulerLock('every-second', '1m')
+  @SchedulerLock('every-second', '1m', 0)
   async job(): Promise<void> {}
 }
 

@@ -19,7 +19,7 @@ class EverySecond {
   ticks = 0;
 
   @Scheduled('* * * * * *', { timeZone: 'America/St_Johns' })
-  @SchedulerLock('every second', '1m')
+  @SchedulerLock('every second', '1m', 0)
   async job(): Promise<void> {
     this.ticks += 1;
     await Promise.resolve();
@@ -28,7 +28,7 @@ class EverySecond {
 
 class Failing {
   @Scheduled('* * * * * *')
-  @SchedulerLock('failing', '1m')
+  @SchedulerLock('failing', '1m', 0)
   async job(): Promise<void> {
     await Promise.reject(new Error('every second'));
   }
@@ -62,7 +62,9 @@ void describe('real ticks', { concurrency: true }, () => {
     const task = (): never => {
       throw new Error('every second');
     };
-    scheduleLocked('* * * * * *', { name: 'function', lockAtMostFor: '1m' }, task, { guard });
+    scheduleLocked('* * * * * *', { name: 'function', lockAtMostFor: '1m', lockAtLeastFor: 0 }, task, {
+      guard,
+    });
     await nextEvent(guard, 'run:failed');
     await nextEvent(guard, 'run:failed');
     await guard.close();
