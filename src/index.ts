@@ -9,7 +9,7 @@
 // Declare a job.
 export { OncePer, OncePerDay, SchedulerLock } from './decorator';
 export type { SchedulerLockDecorator, Skippable } from './decorator';
-export type { GuardConfiguration, JobConfiguration } from './guard';
+export type { GuardConfiguration, JobConfiguration, JobOptions } from './guard';
 export type { Duration, LockConfiguration } from './core';
 export type {
   CatchUp,

@@ -1,6 +1,8 @@
 import { InvalidLockConfigurationError } from '../core';
 import { describeValue } from '../core/describe-value';
 import type { OncePerConfiguration, OncePerOptions, PeriodKeyFunction, PeriodKind } from '../ledger';
+import { parseEnabled } from '../guard/enabled';
+import type { JobOptions } from '../guard/job-guard-options';
 import { parseJobPolicy } from '../ledger/policy/job-policy';
 import { functionDecorator } from './function-decorator';
 import { guardMethod } from './guard-method';
@@ -21,26 +23,27 @@ import type { SchedulerLockDecorator } from './skippable';
  */
 export function OncePer(
   period: PeriodKind | PeriodKeyFunction,
-  options: OncePerOptions = {},
+  options: OncePerOptions & JobOptions = {},
 ): SchedulerLockDecorator {
   const what = typeof period === 'function' ? 'a key function' : describeValue(period);
   return oncePer(`@OncePer(${what})`, { ...checkOptions(options), period });
 }
 
 /** Runs the decorated method once per business day, as `@OncePer('day')`. */
-export function OncePerDay(options: OncePerOptions = {}): SchedulerLockDecorator {
+export function OncePerDay(options: OncePerOptions & JobOptions = {}): SchedulerLockDecorator {
   return oncePer('@OncePerDay()', { ...checkOptions(options), period: 'day' });
 }
 
-function oncePer(label: string, policy: OncePerConfiguration): SchedulerLockDecorator {
+function oncePer(label: string, policy: OncePerConfiguration & JobOptions): SchedulerLockDecorator {
   // The time zone and the name may still come from other decorators on the method.
   parseJobPolicy({ ...policy, timeZone: policy.timeZone ?? 'UTC' }, policy.name ?? label);
+  parseEnabled(policy.enabled, policy.name ?? label);
   return functionDecorator(label, (method, { name }) =>
     guardMethod(method, name, (definition) => definition.addOncePer(policy)),
   ) as SchedulerLockDecorator;
 }
 
-function checkOptions(options: OncePerOptions): OncePerOptions {
+function checkOptions(options: OncePerOptions & JobOptions): OncePerOptions & JobOptions {
   if (typeof options === 'object' && options !== null) return options;
   throw new InvalidLockConfigurationError(
     `Invalid options for a once-per job: ${describeValue(options)}. Pass an object, for example { timeZone: 'Europe/Paris' }.`,

@@ -1,5 +1,7 @@
 import type { Duration, LockConfiguration } from '../core';
 import { checkDeclaredConfiguration } from '../core/lock-configuration';
+import { parseEnabled } from '../guard/enabled';
+import type { JobOptions } from '../guard/job-guard-options';
 import { functionDecorator } from './function-decorator';
 import { guardMethod } from './guard-method';
 import type { SchedulerLockDecorator } from './skippable';
@@ -21,15 +23,16 @@ export function SchedulerLock(
   lockAtMostFor?: Duration,
   lockAtLeastFor?: Duration,
 ): SchedulerLockDecorator;
-export function SchedulerLock(configuration: LockConfiguration): SchedulerLockDecorator;
+export function SchedulerLock(configuration: LockConfiguration & JobOptions): SchedulerLockDecorator;
 export function SchedulerLock(
-  first: string | LockConfiguration,
+  first: string | (LockConfiguration & JobOptions),
   lockAtMostFor?: Duration,
   lockAtLeastFor?: Duration,
 ): SchedulerLockDecorator {
-  const configuration: LockConfiguration =
+  const configuration: LockConfiguration & JobOptions =
     typeof first === 'object' ? { ...first } : { name: first, lockAtMostFor, lockAtLeastFor };
   checkDeclaredConfiguration(configuration);
+  parseEnabled(configuration.enabled, configuration.name);
   return functionDecorator(`@SchedulerLock('${configuration.name}')`, (method, { name }) =>
     guardMethod(method, name, (definition) => definition.addLock(configuration)),
   ) as SchedulerLockDecorator;

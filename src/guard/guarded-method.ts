@@ -2,14 +2,14 @@ import { InvalidLockConfigurationError, InvalidLockUseError, type LockConfigurat
 import { processState } from '../core/process-state';
 import type { OncePerConfiguration } from '../ledger';
 import type { JobDeclaration } from './job';
-import type { GuardConfiguration } from './job-guard-options';
+import type { GuardConfiguration, JobOptions } from './job-guard-options';
 
 type AnyFunction = (this: unknown, ...args: never[]) => unknown;
 
 /** The options of all decorators on one handler, in any order. Complete when its configuration is first read. */
 export class JobDefinition {
-  #lock: LockConfiguration | undefined;
-  #oncePer: OncePerConfiguration | undefined;
+  #lock: (LockConfiguration & JobOptions) | undefined;
+  #oncePer: (OncePerConfiguration & JobOptions) | undefined;
   #complete: GuardConfiguration | undefined;
 
   /** The options of the first decorator: the same object for every instance of a class with a decorated field. */
@@ -22,19 +22,21 @@ export class JobDefinition {
     return this.#origin ?? this;
   }
 
-  addLock(lock: LockConfiguration): void {
+  addLock(lock: LockConfiguration & JobOptions): void {
     if (this.#lock !== undefined)
       this.#reject(`has @SchedulerLock twice: '${this.#lock.name}' and '${lock.name}'. Keep one.`);
     this.#rejectLate();
     this.#origin ??= lock;
     this.#lock = lock;
+    this.#checkOptions();
   }
 
-  addOncePer(oncePer: OncePerConfiguration): void {
+  addOncePer(oncePer: OncePerConfiguration & JobOptions): void {
     if (this.#oncePer !== undefined) this.#reject('has @OncePer or @OncePerDay twice. Keep one.');
     this.#rejectLate();
     this.#origin ??= oncePer;
     this.#oncePer = oncePer;
+    this.#checkOptions();
   }
 
   /**
@@ -54,12 +56,25 @@ export class JobDefinition {
 
   #completed(timeZone: string | undefined): GuardConfiguration {
     const oncePer = this.#oncePer && { ...this.#oncePer, timeZone: this.#oncePer.timeZone ?? timeZone };
-    if (this.#lock !== undefined) return { ...this.#lock, oncePer };
+    const enabled = this.#option('enabled');
+    if (this.#lock !== undefined) return { ...this.#lock, enabled, oncePer };
     const name = oncePer?.name;
-    if (name !== undefined) return { name, keepAlive: true, oncePer };
+    if (name !== undefined) return { name, keepAlive: true, enabled, oncePer };
     throw new InvalidLockConfigurationError(
       `Method '${this.methodName}' runs once per period, but its job has no name. Pass one, as in { name: 'close-day' }, or add @SchedulerLock.`,
     );
+  }
+
+  /** Each decorator takes these options, for methods that have only one of them. */
+  #option<K extends keyof JobOptions>(option: K): JobOptions[K] {
+    const [first, second] = [this.#lock?.[option], this.#oncePer?.[option]];
+    if (first !== undefined && second !== undefined && first !== second)
+      this.#reject(`sets ${option} twice, with different values. Keep one.`);
+    return first ?? second;
+  }
+
+  #checkOptions(): void {
+    this.#option('enabled');
   }
 
   #rejectLate(): void {

@@ -8,7 +8,13 @@
 export type { CloseOptions, CloseResult } from './closing/closing';
 export { configureJobGuard } from './configured-guard';
 export type { OverdueResult } from './overdue-runs';
-export type { GuardConfiguration, JobConfiguration, JobGuardOptions, WrapOptions } from './job-guard-options';
+export type {
+  GuardConfiguration,
+  JobConfiguration,
+  JobGuardOptions,
+  JobOptions,
+  WrapOptions,
+} from './job-guard-options';
 export { JobGuard } from './job-guard';
 export type { FieldLogger, LogEntry, LogFields, Logger, LogLevel, StructuredLogger } from './logger';
 export { structured } from './logger';

@@ -2,10 +2,12 @@ import type {
   CronlatchEvents,
   EventHub,
   LockingTaskExecutor,
+  SkipReason,
   TaskResult,
   TickDetails,
   TickEvent,
 } from '../core';
+import { skipIfDisabled } from './enabled';
 import { isOncePer, type AdmittedJob, type Job, type JobCall } from './job';
 import type { GuardConfiguration } from './job-guard-options';
 import { needsLedger, type Admitted, type Declarations, type JobRegistry } from './job-registry';
@@ -73,6 +75,8 @@ export class GuardIntegration {
   async #execute<T>(job: Job, call: JobCall<T>, tick: TickDetails): Promise<TaskResult<T>> {
     if (isOncePer(job))
       return await this.requireOncePerRunner(`Job '${job.policy.job}' needs`).run(job, call, tick);
+    const skipped = skipIfDisabled(job, call.scheduledAt, this.parts.events);
+    if (skipped !== undefined) return skipped;
     return await this.parts.executor.runTask(call.task, job.lock, call.scheduledAt, tick);
   }
 
@@ -80,9 +84,16 @@ export class GuardIntegration {
   dropTicks(job: AdmittedJob, ticks: readonly Date[], error: Error): void {
     const { executor, oncePerRunner, events } = this.parts;
     const { name } = job.lock;
-    if (executor.runs.closing) {
+    const skip = (reason: SkipReason): void => {
+      for (const scheduledAt of ticks) events.emit('tick', { name, scheduledAt, outcome: 'skipped', reason });
+    };
+    if (executor.runs.closing) return skip('closing');
+    try {
+      if (skipIfDisabled(job, ticks[0], events) !== undefined) return skip('disabled');
+    } catch (failure) {
+      // An event has reported it.
       for (const scheduledAt of ticks)
-        events.emit('tick', { name, scheduledAt, outcome: 'skipped', reason: 'closing' });
+        events.emit('tick', { name, scheduledAt, outcome: 'lock-failed', error: failure });
       return;
     }
     const isKept = ticks.map((scheduledAt) => isOncePer(job) && oncePerRunner?.keepDropped(job, scheduledAt));

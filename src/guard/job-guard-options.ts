@@ -34,8 +34,19 @@ export interface JobGuardOptions {
   readonly events?: EventHub | undefined;
 }
 
+/** Options of a job besides its lock and its period. */
+export interface JobOptions {
+  /**
+   * `false`: no tick or call runs the job. Each is skipped with the reason `disabled`, sends nothing to the database, and
+   * is not retried. Overdue runs wait until the job is enabled. A function is called for each tick and each check for
+   * overdue runs. If it throws or does not return a boolean, the job does not run: the call rejects with an
+   * InvalidLockConfigurationError, which `lock:failed` reports. Default `true`.
+   */
+  readonly enabled?: boolean | (() => boolean) | undefined;
+}
+
 /** A job's lock, and with `oncePer` also its period: the job then runs once in each. */
-export interface GuardConfiguration extends LockConfiguration {
+export interface GuardConfiguration extends LockConfiguration, JobOptions {
   /** Runs the job once per period. Its name is `oncePer.name`, or else the name of the lock. */
   readonly oncePer?: OncePerConfiguration | undefined;
 }

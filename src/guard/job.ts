@@ -3,6 +3,7 @@ import type { CompiledLock } from '../core/lock-configuration';
 import type { OncePerConfiguration } from '../ledger';
 import { parseJobPolicy, type JobPolicy } from '../ledger/policy/job-policy';
 import type { OpenInvocation } from './invocation';
+import { parseEnabled } from './enabled';
 import { compileLockWithDefaults, type JobDefaults } from './job-defaults';
 import type { GuardConfiguration } from './job-guard-options';
 import { checkJobOptions } from './option-names';
@@ -12,6 +13,8 @@ export interface Job {
   readonly lock: CompiledLock;
   /** `undefined` unless the job runs once per period. */
   readonly policy: JobPolicy | undefined;
+  /** Throws an InvalidLockConfigurationError if the option `enabled` fails. */
+  readonly isEnabled: () => boolean;
 }
 
 /** A job as an integration declares it to the guard. */
@@ -57,11 +60,12 @@ export interface JobCall<T> {
 
 /** @throws InvalidLockConfigurationError naming the lock or the job, the option and its value */
 export function compileJob(configuration: GuardConfiguration, defaults: JobDefaults): Job {
-  const { oncePer, ...declared } = configuration;
+  const { oncePer, enabled, ...declared } = configuration;
   const lock = compileLockWithDefaults(declared, defaults);
   checkJobOptions(configuration);
-  if (oncePer === undefined) return { lock, policy: undefined };
-  return { lock, policy: policyOf(lock, { ...oncePer, timeZone: oncePer.timeZone ?? defaults.timeZone }) };
+  if (oncePer === undefined) return { lock, policy: undefined, isEnabled: parseEnabled(enabled, lock.name) };
+  const policy = policyOf(lock, { ...oncePer, timeZone: oncePer.timeZone ?? defaults.timeZone });
+  return { lock, policy, isEnabled: parseEnabled(enabled, policy.job) };
 }
 
 export function isOncePer<J extends Job>(job: J): job is OncePer<J> {

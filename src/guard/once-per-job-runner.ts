@@ -13,6 +13,7 @@ import type { LedgerContext } from '../ledger/store-statements';
 import { hostTime, type HostTime } from '../ledger/tick/ledger-snapshot';
 import { OncePerExecutor } from '../ledger/tick/once-per-executor';
 import { newTickReport, type OncePerRequest, type TickReport } from '../ledger/tick/plan-tick';
+import { skipIfDisabled } from './enabled';
 import type { AdmittedJob, Job, JobCall, OncePer } from './job';
 import type { JobRegistry } from './job-registry';
 
@@ -85,6 +86,7 @@ export class OncePerJobRunner {
         ...{ task, scope, at, scheduledAt: isFirst ? scheduledAt : undefined },
         receivedAt: hostTime(this.context.clock),
         purpose: 'tick' as const,
+        skip: () => skipIfDisabled(job, scheduledAt, this.context.events),
       };
     } catch (error) {
       this.context.events.emit('lock:failed', { name: lock.name, scheduledAt, willRetry: false, error });
@@ -117,7 +119,8 @@ class TicksToRetry {
     const { policy, scope, at, scheduledAt, receivedAt } = request;
     const { key } = periodAt(at ?? scheduledAt ?? new Date(receivedAt?.wallMs ?? 0), policy.period);
     const id = JSON.stringify([policy.job, scope, key, at ?? clockSetting(receivedAt)]);
-    if (!this.#ticks.has(id)) this.#ticks.set(id, { ...request, purpose: 'retry' });
+    // A retry is only started while the job is enabled.
+    if (!this.#ticks.has(id)) this.#ticks.set(id, { ...request, purpose: 'retry', skip: undefined });
     if (this.#ticks.size <= MAX_TICKS_TO_RETRY) return true;
     const [oldest = ''] = this.#ticks.keys();
     this.#ticks.delete(oldest);

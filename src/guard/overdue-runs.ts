@@ -90,17 +90,28 @@ export class OverdueRuns {
     const { registry, ticksToRetry, context } = this.runner;
     const jobScopes = new Map<string, JobScope>();
     if (this.#isClosing) return jobScopes;
+    const enabled = registry.all.filter((job) => this.#isEnabled(job));
+    const names = enabled.map(({ policy }) => policy.job);
     const add = (name: string, scope: string): void => {
-      const job = registry.get(name);
+      const job = enabled[names.indexOf(name)];
       if (job?.isReady()) jobScopes.set(JSON.stringify([name, scope]), { job, scope });
     };
-    if (registry.all.length === 0) return jobScopes;
+    if (enabled.length === 0) return jobScopes;
     for (const { policy, scope } of ticksToRetry.all) add(policy.job, scope);
-    for (const job of registry.all.filter((each) => this.#mayHaveMissed(each)))
+    for (const job of enabled.filter((each) => this.#mayHaveMissed(each)))
       add(job.policy.job, fixedScopeOf(job.policy));
-    const names = registry.all.map(({ policy }) => policy.job);
     for (const { job, scope } of await context.store.overdue(names, limitOf(context))) add(job, scope);
     return jobScopes;
+  }
+
+  #isEnabled({ isEnabled, policy: { job } }: OncePerJob): boolean {
+    try {
+      return isEnabled();
+    } catch (error) {
+      const message = `Could not start the overdue runs of job '${job}': its enabled function failed.`;
+      this.runner.context.events.emit('guard:warning', { message, error });
+      return false;
+    }
   }
 
   /** After a complete catch-up, a period can only be missed once a new period has begun. */

@@ -7,6 +7,7 @@ import type { Lock } from '../lock';
  * - `locked`: another holder has the lock.
  * - `running-here`: this process still runs the job, or does not know yet that it has ended.
  * - `closing`: the guard is closing.
+ * - `disabled`: the job's `enabled` is `false`.
  *
  * Only for a job that runs once per period:
  *
@@ -23,6 +24,7 @@ export type SkipReason =
   | 'locked'
   | 'running-here'
   | 'closing'
+  | 'disabled'
   | 'already-completed'
   | 'running-elsewhere'
   | 'not-due'

@@ -65,6 +65,10 @@ export class OncePerExecutor {
       report.isRecorded = true; // The run that contains this call has a row.
       return await inner;
     }
+    report.isFinal = true; // A tick that is skipped here is not retried.
+    const skipped = request.skip?.();
+    if (skipped !== undefined) return skipped;
+    report.isFinal = false;
     const snapshot = await this.#readSnapshot(request, report);
     report.isRecorded = snapshot.run !== undefined;
     report.tick.run = runOf(request, snapshot);

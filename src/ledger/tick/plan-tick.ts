@@ -1,4 +1,4 @@
-import type { LockedTask, SkipReason, TickDetails } from '../../core';
+import type { LockedTask, SkipReason, TaskResult, TickDetails } from '../../core';
 import type { CompiledLock } from '../../core/lock-configuration';
 import type { LedgerContext } from '../store-statements';
 import { askCalendar, type CalendarFailure } from '../periods/calendar';
@@ -22,6 +22,8 @@ export interface OncePerRequest<T> {
   readonly scheduledAt?: Date | undefined;
   /** When this host received the tick. */
   readonly receivedAt?: HostTime | undefined;
+  /** Called for a tick that is not part of a run. Returns a result if the tick is skipped without a look at the ledger. */
+  readonly skip?: (() => TaskResult<never> | undefined) | undefined;
   /** Whether the guard retries the tick if no run of its period is recorded. */
   readonly willRetry: boolean;
 }
