@@ -14,7 +14,7 @@ import { sampleSize } from '../support/sample-size';
 async function startAndStop(times: number, start: () => Promise<JobGuard> | JobGuard): Promise<void> {
   const signals = ['SIGTERM', 'SIGINT'] as const;
   const listeners = (): number => signals.reduce((sum, signal) => sum + process.listenerCount(signal), 0);
-  const before = [openThings(), listeners()];
+  const before = { things: openThings(), listeners: listeners() };
   for (let time = 0; time < times; time += 1) {
     const guard = await start();
     guard.closeOnSignals();
@@ -23,8 +23,10 @@ async function startAndStop(times: number, start: () => Promise<JobGuard> | JobG
     await guard.close();
   }
   // The sockets report their ends in the next turns of the event loop.
-  for (let turns = 0; turns < 1000 && openThings() > Number(before[0]); turns += 1) await setImmediate();
-  assert.deepEqual([openThings(), listeners()], before);
+  for (let turns = 0; turns < 1000 && openThings() > before.things; turns += 1) await setImmediate();
+  // Sockets that were closing at the beginning may be gone.
+  assert.ok(openThings() <= before.things, `${openThings()} things, ${before.things} before`);
+  assert.equal(listeners(), before.listeners);
 }
 
 /** What would keep the process alive: timers, sockets, files. */

@@ -1,4 +1,4 @@
-import { SchemaMismatchError, type LockStorageError } from '../../core';
+import { LockStorageError, SchemaMismatchError } from '../../core';
 import { DuplicateRecord, translateDriverError } from '../../storage/sql/connections/storage-error';
 import { DatabaseAccess, type DatabaseAccessOptions } from '../../storage/sql/database/database-access';
 import { lockTableIn, runTablesIn, type SqlDatabase } from '../../storage/sql/database/sql-database';
@@ -18,6 +18,9 @@ export interface TablesOptions
   /** Which tables. Default: those of the locks and of the ledger. */
   readonly tables?: readonly ('lock' | 'ledger')[] | undefined;
 }
+
+/** PostgreSQL's codes for a table and a type that exist. */
+const ALREADY_THERE = new Set(['42P07', '42710']);
 
 /** The problems of the tables, each with its fix. */
 export async function findProblems(
@@ -98,8 +101,8 @@ async function send(
     await execute().catch(translated);
   } catch (error) {
     // Another instance has created it since PostgreSQL found it missing. Now it is there.
-    const isCreated = error instanceof DuplicateRecord || (error as LockStorageError).driverCode === '42P07';
-    if (!isCreated) throw error;
+    const isThere = error instanceof LockStorageError && ALREADY_THERE.has(error.driverCode ?? '');
+    if (!(error instanceof DuplicateRecord || isThere)) throw error;
     await execute().catch(translated);
   }
 }
