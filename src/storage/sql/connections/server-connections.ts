@@ -66,7 +66,7 @@ export class OwnServerConnections implements ConnectionSource {
     try {
       for (const text of driver.sessionSettings(statementTimeoutMs))
         await connection.run(text, clock.monotonicMs() + statementTimeoutMs);
-      return connection.lend(() => this.#putBack(own));
+      return connection.lend((isUsable) => (isUsable ? this.#putBack(own) : this.#open.delete(own)));
     } catch (error) {
       session.destroy();
       throw error;

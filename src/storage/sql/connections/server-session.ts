@@ -25,15 +25,15 @@ export interface ServerSessionOptions {
 export class ServerSession implements SqlConnection {
   #prepares = true;
   #isOpen = false;
-  #giveBack = (): void => {};
+  #giveBack: (isUsable: boolean) => void = () => {};
 
   constructor(
     private readonly session: DriverSession,
     private readonly options: ServerSessionOptions,
   ) {}
 
-  /** @param giveBack called once, when the connection is released or destroyed */
-  lend(giveBack: () => void): this {
+  /** @param giveBack called when the connection is released, or was destroyed and cannot be used again */
+  lend(giveBack: (isUsable: boolean) => void): this {
     this.#giveBack = giveBack;
     return this;
   }
@@ -79,12 +79,12 @@ export class ServerSession implements SqlConnection {
   }
 
   release(): void {
-    this.#giveBack();
+    this.#giveBack(true);
   }
 
   destroy(): void {
     this.session.destroy();
-    this.#giveBack();
+    this.#giveBack(false);
   }
 
   async #transact<T>(first: SqlStatement, decide: SqlDecide<T>, endsAtMs: number): Promise<T> {
