@@ -8,8 +8,8 @@
 
 // Declare a job.
 export { OncePer, OncePerDay, SchedulerLock } from './decorator';
-export type { SchedulerLockDecorator, Skippable } from './decorator';
-export type { GuardConfiguration, JobConfiguration, JobOptions } from './guard';
+export type { Asynchronous, SchedulerLockDecorator, Skippable, ThrowingLockDecorator } from './decorator';
+export type { GuardConfiguration, JobConfiguration, JobOptions, MethodOptions } from './guard';
 export type { Duration, LockConfiguration } from './core';
 export type {
   CatchUp,
@@ -40,6 +40,7 @@ export {
   FatalJobError,
   InvalidLockConfigurationError,
   InvalidLockUseError,
+  JobSkippedError,
   LockLostError,
   LockNotHeldError,
   LockStorageError,

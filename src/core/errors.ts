@@ -1,3 +1,5 @@
+import type { SkipReason } from './execution/task-result';
+
 const BRAND = Symbol.for('cronlatch.error');
 
 /**
@@ -33,6 +35,7 @@ const NAMES: Readonly<Record<string, string>> = {
   CRONLATCH_INVALID_CONFIGURATION: 'InvalidLockConfigurationError',
   CRONLATCH_INVALID_USE: 'InvalidLockUseError',
   CRONLATCH_NOT_CONFIGURED: 'NotConfiguredError',
+  CRONLATCH_JOB_SKIPPED: 'JobSkippedError',
   CRONLATCH_LOCK_LOST: 'LockLostError',
   CRONLATCH_LOCK_NOT_HELD: 'LockNotHeldError',
   CRONLATCH_FATAL_JOB: 'FatalJobError',
@@ -69,6 +72,21 @@ export class InvalidLockUseError extends CronlatchError {
 /** A guarded job was called, but no guard is configured. The job did not run. */
 export class NotConfiguredError extends CronlatchError {
   static override readonly code = 'CRONLATCH_NOT_CONFIGURED';
+}
+
+export interface JobSkippedErrorOptions extends ErrorOptions {
+  reason?: SkipReason;
+}
+
+/** A call was skipped whose `onSkip` is `'throw'`. The job did not run. */
+export class JobSkippedError extends CronlatchError {
+  static override readonly code = 'CRONLATCH_JOB_SKIPPED';
+  readonly reason: SkipReason;
+
+  constructor(message: string, { reason = 'locked', ...options }: JobSkippedErrorOptions = {}) {
+    super(message, options);
+    this.reason = reason;
+  }
 }
 
 /** The lease ended while the job was still running. The job's signal aborts with this error as its reason. */

@@ -2,6 +2,7 @@ import { guardOf } from '../guard/configured-guard';
 import { configurationOf, guardedMethodOf, JobDefinition, markGuarded } from '../guard/guarded-method';
 import { integrationOf } from '../guard/job-guard';
 import { takeInvocation } from '../guard/invocation';
+import { jobSkippedError } from '../guard/on-skip';
 import type { AnyMethod } from './skippable';
 
 /** Returns the method with its guard. Other decorators see the same name and metadata as on the method itself. */
@@ -27,7 +28,10 @@ export function guardMethod(
         const integration = integrationOf(guard);
         const tick = { task: call(args), args, call, scheduledAt, invocation };
         const result = await integration.execute(integration.jobOf(configuration), tick);
-        return result.executed ? result.value : undefined;
+        if (result.executed) return result.value;
+        if (definition.onSkip !== 'throw' || invocation?.isTickOf?.({ instance: this, method: guarded }))
+          return undefined;
+        throw jobSkippedError(configuration.name, result.reason);
       } catch (error) {
         if (invocation?.onReportedError?.(error, { instance: this, method: guarded })) return undefined;
         throw error;

@@ -1,3 +1,3 @@
 export { OncePer, OncePerDay } from './once-per';
 export { SchedulerLock } from './scheduler-lock';
-export type { SchedulerLockDecorator, Skippable } from './skippable';
+export type { Asynchronous, SchedulerLockDecorator, Skippable, ThrowingLockDecorator } from './skippable';

@@ -2,11 +2,12 @@ import { InvalidLockConfigurationError } from '../core';
 import { describeValue } from '../core/describe-value';
 import type { OncePerConfiguration, OncePerOptions, PeriodKeyFunction, PeriodKind } from '../ledger';
 import { parseEnabled } from '../guard/enabled';
-import type { JobOptions } from '../guard/job-guard-options';
+import type { MethodOptions } from '../guard/job-guard-options';
+import { checkOnSkip } from '../guard/on-skip';
 import { parseJobPolicy } from '../ledger/policy/job-policy';
 import { functionDecorator } from './function-decorator';
 import { guardMethod } from './guard-method';
-import type { SchedulerLockDecorator } from './skippable';
+import type { SchedulerLockDecorator, ThrowingLockDecorator } from './skippable';
 
 /**
  * Runs the decorated method once in each period. After it has completed, no instance, tick or call runs it again in that
@@ -23,27 +24,45 @@ import type { SchedulerLockDecorator } from './skippable';
  */
 export function OncePer(
   period: PeriodKind | PeriodKeyFunction,
-  options: OncePerOptions & JobOptions = {},
-): SchedulerLockDecorator {
+  options: OncePerOptions & MethodOptions & { readonly onSkip: 'throw' },
+): ThrowingLockDecorator;
+export function OncePer(
+  period: PeriodKind | PeriodKeyFunction,
+  options?: OncePerOptions & MethodOptions,
+): SchedulerLockDecorator;
+export function OncePer(
+  period: PeriodKind | PeriodKeyFunction,
+  options: OncePerOptions & MethodOptions = {},
+): SchedulerLockDecorator | ThrowingLockDecorator {
   const what = typeof period === 'function' ? 'a key function' : describeValue(period);
   return oncePer(`@OncePer(${what})`, { ...checkOptions(options), period });
 }
 
 /** Runs the decorated method once per business day, as `@OncePer('day')`. */
-export function OncePerDay(options: OncePerOptions & JobOptions = {}): SchedulerLockDecorator {
+export function OncePerDay(
+  options: OncePerOptions & MethodOptions & { readonly onSkip: 'throw' },
+): ThrowingLockDecorator;
+export function OncePerDay(options?: OncePerOptions & MethodOptions): SchedulerLockDecorator;
+export function OncePerDay(
+  options: OncePerOptions & MethodOptions = {},
+): SchedulerLockDecorator | ThrowingLockDecorator {
   return oncePer('@OncePerDay()', { ...checkOptions(options), period: 'day' });
 }
 
-function oncePer(label: string, policy: OncePerConfiguration & JobOptions): SchedulerLockDecorator {
+function oncePer(
+  label: string,
+  policy: OncePerConfiguration & MethodOptions,
+): SchedulerLockDecorator | ThrowingLockDecorator {
   // The time zone and the name may still come from other decorators on the method.
   parseJobPolicy({ ...policy, timeZone: policy.timeZone ?? 'UTC' }, policy.name ?? label);
   parseEnabled(policy.enabled, policy.name ?? label);
+  checkOnSkip(policy.onSkip, policy.name ?? label);
   return functionDecorator(label, (method, { name }) =>
     guardMethod(method, name, (definition) => definition.addOncePer(policy)),
   ) as SchedulerLockDecorator;
 }
 
-function checkOptions(options: OncePerOptions & JobOptions): OncePerOptions & JobOptions {
+function checkOptions(options: OncePerOptions & MethodOptions): OncePerOptions & MethodOptions {
   if (typeof options === 'object' && options !== null) return options;
   throw new InvalidLockConfigurationError(
     `Invalid options for a once-per job: ${describeValue(options)}. Pass an object, for example { timeZone: 'Europe/Paris' }.`,

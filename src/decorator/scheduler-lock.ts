@@ -1,14 +1,15 @@
 import type { Duration, LockConfiguration } from '../core';
 import { checkDeclaredConfiguration } from '../core/lock-configuration';
 import { parseEnabled } from '../guard/enabled';
-import type { JobOptions } from '../guard/job-guard-options';
+import type { MethodOptions } from '../guard/job-guard-options';
+import { checkOnSkip } from '../guard/on-skip';
 import { functionDecorator } from './function-decorator';
 import { guardMethod } from './guard-method';
-import type { SchedulerLockDecorator } from './skippable';
+import type { SchedulerLockDecorator, ThrowingLockDecorator } from './skippable';
 
 /**
  * Runs the decorated method under this lock, on one instance at a time. A call that does not get the lock resolves to
- * `undefined` at once. Works with legacy and standard decorators, in any order with other decorators.
+ * `undefined` at once, or with `onSkip: 'throw'` rejects with a `JobSkippedError`. Works with legacy and standard decorators, in any order with other decorators.
  *
  * The decorated method is asynchronous. It rejects with its own errors, and with a `LockStorageError` if the store did
  * not confirm the lock; the method then did not run.
@@ -23,16 +24,20 @@ export function SchedulerLock(
   lockAtMostFor?: Duration,
   lockAtLeastFor?: Duration,
 ): SchedulerLockDecorator;
-export function SchedulerLock(configuration: LockConfiguration & JobOptions): SchedulerLockDecorator;
 export function SchedulerLock(
-  first: string | (LockConfiguration & JobOptions),
+  configuration: LockConfiguration & MethodOptions & { readonly onSkip: 'throw' },
+): ThrowingLockDecorator;
+export function SchedulerLock(configuration: LockConfiguration & MethodOptions): SchedulerLockDecorator;
+export function SchedulerLock(
+  first: string | (LockConfiguration & MethodOptions),
   lockAtMostFor?: Duration,
   lockAtLeastFor?: Duration,
-): SchedulerLockDecorator {
-  const configuration: LockConfiguration & JobOptions =
+): SchedulerLockDecorator | ThrowingLockDecorator {
+  const configuration: LockConfiguration & MethodOptions =
     typeof first === 'object' ? { ...first } : { name: first, lockAtMostFor, lockAtLeastFor };
   checkDeclaredConfiguration(configuration);
   parseEnabled(configuration.enabled, configuration.name);
+  checkOnSkip(configuration.onSkip, configuration.name);
   return functionDecorator(`@SchedulerLock('${configuration.name}')`, (method, { name }) =>
     guardMethod(method, name, (definition) => definition.addLock(configuration)),
   ) as SchedulerLockDecorator;

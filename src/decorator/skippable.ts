@@ -16,6 +16,27 @@ export type Skippable<F> = F extends (...args: any[]) => infer R
     : { 'a guarded method is asynchronous: declare Promise<T | undefined>': never }
   : never;
 
+/** The same for a method with `onSkip: 'throw'`, which never resolves to `undefined` because it is skipped. */
+export type Asynchronous<F> = F extends (...args: any[]) => infer R
+  ? [R] extends [void | undefined | PromiseLike<unknown>]
+    ? unknown
+    : { 'a guarded method is asynchronous: declare Promise<T>': never }
+  : never;
+
+/** A decorator for legacy and standard mode, for a method with `onSkip: 'throw'`. */
+export interface ThrowingLockDecorator {
+  <This, F extends AnyMethod>(value: F & Asynchronous<F>, context: ClassMethodDecoratorContext<This, F>): F;
+  <This, F extends AnyMethod>(
+    value: unknown extends Asynchronous<F> ? undefined : Asynchronous<F>,
+    context: ClassFieldDecoratorContext<This, F>,
+  ): (this: This, initial: F) => F;
+  <F extends AnyMethod>(
+    target: object,
+    key: string | symbol,
+    descriptor: TypedPropertyDescriptor<F> & (unknown extends Asynchronous<F> ? unknown : Asynchronous<F>),
+  ): void;
+}
+
 /** A decorator for legacy and standard mode. It infers the whole function type, so that generic methods stay generic. */
 export interface SchedulerLockDecorator {
   /** Standard: a method. */

@@ -2,14 +2,14 @@ import { InvalidLockConfigurationError, InvalidLockUseError, type LockConfigurat
 import { processState } from '../core/process-state';
 import type { OncePerConfiguration } from '../ledger';
 import type { JobDeclaration } from './job';
-import type { GuardConfiguration, JobOptions } from './job-guard-options';
+import type { GuardConfiguration, MethodOptions } from './job-guard-options';
 
 type AnyFunction = (this: unknown, ...args: never[]) => unknown;
 
 /** The options of all decorators on one handler, in any order. Complete when its configuration is first read. */
 export class JobDefinition {
-  #lock: (LockConfiguration & JobOptions) | undefined;
-  #oncePer: (OncePerConfiguration & JobOptions) | undefined;
+  #lock: (LockConfiguration & MethodOptions) | undefined;
+  #oncePer: (OncePerConfiguration & MethodOptions) | undefined;
   #complete: GuardConfiguration | undefined;
 
   /** The options of the first decorator: the same object for every instance of a class with a decorated field. */
@@ -22,7 +22,7 @@ export class JobDefinition {
     return this.#origin ?? this;
   }
 
-  addLock(lock: LockConfiguration & JobOptions): void {
+  addLock(lock: LockConfiguration & MethodOptions): void {
     if (this.#lock !== undefined)
       this.#reject(`has @SchedulerLock twice: '${this.#lock.name}' and '${lock.name}'. Keep one.`);
     this.#rejectLate();
@@ -31,7 +31,7 @@ export class JobDefinition {
     this.#checkOptions();
   }
 
-  addOncePer(oncePer: OncePerConfiguration & JobOptions): void {
+  addOncePer(oncePer: OncePerConfiguration & MethodOptions): void {
     if (this.#oncePer !== undefined) this.#reject('has @OncePer or @OncePerDay twice. Keep one.');
     this.#rejectLate();
     this.#origin ??= oncePer;
@@ -47,6 +47,10 @@ export class JobDefinition {
    */
   configuration(timeZone?: string): GuardConfiguration {
     return (this.#complete ??= this.#completed(timeZone));
+  }
+
+  get onSkip(): MethodOptions['onSkip'] {
+    return this.#option('onSkip');
   }
 
   /** `undefined` until the configuration is first read. */
@@ -66,8 +70,9 @@ export class JobDefinition {
   }
 
   /** Each decorator takes these options, for methods that have only one of them. */
-  #option<K extends keyof JobOptions>(option: K): JobOptions[K] {
-    const [first, second] = [this.#lock?.[option], this.#oncePer?.[option]];
+  #option<K extends keyof MethodOptions>(option: K): MethodOptions[K] {
+    const first: MethodOptions[K] = this.#lock?.[option];
+    const second: MethodOptions[K] = this.#oncePer?.[option];
     if (first !== undefined && second !== undefined && first !== second)
       this.#reject(`sets ${option} twice, with different values. Keep one.`);
     return first ?? second;
@@ -75,6 +80,7 @@ export class JobDefinition {
 
   #checkOptions(): void {
     this.#option('enabled');
+    this.#option('onSkip');
   }
 
   #rejectLate(): void {

@@ -13,6 +13,7 @@ export type {
   JobConfiguration,
   JobGuardOptions,
   JobOptions,
+  MethodOptions,
   WrapOptions,
 } from './job-guard-options';
 export { JobGuard } from './job-guard';

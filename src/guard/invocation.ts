@@ -16,17 +16,21 @@ export interface Invocation {
    * the error propagates to the caller, through all wrappers around the method.
    */
   readonly onReportedError?: ((error: unknown, callee: GuardedCallee) => boolean) | undefined;
+  /** Whether the scheduler itself calls this function, and not a handler that calls it among others. */
+  readonly isTickOf?: ((callee: GuardedCallee) => boolean) | undefined;
 }
 
 /** Ends when its call has settled: timers and listeners that the call leaves behind keep it in their context. */
 export class OpenInvocation implements Invocation {
   readonly scheduledAt: Date | undefined;
   readonly onReportedError: Invocation['onReportedError'];
+  readonly isTickOf: Invocation['isTickOf'];
   hasEnded = false;
   readonly #taken = new Set<string>();
 
-  constructor({ scheduledAt, onReportedError }: Invocation) {
+  constructor({ scheduledAt, onReportedError, isTickOf }: Invocation) {
     this.scheduledAt = scheduledAt;
+    this.isTickOf = isTickOf;
     this.onReportedError = onReportedError;
   }
 
@@ -96,7 +100,7 @@ export async function invokeTick<T>(
     return false;
   };
   try {
-    return await invoke({ scheduledAt, onReportedError }, call);
+    return await invoke({ scheduledAt, onReportedError, isTickOf: () => true }, call);
   } catch (error) {
     if (reportedErrors.has(error)) return undefined;
     throw error;

@@ -45,6 +45,15 @@ export interface JobOptions {
   readonly enabled?: boolean | (() => boolean) | undefined;
 }
 
+/** Options of a decorated method besides its lock and its period. */
+export interface MethodOptions extends JobOptions {
+  /**
+   * What happens to a call that is skipped. `'resolve'` (default): it resolves to `undefined`. `'throw'`: it rejects with
+   * a JobSkippedError. A tick of node-cron or of Nest's `@Cron` always resolves, because a skipped tick is not a failure.
+   */
+  readonly onSkip?: 'resolve' | 'throw' | undefined;
+}
+
 /** A job's lock, and with `oncePer` also its period: the job then runs once in each. */
 export interface GuardConfiguration extends LockConfiguration, JobOptions {
   /** Runs the job once per period. Its name is `oncePer.name`, or else the name of the lock. */
@@ -65,6 +74,12 @@ export interface WrapOptions<A extends unknown[] = unknown[]> {
    * rejects.
    */
   readonly onError?: 'report' | 'throw' | undefined;
+  /**
+   * What happens to a call that is skipped. `'resolve'` (default): it resolves to `undefined`. `'throw'`: it rejects with
+   * a JobSkippedError, regardless of `onError`. Set it only for calls by your application: most schedulers treat a
+   * rejection as a failure.
+   */
+  readonly onSkip?: 'resolve' | 'throw' | undefined;
   /**
    * Returns the scheduled time of a call from its arguments, or `undefined` if it is unknown. The events of the run
    * carry this time. With `oncePer` it decides the period, however late the call comes. If the function throws or

@@ -1,8 +1,9 @@
 import { types } from 'node:util';
-import { InvalidLockConfigurationError } from '../core';
+import { InvalidLockConfigurationError, type TaskResult } from '../core';
 import { describeValue } from '../core/describe-value';
 import type { GuardIntegration } from './integration';
 import type { GuardConfiguration, WrapOptions } from './job-guard-options';
+import { checkOnSkip, jobSkippedError } from './on-skip';
 
 interface WrapRequest<A extends unknown[], T> extends WrapOptions<A> {
   readonly integration: GuardIntegration;
@@ -14,8 +15,9 @@ interface WrapRequest<A extends unknown[], T> extends WrapOptions<A> {
 export function wrappedTask<A extends unknown[], T>(
   request: WrapRequest<A, T>,
 ): (...args: A) => Promise<T | undefined> {
-  const { integration, configuration, task, onError = 'report', scheduledAt } = request;
+  const { integration, configuration, task, onError = 'report', onSkip, scheduledAt } = request;
   const { name } = configuration;
+  checkOnSkip(onSkip, name);
   const call = (args: readonly unknown[]) => (): T | PromiseLike<T> => task(...(args as A));
   const scheduledTimeOf = (args: A): Date | undefined => {
     try {
@@ -27,14 +29,17 @@ export function wrappedTask<A extends unknown[], T>(
   };
   const [job] = integration.admit([{ configuration, call, place: `guard.wrap('${name}')` }]);
   return async (...args) => {
+    let result: TaskResult<T>;
     try {
       const tick = { task: call(args), args, call, scheduledAt: scheduledTimeOf(args) };
-      const result = await integration.execute(job, tick);
-      return result.executed ? result.value : undefined;
+      result = await integration.execute(job, tick);
     } catch (error) {
       if (onError === 'throw') throw error;
       return undefined; // An event has reported it: lock:failed or run:failed.
     }
+    if (result.executed) return result.value;
+    if (onSkip === 'throw') throw jobSkippedError(name, result.reason);
+    return undefined;
   };
 }
 

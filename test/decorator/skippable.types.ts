@@ -1,5 +1,5 @@
 /** Which methods can be guarded: this file is compiled in both modes, and never run. */
-import { SchedulerLock, type Skippable } from 'cronlatch';
+import { OncePerDay, SchedulerLock, type Skippable } from 'cronlatch';
 
 interface Report {
   readonly total: number;
@@ -123,3 +123,27 @@ export const verdicts: [
   IsTaken<() => Promise<Report> | Report>,
   IsTaken<number>,
 ] = [true, true, true, true, true, false, true, false, false, false, false];
+
+export class Throwing {
+  @SchedulerLock({ name: 'job', onSkip: 'throw' })
+  async never(): Promise<Report> {
+    return await Promise.resolve(report);
+  }
+
+  @OncePerDay({ name: 'job', onSkip: 'throw' })
+  async once(): Promise<Report> {
+    return await Promise.resolve(report);
+  }
+
+  // @ts-expect-error -- a guarded method is asynchronous
+  @SchedulerLock({ name: 'job', onSkip: 'throw' })
+  synchronous(): Report {
+    return report;
+  }
+
+  // @ts-expect-error -- a skipped call resolves to undefined
+  @SchedulerLock({ name: 'job', onSkip: 'resolve' })
+  async perhaps(): Promise<Report> {
+    return await Promise.resolve(report);
+  }
+}

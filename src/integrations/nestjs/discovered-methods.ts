@@ -1,6 +1,6 @@
 import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { InvalidLockUseError } from '../../core';
-import { configurationOf, guardedMethodOf, methodCall } from '../../guard/guarded-method';
+import { configurationOf, guardedMethodOf, methodCall, type GuardedMethod } from '../../guard/guarded-method';
 import type { JobDeclaration } from '../../guard/job';
 import { cronOf, intervalOf, isScheduled, type CronMetadata } from './schedule-metadata';
 
@@ -65,9 +65,11 @@ function guardedMethodsOf(
     if (guarded === undefined) return [];
     const method = value as () => unknown;
     const cron = cronOf(method);
+    const place = `${instance.constructor.name}.${key}`;
+    if (cron === undefined && isScheduled(method)) refuseThrowing(place, guarded);
     return {
       instance,
-      place: `${instance.constructor.name}.${key}`,
+      place,
       moduleName,
       configuration: configurationOf(method, guarded),
       call: methodCall(instance, key),
@@ -77,6 +79,18 @@ function guardedMethodsOf(
       schedules: typeof cron?.cronTime === 'string' ? [{ expression: cron.cronTime }] : [],
     };
   });
+}
+
+/**
+ * Nest's calls for `@Interval` and `@Timeout` look like those of the application.
+ *
+ * @throws InvalidLockUseError
+ */
+function refuseThrowing(place: string, { definition }: GuardedMethod): void {
+  if (definition.onSkip !== 'throw') return;
+  throw new InvalidLockUseError(
+    `${place} has @Interval or @Timeout and onSkip: 'throw', so @nestjs/schedule would log every skipped tick as an error. Remove onSkip, or use @Cron.`,
+  );
 }
 
 /** @throws InvalidLockUseError for a class with an instance per request or consumer, because no guard would know those */

@@ -58,7 +58,7 @@ function watch(job: TickingJob, guard: JobGuard): void {
     if (firedAt === undefined) return await fire();
     const scheduledAt = scheduledTimeOf(job, firedAt, guard);
     extendTicks(job);
-    await invoke({ scheduledAt, onReportedError }, fire);
+    await invoke({ scheduledAt, onReportedError, isTickOf: (callee) => isTickOf(job, callee) }, fire);
   };
 }
 
@@ -116,15 +116,21 @@ function scheduledTimeOf(job: TickingJob, firedAt: Date, guard: JobGuard): Date 
  * @nestjs/schedule would receive the error: the job calls the method directly, and no decorator, for example of a
  * monitoring tool, wraps it. A handler that calls the method among others must get the error.
  */
-function handlerOfReportedErrors({
-  name,
-  cronTime: { source },
-}: TickingJob): (error: unknown, callee: GuardedCallee) => boolean {
-  return (_error, { instance, method }) => {
-    const cron = cronOf(method);
-    if (cron === undefined || cron.name !== name || !isOf(source, cron.cronTime)) return false;
-    return (instance as Record<string, unknown>)[method.name] === method;
-  };
+function handlerOfReportedErrors(job: TickingJob): (error: unknown, callee: GuardedCallee) => boolean {
+  return (_error, { instance, method }) =>
+    isScheduledBy(job, method) && (instance as Record<string, unknown>)[method.name] === method;
+}
+
+/** Whether the job calls this method, also through other decorators. */
+function isTickOf(job: TickingJob, { instance, method }: GuardedCallee): boolean {
+  if (isScheduledBy(job, method)) return true;
+  const outermost = (instance as Record<string, unknown> | undefined)?.[method.name];
+  return typeof outermost === 'function' && isScheduledBy(job, outermost);
+}
+
+function isScheduledBy({ name, cronTime: { source } }: TickingJob, method: object): boolean {
+  const cron = cronOf(method);
+  return cron !== undefined && cron.name === name && isOf(source, cron.cronTime);
 }
 
 function isOf(source: CronSource, cronTime: unknown): boolean {
