@@ -9,7 +9,14 @@
 // Declare a job.
 export { OncePer, OncePerDay, SchedulerLock } from './decorator';
 export type { Asynchronous, SchedulerLockDecorator, Skippable, ThrowingLockDecorator } from './decorator';
-export type { GuardConfiguration, JobConfiguration, JobOptions, MethodOptions } from './guard';
+export type {
+  GuardConfiguration,
+  JobConfiguration,
+  JobOptions,
+  LockByArguments,
+  MethodOptions,
+  NamedByArguments,
+} from './guard';
 export type { Duration, LockConfiguration } from './core';
 export type {
   CatchUp,

@@ -69,6 +69,19 @@ export function compileLock(configuration: LockConfiguration, nameLength: number
   return lock;
 }
 
+/**
+ * The same lock with another name. Only the name is checked.
+ *
+ * @throws InvalidLockConfigurationError for a name that a lock cannot have
+ */
+export function renameLock(lock: CompiledLock, name: unknown): CompiledLock {
+  const nameLength = compiled.get(lock) ?? DEFAULT_NAME_LENGTH;
+  checkLockName(name, nameLength);
+  const renamed = Object.freeze({ ...lock, name });
+  compiled.set(renamed, nameLength);
+  return renamed;
+}
+
 /** @throws InvalidLockConfigurationError naming the lock and the value */
 export function checkLockConfiguration(
   configuration: LockConfiguration,

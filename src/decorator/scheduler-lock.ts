@@ -1,7 +1,8 @@
 import type { Duration, LockConfiguration } from '../core';
 import { checkDeclaredConfiguration } from '../core/lock-configuration';
 import { parseEnabled } from '../guard/enabled';
-import type { MethodOptions } from '../guard/job-guard-options';
+import type { LockByArguments, MethodOptions } from '../guard/job-guard-options';
+import { labelled } from '../guard/lock-name-of';
 import { checkOnSkip } from '../guard/on-skip';
 import { functionDecorator } from './function-decorator';
 import { guardMethod } from './guard-method';
@@ -14,6 +15,8 @@ import type { SchedulerLockDecorator, ThrowingLockDecorator } from './skippable'
  * The decorated method is asynchronous. It rejects with its own errors, and with a `LockStorageError` if the store did
  * not confirm the lock; the method then did not run.
  *
+ * If `name` is a function, it gets the arguments of each call, so that only calls with the same name exclude each other.
+ *
  * @param lockAtMostFor how long a crashed run may block the next one. Default: the guard's `defaultLockAtMostFor`
  * @param lockAtLeastFor how long the lock is kept from its start, even if the run is shorter. Covers clocks that differ
  * @throws InvalidLockConfigurationError when the decorator is applied, naming the lock and the value
@@ -25,20 +28,26 @@ export function SchedulerLock(
   lockAtLeastFor?: Duration,
 ): SchedulerLockDecorator;
 export function SchedulerLock(
-  configuration: LockConfiguration & MethodOptions & { readonly onSkip: 'throw' },
+  configuration: (LockConfiguration | LockByArguments) & MethodOptions & { readonly onSkip: 'throw' },
 ): ThrowingLockDecorator;
-export function SchedulerLock(configuration: LockConfiguration & MethodOptions): SchedulerLockDecorator;
 export function SchedulerLock(
-  first: string | (LockConfiguration & MethodOptions),
+  configuration: (LockConfiguration | LockByArguments) & MethodOptions,
+): SchedulerLockDecorator;
+export function SchedulerLock(
+  first: string | ((LockConfiguration | LockByArguments) & MethodOptions),
   lockAtMostFor?: Duration,
   lockAtLeastFor?: Duration,
 ): SchedulerLockDecorator | ThrowingLockDecorator {
-  const configuration: LockConfiguration & MethodOptions =
+  const configuration =
     typeof first === 'object' ? { ...first } : { name: first, lockAtMostFor, lockAtLeastFor };
-  checkDeclaredConfiguration(configuration);
-  parseEnabled(configuration.enabled, configuration.name);
-  checkOnSkip(configuration.onSkip, configuration.name);
-  return functionDecorator(`@SchedulerLock('${configuration.name}')`, (method, { name }) =>
-    guardMethod(method, name, (definition) => definition.addLock(configuration)),
+  const declared: LockConfiguration & MethodOptions = labelled(configuration, '@SchedulerLock');
+  checkDeclaredConfiguration(declared);
+  parseEnabled(declared.enabled, declared.name);
+  checkOnSkip(declared.onSkip, declared.name);
+  const label = declared.name === '@SchedulerLock' ? declared.name : `@SchedulerLock('${declared.name}')`;
+  return functionDecorator(label, (method, { name }) =>
+    guardMethod(method, name, (definition) =>
+      definition.addLock(labelled(configuration, name), configuration),
+    ),
   ) as SchedulerLockDecorator;
 }

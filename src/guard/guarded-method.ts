@@ -13,7 +13,7 @@ export class JobDefinition {
   #complete: GuardConfiguration | undefined;
 
   /** The options of the first decorator: the same object for every instance of a class with a decorated field. */
-  #origin: LockConfiguration | OncePerConfiguration | undefined;
+  #origin: object | undefined;
 
   /** @param methodName for messages */
   constructor(readonly methodName: string) {}
@@ -22,11 +22,12 @@ export class JobDefinition {
     return this.#origin ?? this;
   }
 
-  addLock(lock: LockConfiguration & MethodOptions): void {
+  /** @param origin the options as the decorator got them */
+  addLock(lock: LockConfiguration & MethodOptions, origin: object): void {
     if (this.#lock !== undefined)
       this.#reject(`has @SchedulerLock twice: '${this.#lock.name}' and '${lock.name}'. Keep one.`);
     this.#rejectLate();
-    this.#origin ??= lock;
+    this.#origin ??= origin;
     this.#lock = lock;
     this.#checkOptions();
   }

@@ -13,7 +13,9 @@ export type {
   JobConfiguration,
   JobGuardOptions,
   JobOptions,
+  LockByArguments,
   MethodOptions,
+  NamedByArguments,
   WrapOptions,
 } from './job-guard-options';
 export { JobGuard } from './job-guard';

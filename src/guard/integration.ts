@@ -11,6 +11,7 @@ import { skipIfDisabled } from './enabled';
 import { isOncePer, type AdmittedJob, type Job, type JobCall } from './job';
 import type { GuardConfiguration } from './job-guard-options';
 import { needsLedger, type Admitted, type Declarations, type JobRegistry } from './job-registry';
+import { lockOf } from './lock-name-of';
 import type { OncePerJobRunner } from './once-per-job-runner';
 import type { OverdueRuns } from './overdue-runs';
 import { slotRunsOf, type SlotRuns } from './slots';
@@ -77,7 +78,8 @@ export class GuardIntegration {
       return await this.requireOncePerRunner(`Job '${job.policy.job}' needs`).run(job, call, tick);
     const skipped = skipIfDisabled(job, call.scheduledAt, this.parts.events);
     if (skipped !== undefined) return skipped;
-    return await this.parts.executor.runTask(call.task, job.lock, call.scheduledAt, tick);
+    const lock = lockOf(job, call, this.parts.events);
+    return await this.parts.executor.runTask(call.task, lock, call.scheduledAt, tick);
   }
 
   /** Reports the ticks that a scheduler dropped in one stall. The guard retries those of admitted once-per jobs. */

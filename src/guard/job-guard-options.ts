@@ -54,6 +54,24 @@ export interface MethodOptions extends JobOptions {
   readonly onSkip?: 'resolve' | 'throw' | undefined;
 }
 
+/**
+ * A name of the lock for each call, so that calls with different arguments do not exclude each other. Not for a once-per
+ * job, which has `scope` for that.
+ */
+export interface NamedByArguments<A extends unknown[] = never[]> {
+  /**
+   * Gets the arguments of the call. Its result is checked like any name. If it throws or returns an invalid name, the job
+   * does not run: the call rejects with an InvalidLockConfigurationError, which `lock:failed` reports.
+   */
+  readonly name: (...args: A) => string;
+  /** The name of the job in errors, and in events about a call whose name is unknown. Default: the name of the handler. */
+  readonly label?: string | undefined;
+}
+
+/** The options of a lock, for a name that depends on the arguments. */
+export type LockByArguments<A extends unknown[] = never[]> = Omit<LockConfiguration, 'name'> &
+  NamedByArguments<A>;
+
 /** A job's lock, and with `oncePer` also its period: the job then runs once in each. */
 export interface GuardConfiguration extends LockConfiguration, JobOptions {
   /** Runs the job once per period. Its name is `oncePer.name`, or else the name of the lock. */

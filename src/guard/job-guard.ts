@@ -18,8 +18,16 @@ import { backfill } from '../ledger/operator/backfill';
 import { notRegisteredError } from '../ledger/operator/run-ledger';
 import { Closing, type CloseHook, type CloseOptions, type CloseResult } from './closing/closing';
 import { GuardIntegration } from './integration';
-import type { GuardConfiguration, JobConfiguration, JobGuardOptions, WrapOptions } from './job-guard-options';
+import type {
+  GuardConfiguration,
+  JobConfiguration,
+  JobGuardOptions,
+  JobOptions,
+  LockByArguments,
+  WrapOptions,
+} from './job-guard-options';
 import { JobRegistry } from './job-registry';
+import { labelled } from './lock-name-of';
 import { consoleLogger, logEvents } from './logger';
 import { OncePerJobRunner } from './once-per-job-runner';
 import { checkGuardOptions } from './option-names';
@@ -138,13 +146,20 @@ export class JobGuard {
     options?: WrapOptions<A>,
   ): (...args: A) => Promise<T | undefined>;
   wrap<A extends unknown[], T>(
-    configuration: GuardConfiguration,
+    configuration: LockByArguments<A> & JobOptions,
+    task: (...args: A) => T | PromiseLike<T>,
+    options?: WrapOptions<A>,
+  ): (...args: A) => Promise<T | undefined>;
+  wrap<A extends unknown[], T>(
+    configuration: GuardConfiguration | (LockByArguments<A> & JobOptions),
     task: (...args: A) => T | PromiseLike<T>,
     options: WrapOptions<A> = {},
   ): (...args: A) => Promise<T | undefined> {
     return wrappedTask({
       ...options,
-      ...{ integration: this.#integration, configuration: { ...configuration }, task },
+      integration: this.#integration,
+      configuration: labelled({ ...configuration }, task.name || 'wrapped function'),
+      task,
     });
   }
 

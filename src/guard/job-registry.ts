@@ -58,7 +58,8 @@ export class JobRegistry {
     const oncePer = new Map(this.#oncePer);
     const jobs = declarations.map(({ place, configuration, call, isReady = () => true, schedules }) => {
       const job = { ...this.jobOf(configuration), place, call, isReady };
-      if (schedules !== undefined) addScheduled(scheduled, job);
+      // Without a fixed name, two jobs can share a lock only in some calls, if at all.
+      if (schedules !== undefined && job.nameOf === undefined) addScheduled(scheduled, job);
       return job;
     });
     for (const job of jobs) if (isOncePer(job)) addOncePer(oncePer, job);

@@ -6,6 +6,7 @@ import type { OpenInvocation } from './invocation';
 import { parseEnabled } from './enabled';
 import { compileLockWithDefaults, type JobDefaults } from './job-defaults';
 import type { GuardConfiguration } from './job-guard-options';
+import type { LabelledConfiguration } from './lock-name-of';
 import { checkJobOptions } from './option-names';
 
 /** A job whose configuration is checked and parsed once, so that its ticks do not have to. */
@@ -15,6 +16,8 @@ export interface Job {
   readonly policy: JobPolicy | undefined;
   /** Throws an InvalidLockConfigurationError if the option `enabled` fails. */
   readonly isEnabled: () => boolean;
+  /** Returns the name of the lock for the arguments of a call. `lock.name` is then only a label. */
+  readonly nameOf: ((...args: never[]) => string) | undefined;
 }
 
 /** A job as an integration declares it to the guard. */
@@ -59,13 +62,19 @@ export interface JobCall<T> {
 }
 
 /** @throws InvalidLockConfigurationError naming the lock or the job, the option and its value */
-export function compileJob(configuration: GuardConfiguration, defaults: JobDefaults): Job {
-  const { oncePer, enabled, ...declared } = configuration;
+export function compileJob(configuration: LabelledConfiguration, defaults: JobDefaults): Job {
+  const { oncePer, enabled, nameOf, ...declared } = configuration;
   const lock = compileLockWithDefaults(declared, defaults);
   checkJobOptions(configuration);
-  if (oncePer === undefined) return { lock, policy: undefined, isEnabled: parseEnabled(enabled, lock.name) };
+  if (oncePer === undefined)
+    return { lock, policy: undefined, isEnabled: parseEnabled(enabled, lock.name), nameOf };
+  if (nameOf !== undefined) {
+    throw new InvalidLockConfigurationError(
+      `Job '${lock.name}' runs once per period, so its name cannot be a function. Give it a fixed name, and use scope, which gets the arguments of the call: scope: (orderId) => orderId.`,
+    );
+  }
   const policy = policyOf(lock, { ...oncePer, timeZone: oncePer.timeZone ?? defaults.timeZone });
-  return { lock, policy, isEnabled: parseEnabled(enabled, policy.job) };
+  return { lock, policy, isEnabled: parseEnabled(enabled, policy.job), nameOf };
 }
 
 export function isOncePer<J extends Job>(job: J): job is OncePer<J> {

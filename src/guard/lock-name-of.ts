@@ -1,0 +1,74 @@
+import { InvalidLockConfigurationError, type EventHub } from '../core';
+import { describeValue } from '../core/describe-value';
+import { renameLock, type CompiledLock } from '../core/lock-configuration';
+import type { Job, JobCall } from './job';
+import type { GuardConfiguration, LockByArguments, MethodOptions } from './job-guard-options';
+
+/** A configuration whose `name` is a label, because the name of its lock depends on the arguments of a call. */
+export interface LabelledConfiguration extends GuardConfiguration {
+  readonly nameOf?: ((...args: never[]) => string) | undefined;
+}
+
+/**
+ * Replaces a name function by a label, so that all other code can rely on a name.
+ *
+ * @param handlerName the label if the configuration sets none
+ */
+export function labelled<A extends unknown[]>(
+  configuration: (GuardConfiguration | LockByArguments<A>) & MethodOptions,
+  handlerName: string,
+): LabelledConfiguration & MethodOptions {
+  if (!isNamedByArguments(configuration)) return configuration;
+  const { name, label = handlerName, ...others } = configuration;
+  return { ...others, name: label, nameOf: (...args: unknown[]) => name(...(args as A)) };
+}
+
+function isNamedByArguments<A extends unknown[]>(
+  configuration: GuardConfiguration | LockByArguments<A>,
+): configuration is LockByArguments<A> {
+  return typeof configuration.name === 'function';
+}
+
+/**
+ * The lock of one call. A fixed name was checked when the job was compiled.
+ *
+ * @throws InvalidLockConfigurationError if the name function throws or returns an invalid name. An event reports it.
+ */
+export function lockOf(
+  { lock, nameOf }: Job,
+  { args, scheduledAt }: JobCall<unknown>,
+  events: EventHub,
+): CompiledLock {
+  if (nameOf === undefined) return lock;
+  try {
+    return nameLock(lock, nameOf, args);
+  } catch (error) {
+    events.emit('lock:failed', { name: lock.name, scheduledAt, willRetry: false, error });
+    throw error;
+  }
+}
+
+function nameLock(
+  lock: CompiledLock,
+  nameOf: (...args: never[]) => unknown,
+  args: readonly unknown[],
+): CompiledLock {
+  let name: unknown;
+  try {
+    name = nameOf(...(args as never[]));
+  } catch (cause) {
+    throw new InvalidLockConfigurationError(
+      `The name function of job '${lock.name}' threw an error, so the job did not run. It must return a name for every call.`,
+      { cause },
+    );
+  }
+  try {
+    return renameLock(lock, name);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new InvalidLockConfigurationError(
+      `The name function of job '${lock.name}' returned ${describeValue(name)}, so the job did not run. ${why}`,
+      { cause },
+    );
+  }
+}
