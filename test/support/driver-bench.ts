@@ -18,6 +18,8 @@ export interface DriverBench {
   readonly url: string;
   /** The application's pool or handle. */
   readonly pool: () => unknown;
+  /** The same, closed. */
+  readonly closedPool: () => Promise<unknown>;
   readonly createTables: (source?: unknown) => Promise<void>;
   readonly verifySchema: () => Promise<readonly { readonly code: string }[]>;
   readonly createJobGuard: (source?: unknown, options?: CreateJobGuardOptions) => Promise<JobGuard>;
@@ -60,6 +62,11 @@ function mysqlBench(_database: TestDatabase, url: string): DriverBench {
     name: 'cronlatch/mysql2',
     url,
     pool: () => pool,
+    async closedPool() {
+      const closed = mysql.createPool(url);
+      await closed.end();
+      return closed;
+    },
     createTables: (source = url) => mysqlDriver.createTables(source as string),
     verifySchema: () => mysqlDriver.verifySchema(url),
     createJobGuard: (source = url, options = {}) => mysqlDriver.createJobGuard(source as string, options),
@@ -87,6 +94,11 @@ function pgBench(_database: TestDatabase, url: string): DriverBench {
     name: 'cronlatch/pg',
     url,
     pool: () => pool,
+    async closedPool() {
+      const closed = new pg.Pool({ connectionString: url });
+      await closed.end();
+      return closed;
+    },
     createTables: (source = url) => pgDriver.createTables(source as string),
     verifySchema: () => pgDriver.verifySchema(url),
     createJobGuard: (source = url, options = {}) => pgDriver.createJobGuard(source as string, options),
@@ -115,6 +127,7 @@ function sqliteBench(_database: TestDatabase, url: string): DriverBench {
     name: 'cronlatch/better-sqlite3',
     url,
     pool: () => database,
+    closedPool: () => Promise.resolve(new Database(database.name).close()),
     createTables: (source = url) => sqliteDriver.createTables(source as string),
     verifySchema: () => sqliteDriver.verifySchema(url),
     createJobGuard: (source = url, options = {}) => sqliteDriver.createJobGuard(source as string, options),

@@ -1,9 +1,10 @@
 import type { Connection as CallbackConnection } from 'mysql2';
 import type { Connection, PoolConnection } from 'mysql2/promise';
+import { requiredContext } from '../../ledger/tick/run-context';
 import { mysqlDriver, mysqlSessionOf, type MysqlConnection } from '../../storage/mysql2/mysql-driver';
 import { ServerApplicationSession } from '../../storage/sql/database/application-session';
 import { describeServer } from '../../storage/sql/database/sql-database';
-import { completeIn } from '../sql/completion';
+import { COMPLETE_RUN_IN, completeIn, notAConnection } from '../sql/completion';
 import { runInTransaction, type RunTransactionOptions } from '../sql/run-transaction';
 
 export const SUBPATH = 'cronlatch/mysql2';
@@ -48,7 +49,8 @@ export async function completeRunIn(
   connection: Connection | CallbackConnection,
   result?: unknown,
 ): Promise<void> {
-  const core = ('connection' in connection ? connection.connection : connection) as CoreConnection;
+  requiredContext(COMPLETE_RUN_IN);
+  const core = coreOf(connection);
   const { host, port, socketPath, database } = core.config;
   const address = describeServer(mysqlDriver.dialect, { host, port, socketPath, database, secrets: [] });
   const session = mysqlSessionOf(core as unknown as MysqlConnection);
@@ -57,6 +59,15 @@ export async function completeRunIn(
     { database: address, owner: core },
     result,
   );
+}
+
+function coreOf(connection: unknown): CoreConnection {
+  const isObject = typeof connection === 'object' && connection !== null;
+  const core = isObject && 'connection' in connection ? connection.connection : connection;
+  const { config, execute } = (core ?? {}) as Partial<CoreConnection>;
+  if (typeof execute !== 'function' || config === undefined || 'connectionConfig' in config)
+    throw notAConnection(connection);
+  return core as CoreConnection;
 }
 
 /** A connection with callbacks, whose settings mysql2 does not declare. */

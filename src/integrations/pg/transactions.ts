@@ -1,8 +1,9 @@
 import type { ClientBase, PoolClient } from 'pg';
+import { requiredContext } from '../../ledger/tick/run-context';
 import { postgresDriver, postgresSessionOf, type PostgresClient } from '../../storage/pg/postgres-driver';
 import { ServerApplicationSession } from '../../storage/sql/database/application-session';
 import { describeServer } from '../../storage/sql/database/sql-database';
-import { completeIn } from '../sql/completion';
+import { COMPLETE_RUN_IN, completeIn, notAConnection } from '../sql/completion';
 import { runInTransaction, type RunTransactionOptions } from '../sql/run-transaction';
 
 export const SUBPATH = 'cronlatch/pg';
@@ -44,6 +45,8 @@ export async function inRunTransaction<T>(
  * database
  */
 export async function completeRunIn(client: ClientBase, result?: unknown): Promise<void> {
+  requiredContext(COMPLETE_RUN_IN);
+  if (!isClient(client)) throw notAConnection(client);
   const { host, port, database } = client as ClientBase & Partial<Record<string, string>>;
   const address = describeServer(postgresDriver.dialect, { host, port, database, secrets: [] });
   const session = postgresSessionOf(client as unknown as PostgresClient);
@@ -51,5 +54,16 @@ export async function completeRunIn(client: ClientBase, result?: unknown): Promi
     (limits) => new ServerApplicationSession(session, postgresDriver, limits),
     { database: address, owner: client },
     result,
+  );
+}
+
+/** A pool has the same methods, and would send each statement on another connection. */
+function isClient(client: unknown): boolean {
+  return (
+    typeof client === 'object' &&
+    client !== null &&
+    'query' in client &&
+    'database' in client &&
+    !('totalCount' in client)
   );
 }

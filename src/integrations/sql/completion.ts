@@ -9,6 +9,7 @@ import type { ApplicationSession, SessionLimits } from '../../storage/sql/databa
 import type { SqlDialect } from '../../storage/sql/dialects/sql-dialect';
 import { readId } from '../../storage/sql/ledger/run-rows';
 import { foundRunOf, type RunStatements } from '../../storage/sql/ledger/run-statements';
+import { describeSource } from '../../storage/sql/database/application-source';
 import { placeOf, type ApplicationDatabase } from './run-databases';
 
 export const COMPLETE_RUN_IN = 'completeRunIn()';
@@ -88,6 +89,13 @@ export function* completionSteps({
   const id = readId(row, describeRun(claim));
   yield statements.write(id, write);
   for (const event of events) yield statements.insertEvent(id, event);
+}
+
+/** For a pool, and for the connection of another driver. */
+export function notAConnection(value: unknown): InvalidLockUseError {
+  return new InvalidLockUseError(
+    `${COMPLETE_RUN_IN} cannot use ${describeSource(value)}. Pass the connection on which you have begun the transaction.`,
+  );
 }
 
 export function transactionEnded(claim: Claim): InvalidLockUseError {

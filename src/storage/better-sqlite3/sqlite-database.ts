@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
-import type { Clock } from '../../core';
+import { InvalidLockConfigurationError, type Clock } from '../../core';
 import type { ConnectionSource, SqlConnection } from '../sql/connections/pooled-sql-executor';
 import type { SqlDatabase } from '../sql/database/sql-database';
 import { sqlite } from '../sql/dialects/sqlite';
@@ -13,7 +13,7 @@ export interface SqliteSettings {
   /** Opens a connection of our own to the same file, which never blocks the event loop to wait for another writer. */
   readonly open: () => CloseableDatabase | Promise<CloseableDatabase>;
   /** The connection of the application. Without it, the connection cannot be shared. */
-  readonly shared: () => SqliteDatabase | Promise<SqliteDatabase>;
+  readonly shared?: (() => SqliteDatabase | Promise<SqliteDatabase>) | undefined;
 }
 
 export interface CloseableDatabase extends SqliteDatabase {
@@ -34,8 +34,16 @@ export function sqliteDatabase({ file, open, shared }: SqliteSettings): SqlDatab
     isInMemory,
     redact: (message) => message,
     ownConnections: ({ clock, warn }) => new OwnSqliteConnection(open, clock, warn),
-    sharedConnections: ({ clock }) => new SharedSqliteConnection(shared, clock),
+    sharedConnections: ({ clock }) => new SharedSqliteConnection(requireHandle(shared), clock),
   };
+}
+
+/** @throws InvalidLockConfigurationError if the application has passed no handle */
+function requireHandle<T>(shared: T | undefined): T {
+  if (shared !== undefined) return shared;
+  throw new InvalidLockConfigurationError(
+    `connections: 'shared' needs a database that better-sqlite3 has opened. Pass one instead of an address, or leave connections at 'own'.`,
+  );
 }
 
 /** A connection of our own to the application's file. After a failure, the next use opens it again. */
@@ -87,7 +95,7 @@ class SharedSqliteConnection implements ConnectionSource {
   readonly size = 1;
 
   constructor(
-    private readonly shared: SqliteSettings['shared'],
+    private readonly shared: NonNullable<SqliteSettings['shared']>,
     private readonly clock: Clock,
   ) {}
 

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { existsSync } from 'node:fs';
 import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
-import { describeValue } from '../../core/describe-value';
+import { describeSource } from '../sql/database/application-source';
 import type { SqlDatabase } from '../sql/database/sql-database';
 import { OWN_SQLITE_OPTIONS, sqliteDatabase } from './sqlite-database';
 
@@ -27,18 +27,19 @@ export function sqliteApplication(
   const file = given === undefined ? fileOf(source as string) : given.memory ? ':memory:' : given.name;
   const options = { ...OWN_SQLITE_OPTIONS, fileMustExist: !creates };
   let opened: Database.Database | undefined;
-  const handle = (): Database.Database =>
-    given ?? (opened ??= new Database(file, { fileMustExist: !file.includes(':memory:') }));
+  const handle = (): Database.Database => given ?? (opened ??= new Database(file, { fileMustExist: true }));
   return {
     database: sqliteDatabase({
       file,
       open() {
-        const isNew = creates && !existsSync(file);
+        const isNew = !existsSync(file);
+        if (isNew && !creates)
+          throw new Error('the file does not exist. Create it with createTables(), or correct its path');
         const own = new Database(file, options);
         if (isNew) own.pragma('journal_mode = WAL');
         return own;
       },
-      shared: handle,
+      shared: given && (() => given),
     }),
     owner: given ?? handle,
     handle,
@@ -48,6 +49,10 @@ export function sqliteApplication(
 
 function fileOf(address: string): string {
   const file = address.replace(/^sqlite:(\/\/(?=\/))?/i, '');
+  if (file.includes(':memory:'))
+    throw new InvalidLockConfigurationError(
+      `cronlatch/better-sqlite3 cannot use an address in memory, because such a database exists only in the connection that opened it. Open it with better-sqlite3, and pass that.`,
+    );
   if (file !== address && file !== '') return file;
   throw new InvalidLockConfigurationError(
     `cronlatch/better-sqlite3 needs an address that begins with sqlite: and names a file, as in sqlite:jobs.db.`,
@@ -55,14 +60,15 @@ function fileOf(address: string): string {
 }
 
 function checkedHandle(source: unknown): Database.Database {
-  if (typeof source !== 'object' || source === null || !('prepare' in source && 'inTransaction' in source)) {
-    const what =
-      typeof source === 'object' && source !== null ? source.constructor.name : describeValue(source);
+  if (!isHandle(source)) {
     throw new InvalidLockConfigurationError(
-      `cronlatch/better-sqlite3 cannot use ${what}. Pass a database that better-sqlite3 has opened, or an address such as sqlite:jobs.db.`,
+      `cronlatch/better-sqlite3 cannot use ${describeSource(source)}. Pass a database that better-sqlite3 has opened, or an address such as sqlite:jobs.db.`,
     );
   }
-  const database = source as Database.Database;
-  if (database.open) return database;
+  if (source.open) return source;
   throw new InvalidLockUseError('The database for cronlatch/better-sqlite3 is closed. Pass an open one.');
+}
+
+export function isHandle(source: unknown): source is Database.Database {
+  return typeof source === 'object' && source !== null && 'prepare' in source && 'inTransaction' in source;
 }

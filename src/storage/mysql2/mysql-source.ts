@@ -1,8 +1,13 @@
 import { createConnection, createPool, type Pool, type PoolOptions } from 'mysql2';
 import type { Pool as PromisePool, PoolConnection } from 'mysql2/promise';
 import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
-import { describeValue } from '../../core/describe-value';
 import type { BorrowedSession } from '../sql/connections/server-driver';
+import {
+  checkAddress,
+  checkTransactionConnections,
+  describeSource,
+  isPlainObject,
+} from '../sql/database/application-source';
 import { parseUrl, type SqlDatabase } from '../sql/database/sql-database';
 import { mysqlDatabase, type MysqlOptions } from './mysql-database';
 import { mysqlSessionOf, type MysqlConnection } from './mysql-driver';
@@ -31,6 +36,7 @@ export function mysqlApplication(
   source: MysqlSource,
   { transactionConnections }: { readonly transactionConnections: number },
 ): MysqlApplication {
+  checkTransactionConnections(transactionConnections);
   const given = corePoolOf(source);
   const { options, secrets, label } = given
     ? optionsOfPool(given)
@@ -38,7 +44,7 @@ export function mysqlApplication(
   const { host, port, socketPath, database } = options as Partial<Record<string, string>>;
   if (!database)
     throw new InvalidLockConfigurationError(
-      `The ${given ? 'pool' : 'address'} for cronlatch/mysql2 names no database. Add one, as in mysql://host/app.`,
+      `The ${given ? 'pool' : 'address'} for cronlatch/mysql2 names no database. Add one, as in mysql://host/app, or the option database.`,
     );
   let opened: CorePool | undefined;
   const pool = (): CorePool =>
@@ -89,10 +95,11 @@ function isUtf8mb4(charset: number): boolean {
 function optionsOf(source: string | PoolOptions): ReadOptions {
   const { uri, ...options } = typeof source === 'string' ? { uri: source } : source;
   if (uri === undefined) return { options: options, secrets: [] };
-  if (!/^(mysql|mariadb):\/\//i.test(uri) || !URL.canParse(uri))
-    throw new InvalidLockConfigurationError(
-      `cronlatch/mysql2 needs an address that begins with mysql:// or mariadb://, as in mysql://user:password@host/database.`,
-    );
+  checkAddress(uri, {
+    subpath: 'cronlatch/mysql2',
+    protocols: ['mysql://', 'mariadb://'],
+    example: 'mysql://user:password@host/database',
+  });
   const { parameters, ...parts } = parseUrl(uri);
   const given = Object.fromEntries([...parameters].map(([key, value]) => [key, parsed(value)]));
   return {
@@ -118,15 +125,12 @@ function corePoolOf(source: unknown): CorePool | undefined {
   if (core._closed)
     throw new InvalidLockUseError('The pool for cronlatch/mysql2 is closed. Pass an open one.');
   if (core.config?.connectionConfig !== undefined) return core as CorePool;
-  const isConnection = 'query' in core || 'connect' in core || 'execute' in core;
-  if (isConnection) throw unknownSource(source);
-  return undefined;
+  if (isPlainObject(source)) return undefined;
+  throw unknownSource(source);
 }
 
 function unknownSource(source: unknown): InvalidLockConfigurationError {
-  const what =
-    typeof source === 'object' && source !== null ? source.constructor.name : describeValue(source);
   return new InvalidLockConfigurationError(
-    `cronlatch/mysql2 cannot use ${what}. Pass a pool of mysql2, its options, or an address such as mysql://user:password@host/database.`,
+    `cronlatch/mysql2 cannot use ${describeSource(source)}. Pass a pool of mysql2, its options, or an address such as mysql://user:password@host/database.`,
   );
 }

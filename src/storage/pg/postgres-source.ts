@@ -1,7 +1,12 @@
 import { Client, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
-import { describeValue } from '../../core/describe-value';
 import type { BorrowedSession } from '../sql/connections/server-driver';
+import {
+  checkAddress,
+  checkTransactionConnections,
+  describeSource,
+  isPlainObject,
+} from '../sql/database/application-source';
 import type { SqlDatabase } from '../sql/database/sql-database';
 import { postgresDatabase, type PostgresOptions, type PostgresSettings } from './postgres-database';
 import { postgresSessionOf } from './postgres-driver';
@@ -24,6 +29,7 @@ export function postgresApplication(
   source: PostgresSource,
   { transactionConnections }: { readonly transactionConnections: number },
 ): PostgresApplication {
+  checkTransactionConnections(transactionConnections);
   const given = poolOf(source);
   const options = given ? given.options : optionsOf(source as string | PoolConfig);
   let opened: Pool | undefined;
@@ -59,13 +65,14 @@ interface ReadablePool extends Pool {
 function optionsOf(source: string | PoolConfig): PoolConfig {
   const { connectionString, ...options } = typeof source === 'string' ? { connectionString: source } : source;
   if (connectionString === undefined) return options;
-  if (!/^postgres(ql)?:\/\//i.test(connectionString) || !URL.canParse(connectionString))
-    throw new InvalidLockConfigurationError(
-      `cronlatch/pg needs an address that begins with postgres:// or postgresql://, as in postgres://user:password@host/database.`,
-    );
+  checkAddress(connectionString, {
+    subpath: 'cronlatch/pg',
+    protocols: ['postgres://', 'postgresql://'],
+    example: 'postgres://user:password@host/database',
+  });
   if (new URL(connectionString).pathname.length < 2 && options.database === undefined)
     throw new InvalidLockConfigurationError(
-      `The address for cronlatch/pg names no database. Add one, as in postgres://host/app.`,
+      `The address for cronlatch/pg names no database. Add one, as in postgres://host/app, or the option database.`,
     );
   return { connectionString, ...options };
 }
@@ -78,15 +85,12 @@ function poolOf(source: unknown): ReadablePool | undefined {
       throw new InvalidLockUseError('The pool for cronlatch/pg is closed. Pass an open one.');
     return source as ReadablePool;
   }
-  const isOtherHandle = ['query', 'connect', 'execute', 'prepare'].some((method) => method in source);
-  if (isOtherHandle) throw unknownSource(source);
-  return undefined;
+  if (isPlainObject(source)) return undefined;
+  throw unknownSource(source);
 }
 
 function unknownSource(source: unknown): InvalidLockConfigurationError {
-  const what =
-    typeof source === 'object' && source !== null ? source.constructor.name : describeValue(source);
   return new InvalidLockConfigurationError(
-    `cronlatch/pg cannot use ${what}. Pass a pool of pg, its options, or an address such as postgres://user:password@host/database.`,
+    `cronlatch/pg cannot use ${describeSource(source)}. Pass a pool of pg, its options, or an address such as postgres://user:password@host/database.`,
   );
 }

@@ -108,5 +108,6 @@ export function migrationFor(
     ...named.map(([name]) => `${name}: '${table}'`),
     ...(nameLength === DEFAULT_NAME_LENGTH ? [] : [`nameLength: ${nameLength}`]),
   ];
-  return `Run the migration that createCronlatchMigration({ ${options.join(', ')} }) creates`;
+  const same = `{ ${options.join(', ')} }`;
+  return `Create it with createTables(source, ${same}), npx cronlatch init, or the TypeORM migration createCronlatchMigration(${same})`;
 }

@@ -64,7 +64,12 @@ function flawsOf(definition: TableDefinition, found: FoundTable, context: Verifi
       ),
     ];
   if (found.unsuitable !== undefined)
-    return [refusal('unsuitable-table', `${found.unsuitable}. Create the table with the migration`)];
+    return [
+      refusal(
+        'unsuitable-table',
+        `${found.unsuitable}. Create the table with createTables() or the migration`,
+      ),
+    ];
   const { dialect } = context;
   const pairs = columnPairs(definition, found, dialect);
   const columnContext = { ...context, definition, table: quotePath(definition.path, dialect) };

@@ -4,7 +4,7 @@ import type { Flaw } from './flaw';
 export const NO_TABLE: Flaw = {
   flaw: 'no table',
   changes: ['DROP TABLE shedlock'],
-  ...{ code: 'missing-table', message: /is missing.*Run the migration/, isMended: false },
+  ...{ code: 'missing-table', message: /is missing.*Create it with createTables/, isMended: false },
 };
 
 export const NO_TOKEN: Flaw = {
@@ -23,7 +23,7 @@ export function view(rename: string): Flaw {
     changes: [rename, 'CREATE VIEW shedlock AS SELECT * FROM locks'],
     ...{
       code: 'unsuitable-table',
-      message: /is a view, not a table\. Create the table with the migration/,
+      message: /is a view, not a table\. Create the table with createTables\(\) or the migration/,
       isMended: false,
     },
   };

@@ -21,7 +21,9 @@ export const MYSQL_FLAWS: readonly Flaw[] = [
     changes: [`ALTER TABLE shedlock ENGINE = ${engine}`],
     ...{
       code: 'unsuitable-table',
-      message: new RegExp(`uses the engine ${engine},.*Create the table with the migration`),
+      message: new RegExp(
+        `uses the engine ${engine},.*Create the table with createTables\\(\\) or the migration`,
+      ),
       isMended: false,
     },
   })),

@@ -34,7 +34,7 @@ export const POSTGRES_FLAWS: readonly Flaw[] = [
     changes: ['ALTER TABLE shedlock SET UNLOGGED'],
     ...{
       code: 'unsuitable-table',
-      message: /is UNLOGGED, so a server crash.*Create the table with the migration/,
+      message: /is UNLOGGED, so a server crash.*Create the table with createTables\(\) or the migration/,
       isMended: false,
     },
   },
@@ -76,7 +76,7 @@ export const POSTGRES_FLAWS: readonly Flaw[] = [
     changes: keyed('ALTER TABLE shedlock ADD PRIMARY KEY (name) DEFERRABLE'),
     ...{
       code: 'unsuitable-table',
-      message: /has a DEFERRABLE key,.*Create the table with the migration/,
+      message: /has a DEFERRABLE key,.*Create the table with createTables\(\) or the migration/,
       isMended: false,
     },
   },
