@@ -1,7 +1,12 @@
 import type { Connection as CallbackConnection } from 'mysql2';
 import type { Connection, PoolConnection } from 'mysql2/promise';
 import { requiredContext } from '../../ledger/tick/run-context';
-import { mysqlDriver, mysqlSessionOf, type MysqlConnection } from '../../storage/mysql2/mysql-driver';
+import {
+  isMysqlError,
+  mysqlDriver,
+  mysqlSessionOf,
+  type MysqlConnection,
+} from '../../storage/mysql2/mysql-driver';
 import { ServerApplicationSession } from '../../storage/sql/database/application-session';
 import { describeServer } from '../../storage/sql/database/sql-database';
 import { COMPLETE_RUN_IN, completeIn, notAConnection } from '../sql/completion';
@@ -30,7 +35,7 @@ export async function inRunTransaction<T>(
   work: (connection: PoolConnection) => T | PromiseLike<T>,
   options: RunTransactionOptions = {},
 ): Promise<T> {
-  return await runInTransaction({ subpath: SUBPATH, work }, options);
+  return await runInTransaction({ subpath: SUBPATH, work, isClientError: isMysqlError }, options);
 }
 
 /**

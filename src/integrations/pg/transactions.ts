@@ -1,6 +1,11 @@
 import type { ClientBase, PoolClient } from 'pg';
 import { requiredContext } from '../../ledger/tick/run-context';
-import { postgresDriver, postgresSessionOf, type PostgresClient } from '../../storage/pg/postgres-driver';
+import {
+  isPostgresError,
+  postgresDriver,
+  postgresSessionOf,
+  type PostgresClient,
+} from '../../storage/pg/postgres-driver';
 import { ServerApplicationSession } from '../../storage/sql/database/application-session';
 import { describeServer } from '../../storage/sql/database/sql-database';
 import { COMPLETE_RUN_IN, completeIn, notAConnection } from '../sql/completion';
@@ -29,7 +34,7 @@ export async function inRunTransaction<T>(
   work: (client: PoolClient) => T | PromiseLike<T>,
   options: RunTransactionOptions = {},
 ): Promise<T> {
-  return await runInTransaction({ subpath: SUBPATH, work }, options);
+  return await runInTransaction({ subpath: SUBPATH, work, isClientError: isPostgresError }, options);
 }
 
 /**

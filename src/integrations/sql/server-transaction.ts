@@ -27,18 +27,23 @@ export class ServerTransaction<Connection> implements RunTransaction<Connection>
   }
 
   async commit(): Promise<void> {
-    await this.session.run(this.driver.commit);
+    await this.#end(this.driver.commit);
     this.isActive = false;
   }
 
   async rollBack(): Promise<void> {
-    await this.session.run(this.driver.rollBack);
+    await this.#end(this.driver.rollBack);
     this.isActive = false;
   }
 
   release(): Promise<void> {
     this.borrowed.release();
     return Promise.resolve();
+  }
+
+  /** The caller limits its time. A limit here would end before that, with the connection still open. */
+  async #end(text: string): Promise<void> {
+    await this.borrowed.session.send({ id: '', text, values: [] }, { prepared: false });
   }
 
   async #start(isolationLevel: IsolationLevel | undefined): Promise<void> {

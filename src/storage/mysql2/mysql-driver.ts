@@ -63,6 +63,11 @@ export const mysqlDriver: ServerDriver = {
   },
 };
 
+/** Whether mysql2 has made the error, with callbacks or with promises. */
+export function isMysqlError(error: unknown): boolean {
+  return error instanceof Error && ('sqlState' in error || ('fatal' in error && error.fatal === true));
+}
+
 /** By connection: a pool lends the same one many times. */
 const sessions = new WeakMap<MysqlConnection, MysqlSession>();
 

@@ -73,6 +73,13 @@ export const postgresDriver: ServerDriver = {
   },
 };
 
+/** Whether pg has made the error, or the server, or the socket. pg's own errors have no code. */
+export function isPostgresError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const isOfClient = /^(Connection terminated|Client (was closed|has encountered a connection error))/;
+  return 'severity' in error || 'syscall' in error || isOfClient.test(error.message);
+}
+
 /** By client: a pool lends the same one many times. */
 const sessions = new WeakMap<PostgresClient, PostgresSession>();
 

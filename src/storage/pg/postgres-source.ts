@@ -40,8 +40,14 @@ export function postgresApplication(
   };
   const borrow: PostgresApplication['borrow'] = async () => {
     const connection = await (given ?? (opened ??= open())).connect();
-    const session = postgresSessionOf(connection);
-    return { connection, session, release: () => connection.release() };
+    // The pool listens only while a client is idle, and an error without a listener would end the process.
+    const onError = (): void => {};
+    connection.on('error', onError);
+    const release = (): void => {
+      connection.release();
+      connection.off('error', onError);
+    };
+    return { connection, session: postgresSessionOf(connection), release };
   };
   return {
     database: postgresDatabase({

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import Database from 'better-sqlite3';
 import {
-  CronlatchError,
+  type CronlatchError,
   InvalidLockConfigurationError,
   InvalidLockUseError,
   LockStorageError,

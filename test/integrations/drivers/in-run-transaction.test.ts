@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict';
+import {
+  ClaimLostError,
+  currentRun,
+  InvalidLockUseError,
+  RunAlreadyCompletedError,
+  type JobConfiguration,
+} from 'cronlatch';
+import * as mysqlDriver from 'cronlatch/mysql2';
+import * as pgDriver from 'cronlatch/pg';
+import {
+  openPlain,
+  testDriverTransactions,
+  type DriverTransactions,
+  type PlainConnection,
+} from '../../support/driver-transactions';
+import { databaseOn } from '../../support/databases';
+import { reasonOf } from '../../support/guard-bench';
+import { number, WORDS } from '../../support/session-words';
+import { JOB } from '../../support/transaction-bench';
+
+type Work = (connection: PlainConnection) => Promise<unknown>;
+
+/** One tick whose handler is a transaction that completes its run. */
+function transact(bench: DriverTransactions, work: Work, more: Partial<JobConfiguration> = {}) {
+  return bench.run(() => bench.application.inRunTransaction(work), more);
+}
+
+testDriverTransactions(
+  'work that throws leaves nothing behind, and a retry inside the handler completes the run',
+  async ({ open }) => {
+    const bench = await open({ poolSize: 1 });
+    await bench.run(async () => {
+      const failing = bench.application.inRunTransaction(async (connection) => {
+        await bench.effect(connection);
+        throw new Error('no bank today');
+      });
+      await assert.rejects(failing, /^Error: no bank today$/);
+      assert.deepEqual(await bench.effects(), []);
+      await bench.application.inRunTransaction(async (connection) => {
+        await bench.effect(connection);
+        assert.deepEqual(await bench.effects(), [], 'invisible to others before the commit');
+      });
+      await assert.rejects(
+        bench.application.inRunTransaction(() => assert.fail()),
+        RunAlreadyCompletedError,
+      );
+      assert.throws(() => currentRun().giveBack(), RunAlreadyCompletedError);
+    });
+    assert.deepEqual(await bench.effects(), [1]);
+    assert.equal((await bench.row()).state, 'completed');
+  },
+);
+
+testDriverTransactions('a holder whose run was taken over leaves no effects', async ({ open }) => {
+  const bench = await open();
+  const thrown = await reasonOf(
+    transact(bench, async (connection) => {
+      await bench.effect(connection);
+      await bench.seize();
+    }),
+  );
+  assert.ok(thrown instanceof ClaimLostError, String(thrown));
+  assert.deepEqual(await bench.effects(), []);
+  const { state, attempt } = await bench.row();
+  assert.deepEqual([state, attempt], ['running', 2]);
+});
+
+const ENDS = {
+  mysql: ['COMMIT', 'ROLLBACK', 'CREATE TABLE another (id INT)'],
+  mariadb: ['COMMIT', 'ROLLBACK', 'CREATE TABLE another (id INT)'],
+  postgres: ['COMMIT', 'ROLLBACK'],
+};
+
+testDriverTransactions(
+  'a transaction that the work ended completes nothing, and its connection stays usable',
+  async ({ kind, open }) => {
+    const bench = await open({ poolSize: 1 });
+    for (const end of ENDS[kind])
+      await assert.rejects(
+        transact(bench, (connection) => connection.query(end)),
+        /^InvalidLockUseError: Cannot complete the run of job 'close-day'.*its transaction has already ended/,
+      );
+    assert.equal((await bench.row()).state, 'failed');
+    await transact(bench, (connection) => bench.effect(connection));
+    assert.deepEqual(await bench.effects(), [ENDS[kind].length + 1]);
+  },
+);
+
+/** InnoDB rolls back the transaction that has written less. */
+async function deadlock(bench: DriverTransactions, connection: PlainConnection): Promise<void> {
+  const { connection: other, release } = await bench.application.borrow();
+  try {
+    await other.query('START TRANSACTION');
+    const rows = Array.from({ length: 50 }, (_, index) => `('other', ${index})`);
+    await other.query(`INSERT INTO effect (run, attempt) VALUES ${rows.join(', ')}`);
+    await connection.query('UPDATE cronlatch_run SET scope = scope WHERE 1 = 1');
+    const waitsForRun = other.query('SELECT * FROM cronlatch_run FOR UPDATE');
+    const waitsForOther = connection.query(`UPDATE effect SET attempt = 99 WHERE run = 'other'`);
+    await Promise.all([waitsForRun, waitsForOther]);
+  } finally {
+    await other.query('ROLLBACK');
+    release();
+  }
+}
+
+testDriverTransactions(
+  'a failure that ended the transaction, and that the work caught, leaves the run uncompleted',
+  async ({ kind, open }) => {
+    const bench = await open();
+    const done = transact(bench, async (connection) => {
+      await bench.effect(connection);
+      if (kind === 'postgres') await assert.rejects(connection.query('SELECT 1 / 0'), /division by zero/);
+      else await assert.rejects(deadlock(bench, connection), /Deadlock/);
+    });
+    const message = kind === 'postgres' ? /current transaction is aborted/ : /transaction has already ended/;
+    await assert.rejects(done, message);
+    assert.deepEqual(await bench.effects(), []);
+    assert.equal((await bench.row()).state, 'failed');
+    await transact(bench, (connection) => bench.effect(connection));
+    assert.deepEqual(await bench.effects(), [2]);
+  },
+);
+
+testDriverTransactions(
+  'a second transaction of the same run is rejected, and another job can run inside the first',
+  async ({ open }) => {
+    const bench = await open({ poolSize: 2 });
+    await transact(bench, async (connection) => {
+      await assert.rejects(
+        bench.application.inRunTransaction(() => assert.fail()),
+        RunAlreadyCompletedError,
+      );
+      await transact(bench, (inner) => bench.effect(inner), { name: 'inner' });
+      await bench.effect(connection);
+    });
+    assert.deepEqual(await bench.effects(), [1, 1]);
+    assert.equal((await bench.row('inner')).state, 'completed');
+    assert.equal((await bench.row()).state, 'completed');
+  },
+);
+
+testDriverTransactions(
+  'the isolation level is that of the option, and the idle limit is the lease until the transaction ends',
+  async ({ kind, open }) => {
+    const bench = await open({ poolSize: 1 });
+    const { application } = bench;
+    const words = WORDS[kind];
+    const settings = async (): Promise<number[]> => {
+      const { connection, release } = await application.borrow();
+      const found = [await number(connection, words.id), await number(connection, words.limitMs)];
+      release();
+      return found;
+    };
+    const { connection: first, release } = await application.borrow();
+    await first.query(words.set);
+    release();
+    const before = await settings();
+    await bench.run(() =>
+      application.inRunTransaction(
+        async (connection) => {
+          const limitMs = await number(connection, words.limitMs);
+          assert.ok(limitMs > 50_000 && limitMs <= 60_000, `${limitMs} ms`);
+          if (kind !== 'postgres') return;
+          const [shown] = await connection.query('SHOW transaction_isolation');
+          assert.deepEqual(shown, { transaction_isolation: 'serializable' });
+        },
+        { isolationLevel: 'SERIALIZABLE' },
+      ),
+    );
+    assert.deepEqual(await settings(), before);
+    assert.equal(before[1], 12_345_000);
+  },
+);
+
+const OTHERS = { mysql: pgDriver, mariadb: pgDriver, postgres: mysqlDriver } as const;
+
+testDriverTransactions(
+  'inRunTransaction of another subpath is rejected, and the error names both',
+  async ({ kind, open }) => {
+    const bench = await open();
+    const [own, other] = kind === 'postgres' ? ['pg', 'mysql2'] : ['mysql2', 'pg'];
+    await bench.run(async () => {
+      const message = new RegExp(
+        `^inRunTransaction\\(\\) needs a run whose guard was created with createJobGuard\\(\\) of cronlatch/${other}, not of cronlatch/${own}\\.$`,
+      );
+      const elsewhere = await reasonOf(OTHERS[kind].inRunTransaction(() => assert.fail()));
+      assert.ok(elsewhere instanceof InvalidLockUseError);
+      assert.match(elsewhere.message, message);
+    });
+  },
+);
+
+testDriverTransactions(
+  'completeRunIn is rejected outside a transaction, in another database, and without a connection',
+  async ({ kind, database, open }) => {
+    const bench = await open();
+    const { application } = bench;
+    const other = await databaseOn(kind);
+    const elsewhere = await openPlain(kind, other.url);
+    const refused = async (call: Promise<unknown>, message: RegExp): Promise<void> => {
+      const error = await reasonOf(call);
+      assert.ok(error instanceof InvalidLockUseError, String(error));
+      assert.match(error.message, message);
+      assert.ok(!error.message.includes(database.url));
+    };
+    await refused(application.completeRunIn(null), /^completeRunIn\(\) was called outside the run/);
+    try {
+      const { own, connection, release } = await application.borrow();
+      await bench.run(async () => {
+        for (const [value, what] of [
+          [null, 'null'],
+          [database.url, 'a string'],
+          [application.pool, kind === 'postgres' ? 'BoundPool' : 'PromisePool'],
+        ] as const)
+          await refused(
+            application.completeRunIn(value),
+            new RegExp(
+              `^completeRunIn\\(\\) cannot use ${what}\\. Pass the connection on which you have begun`,
+            ),
+          );
+        await refused(application.completeRunIn(own), /its transaction has already ended/);
+        const message = new RegExp(`given a transaction in .*:${other.name}\\), but the ledger is in `);
+        await refused(application.completeRunIn(elsewhere.connection), message);
+        await connection.query('START TRANSACTION');
+        await bench.effect(connection);
+        await application.completeRunIn(own, { lines: 3 });
+        await assert.rejects(application.completeRunIn(own), RunAlreadyCompletedError);
+        await connection.query('COMMIT');
+      });
+      release();
+      assert.deepEqual(await bench.effects(), [1]);
+      const { state, result } = await bench.row();
+      assert.deepEqual([state, result], ['completed', '{"lines":3}']);
+    } finally {
+      await elsewhere.close();
+      await other.dispose();
+    }
+  },
+);
+
+testDriverTransactions(
+  'a run that the transaction of the application did not commit fails with its attempt',
+  async ({ open }) => {
+    const bench = await open();
+    const { connection, own, release } = await bench.application.borrow();
+    const thrown = await reasonOf(
+      bench.run(async () => {
+        await connection.query('START TRANSACTION');
+        await bench.effect(connection);
+        await bench.application.completeRunIn(own);
+        await connection.query('ROLLBACK');
+      }),
+    );
+    release();
+    assert.ok(thrown instanceof ClaimLostError, String(thrown));
+    assert.match(thrown.message, /was not committed, so the attempt counts as failed/);
+    assert.deepEqual(await bench.effects(), []);
+    assert.equal((await bench.row(JOB.name)).state, 'failed');
+  },
+);
