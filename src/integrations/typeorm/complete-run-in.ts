@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { InvalidLockUseError } from '../../core';
 import { requiredContext } from '../../ledger/tick/run-context';
+import { dataSourceOf } from '../../storage/typeorm/data-source-of';
 import { databaseOf } from '../../storage/typeorm/database';
 import { COMPLETE_RUN_IN, completeIn } from '../sql/completion';
 import { applicationSession } from './run-transaction';
@@ -22,12 +23,13 @@ import { applicationSession } from './run-transaction';
  */
 export async function completeRunIn(manager: EntityManager, result?: unknown): Promise<void> {
   requiredContext(COMPLETE_RUN_IN);
-  const { queryRunner, dataSource } = manager;
+  const { queryRunner } = manager;
   if (queryRunner?.isTransactionActive !== true) {
     throw new InvalidLockUseError(
       `${COMPLETE_RUN_IN} needs a manager with an open transaction. Call it inside dataSource.transaction(async (manager) => { … }), or use inRunTransaction().`,
     );
   }
+  const dataSource = dataSourceOf(manager);
   const database = { database: databaseOf(dataSource), owner: dataSource };
   await completeIn((limits) => applicationSession(queryRunner, limits), database, result);
 }

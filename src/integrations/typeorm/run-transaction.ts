@@ -17,6 +17,7 @@ import type { IsolationLevel, TransactionWatch } from '../../storage/sql/connect
 import type { SqlResult, SqlStatement } from '../../storage/sql/connections/sql-executor';
 import { mysql } from '../../storage/sql/dialects/mysql';
 import { sqlite } from '../../storage/sql/dialects/sqlite';
+import { dataSourceOf } from '../../storage/typeorm/data-source-of';
 import { dialectOf } from '../../storage/typeorm/database';
 import type { RunTransaction } from '../sql/run-databases';
 import { IN_RUN_TRANSACTION } from '../sql/run-transaction';
@@ -48,7 +49,7 @@ export async function applicationSession(
   runner: QueryRunner,
   limits: SessionLimits,
 ): Promise<ApplicationSession> {
-  const dialect = dialectOf(runner.dataSource.options.type);
+  const dialect = dialectOf(dataSourceOf(runner).options.type);
   const connection: unknown = await runner.connect();
   if (dialect === sqlite) return new SqliteApplicationSession(connection as SqliteDatabase);
   const [session, driver] =
@@ -76,7 +77,7 @@ class RunnerTransaction implements RunTransaction<EntityManager> {
 
   /** Subscribers can send statements between the completion and COMMIT, and catch the error of one that undoes both. */
   get sendsBeforeCommit(): boolean {
-    const { subscribers } = this.runner.dataSource;
+    const { subscribers } = dataSourceOf(this.runner);
     return subscribers.some((subscriber) => subscriber.beforeTransactionCommit !== undefined);
   }
 

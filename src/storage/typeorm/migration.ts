@@ -17,6 +17,7 @@ import {
 } from '../sql/schema/run-tables';
 import type { TableDefinition } from '../sql/schema/table-definition';
 import { lockTableIn, runTablesIn } from '../sql/database/sql-database';
+import { dataSourceOf } from './data-source-of';
 import { databaseOf, dialectOf } from './database';
 
 export interface MigrationOptions extends LockTableOptions, RunTableOptions {
@@ -57,14 +58,16 @@ export function createCronlatchMigration(options: MigrationOptions): new () => M
     readonly name = migrationName;
 
     async up(runner: QueryRunner): Promise<void> {
-      const dialect = dialectOf(runner.dataSource.options.type);
-      const statements = tables(runner.dataSource, options).flatMap((table) => createTable(table, dialect));
+      const dataSource = dataSourceOf(runner);
+      const dialect = dialectOf(dataSource.options.type);
+      const statements = tables(dataSource, options).flatMap((table) => createTable(table, dialect));
       for (const statement of statements) await runner.query(statement);
     }
 
     async down(runner: QueryRunner): Promise<void> {
-      const dialect = dialectOf(runner.dataSource.options.type);
-      for (const { path } of [...tables(runner.dataSource, options)].reverse())
+      const dataSource = dataSourceOf(runner);
+      const dialect = dialectOf(dataSource.options.type);
+      for (const { path } of [...tables(dataSource, options)].reverse())
         await runner.query(`DROP TABLE IF EXISTS ${quotePath(path, dialect)}`);
     }
   };
