@@ -37,6 +37,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'integrations/sql',
     'better-sqlite3',
   ],
+  'integrations/adapters': ['core', 'storage/sql', 'integrations/sql'],
   'integrations/typeorm': [
     'core',
     'ledger',

@@ -9,6 +9,7 @@ import {
 } from '../../storage/mysql2/mysql-driver';
 import { ServerApplicationSession } from '../../storage/sql/database/application-session';
 import { describeServer } from '../../storage/sql/database/sql-database';
+import { completeInAdapted, isAdapted, type AdaptedTransaction } from '../sql/adapted-transaction';
 import { COMPLETE_RUN_IN, completeIn, notAConnection } from '../sql/completion';
 import { runInTransaction, type RunTransactionOptions } from '../sql/run-transaction';
 
@@ -43,7 +44,8 @@ export async function inRunTransaction<T>(
  * committed exactly once. If the handler resolves and the transaction was not committed, the attempt counts as failed.
  * Prefer `inRunTransaction`, which also limits how long a stopped process blocks the run.
  *
- * @param connection on which you have begun the transaction
+ * @param connection on which you have begun the transaction, or the transaction of a query builder, from
+ * `cronlatch/adapters`
  * @param result stored as the result of the run, if it can be serialized as JSON
  * @throws ClaimLostError if another process has taken the run over. The transaction must be rolled back.
  * @throws RunAlreadyCompletedError if the run is completed already
@@ -51,10 +53,11 @@ export async function inRunTransaction<T>(
  * database
  */
 export async function completeRunIn(
-  connection: Connection | CallbackConnection,
+  connection: Connection | CallbackConnection | AdaptedTransaction,
   result?: unknown,
 ): Promise<void> {
   requiredContext(COMPLETE_RUN_IN);
+  if (isAdapted(connection)) return await completeInAdapted(connection, result);
   const core = coreOf(connection);
   const { host, port, socketPath, database } = core.config;
   const address = describeServer(mysqlDriver.dialect, { host, port, socketPath, database, secrets: [] });

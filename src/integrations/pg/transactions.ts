@@ -8,6 +8,7 @@ import {
 } from '../../storage/pg/postgres-driver';
 import { ServerApplicationSession } from '../../storage/sql/database/application-session';
 import { describeServer } from '../../storage/sql/database/sql-database';
+import { completeInAdapted, isAdapted, type AdaptedTransaction } from '../sql/adapted-transaction';
 import { COMPLETE_RUN_IN, completeIn, notAConnection } from '../sql/completion';
 import { runInTransaction, type RunTransactionOptions } from '../sql/run-transaction';
 
@@ -42,15 +43,20 @@ export async function inRunTransaction<T>(
  * committed exactly once. If the handler resolves and the transaction was not committed, the attempt counts as failed.
  * Prefer `inRunTransaction`, which also limits how long a stopped process blocks the run.
  *
- * @param client on which you have begun the transaction
+ * @param client on which you have begun the transaction, or the transaction of a query builder, from
+ * `cronlatch/adapters`
  * @param result stored as the result of the run, if it can be serialized as JSON
  * @throws ClaimLostError if another process has taken the run over. The transaction must be rolled back.
  * @throws RunAlreadyCompletedError if the run is completed already
  * @throws InvalidLockUseError outside a run or a transaction, after `giveBack` or `skip`, or if the ledger is in another
  * database
  */
-export async function completeRunIn(client: ClientBase, result?: unknown): Promise<void> {
+export async function completeRunIn(
+  client: ClientBase | AdaptedTransaction,
+  result?: unknown,
+): Promise<void> {
   requiredContext(COMPLETE_RUN_IN);
+  if (isAdapted(client)) return await completeInAdapted(client, result);
   if (!isClient(client)) throw notAConnection(client);
   const { host, port, database } = client as ClientBase & Partial<Record<string, string>>;
   const address = describeServer(postgresDriver.dialect, { host, port, database, secrets: [] });

@@ -10,25 +10,30 @@ import type { SqlDialect } from '../../storage/sql/dialects/sql-dialect';
 import { readId } from '../../storage/sql/ledger/run-rows';
 import { foundRunOf, type RunStatements } from '../../storage/sql/ledger/run-statements';
 import { describeSource } from '../../storage/sql/database/application-source';
-import { placeOf, type ApplicationDatabase } from './run-databases';
+import { placeOf, type ApplicationDatabase, type UnknownDatabase } from './run-databases';
 
 export const COMPLETE_RUN_IN = 'completeRunIn()';
+
+/** What a completion needs of the application's transaction. */
+export type CompletionSession = Pick<ApplicationSession, 'isInTransaction' | 'send'>;
 
 interface Completion {
   readonly statements: RunStatements;
   readonly dialect: SqlDialect;
   readonly claim: Claim;
   readonly result: string | undefined;
+  /** The ledger's database, if the transaction may be in another one. */
+  readonly expectedDatabase?: string | undefined;
 }
 
 /**
  * Completes the current run in a transaction of the application.
  *
- * @param other the database of the transaction, if it is known
+ * @param other the database of the transaction
  */
 export async function completeIn(
-  session: (limits: SessionLimits) => ApplicationSession | Promise<ApplicationSession>,
-  other: ApplicationDatabase | undefined,
+  session: (limits: SessionLimits, dialect: SqlDialect) => CompletionSession | Promise<CompletionSession>,
+  other: ApplicationDatabase | UnknownDatabase,
   result: unknown,
 ): Promise<void> {
   const run = requiredContext(COMPLETE_RUN_IN);
@@ -36,11 +41,13 @@ export async function completeIn(
   run.beginCompletion(COMPLETE_RUN_IN);
   try {
     const statements = await store.statements(limitOf(ledger));
-    await completeInTransaction(await session(ledger), {
+    const { dialect, address, place } = store.description;
+    await completeInTransaction(await session(ledger, dialect), {
       statements,
-      dialect: store.description.dialect,
+      dialect,
       claim: run.claim,
       result: serializeResult(ledger, run.claim, result),
+      expectedDatabase: 'database' in other ? undefined : `${address} (${place})`,
     });
   } catch (error) {
     run.endCompletion();
@@ -57,7 +64,7 @@ export async function completeIn(
  * @throws InvalidLockUseError if the transaction has already ended
  */
 export async function completeInTransaction(
-  session: ApplicationSession,
+  session: CompletionSession,
   completion: Completion,
 ): Promise<void> {
   // Outside a transaction, the completion would commit alone. That could happen after a deadlock, in which MySQL rolls
@@ -73,11 +80,16 @@ export function* completionSteps({
   dialect,
   claim,
   result,
+  expectedDatabase,
 }: Completion): Generator<SqlStatement, void, SqlResult> {
   if (dialect.writtenRows(yield statements.complete(claim, result)) === 1) return;
   // The claim no longer matches the row. Read the row to find out why.
   const locked = yield statements.lock(claim);
   const found = foundRunOf(locked);
+  if (found === undefined && expectedDatabase !== undefined)
+    throw new InvalidLockUseError(
+      `Cannot complete ${describeRun(claim)}: the database of its transaction has no such run. Use a transaction in the ledger's database, ${expectedDatabase}.`,
+    );
   const { value: verdict, write, events = [] } = decideOutcome(found, claim, { kind: 'completed', result });
   const [row] = locked.rows;
   if (verdict.kind === 'lost' || row === undefined) throw claimLostError(claim, found?.run);

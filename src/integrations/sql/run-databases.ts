@@ -6,6 +6,7 @@ import type { RunContext } from '../../ledger/tick/run-context';
 import type { ApplicationSession, SessionLimits } from '../../storage/sql/database/application-session';
 import type { SqlDatabase } from '../../storage/sql/database/sql-database';
 import type { IsolationLevel } from '../../storage/sql/connections/server-driver';
+import type { DialectName } from '../../storage/sql/dialects/sql-dialect';
 import type { SqlRunStore } from '../../storage/sql/ledger/sql-run-store';
 
 /** What an application passed to `createJobGuard`, described. */
@@ -13,6 +14,11 @@ export interface ApplicationDatabase {
   readonly database: Pick<SqlDatabase, 'place' | 'address' | 'isInMemory'>;
   /** The DataSource, the pool or the handle. All in-memory databases have the same address, but not the same owner. */
   readonly owner: object;
+}
+
+/** The database of a transaction whose address cannot be read. */
+export interface UnknownDatabase {
+  readonly dialect: DialectName | undefined;
 }
 
 /** The application's database, in which runs can be completed. */
@@ -77,14 +83,14 @@ export function sourceOf<Source extends RunSource>(
 }
 
 /**
- * @param other the database of the transaction. `undefined`: it cannot be read from its connection.
+ * @param other the database of the transaction
  * @throws InvalidLockUseError if the run is kept in another database, so that effects and completion cannot commit
  * together
  */
 export function placeOf(
   { ledger }: RunContext,
   caller: string,
-  other: ApplicationDatabase | undefined,
+  other: ApplicationDatabase | UnknownDatabase,
 ): RunPlace {
   const store = ledger?.store;
   if (ledger === undefined || !isSqlRunStore(store)) {
@@ -92,8 +98,13 @@ export function placeOf(
       `${caller} needs a run whose ledger is in an SQL database. Create the guard with createJobGuard(…) of your driver.`,
     );
   }
-  if (other === undefined) return { store, ledger };
-  const { place, address } = store.description;
+  const { place, address, dialect } = store.description;
+  if ('dialect' in other) {
+    if (other.dialect === undefined || other.dialect === dialect.name) return { store, ledger };
+    throw new InvalidLockUseError(
+      `${caller} was given a transaction on ${LABELS[other.dialect]}, but the ledger is in ${address} (${place}). Use a transaction in the ledger's database, so that it can commit together with the run's completion.`,
+    );
+  }
   const { database } = other;
   const isSame = database.isInMemory
     ? other.owner === sources.get(store)?.owner
@@ -103,6 +114,8 @@ export function placeOf(
     `${caller} was given a transaction in ${database.address} (${database.place}), but the ledger is in ${address} (${place}). Use a transaction in the ledger's database, so that it can commit together with the run's completion.`,
   );
 }
+
+const LABELS = { mysql: 'MySQL or MariaDB', postgres: 'PostgreSQL', sqlite: 'SQLite' } as const;
 
 /** Checks the shape, because a second installed copy of the library has its own class. */
 function isSqlRunStore(store: RunStore | undefined): store is SqlRunStore {

@@ -1,0 +1,12 @@
+/**
+ * Completes runs in transactions of Knex, Kysely, Drizzle and Prisma. Pass what these functions return to `completeRunIn`
+ * of `cronlatch/mysql2` or `cronlatch/pg`. None of the query builders is a dependency.
+ *
+ * @packageDocumentation
+ */
+export type { SqlValue } from '../../storage/sql/connections/sql-executor';
+export type { AdaptedAnswer, AdaptedTransaction } from '../sql/adapted-transaction';
+export { fromDrizzle, type DrizzleTransaction, type SqlTag } from './drizzle';
+export { fromKnex, type KnexTransaction } from './knex';
+export { fromKysely, type KyselyQuery, type KyselyTransaction } from './kysely';
+export { fromPrisma, type PrismaTransaction } from './prisma';

@@ -1,0 +1,116 @@
+import { withinLimitOr } from '../../core/clock';
+import type { SqlResult, SqlStatement, SqlValue } from '../../storage/sql/connections/sql-executor';
+import type { SessionLimits } from '../../storage/sql/database/application-session';
+import type { DialectName } from '../../storage/sql/dialects/sql-dialect';
+import { completeIn, type CompletionSession } from './completion';
+
+/**
+ * A transaction of the application, as `completeRunIn` uses it. You need it only for a query builder that
+ * `cronlatch/adapters` does not have.
+ */
+export interface AdaptedTransaction {
+  /** `undefined`: not known. Otherwise a ledger in a database of another kind is refused. */
+  readonly dialect?: 'mysql' | 'postgres' | undefined;
+  /**
+   * Sends one statement inside the transaction and rejects with the error of the database.
+   *
+   * @param text with `?` for each value on MySQL and MariaDB, and `$1`, `$2` and so on on PostgreSQL
+   */
+  run(text: string, values: readonly SqlValue[]): Promise<AdaptedAnswer>;
+}
+
+export interface AdaptedAnswer {
+  /** What the statement returned, with the names of the columns unchanged. */
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  /** How many rows an UPDATE or an INSERT wrote. PostgreSQL does not need it. */
+  readonly affectedRows: number | undefined;
+}
+
+export function isAdapted(transaction: object): transaction is AdaptedTransaction {
+  return 'run' in transaction && typeof transaction.run === 'function';
+}
+
+/** Completes the current run in the transaction of a query builder. Its database cannot be read from it. */
+export async function completeInAdapted(transaction: AdaptedTransaction, result: unknown): Promise<void> {
+  await completeIn(
+    (limits, dialect) => new AdaptedSession(transaction, dialect.name, limits),
+    { dialect: transaction.dialect },
+    result,
+  );
+}
+
+class AdaptedSession implements CompletionSession {
+  constructor(
+    private readonly transaction: AdaptedTransaction,
+    private readonly dialect: DialectName,
+    private readonly limits: SessionLimits,
+  ) {}
+
+  async send({ text, values }: SqlStatement): Promise<SqlResult> {
+    return { ...(await this.#run(text, values)), insertId: undefined };
+  }
+
+  async isInTransaction(): Promise<boolean> {
+    return this.dialect === 'postgres' ? await this.#isSameTransaction() : await this.#keepsSavepoint();
+  }
+
+  /** Outside a transaction, PostgreSQL runs each statement in one of its own. */
+  async #isSameTransaction(): Promise<boolean> {
+    const read = async (): Promise<string> => {
+      const { rows } = await this.#run('SELECT txid_current() AS id');
+      return String(rows[0]?.['id']);
+    };
+    return (await read()) === (await read());
+  }
+
+  /** Outside a transaction, MySQL and MariaDB drop a savepoint at once. */
+  async #keepsSavepoint(): Promise<boolean> {
+    try {
+      await this.#run('SAVEPOINT cronlatch_completion');
+    } catch (error) {
+      if (hasNumber(error, CANNOT_PREPARE)) return await this.#refusesCharacteristics();
+      throw error;
+    }
+    try {
+      await this.#run('RELEASE SAVEPOINT cronlatch_completion');
+      return true;
+    } catch (error) {
+      if (hasNumber(error, NO_SUCH_SAVEPOINT)) return false;
+      throw error;
+    }
+  }
+
+  /**
+   * For a client that prepares every statement: MySQL cannot prepare SAVEPOINT. Inside a transaction it refuses this one,
+   * and the transaction continues. Outside, the statement only repeats the default of the next transaction.
+   */
+  async #refusesCharacteristics(): Promise<boolean> {
+    try {
+      await this.#run('SET TRANSACTION READ WRITE');
+      return false;
+    } catch (error) {
+      if (hasNumber(error, IN_TRANSACTION)) return true;
+      throw error;
+    }
+  }
+
+  #run(text: string, values: readonly SqlValue[] = []): Promise<AdaptedAnswer> {
+    const { clock, statementTimeoutMs } = this.limits;
+    const timeoutError = (): Error =>
+      new Error(`The database did not answer within ${statementTimeoutMs} ms.`);
+    return withinLimitOr(clock, this.transaction.run(text, values), statementTimeoutMs, timeoutError);
+  }
+}
+
+/** Numbers of MySQL's errors. */
+const CANNOT_PREPARE = 1295;
+const NO_SUCH_SAVEPOINT = 1305;
+const IN_TRANSACTION = 1568;
+
+/** Query builders wrap the error of their driver, each in its own way. */
+function hasNumber(error: unknown, number: number): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  const { errno, originalCode, cause, meta, driverAdapterError } = error as Record<string, unknown>;
+  if (errno === number || originalCode === String(number)) return true;
+  return [cause, meta, driverAdapterError].some((wrapped) => hasNumber(wrapped, number));
+}

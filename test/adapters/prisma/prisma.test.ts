@@ -1,0 +1,43 @@
+import { PrismaMariaDb } from '@prisma/adapter-mariadb';
+import { PrismaPg } from '@prisma/adapter-pg';
+import { fromPrisma } from 'cronlatch/adapters';
+import { testBuilder, type Builder } from '../builder-tests';
+import { PrismaClient as MysqlClient } from './generated/mysql/client.js';
+import { PrismaClient as PostgresClient } from './generated/postgresql/client.js';
+
+function openMysql(url: string, useTextProtocol: boolean): Builder {
+  const { hostname, port, username, pathname } = new URL(url);
+  const settings = { host: hostname, port: Number(port), user: username, database: pathname.slice(1) };
+  const adapter = new PrismaMariaDb({ ...settings, allowPublicKeyRetrieval: true }, { useTextProtocol });
+  const prisma = new MysqlClient({ adapter });
+  return {
+    transaction: (work) =>
+      prisma.$transaction((tx) =>
+        work({
+          adapted: fromPrisma(tx),
+          insert: (id, text) => tx.effects.create({ data: { id, text } }),
+          commitBehind: () => tx.$executeRawUnsafe('COMMIT'),
+        }),
+      ),
+    outside: fromPrisma(prisma),
+    close: () => prisma.$disconnect(),
+  };
+}
+
+function openPostgres(url: string): Builder {
+  const prisma = new PostgresClient({ adapter: new PrismaPg({ connectionString: url }) });
+  return {
+    transaction: (work) =>
+      prisma.$transaction((tx) =>
+        work({
+          adapted: fromPrisma(tx),
+          insert: (id, text) => tx.effects.create({ data: { id, text } }),
+          commitBehind: () => tx.$executeRawUnsafe('COMMIT'),
+        }),
+      ),
+    outside: fromPrisma(prisma),
+    close: () => prisma.$disconnect(),
+  };
+}
+
+testBuilder('prisma', (url, server) => (server === 'postgres' ? openPostgres(url) : openMysql(url, false)));
