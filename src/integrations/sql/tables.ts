@@ -2,13 +2,13 @@ import { LockStorageError, SchemaMismatchError } from '../../core';
 import { DuplicateRecord, translateDriverError } from '../../storage/sql/connections/storage-error';
 import { DatabaseAccess, type DatabaseAccessOptions } from '../../storage/sql/database/database-access';
 import { lockTableIn, runTablesIn, type SqlDatabase } from '../../storage/sql/database/sql-database';
-import { SqlLockProvider, type SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
-import { SqlRunStore } from '../../storage/sql/ledger/sql-run-store';
+import type { SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
 import { createTable } from '../../storage/sql/schema/create-table';
 import { lockTableDefinition } from '../../storage/sql/schema/lock-table';
 import { runTableDefinitions, type RunTableOptions } from '../../storage/sql/schema/run-tables';
 import type { SchemaFinding } from '../../storage/sql/schema/schema-finding';
 import type { TableDefinition } from '../../storage/sql/schema/table-definition';
+import { VerifiedTables } from '../../storage/sql/schema/verified-tables';
 
 export interface TablesOptions
   extends
@@ -22,12 +22,26 @@ export interface TablesOptions
 /** PostgreSQL's codes for a table and a type that exist. */
 const ALREADY_THERE = new Set(['42P07', '42710']);
 
+/** A table, and how the one in the database differs from it. */
+export interface TableState {
+  readonly definition: TableDefinition;
+  readonly findings: readonly SchemaFinding[];
+}
+
+/** The tables in the order in which they must be created. */
+export async function inspectTables(
+  database: SqlDatabase,
+  options: TablesOptions,
+): Promise<readonly TableState[]> {
+  return await withAccess(database, options, (access) => statesOf(database, options, access));
+}
+
 /** The problems of the tables, each with its fix. */
 export async function findProblems(
   database: SqlDatabase,
   options: TablesOptions,
 ): Promise<readonly SchemaFinding[]> {
-  return await withAccess(database, options, (access) => problemsOf(database, options, access));
+  return (await inspectTables(database, options)).flatMap(({ findings }) => findings);
 }
 
 /**
@@ -37,8 +51,9 @@ export async function findProblems(
  */
 export async function createMissingTables(database: SqlDatabase, options: TablesOptions): Promise<void> {
   await withAccess(database, options, async (access) => {
-    refuseOthers(await problemsOf(database, options, access));
-    for (const definition of tableDefinitions(database, options))
+    const states = await statesOf(database, options, access);
+    refuseOthers(states.flatMap(({ findings }) => findings));
+    for (const { definition } of states)
       for (const text of createTable(definition, access.forTables.dialect))
         await send(text, definition, access);
   });
@@ -46,7 +61,7 @@ export async function createMissingTables(database: SqlDatabase, options: Tables
 
 /** The definitions of the tables, in the order in which they must be created. */
 export function tableDefinitions(
-  database: SqlDatabase,
+  database: Pick<SqlDatabase, 'schema'>,
   { tables = ['lock', 'ledger'], ...named }: TablesOptions,
 ): readonly TableDefinition[] {
   return [
@@ -68,15 +83,17 @@ async function withAccess<T>(
   }
 }
 
-async function problemsOf(
+async function statesOf(
   database: SqlDatabase,
-  { tables = ['lock', 'ledger'], ...named }: TablesOptions,
-  access: DatabaseAccess,
-): Promise<readonly SchemaFinding[]> {
-  return [
-    ...(tables.includes('lock') ? await new SqlLockProvider(database, named, access).verifySchema() : []),
-    ...(tables.includes('ledger') ? await new SqlRunStore(access.forRuns(named)).verifySchema() : []),
-  ];
+  options: TablesOptions,
+  { forTables, statementTimeoutMs: timeoutMs }: DatabaseAccess,
+): Promise<readonly TableState[]> {
+  const states: TableState[] = [];
+  for (const definition of tableDefinitions(database, options)) {
+    const table = new VerifiedTables(forTables, [definition], () => undefined);
+    states.push({ definition, findings: await table.verify({ timeoutMs, urgent: false }) });
+  }
+  return states;
 }
 
 async function send(

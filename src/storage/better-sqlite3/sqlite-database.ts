@@ -31,6 +31,7 @@ export function sqliteDatabase({ file, open, shared }: SqliteSettings): SqlDatab
     place: `sqlite:${path}`,
     address: `SQLite (${path || 'temporary'})`,
     name: undefined,
+    file: isInMemory ? undefined : path,
     isInMemory,
     redact: (message) => message,
     ownConnections: ({ clock, warn }) => new OwnSqliteConnection(open, clock, warn),

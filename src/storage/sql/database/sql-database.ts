@@ -22,6 +22,8 @@ export interface SqlDatabase {
   readonly name: string | undefined;
   /** The schema of tables that name none. `undefined`: that of the connection. */
   readonly schema?: string | undefined;
+  /** The path of a SQLite file. */
+  readonly file?: string | undefined;
   /** The application has the only connection to it. */
   readonly isInMemory: boolean;
   /** Removes secrets from a driver's message. */
@@ -95,17 +97,17 @@ export function requirePool(pool: ConnectionPool | undefined): ConnectionPool {
 }
 
 /** The lock table. On PostgreSQL, its default schema is that of the database. */
-export function lockTableIn(database: SqlDatabase, named: LockTableOptions): LockTable {
+export function lockTableIn(database: Pick<SqlDatabase, 'schema'>, named: LockTableOptions): LockTable {
   return lockTableOf({ ...named, schema: schemaIn(database, named.schema, named.lockTable) });
 }
 
 /** The same for the ledger's tables. */
-export function runTablesIn(database: SqlDatabase, named: RunTableOptions): RunTables {
+export function runTablesIn(database: Pick<SqlDatabase, 'schema'>, named: RunTableOptions): RunTables {
   return runTablesOf({ ...named, schema: schemaIn(database, named.schema, named.runTable) });
 }
 
 function schemaIn(
-  { schema }: SqlDatabase,
+  { schema }: Pick<SqlDatabase, 'schema'>,
   named: string | undefined,
   table: string | undefined,
 ): string | undefined {

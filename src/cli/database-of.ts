@@ -1,0 +1,85 @@
+/* eslint-disable @typescript-eslint/no-require-imports -- only the driver of the address is loaded */
+import type * as sqliteSource from '../storage/better-sqlite3/sqlite-source';
+import type * as mysqlSource from '../storage/mysql2/mysql-source';
+import type * as postgresSource from '../storage/pg/postgres-source';
+import type { SqlDatabase } from '../storage/sql/database/sql-database';
+import { databaseOf } from '../storage/typeorm/database';
+import { loadDataSource } from './data-source-file';
+import type { AddressOptions } from './options';
+import { UsageError } from './usage-error';
+
+/** The database that a command works on. */
+export interface OpenedDatabase {
+  readonly database: SqlDatabase;
+  /** Creates the SQLite file of the database with the settings of the application. Not needed for an address. */
+  readonly createFile?: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** What opens the database of an address, by the beginning of the address. */
+const OPENERS: Readonly<Record<string, (url: string) => SqlDatabase>> = {
+  'mysql://': mysqlAt,
+  'mariadb://': mysqlAt,
+  'postgres://': postgresAt,
+  'postgresql://': postgresAt,
+  'sqlite:': sqliteAt,
+};
+
+/**
+ * @throws UsageError if the options lead to no database
+ * @throws CronlatchError naming the package to install if the driver is missing
+ */
+export async function openDatabase({ url, dataSource }: AddressOptions): Promise<OpenedDatabase> {
+  if (url !== undefined && dataSource !== undefined)
+    throw new UsageError('--url and -d both name a database. Pass one of them.');
+  const opened = dataSource === undefined ? openAddress(url) : await openDataSource(dataSource);
+  if (!opened.database.isInMemory) return opened;
+  await opened.close();
+  throw new UsageError(
+    'The database is in memory, so its tables would be gone when this command ends. Create them in the application, with createTables() or a migration.',
+  );
+}
+
+function openAddress(option: string | undefined): OpenedDatabase {
+  const url = option ?? process.env['DATABASE_URL'];
+  if (!url) throw new UsageError('No database was given. Set DATABASE_URL, or pass --url URL or -d FILE.');
+  const open = Object.entries(OPENERS).find(([start]) => url.toLowerCase().startsWith(start))?.[1];
+  // Without repeating the address, because it can contain a password.
+  if (open === undefined)
+    throw new UsageError(`The address of the database must begin with ${Object.keys(OPENERS).join(', ')}.`);
+  return { database: open(url), close: () => Promise.resolve() };
+}
+
+async function openDataSource(file: string): Promise<OpenedDatabase> {
+  const dataSource = await loadDataSource(file);
+  const { driver } = dataSource;
+  return {
+    database: databaseOf(dataSource),
+    // Not dataSource.initialize(), which can also run migrations or synchronize the tables of the application.
+    async createFile() {
+      await driver.connect();
+      await driver.disconnect();
+    },
+    async close() {
+      if (dataSource.isInitialized) await dataSource.destroy();
+    },
+  };
+}
+
+function mysqlAt(url: string): SqlDatabase {
+  require('../integrations/mysql2/peer');
+  const { mysqlApplication } = require('../storage/mysql2/mysql-source') as typeof mysqlSource;
+  return mysqlApplication(url, { transactionConnections: 1 }).database;
+}
+
+function postgresAt(url: string): SqlDatabase {
+  require('../integrations/pg/peer');
+  const { postgresApplication } = require('../storage/pg/postgres-source') as typeof postgresSource;
+  return postgresApplication(url, { transactionConnections: 1 }).database;
+}
+
+function sqliteAt(url: string): SqlDatabase {
+  require('../integrations/better-sqlite3/peer');
+  const { sqliteApplication } = require('../storage/better-sqlite3/sqlite-source') as typeof sqliteSource;
+  return sqliteApplication(url, { creates: true }).database;
+}

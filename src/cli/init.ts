@@ -1,0 +1,122 @@
+import type { Command } from 'commander';
+import { existsSync } from 'node:fs';
+import { LockStorageError, SchemaMismatchError } from '../core';
+import { createMissingTables, inspectTables, tableDefinitions } from '../integrations/sql/tables';
+import type { SqlDatabase } from '../storage/sql/database/sql-database';
+import type { SchemaFinding } from '../storage/sql/schema/schema-finding';
+import type { TableDefinition } from '../storage/sql/schema/table-definition';
+import { openDatabase, type OpenedDatabase } from './database-of';
+import { addAddressOptions, addTableOptions, type AddressOptions, type TableNameOptions } from './options';
+import { statementsOf } from './sql';
+import { confirm, isInteractive, print, printWarning } from './terminal';
+
+interface InitOptions extends AddressOptions, TableNameOptions {
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}
+
+/** The server's codes for a user who may not create tables. */
+const NO_RIGHT: ReadonlySet<string | undefined> = new Set([
+  'ER_TABLEACCESS_DENIED_ERROR',
+  'ER_DBACCESS_DENIED_ERROR',
+  '42501',
+]);
+
+/** A table of the library as `init` finds it. */
+interface FoundTable {
+  readonly definition: TableDefinition;
+  readonly state: 'exists' | 'missing' | 'differs';
+  readonly findings: readonly SchemaFinding[];
+}
+
+/** `cronlatch init`: creates the tables that are missing. */
+export function addInitCommand(program: Command): void {
+  const command = program.command('init').description('create the tables that are missing in a database');
+  addTableOptions(addAddressOptions(command))
+    .option('--dry-run', 'only show what would be created, with the SQL statements')
+    .option('-y, --yes', 'do not ask before creating the tables')
+    .action(async (options: InitOptions) => {
+      const opened = await openDatabase(options);
+      try {
+        await init(opened, options);
+      } finally {
+        await opened.close();
+      }
+    });
+}
+
+async function init(opened: OpenedDatabase, { dryRun, yes, ...named }: InitOptions): Promise<void> {
+  const { database } = opened;
+  const isNewFile = database.file !== undefined && !existsSync(database.file);
+  const tables = await findTables(database, named, isNewFile);
+  show(database, tables, isNewFile);
+  refuseDifferent(tables);
+  const missing = tables.filter(({ state }) => state === 'missing').map(({ definition }) => definition);
+  if (missing.length === 0) return print('nothing to do');
+  if (dryRun) return print(statementsOf(missing, database.dialect));
+  if (!yes && isInteractive() && !(await confirm('Create the missing tables?'))) {
+    process.exitCode = 1;
+    return print('nothing changed');
+  }
+  if (isNewFile) await opened.createFile?.();
+  await createMissingTables(database, named).catch((error: unknown) => {
+    throw withoutRight(error, database);
+  });
+  print(`created ${missing.map(nameOf).join(', ')}`);
+}
+
+/** A file that does not exist has no tables. Opening it would create it before the user has agreed. */
+async function findTables(
+  database: SqlDatabase,
+  named: TableNameOptions,
+  isNewFile: boolean,
+): Promise<readonly FoundTable[]> {
+  if (isNewFile)
+    return tableDefinitions(database, named).map((definition) => ({
+      definition,
+      state: 'missing',
+      findings: [],
+    }));
+  const found = await inspectTables(database, named);
+  return found.map(({ definition, findings }) => ({ definition, findings, state: stateOf(findings) }));
+}
+
+function stateOf(findings: readonly SchemaFinding[]): FoundTable['state'] {
+  if (findings.some(({ code }) => code === 'missing-table')) return 'missing';
+  return findings.some(({ severity }) => severity === 'error') ? 'differs' : 'exists';
+}
+
+function show({ address, name }: SqlDatabase, tables: readonly FoundTable[], isNewFile: boolean): void {
+  const where = name === undefined ? '' : `, database ${name}`;
+  const width = Math.max(...tables.map(({ definition }) => nameOf(definition).length));
+  const words = { exists: 'exists', missing: 'will be created', differs: 'differs' };
+  const lines = tables.map(
+    ({ definition, state }) => `  ${nameOf(definition).padEnd(width)}  ${words[state]}`,
+  );
+  print(`${address}${where}${isNewFile ? ', a new file' : ''}\n\n${lines.join('\n')}\n\n`);
+  for (const { message } of findingsOf(tables, 'warning')) printWarning(message);
+}
+
+function refuseDifferent(tables: readonly FoundTable[]): void {
+  const differing = tables.filter(({ state }) => state === 'differs');
+  if (differing.length === 0) return;
+  const messages = findingsOf(differing, 'error').map(({ message }) => message);
+  throw new SchemaMismatchError(messages.join('\n'), { outcome: 'nothing-ran' });
+}
+
+function findingsOf(tables: readonly FoundTable[], severity: SchemaFinding['severity']): SchemaFinding[] {
+  return tables.flatMap(({ findings }) => findings.filter((finding) => finding.severity === severity));
+}
+
+function withoutRight(error: unknown, { dialect }: SqlDatabase): unknown {
+  if (!(error instanceof LockStorageError) || !NO_RIGHT.has(error.driverCode)) return error;
+  const { outcome, driverCode, cause } = error;
+  return new LockStorageError(
+    `${error.message} Run init as a user who may create tables, or let an administrator run the statements of 'npx cronlatch sql --dialect ${dialect.name}'.`,
+    { outcome, driverCode, cause },
+  );
+}
+
+function nameOf({ path }: TableDefinition): string {
+  return path.join('.');
+}
