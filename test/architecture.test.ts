@@ -55,6 +55,15 @@ void test('imports point inward, and packages stay in the folders that name them
   for (const [file, text] of sources()) assert.deepEqual(forbiddenImports(file, text), [], file);
 });
 
+void test('the command line alone imports the runtime dependencies', () => {
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: object };
+  assert.deepEqual(Object.keys(dependencies), ['commander']);
+  for (const name of Object.keys(dependencies)) {
+    const rooms = Object.keys(MAY_IMPORT).filter((room) => MAY_IMPORT[room]?.includes(name));
+    assert.deepEqual(rooms, ['cli'], name);
+  }
+});
+
 void test('a planted import is found', () => {
   for (const planted of ["from '../guard'", "from 'typeorm'", "import '../storage/sql/dialects/mysql'"]) {
     assert.equal(forbiddenImports('core/clock.ts', planted).length, 1, planted);

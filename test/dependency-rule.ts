@@ -1,4 +1,4 @@
-/** Which folders of `src` a folder may import from, and which packages. Inward only: core ← ledger ← guard ← decorator ← integrations. */
+/** Which folders of `src` a folder may import from, and which packages. Inward only: core ← ledger ← guard ← decorator ← integrations ← cli. */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
   ledger: ['core'],
@@ -60,6 +60,20 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     '@nestjs/core',
     '@nestjs/schedule',
     'reflect-metadata',
+  ],
+  cli: [
+    'core',
+    'storage/sql',
+    'storage/mysql2',
+    'storage/pg',
+    'storage/better-sqlite3',
+    'storage/typeorm',
+    'integrations/sql',
+    'integrations/mysql2',
+    'integrations/pg',
+    'integrations/better-sqlite3',
+    'typeorm',
+    'commander',
   ],
   contracts: ['core', 'ledger'],
   testing: ['core', 'ledger', 'guard', 'storage/memory'],

@@ -23,5 +23,5 @@ function isHelp({ code }: CommanderError): boolean {
 /** @param isOurs the message contains no address, except for an example */
 function plain(message: string, isOurs = false): string {
   const line = message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
-  return isOurs ? line : line.replace(/\b[a-z][a-z0-9+.-]*:\/\/\S*/gi, '***');
+  return isOurs ? line : line.replace(/\b[a-z][a-z0-9+.-]*:\/\/(?:.*@)?[^\s'\"]*/gi, '***');
 }

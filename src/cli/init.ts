@@ -51,6 +51,7 @@ async function init(opened: OpenedDatabase, { dryRun, yes, ...named }: InitOptio
   const tables = await findTables(database, named, isNewFile);
   show(database, tables, isNewFile);
   refuseDifferent(tables);
+  for (const { message } of findingsOf(tables, 'warning')) printWarning(message);
   const missing = tables.filter(({ state }) => state === 'missing').map(({ definition }) => definition);
   if (missing.length === 0) return print('nothing to do');
   if (dryRun) return print(statementsOf(missing, database.dialect));
@@ -94,7 +95,6 @@ function show({ address, name }: SqlDatabase, tables: readonly FoundTable[], isN
     ({ definition, state }) => `  ${nameOf(definition).padEnd(width)}  ${words[state]}`,
   );
   print(`${address}${where}${isNewFile ? ', a new file' : ''}\n\n${lines.join('\n')}\n\n`);
-  for (const { message } of findingsOf(tables, 'warning')) printWarning(message);
 }
 
 function refuseDifferent(tables: readonly FoundTable[]): void {

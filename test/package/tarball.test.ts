@@ -41,8 +41,8 @@ void test('every relative link of a page leads to a file in the package', () => 
 
 void test('every file that package.json points to is in the package', () => {
   const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Record<string, unknown>;
-  const { main, types, exports, typesVersions } = manifest;
-  const targets = stringsIn([main, types, exports, typesVersions]).map((path) => posix.normalize(path));
+  const { bin, main, types, exports, typesVersions } = manifest;
+  const targets = stringsIn([bin, main, types, exports, typesVersions]).map((path) => posix.normalize(path));
   assert.ok(targets.length > 10);
   for (const target of targets) assert.ok(tarball.paths.includes(target), target);
 });

@@ -6,18 +6,35 @@ export interface Ended {
   readonly stderr: string;
 }
 
+export interface CommandOptions {
+  readonly cwd: string;
+  /** Added to the environment of the tests. `undefined` removes a variable. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Default: nothing, and the input stays open. */
+  readonly input?: string | undefined;
+}
+
 /**
  * Runs a command to its end, with any exit status. The limit is far longer than needed, because the machine
  * may be busy.
  */
 export function command(file: string, args: readonly string[], cwd: string): Promise<Ended> {
-  const options = { cwd, env: environment(), timeout: 300_000, maxBuffer: 2 ** 26 };
+  return commandWith({ cwd }, file, args);
+}
+
+export function commandWith(
+  { cwd, env, input }: CommandOptions,
+  file: string,
+  args: readonly string[],
+): Promise<Ended> {
+  const options = { cwd, env: { ...environment(), ...env }, timeout: 300_000, maxBuffer: 2 ** 26 };
   return new Promise((resolve) => {
-    execFile(file, args, options, (error, stdout, stderr) => {
+    const child = execFile(file, args, options, (error, stdout, stderr) => {
       if (error === null) resolve({ status: 0, stdout, stderr });
       else if (typeof error.code === 'number') resolve({ status: error.code, stdout, stderr });
       else resolve({ status: 1, stdout, stderr: `${stderr}${error.message}` }); // The command did not start, or a signal ended it.
     });
+    if (input !== undefined) child.stdin?.end(input);
   });
 }
 
