@@ -20,5 +20,6 @@ export async function confirm(question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin });
   const [answer] = (await Promise.race([once(lines, 'line'), once(lines, 'close')])) as [string?];
   lines.close();
+  if (answer === undefined) print('');
   return /^y(es)?$/i.test(answer?.trim() ?? '');
 }

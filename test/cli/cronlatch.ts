@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { commandWith, type Ended } from '../support/command';
 
-export const MAIN = resolve('dist/cli/main.js');
+const MAIN = resolve('dist/cli/main.js');
 
 interface CallOptions {
   readonly env?: Readonly<Record<string, string>>;

@@ -22,15 +22,22 @@ export interface DriverError {
 }
 
 export function driverErrorOf(error: unknown): DriverError {
-  const { code, errno, message } = (typeof error === 'object' && error !== null ? error : {}) as Record<
+  const { code, errno } = (typeof error === 'object' && error !== null ? error : {}) as Record<
     string,
     unknown
   >;
   return {
     code: typeof code === 'string' ? code : undefined,
     errno: typeof errno === 'number' ? errno : undefined,
-    message: typeof message === 'string' ? message : String(error),
+    message: messageOf(error),
   };
+}
+
+/** If Node cannot connect to any address of a host, only the inner errors have messages. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join(', ');
+  const message = (error as Partial<Error> | null | undefined)?.message;
+  return typeof message === 'string' ? message : String(error);
 }
 
 /** Node's codes for a connection that was never established. */
