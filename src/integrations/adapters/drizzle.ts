@@ -2,7 +2,7 @@ import { InvalidLockUseError } from '../../core';
 import type { AdaptedTransaction } from '../sql/adapted-transaction';
 import { driverAnswer } from './driver-answer';
 import { textParts } from './placeholders';
-import { requireMethods, requireServer } from './refusals';
+import { OTHER, requireMethods, requireServer } from './refusals';
 
 /** What cronlatch uses of a transaction of Drizzle. */
 export interface DrizzleTransaction<Query> {
@@ -51,5 +51,5 @@ function dialectOf(tx: object): string {
     const dialect = DIALECTS[String((type as unknown as Record<symbol, unknown>)[KIND])];
     if (dialect !== undefined) return dialect;
   }
-  return 'another database';
+  return OTHER;
 }

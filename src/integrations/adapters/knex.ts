@@ -2,7 +2,7 @@ import type { SqlValue } from '../../storage/sql/connections/sql-executor';
 import type { AdaptedTransaction } from '../sql/adapted-transaction';
 import { driverAnswer } from './driver-answer';
 import { textParts } from './placeholders';
-import { requireMethods, requireServer } from './refusals';
+import { OTHER, requireMethods, requireServer } from './refusals';
 
 /** What cronlatch uses of a transaction of Knex. */
 export interface KnexTransaction {
@@ -21,8 +21,8 @@ const DIALECTS: Readonly<Record<string, string>> = { postgresql: 'postgres', sql
 export function fromKnex(trx: KnexTransaction): AdaptedTransaction {
   requireMethods(CALLER, trx, ['raw'], 'knex.transaction(async (trx) => { … }).');
   const { client } = trx as { client?: { dialect?: unknown } };
-  const name = String(client?.dialect);
-  const dialect = requireServer(CALLER, DIALECTS[name] ?? name);
+  const name = client?.dialect;
+  const dialect = requireServer(CALLER, typeof name === 'string' ? (DIALECTS[name] ?? name) : OTHER);
   return {
     dialect,
     async run(text, values) {

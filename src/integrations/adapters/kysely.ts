@@ -1,6 +1,6 @@
 import type { SqlValue } from '../../storage/sql/connections/sql-executor';
 import type { AdaptedAnswer, AdaptedTransaction } from '../sql/adapted-transaction';
-import { requireMethods, requireServer } from './refusals';
+import { OTHER, requireMethods, requireServer } from './refusals';
 
 /** What cronlatch uses of a transaction of Kysely. */
 export interface KyselyTransaction {
@@ -61,5 +61,5 @@ function dialectOf(trx: Compiling): string {
   const { sql } = trx.selectFrom('t').where('c', '=', 1).compile();
   if (sql.includes('`')) return 'mysql';
   if (sql.includes('$1')) return 'postgres';
-  return sql.includes('?') ? 'sqlite' : 'another database';
+  return sql.includes('?') ? 'sqlite' : OTHER;
 }

@@ -18,6 +18,9 @@ export function requireMethods(
   );
 }
 
+/** For a transaction that does not name its database. */
+export const OTHER = 'another database';
+
 /** @throws InvalidLockUseError unless the transaction is on a database that it can complete a run in */
 export function requireServer(caller: string, dialect: string): 'mysql' | 'postgres' {
   if (dialect === 'mysql' || dialect === 'postgres') return dialect;

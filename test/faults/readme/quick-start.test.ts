@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { after, before } from 'node:test';
-import { Project } from '../package/project';
-import { pack } from '../package/tarball';
-import { testWith, type DatabaseName } from '../support/databases';
-import { codeBlocksOf, tableOf } from '../support/page';
+import { Project } from '../../package/project';
+import { pack } from '../../package/tarball';
+import { testWith, type DatabaseName } from '../../support/databases';
+import { codeBlocksOf, tableOf } from '../../support/page';
 
 const BLOCKS = codeBlocksOf('README.md');
 const COMMANDS = (BLOCKS.find(({ language }) => language === 'sh')?.text ?? '').trim().split('\n');
