@@ -1,4 +1,4 @@
-import type { SkipReason } from './execution/task-result';
+import type { SkipReason } from './execution/skip-reason';
 
 const BRAND = Symbol.for('cronlatch.error');
 

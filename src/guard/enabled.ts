@@ -1,6 +1,5 @@
 import { InvalidLockConfigurationError, type EventHub, type TaskResult } from '../core';
 import { describeValue } from '../core/describe-value';
-import type { Job } from './job';
 import type { JobOptions } from './job-guard-options';
 
 /**
@@ -32,6 +31,11 @@ function callEnabled(enabled: () => unknown, job: string): boolean {
   );
 }
 
+interface Disableable {
+  readonly isEnabled: () => boolean;
+  readonly lock: { readonly name: string };
+}
+
 /**
  * Skips a tick of a disabled job, and reports it.
  *
@@ -39,7 +43,7 @@ function callEnabled(enabled: () => unknown, job: string): boolean {
  * @throws InvalidLockConfigurationError if `enabled` fails
  */
 export function skipIfDisabled(
-  { isEnabled, lock: { name } }: Job,
+  { isEnabled, lock: { name } }: Disableable,
   scheduledAt: Date | undefined,
   events: EventHub,
 ): (TaskResult<never> & { executed: false }) | undefined {

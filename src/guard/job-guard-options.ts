@@ -78,6 +78,11 @@ export interface GuardConfiguration extends LockConfiguration, JobOptions {
   readonly oncePer?: OncePerConfiguration | undefined;
 }
 
+/** A configuration whose `name` is a label, because the name of its lock depends on the arguments of a call. */
+export interface LabelledConfiguration extends GuardConfiguration {
+  readonly nameOf?: ((...args: never[]) => string) | undefined;
+}
+
 /** A guard configuration for one run. */
 export interface JobConfiguration extends GuardConfiguration, TaskConfiguration {
   /** With `oncePer`: decides the period, instead of `scheduledAt` or the current time. */

@@ -5,8 +5,7 @@ import { parseJobPolicy, type JobPolicy } from '../ledger/policy/job-policy';
 import type { OpenInvocation } from './invocation';
 import { parseEnabled } from './enabled';
 import { compileLockWithDefaults, type JobDefaults } from './job-defaults';
-import type { GuardConfiguration } from './job-guard-options';
-import type { LabelledConfiguration } from './lock-name-of';
+import type { GuardConfiguration, LabelledConfiguration } from './job-guard-options';
 import { checkJobOptions } from './option-names';
 
 /** A job whose configuration is checked and parsed once, so that its ticks do not have to. */

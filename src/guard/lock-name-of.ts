@@ -2,12 +2,12 @@ import { InvalidLockConfigurationError, type EventHub } from '../core';
 import { describeValue } from '../core/describe-value';
 import { renameLock, type CompiledLock } from '../core/lock-configuration';
 import type { Job, JobCall } from './job';
-import type { GuardConfiguration, LockByArguments, MethodOptions } from './job-guard-options';
-
-/** A configuration whose `name` is a label, because the name of its lock depends on the arguments of a call. */
-export interface LabelledConfiguration extends GuardConfiguration {
-  readonly nameOf?: ((...args: never[]) => string) | undefined;
-}
+import type {
+  GuardConfiguration,
+  LabelledConfiguration,
+  LockByArguments,
+  MethodOptions,
+} from './job-guard-options';
 
 /**
  * Replaces a name function by a label, so that all other code can rely on a name.

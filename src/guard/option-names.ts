@@ -18,7 +18,7 @@ const GUARD_OPTIONS = optionNames(
 
 /** The options of more than one word of a job, its `oncePer` and its retry. */
 const JOB_OPTIONS = [
-  ...['lockAtMostFor', 'lockAtLeastFor', 'keepAlive', 'maxLockDuration', 'nameLength', 'oncePer'],
+  ...['lockAtMostFor', 'lockAtLeastFor', 'keepAlive', 'maxLockDuration', 'nameLength', 'oncePer', 'onSkip'],
   ...['scheduledAt', 'timeZone', 'dayStart', 'onCrash', 'startDeadline', 'maxSkew'],
   ...['catchUp', 'catchUpWindow', 'catchUpLimit', 'maxAttempts', 'initialDelay', 'maxDelay'],
 ];

@@ -9,6 +9,7 @@ const misspelt: readonly (readonly [JobConfiguration, string])[] = [
   [{ ...dayJob(), ...{ keepalive: true } }, 'keepAlive'],
   [{ ...dayJob(), ...{ lockAtleastFor: '30s' } }, 'lockAtLeastFor'],
   [{ ...dayJob(), ...{ onceper: {} } }, 'oncePer'],
+  [{ ...dayJob(), ...{ onskip: 'throw' } }, 'onSkip'],
   [dayJob({ ...{ maxSkew: '1m', oncrash: 'hold' } }), 'onCrash'],
   [dayJob({ retry: { ...{ initialDelay: '1m', maxattempts: 1 } } }), 'maxAttempts'],
   [{ ...dayJob(), ...{ keepAlive: true, maxHold: '1h' } }, 'maxLockDuration'],
