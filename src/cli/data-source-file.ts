@@ -32,7 +32,9 @@ async function load(path: string): Promise<object> {
 async function dataSourcesIn(module: object): Promise<DataSource[]> {
   const common: unknown = 'default' in module ? await module.default : undefined;
   const isNamespace = typeof common === 'object' && common !== null && !isDataSource(common);
-  const exported: unknown[] = [module, isNamespace ? common : {}].flatMap((names) => Object.values(names) as unknown[]);
+  const exported: unknown[] = [module, isNamespace ? common : {}].flatMap(
+    (names) => Object.values(names) as unknown[],
+  );
   return [...new Set(await Promise.all(exported))].filter(isDataSource);
 }
 

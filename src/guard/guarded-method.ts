@@ -1,7 +1,7 @@
 import { InvalidLockConfigurationError, InvalidLockUseError, type LockConfiguration } from '../core';
 import { processState } from '../core/process-state';
 import type { OncePerConfiguration } from '../ledger';
-import type { JobDeclaration } from './job';
+import type { JobDeclaration } from './jobs/job';
 import type { GuardConfiguration, MethodOptions } from './job-guard-options';
 
 type AnyFunction = (this: unknown, ...args: never[]) => unknown;

@@ -19,5 +19,5 @@ export type {
   WrapOptions,
 } from './job-guard-options';
 export { JobGuard } from './job-guard';
-export type { FieldLogger, LogEntry, LogFields, Logger, LogLevel, StructuredLogger } from './logger';
-export { structured } from './logger';
+export type { FieldLogger, LogEntry, LogFields, Logger, LogLevel, StructuredLogger } from './log/logger';
+export { structured } from './log/logger';

@@ -7,11 +7,11 @@ import type {
   TickDetails,
   TickEvent,
 } from '../core';
-import { skipIfDisabled } from './enabled';
-import { isOncePer, type AdmittedJob, type Job, type JobCall } from './job';
+import { skipIfDisabled } from './jobs/enabled';
+import { isOncePer, type AdmittedJob, type Job, type JobCall } from './jobs/job';
 import type { GuardConfiguration } from './job-guard-options';
-import { needsLedger, type Admitted, type Declarations, type JobRegistry } from './job-registry';
-import { lockOf } from './lock-name-of';
+import { needsLedger, type Admitted, type Declarations, type JobRegistry } from './jobs/job-registry';
+import { lockOf } from './jobs/lock-name-of';
 import type { OncePerJobRunner } from './once-per-job-runner';
 import type { OverdueRuns } from './overdue-runs';
 import { slotRunsOf, type SlotRuns } from './slots';

@@ -1,6 +1,6 @@
 import type { Clock, Duration, EventHub, LockConfiguration, LockProvider, TaskConfiguration } from '../core';
 import type { OncePerConfiguration, RunStore } from '../ledger';
-import type { Logger, StructuredLogger } from './logger';
+import type { Logger, StructuredLogger } from './log/logger';
 
 export interface JobGuardOptions {
   readonly lockProvider: LockProvider;

@@ -26,11 +26,11 @@ import type {
   LockByArguments,
   WrapOptions,
 } from './job-guard-options';
-import { JobRegistry } from './job-registry';
-import { labelled } from './lock-name-of';
-import { consoleLogger, logEvents } from './logger';
+import { JobRegistry } from './jobs/job-registry';
+import { labelled } from './jobs/lock-name-of';
+import { consoleLogger, logEvents } from './log/logger';
 import { OncePerJobRunner } from './once-per-job-runner';
-import { checkGuardOptions } from './option-names';
+import { checkGuardOptions } from './jobs/option-names';
 import { OverdueRuns, type OverdueResult } from './overdue-runs';
 import { wrappedTask } from './wrapped-task';
 

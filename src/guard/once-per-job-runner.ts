@@ -13,9 +13,9 @@ import type { LedgerContext } from '../ledger/store-statements';
 import { hostTime, type HostTime } from '../ledger/tick/ledger-snapshot';
 import { OncePerExecutor } from '../ledger/tick/once-per-executor';
 import { newTickReport, type OncePerRequest, type TickReport } from '../ledger/tick/plan-tick';
-import { skipIfDisabled } from './enabled';
-import type { AdmittedJob, Job, JobCall, OncePer } from './job';
-import type { JobRegistry } from './job-registry';
+import { skipIfDisabled } from './jobs/enabled';
+import type { AdmittedJob, Job, JobCall, OncePer } from './jobs/job';
+import type { JobRegistry } from './jobs/job-registry';
 
 /** Beyond this number, the oldest ticks are dropped. */
 const MAX_TICKS_TO_RETRY = 1000;

@@ -3,7 +3,7 @@ import type { JobPolicy } from '../ledger/policy/job-policy';
 import { newTickReport, type OncePerRequest, type TickReport } from '../ledger/tick/plan-tick';
 import { limitOf } from '../ledger/store-statements';
 import type { OncePerJobRunner } from './once-per-job-runner';
-import type { AdmittedJob, OncePer } from './job';
+import type { AdmittedJob, OncePer } from './jobs/job';
 
 /** The result of `runOverdue`. */
 export interface OverdueResult {

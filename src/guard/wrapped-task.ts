@@ -3,7 +3,7 @@ import { InvalidLockConfigurationError, type TaskResult } from '../core';
 import { describeValue } from '../core/describe-value';
 import type { GuardIntegration } from './integration';
 import type { GuardConfiguration, WrapOptions } from './job-guard-options';
-import { checkOnSkip, jobSkippedError } from './on-skip';
+import { checkOnSkip, jobSkippedError } from './jobs/on-skip';
 
 interface WrapRequest<A extends unknown[], T> extends WrapOptions<A> {
   readonly integration: GuardIntegration;

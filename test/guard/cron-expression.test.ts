@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { firesWithinAMinute } from '#cronlatch/guard/cron-expression';
+import { firesWithinAMinute } from '#cronlatch/guard/jobs/cron-expression';
 
 const FREQUENT = [
   ...[

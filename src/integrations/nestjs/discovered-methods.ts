@@ -1,7 +1,7 @@
 import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { InvalidLockUseError } from '../../core';
 import { configurationOf, guardedMethodOf, methodCall, type GuardedMethod } from '../../guard/guarded-method';
-import type { JobDeclaration } from '../../guard/job';
+import type { JobDeclaration } from '../../guard/jobs/job';
 import { cronOf, intervalOf, isScheduled, type CronMetadata } from './schedule-metadata';
 
 export interface DiscoveredMethod extends JobDeclaration {

@@ -5,7 +5,7 @@ import { bindGuard, requireGuard } from '../../guard/configured-guard';
 import type { GuardIntegration } from '../../guard/integration';
 import { integrationOf } from '../../guard/job-guard';
 import { invokeTick } from '../../guard/invocation';
-import type { AdmittedJob } from '../../guard/job';
+import type { AdmittedJob } from '../../guard/jobs/job';
 import { scheduleTask, type CronSchedule } from './cron-schedule';
 import { onDroppedTicks } from './dropped-ticks';
 import { classNameOf, scheduledMethodsOf } from './scheduled-methods';

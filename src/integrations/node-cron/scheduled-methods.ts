@@ -1,6 +1,6 @@
 import { InvalidLockUseError } from '../../core';
 import { configurationOf, guardedMethodOf, methodCall } from '../../guard/guarded-method';
-import type { JobDeclaration } from '../../guard/job';
+import type { JobDeclaration } from '../../guard/jobs/job';
 import type { CronSchedule } from './cron-schedule';
 import { schedulesOf } from './scheduled';
 

@@ -41,7 +41,11 @@ class Terminal {
   readonly lines: string[] = [];
 
   constructor(folder: string, env: NodeJS.ProcessEnv, onLine: (terminal: Terminal) => void) {
-    this.child = spawn(process.execPath, ['hello.mjs'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child = spawn(process.execPath, ['hello.mjs'], {
+      cwd: folder,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     running.add(this.child);
     for (const stream of [this.child.stdout, this.child.stderr])
       if (stream !== null)

@@ -1,9 +1,9 @@
-import { InvalidLockConfigurationError, type Duration, type LockConfiguration } from '../core';
-import { parseDuration, parsePositiveDuration } from '../core/duration';
-import { compileLock, type CompiledLock } from '../core/lock-configuration';
-import { checkNameLength, DEFAULT_NAME_LENGTH } from '../core/lock-name';
-import { checkTimeZone } from '../ledger/periods/time-zone';
-import type { JobGuardOptions } from './job-guard-options';
+import { InvalidLockConfigurationError, type Duration, type LockConfiguration } from '../../core';
+import { parseDuration, parsePositiveDuration } from '../../core/duration';
+import { compileLock, type CompiledLock } from '../../core/lock-configuration';
+import { checkNameLength, DEFAULT_NAME_LENGTH } from '../../core/lock-name';
+import { checkTimeZone } from '../../ledger/periods/time-zone';
+import type { JobGuardOptions } from '../job-guard-options';
 
 /** The options of a guard that apply to jobs that do not set their own. */
 export interface JobDefaults {

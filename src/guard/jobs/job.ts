@@ -1,11 +1,11 @@
-import { InvalidLockConfigurationError, type LockConfiguration, type LockedTask } from '../core';
-import type { CompiledLock } from '../core/lock-configuration';
-import type { OncePerConfiguration } from '../ledger';
-import { parseJobPolicy, type JobPolicy } from '../ledger/policy/job-policy';
-import type { OpenInvocation } from './invocation';
+import { InvalidLockConfigurationError, type LockConfiguration, type LockedTask } from '../../core';
+import type { CompiledLock } from '../../core/lock-configuration';
+import type { OncePerConfiguration } from '../../ledger';
+import { parseJobPolicy, type JobPolicy } from '../../ledger/policy/job-policy';
+import type { OpenInvocation } from '../invocation';
 import { parseEnabled } from './enabled';
 import { compileLockWithDefaults, type JobDefaults } from './job-defaults';
-import type { GuardConfiguration, LabelledConfiguration } from './job-guard-options';
+import type { GuardConfiguration, LabelledConfiguration } from '../job-guard-options';
 import { checkJobOptions } from './option-names';
 
 /** A job whose configuration is checked and parsed once, so that its ticks do not have to. */

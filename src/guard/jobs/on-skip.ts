@@ -1,5 +1,5 @@
-import { InvalidLockConfigurationError, JobSkippedError, type SkipReason } from '../core';
-import { describeValue } from '../core/describe-value';
+import { InvalidLockConfigurationError, JobSkippedError, type SkipReason } from '../../core';
+import { describeValue } from '../../core/describe-value';
 
 /** @throws InvalidLockConfigurationError for an invalid value */
 export function checkOnSkip(onSkip: unknown, job: string): void {

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import type { CronlatchEvents, EventName, LockEvent, RunIdentity } from '../core';
+import type { CronlatchEvents, EventName, LockEvent, RunIdentity } from '../../core';
 
 /** The events that are logged, each with what the job does, or what happens to it. */
 const PREDICATES: { readonly [K in LoggedEvent]: (event: CronlatchEvents[K]) => string } = {

@@ -1,6 +1,6 @@
-import { InvalidLockConfigurationError, type EventHub, type TaskResult } from '../core';
-import { describeValue } from '../core/describe-value';
-import type { JobOptions } from './job-guard-options';
+import { InvalidLockConfigurationError, type EventHub, type TaskResult } from '../../core';
+import { describeValue } from '../../core/describe-value';
+import type { JobOptions } from '../job-guard-options';
 
 /**
  * @param job the name of the job, for messages

@@ -1,8 +1,8 @@
-import { InvalidLockConfigurationError } from '../core';
+import { InvalidLockConfigurationError } from '../../core';
 import { compileJob, isOncePer, type AdmittedJob, type Job, type JobDeclaration, type OncePer } from './job';
 import { checkJobDefaults, type JobDefaults } from './job-defaults';
 import { firesWithinAMinute, skipsDates } from './cron-expression';
-import type { GuardConfiguration, JobGuardOptions } from './job-guard-options';
+import type { GuardConfiguration, JobGuardOptions } from '../job-guard-options';
 
 const MINUTE_MS = 60_000;
 

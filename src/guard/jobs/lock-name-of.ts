@@ -1,13 +1,13 @@
-import { InvalidLockConfigurationError, type EventHub } from '../core';
-import { describeValue } from '../core/describe-value';
-import { renameLock, type CompiledLock } from '../core/lock-configuration';
+import { InvalidLockConfigurationError, type EventHub } from '../../core';
+import { describeValue } from '../../core/describe-value';
+import { renameLock, type CompiledLock } from '../../core/lock-configuration';
 import type { Job, JobCall } from './job';
 import type {
   GuardConfiguration,
   LabelledConfiguration,
   LockByArguments,
   MethodOptions,
-} from './job-guard-options';
+} from '../job-guard-options';
 
 /**
  * Replaces a name function by a label, so that all other code can rely on a name.

@@ -1,5 +1,5 @@
-import { InvalidLockConfigurationError } from '../core';
-import type { GuardConfiguration, JobGuardOptions } from './job-guard-options';
+import { InvalidLockConfigurationError } from '../../core';
+import type { GuardConfiguration, JobGuardOptions } from '../job-guard-options';
 
 /** Old names of options. */
 const RENAMED = {

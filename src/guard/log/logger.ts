@@ -1,4 +1,4 @@
-import type { CronlatchEvents, EventHub, EventName } from '../core';
+import type { CronlatchEvents, EventHub, EventName } from '../../core';
 import { logLine } from './log-line';
 import { describeError, logMessage, type LoggedEvent } from './log-message';
 
