@@ -1,3 +1,3 @@
 import { testServerContracts } from '../support/contract-tests';
 
-testServerContracts('mariadb', 'default level');
+testServerContracts('mariadb', 'in every run');

@@ -1,3 +1,3 @@
 import { testServerContracts } from '../support/contract-tests';
 
-testServerContracts('mysql', 'default level');
+testServerContracts('mysql', 'in every run');

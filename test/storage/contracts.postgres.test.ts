@@ -1,3 +1,3 @@
 import { testServerContracts } from '../support/contract-tests';
 
-testServerContracts('postgres', 'default level');
+testServerContracts('postgres', 'in every run');

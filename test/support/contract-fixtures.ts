@@ -1,7 +1,6 @@
 import { StorageBasedLockProvider } from 'cronlatch/provider';
 import type { LockProviderFixture } from 'cronlatch/contracts';
 import { SettableClock } from 'cronlatch/testing';
-import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { parseDuration } from '#cronlatch/core/duration';
 import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
 import { ambientTransaction } from './ambient-transaction';
@@ -43,10 +42,9 @@ export async function transactionalFixture(places: ContractPlaces): Promise<Lock
 
 function fixtureAt(place: Place, places: ContractPlaces): WithoutTransactions {
   const clock = new SettableClock();
-  const { application, otherApplication, operator } = place;
-  const options = { clock, connections: places.variant.connections };
-  const provider = new TypeOrmLockProvider(application, options);
-  const other = new TypeOrmLockProvider(otherApplication, options);
+  const { operator } = place;
+  const provider = place.stores.locks({ clock });
+  const other = place.otherStores.locks({ clock });
   const deleteRow = (name: string): Promise<unknown> =>
     operator.query(`DELETE FROM shedlock WHERE name = '${name}'`);
   return {

@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict';
 import * as mysql2 from 'mysql2';
+import { TypeOrmLockProvider, TypeOrmRunStore } from 'cronlatch/typeorm';
+import { DatabaseAccess } from '#cronlatch/storage/sql/database/database-access';
+import {
+  SqlLockProvider,
+  type SqlLockProviderOptions,
+} from '#cronlatch/storage/sql/database/sql-lock-provider';
+import { SqlRunStore } from '#cronlatch/storage/sql/ledger/sql-run-store';
 import { DataSource } from 'typeorm';
 import { APPLICATION_TABLE } from './ambient-transaction';
 import type { IsolationLevel, SqlVariant } from './contract-stores';
 import type { TestDatabase } from './databases';
+import { driverPlace } from './driver-place';
 import { ledgerDataSource } from './run-places';
 
 /** A database with empty tables of locks and runs. */
@@ -14,6 +22,16 @@ export interface Place {
   readonly otherApplication: DataSource;
   /** Connected separately, so it never joins a transaction of the application. */
   readonly operator: DataSource;
+  /** The stores of both instances. */
+  readonly stores: PlaceStores;
+  readonly otherStores: PlaceStores;
+}
+
+/** How an instance creates its stores. It ends with the place, after them. */
+interface PlaceStores {
+  readonly locks: (options: SqlLockProviderOptions) => SqlLockProvider;
+  readonly runs: () => SqlRunStore & { close(): Promise<void> };
+  readonly close: () => Promise<void>;
 }
 
 /** Databases that several cases use in turn, because creating one takes longer than a case. */
@@ -38,6 +56,7 @@ export class ContractPlaces {
   async dispose(): Promise<void> {
     for (const { database, ...place } of this.#free) {
       const dataSources = [place.application, place.otherApplication, place.operator];
+      await Promise.all([place.stores.close(), place.otherStores.close()]);
       await Promise.all(dataSources.map((dataSource) => dataSource.destroy()));
       await database.dispose();
     }
@@ -49,7 +68,29 @@ export class ContractPlaces {
     await operator.query(APPLICATION_TABLE);
     const application = await this.#applicationAt(database);
     const otherApplication = await this.#applicationAt(database);
-    return { database, application, otherApplication, operator };
+    const stores = this.#storesOf(database, application);
+    const otherStores = this.#storesOf(database, otherApplication);
+    return { database, application, otherApplication, operator, stores, otherStores };
+  }
+
+  #storesOf({ options }: TestDatabase, application: DataSource): PlaceStores {
+    const { driver, connections } = this.variant;
+    if (driver === undefined)
+      return {
+        locks: (more) => new TypeOrmLockProvider(application, { connections, ...more }),
+        runs: () => new TypeOrmRunStore(application, { connections }),
+        close: () => Promise.resolve(),
+      };
+    const { url, database: file } = options as { url?: string; database?: string };
+    const { database, close } = driverPlace(driver, connections, url ?? `${file}`);
+    return {
+      locks: (more) => new SqlLockProvider(database, { connections, ...more }),
+      runs() {
+        const access = new DatabaseAccess(database, { connections });
+        return Object.assign(new SqlRunStore(access.forRuns({})), { close: () => access.close() });
+      },
+      close,
+    };
   }
 
   async #applicationAt({ options }: TestDatabase): Promise<DataSource> {

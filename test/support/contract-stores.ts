@@ -4,9 +4,16 @@ import type { LackedCapabilities, LackedRunStoreCapabilities } from 'cronlatch/c
  * How the locks reach the database: on their own connections, or on the application's, with sessions as the
  * application left them.
  */
-export type SqlVariant =
+export type SqlVariant = Connections & {
+  /** Without TypeORM: from an address with connections of its own, and from a pool or a handle with shared ones. */
+  readonly driver?: DriverName;
+};
+
+type Connections =
   | { readonly connections: 'own' }
   | { readonly connections: 'shared'; readonly isolationLevel?: IsolationLevel };
+
+export type DriverName = 'mysql2' | 'pg' | 'better-sqlite3';
 
 export type IsolationLevel = (typeof ISOLATION_LEVELS)[number];
 
@@ -21,6 +28,14 @@ const AT_EVERY_LEVEL: readonly SqlVariant[] = [
   ...ISOLATION_LEVELS.map((isolationLevel) => ({ connections: 'shared', isolationLevel }) as const),
 ];
 
+/** The drivers without TypeORM, with the default sessions of the server. */
+function through(driver: DriverName): readonly SqlVariant[] {
+  return [
+    { connections: 'own', driver },
+    { connections: 'shared', driver },
+  ];
+}
+
 /** The level of sessions on a server with default settings. */
 const DEFAULT_LEVELS = {
   mysql: 'REPEATABLE READ',
@@ -28,8 +43,9 @@ const DEFAULT_LEVELS = {
   postgres: 'READ COMMITTED',
 } as const satisfies Record<string, IsolationLevel>;
 
-/** Whether the sessions of a variant have the server's default level, or the library's. */
-export function isOfDefaultSessions(server: keyof typeof DEFAULT_LEVELS, variant: SqlVariant): boolean {
+/** Whether `npm test` runs the variant: with TypeORM at the default level or the library's, and each driver on one server. */
+export function isInEveryRun(server: keyof typeof DEFAULT_LEVELS, variant: SqlVariant): boolean {
+  if (variant.driver !== undefined) return server !== 'mariadb';
   return variant.connections === 'own' || variant.isolationLevel === DEFAULT_LEVELS[server];
 }
 
@@ -44,6 +60,14 @@ export interface RunContractStore {
   readonly variants: readonly SqlVariant[];
 }
 
+const ON_SQLITE: readonly SqlVariant[] = [
+  { connections: 'own' },
+  { connections: 'shared' },
+  ...through('better-sqlite3'),
+];
+const ON_MYSQL = [...AT_EVERY_LEVEL, ...through('mysql2')];
+const ON_POSTGRES = [...AT_EVERY_LEVEL, ...through('pg')];
+
 /** The table of `npm run contract -- --list` shows these stores, and the tests run them. */
 export const CONTRACT_STORES = {
   memory: {
@@ -55,11 +79,11 @@ export const CONTRACT_STORES = {
       ambientTransaction:
         'SQLite has one writer at a time, so a lock waits for the transaction that is open in its file',
     },
-    variants: [{ connections: 'own' }, { connections: 'shared' }],
+    variants: ON_SQLITE,
   },
-  mysql: { lacks: {}, variants: AT_EVERY_LEVEL },
-  mariadb: { lacks: {}, variants: AT_EVERY_LEVEL },
-  postgres: { lacks: {}, variants: AT_EVERY_LEVEL },
+  mysql: { lacks: {}, variants: ON_MYSQL },
+  mariadb: { lacks: {}, variants: ON_MYSQL },
+  postgres: { lacks: {}, variants: ON_POSTGRES },
 } as const satisfies Record<string, ContractStore>;
 
 const ONE_WRITER = {
@@ -73,13 +97,14 @@ export const RUN_STORES = {
     lacks: { ambientTransaction: 'a map has no transactions' },
     variants: [],
   },
-  sqlite: { lacks: ONE_WRITER, variants: [{ connections: 'own' }, { connections: 'shared' }] },
-  mysql: { lacks: {}, variants: AT_EVERY_LEVEL },
-  mariadb: { lacks: {}, variants: AT_EVERY_LEVEL },
-  postgres: { lacks: {}, variants: AT_EVERY_LEVEL },
+  sqlite: { lacks: ONE_WRITER, variants: ON_SQLITE },
+  mysql: { lacks: {}, variants: ON_MYSQL },
+  mariadb: { lacks: {}, variants: ON_MYSQL },
+  postgres: { lacks: {}, variants: ON_POSTGRES },
 } as const satisfies Record<string, RunContractStore>;
 
 export function describeVariant(variant: SqlVariant): string {
   const level = variant.connections === 'shared' ? variant.isolationLevel : undefined;
-  return `${variant.connections} connections${level === undefined ? '' : ` at ${level}`}`;
+  const driver = variant.driver === undefined ? '' : ` of ${variant.driver}`;
+  return `${variant.connections} connections${driver}${level === undefined ? '' : ` at ${level}`}`;
 }

@@ -5,7 +5,7 @@ import { ContractPlaces } from './contract-places';
 import {
   CONTRACT_STORES,
   describeVariant,
-  isOfDefaultSessions,
+  isInEveryRun,
   RUN_STORES,
   type SqlVariant,
 } from './contract-stores';
@@ -55,13 +55,13 @@ export function testSqliteContracts(): void {
 }
 
 /**
- * Both contracts on a server: with connections of its own, and with those of applications whose sessions have
- * the server's default isolation level. Or at all other levels.
+ * Both contracts on a server: with connections of its own, with those of applications whose sessions have the
+ * server's default isolation level, and through its driver on one server. Or in all other variants.
  */
-export function testServerContracts(server: ServerName, at: 'default level' | 'other levels'): void {
+export function testServerContracts(server: ServerName, which: 'in every run' | 'the others'): void {
   const { lacks, variants } = CONTRACT_STORES[server];
   for (const [index, variant] of variants.entries()) {
-    if (isOfDefaultSessions(server, variant) !== (at === 'default level')) continue;
+    if (isInEveryRun(server, variant) !== (which === 'in every run')) continue;
     const places = placesOf(variant, () => databaseOn(server));
     for (const { name, run } of [
       ...lockProviderContract(() => transactionalFixture(places), {

@@ -1,7 +1,6 @@
 import { InMemoryRuns, InMemoryRunStore } from 'cronlatch/memory';
 import type { RunStoreFixture } from 'cronlatch/contracts';
 import { SettableClock } from 'cronlatch/testing';
-import { TypeOrmRunStore } from 'cronlatch/typeorm';
 import { parseDuration } from '#cronlatch/core/duration';
 import { ambientTransaction } from './ambient-transaction';
 import type { ContractPlaces, Place } from './contract-places';
@@ -36,10 +35,9 @@ export async function transactionalRunsFixture(places: ContractPlaces): Promise<
 }
 
 function fixtureAt(place: Place, places: ContractPlaces): WithoutTransactions {
-  const { application, otherApplication, operator } = place;
-  const { connections } = places.variant;
-  const store = new TypeOrmRunStore(application, { connections });
-  const other = new TypeOrmRunStore(otherApplication, { connections });
+  const { operator } = place;
+  const store = place.stores.runs();
+  const other = place.otherStores.runs();
   return {
     store,
     other,

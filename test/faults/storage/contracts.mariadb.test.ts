@@ -1,3 +1,3 @@
 import { testServerContracts } from '../../support/contract-tests';
 
-testServerContracts('mariadb', 'other levels');
+testServerContracts('mariadb', 'the others');

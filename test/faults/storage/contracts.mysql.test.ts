@@ -1,3 +1,3 @@
 import { testServerContracts } from '../../support/contract-tests';
 
-testServerContracts('mysql', 'other levels');
+testServerContracts('mysql', 'the others');

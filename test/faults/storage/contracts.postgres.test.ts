@@ -1,3 +1,3 @@
 import { testServerContracts } from '../../support/contract-tests';
 
-testServerContracts('postgres', 'other levels');
+testServerContracts('postgres', 'the others');

@@ -1,0 +1,38 @@
+import Database from 'better-sqlite3';
+import * as mysql2 from 'mysql2';
+import pg from 'pg';
+import { sqliteApplication } from '#cronlatch/storage/better-sqlite3/sqlite-source';
+import { mysqlApplication } from '#cronlatch/storage/mysql2/mysql-source';
+import { postgresApplication } from '#cronlatch/storage/pg/postgres-source';
+import type { SqlDatabase } from '#cronlatch/storage/sql/database/sql-database';
+import type { DriverName } from './contract-stores';
+
+interface DriverPlace {
+  readonly database: SqlDatabase;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * A database as a driver without TypeORM reaches it: with shared connections through the pool or the handle of an
+ * application, otherwise from its address.
+ */
+export function driverPlace(driver: DriverName, connections: 'own' | 'shared', address: string): DriverPlace {
+  const isShared = connections === 'shared';
+  switch (driver) {
+    case 'mysql2': {
+      const pool = isShared ? mysql2.createPool(address) : undefined;
+      const { database } = mysqlApplication(pool ?? address, { transactionConnections: 1 });
+      return { database, close: async () => await pool?.promise().end() };
+    }
+    case 'pg': {
+      const pool = isShared ? new pg.Pool({ connectionString: address }) : undefined;
+      const { database } = postgresApplication(pool ?? address, { transactionConnections: 1 });
+      return { database, close: async () => await pool?.end() };
+    }
+    case 'better-sqlite3': {
+      const handle = isShared ? new Database(address) : undefined;
+      const { database } = sqliteApplication(handle ?? `sqlite:${address}`, { creates: false });
+      return { database, close: () => Promise.resolve(void handle?.close()) };
+    }
+  }
+}
