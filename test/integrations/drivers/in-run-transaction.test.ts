@@ -19,6 +19,9 @@ import { reasonOf } from '../../support/guard-bench';
 import { number, WORDS } from '../../support/session-words';
 import { JOB } from '../../support/transaction-bench';
 
+/** One server for each driver, for cases that do not depend on the server. */
+const ONE_EACH = ['mysql', 'postgres'] as const;
+
 type Work = (connection: PlainConnection) => Promise<unknown>;
 
 /** One tick whose handler is a transaction that completes its run. */
@@ -50,21 +53,26 @@ testDriverTransactions(
     assert.deepEqual(await bench.effects(), [1]);
     assert.equal((await bench.row()).state, 'completed');
   },
+  ONE_EACH,
 );
 
-testDriverTransactions('a holder whose run was taken over leaves no effects', async ({ open }) => {
-  const bench = await open();
-  const thrown = await reasonOf(
-    transact(bench, async (connection) => {
-      await bench.effect(connection);
-      await bench.seize();
-    }),
-  );
-  assert.ok(thrown instanceof ClaimLostError, String(thrown));
-  assert.deepEqual(await bench.effects(), []);
-  const { state, attempt } = await bench.row();
-  assert.deepEqual([state, attempt], ['running', 2]);
-});
+testDriverTransactions(
+  'a holder whose run was taken over leaves no effects',
+  async ({ open }) => {
+    const bench = await open();
+    const thrown = await reasonOf(
+      transact(bench, async (connection) => {
+        await bench.effect(connection);
+        await bench.seize();
+      }),
+    );
+    assert.ok(thrown instanceof ClaimLostError, String(thrown));
+    assert.deepEqual(await bench.effects(), []);
+    const { state, attempt } = await bench.row();
+    assert.deepEqual([state, attempt], ['running', 2]);
+  },
+  ONE_EACH,
+);
 
 const ENDS = {
   mysql: ['COMMIT', 'ROLLBACK', 'CREATE TABLE another (id INT)'],
@@ -138,6 +146,7 @@ testDriverTransactions(
     assert.equal((await bench.row('inner')).state, 'completed');
     assert.equal((await bench.row()).state, 'completed');
   },
+  ONE_EACH,
 );
 
 testDriverTransactions(
@@ -171,6 +180,7 @@ testDriverTransactions(
     assert.deepEqual(await settings(), before);
     assert.equal(before[1], 12_345_000);
   },
+  ONE_EACH,
 );
 
 const OTHERS = { mysql: pgDriver, mariadb: pgDriver, postgres: mysqlDriver } as const;
@@ -189,6 +199,7 @@ testDriverTransactions(
       assert.match(elsewhere.message, message);
     });
   },
+  ONE_EACH,
 );
 
 testDriverTransactions(
@@ -237,6 +248,7 @@ testDriverTransactions(
       await other.dispose();
     }
   },
+  ONE_EACH,
 );
 
 testDriverTransactions(
@@ -258,4 +270,5 @@ testDriverTransactions(
     assert.deepEqual(await bench.effects(), []);
     assert.equal((await bench.row(JOB.name)).state, 'failed');
   },
+  ONE_EACH,
 );

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { LockStorageError, SchemaMismatchError } from 'cronlatch';
+import { createTables as createOnMysql } from 'cronlatch/mysql2';
+import { createTables as createOnPostgres } from 'cronlatch/pg';
+import { testDrivers } from '../../support/driver-bench';
+import { databaseOn, testOn } from '../../support/databases';
+import { eventually } from '../../support/eventually';
+import { reasonOf } from '../../support/guard-bench';
+import { Stranger } from '../../support/stranger';
+
+testDrivers('if a table exists that cannot be used, createTables changes nothing', async (bench) => {
+  await bench.query('CREATE TABLE shedlock (name VARCHAR(64) NOT NULL PRIMARY KEY)');
+  const error = await reasonOf(bench.createTables());
+  assert.ok(error instanceof SchemaMismatchError, String(error));
+  assert.match(error.message, /'lock_until'/);
+  const codes = (await bench.verifySchema()).map(({ code }) => code);
+  assert.equal(codes.filter((code) => code === 'missing-table').length, 2, codes.join(', '));
+  await assert.rejects(async () => await bench.query('SELECT 1 FROM cronlatch_run'));
+});
+
+testDrivers(
+  'without the tables, a guard suggests to create them, in words for every driver',
+  async (bench) => {
+    const error = await reasonOf(bench.createJobGuard());
+    assert.ok(error instanceof SchemaMismatchError, String(error));
+    assert.match(
+      error.message,
+      /^Table 'shedlock' in .* is missing, .*\. Create it with createTables\(source, { tables: \['lock'\] }\), npx cronlatch init, or the TypeORM migration /,
+    );
+  },
+  ['mysql', 'postgres', 'sqlite'],
+);
+
+for (const kind of ['mysql', 'mariadb', 'postgres'] as const)
+  testOn(
+    kind,
+    'without the right to create tables, createTables names the table and the server, without the password',
+    async () => {
+      const database = await databaseOn(kind);
+      const user = `u${randomBytes(6).toString('hex')}`;
+      const isPostgres = kind === 'postgres';
+      const account = isPostgres ? user : `'${user}'@'%'`;
+      const url = new URL(database.url);
+      [url.username, url.password] = [user, 'hunter2'];
+      await database.ask(
+        isPostgres
+          ? `CREATE ROLE ${user} LOGIN PASSWORD 'hunter2'`
+          : `CREATE USER ${account} IDENTIFIED BY 'hunter2'`,
+      );
+      if (isPostgres) await database.ask('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
+      else await database.ask(`GRANT SELECT ON ${database.name}.* TO ${account}`);
+      try {
+        const error = await reasonOf((isPostgres ? createOnPostgres : createOnMysql)(url.href));
+        assert.ok(error instanceof LockStorageError, String(error));
+        assert.match(
+          error.message,
+          /^(MySQL|MariaDB|PostgreSQL) at [\w.]+:\d+ rejected the statement for table 'shedlock': .*denied/,
+        );
+        assert.equal(error.outcome, 'nothing-ran');
+        assert.doesNotMatch(`${error.stack} ${String(error.cause)}`, /hunter2/);
+      } finally {
+        await database.ask(isPostgres ? `DROP ROLE ${user}` : `DROP USER ${account}`);
+        await database.dispose();
+      }
+    },
+  );
+
+for (const kind of ['mysql', 'postgres'] as const)
+  testOn(kind, 'createTables leaves no connection open', async () => {
+    const database = await databaseOn(kind);
+    const stranger = new Stranger(kind, database);
+    await (kind === 'postgres' ? createOnPostgres : createOnMysql)(database.url);
+    await eventually(async () => (await stranger.countSessions()) === 0, 'its sessions have ended');
+    await database.dispose();
+  });
