@@ -2,6 +2,8 @@ import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
   { ignores: ['dist', '.build', '.servers', 'coverage', 'test/testing/fixtures'] },
+  // Their packages are installed elsewhere, for their tests only.
+  { ignores: ['test/adapters', 'test/docs/query-builders'] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.recommendedTypeChecked],

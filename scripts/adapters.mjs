@@ -31,7 +31,7 @@ export async function buildAdapters(project) {
 
 /** The folder of the compiled tests of a project. */
 export function adapterTests(project) {
-  return join('.build', 'adapters', project, 'test');
+  return join('.build', 'adapters', project, 'compiled', 'test');
 }
 
 async function install(sources, folder) {

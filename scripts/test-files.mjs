@@ -83,9 +83,10 @@ async function runTestFile(file, { env, longestMinutes, verbose, isAlone }) {
 
 /** The source of the file, and the compilation in which it ran. */
 function sourceOf(file) {
-  const [, folder, path] = /^\.build\/(legacy|standard|nest-12\/cronlatch)\/(.*)\.js$/.exec(
-    file.replaceAll('\\', '/'),
-  );
+  const [, folder, path] =
+    /^\.build\/(legacy|standard|nest-12\/cronlatch|adapters\/\w+\/compiled)\/(.*)\.js$/.exec(
+      file.replaceAll('\\', '/'),
+    );
   const kind = { standard: ' (standard decorators)', 'nest-12/cronlatch': ' (Nest 12)' }[folder] ?? '';
   return `${path}.ts${kind}`;
 }

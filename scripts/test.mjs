@@ -7,6 +7,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
+import { adapterTests, buildAdapters } from './adapters.mjs';
 import { buildNest12, NEST_12_TESTS } from './nest-12.mjs';
 import { buildLibrary, buildTests, install } from './set-up.mjs';
 import { runTestFiles } from './test-files.mjs';
@@ -26,6 +27,12 @@ const coverage = process.env.CRONLATCH_COVERAGE;
 const WITH_NEST = join('integrations', 'nestjs');
 /** With the newer one, npm test runs only this test. */
 const NEST_12_SMOKE = 'module.test.js';
+/** The projects of the query builders. Prisma takes long to install. */
+const adapterProjects = ['builders', 'prisma'].filter((project) =>
+  parts.length === 0
+    ? isFull || (project === 'prisma') === wantsFaults
+    : parts.some((part) => part.includes(`adapters/${project}`)),
+);
 const needsNest12 = parts.length === 0 || parts.some((part) => part.includes('nest'));
 
 await install();
@@ -42,6 +49,7 @@ starting.catch(() => {}); // Awaited below.
 await buildLibrary();
 await buildTests();
 if (needsNest12) await buildNest12();
+for (const project of adapterProjects) await buildAdapters(project);
 
 let servers;
 const faketime = await bringingFaketime;
@@ -73,6 +81,7 @@ function testFiles() {
   const files = [
     ...testFilesBelow('.build/legacy/test'),
     ...testFilesBelow('.build/standard/test').filter(isCompiledTwice),
+    ...adapterProjects.flatMap((project) => testFilesBelow(adapterTests(project))),
     ...testFilesBelow(NEST_12_TESTS).filter((file) => needsNest12 && file.includes(WITH_NEST)),
   ];
   const wanted = files.filter((file) =>
@@ -87,6 +96,7 @@ function testFiles() {
 }
 
 function isForFaults(file) {
+  if (file.startsWith(adapterTests('prisma'))) return true;
   return file.includes(FAULTS) || (file.startsWith(NEST_12_TESTS) && !file.endsWith(NEST_12_SMOKE));
 }
 

@@ -84,9 +84,9 @@ interface Outcome {
   readonly effect: unknown;
 }
 
-/** The cases of one query builder, on each server. */
-export function testBuilder(builderName: string, open: Open): void {
-  for (const server of SERVER_NAMES) {
+/** The cases of one query builder, on each of the servers. */
+export function testBuilder(builderName: string, open: Open, on: readonly ServerName[] = SERVER_NAMES): void {
+  for (const server of on) {
     let opened: Promise<AdapterBench> | undefined;
     after(async () => (await opened)?.dispose());
     const testCase = (name: string, body: (bench: AdapterBench) => Promise<void>): void =>

@@ -2,13 +2,13 @@ import { PrismaMariaDb } from '@prisma/adapter-mariadb';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { fromPrisma } from 'cronlatch/adapters';
 import { testBuilder, type Builder } from '../builder-tests';
-import { PrismaClient as MysqlClient } from './generated/mysql/client.js';
-import { PrismaClient as PostgresClient } from './generated/postgresql/client.js';
+import { PrismaClient as MysqlClient } from './generated/client.js';
+import { PrismaClient as PostgresClient } from '../../docs/query-builders/generated/client.js';
 
-function openMysql(url: string, useTextProtocol: boolean): Builder {
+function openMysql(url: string, options: { useTextProtocol?: boolean } = {}): Builder {
   const { hostname, port, username, pathname } = new URL(url);
   const settings = { host: hostname, port: Number(port), user: username, database: pathname.slice(1) };
-  const adapter = new PrismaMariaDb({ ...settings, allowPublicKeyRetrieval: true }, { useTextProtocol });
+  const adapter = new PrismaMariaDb({ ...settings, allowPublicKeyRetrieval: true }, options);
   const prisma = new MysqlClient({ adapter });
   return {
     transaction: (work) =>
@@ -40,4 +40,6 @@ function openPostgres(url: string): Builder {
   };
 }
 
-testBuilder('prisma', (url, server) => (server === 'postgres' ? openPostgres(url) : openMysql(url, false)));
+testBuilder('prisma', (url, server) => (server === 'postgres' ? openPostgres(url) : openMysql(url)));
+
+testBuilder('prisma with the text protocol', (url) => openMysql(url, { useTextProtocol: true }), ['mysql']);

@@ -16,6 +16,7 @@ import { testDrivers } from '../../support/driver-bench';
 import { completeRunIn } from 'cronlatch/pg';
 
 const tag = (): unknown => undefined;
+const KIND: unique symbol = Symbol.for('drizzle:entityKind');
 const raw = (): Promise<unknown> => Promise.resolve();
 
 const ADAPTERS: readonly [string, (transaction: unknown) => AdaptedTransaction, RegExp][] = [
@@ -64,7 +65,7 @@ void test('transactions on other databases are refused by name', () => {
 
   const drizzle = (kind: string): (() => unknown) => {
     class Transaction {
-      static readonly [Symbol.for('drizzle:entityKind')] = kind;
+      static readonly [KIND] = kind;
       readonly transaction = raw;
       readonly execute = raw;
     }
@@ -85,7 +86,7 @@ void test('transactions on other databases are refused by name', () => {
 
 void test('fromDrizzle needs the tag of Drizzle', () => {
   class Transaction {
-    static readonly [Symbol.for('drizzle:entityKind')] = 'PgDatabase';
+    static readonly [KIND] = 'PgDatabase';
     readonly transaction = raw;
     readonly execute = raw;
   }

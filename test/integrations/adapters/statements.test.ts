@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fromDrizzle, fromKnex } from 'cronlatch/adapters';
 
+const KIND: unique symbol = Symbol.for('drizzle:entityKind');
 const TEXT = 'UPDATE "a?$1""b" SET x = $1, y = $2::bigint WHERE z = $3';
 const VALUES = ['one', null, 3];
 
@@ -21,7 +22,7 @@ void test('fromKnex puts its own placeholders, and escapes those in names', asyn
 
 void test('fromDrizzle leaves the values to the tag, which binds them', async () => {
   class Transaction {
-    static readonly [Symbol.for('drizzle:entityKind')] = 'PgDatabase';
+    static readonly [KIND] = 'PgDatabase';
     readonly transaction = (): void => {};
     readonly sent: unknown[] = [];
     execute(query: unknown): Promise<unknown> {

@@ -1,0 +1,3 @@
+import { testCodeOn } from '../support/page-tests';
+
+testCodeOn('docs/query-builders.md', 'test/docs/query-builders');
