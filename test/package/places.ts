@@ -6,7 +6,7 @@ const NODE_TYPES = '@types/node';
 
 /** Projects in which the tarball is installed. */
 export class Places implements Disposable {
-  /** Nothing else is installed in it. */
+  /** Nothing else is installed in it, except for what the library depends on. */
   readonly bare = new Project();
   /** With everything that any subpath needs, and with the test runners. */
   readonly whole = new Project({ overrides });

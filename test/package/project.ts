@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { command, NPM, succeeding, type Ended } from '../support/command';
+import { packDependencies } from './tarball';
 
 /** An application in an empty folder, outside of the repository: it finds only what was put there. */
 export class Project implements Disposable {
@@ -17,16 +18,17 @@ export class Project implements Disposable {
     writeFileSync(file, text);
   }
 
-  /** Tarballs, and packages in npm's notation. */
+  /** Tarballs, and packages in npm's notation. If all are tarballs, without a registry. */
   async install(...packages: string[]): Promise<void> {
     const isLocal = packages.every((name) => name.endsWith('.tgz'));
+    const dependencies = isLocal ? await packDependencies() : [];
     const options = [
       '--no-audit',
       '--no-fund',
       '--loglevel=error',
       isLocal ? '--offline' : '--prefer-offline',
     ];
-    await succeeding(NPM, ['install', ...options, ...packages], this.folder);
+    await succeeding(NPM, ['install', ...options, ...packages, ...dependencies], this.folder);
   }
 
   /** Faster than installing: links a package of the repository. */

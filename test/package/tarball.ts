@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NPM, succeeding } from '../support/command';
@@ -21,11 +21,22 @@ interface Packed {
 
 /** Packs the existing build: building again would remove `dist` while other tests use it. */
 export async function pack(): Promise<Tarball> {
+  return await packFolder('.');
+}
+
+/** The packages that the library depends on, packed, so that it can be installed without a registry. */
+export async function packDependencies(): Promise<readonly string[]> {
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: object };
+  const packed = Object.keys(dependencies).map((name) => packFolder(`./node_modules/${name}`));
+  return (await Promise.all(packed)).map(({ file }) => file);
+}
+
+async function packFolder(packed: string): Promise<Tarball> {
   const folder = mkdtempSync(join(tmpdir(), 'cronlatch-tarball-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const output = await succeeding(
     NPM,
-    ['pack', '--ignore-scripts', '--json', '--loglevel=error', '--pack-destination', folder],
+    ['pack', packed, '--ignore-scripts', '--json', '--loglevel=error', '--pack-destination', folder],
     process.cwd(),
   );
   const { filename, size, unpackedSize, files } = packedOf(output);

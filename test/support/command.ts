@@ -46,6 +46,7 @@ export async function succeeding(file: string, args: readonly string[], cwd: str
 }
 
 export const NPM = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+export const NPX = process.platform === 'win32' ? 'npx.cmd' : 'npx';
 
 /** A child that took itself for a test file of this run would report to it, and spoil the measured coverage. */
 function environment(): NodeJS.ProcessEnv {

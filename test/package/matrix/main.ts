@@ -1,4 +1,5 @@
 /** npm run package: the packed library in every kind of project, with every version of Node and of the compiler. */
+import { commandLineFailure } from '../command-line';
 import { PROJECT_KINDS, type Failure, type ProjectKind, type Tool } from '../kinds';
 import { complaintOf, LINTERS } from '../lint';
 import { Places } from '../places';
@@ -32,6 +33,10 @@ async function main(): Promise<void> {
   }
   tell('versions of Node and TypeScript (the first time they are installed)');
   const tools = await bringTools();
+  const nodes = tools.filter(({ family }) => family === 'Node').map(({ path }) => path);
+  const failure = await commandLineFailure(tarball, nodes);
+  tell(`npx cronlatch: ${failure === undefined ? 'no complaints' : 'fails'}`);
+  if (failure !== undefined) complaints.push(`npx cronlatch:\n${failure}`);
   using places = new Places();
   process.once('SIGINT', () => {
     places[Symbol.dispose](); // Hundreds of megabytes.
