@@ -9,7 +9,7 @@ export function printWarning(text: string): void {
   process.stderr.write(`cronlatch: warning: ${text}\n`);
 }
 
-/** Whether a person sees the output and can answer a question. */
+/** Whether the operator sees the output and can answer a question. */
 export function isInteractive(): boolean {
   return process.stdin.isTTY && process.stdout.isTTY;
 }

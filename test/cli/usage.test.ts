@@ -43,7 +43,7 @@ for (const [args, line] of WRONG)
     assert.ok(!ended.stderr.includes(SECRET));
   });
 
-void test('help and version are no errors, and a call without a command shows the help', async () => {
+void test('help and version end with 0, and a call without a command shows the help', async () => {
   for (const args of [['--help'], ['init', '--help'], ['--version']]) {
     const ended = await cronlatch(args);
     assert.deepEqual([ended.status, ended.stderr], [0, '']);
