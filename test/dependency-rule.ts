@@ -20,6 +20,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'integrations/sql': ['core', 'ledger', 'guard', 'storage/sql'],
   'integrations/mysql2': [
     'core',
+    'ledger',
     'guard',
     'storage/sql',
     'storage/mysql2',
@@ -27,7 +28,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'mysql2',
     'mysql2/promise',
   ],
-  'integrations/pg': ['core', 'guard', 'storage/sql', 'storage/pg', 'integrations/sql', 'pg'],
+  'integrations/pg': ['core', 'ledger', 'guard', 'storage/sql', 'storage/pg', 'integrations/sql', 'pg'],
   'integrations/better-sqlite3': [
     'core',
     'ledger',
