@@ -159,8 +159,29 @@ export function testBuilder(builderName: string, open: Open, on: readonly Server
       assert.deepEqual([thrown, state, result, effect], [undefined, 'completed', JSON.stringify(TEXT), TEXT]);
     });
 
-    // On MySQL, the statements name the ledger's database, so every database of the server is right.
-    if (server !== 'postgres') continue;
+    if (server !== 'postgres') {
+      // PostgreSQL would refuse every statement after the deadlock.
+      testCase('a completion after a deadlock is refused, if the job caught the error', async (bench) => {
+        const { thrown, state, effect } = await bench.run((id) =>
+          bench.builder.transaction(async ({ adapted, insert }) => {
+            await insert(id, TEXT);
+            await bench.ask('START TRANSACTION');
+            // The database rolls back the transaction that has written fewer rows.
+            await bench.ask(`INSERT INTO effects VALUES (1001, ''), (1002, ''), (1003, ''), (1004, '')`);
+            const waiting = bench.ask(`INSERT INTO effects VALUES (${id}, '')`);
+            await assert.rejects(async () => insert(1001, TEXT), 'there was no deadlock');
+            await waiting;
+            await bench.ask('ROLLBACK');
+            await bench.completeRunIn(adapted);
+          }),
+        );
+        assertEnded(thrown);
+        assert.deepEqual([state, effect], ['failed', undefined]);
+      });
+      // The statements name the ledger's database, so a transaction in any database of the server is right.
+      continue;
+    }
+
     testCase(
       'a transaction in another database completes nothing, and the error names the right one',
       async (bench) => {
