@@ -2,7 +2,7 @@ import { eventually } from './eventually';
 import type { TcpProxy } from './tcp-proxy';
 
 /** A job whose transaction goes through a proxy. */
-export interface Scene {
+interface Scene {
   readonly proxy: TcpProxy;
   readonly bench: { effects(): Promise<number[]> };
   /** Resolves when the sessions through the proxy have ended. */

@@ -10,7 +10,7 @@ import type { TestContext } from 'node:test';
 import { testWith, type DatabaseName, type TestDatabase } from './databases';
 
 /** What a job does in a transaction that completes its run, the same for every driver. */
-export type Effect = (statement: string) => unknown;
+type Effect = (statement: string) => unknown;
 
 /** One driver, with a database of its own. */
 export interface DriverBench {

@@ -162,7 +162,7 @@ function interceptQuery(
   target.query = (...values) => {
     if (!isIt(values)) return query(...values);
     Reflect.deleteProperty(target, 'query');
-    // A query of mysql2 with a callback is no promise.
+    // A query of mysql2 with a callback is not a promise.
     return hook()
       .then(() => ({ answer: query(...values) }))
       .then(({ answer }) => (answer instanceof Promise ? answer : undefined));

@@ -208,6 +208,6 @@ interface SqliteSettings {
 }
 
 /** The handle of better-sqlite3 behind a query runner. */
-export async function handleOf(runner: QueryRunner): Promise<SqliteDatabase> {
+async function handleOf(runner: QueryRunner): Promise<SqliteDatabase> {
   return (await runner.connect()) as SqliteDatabase;
 }

@@ -70,7 +70,7 @@ const OF_OTHERS = {
 } as const;
 
 for (const { name, createJobGuard, createTables, verifySchema } of DRIVERS) {
-  void test(`${name} rejects what is no pool, handle or address, and names its kind`, async () => {
+  void test(`${name} rejects anything but a pool, a handle or an address, and names its kind`, async () => {
     for (const [source, what] of [...INVALID, ...OF_OTHERS[name]])
       for (const call of [createJobGuard, createTables, verifySchema])
         await refused(
@@ -81,7 +81,7 @@ for (const { name, createJobGuard, createTables, verifySchema } of DRIVERS) {
   });
 }
 
-void test('a connection of mysql2 is no pool', async () => {
+void test('a connection of mysql2 is rejected, because it is not a pool', async () => {
   // Nothing listens there, and the guard never waits for it.
   const connection = mysql.createConnection('mysql://app:hunter2@127.0.0.1:1/app');
   connection.on('error', () => {});

@@ -5,7 +5,7 @@ import type { SqlDialect } from '../dialects/sql-dialect';
 import { lockTableOf, type LockTable, type LockTableOptions } from '../schema/lock-table';
 import { runTablesOf, type RunTableOptions, type RunTables } from '../schema/run-tables';
 
-export interface ConnectionSettings {
+interface ConnectionSettings {
   readonly clock: Clock;
   readonly statementTimeoutMs: number;
   readonly warn: (message: string) => void;
