@@ -16,6 +16,9 @@ type Needs = Partial<Pick<Subpath, 'peers' | 'typePeers'>>;
 /** A subpath without an entry needs no package. */
 const NEEDS: Readonly<Record<string, Needs>> = {
   './typeorm': { peers: ['typeorm'] },
+  './mysql2': { peers: ['mysql2'] },
+  './pg': { peers: ['pg'], typePeers: ['@types/pg'] },
+  './better-sqlite3': { peers: ['better-sqlite3'], typePeers: ['@types/better-sqlite3'] },
   './node-cron': { peers: ['node-cron'] },
   './nestjs': {
     peers: ['@nestjs/common', '@nestjs/core', '@nestjs/schedule', 'reflect-metadata'],

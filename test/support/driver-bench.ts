@@ -7,6 +7,7 @@ import * as mysqlDriver from 'cronlatch/mysql2';
 import * as pgDriver from 'cronlatch/pg';
 import type { CreateJobGuardOptions } from 'cronlatch/typeorm';
 import type { TestContext } from 'node:test';
+import type { DriverName } from './contract-stores';
 import { testWith, type DatabaseName, type TestDatabase } from './databases';
 
 /** What a job does in a transaction that completes its run, the same for every driver. */
@@ -15,6 +16,7 @@ type Effect = (statement: string) => unknown;
 /** One driver, with a database of its own. */
 export interface DriverBench {
   readonly name: string;
+  readonly driver: DriverName;
   readonly url: string;
   /** The application's pool or handle. */
   readonly pool: () => unknown;
@@ -60,6 +62,7 @@ function mysqlBench(_database: TestDatabase, url: string): DriverBench {
   const pool = mysql.createPool(url);
   return {
     name: 'cronlatch/mysql2',
+    driver: 'mysql2',
     url,
     pool: () => pool,
     async closedPool() {
@@ -92,6 +95,7 @@ function pgBench(_database: TestDatabase, url: string): DriverBench {
   const pool = new pg.Pool({ connectionString: url });
   return {
     name: 'cronlatch/pg',
+    driver: 'pg',
     url,
     pool: () => pool,
     async closedPool() {
@@ -125,6 +129,7 @@ function sqliteBench(_database: TestDatabase, url: string): DriverBench {
   database.pragma('journal_mode = WAL');
   return {
     name: 'cronlatch/better-sqlite3',
+    driver: 'better-sqlite3',
     url,
     pool: () => database,
     closedPool: () => Promise.resolve(new Database(database.name).close()),

@@ -12,7 +12,7 @@ import type { SessionLimits } from '../../storage/sql/database/application-sessi
 import { driverErrorOf } from '../../storage/sql/connections/sql-failure';
 import { sqlite } from '../../storage/sql/dialects/sqlite';
 import type { RunStatements } from '../../storage/sql/ledger/run-statements';
-import { COMPLETE_RUN_IN, completionSteps, notAConnection, transactionEnded } from '../sql/completion';
+import { COMPLETE_RUN_IN, checkConnection, completionSteps, transactionEnded } from '../sql/completion';
 import { placeOf, sourceOf, type RunSource } from '../sql/run-databases';
 import { IN_RUN_TRANSACTION } from '../sql/run-transaction';
 
@@ -71,7 +71,7 @@ export async function inRunTransaction<T>(work: (database: Database) => T): Prom
  */
 export function completeRunIn(database: Database, result?: unknown): void {
   const run = requiredContext(COMPLETE_RUN_IN);
-  if (!isHandle(database)) throw notAConnection(database);
+  checkConnection(database, isHandle(database));
   const other = { database: sqliteApplication(database, { creates: false }).database, owner: database };
   const { store, ledger } = placeOf(run, COMPLETE_RUN_IN, other);
   run.beginCompletion(COMPLETE_RUN_IN);

@@ -1,6 +1,5 @@
 import type { Connection as CallbackConnection } from 'mysql2';
 import type { Connection, PoolConnection } from 'mysql2/promise';
-import { requiredContext } from '../../ledger/tick/run-context';
 import {
   isMysqlError,
   mysqlDriver,
@@ -10,7 +9,7 @@ import {
 import { ServerApplicationSession } from '../../storage/sql/database/application-session';
 import { describeServer } from '../../storage/sql/database/sql-database';
 import { completeInAdapted, isAdapted, type AdaptedTransaction } from '../sql/adapted-transaction';
-import { COMPLETE_RUN_IN, completeIn, notAConnection } from '../sql/completion';
+import { checkConnection, completeIn } from '../sql/completion';
 import { runInTransaction, type RunTransactionOptions } from '../sql/run-transaction';
 
 export const SUBPATH = 'cronlatch/mysql2';
@@ -56,7 +55,6 @@ export async function completeRunIn(
   connection: Connection | CallbackConnection | AdaptedTransaction,
   result?: unknown,
 ): Promise<void> {
-  requiredContext(COMPLETE_RUN_IN);
   if (isAdapted(connection)) return await completeInAdapted(connection, result);
   const core = coreOf(connection);
   const { host, port, socketPath, database } = core.config;
@@ -73,8 +71,8 @@ function coreOf(connection: unknown): CoreConnection {
   const isObject = typeof connection === 'object' && connection !== null;
   const core = isObject && 'connection' in connection ? connection.connection : connection;
   const { config, execute } = (core ?? {}) as Partial<CoreConnection>;
-  if (typeof execute !== 'function' || config === undefined || 'connectionConfig' in config)
-    throw notAConnection(connection);
+  const isPool = config !== undefined && 'connectionConfig' in config;
+  checkConnection(connection, typeof execute === 'function' && config !== undefined && !isPool);
   return core as CoreConnection;
 }
 

@@ -1,5 +1,4 @@
 import type { ClientBase, PoolClient } from 'pg';
-import { requiredContext } from '../../ledger/tick/run-context';
 import {
   isPostgresError,
   postgresDriver,
@@ -9,7 +8,7 @@ import {
 import { ServerApplicationSession } from '../../storage/sql/database/application-session';
 import { describeServer } from '../../storage/sql/database/sql-database';
 import { completeInAdapted, isAdapted, type AdaptedTransaction } from '../sql/adapted-transaction';
-import { COMPLETE_RUN_IN, completeIn, notAConnection } from '../sql/completion';
+import { checkConnection, completeIn } from '../sql/completion';
 import { runInTransaction, type RunTransactionOptions } from '../sql/run-transaction';
 
 export const SUBPATH = 'cronlatch/pg';
@@ -55,9 +54,8 @@ export async function completeRunIn(
   client: ClientBase | AdaptedTransaction,
   result?: unknown,
 ): Promise<void> {
-  requiredContext(COMPLETE_RUN_IN);
   if (isAdapted(client)) return await completeInAdapted(client, result);
-  if (!isClient(client)) throw notAConnection(client);
+  checkConnection(client, isClient(client));
   const { host, port, database } = client as ClientBase & Partial<Record<string, string>>;
   const address = describeServer(postgresDriver.dialect, { host, port, database, secrets: [] });
   const session = postgresSessionOf(client as unknown as PostgresClient);

@@ -103,9 +103,11 @@ export function* completionSteps({
   for (const event of events) yield statements.insertEvent(id, event);
 }
 
-/** For a pool, and for the connection of another driver. */
-export function notAConnection(value: unknown): InvalidLockUseError {
-  return new InvalidLockUseError(
+/** @throws InvalidLockUseError outside a run, and for a pool or the connection of another driver */
+export function checkConnection(value: unknown, isConnection: boolean): void {
+  requiredContext(COMPLETE_RUN_IN);
+  if (isConnection) return;
+  throw new InvalidLockUseError(
     `${COMPLETE_RUN_IN} cannot use ${describeSource(value)}. Pass the connection on which you have begun the transaction.`,
   );
 }
