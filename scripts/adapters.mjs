@@ -6,6 +6,8 @@ import { npm, run } from './run.mjs';
 /** The tests of the query builders, one folder per project. */
 const SOURCES = join('test', 'adapters');
 
+export const ADAPTER_PROJECTS = ['builders', 'prisma'];
+
 /**
  * Installs the query builders of a project, and compiles its tests against them and the built library. Node and
  * TypeScript find all other packages above, in the project's own.

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
+import { OTHER_PEERS } from './other-peers.mjs';
 
 /** Seconds per test file, from its last run. */
 const SECONDS = '.build/test-seconds.json';
@@ -83,12 +84,12 @@ async function runTestFile(file, { env, longestMinutes, verbose, isAlone }) {
 
 /** The source of the file, and the compilation in which it ran. */
 function sourceOf(file) {
-  const [, folder, path] =
-    /^\.build\/(legacy|standard|nest-12\/cronlatch|adapters\/\w+\/compiled)\/(.*)\.js$/.exec(
-      file.replaceAll('\\', '/'),
-    );
-  const kind = { standard: ' (standard decorators)', 'nest-12/cronlatch': ' (Nest 12)' }[folder] ?? '';
-  return `${path}.ts${kind}`;
+  const [, folder, path] = /^\.build\/(adapters\/\w+\/compiled|[^/]+)(?:\/cronlatch)?\/(.*)\.js$/.exec(
+    file.replaceAll('\\', '/'),
+  );
+  const kind =
+    folder === 'standard' ? 'standard decorators' : OTHER_PEERS.find(({ name }) => name === folder)?.title;
+  return `${path}.ts${kind === undefined ? '' : ` (${kind})`}`;
 }
 
 function summarize(results, seconds) {

@@ -7,8 +7,8 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
-import { adapterTests, buildAdapters } from './adapters.mjs';
-import { buildNest12, NEST_12_TESTS } from './nest-12.mjs';
+import { ADAPTER_PROJECTS, adapterTests, buildAdapters } from './adapters.mjs';
+import { buildBeside, OTHER_PEERS, testsBeside } from './other-peers.mjs';
 import { buildLibrary, buildTests, install } from './set-up.mjs';
 import { runTestFiles } from './test-files.mjs';
 
@@ -23,17 +23,6 @@ const parts = args.filter((arg) => arg !== '--faults');
  */
 const FAULTS = join('test', 'faults');
 const coverage = process.env.CRONLATCH_COVERAGE;
-/** These run against two versions of Nest. */
-const WITH_NEST = join('integrations', 'nestjs');
-/** With the newer one, npm test runs only this test. */
-const NEST_12_SMOKE = 'module.test.js';
-/** The projects of the query builders. Prisma takes long to install. */
-const adapterProjects = ['builders', 'prisma'].filter((project) =>
-  parts.length === 0
-    ? isFull || (project === 'prisma') === wantsFaults
-    : parts.some((part) => part.includes(`adapters/${project}`)),
-);
-const needsNest12 = parts.length === 0 || parts.some((part) => part.includes('nest'));
 
 await install();
 const { startServers } = await import('../test/support/servers/index.mjs');
@@ -48,8 +37,9 @@ const bringingFaketime = bringFaketime();
 starting.catch(() => {}); // Awaited below.
 await buildLibrary();
 await buildTests();
-if (needsNest12) await buildNest12();
-for (const project of adapterProjects) await buildAdapters(project);
+for (const peers of OTHER_PEERS) if (filesBeside(peers).some(isWanted)) await buildBeside(peers);
+for (const project of ADAPTER_PROJECTS)
+  if (filesOfAdapters(project).some(isWanted)) await buildAdapters(project);
 
 let servers;
 const faketime = await bringingFaketime;
@@ -79,31 +69,48 @@ process.exit(passed ? 0 : 1);
 
 function testFiles() {
   const files = [
-    ...testFilesBelow('.build/legacy/test'),
-    ...testFilesBelow('.build/standard/test').filter(isCompiledTwice),
-    ...adapterProjects.flatMap((project) => testFilesBelow(adapterTests(project))),
-    ...testFilesBelow(NEST_12_TESTS).filter((file) => needsNest12 && file.includes(WITH_NEST)),
+    ...testFilesBelow('.build/legacy/test').filter(existsSync),
+    ...testFilesBelow('.build/standard/test').filter(existsSync).filter(isCompiledTwice),
+    ...OTHER_PEERS.flatMap(filesBeside),
+    ...ADAPTER_PROJECTS.flatMap(filesOfAdapters),
   ];
-  const wanted = files.filter((file) =>
-    parts.length === 0
-      ? isFull || isForFaults(file) === wantsFaults
-      : parts.some((part) => file.includes(part)),
-  );
+  const wanted = files.filter(isWanted);
   leftOut = files.length - wanted.length;
   if (wanted.length > 0) return wanted;
   console.error(`No test file matches ${parts.join(', ')}.`);
   process.exit(1);
 }
 
-function isForFaults(file) {
-  if (file.startsWith(adapterTests('prisma'))) return true;
-  return file.includes(FAULTS) || (file.startsWith(NEST_12_TESTS) && !file.endsWith(NEST_12_SMOKE));
+function isWanted(file) {
+  if (parts.length > 0) return parts.some((part) => file.includes(part));
+  return isFull || isForFaults(file) === wantsFaults;
 }
 
-/** Compiled tests whose source still exists. */
+function isForFaults(file) {
+  if (ADAPTER_PROJECTS.some((project) => file.startsWith(adapterTests(project)))) return true;
+  const peers = OTHER_PEERS.find((each) => file.startsWith(testsBeside(each)));
+  if (peers === undefined) return file.includes(FAULTS);
+  return !peers.smoke.some((path) => file.startsWith(join(testsBeside(peers), path)));
+}
+
+/** The tests that run beside other packages, whether or not they are copied there yet. */
+function filesBeside(peers) {
+  const folder = testsBeside(peers);
+  return testFilesBelow(folder).filter((file) =>
+    peers.tests.some((path) => file.startsWith(join(folder, path))),
+  );
+}
+
+/** The tests of the query builders, whether or not they are compiled yet. */
+function filesOfAdapters(project) {
+  const folder = adapterTests(project);
+  return testFilesBelow(folder).filter((file) => file.startsWith(join(folder, 'adapters', project)));
+}
+
+/** The compiled tests, by the sources that exist. */
 function testFilesBelow(folder) {
   const sources = readdirSync('test', { recursive: true }).filter((name) => name.endsWith('.test.ts'));
-  return sources.map((name) => join(folder, name.replace(/ts$/, 'js'))).filter((file) => existsSync(file));
+  return sources.map((name) => join(folder, name.replace(/ts$/, 'js')));
 }
 
 /**

@@ -62,6 +62,14 @@ export class CronlatchModule {
 }
 Module({})(CronlatchModule);
 
+let imports = 0;
+
+/** Nest 10 silently drops the second of two imports that look the same to it. With this provider they differ. */
+function importMark(): Provider {
+  imports += 1;
+  return { provide: `CronlatchModule import ${imports}`, useValue: imports };
+}
+
 function moduleOf(options: Provider[], dataSource: InjectionToken | undefined): DynamicModule {
   const guard: FactoryProvider = {
     provide: JobGuard,
@@ -77,7 +85,7 @@ function moduleOf(options: Provider[], dataSource: InjectionToken | undefined): 
     module: CronlatchModule,
     global: true,
     imports: [DiscoveryModule],
-    providers: [...options, guard, health, GUARDED_APPLICATION],
+    providers: [...options, guard, health, GUARDED_APPLICATION, importMark()],
     exports: [JobGuard, CronlatchHealthIndicator],
   };
 }

@@ -58,7 +58,7 @@ class AppModule {}
 
 async function main(): Promise<void> {
   const app = await NestFactory.createApplicationContext(AppModule, { logger: ['error', 'warn'] });
-  app.enableShutdownHooks([], { useProcessExit: true });
+  app.enableShutdownHooks();
 }
 
 void main();
