@@ -22,6 +22,9 @@ const NO_RIGHT: ReadonlySet<string | undefined> = new Set([
   '42501',
 ]);
 
+/** PostgreSQL's code for a schema that does not exist. */
+const NO_SCHEMA = '3F000';
+
 /** A table of the library as `init` finds it. */
 interface FoundTable {
   readonly definition: TableDefinition;
@@ -61,7 +64,7 @@ async function init(opened: OpenedDatabase, { dryRun, yes, ...named }: InitOptio
   }
   if (isNewFile) await opened.createFile?.();
   await createMissingTables(database, named).catch((error: unknown) => {
-    throw withoutRight(error, database);
+    throw explained(error, database);
   });
   print(`created ${missing.map(nameOf).join(', ')}`);
 }
@@ -108,9 +111,16 @@ function findingsOf(tables: readonly FoundTable[], severity: SchemaFinding['seve
   return tables.flatMap(({ findings }) => findings.filter((finding) => finding.severity === severity));
 }
 
-function withoutRight(error: unknown, { dialect }: SqlDatabase): unknown {
-  if (!(error instanceof LockStorageError) || !NO_RIGHT.has(error.driverCode)) return error;
+/** Adds what to do about an error that has another fix here than elsewhere. */
+function explained(error: unknown, { address, dialect }: SqlDatabase): unknown {
+  if (!(error instanceof LockStorageError)) return error;
   const { outcome, driverCode, cause } = error;
+  if (driverCode === NO_SCHEMA)
+    return new LockStorageError(
+      `Could not create the tables in ${address}: their schema does not exist. Create the schema, or pass another one as --schema.`,
+      { outcome, driverCode, cause },
+    );
+  if (!NO_RIGHT.has(driverCode)) return error;
   return new LockStorageError(
     `${error.message} Run init as a user who may create tables, or let an administrator run the statements of 'npx cronlatch sql --dialect ${dialect.name}'.`,
     { outcome, driverCode, cause },

@@ -90,3 +90,19 @@ for (const server of SERVER_NAMES)
       [true],
     );
   });
+
+testOn('postgres', 'init in a schema that does not exist reports it in one line', async () => {
+  const database = await databaseOn('postgres');
+  try {
+    const ended = await cronlatch(['init', '--url', database.url, '--schema', 'missing']);
+    assert.equal(ended.status, 1);
+    const [line = '', ...more] = errorLines(ended);
+    assert.match(
+      line,
+      /^Could not create the tables in .+: their schema does not exist\. Create the schema, /,
+    );
+    assert.deepEqual(more, []);
+  } finally {
+    await database.dispose();
+  }
+});

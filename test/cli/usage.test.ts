@@ -16,7 +16,7 @@ const WRONG: readonly (readonly [args: readonly string[], line: RegExp])[] = [
   [['init', '--url', `mysql://u:${SECRET}#@h/x`], /^The address of the database is not a valid URL\./],
   [['init', '--url', `postgres://u:${SECRET}%zz@h/x`], /^The address of the database is not a valid URL\./],
   [['init', '--url', `mysql://u:${SECRET}@h`], /^The address for cronlatch\/mysql2 names no database\./],
-  [['init', '--url', 'sqlite::memory:'], /^The database is in memory, /],
+  [['init', '--url', 'sqlite::memory:'], /in memory/],
   [['init', '--url', 'sqlite:'], /^cronlatch\/better-sqlite3 needs an address that begins with sqlite:/],
   [['init', `mysql://u:${SECRET}@h/x`], /^too many arguments for 'init'\./],
   [[`mysql://u:${SECRET}@h/x`], /^unknown command '\*\*\*'$/],
