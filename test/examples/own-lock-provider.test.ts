@@ -2,8 +2,8 @@ import { test } from 'node:test';
 import { StorageBasedLockProvider } from 'cronlatch/provider';
 import { lockProviderContract } from 'cronlatch/contracts';
 import { SettableClock } from 'cronlatch/testing';
-import { KeyValueStore } from '../../examples/04-key-value-store';
-import { KeyValueLocks } from '../../examples/04-own-lock-provider';
+import { KeyValueStore } from '../../examples/own-lock-provider/key-value-store';
+import { KeyValueLocks } from '../../examples/own-lock-provider/key-value-locks';
 
 const lacks = { ambientTransaction: 'the store has no transactions' };
 
@@ -27,4 +27,4 @@ const contract = lockProviderContract(
   { lacks },
 );
 
-for (const { name, skip, run } of contract) void test(`04-own-lock-provider: ${name}`, { skip }, run);
+for (const { name, skip, run } of contract) void test(`own-lock-provider: ${name}`, { skip }, run);

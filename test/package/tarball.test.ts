@@ -14,6 +14,7 @@ void test('the package holds the library, its sources and the documents for read
     (path) =>
       !/^dist\/.+\.(js|d\.ts)(\.map)?$/.test(path) &&
       !/^(src|examples)\/.+\.ts$/.test(path) &&
+      !/^examples\/[^/]+\.(mjs|md)$/.test(path) &&
       !/^docs\/.+\.(md|svg)$/.test(path),
   );
   const pages = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md'];

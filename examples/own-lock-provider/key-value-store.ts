@@ -14,8 +14,8 @@ export interface Entry {
 }
 
 /**
- * Stands for the client of a server that compares and sets in one step, expires keys by its own clock, and
- * numbers its writes.
+ * Stands for the client of your server. The server compares and sets in one step, expires keys by its own
+ * clock, and numbers its writes.
  */
 export class KeyValueStore {
   readonly #entries = new Map<string, Stored>();

@@ -1,18 +1,5 @@
-/**
- * Locks in your own store: five methods make a `StorageAccessor`. `StorageBasedLockProvider` turns it into
- * locks, with renewal, deadlines, retries and settled outcomes. `lockProviderContract` tests whether they are
- * correct.
- */
-import { JobGuard } from 'cronlatch';
-import {
-  StorageBasedLockProvider,
-  type ExtensionRequest,
-  type Grant,
-  type LockRecord,
-  type LockRequest,
-  type StorageAccessor,
-} from 'cronlatch/provider';
-import { KeyValueStore } from './04-key-value-store';
+import type { ExtensionRequest, Grant, LockRecord, LockRequest, StorageAccessor } from 'cronlatch/provider';
+import type { KeyValueStore } from './key-value-store';
 
 /**
  * A lock is a key whose value is its owner; the key expires with the lease. Over a network, every method also
@@ -63,23 +50,3 @@ export class KeyValueLocks implements StorageAccessor {
     return { lockedBy, held: true, lockUntil: new Date(Date.now() + ttlMs), fencingToken };
   }
 }
-
-async function main(): Promise<void> {
-  const store = new KeyValueStore();
-  const here = new JobGuard({ lockProvider: new StorageBasedLockProvider(new KeyValueLocks(store)) });
-  const there = new JobGuard({ lockProvider: new StorageBasedLockProvider(new KeyValueLocks(store)) });
-
-  const job = { name: 'rotate-keys', lockAtMostFor: '10m', lockAtLeastFor: '30s' };
-  await here.run(job, async ({ fencingToken }) => {
-    console.log('here: rotating, with fencing token', fencingToken);
-    console.log('there, meanwhile:', await there.run(job, () => 'rotated'));
-  });
-  // The work is done, but 30 seconds have not passed.
-  console.log('there, afterwards:', await there.run(job, () => 'rotated'));
-  const { ttlMs = 0 } = (await store.get('rotate-keys')) ?? {};
-  console.log('expires within 30 s:', ttlMs > 0 && ttlMs <= 30_000);
-
-  await Promise.all([here.close(), there.close()]);
-}
-
-if (require.main === module) void main();
