@@ -31,11 +31,11 @@ export class Project implements Disposable {
     await succeeding(NPM, ['install', ...options, ...packages, ...dependencies], this.folder);
   }
 
-  /** Faster than installing: links a package of the repository. */
-  link(name: string): void {
+  /** Faster than installing: links a package of the repository, or of another folder. */
+  link(name: string, from = 'node_modules'): void {
     const link = join(this.folder, 'node_modules', name);
     mkdirSync(dirname(link), { recursive: true });
-    symlinkSync(resolve('node_modules', name), link, 'junction');
+    symlinkSync(resolve(from, name), link, 'junction');
   }
 
   /** The library as another project has it, but without its sources. */
