@@ -1,41 +1,25 @@
 /**
  * For authors of jobs: the decorators, the guard, the functions that a running job can call, and the errors. Calendars,
- * such as `weekdays`, are in `cronlatch/calendar`. The types of runs, and all that authors of stores need, are in
- * `cronlatch/provider`.
+ * such as `weekdays`, are in `cronlatch/calendar`. The types of runs, those that options are made of, and all that authors
+ * of stores need are in `cronlatch/provider`.
  *
  * @packageDocumentation
  */
 
 // Declare a job.
 export { OncePer, OncePerDay, SchedulerLock } from './decorator';
-export type { Asynchronous, SchedulerLockDecorator, Skippable, ThrowingLockDecorator } from './decorator';
-export type {
-  GuardConfiguration,
-  JobConfiguration,
-  JobOptions,
-  LockByArguments,
-  MethodOptions,
-  NamedByArguments,
-} from './guard';
+export type { GuardConfiguration, JobConfiguration } from './guard';
 export type { Duration, LockConfiguration } from './core';
-export type {
-  CatchUp,
-  CatchUpOptions,
-  OncePerConfiguration,
-  OncePerOptions,
-  PeriodKeyFunction,
-  RetryOptions,
-} from './ledger';
+export type { OncePerConfiguration, OncePerOptions } from './ledger';
 
 // Run and close jobs.
 export { configureJobGuard, JobGuard, structured } from './guard';
-export type { CloseOptions, CloseResult, OverdueResult, JobGuardOptions, WrapOptions } from './guard';
-export type { FieldLogger, LogEntry, LogFields, Logger, LogLevel, StructuredLogger } from './guard';
+export type { JobGuardOptions, Logger, WrapOptions } from './guard';
 export type { CronlatchEvents, EventListener, EventName, SkipReason, TaskResult } from './core';
 
 // Inside a running job.
 export { currentLock, LockAssert, LockExtender } from './core';
-export type { CurrentOptions, Lock } from './core';
+export type { Lock } from './core';
 export { currentRun } from './ledger';
 export type { CurrentRun } from './ledger';
 

@@ -69,3 +69,11 @@ export type { BackfillRange, BackfillResult, Explanation, OperatorAct, RunLedger
 // Time.
 export { systemClock } from './core';
 export type { Clock } from './core';
+
+// What the options and results in `cronlatch` are made of, for code that must name it.
+export type { Asynchronous, SchedulerLockDecorator, Skippable, ThrowingLockDecorator } from './decorator';
+export type { JobOptions, LockByArguments, MethodOptions, NamedByArguments } from './guard';
+export type { CloseOptions, CloseResult, OverdueResult } from './guard';
+export type { FieldLogger, LogEntry, LogFields, LogLevel, StructuredLogger } from './guard';
+export type { CurrentOptions } from './core';
+export type { CatchUp, CatchUpOptions, PeriodKeyFunction, RetryOptions } from './ledger';

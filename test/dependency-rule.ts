@@ -79,6 +79,6 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contracts: ['core', 'ledger'],
   testing: ['core', 'ledger', 'guard', 'storage/memory'],
   'index.ts': ['core', 'ledger', 'guard', 'decorator'],
-  'provider.ts': ['core', 'ledger'],
+  'provider.ts': ['core', 'ledger', 'guard', 'decorator'],
   'calendar.ts': ['ledger'],
 };

@@ -1,5 +1,6 @@
 /** Which methods can be guarded: this file is compiled in both modes, and never run. */
-import { OncePerDay, SchedulerLock, type Skippable } from 'cronlatch';
+import { OncePerDay, SchedulerLock } from 'cronlatch';
+import type { Skippable } from 'cronlatch/provider';
 
 interface Report {
   readonly total: number;

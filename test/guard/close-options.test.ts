@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import type { CloseOptions } from 'cronlatch';
+import type { CloseOptions } from 'cronlatch/provider';
 import { guardBench, runningJob } from '../support/guard-bench';
 import { turn } from '../support/lock-bench';
 

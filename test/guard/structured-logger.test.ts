@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LockStorageError, structured, type LogLevel } from 'cronlatch';
+import { LockStorageError, structured } from 'cronlatch';
+import type { LogLevel } from 'cronlatch/provider';
 import { guardBench, reasonOf } from '../support/guard-bench';
 import { DAILY, guardOfRuns } from '../support/guard-of-runs';
 import { JOB } from '../support/lock-bench';

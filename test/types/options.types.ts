@@ -1,13 +1,6 @@
 /** Which options are accepted: this file is compiled by each compiler, and never run. */
-import {
-  JobGuard,
-  OncePerDay,
-  SchedulerLock,
-  structured,
-  type Duration,
-  type FieldLogger,
-  type TaskResult,
-} from 'cronlatch';
+import { JobGuard, OncePerDay, SchedulerLock, structured, type Duration, type TaskResult } from 'cronlatch';
+import type { FieldLogger } from 'cronlatch/provider';
 import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
 import { Scheduled, scheduleLocked } from 'cronlatch/node-cron';
 import { createJobGuard } from 'cronlatch/typeorm';

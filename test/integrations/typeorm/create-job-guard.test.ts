@@ -100,7 +100,7 @@ testOnEvery(
       createJobGuard(dataSource, { lockTable: 'locks', nameLength: 200 }),
       (error) =>
         error instanceof SchemaMismatchError &&
-        /^Table 'locks' in (SQLite|MySQL at|MariaDB at|PostgreSQL at) .* is missing, or this database user has no access to it\. Create it with createTables\(source, { tables: \['lock'\], lockTable: 'locks', nameLength: 200 }\), npx cronlatch init, or the TypeORM migration createCronlatchMigration\({ tables: \['lock'\], lockTable: 'locks', nameLength: 200 }\), or as the README shows\./.test(
+        /^Table 'locks' in (SQLite|MySQL at|MariaDB at|PostgreSQL at) .* is missing, or this database user has no access to it\. Create it with createTables\(source, { tables: \['lock'\], lockTable: 'locks', nameLength: 200 }\), npx cronlatch init, or the TypeORM migration createCronlatchMigration\({ tables: \['lock'\], lockTable: 'locks', nameLength: 200 }\), or as docs\/lock-table.md shows\./.test(
           error.message,
         ),
     );

@@ -162,7 +162,7 @@ export class SqlStorageAccessor implements StorageAccessor {
   #checkName(found: string, name: string): void {
     if (found === name) return;
     throw new SchemaMismatchError(
-      `Lock names '${name}' and '${found}' collide: the name column of table '${this.#options.table.path.join('.')}' compares them as equal. Rename one of the locks, or give the column the type that the README shows.`,
+      `Lock names '${name}' and '${found}' collide: the name column of table '${this.#options.table.path.join('.')}' compares them as equal. Rename one of the locks, or give the column the type that docs/lock-table.md shows.`,
       { outcome: 'nothing-ran' },
     );
   }

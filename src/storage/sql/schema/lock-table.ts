@@ -91,6 +91,6 @@ export function lockTableDefinition(table: LockTable): TableDefinition {
     ],
     primaryKey: table.columns.name,
     indexes: [],
-    migration: `${migration}, or as the README shows`,
+    migration: `${migration}, or as docs/lock-table.md shows`,
   };
 }
