@@ -69,6 +69,6 @@ export function ownMysqlOptions(options: MysqlOptions, connectTimeoutMs: number)
 function checkCharset(charset: unknown = 'utf8mb4'): void {
   if (typeof charset === 'string' && /^utf8mb4/i.test(charset)) return;
   throw new InvalidLockConfigurationError(
-    `connections: 'shared' needs the charset utf8mb4, because '${String(charset)}' of this pool can confuse names that are not ASCII. Leave connections at 'own', or change the charset.`,
+    `connections: 'shared' needs the charset utf8mb4, because '${String(charset)}' of the application's connections can confuse names that are not ASCII. Leave connections at 'own', or change the charset.`,
   );
 }

@@ -26,7 +26,7 @@ for (const server of ['mysql', 'mariadb'] as const) {
         assert.deepEqual((await lockRows(bench.application)).map(({ name }) => name).sort(), names.sort());
         assert.throws(
           () => new TypeOrmLockProvider(application, { connections: 'shared' }),
-          /needs the charset utf8mb4, because 'latin1_swedish_ci' of this DataSource/i,
+          /needs the charset utf8mb4, because 'latin1_swedish_ci' of the application's connections/i,
         );
       },
     );
