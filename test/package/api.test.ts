@@ -12,13 +12,17 @@ void test('every subpath has a report of its public API', () => {
   assert.deepEqual(readdirSync('api').sort(), reports.sort());
 });
 
-void test('no name is exported by two subpaths', () => {
+/** Their functions have the same names, so that an application changes its driver by changing its imports. */
+const DRIVERS = ['typeorm', 'mysql2', 'pg', 'better-sqlite3'].map((name) => `${name}.api.md`);
+
+void test('no name is exported by two subpaths, except by those of the drivers', () => {
   const homes = new Map<string, string>();
   for (const file of readdirSync('api')) {
     const report = readFileSync(join('api', file), 'utf8');
     for (const [, name = ''] of report.matchAll(EXPORT)) {
-      assert.ok([undefined, file].includes(homes.get(name)), `${name} is in ${homes.get(name)} and ${file}`);
-      homes.set(name, file);
+      const home = DRIVERS.includes(file) ? 'a driver' : file;
+      assert.ok([undefined, home].includes(homes.get(name)), `${name} is in ${homes.get(name)} and ${file}`);
+      homes.set(name, home);
     }
   }
   assert.ok(homes.size > 100);

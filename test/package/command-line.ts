@@ -32,7 +32,7 @@ export async function commandLineFailure(
     ),
     [/\ncreated shedlock, cronlatch_run, cronlatch_run_event\n$/, NPX, '--no', 'cronlatch', ...init],
     [/\nnothing to do\n$/, NPX, '--no', 'cronlatch', ...init],
-    [/^ran\n$/, process.execPath, 'guarded.mjs'],
+    [/^cronlatch run:completed: job 'job' .*\nran\n$/, process.execPath, 'guarded.mjs'],
   ];
   for (const [expected, file, ...args] of calls) {
     const { status, stdout, stderr } = await project.run(file, ...args);
