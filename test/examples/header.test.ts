@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { EXAMPLES, headerOf, patternOf } from './header';
 
-const FOLDER = 'test/examples';
 const INDEX = readFileSync('examples/README.md', 'utf8');
-const TESTS = readdirSync(FOLDER)
-  .filter((file) => file.endsWith('.test.ts'))
-  .map((file) => readFileSync(join(FOLDER, file), 'utf8'));
+const TESTS = ['test/examples', 'test/faults/examples'].flatMap((folder) =>
+  readdirSync(folder)
+    .filter((file) => file.endsWith('.test.ts'))
+    .map((file) => readFileSync(join(folder, file), 'utf8')),
+);
 
 for (const [name, path] of EXAMPLES) {
   void test(`${name} begins with what it shows, how to run it and what it prints`, () => {

@@ -26,8 +26,8 @@ export interface AdaptedAnswer {
   readonly affectedRows: number | undefined;
 }
 
-export function isAdapted(transaction: object): transaction is AdaptedTransaction {
-  return 'run' in transaction && typeof transaction.run === 'function';
+export function isAdapted(transaction: unknown): transaction is AdaptedTransaction {
+  return typeof (transaction as Partial<AdaptedTransaction> | null | undefined)?.run === 'function';
 }
 
 /** Completes the current run in the transaction of a query builder. Its database cannot be read from it. */

@@ -215,8 +215,8 @@ testDriverTransactions(
       assert.match(error.message, message);
       assert.ok(!error.message.includes(database.url));
     };
-    await refused(application.completeRunIn(null), /^completeRunIn\(\) was called outside the run/);
     try {
+      await refused(application.completeRunIn(null), /^completeRunIn\(\) was called outside the run/);
       const { own, connection, release } = await application.borrow();
       await bench.run(async () => {
         for (const [value, what] of [

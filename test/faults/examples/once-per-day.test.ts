@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { createJobGuard } from 'cronlatch/typeorm';
-import { testWith, type TestDatabase } from '../support/databases';
-import { ledgerDataSource } from '../support/run-places';
-import { assertOnly, exampleStarter, promiseOf, testOnEveryDatabase } from './running-example';
+import { testWith, type TestDatabase } from '../../support/databases';
+import { ledgerDataSource } from '../../support/run-places';
+import { assertOnly, exampleStarter, promiseOf, testOnEveryDatabase } from '../../examples/running-example';
 
 // They wait more than they work, but each is one or two processes.
 void describe('examples of jobs that run once per day', { concurrency: 6 }, () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { createJobGuard } from 'cronlatch/typeorm';
-import { ledgerDataSource } from '../support/run-places';
+import { ledgerDataSource } from '../../support/run-places';
 import {
   assertOnly,
   exampleStarter,
@@ -13,7 +13,7 @@ import {
   untilAny,
   type RunningExample,
   type Start,
-} from './running-example';
+} from '../../examples/running-example';
 
 /** A blocked process drops ticks (croner does not report it), and a guard can close during an election. */
 const ON_BUSY_MACHINE =
