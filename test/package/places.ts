@@ -1,5 +1,5 @@
 import { Project } from './project';
-import { ALL_PEERS, overrides, SUBPATHS, versioned, type Subpath } from './subpaths';
+import { ALL_PACKAGES, overrides, SUBPATHS, versioned, type Subpath } from './subpaths';
 
 const RUNNERS = ['jest', 'vitest'];
 const NODE_TYPES = '@types/node';
@@ -32,13 +32,13 @@ export class Places implements Disposable {
       await project.install(tarball, ...names.map(versioned));
     }
     tell(`installing the tarball with all of these, ${RUNNERS.join(' and ')}`);
-    await this.whole.install(tarball, ...[...ALL_PEERS, NODE_TYPES, ...RUNNERS].map(versioned));
+    await this.whole.install(tarball, ...[...ALL_PACKAGES, NODE_TYPES, ...RUNNERS].map(versioned));
   }
 
   /** Faster, and without a registry: packages other than the tarball are those of the repository. */
   async link(tarball: string): Promise<void> {
     await this.bare.install(tarball);
-    const lists = new Map([...this.#makeSmall(), [this.whole, [...ALL_PEERS, NODE_TYPES, ...RUNNERS]]]);
+    const lists = new Map([...this.#makeSmall(), [this.whole, [...ALL_PACKAGES, NODE_TYPES, ...RUNNERS]]]);
     for (const [project, names] of lists) {
       project.copyLibrary(this.bare);
       for (const name of names) project.link(name);

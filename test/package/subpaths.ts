@@ -42,6 +42,11 @@ export const SUBPATHS: readonly Subpath[] = Object.keys(manifest.exports)
 
 export const ALL_PEERS: readonly string[] = [...new Set(SUBPATHS.flatMap(({ peers }) => peers))];
 
+/** The packages that any subpath or its declarations need. */
+export const ALL_PACKAGES: readonly string[] = [
+  ...new Set(SUBPATHS.flatMap(({ peers, typePeers }) => [...peers, ...typePeers])),
+];
+
 /** For tools with which the newest version of a package cannot be installed. */
 export const { overrides } = manifest;
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Ended } from '../support/command';
 import { Project } from '../package/project';
-import { ALL_PEERS, SUBPATHS } from '../package/subpaths';
+import { ALL_PACKAGES, SUBPATHS } from '../package/subpaths';
 import { pack } from '../package/tarball';
 import { withoutExpectations } from './diagnostics';
 
@@ -29,7 +29,7 @@ export function sourcesFor(mode: Mode): [name: string, source: string][] {
 export async function typesProject(): Promise<Project> {
   const project = new Project();
   await project.install((await pack()).file);
-  for (const name of [...ALL_PEERS, '@types/node']) project.link(name);
+  for (const name of [...ALL_PACKAGES, '@types/node']) project.link(name);
   for (const [name, source] of SOURCES) {
     project.write(join('right', name), source);
     project.write(join('wrong', name), withoutExpectations(source));
