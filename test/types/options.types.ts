@@ -38,7 +38,7 @@ export const refused = [
   () => SchedulerLock('job', '10m', '30s', '1h'),
   // @ts-expect-error -- a lock has a name
   () => SchedulerLock({ lockAtMostFor: '1m' }),
-  // @ts-expect-error -- "'lockAtMost' does not exist in type 'LockConfiguration'"
+  // @ts-expect-error -- "Did you mean to write 'lockAtMostFor'?"
   () => SchedulerLock({ name: 'job', lockAtMost: '1m' }),
   // @ts-expect-error -- "Type 'string' is not assignable to type 'boolean"
   () => SchedulerLock({ ...JOB, shared: 'yes' }),

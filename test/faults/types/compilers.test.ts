@@ -46,10 +46,11 @@ function wrongPlaces(mode: Mode): Map<string, string> {
   return new Map(places);
 }
 
-/** All errors of the compiler at each place. */
+/** All errors of the compiler at each place. Those in declarations of other packages are not ours. */
 function messagesOf(stdout: string): Map<string, string> {
   const messages = new Map<string, string>();
   for (const { file, line, text } of diagnosticsOf(stdout)) {
+    if (/node_modules\/(?!cronlatch\/)/.test(file)) continue;
     const place = `${file}:${line}`;
     messages.set(place, `${messages.get(place) ?? ''}${text}\n`);
   }
