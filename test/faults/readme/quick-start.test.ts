@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { after, before } from 'node:test';
+import { after, before, describe } from 'node:test';
 import { Project } from '../../package/project';
 import { pack } from '../../package/tarball';
 import { testWith, type DatabaseName } from '../../support/databases';
@@ -60,49 +60,52 @@ function tickOf(line: string): string | undefined {
   return /^cronlatch run:completed: job 'hello' completed in .*\(scheduled at (\S+)\)\.$/.exec(line)?.[1];
 }
 
-for (const database of ['sqlite', 'mysql', 'postgres'] as const)
-  testWith(
-    database,
-    'the quick start logs each tick in one of two terminals, and the other takes over after a SIGKILL',
-    async ({ options }) => {
-      const [, driver = 'better-sqlite3', , subpath = 'cronlatch/better-sqlite3'] =
-        DIFFERENCES.find(([name]) => name === ROWS[database]) ?? [];
-      using project = new Project();
-      await project.install(tarball);
-      const packages = (COMMANDS[0] ?? '').split(' ').slice(2);
-      assert.deepEqual(packages, ['cronlatch', 'node-cron', 'better-sqlite3']);
-      for (const name of ['node-cron', driver]) project.link(name);
-      assert.equal(COMMANDS[1], 'export DATABASE_URL=sqlite:hello.db');
-      const url = database === 'sqlite' ? 'sqlite:hello.db' : (options as { url: string }).url;
-      const env = { ...process.env, DATABASE_URL: url };
-      assert.match(COMMANDS[2] ?? '', /^npx cronlatch init /);
-      const init = spawn('npx', ['cronlatch', 'init'], { cwd: project.folder, env, stdio: 'pipe' });
-      init.stdout.resume();
-      assert.deepEqual(await once(init, 'exit'), [0, null]);
+// They wait more than they work.
+void describe('the quick start', { concurrency: 3 }, () => {
+  for (const database of ['sqlite', 'mysql', 'postgres'] as const)
+    testWith(
+      database,
+      'it logs each tick in one of two terminals, and the other takes over after a SIGKILL',
+      async ({ options }) => {
+        const [, driver = 'better-sqlite3', , subpath = 'cronlatch/better-sqlite3'] =
+          DIFFERENCES.find(([name]) => name === ROWS[database]) ?? [];
+        using project = new Project();
+        await project.install(tarball);
+        const packages = (COMMANDS[0] ?? '').split(' ').slice(2);
+        assert.deepEqual(packages, ['cronlatch', 'node-cron', 'better-sqlite3']);
+        for (const name of ['node-cron', driver]) project.link(name);
+        assert.equal(COMMANDS[1], 'export DATABASE_URL=sqlite:hello.db');
+        const url = database === 'sqlite' ? 'sqlite:hello.db' : (options as { url: string }).url;
+        const env = { ...process.env, DATABASE_URL: url };
+        assert.match(COMMANDS[2] ?? '', /^npx cronlatch init /);
+        const init = spawn('npx', ['cronlatch', 'init'], { cwd: project.folder, env, stdio: 'pipe' });
+        init.stdout.resume();
+        assert.deepEqual(await once(init, 'exit'), [0, null]);
 
-      project.write('hello.mjs', HELLO.replace('cronlatch/better-sqlite3', subpath));
-      const ticks: { at: string; by: Terminal }[] = [];
-      let onTick = (): void => {};
-      const onLine = (by: Terminal): void => {
-        const at = tickOf(by.lines.at(-1) ?? '');
-        assert.ok(at, by.lines.at(-1));
-        ticks.push({ at, by });
-        onTick();
-      };
-      const until = (isReached: () => boolean): Promise<void> =>
-        new Promise((resolve) => {
-          onTick = () => isReached() && resolve();
+        project.write('hello.mjs', HELLO.replace('cronlatch/better-sqlite3', subpath));
+        const ticks: { at: string; by: Terminal }[] = [];
+        let onTick = (): void => {};
+        const onLine = (by: Terminal): void => {
+          const at = tickOf(by.lines.at(-1) ?? '');
+          assert.ok(at, by.lines.at(-1));
+          ticks.push({ at, by });
           onTick();
-        });
-      const terminals = [1, 2].map(() => new Terminal(project.folder, env, onLine));
-      await until(() => ticks.length >= 2);
-      const killed = ticks.at(-1)?.by;
-      killed?.child.kill('SIGKILL');
-      const other = terminals.find((terminal) => terminal !== killed);
-      await until(() => ticks.at(-1)?.by === other);
-      const times = ticks.map(({ at }) => at);
-      assert.equal(new Set(times).size, times.length, 'each tick runs once');
-      other?.child.kill('SIGTERM');
-      if (other !== undefined) await once(other.child, 'exit');
-    },
-  );
+        };
+        const until = (isReached: () => boolean): Promise<void> =>
+          new Promise((resolve) => {
+            onTick = () => isReached() && resolve();
+            onTick();
+          });
+        const terminals = [1, 2].map(() => new Terminal(project.folder, env, onLine));
+        await until(() => ticks.length >= 2);
+        const killed = ticks.at(-1)?.by;
+        killed?.child.kill('SIGKILL');
+        const other = terminals.find((terminal) => terminal !== killed);
+        await until(() => ticks.at(-1)?.by === other);
+        const times = ticks.map(({ at }) => at);
+        assert.equal(new Set(times).size, times.length, 'each tick runs once');
+        other?.child.kill('SIGTERM');
+        if (other !== undefined) await once(other.child, 'exit');
+      },
+    );
+});
