@@ -49,19 +49,7 @@ function openAddress(option: string | undefined): OpenedDatabase {
     throw new UsageError(
       `The address of the database must begin with one of ${Object.keys(OPENERS).join(', ')}.`,
     );
-  if (!/^sqlite:/i.test(url) && !isDecodable(url))
-    throw new UsageError(
-      'The address of the database is not a valid URL. Encode special characters of the password, for example # as %23.',
-    );
   return { database: open(url), close: () => Promise.resolve() };
-}
-
-function isDecodable(url: string): boolean {
-  try {
-    return URL.canParse(url) && decodeURIComponent(url) !== '';
-  } catch {
-    return false;
-  }
 }
 
 async function openDataSource(file: string): Promise<OpenedDatabase> {
