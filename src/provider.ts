@@ -13,10 +13,13 @@ export type {
   ExtensionRequest,
   Grant,
   LockObserver,
+  LockPage,
   LockProvider,
   LockRecord,
   LockRequest,
+  LockState,
   LockStorageErrorOptions,
+  NamedLockRecord,
   StatementOptions,
   StorageAccessor,
   StorageBasedLockProviderOptions,
@@ -26,6 +29,8 @@ export type {
 // Tasks under locks, and the events of both.
 export { EventHub, LockingTaskExecutor } from './core';
 export type {
+  EventListener,
+  EventName,
   ExecutorOptions,
   HeldLock,
   LockedTask,
@@ -63,6 +68,11 @@ export type {
   RunSummary,
 } from './ledger';
 
+// The register of jobs.
+export type { DeclaredJob, DeclaredSchedule, JobRegister, JobRegistration } from './ledger';
+export type { LastRun, OverdueJob, PreviousDeclaration, RegisteredJob } from './ledger';
+export type { JobChange, LastRunChange, ScheduleChange } from './ledger';
+
 // Tools for operators, on `guard.ledger` and `guard.backfill`.
 export type { BackfillRange, BackfillResult, Explanation, OperatorAct, RunLedger, RunName } from './ledger';
 
@@ -72,8 +82,8 @@ export type { Clock } from './core';
 
 // What the options and results in `cronlatch` are made of, for code that must name it.
 export type { Asynchronous, SchedulerLockDecorator, Skippable, ThrowingLockDecorator } from './decorator';
-export type { JobOptions, LockByArguments, MethodOptions, NamedByArguments } from './guard';
-export type { CloseOptions, CloseResult, OverdueResult } from './guard';
+export type { JobOptions, LockByArguments, MethodOptions, NamedByArguments, WrapOptions } from './guard';
+export type { CloseOptions, CloseResult, ForcedRelease, GuardLocks, OverdueResult } from './guard';
 export type { FieldLogger, LogEntry, LogFields, LogLevel, StructuredLogger } from './guard';
-export type { CurrentOptions } from './core';
+export type { CurrentOptions, LockManagerOptions, LockOptions, RefreshOptions, TryLockOptions } from './core';
 export type { CatchUp, CatchUpOptions, PeriodKeyFunction, RetryOptions } from './ledger';

@@ -3,7 +3,8 @@
  *
  * A lock is one record in a store that all instances share. The process that moves its `lockUntil` into the future
  * holds the lock, and only the store's clock decides when that time has passed. `lease/` acquires, renews and
- * releases locks. `execution/` runs a task while its lock is held, and emits the events. Three rules follow:
+ * releases locks. `execution/` runs a task while its lock is held, and emits the events. `waiting/` waits for locks,
+ * outside of cron. Three rules follow:
  *
  * - **A grant is a lease.** It ends by release, or `lockAtMostFor` after the last acquire or extend. The holder
  *   counts that time from just before it sent the statement, on the monotonic clock. Then its `AbortSignal` aborts:
@@ -36,12 +37,14 @@ export type {
 } from './execution/events';
 export { EventHub } from './execution/events';
 export type { LockConfiguration, TaskConfiguration } from './lock-configuration';
-export type { Lock, LockObserver, LockProvider } from './lock';
+export { lockName } from './lock-name';
+export type { Lock, LockObserver, LockPage, LockProvider, LockState } from './lock';
 export type {
   ExtensionRequest,
   Grant,
   LockRecord,
   LockRequest,
+  NamedLockRecord,
   StatementOptions,
   StorageAccessor,
 } from './lease/storage-accessor';
@@ -57,3 +60,7 @@ export type {
 } from './execution/locking-task-executor';
 export { LockingTaskExecutor } from './execution/locking-task-executor';
 export type { LockedTask, SkipReason, TaskResult } from './execution/task-result';
+export type { LockManagerOptions, LockOptions, TryLockOptions } from './waiting/lock-manager';
+export { LockManager } from './waiting/lock-manager';
+export type { RefreshOptions } from './waiting/refresh-once';
+export { refreshOnce } from './waiting/refresh-once';

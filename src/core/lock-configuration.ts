@@ -52,7 +52,7 @@ export interface LockTerms {
 }
 
 /** A checked configuration and its terms, which cannot change any more. */
-export type CompiledLock = LockConfiguration & LockTerms;
+export type CompiledLock = LockConfiguration & LockTerms & { readonly job?: string | undefined };
 
 /** The compiled locks, each with the name length that it was checked for. */
 const compiled = new WeakMap<LockConfiguration, number>();
@@ -61,10 +61,16 @@ const compiled = new WeakMap<LockConfiguration, number>();
  * Checks a configuration once for all of its runs. `checkLockConfiguration` recognizes the result and does not parse
  * it again.
  *
+ * @param job the name of the job in events
  * @throws InvalidLockConfigurationError naming the lock and the value
  */
-export function compileLock(configuration: LockConfiguration, nameLength: number): CompiledLock {
-  const lock = Object.freeze({ ...configuration, ...checkLockConfiguration(configuration, nameLength) });
+export function compileLock(
+  configuration: LockConfiguration,
+  nameLength: number,
+  job?: string,
+): CompiledLock {
+  const terms = checkLockConfiguration(configuration, nameLength);
+  const lock = Object.freeze({ ...configuration, ...terms, job });
   compiled.set(lock, nameLength);
   return lock;
 }
@@ -80,6 +86,11 @@ export function renameLock(lock: CompiledLock, name: unknown): CompiledLock {
   const renamed = Object.freeze({ ...lock, name });
   compiled.set(renamed, nameLength);
   return renamed;
+}
+
+/** The name of the job whose lock was compiled. */
+export function jobOf(configuration: LockConfiguration): string | undefined {
+  return compiled.has(configuration) ? (configuration as CompiledLock).job : undefined;
 }
 
 /** @throws InvalidLockConfigurationError naming the lock and the value */

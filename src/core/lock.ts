@@ -57,6 +57,80 @@ export interface LockProvider {
    * @throws LockStorageError if the store fails, or does not answer within `timeoutMs`
    */
   probe?(timeoutMs: number): Promise<void>;
+  /**
+   * Reads a lock, and changes nothing. Optional.
+   *
+   * @returns `undefined` if the store has no record of this name, so the lock is free
+   * @throws LockStorageError if the store fails
+   */
+  inspect?(name: string): Promise<LockState | undefined>;
+  /**
+   * Lists locks, held and free, in the store's order of their names. Optional.
+   *
+   * @throws LockStorageError if the store fails
+   */
+  list?(page: LockPage): Promise<readonly LockState[]>;
+  /**
+   * Ends the lease of another holder now, even during its `lockAtLeastFor`. The holder loses its lock: its next renewal,
+   * extension or release finds that out. Optional.
+   *
+   * @param owner `lockedBy` of the record, as last read. The holder may have renewed its lease since.
+   * @returns `false` if this holder does not hold the lock any more: nothing was changed
+   * @throws LockStorageError if the store did not confirm the release
+   */
+  forceRelease?(name: string, owner: string): Promise<boolean>;
+  /**
+   * Takes a lock for an operator: it is not renewed, and outlives this process. `forceRelease` ends it early. Never waits.
+   * Optional.
+   *
+   * @param request.owner what `lockedBy` of the record will be. Unique for each call, at most 231 characters long, and not
+   *   ending in a slash and a number, which mark the renewals of a holder
+   * @returns `false` if another owner holds the lock: nothing was changed
+   * @throws LockStorageError if it is not certain that the lock was obtained
+   * @throws InvalidLockConfigurationError for an invalid name or duration
+   */
+  hold?(
+    name: string,
+    request: { readonly owner: string; readonly lockAtMostFor: Duration },
+  ): Promise<boolean>;
+  /**
+   * Resolves when another attempt at this lock is worthwhile: it was released, or that is not known. Optional, for stores
+   * that can notify. Waiters of any other store poll.
+   *
+   * @param signal ends the wait. The promise then resolves too.
+   */
+  released?(name: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Deletes the records of locks whose leases ended at least this long ago. Optional.
+   *
+   * @returns how many records it has deleted
+   * @throws InvalidLockUseError if the provider keeps the records of its locks
+   * @throws LockStorageError if the store fails. Some records may be deleted.
+   */
+  purge?(olderThanMs: number): Promise<number>;
+}
+
+/** A lock as its store shows it. */
+export interface LockState {
+  readonly name: string;
+  /** Whether the lease lasts, by the store's clock. */
+  readonly isHeld: boolean;
+  /** The id of the last holder: host, process and acquisition. Other programs write other ids. */
+  readonly lockedBy: string;
+  /** The end of the lease, by the store's clock. */
+  readonly lockUntil: Date;
+  /** When the lock was granted, by the store's clock. `undefined` if the store does not keep this. */
+  readonly lockedAt?: Date | undefined;
+  /** `undefined` if the store has no tokens. */
+  readonly fencingToken: number | undefined;
+}
+
+/** A part of a list of locks. */
+export interface LockPage {
+  /** Only locks after this name. Default: from the first one. */
+  readonly after?: string | undefined;
+  /** How many locks at most. Default 100. */
+  readonly limit?: number | undefined;
 }
 
 /** Connects a caller with the provider of its lock. Every member is optional. The methods must not throw. */
@@ -69,4 +143,6 @@ export interface LockObserver {
   warning?(message: string, error: unknown): void;
   /** When it aborts, `keepAlive` stops and the lease expires. */
   readonly abandonedSignal?: AbortSignal;
+  /** Shortens the time limit of the attempt's statements, because its caller stops waiting soon. In milliseconds. */
+  readonly statementTimeoutMs?: number;
 }

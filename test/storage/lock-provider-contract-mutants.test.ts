@@ -7,6 +7,7 @@ import { BreakableStore } from './contract-mutants/breakable-store';
 import { BROKEN_GRANTS } from './contract-mutants/broken-grants';
 import { BROKEN_LEASES } from './contract-mutants/broken-leases';
 import { BROKEN_LOCKS } from './contract-mutants/broken-locks';
+import { BROKEN_OPERATORS } from './contract-mutants/broken-operators';
 import { BROKEN_PROVIDERS } from './contract-mutants/broken-providers';
 import { BROKEN_TRANSACTIONS } from './contract-mutants/broken-transactions';
 import { overlay } from './contract-mutants/overlay';
@@ -19,16 +20,17 @@ interface Bench extends LockProviderFixture {
 function rightFixture(breakStore: (store: BreakableStore) => Partial<BreakableStore> = () => ({})): Bench {
   const clock = new SettableClock();
   const rows: BreakableStore['rows'] = new Map();
+  const waiters = new Map<string, () => void>();
   const storeOf = (): BreakableStore => {
-    const store = new BreakableStore(clock, rows);
+    const store = new BreakableStore(clock, rows, waiters);
     return Object.assign(store, breakStore(store));
   };
   const stores = { inside: storeOf(), outside: storeOf() };
   const { outside } = stores;
   return {
     stores,
-    provider: new StorageBasedLockProvider(stores.inside, { clock, id: 'one place' }),
-    other: new StorageBasedLockProvider(outside, { clock, id: 'one place' }),
+    provider: providerOf(stores.inside, clock),
+    other: providerOf(outside, clock),
     elapse: (duration) => clock.advance(duration),
     stall: (duration) => clock.stall(duration),
     deleteRecord: (name) => void outside.rows.delete(name),
@@ -46,6 +48,11 @@ function rightFixture(breakStore: (store: BreakableStore) => Partial<BreakableSt
   };
 }
 
+function providerOf(store: BreakableStore, clock: SettableClock): LockProvider {
+  const provider = new StorageBasedLockProvider(store, { clock, id: 'one place' });
+  return Object.assign(provider, { released: store.released });
+}
+
 function withProviders(breaks: (provider: LockProvider) => Partial<LockProvider>): LockProviderFixture {
   const { provider, other, ...fixture } = rightFixture();
   return { ...fixture, provider: overlay(provider, breaks(provider)), other: overlay(other, breaks(other)) };
@@ -59,7 +66,7 @@ const MUTANTS = [
     caughtBy,
     create: () => rightFixture(breaks),
   })),
-  ...[...BROKEN_PROVIDERS, ...BROKEN_LOCKS].map(({ does, caughtBy, breaks }) => ({
+  ...[...BROKEN_PROVIDERS, ...BROKEN_LOCKS, ...BROKEN_OPERATORS].map(({ does, caughtBy, breaks }) => ({
     mutant: `a provider that ${does}`,
     caughtBy,
     create: () => withProviders(breaks),

@@ -79,16 +79,18 @@ export class RecordingObserver implements LockObserver {
 
   /** Resolves at the next call. Call this before the action that causes the call. */
   next(what: 'extended' | 'lost'): Promise<void> {
-    const called = new Promise<void>((resolve, reject) => {
-      const giveUp = (): void =>
-        reject(new Error(`The observer got no call of '${what}' within ${GIVE_UP_AFTER_MS} ms.`));
-      const cancel = afterRealTime(GIVE_UP_AFTER_MS, giveUp);
-      this.#waiting.set(what, () => {
-        cancel();
-        resolve();
-      });
-    });
-    called.catch(() => {}); // A case that fails before it waits reports its own error.
-    return called;
+    const called = new Promise<void>((resolve) => this.#waiting.set(what, resolve));
+    return inTime(called, `The observer got no call of '${what}'`);
   }
+}
+
+/** Rejects if the promise takes longer than any case should. */
+export function inTime(awaited: Promise<void>, failure: string): Promise<void> {
+  const result = new Promise<void>((resolve, reject) => {
+    const giveUp = (): void => reject(new Error(`${failure} within ${GIVE_UP_AFTER_MS} ms.`));
+    const cancel = afterRealTime(GIVE_UP_AFTER_MS, giveUp);
+    awaited.finally(cancel).then(resolve, reject);
+  });
+  result.catch(() => {}); // A case that fails before it waits reports its own error.
+  return result;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { LockingTaskExecutor } from '../../core';
 import { JOB, AT_LEAST, granted, refused } from './assertions';
-import { cases } from './fixture';
+import { cases, needing } from './fixture';
 
 /** cronlatch grants no lock again before lockAtLeastFor has passed. */
 export const atLeast = cases({
@@ -53,15 +53,6 @@ export const atLeast = cases({
     await granted(other, AT_LEAST);
   },
 
-  async 'a short extension and a crash do not undercut lockAtLeastFor (P5)'({ provider, other, elapse }) {
-    const lock = await granted(provider, AT_LEAST);
-    assert.equal(await lock.extend('30s'), true);
-    await elapse('1m');
-    await refused(other, AT_LEAST);
-    await elapse('1m');
-    await granted(other, AT_LEAST);
-  },
-
   async 'a short extension and a release do not undercut lockAtLeastFor (P5)'({ provider, other, elapse }) {
     const lock = await granted(provider, AT_LEAST);
     assert.equal(await lock.extend('30s'), true);
@@ -100,5 +91,17 @@ export const atLeast = cases({
     await (await granted(provider, JOB)).unlock();
     await (await granted(provider, AT_LEAST)).unlock();
     await refused(other, JOB);
+  },
+});
+
+/** A holder that sends nothing more leaves its `lockAtLeastFor` in the store. */
+export const atLeastAfterCrash = needing(['atLeastAfterCrash'], {
+  async 'a short extension and a crash do not undercut lockAtLeastFor (P5)'({ provider, other, elapse }) {
+    const lock = await granted(provider, AT_LEAST);
+    assert.equal(await lock.extend('30s'), true);
+    await elapse('1m');
+    await refused(other, AT_LEAST);
+    await elapse('1m');
+    await granted(other, AT_LEAST);
   },
 });

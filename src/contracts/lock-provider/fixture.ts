@@ -60,10 +60,21 @@ export interface CapabilityMeans {
 
 /**
  * Capabilities that some stores have and others cannot have: the functions above; `fencingTokens`, tokens
- * that rise with every grant of a name; and `observer`, a provider that reports renewals, losses and holders
- * to its observer.
+ * that rise with every grant of a name; `observer`, a provider that reports renewals, losses and holders to its
+ * observer; `exactExpiry`, leases that end with their `lockAtMostFor`, even if that is not a whole number of seconds;
+ * `atLeastAfterCrash`, a `lockAtLeastFor` that outlasts a crashed holder; `manyLocks`, hundreds of locks held at once; and
+ * the optional methods of a provider.
  */
-export type LockProviderCapability = keyof CapabilityMeans | 'fencingTokens' | 'observer';
+export type LockProviderCapability =
+  | keyof CapabilityMeans
+  | 'fencingTokens'
+  | 'observer'
+  | 'exactExpiry'
+  | 'atLeastAfterCrash'
+  | 'manyLocks'
+  | OptionalMethod;
+
+type OptionalMethod = 'inspect' | 'list' | 'forceRelease' | 'released' | 'hold';
 
 /** The capabilities that a store may lack, each with the reason in words. */
 export type LackedCapabilities<Lacked extends LockProviderCapability = LockProviderCapability> =
@@ -72,6 +83,14 @@ export type LackedCapabilities<Lacked extends LockProviderCapability = LockProvi
 export const CAPABILITIES = new ContractCapabilities<LockProviderCapability>('lockProviderContract', {
   fencingTokens: false,
   observer: false,
+  exactExpiry: false,
+  atLeastAfterCrash: false,
+  manyLocks: false,
+  inspect: false,
+  list: false,
+  forceRelease: false,
+  released: false,
+  hold: false,
   deleteRecord: true,
   existingRecord: true,
   stall: true,

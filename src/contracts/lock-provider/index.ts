@@ -1,7 +1,7 @@
 import { contractOf, type ContractCase } from '../contract';
 import { ambientTransactions } from './ambient-transaction';
-import { atLeast } from './at-least';
-import { exactNames } from './exact-names';
+import { atLeast, atLeastAfterCrash } from './at-least';
+import { exactNames, manyNames } from './exact-names';
 import { crowd, exclusion } from './exclusion';
 import {
   CAPABILITIES,
@@ -11,7 +11,8 @@ import {
   type LockProviderFixture,
 } from './fixture';
 import { keepAlive } from './keep-alive';
-import { expiry, extending } from './lease';
+import { exactExpiry, expiry, extending } from './lease';
+import { operator } from './operator';
 import { ownership, tokens } from './ownership';
 import { randomUse } from './random-use';
 import { deletedRecords, existingRecords } from './records';
@@ -38,9 +39,19 @@ export interface LockProviderContractOptions<Lacked extends LockProviderCapabili
 }
 
 const ALL_CASES: readonly LockProviderCase[] = [
-  ...[exclusion, crowd, exactNames, existingRecords, randomUse],
+  ...[exclusion, crowd, exactNames, manyNames, existingRecords, randomUse],
   ...[trust, lateHolder, tokens],
-  ...[expiry, extending, deletedRecords, keepAlive, atLeast, ownership],
+  ...[
+    expiry,
+    exactExpiry,
+    extending,
+    deletedRecords,
+    keepAlive,
+    atLeast,
+    atLeastAfterCrash,
+    ownership,
+    operator,
+  ],
   ...[wrongConfigurations, ambientTransactions, tasks],
 ].flat();
 

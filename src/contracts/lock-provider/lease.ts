@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { InvalidLockConfigurationError } from '../../core';
 import { AT_LEAST, JOB, granted, refused } from './assertions';
-import { cases } from './fixture';
+import { cases, needing } from './fixture';
 
 /** The lock of a crashed holder becomes free when its lease expires. */
 export const expiry = cases({
@@ -77,6 +77,21 @@ export const expiry = cases({
       await refused(other, JOB);
       await elapse('10s');
     }
+    await granted(other, JOB);
+  },
+});
+
+/** Some stores round a lease up to whole seconds. */
+export const exactExpiry = needing(['exactExpiry'], {
+  async 'a lease that is not a whole number of seconds ends no later than lockAtMostFor (P4)'({
+    provider,
+    other,
+    elapse,
+  }) {
+    await granted(provider, { ...JOB, lockAtMostFor: '1m30s500ms' });
+    await elapse('80s');
+    await refused(other, JOB);
+    await elapse('10s500ms');
     await granted(other, JOB);
   },
 });

@@ -116,6 +116,47 @@ async function days(store: RunStore): Promise<void> {
   await inserted(store, ...runs);
 }
 
+/** An overview of all jobs. A store without `latest` has none. */
+export const latest = cases({
+  async 'the latest runs are those of the newest period of each job and scope (L7)'({ store, other }) {
+    await latestAre(store, []);
+    await days(store);
+    const keys = [keyOf('day-2', { scope: 'eu' }), keyOf('day-3', { job: 'another' })];
+    await inserted(store, ...keys.map((key, day) => ({ ...SKIPPED, ...key, ...dayOf(day + 2) })));
+    await latestAre(other, ['another//day-3', `${JOB}//day-4`, `${JOB}/eu/day-2`]);
+  },
+
+  async 'a run with a period is newer than one without, and else the last one is (L7)'({ store }) {
+    for (const periodKey of ['c', 'a', 'b']) await inserted(store, { ...PENDING, periodKey });
+    await latestAre(store, [`${JOB}//b`]);
+    await inserted(store, { ...SKIPPED, ...keyOf('day-1'), ...dayOf(1) }, { ...PENDING, periodKey: 'd' });
+    await latestAre(store, [`${JOB}//day-1`]);
+  },
+
+  async 'the latest runs include those that are running or interrupted (L7)'({ store }) {
+    await oneOfEach(store);
+    await days(store);
+    const runs = await store.latest?.(LIMIT);
+    const all = await store.find({ order: 'newest-first', limit: 100 }, LIMIT);
+    for (const { state, periodKey } of all)
+      if (state === 'running' || state === 'interrupted')
+        assert.ok(runs?.some((run) => run.periodKey === periodKey) ?? true, periodKey);
+  },
+
+  async 'a latest run is a run without its result and its error (L7)'({ store }) {
+    await insertedAs(store, { ...running(), ...dayOf(1) }, { result: '{"total":1}', error: 'Error: no' });
+    const { result, error, ...summary } = await runOf(store);
+    assert.ok(result !== undefined && error !== undefined);
+    if (store.latest !== undefined) assert.deepEqual(await store.latest(LIMIT), [summary]);
+  },
+});
+
+async function latestAre(store: RunStore, expected: readonly string[]): Promise<void> {
+  const runs = await store.latest?.(LIMIT);
+  const texts = runs?.map(({ job, scope, periodKey }) => [job, scope, periodKey].join('/')).sort();
+  assert.deepEqual(texts ?? expected, expected);
+}
+
 /** Overdue and running runs of an application's jobs. Every guard queries them once a minute. */
 export const overdue = cases({
   async 'without runs, no job is overdue (L4)'({ store }) {

@@ -27,8 +27,11 @@ export interface RunStoreMeans {
   readonly ambientTransaction: (end: 'commit' | 'rollback', body: () => Promise<void>) => Promise<void>;
 }
 
-/** Capabilities that some stores have and others cannot have. */
-export type RunStoreCapability = keyof RunStoreMeans;
+/**
+ * Capabilities that some stores have and others cannot have: the functions above, and `registerJobs`, the register of jobs
+ * with its three methods.
+ */
+export type RunStoreCapability = keyof RunStoreMeans | 'registerJobs';
 
 /** The capabilities that a store may lack, each with the reason in words. */
 export type LackedRunStoreCapabilities<Lacked extends RunStoreCapability = RunStoreCapability> =
@@ -41,6 +44,7 @@ export type RunStoreFixture<Lacked extends RunStoreCapability = never> = RunStor
   Omit<RunStoreMeans, Lacked>;
 
 export const CAPABILITIES = new ContractCapabilities<RunStoreCapability>('runStoreContract', {
+  registerJobs: false,
   deleteRun: true,
   ambientTransaction: true,
 });

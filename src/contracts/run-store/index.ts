@@ -5,7 +5,7 @@ import { completing, deletedRuns } from './completing';
 import { crowd } from './crowd';
 import { events } from './events';
 import { exactKeys, exactTexts } from './exact-keys';
-import { finding, overdue } from './finding';
+import { finding, latest, overdue } from './finding';
 import {
   CAPABILITIES,
   type LackedRunStoreCapabilities,
@@ -17,6 +17,7 @@ import { inserting } from './inserting';
 import { peeking } from './peeking';
 import { purging } from './purging';
 import { randomUse } from './random-use';
+import { registering } from './registering';
 
 export type {
   LackedRunStoreCapabilities,
@@ -36,7 +37,7 @@ export interface RunStoreContractOptions<Lacked extends RunStoreCapability = nev
 /** Every case, in the order of a run's life. */
 const ALL_CASES: readonly RunStoreCase[] = [
   ...[inserting, exactKeys, changing, exactTexts, crowd, completing, deletedRuns, randomUse],
-  ...[peeking, overdue, finding, events, purging, ambientTransactions],
+  ...[peeking, overdue, finding, latest, events, purging, ambientTransactions, registering],
 ].flat();
 
 /**

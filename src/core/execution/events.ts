@@ -1,13 +1,26 @@
 import { channel, type Channel } from 'node:diagnostics_channel';
 import { describeValue } from '../describe-value';
 import type { LockLostError } from '../errors';
+import { jobOf, type LockConfiguration } from '../lock-configuration';
 import { isThenable, type SkipReason } from './task-result';
 
 /** The fields that all events of a lock have. */
 export interface LockEvent {
+  /** The name of the lock. */
   readonly name: string;
+  /**
+   * The name of the job, which is the same for all of its calls: its `label` if a function names its locks. `undefined`
+   * for a lock that no job has requested.
+   */
+  readonly job?: string | undefined;
   /** The scheduled time, if it is known. */
   readonly scheduledAt: Date | undefined;
+}
+
+export function lockEventOf(lock: LockConfiguration, scheduledAt: Date | undefined): LockEvent {
+  const { name } = lock;
+  const job = jobOf(lock);
+  return job === undefined ? { name, scheduledAt } : { name, job, scheduledAt };
 }
 
 /** The fields of an event that reports a tick whose job did not run. */
@@ -74,6 +87,13 @@ export interface CronlatchEvents {
   'lock:released': LockEvent & { readonly stillOurs: boolean };
   /** The job has ended, but its lock blocks the next run until the lease expires. */
   'lock:releaseFailed': LockEvent & { readonly error: unknown };
+  /** An operator ended the lease of a holder. */
+  'lock:forced': LockEvent & {
+    readonly heldBy: string;
+    readonly heldUntil: Date;
+    readonly actor: string;
+    readonly reason: string;
+  };
   'run:started': RunLockEvent & { readonly fencingToken: number | undefined };
   'run:completed': RunLockEvent & { readonly durationMs: number };
   /** `retryAt` is set if the ledger retries the run, and `isFinal` if only an operator can rerun it. */
@@ -100,6 +120,12 @@ export interface CronlatchEvents {
    * settles.
    */
   'run:stuck': LockEvent;
+  /**
+   * The scheduled time of a registered job passed longer ago than the guard's `overdueAfter`, and no instance has answered
+   * its tick. Emitted once per job and scheduled time by each instance that has registered the job. A job that has only a
+   * lock needs `history: true`. `name` is its lock.
+   */
+  'run:overdue': LockEvent & { readonly scheduledAt: Date; readonly job: string };
   /**
    * Emitted exactly once for each call of a job, when the call has ended, tick or manual. A tick that node-cron dropped
    * counts as a call. An overdue run that the guard starts itself has no tick.

@@ -74,6 +74,13 @@ export function* activeContexts(): Generator<LockContext> {
   }
 }
 
+/** The live lease of this provider and name to which this code belongs. */
+export function liveContext(lockProvider: LockProvider, name: string): LockContext | undefined {
+  for (const context of activeContexts())
+    if (context.lockProvider === lockProvider && context.lock.name === name) return context;
+  return undefined;
+}
+
 /** For code that also runs outside a job. */
 export interface CurrentOptions {
   /** Returns `undefined` outside a job instead of throwing. Default `false`. */

@@ -1,16 +1,18 @@
 import { systemClock, withinLimit, type Clock } from '../clock';
 import {
   EventHub,
+  lockEventOf,
   type CronlatchEvents,
   type LockEvent,
   type RunIdentity,
+  type RunLockEvent,
   type RunSkipReason,
   type TickEvent,
 } from './events';
 import { refuseUnawaitable, type LockedTask, type SkipReason, type TaskResult } from './task-result';
-import type { Lock, LockProvider } from '../lock';
+import type { Lock, LockObserver, LockProvider } from '../lock';
 import type { LockConfiguration, TaskConfiguration } from '../lock-configuration';
-import { activeContexts, LockContext, runInContext } from './lock-context';
+import { liveContext, LockContext, runInContext } from './lock-context';
 import { RunObserver, RunRegistry, type ActiveRun } from './run-registry';
 import { StorageBasedLockProvider } from '../lease/storage-based-lock-provider';
 
@@ -22,10 +24,15 @@ export interface ExecutorOptions {
 interface HoldingOptions {
   readonly scheduledAt?: Date | undefined;
   readonly willRetry?: boolean;
+  /** Acquires the lock instead of a single attempt. It may wait, also for a run of this process. */
+  readonly acquire?: ((observer: LockObserver) => Promise<Lock | undefined>) | undefined;
 }
 
-/** The common part of the events of an acquisition. */
-type AcquisitionEvent = LockEvent & { readonly willRetry: boolean };
+/** What the events of an acquisition have in common. */
+interface Acquisition {
+  readonly event: LockEvent;
+  readonly willRetry: boolean;
+}
 
 /** What happens after a failed run. */
 export type FailureDetails = Pick<CronlatchEvents['run:failed'], 'retryAt' | 'isFinal'>;
@@ -43,6 +50,8 @@ export type TickDetails = { -readonly [K in 'scheduledAt' | 'run' | 'reason' | '
 export interface ExecuteOptions {
   /** The run, if a ledger records it. */
   readonly run?: RunIdentity | undefined;
+  /** The business date of that run. */
+  readonly businessDate?: string | undefined;
   /** Called after the task has resolved. Returns why its run does not count as completed, if so. */
   readonly skipReason?: () => RunSkipReason | undefined;
   /** Called after the task has rejected. */
@@ -116,34 +125,34 @@ export class LockingTaskExecutor {
   async holding<T>(
     configuration: LockConfiguration,
     work: (held: HeldLock) => Promise<TaskResult<T>>,
-    { scheduledAt, willRetry = false }: HoldingOptions = {},
+    { scheduledAt, willRetry = false, acquire }: HoldingOptions = {},
   ): Promise<TaskResult<T>> {
     const { name } = configuration;
-    const event: AcquisitionEvent = { name, scheduledAt, willRetry };
-    for (const outer of activeContexts()) {
-      if (outer.lockProvider === this.#lockProvider && outer.lock.name === name) {
-        return await outer.nest((lock) =>
-          work(this.#heldLockOf(lock, outer.abandonedSignal, { name, scheduledAt })),
-        );
-      }
+    const event = lockEventOf(configuration, scheduledAt);
+    const acquisition: Acquisition = { event, willRetry };
+    const outer = liveContext(this.#lockProvider, name);
+    if (outer !== undefined) {
+      return await outer.nest((lock) => work(this.#heldLockOf(lock, outer.abandonedSignal, event)));
     }
-    const refusal = this.runs.refusal(name);
-    if (refusal !== undefined) return this.#refuse(event, refusal);
-    const run = this.runs.begin(name);
+    const refusal = acquire === undefined ? this.runs.refusal(name) : undefined;
+    if (refusal !== undefined) return this.#refuse(acquisition, refusal);
+    const run = acquire === undefined ? this.runs.begin(name) : this.runs.beginWaiting(name);
     let unfinishedRelease: Promise<void> | undefined;
     try {
-      const acquired = await this.#acquire(configuration, run, event);
+      const ask = (observer: LockObserver): Promise<Lock | undefined> =>
+        this.#warnIfSilent(this.#lockProvider.lock(configuration, observer), name);
+      const acquired = await this.#acquire(acquire ?? ask, run, acquisition);
       if (acquired === undefined) return { executed: false, reason: 'locked' };
       let started = false;
       try {
-        if (this.runs.closing) return this.#skip(event, 'closing');
+        if (this.runs.closing) return this.#skip(acquisition, 'closing');
         started = true;
-        const held = this.#heldLockOf(acquired.lock, run.abandonedSignal, { name, scheduledAt });
+        const held = this.#heldLockOf(acquired.lock, run.abandonedSignal, event);
         return await this.#inContext(acquired, held, () => work(held));
       } finally {
         // The lock of an abandoned handler stays until its lease expires.
         if (!started || !run.abandonedSignal.aborted) {
-          const release = this.#release(acquired.lease, { name, scheduledAt });
+          const release = this.#release(acquired.lease, event);
           const inTime = await withinLimit(this.#clock, release, LONGEST_WAIT_FOR_RELEASE_MS);
           if (inTime === 'time-out') unfinishedRelease = release;
         }
@@ -154,20 +163,20 @@ export class LockingTaskExecutor {
     }
   }
 
-  #refuse(event: AcquisitionEvent, reason: SkipReason): TaskResult<never> {
-    const { name, scheduledAt } = event;
-    if (reason === 'running-here' && this.runs.noticeStuck(name))
-      this.#events.emit('run:stuck', { name, scheduledAt });
-    return this.#skip(event, reason);
+  #refuse(acquisition: Acquisition, reason: SkipReason): TaskResult<never> {
+    const { event } = acquisition;
+    if (reason === 'running-here' && this.runs.noticeStuck(event.name)) this.#events.emit('run:stuck', event);
+    return this.#skip(acquisition, reason);
   }
 
   #skip(
-    event: AcquisitionEvent,
+    { event, willRetry }: Acquisition,
     reason: SkipReason,
     holder?: { heldBy: string; heldUntil: Date },
   ): TaskResult<never> {
     this.#events.emit('lock:skipped', {
       ...event,
+      willRetry,
       reason,
       heldBy: holder?.heldBy,
       heldUntil: holder?.heldUntil,
@@ -176,23 +185,23 @@ export class LockingTaskExecutor {
   }
 
   async #acquire(
-    configuration: LockConfiguration,
+    acquire: (observer: LockObserver) => Promise<Lock | undefined>,
     run: ActiveRun,
-    event: AcquisitionEvent,
+    acquisition: Acquisition,
   ): Promise<Acquired | undefined> {
-    const { name, scheduledAt, willRetry } = event;
-    const observer = new RunObserver(run, this.#events, { name, scheduledAt });
+    const { event, willRetry } = acquisition;
+    const observer = new RunObserver(run, this.#events, event);
     try {
-      const lease = await this.#warnIfSilent(this.#lockProvider.lock(configuration, observer), name);
+      const lease = await acquire(observer);
       if (lease === undefined) {
-        this.#skip(event, 'locked', observer.holder);
+        this.#skip(acquisition, 'locked', observer.holder);
         return undefined;
       }
       const acquired = { lease, lock: run.attach(lease) };
-      this.#events.emit('lock:acquired', { name, scheduledAt, fencingToken: lease.fencingToken });
+      this.#events.emit('lock:acquired', { ...event, fencingToken: lease.fencingToken });
       return acquired;
     } catch (error) {
-      this.#events.emit('lock:failed', { name, scheduledAt, willRetry, error });
+      this.#events.emit('lock:failed', { ...event, willRetry, error });
       throw error;
     }
   }
@@ -217,7 +226,7 @@ export class LockingTaskExecutor {
     return {
       lock,
       abandonedSignal,
-      execute: (task, options = {}) => this.#executeWithEvents(task, lock, event, options),
+      execute: (task, options = {}) => this.#execute(task, lock, event, options),
     };
   }
 
@@ -235,13 +244,21 @@ export class LockingTaskExecutor {
     }
   }
 
+  #execute<T>(task: LockedTask<T>, lock: Lock, lockEvent: LockEvent, options: ExecuteOptions): Promise<T> {
+    const { run, businessDate } = options;
+    const { fencingToken } = lock;
+    const event = run === undefined ? lockEvent : { ...lockEvent, run };
+    return this.runs.observe({ ...event, businessDate, fencingToken }, () =>
+      this.#executeWithEvents(task, lock, event, options),
+    );
+  }
+
   async #executeWithEvents<T>(
     task: LockedTask<T>,
     lock: Lock,
-    lockEvent: LockEvent,
+    event: RunLockEvent,
     { run, skipReason, failureDetails, tick = {} }: ExecuteOptions,
   ): Promise<T> {
-    const event = run === undefined ? lockEvent : { ...lockEvent, run };
     const startedAtMs = this.#clock.monotonicMs();
     const durationMs = (): number => {
       const elapsedMs = this.#clock.monotonicMs() - startedAtMs;
@@ -269,11 +286,11 @@ export class LockingTaskExecutor {
   }
 
   /** Never rejects: the job's own outcome wins. */
-  async #release(lock: Lock, { name, scheduledAt }: LockEvent): Promise<void> {
+  async #release(lock: Lock, event: LockEvent): Promise<void> {
     try {
-      this.#events.emit('lock:released', { name, scheduledAt, stillOurs: await lock.unlock() });
+      this.#events.emit('lock:released', { ...event, stillOurs: await lock.unlock() });
     } catch (error) {
-      this.#events.emit('lock:releaseFailed', { name, scheduledAt, error });
+      this.#events.emit('lock:releaseFailed', { ...event, error });
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { Duration } from '../duration';
 import { InvalidLockUseError, type LockLostError } from '../errors';
 import type { Lock, LockObserver } from '../lock';
-import type { EventHub, LockEvent } from './events';
+import type { CronlatchEvents, EventHub, LockEvent } from './events';
 import type { SkipReason } from './task-result';
 
 /** A job that runs in this process, from before its lock is requested until the lock's release is written. */
@@ -28,11 +28,14 @@ export class ActiveRun {
     return this.#lease?.signal.aborted ?? false;
   }
 
-  /** @returns the lock as the handler sees it */
-  attach(lock: Lock): Lock {
+  /**
+   * @param onUnlock called once, when the handler itself releases the lock
+   * @returns the lock as the handler sees it
+   */
+  attach(lock: Lock, onUnlock?: UnlockListener): Lock {
     requireSignal(lock, this.name);
     this.#lease = lock;
-    return new HandlerLock(lock, this.#stop.signal);
+    return new HandlerLock(lock, this.#stop.signal, onUnlock);
   }
 
   askToStop(reason: unknown): void {
@@ -84,17 +87,44 @@ export class RunObserver implements LockObserver {
     this.#events.emit('guard:warning', { message, error });
 }
 
+/** What an observer learns of a run before its handler is called. */
+export type ObservedRun = CronlatchEvents['run:started'] & { readonly businessDate?: string | undefined };
+
+/**
+ * Called around the handler of a run and the events of the run. It calls `work` once and settles as `work` does.
+ */
+export type RunWrapper = <T>(run: ObservedRun, work: () => Promise<T>) => Promise<T>;
+
 /** The runs of one executor. It refuses a job that still runs here, and every job once the guard is closing. */
 export class RunRegistry {
   readonly #runs = new Map<string, ActiveRun>();
+  /** Runs that may wait for their lock, and do not keep others of their name from starting. */
+  readonly #waiting = new Set<ActiveRun>();
+  readonly #wrappers = new Set<RunWrapper>();
   #closing = false;
+
+  /** @returns a function that removes the wrapper. It stays around the runs that have started. */
+  wrap(wrapper: RunWrapper): () => void {
+    this.#wrappers.add(wrapper);
+    return () => void this.#wrappers.delete(wrapper);
+  }
+
+  /** Calls `work` inside all wrappers. */
+  observe<T>(run: ObservedRun, work: () => Promise<T>): Promise<T> {
+    let wrapped = work;
+    for (const wrapper of this.#wrappers) {
+      const inner = wrapped;
+      wrapped = () => wrapper(run, inner);
+    }
+    return wrapped();
+  }
 
   get closing(): boolean {
     return this.#closing;
   }
 
   get active(): readonly ActiveRun[] {
-    return [...this.#runs.values()];
+    return [...this.#runs.values(), ...this.#waiting];
   }
 
   close(): void {
@@ -120,11 +150,20 @@ export class RunRegistry {
     return run;
   }
 
+  /** Begins a run that may wait for its lock. */
+  beginWaiting(name: string): ActiveRun {
+    const run = new ActiveRun(name);
+    this.#waiting.add(run);
+    return run;
+  }
+
   end(run: ActiveRun): void {
-    this.#runs.delete(run.name);
+    if (!this.#waiting.delete(run)) this.#runs.delete(run.name);
     run.end();
   }
 }
+
+type UnlockListener = (release: Promise<boolean>) => void;
 
 /** Never rejects. */
 type ExtensionListener = (lock: Lock) => Promise<void>;
@@ -136,13 +175,16 @@ class HandlerLock implements Lock {
   readonly name: string;
   readonly #lease: Lock;
   readonly #stopSignal: AbortSignal;
+  readonly #onUnlock: UnlockListener | undefined;
   #signal: AbortSignal | undefined;
+  #release: Promise<boolean> | undefined;
   #extensionListeners: Set<ExtensionListener> | undefined;
 
-  constructor(lease: Lock, stopSignal: AbortSignal) {
+  constructor(lease: Lock, stopSignal: AbortSignal, onUnlock: UnlockListener | undefined) {
     this.name = lease.name;
     this.#lease = lease;
     this.#stopSignal = stopSignal;
+    this.#onUnlock = onUnlock;
   }
 
   get fencingToken(): number | undefined {
@@ -158,7 +200,13 @@ class HandlerLock implements Lock {
 
   // Fields: a handler may take them out of the lock, as in `({ signal, extend }) => …`.
   readonly remainingMs = (): number => this.#lease.remainingMs();
-  readonly unlock = (): Promise<boolean> => this.#lease.unlock();
+  readonly unlock = (): Promise<boolean> => {
+    if (this.#release === undefined) {
+      this.#release = this.#lease.unlock();
+      this.#onUnlock?.(this.#release);
+    }
+    return this.#release;
+  };
   readonly extend = async (lockAtMostFor: Duration): Promise<boolean> => {
     const isExtended = await this.#lease.extend(lockAtMostFor);
     if (isExtended) for (const listener of this.#extensionListeners ?? []) await listener(this);
@@ -170,7 +218,7 @@ class HandlerLock implements Lock {
     return () => void listeners.delete(listener);
   }
 
-  readonly [Symbol.asyncDispose] = (): PromiseLike<void> => this.#lease[Symbol.asyncDispose]();
+  readonly [Symbol.asyncDispose] = async (): Promise<void> => void (await this.unlock());
 }
 
 /**

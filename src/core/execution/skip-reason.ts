@@ -4,6 +4,7 @@
  * - `locked`: another holder has the lock.
  * - `running-here`: this process still runs the job, or does not know yet that it has ended.
  * - `closing`: the guard is closing.
+ * - `standby`: this instance is on standby.
  * - `disabled`: the job's `enabled` is `false`.
  *
  * Only for a job that runs once per period:
@@ -21,6 +22,7 @@ export type SkipReason =
   | 'locked'
   | 'running-here'
   | 'closing'
+  | 'standby'
   | 'disabled'
   | 'already-completed'
   | 'running-elsewhere'

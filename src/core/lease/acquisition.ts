@@ -6,9 +6,10 @@ import type { LateReleases } from './late-releases';
 import type { LockObserver } from '../lock';
 import type { LockTerms } from '../lock-configuration';
 import { sendWithin, statementLimitMs, storageErrorOf, type StatementContext } from './statements';
-import type { Grant, LockRecord, LockRequest } from './storage-accessor';
+import type { Grant, LockRecord, LockRequest, StorageAccessor } from './storage-accessor';
 
 export interface AcquisitionOptions extends StatementContext {
+  readonly accessor: StorageAccessor;
   readonly terms: LockTerms;
   readonly owner: string;
   readonly seenLocks: SeenLocks;
@@ -23,6 +24,8 @@ export interface SentGrant {
 }
 
 const MOST_TRIES = 3;
+/** How often the record of a lock may be deleted between an insert and an update before the attempt fails. */
+const MOST_ROUNDS = 3;
 /** A duration is at most 365 days. Clocks may differ by a day. */
 const LONGEST_LEASE_MS = 366 * DAY_MS;
 
@@ -58,7 +61,8 @@ export class Acquisition {
   async attempt(): Promise<SentGrant | undefined> {
     for (let tries = 1; ; tries += 1) {
       try {
-        const grant = await this.#updateOrInsert();
+        const { keepRows } = this.#options;
+        const grant = await (keepRows ? this.#updateOrInsert() : this.#insertOrUpdate());
         if (grant !== undefined) return { grant, sentAt: this.#sentAt };
         // Our own earlier statement may be the holder.
         return this.#unsettledSentAt === undefined ? undefined : await this.#readForResolve();
@@ -101,6 +105,29 @@ export class Acquisition {
     return grant;
   }
 
+  /** For records that a release deletes, so that most attempts find none. */
+  async #insertOrUpdate(): Promise<Grant | undefined> {
+    const { accessor, seenLocks, clock } = this.#options;
+    const { name } = this.#request;
+    let isMissing = false;
+    for (let round = 1; ; round += 1) {
+      const inserted = await this.#write((options) => accessor.insertRecord(this.#request, options));
+      if (inserted !== undefined) return inserted;
+      const answer = await this.#write((options) => accessor.updateRecord(this.#request, options));
+      if (typeof answer === 'object') return answer;
+      if (answer !== 'missing') {
+        if (!isMissing && !seenLocks.takeRead(name, clock.monotonicMs())) return undefined;
+        const record = await this.#readHolder('inspect');
+        if (await this.#isFreed(record)) continue;
+        if (record !== undefined) return undefined;
+      }
+      isMissing = true;
+      if (round < MOST_ROUNDS) continue;
+      await this.#checkRefusedInsert();
+      return undefined;
+    }
+  }
+
   /** Releases a lock that no job holds: its statement took effect after the release that was sent behind it. */
   async #isFreed(record: LockRecord | undefined): Promise<boolean> {
     const { lateReleases, observer } = this.#options;
@@ -120,7 +147,7 @@ export class Acquisition {
    * behind.
    */
   async #checkRefusedInsert(): Promise<void> {
-    const { clock, seenLocks } = this.#options;
+    const { clock, seenLocks, keepRows } = this.#options;
     const { name } = this.#request;
     seenLocks.takeRead(name, clock.monotonicMs());
     if ((await this.#readHolder('resolve')) !== undefined) return;
@@ -128,7 +155,8 @@ export class Acquisition {
     throw new LockStorageError(
       `Could not insert the record of lock '${name}', although no process holds the lock. ` +
         `Does a trigger or a rule drop the insert? Remove it.`,
-      { outcome: 'nothing-ran' },
+      // Without kept records, other processes may have inserted and deleted one between any two of our statements.
+      { outcome: keepRows ? 'nothing-ran' : 'contention' },
     );
   }
 

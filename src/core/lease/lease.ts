@@ -9,12 +9,22 @@ import { planRenewal } from './renewal';
 import type { Grant } from './storage-accessor';
 import { extendUntil, unlockUntil, type StatementContext } from './statements';
 
+/** What a lock depends on besides its deadline. */
+export interface LeaseGuard {
+  /** Why the lock can no longer be trusted, although its deadline has not passed. */
+  expiryReason(): string | undefined;
+  /** Called once, when the lease is lost. Must not throw. */
+  onLost(): void;
+}
+
 export interface LeaseOptions extends StatementContext {
   readonly terms: LockTerms;
   readonly owner: string;
   readonly observer: LockObserver;
   /** Called when the release was written or abandoned. */
   readonly onReleased?: () => void;
+  /** For a lock that the store does not end by itself. */
+  readonly guard?: LeaseGuard;
 }
 
 /** One grant of a storage-based lock, as its holder sees it. */
@@ -86,10 +96,16 @@ export class Lease implements Lock {
     await this.unlock();
   }
 
+  /** The store has ended the lock. Has no effect after a release. */
+  lose(reason: string): void {
+    if (this.#release === undefined) this.#lose(reason);
+  }
+
   /** @returns whether the lease can be trusted now. After a stall, this check aborts it before anything else happens. */
   #checkDeadline(): boolean {
     if (this.#release !== undefined || this.#loss.signal.aborted) return !this.#loss.signal.aborted;
-    const reason = this.#deadline.expiryReason(this.#options.clock);
+    const { clock, guard } = this.#options;
+    const reason = this.#deadline.expiryReason(clock) ?? guard?.expiryReason();
     if (reason !== undefined) this.#lose(reason);
     return reason === undefined;
   }
@@ -99,6 +115,7 @@ export class Lease implements Lock {
     this.#cancelTimers();
     const error = new LockLostError(`Lock '${this.name}' was lost while its job was running: ${reason}.`);
     this.#loss.abort(error);
+    this.#options.guard?.onLost();
     this.#options.observer.lost?.(error);
   }
 
@@ -143,9 +160,9 @@ export class Lease implements Lock {
   }
 
   async #unlock(live: boolean): Promise<boolean> {
-    const { terms, observer, onReleased } = this.#options;
+    const { terms, observer, onReleased, guard } = this.#options;
     const { lockAtMostForMs, lockAtLeastForMs } = terms;
-    const expiresAnyway = lockAtLeastForMs === lockAtMostForMs && !this.#extended;
+    const expiresAnyway = lockAtLeastForMs === lockAtMostForMs && !this.#extended && guard === undefined;
     try {
       if (expiresAnyway) return live;
       return await unlockUntil(this.#options, {

@@ -10,7 +10,12 @@ const HOST = hostname().slice(0, LONGEST_HOST);
  * host and the process make it readable.
  */
 export function newOwner(): string {
-  return `${HOST}/${process.pid}/${randomUUID()}`;
+  return `${instanceName()}/${randomUUID()}`;
+}
+
+/** Names this process for people: not unique, because containers can have equal names. */
+export function instanceName(): string {
+  return `${HOST}/${process.pid}`;
 }
 
 /** The width of an owner's column: host, process, acquisition, the number of an extension and the mark of a release. */
@@ -20,6 +25,21 @@ export const LONGEST_OWNER = LONGEST_HOST + 70;
  * The mark of a release. A late extension then matches nothing, and a release whose reply was lost can be recognized.
  */
 export const RELEASED_MARK = '/released';
+
+/** The beginning of the owner of a lock that an operator holds. */
+const HOLD_MARK = 'hold/';
+
+/** The longest owner that leaves room for the mark of a release. */
+export const LONGEST_HOLD_OWNER = LONGEST_OWNER - RELEASED_MARK.length;
+
+/** The time makes it unique for each call. */
+export function newHoldOwner(actor: string, reason: string, since: Date): string {
+  return `${HOLD_MARK}${actor}/${reason}/${since.toISOString()}`;
+}
+
+export function isHoldOwner(lockedBy: string): boolean {
+  return lockedBy.startsWith(HOLD_MARK);
+}
 
 /**
  * The values of `locked_by` during one lease. Each extension writes a new value and matches only the value before it.
@@ -33,6 +53,14 @@ export class LeaseOwner {
   /** @param acquired the value that the acquisition wrote */
   constructor(private readonly acquired: string) {
     this.#current = acquired;
+  }
+
+  /** The owner of a lease of another process, as its row was read. That process may extend the lease meanwhile. */
+  static asRead(lockedBy: string): LeaseOwner {
+    const owner = new LeaseOwner(lockedBy.replace(/\/\d+$/, ''));
+    owner.confirm(lockedBy);
+    owner.expectUnsettledExtension();
+    return owner;
   }
 
   /** The value in the row, as far as the store has confirmed it. */

@@ -3,16 +3,18 @@ import { describeValue } from '../describe-value';
 import { LockStorageError, SchemaMismatchError } from '../errors';
 import type { LockTerms } from '../lock-configuration';
 import type { LeaseOwner } from './owner';
-import type { StatementOptions, StorageAccessor } from './storage-accessor';
+import type { LeaseAccessor, LockRequest, StatementOptions } from './storage-accessor';
 
 /** The context of every statement of a storage-based lock. */
 export interface StatementContext {
-  readonly accessor: StorageAccessor;
+  readonly accessor: LeaseAccessor;
   readonly clock: Clock;
   /** The longest time limit of a statement. */
   readonly statementTimeoutMs: number;
   /** Between 0 and 1. */
   readonly random: () => number;
+  /** `false`: a release deletes the record. */
+  readonly keepRows: boolean;
 }
 
 /**
@@ -56,7 +58,7 @@ export function storageErrorOf(error: unknown, name: string): LockStorageError {
 }
 
 interface LeaseStatement {
-  readonly terms: LockTerms;
+  readonly terms: Pick<LockTerms, 'name' | 'lockAtMostForMs' | 'lockAtLeastForMs'>;
   readonly owner: LeaseOwner;
   /** Monotonic. Called after every failure, because the statement itself may have moved the deadline. */
   readonly giveUpAtMs: () => number;
@@ -132,13 +134,13 @@ export async function unlockUntil(context: StatementContext, release: Release): 
     const request = { name, owner: owner.current, lockAtMostForMs, lockAtLeastForMs };
     try {
       const isOurs = await sendWithin(context, { name, timeoutMs }, (options) =>
-        context.accessor.unlock(request, options),
+        releaseRecord(context, request, options),
       );
       if (isOurs || !(mayBeReleased || owner.hasUnsettledExtension)) return isOurs;
       // An earlier release or extension may have taken effect meanwhile.
       const answer = await readState(context, release, timeoutMs);
       if (answer === 'not-ours') return mayBeReleased && wasLive;
-      if (answer !== 'held') return answer === 'released';
+      if (answer !== 'held') return mayBeReleased && answer === 'released';
       if (owner.current === request.owner) return false;
     } catch (error) {
       const failure = storageErrorOf(error, name);
@@ -153,6 +155,18 @@ export async function unlockUntil(context: StatementContext, release: Release): 
       await pauseBefore(context, attempt, giveUpAtMs(), failure);
     }
   }
+}
+
+/** Without `keepRows`, the record is deleted, unless `lockAtLeastFor` still keeps the lock. */
+export async function releaseRecord(
+  { accessor, keepRows }: Pick<StatementContext, 'accessor' | 'keepRows'>,
+  request: LockRequest,
+  options: StatementOptions,
+): Promise<boolean> {
+  if (keepRows) return await accessor.unlock(request, options);
+  return (
+    (await accessor.deleteRecord?.(request, options)) === true || (await accessor.unlock(request, options))
+  );
 }
 
 /**

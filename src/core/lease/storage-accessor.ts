@@ -32,7 +32,13 @@ export interface LockRecord {
   /** Whether `lockUntil` is in the future by the store's clock. */
   readonly held: boolean;
   readonly lockUntil: Date;
+  /** When the lock was granted. Left out if the store does not keep this. */
+  readonly lockedAt?: Date | undefined;
   readonly fencingToken: number | undefined;
+}
+
+export interface NamedLockRecord extends LockRecord {
+  readonly name: string;
 }
 
 /**
@@ -89,6 +95,27 @@ export interface StorageAccessor {
     name: string,
     options: StatementOptions & { purpose: 'inspect' | 'resolve' },
   ): Promise<LockRecord | undefined>;
+  /**
+   * Deletes the record if `owner` holds the lock, `lockedAt` + `lockAtLeastForMs` has passed, and the token of a new
+   * record would be higher. Needed for `keepRows: false`.
+   *
+   * @returns `false` if nothing was deleted. cronlatch then calls `unlock`.
+   */
+  deleteRecord?(request: LockRequest, options: StatementOptions): Promise<boolean>;
+  /** Reads at most `limit` records in the order of their names, from the first name after `after`. Optional. */
+  list?(
+    page: { readonly after: string | undefined; readonly limit: number },
+    options: StatementOptions,
+  ): Promise<readonly NamedLockRecord[]>;
+  /**
+   * Deletes at most 1000 records whose `lockUntil` is at least this far in the past. Needed for `keepRows: false`.
+   *
+   * @returns how many it has deleted
+   */
+  deleteExpired?(olderThanMs: number, options: StatementOptions): Promise<number>;
   /** Closes what the accessor itself has opened. */
   close?(): Promise<void>;
 }
+
+/** The methods that a lease needs after it was granted. */
+export type LeaseAccessor = Omit<StorageAccessor, 'insertRecord' | 'updateRecord'>;

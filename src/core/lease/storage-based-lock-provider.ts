@@ -1,16 +1,18 @@
 import { Acquisition, type AcquisitionOptions, type SentGrant } from './acquisition';
 import { systemClock, type Clock } from '../clock';
+import { describeValue } from '../describe-value';
 import { Deadline } from './deadline';
 import { parsePositiveDuration, type Duration } from '../duration';
-import { LockStorageError } from '../errors';
+import { InvalidLockConfigurationError, LockStorageError } from '../errors';
 import { SeenLocks } from './seen-locks';
 import { LateReleases } from './late-releases';
 import { Lease, type LeaseOptions } from './lease';
-import type { Lock, LockObserver, LockProvider } from '../lock';
+import type { Lock, LockObserver, LockPage, LockProvider, LockState } from '../lock';
 import { checkLockConfiguration, type LockConfiguration, type LockTerms } from '../lock-configuration';
 import { checkNameLength, DEFAULT_NAME_LENGTH } from '../lock-name';
+import { LockRecords } from './lock-records';
 import { newOwner } from './owner';
-import { sendWithin, storageErrorOf } from './statements';
+import { releaseRecord, sendWithin, storageErrorOf, type StatementContext } from './statements';
 import type { StatementOptions, StorageAccessor } from './storage-accessor';
 
 /** It does not matter whether this lock exists. */
@@ -26,6 +28,13 @@ export interface StorageBasedLockProviderOptions {
   readonly nameLength?: number | undefined;
   /** The longest time limit of a statement. The limit is a third of `lockAtMostFor` if that is shorter. Default 5 s. */
   readonly statementTimeout?: Duration | undefined;
+  /**
+   * `false`: a release deletes the record, so that locks named after orders, users or files do not pile up. A lock that
+   * `lockAtLeastFor` keeps, and the lock of a crashed holder, leave their records to `guard.locks.purge()`. While a
+   * record is gone, the next token comes from the store's clock alone: if that clock is set back, a token can repeat.
+   * Default `true`.
+   */
+  readonly keepRows?: boolean | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: (() => number) | undefined;
 }
@@ -35,26 +44,27 @@ export class StorageBasedLockProvider implements LockProvider {
   readonly nameLength: number;
   readonly statementTimeoutMs: number;
   readonly #id: string | undefined;
-  readonly #accessor: StorageAccessor;
-  readonly #clock: Clock;
-  readonly #random: () => number;
+  readonly #context: StatementContext & Pick<AcquisitionOptions, 'accessor'>;
+  readonly #records: LockRecords;
   readonly #seenLocks = new SeenLocks();
   readonly #lateReleases: LateReleases;
 
+  /** @throws InvalidLockConfigurationError for an invalid option */
   constructor(accessor: StorageAccessor, options: StorageBasedLockProviderOptions = {}) {
     const {
       id,
       nameLength = DEFAULT_NAME_LENGTH,
       statementTimeout = '5s',
+      keepRows = true,
       clock = systemClock,
       random = Math.random,
     } = options;
     this.#id = id;
     this.nameLength = checkNameLength(nameLength);
     this.statementTimeoutMs = parsePositiveDuration(statementTimeout, 'statementTimeout');
-    this.#accessor = accessor;
-    this.#clock = clock;
-    this.#random = random;
+    checkKeepRows(keepRows, accessor);
+    this.#context = { accessor, clock, random, keepRows, statementTimeoutMs: this.statementTimeoutMs };
+    this.#records = new LockRecords(this.#context, this.nameLength);
     this.#lateReleases = new LateReleases(clock, this.statementTimeoutMs);
   }
 
@@ -63,13 +73,65 @@ export class StorageBasedLockProvider implements LockProvider {
   }
 
   async lock(configuration: LockConfiguration, observer: LockObserver = {}): Promise<Lock | undefined> {
+    const { options, granted } = await this.#acquire(configuration, newOwner(), observer);
+    if (granted === undefined) return undefined;
+    if (this.#isUseful(granted, options.terms)) return new Lease(options, granted.grant, granted.sentAt);
+    return await this.#giveBack(options, granted);
+  }
+
+  async hold(
+    name: string,
+    { owner, lockAtMostFor }: { readonly owner: string; readonly lockAtMostFor: Duration },
+  ): Promise<boolean> {
+    const { granted } = await this.#acquire({ name, lockAtMostFor }, owner, {});
+    return granted !== undefined;
+  }
+
+  async probe(timeoutMs: number): Promise<void> {
+    const limitMs = Math.min(timeoutMs, this.statementTimeoutMs);
+    const read = (options: StatementOptions): Promise<unknown> =>
+      this.#context.accessor.find(PROBED_NAME, { ...options, purpose: 'inspect' });
+    try {
+      await sendWithin(this.#context, { name: PROBED_NAME, timeoutMs: limitMs, waitAtMostMs: limitMs }, read);
+    } catch (error) {
+      throw storageErrorOf(error, PROBED_NAME);
+    }
+  }
+
+  inspect(name: string): Promise<LockState | undefined> {
+    return this.#records.inspect(name);
+  }
+
+  list(page: LockPage): Promise<readonly LockState[]> {
+    return this.#records.list(page);
+  }
+
+  forceRelease(name: string, owner: string): Promise<boolean> {
+    return this.#records.forceRelease(name, owner);
+  }
+
+  purge(olderThanMs: number): Promise<number> {
+    return this.#records.purge(olderThanMs);
+  }
+
+  /**
+   * Sends the pending releases, which takes 4.5 s at most, and closes what the accessor itself has opened. Held locks
+   * expire with their leases.
+   */
+  async close(): Promise<void> {
+    await this.#lateReleases.close();
+    await this.#context.accessor.close?.();
+  }
+
+  async #acquire(
+    configuration: LockConfiguration,
+    owner: string,
+    observer: LockObserver,
+  ): Promise<{ readonly options: LeaseOptions; readonly granted: SentGrant | undefined }> {
     const options: AcquisitionOptions & LeaseOptions = {
       terms: checkLockConfiguration(configuration, this.nameLength),
-      owner: newOwner(),
-      accessor: this.#accessor,
-      clock: this.#clock,
-      random: this.#random,
-      statementTimeoutMs: this.statementTimeoutMs,
+      owner,
+      ...this.#context,
       seenLocks: this.#seenLocks,
       lateReleases: this.#lateReleases,
       observer,
@@ -83,57 +145,32 @@ export class StorageBasedLockProvider implements LockProvider {
         );
       },
     };
-    const acquisition = new Acquisition(options);
+    const { statementTimeoutMs } = this;
+    const acquisition = new Acquisition({
+      ...options,
+      statementTimeoutMs: Math.min(statementTimeoutMs, observer.statementTimeoutMs ?? statementTimeoutMs),
+    });
     let granted: SentGrant | undefined;
     try {
       granted = await acquisition.attempt();
     } finally {
       if (granted === undefined) options.onReleased?.();
     }
-    if (granted === undefined) return undefined;
-    if (this.#isUseful(granted, options.terms)) return new Lease(options, granted.grant, granted.sentAt);
-    return await this.#giveBack(options, granted);
-  }
-
-  async probe(timeoutMs: number): Promise<void> {
-    const accessor = this.#accessor;
-    const context = {
-      accessor,
-      clock: this.#clock,
-      random: this.#random,
-      statementTimeoutMs: this.statementTimeoutMs,
-    };
-    const limitMs = Math.min(timeoutMs, this.statementTimeoutMs);
-    const read = (options: StatementOptions): Promise<unknown> =>
-      accessor.find(PROBED_NAME, { ...options, purpose: 'inspect' });
-    try {
-      await sendWithin(context, { name: PROBED_NAME, timeoutMs: limitMs, waitAtMostMs: limitMs }, read);
-    } catch (error) {
-      throw storageErrorOf(error, PROBED_NAME);
-    }
-  }
-
-  /**
-   * Sends the pending releases, which takes 4.5 s at most, and closes what the accessor itself has opened. Held locks
-   * expire with their leases.
-   */
-  async close(): Promise<void> {
-    await this.#lateReleases.close();
-    await this.#accessor.close?.();
+    return { options, granted };
   }
 
   /** Whether the grant arrived early enough to work with it. */
   #isUseful({ sentAt }: SentGrant, { lockAtMostForMs, renewEveryMs }: LockTerms): boolean {
-    const deadline = Deadline.of(sentAt, lockAtMostForMs, this.#accessor.clockStepMs);
+    const { accessor, clock } = this.#context;
+    const deadline = Deadline.of(sentAt, lockAtMostForMs, accessor.clockStepMs);
     const least = renewEveryMs === undefined ? lockAtMostForMs / 4 : 0;
-    return deadline.remainingMs(this.#clock) > least && deadline.expiryReason(this.#clock) === undefined;
+    return deadline.remainingMs(clock) > least && deadline.expiryReason(clock) === undefined;
   }
 
   async #giveBack(options: LeaseOptions, { sentAt }: SentGrant): Promise<never> {
     const { name, lockAtMostForMs } = options.terms;
-    const remainingMs = Deadline.of(sentAt, lockAtMostForMs, this.#accessor.clockStepMs).remainingMs(
-      this.#clock,
-    );
+    const { accessor, clock } = this.#context;
+    const remainingMs = Deadline.of(sentAt, lockAtMostForMs, accessor.clockStepMs).remainingMs(clock);
     await this.#release(options, this.statementTimeoutMs);
     options.onReleased?.();
     throw new LockStorageError(
@@ -143,11 +180,11 @@ export class StorageBasedLockProvider implements LockProvider {
 
   /** Best effort: a lock that cannot be released here expires with its lease. Never rejects. */
   async #release(options: LeaseOptions, timeoutMs: number): Promise<boolean> {
-    const { accessor, terms, owner, observer } = options;
+    const { terms, owner, observer } = options;
     const { name, lockAtMostForMs, lockAtLeastForMs } = terms;
     const request = { name, owner, lockAtMostForMs, lockAtLeastForMs };
     try {
-      const send = (limits: StatementOptions): Promise<boolean> => accessor.unlock(request, limits);
+      const send = (limits: StatementOptions): Promise<boolean> => releaseRecord(options, request, limits);
       return await sendWithin(options, { name, timeoutMs, waitAtMostMs: timeoutMs }, send);
     } catch (error) {
       observer.warning?.(
@@ -157,4 +194,13 @@ export class StorageBasedLockProvider implements LockProvider {
       return false;
     }
   }
+}
+
+function checkKeepRows(keepRows: unknown, accessor: StorageAccessor): void {
+  if (typeof keepRows !== 'boolean')
+    throw new InvalidLockConfigurationError(`keepRows is ${describeValue(keepRows)}: use true or false.`);
+  if (keepRows || (accessor.deleteRecord && accessor.deleteExpired)) return;
+  throw new InvalidLockConfigurationError(
+    `keepRows: false needs a store that can delete records: its accessor has no deleteRecord or no deleteExpired.`,
+  );
 }

@@ -1,16 +1,26 @@
-import { StorageBasedLockProvider, systemClock, type StorageBasedLockProviderOptions } from '../../core';
+import {
+  StorageBasedLockProvider,
+  systemClock,
+  type LockProvider,
+  type StorageBasedLockProviderOptions,
+} from '../../core';
 import { InMemoryStorageAccessor } from './in-memory-storage-accessor';
 
 /**
  * Locks that only this process sees, for tests and for tools with a single process. The library never falls back to it.
  */
-export class InMemoryLockProvider extends StorageBasedLockProvider {
+export class InMemoryLockProvider extends StorageBasedLockProvider implements LockProvider {
   readonly #records: InMemoryStorageAccessor;
 
   constructor(options: StorageBasedLockProviderOptions = {}) {
     const records = new InMemoryStorageAccessor(options.clock ?? systemClock);
     super(records, options);
     this.#records = records;
+  }
+
+  /** Resolves when the lock is free, or the signal aborts. */
+  released(name: string, signal: AbortSignal): Promise<void> {
+    return this.#records.released(name, signal);
   }
 
   /**

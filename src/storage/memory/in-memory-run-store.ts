@@ -1,5 +1,13 @@
 import type { Clock } from '../../core';
-import { isOverdue, type Claim, type Run, type RunEvent, type RunKey } from '../../ledger/run';
+import type { JobChange, JobRegister, JobRegistration } from '../../ledger/job-register';
+import {
+  isOverdue,
+  type Claim,
+  type Run,
+  type RunEvent,
+  type RunKey,
+  type RunSummary,
+} from '../../ledger/run';
 import type {
   Decision,
   FoundRun,
@@ -121,6 +129,19 @@ export class InMemoryRunStore implements RunStore {
     });
   }
 
+  latest(): Promise<readonly RunSummary[]> {
+    return inOneStep(() => {
+      const all = this.#all();
+      const newest = new Map<string, Run>();
+      for (const run of newestOfEach(all)) {
+        const subject = JSON.stringify([run.job, run.scope]);
+        if (newest.get(subject)?.periodStart === undefined) newest.set(subject, run);
+      }
+      const open = all.filter(({ state }) => state === 'running' || state === 'interrupted');
+      return [...new Set([...newest.values(), ...open])].map(summarize);
+    });
+  }
+
   events(key: RunKey): Promise<readonly RunEvent[]> {
     return inOneStep(() => (this.#runs.row(key)?.events ?? []).map(copyOf));
   }
@@ -138,6 +159,18 @@ export class InMemoryRunStore implements RunStore {
       for (const last of newestOfEach(purged)) this.#markPurged(last, now);
       return { deleted: purged.length, next: purged.length < limit ? undefined : 'the oldest that are left' };
     });
+  }
+
+  registerJobs(jobs: readonly JobRegistration[]): Promise<void> {
+    return inOneStep(() => this.#runs.jobs.register(jobs, this.#runs.now()));
+  }
+
+  jobs(): Promise<JobRegister> {
+    return inOneStep(() => this.#runs.jobs.list(this.#runs.now()));
+  }
+
+  updateJobs(changes: readonly JobChange[]): Promise<void> {
+    return inOneStep(() => this.#runs.jobs.update(changes, this.#runs.now()));
   }
 
   #isMarked(run: RunKey): boolean {

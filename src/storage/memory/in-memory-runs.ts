@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { systemClock, type Clock } from '../../core';
 import type { Claim, Run, RunEvent, RunKey, RunSummary } from '../../ledger/run';
 import type { NewRun, NewRunEvent } from '../../ledger/run-store';
+import { InMemoryJobs } from './in-memory-jobs';
 
 /** A run and its events. Only a store may change them. */
 export interface StoredRun {
@@ -15,6 +16,8 @@ export interface StoredRun {
  */
 export class InMemoryRuns {
   readonly id = `memory/${randomUUID()}`;
+  /** The registered jobs. */
+  readonly jobs = new InMemoryJobs();
   /** In the order of their creation. */
   readonly #rows = new Map<string, StoredRun>();
   readonly #clock: Clock;

@@ -1,4 +1,12 @@
-import type { Clock, ExtensionRequest, Grant, LockRecord, LockRequest, StorageAccessor } from '../../core';
+import type {
+  Clock,
+  ExtensionRequest,
+  Grant,
+  LockRecord,
+  LockRequest,
+  NamedLockRecord,
+  StorageAccessor,
+} from '../../core';
 import { RELEASED_MARK } from '../../core/lease/owner';
 
 interface StoredLock {
@@ -14,6 +22,8 @@ const MANY_ROWS = 10_000;
 /** The lock table as a map. Changes of the host's clock have no effect. */
 export class InMemoryStorageAccessor implements StorageAccessor {
   readonly #rows = new Map<string, StoredLock>();
+  /** Called after each change of the row of that name. */
+  readonly #watches = new Map<string, Set<() => void>>();
   readonly #epochMs: number;
   /** Grows with the number of held locks, so that sweeps stay rare even if they delete nothing. */
   #sweepAt = MANY_ROWS;
@@ -64,24 +74,66 @@ export class InMemoryStorageAccessor implements StorageAccessor {
     if (row === undefined) return Promise.resolve(false);
     row.lockUntilMs = Math.max(this.#nowMs(), row.lockedAtMs + request.lockAtLeastForMs);
     row.lockedBy += RELEASED_MARK;
+    this.#notify(request.name);
     return Promise.resolve(true);
   }
 
   find(name: string): Promise<LockRecord | undefined> {
-    const row = this.#rows.get(name);
-    if (row === undefined) return Promise.resolve(undefined);
-    const { lockedBy, lockUntilMs, fencingToken } = row;
-    return Promise.resolve({
-      lockedBy,
-      lockUntil: new Date(lockUntilMs),
-      held: lockUntilMs > this.#nowMs(),
-      fencingToken,
-    });
+    return Promise.resolve(this.#recordOf(name));
+  }
+
+  deleteRecord(request: LockRequest): Promise<boolean> {
+    const row = this.#heldBy(request);
+    if (row === undefined) return Promise.resolve(false);
+    const nowMs = this.#nowMs();
+    const isPast = row.lockedAtMs + request.lockAtLeastForMs <= nowMs && row.fencingToken < tokenAt(nowMs);
+    return Promise.resolve(isPast && this.delete(request.name));
+  }
+
+  list({ after, limit }: { after: string | undefined; limit: number }): Promise<readonly NamedLockRecord[]> {
+    const names = [...this.#rows.keys()].filter((name) => after === undefined || name > after).sort();
+    return Promise.resolve(names.slice(0, limit).flatMap((name) => this.#recordOf(name) ?? []));
+  }
+
+  deleteExpired(olderThanMs: number): Promise<number> {
+    const untilMs = this.#nowMs() - olderThanMs;
+    const expired = [...this.#rows].filter(([, { lockUntilMs }]) => lockUntilMs <= untilMs);
+    for (const [name] of expired) this.#rows.delete(name);
+    return Promise.resolve(expired.length);
   }
 
   /** Does what an operator's DELETE would, for tests. */
   delete(name: string): boolean {
-    return this.#rows.delete(name);
+    const isDeleted = this.#rows.delete(name);
+    this.#notify(name);
+    return isDeleted;
+  }
+
+  /** Resolves when the lock is free, or the signal aborts. */
+  released(name: string, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const watches = this.#watches.get(name) ?? new Set();
+      this.#watches.set(name, watches);
+      let cancel = (): void => {};
+      const check = (): void => {
+        cancel();
+        const leftMs = (this.#rows.get(name)?.lockUntilMs ?? 0) - this.#nowMs();
+        if (leftMs > 0 && !signal.aborted) {
+          cancel = this.clock.schedule(Math.ceil(leftMs), check, { keepAlive: false });
+          return;
+        }
+        signal.removeEventListener('abort', check);
+        if (watches.delete(check) && watches.size === 0) this.#watches.delete(name);
+        resolve();
+      };
+      watches.add(check);
+      signal.addEventListener('abort', check);
+      check();
+    });
+  }
+
+  #notify(name: string): void {
+    for (const check of [...(this.#watches.get(name) ?? [])]) check();
   }
 
   /** A new row gets a token from the current time. So a row stays until its own token is lower than that. */
@@ -90,6 +142,14 @@ export class InMemoryStorageAccessor implements StorageAccessor {
       if (lockUntilMs <= nowMs && fencingToken < tokenAt(nowMs)) this.#rows.delete(name);
     }
     this.#sweepAt = Math.max(MANY_ROWS, 2 * this.#rows.size);
+  }
+
+  #recordOf(name: string): NamedLockRecord | undefined {
+    const row = this.#rows.get(name);
+    if (row === undefined) return undefined;
+    const { lockedBy, lockUntilMs, lockedAtMs, fencingToken } = row;
+    const [lockUntil, lockedAt] = [new Date(lockUntilMs), new Date(lockedAtMs)];
+    return { name, lockedBy, lockUntil, lockedAt, held: lockUntilMs > this.#nowMs(), fencingToken };
   }
 
   #nowMs(): number {

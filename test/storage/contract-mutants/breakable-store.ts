@@ -4,6 +4,7 @@ import type {
   Grant,
   LockRecord,
   LockRequest,
+  NamedLockRecord,
   StorageAccessor,
 } from 'cronlatch/provider';
 
@@ -19,6 +20,8 @@ export class BreakableStore implements StorageAccessor {
   constructor(
     private readonly clock: Clock,
     public rows: Map<string, Row>,
+    /** The waiter of each lock. A release wakes it. */
+    private readonly waiters = new Map<string, () => void>(),
   ) {}
 
   nowMs = (): number => this.clock.monotonicMs();
@@ -70,7 +73,26 @@ export class BreakableStore implements StorageAccessor {
   updateRecord = (request: LockRequest): Promise<Grant | undefined> =>
     Promise.resolve(this.takeOver(request));
   extend = (request: ExtensionRequest): Promise<boolean> => Promise.resolve(this.renew(request));
-  unlock = (request: LockRequest): Promise<boolean> => Promise.resolve(this.release(request));
+  unlock = (request: LockRequest): Promise<boolean> => {
+    const isReleased = this.release(request);
+    this.waiters.get(request.name)?.();
+    return Promise.resolve(isReleased);
+  };
+  list = ({
+    after = '',
+    limit,
+  }: {
+    after: string | undefined;
+    limit: number;
+  }): Promise<NamedLockRecord[]> => {
+    const names = [...this.rows.keys()].filter((name) => name > after).sort();
+    return Promise.resolve(names.slice(0, limit).map((name) => ({ name, ...this.read(name)! })));
+  };
+  released = (name: string, signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      this.waiters.set(name, resolve);
+      signal.addEventListener('abort', () => resolve());
+    });
   find = (name: string): Promise<LockRecord | undefined> => Promise.resolve(this.read(name));
 
   grant = (request: LockRequest): Grant => {

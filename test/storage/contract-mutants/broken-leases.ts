@@ -41,6 +41,13 @@ export const BROKEN_LEASES: readonly BrokenStore[] = [
     breaks: () => ({ extendedUntilMs: (row, { lockAtMostForMs }) => row.lockUntilMs + lockAtMostForMs }),
   },
   {
+    does: 'rounds a lease up to whole seconds',
+    caughtBy: 'a lease that is not a whole number of seconds ends no later than lockAtMostFor (P4)',
+    breaks: (store) => ({
+      grantedUntilMs: ({ lockAtMostForMs }) => store.nowMs() + Math.ceil(lockAtMostForMs / 1000) * 1000,
+    }),
+  },
+  {
     does: 'extends by at most an hour',
     caughtBy: 'a lease can be extended by more than its first length (P4)',
     breaks: (store) => ({

@@ -25,8 +25,11 @@ export function lockStatements(dialect: SqlDialect, table: LockTable, shape: Loc
     insert: named(texts.insert),
     extend: named(texts.extend),
     unlock: named(texts.unlock),
+    deleteRecord: named(texts.deleteRecord),
+    deleteExpired: named(texts.deleteExpired),
     inspect: named(texts.inspect),
     resolve: named(texts.resolve),
+    list: named(texts.list),
   };
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import {
   LockStorageError,
   SchemaMismatchError,
@@ -5,11 +6,18 @@ import {
   type Grant,
   type LockRecord,
   type LockRequest,
+  type NamedLockRecord,
   type StatementOptions,
   type StorageAccessor,
 } from '../../../core';
 import { DuplicateRecord } from '../connections/storage-error';
-import { microseconds, type SqlResult } from '../connections/sql-executor';
+import {
+  microseconds,
+  type ExecuteOptions,
+  type Parameters as SqlParameters,
+  type SqlResult,
+} from '../connections/sql-executor';
+import type { LockTexts } from '../dialects/sql-dialect';
 import type { InspectedTable } from '../schema/inspected-table';
 import { lockTableDefinition, type LockTable } from '../schema/lock-table';
 import type { SchemaFinding } from '../schema/schema-finding';
@@ -17,10 +25,12 @@ import { VerifiedTables, type SqlTablesOptions } from '../schema/verified-tables
 import { lockStatementsFor, type LockStatements } from './lock-statements';
 
 type FindOptions = Parameters<StorageAccessor['find']>[1];
-type Write = 'takeOver' | 'insert' | 'extend' | 'unlock';
+type Write = 'takeOver' | 'insert' | 'extend' | 'unlock' | 'deleteRecord';
 
 export interface SqlStorageOptions extends SqlTablesOptions {
   readonly table: LockTable;
+  /** `false`: a take-over follows each refused insert, and finds out why it was refused. */
+  readonly keepRows?: boolean | undefined;
 }
 
 /** Microseconds since 1970 have had sixteen digits since 2001. */
@@ -54,11 +64,11 @@ export class SqlStorageAccessor implements StorageAccessor {
     try {
       const grant = await this.#acquire('insert', request, options);
       if (typeof grant === 'object') return grant;
-      await this.#refuseOtherName(request.name, options);
+      if (this.#options.keepRows !== false) await this.#refuseOtherName(request.name, options);
       return undefined;
     } catch (error) {
       if (!(error instanceof DuplicateRecord)) throw error;
-      await this.#refuseCollision(request.name, options);
+      if (this.#options.keepRows !== false) await this.#refuseCollision(request.name, options);
       return undefined;
     }
   }
@@ -71,33 +81,44 @@ export class SqlStorageAccessor implements StorageAccessor {
   }
 
   async extend(request: ExtensionRequest, options: StatementOptions): Promise<boolean> {
-    return this.#tables.hasWritten(
-      (await this.#write('extend', request, options)).result,
-      describeLock(request),
-    );
+    return await this.#hasWritten('extend', request, options);
   }
 
   async unlock(request: LockRequest, options: StatementOptions): Promise<boolean> {
-    return this.#tables.hasWritten(
-      (await this.#write('unlock', request, options)).result,
-      describeLock(request),
-    );
+    return await this.#hasWritten('unlock', request, options);
+  }
+
+  async deleteRecord(request: LockRequest, options: StatementOptions): Promise<boolean> {
+    if (await this.#hasWritten('deleteRecord', request, options)) return true;
+    const step = this.clockStepMs ?? 0;
+    if (step < 1 || request.lockAtLeastForMs > 0) return false;
+    // The database's clock may not have moved since the lock was granted.
+    await setTimeout(2 * step);
+    return await this.#hasWritten('deleteRecord', request, options);
+  }
+
+  async deleteExpired(olderThanMs: number, { timeoutMs }: StatementOptions): Promise<number> {
+    const parameters = { olderThan: microseconds(olderThanMs) };
+    const { result } = await this.#send('deleteExpired', parameters, { timeoutMs, urgent: false });
+    const deleted = this.#options.dialect.writtenRows(result);
+    if (typeof deleted === 'number') return deleted;
+    throw new LockStorageError(`Could not count the deleted locks: the driver reported ${String(deleted)}.`);
   }
 
   async find(name: string, { timeoutMs, purpose }: FindOptions): Promise<LockRecord | undefined> {
     const options = { timeoutMs, urgent: purpose === 'resolve' };
-    const statements = this.#tables.verified ?? (await this.#tables.statements(options));
-    const statement = statements[purpose].bind({ name });
-    const { rows } = await this.#tables.execute(statement, options, describeLock({ name }));
-    const row = rows[0];
-    if (row === undefined) return undefined;
-    this.#checkName(String(row['name']), name);
-    return {
-      lockedBy: String(row['locked_by']),
-      held: Number(row['held']) === 1,
-      lockUntil: new Date(Number(row['lock_until_us']) / 1000),
-      fencingToken: statements.shape.hasToken ? checkedToken(row['fencing_token'], name) : undefined,
-    };
+    const { result, statements } = await this.#send(purpose, { name }, options);
+    const [record] = result.rows.map((row) => recordIn(row, statements));
+    if (record !== undefined) this.#checkName(record.name, name);
+    return record;
+  }
+
+  async list(
+    { after = '', limit }: { readonly after: string | undefined; readonly limit: number },
+    { timeoutMs }: StatementOptions,
+  ): Promise<readonly NamedLockRecord[]> {
+    const { result, statements } = await this.#send('list', { after }, { timeoutMs, urgent: false });
+    return result.rows.slice(0, limit).map((row) => recordIn(row, statements));
   }
 
   /**
@@ -167,17 +188,49 @@ export class SqlStorageAccessor implements StorageAccessor {
     );
   }
 
+  async #hasWritten(key: Write, request: LockRequest, options: StatementOptions): Promise<boolean> {
+    const { result } = await this.#write(key, request, options);
+    return this.#tables.hasWritten(result, describeLock(request));
+  }
+
   async #write(
     key: Write,
     { name, owner, nextOwner = '', lockAtMostForMs, lockAtLeastForMs }: LockRequest & { nextOwner?: string },
     { timeoutMs }: StatementOptions,
-  ): Promise<{ result: SqlResult; statements: LockStatements }> {
-    const options = { timeoutMs, urgent: key === 'extend' || key === 'unlock' };
-    const statements = this.#tables.verified ?? (await this.#tables.statements(options));
+  ): Promise<SentStatement> {
+    const urgent = key !== 'insert' && key !== 'takeOver';
     const [atMost, atLeast] = [microseconds(lockAtMostForMs), microseconds(lockAtLeastForMs)];
-    const statement = statements[key].bind({ name, owner, nextOwner, atMost, atLeast });
-    return { result: await this.#tables.execute(statement, options, describeLock({ name })), statements };
+    return await this.#send(key, { name, owner, nextOwner, atMost, atLeast }, { timeoutMs, urgent });
   }
+
+  async #send(
+    key: keyof LockTexts,
+    parameters: SqlParameters,
+    options: ExecuteOptions,
+  ): Promise<SentStatement> {
+    const statements = this.#tables.verified ?? (await this.#tables.statements(options));
+    const subject = typeof parameters['name'] === 'string' ? `lock '${parameters['name']}'` : undefined;
+    const result = await this.#tables.execute(statements[key].bind(parameters), options, subject);
+    return { result, statements };
+  }
+}
+
+/** The answer to a statement, and the statements of the table as it was found then. */
+interface SentStatement {
+  readonly result: SqlResult;
+  readonly statements: LockStatements;
+}
+
+export function recordIn(row: SqlResult['rows'][number], { shape }: LockStatements): NamedLockRecord {
+  const name = String(row['name']);
+  return {
+    name,
+    lockedBy: String(row['locked_by']),
+    held: Number(row['held']) === 1,
+    lockUntil: new Date(Number(row['lock_until_us']) / 1000),
+    lockedAt: row['locked_at_us'] === undefined ? undefined : new Date(Number(row['locked_at_us']) / 1000),
+    fencingToken: shape.hasToken ? checkedToken(row['fencing_token'], name) : undefined,
+  };
 }
 
 function describeLock({ name }: { readonly name: string }): string {

@@ -1,0 +1,180 @@
+import type { Clock } from '../clock';
+import type { EventHub } from '../execution/events';
+import type { Lock, LockObserver, LockProvider } from '../lock';
+import type { LockConfiguration } from '../lock-configuration';
+import type { LockQueues, QueuePlace } from './lock-queue';
+import { onAbort } from './on-abort';
+
+export interface WaitContext {
+  readonly provider: LockProvider;
+  readonly queues: LockQueues;
+  readonly clock: Clock;
+  readonly events: EventHub;
+  /** Between 0 and 1. */
+  readonly random: () => number;
+}
+
+export interface WaitRequest {
+  readonly configuration: LockConfiguration;
+  readonly observer: LockObserver;
+  /** 0 or `undefined`: a single attempt. Infinity: no limit. */
+  readonly waitMs: number | undefined;
+  /** Each of them ends the wait. */
+  readonly signals: readonly AbortSignal[];
+}
+
+const FIRST_DELAY_MS = 50;
+const LONGEST_DELAY_MS = 1000;
+/** A notification can be lost, so waiters also poll stores that notify. */
+const NOTIFIED_DELAY_MS = 5000;
+/** After this many notifications in a row that led to no lock, the waiter pauses after each. */
+const MOST_VAIN_NOTIFICATIONS = 3;
+/** The end of a wait shortens the time limit of a statement, but never below this. */
+const SHORTEST_STATEMENT_TIMEOUT_MS = 1000;
+
+/**
+ * Waits for a lock.
+ *
+ * @returns `undefined` if the wait has ended without a lock
+ * @throws the reason of the signal that aborted. A grant that arrives later is released.
+ * @throws the errors of the provider
+ */
+export async function waitForLock(context: WaitContext, request: WaitRequest): Promise<Lock | undefined> {
+  const stop = new AbortController();
+  for (const signal of request.signals) signal.throwIfAborted();
+  const watches = request.signals.map((signal) => onAbort(signal, () => stop.abort(signal.reason)));
+  try {
+    const lock = new LockWait(context, request, stop.signal).acquire();
+    return await new Promise((resolve, reject) => {
+      stop.signal.addEventListener('abort', () => reject(stop.signal.reason as Error));
+      lock.then((granted) => {
+        if (stop.signal.aborted) void releaseLate(context, request, granted);
+        else resolve(granted);
+      }, reject);
+    });
+  } finally {
+    for (const stopWatching of watches) stopWatching();
+  }
+}
+
+/** Never rejects: the caller already has the reason of its signal. */
+async function releaseLate(
+  { queues }: WaitContext,
+  { observer }: WaitRequest,
+  lock: Lock | undefined,
+): Promise<void> {
+  try {
+    await lock?.unlock();
+    if (lock !== undefined) queues.notify(lock.name);
+  } catch (error) {
+    observer.warning?.(
+      `Lock '${lock?.name}' was granted after its caller had stopped waiting, and could not be released. It stays locked until its lease expires.`,
+      error,
+    );
+  }
+}
+
+/** One wait, from the queue of this process to the store. */
+class LockWait {
+  readonly #endsAtMs: number;
+  /** Whether the provider reports releases. */
+  #isNotified: boolean;
+
+  constructor(
+    private readonly context: WaitContext,
+    private readonly request: WaitRequest,
+    private readonly signal: AbortSignal,
+  ) {
+    this.#endsAtMs = context.clock.monotonicMs() + (request.waitMs ?? 0);
+    this.#isNotified = context.provider.released !== undefined;
+  }
+
+  async acquire(): Promise<Lock | undefined> {
+    if (!this.request.waitMs) return await this.#attempt();
+    const place = this.context.queues.enter(this.request.configuration.name);
+    try {
+      while (!place.isFirst()) {
+        if (this.#leftMs() <= 0) return undefined;
+        await this.#pause(this.#leftMs(), place.turn);
+      }
+      return await this.#poll(place);
+    } finally {
+      place.leave();
+    }
+  }
+
+  async #poll(place: QueuePlace): Promise<Lock | undefined> {
+    let vainNotifications = 0;
+    for (let refusals = 0; ; refusals += 1) {
+      const over = new AbortController();
+      let wasNotified = false;
+      // Watches before it asks, so that no release falls between the two.
+      const wakes = [place.nextRelease()];
+      if (refusals > 0 && this.#isNotified)
+        wakes.push(this.#notification(over.signal).then(() => void (wasNotified = true)));
+      try {
+        const lock = await this.#attempt();
+        if (lock !== undefined || this.#leftMs() <= 0) return lock;
+        if (refusals > 0 || !this.#isNotified) await this.#pause(this.#delayMs(refusals), ...wakes);
+        vainNotifications = wasNotified ? vainNotifications + 1 : 0;
+        if (vainNotifications > MOST_VAIN_NOTIFICATIONS) await this.#pause(FIRST_DELAY_MS);
+      } finally {
+        over.abort();
+      }
+    }
+  }
+
+  #attempt(): Promise<Lock | undefined> {
+    const { configuration, observer, waitMs } = this.request;
+    const isLimited = waitMs !== undefined && waitMs < Infinity;
+    const statementTimeoutMs = Math.max(SHORTEST_STATEMENT_TIMEOUT_MS, this.#leftMs());
+    return this.context.provider.lock(
+      configuration,
+      isLimited ? { ...observer, statementTimeoutMs } : observer,
+    );
+  }
+
+  /** Never resolves if the provider cannot notify. */
+  async #notification(over: AbortSignal): Promise<void> {
+    const { name } = this.request.configuration;
+    try {
+      await this.context.provider.released?.(name, over);
+    } catch (error) {
+      this.#isNotified = false;
+      this.request.observer.warning?.(
+        `The lock provider could not watch lock '${name}'. cronlatch polls instead.`,
+        error,
+      );
+      await new Promise(() => {});
+    }
+  }
+
+  #delayMs(refusals: number): number {
+    const longestMs = this.#isNotified
+      ? NOTIFIED_DELAY_MS
+      : Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** refusals);
+    // The jitter keeps processes apart that began to wait at the same time.
+    return longestMs * (0.5 + this.context.random() / 2);
+  }
+
+  #leftMs(): number {
+    return this.#endsAtMs - this.context.clock.monotonicMs();
+  }
+
+  /** Ends after the delay, with the wait, or when any of the promises resolves. Throws if the signal has aborted. */
+  async #pause(delayMs: number, ...wakes: readonly Promise<void>[]): Promise<void> {
+    const { signal } = this;
+    signal.throwIfAborted();
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        cancel();
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const cancel = this.context.clock.schedule(Math.min(delayMs, this.#leftMs()), end, { keepAlive: true });
+      signal.addEventListener('abort', end);
+      for (const wake of wakes) void wake.then(end);
+    });
+    signal.throwIfAborted();
+  }
+}

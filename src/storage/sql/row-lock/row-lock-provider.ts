@@ -1,0 +1,169 @@
+import {
+  InvalidLockConfigurationError,
+  LockStorageError,
+  systemClock,
+  type Clock,
+  type Duration,
+  type Lock,
+  type LockConfiguration,
+  type LockObserver,
+  type LockProvider,
+} from '../../../core';
+import { describeValue } from '../../../core/describe-value';
+import { parseDuration, parsePositiveDuration } from '../../../core/duration';
+import { Deadline } from '../../../core/lease/deadline';
+import { Lease } from '../../../core/lease/lease';
+import { newOwner } from '../../../core/lease/owner';
+import { checkLockConfiguration } from '../../../core/lock-configuration';
+import { placeOfFound, rowLockTableIn, type SqlDatabase } from '../database/sql-database';
+import type { RowLockTableOptions } from '../schema/lock-table';
+import type { SchemaFinding } from '../schema/schema-finding';
+import { IDLE_MS } from './heartbeat';
+import { HeldRow } from './held-row';
+import { RowLockTable } from './row-lock-table';
+
+/** It does not matter whether this lock exists. */
+const PROBED_NAME = 'cronlatch-probe';
+
+export interface RowLockProviderOptions extends RowLockTableOptions {
+  /**
+   * How many connections the provider opens at most. Each held lock keeps one, and each attempt needs one. At least 2,
+   * default 5.
+   */
+  readonly maxConnections?: number | undefined;
+  /**
+   * How long the database waits for another holder before the lock is refused. Default 0: it does not wait. In whole
+   * seconds on MySQL and MariaDB.
+   */
+  readonly wait?: Duration | undefined;
+  /** The longest time limit of a statement, without `wait`. Default 5 s. */
+  readonly statementTimeout?: Duration | undefined;
+  /** Called once for each warning. Default: `process.emitWarning`. */
+  readonly onWarning?: ((message: string) => void) | undefined;
+  /** For `lockAtMostFor` and `keepAlive`. Connections are watched in real time, because the server watches them too. */
+  readonly clock?: Clock | undefined;
+}
+
+/** Holds each lock by a transaction that has locked its row. COMMIT frees it, and so does the end of its connection. */
+export class SqlRowLockProvider implements LockProvider {
+  readonly nameLength: number;
+  readonly statementTimeoutMs: number;
+  readonly #clock: Clock;
+  readonly #waitMs: number;
+  readonly #table: RowLockTable;
+  readonly #held = new Set<HeldRow>();
+  readonly #id: () => string | undefined;
+
+  /** @throws InvalidLockConfigurationError for SQLite, an invalid option or an invalid identifier */
+  constructor(database: SqlDatabase, options: RowLockProviderOptions = {}) {
+    const { maxConnections = 5, statementTimeout = '5s', wait = 0, clock = systemClock } = options;
+    const table = rowLockTableIn(database, options);
+    checkMaxConnections(maxConnections);
+    this.nameLength = table.nameLength;
+    this.statementTimeoutMs = parsePositiveDuration(statementTimeout, 'statementTimeout');
+    this.#waitMs = waitOf(wait, database);
+    this.#clock = clock;
+    this.#table = new RowLockTable(database, {
+      table,
+      clock,
+      maxConnections,
+      limits: { statementTimeoutMs: this.statementTimeoutMs, idleMs: IDLE_MS, waitMs: this.#waitMs },
+      warn: options.onWarning ?? ((message) => process.emitWarning(message, { code: 'CRONLATCH' })),
+    });
+    this.#id = () => this.#table.found && placeOfFound(database, table.path, this.#table.found);
+  }
+
+  /** `undefined` until the table was checked, because it contains the identity of the server. */
+  get id(): string | undefined {
+    return this.#id();
+  }
+
+  async lock(configuration: LockConfiguration, observer: LockObserver = {}): Promise<Lock | undefined> {
+    const terms = checkLockConfiguration(configuration, this.nameLength);
+    const { name, lockAtMostForMs, lockAtLeastForMs, renewEveryMs } = terms;
+    const timeoutMs = Math.min(lockAtMostForMs / 3, this.statementTimeoutMs) + this.#waitMs;
+    const found = await this.#table.lock(name, { timeoutMs, urgent: true });
+    if (found.is === 'held') return undefined;
+    const { lockedBy: heldBy, lockUntil: heldUntil, fencingToken = 0 } = found.record;
+    if (found.is === 'kept') {
+      const isDue = this.#table.seenLocks.takeRead(name, this.#clock.monotonicMs());
+      if (isDue) observer.refused?.({ heldBy, heldUntil });
+      return undefined;
+    }
+    const { borrowed, statements, sentAt, nowUs } = found;
+    const { statementTimeoutMs } = this;
+    const owner = newOwner();
+    const held: HeldRow = new HeldRow(
+      { name, owner, token: fencingToken, lockedAtUs: nowUs, lockAtLeastForMs, sentAt: sentAt.connection },
+      {
+        ...{ borrowed, statements, statementTimeoutMs, tables: this.#table.tables, clock: systemClock },
+        onEnded: () => this.#held.delete(held),
+      },
+    );
+    this.#held.add(held);
+    const shared = { accessor: held, guard: held, clock: this.#clock, random: Math.random, keepRows: true };
+    const lease = new Lease(
+      { ...shared, terms, owner, observer, statementTimeoutMs },
+      { fencingToken },
+      sentAt.lease,
+    );
+    held.lease = lease;
+    const remainingMs = Deadline.of(sentAt.lease, lockAtMostForMs).remainingMs(this.#clock);
+    const neededMs = renewEveryMs === undefined ? lockAtMostForMs / 4 : 0;
+    // Reading the signal checks how long the connection can be trusted, too.
+    if (!lease.signal.aborted && remainingMs > neededMs) return lease;
+    await lease.unlock();
+    throw new LockStorageError(
+      `Lock '${name}' was granted too late: only ${Math.max(0, Math.round(remainingMs))} ms of its ${lockAtMostForMs} ms were left, or its connection was lost meanwhile, so it was released.`,
+    );
+  }
+
+  async probe(timeoutMs: number): Promise<void> {
+    const options = { timeoutMs: Math.min(timeoutMs, this.statementTimeoutMs), urgent: true };
+    const { inspect } = await this.#table.ready(options);
+    await this.#table.tables.execute(inspect.bind({ name: PROBED_NAME }), options);
+  }
+
+  /**
+   * Checks the table and the kind of the server. Problems that do not stop locks from working are passed to `onWarning`.
+   *
+   * @throws SchemaMismatchError if the table cannot hold locks safely. The message lists every problem with its fix.
+   * @throws InvalidLockConfigurationError on a server whose row locks do not exclude one another
+   * @throws LockStorageError if the database cannot be reached. The message contains its address.
+   */
+  async check(): Promise<void> {
+    await this.#table.ready({ timeoutMs: this.statementTimeoutMs, urgent: true });
+  }
+
+  /**
+   * Checks the table and returns its problems, each with its fix. A table that the migration created has none.
+   *
+   * @throws LockStorageError if the database cannot be reached. The message contains its address.
+   */
+  async verifySchema(): Promise<readonly SchemaFinding[]> {
+    return await this.#table.tables.verify({ timeoutMs: this.statementTimeoutMs, urgent: true });
+  }
+
+  /** Closes all connections. Locks that are still held are lost. */
+  async close(): Promise<void> {
+    const held = [...this.#held];
+    for (const row of held) row.abandon('its provider was closed');
+    await Promise.all(held.map((row) => row.ended()));
+    await this.#table.close();
+  }
+}
+
+function checkMaxConnections(count: unknown): void {
+  if (Number.isSafeInteger(count) && (count as number) >= 2) return;
+  throw new InvalidLockConfigurationError(
+    `maxConnections is ${describeValue(count)}: it must be a whole number, 2 or more. Each held lock keeps a connection, and the next attempt needs another one.`,
+  );
+}
+
+function waitOf(wait: Duration, { dialect }: SqlDatabase): number {
+  const waitMs = parseDuration(wait, 'wait');
+  if (dialect.name !== 'mysql' || waitMs % 1000 === 0) return waitMs;
+  throw new InvalidLockConfigurationError(
+    `wait is ${describeValue(wait)}: MySQL and MariaDB wait for whole seconds.`,
+  );
+}

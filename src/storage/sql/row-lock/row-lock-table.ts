@@ -1,0 +1,157 @@
+import { InvalidLockConfigurationError, LockStorageError, systemClock, type Clock } from '../../../core';
+import { momentOf } from '../../../core/clock';
+import { SeenLocks } from '../../../core/lease/seen-locks';
+import { PooledSqlExecutor, type BorrowedConnection } from '../connections/pooled-sql-executor';
+import { OwnServerConnections } from '../connections/server-connections';
+import type { RowLockLimits, ServerDriver } from '../connections/server-driver';
+import type { ServerSession } from '../connections/server-session';
+import type { ExecuteOptions } from '../connections/sql-executor';
+import { DuplicateRecord } from '../connections/storage-error';
+import type { SqlDatabase } from '../database/sql-database';
+import type { InspectedTable } from '../schema/inspected-table';
+import { rowLockTableDefinition, type LockTable } from '../schema/lock-table';
+import { VerifiedTables } from '../schema/verified-tables';
+import { CLUSTER_VARIABLES, clusterProblem } from './cluster';
+import { lockRow, type RowAnswer } from './lock-row';
+import { rowLockStatementsFor, type RowLockStatements } from './row-lock-statements';
+
+/** A connection that is not used is closed before the server ends it. */
+const IDLE_CONNECTION_MS = 3000;
+
+/** How often the row of a lock may be deleted between the insert and the lock before the attempt fails. */
+const MOST_ROUNDS = 3;
+
+interface RowLockTableSettings {
+  readonly table: LockTable;
+  readonly limits: RowLockLimits;
+  readonly maxConnections: number;
+  /** The time of the leases. */
+  readonly clock: Clock;
+  readonly warn: (message: string) => void;
+}
+
+/** What an attempt found. A locked row comes with its connection. */
+export type FoundRow =
+  | Exclude<RowAnswer, { is: 'locked' | 'missing' }>
+  | (Extract<RowAnswer, { is: 'locked' }> & {
+      readonly borrowed: BorrowedConnection<ServerSession>;
+      readonly statements: RowLockStatements;
+    });
+
+/** The table of row locks, and the connections that lock its rows. */
+export class RowLockTable {
+  readonly tables: VerifiedTables<RowLockStatements>;
+  readonly seenLocks = new SeenLocks();
+  readonly #driver: ServerDriver;
+  readonly #executor: PooledSqlExecutor<ServerSession>;
+  #found: InspectedTable | undefined;
+  #isSuitable = false;
+
+  /** @throws InvalidLockConfigurationError for SQLite */
+  constructor(
+    private readonly database: SqlDatabase,
+    private readonly settings: RowLockTableSettings,
+  ) {
+    const { sessions, dialect, address, redact, name } = database;
+    const { limits, maxConnections, table, warn } = settings;
+    if (sessions === undefined)
+      throw new InvalidLockConfigurationError(
+        'RowLockProvider cannot use SQLite, which locks whole files, not rows. Leave the option lockProvider out.',
+      );
+    const { driver } = sessions;
+    this.#driver = driver;
+    const { statementTimeoutMs, waitMs } = limits;
+    const connections = new OwnServerConnections(
+      driver,
+      sessions.open,
+      { clock: systemClock, statementTimeoutMs },
+      {
+        size: maxConnections,
+        whenFull: `all ${maxConnections} are in use, one for each held lock. Raise maxConnections of the RowLockProvider`,
+        settings: driver.rowLock.session(limits),
+        prepares: false,
+        idleForMs: IDLE_CONNECTION_MS,
+      },
+    );
+    this.#executor = new PooledSqlExecutor(connections, dialect, systemClock);
+    this.tables = new VerifiedTables(
+      { database: name, dialect, address, redact, sharesSessions: false, warn, executor: this.#executor },
+      [rowLockTableDefinition(table)],
+      ([found]) => {
+        this.#found = found;
+        return found && rowLockStatementsFor(found, { dialect, table, waits: waitMs > 0 });
+      },
+    );
+  }
+
+  /** The table as last found. */
+  get found(): InspectedTable | undefined {
+    return this.#found;
+  }
+
+  /**
+   * The statements for the verified table, on a server whose row locks exclude one another.
+   *
+   * @throws SchemaMismatchError, InvalidLockConfigurationError, LockStorageError
+   */
+  async ready(options: ExecuteOptions): Promise<RowLockStatements> {
+    const statements = this.tables.verified ?? (await this.tables.statements(options));
+    if (!this.#isSuitable) await this.#checkServer(options);
+    return statements;
+  }
+
+  /** @throws LockStorageError if it is not certain who holds the row */
+  async lock(name: string, options: ExecuteOptions): Promise<FoundRow> {
+    const { settings } = this;
+    const subject = `lock '${name}'`;
+    const now = () => ({ lease: momentOf(settings.clock), connection: momentOf(systemClock) });
+    for (let round = 1; round <= MOST_ROUNDS; round += 1) {
+      const statements = await this.ready(options);
+      if (!this.seenLocks.has(name)) await this.#createRow(name, statements, options);
+      try {
+        const borrowed = await this.#executor.borrow(options);
+        const attempt = { name, statements, driver: this.#driver, limits: settings.limits, now };
+        const answer = await lockRow(borrowed, attempt);
+        if (answer.is === 'locked') return { ...answer, borrowed, statements };
+        if (answer.is !== 'missing') return answer;
+      } catch (error) {
+        throw this.tables.failureOf(error, subject);
+      }
+      this.seenLocks.forget(name);
+    }
+    throw new LockStorageError(
+      `Could not lock ${subject}: another process keeps deleting its row. Leave the rows of the table in place.`,
+      { outcome: 'nothing-ran' },
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.#executor.close();
+  }
+
+  /** In autocommit: two transactions can both lock a row that does not exist. */
+  async #createRow(name: string, statements: RowLockStatements, options: ExecuteOptions): Promise<void> {
+    const subject = `lock '${name}'`;
+    const { rows } = await this.tables.execute(statements.inspect.bind({ name }), options, subject);
+    try {
+      if (rows.length === 0) await this.tables.execute(statements.insert.bind({ name }), options, subject);
+    } catch (error) {
+      // Another process has created the row. It may hold it already.
+      const isThere = error instanceof LockStorageError && error.outcome === 'contention';
+      if (!isThere && !(error instanceof DuplicateRecord)) throw error;
+    }
+    this.seenLocks.add(name);
+  }
+
+  async #checkServer(options: ExecuteOptions): Promise<void> {
+    const { dialect, address } = this.database;
+    const text = CLUSTER_VARIABLES[dialect.name];
+    const answer = text && (await this.tables.execute({ id: '', text, values: [] }, options));
+    const problem = answer && clusterProblem(answer.rows);
+    if (problem)
+      throw new InvalidLockConfigurationError(
+        `RowLockProvider cannot use ${address}: ${problem}, where transactions on two nodes can lock the same row. Use the lock table instead.`,
+      );
+    this.#isSuitable = true;
+  }
+}
