@@ -1,0 +1,76 @@
+import { createSecureContext } from 'node:tls';
+import { InvalidLockConfigurationError, type StorageBasedLockProviderOptions } from '../../core';
+import { describeValue } from '../../core/describe-value';
+
+export interface EtcdLockProviderOptions extends Omit<StorageBasedLockProviderOptions, 'keepRows'> {
+  /** The client addresses of the cluster, such as `https://etcd-1:2379`: all with `http:`, or all with `https:`. */
+  readonly endpoints: string | readonly string[];
+  /**
+   * The key of a lock is this prefix and its name. Equal on all instances, and not the beginning of another
+   * prefix. Default `cronlatch/`.
+   */
+  readonly keyPrefix?: string | undefined;
+  /** For a server with authentication. */
+  readonly user?: string | undefined;
+  readonly password?: string | undefined;
+  /** The certificate of the authority that has signed those of the servers, as PEM. Default: those of Node. */
+  readonly ca?: string | Buffer | undefined;
+  /** A certificate of this client and its private key, as PEM. */
+  readonly cert?: string | Buffer | undefined;
+  readonly key?: string | Buffer | undefined;
+}
+
+const PAIRS = [
+  ['user', 'password'],
+  ['cert', 'key'],
+] as const;
+const OPTIONS = [
+  ...['endpoints', 'keyPrefix', 'ca', 'id', 'nameLength', 'statementTimeout', 'clock', 'random'],
+  ...PAIRS.flat(),
+];
+
+/** @returns the endpoints */
+export function checkEtcdOptions(options: EtcdLockProviderOptions): readonly URL[] {
+  const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name));
+  if (unknown !== undefined)
+    throw new InvalidLockConfigurationError(
+      `Unknown option '${unknown}' for EtcdLockProvider. Its options are ${OPTIONS.join(', ')}.`,
+    );
+  const { keyPrefix = 'cronlatch/', ca, cert, key } = options;
+  if (typeof keyPrefix !== 'string' || keyPrefix === '')
+    throw new InvalidLockConfigurationError(
+      `keyPrefix is ${describeValue(keyPrefix)}: it must be a string that is not empty.`,
+    );
+  for (const [one, other] of PAIRS)
+    if (Boolean(options[one]) !== Boolean(options[other]))
+      throw new InvalidLockConfigurationError(
+        `${one} and ${other} of EtcdLockProvider belong together: set both.`,
+      );
+  const endpoints = [options.endpoints].flat().map(endpointOf);
+  const protocols = new Set(endpoints.map(({ protocol }) => protocol));
+  if (protocols.size !== 1)
+    throw new InvalidLockConfigurationError(
+      'endpoints must name at least one server, and all with http: or all with https:.',
+    );
+  if (protocols.has('http:') && (ca ?? cert) !== undefined)
+    throw new InvalidLockConfigurationError('ca, cert and key need endpoints with https:.');
+  try {
+    createSecureContext({ ca, cert, key });
+  } catch (cause) {
+    throw new InvalidLockConfigurationError('ca, cert or key is not valid PEM, or the two do not match.', {
+      cause,
+    });
+  }
+  return endpoints;
+}
+
+/** The message does not show the address, which may contain a password. */
+function endpointOf(given: unknown, index: number): URL {
+  if (typeof given === 'string' && URL.canParse(given)) {
+    const url = new URL(given);
+    if (/^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url;
+  }
+  throw new InvalidLockConfigurationError(
+    `Endpoint ${index + 1} is not an address such as 'http://127.0.0.1:2379'. It is http: or https:, a host and a port. Credentials are the options user and password.`,
+  );
+}

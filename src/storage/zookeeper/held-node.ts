@@ -1,0 +1,186 @@
+import {
+  systemClock,
+  type Clock,
+  type LockRecord,
+  type LockRequest,
+  type LockStorageError,
+  type StatementOptions,
+} from '../../core';
+import { momentOf, type Moment } from '../../core/clock';
+import { Deadline } from '../../core/lease/deadline';
+import type { Lease, LeaseGuard } from '../../core/lease/lease';
+import type { LeaseAccessor } from '../../core/lease/storage-accessor';
+import type { LockTerms } from '../../core/lock-configuration';
+import { dataOf, type LockNodes, type OwnNode } from './lock-nodes';
+import type { NodeRecords } from './node-records';
+import type { ZooKeeperSession } from './zookeeper-session';
+
+interface HeldNodeOptions {
+  readonly nodes: LockNodes;
+  readonly records: NodeRecords;
+  readonly own: OwnNode;
+  readonly terms: LockTerms;
+  /** The time of the leases. The session lasts in real time. */
+  readonly clock: Clock;
+  readonly lockedAt: Moment;
+  /** When the first request was sent that proved the session, in real time. */
+  readonly provenAt: Moment;
+  readonly onEnded: () => void;
+}
+
+/**
+ * The node of a held lock. It lasts as long as the session, so the holder proves the session every third of its
+ * timeout, and after each reconnection. It trusts the session for two thirds of the timeout: the leader of the ensemble
+ * may receive a proof only later, from the server that the client is connected to.
+ */
+export class HeldNode implements LeaseAccessor, LeaseGuard {
+  readonly keepsTimeLimits = true;
+  lease: Lease | undefined;
+  readonly #session: ZooKeeperSession;
+  #trusted: Deadline;
+  #isHeld = true;
+  #isLost = false;
+  #isGone = false;
+  #isProving = false;
+  #cancelProof = (): void => {};
+  #cancelKeeping: (() => void) | undefined;
+  readonly #stopWatching: () => void;
+
+  constructor(private readonly options: HeldNodeOptions) {
+    this.#session = options.nodes.requests.session;
+    this.#trusted = this.#trustFrom(options.provenAt);
+    this.#stopWatching = this.#session.watch((state) => {
+      if (state === 'connected') void this.#prove();
+      else this.lose(this.expiryReason() ?? state);
+    });
+    this.#planProof();
+  }
+
+  expiryReason(): string | undefined {
+    const { end } = this.#session;
+    if (!this.#isHeld) return undefined;
+    if (end !== undefined) return `the ZooKeeper client cannot be used any more: ${end}`;
+    if (this.#trusted.expiryReason(systemClock) === undefined) return undefined;
+    return this.#unconfirmed();
+  }
+
+  /**
+   * A job whose signal aborts because its session is in doubt has the rest of the session timeout to stop. If the node
+   * went at once, the next holder would begin before the signal has stopped this one.
+   */
+  onLost(): void {
+    this.#isLost = true;
+    if (!this.#isHeld || this.#trusted.expiryReason(systemClock) === undefined) return this.end();
+    this.#stopProving();
+    const discard = (): void => this.#endKeeping();
+    this.#cancelKeeping = systemClock.schedule(this.#session.timeoutMs / 3, discard, { keepAlive: false });
+  }
+
+  lose(reason: string): void {
+    if (this.#isHeld) this.lease?.lose(reason);
+    if (!this.#isLost) this.end();
+  }
+
+  async extend({ lockAtMostForMs }: LockRequest, { timeoutMs }: StatementOptions): Promise<boolean> {
+    const { nodes, own, clock, lockedAt } = this.options;
+    const provenAt = momentOf(systemClock);
+    const lockUntil = new Date(clock.wallMs() + lockAtMostForMs);
+    const data = dataOf(own.owner, { lockedAt: new Date(lockedAt.wallMs), lockUntil });
+    const stat = await this.#within(timeoutMs, () => nodes.requests.write(own.path, data));
+    if (stat !== undefined) this.#trusted = this.#trustFrom(provenAt);
+    return stat !== undefined;
+  }
+
+  async unlock(_: LockRequest, { timeoutMs }: StatementOptions): Promise<boolean> {
+    const { nodes, own } = this.options;
+    if (this.#isLost) this.#endKeeping();
+    if (this.#isLost || this.#session.end !== undefined) return false;
+    const isKept = this.#keptMs() > 0;
+    const isOurs = await this.#within(timeoutMs, () =>
+      isKept ? nodes.requests.confirm(own.path) : nodes.remove(own),
+    );
+    this.#isGone = !isKept;
+    this.end();
+    return isOurs && !this.#isLost;
+  }
+
+  async find(name: string, options: StatementOptions): Promise<LockRecord | undefined> {
+    if (this.#session.end !== undefined) return undefined; // The node ends with its session.
+    const record = await this.options.records.find(name, options);
+    return record?.lockedBy === this.options.own.owner ? record : undefined;
+  }
+
+  /** The lock is no longer held. Its node stays until `lockAtLeastFor` has passed. */
+  end(): void {
+    this.#stopProving();
+    if (this.#cancelKeeping !== undefined) return;
+    const discard = (): void => this.discard();
+    if (this.#keptMs() <= 0) return discard();
+    this.#cancelKeeping = this.options.clock.schedule(this.#keptMs(), discard, { keepAlive: false });
+  }
+
+  discard(): void {
+    this.#cancelKeeping?.();
+    this.#cancelKeeping = () => {};
+    if (!this.#isGone) void this.options.nodes.discard(this.options.own);
+    this.options.onEnded();
+  }
+
+  #stopProving(): void {
+    this.#isHeld = false;
+    this.#cancelProof();
+    this.#stopWatching();
+  }
+
+  /** Keeps the node no longer than `lockAtLeastFor` asks. */
+  #endKeeping(): void {
+    this.#cancelKeeping?.();
+    this.#cancelKeeping = undefined;
+    this.end();
+  }
+
+  #keptMs(): number {
+    const { clock, lockedAt, terms } = this.options;
+    return lockedAt.monotonicMs + terms.lockAtLeastForMs - clock.monotonicMs();
+  }
+
+  #trustFrom(provenAt: Moment): Deadline {
+    return Deadline.of(provenAt, (this.#session.timeoutMs * 2) / 3);
+  }
+
+  #within<T>(timeoutMs: number, body: () => Promise<T>): Promise<T> {
+    return this.#session.within(timeoutMs, `lock '${this.options.terms.name}'`, body);
+  }
+
+  #unconfirmed(): string {
+    return `ZooKeeper has not confirmed its session for two thirds of the session timeout of ${this.#session.timeoutMs} ms`;
+  }
+
+  #planProof(): void {
+    this.#cancelProof();
+    const dueMs = Math.min(this.#trusted.sentAtMs + this.#session.timeoutMs / 3, this.#trusted.monotonicMs);
+    const inMs = Math.max(0, dueMs - systemClock.monotonicMs());
+    this.#cancelProof = systemClock.schedule(inMs, () => void this.#prove(), { keepAlive: false });
+  }
+
+  async #prove(): Promise<void> {
+    if (this.#isProving || !this.#isHeld) return;
+    const { nodes, own } = this.options;
+    this.#isProving = true;
+    const provenAt = momentOf(systemClock);
+    let reason = this.expiryReason();
+    try {
+      const leftMs = this.#trusted.remainingMs(systemClock);
+      if (reason === undefined && !(await this.#within(leftMs, () => nodes.requests.confirm(own.path))))
+        reason = 'its node was deleted';
+    } catch (error) {
+      const { driverCode, message } = error as LockStorageError;
+      // Without an answer, the trust has ended, although a timer may fire a little early.
+      reason = this.expiryReason() ?? (driverCode === undefined ? this.#unconfirmed() : message);
+    }
+    this.#isProving = false;
+    if (reason !== undefined) return this.lose(reason);
+    this.#trusted = this.#trustFrom(provenAt);
+    if (this.#isHeld) this.#planProof();
+  }
+}

@@ -1,0 +1,151 @@
+import { LockStorageError } from '../../core';
+import { newOwner } from '../../core/lease/owner';
+import { encodeNodeName, queueOf, type QueuedNode } from './node-names';
+import type { NodeRequests } from './node-requests';
+import { codeOf, CONNECTION_LOSS, EPHEMERAL_SEQUENTIAL, NO_NODE } from './zookeeper-client';
+
+/** What a node shows people. No decision depends on it. */
+export interface NodeTimes {
+  readonly lockedAt: Date;
+  readonly lockUntil: Date;
+}
+
+/** A place of this process in the queue of a lock. */
+export interface OwnNode {
+  readonly owner: string;
+  readonly path: string;
+  /** Whether the node holds the lock. It does so until it is gone. */
+  readonly isFirst: boolean;
+}
+
+/** An attempt to enter a queue. It goes on until it has an answer, or is abandoned. */
+export interface Entry {
+  readonly entered: Promise<OwnNode>;
+  /** Removes the node, now or when it appears. Never rejects. */
+  abandon(): void;
+}
+
+/**
+ * The nodes of all locks. A lock is a node below the root, and each of its children is a place in its queue: ephemeral,
+ * sequential, and named after its owner. The first one holds the lock.
+ */
+export class LockNodes {
+  readonly #removals = new Set<Promise<unknown>>();
+  #place: string | undefined;
+
+  constructor(
+    readonly requests: NodeRequests,
+    readonly root: string,
+  ) {}
+
+  /** Identifies the root, once it is known. */
+  get place(): string | undefined {
+    return this.#place;
+  }
+
+  pathOf(name: string): string {
+    return `${this.root}/${encodeNodeName(name)}`;
+  }
+
+  async queueOf(lock: string): Promise<readonly QueuedNode[]> {
+    return queueOf(lock, await this.requests.children(lock));
+  }
+
+  enter(lock: string, times: NodeTimes): Entry {
+    const owner = newOwner();
+    let isOver = false;
+    const entered = this.#enter(lock, owner, times, () => isOver);
+    entered.catch(() => {}); // Its callers get the error.
+    const removeAll = async (): Promise<void> => {
+      await entered.catch(() => {});
+      const own = (await this.#settledQueue(lock)).filter((node) => node.owner === owner);
+      await Promise.all(own.map(({ path }) => this.requests.discard(path)));
+      await this.requests.remove(lock);
+    };
+    const abandon = (): void => {
+      isOver = true;
+      void this.#inBackground(removeAll());
+    };
+    return { entered, abandon };
+  }
+
+  /** @returns whether the node was there */
+  async remove({ path }: Pick<OwnNode, 'path'>): Promise<boolean> {
+    const removed = this.requests.remove(path);
+    this.#sweep(path);
+    return await removed;
+  }
+
+  /** Removes a node that is no longer needed, as soon as the client is connected. Never rejects. */
+  async discard({ path }: Pick<OwnNode, 'path'>): Promise<void> {
+    const discarded = this.requests.discard(path);
+    this.#sweep(path);
+    await this.#inBackground(discarded);
+  }
+
+  /** Resolves when all discarded nodes are removed. */
+  async settled(): Promise<void> {
+    while (this.#removals.size > 0) await Promise.all(this.#removals);
+  }
+
+  async #enter(lock: string, owner: string, times: NodeTimes, isOver: () => boolean): Promise<OwnNode> {
+    this.#place ??= await this.#findRoot();
+    while (!isOver()) {
+      let queue: readonly QueuedNode[];
+      try {
+        // The server keeps the order of a session. So the list is at least as new as the own node.
+        [, , queue] = await Promise.all([
+          this.requests.ensure(lock),
+          this.requests.create(
+            `${lock}/${encodeNodeName(owner)}-`,
+            dataOf(owner, times),
+            EPHEMERAL_SEQUENTIAL,
+          ),
+          this.queueOf(lock),
+        ]);
+      } catch (error) {
+        // The reply is lost, or the node of the lock was removed meanwhile.
+        if (codeOf(error) === NO_NODE) this.#place = await this.#findRoot();
+        else if (codeOf(error) !== CONNECTION_LOSS) throw error;
+        queue = await this.#settledQueue(lock);
+      }
+      // A client that sends requests again itself may have created further nodes.
+      const [own, ...further] = queue.filter((node) => node.owner === owner);
+      for (const node of further) void this.discard(node);
+      if (own !== undefined) return { ...own, isFirst: own === queue[0] };
+    }
+    throw new LockStorageError(`The attempt at ${lock} was abandoned.`);
+  }
+
+  /** The queue with the effects of all earlier requests: a server that lags behind executes them before a write. */
+  async #settledQueue(lock: string): Promise<readonly QueuedNode[]> {
+    await this.requests.confirm(this.root);
+    return await this.queueOf(lock);
+  }
+
+  /** Removes the node of a lock, unless another node is in its queue. */
+  #sweep(path: string): void {
+    void this.#inBackground(this.requests.remove(path.slice(0, path.lastIndexOf('/'))));
+  }
+
+  /** @returns the identity of the root, which is created if it is missing */
+  async #findRoot(): Promise<string> {
+    for (;;) {
+      const [, stat] = (await this.requests.read(this.root)) ?? [];
+      if (stat !== undefined) return `zookeeper:${stat.czxid.toString('hex')}:${stat.ctime.toString('hex')}`;
+      for (const { index } of this.root.matchAll(/(?!^)\/|$/g))
+        await this.requests.ensure(this.root.slice(0, index));
+    }
+  }
+
+  /** A node that cannot be removed ends with its session, or is an empty node of a lock. */
+  async #inBackground(removal: Promise<unknown>): Promise<void> {
+    const settled = removal.catch(() => {}).finally(() => this.#removals.delete(settled));
+    this.#removals.add(settled);
+    await settled;
+  }
+}
+
+export function dataOf(owner: string, times: NodeTimes): Buffer {
+  return Buffer.from(JSON.stringify({ owner, ...times }));
+}

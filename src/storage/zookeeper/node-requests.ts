@@ -1,0 +1,104 @@
+import {
+  codeOf,
+  NO_NODE,
+  NODE_EXISTS,
+  PERSISTENT,
+  type NodeStat,
+  type ZooKeeperAcl,
+} from './zookeeper-client';
+import type { Request, ZooKeeperSession } from './zookeeper-session';
+
+const EMPTY = Buffer.alloc(0);
+
+/** Requests about single nodes, which are sent again until they have an answer. */
+export class NodeRequests {
+  constructor(
+    readonly session: ZooKeeperSession,
+    private readonly acl: ZooKeeperAcl | undefined,
+  ) {}
+
+  /** Creates a node without data, unless it is there. */
+  async ensure(path: string): Promise<void> {
+    await this.session
+      .persist(this.#creation(path, EMPTY, PERSISTENT))
+      .catch((error: unknown) => isCode(error, NODE_EXISTS));
+  }
+
+  /** Sent only once. */
+  async create(path: string, data: Buffer, mode: number): Promise<void> {
+    await this.session.send(this.#creation(path, data, mode));
+  }
+
+  /** @returns no names if the node is not there */
+  async children(path: string): Promise<readonly string[]> {
+    const names = await orMissing(
+      this.session.persist<[string[]]>((client, answer) => client.getChildren(path, answer)),
+    );
+    return names?.[0] ?? [];
+  }
+
+  /** @returns the data and the stat, or `undefined` if the node is not there */
+  read(path: string): Promise<[Buffer | undefined, NodeStat] | undefined> {
+    return orMissing(this.session.persist((client, answer) => client.getData(path, answer)));
+  }
+
+  /**
+   * @returns when the node changes or is deleted, or the session ends, or at once if the node is not there: `exists`
+   *   would leave a watch behind
+   */
+  async changed(path: string): Promise<void> {
+    let fire = (): void => {};
+    const fired = new Promise<void>((resolve) => (fire = resolve));
+    const stop = this.session.watch((state) => state === 'ended' && fire());
+    try {
+      const found = await orMissing(
+        this.session.persist<[Buffer | undefined, NodeStat]>((client, answer) =>
+          client.getData(path, fire, answer),
+        ),
+      );
+      if (found !== undefined) await fired;
+    } finally {
+      stop();
+    }
+  }
+
+  /** @returns the stat, or `undefined` if the node is not there */
+  async write(path: string, data: Buffer): Promise<NodeStat | undefined> {
+    const written = this.session.persist<[NodeStat]>((client, answer) => client.setData(path, data, answer));
+    return (await orMissing(written))?.[0];
+  }
+
+  /** @returns whether the node is there, by the leader of the ensemble. So the session lasts. */
+  async confirm(path: string): Promise<boolean> {
+    const checked = this.session.persist<[]>((client, answer) =>
+      client.transaction().check(path).commit(answer),
+    );
+    return (await orMissing(checked)) !== undefined;
+  }
+
+  /** Sent only once. @returns whether the node was there */
+  async remove(path: string): Promise<boolean> {
+    const removed = this.session.send<[]>((client, answer) => client.remove(path, answer));
+    return (await orMissing(removed)) !== undefined;
+  }
+
+  /** Removes a node as soon as the client is connected. */
+  async discard(path: string): Promise<void> {
+    await orMissing(this.session.persist<[]>((client, answer) => client.remove(path, answer)));
+  }
+
+  #creation(path: string, data: Buffer, mode: number): Request<[string]> {
+    // The client takes the type of its own package, or nothing.
+    const acl = this.acl as never[];
+    return (client, answer) => client.create(path, data, acl, mode, answer);
+  }
+}
+
+async function orMissing<T>(answer: Promise<T>): Promise<T | undefined> {
+  return await answer.catch((error: unknown) => isCode(error, NO_NODE));
+}
+
+/** @throws any other error */
+function isCode(error: unknown, code: number): undefined {
+  if (codeOf(error) !== code) throw error;
+}

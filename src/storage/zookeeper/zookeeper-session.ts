@@ -1,0 +1,152 @@
+import { LockStorageError, systemClock } from '../../core';
+import { withinLimitOr } from '../../core/clock';
+import { describeValue } from '../../core/describe-value';
+import {
+  codeOf,
+  CONNECTION_LOSS,
+  SESSION_EXPIRED,
+  type Answer,
+  type ZooKeeperClient,
+} from './zookeeper-client';
+
+const EXPIRED = 'its session has expired';
+
+export type Request<T extends unknown[]> = (client: ZooKeeperClient, answer: Answer<T>) => void;
+
+/**
+ * The session of the application's client. The client keeps requests while it is disconnected and sends them later, it
+ * never gives up a connection that does not answer, and after the end of its session it never gets another one.
+ */
+export class ZooKeeperSession {
+  readonly #watches = new Set<(state: 'connected' | 'ended') => void>();
+  #end: string | undefined;
+  #connecting: Promise<void> | undefined;
+
+  constructor(private readonly client: ZooKeeperClient) {
+    client.on('state', this.#onState);
+  }
+
+  /** Why this session can never be used again. */
+  get end(): string | undefined {
+    return this.#end;
+  }
+
+  /** As agreed with the server, in milliseconds. */
+  get timeoutMs(): number {
+    return this.client.getSessionTimeout();
+  }
+
+  /** @returns a function that stops watching */
+  watch(onState: (state: 'connected' | 'ended') => void): () => void {
+    this.#watches.add(onState);
+    return () => void this.#watches.delete(onState);
+  }
+
+  /** Sends a request, or lets the client send it when it is connected. Rejects with the error of the client. */
+  async send<T extends unknown[]>(request: Request<T>): Promise<T> {
+    if (this.#end !== undefined) throw this.ended();
+    let stopWatching = (): void => {};
+    const [error, ...values] = await new Promise<[unknown, ...T] | [unknown]>((resolve) => {
+      // The client never answers a request that it has not sent before its session expired.
+      stopWatching = this.watch((state) => state === 'ended' && resolve([this.ended()]));
+      request(this.client, (...answer) => resolve(answer));
+    }).finally(() => stopWatching());
+    if (!error) return values as T;
+    if (codeOf(error) === SESSION_EXPIRED) this.close(EXPIRED);
+    throw this.#end === undefined ? (error as Error) : this.ended();
+  }
+
+  /** Sends a request again until it has an answer, or the session ends. For requests that may be sent twice. */
+  async persist<T extends unknown[]>(request: Request<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await this.send(request);
+      } catch (error) {
+        if (codeOf(error) !== CONNECTION_LOSS) throw error;
+        await this.connected();
+      }
+    }
+  }
+
+  /** Resolves when the server has answered a request, or the session has ended. */
+  connected(): Promise<void> {
+    return (this.#connecting ??= this.#connect().finally(() => (this.#connecting = undefined)));
+  }
+
+  /**
+   * Waits until the client is connected, and then for the body.
+   *
+   * @param subject for messages
+   * @throws LockStorageError
+   */
+  async within<T>(timeoutMs: number, subject: string, body: () => Promise<T>): Promise<T> {
+    const endsAtMs = systemClock.monotonicMs() + timeoutMs;
+    const limited = <R>(promise: Promise<R>, failure: () => Error): Promise<R> =>
+      withinLimitOr(systemClock, promise, endsAtMs - systemClock.monotonicMs(), failure);
+    const limit = `${subject} within ${Math.max(0, Math.round(timeoutMs))} ms`;
+    const notConnected = (): Error =>
+      new LockStorageError(
+        `The ZooKeeper client did not connect for ${limit}. Call client.connect(), and check its servers.`,
+        { outcome: 'nothing-ran' },
+      );
+    const noAnswer = (): Error => new LockStorageError(`ZooKeeper did not answer for ${limit}.`);
+    try {
+      if (this.client.getState().name !== 'SYNC_CONNECTED') await limited(this.connected(), notConnected);
+      return await limited(body(), noAnswer);
+    } catch (error) {
+      throw failureOf(error, subject);
+    }
+  }
+
+  close(reason: string): void {
+    this.client.removeListener('state', this.#onState);
+    if (this.#end !== undefined) return;
+    this.#end = reason;
+    for (const watch of [...this.#watches]) watch('ended');
+  }
+
+  readonly #onState = ({ name }: { readonly name: string }): void => {
+    if (name === 'EXPIRED') this.close(EXPIRED);
+    if (name === 'SYNC_CONNECTED') for (const watch of [...this.#watches]) watch('connected');
+  };
+
+  async #connect(): Promise<void> {
+    for (let failure: unknown = { code: CONNECTION_LOSS }; codeOf(failure) === CONNECTION_LOSS;) {
+      let isAtOnce = true;
+      // The option `retries` of the client has no effect on transactions.
+      const checked = this.send<[]>((client, answer) => {
+        client
+          .transaction()
+          .check('/')
+          .commit((error) => {
+            if (isAtOnce && codeOf(error) === CONNECTION_LOSS) this.close('it was closed');
+            answer(error);
+          });
+      });
+      isAtOnce = false;
+      failure = await checked.catch((error: unknown) => error);
+    }
+  }
+
+  ended(reason = this.#end): LockStorageError {
+    return new LockStorageError(
+      `The ZooKeeper client cannot be used any more: ${reason}. Create a new client, and a new lock provider with it.`,
+      { outcome: 'nothing-ran' },
+    );
+  }
+}
+
+function failureOf(error: unknown, subject: string): LockStorageError {
+  if (error instanceof LockStorageError) return error;
+  const why = error instanceof Error ? error.message : describeValue(error);
+  return new LockStorageError(`ZooKeeper failed on ${subject}: ${why}`, {
+    cause: error,
+    outcome: isRefusal(error) ? 'nothing-ran' : 'unknown',
+    driverCode: error instanceof Error ? error.name : undefined,
+  });
+}
+
+/** ZooKeeper numbers the errors of its servers from -100 downwards. */
+function isRefusal(error: unknown): boolean {
+  return Number(codeOf(error)) <= -100;
+}

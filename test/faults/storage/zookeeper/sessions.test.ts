@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { LockLostError, LockStorageError } from 'cronlatch';
+import { eventually } from '../../../support/eventually';
+import { childrenOf } from '../../../support/zookeeper';
+import { JOB, SESSION_MS, testOnZooKeeper } from '../../../support/zookeeper-bench';
+import type { LockProvider } from 'cronlatch/provider';
+
+/** Tries until the lock is granted, for two session timeouts at most. */
+async function untilGranted(provider: LockProvider): Promise<number> {
+  const startedAtMs = performance.now();
+  for (;;) {
+    const lock = await provider.lock(JOB);
+    if (lock !== undefined) return performance.now() - startedAtMs;
+    assert.ok(performance.now() - startedAtMs < 3 * SESSION_MS, 'the lock is not granted');
+  }
+}
+
+/** What happened, in its order. */
+function orderOf(signal: AbortSignal): string[] {
+  const order: string[] = [];
+  signal.addEventListener('abort', () => void order.push('the holder stops'));
+  return order;
+}
+
+testOnZooKeeper(
+  'a half-open connection: the holder stops before the lock is granted again',
+  async (bench) => {
+    const { provider, proxy, client } = await bench.behindProxy();
+    const other = await bench.provider();
+    const lock = await provider.lock(JOB);
+    assert.ok(lock);
+    const order = orderOf(lock.signal);
+    const states: string[] = [];
+    client.on('state', ({ name }) => void states.push(name));
+    proxy.stall();
+    await untilGranted(other);
+    order.push('the next holder starts');
+    assert.deepEqual(order, ['the holder stops', 'the next holder starts']);
+    assert.match((lock.signal.reason as LockLostError).message, /ZooKeeper has not confirmed its session/);
+    assert.deepEqual(states, [], 'the client itself has noticed nothing');
+  },
+);
+
+testOnZooKeeper('nothing from the server: the holder stops, although its requests arrive', async (bench) => {
+  const { provider, proxy } = await bench.behindProxy();
+  const lock = await provider.lock(JOB);
+  assert.ok(lock);
+  proxy.stall('to-client');
+  await once(lock.signal, 'abort');
+  assert.equal(await lock.unlock(), false);
+  proxy.flow();
+  await eventually(async () => (await childrenOf(bench.operator, bench.path)).length === 0, 'its node goes');
+});
+
+testOnZooKeeper(
+  'nothing from the server: no other holder until the stopped job has released it',
+  async (bench) => {
+    const { provider, proxy } = await bench.behindProxy();
+    const other = await bench.provider();
+    const lock = await provider.lock(JOB);
+    assert.ok(lock);
+    proxy.stall('to-client');
+    await once(lock.signal, 'abort');
+    assert.equal(await other.lock(JOB), undefined, 'the job may still be stopping');
+    assert.equal(await lock.unlock(), false);
+    await untilGranted(other);
+  },
+);
+
+testOnZooKeeper(
+  'nothing from the server: a job that does not stop keeps the lock no longer than a session',
+  async (bench) => {
+    const { provider, proxy } = await bench.behindProxy();
+    const other = await bench.provider();
+    const lock = await provider.lock(JOB);
+    assert.ok(lock);
+    proxy.stall('to-client');
+    await once(lock.signal, 'abort');
+    await untilGranted(other);
+  },
+);
+
+testOnZooKeeper('a cut connection that comes back within the session keeps the lock', async (bench) => {
+  const { provider, proxy, client } = await bench.behindProxy();
+  const other = await bench.provider();
+  const lock = await provider.lock(JOB);
+  assert.ok(lock);
+  for (let round = 0; round < 4; round += 1) {
+    const connected = once(client, 'connected');
+    assert.equal(proxy.cut(), 1);
+    await connected;
+    const untilMs = performance.now() + SESSION_MS / 3;
+    while (performance.now() < untilMs) assert.equal(await other.lock(JOB), undefined);
+  }
+  assert.equal(lock.signal.aborted, false);
+  assert.equal(await lock.extend('10m'), true);
+  assert.equal(await lock.unlock(), true);
+  assert.ok(await other.lock(JOB));
+});
+
+testOnZooKeeper(
+  'an expired session: the holder stops first, and the errors of its provider name the fix',
+  async (bench) => {
+    const { provider, proxy, client } = await bench.behindProxy();
+    const other = await bench.provider();
+    const lock = await provider.lock(JOB);
+    assert.ok(lock);
+    const order = orderOf(lock.signal);
+    await proxy.close();
+    await untilGranted(other);
+    order.push('the next holder starts');
+    assert.deepEqual(order, ['the holder stops', 'the next holder starts']);
+    const expired = once(client, 'expired');
+    await proxy.open();
+    await expired;
+    assert.equal(await lock.unlock(), false);
+    await assert.rejects(provider.lock(JOB), (error: LockStorageError) => {
+      assert.match(error.message, /its session has expired\. Create a new client/);
+      return error.outcome === 'nothing-ran';
+    });
+  },
+);
+
+testOnZooKeeper(
+  'a process that was blocked for two thirds of its session timeout has lost its lock',
+  async (bench) => {
+    const client = await bench.client({ sessionTimeout: 1500 });
+    const lock = await (await bench.provider({ client })).lock(JOB);
+    assert.ok(lock);
+    const { signal } = lock;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1100);
+    assert.equal(lock.remainingMs(), 0, 'no timer has fired yet');
+    assert.equal(signal.aborted, true);
+    assert.equal(await lock.unlock(), false);
+    assert.ok(await (await bench.provider()).lock(JOB), 'its session goes on, so it has removed its node');
+  },
+);

@@ -1,0 +1,4 @@
+import { testLockContract } from '../support/contract-tests';
+import { etcdFixture } from '../support/etcd-place';
+
+testLockContract('etcd', 'etcd', { fixture: () => etcdFixture() });
