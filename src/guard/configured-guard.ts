@@ -2,7 +2,8 @@ import { types } from 'node:util';
 import { InvalidLockUseError, NotConfiguredError } from '../core';
 import { processState } from '../core/process-state';
 import { declaredConfigurations, guardedMethodOf, type JobDefinition } from './guarded-method';
-import { integrationOf, type JobGuard } from './job-guard';
+import { integrationOf } from './integration';
+import type { JobGuard } from './job-guard';
 
 const state = processState<{ configured: JobGuard | undefined }>('guards', () => ({ configured: undefined }));
 

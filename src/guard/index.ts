@@ -6,6 +6,7 @@
  * Without either, calling it is an error.
  */
 export type { CloseOptions, CloseResult } from './closing/closing';
+export type { ForcedRelease, GuardLocks } from './guard-locks';
 export { configureJobGuard } from './configured-guard';
 export type { OverdueResult } from './overdue-runs';
 export type {

@@ -1,20 +1,26 @@
-import type {
-  CronlatchEvents,
-  EventHub,
-  LockingTaskExecutor,
-  SkipReason,
-  TaskResult,
-  TickDetails,
-  TickEvent,
+import {
+  InvalidLockUseError,
+  type CronlatchEvents,
+  type EventHub,
+  type LockingTaskExecutor,
+  type SkipReason,
+  type TaskResult,
+  type TickDetails,
+  type TickEvent,
 } from '../core';
-import { skipIfDisabled } from './jobs/enabled';
-import { isOncePer, type AdmittedJob, type Job, type JobCall } from './jobs/job';
+import { lockEventOf } from '../core/execution/events';
+import type { RunWrapper } from '../core/execution/run-registry';
+import { describeValue } from '../core/describe-value';
+import { processState } from '../core/process-state';
+import { SlotRuns } from '../ledger/slots/slot-runs';
+import type { AdmittedJob, Job, JobCall } from './jobs/job';
 import type { GuardConfiguration } from './job-guard-options';
 import { needsLedger, type Admitted, type Declarations, type JobRegistry } from './jobs/job-registry';
 import { lockOf } from './jobs/lock-name-of';
+import type { CallWatch, RegisteredJobs } from './jobs/registered-jobs';
+import { skipIf } from './jobs/skips';
 import type { OncePerJobRunner } from './once-per-job-runner';
 import type { OverdueRuns } from './overdue-runs';
-import { slotRunsOf, type SlotRuns } from './slots';
 
 /** The parts of a guard. */
 interface GuardParts {
@@ -24,10 +30,12 @@ interface GuardParts {
   /** `undefined` without a run store. */
   readonly oncePerRunner: OncePerJobRunner | undefined;
   readonly overdue: OverdueRuns | undefined;
+  /** `undefined` without a register of jobs. */
+  readonly registered: RegisteredJobs | undefined;
 }
 
 type TickEnd = Pick<TickEvent, 'outcome' | 'reason' | 'error'>;
-type LostTicks = Omit<CronlatchEvents['lock:failed'], 'scheduledAt'>;
+type LostTicks = Pick<CronlatchEvents['lock:failed'], 'willRetry' | 'error'>;
 
 /** The interface of a guard for decorators and integrations. Applications do not need it. */
 export class GuardIntegration {
@@ -50,17 +58,25 @@ export class GuardIntegration {
    * @throws InvalidLockConfigurationError also for a name or a lock that another job has
    */
   admit<D extends Declarations>(declarations: D): Admitted<D> {
-    const jobs = this.parts.registry.admit(declarations);
-    if (jobs.some(isOncePer)) this.parts.overdue?.start();
+    const { registry, registered, overdue } = this.parts;
+    const jobs = registry.admit(declarations);
+    const areRegistered = registered?.add(jobs, declarations);
+    if (areRegistered || jobs.some(({ policy }) => policy !== undefined)) overdue?.start();
     return jobs;
+  }
+
+  /** Called when the next scheduled times of admitted jobs have become known. */
+  registerScheduledTimes(): void {
+    this.parts.registered?.register();
   }
 
   /** @throws as `guard.run` does */
   async execute<T>(job: Job, call: JobCall<T>): Promise<TaskResult<T>> {
     const tick: TickDetails = { scheduledAt: call.scheduledAt };
     let end: TickEnd = { outcome: 'completed' };
+    const watch = this.parts.registered?.watch(job, tick);
     try {
-      const result = await this.#execute(job, call, tick);
+      const result = await this.#execute(job, watch ? watchedCall(call, watch) : call, tick);
       if (!result.executed) end = { outcome: 'skipped', reason: result.reason };
       else if (tick.reason !== undefined) end = { outcome: 'skipped' };
       return result;
@@ -69,46 +85,70 @@ export class GuardIntegration {
       throw error;
     } finally {
       const { scheduledAt } = tick;
-      this.parts.events.emit('tick', { name: job.lock.name, ...tick, scheduledAt, ...end });
+      watch?.ended(end);
+      this.parts.events.emit('tick', { ...lockEventOf(job.lock, scheduledAt), ...tick, scheduledAt, ...end });
     }
   }
 
   async #execute<T>(job: Job, call: JobCall<T>, tick: TickDetails): Promise<TaskResult<T>> {
-    if (isOncePer(job))
+    if (job.policy !== undefined)
       return await this.requireOncePerRunner(`Job '${job.policy.job}' needs`).run(job, call, tick);
-    const skipped = skipIfDisabled(job, call.scheduledAt, this.parts.events);
+    const { executor, events } = this.parts;
+    const { task, scheduledAt } = call;
+    const { nameOf, lock } = job;
+    const skipped = this.#skipIfIdle(job, scheduledAt);
     if (skipped !== undefined) return skipped;
-    const lock = lockOf(job, call, this.parts.events);
-    return await this.parts.executor.runTask(call.task, lock, call.scheduledAt, tick);
+    const named = nameOf === undefined ? lock : lockOf(lock, nameOf, call, events);
+    return await executor.runTask(task, named, scheduledAt, tick);
   }
 
   /** Reports the ticks that a scheduler dropped in one stall. The guard retries those of admitted once-per jobs. */
   dropTicks(job: AdmittedJob, ticks: readonly Date[], error: Error): void {
     const { executor, oncePerRunner, events } = this.parts;
-    const { name } = job.lock;
-    const skip = (reason: SkipReason): void => {
-      for (const scheduledAt of ticks) events.emit('tick', { name, scheduledAt, outcome: 'skipped', reason });
+    const reportTicks = (end: TickEnd): void => {
+      for (const scheduledAt of ticks) events.emit('tick', { ...lockEventOf(job.lock, scheduledAt), ...end });
     };
+    const skip = (reason: SkipReason): void => reportTicks({ outcome: 'skipped', reason });
     if (executor.runs.closing) return skip('closing');
     try {
-      if (skipIfDisabled(job, ticks[0], events) !== undefined) return skip('disabled');
+      const skipped = this.#skipIfIdle(job, ticks[0]);
+      if (skipped !== undefined) return skip(skipped.reason);
     } catch (failure) {
       // An event has reported it.
-      for (const scheduledAt of ticks)
-        events.emit('tick', { name, scheduledAt, outcome: 'lock-failed', error: failure });
-      return;
+      return reportTicks({ outcome: 'lock-failed', error: failure });
     }
-    const isKept = ticks.map((scheduledAt) => isOncePer(job) && oncePerRunner?.keepDropped(job, scheduledAt));
-    this.reportLost({ name, willRetry: isKept.includes(true), error }, ticks);
+    const isKept = ticks.map(
+      (scheduledAt) => job.policy !== undefined && oncePerRunner?.keepDropped(job, scheduledAt),
+    );
+    this.reportLost(job, { willRetry: isKept.includes(true), error }, ticks);
+  }
+
+  #skipIfIdle(job: Job, scheduledAt: Date | undefined): ReturnType<typeof skipIf> {
+    const { registry, events } = this.parts;
+    return skipIf(() => registry.idleReasonOf(job), lockEventOf(job.lock, scheduledAt), events);
   }
 
   /** Reports calls that have ended before their lock was requested. */
-  reportLost(lost: LostTicks, scheduledTimes: readonly (Date | undefined)[]): void {
+  reportLost({ lock }: Job, lost: LostTicks, scheduledTimes: readonly (Date | undefined)[]): void {
     const { events } = this.parts;
-    const { name, error } = lost;
-    events.emit('lock:failed', { ...lost, scheduledAt: scheduledTimes[0] });
+    const { error } = lost;
+    events.emit('lock:failed', { ...lockEventOf(lock, scheduledTimes[0]), ...lost });
     for (const scheduledAt of scheduledTimes)
-      events.emit('tick', { name, scheduledAt, outcome: 'lock-failed', error });
+      events.emit('tick', { ...lockEventOf(lock, scheduledAt), outcome: 'lock-failed', error });
+  }
+
+  /**
+   * Calls the wrapper around each run of a handler.
+   *
+   * @returns a function that removes the wrapper
+   */
+  wrapRuns(wrapper: RunWrapper): () => void {
+    return this.parts.executor.runs.wrap(wrapper);
+  }
+
+  /** `undefined` without a run store. */
+  get oncePerRunner(): OncePerJobRunner | undefined {
+    return this.parts.oncePerRunner;
   }
 
   warn(message: string): void {
@@ -121,7 +161,16 @@ export class GuardIntegration {
    * @throws InvalidLockConfigurationError if the guard has no run store
    */
   get slots(): SlotRuns {
-    return (this.#slots ??= slotRunsOf(this.requireOncePerRunner('Distributed tasks need')));
+    return (this.#slots ??= this.#createSlots());
+  }
+
+  #createSlots(): SlotRuns {
+    const { context } = this.requireOncePerRunner('Distributed tasks need');
+    const { executor, registry } = this.parts;
+    return new SlotRuns(context, executor.runs, {
+      isOncePerJob: (name) => registry.get(name) !== undefined,
+      isOnStandby: () => registry.isOnStandby,
+    });
   }
 
   /**
@@ -132,4 +181,40 @@ export class GuardIntegration {
     if (this.parts.oncePerRunner !== undefined) return this.parts.oncePerRunner;
     throw needsLedger(needing);
   }
+}
+
+function watchedCall<T>(call: JobCall<T>, { started }: CallWatch): JobCall<T> {
+  const task: JobCall<T>['task'] = (lock) => {
+    started();
+    return call.task(lock);
+  };
+  return { ...call, task };
+}
+
+/** By guard, including guards of another installed copy of cronlatch. */
+const integrations = processState('integrations', () => new WeakMap<object, GuardIntegration>());
+
+export function createIntegration(guard: object, parts: GuardParts): GuardIntegration {
+  const integration = new GuardIntegration(parts);
+  integrations.set(guard, integration);
+  return integration;
+}
+
+/** Whether a value is a guard, also one of another installed copy of cronlatch. */
+export function isJobGuard(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && integrations.has(value);
+}
+
+/**
+ * In JavaScript, it is easy to pass the promise of a guard.
+ *
+ * @param caller the name of the function that got the guard, for the message
+ * @throws InvalidLockUseError for anything but a guard
+ */
+export function integrationOf(guard: object, caller = 'cronlatch'): GuardIntegration {
+  const integration = integrations.get(guard);
+  if (integration !== undefined) return integration;
+  throw new InvalidLockUseError(
+    `${caller} expected a job guard, but got ${describeValue(guard)}. If this is a promise, await it: await createJobGuard(dataSource).`,
+  );
 }

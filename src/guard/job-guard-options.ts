@@ -8,6 +8,11 @@ export interface JobGuardOptions {
   readonly runStore?: RunStore | undefined;
   /** How often the guard looks for overdue runs, once a once-per job is registered. Default 1 minute; `false`: never. */
   readonly pollInterval?: Duration | false | undefined;
+  /**
+   * How long after a scheduled time a job counts as overdue if no instance has answered the tick: `run:overdue` reports it.
+   * Never less than two `pollInterval`. Default 5 minutes.
+   */
+  readonly overdueAfter?: Duration | undefined;
   /** The longest time that one statement on runs may take. Default 5 s. */
   readonly statementTimeout?: Duration | undefined;
   /** The `lockAtMostFor` of jobs that do not set it. Without a default, every job must set it. */
@@ -28,6 +33,17 @@ export interface JobGuardOptions {
    * `debug`; `false` logs nothing.
    */
   readonly logger?: Logger | StructuredLogger | false | undefined;
+  /**
+   * How long runs are kept, up to 36,500 days. Once a day, one instance purges older runs as `ledger.purge` does. It spares
+   * the catch-up windows of the jobs that are registered with its guard, so make `retention` longer than those of all
+   * others. Failures are warnings. Needs a run store. Default: runs are kept until you purge them.
+   */
+  readonly retention?: Duration | undefined;
+  /**
+   * Starts on standby, as `guard.standby` does. For guards whose jobs tick before the application could call it, such as
+   * the one of the Nest module. Default `false`.
+   */
+  readonly standby?: boolean | (() => boolean) | undefined;
   /** Default: the system clock. */
   readonly clock?: Clock | undefined;
   /** Pass the hub of your lock provider if it reports events too, so that they share listeners. */
@@ -43,6 +59,12 @@ export interface JobOptions {
    * InvalidLockConfigurationError, which `lock:failed` reports. Default `true`.
    */
   readonly enabled?: boolean | (() => boolean) | undefined;
+  /**
+   * For a job without `oncePer`: `true` keeps the start, end, outcome and holder of the last run in the register of jobs,
+   * so that `ledger.jobs()` shows them and `ledger.overdue()` includes the job. It costs one statement after each run,
+   * which the run does not wait for. Default `false`.
+   */
+  readonly history?: boolean | undefined;
 }
 
 /** Options of a decorated method besides its lock and its period. */

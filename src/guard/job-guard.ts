@@ -1,23 +1,24 @@
 import {
   EventHub,
-  InvalidLockUseError,
   LockingTaskExecutor,
   systemClock,
   type Duration,
   type EventListener,
   type EventName,
   type LockedTask,
+  type LockManager,
   type LockProvider,
   type TaskResult,
 } from '../core';
-import { describeValue } from '../core/describe-value';
 import { parsePositiveDuration } from '../core/duration';
-import { processState } from '../core/process-state';
 import { RunLedger, type BackfillRange, type BackfillResult } from '../ledger';
 import { backfill } from '../ledger/operator/backfill';
+import { Retention } from '../ledger/operator/retention';
 import { notRegisteredError } from '../ledger/operator/run-ledger';
 import { Closing, type CloseHook, type CloseOptions, type CloseResult } from './closing/closing';
-import { GuardIntegration } from './integration';
+import { guardLockManager } from './guard-lock-manager';
+import { GuardLocks } from './guard-locks';
+import { createIntegration, type GuardIntegration } from './integration';
 import type {
   GuardConfiguration,
   JobConfiguration,
@@ -30,21 +31,22 @@ import { JobRegistry } from './jobs/job-registry';
 import { labelled } from './jobs/lock-name-of';
 import { consoleLogger, logEvents } from './log/logger';
 import { OncePerJobRunner } from './once-per-job-runner';
+import { registeredJobsOf } from './jobs/registered-jobs';
 import { checkGuardOptions } from './jobs/option-names';
 import { OverdueRuns, type OverdueResult } from './overdue-runs';
 import { wrappedTask } from './wrapped-task';
 
-/** The integration of each guard, including guards of another installed copy of cronlatch. */
-const integrations = processState('integrations', () => new WeakMap<object, GuardIntegration>());
-
 /** Runs jobs under locks. */
 export class JobGuard {
+  /** Shows the locks of the guard's lock provider, and lets an operator release one by force, or hold one. */
+  readonly locks: GuardLocks;
   readonly #lockProvider: LockProvider;
   readonly #events: EventHub;
   readonly #jobs: JobRegistry;
   readonly #overdue: OverdueRuns | undefined;
   readonly #closing: Closing;
   readonly #integration: GuardIntegration;
+  readonly #lockManager: LockManager;
 
   constructor(options: JobGuardOptions) {
     checkGuardOptions(options);
@@ -59,15 +61,25 @@ export class JobGuard {
     const statementTimeoutMs = parsePositiveDuration(statementTimeout, 'statementTimeout');
     const context = runStore && { store: runStore, clock, events, random: Math.random, statementTimeoutMs };
     const oncePerRunner = context && new OncePerJobRunner(context, executor, lockProvider, registry);
-    const overdue = oncePerRunner && new OverdueRuns(oncePerRunner, pollIntervalMs);
+    const registered = context && registeredJobsOf(context, options, pollIntervalMs);
+    const overdue = oncePerRunner && new OverdueRuns(oncePerRunner, pollIntervalMs, registered);
     this.#lockProvider = lockProvider;
+    this.locks = new GuardLocks(lockProvider, events, clock);
     this.#events = events;
     this.#jobs = registry;
     this.#overdue = overdue;
     this.#closing = new Closing(executor.runs, clock, warn);
-    this.#integration = new GuardIntegration({ registry, executor, events, oncePerRunner, overdue });
-    integrations.set(this, this.#integration);
+    this.#lockManager = guardLockManager({ ...options, clock, events }, executor, this.#closing);
+    this.#integration = createIntegration(this, {
+      ...{ registry, executor, events, oncePerRunner, overdue, registered },
+    });
+    this.#closing.add({ release: () => registered?.close() });
     if (logger !== false) logEvents(events, logger);
+    if (options.retention === undefined) return;
+    const ledger = this.#integration.requireOncePerRunner('retention needs').context;
+    const parts = { longestWindowMs: () => registry.longestWindowMs, lockProvider, warn };
+    const retention = new Retention(ledger, options.retention, parts);
+    this.#closing.add({ stop: () => retention.stop() });
   }
 
   /**
@@ -115,6 +127,26 @@ export class JobGuard {
   }
 
   /**
+   * `true` puts this instance on standby, for example in a blue-green deployment. It runs no jobs then, as if each had
+   * `enabled: false`, but the reason of a skip is `standby`. Overdue runs wait, and a run that has started goes on. The locks
+   * of `lockManager()` belong to no job and are not affected. A function is called for each tick and each check for overdue
+   * runs, and must not fail.
+   *
+   * @throws InvalidLockConfigurationError if it is neither a boolean nor a function
+   */
+  standby(standby: boolean | (() => boolean)): void {
+    this.#jobs.setStandby(standby);
+  }
+
+  /**
+   * Locks that wait, outside of jobs, with the guard's lock provider, defaults and events. When the guard closes, waiters
+   * reject with an AbortError, and locks that are still held are released after the running jobs have ended.
+   */
+  lockManager(): LockManager {
+    return this.#lockManager;
+  }
+
+  /**
    * Lists the runs of once-per jobs, and lets an operator change them.
    *
    * @throws InvalidLockConfigurationError if the guard has no run store
@@ -124,7 +156,7 @@ export class JobGuard {
     return new RunLedger({
       context,
       policyOf: (job) => this.#jobs.get(job)?.policy,
-      longestWindowMs: () => Math.max(0, ...this.#jobs.all.map(({ policy }) => policy.catchUp.windowMs)),
+      longestWindowMs: () => this.#jobs.longestWindowMs,
     });
   }
 
@@ -231,18 +263,4 @@ export class JobGuard {
   onClose(hook: CloseHook): void {
     this.#closing.add(hook);
   }
-}
-
-/**
- * In JavaScript, it is easy to pass the promise of a guard.
- *
- * @param caller the name of the function that got the guard, for the message
- * @throws InvalidLockUseError for anything but a guard
- */
-export function integrationOf(guard: JobGuard, caller = 'cronlatch'): GuardIntegration {
-  const integration = integrations.get(guard);
-  if (integration !== undefined) return integration;
-  throw new InvalidLockUseError(
-    `${caller} expected a job guard, but got ${describeValue(guard)}. If this is a promise, await it: await createJobGuard(dataSource).`,
-  );
 }

@@ -6,6 +6,7 @@ import {
   type TaskResult,
   type TickDetails,
 } from '../core';
+import { lockEventOf } from '../core/execution/events';
 import type { RunKey } from '../ledger';
 import { periodAt } from '../ledger/periods/period';
 import { checkScopeName, type JobPolicy } from '../ledger/policy/job-policy';
@@ -13,9 +14,9 @@ import type { LedgerContext } from '../ledger/store-statements';
 import { hostTime, type HostTime } from '../ledger/tick/ledger-snapshot';
 import { OncePerExecutor } from '../ledger/tick/once-per-executor';
 import { newTickReport, type OncePerRequest, type TickReport } from '../ledger/tick/plan-tick';
-import { skipIfDisabled } from './jobs/enabled';
-import type { AdmittedJob, Job, JobCall, OncePer } from './jobs/job';
+import type { AdmittedOncePerJob, JobCall, OncePerJob } from './jobs/job';
 import type { JobRegistry } from './jobs/job-registry';
+import { skipIf } from './jobs/skips';
 
 /** Beyond this number, the oldest ticks are dropped. */
 const MAX_TICKS_TO_RETRY = 1000;
@@ -34,7 +35,7 @@ export class OncePerJobRunner {
     this.#executor = new OncePerExecutor(context, lockExecutor, lockProvider);
   }
 
-  async run<T>(job: OncePer<Job>, call: JobCall<T>, tick: TickDetails): Promise<TaskResult<T>> {
+  async run<T>(job: OncePerJob, call: JobCall<T>, tick: TickDetails): Promise<TaskResult<T>> {
     const request = this.#tickOf(job, call);
     tick.scheduledAt = request.scheduledAt;
     return await this.runRequest(request, newTickReport(tick));
@@ -45,7 +46,7 @@ export class OncePerJobRunner {
    *
    * @returns `false` if it cannot be retried: the job is not admitted, or its scope is unknown
    */
-  keepDropped(job: OncePer<AdmittedJob>, scheduledAt: Date): boolean {
+  keepDropped(job: AdmittedOncePerJob, scheduledAt: Date): boolean {
     const { call } = job;
     try {
       const request = this.#tickOf(job, { task: call([]), args: [], call, scheduledAt });
@@ -57,7 +58,7 @@ export class OncePerJobRunner {
   }
 
   /** A request that starts the overdue runs of an admitted job in one scope. */
-  overdueRequest(job: OncePer<AdmittedJob>, scope: string): OncePerRequest<unknown> {
+  overdueRequest(job: AdmittedOncePerJob, scope: string): OncePerRequest<unknown> {
     return { ...this.#requestOf(job, job.call), task: () => undefined, scope, purpose: 'overdue' };
   }
 
@@ -76,8 +77,9 @@ export class OncePerJobRunner {
     }
   }
 
-  #tickOf<T>(job: OncePer<Job>, { task, args, call, at, scheduledAt, invocation }: JobCall<T>) {
+  #tickOf<T>(job: OncePerJob, { task, args, call, at, scheduledAt, invocation }: JobCall<T>) {
     const { lock, policy } = job;
+    const { events } = this.context;
     try {
       const scope = scopeOf(policy, args);
       const isFirst = invocation?.takeScheduledTime(policy.job, scope) ?? true;
@@ -86,15 +88,15 @@ export class OncePerJobRunner {
         ...{ task, scope, at, scheduledAt: isFirst ? scheduledAt : undefined },
         receivedAt: hostTime(this.context.clock),
         purpose: 'tick' as const,
-        skip: () => skipIfDisabled(job, scheduledAt, this.context.events),
+        skip: () => skipIf(() => this.registry.idleReasonOf(job), lockEventOf(lock, scheduledAt), events),
       };
     } catch (error) {
-      this.context.events.emit('lock:failed', { name: lock.name, scheduledAt, willRetry: false, error });
+      events.emit('lock:failed', { ...lockEventOf(lock, scheduledAt), willRetry: false, error });
       throw error;
     }
   }
 
-  #requestOf({ lock, policy }: OncePer<Job>, call: JobCall<unknown>['call']) {
+  #requestOf({ lock, policy }: OncePerJob, call: JobCall<unknown>['call']) {
     return {
       ...{ lock, policy },
       taskOf: (run: RunKey): LockedTask<unknown> => call(policy.resume?.(run) ?? []),
@@ -119,7 +121,7 @@ class TicksToRetry {
     const { policy, scope, at, scheduledAt, receivedAt } = request;
     const { key } = periodAt(at ?? scheduledAt ?? new Date(receivedAt?.wallMs ?? 0), policy.period);
     const id = JSON.stringify([policy.job, scope, key, at ?? clockSetting(receivedAt)]);
-    // A retry is only started while the job is enabled.
+    // A retry is only started while its job may run.
     if (!this.#ticks.has(id)) this.#ticks.set(id, { ...request, purpose: 'retry', skip: undefined });
     if (this.#ticks.size <= MAX_TICKS_TO_RETRY) return true;
     const [oldest = ''] = this.#ticks.keys();

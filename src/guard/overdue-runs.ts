@@ -3,7 +3,8 @@ import type { JobPolicy } from '../ledger/policy/job-policy';
 import { newTickReport, type OncePerRequest, type TickReport } from '../ledger/tick/plan-tick';
 import { limitOf } from '../ledger/store-statements';
 import type { OncePerJobRunner } from './once-per-job-runner';
-import type { AdmittedJob, OncePer } from './jobs/job';
+import type { AdmittedOncePerJob } from './jobs/job';
+import type { RegisteredJobs } from './jobs/registered-jobs';
 
 /** The result of `runOverdue`. */
 export interface OverdueResult {
@@ -13,15 +14,13 @@ export interface OverdueResult {
   readonly overdue: number;
 }
 
-type OncePerJob = OncePer<AdmittedJob>;
-
 /** A job and scope that may have overdue runs. */
 interface JobScope {
-  readonly job: OncePerJob;
+  readonly job: AdmittedOncePerJob;
   readonly scope: string;
 }
 
-/** Starts the overdue runs of the admitted once-per jobs of one guard. */
+/** Starts the overdue runs of the admitted once-per jobs of one guard, and polls for its registered jobs. */
 export class OverdueRuns {
   /** The jobs and scopes that an earlier call is still working on. */
   readonly #busy = new Set<string>();
@@ -34,6 +33,8 @@ export class OverdueRuns {
   constructor(
     private readonly runner: OncePerJobRunner,
     private readonly pollIntervalMs: number | undefined,
+    /** `undefined` if the store has no register of jobs. */
+    private readonly registered: RegisteredJobs | undefined,
   ) {}
 
   /** Starts the timer, which does not keep the process alive. Called when a job is registered. */
@@ -62,6 +63,7 @@ export class OverdueRuns {
 
   /** @throws LockStorageError if the overdue runs cannot be read from the store */
   async run(): Promise<OverdueResult> {
+    const polled = this.#isClosing ? undefined : this.registered?.poll();
     this.#pendingReads += 1;
     const jobScopes = await this.#findJobScopes().finally(() => (this.#pendingReads -= 1));
     // Jobs that share a lock would only block each other, so they run one after the other.
@@ -73,6 +75,7 @@ export class OverdueRuns {
       return result;
     };
     const results = await Promise.all([...jobScopes.values()].map(runInTurn));
+    await polled;
     const sum = (key: keyof OverdueResult): number =>
       results.reduce((total, result) => total + result[key], 0);
     return { started: sum('started'), overdue: sum('overdue') };
@@ -89,8 +92,11 @@ export class OverdueRuns {
   async #findJobScopes(): Promise<ReadonlyMap<string, JobScope>> {
     const { registry, ticksToRetry, context } = this.runner;
     const jobScopes = new Map<string, JobScope>();
-    if (this.#isClosing) return jobScopes;
-    const enabled = registry.all.filter((job) => this.#isEnabled(job));
+    if (this.#isClosing || !this.#mayRun(() => !registry.isOnStandby, ': the standby function'))
+      return jobScopes;
+    const enabled = registry.all.filter(({ isEnabled, policy: { job } }) =>
+      this.#mayRun(isEnabled, ` of job '${job}': its enabled function`),
+    );
     const names = enabled.map(({ policy }) => policy.job);
     const add = (name: string, scope: string): void => {
       const job = enabled[names.indexOf(name)];
@@ -104,18 +110,19 @@ export class OverdueRuns {
     return jobScopes;
   }
 
-  #isEnabled({ isEnabled, policy: { job } }: OncePerJob): boolean {
+  /** @param failure what follows "Could not start the overdue runs" in the warning if the function fails */
+  #mayRun(check: () => boolean, failure: string): boolean {
     try {
-      return isEnabled();
+      return check();
     } catch (error) {
-      const message = `Could not start the overdue runs of job '${job}': its enabled function failed.`;
+      const message = `Could not start the overdue runs${failure} failed.`;
       this.runner.context.events.emit('guard:warning', { message, error });
       return false;
     }
   }
 
   /** After a complete catch-up, a period can only be missed once a new period has begun. */
-  #mayHaveMissed({ policy }: OncePerJob): boolean {
+  #mayHaveMissed({ policy }: AdmittedOncePerJob): boolean {
     if (policy.catchUp.catchUp === 'none' || typeof policy.scope === 'function') return false;
     // With a key function, the expected periods are unknown.
     if (typeof policy.period.kind === 'function') return false;

@@ -3,7 +3,7 @@ import { InvalidLockConfigurationError, type TaskResult } from '../core';
 import { describeValue } from '../core/describe-value';
 import type { GuardIntegration } from './integration';
 import type { GuardConfiguration, WrapOptions } from './job-guard-options';
-import { checkOnSkip, jobSkippedError } from './jobs/on-skip';
+import { checkOnSkip, jobSkippedError } from './jobs/skips';
 
 interface WrapRequest<A extends unknown[], T> extends WrapOptions<A> {
   readonly integration: GuardIntegration;
@@ -23,7 +23,7 @@ export function wrappedTask<A extends unknown[], T>(
     try {
       return readScheduledTime(scheduledAt, args, name);
     } catch (error) {
-      integration.reportLost({ name, willRetry: false, error }, [undefined]);
+      integration.reportLost(job, { willRetry: false, error }, [undefined]);
       throw error;
     }
   };
@@ -53,24 +53,17 @@ function readScheduledTime<A extends unknown[]>(
   args: A,
   job: string,
 ): Date | undefined {
-  const read: unknown = callOption(scheduledAt, args, job);
-  if (read === undefined || (types.isDate(read) && !Number.isNaN(read.getTime()))) return read;
-  throw new InvalidLockConfigurationError(
-    `scheduledAt of job '${job}' returned ${describeValue(read)}. It must return a valid Date, or undefined if the scheduled time is unknown.`,
-  );
-}
-
-function callOption<A extends unknown[]>(
-  scheduledAt: ((...args: A) => Date | undefined) | undefined,
-  args: A,
-  job: string,
-): Date | undefined {
+  let read: unknown;
   try {
-    return scheduledAt?.(...args);
+    read = scheduledAt?.(...args);
   } catch (cause) {
     throw new InvalidLockConfigurationError(
       `scheduledAt of job '${job}' threw an error. It must return the scheduled time of every call, or undefined if it is unknown.`,
       { cause },
     );
   }
+  if (read === undefined || (types.isDate(read) && !Number.isNaN(read.getTime()))) return read;
+  throw new InvalidLockConfigurationError(
+    `scheduledAt of job '${job}' returned ${describeValue(read)}. It must return a valid Date, or undefined if the scheduled time is unknown.`,
+  );
 }

@@ -35,6 +35,9 @@ export { businessDateAt, startOfBusinessDate } from './periods/business-date';
 export type { BusinessCalendar } from './periods/calendar';
 export { everyDay, weekdays, withHolidays, withWorkingDays } from './periods/calendar';
 export type { CatchUp, CatchUpOptions } from './policy/catch-up';
+export type { DeclaredJob, DeclaredSchedule, JobRegister, JobRegistration } from './job-register';
+export type { LastRun, OverdueJob, PreviousDeclaration, RegisteredJob } from './job-register';
+export type { JobChange, LastRunChange, ScheduleChange } from './job-register';
 export type { Explanation } from './operator/explain';
 export type { OperatorAct } from './operator/decide-act';
 export type {
@@ -52,7 +55,7 @@ export type { Claim, Run, RunEvent, RunEventKind, RunKey, RunPeriod, RunSummary 
 export type { CurrentRun } from './tick/run-context';
 export { currentRun } from './tick/run-context';
 export { RunLedger } from './operator/run-ledger';
-export type { RunName } from './run-name';
+export type { RunName } from './operator/run-name';
 export type { RunState } from './run-state';
 export type {
   Decision,

@@ -1,4 +1,5 @@
 import type { StatementOptions } from '../core';
+import type { JobChange, JobRegister, JobRegistration } from './job-register';
 import type { Claim, Run, RunEvent, RunKey, RunPeriod, RunSummary } from './run';
 import type { RunState } from './run-state';
 
@@ -126,6 +127,11 @@ export interface RunStore {
   complete(claim: Claim, result: string | undefined, options: StatementOptions): Promise<boolean>;
   /** Ordered by the start of the period, or by the time of creation for a run without one. */
   find(query: RunQuery, options: StatementOptions): Promise<readonly Run[]>;
+  /**
+   * One plain read, for an overview: the run of the newest period of each job and scope, and all runs that are running or
+   * interrupted, in no order. Of a job and scope without periods, the newest run. At most 10,000 runs. Optional.
+   */
+  latest?(options: StatementOptions): Promise<readonly RunSummary[]>;
   /** The oldest first. */
   events(key: RunKey, options: StatementOptions): Promise<readonly RunEvent[]>;
   /**
@@ -137,6 +143,23 @@ export interface RunStore {
    * period, so that no deleted period ever counts as missed. A step that fails has deleted nothing: send it again.
    */
   purge(request: PurgeRequest, options: StatementOptions): Promise<PurgeStep>;
+  /**
+   * Registers jobs, so that any process can list them, with one statement for all. A job that is registered again keeps
+   * its last run. Its declaration becomes `previous` if the new one differs, and `nextAfterRegistration` decides its next
+   * scheduled time. Optional, together with `jobs` and `updateJobs`: a store without them has no register.
+   *
+   * @param jobs each job at most once
+   * @throws SchemaMismatchError if the table of the register is missing or cannot be used
+   */
+  registerJobs?(jobs: readonly JobRegistration[], options: StatementOptions): Promise<void>;
+  /** One plain read of all registered jobs. */
+  jobs?(options: StatementOptions): Promise<JobRegister>;
+  /**
+   * Changes registered jobs with one statement. A change of a job that is not registered has no effect.
+   *
+   * @param changes at most one of each job
+   */
+  updateJobs?(changes: readonly JobChange[], options: StatementOptions): Promise<void>;
   /**
    * Checks the tables in which the store keeps its runs. Optional.
    *

@@ -1,5 +1,12 @@
-import type { RunIdentity } from '../core';
+import { InvalidLockConfigurationError, type RunIdentity } from '../core';
+import { describeValue } from '../core/describe-value';
 import type { RunState } from './run-state';
+
+/** The width of the columns for jobs, scopes and periods. */
+export const LONGEST_KEY = 64;
+/** With a margin for the longest period around an instant. Microseconds since 1970 are exact until 2255. */
+const [FIRST_YEAR, LAST_YEAR] = [1700, 2250];
+export const STORABLE = `valid Date in the years ${FIRST_YEAR} to ${LAST_YEAR}`;
 
 /** Identifies a run by its job, scope and period. Each has at most one row. */
 export interface RunKey {
@@ -98,4 +105,18 @@ export function describeRun({ job, scope, periodKey }: RunKey): string {
 /** The part of a run that its events contain. */
 export function identityOf({ job, scope, periodKey, generation, attempt }: RunIdentity): RunIdentity {
   return { job, scope, periodKey, generation, attempt };
+}
+
+/**
+ * @param what names the instant in the message
+ * @throws InvalidLockConfigurationError for an instant whose period some databases could not store
+ */
+export function checkInstant(instant: Date | undefined, what: string): void {
+  if (instant === undefined || isStorable(instant)) return;
+  throw new InvalidLockConfigurationError(`${what} is ${describeValue(instant)}: it must be a ${STORABLE}.`);
+}
+
+export function isStorable(instant: Date): boolean {
+  const year = instant instanceof Date ? instant.getUTCFullYear() : NaN;
+  return year >= FIRST_YEAR && year <= LAST_YEAR;
 }

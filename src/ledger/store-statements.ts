@@ -1,4 +1,5 @@
 import {
+  InvalidLockUseError,
   LockStorageError,
   SchemaMismatchError,
   type Clock,
@@ -6,6 +7,7 @@ import {
   type StatementOptions,
 } from '../core';
 import { pause, statementRetryDelayMs } from '../core/clock';
+import type { JobRegister } from './job-register';
 import type { RunStore } from './run-store';
 
 /** The context of every statement on runs. */
@@ -19,6 +21,14 @@ export interface StoreContext {
 
 export function limitOf({ statementTimeoutMs }: StoreContext): StatementOptions {
   return { timeoutMs: statementTimeoutMs };
+}
+
+/** @throws InvalidLockUseError if the store has no register of jobs */
+export async function readRegister(context: StoreContext): Promise<JobRegister> {
+  if (context.store.jobs !== undefined) return await context.store.jobs(limitOf(context));
+  throw new InvalidLockUseError(
+    'Cannot list the jobs: the run store of this guard has no register of jobs. Use a run store of cronlatch, or add registerJobs, jobs and updateJobs to yours.',
+  );
 }
 
 /** Waits before a failed statement is sent again. */

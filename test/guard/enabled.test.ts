@@ -9,7 +9,7 @@ import {
   type JobGuard,
 } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
-import { integrationOf } from '#cronlatch/guard/job-guard';
+import { integrationOf } from '#cronlatch/guard/integration';
 import { guardBench } from '../support/guard-bench';
 import { DAILY, guardOfRuns } from '../support/guard-of-runs';
 import { JOB } from '../support/lock-bench';
@@ -33,6 +33,7 @@ void test('a disabled job does not run, sends nothing to the database, and an ev
   assert.deepEqual(skips, [
     {
       name: 'job',
+      job: 'job',
       scheduledAt,
       willRetry: false,
       reason: 'disabled',

@@ -43,6 +43,36 @@ void test('a wrapped function takes the name from its arguments, too', async () 
   );
 });
 
+void test('every event of a call has the label as its job, also if a lock was not granted', async () => {
+  const { guard, emitted, other } = guardBench();
+  const ship = guard.wrap(
+    { name: (orderId: string) => `order-${orderId}`, label: 'ship', lockAtMostFor: '1m' },
+    (orderId: string) => orderId,
+  );
+  await other.lock({ name: 'order-8', lockAtMostFor: '1m' });
+  guard.on('tick', (event) => void emitted.push(['tick', event]));
+  assert.deepEqual([await ship('7'), await ship('8')], ['7', undefined]);
+  assert.deepEqual(
+    emitted.map(([name, event]) => [name, 'job' in event && event.job]),
+    [
+      ...['lock:acquired', 'run:started', 'run:completed', 'lock:released', 'tick'],
+      ...['lock:skipped', 'tick'],
+    ].map((name) => [name, 'ship']),
+  );
+});
+
+void test('a lock that no job has requested has no job in its events', async () => {
+  const { guard, emitted } = guardBench();
+  await guard.lockManager().withLock({ name: 'order-7', lockAtMostFor: '1m' }, () => {});
+  assert.deepEqual(
+    emitted.map(([name, event]) => [name, 'job' in event]),
+    [
+      ['lock:acquired', false],
+      ['lock:released', false],
+    ],
+  );
+});
+
 for (const [what, name, message] of [
   [
     'an invalid name',

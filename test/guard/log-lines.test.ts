@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  LockLostError,
-  LockStorageError,
-  type CronlatchEvents,
-  type EventName,
-  type Logger,
-} from 'cronlatch';
+import { LockLostError, LockStorageError, type CronlatchEvents, type Logger } from 'cronlatch';
+import type { EventName } from 'cronlatch/provider';
 import { guardBench, reasonOf } from '../support/guard-bench';
 import { JOB } from '../support/lock-bench';
 

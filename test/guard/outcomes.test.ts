@@ -12,7 +12,7 @@ void test('if the store fails, run rejects with its error and the job does not r
   const failure = new LockStorageError('the store is down');
   const { guard, emitted } = guardBench({ lockProvider: failing(() => Promise.reject(failure)) });
   assert.equal(await reasonOf(guard.run(JOB, () => assert.fail('ran'))), failure);
-  const event = { name: 'job', scheduledAt: undefined, willRetry: false, error: failure };
+  const event = { name: 'job', job: 'job', scheduledAt: undefined, willRetry: false, error: failure };
   assert.deepEqual(emitted, [['lock:failed', event]]);
 });
 
@@ -70,6 +70,6 @@ void test('a release that fails replaces neither the value nor the error of the 
   assert.equal(await reasonOf(guard.run({ ...JOB, name: 'second' }, () => Promise.reject(mine))), mine);
   assert.deepEqual(
     emitted.filter(([name]) => name === 'lock:releaseFailed').map(([, event]) => event),
-    ['job', 'second'].map((name) => ({ name, scheduledAt: undefined, error: failure })),
+    ['job', 'second'].map((name) => ({ name, job: name, scheduledAt: undefined, error: failure })),
   );
 });

@@ -37,8 +37,8 @@ void test('run:started has the fencing token, run:completed the duration', async
   assert.deepEqual(
     emitted.filter(([name]) => name.startsWith('run:')),
     [
-      ['run:started', { name: 'job', scheduledAt: undefined, fencingToken: token }],
-      ['run:completed', { name: 'job', scheduledAt: undefined, durationMs: 90_000 }],
+      ['run:started', { name: 'job', job: 'job', scheduledAt: undefined, fencingToken: token }],
+      ['run:completed', { name: 'job', job: 'job', scheduledAt: undefined, durationMs: 90_000 }],
     ],
   );
   assert.equal(typeof token, 'number');

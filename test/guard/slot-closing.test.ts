@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { integrationOf } from '#cronlatch/guard/job-guard';
+import { integrationOf } from '#cronlatch/guard/integration';
 import { sendingLost } from '../support/faulty-accessor';
 import { faultyInstance } from '../support/faulty-run-store';
 import { ledgerPlace, memoryStores } from '../support/ledger-place';

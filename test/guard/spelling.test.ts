@@ -7,10 +7,13 @@ import { dayJob } from '../support/once-per-job';
 /** As JavaScript passes them. */
 const misspelt: readonly (readonly [JobConfiguration, string])[] = [
   [{ ...dayJob(), ...{ keepalive: true } }, 'keepAlive'],
+  [{ ...dayJob(), ...{ keepAlve: true } }, 'keepAlive'],
+  [{ ...dayJob(), ...{ lockAtLeast_For: '30s' } }, 'lockAtLeastFor'],
   [{ ...dayJob(), ...{ lockAtleastFor: '30s' } }, 'lockAtLeastFor'],
   [{ ...dayJob(), ...{ onceper: {} } }, 'oncePer'],
   [{ ...dayJob(), ...{ onskip: 'throw' } }, 'onSkip'],
   [dayJob({ ...{ maxSkew: '1m', oncrash: 'hold' } }), 'onCrash'],
+  [dayJob({ retry: { factor: 1, ...{ maxAttemps: 1 } } }), 'maxAttempts'],
   [dayJob({ retry: { ...{ initialDelay: '1m', maxattempts: 1 } } }), 'maxAttempts'],
   [{ ...dayJob(), ...{ keepAlive: true, maxHold: '1h' } }, 'maxLockDuration'],
   [dayJob({ retry: { maxDelay: '1h', ...{ minDelay: '1m' } } }), 'initialDelay'],
@@ -35,6 +38,10 @@ for (const [written, meant] of [
   ['statementTimeOut', 'statementTimeout'],
   ['defaultTimezone', 'defaultTimeZone'],
   ['defaultKeepalive', 'defaultKeepAlive'],
+  ['lockTabel', 'lockTable'],
+  ['runtable', 'runTable'],
+  ['shema', 'schema'],
+  ['connection', 'connections'],
 ] as const) {
   void test(`a guard refuses the option ${written}, and names ${meant}`, () => {
     assert.throws(() => guardBench({ [written]: '1m' }), {
@@ -43,3 +50,7 @@ for (const [written, meant] of [
     });
   });
 }
+
+void test('an option that resembles none is left alone', () => {
+  assert.ok(guardBench({ pollInterval: false, ...{ name: 'billing', timeout: '1s' } }).guard);
+});

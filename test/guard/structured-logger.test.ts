@@ -39,11 +39,11 @@ void test('a structured logger gets the fields of each event, and a message with
   assert.deepEqual(others, []);
   assert.deepEqual(
     [started?.[0], Object.keys(started?.[1] ?? {}).sort()],
-    ['debug', ['event', 'fencingToken', 'lock', 'scheduledAt']],
+    ['debug', ['event', 'fencingToken', 'job', 'lock', 'scheduledAt']],
   );
   assert.deepEqual(completed, [
     'info',
-    { event: 'run:completed', lock: 'job', scheduledAt, durationMs: 12 },
+    { event: 'run:completed', lock: 'job', job: 'job', scheduledAt, durationMs: 12 },
     "job 'job' completed in 12 ms (scheduled at 2026-11-20T03:00:00.000Z)",
   ]);
 });
@@ -57,7 +57,7 @@ void test('an error is the field err, and the run of a once-per job the field ru
   const run = { job: 'close-day', scope: '', periodKey: '2026-11-20', generation: 0, attempt: 1 };
   assert.deepEqual(logger.entries.at(-1), [
     'error',
-    { event: 'run:failed', lock: 'close-day', run, durationMs: 0, retryAt, err: error },
+    { event: 'run:failed', lock: 'close-day', job: 'close-day', run, durationMs: 0, retryAt, err: error },
     "job 'close-day' for 2026-11-20 failed after 0 ms (attempt 1); the next attempt is at 2026-11-20T03:01:00.000Z",
   ]);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { currentRun, LockStorageError, OncePerDay, SchedulerLock, type CronlatchEvents } from 'cronlatch';
 import { useTestGuard } from 'cronlatch/testing';
-import { integrationOf } from '#cronlatch/guard/job-guard';
+import { integrationOf } from '#cronlatch/guard/integration';
 import type { FaultyAccessor } from '../support/faulty-accessor';
 import { reasonOf, runningJob } from '../support/guard-bench';
 import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/guard-of-runs';
@@ -11,8 +11,8 @@ import { JOB } from '../support/lock-bench';
 type Tick = CronlatchEvents['tick'];
 
 const scheduledAt = new Date('2026-11-20T03:00:00Z');
-const own = { name: 'job', scheduledAt };
-const daily = { name: 'close-day', scheduledAt };
+const own = { name: 'job', job: 'job', scheduledAt };
+const daily = { name: 'close-day', job: 'close-day', scheduledAt };
 const mine = new Error('mine');
 const fails = (): never => {
   throw mine;
@@ -130,7 +130,7 @@ const CASES: Record<string, (bench: Bench) => Promise<Tick>> = {
     await guard.wrap(JOB, never, { scheduledAt: fails })();
     const error = ticks[0]?.error;
     assert.match(String(error), /scheduledAt of job 'job' threw/);
-    return { name: 'job', scheduledAt: undefined, outcome: 'lock-failed', error };
+    return { name: 'job', job: 'job', scheduledAt: undefined, outcome: 'lock-failed', error };
   },
 };
 
@@ -146,7 +146,7 @@ void test('a call from inside its own run has a tick of its own, with that run',
   const { guard, ticks } = tickBench();
   const inner = async (): Promise<unknown> => await reasonOf(guard.run(DAILY, fails));
   await guard.run({ ...DAILY, scheduledAt }, inner);
-  const nested = { name: 'close-day', scheduledAt: undefined, run: run(1), durationMs: 0 };
+  const nested = { name: 'close-day', job: 'close-day', scheduledAt: undefined, run: run(1), durationMs: 0 };
   assert.deepEqual(ticks, [
     { ...nested, outcome: 'failed', error: mine },
     { ...daily, outcome: 'completed', run: run(1), durationMs: 0 },
@@ -204,7 +204,7 @@ void test('each dropped tick of a stall is a tick whose lock failed, or that a c
   const [job] = integration.admit([{ configuration: JOB, call: () => never, place: 'here' }]);
   const later = new Date('2026-11-20T03:01:00Z');
   integration.dropTicks(job, [scheduledAt, later], mine);
-  const dropped = { name: 'job', outcome: 'lock-failed', error: mine } as const;
+  const dropped = { name: 'job', job: 'job', outcome: 'lock-failed', error: mine } as const;
   assert.deepEqual(ticks, [
     { ...dropped, scheduledAt },
     { ...dropped, scheduledAt: later },
@@ -212,12 +212,18 @@ void test('each dropped tick of a stall is a tick whose lock failed, or that a c
   assert.deepEqual(names(), ['lock:failed']);
   await guard.close();
   integration.dropTicks(job, [later], mine);
-  assert.deepEqual(ticks.at(-1), { name: 'job', scheduledAt: later, outcome: 'skipped', reason: 'closing' });
+  assert.deepEqual(ticks.at(-1), {
+    name: 'job',
+    job: 'job',
+    scheduledAt: later,
+    outcome: 'skipped',
+    reason: 'closing',
+  });
   assert.equal(ticks.length, 3);
 });
 
 const slot = { job: 'settle', at: scheduledAt };
-const settled = { name: 'settle', scheduledAt };
+const settled = { name: 'settle', job: 'settle', scheduledAt };
 const slotRun = {
   job: 'settle',
   scope: '',
@@ -253,7 +259,14 @@ void test('a tick of a distributed task has its outcome, also on the instances t
   slots.begun(second);
   slots.failed(second, mine);
   assert.deepEqual(await nextTick(), {
-    ...{ name: 'settle', scheduledAt: second.at, outcome: 'failed', durationMs: 0, error: mine },
+    ...{
+      name: 'settle',
+      job: 'settle',
+      scheduledAt: second.at,
+      outcome: 'failed',
+      durationMs: 0,
+      error: mine,
+    },
     run: { ...slotRun, periodKey: '2026-11-20T03:01:00.000Z' },
   });
 

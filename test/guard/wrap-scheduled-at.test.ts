@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { currentRun, InvalidLockConfigurationError, type CronlatchEvents, type EventName } from 'cronlatch';
+import { currentRun, InvalidLockConfigurationError, type CronlatchEvents } from 'cronlatch';
+import type { EventName } from 'cronlatch/provider';
 import { guardBench, reasonOf } from '../support/guard-bench';
 import { ledgerPlace, memoryStores } from '../support/ledger-place';
 import { JOB } from '../support/lock-bench';

@@ -25,6 +25,12 @@ export interface CloseHook {
   readonly close?: () => Promise<void>;
 }
 
+/** A hook of the guard itself. */
+interface GuardHook extends CloseHook {
+  /** Called after the last job has ended, before the hooks close what the locks need. */
+  readonly release?: () => Promise<void> | undefined;
+}
+
 interface CloseLimits {
   readonly timeoutMs: number;
   readonly graceMs: number;
@@ -33,7 +39,7 @@ interface CloseLimits {
 interface CloseRequest extends CloseLimits {
   readonly runs: RunRegistry;
   readonly clock: Clock;
-  readonly hooks: readonly CloseHook[];
+  readonly hooks: readonly GuardHook[];
   readonly warn: (message: string, error: unknown) => void;
 }
 
@@ -42,7 +48,7 @@ const HOOK_TIMEOUT_MS = 5000;
 
 /** Closes one guard once, after a call or a signal. */
 export class Closing {
-  readonly #hooks: CloseHook[] = [];
+  readonly #hooks: GuardHook[] = [];
   readonly #signalListeners: (() => void)[] = [];
   #result: Promise<CloseResult> | undefined;
 
@@ -56,7 +62,7 @@ export class Closing {
     return this.#result !== undefined;
   }
 
-  add(hook: CloseHook): void {
+  add(hook: GuardHook): void {
     this.#hooks.push(hook);
   }
 
@@ -116,6 +122,7 @@ async function closeRuns({
       undefined,
     );
   }
+  await Promise.all(hooks.map(({ release }) => runHook(clock, release, warn)));
   await Promise.all(hooks.map(({ close }) => runHook(clock, close, warn)));
   return {
     settled: running.filter((run) => !abandoned.includes(run)).map(({ name }) => name),
@@ -124,7 +131,7 @@ async function closeRuns({
 }
 
 /** Never rejects, so that a hook that fails or hangs does not keep the others from closing. */
-async function runHook(clock: Clock, hook: CloseHook['close'], warn: CloseRequest['warn']): Promise<void> {
+async function runHook(clock: Clock, hook: GuardHook['release'], warn: CloseRequest['warn']): Promise<void> {
   try {
     const done = await withinLimit(clock, Promise.resolve(hook?.()), HOOK_TIMEOUT_MS);
     if (done === 'time-out')

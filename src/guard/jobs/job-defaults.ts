@@ -48,7 +48,11 @@ export function checkJobDefaults(options: JobGuardOptions): JobDefaults {
 }
 
 /** @throws InvalidLockConfigurationError naming the lock and the value, and the defaults that contradict it */
-export function compileLockWithDefaults(lock: LockConfiguration, defaults: JobDefaults): CompiledLock {
+export function compileLockWithDefaults(
+  lock: LockConfiguration,
+  defaults: JobDefaults,
+  job: string,
+): CompiledLock {
   const { lockAtMostFor, lockAtLeastFor, keepAlive, nameLength } = defaults;
   const complete = {
     ...lock,
@@ -57,7 +61,7 @@ export function compileLockWithDefaults(lock: LockConfiguration, defaults: JobDe
     keepAlive: lock.keepAlive ?? keepAlive,
   };
   try {
-    return compileLock(complete, nameLength);
+    return compileLock(complete, nameLength, job);
   } catch (error) {
     if (!(error instanceof InvalidLockConfigurationError)) throw error;
     const inherited = (['lockAtMostFor', 'lockAtLeastFor', 'keepAlive'] as const).filter(

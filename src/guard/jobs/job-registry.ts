@@ -1,12 +1,12 @@
-import { InvalidLockConfigurationError } from '../../core';
-import { compileJob, isOncePer, type AdmittedJob, type Job, type JobDeclaration, type OncePer } from './job';
+import { InvalidLockConfigurationError, type SkipReason } from '../../core';
+import { compileJob, type AdmittedJob, type AdmittedOncePerJob, type Job, type JobDeclaration } from './job';
 import { checkJobDefaults, type JobDefaults } from './job-defaults';
+import { hasRegister } from './register-sender';
 import { firesWithinAMinute, skipsDates } from './cron-expression';
 import type { GuardConfiguration, JobGuardOptions } from '../job-guard-options';
+import { parseSwitch, type Switch } from './skips';
 
 const MINUTE_MS = 60_000;
-
-type OncePerJob = OncePer<AdmittedJob>;
 
 /** A single declaration is admitted as a single job, for the types too. */
 export type Declarations = readonly JobDeclaration[] | readonly [JobDeclaration];
@@ -15,10 +15,11 @@ export type Admitted<D extends Declarations> = { readonly [K in keyof D]: Admitt
 /** The jobs of one guard. Each is compiled once, and checked against the others when it is admitted. */
 export class JobRegistry {
   readonly #defaults: JobDefaults;
-  readonly #hasLedger: boolean;
+  readonly #store: JobGuardOptions['runStore'];
+  #isOnStandby: () => boolean = () => false;
   /** The keys are configurations that no longer change. */
   readonly #compiled = new WeakMap<GuardConfiguration, Job>();
-  #oncePer: ReadonlyMap<string, OncePerJob> = new Map();
+  #oncePer: ReadonlyMap<string, AdmittedOncePerJob> = new Map();
   /** The scheduled jobs, by lock name. */
   #scheduled: ReadonlyMap<string, AdmittedJob> = new Map();
 
@@ -28,13 +29,19 @@ export class JobRegistry {
     private readonly warn: (message: string) => void,
   ) {
     this.#defaults = checkJobDefaults(options);
-    this.#hasLedger = options.runStore !== undefined;
+    this.#store = options.runStore;
+    this.setStandby(options.standby ?? false);
   }
 
   /** @throws InvalidLockConfigurationError naming the lock or the job, and the value */
   compile(configuration: GuardConfiguration): Job {
     const job = compileJob(configuration, this.#defaults);
-    if (isOncePer(job) && !this.#hasLedger) throw needsLedger(`Job '${job.policy.job}' needs`);
+    if (job.policy !== undefined && this.#store === undefined)
+      throw needsLedger(`Job '${job.policy.job}' needs`);
+    if (job.history && (this.#store === undefined || !hasRegister(this.#store)))
+      throw new InvalidLockConfigurationError(
+        `The history of job '${job.lock.name}' needs a run store with a register of jobs. Create the guard with createJobGuard(dataSource), or remove history.`,
+      );
     return job;
   }
 
@@ -62,7 +69,7 @@ export class JobRegistry {
       if (schedules !== undefined && job.nameOf === undefined) addScheduled(scheduled, job);
       return job;
     });
-    for (const job of jobs) if (isOncePer(job)) addOncePer(oncePer, job);
+    for (const job of jobs) if (job.policy !== undefined) addOncePer(oncePer, job);
     this.#scheduled = scheduled;
     this.#oncePer = oncePer;
     for (const declaration of declarations) {
@@ -72,13 +79,38 @@ export class JobRegistry {
     return jobs as unknown as Admitted<D>;
   }
 
+  /** @throws InvalidLockConfigurationError if it is neither a boolean nor a function */
+  setStandby(standby: Switch): void {
+    this.#isOnStandby = parseSwitch(standby, 'standby of the guard');
+  }
+
+  /** @throws InvalidLockConfigurationError if the function of `standby` fails */
+  get isOnStandby(): boolean {
+    return this.#isOnStandby();
+  }
+
+  /**
+   * Why no tick or call may run the job now.
+   *
+   * @throws InvalidLockConfigurationError if the function of `standby` or `enabled` fails
+   */
+  idleReasonOf({ isEnabled }: Job): Extract<SkipReason, 'standby' | 'disabled'> | undefined {
+    if (this.isOnStandby) return 'standby';
+    return isEnabled() ? undefined : 'disabled';
+  }
+
+  /** The longest catch-up window of all admitted jobs. */
+  get longestWindowMs(): number {
+    return Math.max(0, ...this.all.map(({ policy }) => policy.catchUp.windowMs));
+  }
+
   /** The admitted once-per job of this name. */
-  get(name: string): OncePerJob | undefined {
+  get(name: string): AdmittedOncePerJob | undefined {
     return this.#oncePer.get(name);
   }
 
   /** The admitted once-per jobs. */
-  get all(): readonly OncePerJob[] {
+  get all(): readonly AdmittedOncePerJob[] {
     return [...this.#oncePer.values()];
   }
 
@@ -134,7 +166,7 @@ function addScheduled(scheduled: Map<string, AdmittedJob>, job: AdmittedJob): vo
   scheduled.set(name, job);
 }
 
-function addOncePer(oncePer: Map<string, OncePerJob>, job: OncePerJob): void {
+function addOncePer(oncePer: Map<string, AdmittedOncePerJob>, job: AdmittedOncePerJob): void {
   const name = job.policy.job;
   const earlier = oncePer.get(name);
   if (earlier !== undefined) {

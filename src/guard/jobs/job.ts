@@ -1,22 +1,35 @@
 import { InvalidLockConfigurationError, type LockConfiguration, type LockedTask } from '../../core';
+import { describeValue } from '../../core/describe-value';
 import type { CompiledLock } from '../../core/lock-configuration';
-import type { OncePerConfiguration } from '../../ledger';
+import type { DeclaredSchedule, OncePerConfiguration } from '../../ledger';
 import { parseJobPolicy, type JobPolicy } from '../../ledger/policy/job-policy';
 import type { OpenInvocation } from '../invocation';
-import { parseEnabled } from './enabled';
 import { compileLockWithDefaults, type JobDefaults } from './job-defaults';
 import type { GuardConfiguration, LabelledConfiguration } from '../job-guard-options';
 import { checkJobOptions } from './option-names';
+import { parseEnabled } from './skips';
 
 /** A job whose configuration is checked and parsed once, so that its ticks do not have to. */
-export interface Job {
+export type Job = LockJob | OncePerJob;
+
+interface CompiledJob {
   readonly lock: CompiledLock;
-  /** `undefined` unless the job runs once per period. */
-  readonly policy: JobPolicy | undefined;
   /** Throws an InvalidLockConfigurationError if the option `enabled` fails. */
   readonly isEnabled: () => boolean;
+  /** The register keeps the last run. Only for a job without `oncePer`. */
+  readonly history: boolean;
+}
+
+interface LockJob extends CompiledJob {
+  readonly policy: undefined;
   /** Returns the name of the lock for the arguments of a call. `lock.name` is then only a label. */
   readonly nameOf: ((...args: never[]) => string) | undefined;
+}
+
+/** A job with `oncePer`. */
+export interface OncePerJob extends CompiledJob {
+  readonly policy: JobPolicy;
+  readonly nameOf: undefined;
 }
 
 /** A job as an integration declares it to the guard. */
@@ -30,20 +43,24 @@ export interface JobDeclaration {
   /** Whether an overdue run may start here now. Default: always. */
   readonly isReady?: (() => boolean) | undefined;
   /** Set for a job that the integration schedules itself. No other scheduled job may have its lock. */
-  readonly schedules?: readonly { readonly expression: string }[] | undefined;
+  readonly schedules?: readonly DeclaredSchedule[] | undefined;
+  /** Returns the next scheduled time after an instant, for the register. `undefined`: unknown, or none. */
+  readonly nextAfter?: ((after: Date) => Date | undefined) | undefined;
+  /** Set for a scheduler that elects one instance for each scheduled time. */
+  readonly isDistributed?: boolean | undefined;
   /** The time between two ticks, for a schedule that has no expression. */
   readonly intervalMs?: number | undefined;
 }
 
-/** A job that was declared to the guard before its first tick. */
-export interface AdmittedJob extends Job {
+interface Admission {
   readonly place: string;
   readonly call: JobDeclaration['call'];
   readonly isReady: () => boolean;
 }
 
-/** A job with `oncePer`. */
-export type OncePer<J extends Job> = J & { readonly policy: JobPolicy };
+/** A job that was declared to the guard before its first tick. */
+export type AdmittedJob = Job & Admission;
+export type AdmittedOncePerJob = OncePerJob & Admission;
 
 /** One call of a job. */
 export interface JobCall<T> {
@@ -62,22 +79,31 @@ export interface JobCall<T> {
 
 /** @throws InvalidLockConfigurationError naming the lock or the job, the option and its value */
 export function compileJob(configuration: LabelledConfiguration, defaults: JobDefaults): Job {
-  const { oncePer, enabled, nameOf, ...declared } = configuration;
-  const lock = compileLockWithDefaults(declared, defaults);
+  const { oncePer, enabled, history = false, nameOf, ...declared } = configuration;
+  const lock = compileLockWithDefaults(declared, defaults, oncePer?.name ?? declared.name);
   checkJobOptions(configuration);
-  if (oncePer === undefined)
-    return { lock, policy: undefined, isEnabled: parseEnabled(enabled, lock.name), nameOf };
+  const isEnabled = parseEnabled(enabled, oncePer?.name ?? lock.name);
+  checkHistory(configuration);
+  if (oncePer === undefined) return { lock, policy: undefined, isEnabled, history, nameOf };
   if (nameOf !== undefined) {
     throw new InvalidLockConfigurationError(
       `Job '${lock.name}' runs once per period, so its name cannot be a function. Give it a fixed name, and use scope, which gets the arguments of the call: scope: (orderId) => orderId.`,
     );
   }
   const policy = policyOf(lock, { ...oncePer, timeZone: oncePer.timeZone ?? defaults.timeZone });
-  return { lock, policy, isEnabled: parseEnabled(enabled, policy.job), nameOf };
+  return { lock, policy, isEnabled, history: false, nameOf };
 }
 
-export function isOncePer<J extends Job>(job: J): job is OncePer<J> {
-  return job.policy !== undefined;
+function checkHistory({ name, history, oncePer }: LabelledConfiguration): void {
+  const set: unknown = history ?? (oncePer as { readonly history?: unknown } | undefined)?.history;
+  if (set !== undefined && typeof set !== 'boolean')
+    throw new InvalidLockConfigurationError(
+      `history of job '${name}' is ${describeValue(set)}: it must be true or false.`,
+    );
+  if (oncePer === undefined || set !== true) return;
+  throw new InvalidLockConfigurationError(
+    `history is set for job '${oncePer.name ?? name}', which runs once per period: the ledger keeps its runs. Remove history.`,
+  );
 }
 
 function policyOf(lock: LockConfiguration, oncePer: OncePerConfiguration): JobPolicy {

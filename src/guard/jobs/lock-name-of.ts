@@ -1,5 +1,6 @@
 import { InvalidLockConfigurationError, type EventHub } from '../../core';
 import { describeValue } from '../../core/describe-value';
+import { lockEventOf } from '../../core/execution/events';
 import { renameLock, type CompiledLock } from '../../core/lock-configuration';
 import type { Job, JobCall } from './job';
 import type {
@@ -30,20 +31,20 @@ function isNamedByArguments<A extends unknown[]>(
 }
 
 /**
- * The lock of one call. A fixed name was checked when the job was compiled.
+ * The lock of one call of a job with a name function.
  *
  * @throws InvalidLockConfigurationError if the name function throws or returns an invalid name. An event reports it.
  */
 export function lockOf(
-  { lock, nameOf }: Job,
+  lock: CompiledLock,
+  nameOf: NonNullable<Job['nameOf']>,
   { args, scheduledAt }: JobCall<unknown>,
   events: EventHub,
 ): CompiledLock {
-  if (nameOf === undefined) return lock;
   try {
     return nameLock(lock, nameOf, args);
   } catch (error) {
-    events.emit('lock:failed', { name: lock.name, scheduledAt, willRetry: false, error });
+    events.emit('lock:failed', { ...lockEventOf(lock, scheduledAt), willRetry: false, error });
     throw error;
   }
 }

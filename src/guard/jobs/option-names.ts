@@ -10,8 +10,11 @@ const RENAMED = {
 
 const GUARD_OPTIONS = optionNames(
   [
-    ...['lockProvider', 'runStore', 'pollInterval', 'statementTimeout', 'nameLength'],
+    ...['lockProvider', 'runStore', 'pollInterval', 'statementTimeout', 'nameLength', 'keepRows'],
+    ...['standby', 'retention'],
     ...['defaultLockAtMostFor', 'defaultLockAtLeastFor', 'defaultKeepAlive', 'defaultTimeZone'],
+    ...['lockTable', 'runTable', 'jobTable', 'schema', 'columns', 'connections', 'transactionConnections'],
+    ...['logger', 'overdueAfter'],
   ],
   RENAMED.guard,
 );
@@ -26,12 +29,22 @@ const LOCK_OPTIONS = optionNames(JOB_OPTIONS, RENAMED.lock);
 const RETRY_OPTIONS = optionNames(JOB_OPTIONS, RENAMED.retry);
 
 /**
- * Finds misspelt and renamed options for JavaScript, where the guard would silently ignore them.
+ * Finds misspelt and renamed options for JavaScript, where the guard would silently ignore them. Two instances of which
+ * one misspells `lockTable` would not exclude each other.
  *
  * @throws InvalidLockConfigurationError naming the option
  */
 export function checkGuardOptions(options: JobGuardOptions): void {
   checkOptionNames(options, GUARD_OPTIONS, 'the job guard');
+}
+
+/**
+ * The same for the functions that create and verify tables, which take those options of a guard that are about tables.
+ *
+ * @throws InvalidLockConfigurationError naming the option
+ */
+export function checkTableOptions(options: object): void {
+  checkOptionNames(options, GUARD_OPTIONS, 'the tables');
 }
 
 /**
@@ -55,12 +68,32 @@ function optionNames(
 }
 
 function checkOptionNames(options: object, known: ReadonlyMap<string, string>, owner: string): void {
+  const correctNames = new Set(known.values());
   for (const key of Object.keys(options)) {
-    const correct = known.get(key.toLowerCase());
-    if (correct !== undefined && correct !== key) {
+    if (correctNames.has(key)) continue;
+    const written = key.toLowerCase();
+    const meant =
+      known.get(written) ?? known.get([...known.keys()].find((name) => isNear(written, name)) ?? '');
+    if (meant !== undefined)
       throw new InvalidLockConfigurationError(
-        `Unknown option '${key}' for ${owner}. Did you mean '${correct}'?`,
+        `Unknown option '${key}' for ${owner}. Did you mean '${meant}'?`,
       );
-    }
   }
+}
+
+/** Whether at most one character in four is wrong, missing or additional. */
+export function isNear(written: string, name: string): boolean {
+  const limit = Math.floor(name.length / 4);
+  if (Math.abs(written.length - name.length) > limit) return false;
+  // Levenshtein's distance, row by row.
+  let distances = Array.from({ length: name.length + 1 }, (_, index) => index);
+  for (const [row, character] of [...written].entries()) {
+    const next = [row + 1];
+    for (const [column, expected] of [...name].entries()) {
+      const [above = 0, diagonal = 0, left = 0] = [distances[column + 1], distances[column], next[column]];
+      next.push(Math.min(above + 1, left + 1, diagonal + (character === expected ? 0 : 1)));
+    }
+    distances = next;
+  }
+  return (distances[name.length] ?? 0) <= limit;
 }

@@ -7,6 +7,8 @@ const PREDICATES: { readonly [K in LoggedEvent]: (event: CronlatchEvents[K]) => 
   'lock:skipped': (event) => `skipped: ${event.reason}${describeHolder(event)}`,
   'lock:lost': () => 'has lost its lock and is still running',
   'lock:releaseFailed': () => 'could not release its lock',
+  'lock:forced': ({ actor, reason, heldBy, heldUntil }) =>
+    `had its lock released by ${actor} (${reason}), which ${heldBy} held until ${heldUntil.toISOString()}`,
   'run:started': () => 'started',
   'run:completed': ({ durationMs }) => `completed in ${describeDuration(durationMs)}`,
   'run:failed': ({ isFinal, durationMs }) =>
@@ -15,6 +17,7 @@ const PREDICATES: { readonly [K in LoggedEvent]: (event: CronlatchEvents[K]) => 
   'run:takenOver': () => 'started again',
   'run:interrupted': () => 'was interrupted',
   'run:stuck': () => 'is stuck',
+  'run:overdue': () => 'is overdue',
   'guard:warning': ({ message }) => message,
 };
 
@@ -24,11 +27,13 @@ export type LoggedEvent = Exclude<EventName, 'lock:acquired' | 'lock:extended' |
 const CONSEQUENCES: { readonly [K in LoggedEvent]?: string } = {
   'lock:lost': 'its signal has aborted',
   'lock:releaseFailed': 'the next run cannot start before the lease expires',
+  'lock:forced': 'another instance can run the job now',
   'run:takenOver': 'the holder of the last attempt crashed, and this attempt repeats its work',
   'run:interrupted':
     'its holder crashed, and the run will not be retried. Check what it did, then call ledger.resolve()',
   'run:stuck':
     'its lease has expired but the job is still running. This process will not start it again until it finishes',
+  'run:overdue': 'no instance has answered this tick',
 };
 
 /** The message of an event without its cause, such as `job 'close-day' completed in 12 ms (scheduled at …)`. */
@@ -41,8 +46,8 @@ export function logMessage<K extends LoggedEvent>(name: K, event: CronlatchEvent
   return `${describeJob(event, run)} ${predicate}${describeDetails(event, run)}${end}`;
 }
 
-function describeJob({ name }: LockEvent, run: RunIdentity | undefined): string {
-  if (run === undefined) return `job '${name}'`;
+function describeJob(event: LockEvent, run: RunIdentity | undefined): string {
+  if (run === undefined) return `job '${'job' in event ? String(event.job) : event.name}'`;
   return `job '${run.job}'${run.scope === '' ? '' : ` (${run.scope})`} for ${run.periodKey}`;
 }
 
@@ -72,7 +77,7 @@ function describeNextStep(event: object): string | undefined {
   return undefined;
 }
 
-function describeDuration(durationMs: number): string {
+export function describeDuration(durationMs: number): string {
   if (durationMs < 999.5) return `${Math.round(durationMs)} ms`;
   if (durationMs < 59_950) return `${(durationMs / 1000).toFixed(1)} s`;
   const seconds = Math.round(durationMs / 1000);
@@ -86,4 +91,34 @@ export function describeError(error: unknown): string {
   } catch {
     return 'an error that cannot be read';
   }
+}
+
+/** In characters. Longer lines are cut. */
+const MAX_LINE_LENGTH = 8192;
+
+/** Characters that move a terminal's cursor, end a line or change the direction of the text. */
+const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+const LINE_BREAKS = /[\n\v\f\r\u0085\u2028\u2029]+/;
+
+/** Makes one safe log line of a text, which can contain input from strangers: a job's error may quote it. */
+export function logLine(text: string): string {
+  const lines = text.slice(0, MAX_LINE_LENGTH).split(LINE_BREAKS);
+  const beginning = lines
+    .map((each) => each.trim())
+    .join(' ')
+    .replaceAll(UNSAFE, escaped);
+  const line = beginning.slice(0, MAX_LINE_LENGTH);
+  const missing = Math.max(0, text.length - MAX_LINE_LENGTH) + beginning.length - line.length;
+  const whole =
+    missing === 0 ? line : `${withoutLoneSurrogate(line)}… (${missing.toLocaleString('en')} more characters)`;
+  return whole.trim().toWellFormed();
+}
+
+function escaped(character: string): string {
+  return character === '\t' ? ' ' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** Cutting a line can leave the first half of a surrogate pair at its end. */
+function withoutLoneSurrogate(line: string): string {
+  return line.at(-1)?.isWellFormed() === false ? line.slice(0, -1) : line;
 }

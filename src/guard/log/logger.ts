@@ -1,6 +1,5 @@
 import type { CronlatchEvents, EventHub, EventName } from '../../core';
-import { logLine } from './log-line';
-import { describeError, logMessage, type LoggedEvent } from './log-message';
+import { describeError, logLine, logMessage, type LoggedEvent } from './log-message';
 
 /** Receives the log lines of the guard, for example `console`. */
 export interface Logger {
@@ -61,6 +60,7 @@ const LEVELS: Readonly<Record<LoggedEvent, LogLevel>> = {
   'lock:skipped': 'debug',
   'lock:lost': 'error',
   'lock:releaseFailed': 'error',
+  'lock:forced': 'warn',
   'run:started': 'debug',
   'run:completed': 'info',
   'run:failed': 'error',
@@ -68,6 +68,7 @@ const LEVELS: Readonly<Record<LoggedEvent, LogLevel>> = {
   'run:takenOver': 'warn',
   'run:interrupted': 'error',
   'run:stuck': 'error',
+  'run:overdue': 'warn',
   'guard:warning': 'warn',
 };
 

@@ -3,8 +3,9 @@ import { askCalendar } from '../periods/calendar';
 import { checkDayRule, dayOf, startOfDayMs } from '../periods/business-date';
 import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
 import { periodAt, periodsBetween, type CalendarPeriod } from '../periods/period';
-import { checkedScope, checkInstant } from '../run-name';
+import { checkInstant } from '../run';
 import { limitOf, type StoreContext } from '../store-statements';
+import { checkedScope } from './run-name';
 
 export interface BackfillRange {
   /** The first business date, `'YYYY-MM-DD'`. */

@@ -9,16 +9,21 @@ const MOST_TRIES = 4;
 /**
  * Purges step by step. Retries a step that failed because of another transaction or had no answer in time.
  *
+ * @param signal ends the purge after the transaction that it is in
  * @returns how many runs were deleted, as far as the store has answered
  */
-export async function purgeRuns(context: StoreContext, olderThanMs: number): Promise<number> {
+export async function purgeRuns(
+  context: StoreContext,
+  olderThanMs: number,
+  signal?: AbortSignal,
+): Promise<number> {
   let deleted = 0;
   let from: unknown;
   do {
     const step = await purgeStep(context, { olderThanMs, limit: PURGED_AT_ONCE, from });
     deleted += step.deleted;
     from = step.next;
-  } while (from !== undefined);
+  } while (from !== undefined && !signal?.aborted);
   return deleted;
 }
 

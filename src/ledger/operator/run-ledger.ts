@@ -5,18 +5,15 @@
  * would do. `decide-act.ts` decides whether a run may be rerun, resolved or skipped. The run's history keeps every
  * such act with its actor and reason. `backfill.ts` adds runs of past periods, and `purge-runs.ts` deletes old runs.
  */
-import { CalendarError, InvalidLockUseError } from '../../core';
-import { parsePositiveDuration, type Duration } from '../../core/duration';
-import { limitOf, type LedgerContext } from '../store-statements';
-import { askCalendar } from '../periods/calendar';
-import { periodAt, type CalendarPeriod } from '../periods/period';
+import { InvalidLockUseError } from '../../core';
+import { parseDuration, parsePositiveDuration, type Duration } from '../../core/duration';
+import { findOverdueJobs, type OverdueJob, type RegisteredJob } from '../job-register';
+import { limitOf, readRegister, type LedgerContext } from '../store-statements';
+import type { CalendarPeriod } from '../periods/period';
 import { periodOfKey } from '../periods/period-of-key';
-import { periodsWithoutRun } from '../policy/catch-up';
 import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
-import { describeRun, type Run, type RunEvent } from '../run';
-import { checkInstant, checkJob, checkQuery, runKeyOf, checkedScope, type RunName } from '../run-name';
+import { checkInstant, describeRun, type Run, type RunEvent } from '../run';
 import type { Decision, FoundRun, RunQuery } from '../run-store';
-import { findSkippedKeys } from '../tick/ledger-snapshot';
 import {
   checkAct,
   decideRerun,
@@ -26,7 +23,9 @@ import {
   type OperatorAct,
 } from './decide-act';
 import { explain, type Explanation } from './explain';
+import { findGaps } from './find-gaps';
 import { purgeRuns } from './purge-runs';
+import { checkedScope, checkJob, checkQuery, runKeyOf, type RunName } from './run-name';
 
 export interface RunLedgerOptions {
   readonly context: LedgerContext;
@@ -39,7 +38,7 @@ export interface RunLedgerOptions {
 /** The default limit of a list. */
 const LISTED = 100;
 /** The longest time for which a purge can keep runs: a century. */
-const LONGEST_KEPT_DAYS = 36_500;
+export const LONGEST_KEPT_DAYS = 36_500;
 
 /** Inspects runs and changes them by hand. Every change is recorded with its actor and reason. */
 export class RunLedger {
@@ -94,37 +93,34 @@ export class RunLedger {
     job: string,
     { scope = '', from }: { readonly scope?: string | undefined; readonly from?: Date | undefined } = {},
   ): Promise<readonly CalendarPeriod[]> {
-    const { context } = this.options;
-    checkedScope(scope);
     checkInstant(from, 'from of ledger.gaps');
-    const policy = this.#policyOf(job);
-    const periods = calendarPeriodsOf(policy);
-    if (periods === undefined)
-      throw new InvalidLockUseError(
-        `Cannot list the gaps of job '${job}': it uses a key function, so the expected periods are unknown. Compare ledger.list() with your own periods.`,
-      );
-    const since = from && periodAt(from, periods).start;
-    const request = { job, scope, periodKey: undefined, since: since ?? new Date(0) };
-    const { now, runs, firstPeriodStart } = await context.store.peek(request, limitOf(context));
-    const withoutRun = periodsWithoutRun(
-      {
-        now,
-        current: periodAt(now, periods),
-        firstRecordedStart: firstPeriodStart,
-        recordedKeys: new Set(runs.map(({ periodKey }) => periodKey)),
-      },
-      { windowMs: from === undefined ? Infinity : now.getTime() - from.getTime() },
-      periods,
-    );
-    const skipped = await findSkippedKeys(context, { job, scope });
-    const gaps: CalendarPeriod[] = [];
-    for (const period of withoutRun.filter(({ key }) => !skipped.has(key))) {
-      const answer = await askCalendar(policy.calendar, period.businessDate, context);
-      if (answer === 'business-day') gaps.push(period);
-      if (typeof answer === 'object')
-        throw new CalendarError(`Cannot list the gaps of job '${job}': ${answer.failed}.`, answer);
-    }
-    return gaps;
+    return await findGaps(this.options.context, this.#policyOf(job), { scope: checkedScope(scope), from });
+  }
+
+  /**
+   * Lists the registered jobs of all instances that share this ledger, also those that have never run.
+   *
+   * @throws InvalidLockUseError if the run store has no register of jobs
+   * @throws SchemaMismatchError if the table of the register is missing or cannot be used
+   */
+  async jobs(): Promise<readonly RegisteredJob[]> {
+    return (await readRegister(this.options.context)).jobs;
+  }
+
+  /**
+   * Lists the registered jobs whose scheduled time has passed, by the database's clock, and whose tick no instance has
+   * answered. The one that has waited longest comes first. A job that has only a lock is listed if it has
+   * `history: true`.
+   *
+   * @param options.tolerance how long ago the time must have passed. Use more than two `pollInterval` of your guards.
+   * Default 5 minutes
+   * @throws as `jobs` does
+   */
+  async overdue({ tolerance = '5m' }: { readonly tolerance?: Duration | undefined } = {}): Promise<
+    readonly OverdueJob[]
+  > {
+    const toleranceMs = parseDuration(tolerance, 'tolerance of ledger.overdue');
+    return findOverdueJobs(await readRegister(this.options.context), toleranceMs);
   }
 
   /**

@@ -13,7 +13,7 @@ import { describeValue } from '../../core/describe-value';
 import { DAY_MS } from '../../core/duration';
 import { InvalidLockConfigurationError } from '../../core/errors';
 import { checkStoredName } from '../../core/lock-name';
-import { LONGEST_KEY } from '../run-name';
+import { LONGEST_KEY } from '../run';
 import {
   type BusinessDateOptions,
   checkDayRule,

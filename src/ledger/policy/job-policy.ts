@@ -10,7 +10,7 @@ import { InvalidLockConfigurationError } from '../../core';
 import { describeValue } from '../../core/describe-value';
 import { parsePositiveDuration, type Duration } from '../../core/duration';
 import { checkStoredName } from '../../core/lock-name';
-import { LONGEST_KEY } from '../run-name';
+import { LONGEST_KEY } from '../run';
 import { everyDay, type BusinessCalendar } from '../periods/calendar';
 import {
   checkPeriodOptions,

@@ -6,12 +6,11 @@
  * one attempt and no retry, and it takes no lock. If the instance crashes, the next elected one marks the run as
  * interrupted after its lease.
  */
-import { InvalidLockUseError } from '../../core';
+import { InvalidLockUseError, type SkipReason } from '../../core';
 import { parsePositiveDuration } from '../../core/duration';
 import type { RunRegistry } from '../../core/execution/run-registry';
 import { checkStoredName } from '../../core/lock-name';
-import { identityOf } from '../run';
-import { LONGEST_KEY } from '../run-name';
+import { identityOf, LONGEST_KEY } from '../run';
 import type { LedgerContext } from '../store-statements';
 import { claimSlot } from './claim-slot';
 import type { Cancellation } from './decide-slot';
@@ -26,6 +25,14 @@ const UNCONFIRMED: Cancellation = {
   error: `It did not start: the store did not confirm the claim within ${ANSWER_WITHIN_MS / 1000} s.`,
 };
 
+/** What slots need to know of their guard. */
+interface GuardOfSlots {
+  /** Whether a registered once-per job has this name. */
+  readonly isOncePerJob: (name: string) => boolean;
+  /** Throws an InvalidLockConfigurationError if the function of `standby` fails. */
+  readonly isOnStandby: () => boolean;
+}
+
 /** The slots of one guard: elects an instance for each, and records their outcomes. */
 export class SlotRuns {
   readonly #open = new Map<string, OpenSlot>();
@@ -33,11 +40,10 @@ export class SlotRuns {
   readonly #expiryCheckedAtMs = new Map<string, number>();
   readonly #outcomes: SlotOutcomes;
 
-  /** @param isOncePerJob whether a registered once-per job has this name */
   constructor(
     private readonly context: LedgerContext,
     private readonly runs: RunRegistry,
-    private readonly isOncePerJob: (name: string) => boolean,
+    private readonly guard: GuardOfSlots,
   ) {
     this.#outcomes = new SlotOutcomes(context);
   }
@@ -50,7 +56,7 @@ export class SlotRuns {
    */
   check(job: string): void {
     checkStoredName(job, { as: 'the name of a distributed task', longest: LONGEST_KEY });
-    if (!this.isOncePerJob(job)) return;
+    if (!this.guard.isOncePerJob(job)) return;
     throw new InvalidLockUseError(
       `Distributed task '${job}' has the name of a once-per job: give one of them another name.`,
     );
@@ -60,6 +66,7 @@ export class SlotRuns {
    * @param leaseMs after this time, a run without an outcome counts as lost
    * @returns whether this instance runs the slot. Only one instance ever does.
    * @throws LockStorageError if the store has not confirmed the election within 4 s: the slot must not run
+   * @throws InvalidLockConfigurationError if the function of `standby` fails
    */
   async elect(slot: Slot, leaseMs: number): Promise<boolean> {
     const { job } = slot;
@@ -67,7 +74,7 @@ export class SlotRuns {
     parsePositiveDuration(leaseMs, `The lease of task '${job}'`);
     const { context, runs } = this;
     const key = slotKeyOf(slot);
-    const refusal = runs.refusal(key);
+    const refusal = this.#refusal(slot);
     if (refusal !== undefined) {
       context.events.emit('lock:skipped', {
         ...slotEventOf(slot),
@@ -106,6 +113,18 @@ export class SlotRuns {
         else this.#close(open);
         throw answer.error;
     }
+  }
+
+  /** @throws InvalidLockConfigurationError if it is not known whether the instance is on standby. Events report it. */
+  #refusal(slot: Slot): SkipReason | undefined {
+    try {
+      if (this.guard.isOnStandby()) return 'standby';
+    } catch (error) {
+      this.context.events.emit('lock:failed', { ...slotEventOf(slot), willRetry: false, error });
+      this.#reportTick(slot, { outcome: 'lock-failed', error });
+      throw error;
+    }
+    return this.runs.refusal(slotKeyOf(slot));
   }
 
   /** @returns `false` for a slot for which this instance was not elected */
@@ -178,7 +197,7 @@ export class SlotRuns {
       const isRunningHere = (claimedBy: string | undefined): boolean =>
         claimedBy !== undefined && here.has(claimedBy);
       for (const run of await interruptExpiredSlots(context, job, isRunningHere)) {
-        const event = { name: job, scheduledAt: new Date(run.periodKey), run: identityOf(run) };
+        const event = { ...slotEventOf({ job, at: new Date(run.periodKey) }), run: identityOf(run) };
         context.events.emit('run:interrupted', { ...event, lostClaim: run.claimedBy });
       }
     } catch (error) {

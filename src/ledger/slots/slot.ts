@@ -36,7 +36,7 @@ export function newSlotClaim({ job, at }: Slot): Claim {
 }
 
 export function slotEventOf({ job, at }: Slot): LockEvent {
-  return { name: job, scheduledAt: at };
+  return { name: job, job, scheduledAt: at };
 }
 
 export function slotRunEventOf({ slot, claim }: OpenSlot): LockEvent & { run: RunIdentity } {

@@ -3,9 +3,8 @@ import { askCalendar, type CalendarFailure } from '../periods/calendar';
 import { periodAt, type Period } from '../periods/period';
 import { planCatchUp, periodsWithoutRun, type CatchUpPlan } from '../policy/catch-up';
 import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
-import { isOverdue, type RunKey, type RunSummary } from '../run';
+import { checkInstant, isOverdue, type RunKey, type RunSummary } from '../run';
 import type { Peek } from '../run-store';
-import { checkInstant } from '../run-name';
 import { limitOf, type StoreContext } from '../store-statements';
 
 export interface SnapshotRequest {

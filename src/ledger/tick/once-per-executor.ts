@@ -19,6 +19,7 @@ import {
   type RunIdentity,
   type TaskResult,
 } from '../../core';
+import { lockEventOf } from '../../core/execution/events';
 import { activeContexts } from '../../core/execution/lock-context';
 import { PlanRunner } from './plan-runner';
 import { identityOf } from '../run';
@@ -120,7 +121,7 @@ export class OncePerExecutor {
       const { lock, scheduledAt } = request;
       report.isFinal = !(error instanceof LockStorageError);
       const willRetry = request.willRetry && !report.isFinal;
-      this.context.events.emit('lock:failed', { name: lock.name, scheduledAt, willRetry, error });
+      this.context.events.emit('lock:failed', { ...lockEventOf(lock, scheduledAt), willRetry, error });
       throw error;
     }
   }
@@ -140,7 +141,7 @@ export class OncePerExecutor {
     }
     if (plan.own.kind !== 'refused') return;
     const run = runOf(request, snapshot);
-    events.emit('run:skipped', { name: lock.name, scheduledAt, run, reason: plan.own.reason });
+    events.emit('run:skipped', { ...lockEventOf(lock, scheduledAt), run, reason: plan.own.reason });
   }
 }
 

@@ -109,6 +109,7 @@ export async function runAttempt<T>(
   try {
     return await held.execute(runAndRecord, {
       run: identityOf(run),
+      businessDate: run.businessDate,
       skipReason: () => run.decided?.kind,
       failureDetails: () => failureDetails,
       tick,

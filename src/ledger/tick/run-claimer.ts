@@ -3,10 +3,12 @@ import {
   LockStorageError,
   type HeldLock,
   type LockedTask,
+  type LockEvent,
   type LockProvider,
   type SkipReason,
   type TaskResult,
 } from '../../core';
+import { lockEventOf } from '../../core/execution/events';
 import { newOwner } from '../../core/lease/owner';
 import type { LockTerms } from '../../core/lock-configuration';
 import type { LedgerContext } from '../store-statements';
@@ -83,7 +85,7 @@ export class RunClaimer {
     });
     if (answer.lost !== undefined) {
       const { attempt: lostAttempt, claimedBy: lostClaim } = answer.lost;
-      const event = { ...lockEventOf(request), run: identityOf(claim) };
+      const event = { ...eventOf(request), run: identityOf(claim) };
       this.context.events.emit('run:takenOver', { ...event, lostAttempt, lostClaim });
     }
     const { policy } = request;
@@ -140,7 +142,7 @@ export class RunClaimer {
     try {
       return await step();
     } catch (error) {
-      const event = lockEventOf(request);
+      const event = eventOf(request);
       this.context.events.emit('lock:failed', { ...event, willRetry: request.willRetry, error });
       throw error;
     }
@@ -155,7 +157,7 @@ export class RunClaimer {
     // The plan had counted the run as overdue, but it is not.
     if (reason !== 'running-elsewhere' && lost === undefined) tick.report.overdue -= 1;
     if (lost !== undefined) {
-      const event = { ...lockEventOf(tick.request), run: identityOf(lost) };
+      const event = { ...eventOf(tick.request), run: identityOf(lost) };
       if (reason === 'interrupted')
         this.context.events.emit('run:interrupted', { ...event, lostClaim: lost.claimedBy });
       else {
@@ -173,16 +175,13 @@ export class RunClaimer {
     const recorded = snapshot.recorded.runs.find(({ periodKey }) => periodKey === period.key);
     const absent = { job: policy.job, scope, periodKey: period.key, generation: 0, attempt: 0 };
     const run = recorded === undefined ? absent : identityOf(recorded);
-    this.context.events.emit('run:skipped', { ...lockEventOf(request), reason, run });
+    this.context.events.emit('run:skipped', { ...eventOf(request), reason, run });
     return { executed: false, reason };
   }
 }
 
-function lockEventOf<T>({ lock, scheduledAt }: OncePerRequest<T>): {
-  name: string;
-  scheduledAt: Date | undefined;
-} {
-  return { name: lock.name, scheduledAt };
+function eventOf<T>({ lock, scheduledAt }: OncePerRequest<T>): LockEvent {
+  return lockEventOf(lock, scheduledAt);
 }
 
 /** The longest time that a lease can last. */

@@ -8,6 +8,8 @@ export interface GateSize {
   readonly size: number;
   /** Connections beyond `size`, used while requests wait. */
   readonly spare?: number;
+  /** For the error of a request that waited in vain: what uses the connections, and what to do. */
+  readonly whenFull?: string | undefined;
 }
 
 interface Waiter {
@@ -27,6 +29,7 @@ export class ConnectionGate {
   readonly #urgent = new Set<Waiter>();
   readonly #others = new Set<Waiter>();
   readonly #keptFree: number;
+  readonly #hint: string;
   #free: number;
   #spare: number;
   #borrowed = 0;
@@ -34,10 +37,11 @@ export class ConnectionGate {
   #cancelWatch: (() => void) | undefined;
 
   constructor(
-    { size, spare = 0 }: GateSize,
+    { size, spare = 0, whenFull }: GateSize,
     private readonly clock: Clock,
   ) {
     this.#free = size;
+    this.#hint = whenFull === undefined ? '' : `: ${whenFull}`;
     this.#spare = spare;
     this.#keptFree = size >= 2 ? 1 : 0;
   }
@@ -81,7 +85,10 @@ export class ConnectionGate {
         queue.delete(waiter);
         if (!this.#isWaitedFor) this.#stopWatching();
         reject(
-          new SqlExecutionError(`no connection was free within ${Math.round(timeoutMs)} ms`, 'not-sent'),
+          new SqlExecutionError(
+            `no connection was free within ${Math.round(timeoutMs)} ms${this.#hint}`,
+            'not-sent',
+          ),
         );
       };
       const cancel = this.clock.schedule(timeoutMs, expire, { keepAlive: true });

@@ -31,23 +31,34 @@ export interface SqlConnection {
   destroy(): void;
 }
 
-export interface ConnectionSource {
+export interface ConnectionSource<Connection extends SqlConnection = SqlConnection> {
   /** How many connections it keeps. */
   readonly size: number;
   /** How many more it opens while statements wait for locked rows. */
   readonly spare?: number;
+  /** For the error of a request that waited in vain. */
+  readonly whenFull?: string | undefined;
   /** Returns a connection that is set up and outside a transaction, synchronously if one is kept open. */
-  open(): SqlConnection | Promise<SqlConnection>;
+  open(): Connection | Promise<Connection>;
   close(): Promise<void>;
 }
 
+/** A connection for more than one statement. */
+export interface BorrowedConnection<Connection extends SqlConnection> {
+  readonly connection: Connection;
+  /** On the monotonic clock. */
+  readonly endsAtMs: number;
+  /** Call it once. A connection that cannot be used again is destroyed. */
+  readonly giveBack: (isUsable: boolean) => void;
+}
+
 /** Runs each statement on a connection that the gate admits it to, within one time limit for waiting and running. */
-export class PooledSqlExecutor implements SqlExecutor {
+export class PooledSqlExecutor<Connection extends SqlConnection = SqlConnection> implements SqlExecutor {
   readonly #gate: ConnectionGate;
   #closed = false;
 
   constructor(
-    private readonly source: ConnectionSource,
+    private readonly source: ConnectionSource<Connection>,
     private readonly dialect: SqlDialect,
     private readonly clock: Clock,
   ) {
@@ -69,10 +80,8 @@ export class PooledSqlExecutor implements SqlExecutor {
     await this.source.close();
   }
 
-  async #onConnection<T>(
-    { timeoutMs, urgent }: ExecuteOptions,
-    use: (connection: SqlConnection, endsAtMs: number) => Promise<T>,
-  ): Promise<T> {
+  /** @throws SqlExecutionError if no connection is free, or can be opened, within the limit */
+  async borrow({ timeoutMs, urgent }: ExecuteOptions): Promise<BorrowedConnection<Connection>> {
     if (this.#closed) throw new SqlExecutionError('cronlatch has closed its connections', 'not-sent');
     const endsAtMs = this.clock.monotonicMs() + timeoutMs;
     const wait = this.#gate.enter({ urgent, timeoutMs });
@@ -86,21 +95,33 @@ export class PooledSqlExecutor implements SqlExecutor {
     }
     const opened = this.source.open();
     const connection = opened instanceof Promise ? await this.#opened(opened, endsAtMs) : opened;
+    return {
+      connection,
+      endsAtMs,
+      giveBack: (isUsable) => {
+        if (isUsable) connection.release();
+        else connection.destroy();
+        this.#gate.leave();
+      },
+    };
+  }
+
+  async #onConnection<T>(
+    options: ExecuteOptions,
+    use: (connection: Connection, endsAtMs: number) => Promise<T>,
+  ): Promise<T> {
+    const { connection, endsAtMs, giveBack } = await this.borrow(options);
     try {
       const answer = await use(connection, endsAtMs);
-      connection.release();
+      giveBack(true);
       return answer;
     } catch (error) {
-      const isReusable = this.#isHarmless(error) && (await connection.rollBack(endsAtMs));
-      if (isReusable) connection.release();
-      else connection.destroy();
+      giveBack(this.#isHarmless(error) && (await connection.rollBack(endsAtMs)));
       throw error instanceof DecisionError ? error.thrown : executionError(error, 'sent');
-    } finally {
-      this.#gate.leave();
     }
   }
 
-  async #opened(opening: Promise<SqlConnection>, endsAtMs: number): Promise<SqlConnection> {
+  async #opened(opening: Promise<Connection>, endsAtMs: number): Promise<Connection> {
     let late = false;
     try {
       const connection = await withinLimit(this.clock, opening, endsAtMs - this.clock.monotonicMs());

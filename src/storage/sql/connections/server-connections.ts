@@ -15,17 +15,31 @@ interface Limits {
   readonly statementTimeoutMs: number;
 }
 
+/** How connections of our own differ from those for single statements. */
+interface OwnConnectionOptions {
+  /** How many there are at most. */
+  readonly size: number;
+  readonly whenFull: string;
+  readonly settings: readonly string[];
+  readonly prepares: boolean;
+  /** A connection that is idle for longer is closed. */
+  readonly idleForMs: number;
+}
+
 /** An open connection of our own. */
 interface Own {
   readonly connection: ServerSession;
   readonly session: DriverSession;
   readonly ended: Promise<void>;
+  /** Cancels the end of an idle connection. */
+  keep: () => void;
 }
 
 /** Two connections of our own to the application's database, which stay open. Spare ones are closed after use. */
-export class OwnServerConnections implements ConnectionSource {
-  readonly size = OWN_CONNECTIONS;
-  readonly spare = SPARE_CONNECTIONS;
+export class OwnServerConnections implements ConnectionSource<ServerSession> {
+  readonly size: number;
+  readonly spare: number;
+  readonly whenFull: string | undefined;
   readonly #open = new Set<Own>();
   readonly #idle: Own[] = [];
   #isClosed = false;
@@ -35,10 +49,16 @@ export class OwnServerConnections implements ConnectionSource {
     private readonly driver: ServerDriver,
     private readonly openSession: (limitMs: number) => OpeningSession,
     private readonly limits: Limits,
-  ) {}
+    private readonly options?: OwnConnectionOptions,
+  ) {
+    this.size = options?.size ?? OWN_CONNECTIONS;
+    this.spare = options === undefined ? SPARE_CONNECTIONS : 0;
+    this.whenFull = options?.whenFull;
+  }
 
-  open(): SqlConnection | Promise<SqlConnection> {
+  open(): ServerSession | Promise<ServerSession> {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      idle.keep();
       if (this.#open.has(idle)) return idle.connection;
     }
     return this.#connect();
@@ -47,24 +67,36 @@ export class OwnServerConnections implements ConnectionSource {
   /** A server that does not answer cannot delay it for longer than a statement. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const { session } of this.#idle.splice(0)) session.end();
+    for (const { session, keep } of this.#idle.splice(0)) {
+      keep();
+      session.end();
+    }
     const ended = Promise.all([...this.#open].map((own) => own.ended));
     await withinLimit(this.limits.clock, ended, this.limits.statementTimeoutMs);
     for (const { session } of this.#open) session.destroy();
   }
 
-  async #connect(): Promise<SqlConnection> {
-    const { driver } = this;
+  async #connect(): Promise<ServerSession> {
+    const { driver, options } = this;
     const { clock, statementTimeoutMs } = this.limits;
     const session = await this.#opened();
     const onAbandoned = (abandoned: DriverSession): void => void this.#end(abandoned).catch(() => undefined);
-    const connection = new ServerSession(session, { driver, clock, isShared: false, onAbandoned });
+    const connection = new ServerSession(session, {
+      driver,
+      clock,
+      isShared: false,
+      onAbandoned,
+      prepares: options?.prepares,
+    });
     const ended = new Promise<void>((resolve) => session.onEnd(resolve));
-    const own: Own = { connection, session, ended };
+    const own: Own = { connection, session, ended, keep: () => {} };
     this.#open.add(own);
-    void ended.then(() => this.#open.delete(own));
+    void ended.then(() => {
+      this.#open.delete(own);
+      connection.onEnd();
+    });
     try {
-      for (const text of driver.sessionSettings(statementTimeoutMs))
+      for (const text of options?.settings ?? driver.sessionSettings(statementTimeoutMs))
         await connection.run(text, clock.monotonicMs() + statementTimeoutMs);
       return connection.lend((isUsable) => (isUsable ? this.#putBack(own) : this.#open.delete(own)));
     } catch (error) {
@@ -100,8 +132,14 @@ export class OwnServerConnections implements ConnectionSource {
   }
 
   #putBack(own: Own): void {
-    if (!this.#isClosed && this.#idle.length < OWN_CONNECTIONS) this.#idle.push(own);
-    else own.session.end();
+    if (this.#isClosed || this.#idle.length >= this.size) return own.session.end();
+    this.#idle.push(own);
+    if (this.options === undefined) return;
+    const end = (): void => {
+      this.#idle.splice(this.#idle.indexOf(own), 1);
+      own.session.end();
+    };
+    own.keep = this.limits.clock.schedule(this.options.idleForMs, end, { keepAlive: false });
   }
 }
 

@@ -19,18 +19,25 @@ export interface ServerSessionOptions {
   readonly isShared: boolean;
   /** Called when cronlatch stops waiting for a statement that the server may still run. */
   readonly onAbandoned?: (session: DriverSession) => void;
+  /** `false`: all statements are sent as text. */
+  readonly prepares?: boolean | undefined;
 }
 
 /** A driver's connection, for as long as it lives. */
 export class ServerSession implements SqlConnection {
-  #prepares = true;
+  #prepares: boolean;
   #isOpen = false;
   #giveBack: (isUsable: boolean) => void = () => {};
 
   constructor(
     private readonly session: DriverSession,
     private readonly options: ServerSessionOptions,
-  ) {}
+  ) {
+    this.#prepares = options.prepares ?? true;
+  }
+
+  /** Called when the connection has ended. */
+  onEnd: () => void = () => {};
 
   /** @param giveBack called when the connection is released, or was destroyed and cannot be used again */
   lend(giveBack: (isUsable: boolean) => void): this {
@@ -66,7 +73,34 @@ export class ServerSession implements SqlConnection {
     }
   }
 
-  /** @returns `true` if no transaction begun by `transaction` is open any more */
+  /** Begins a transaction that stays open until `commit`, `rollBack` or `destroy`. */
+  async begin(text: string, endsAtMs: number): Promise<void> {
+    this.#isOpen = true;
+    const begun = await this.#uncommitted(() => this.#sendText(text, endsAtMs));
+    if (begun.inTransaction === false)
+      throw new SqlExecutionError('the connection did not begin a transaction', 'rolled-back');
+  }
+
+  /** Sends a statement in the open transaction. An error leaves the transaction open. */
+  async sendInside(statement: SqlStatement, endsAtMs: number): Promise<SqlResult> {
+    const answer = await this.#uncommitted(() => this.#send(statement, endsAtMs, this.#prepares));
+    if (answer.inTransaction !== false) return answer;
+    throw new SqlExecutionError('the connection did not stay inside its transaction', 'sent');
+  }
+
+  /** Checks that the transaction is still open. */
+  async ping(endsAtMs: number): Promise<void> {
+    await this.sendInside({ id: '', text: this.options.driver.probe, values: [] }, endsAtMs);
+  }
+
+  async commit(endsAtMs: number): Promise<void> {
+    const { inTransaction } = await this.#sendText(this.options.driver.commit, endsAtMs);
+    if (inTransaction)
+      throw new SqlExecutionError('the connection was still inside a transaction after COMMIT', 'sent');
+    this.#isOpen = false;
+  }
+
+  /** @returns `true` if no transaction begun by `transaction` or `begin` is open any more */
   async rollBack(endsAtMs: number): Promise<boolean> {
     if (!this.#isOpen) return true;
     try {
@@ -88,28 +122,11 @@ export class ServerSession implements SqlConnection {
   }
 
   async #transact<T>(first: SqlStatement, decide: SqlDecide<T>, endsAtMs: number): Promise<T> {
-    this.#isOpen = true;
-    const begun = await this.#uncommitted(() => this.#sendText(this.options.driver.begin, endsAtMs));
-    if (begun.inTransaction === false) {
-      throw new SqlExecutionError('the connection did not begin a transaction', 'rolled-back');
-    }
-    const { value, statements } = runDecide(decide, await this.#sendInside(first, endsAtMs));
-    for (const statement of statements) await this.#sendInside(statement, endsAtMs);
-    await this.#commit(endsAtMs);
-    this.#isOpen = false;
+    await this.begin(this.options.driver.begin, endsAtMs);
+    const { value, statements } = runDecide(decide, await this.sendInside(first, endsAtMs));
+    for (const statement of statements) await this.sendInside(statement, endsAtMs);
+    await this.commit(endsAtMs);
     return value;
-  }
-
-  async #commit(endsAtMs: number): Promise<void> {
-    const { inTransaction } = await this.#sendText(this.options.driver.commit, endsAtMs);
-    if (!inTransaction) return;
-    throw new SqlExecutionError('the connection was still inside a transaction after COMMIT', 'sent');
-  }
-
-  async #sendInside(statement: SqlStatement, endsAtMs: number): Promise<SqlResult> {
-    const answer = await this.#uncommitted(() => this.#send(statement, endsAtMs, this.#prepares));
-    if (answer.inTransaction !== false) return answer;
-    throw new SqlExecutionError('the connection did not stay inside its transaction', 'sent');
   }
 
   /** Before COMMIT is sent, no statement takes effect, even if its own outcome is unknown. */

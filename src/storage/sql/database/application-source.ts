@@ -1,5 +1,18 @@
 import { InvalidLockConfigurationError } from '../../../core';
 import { describeValue } from '../../../core/describe-value';
+import type { BorrowedSession } from '../connections/server-driver';
+import type { SqlDatabase } from './sql-database';
+
+/** The database of an application that uses a driver of a server. */
+export interface ServerApplication<Connection> {
+  readonly database: SqlDatabase;
+  /** The pool or the options that the application has passed. */
+  readonly owner: object;
+  /** Borrows a connection from the application's pool, or from one that this opens for it. */
+  readonly borrow: () => Promise<BorrowedSession & { readonly connection: Connection }>;
+  /** Closes what this has opened. */
+  readonly close: () => Promise<void>;
+}
 
 /** The kind of a wrong source. Its content is not shown, because it can contain a password. */
 export function describeSource(source: unknown): string {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { InvalidLockConfigurationError, systemClock, type Clock, type Duration } from '../../../core';
 import { describeValue } from '../../../core/describe-value';
 import { parsePositiveDuration } from '../../../core/duration';
@@ -6,9 +5,10 @@ import { PooledSqlExecutor } from '../connections/pooled-sql-executor';
 import { mysql } from '../dialects/mysql';
 import type { SqlRunStoreOptions } from '../ledger/sql-run-store';
 import type { InspectedTable } from '../schema/inspected-table';
+import type { JobTableOptions } from '../schema/job-table';
 import type { RunTableOptions } from '../schema/run-tables';
 import type { SqlTablesOptions } from '../schema/verified-tables';
-import { runTablesIn, type SqlDatabase } from './sql-database';
+import { jobTableIn, placeOf, placeOfFound, runTablesIn, type SqlDatabase } from './sql-database';
 
 export interface DatabaseAccessOptions {
   /**
@@ -76,25 +76,23 @@ export class DatabaseAccess {
 
   /** Returns a name of the table that is the same on all instances that share it. */
   placeOf(path: readonly string[]): string {
-    return `${this.#database.place}:${path.join('.')}`;
+    return placeOf(this.#database, path);
   }
 
   /** The same for a table that was inspected. Tables of the same name on different servers get different names. */
-  placeOfFound(path: readonly string[], { server, database, schema = '' }: InspectedTable): string {
-    if (server === undefined) return this.placeOf(path);
-    const digest = createHash('sha256').update(server).digest('hex').slice(0, 12);
-    const parts = [...(database === undefined ? [] : [database]), schema, ...path.slice(-1)];
-    return `${this.forTables.dialect.name}@${digest}:${parts.join('.')}`;
+  placeOfFound(path: readonly string[], found: InspectedTable): string {
+    return placeOfFound(this.#database, path, found);
   }
 
   /** The options of a store of runs on these connections. */
-  forRuns(named: RunTableOptions): SqlRunStoreOptions {
+  forRuns(named: RunTableOptions & JobTableOptions): SqlRunStoreOptions {
     const tables = runTablesIn(this.#database, named);
     const { forTables, statementTimeoutMs } = this;
     return {
       ...forTables,
       id: this.placeOf(tables.run),
       tables,
+      jobTable: jobTableIn(this.#database, named),
       description: this.#database,
       statementTimeoutMs,
     };

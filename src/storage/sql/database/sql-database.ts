@@ -1,8 +1,17 @@
+import { createHash } from 'node:crypto';
 import { InvalidLockConfigurationError, type Clock } from '../../../core';
 import type { ConnectionSource } from '../connections/pooled-sql-executor';
-import type { ConnectionPool } from '../connections/server-driver';
+import type { ConnectionPool, OpeningSession, ServerDriver } from '../connections/server-driver';
 import type { SqlDialect } from '../dialects/sql-dialect';
-import { lockTableOf, type LockTable, type LockTableOptions } from '../schema/lock-table';
+import type { InspectedTable } from '../schema/inspected-table';
+import { jobTableOf, type JobTable, type JobTableOptions } from '../schema/job-table';
+import {
+  lockTableOf,
+  rowLockTableOf,
+  type LockTable,
+  type LockTableOptions,
+  type RowLockTableOptions,
+} from '../schema/lock-table';
 import { runTablesOf, type RunTableOptions, type RunTables } from '../schema/run-tables';
 
 interface ConnectionSettings {
@@ -18,6 +27,8 @@ export interface SqlDatabase {
   readonly place: string;
   /** For messages: the address, without credentials. */
   readonly address: string;
+  /** Where the server is, without the name of its kind: MariaDB can also be called MySQL. `undefined` for a file. */
+  readonly server?: string | undefined;
   /** The database that new connections begin in. */
   readonly name: string | undefined;
   /** The schema of tables that name none. `undefined`: that of the connection. */
@@ -28,6 +39,8 @@ export interface SqlDatabase {
   readonly isInMemory: boolean;
   /** Removes secrets from a driver's message. */
   readonly redact: (message: string) => string;
+  /** How to open a connection to the server. `undefined` for SQLite. */
+  readonly sessions?: { readonly driver: ServerDriver; readonly open: (limitMs: number) => OpeningSession };
   readonly ownConnections: (settings: ConnectionSettings) => ConnectionSource;
   /** @throws InvalidLockConfigurationError if there is no pool, or if its sessions could mix up different locks */
   readonly sharedConnections: (settings: ConnectionSettings) => ConnectionSource;
@@ -47,7 +60,7 @@ export interface ServerAddress {
 
 type ServerDescription = Pick<
   SqlDatabase,
-  'dialect' | 'place' | 'address' | 'name' | 'isInMemory' | 'redact'
+  'dialect' | 'place' | 'address' | 'server' | 'name' | 'isInMemory' | 'redact'
 >;
 
 const PORTS = { mysql: 3306, postgres: 5432, sqlite: undefined };
@@ -57,10 +70,12 @@ export function describeServer(
   { host = 'localhost', port = PORTS[dialect.name], socketPath, database, secrets, label }: ServerAddress,
 ): ServerDescription {
   const texts = secrets.filter((secret) => typeof secret === 'string' && secret !== '') as string[];
+  const server = socketPath ?? `${host}:${port}`;
   return {
     dialect,
     place: `${dialect.name}:${database ?? ''}`,
-    address: `${label ?? dialect.label} at ${socketPath ?? `${host}:${port}`}`,
+    address: `${label ?? dialect.label} at ${server}`,
+    server,
     name: database,
     isInMemory: false,
     redact: (message) => texts.reduce((text, secret) => text.replaceAll(secret, '***'), message),
@@ -79,7 +94,8 @@ export interface ParsedUrl {
 export function parseUrl(text: string): ParsedUrl & { readonly parameters: URLSearchParams } {
   const { hostname, port, username, password, pathname, searchParams } = new URL(text);
   return {
-    ...(hostname === '' ? {} : { host: decodeURIComponent(hostname) }),
+    // An IPv6 address is in brackets here, but not in the options of a driver.
+    ...(hostname === '' ? {} : { host: decodeURIComponent(hostname).replace(/^\[(.*)\]$/, '$1') }),
     ...(port === '' ? {} : { port: Number(port) }),
     ...(username === '' ? {} : { user: decodeURIComponent(username) }),
     ...(password === '' ? {} : { password: decodeURIComponent(password) }),
@@ -96,14 +112,41 @@ export function requirePool(pool: ConnectionPool | undefined): ConnectionPool {
   );
 }
 
+/** Returns a name of the table that is the same on all instances that share it. */
+export function placeOf({ place }: SqlDatabase, path: readonly string[]): string {
+  return `${place}:${path.join('.')}`;
+}
+
+/** The same for a table that was inspected. Tables of the same name on different servers get different names. */
+export function placeOfFound(
+  of: SqlDatabase,
+  path: readonly string[],
+  { server, database, schema = '' }: InspectedTable,
+): string {
+  if (server === undefined) return placeOf(of, path);
+  const digest = createHash('sha256').update(server).digest('hex').slice(0, 12);
+  const parts = [...(database === undefined ? [] : [database]), schema, ...path.slice(-1)];
+  return `${of.dialect.name}@${digest}:${parts.join('.')}`;
+}
+
 /** The lock table. On PostgreSQL, its default schema is that of the database. */
 export function lockTableIn(database: Pick<SqlDatabase, 'schema'>, named: LockTableOptions): LockTable {
   return lockTableOf({ ...named, schema: schemaIn(database, named.schema, named.lockTable) });
 }
 
+/** The same for the table of row locks. */
+export function rowLockTableIn(database: Pick<SqlDatabase, 'schema'>, named: RowLockTableOptions): LockTable {
+  return rowLockTableOf({ ...named, schema: schemaIn(database, named.schema, named.rowLockTable) });
+}
+
 /** The same for the ledger's tables. */
 export function runTablesIn(database: Pick<SqlDatabase, 'schema'>, named: RunTableOptions): RunTables {
   return runTablesOf({ ...named, schema: schemaIn(database, named.schema, named.runTable) });
+}
+
+/** The same for the table of the register of jobs. */
+export function jobTableIn(database: Pick<SqlDatabase, 'schema'>, named: JobTableOptions): JobTable {
+  return jobTableOf({ ...named, schema: schemaIn(database, named.schema, named.jobTable) });
 }
 
 function schemaIn(

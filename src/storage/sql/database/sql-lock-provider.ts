@@ -25,7 +25,7 @@ export class SqlLockProvider extends StorageBasedLockProvider {
   constructor(database: SqlDatabase, options: SqlLockProviderOptions = {}, shared?: DatabaseAccess) {
     const access = shared ?? new DatabaseAccess(database, options);
     const table = lockTableIn(database, options);
-    const accessor = new SqlStorageAccessor({ ...access.forTables, table });
+    const accessor = new SqlStorageAccessor({ ...access.forTables, table, keepRows: options.keepRows });
     super(accessor, { ...options, nameLength: table.nameLength });
     this.#accessor = accessor;
     this.#access = access;

@@ -27,16 +27,20 @@ export interface LockTableShape {
 
 /**
  * The statements of one lock table. Every dialect has the same, in the same order. Parameters: `:name`, `:owner`, for
- * `extend` also `:nextOwner`, and in microseconds `:atMost` and `:atLeast`.
+ * `extend` also `:nextOwner`, for `list` only `:after`, and in microseconds `:atMost`, `:atLeast` and `:olderThan`.
  */
 export interface LockTexts {
   readonly takeOver: string;
   readonly insert: string;
   readonly extend: string;
   readonly unlock: string;
-  /** Both return name, locked_by, held (0 or 1), lock_until_us and fencing_token. */
+  readonly deleteRecord: string;
+  /** Deletes at most 1000 rows. */
+  readonly deleteExpired: string;
+  /** These return name, locked_by, held (0 or 1), lock_until_us, locked_at_us and fencing_token. `list` returns at most 1000 rows. */
   readonly inspect: string;
   readonly resolve: string;
+  readonly list: string;
 }
 
 /** What the statements of the ledger depend on. */
@@ -65,6 +69,8 @@ export interface RunWords {
   readonly isListedState: string;
   /** The job is one of the JSON array `:jobs`. */
   readonly isListedJob: string;
+  /** Each job and scope of the run table once, read by an index, with the columns `job_name` and `scope`. */
+  readonly subjects: (table: string) => string;
   /** After the run table: makes the database find a row only by the unique index on its key. */
   readonly byKey: string;
   /** After an INSERT: writes nothing if the row exists. */
@@ -73,6 +79,14 @@ export interface RunWords {
   readonly returningId: string;
   readonly forUpdate: string;
   readonly skipLocked: string;
+  /** The objects of a JSON array as a table `j`. Its columns are their properties, `null` if an object lacks one. */
+  readonly elements: (parameter: string, columns: Readonly<Record<string, 'text' | 'integer'>>) => string;
+  /** After an INSERT … SELECT: begins the assignments for a row that exists. */
+  readonly onDuplicate: (key: string) => string;
+  /** The value that the INSERT would write. */
+  readonly proposed: (column: string) => string;
+  /** Updates the rows of a table `r` that match those of `elements`. A further condition must follow. */
+  readonly updateMatched: (table: string, elements: string, on: string, assignments: string) => string;
   /** The rows of a table whose column is in the JSON array `:ids`. A further condition must follow. */
   readonly listed: (table: string, alias: string, column: string) => string;
   readonly deleteListed: (table: string, alias: string, column: string) => string;

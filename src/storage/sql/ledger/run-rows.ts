@@ -86,7 +86,7 @@ export function readId(row: Row, subject = 'a run'): number {
   throw new LockStorageError(`The database returned no id for ${subject}.`);
 }
 
-function readSummary(row: Row): RunSummary {
+export function readSummary(row: Row): RunSummary {
   const key = readKey(row);
   const subject = describeRun(key);
   return {
@@ -119,17 +119,17 @@ function readKey(row: Row): RunKey {
   };
 }
 
-function readText(value: unknown): string | undefined {
+export function readText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
 /** Rounded down, so that an instant that has passed in the database has passed here, too. */
-function readInstant(row: Row, column: string, subject?: string): Date | undefined {
+export function readInstant(row: Row, column: string, subject?: string): Date | undefined {
   const us = readInteger(row, column, subject);
   return us === undefined ? undefined : new Date(Math.floor(us / 1000));
 }
 
-function readRequiredInstant(row: Row, column: string, subject: string): Date {
+export function readRequiredInstant(row: Row, column: string, subject: string): Date {
   const instant = readInstant(row, column, subject);
   if (instant !== undefined) return instant;
   throw new LockStorageError(`Could not read ${subject}: column '${column}' has no value.`);

@@ -119,6 +119,10 @@ export class RunStatements {
     });
   }
 
+  latest(): SqlStatement {
+    return this.#bind(this.#texts.latest, {});
+  }
+
   events(key: RunKey): SqlStatement {
     return this.#bind(this.#texts.events, keyParameters(key));
   }

@@ -22,6 +22,8 @@ export interface RunTexts {
   /** Conditions, an order and a limit must follow. */
   readonly find: string;
   readonly findBy: Readonly<Record<RunCondition, string>>;
+  /** The newest run of each job and scope, and those that are running or interrupted. */
+  readonly latest: string;
   readonly events: string;
   /**
    * The next 1,000 runs below an id, the highest id first. `undated`: it has no period. `deletable`: it has been final for
@@ -101,6 +103,17 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: RunTable
       from: `period_start >= ${at(':notBefore')}`,
       to: `period_start < ${at(':before')}`,
     },
+    latest: `SELECT ${summaryFields(us)} FROM (
+        SELECT COALESCE((
+          SELECT n.id FROM ${run} n
+          WHERE n.job_name = g.job_name AND n.scope = g.scope AND n.period_start IS NOT NULL
+          ORDER BY n.job_name DESC, n.scope DESC, n.period_start DESC LIMIT 1), (
+          SELECT n.id FROM ${run} n
+          WHERE n.job_name = g.job_name AND n.scope = g.scope AND n.period_start IS NULL
+          ORDER BY n.id DESC LIMIT 1)) AS id
+        FROM (${words.subjects(run)}) g
+        UNION SELECT id FROM ${run} WHERE state IN ('running', 'interrupted')
+      ) found JOIN ${run} r ON r.id = found.id LIMIT 10000`,
     events: `SELECT ${us('e.at')} AS at, e.generation AS generation, e.attempt AS attempt, e.kind AS kind,
         e.actor AS actor, e.fencing_token AS fencing_token, e.detail AS detail
       FROM ${run} r JOIN ${event} e ON e.run_id = r.id WHERE ${ofKey} ORDER BY e.id`,

@@ -1,5 +1,13 @@
 import { LockStorageError, SchemaMismatchError, type StatementOptions } from '../../../core';
-import { describeRun, type Claim, type Run, type RunEvent, type RunKey } from '../../../ledger/run';
+import type { JobChange, JobRegister, JobRegistration } from '../../../ledger/job-register';
+import {
+  describeRun,
+  type Claim,
+  type Run,
+  type RunEvent,
+  type RunKey,
+  type RunSummary,
+} from '../../../ledger/run';
 import type {
   Decision,
   FoundRun,
@@ -21,16 +29,19 @@ import type {
 } from '../connections/sql-executor';
 import type { SqlDialect } from '../dialects/sql-dialect';
 import { DuplicateRecord } from '../connections/storage-error';
+import type { JobTable } from '../schema/job-table';
 import { runTableDefinitions, type RunTables } from '../schema/run-tables';
 import type { SchemaFinding } from '../schema/schema-finding';
 import { VerifiedTables, type SqlTablesOptions } from '../schema/verified-tables';
 import { PurgeWalk } from './purge-walk';
-import { readEvent, readId, readScope, readPeek, readRun } from './run-rows';
+import { readEvent, readId, readScope, readPeek, readRun, readSummary } from './run-rows';
+import { SqlJobRegister } from './sql-job-register';
 import { foundRunOf, runStatementsFor, type RunStatements } from './run-statements';
 
 export interface SqlRunStoreOptions extends SqlTablesOptions {
   readonly id: string;
   readonly tables: RunTables;
+  readonly jobTable: JobTable;
   readonly description: DatabaseDescription;
   /** For calls without a limit of their own. */
   readonly statementTimeoutMs: number;
@@ -41,20 +52,24 @@ export interface DatabaseDescription {
   readonly dialect: SqlDialect;
   readonly place: string;
   readonly address: string;
+  /** `undefined` for a file. */
+  readonly server?: string | undefined;
 }
 
-/** Keeps runs in two SQL tables. */
+/** Keeps runs in two SQL tables, and the register of jobs in a third one. */
 export class SqlRunStore implements RunStore {
   readonly id: string;
   /** @internal */
   readonly description: DatabaseDescription;
   readonly #options: SqlRunStoreOptions;
   readonly #tables: VerifiedTables<RunStatements>;
+  readonly #jobs: SqlJobRegister;
 
   constructor(options: SqlRunStoreOptions) {
     this.id = options.id;
     this.description = options.description;
     this.#options = options;
+    this.#jobs = new SqlJobRegister(options);
     const definitions = runTableDefinitions(options.tables);
     this.#tables = new VerifiedTables(options, definitions, (found) => runStatementsFor(found, options));
   }
@@ -123,6 +138,11 @@ export class SqlRunStore implements RunStore {
     return rows.slice(0, query.limit).map(readRun);
   }
 
+  async latest(options: StatementOptions): Promise<readonly RunSummary[]> {
+    const { rows } = await this.#execute((of) => of.latest(), options);
+    return rows.map(readSummary);
+  }
+
   async events(key: RunKey, options: StatementOptions): Promise<readonly RunEvent[]> {
     const { rows } = await this.#execute((of) => of.events(key), options, describeRun(key));
     return rows.map((row) => readEvent(row, `the history of ${describeRun(key)}`));
@@ -135,6 +155,18 @@ export class SqlRunStore implements RunStore {
     const deleted = plan.ids.length === 0 ? 0 : await this.#delete(plan.ids, olderThanMs, options);
     walk.advance(plan);
     return { deleted, next: plan.isEnd ? undefined : walk };
+  }
+
+  async registerJobs(jobs: readonly JobRegistration[], options: StatementOptions): Promise<void> {
+    await this.#jobs.register(jobs, options);
+  }
+
+  async jobs(options: StatementOptions): Promise<JobRegister> {
+    return await this.#jobs.list(options);
+  }
+
+  async updateJobs(changes: readonly JobChange[], options: StatementOptions): Promise<void> {
+    await this.#jobs.update(changes, options);
   }
 
   /**

@@ -56,6 +56,30 @@ export function lockTableOf(options: LockTableOptions = {}): LockTable {
   return { path, columns: named, nameLength: checkNameLength(nameLength) };
 }
 
+export interface RowLockTableOptions extends Pick<LockTableOptions, 'schema' | 'nameLength'> {
+  /** The table of row locks. Default `cronlatch_row_lock`. May carry its schema before a dot. */
+  readonly rowLockTable?: string | undefined;
+}
+
+export const DEFAULT_ROW_LOCK_TABLE = 'cronlatch_row_lock';
+
+/** @throws InvalidLockConfigurationError naming the text that is not an identifier */
+export function rowLockTableOf(options: RowLockTableOptions = {}): LockTable {
+  const { rowLockTable = DEFAULT_ROW_LOCK_TABLE, schema, nameLength = DEFAULT_NAME_LENGTH } = options;
+  const path = identifierPath('rowLockTable', rowLockTable, schema);
+  return { path, columns: SHEDLOCK_COLUMNS, nameLength: checkNameLength(nameLength) };
+}
+
+/** The columns of a lock table, exactly as the migration creates them. */
+export function rowLockTableDefinition(table: LockTable): TableDefinition {
+  const definition = lockTableDefinition(table);
+  return {
+    ...definition,
+    columns: definition.columns.map((column) => ({ ...column, tolerates: [] })),
+    migration: migrationFor('row-lock', { rowLockTable: DEFAULT_ROW_LOCK_TABLE }, table),
+  };
+}
+
 /** The columns may differ as in a table that ShedLock for Java created. */
 export function lockTableDefinition(table: LockTable): TableDefinition {
   const { path, nameLength } = table;

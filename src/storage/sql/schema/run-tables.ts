@@ -47,9 +47,9 @@ const KEY_LENGTH = 64;
 const ID = { is: 'id' } as const;
 const COUNT = { is: 'count' } as const;
 const INTEGER = { is: 'integer' } as const;
-const INSTANT = { is: 'instant' } as const;
-const text = (length: number) => ({ is: 'text', length }) as const;
-const word = (length: number) => ({ is: 'word', length }) as const;
+export const INSTANT = { is: 'instant' } as const;
+export const text = (length: number) => ({ is: 'text', length }) as const;
+export const word = (length: number) => ({ is: 'word', length }) as const;
 
 /** The table of the runs, then the table of their events. */
 export function runTableDefinitions(tables: RunTables): readonly [TableDefinition, TableDefinition] {
@@ -93,6 +93,8 @@ function runTable({ run, nameLength }: RunTables, migration: string): TableDefin
       { name: `uq_${table}`, columns: RUN_KEY, isUnique: true },
       { name: `ix_${table}_due`, columns: ['state', 'next_attempt_at'], isUnique: false },
       { name: `ix_${table}_period`, columns: ['job_name', 'scope', 'period_start'], isUnique: false },
+      // For lists of the runs of all jobs. Ledgers of older versions may lack it.
+      { name: `ix_${table}_start`, columns: ['period_start'], isUnique: false },
     ],
     migration,
   };
@@ -119,11 +121,11 @@ function eventTable({ event }: RunTables, migration: string): TableDefinition {
   };
 }
 
-function needed(name: string, kind: ColumnKind, defaultValue?: 0 | ''): TableColumn {
+export function needed(name: string, kind: ColumnKind, defaultValue?: 0 | ''): TableColumn {
   return { property: propertyOf(name), name, kind, nullable: false, default: defaultValue };
 }
 
-function optional(name: string, kind: ColumnKind): TableColumn {
+export function optional(name: string, kind: ColumnKind): TableColumn {
   return { property: propertyOf(name), name, kind, nullable: true };
 }
 

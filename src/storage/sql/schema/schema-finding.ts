@@ -16,6 +16,7 @@ export type SchemaFindingCode =
   | 'wrong-type'
   | 'names-not-unique'
   | 'runs-not-unique'
+  | 'missing-index'
   | 'column-too-short'
   | 'session-time-zone'
   | 'imprecise-time'

@@ -7,7 +7,7 @@ export interface TableDefinition {
   /** One part, or schema and table: plain identifiers, still unquoted. */
   readonly path: readonly string[];
   /** What a row stands for, used in messages. */
-  readonly row: 'lock' | 'run';
+  readonly row: 'lock' | 'run' | 'job';
   readonly columns: readonly TableColumn[];
   /** The column that is the primary key. Without one, an id numbers the rows. */
   readonly primaryKey?: string;
@@ -97,8 +97,8 @@ export function refuseIdentifier(what: string, value: unknown, why: string): nev
 
 /** @param option the option that names the table, with its default */
 export function migrationFor(
-  set: 'lock' | 'ledger',
-  option: Readonly<Record<'lockTable', string>> | Readonly<Record<'runTable', string>>,
+  set: 'lock' | 'ledger' | 'jobs' | 'row-lock',
+  option: Readonly<Partial<Record<'lockTable' | 'runTable' | 'jobTable' | 'rowLockTable', string>>>,
   { path, nameLength }: { readonly path: readonly string[]; readonly nameLength: number },
 ): string {
   const table = path.join('.');

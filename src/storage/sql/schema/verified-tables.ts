@@ -72,7 +72,7 @@ export class VerifiedTables<Statements> {
     try {
       return await this.options.executor.execute(statement, options);
     } catch (error) {
-      throw this.#failureOf(error, subject);
+      throw this.failureOf(error, subject);
     }
   }
 
@@ -85,7 +85,7 @@ export class VerifiedTables<Statements> {
     try {
       return await this.options.executor.transaction(first, decide, options);
     } catch (error) {
-      throw error instanceof SqlExecutionError ? this.#failureOf(error, subject) : error;
+      throw error instanceof SqlExecutionError ? this.failureOf(error, subject) : error;
     }
   }
 
@@ -100,11 +100,12 @@ export class VerifiedTables<Statements> {
 
   async #verifyForUse(options: ExecuteOptions): Promise<Statements> {
     const findings = await this.verify(options);
-    const messages = (severity: SchemaFinding['severity']): string[] =>
-      findings.filter((finding) => finding.severity === severity).map(({ message }) => message);
-    if (this.#statements === undefined)
-      throw new SchemaMismatchError(messages('error').join('\n'), { outcome: 'nothing-ran' });
-    for (const message of messages('warning')) this.#warnOnce(message);
+    if (this.#statements === undefined) {
+      const errors = findings.filter(({ severity }) => severity === 'error').map(({ message }) => message);
+      throw new SchemaMismatchError(errors.join('\n'), { outcome: 'nothing-ran' });
+    }
+    for (const { severity, code, message } of findings)
+      if (severity === 'warning' && code !== 'missing-index') this.#warnOnce(message);
     return this.#statements;
   }
 
@@ -118,7 +119,8 @@ export class VerifiedTables<Statements> {
     return { ...table, indexes: indexesOf(await query(inspection.indexes({ path, database }))) };
   }
 
-  #failureOf(error: unknown, subject: string | undefined): Error {
+  /** Translates a driver's error. One about the tables' shape makes the next statement verify them again. */
+  failureOf(error: unknown, subject: string | undefined): Error {
     const [{ path, migration }] = this.definitions;
     const failure = translateDriverError(error, {
       ...this.options,

@@ -134,13 +134,15 @@ function tooShort(
 function notUnique(
   { name }: TableColumn,
   found: InspectedColumn,
-  { dialect, definition: { path, primaryKey }, table }: ColumnContext,
+  { dialect, definition: { path, primaryKey, row }, table }: ColumnContext,
 ): TableFlaw[] {
   if (name !== primaryKey || found.isUnique) return [];
+  const consequence =
+    row === 'lock' ? 'two instances could both hold a lock' : `two rows could stand for one ${row}`;
   return [
     refusal(
       'names-not-unique',
-      `has no primary key or unique index on '${found.name}' alone, so two instances could both hold a lock`,
+      `has no primary key or unique index on '${found.name}' alone, so ${consequence}`,
       `CREATE UNIQUE INDEX ${dialect.quote(`${path.at(-1)}_${name}`)} ON ${table} (${dialect.quote(name)})`,
     ),
   ];

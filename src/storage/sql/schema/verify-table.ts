@@ -1,8 +1,8 @@
 import { quotePath, type SqlDialect } from '../dialects/sql-dialect';
 import { createIndex } from './create-table';
 import type { InspectedColumn, InspectedIndex, InspectedTable } from './inspected-table';
-import { refusal, type SchemaFinding, type TableFlaw } from './schema-finding';
-import type { TableDefinition } from './table-definition';
+import { refusal, warning, type SchemaFinding, type TableFlaw } from './schema-finding';
+import type { TableDefinition, TableIndex } from './table-definition';
 import { verifyColumn, type ColumnPair } from './verify-column';
 import { verifyTimeZones } from './verify-time-zones';
 
@@ -77,11 +77,12 @@ function flawsOf(definition: TableDefinition, found: FoundTable, context: Verifi
     ...pairs.flatMap((pair) => verifyColumn(pair, columnContext)),
     ...verifyTimeZones(pairs, found, columnContext),
     ...missingKeys(definition, found, dialect),
+    ...missingIndexes(definition, found, dialect),
     ...unknownColumns(definition, found, dialect),
   ];
 }
 
-/** Without its key, two instances could both insert a run. The other indexes are for speed alone. */
+/** Without its key, two instances could both insert a run. */
 function missingKeys(
   { path, indexes }: TableDefinition,
   found: FoundTable,
@@ -96,6 +97,33 @@ function missingKeys(
         createIndex(path, index, dialect),
       ),
     );
+}
+
+/** The indexes that are for speed alone, and that no present index replaces. */
+export function absentIndexes(
+  needed: readonly TableIndex[],
+  present: readonly InspectedIndex[],
+): readonly TableIndex[] {
+  const replaces = (index: InspectedIndex, { columns }: TableIndex): boolean =>
+    columns.every((column, position) => index.columns[position]?.toLowerCase() === column);
+  return needed
+    .filter(({ isUnique }) => !isUnique)
+    .filter((index) => !present.some((each) => replaces(each, index)));
+}
+
+/** These are for speed alone. An older version of cronlatch did not create all of them. */
+function missingIndexes(
+  { path, indexes }: TableDefinition,
+  found: FoundTable,
+  dialect: SqlDialect,
+): TableFlaw[] {
+  return absentIndexes(indexes, found.indexes).map((index) =>
+    warning(
+      'missing-index',
+      `has no index on (${index.columns.join(', ')}), so some statements read the whole table`,
+      createIndex(path, index, dialect),
+    ),
+  );
 }
 
 /** Columns that the library's inserts leave out. */

@@ -12,9 +12,11 @@ export function lockTexts(
   const ours = `WHERE ${name} = :name AND ${lockedBy} = :owner AND ${lockUntil} > ${now}`;
   // Never true. If the row is held, evaluating it sets insertId above 0; if the row is missing, insertId stays 0.
   const isHeld = `LAST_INSERT_ID(LENGTH(${name})) = 0`;
-  const inspect = `SELECT ${name} AS name, ${lockedBy} AS locked_by, ${lockUntil} > ${now} AS held,
-      ${SINCE_1970}, ${lockUntil}) AS lock_until_us, ${hasToken ? fencingToken : 'NULL'} AS fencing_token
-    FROM ${table} WHERE ${name} = :name`;
+  const records = `SELECT ${name} AS name, ${lockedBy} AS locked_by, ${lockUntil} > ${now} AS held,
+      ${SINCE_1970}, ${lockUntil}) AS lock_until_us, ${SINCE_1970}, ${lockedAt}) AS locked_at_us,
+      ${hasToken ? fencingToken : 'NULL'} AS fencing_token
+    FROM ${table}`;
+  const inspect = `${records} WHERE ${name} = :name`;
   return {
     // LAST_INSERT_ID(expression) returns the token as insertId in the same round trip.
     takeOver: `UPDATE ${table}
@@ -31,8 +33,13 @@ export function lockTexts(
     unlock: `UPDATE ${table}
       SET ${lockUntil} = GREATEST(${now}, TIMESTAMPADD(MICROSECOND, :atLeast, ${lockedAt})), ${lockedBy} = CONCAT(${lockedBy}, '${RELEASED_MARK}')
       ${ours}`,
+    // A row whose token the clock has not passed is kept, so that the next token is higher.
+    deleteRecord: `DELETE FROM ${table}
+      ${ours} AND TIMESTAMPADD(MICROSECOND, :atLeast, ${lockedAt}) <= ${now}${hasToken ? ` AND ${fencingToken} < ${seed}` : ''}`,
+    deleteExpired: `DELETE FROM ${table} WHERE TIMESTAMPADD(MICROSECOND, :olderThan, ${lockUntil}) <= ${now} LIMIT 1000`,
     inspect,
     // Waits for writers, because a plain read could overtake the statement whose outcome is in doubt.
     resolve: `${inspect} FOR UPDATE`,
+    list: `${records} WHERE ${name} > :after ORDER BY ${name} LIMIT 1000`,
   };
 }

@@ -1,6 +1,7 @@
 import type { RunWords, RunTableShape } from '../sql-dialect';
 
 const IDS = `JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) d`;
+const TEXT = 'TEXT CHARACTER SET utf8mb4';
 const JOBS = `SELECT j.job FROM JSON_TABLE(:jobs, '$[*]' COLUMNS (job VARCHAR(255) CHARACTER SET utf8mb4 PATH '$')) j`;
 
 export function runWords({ now, keyIndex }: RunTableShape): RunWords {
@@ -13,6 +14,7 @@ export function runWords({ now, keyIndex }: RunTableShape): RunWords {
     integer: (parameter) => `CAST(${parameter} AS UNSIGNED)`,
     isListedState: 'FIND_IN_SET(state, :states) > 0',
     isListedJob: `job_name IN (${JOBS})`,
+    subjects: (table) => `SELECT job_name, scope FROM ${table} GROUP BY job_name, scope`,
     // With another index, InnoDB would also lock rows and gaps of other runs, and wait for their locks.
     byKey: ` FORCE INDEX (\`${keyIndex.replaceAll('`', '``')}\`)`,
     // An existing row is an error here, so every insert that succeeds wrote its row.
@@ -20,6 +22,17 @@ export function runWords({ now, keyIndex }: RunTableShape): RunWords {
     returningId: '',
     forUpdate: ' FOR UPDATE',
     skipLocked: ' FOR UPDATE SKIP LOCKED',
+    elements: (parameter, columns) => {
+      const typed = Object.entries(columns).map(
+        ([name, kind]) => `${name} ${kind === 'text' ? TEXT : 'BIGINT'} PATH '$.${name}'`,
+      );
+      return `JSON_TABLE(${parameter}, '$[*]' COLUMNS (${typed.join(', ')})) j`;
+    },
+    onDuplicate: () => 'ON DUPLICATE KEY UPDATE',
+    // MySQL 8.0.20 has a new notation, which MariaDB does not have.
+    proposed: (column) => `VALUES(${column})`,
+    updateMatched: (table, elements, on, assignments) =>
+      `UPDATE ${elements} STRAIGHT_JOIN ${table} r ON ${on} SET ${assignments} WHERE TRUE`,
     listed: (table, alias, column) =>
       `${IDS} STRAIGHT_JOIN ${table} ${alias} ON ${alias}.${column} = d.id WHERE`,
     deleteListed: (table, alias, column) =>

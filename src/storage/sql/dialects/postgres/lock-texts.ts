@@ -9,10 +9,13 @@ export function lockTexts(
   const after = (parameter: string): string => `${parameter}::bigint * interval '1 microsecond'`;
   const written = `RETURNING ${hasToken ? fencingToken : 'NULL'} AS fencing_token`;
   const exactly = comparesBytes ? '' : ` AND ${name}::text COLLATE "C" = :name::text`;
-  const ours = `WHERE ${name} = :name AND ${lockedBy} = :owner AND ${lockUntil} > ${now} ${written}`;
-  const inspect = `SELECT ${name} AS name, ${lockedBy} AS locked_by, (${lockUntil} > ${now})::int AS held,
-      (extract(epoch FROM ${lockUntil}) * 1000000)::bigint AS lock_until_us, ${hasToken ? fencingToken : 'NULL'} AS fencing_token
-    FROM ${table} WHERE ${name} = :name`;
+  const ours = `WHERE ${name} = :name AND ${lockedBy} = :owner AND ${lockUntil} > ${now}`;
+  const records = `SELECT ${name} AS name, ${lockedBy} AS locked_by, (${lockUntil} > ${now})::int AS held,
+      (extract(epoch FROM ${lockUntil}) * 1000000)::bigint AS lock_until_us,
+      (extract(epoch FROM ${lockedAt}) * 1000000)::bigint AS locked_at_us, ${hasToken ? fencingToken : 'NULL'} AS fencing_token
+    FROM ${table}`;
+  const inspect = `${records} WHERE ${name} = :name`;
+  const isExpired = `${lockUntil} + ${after(':olderThan')} <= ${now}`;
   return {
     // Not an upsert, which writes WAL and uses up a transaction id even if the lock is held.
     takeOver: `UPDATE ${table}
@@ -25,12 +28,19 @@ export function lockTexts(
       ON CONFLICT (${name}) DO NOTHING ${written}`,
     extend: `UPDATE ${table}
       SET ${lockUntil} = GREATEST(${now} + ${after(':atMost')}, ${lockedAt} + ${after(':atLeast')}), ${lockedBy} = :nextOwner
-      ${ours}`,
+      ${ours} ${written}`,
     unlock: `UPDATE ${table}
       SET ${lockUntil} = GREATEST(${now}, ${lockedAt} + ${after(':atLeast')}), ${lockedBy} = ${lockedBy} || '${RELEASED_MARK}'
-      ${ours}`,
+      ${ours} ${written}`,
+    // A row whose token the clock has not passed is kept, so that the next token is higher.
+    deleteRecord: `DELETE FROM ${table}
+      ${ours} AND ${lockedAt} + ${after(':atLeast')} <= ${now}${hasToken ? ` AND ${fencingToken} < ${seed}` : ''} ${written}`,
+    // The outer condition is checked again if another process took the lock over meanwhile.
+    deleteExpired: `DELETE FROM ${table}
+      WHERE ${isExpired} AND ${name} IN (SELECT ${name} FROM ${table} WHERE ${isExpired} LIMIT 1000) ${written}`,
     inspect,
     // Waits for writers, because a plain read could overtake the statement whose outcome is in doubt.
     resolve: `${inspect} FOR UPDATE`,
+    list: `${records} WHERE ${name} > :after ORDER BY ${name} LIMIT 1000`,
   };
 }

@@ -7,10 +7,12 @@ export function lockTexts(
 ): LockTexts {
   const written = `RETURNING ${hasToken ? fencingToken : 'NULL'} AS fencing_token`;
   const exactly = comparesBytes ? '' : ` AND ${name} = :name COLLATE BINARY`;
-  const ours = `WHERE ${name} = :name AND ${lockedBy} = :owner AND ${lockUntil} > ${now} ${written}`;
-  const inspect = `SELECT ${name} AS name, ${lockedBy} AS locked_by, ${lockUntil} > ${now} AS held,
-      ${lockUntil} AS lock_until_us, ${hasToken ? fencingToken : 'NULL'} AS fencing_token
-    FROM ${table} WHERE ${name} = :name`;
+  const ours = `WHERE ${name} = :name AND ${lockedBy} = :owner AND ${lockUntil} > ${now}`;
+  const records = `SELECT ${name} AS name, ${lockedBy} AS locked_by, ${lockUntil} > ${now} AS held,
+      ${lockUntil} AS lock_until_us, ${lockedAt} AS locked_at_us, ${hasToken ? fencingToken : 'NULL'} AS fencing_token
+    FROM ${table}`;
+  const inspect = `${records} WHERE ${name} = :name`;
+  const isExpired = `${lockUntil} + :olderThan <= ${now}`;
   return {
     takeOver: `UPDATE ${table}
       SET ${lockUntil} = ${now} + :atMost, ${lockedAt} = ${now}, ${lockedBy} = :owner${
@@ -22,12 +24,18 @@ export function lockTexts(
       ON CONFLICT (${name}) DO NOTHING ${written}`,
     extend: `UPDATE ${table}
       SET ${lockUntil} = max(${now} + :atMost, ${lockedAt} + :atLeast), ${lockedBy} = :nextOwner
-      ${ours}`,
+      ${ours} ${written}`,
     unlock: `UPDATE ${table}
       SET ${lockUntil} = max(${now}, ${lockedAt} + :atLeast), ${lockedBy} = ${lockedBy} || '${RELEASED_MARK}'
-      ${ours}`,
+      ${ours} ${written}`,
+    // A row whose token the clock has not passed is kept, so that the next token is higher.
+    deleteRecord: `DELETE FROM ${table}
+      ${ours} AND ${lockedAt} + :atLeast <= ${now}${hasToken ? ` AND ${fencingToken} < ${now}` : ''} ${written}`,
+    deleteExpired: `DELETE FROM ${table}
+      WHERE ${name} IN (SELECT ${name} FROM ${table} WHERE ${isExpired} LIMIT 1000) ${written}`,
     inspect,
     // Statements run one at a time and end when they return, so a plain read sees every write that was sent before.
     resolve: inspect,
+    list: `${records} WHERE ${name} > :after ORDER BY ${name} LIMIT 1000`,
   };
 }

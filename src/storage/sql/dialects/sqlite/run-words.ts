@@ -11,12 +11,21 @@ export function runWords({ now }: RunTableShape): RunWords {
     integer: (parameter) => parameter,
     isListedState: `instr(',' || :states || ',', ',' || state || ',') > 0`,
     isListedJob: 'job_name IN (SELECT value FROM json_each(:jobs))',
+    subjects: (table) => `SELECT job_name, scope FROM ${table} GROUP BY job_name, scope`,
     byKey: '',
     orNothing: ' ON CONFLICT (job_name, scope, period_key) DO NOTHING',
     returningId: ' RETURNING id',
     // A transaction begins as the only writer, so there is nothing to lock.
     forUpdate: '',
     skipLocked: '',
+    elements: (parameter, columns) => {
+      const read = Object.keys(columns).map((name) => `json_extract(value, '$.${name}') AS ${name}`);
+      return `(SELECT ${read.join(', ')} FROM json_each(${parameter})) AS j`;
+    },
+    onDuplicate: (key) => `ON CONFLICT (${key}) DO UPDATE SET`,
+    proposed: (column) => `excluded.${column}`,
+    updateMatched: (table, elements, on, assignments) =>
+      `UPDATE ${table} AS r SET ${assignments} FROM ${elements} WHERE ${on}`,
     listed: (table, alias, column) => `${table} ${alias} WHERE ${alias}.${column} ${IS_LISTED} AND`,
     deleteListed: (table, _alias, column) => `DELETE FROM ${table} WHERE ${column} ${IS_LISTED} RETURNING id`,
   };

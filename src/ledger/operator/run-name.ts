@@ -1,19 +1,14 @@
-import { InvalidLockConfigurationError } from '../core';
-import { describeValue } from '../core/describe-value';
-import { checkStoredName, LONGEST_NAME_LENGTH } from '../core/lock-name';
-import type { RunKey } from './run';
-import { STATE_CHANGES } from './run-state';
-import type { RunQuery } from './run-store';
+import { InvalidLockConfigurationError } from '../../core';
+import { describeValue } from '../../core/describe-value';
+import { checkStoredName, LONGEST_NAME_LENGTH } from '../../core/lock-name';
+import { isStorable, LONGEST_KEY, STORABLE, type RunKey } from '../run';
+import { STATE_CHANGES } from '../run-state';
+import type { RunQuery } from '../run-store';
 
 /** Identifies a run. Leave out the scope if the job has none. */
 export type RunName = Omit<RunKey, 'scope'> & { readonly scope?: string | undefined };
 
-/** The width of the columns for jobs, scopes and periods. */
-export const LONGEST_KEY = 64;
 const STATES: readonly string[] = STATE_CHANGES.flatMap(({ to }) => to);
-/** With a margin for the longest period around an instant. Microseconds since 1970 are exact until 2255. */
-const [FIRST_YEAR, LAST_YEAR] = [1700, 2250];
-const STORABLE = `valid Date in the years ${FIRST_YEAR} to ${LAST_YEAR}`;
 const ORDERS: readonly string[] = ['newest-first', 'oldest-first'] satisfies RunQuery['order'][];
 
 /**
@@ -37,20 +32,6 @@ export function checkedScope(scope: string | undefined): string {
   if (scope === undefined || scope === '') return '';
   checkStoredName(scope, { as: 'the scope of a run', longest: LONGEST_KEY });
   return scope;
-}
-
-/**
- * @param what names the instant in the message
- * @throws InvalidLockConfigurationError for an instant whose period some databases could not store
- */
-export function checkInstant(instant: Date | undefined, what: string): void {
-  if (instant === undefined || isStorable(instant)) return;
-  throw new InvalidLockConfigurationError(`${what} is ${describeValue(instant)}: it must be a ${STORABLE}.`);
-}
-
-function isStorable(instant: Date): boolean {
-  const year = instant instanceof Date ? instant.getUTCFullYear() : NaN;
-  return year >= FIRST_YEAR && year <= LAST_YEAR;
 }
 
 /**

@@ -1,0 +1,166 @@
+import type { PeriodKind } from './periods/period';
+import type { CatchUpPolicy } from './policy/catch-up';
+import type { RetryPolicy } from './policy/retry';
+
+/** One schedule of a job. */
+export interface DeclaredSchedule {
+  readonly expression: string;
+  /** `undefined`: the time zone of the host. */
+  readonly timeZone?: string | undefined;
+}
+
+/** What the code of one instance declares about a job, as plain JSON. Durations are in milliseconds. */
+export interface DeclaredJob {
+  /** The name of its lock, or the label of a name function. */
+  readonly lock: string;
+  readonly lockAtMostForMs: number;
+  readonly lockAtLeastForMs: number;
+  readonly keepAlive: boolean;
+  /**
+   * `'lock'`: the job has only a lock. `'tick'`: node-cron's distributed mode, one run per scheduled time. `'custom'`: a
+   * key function decides the period, and only code knows it.
+   */
+  readonly kind: 'lock' | 'tick' | PeriodKind | 'custom';
+  readonly timeZone?: string | undefined;
+  readonly dayStart?: string | undefined;
+  readonly target?: 'current' | 'previous' | undefined;
+  /** Empty for a job that something else calls, such as `guard.wrap` or an interval. */
+  readonly schedules: readonly DeclaredSchedule[];
+  readonly retry?: RetryPolicy | undefined;
+  readonly onCrash?: 'retry' | 'hold' | undefined;
+  readonly catchUp?: CatchUpPolicy | undefined;
+  readonly startDeadlineMs?: number | undefined;
+  /** The job has a calendar of its own. Only code knows its dates. */
+  readonly hasCalendar: boolean;
+  /** `undefined`: none, or a function. */
+  readonly scope?: string | undefined;
+  readonly hasScopeFunction: boolean;
+  /** A job with only a lock keeps its last run in the register. */
+  readonly history: boolean;
+}
+
+/** A job as an instance registers it. */
+export interface JobRegistration {
+  /** The name of the once-per job, or else the name of the lock. */
+  readonly job: string;
+  readonly declared: DeclaredJob;
+  /** The next scheduled time. `undefined` if it is unknown. */
+  readonly nextScheduledAt: Date | undefined;
+  /** The version of cronlatch. */
+  readonly version: string;
+  /** The host and the process: `host/pid`. */
+  readonly registeredBy: string;
+}
+
+/** How the last run of a job with only a lock ended. */
+export interface LastRun {
+  readonly lastStartedAt: Date | undefined;
+  readonly lastFinishedAt: Date | undefined;
+  readonly lastOutcome: 'completed' | 'failed' | undefined;
+  /** The instance that ran it: `host/pid`. */
+  readonly lastHolder: string | undefined;
+}
+
+/** A row of the register. All instants but the scheduled time are the database's. */
+export interface RegisteredJob extends JobRegistration, LastRun {
+  readonly registeredAt: Date;
+  /** The last different declaration of this job. */
+  readonly previous: PreviousDeclaration | undefined;
+}
+
+export interface PreviousDeclaration extends Pick<RegisteredJob, 'declared' | 'registeredBy'> {
+  /** When it was last registered. */
+  readonly registeredAt: Date;
+}
+
+export interface JobRegister {
+  /** The current time of the store. */
+  readonly now: Date;
+  /** In the order of their names. */
+  readonly jobs: readonly RegisteredJob[];
+}
+
+/** A change of one registered job. */
+export type JobChange = ScheduleChange | LastRunChange;
+
+/** Moves the next scheduled time on, unless the stored one is later than `answeredAt`. */
+export interface ScheduleChange {
+  readonly job: string;
+  /** The scheduled time of the latest tick that was answered. */
+  readonly answeredAt: Date;
+  readonly nextScheduledAt: Date | undefined;
+}
+
+/** Records a run, unless a later one is recorded. The store counts both durations back from its current time. */
+export interface LastRunChange {
+  readonly job: string;
+  readonly startedMsAgo: number;
+  readonly finishedMsAgo: number;
+  readonly outcome: 'completed' | 'failed';
+  readonly holder: string;
+}
+
+/** A registered job whose scheduled time has passed, and no instance has answered its tick. */
+export interface OverdueJob extends RegisteredJob {
+  /** The scheduled time that has passed. */
+  readonly scheduledAt: Date;
+}
+
+/** An option that two declarations of a job have otherwise, with both values as JSON. */
+export interface DeclaredDifference {
+  readonly option: string;
+  readonly before: string | undefined;
+  readonly now: string | undefined;
+}
+
+export function differencesOf(before: DeclaredJob, now: DeclaredJob): DeclaredDifference[] {
+  const textOf = (value: unknown): string | undefined => JSON.stringify(value);
+  const options = Object.keys({ ...before, ...now }) as (keyof DeclaredJob)[];
+  return options
+    .map((option) => ({ option, before: textOf(before[option]), now: textOf(now[option]) }))
+    .filter((difference) => difference.before !== difference.now);
+}
+
+/** Compared as a text: two declarations are equal only if their schedules are written alike. */
+export function scheduleText({ schedules }: DeclaredJob): string {
+  return schedules
+    .map(({ expression, timeZone }) => (timeZone === undefined ? expression : `${expression} (${timeZone})`))
+    .sort()
+    .join('; ');
+}
+
+/**
+ * The next scheduled time after a job has been registered again. A stored time stays while the schedule stays, so that a
+ * tick that no instance has answered can still be seen after a restart. A stored time that lies after the next one came
+ * from a clock that was wrong.
+ */
+export function nextAfterRegistration(
+  stored: RegisteredJob | undefined,
+  { declared, nextScheduledAt: next }: JobRegistration,
+  now: Date,
+): Date | undefined {
+  const time = stored?.nextScheduledAt;
+  if (stored === undefined || time === undefined) return next;
+  if (scheduleText(stored.declared) !== scheduleText(declared)) return next;
+  return next !== undefined && time > next && next > now ? next : time;
+}
+
+/** Whether `ledger.overdue` knows if a job of this kind has run: it keeps its runs, or at least the last one. */
+export function isAnswerKept({ kind, history }: DeclaredJob): boolean {
+  return kind !== 'lock' || history;
+}
+
+/**
+ * The jobs whose scheduled time passed longer ago than the tolerance. The one that has waited longest comes first.
+ */
+export function findOverdueJobs({ now, jobs }: JobRegister, toleranceMs: number): OverdueJob[] {
+  return jobs
+    .filter(({ declared }) => isAnswerKept(declared))
+    .flatMap((job) => {
+      const { nextScheduledAt: scheduledAt, lastStartedAt } = job;
+      if (scheduledAt === undefined || now.getTime() - scheduledAt.getTime() <= toleranceMs) return [];
+      // The instance that ran it may have crashed before it could move the scheduled time on.
+      return lastStartedAt !== undefined && lastStartedAt >= scheduledAt ? [] : { ...job, scheduledAt };
+    })
+    .sort((a, b) => a.scheduledAt.getTime() - b.scheduledAt.getTime());
+}

@@ -1,0 +1,65 @@
+/** Something about a database that an operator of cronlatch should know. */
+export interface Finding {
+  /**
+   * `error`: locks or runs are unsafe, or no job can run. `warning`: cronlatch works, within the limit that `problem`
+   * names. `info`: nothing is wrong.
+   */
+  readonly severity: 'error' | 'warning' | 'info';
+  /** Programs read it, so it never changes. */
+  readonly code: string;
+  /** What was found, where, and what it causes. */
+  readonly problem: string;
+  readonly fix: string;
+  /** The SQL statement of the fix, if one can do it. */
+  readonly statement: string | undefined;
+}
+
+/** The severity and the fix of each finding. Those of the verification of tables have their own. */
+export const CATALOGUE = {
+  'async-replica': ['info', 'If a replica can take over, replicate synchronously.'],
+  'binlog-not-durable': ['warning', 'Change the setting, and keep it in the configuration of the server.'],
+  'clock-offset': ['warning', 'Synchronize the clocks with NTP. Set lockAtLeastFor longer than they differ.'],
+  'clock-wrong': ['error', 'Synchronize the clocks with NTP.'],
+  cluster: ['warning', 'Connect all instances to the same node.'],
+  'deployments-differ': ['warning', 'If both still run, stop one. npx cronlatch jobs shows the values.'],
+  'failed-run': ['info', 'Fix the cause, then: npx cronlatch rerun JOB PERIOD'],
+  'few-connections': ['warning', 'Raise max_connections, or use smaller pools.'],
+  'held-by-operator': ['info', 'When its job may run again: npx cronlatch unhold LOCK'],
+  'interrupted-run': ['warning', 'Find out what it did, then: npx cronlatch resolve JOB PERIOD'],
+  'lock-store': ['info', 'Read the page of this lock store.'],
+  'long-lock': ['warning', 'If its holder has ended: npx cronlatch release LOCK --owner OWNER'],
+  'missing-privilege': ['error', 'Grant it.'],
+  'network-file': ['error', 'Move the file to a local disk. For several machines, use a database server.'],
+  'no-delete': ['warning', 'Grant it, or purge as another user.'],
+  'not-durable': ['error', 'Change the setting, and keep it in the configuration of the server.'],
+  'not-examined': ['error', 'Fix the cause, and call doctor again.'],
+  'old-server': ['error', 'Use a newer version.'],
+  pooler: ['error', `Use an address without the pooler, its session mode, or connections: 'shared'.`],
+  'read-only': ['error', 'Connect to the primary, or allow writes if this is the primary.'],
+  'rollback-mode': ['warning', 'Switch the file to WAL.'],
+  serializable: ['info', `Leave connections at 'own'.`],
+  'shared-lock': ['warning', 'Give each job a lock of its own, unless this is intended.'],
+  'stuck-run': ['warning', 'Start an instance with the job, or: npx cronlatch rerun JOB PERIOD --force'],
+  'unknown-owner': ['warning', 'Find out which program writes to the table.'],
+  'unsynced-commit': ['info', 'If that matters, set it to FULL, in prepareDatabase of a DataSource.'],
+  'versions-differ': ['warning', 'Deploy the same version everywhere.'],
+} as const;
+
+export function found(code: keyof typeof CATALOGUE, problem: string, statement?: string): Finding {
+  const [severity, fix] = CATALOGUE[code];
+  return { severity, code, problem, fix, statement };
+}
+
+const MOST = 10;
+
+/** The findings among these, but only the first ones of each code. */
+export function firstOfEach(findings: readonly (Finding | undefined)[]): Finding[] {
+  const all = findings.filter((each) => each !== undefined);
+  return [...new Set(all.map(({ code }) => code))].flatMap((code) => {
+    const alike = all.filter((each) => each.code === code);
+    const more = alike.length > MOST ? ` There are ${alike.length - MOST} more like this.` : '';
+    return alike
+      .slice(0, MOST)
+      .map((each, position) => (position < MOST - 1 ? each : { ...each, problem: each.problem + more }));
+  });
+}

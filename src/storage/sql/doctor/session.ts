@@ -1,0 +1,90 @@
+import { systemClock } from '../../../core';
+import { PooledSqlExecutor } from '../connections/pooled-sql-executor';
+import { OwnServerConnections } from '../connections/server-connections';
+import { translateDriverError } from '../connections/storage-error';
+import type { DatabaseAccessOptions } from '../database/database-access';
+import type { SqlDatabase } from '../database/sql-database';
+import type { SqlDialect } from '../dialects/sql-dialect';
+import { found, type Finding } from './finding';
+import type { Ask } from './settings';
+
+const LIMIT_MS = 5000;
+
+/**
+ * A session in which cronlatch sets nothing, so that it shows what other sessions begin with. SQLite has no sessions, so
+ * there it is a connection like the guard's. Its statements reject with a LockStorageError.
+ */
+export function plainSession(
+  database: SqlDatabase,
+  { connections }: Pick<DatabaseAccessOptions, 'connections'> = {},
+): { readonly ask: Ask; readonly end: () => Promise<void> } {
+  const { dialect, sessions, isInMemory } = database;
+  const limits = { clock: systemClock, statementTimeoutMs: LIMIT_MS, warn: () => {} };
+  const plain = { size: 1, whenFull: '', settings: [], prepares: false, idleForMs: 10 * LIMIT_MS };
+  const ofFile = isInMemory || connections === 'shared' ? 'sharedConnections' : 'ownConnections';
+  const source =
+    sessions === undefined
+      ? database[ofFile](limits)
+      : new OwnServerConnections(sessions.driver, sessions.open, limits, plain);
+  const executor = new PooledSqlExecutor(source, dialect, systemClock);
+  return {
+    ask: async (text) => {
+      const limit = { timeoutMs: LIMIT_MS, urgent: false };
+      const answer = executor.execute({ id: '', text, values: [] }, limit).catch((error: unknown) => {
+        const subject = 'the examination';
+        throw translateDriverError(error, { ...database, subject, tableName: '', migration: '' });
+      });
+      return (await answer).rows;
+    },
+    end: () => executor.close(),
+  };
+}
+
+const SESSION_ID = { mysql: 'CONNECTION_ID()', postgres: 'pg_backend_pid()', sqlite: 'NULL' };
+
+/** Whether two sessions share a session of the server, or one changes it. A pooler does so between transactions. */
+export async function isPooled(database: SqlDatabase, ask: Ask): Promise<boolean> {
+  const other = plainSession(database);
+  const text = `SELECT ${SESSION_ID[database.dialect.name]} AS id`;
+  const ids = [];
+  try {
+    for (const each of [ask, other.ask, other.ask, ask]) ids.push((await each(text))[0]?.['id']);
+  } finally {
+    await other.end();
+  }
+  return ids[0] !== ids[3] || ids[1] !== ids[2] || ids[0] === ids[1];
+}
+
+export const POOLED = found(
+  'pooler',
+  'A pooler gives the sessions of the server to any client. What the guard sets in its sessions then also ends statements of your application, after 4.5 s. Nothing else was examined.',
+);
+
+/** How far the database's clock is ahead of this host's, and how far that can be wrong: half of the round trip. */
+interface ClockOffset {
+  readonly offsetMs: number;
+  readonly uncertaintyMs: number;
+}
+
+export async function clockOffset(dialect: SqlDialect, ask: Ask): Promise<ClockOffset> {
+  const column = { name: '', type: '', holds: [], isUnique: false, isRequired: false, precision: 6 };
+  const now = dialect.inspection.now(column);
+  const text = `SELECT ${dialect.runWords({ now, keyIndex: '', overridesClock: false }).us(now)} AS now_us`;
+  let best = { offsetMs: 0, uncertaintyMs: Infinity };
+  for (let round = 1; round <= 3; round += 1) {
+    const [sentAtMs, startedAtMs] = [Date.now(), performance.now()];
+    const [row] = await ask(text);
+    const uncertaintyMs = (performance.now() - startedAtMs) / 2;
+    const offsetMs = Number(row?.['now_us']) / 1000 - sentAtMs - uncertaintyMs;
+    if (uncertaintyMs < best.uncertaintyMs) best = { offsetMs, uncertaintyMs };
+  }
+  return best;
+}
+
+/** From 5 minutes on, the default of `maxSkew`, once-per jobs no longer trust the clock of their host. */
+export function judgeClock({ offsetMs, uncertaintyMs }: ClockOffset): Finding[] {
+  const leastMs = Math.abs(offsetMs) - uncertaintyMs;
+  const difference = `${(Math.abs(offsetMs) / 1000).toFixed(1)} s ${offsetMs > 0 ? 'behind' : 'ahead of'}`;
+  const problem = `The clock of this machine is ${difference} the server's. Instances with such a clock tick at another time.`;
+  return leastMs < 1000 ? [] : [found(leastMs < 300_000 ? 'clock-offset' : 'clock-wrong', problem)];
+}

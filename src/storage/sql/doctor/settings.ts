@@ -1,0 +1,185 @@
+import { statfs } from 'node:fs/promises';
+import type { SqlResult } from '../connections/sql-executor';
+import type { DialectName } from '../dialects/sql-dialect';
+import { clusterProblem } from '../row-lock/cluster';
+import { found, type Finding } from './finding';
+
+/** Sends a statement in a session in which cronlatch has set nothing. */
+export type Ask = (text: string) => Promise<SqlResult['rows']>;
+
+/** What a server or a file shows about itself. A setting that it does not have is missing. */
+export type Settings = Readonly<Record<string, string | undefined>>;
+
+type Rule = (settings: Settings) => Finding | false | undefined;
+
+const LOST = 'can lose the last grants and runs';
+const TWICE = 'A lock can then be granted twice, and a completed run can run again';
+
+const MYSQL_RULES: readonly Rule[] = [
+  ({ version = '' }) =>
+    /mariadb/i.test(version)
+      ? isOld('MariaDB', version.replace(/^5\.5\.5-/, ''), 10.06) // Some proxies put 5.5.5 in front.
+      : isOld('MySQL', version, 8),
+  ({ innodb_flush_log_at_trx_commit: value = '1' }) =>
+    value !== '1' &&
+    found(
+      'not-durable',
+      `innodb_flush_log_at_trx_commit is ${value}, so a crash of the ${value === '2' ? 'machine' : 'server'} ${LOST}. ${TWICE}.`,
+      'SET GLOBAL innodb_flush_log_at_trx_commit = 1',
+    ),
+  ({ log_bin: isOn, sync_binlog: value = '1' }) => {
+    const problem = `sync_binlog is ${value}, so after a crash of the machine, a failover ${LOST}.`;
+    return (
+      isOn === 'ON' && value !== '1' && found('binlog-not-durable', problem, 'SET GLOBAL sync_binlog = 1')
+    );
+  },
+  (settings) => isReadOnly(settings, 'read_only', 'innodb_read_only'),
+  ({ rpl_semi_sync_source_enabled: source, rpl_semi_sync_master_enabled: master, replicas }) =>
+    source !== 'ON' && master !== 'ON' && hasReplicas(replicas),
+  (settings) => {
+    const rows = Object.entries(settings).map(([name, value]) => ({ Variable_name: name, Value: value }));
+    const problem = clusterProblem(rows);
+    return (
+      problem !== undefined && found('cluster', `cronlatch was not tested on such a server: ${problem}.`)
+    );
+  },
+  ({ transaction_isolation: isolation, tx_isolation: older }) => isSerializable(isolation ?? older),
+  ({ max_connections: most, Threads_connected: used }) => hasFewConnections(Number(most), Number(used)),
+];
+
+const POSTGRES_RULES: readonly Rule[] = [
+  ({ server_version: version = '' }) => isOld('PostgreSQL', version, 13),
+  ({ synchronous_commit: value }) =>
+    value === 'off' &&
+    found(
+      'not-durable',
+      `synchronous_commit is off for this user and database, so a crash of the server ${LOST}. ${TWICE}.`,
+      'ALTER ROLE CURRENT_USER SET synchronous_commit = on',
+    ),
+  ...['fsync', 'full_page_writes'].map(
+    (name): Rule =>
+      ({ [name]: value }) =>
+        value === 'off' &&
+        found(
+          'not-durable',
+          `${name} is off, so a crash of the machine can damage the database.`,
+          `ALTER SYSTEM SET ${name} = on; SELECT pg_reload_conf()`,
+        ),
+  ),
+  (settings) => isReadOnly(settings, 'in_recovery', 'default_transaction_read_only'),
+  ({ synchronous_standby_names: names, replicas }) => names === '' && hasReplicas(replicas),
+  ({ default_transaction_isolation: isolation }) => isSerializable(isolation),
+  ({ max_connections: most, superuser_reserved_connections: few, reserved_connections: more, connected }) =>
+    hasFewConnections(Number(most) - Number(few) - Number(more ?? 0), Number(connected)),
+];
+
+/** The types that Linux returns for NFS, SMB and CIFS. */
+const NETWORK_FILE_SYSTEMS = [0x6969, 0x517b, 0xff534d42, 0xfe534d42].map(String);
+
+const SQLITE_RULES: readonly Rule[] = [
+  ({ journal_mode: mode = '', synchronous }) => {
+    if (mode === 'memory' || mode === 'off' || synchronous === '0')
+      return found(
+        'not-durable',
+        `With journal_mode ${mode} and synchronous ${synchronous}, a crash can damage the file.`,
+      );
+    if (mode !== 'wal')
+      return found(
+        'rollback-mode',
+        `In journal_mode ${mode}, readers and writers block each other, and so delay locks.`,
+        'PRAGMA journal_mode = WAL',
+      );
+    const problem = `synchronous is NORMAL, so a power failure can lose the last runs, which then run again.`;
+    return synchronous === '1' && found('unsynced-commit', problem, 'PRAGMA synchronous = FULL');
+  },
+  ({ file_system: type = '' }) =>
+    NETWORK_FILE_SYSTEMS.includes(type) &&
+    found('network-file', 'The file is on a network, where its file locks are not reliable.'),
+];
+
+const USER = ['1', '-1'].map((part) => `QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', ${part}))`);
+
+/** How the settings are read, and what is wrong with them. Each text returns rows of a name and a value. */
+const CHECKUPS: Readonly<
+  Record<DialectName, { readonly texts: readonly string[]; readonly rules: readonly Rule[] }>
+> = {
+  mysql: {
+    rules: MYSQL_RULES,
+    texts: [
+      'SHOW VARIABLES',
+      `SHOW GLOBAL STATUS WHERE Variable_name = 'Threads_connected'`,
+      `SELECT 'user' AS name, CONCAT(${USER.join(`, '@', `)}) AS value`,
+      // Only a user with the privilege PROCESS sees them.
+      `SELECT 'replicas' AS name, COUNT(*) AS value FROM information_schema.PROCESSLIST WHERE COMMAND LIKE 'Binlog Dump%'`,
+    ],
+  },
+  postgres: {
+    rules: POSTGRES_RULES,
+    texts: [
+      'SELECT name, setting AS value FROM pg_settings',
+      `SELECT 'in_recovery' AS name, pg_is_in_recovery()::text AS value
+        UNION ALL SELECT 'user', quote_ident(current_user)
+        UNION ALL SELECT 'replicas', count(*)::text FROM pg_stat_replication
+        UNION ALL SELECT 'connected', sum(numbackends)::text FROM pg_stat_database`,
+    ],
+  },
+  sqlite: {
+    rules: SQLITE_RULES,
+    texts: [
+      `SELECT 'journal_mode' AS name, journal_mode AS value FROM pragma_journal_mode
+        UNION ALL SELECT 'synchronous', synchronous FROM pragma_synchronous`,
+    ],
+  },
+};
+
+/** @param file the file of a SQLite database */
+export async function readSettings(
+  dialect: DialectName,
+  ask: Ask,
+  file: string | undefined,
+): Promise<Settings> {
+  const settings: Record<string, string> = {};
+  if (file !== undefined) settings['file_system'] = String((await statfs(file)).type);
+  for (const text of CHECKUPS[dialect].texts)
+    for (const row of await ask(text)) {
+      const [name, value] = Object.values(row);
+      settings[String(name)] = String(value);
+    }
+  return settings;
+}
+
+export function judgeSettings(dialect: DialectName, settings: Settings): Finding[] {
+  return CHECKUPS[dialect].rules.flatMap((rule) => rule(settings) || []);
+}
+
+/** @param oldest as `major + minor / 100` */
+function isOld(label: string, version: string, oldest: number): Finding | false {
+  const [major = 0, minor = 0] = version.split('.').map((part) => Number.parseInt(part));
+  const problem = `cronlatch does not support ${label} ${version}. The oldest supported version is ${oldest}.`;
+  return major + minor / 100 < oldest && found('old-server', problem.replace('.06', '.6'));
+}
+
+function isReadOnly(settings: Settings, ...names: readonly string[]): Finding | undefined {
+  const name = names.find((each) => /^(on|true|no_lock)/i.test(settings[each] ?? ''));
+  return name === undefined
+    ? undefined
+    : found('read-only', `No job can run, because ${name} is ${settings[name]}.`);
+}
+
+function hasReplicas(replicas: string | undefined): Finding | false {
+  const problem = `Commits do not wait for any of the ${replicas} replicas, so a failover ${LOST}.`;
+  return Number(replicas) > 0 && found('async-replica', problem);
+}
+
+/** The guard's own sessions set their isolation level themselves. */
+function isSerializable(isolation = ''): Finding | false {
+  const problem = `New sessions are SERIALIZABLE, so with connections: 'shared', ticks at the same time can fail.`;
+  return isolation.toUpperCase() === 'SERIALIZABLE' && found('serializable', problem);
+}
+
+/** @param most without those that are reserved for administrators */
+function hasFewConnections(most: number, used: number): Finding | false {
+  const free = Math.max(0, most - used);
+  const problem = `Only ${free} of ${most} connections are free. Each instance needs 2 besides its pool, and up to 6 while statements wait for locked rows.`;
+  return (free < 10 || free < most / 10) && found('few-connections', problem);
+}

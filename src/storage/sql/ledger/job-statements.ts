@@ -1,0 +1,136 @@
+import { scheduleText, type JobChange, type JobRegistration } from '../../../ledger/job-register';
+import { microseconds, NamedStatement, type SqlStatement } from '../connections/sql-executor';
+import { quotePath, type RunTableShape, type SqlDialect } from '../dialects/sql-dialect';
+import { foundPath, leastPrecise } from '../schema/inspected-table';
+import { jobTableDefinition, type JobTable } from '../schema/job-table';
+import { columnPairs, type FoundTable } from '../schema/verify-table';
+
+const INSTANTS = [
+  ...['next_scheduled_at', 'registered_at', 'previous_registered_at', 'last_started_at'],
+  'last_finished_at',
+];
+const TEXTS = [
+  ...['job_name', 'declared', 'version', 'registered_by', 'previous_declared', 'previous_registered_by'],
+  ...['last_outcome', 'last_holder'],
+];
+
+/** The statements on the register of jobs. Each takes a JSON array, so that one statement serves any number of jobs. */
+export class JobStatements {
+  readonly #list: NamedStatement;
+  readonly #register: NamedStatement;
+  readonly #update: NamedStatement;
+
+  constructor(path: readonly string[], dialect: SqlDialect, shape: RunTableShape) {
+    const { byServerClock } = dialect;
+    const named = (text: string): NamedStatement =>
+      new NamedStatement(
+        shape.overridesClock && byServerClock ? byServerClock(text) : text,
+        dialect.placeholder,
+      );
+    const texts = jobTexts(quotePath(path, dialect), dialect, shape);
+    this.#list = named(texts.list);
+    this.#register = named(texts.register);
+    this.#update = named(texts.update);
+  }
+
+  list(): SqlStatement {
+    return this.#list.bind({});
+  }
+
+  register(registrations: readonly JobRegistration[]): SqlStatement {
+    const jobs = registrations.map(({ job, declared, nextScheduledAt, version, registeredBy }) => ({
+      ...{ job, edition: version, instance: registeredBy, declaration: JSON.stringify(declared) },
+      ...{ times: scheduleText(declared), next: microsecondsOf(nextScheduledAt) },
+    }));
+    // Two instances that lock the rows in the same order do not block each other for good.
+    jobs.sort((a, b) => (a.job < b.job ? -1 : 1));
+    return this.#register.bind({ jobs: JSON.stringify(jobs) });
+  }
+
+  update(changes: readonly JobChange[]): SqlStatement {
+    const jobs = changes.map((change) => {
+      const { job } = change;
+      if ('answeredAt' in change)
+        return {
+          job,
+          answered: microsecondsOf(change.answeredAt),
+          next: microsecondsOf(change.nextScheduledAt),
+        };
+      const { startedMsAgo, finishedMsAgo, outcome, holder } = change;
+      const [started, finished] = [-microseconds(startedMsAgo), -microseconds(finishedMsAgo)];
+      return { job, started, finished, outcome, holder };
+    });
+    return this.#update.bind({ jobs: JSON.stringify(jobs) });
+  }
+}
+
+/** @param found the table of the register, without errors */
+export function jobStatementsFor(
+  found: FoundTable | undefined,
+  { dialect, jobTable }: { readonly dialect: SqlDialect; readonly jobTable: JobTable },
+): JobStatements | undefined {
+  if (found === undefined) return undefined;
+  const pairs = columnPairs(jobTableDefinition(jobTable), found, dialect);
+  const instants = pairs.flatMap((pair) =>
+    pair.column.kind.is === 'instant' && pair.found ? [pair.found] : [],
+  );
+  const instant = leastPrecise(instants);
+  if (instant === undefined) return undefined;
+  const now = dialect.inspection.now(instant);
+  const overridesClock = found.hasSessionClock ?? false;
+  return new JobStatements(foundPath(jobTable.path, found), dialect, { now, keyIndex: '', overridesClock });
+}
+
+function jobTexts(table: string, { runWords }: SqlDialect, shape: RunTableShape) {
+  const { now } = shape;
+  const { us, at, after, elements, onDuplicate, proposed, updateMatched } = runWords(shape);
+  const registered = elements(':jobs', {
+    ...{
+      job: 'text',
+      declaration: 'text',
+      times: 'text',
+      next: 'integer',
+      edition: 'text',
+      instance: 'text',
+    },
+  });
+  const changes = elements(':jobs', {
+    ...{ job: 'text', answered: 'integer', next: 'integer' },
+    ...{ started: 'integer', finished: 'integer', outcome: 'text', holder: 'text' },
+  });
+  const stored = (column: string): string => `${table}.${column}`;
+  const [old, next] = [stored('next_scheduled_at'), proposed('next_scheduled_at')];
+  const previous = ['declared', 'registered_by', 'registered_at'].map(
+    (column) => `previous_${column} = CASE WHEN ${stored('declared')} = ${proposed('declared')}
+          THEN ${stored(`previous_${column}`)} ELSE ${stored(column)} END`,
+  );
+  const replaced = ['schedule', 'declared', 'version', 'registered_by', 'registered_at'].map(
+    (column) => `${column} = ${proposed(column)}`,
+  );
+  return {
+    list: `SELECT n.now_us AS now_us, ${TEXTS.map((name) => `r.${name} AS ${name}`).join(', ')},
+        ${INSTANTS.map((name) => `${us(`r.${name}`)} AS ${name}`).join(', ')}
+      FROM (SELECT ${us(now)} AS now_us) n LEFT JOIN ${table} r ON TRUE`,
+    // MySQL assigns from left to right, so a column is assigned after the columns that depend on its old value.
+    register: `INSERT INTO ${table} (job_name, declared, schedule, next_scheduled_at, version, registered_by, registered_at)
+      SELECT j.job, j.declaration, j.times, ${at('j.next')}, j.edition, j.instance, ${now} FROM ${registered} WHERE TRUE
+      ${onDuplicate('job_name')} ${previous.join(', ')},
+        next_scheduled_at = CASE WHEN ${stored('schedule')} <> ${proposed('schedule')} OR ${old} IS NULL THEN ${next}
+          WHEN ${old} > ${next} AND ${next} > ${now} THEN ${next} ELSE ${old} END,
+        ${replaced.join(', ')}`,
+    update: `${updateMatched(
+      table,
+      changes,
+      'r.job_name = j.job',
+      `next_scheduled_at = CASE WHEN j.answered IS NULL THEN r.next_scheduled_at ELSE ${at('j.next')} END,
+        last_started_at = COALESCE(${after('j.started')}, r.last_started_at),
+        last_finished_at = COALESCE(${after('j.finished')}, r.last_finished_at),
+        last_outcome = COALESCE(j.outcome, r.last_outcome), last_holder = COALESCE(j.holder, r.last_holder)`,
+    )} AND (r.next_scheduled_at <= ${at('j.answered')}
+        OR (j.answered IS NULL AND (r.last_started_at IS NULL OR r.last_started_at < ${after('j.started')})))`,
+  };
+}
+
+function microsecondsOf(instant: Date | undefined): number | undefined {
+  return instant && instant.getTime() * 1000;
+}

@@ -1,0 +1,354 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { InvalidLockConfigurationError, InvalidLockUseError, JobGuard, LockStorageError } from 'cronlatch';
+import { InMemoryRunStore } from 'cronlatch/memory';
+import { integrationOf } from '#cronlatch/guard/integration';
+import type { JobDeclaration } from '#cronlatch/guard/jobs/job';
+import type { JobRegistration } from '#cronlatch/ledger/job-register';
+import type { GuardConfiguration } from 'cronlatch';
+import { refusedConnection } from '../support/faulty-accessor';
+import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/guard-of-runs';
+
+const HOUR_MS = 3_600_000;
+const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
+const WITH_HISTORY = { ...JOB, history: true } as const;
+
+/** A job that is scheduled every full hour. */
+function hourly(configuration: GuardConfiguration, more: Partial<JobDeclaration> = {}): JobDeclaration {
+  return {
+    ...{ place: 'Jobs.run', configuration, call: () => () => 'done' },
+    schedules: [{ expression: '0 * * * *', timeZone: 'UTC' }],
+    nextAfter: (after) => new Date((Math.floor(after.getTime() / HOUR_MS) + 1) * HOUR_MS),
+    ...more,
+  };
+}
+
+/** Schedules a job, and returns a function that delivers a tick at the current time. */
+function scheduled({ guard, clock }: GuardOfRuns, configuration: GuardConfiguration) {
+  const integration = integrationOf(guard);
+  const declaration = hourly(configuration);
+  const [job] = integration.admit([declaration] as const);
+  return async (work: () => unknown = () => 'done') => {
+    const task = (): unknown => work();
+    const call = { task, args: [], call: () => task, scheduledAt: new Date(clock.wallMs()) };
+    return await integration.execute(job, call).catch(() => undefined);
+  };
+}
+
+function warningsOf({ events }: Pick<GuardOfRuns, 'events'>): string[] {
+  const warnings: string[] = [];
+  events.on('guard:warning', ({ message }) => void warnings.push(message));
+  return warnings;
+}
+
+/** Begins at a full hour. */
+function bench(options: Parameters<typeof guardOfRuns>[0] = {}): GuardOfRuns {
+  const made = guardOfRuns(options);
+  made.clock.advance(HOUR_MS - (made.clock.wallMs() % HOUR_MS));
+  return made;
+}
+
+async function registered({ guard }: GuardOfRuns) {
+  await guard.runOverdue();
+  const [job, ...others] = await guard.ledger.jobs();
+  assert.ok(job !== undefined && others.length === 0, 'one job should be registered');
+  return job;
+}
+
+/** The next scheduled time, in hours from now. */
+async function nextIn(of: GuardOfRuns): Promise<number> {
+  const { nextScheduledAt } = await registered(of);
+  return ((nextScheduledAt?.getTime() ?? NaN) - of.clock.wallMs()) / HOUR_MS;
+}
+
+void test('a scheduled job is registered with what it declares, its next scheduled time and its instance', async () => {
+  const of = bench();
+  const calendar = { isBusinessDay: () => true };
+  const retry = { maxAttempts: 5 };
+  const oncePer = {
+    ...DAILY.oncePer,
+    calendar,
+    retry,
+    dayStart: '04:00',
+    onCrash: 'hold',
+    scope: 'eu',
+  } as const;
+  integrationOf(of.guard).admit([hourly({ ...DAILY, keepAlive: true, oncePer })]);
+  const { job, declared, registeredBy, version } = await registered(of);
+  assert.equal(job, 'close-day');
+  assert.match(registeredBy, new RegExp(`/${process.pid}$`));
+  assert.match(version, /^\d+\.\d+\.\d+/);
+  assert.equal(await nextIn(of), 1);
+  assert.deepEqual(declared, {
+    ...{ lock: 'close-day', lockAtMostForMs: 600_000, lockAtLeastForMs: 0, keepAlive: true },
+    ...{ kind: 'day', timeZone: 'Europe/Paris', dayStart: '04:00' },
+    schedules: [{ expression: '0 * * * *', timeZone: 'UTC' }],
+    retry: { maxAttempts: 5, initialDelayMs: 60_000, factor: 2, maxDelayMs: HOUR_MS },
+    onCrash: 'hold',
+    catchUp: { catchUp: 'none', windowMs: 7 * 24 * HOUR_MS, limit: 31 },
+    ...{ hasCalendar: true, scope: 'eu', hasScopeFunction: false, history: false },
+  });
+});
+
+void test('jobs that are declared one after the other are registered with one statement', async (t) => {
+  const of = bench();
+  const register = t.mock.method(of.runStore, 'registerJobs');
+  for (const name of ['a', 'b', 'c']) of.guard.wrap({ ...DAILY, name }, () => {});
+  of.guard.wrap(JOB, () => {}); // Nothing schedules it here, and it keeps no history.
+  integrationOf(of.guard).admit([hourly({ ...JOB, name: 'd' })]);
+  await of.guard.runOverdue();
+  assert.equal(register.mock.callCount(), 1);
+  assert.deepEqual(
+    (await of.guard.ledger.jobs()).map(({ job }) => job),
+    ['a', 'b', 'c', 'd'],
+  );
+});
+
+void test('a tick sends no statement to the register', async (t) => {
+  const of = bench();
+  const tick = scheduled(of, JOB);
+  const once = scheduled(of, { ...DAILY, name: 'daily' });
+  await of.guard.runOverdue();
+  const calls = (['registerJobs', 'jobs', 'updateJobs'] as const).map((name) =>
+    t.mock.method(of.runStore, name),
+  );
+  of.clock.advance(HOUR_MS);
+  await tick();
+  await once();
+  assert.deepEqual(
+    calls.map(({ mock }) => mock.callCount()),
+    [0, 0, 0],
+  );
+  await of.guard.runOverdue();
+  assert.deepEqual(
+    calls.map(({ mock }) => mock.callCount()),
+    [0, 0, 1],
+  );
+});
+
+void test('the poll moves the scheduled time on after a tick that completed, failed or was skipped', async () => {
+  const of = bench();
+  const tick = scheduled(of, JOB);
+  assert.equal(await nextIn(of), 1);
+  for (const work of [() => 'done', () => assert.fail('fails')]) {
+    of.clock.advance(HOUR_MS);
+    await tick(work);
+    assert.equal(await nextIn(of), 1);
+  }
+  of.clock.advance(HOUR_MS);
+  const other = await of.other.lock(JOB);
+  await tick();
+  assert.equal(await nextIn(of), 1);
+  await other?.unlock();
+});
+
+void test('a tick that started is answered, even while its job is still running', async () => {
+  const of = bench();
+  const tick = scheduled(of, JOB);
+  await registered(of);
+  of.clock.advance(HOUR_MS);
+  await tick(async () => assert.equal(await nextIn(of), 1));
+});
+
+void test('a disabled job, a closing guard and a failed lock leave the tick unanswered', async () => {
+  const of = bench();
+  let isEnabled = false;
+  const tick = scheduled(of, { ...JOB, enabled: () => isEnabled });
+  await registered(of);
+  of.clock.advance(HOUR_MS);
+  await tick();
+  assert.equal(await nextIn(of), 0);
+  isEnabled = true;
+  of.accessor.fail('insertRecord', refusedConnection);
+  await tick();
+  assert.equal(await nextIn(of), 0);
+});
+
+void test('closing the guard moves the scheduled time on', async () => {
+  const of = bench();
+  const tick = scheduled(of, JOB);
+  await registered(of);
+  of.clock.advance(HOUR_MS);
+  await tick();
+  await of.guard.close();
+  const { jobs } = await of.runStore.jobs();
+  assert.equal((jobs[0]?.nextScheduledAt?.getTime() ?? 0) - of.clock.wallMs(), HOUR_MS);
+});
+
+void test('a job whose tick no instance answers is overdue, and each time is reported once', async () => {
+  const of = bench();
+  const reported: string[] = [];
+  of.guard.on('run:overdue', ({ job, scheduledAt }) => void reported.push(`${job} ${scheduledAt.getTime()}`));
+  scheduled(of, DAILY);
+  const { nextScheduledAt } = await registered(of);
+  of.clock.advance(HOUR_MS + 299_000);
+  assert.deepEqual(await of.guard.ledger.overdue(), []);
+  await of.guard.runOverdue();
+  assert.deepEqual(reported, []);
+  of.clock.advance('2s');
+  await of.guard.runOverdue();
+  await of.guard.runOverdue();
+  assert.deepEqual(reported, [`close-day ${nextScheduledAt?.getTime()}`]);
+  const [overdue] = await of.guard.ledger.overdue();
+  assert.deepEqual([overdue?.job, overdue?.scheduledAt], ['close-day', nextScheduledAt]);
+  assert.deepEqual(await of.guard.ledger.overdue({ tolerance: '1h' }), []);
+});
+
+void test('an overdue job is a log line', async () => {
+  const lines: string[] = [];
+  const of = bench({ logger: { warn: (line) => void lines.push(line), error: assert.fail } });
+  scheduled(of, { ...DAILY, oncePer: { ...DAILY.oncePer, name: 'daily' } });
+  const { nextScheduledAt } = await registered(of);
+  of.clock.advance('2h');
+  await of.guard.runOverdue();
+  const at = nextScheduledAt?.toISOString();
+  assert.deepEqual(lines, [
+    `cronlatch run:overdue: job 'daily' is overdue (scheduled at ${at}); no instance has answered this tick.`,
+  ]);
+});
+
+void test('a job that has only a lock is overdue only if it has a history', async () => {
+  for (const configuration of [JOB, WITH_HISTORY]) {
+    const of = bench();
+    scheduled(of, configuration);
+    await registered(of);
+    of.clock.advance('2h');
+    assert.equal((await of.guard.ledger.overdue()).length, configuration === JOB ? 0 : 1);
+  }
+});
+
+void test('a tick that another instance has answered is not overdue', async () => {
+  const of = bench();
+  of.guard.on('run:overdue', () => assert.fail('overdue'));
+  scheduled(of, DAILY);
+  const { nextScheduledAt } = await registered(of);
+  assert.ok(nextScheduledAt);
+  of.clock.advance('2h');
+  const next = new Date(of.clock.wallMs() + HOUR_MS);
+  await of.runStore.updateJobs([{ job: 'close-day', answeredAt: nextScheduledAt, nextScheduledAt: next }]);
+  assert.equal(await nextIn(of), 1);
+});
+
+void test('a run of the ledger answers its tick, also if its instance crashed before the poll', async () => {
+  const of = bench();
+  of.guard.on('run:overdue', () => assert.fail('overdue'));
+  scheduled(of, DAILY);
+  await registered(of);
+  of.clock.advance('2h');
+  const crashed = new JobGuard({ ...of.options(), logger: false });
+  await crashed.run(DAILY, () => 'done');
+  await of.guard.runOverdue();
+  assert.deepEqual(await of.guard.ledger.overdue(), []);
+});
+
+void test('a retry of the tick that failed moves the scheduled time on', async (t) => {
+  const of = bench();
+  const tick = scheduled(of, DAILY);
+  await registered(of);
+  of.clock.advance(HOUR_MS);
+  const away = t.mock.method(of.runStore, 'peek', () => Promise.reject(new LockStorageError('away')));
+  await tick();
+  assert.equal(await nextIn(of), 0);
+  away.mock.restore();
+  await of.guard.runOverdue();
+  assert.equal(await nextIn(of), 1);
+});
+
+void test('a declaration that differs from that of another instance is reported once, with its fields', async () => {
+  const of = bench();
+  const warnings = warningsOf(of);
+  scheduled(of, DAILY);
+  const { declared, previous } = await registered(of);
+  assert.deepEqual([warnings, previous], [[], undefined]);
+  const other: JobRegistration = {
+    ...{ job: 'close-day', nextScheduledAt: undefined, version: '1.0.0', registeredBy: 'blue/7' },
+    declared: { ...declared, timeZone: 'UTC', onCrash: 'hold' },
+  };
+  await of.runStore.registerJobs([other]);
+  const { registeredAt } = await registered(of);
+  const green = bench({ ...of.options() });
+  scheduled(green, DAILY);
+  const after = await registered(green);
+  assert.equal(warnings.length, 1);
+  assert.equal(
+    warnings[0],
+    `Job 'close-day' is declared differently than by blue/7, which registered it at ${registeredAt.toISOString()}: timeZone (there "UTC", here "Europe/Paris"), onCrash (there "hold", here "retry"). If that instance is still running, deploy the same version to both.`,
+  );
+  assert.deepEqual(after.previous, { declared: other.declared, registeredBy: 'blue/7', registeredAt });
+});
+
+void test('two jobs that share a lock are one job with the schedules of both', async () => {
+  const of = bench();
+  const shared = { ...JOB, shared: true };
+  integrationOf(of.guard).admit([
+    hourly(shared),
+    hourly(shared, {
+      schedules: [{ expression: '*/5 * * * *' }],
+      nextAfter: (after) => new Date(after.getTime() + 1),
+    }),
+  ]);
+  const { declared, nextScheduledAt } = await registered(of);
+  assert.deepEqual(
+    declared.schedules.map(({ expression }) => expression),
+    ['0 * * * *', '*/5 * * * *'],
+  );
+  assert.ok(Number(nextScheduledAt) - of.clock.wallMs() < HOUR_MS);
+});
+
+void test('a failure of the register is reported once, and the next poll tries again', async (t) => {
+  const of = bench();
+  const warnings = warningsOf(of);
+  const away = t.mock.method(of.runStore, 'jobs', () => Promise.reject(new LockStorageError('away')));
+  scheduled(of, DAILY);
+  await of.guard.runOverdue();
+  await of.guard.runOverdue();
+  const message = 'Could not update the register of jobs. The guard will try again at the next poll.';
+  assert.deepEqual(warnings, [message]);
+  away.mock.restore();
+  assert.equal(await nextIn(of), 1);
+});
+
+void test('a store without a register works as before, and cannot list jobs', async () => {
+  const of = bench();
+  const { registerJobs, jobs, updateJobs } = {
+    registerJobs: undefined,
+    jobs: undefined,
+    updateJobs: undefined,
+  };
+  const runStore = Object.assign(new InMemoryRunStore({ clock: of.clock }), {
+    registerJobs,
+    jobs,
+    updateJobs,
+  });
+  const guard = new JobGuard({ ...of.options(), runStore });
+  const job = guard.wrap(DAILY, () => 'done');
+  assert.equal(await job(), 'done');
+  const code = InvalidLockUseError.code;
+  await assert.rejects(guard.ledger.jobs(), {
+    code,
+    message: /^Cannot list the jobs: .* has no register of jobs/,
+  });
+  await assert.rejects(guard.ledger.overdue(), { code });
+  assert.throws(() => guard.check(WITH_HISTORY), {
+    code: InvalidLockConfigurationError.code,
+    message: /^The history of job 'job' needs a run store with a register of jobs/,
+  });
+});
+
+void test('the options of the register are checked', () => {
+  const of = bench();
+  const code = InvalidLockConfigurationError.code;
+  assert.throws(() => of.guard.check({ ...JOB, history: 'yes' as never }), {
+    code,
+    message: /^history of job 'job' is "yes"/,
+  });
+  assert.throws(() => of.guard.check({ ...DAILY, history: true }), {
+    code,
+    message: /^history is set for job 'close-day', which runs once per period/,
+  });
+  assert.throws(() => bench({ overdueAfter: '0s' }), { code, message: /overdueAfter/ });
+  assert.throws(
+    () => new JobGuard({ lockProvider: of.provider, runStore: of.runStore, overdueAftr: '1m' } as never),
+    /Did you mean 'overdueAfter'/,
+  );
+});

@@ -1,0 +1,170 @@
+import {
+  nextAfterRegistration,
+  type JobRegistration,
+  type RegisteredJob,
+} from '#cronlatch/ledger/job-register';
+import type { RunStore } from '#cronlatch/ledger/run-store';
+import type { Bench, BrokenRunStore } from './broken-run-store';
+
+/** A register that lists changed jobs. */
+function listing(change: (jobs: readonly RegisteredJob[], now: Date) => readonly RegisteredJob[]) {
+  return ({ store }: Bench): Partial<RunStore> => ({
+    async jobs() {
+      const { now, jobs } = await store.jobs();
+      return { now, jobs: change(jobs, now) };
+    },
+  });
+}
+
+/** A register whose jobs are listed with other values. */
+function showing(change: (job: RegisteredJob, now: Date) => Partial<RegisteredJob>) {
+  return listing((jobs, now) => jobs.map((job) => ({ ...job, ...change(job, now) })));
+}
+
+/** A register that decides the next scheduled time in another way. */
+function scheduling(
+  decide: (stored: RegisteredJob | undefined, job: JobRegistration, now: Date) => Date | undefined,
+) {
+  return ({ store, runs }: Bench): Partial<RunStore> => ({
+    async registerJobs(registrations) {
+      for (const registration of registrations) {
+        const stored = (await store.jobs()).jobs.find(({ job }) => job === registration.job);
+        const next = decide(stored, registration, runs.now());
+        await store.registerJobs([registration]);
+        const answeredAt = new Date(8e15);
+        const changed = { job: registration.job, answeredAt, nextScheduledAt: next };
+        await store.updateJobs([changed]);
+      }
+    },
+  });
+}
+
+/** Registers each job in another form. */
+function registering(
+  change: (job: JobRegistration, stored: RegisteredJob | undefined) => JobRegistration | undefined,
+) {
+  return ({ store }: Bench): Partial<RunStore> => ({
+    async registerJobs(registrations) {
+      const { jobs } = await store.jobs();
+      const changed = registrations.flatMap(
+        (each) =>
+          change(
+            each,
+            jobs.find(({ job }) => job === each.job),
+          ) ?? [],
+      );
+      await store.registerJobs(changed);
+    },
+  });
+}
+
+const AGAIN =
+  'a job that is registered again is listed once, and a different declaration becomes the previous one (L7)';
+const STAYS = 'a scheduled time that has passed stays after a restart, and one that was unknown is set (L7)';
+const REPLACED = 'the scheduled time of another schedule, or of a wrong clock, is replaced (L7)';
+const LAST_RUN = 'the last run is counted back from the store’s now, and stays until a later one (L7)';
+
+export const BROKEN_REGISTERS: readonly BrokenRunStore[] = [
+  {
+    does: 'lists its jobs at the time of the host',
+    caughtBy: 'an empty register lists no job, at the store’s now (L7)',
+    breaks: ({ store }) => ({ jobs: async () => ({ ...(await store.jobs()), now: new Date() }) }),
+  },
+  {
+    does: 'keeps only one schedule of a job',
+    caughtBy: 'another instance sees a registered job with all that it declares (L7)',
+    breaks: showing(({ declared: { timeZone, ...declared } }) => ({
+      declared: { ...declared, timeZone: timeZone && 'UTC' },
+    })),
+  },
+  {
+    does: 'registers only the first of several jobs',
+    caughtBy: 'several jobs are registered at once, and listed in the order of their names (L7)',
+    breaks: ({ store }) => ({ registerJobs: (jobs) => store.registerJobs(jobs.slice(0, 1)) }),
+  },
+  {
+    does: 'registers a job only once',
+    caughtBy: AGAIN,
+    breaks: registering((job, stored) => (stored === undefined ? job : undefined)),
+  },
+  {
+    does: 'forgets the previous declaration at the next registration',
+    caughtBy: AGAIN,
+    breaks: showing(({ declared, previous, registeredAt, ...job }) => ({
+      ...job,
+      previous: previous && registeredAt > previous.registeredAt ? undefined : previous,
+      declared,
+    })),
+  },
+  {
+    does: 'overwrites a scheduled time that has passed',
+    caughtBy: STAYS,
+    breaks: scheduling((_, { nextScheduledAt }) => nextScheduledAt),
+  },
+  {
+    does: 'keeps the scheduled time of another schedule',
+    caughtBy: REPLACED,
+    breaks: scheduling((stored, { nextScheduledAt }) => stored?.nextScheduledAt ?? nextScheduledAt),
+  },
+  {
+    does: 'never replaces a scheduled time that is too late',
+    caughtBy: REPLACED,
+    breaks: scheduling((stored, job, now) => {
+      const next = nextAfterRegistration(stored, job, now);
+      return stored?.nextScheduledAt && next && next < stored.nextScheduledAt ? stored.nextScheduledAt : next;
+    }),
+  },
+  {
+    does: 'never sets a scheduled time that was unknown',
+    caughtBy: STAYS,
+    breaks: scheduling((stored, job, now) =>
+      stored !== undefined && stored.nextScheduledAt === undefined
+        ? undefined
+        : nextAfterRegistration(stored, job, now),
+    ),
+  },
+  {
+    does: 'moves a scheduled time back after a late answer',
+    caughtBy: 'an answered tick moves the scheduled time on, and a late answer does not (L7)',
+    breaks: ({ store }) => ({
+      updateJobs: (changes) =>
+        store.updateJobs(
+          changes.map((each) => ('answeredAt' in each ? { ...each, answeredAt: new Date(8e15) } : each)),
+        ),
+    }),
+  },
+  {
+    does: 'takes the end of a run for its start',
+    caughtBy: LAST_RUN,
+    breaks: showing(({ lastFinishedAt }) => ({ lastStartedAt: lastFinishedAt })),
+  },
+  {
+    does: 'replaces the last run by an earlier one',
+    caughtBy: LAST_RUN,
+    breaks: ({ store }) => ({
+      updateJobs: (changes) =>
+        store.updateJobs(
+          changes.map((each) => ('holder' in each ? { ...each, startedMsAgo: (order -= 1) } : each)),
+        ),
+    }),
+  },
+  {
+    does: 'forgets the last run at the next registration',
+    caughtBy: LAST_RUN,
+    breaks: showing(({ previous, lastOutcome }) => ({
+      lastOutcome: previous === undefined ? lastOutcome : undefined,
+    })),
+  },
+  {
+    does: 'changes only the first of several jobs',
+    caughtBy: 'several jobs are changed at once, and an unknown one is not created (L7)',
+    breaks: ({ store }) => ({ updateJobs: (changes) => store.updateJobs(changes.slice(0, 1)) }),
+  },
+  {
+    does: 'lists a job once for each instance that registered it',
+    caughtBy: 'instances that register the same jobs at once leave one row of each (L7)',
+    breaks: listing((jobs) => jobs.flatMap((job) => (job.registeredBy === 'host/1' ? [job] : [job, job]))),
+  },
+];
+
+let order = 0;
