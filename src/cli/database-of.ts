@@ -4,9 +4,9 @@ import type * as mysqlSource from '../storage/mysql2/mysql-source';
 import type * as postgresSource from '../storage/pg/postgres-source';
 import type { SqlDatabase } from '../storage/sql/database/sql-database';
 import { databaseOf } from '../storage/typeorm/database';
-import { loadDataSource } from './data-source-file';
+import { exportedValue, isDataSource } from './exported-value';
+import { UsageError } from './failure';
 import type { AddressOptions } from './options';
-import { UsageError } from './usage-error';
 
 /** The database that a command works on. */
 export interface OpenedDatabase {
@@ -16,8 +16,13 @@ export interface OpenedDatabase {
   readonly close: () => Promise<void>;
 }
 
+interface OpenOptions {
+  /** Whether a SQLite file that is missing is created. */
+  readonly creates: boolean;
+}
+
 /** What opens the database of an address, by the beginning of the address. */
-const OPENERS: Readonly<Record<string, (url: string) => SqlDatabase>> = {
+const OPENERS: Readonly<Record<string, (url: string, options: OpenOptions) => SqlDatabase>> = {
   'mysql://': mysqlAt,
   'mariadb://': mysqlAt,
   'postgres://': postgresAt,
@@ -29,18 +34,21 @@ const OPENERS: Readonly<Record<string, (url: string) => SqlDatabase>> = {
  * @throws UsageError if the options lead to no database
  * @throws CronlatchError naming the package to install if the driver is missing
  */
-export async function openDatabase({ url, dataSource }: AddressOptions): Promise<OpenedDatabase> {
+export async function openDatabase(
+  { url, dataSource }: AddressOptions,
+  options: OpenOptions,
+): Promise<OpenedDatabase> {
   if (url !== undefined && dataSource !== undefined)
     throw new UsageError('--url and -d both name a database. Pass one of them.');
-  const opened = dataSource === undefined ? openAddress(url) : await openDataSource(dataSource);
+  const opened = dataSource === undefined ? openAddress(url, options) : await openDataSource(dataSource);
   if (!opened.database.isInMemory) return opened;
   await opened.close();
   throw new UsageError(
-    'The database is in memory, so its tables would be gone when this command ends. Create them in the application, with createTables() or a migration.',
+    'The database is in memory, so only the application can use it. Create its tables there, with createTables() or a migration.',
   );
 }
 
-function openAddress(option: string | undefined): OpenedDatabase {
+function openAddress(option: string | undefined, options: OpenOptions): OpenedDatabase {
   const url = option ?? process.env['DATABASE_URL'];
   if (!url) throw new UsageError('No database was given. Set DATABASE_URL, or pass --url URL or -d FILE.');
   const open = Object.entries(OPENERS).find(([start]) => url.toLowerCase().startsWith(start))?.[1];
@@ -49,11 +57,12 @@ function openAddress(option: string | undefined): OpenedDatabase {
     throw new UsageError(
       `The address of the database must begin with one of ${Object.keys(OPENERS).join(', ')}.`,
     );
-  return { database: open(url), close: () => Promise.resolve() };
+  return { database: open(url, options), close: () => Promise.resolve() };
 }
 
 async function openDataSource(file: string): Promise<OpenedDatabase> {
-  const dataSource = await loadDataSource(file);
+  const wanted = { option: '-d', kind: 'DataSource', is: isDataSource };
+  const dataSource = await exportedValue(file, wanted);
   const { driver } = dataSource;
   return {
     database: databaseOf(dataSource),
@@ -71,17 +80,17 @@ async function openDataSource(file: string): Promise<OpenedDatabase> {
 function mysqlAt(url: string): SqlDatabase {
   require('../integrations/mysql2/peer');
   const { mysqlApplication } = require('../storage/mysql2/mysql-source') as typeof mysqlSource;
-  return mysqlApplication(url, { transactionConnections: 1 }).database;
+  return mysqlApplication(url).database;
 }
 
 function postgresAt(url: string): SqlDatabase {
   require('../integrations/pg/peer');
   const { postgresApplication } = require('../storage/pg/postgres-source') as typeof postgresSource;
-  return postgresApplication(url, { transactionConnections: 1 }).database;
+  return postgresApplication(url).database;
 }
 
-function sqliteAt(url: string): SqlDatabase {
+function sqliteAt(url: string, options: OpenOptions): SqlDatabase {
   require('../integrations/better-sqlite3/peer');
   const { sqliteApplication } = require('../storage/better-sqlite3/sqlite-source') as typeof sqliteSource;
-  return sqliteApplication(url, { creates: true }).database;
+  return sqliteApplication(url, options).database;
 }

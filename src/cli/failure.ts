@@ -1,19 +1,42 @@
 import { CommanderError } from 'commander';
-import { CronlatchError, InvalidLockConfigurationError, SchemaMismatchError } from '../core';
-import { UsageError } from './usage-error';
+import {
+  CronlatchError,
+  InvalidLockConfigurationError,
+  InvalidLockUseError,
+  LockStorageError,
+  SchemaMismatchError,
+} from '../core';
+
+/** The exit codes of a command, beside 1 for an error. */
+export const EXIT = { done: 0, usage: 2, conflict: 4, overdue: 5, stillDue: 75 } as const;
+
+/** The command was called in a wrong way. It ends with the exit code 2. */
+export class UsageError extends Error {}
+
+/** What the command was to change is in another state. It ends with the exit code 4. */
+export class ConflictError extends Error {}
 
 export function exitCodeOf(error: unknown): number {
   // commander also throws when it has shown its help.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  return error instanceof UsageError || error instanceof InvalidLockConfigurationError ? 2 : 1;
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  if (error instanceof UsageError || error instanceof InvalidLockConfigurationError) return EXIT.usage;
+  return error instanceof ConflictError || error instanceof InvalidLockUseError ? EXIT.conflict : 1;
 }
 
 /** What a user reads about an error: one line, or one per problem of the tables. */
 export function linesOf(error: unknown): readonly string[] {
-  if (error instanceof SchemaMismatchError) return error.message.split('\n');
+  if (error instanceof SchemaMismatchError) return withCommands(error.message).split('\n');
   if (error instanceof CommanderError) return isHelp(error) ? [] : [plain(error.message)];
-  const isOurs = error instanceof CronlatchError || error instanceof UsageError;
-  return [plain(error instanceof Error ? error.message : String(error), isOurs)];
+  const isOurs =
+    error instanceof CronlatchError || error instanceof UsageError || error instanceof ConflictError;
+  return [`${plain(error instanceof Error ? error.message : String(error), isOurs)}${remedyOf(error)}`];
+}
+
+/** The stacks of an error and its causes, without the properties of drivers' errors. */
+export function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  const cause = error.cause === undefined ? '' : `Caused by: ${stackOf(error.cause)}`;
+  return `${withoutAddresses(error.stack ?? error.message)}\n${cause}`;
 }
 
 function isHelp({ code }: CommanderError): boolean {
@@ -23,5 +46,26 @@ function isHelp({ code }: CommanderError): boolean {
 /** @param isOurs the message contains no address, except for an example */
 function plain(message: string, isOurs = false): string {
   const line = message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
-  return isOurs ? line : line.replace(/\b[a-z][a-z0-9+.-]*:\/\/(?:.*@)?[^\s'\"]*/gi, '***');
+  return isOurs ? withCommands(line) : withoutAddresses(line);
+}
+
+function withoutAddresses(text: string): string {
+  return text.replace(/\b[a-z][a-z0-9+.-]*:\/\/(?:.*@)?[^\s'\"]*/gi, '***');
+}
+
+/** The library's messages name calls of the library. On the command line, options and commands do the same. */
+function withCommands(message: string): string {
+  return message
+    .replace(/([Pp])ass force: true/g, '$1ass --force')
+    .replace('Create it with createTables(),', 'Create it with cronlatch init,');
+}
+
+/** The codes of a server that cannot be reached. */
+const UNREACHABLE: ReadonlySet<string | undefined> = new Set([
+  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT'],
+]);
+
+function remedyOf(error: unknown): string {
+  if (!(error instanceof LockStorageError) || !UNREACHABLE.has(error.driverCode)) return '';
+  return ' Check the address, and that the server is running and can be reached from here.';
 }

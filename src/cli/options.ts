@@ -1,7 +1,8 @@
 import { Option, type Command } from 'commander';
 import { describeValue } from '../core/describe-value';
+import { parsePositiveDuration } from '../core/duration';
 import type { TablesOptions } from '../integrations/sql/tables';
-import { UsageError } from './usage-error';
+import { UsageError } from './failure';
 
 /** The options that lead to a database. */
 export interface AddressOptions {
@@ -9,12 +10,29 @@ export interface AddressOptions {
   readonly dataSource?: string | undefined;
 }
 
-/** The options that select and name the tables. */
-export type TableNameOptions = Pick<TablesOptions, 'tables' | 'lockTable' | 'runTable' | 'schema'>;
+/** The options that name the tables of a guard. */
+type GuardTableOptions = Pick<TablesOptions, 'lockTable' | 'runTable' | 'jobTable' | 'schema'>;
+
+/** The options that select and name the tables to create. */
+export type TableNameOptions = GuardTableOptions & Pick<TablesOptions, 'tables' | 'rowLockTable'>;
+
+/** The options of every command that works with a guard. */
+export interface GuardOptions extends AddressOptions, GuardTableOptions {
+  /** A file that exports the application's guard. */
+  readonly app?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** The options of every command that changes something. */
+export interface ChangeOptions extends GuardOptions {
+  readonly reason: string;
+  readonly actor: string;
+  readonly yes?: boolean | undefined;
+}
 
 type TableSet = NonNullable<TablesOptions['tables']>[number];
 
-const TABLE_SETS: readonly string[] = ['lock', 'ledger'] satisfies TableSet[];
+const TABLE_SETS: readonly string[] = ['lock', 'ledger', 'jobs', 'row-lock'] satisfies TableSet[];
 
 export function addAddressOptions(command: Command): Command {
   return command
@@ -23,18 +41,77 @@ export function addAddressOptions(command: Command): Command {
 }
 
 export function addTableOptions(command: Command): Command {
-  const tables = new Option('--tables <sets>', 'lock, ledger or lock,ledger (default: both)');
+  const tables = new Option(
+    '--tables <sets>',
+    'any of lock, ledger, jobs and row-lock, separated by commas (default: lock,ledger,jobs)',
+  );
+  return addTableNames(command.addOption(tables.argParser(tableSetsOf))).option(
+    '--row-lock-table <name>',
+    'name of the table of row locks (default: cronlatch_row_lock)',
+  );
+}
+
+/** The options that lead to a guard. */
+export function addGuardSource(command: Command): Command {
+  const app = new Option('--app <file>', 'JavaScript file that exports the job guard of the application');
+  return addTableNames(addAddressOptions(command)).addOption(
+    app.conflicts(['url', 'dataSource', 'lockTable', 'runTable', 'jobTable', 'schema']),
+  );
+}
+
+export function addGuardOptions(command: Command): Command {
+  return addGuardSource(command).option('--json', 'print JSON');
+}
+
+function addTableNames(command: Command): Command {
   return command
-    .addOption(tables.argParser(tableSetsOf))
     .option('--lock-table <name>', 'name of the lock table (default: shedlock)')
     .option('--run-table <name>', 'name of the table of runs (default: cronlatch_run)')
+    .option('--job-table <name>', 'name of the table of the register of jobs (default: cronlatch_job)')
     .option('--schema <name>', "schema of the tables, on MySQL the database (default: the connection's)");
+}
+
+/** With an offset: without one, the host's time zone would decide. */
+const INSTANT = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:?\d\d)$/;
+
+/** @returns `undefined` for any other text */
+export function instantIn(text: string): Date | undefined {
+  const instant = new Date(INSTANT.test(text) ? text.replace(' ', 'T') : NaN);
+  return Number.isNaN(instant.getTime()) ? undefined : instant;
+}
+
+/**
+ * An instant with its offset.
+ *
+ * @param option for the message
+ * @throws UsageError
+ */
+export function instantOf(text: string, option: string): Date {
+  const instant = instantIn(text);
+  if (instant !== undefined) return instant;
+  throw new UsageError(
+    `${option} is ${describeValue(text)}: use an instant with its offset, such as 2026-11-23T06:00Z.`,
+  );
+}
+
+/**
+ * The end of a hold, as an instant or a duration from now.
+ *
+ * @throws UsageError
+ */
+export function endOf(text: string): Date {
+  if (/^[\d.]+[dhms]/.test(text)) return new Date(Date.now() + parsePositiveDuration(text, '--until'));
+  const end = instantOf(text, '--until');
+  if (end.getTime() > Date.now()) return end;
+  throw new UsageError(`--until is ${describeValue(text)}, which has passed.`);
 }
 
 function tableSetsOf(text: string): TableSet[] {
   const sets = text.split(',').map((set) => set.trim());
   if (sets.every(isTableSet)) return sets;
-  throw new UsageError(`--tables is ${describeValue(text)}: use lock, ledger or lock,ledger.`);
+  throw new UsageError(
+    `--tables is ${describeValue(text)}: use lock, ledger, jobs and row-lock, separated by commas.`,
+  );
 }
 
 function isTableSet(text: string): text is TableSet {

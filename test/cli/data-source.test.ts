@@ -15,7 +15,7 @@ const MODULE = `import typeorm from ${JSON.stringify(pathToFileURL(resolve('node
 testOnEvery('init -d creates the tables in the database of a DataSource', async ({ environment }) => {
   const first = await cronlatch(['init', '-d', ORMCONFIG], { env: environment });
   assert.deepEqual([first.status, first.stderr], [0, '']);
-  assert.match(first.stdout, /\ncreated shedlock, cronlatch_run, cronlatch_run_event\n$/);
+  assert.match(first.stdout, /\ncreated shedlock, cronlatch_run, cronlatch_run_event, cronlatch_job\n$/);
   const second = await cronlatch(['init', '--data-source', ORMCONFIG], { env: environment });
   assert.match(second.stdout, /\nnothing to do\n$/);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { testDrivers, type DriverBench } from '../support/driver-bench';
 import { cronlatch, errorLines, testInFolder } from './cronlatch';
 
-const ALL = ['shedlock', 'cronlatch_run', 'cronlatch_run_event'];
+const ALL = ['shedlock', 'cronlatch_run', 'cronlatch_run_event', 'cronlatch_job'];
 const WITH_ONE_COLUMN = 'CREATE TABLE shedlock (name VARCHAR(64) NOT NULL PRIMARY KEY)';
 
 /** What `init` prints about the tables, without the address in its first line. */
@@ -53,15 +53,30 @@ testDrivers('init creates only the tables that are missing', async (bench) => {
     'shedlock exists',
     'cronlatch_run will be created',
     'cronlatch_run_event will be created',
-    'created cronlatch_run, cronlatch_run_event',
+    'cronlatch_job will be created',
+    'created cronlatch_run, cronlatch_run_event, cronlatch_job',
   ]);
   assert.deepEqual(await bench.verifySchema(), []);
 });
 
+testDrivers('init adds the index that a ledger of an older version lacks', async (bench) => {
+  await cronlatch(['init', '--url', bench.url]);
+  const on = bench.url.startsWith('mysql') || bench.url.startsWith('mariadb') ? ' ON cronlatch_run' : '';
+  await bench.query(`DROP INDEX ix_cronlatch_run_start${on}`);
+  const [finding] = await bench.verifySchema();
+  assert.equal(finding?.code, 'missing-index');
+  await bench.query('DROP TABLE cronlatch_job'); // The same version has added both.
+  const ended = await cronlatch(['init', '--url', bench.url]);
+  assert.equal(ended.status, 0);
+  assert.match(ended.stderr, /^cronlatch: warning: .* has no index on \(period_start\).* Run: CREATE INDEX/);
+  assert.equal(tableLines(ended.stdout).at(-1), 'created cronlatch_job');
+  assert.deepEqual(await bench.verifySchema(), []);
+});
+
 testDrivers('init uses the names that it is given', async (bench) => {
-  const names = ['--lock-table', 'my_locks', '--run-table', 'my_runs'];
+  const names = ['--lock-table', 'my_locks', '--run-table', 'my_runs', '--job-table', 'my_jobs'];
   const ended = await cronlatch(['init', '--url', bench.url, ...names]);
-  assert.equal(tableLines(ended.stdout).at(-1), 'created my_locks, my_runs, my_runs_event');
+  assert.equal(tableLines(ended.stdout).at(-1), 'created my_locks, my_runs, my_runs_event, my_jobs');
   assert.equal((await bench.query('SELECT * FROM my_locks')).length, 0);
 });
 
@@ -77,7 +92,7 @@ testDrivers('init names a table that differs and its fix, and changes nothing', 
       line,
       /^Table 'shedlock' in .+ has no column '.+'(\. Recreate the table)?\.( Run: ALTER TABLE .+;)?$/,
     );
-  assert.equal(await missingTables(bench), 2);
+  assert.equal(await missingTables(bench), 3);
 });
 
 testDrivers('init warns of a table that works within a limit', async (bench) => {
@@ -98,7 +113,7 @@ testDrivers('with --dry-run, init only shows the statements', async (bench) => {
   const { stdout } = await cronlatch(['sql', '--dialect', dialect]);
   assert.ok(stdout.length > 100);
   assert.ok(ended.stdout.endsWith(`\n\n${stdout}`));
-  assert.equal(await missingTables(bench), 3);
+  assert.equal(await missingTables(bench), 4);
 });
 
 testDrivers('sql prints statements that create what init creates', async (bench) => {

@@ -2,24 +2,131 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { createJobGuard } from 'cronlatch/better-sqlite3';
 import { cronlatch, testInFolder } from '../cli/cronlatch';
+import { wordsOf } from '../cli/operated';
+import { dailyJob, register } from '../cli/year-of-runs';
 import { codeBlocksOf, tableOf } from '../support/page';
 
 const PAGE = 'docs/command-line.md';
+const DATABASE_URL = 'sqlite:jobs.db';
+const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
+
+/** The calls of commands for operators on the page, each with the output below it. */
+const calls = codeBlocksOf(PAGE).flatMap(({ language, text }, position, blocks) => {
+  const before = blocks[position - 1];
+  const isCall = language === 'text' && /^npx cronlatch (?!init|sql)/.test(before?.text ?? '');
+  return isCall ? [{ call: before?.text.trim() ?? '', output: text }] : [];
+});
 
 testInFolder('the outputs on the page are those of two calls of init', async (cwd) => {
-  const shown = codeBlocksOf(PAGE).filter(({ language }) => language === 'text');
+  const outputs = new Set(calls.map(({ output }) => output));
+  const shown = codeBlocksOf(PAGE).filter(({ language, text }) => language === 'text' && !outputs.has(text));
   assert.equal(shown.length, 2);
   for (const { text } of shown) {
-    const { stdout } = await cronlatch(['init'], { cwd, env: { DATABASE_URL: 'sqlite:jobs.db' } });
+    const { stdout } = await cronlatch(['init'], { cwd, env: { DATABASE_URL } });
     assert.equal(stdout.replace(/\(.+\/jobs\.db\)/, '(/srv/billing/jobs.db)'), text);
   }
   assert.ok(existsSync(join(cwd, 'jobs.db')));
 });
+
+testInFolder(
+  'the other outputs on the page are those of the calls above them, in their order',
+  async (cwd) => {
+    assert.ok(calls.length >= 12);
+    await fill(cwd);
+    for (const { call, output } of calls) {
+      const owner = await ownerIn(cwd, call);
+      const args = wordsOf(moved(call.replace('npx cronlatch ', ''), TODAY, PAGE_DAY)).map((word) =>
+        UUID.test(word) ? owner : word,
+      );
+      const { stdout, stderr } = await cronlatch(args, { cwd, env: { DATABASE_URL } });
+      assert.deepEqual([plain(moved(stdout, PAGE_DAY, TODAY)), stderr], [plain(output), ''], call);
+    }
+  },
+);
+
+/** The night of the page: a run has failed, a day was missed, a job is overdue, and a lock is held. */
+async function fill(cwd: string): Promise<void> {
+  await cronlatch(['init'], { cwd, env: { DATABASE_URL } });
+  const guard = await createJobGuard(`sqlite:${join(cwd, 'jobs.db')}`, {
+    logger: false,
+    pollInterval: false,
+  });
+  const inHours = (hours: number): Date => new Date(Date.now() + hours * HOUR_MS);
+  const closeDay = { ...dailyJob('close-day'), nextScheduledAt: inHours(5.5) };
+  await register(
+    guard,
+    closeDay,
+    { ...dailyJob('invoices'), nextScheduledAt: inHours(-2.5) },
+    {
+      ...dailyJob('clean-up', {
+        kind: 'lock',
+        timeZone: undefined,
+        schedules: [{ expression: '*/5 * * * *' }],
+      }),
+      nextScheduledAt: inHours(0.075),
+    },
+  );
+  const oncePer = { period: 'day', timeZone: 'UTC', dayStart: '02:00', retry: { maxAttempts: 1 } } as const;
+  for (const [days, error] of [[3], [1, new Error('no space left on device')]] as const)
+    await guard
+      .run({ name: 'close-day', lockAtMostFor: '30m', oncePer, at: atNoon(TODAY - days) }, () => {
+        if (error !== undefined) throw error;
+      })
+      .catch(() => {});
+  const declared = { ...closeDay.declared, dayStart: '02:00' };
+  await register(guard, { ...closeDay, declared, registeredBy: 'web-2/4' });
+  await guard.lockManager().tryLock({ name: 'clean-up', lockAtMostFor: '10m' });
+}
+
+const UUID = /[\w-]+\/\d+\/[\da-f]{8}-[\da-f-]{27}/g;
+const DATE = /\b\d{4}-\d\d-\d\d(?=\b|T)/g;
+
+/** The business day on which the page was written, and the one of this test. As days since 1970. */
+const PAGE_DAY = Date.parse('2026-11-23') / DAY_MS;
+const TODAY = Math.floor((Date.now() - 2 * HOUR_MS) / DAY_MS);
+
+function atNoon(day: number): Date {
+  return new Date(day * DAY_MS + 12 * HOUR_MS);
+}
+
+function moved(text: string, to: number, from: number): string {
+  return text.replace(DATE, (date) =>
+    new Date(Date.parse(date) + (to - from) * DAY_MS).toISOString().slice(0, 10),
+  );
+}
+
+/** Without what differs from call to call: times, durations, holders, tokens, and the width of columns. */
+function plain(text: string): string {
+  return text
+    .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/g, 'TIME')
+    .replace(/\d+ (s|min|h|d) ago/g, 'AGO')
+    .replace(/\bin \d+ (s|min|h|d)\b/g, 'LATER')
+    .replace(/\d+(\.\d+)? (ms|s)\b/g, 'DURATION')
+    .replace(UUID, 'OWNER')
+    .replace(/\b\d{16}\b/g, 'TOKEN')
+    .replace(/ +/g, ' ');
+}
+
+async function ownerIn(cwd: string, call: string): Promise<string> {
+  if (!call.includes('--owner')) return '';
+  const { stdout } = await cronlatch(['locks', '--held', '--json'], { cwd, env: { DATABASE_URL } });
+  return (JSON.parse(stdout) as { locks: { lockedBy: string }[] }).locks[0]?.lockedBy ?? '';
+}
 
 void test('the page lists every option of init', async () => {
   const { stdout } = await cronlatch(['init', '--help']);
   const options = [...stdout.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, option]) => option);
   const listed = tableOf(PAGE, 'option').map(([cell = '']) => /--[\w-]+/.exec(cell)?.[0]);
   assert.deepEqual(listed.concat('--help').sort(), options.sort());
+});
+
+void test('the page lists every command', async () => {
+  const { stdout } = await cronlatch(['--help']);
+  const commands = [...stdout.matchAll(/^ {2}([a-z]+) (?:\[|<)/gm)].map(([, command]) => command);
+  const listed = tableOf(PAGE, 'command').flatMap(([cell = '']) =>
+    [...cell.matchAll(/`([a-z]+)`/g)].map(([, command]) => command),
+  );
+  assert.deepEqual(listed.sort(), commands.sort());
 });

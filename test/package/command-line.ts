@@ -30,7 +30,13 @@ export async function commandLineFailure(
     ...nodes.map(
       (node) => [/^CREATE TABLE /, node, 'node_modules/cronlatch/dist/cli/main.js', ...sql] as const,
     ),
-    [/\ncreated shedlock, cronlatch_run, cronlatch_run_event\n$/, NPX, '--no', 'cronlatch', ...init],
+    [
+      /\ncreated shedlock, cronlatch_run, cronlatch_run_event, cronlatch_job\n$/,
+      NPX,
+      '--no',
+      'cronlatch',
+      ...init,
+    ],
     [/\nnothing to do\n$/, NPX, '--no', 'cronlatch', ...init],
     [/^cronlatch run:completed: job 'job' .*\nran\n$/, process.execPath, 'guarded.mjs'],
   ];

@@ -1,10 +1,23 @@
-import { LockStorageError, SchemaMismatchError } from '../../core';
+import { InvalidLockConfigurationError, LockStorageError, SchemaMismatchError } from '../../core';
+import { describeValue } from '../../core/describe-value';
+import { checkTableOptions } from '../../guard/jobs/option-names';
 import { DuplicateRecord, translateDriverError } from '../../storage/sql/connections/storage-error';
 import { DatabaseAccess, type DatabaseAccessOptions } from '../../storage/sql/database/database-access';
-import { lockTableIn, runTablesIn, type SqlDatabase } from '../../storage/sql/database/sql-database';
+import {
+  jobTableIn,
+  lockTableIn,
+  rowLockTableIn,
+  runTablesIn,
+  type SqlDatabase,
+} from '../../storage/sql/database/sql-database';
 import type { SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
 import { createTable } from '../../storage/sql/schema/create-table';
-import { lockTableDefinition } from '../../storage/sql/schema/lock-table';
+import { jobTableDefinition, type JobTableOptions } from '../../storage/sql/schema/job-table';
+import {
+  lockTableDefinition,
+  rowLockTableDefinition,
+  type RowLockTableOptions,
+} from '../../storage/sql/schema/lock-table';
 import { runTableDefinitions, type RunTableOptions } from '../../storage/sql/schema/run-tables';
 import type { SchemaFinding } from '../../storage/sql/schema/schema-finding';
 import type { TableDefinition } from '../../storage/sql/schema/table-definition';
@@ -14,10 +27,17 @@ export interface TablesOptions
   extends
     Pick<SqlLockProviderOptions, 'lockTable' | 'columns' | 'schema' | 'nameLength'>,
     Pick<RunTableOptions, 'runTable'>,
+    Pick<JobTableOptions, 'jobTable'>,
+    Pick<RowLockTableOptions, 'rowLockTable'>,
     Pick<DatabaseAccessOptions, 'connections' | 'statementTimeout'> {
-  /** Which tables. Default: those of the locks and of the ledger. */
-  readonly tables?: readonly ('lock' | 'ledger')[] | undefined;
+  /**
+   * Which tables. Default: those of the locks, of the ledger and of the register of jobs. `row-lock`: the table of a
+   * `RowLockProvider`.
+   */
+  readonly tables?: readonly ('lock' | 'ledger' | 'jobs' | 'row-lock')[] | undefined;
 }
+
+const TABLE_SETS: ReadonlySet<unknown> = new Set(['lock', 'ledger', 'jobs', 'row-lock']);
 
 /** PostgreSQL's codes for a table and a type that exist. */
 const ALREADY_THERE = new Set(['42P07', '42710']);
@@ -45,7 +65,7 @@ export async function findProblems(
 }
 
 /**
- * Creates the tables that are missing.
+ * Creates the tables that are missing, and the indexes that an older version did not create.
  *
  * @throws SchemaMismatchError if a table exists that cannot be used. Nothing was changed.
  */
@@ -53,21 +73,41 @@ export async function createMissingTables(database: SqlDatabase, options: Tables
   await withAccess(database, options, async (access) => {
     const states = await statesOf(database, options, access);
     refuseOthers(states.flatMap(({ findings }) => findings));
-    for (const { definition } of states)
-      for (const text of createTable(definition, access.forTables.dialect))
+    for (const { definition, findings } of states) {
+      const indexes = findings.flatMap(({ code, remedy }) =>
+        code === 'missing-index' ? (remedy ?? []) : [],
+      );
+      for (const text of [...createTable(definition, access.forTables.dialect), ...indexes])
         await send(text, definition, access);
+    }
   });
 }
 
-/** The definitions of the tables, in the order in which they must be created. */
+/**
+ * The definitions of the tables, in the order in which they must be created.
+ *
+ * @throws InvalidLockConfigurationError naming the option
+ */
 export function tableDefinitions(
   database: Pick<SqlDatabase, 'schema'>,
-  { tables = ['lock', 'ledger'], ...named }: TablesOptions,
+  { tables = ['lock', 'ledger', 'jobs'], ...named }: TablesOptions,
 ): readonly TableDefinition[] {
+  checkTableOptions(named);
+  checkTableSets(tables);
   return [
     ...(tables.includes('lock') ? [lockTableDefinition(lockTableIn(database, named))] : []),
+    ...(tables.includes('row-lock') ? [rowLockTableDefinition(rowLockTableIn(database, named))] : []),
     ...(tables.includes('ledger') ? runTableDefinitions(runTablesIn(database, named)) : []),
+    ...(tables.includes('jobs') ? [jobTableDefinition(jobTableIn(database, named))] : []),
   ];
+}
+
+/** A misspelt set would create no table, and report nothing. */
+function checkTableSets(tables: unknown): void {
+  if (Array.isArray(tables) && tables.length > 0 && tables.every((set) => TABLE_SETS.has(set))) return;
+  throw new InvalidLockConfigurationError(
+    `tables is ${describeValue(tables)}: use a list of 'lock', 'ledger', 'jobs' and 'row-lock'.`,
+  );
 }
 
 async function withAccess<T>(

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { existsSync } from 'node:fs';
-import { LockStorageError, SchemaMismatchError } from '../core';
-import { createMissingTables, inspectTables, tableDefinitions } from '../integrations/sql/tables';
-import type { SqlDatabase } from '../storage/sql/database/sql-database';
-import type { SchemaFinding } from '../storage/sql/schema/schema-finding';
-import type { TableDefinition } from '../storage/sql/schema/table-definition';
-import { openDatabase, type OpenedDatabase } from './database-of';
-import { addAddressOptions, addTableOptions, type AddressOptions, type TableNameOptions } from './options';
+import { LockStorageError, SchemaMismatchError } from '../../core';
+import { createMissingTables, inspectTables, tableDefinitions } from '../../integrations/sql/tables';
+import type { SqlDatabase } from '../../storage/sql/database/sql-database';
+import type { SchemaFinding } from '../../storage/sql/schema/schema-finding';
+import type { TableDefinition } from '../../storage/sql/schema/table-definition';
+import { openDatabase, type OpenedDatabase } from '../database-of';
+import { addAddressOptions, addTableOptions, type AddressOptions, type TableNameOptions } from '../options';
 import { statementsOf } from './sql';
-import { confirm, isInteractive, print, printWarning } from './terminal';
+import { confirm, isInteractive, print, printWarning } from '../terminal';
 
 interface InitOptions extends AddressOptions, TableNameOptions {
   readonly dryRun?: boolean;
@@ -25,6 +25,9 @@ const NO_RIGHT: ReadonlySet<string | undefined> = new Set([
 /** PostgreSQL's code for a schema that does not exist. */
 const NO_SCHEMA = '3F000';
 
+/** The server's codes for a database that does not exist. */
+const NO_DATABASE: ReadonlySet<string | undefined> = new Set(['ER_BAD_DB_ERROR', '3D000']);
+
 /** A table of the library as `init` finds it. */
 interface FoundTable {
   readonly definition: TableDefinition;
@@ -39,9 +42,11 @@ export function addInitCommand(program: Command): void {
     .option('--dry-run', 'only show what would be created, with the SQL statements')
     .option('-y, --yes', 'do not ask before creating the tables')
     .action(async (options: InitOptions) => {
-      const opened = await openDatabase(options);
+      const opened = await openDatabase(options, { creates: true });
       try {
         await init(opened, options);
+      } catch (error) {
+        throw explained(error, opened.database);
       } finally {
         await opened.close();
       }
@@ -63,9 +68,7 @@ async function init(opened: OpenedDatabase, { dryRun, yes, ...named }: InitOptio
     return print('nothing changed');
   }
   if (isNewFile) await opened.createFile?.();
-  await createMissingTables(database, named).catch((error: unknown) => {
-    throw explained(error, database);
-  });
+  await createMissingTables(database, named);
   print(`created ${missing.map(nameOf).join(', ')}`);
 }
 
@@ -112,7 +115,7 @@ function findingsOf(tables: readonly FoundTable[], severity: SchemaFinding['seve
 }
 
 /** Adds what to do about an error that has another fix here than elsewhere. */
-function explained(error: unknown, { address, dialect }: SqlDatabase): unknown {
+function explained(error: unknown, { address }: SqlDatabase): unknown {
   if (!(error instanceof LockStorageError)) return error;
   const { outcome, driverCode, cause } = error;
   if (driverCode === NO_SCHEMA)
@@ -120,9 +123,15 @@ function explained(error: unknown, { address, dialect }: SqlDatabase): unknown {
       `Could not create the tables in ${address}: their schema does not exist. Create the schema, or pass another one as --schema.`,
       { outcome, driverCode, cause },
     );
+  if (NO_DATABASE.has(driverCode))
+    return new LockStorageError(`${error.message} Create the database, or correct its name.`, {
+      outcome,
+      driverCode,
+      cause,
+    });
   if (!NO_RIGHT.has(driverCode)) return error;
   return new LockStorageError(
-    `${error.message} Run init as a user who may create tables, or let an administrator run the statements of 'npx cronlatch sql --dialect ${dialect.name}'.`,
+    `${error.message} Run init as a user who may create tables, or give an administrator the statements that init prints with --dry-run.`,
     { outcome, driverCode, cause },
   );
 }

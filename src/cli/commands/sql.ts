@@ -1,13 +1,13 @@
 import { Option, type Command } from 'commander';
-import { tableDefinitions } from '../integrations/sql/tables';
-import { mysql } from '../storage/sql/dialects/mysql';
-import { postgres } from '../storage/sql/dialects/postgres';
-import type { SqlDialect } from '../storage/sql/dialects/sql-dialect';
-import { sqlite } from '../storage/sql/dialects/sqlite';
-import { createTable } from '../storage/sql/schema/create-table';
-import type { TableDefinition } from '../storage/sql/schema/table-definition';
-import { addTableOptions, type TableNameOptions } from './options';
-import { print } from './terminal';
+import { tableDefinitions } from '../../integrations/sql/tables';
+import { mysql } from '../../storage/sql/dialects/mysql';
+import { postgres } from '../../storage/sql/dialects/postgres';
+import type { SqlDialect } from '../../storage/sql/dialects/sql-dialect';
+import { sqlite } from '../../storage/sql/dialects/sqlite';
+import { createTable } from '../../storage/sql/schema/create-table';
+import type { TableDefinition } from '../../storage/sql/schema/table-definition';
+import { addTableOptions, type TableNameOptions } from '../options';
+import { print } from '../terminal';
 
 const DIALECTS = { mysql, mariadb: mysql, postgres, sqlite };
 

@@ -1,0 +1,185 @@
+import { Option, type Command } from 'commander';
+import { constants } from 'node:os';
+import { LockLostError, type Lock, type SkipReason } from '../../core';
+import { describeValue } from '../../core/describe-value';
+import { parsePositiveDuration } from '../../core/duration';
+import { describeError, logMessage } from '../../guard/log/log-message';
+import { currentRun, type CurrentRun, type OncePerConfiguration, type PeriodKind } from '../../ledger';
+import { ChildRunner, type ChildOptions } from '../child-runner';
+import { EXIT, UsageError } from '../failure';
+import { withGuard } from '../guard-command';
+import type { OpenedGuard } from '../open-guard';
+import { addGuardSource, instantOf, type GuardOptions } from '../options';
+import { printNote, printWarning } from '../terminal';
+
+interface ExecOptions extends GuardOptions {
+  readonly name: string;
+  readonly atMost: string;
+  readonly atLeast?: string;
+  readonly keepAlive: boolean;
+  readonly oncePer?: PeriodKind;
+  readonly timeZone?: string;
+  readonly scheduledAt?: Date;
+  readonly jobName?: string;
+  readonly killAfter: number;
+  readonly conflictExitCode?: number;
+  readonly quiet?: boolean;
+}
+
+/** After these skips nothing is left to do, or only an operator can do it. After all others, a later call may succeed. */
+const EXIT_AFTER: { readonly [R in SkipReason]?: number } = {
+  'already-completed': EXIT.done,
+  skipped: EXIT.done,
+  calendar: EXIT.done,
+  deadline: EXIT.done,
+  exhausted: 1,
+  interrupted: 1,
+};
+
+/** The exit statuses of a shell for a command that it cannot start. */
+const NOT_FOUND = 127;
+const NOT_EXECUTABLE = 126;
+
+/** The child has failed. Its run counts as failed, and its exit status becomes that of the command. */
+class ChildFailedError extends Error {}
+
+/** `cronlatch exec`: runs a program under the guard, for a Unix cron or a CronJob of Kubernetes. */
+export function addExecCommand(program: Command): void {
+  const period = new Option('--once-per <period>', 'run once in each period, as the ledger records it');
+  const scheduledAt = new Option('--scheduled-at <instant>', 'the scheduled time, which decides the period');
+  const killAfter = new Option(
+    '--kill-after <duration>',
+    'time between SIGTERM and SIGKILL if the lock is lost',
+  );
+  const conflict = new Option(
+    '-E, --conflict-exit-code <number>',
+    'exit code if another instance has the lock',
+  );
+  addGuardSource(program.command('exec').description('run a program on one instance at a time'))
+    .argument('<command...>', 'the program and its arguments')
+    .passThroughOptions()
+    .requiredOption('--name <lock>', 'name of the lock, and of the job')
+    .requiredOption('--at-most <duration>', 'how long a crashed instance blocks the next run, such as 10m')
+    .option('--at-least <duration>', 'how long the lock is kept at least')
+    .option('--no-keep-alive', 'do not renew the lock while the program runs')
+    .addOption(period.choices(['hour', 'day', 'week', 'month'] satisfies PeriodKind[]))
+    .option('--time-zone <zone>', 'time zone of the periods, such as Europe/Paris')
+    .addOption(scheduledAt.argParser((text) => instantOf(text, '--scheduled-at')).conflicts('jobName'))
+    .option('--job-name <name>', 'name of a Kubernetes Job, which ends in its scheduled minute')
+    .addOption(
+      killAfter.default(10_000, '10s').argParser((text) => parsePositiveDuration(text, '--kill-after')),
+    )
+    .addOption(conflict.argParser(statusOf))
+    .option('-q, --quiet', 'print nothing if the program is skipped')
+    .action(withGuard(exec));
+}
+
+async function exec(opened: OpenedGuard, options: ExecOptions, ...command: string[]): Promise<void> {
+  const { name, atMost: lockAtMostFor, atLeast: lockAtLeastFor, keepAlive, killAfter, quiet } = options;
+  const { guard } = opened;
+  const oncePer = oncePerOf(options);
+  const scheduledAt = options.scheduledAt ?? scheduledMinuteOf(options.jobName);
+  const children = new ChildRunner(killAfter);
+  // A closing guard starts nothing more, and keeps the lock until the child has ended.
+  children.listen(() => void guard.close({ timeout: '365d', grace: 0 }));
+  let skip: string | undefined;
+  let hasRun = false;
+  guard.on('lock:skipped', (event) => void (skip ??= logMessage('lock:skipped', event)));
+  guard.on('run:skipped', (event) => void (skip ??= logMessage('run:skipped', event)));
+  if (!opened.isOfApp) printEvents(opened);
+  const failures: number[] = [];
+  const task = async (lock: Lock): Promise<void> => {
+    const run = oncePer && currentRun();
+    if (children.received !== undefined) return run?.giveBack();
+    const env = { ...process.env, ...environmentOf(lock, scheduledAt, run) };
+    hasRun = true;
+    const status = await statusOfChild(children, command, { env, signal: lock.signal });
+    if (lock.signal.reason instanceof LockLostError) throw lock.signal.reason;
+    if (status === 0) return;
+    failures.push(status);
+    throw new ChildFailedError(`The command ended with status ${status}.`);
+  };
+  try {
+    const configuration = { name, lockAtMostFor, lockAtLeastFor, keepAlive, oncePer, scheduledAt };
+    const result = await guard.run(configuration, task);
+    if (!result.executed && result.reason !== 'closing') {
+      if (!quiet) printNote(skip ?? `job '${name}' skipped: ${result.reason}`);
+      const otherwise = options.conflictExitCode ?? (oncePer ? EXIT.stillDue : EXIT.done);
+      process.exitCode = EXIT_AFTER[result.reason] ?? otherwise;
+    }
+  } catch (error) {
+    if (!(error instanceof ChildFailedError)) throw error;
+  }
+  // The call also runs other overdue periods of the job.
+  const [failure] = failures;
+  if (failure !== undefined) process.exitCode = failure;
+  else if (children.received !== undefined && !hasRun)
+    process.exitCode = 128 + constants.signals[children.received];
+}
+
+/** @throws UsageError */
+function oncePerOf({ oncePer: period, timeZone, app }: ExecOptions): OncePerConfiguration | undefined {
+  // The guard of an application can have a default time zone.
+  if (period !== undefined && (timeZone ?? app) !== undefined) return { period, timeZone };
+  if (period !== undefined) throw new UsageError('--once-per needs --time-zone, for example Europe/Paris.');
+  if (timeZone === undefined) return undefined;
+  throw new UsageError('--time-zone has no meaning without --once-per: only periods need a time zone.');
+}
+
+/** Kubernetes ends the name of a Job with its scheduled minute, counted from 1970. A Job created by hand has another name. */
+function scheduledMinuteOf(jobName = ''): Date | undefined {
+  const [, minutes] = /-(\d{8})$/.exec(jobName) ?? [];
+  return minutes === undefined ? undefined : new Date(Number(minutes) * 60_000);
+}
+
+/** A variable without a value is removed, because this process may itself be such a program. */
+function environmentOf(
+  lock: Lock,
+  scheduledAt: Date | undefined,
+  run: CurrentRun | undefined,
+): NodeJS.ProcessEnv {
+  return {
+    CRONLATCH_LOCK: lock.name,
+    CRONLATCH_FENCING_TOKEN: lock.fencingToken?.toString(),
+    CRONLATCH_SCHEDULED_AT: (run === undefined ? scheduledAt : run.scheduledAt)?.toISOString(),
+    CRONLATCH_BUSINESS_DATE: run?.businessDate,
+    CRONLATCH_PERIOD_KEY: run?.periodKey,
+    CRONLATCH_ATTEMPT: run?.attempt.toString(),
+    CRONLATCH_IDEMPOTENCY_KEY: run?.idempotencyKey,
+  };
+}
+
+/** A command that cannot be started has failed with the status that a shell gives it. */
+async function statusOfChild(
+  children: ChildRunner,
+  command: readonly string[],
+  options: ChildOptions,
+): Promise<number> {
+  try {
+    return await children.run(command, options);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    printNote(
+      `Could not start '${command[0]}': ${code === 'ENOENT' ? 'there is no such program' : message}.`,
+    );
+    return code === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE;
+  }
+}
+
+/** The guard of this command logs nothing itself. A cron mails what is printed here. */
+function printEvents({ guard }: OpenedGuard): void {
+  guard.on('guard:warning', ({ message, error }) =>
+    printWarning(error === undefined ? message : `${message} Cause: ${describeError(error)}`),
+  );
+  guard.on('run:takenOver', (event) => printNote(logMessage('run:takenOver', event)));
+  guard.on('run:failed', (event) => {
+    if (event.run !== undefined) printNote(logMessage('run:failed', event));
+  });
+}
+
+/** @throws UsageError */
+function statusOf(text: string): number {
+  const status = /^\d{1,3}$/.test(text) ? Number(text) : NaN;
+  if (status <= 255) return status;
+  throw new UsageError(`--conflict-exit-code is ${describeValue(text)}: use a number from 0 to 255.`);
+}

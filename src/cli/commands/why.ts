@@ -1,0 +1,123 @@
+import type { Command } from 'commander';
+import { SchemaMismatchError, type LockState } from '../../core';
+import type { RegisteredJob, Run } from '../../ledger';
+import { addGuardCommand, withGuard } from '../guard-command';
+import { KnownJobs } from '../known-jobs';
+import type { OpenedGuard } from '../open-guard';
+import type { GuardOptions } from '../options';
+import { printJson, shown, styled } from '../output';
+import { briefly } from '../run-text';
+import { print } from '../terminal';
+
+interface WhyOptions extends GuardOptions {
+  readonly scope?: string;
+}
+
+/** Something that keeps a job from running, and what ends it. */
+interface Obstacle {
+  readonly reason: string;
+  /** In sentences. */
+  readonly text: string;
+  /** The command that ends it now, for an operator who has checked that it may. */
+  readonly command?: string | undefined;
+}
+
+/** `cronlatch why`: what keeps a job from running now, also a job that has only a lock. */
+export function addWhyCommand(program: Command): void {
+  addGuardCommand(program, 'why <job>', 'explain why a job does not run now')
+    .option('--scope <scope>', 'the scope, if the job has scopes')
+    .action(withGuard(explainWhy));
+}
+
+async function explainWhy(opened: OpenedGuard, { scope, json }: WhyOptions, job = ''): Promise<void> {
+  const jobs = await KnownJobs.of(opened);
+  const registered = jobs.get(job);
+  const lock = await opened.guard.locks.inspect(registered?.declared.lock ?? job);
+  if (lock === undefined) await jobs.check(job);
+  const run = await jobs.newestRun(job, scope).catch(noRunIfNoTable);
+  const ofRun = run === undefined ? [] : [runObstacle(run, lock)];
+  // A run that has ended stops no tick of another period.
+  const isEnded =
+    run?.nextAttemptAt === undefined && run?.state !== 'running' && run?.state !== 'interrupted';
+  const isPast = run !== undefined && isEnded && jobs.isCurrent(run) === false;
+  const obstacles = [...lockObstacles(lock, registered), ...(isPast ? [] : ofRun)];
+  const nextScheduledAt = registered?.nextScheduledAt;
+  if (json) return printJson('why', { job, obstacles, lock, newestRun: run, nextScheduledAt });
+  obstacles.forEach(printObstacle);
+  if (obstacles.length === 0) print('Nothing keeps it from running.');
+  if (isPast && run.state !== 'completed') ofRun.forEach(printObstacle);
+  if (nextScheduledAt !== undefined) print(tickText(nextScheduledAt, jobs.now));
+}
+
+/** Without a table of runs, all jobs have only locks. */
+function noRunIfNoTable(error: unknown): undefined {
+  if (!(error instanceof SchemaMismatchError)) throw error;
+}
+
+function printObstacle({ text, command }: Obstacle): void {
+  print(shown(text));
+  if (command !== undefined) print(`  ${styled('bold', shown(command))}`);
+}
+
+/** The owner of a lock that an operator holds: who, why, and since when. */
+const HOLD = /^hold\/([^/]*)\/(.*)\/([^/]*)$/;
+
+function lockObstacles(lock: LockState | undefined, registered: RegisteredJob | undefined): Obstacle[] {
+  if (!lock?.isHeld) return [];
+  const { name, lockedBy, lockedAt, lockUntil } = lock;
+  const [, actor, reason, since] = HOLD.exec(lockedBy) ?? [];
+  if (actor !== undefined)
+    return [
+      {
+        reason: 'held',
+        text: `${actor} holds lock '${name}' since ${since} until ${shown(lockUntil)}, so that no instance runs the job: ${reason}.`,
+        command: `cronlatch unhold ${quoted(name)} --reason TEXT`,
+      },
+    ];
+  const renewed = registered?.declared.keepAlive ? ' Its holder renews it while the job runs.' : '';
+  return [
+    {
+      reason: 'locked',
+      text: `Lock '${name}' is held by ${lockedBy} since ${shown(lockedAt)}, until ${shown(lockUntil)} at the latest.${renewed} It becomes free when the holder ends. If the holder has crashed, release it:`,
+      command: `cronlatch release ${quoted(name)} --owner ${quoted(lockedBy)} --reason TEXT`,
+    },
+  ];
+}
+
+function runObstacle(run: Run, lock: LockState | undefined): Obstacle {
+  const { state, periodKey, attempt, nextAttemptAt, startedAt, finishedAt, claimedBy } = run;
+  const reason = briefly(run.error) ?? run.reason;
+  const isFinal = nextAttemptAt === undefined;
+  const texts: Readonly<Record<Run['state'], string>> = {
+    completed: `completed at ${shown(finishedAt)}. To run it again:`,
+    running: lock?.isHeld
+      ? `is running: attempt ${attempt} started at ${shown(startedAt)} on ${claimedBy}.`
+      : `began at ${shown(startedAt)} on ${claimedBy}, but no process holds the lock. If its holder has crashed, the next tick or check for overdue runs takes it over.`,
+    failed: isFinal
+      ? `failed permanently at ${shown(finishedAt)}: ${reason}. To run it again:`
+      : `failed at ${shown(finishedAt)}: ${reason}. Its next attempt is due at ${shown(nextAttemptAt)}.`,
+    pending: `is due since ${shown(nextAttemptAt)}. An instance starts it when it checks for overdue runs.`,
+    interrupted: `was interrupted: its holder crashed, and onCrash is 'hold'. Check what it did, then record that:`,
+    skipped: `was skipped: ${reason}. To run it anyway:`,
+  };
+  const verbs: Readonly<Record<Run['state'], readonly [verb: string, options?: string] | undefined>> = {
+    ...{ completed: ['rerun', ' --force'], failed: isFinal ? ['rerun'] : undefined, skipped: ['rerun'] },
+    ...{ interrupted: ['resolve', ' --as completed|failed|pending'], running: undefined, pending: undefined },
+  };
+  const [verb, options = ''] = verbs[state] ?? [];
+  const scope = run.scope === '' ? '' : ` --scope ${quoted(run.scope)}`;
+  const call = `${quoted(run.job)} ${quoted(periodKey)}${scope}${options} --reason TEXT`;
+  const text = `The run for ${periodKey} ${texts[state]}`;
+  return { reason: state, text, command: verb && `cronlatch ${verb} ${call}` };
+}
+
+function tickText(next: Date, now: Date): string {
+  return next > now
+    ? `Its next tick is at ${shown(next)}.`
+    : `Its tick of ${shown(next)} has not been answered: check that an instance with this job is running.`;
+}
+
+/** For a shell, if the text has characters with a meaning there. */
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

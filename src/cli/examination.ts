@@ -1,0 +1,131 @@
+import { InvalidLockConfigurationError, InvalidLockUseError, SchemaMismatchError } from '../core';
+import { VERSION } from '../core/version';
+import type { JobGuard } from '../guard';
+import { integrationOf } from '../guard/integration';
+import { databaseOfGuard, type GuardDatabase } from '../integrations/sql/create-guard';
+import { inspectTables } from '../integrations/sql/tables';
+import type { JobRegister } from '../ledger/job-register';
+import { limitOf, readRegister, type LedgerContext } from '../ledger/store-statements';
+import { found, type Finding } from '../storage/sql/doctor/finding';
+import { judgeLocks, judgeRegister, judgeRuns } from '../storage/sql/doctor/records';
+import { clockOffset, isPooled, judgeClock, plainSession, POOLED } from '../storage/sql/doctor/session';
+import { judgeSettings, readSettings, type Ask, type Settings } from '../storage/sql/doctor/settings';
+import { judgePrivileges, judgeSequence, judgeTable, lackedPrivileges } from '../storage/sql/doctor/tables';
+import { allLocks } from './open-guard';
+
+/** A part of the examination, with what was found. */
+export interface Examined {
+  readonly topic: string;
+  readonly findings: readonly Finding[];
+}
+
+type AddTopic = (topic: string, check: () => Promise<readonly Finding[]>) => Promise<void>;
+
+const MOST_LOCKS = 10_000;
+
+/**
+ * Examines the database of a guard and what it keeps there. Writes nothing.
+ *
+ * @throws LockStorageError if the database cannot be reached
+ */
+export async function examine(guard: JobGuard): Promise<readonly Examined[]> {
+  const examined: Examined[] = [];
+  const add: AddTopic = async (topic, check) => {
+    const findings = await check().catch((error: unknown) => notExamined(topic, error));
+    if (findings !== undefined) examined.push({ topic, findings });
+  };
+  const known = databaseOfGuard(guard);
+  if (known === undefined) {
+    const problem =
+      'Could not examine the database, because createJobGuard() of a driver did not create this guard.';
+    examined.push({ topic: 'database', findings: [found('not-examined', problem)] });
+  }
+  if (known === undefined || known.options.lockProvider !== undefined)
+    await add('lock store', async () => {
+      await guard.probe('5s');
+      return [found('lock-store', 'The locks are not in the lock table. Only their list was examined.')];
+    });
+  const offsetMs = known === undefined ? 0 : await examineDatabase(known, add);
+  if (offsetMs !== undefined) await examineRecords(guard, offsetMs, add);
+  return examined;
+}
+
+/** `undefined` if the table was found to be unusable, or the guard has no ledger, or its lock provider lists no locks. */
+function notExamined(topic: string, error: unknown): Finding[] | undefined {
+  const expected = [SchemaMismatchError, InvalidLockUseError, InvalidLockConfigurationError];
+  if (expected.some((type) => error instanceof type)) return undefined;
+  const reason = error instanceof Error ? error.message : String(error);
+  return [found('not-examined', `Could not examine the ${topic}: ${reason}`)];
+}
+
+/** @returns how far the database's clock is ahead; `undefined` if the guard's sessions would disturb the application */
+async function examineDatabase(known: GuardDatabase, add: AddTopic): Promise<number | undefined> {
+  const { database, options } = known;
+  const { dialect, file, isInMemory, sessions } = database;
+  const { ask, end } = plainSession(database, options);
+  let settings: Settings = {};
+  let offsetMs = 0;
+  try {
+    await ask('SELECT 1'); // It throws if the database cannot be reached.
+    if (sessions !== undefined && options.connections !== 'shared') {
+      const findings = (await isPooled(database, ask)) ? [POOLED] : [];
+      await add('connection', () => Promise.resolve(findings));
+      if (findings.length > 0) return undefined;
+    }
+    if (!isInMemory)
+      await add('settings', async () => {
+        settings = await readSettings(dialect.name, ask, file);
+        return judgeSettings(dialect.name, settings);
+      });
+    await add('tables and privileges', () => examineTables(known, settings, ask));
+    if (sessions !== undefined)
+      await add('clock', async () => {
+        const offset = await clockOffset(dialect, ask);
+        offsetMs = offset.offsetMs;
+        return judgeClock(offset);
+      });
+  } finally {
+    await end();
+  }
+  return offsetMs;
+}
+
+async function examineTables(
+  { database, options }: GuardDatabase,
+  { user }: Settings,
+  ask: Ask,
+): Promise<Finding[]> {
+  const { lockProvider, runStore, lockTable, columns, schema, nameLength, runTable, jobTable, connections } =
+    options;
+  const tables = [
+    ...(lockProvider === undefined ? (['lock'] as const) : []),
+    ...(runStore === undefined ? (['ledger', 'jobs'] as const) : []),
+  ];
+  if (tables.length === 0) return [];
+  const named = { lockTable, columns, schema, nameLength, runTable, jobTable, connections };
+  const findings: Finding[] = [];
+  for (const { definition, findings: flaws } of await inspectTables(database, { tables, ...named })) {
+    findings.push(...flaws.map((flaw) => judgeTable(definition, flaw)));
+    if (user === undefined || flaws.some(({ code }) => code === 'missing-table')) continue;
+    const lacked = await lackedPrivileges(definition, database.dialect, ask);
+    const subject = { dialect: database.dialect, user };
+    findings.push(...judgePrivileges(definition, lacked, subject));
+    findings.push(...(await judgeSequence(definition, subject, ask)));
+  }
+  return findings;
+}
+
+async function examineRecords(guard: JobGuard, offsetMs: number, add: AddTopic): Promise<void> {
+  const contextOf = (): LedgerContext => integrationOf(guard).requireOncePerRunner('doctor needs').context;
+  let register: JobRegister | undefined;
+  await add('register of jobs', async () => {
+    register = await readRegister(contextOf());
+    return judgeRegister(register, VERSION);
+  });
+  const known = { now: new Date(Date.now() + offsetMs), register };
+  await add('locks', async () => judgeLocks(await allLocks(guard, MOST_LOCKS), known));
+  await add('runs', async () => {
+    const context = contextOf();
+    return judgeRuns((await context.store.latest?.(limitOf(context))) ?? [], known);
+  });
+}

@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { DataSource } from 'typeorm';
+import { CronlatchError } from '../core';
+import { UsageError } from './failure';
+
+interface Wanted<T> {
+  /** The option that named the file. */
+  readonly option: string;
+  /** For messages. */
+  readonly kind: string;
+  readonly is: (value: unknown) => value is T;
+}
+
+/**
+ * Finds the only value of a kind that a file exports, in the same way as TypeORM's own command line.
+ *
+ * @throws UsageError if there is no such file, or no or more than one such value
+ */
+export async function exportedValue<T>(file: string, { option, kind, is }: Wanted<T>): Promise<T> {
+  const path = resolve(file);
+  if (!existsSync(path)) throw new UsageError(`There is no file ${path}. Check the path after ${option}.`);
+  const found = (await load(path, is)).filter(is);
+  const [value] = found;
+  if (value !== undefined && found.length === 1) return value;
+  throw new UsageError(
+    `${path} exports ${found.length === 0 ? `no ${kind}` : `${found.length} ${kind}s`}. Export exactly one.`,
+  );
+}
+
+/** By TypeORM's own mark, because the application can have another copy of TypeORM. */
+export function isDataSource(value: unknown): value is DataSource {
+  const mark = (value as Readonly<Record<string, unknown>> | null | undefined)?.['@instanceof'];
+  return mark === Symbol.for('DataSource');
+}
+
+async function load(path: string, is: (value: unknown) => boolean): Promise<readonly unknown[]> {
+  try {
+    return await valuesIn((await import(pathToFileURL(path).href)) as object, is);
+  } catch (error) {
+    // A guard that could not be created, for example because its database cannot be reached.
+    if (error instanceof CronlatchError) throw error;
+    // The first line has the reason. The others list the files that required it.
+    const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+    if (isForLoader(path, error))
+      throw new UsageError(`Could not load ${path}: ${reason}. Compile it, and pass the JavaScript file.`);
+    throw new Error(`Could not load ${path}: ${reason}`, { cause: error });
+  }
+}
+
+/** Whether Node.js cannot read the language of the file. Newer versions read some TypeScript, but no decorators. */
+function isForLoader(path: string, error: unknown): boolean {
+  const { code = '' } = (error ?? {}) as { readonly code?: unknown };
+  if (code === 'ERR_UNKNOWN_FILE_EXTENSION') return true;
+  return /\.[cm]?tsx?$/.test(path) && (error instanceof SyntaxError || String(code).includes('TYPESCRIPT'));
+}
+
+/** A CommonJS module is also the default export of its namespace. An export can be a promise. */
+async function valuesIn(module: object, is: (value: unknown) => boolean): Promise<readonly unknown[]> {
+  const common: unknown = 'default' in module ? await module.default : undefined;
+  const isNamespace = typeof common === 'object' && common !== null && !is(common);
+  const exported: unknown[] = [module, isNamespace ? common : {}].flatMap(
+    (names) => Object.values(names) as unknown[],
+  );
+  return [...new Set(await Promise.all(exported))];
+}

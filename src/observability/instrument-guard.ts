@@ -1,0 +1,66 @@
+import { metrics, trace, type MeterProvider, type TracerProvider } from '@opentelemetry/api';
+import { InvalidLockUseError, type Duration } from '../core';
+import { describeValue } from '../core/describe-value';
+import { parseDuration } from '../core/duration';
+import type { JobGuard } from '../guard';
+import { integrationOf } from '../guard/integration';
+import { measureEvents } from './event-metrics';
+import { measureLedger } from './ledger-metrics';
+import { traceRuns } from './run-spans';
+
+export interface InstrumentOptions {
+  /** Default: the global one, which must be set before the call. */
+  readonly meterProvider?: MeterProvider | undefined;
+  /** Default: the global one. */
+  readonly tracerProvider?: TracerProvider | undefined;
+  /**
+   * How long after its scheduled time a job counts as overdue. Use more than two `pollInterval` of your guards. Default
+   * 5 minutes.
+   */
+  readonly overdueTolerance?: Duration | undefined;
+}
+
+const SCOPE = 'cronlatch';
+
+/**
+ * Records metrics of the guard, and a span for each run. The span is active while the handler runs, so spans of the
+ * handler are its children. Ticks of node-cron's distributed mode have metrics but no span, because node-cron calls
+ * their handler.
+ *
+ * Most metrics have the attribute `cronlatch.job`, the name of the job. If a function names the locks of a job, that is
+ * the job's `label`, so that each lock does not get a time series of its own. `guard.run` has no label: a name that
+ * differs per call makes a new series each time. Locks of `guard.lockManager()` do not have the attribute.
+ *
+ * The gauges of the ledger send a few statements per collection: one per once-per job that is registered with the
+ * guard, and two more. If the ledger does not answer, these gauges have no values, and OpenTelemetry's `diag` logs a
+ * warning.
+ *
+ * Call it once per guard.
+ *
+ * @returns a function that stops the recording. Spans of active runs still end with their runs.
+ * @throws InvalidLockUseError for anything but a guard, and for an invalid provider
+ * @throws InvalidLockConfigurationError for an invalid `overdueTolerance`
+ */
+export function instrumentGuard(guard: JobGuard, options: InstrumentOptions = {}): () => void {
+  const integration = integrationOf(guard, 'instrumentGuard');
+  const { meterProvider = metrics.getMeterProvider(), tracerProvider = trace.getTracerProvider() } = options;
+  const toleranceMs = parseDuration(options.overdueTolerance ?? '5m', 'overdueTolerance');
+  requireMethod(meterProvider, 'meterProvider', 'getMeter');
+  requireMethod(tracerProvider, 'tracerProvider', 'getTracer');
+  const meter = meterProvider.getMeter(SCOPE);
+  const stops = [
+    measureEvents(guard, integration, meter),
+    measureLedger(guard, integration, meter, toleranceMs),
+    traceRuns(guard, integration, tracerProvider.getTracer(SCOPE)),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+function requireMethod(provider: object, option: string, method: string): void {
+  if (provider !== null && typeof (provider as Record<string, unknown>)[method] === 'function') return;
+  throw new InvalidLockUseError(
+    `${option} of instrumentGuard is ${describeValue(provider)}: it must be a provider of OpenTelemetry with the method '${method}'.`,
+  );
+}

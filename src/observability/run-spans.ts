@@ -1,0 +1,59 @@
+import { context, SpanStatusCode, trace, type Attributes, type Span, type Tracer } from '@opentelemetry/api';
+import type { RunIdentity } from '../core';
+import type { ObservedRun } from '../core/execution/run-registry';
+import type { JobGuard } from '../guard';
+import type { GuardIntegration } from '../guard/integration';
+import { errorTypeOf } from './attributes';
+
+/**
+ * Makes a span of each run, which is active while the handler runs and while the events of its end are emitted.
+ *
+ * @returns a function that stops it
+ */
+export function traceRuns(guard: JobGuard, integration: GuardIntegration, tracer: Tracer): () => void {
+  const spans = new WeakMap<RunIdentity, Span>();
+  const stopListening = guard.on('run:skipped', ({ run, reason }) => {
+    // Another event of the same run has the same object.
+    if (run !== undefined) spans.get(run)?.setAttributes({ outcome: 'skipped', reason });
+  });
+  const stopWrapping = integration.wrapRuns(async (run, work) => {
+    const span = tracer.startSpan(`run ${run.job ?? run.name}`, { attributes: attributesOf(run) });
+    if (run.run !== undefined) spans.set(run.run, span);
+    try {
+      return await context.with(trace.setSpan(context.active(), span), work);
+    } catch (error) {
+      recordFailure(span, error);
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
+  return () => {
+    stopListening();
+    stopWrapping();
+  };
+}
+
+function recordFailure(span: Span, error: unknown): void {
+  span.setStatus({ code: SpanStatusCode.ERROR });
+  span.setAttributes({ outcome: 'failed', 'error.type': errorTypeOf(error) });
+  try {
+    if (error instanceof Error) span.recordException(error);
+  } catch {
+    // A job can throw anything, even a revoked Proxy. The caller gets that, and not our error.
+  }
+}
+
+function attributesOf({ name, job, scheduledAt, fencingToken, businessDate, run }: ObservedRun): Attributes {
+  return {
+    'cronlatch.job': job,
+    'cronlatch.lock': name,
+    'cronlatch.scheduled_at': scheduledAt?.toISOString(),
+    'cronlatch.fencing_token': fencingToken,
+    'cronlatch.business_date': businessDate,
+    'cronlatch.period_key': run?.periodKey,
+    'cronlatch.scope': run?.scope,
+    'cronlatch.generation': run?.generation,
+    'cronlatch.attempt': run?.attempt,
+  };
+}

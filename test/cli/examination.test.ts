@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict';
+import { FatalJobError } from 'cronlatch';
+import { InMemoryLockProvider } from 'cronlatch/memory';
+import type { DeclaredJob } from 'cronlatch/provider';
+import { createJobGuard, TypeOrmRunStore } from 'cronlatch/typeorm';
+import { DataSource } from 'typeorm';
+import type { Finding } from '#cronlatch/storage/sql/doctor/finding';
+import {
+  databaseOn,
+  SERVER_NAMES,
+  testOn,
+  testOnEvery,
+  testWith,
+  type ServerName,
+} from '../support/databases';
+import { codesOf, examined, examinedAll } from '../support/doctor-bench';
+import { insertLockRow } from '../support/lock-table';
+import { ledgerDataSource } from '../support/run-places';
+
+const HOUR_MS = 3_600_000;
+
+testOnEvery('the tables of the migrations are in order', async (database) => {
+  await (await ledgerDataSource(database)).destroy();
+  const { findings, fine } = await examined(database.options);
+  assert.deepEqual(findings, []);
+  for (const topic of ['tables and privileges', 'register of jobs', 'locks', 'runs'])
+    assert.ok(fine.includes(topic), topic);
+});
+
+testOnEvery('without tables, the lock table is an error, and the others are warnings', async (database) => {
+  const { environment, options } = database;
+  if (environment['DATABASE_FILE'] !== undefined)
+    await (await new DataSource(options).initialize()).destroy();
+  const { findings, fine } = await examined(options);
+  const codes = ['error missing-table', ...Array<string>(3).fill('warning missing-table')];
+  assert.deepEqual(codesOf(findings), codes);
+  assert.match(findings[0]?.problem ?? '', /^Table 'shedlock' in .+ is missing, .+ no access to it\.$/);
+  assert.match(findings[0]?.fix ?? '', /^Create it with createTables\(.+npx cronlatch init/);
+  assert.ok(!fine.includes('locks') && !fine.includes('runs'));
+});
+
+testWith('sqlite', 'a problem of a table is reported with the statement that fixes it', async (database) => {
+  const dataSource = await ledgerDataSource(database);
+  await dataSource.query('DROP INDEX uq_cronlatch_run');
+  const { findings } = await examined(database.options);
+  assert.deepEqual(codesOf(findings), ['error runs-not-unique']);
+  const [{ problem = '', fix, statement = '' } = {}] = findings;
+  assert.match(problem, /^Table 'cronlatch_run' in SQLite .+ has no unique index on .+ same period\.$/);
+  assert.equal(fix, 'Run this statement:');
+  await dataSource.query(statement);
+  await dataSource.destroy();
+  assert.deepEqual((await examined(database.options)).findings, []);
+});
+
+testOnEvery('locks that last too long are reported, and owners of other programs', async (database) => {
+  const dataSource = await ledgerDataSource(database);
+  const rows = {
+    'web-1': 72 * HOUR_MS,
+    'hold/ann/year end': 720 * HOUR_MS,
+    'maintenance by Ann': HOUR_MS,
+    'maintenance by Bob': -HOUR_MS,
+  };
+  for (const [lockedBy, endsInMs] of Object.entries(rows))
+    await insertLockRow(dataSource, { name: lockedBy.slice(-3), lockedBy, endsInMs });
+  await dataSource.destroy();
+  const { findings } = await examined(database.options);
+  const codes = ['info held-by-operator', 'warning long-lock', 'warning unknown-owner'];
+  assert.deepEqual(codesOf(findings), codes);
+});
+
+testOnEvery('deployments that declare a job differently are reported', async (database) => {
+  const dataSource = await ledgerDataSource(database);
+  const store = new TypeOrmRunStore(dataSource);
+  const declared: DeclaredJob = {
+    ...{ lock: 'close-day', lockAtMostForMs: 60_000, lockAtLeastForMs: 0, keepAlive: false },
+    ...{ kind: 'lock', schedules: [], hasCalendar: false, hasScopeFunction: false, history: false },
+  };
+  const first = { job: 'close-day', declared, version: '9.9.9', registeredBy: 'web-1/1' };
+  const second = { ...first, registeredBy: 'web-2/1', declared: { ...declared, keepAlive: true } };
+  for (const job of [first, { ...first, job: 'open-day' }, second])
+    await store.registerJobs([{ nextScheduledAt: undefined, ...job }], { timeoutMs: 5000 });
+  await store.close();
+  await dataSource.destroy();
+  const { findings } = await examined(database.options);
+  const codes = ['warning deployments-differ', 'warning shared-lock', 'warning versions-differ'];
+  assert.deepEqual(codesOf(findings), codes);
+  assert.match(
+    findings[0]?.problem ?? '',
+    /^Two deployments declare job 'close-day' with different keepAlive: web-1\/1 at .+Z and web-2\/1 at .+Z\.$/,
+  );
+});
+
+testWith('sqlite', 'a run that has failed permanently is reported', async (database) => {
+  const dataSource = await ledgerDataSource(database);
+  const guard = await createJobGuard(dataSource, { logger: false });
+  const oncePer = { period: 'day', timeZone: 'UTC' } as const;
+  const failing = guard.run({ name: 'close-day', lockAtMostFor: '1m', oncePer }, () => {
+    throw new FatalJobError('the ledger of the bank is missing');
+  });
+  await assert.rejects(failing, FatalJobError);
+  await guard.close();
+  await dataSource.destroy();
+  assert.deepEqual(codesOf((await examined(database.options)).findings), ['info failed-run']);
+});
+
+/** What the guard's own connection to a SQLite file finds. */
+const SQLITE_SETTINGS: readonly (readonly [pragma: string, found: string])[] = [
+  ['journal_mode = DELETE', 'warning rollback-mode'],
+  ['synchronous = OFF', 'error not-durable'],
+  ['synchronous = NORMAL', 'info unsynced-commit'],
+];
+
+for (const [pragma, code] of SQLITE_SETTINGS)
+  testWith('sqlite', `a file with ${pragma} is reported`, async (database) => {
+    await (await ledgerDataSource(database)).destroy();
+    const prepareDatabase = (handle: { pragma: (text: string) => unknown }) => handle.pragma(pragma);
+    const { findings } = await examinedAll({ ...database.options, prepareDatabase } as DataSource['options']);
+    assert.deepEqual(codesOf(findings), [code]);
+  });
+
+/** Settings of a database of PostgreSQL, with what is found. */
+const POSTGRES_SETTINGS: readonly (readonly [setting: string, code: string, problem: RegExp])[] = [
+  ['synchronous_commit = off', 'error not-durable', /^synchronous_commit is off for this user and database/],
+  ['default_transaction_read_only = on', 'error read-only', /because default_transaction_read_only is on/],
+  [`default_transaction_isolation = 'serializable'`, 'info serializable', /SERIALIZABLE/],
+];
+
+for (const [setting, code, problem] of POSTGRES_SETTINGS)
+  testWith('postgres', `a database with ${setting} is reported`, async (database) => {
+    const dataSource = await ledgerDataSource(database);
+    const name = new URL(database.environment['DATABASE_URL'] ?? '').pathname.slice(1);
+    await dataSource.query(`ALTER DATABASE ${name} SET ${setting}`);
+    await dataSource.destroy();
+    const { findings } = await examinedAll(database.options);
+    assert.deepEqual(codesOf(findings.filter((each) => problem.test(each.problem))), [code]);
+  });
+
+/** How a server creates a user, and names it in a grant. */
+const USERS: Readonly<Record<ServerName, (user: string) => readonly [created: string, quoted: string]>> = {
+  mysql: (user) => [`${user} IDENTIFIED BY 'secret'`, `'${user}'@'%'`],
+  mariadb: (user) => [`${user} IDENTIFIED BY 'secret'`, `'${user}'@'%'`],
+  postgres: (user) => [`${user} PASSWORD 'secret'`, user],
+};
+
+for (const server of SERVER_NAMES)
+  testOn(server, 'privileges that a user lacks are reported with statements that grant them', async () => {
+    const database = await databaseOn(server);
+    const user = `app_${database.name.slice(-12)}`;
+    const [created, quoted] = USERS[server](user);
+    const url = new URL(database.url);
+    [url.username, url.password] = [user, 'secret'];
+    try {
+      await (await ledgerDataSource(database)).destroy();
+      await database.ask(`CREATE USER ${created}`);
+      for (const table of ['shedlock', 'cronlatch_run', 'cronlatch_run_event', 'cronlatch_job'])
+        await database.ask(`GRANT SELECT, INSERT ON ${table} TO ${user}`);
+      const { findings } = await examined({ type: server, url: url.href });
+      const sequence = (table: string) =>
+        server === 'postgres' ? [['missing-privilege', 'USAGE', `public.${table}_id_seq`, quoted]] : [];
+      assert.deepEqual(findings.map(lackOf), [
+        ['missing-privilege', 'UPDATE, DELETE', 'shedlock', quoted],
+        ['missing-privilege', 'UPDATE, DELETE', 'cronlatch_run', quoted],
+        ...sequence('cronlatch_run'),
+        ['no-delete', 'DELETE', 'cronlatch_run_event', quoted],
+        ...sequence('cronlatch_run_event'),
+        ['missing-privilege', 'UPDATE', 'cronlatch_job', quoted],
+      ]);
+      for (const { statement = '' } of findings) await database.ask(statement);
+      assert.deepEqual((await examined({ type: server, url: url.href })).findings, []);
+    } finally {
+      if (server === 'postgres') await database.ask(`DROP OWNED BY ${user}`);
+      await database.ask(`DROP USER ${user}`);
+      await database.dispose();
+    }
+  });
+
+function lackOf({ code, problem, statement = '' }: Finding): (string | undefined)[] {
+  const [, privileges, table] = /lacks the privilege (.+) on (?:table|sequence) '(.+)'/.exec(problem) ?? [];
+  return [code, privileges, table, / TO (.+)$/.exec(statement)?.[1]];
+}
+
+for (const server of SERVER_NAMES)
+  testWith(server, 'a difference of the clocks is reported (F-22)', async (database, t) => {
+    await (await ledgerDataSource(database)).destroy();
+    const now = Date.now.bind(Date);
+    for (const [aheadMs, code] of [
+      [30_000, 'warning clock-offset'],
+      [-600_000, 'error clock-wrong'],
+    ] as const) {
+      const { mock } = t.mock.method(Date, 'now', () => now() + aheadMs);
+      const { findings } = await examined(database.options);
+      mock.restore();
+      assert.deepEqual(codesOf(findings), [code]);
+    }
+  });
+
+testWith('sqlite', 'locks of another store are not examined with the database', async (database) => {
+  const dataSource = await ledgerDataSource(database);
+  await dataSource.query('DROP TABLE shedlock');
+  await dataSource.destroy();
+  const { findings } = await examined(database.options, { lockProvider: new InMemoryLockProvider() });
+  assert.deepEqual(codesOf(findings), ['info lock-store']);
+});
+
+testWith('sqlite', 'a store of locks that cannot be reached is an error', async (database) => {
+  await (await ledgerDataSource(database)).destroy();
+  const lockProvider = {
+    lock: () => Promise.resolve(undefined),
+    probe: () => Promise.reject(new Error('connect ECONNREFUSED')),
+  };
+  const [finding, ...others] = (await examined(database.options, { lockProvider })).findings;
+  assert.deepEqual([finding?.code, finding?.severity, others], ['not-examined', 'error', []]);
+  assert.equal(finding?.problem, 'Could not examine the lock store: connect ECONNREFUSED');
+});
+
+testWith('sqlite', 'a database in memory is examined on the connection of the application', async () => {
+  const options = { type: 'better-sqlite3', database: ':memory:' } as const;
+  const dataSource = await ledgerDataSource({ options, environment: {}, dispose: () => Promise.resolve() });
+  const guard = await createJobGuard(dataSource, { logger: false });
+  const { examine } = await import('#cronlatch/cli/examination');
+  const all = await examine(guard);
+  await guard.close();
+  await dataSource.destroy();
+  assert.deepEqual(
+    all.map(({ topic, findings }) => [topic, findings.length]),
+    [
+      ['tables and privileges', 0],
+      ['register of jobs', 0],
+      ['locks', 0],
+      ['runs', 0],
+    ],
+  );
+});

@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { DatabaseName } from '../support/databases';
+import { cronlatch, errorLines } from './cronlatch';
+import { testOperated, type Operated } from './operated';
+import { started, type Started } from './started';
+
+const JOB = ['--name', 'nightly', '--at-most', '10m'];
+const DAILY = [...JOB, '--once-per', 'day', '--time-zone', 'UTC'];
+const CLEANS_UP = [process.execPath, 'test/cli/fixtures/cleans-up.cjs'];
+const IGNORES = [process.execPath, 'test/cli/fixtures/ignores.cjs'];
+
+/** A test with a guard on the database of the commands. */
+function testExec(
+  name: string,
+  body: (bench: ExecBench) => Promise<void>,
+  on: readonly DatabaseName[] = ['sqlite'],
+): void {
+  testOperated(
+    name,
+    async (bench) => {
+      const env = { DATABASE_URL: bench.url };
+      await body({
+        ...bench,
+        start: (...args) => started(['exec', ...args], env),
+        exec: async (...args) => await cronlatch(['exec', ...args], { env }),
+        isHeld: async () => (await bench.guard.locks.inspect('nightly'))?.isHeld ?? false,
+      });
+    },
+    on,
+  );
+}
+
+interface ExecBench extends Operated {
+  readonly start: (...args: string[]) => Started;
+  readonly exec: (...args: string[]) => ReturnType<typeof cronlatch>;
+  readonly isHeld: () => Promise<boolean>;
+}
+
+testExec(
+  'a signal is passed on to sleep 30, the lock is released, and the status is passed on',
+  async (bench) => {
+    for (const [signal, status] of [
+      ['SIGTERM', 143],
+      ['SIGINT', 130],
+      ['SIGHUP', 129],
+    ] as const) {
+      const call = bench.start(...JOB, '--', 'sh', '-c', 'echo started; exec sleep 30');
+      await call.printed('started');
+      assert.equal(await bench.isHeld(), true);
+      call.kill(signal);
+      assert.deepEqual(await call.ended, { status, stdout: 'started\n', stderr: '' });
+      assert.equal(await bench.isHeld(), false);
+    }
+  },
+  ['sqlite', 'postgres'],
+);
+
+testExec('the lock is kept until all that a shell has started has ended', async (bench) => {
+  const call = bench.start(...JOB, '--', 'sh', '-c', `"${CLEANS_UP[0]}" ${CLEANS_UP[1]}; true`);
+  await call.printed('started');
+  call.kill('SIGTERM');
+  await call.printed('cleaning up');
+  assert.equal(await bench.isHeld(), true);
+  call.endInput();
+  assert.equal((await call.ended).status, 143);
+  assert.equal(await bench.isHeld(), false);
+});
+
+testExec('what a shell has started is killed if it outlives the shell for too long', async (bench) => {
+  const shell = `"${IGNORES[0]}" ${IGNORES[1]}; true`;
+  const call = bench.start(...JOB, '--kill-after', '200ms', '--', 'sh', '-c', shell);
+  await call.printed('started');
+  call.kill('SIGTERM');
+  assert.equal((await call.ended).status, 143);
+  assert.equal(await bench.isHeld(), false);
+});
+
+testExec('a program that ends well after a signal has ended well', async (bench) => {
+  const call = bench.start(...JOB, '--', ...CLEANS_UP);
+  await call.printed('started');
+  call.kill('SIGTERM');
+  await call.printed('cleaning up');
+  call.endInput();
+  assert.equal((await call.ended).status, 7);
+});
+
+testExec(
+  'the exit status is passed on, and a program that cannot be started has that of a shell',
+  async ({ exec }) => {
+    for (const [script, status] of [
+      ['exit 0', 0],
+      ['exit 3', 3],
+      ['kill -9 $$', 137],
+    ] as const)
+      assert.deepEqual(await exec(...JOB, '--', 'sh', '-c', script), { status, stdout: '', stderr: '' });
+    const missing = await exec(...JOB, 'no-such-program');
+    assert.equal(missing.status, 127);
+    assert.deepEqual(errorLines(missing), ["Could not start 'no-such-program': there is no such program."]);
+    assert.equal((await exec(...JOB, '--', './package.json')).status, 126);
+  },
+);
+
+testExec('the program gets its lock and its run in its environment', async ({ exec, guard }) => {
+  const show = ['--', 'sh', '-c', 'env | grep CRONLATCH_ | sort'];
+  const addedIn = (stdout: string): string[] =>
+    stdout.split('\n').filter((line) => line !== '' && !((line.split('=')[0] ?? '') in process.env));
+  const locked = await exec(...JOB, '--scheduled-at', '2026-11-22T03:00Z', ...show);
+  const token = (await guard.locks.inspect('nightly'))?.fencingToken;
+  assert.deepEqual(addedIn(locked.stdout), [
+    `CRONLATCH_FENCING_TOKEN=${token}`,
+    'CRONLATCH_LOCK=nightly',
+    'CRONLATCH_SCHEDULED_AT=2026-11-22T03:00:00.000Z',
+  ]);
+  const day = new Date().toISOString().slice(0, 10);
+  const minute = Math.floor(Date.now() / 60_000);
+  const daily = await exec(...DAILY, '--job-name', `nightly-${minute}`, ...show);
+  assert.deepEqual(
+    addedIn(daily.stdout).filter((line) => !/FENCING/.test(line)),
+    [
+      'CRONLATCH_ATTEMPT=1',
+      `CRONLATCH_BUSINESS_DATE=${day}`,
+      `CRONLATCH_IDEMPOTENCY_KEY=nightly//${day}/0`,
+      'CRONLATCH_LOCK=nightly',
+      `CRONLATCH_PERIOD_KEY=${day}`,
+      `CRONLATCH_SCHEDULED_AT=${new Date(minute * 60_000).toISOString()}`,
+    ],
+  );
+});
+
+testExec(
+  'a program whose lock is held does not run, and the line names the holder',
+  async ({ exec, guard }) => {
+    const lock = await guard.lockManager().tryLock({ name: 'nightly', lockAtMostFor: '10m' });
+    const script = ['--', 'sh', '-c', 'echo ran'];
+    const skipped = await exec(...JOB, ...script);
+    assert.deepEqual([skipped.status, skipped.stdout], [0, '']);
+    const holder = (await guard.locks.inspect('nightly'))?.lockedBy ?? '';
+    assert.ok(errorLines(skipped)[0]?.startsWith(`job 'nightly' skipped: locked by ${holder} until `));
+    assert.deepEqual(await exec(...JOB, '--quiet', ...script), { status: 0, stdout: '', stderr: '' });
+    assert.equal((await exec(...JOB, '-E', '9', ...script)).status, 9);
+    assert.equal((await exec(...DAILY, ...script)).status, 75);
+    await lock?.unlock();
+    assert.equal((await exec(...DAILY, ...script)).stdout, 'ran\n');
+  },
+);
+
+testExec(
+  'a program that runs once per day is not started again on that day',
+  async ({ exec, guard }) => {
+    assert.equal((await exec(...DAILY, '--', 'sh', '-c', 'echo ran')).stdout, 'ran\n');
+    const again = await exec(...DAILY, '--', 'sh', '-c', 'echo ran');
+    assert.deepEqual([again.status, again.stdout], [0, '']);
+    assert.match(errorLines(again)[0] ?? '', /^job 'nightly' for \S+ skipped: already-completed/);
+    assert.equal((await guard.ledger.last('nightly'))?.state, 'completed');
+  },
+  ['sqlite', 'postgres'],
+);
+
+testExec(
+  'a program that fails is a failed run, and the call that comes too early ends with 75',
+  async (bench) => {
+    const { exec, guard } = bench;
+    const failed = await exec(...DAILY, '--', 'sh', '-c', 'exit 3');
+    assert.equal(failed.status, 3);
+    assert.match(
+      errorLines(failed)[0] ?? '',
+      /^job 'nightly' for \S+ failed after .+; the next attempt is at /,
+    );
+    const run = await guard.ledger.last('nightly');
+    assert.deepEqual([run?.state, run?.attempt], ['failed', 1]);
+    assert.match(run?.error ?? '', /The command ended with status 3\./);
+    const early = await exec(...DAILY, '--', 'true');
+    assert.equal(early.status, 75);
+    assert.match(errorLines(early)[0] ?? '', /skipped: not-due/);
+  },
+);
+
+testExec(
+  'an overdue run that fails is reported by the exit status, although today has completed',
+  async ({ exec, guard }) => {
+    const yesterday = new Date(Date.now() - 86_400_000).toISOString();
+    assert.equal((await exec(...DAILY, '--scheduled-at', yesterday, '--', 'sh', '-c', 'exit 3')).status, 3);
+    const [run] = await guard.ledger.list({ job: 'nightly' });
+    assert.ok(run);
+    await guard.ledger.rerun(
+      { job: 'nightly', periodKey: run.periodKey },
+      { actor: 'test', reason: 'now', force: true },
+    );
+    const both = await exec(
+      ...DAILY,
+      '--',
+      'sh',
+      '-c',
+      'echo $CRONLATCH_PERIOD_KEY; exec test $CRONLATCH_PERIOD_KEY != ' + run.periodKey,
+    );
+    assert.equal(both.stdout, `${new Date().toISOString().slice(0, 10)}\n${run.periodKey}\n`);
+    assert.equal(both.status, 1);
+  },
+);
+
+testExec('if the lock is lost, the program gets SIGTERM, and the command ends with 1', async (bench) => {
+  const call = bench.start(
+    '--name',
+    'nightly',
+    '--at-most',
+    '1500ms',
+    '--',
+    'sh',
+    '-c',
+    'echo started; exec sleep 30',
+  );
+  await call.printed('started');
+  await bench.guard.locks.release('nightly', { actor: 'test', reason: 'to lose it' });
+  const ended = await call.ended;
+  assert.equal(ended.status, 1);
+  assert.match(errorLines(ended)[0] ?? '', /^Lock 'nightly' was lost while its job was running: /);
+});
+
+testExec('a program that ignores SIGTERM after its lock was lost is killed', async (bench) => {
+  const options = ['--name', 'nightly', '--at-most', '1500ms', '--kill-after', '100ms'];
+  const call = bench.start(...options, '--', ...IGNORES);
+  await call.printed('started');
+  await bench.guard.locks.release('nightly', { actor: 'test', reason: 'to lose it' });
+  assert.equal((await call.ended).status, 1);
+  assert.match((await call.ended).stdout, /ignored/);
+});
+
+testExec('an operator who holds the lock is named, and the program does not run', async ({ exec, guard }) => {
+  const until = new Date(Date.now() + 3_600_000);
+  await guard.locks.hold('nightly', { actor: 'anne', reason: 'audit', until });
+  const skipped = await exec(...JOB, '--', 'sh', '-c', 'echo ran');
+  assert.equal(skipped.stdout, '');
+  assert.match(errorLines(skipped)[0] ?? '', /^job 'nightly' skipped: locked by hold\/anne\/audit\//);
+});
+
+for (const options of [JOB, DAILY])
+  void test(`a signal before the lock is granted ends the command, and nothing runs: ${options.length} options`, async () => {
+    const app = ['--app', 'test/cli/fixtures/stopped.cjs'];
+    const ended = await cronlatch(['exec', ...app, ...options, '--', 'sh', '-c', 'echo ran']);
+    assert.deepEqual([ended.status, ended.stdout], [143, '']);
+  });
+
+const WRONG: readonly (readonly [args: readonly string[], line: RegExp])[] = [
+  [JOB, /^missing required argument 'command'$/],
+  [['--name', 'a', 'true'], /^required option '--at-most <duration>' not specified$/],
+  [
+    ['--name', 'a', '--at-most', 'long', 'true'],
+    /^lockAtMostFor of lock 'a' is "long", which is not a duration/,
+  ],
+  [[...JOB, '--once-per', 'day', 'true'], /^--once-per needs --time-zone, for example Europe\/Paris\.$/],
+  [[...JOB, '--time-zone', 'UTC', 'true'], /^--time-zone has no meaning without --once-per/],
+  [
+    [...DAILY, '--scheduled-at', 'today', 'true'],
+    /^--scheduled-at is "today": use an instant with its offset/,
+  ],
+  [[...DAILY, '--scheduled-at', '2026-11-22T03:00', 'true'], /^--scheduled-at is "2026-11-22T03:00": use/],
+  [[...JOB, '-E', '256', 'true'], /^--conflict-exit-code is "256": use a number from 0 to 255\.$/],
+  [[...JOB, '--kill-after', '0s', 'true'], /^--kill-after is "0s": it must be longer than zero\.$/],
+];
+
+for (const [args, line] of WRONG)
+  void test(`exec ${args.join(' ')} is refused as wrong usage, in one line`, async () => {
+    const ended = await cronlatch(['exec', '--url', 'sqlite:missing.db', ...args]);
+    assert.deepEqual([ended.status, ended.stdout], [2, '']);
+    assert.equal(errorLines(ended).length, 1);
+    assert.match(errorLines(ended)[0] ?? '', line);
+  });

@@ -1,0 +1,76 @@
+import type { JobGuard } from 'cronlatch';
+import { testDrivers, type DriverBench } from '../support/driver-bench';
+import type { DatabaseName } from '../support/databases';
+import type { Ended } from '../support/command';
+import { cronlatch } from './cronlatch';
+
+export const DAY_MS = 86_400_000;
+
+/** A database with the tables, and a guard of an instance that uses it. */
+export interface Operated extends DriverBench {
+  readonly guard: JobGuard;
+  /** Calls the command line on this database. */
+  readonly call: (args: string, options?: Parameters<typeof cronlatch>[1]) => Promise<Ended>;
+  /** Calls it with `--json`, and expects that exit code. */
+  readonly json: (args: string, status?: number) => Promise<Answer>;
+  /** Runs the daily job `job`, so many days ago. Its last attempt fails if there is an error. */
+  readonly runDaysAgo: (job: string, days: number, error?: Error) => Promise<string>;
+}
+
+/** What a command prints for machines. */
+type Answer = Readonly<Record<string, unknown>> & { readonly version: 1; readonly command: string };
+
+/** One test for each of these kinds of database. */
+export function testOperated(
+  name: string,
+  body: (bench: Operated) => Promise<void>,
+  on: readonly DatabaseName[] = ['sqlite'],
+): void {
+  testDrivers(
+    name,
+    async (bench) => {
+      await bench.createTables();
+      const guard = await bench.createJobGuard(bench.url, { logger: false, pollInterval: false });
+      try {
+        await body({
+          ...bench,
+          ...callsOf(bench.url),
+          guard,
+          runDaysAgo: (...of) => runDaysAgo(guard, ...of),
+        });
+      } finally {
+        await guard.close();
+      }
+    },
+    on,
+  );
+}
+
+function callsOf(url: string): Pick<Operated, 'call' | 'json'> {
+  const call: Operated['call'] = (args, options = {}) =>
+    cronlatch(wordsOf(args), { ...options, env: { DATABASE_URL: url, ...options.env } });
+  return {
+    call,
+    async json(args, status = 0) {
+      const ended = await call(`${args} --json`);
+      if (ended.status !== status) throw new Error(`${args} ended with ${ended.status}: ${ended.stderr}`);
+      return JSON.parse(ended.stdout) as Answer;
+    },
+  };
+}
+
+/** As a shell divides them, with quotes. */
+export function wordsOf(args: string): string[] {
+  return [...args.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '');
+}
+
+/** @returns the key of the period */
+async function runDaysAgo(guard: JobGuard, job: string, days: number, error?: Error): Promise<string> {
+  const at = new Date(Date.now() - days * DAY_MS);
+  const oncePer = { period: 'day', timeZone: 'UTC', retry: { maxAttempts: 1 } } as const;
+  const task = (): void => {
+    if (error !== undefined) throw error;
+  };
+  await guard.run({ name: job, lockAtMostFor: '10m', oncePer, at }, task).catch(() => {});
+  return at.toISOString().slice(0, 10);
+}

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { hostname, userInfo } from 'node:os';
+import { errorLines } from './cronlatch';
+import { testOperated } from './operated';
+import { dailyJob, ledgerOf, register } from './year-of-runs';
+
+const LIMITS = { timeoutMs: 5000 };
+const ON_SERVERS = ['mysql', 'mariadb', 'postgres'] as const;
+const CHANGE = `--yes --reason 'ticket 7'`;
+
+testOperated(
+  'an operator finds a failed run and a missed period, and runs both again',
+  async ({ guard, json, runDaysAgo }) => {
+    await register(guard, dailyJob('bill'));
+    await runDaysAgo('bill', 3);
+    const failed = await runDaysAgo('bill', 1, new Error('no disk'));
+    const { missed } = await json(`missed bill --from ${daysAgo(5)}`, 5);
+    assert.deepEqual(keysOf(missed, 'key'), [daysAgo(2)]);
+    const { runs } = await json('history bill');
+    assert.deepEqual(keysOf(runs, 'state'), ['failed', 'completed']);
+    const { run, before, actor, reason } = await json(`rerun bill ${failed} ${CHANGE} --actor ann`);
+    assert.deepEqual(
+      [keysOf([before, run], 'state'), actor, reason],
+      [['failed', 'pending'], 'ann', 'ticket 7'],
+    );
+    const { added } = await json(`backfill bill --from ${daysAgo(2)} --to ${daysAgo(0)} ${CHANGE}`);
+    assert.deepEqual(keysOf(added, 'key'), [daysAgo(2)]);
+    const { events } = await json(`history bill --period ${failed}`);
+    assert.deepEqual(keysOf(events, 'kind'), ['failed', 'rerun']);
+  },
+  [...ON_SERVERS, 'sqlite'],
+);
+
+testOperated(
+  'why names the holder of a lock and the command that releases it, also for a job without runs',
+  async ({ guard, call, json }) => {
+    const lock = await guard.lockManager().tryLock({ name: 'clean up', lockAtMostFor: '1h' });
+    assert.ok(lock);
+    const [{ lockedBy = '' } = {}] = (await json('locks --held'))['locks'] as { lockedBy?: string }[];
+    const { stdout } = await call(`why 'clean up'`);
+    assert.match(stdout, /^Lock 'clean up' is held by .+ since \S+ \S+Z, until \S+ \S+Z at the latest\. /);
+    const command = `cronlatch release 'clean up' --owner ${lockedBy} --reason TEXT`;
+    assert.ok(stdout.includes(`\n  ${command}\n`), stdout);
+
+    const other = await call(`release 'clean up' --owner other/1/id ${CHANGE}`);
+    assert.equal(other.status, 4);
+    assert.match(errorLines(other)[0] ?? '', /is held by '.+', not by 'other\/1\/id'\./);
+    const released = await call(`${command.replace('cronlatch ', '').replace('--reason TEXT', CHANGE)}`);
+    assert.equal(released.status, 0);
+    assert.match(released.stdout, /\nreleased clean up\n$/);
+    const again = await call(`release 'clean up' --owner ${lockedBy} ${CHANGE}`);
+    assert.deepEqual(
+      [again.status, errorLines(again)],
+      [4, [`Lock 'clean up' is free: no process holds it.`]],
+    );
+    assert.equal((await call(`why 'clean up'`)).stdout, 'Nothing keeps it from running.\n');
+    assert.equal((await call('locks --held')).stdout, 'no lock is held\n');
+    assert.match((await call('locks')).stdout, /^clean up +free +\d+$/m);
+  },
+);
+
+testOperated(
+  'release accepts the owner of a lease that its holder has renewed since',
+  async ({ guard, call }) => {
+    const lock = await guard.lockManager().tryLock({ name: 'job', lockAtMostFor: '1h' });
+    const read = await guard.locks.inspect('job');
+    await lock?.extend('2h');
+    assert.notEqual((await guard.locks.inspect('job'))?.lockedBy, read?.lockedBy);
+    assert.equal((await call(`release job --owner ${read?.lockedBy} ${CHANGE}`)).status, 0);
+  },
+);
+
+testOperated('why explains each state of the newest run', async ({ guard, call, runDaysAgo }) => {
+  await register(guard, { ...dailyJob('bill'), nextScheduledAt: new Date(Date.now() - 3_600_000) });
+  const why = async (): Promise<string> => (await call('why bill')).stdout;
+  const LATE =
+    /\nIts tick of \S+ \S+ has not been answered: check that an instance with this job is running\.\n$/;
+  assert.match(await why(), /^Nothing keeps it from running\.\n/);
+  assert.match(await why(), LATE);
+  const yesterday = await runDaysAgo('bill', 1, new Error('no disk'));
+  assert.match(
+    await why(),
+    /^Nothing keeps it from running\.\nThe run for \S+ failed permanently at \S+ \S+: Error: no disk\. /,
+  );
+  assert.ok((await why()).includes(`\n  cronlatch rerun bill ${yesterday} --reason TEXT\n`));
+  const today = await runDaysAgo('bill', 0);
+  assert.match(
+    await why(),
+    new RegExp(`^The run for ${today} completed at .+\n  cronlatch rerun bill ${today} --force `),
+  );
+  const states = {
+    running: /^The run for \S+ began at .+, but no process holds the lock\. /,
+    interrupted: new RegExp(
+      `was interrupted: .+\n  cronlatch resolve bill ${today} --as completed\\|failed\\|pending `,
+    ),
+    skipped: /was skipped: operator\. To run it anyway:\n/,
+    pending: /^The run for \S+ is due since /,
+  };
+  for (const [state, text] of Object.entries(states)) {
+    await ledgerOf(guard).store.change(
+      { job: 'bill', scope: '', periodKey: today },
+      (found) => ({
+        value: undefined,
+        write: found && {
+          ...found.run,
+          state: state as 'running',
+          reason: 'operator',
+          nextAttemptAt: found.now,
+        },
+      }),
+      LIMITS,
+    );
+    assert.match(await why(), text, state);
+  }
+});
+
+testOperated('resolve and skip change a run, or end with 4 if its state does not allow it', async (bench) => {
+  const { guard, call, json, runDaysAgo } = bench;
+  await register(guard, dailyJob('bill'));
+  const period = await runDaysAgo('bill', 1);
+  const refused = await call(`resolve bill ${period} --as failed ${CHANGE}`);
+  assert.equal(refused.status, 4);
+  assert.match(
+    errorLines(refused)[0] ?? '',
+    /^Cannot resolve the run of job 'bill' for \S+: it is completed\./,
+  );
+  const again = await call(`rerun bill ${period} ${CHANGE}`);
+  assert.equal(again.status, 4);
+  assert.match(errorLines(again)[0] ?? '', / To rerun it anyway, pass --force\.$/);
+  assert.equal((await call(`rerun bill ${period} --force ${CHANGE}`)).status, 0);
+  const { run, actor } = await json(`skip bill ${daysAgo(2)} ${CHANGE}`);
+  assert.deepEqual([keysOf([run], 'state'), actor], [['skipped'], `${userInfo().username}@${hostname()}`]);
+  const shown = await call(`history bill --period ${daysAgo(2)}`);
+  assert.match(
+    shown.stdout,
+    /^bill \S+: skipped, attempt 0, operator\n.*\n.* +skipped +\S+@\S+ +ticket 7\n$/,
+  );
+});
+
+testOperated(
+  'purge deletes old runs, but not the newest, and records of locks only with --locks',
+  async (bench) => {
+    const { call, json, runDaysAgo } = bench;
+    for (const days of [40, 30, 20]) await runDaysAgo('bill', days);
+    await bench.query(`UPDATE cronlatch_run SET updated_at = updated_at - 3600000000`);
+    assert.equal((await json(`purge --older-than 1m ${CHANGE}`))['deleted'], 2);
+    await bench.query(`UPDATE shedlock SET lock_until = 1767225600000000`);
+    assert.match((await call(`purge --locks --older-than 1d ${CHANGE}`)).stdout, /\ndeleted 1\n$/);
+  },
+);
+
+testOperated(
+  'explain computes the period of a date or an instant, by what the instances declare',
+  async (bench) => {
+    const { guard, call, json } = bench;
+    await register(guard, dailyJob('bill', { dayStart: '02:00', timeZone: 'Europe/Paris' }));
+    for (const [at, key] of [
+      ['2026-11-20', '2026-11-20'],
+      ['2026-11-20T00:59:59Z', '2026-11-19'],
+      ['2026-11-20T02:00:00+01:00', '2026-11-20'],
+    ])
+      assert.equal((await json(`explain bill --at ${at}`))['periodKey'], key);
+    assert.match(
+      (await call('explain bill')).stdout,
+      /^A tick of job 'bill' at .+ The tick would request the lock and run it\.\n$/,
+    );
+  },
+);
+
+function daysAgo(days: number): string {
+  return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+}
+
+function keysOf(list: unknown, key: string): unknown[] {
+  return (list as object[]).map((each) => Reflect.get(each, key) as unknown);
+}

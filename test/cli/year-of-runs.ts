@@ -1,0 +1,60 @@
+import type { JobGuard } from 'cronlatch';
+import { integrationOf } from '#cronlatch/guard/integration';
+import type { DeclaredJob, JobRegistration } from '#cronlatch/ledger/job-register';
+import type { LedgerContext } from '#cronlatch/ledger/store-statements';
+import type { DriverBench } from '../support/driver-bench';
+
+const DAY_MS = 86_400_000;
+
+/** What an instance declares about a job that runs once per day, in UTC. */
+export function dailyJob(job: string, declared: Partial<DeclaredJob> = {}): JobRegistration {
+  return {
+    job,
+    declared: {
+      ...{ lock: job, lockAtMostForMs: 600_000, lockAtLeastForMs: 0, keepAlive: false, history: false },
+      ...{ kind: 'day', timeZone: 'UTC', hasCalendar: false, hasScopeFunction: false },
+      schedules: [{ expression: '0 3 * * *', timeZone: 'UTC' }],
+      ...declared,
+    },
+    nextScheduledAt: new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS),
+    version: '0.1.0',
+    registeredBy: 'web-1/17',
+  };
+}
+
+/** The store of a guard, to write what other instances would. */
+export function ledgerOf(guard: JobGuard): LedgerContext {
+  return integrationOf(guard).requireOncePerRunner('the test needs').context;
+}
+
+export async function register(guard: JobGuard, ...jobs: readonly JobRegistration[]): Promise<void> {
+  const { store, statementTimeoutMs: timeoutMs } = ledgerOf(guard);
+  await store.registerJobs?.(jobs, { timeoutMs });
+}
+
+/** The tables as 100 jobs leave them after a year: each has completed on every day, today included. */
+export async function fillYear(bench: DriverBench, { jobs = 100, days = 365 } = {}): Promise<void> {
+  const today = Math.floor(Date.now() / DAY_MS);
+  for (let job = 0; job < jobs; job += 1) {
+    const rows = Array.from({ length: days }, (_, back) => {
+      const [start, end] = [today - back, today - back + 1].map((day) => instantOn(bench, day * DAY_MS));
+      const key = new Date((today - back) * DAY_MS).toISOString().slice(0, 10);
+      const result = `'{"rows":${back},"note":"${'x'.repeat(100)}"}'`;
+      return `('job-${job}', '', '${key}', ${start}, ${end}, 'UTC', 'completed', 0, 1, ${start}, ${start}, ${result}, ${start}, ${start})`;
+    });
+    await bench.query(`INSERT INTO cronlatch_run (job_name, scope, period_key, period_start, period_end, time_zone, state,
+      generation, attempt, started_at, finished_at, result, created_at, updated_at) VALUES ${rows.join(', ')}`);
+  }
+  if (bench.driver !== 'mysql2') await bench.query('ANALYZE cronlatch_run');
+  else await bench.query('ANALYZE TABLE cronlatch_run');
+  const guard = await bench.createJobGuard(bench.url, { pollInterval: false, logger: false });
+  await register(guard, ...Array.from({ length: jobs }, (_, job) => dailyJob(`job-${job}`)));
+  await guard.close();
+}
+
+/** SQLite has no type for instants: the tables keep microseconds. */
+function instantOn({ driver }: DriverBench, ms: number): string {
+  if (driver === 'better-sqlite3') return String(ms * 1000);
+  const text = new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
+  return driver === 'pg' ? `'${text}+00'` : `'${text}'`;
+}

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import Database from 'better-sqlite3';
+import { CATALOGUE } from '#cronlatch/storage/sql/doctor/finding';
+import { cronlatch, testInFolder } from '../cli/cronlatch';
+import { codeBlocksOf, tableOf } from '../support/page';
+
+const PAGE = 'docs/doctor.md';
+
+void test('the page lists every finding with its severity', () => {
+  const listed = tableOf(PAGE, 'finding').map(([code, severity]) => [code, severity]);
+  const found = Object.entries(CATALOGUE).map(([code, [severity]]) => [`\`${code}\``, severity]);
+  assert.deepEqual(listed, found);
+});
+
+testInFolder('the output on the page is that of a call', async (cwd) => {
+  const env = { DATABASE_URL: 'sqlite:jobs.db' };
+  await cronlatch(['init'], { cwd, env });
+  const database = new Database(join(cwd, 'jobs.db'));
+  database.pragma('journal_mode = DELETE');
+  const owner = 'web-3/812/0f8fad5b-d9cb-469f-a165-70867728950e';
+  const until = Date.parse('2099-01-01T00:00:00Z') * 1000;
+  database.prepare('INSERT INTO shedlock VALUES (?, ?, 0, ?, 1)').run('close-day', until, owner);
+  database.close();
+  const { stdout, status } = await cronlatch(['doctor'], { cwd, env });
+  const [shown] = codeBlocksOf(PAGE).filter(({ language }) => language === 'text');
+  assert.equal(stdout.replace(/\(.+\/jobs\.db\)/, '(/srv/billing/jobs.db)'), shown?.text);
+  assert.equal(status, 0);
+});
+
+testInFolder('the page lists the fields of the JSON', async (cwd) => {
+  const env = { DATABASE_URL: 'sqlite:jobs.db' };
+  await cronlatch(['init'], { cwd, env });
+  const { stdout } = await cronlatch(['doctor', '--json'], { cwd, env });
+  const fields = tableOf(PAGE, 'field').map(([field = '']) => field.replaceAll('`', ''));
+  assert.deepEqual([...fields, 'warnings'].sort(), Object.keys(JSON.parse(stdout) as object).sort());
+});

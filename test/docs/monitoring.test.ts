@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { metrics } from '@opentelemetry/api';
+import { createTables } from 'cronlatch/better-sqlite3';
+import type { DeclaredJob } from 'cronlatch/provider';
+import { Registry } from 'prom-client';
+import { nextEvent, reasonOf } from '../support/guard-bench';
+import { DAILY, guardOfRuns } from '../support/guard-of-runs';
+import { createdInstruments, prometheusNames } from '../support/instruments';
+import { JOB } from '../support/lock-bench';
+import { tableOf } from '../support/page';
+import { testCodeOn } from '../support/page-tests';
+import { start } from './monitoring/instrumented';
+import { sendHeartbeats } from './monitoring/heartbeats';
+import { measureJobs } from './monitoring/prom-client';
+
+const PAGE = 'docs/monitoring.md';
+const ALERTS = readFileSync('docs/monitoring/alerts.yml', 'utf8');
+const DASHBOARD = readFileSync('docs/monitoring/grafana.json', 'utf8');
+const LABELS = ['cronlatch_job', 'outcome', 'reason', 'error_type', 'instance', 'le'];
+
+testCodeOn(PAGE, 'test/docs/monitoring');
+
+const instruments = createdInstruments();
+const names = new Set(instruments.flatMap(prometheusNames));
+const failing = () => Promise.reject(new Error('mine'));
+
+void test('the page lists every metric with its type and unit', () => {
+  assert.deepEqual(
+    tableOf(PAGE, 'metric').map(([name, kind, unit]) => [name, kind, unit].join(' ')),
+    instruments.map(({ name, kind, unit }) => `\`${name}\` ${kind} \`${unit}\``).sort(inOrderOf(PAGE)),
+  );
+});
+
+/** Both lists in the order in which the names appear on the page. */
+function inOrderOf(page: string): (a: string, b: string) => number {
+  const text = readFileSync(page, 'utf8');
+  const at = (line: string): number => text.indexOf(`| ${line.split(' ')[0] ?? ''}`);
+  return (a, b) => at(a) - at(b);
+}
+
+for (const [what, text] of [
+  ['the alerts use', ALERTS],
+  ['the dashboard uses', DASHBOARD],
+] as const) {
+  void test(`${what} only metrics that cronlatch has, and their labels`, () => {
+    const used = new Set([...text.matchAll(/cronlatch_[a-z_]+/g)].map(([name]) => name));
+    used.delete('cronlatch_job');
+    assert.ok(used.size >= 6);
+    assert.deepEqual(
+      [...used].filter((name) => !names.has(name)),
+      [],
+    );
+    const grouped = [...text.matchAll(/by \(([a-z_, ]+)\)/g)].flatMap(([, list = '']) => list.split(', '));
+    const matched = [...text.matchAll(/[{,] ?([a-z_]+)=~?\\?"/g)].map(([, label = '']) => label);
+    assert.ok(grouped.length > 3 && matched.length > 0);
+    assert.deepEqual(
+      [...grouped, ...matched].filter((label) => !LABELS.includes(label)),
+      [],
+    );
+  });
+}
+
+void test('the dashboard is valid JSON whose panels have a query, a unit and a place each', () => {
+  const { panels, templating } = JSON.parse(DASHBOARD) as {
+    panels: {
+      id: number;
+      title: string;
+      gridPos: { x: number; w: number };
+      targets: { expr: string }[];
+      fieldConfig: { defaults: { unit: string } };
+    }[];
+    templating: { list: { name: string }[] };
+  };
+  assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
+  for (const { title, targets, gridPos, fieldConfig } of panels) {
+    assert.ok(targets.every(({ expr }) => expr.includes('cronlatch_')) && targets.length > 0, title);
+    assert.ok(gridPos.x + gridPos.w <= 24 && fieldConfig.defaults.unit !== '', title);
+  }
+  const variables = templating.list.map(({ name }) => name);
+  for (const [, name = ''] of DASHBOARD.matchAll(/\$\{?([a-z]+)/g)) assert.ok(variables.includes(name), name);
+  const used = [...names].filter((name) => !DASHBOARD.includes(name) && !/_sum$/.test(name));
+  assert.deepEqual(used, [], 'each metric is on the dashboard');
+});
+
+void test('the page lists every alert', () => {
+  assert.deepEqual(
+    tableOf(PAGE, 'alert').map(([name]) => name),
+    [...ALERTS.matchAll(/- alert: (\w+)/g)].map(([, name]) => `\`${name}\``),
+  );
+});
+
+void test('the application of the page serves its metrics, under the names that the page describes', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cronlatch-metrics-'));
+  const address = `sqlite:${join(folder, 'jobs.db')}`;
+  await createTables(address);
+  const probe = createServer().listen(0);
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  process.env['METRICS_PORT'] = String(port);
+  const guard = await start(address);
+  guard.wrap(DAILY, () => {});
+  await guard.run(DAILY, () => {});
+  const text = await (await fetch(`http://localhost:${port}/metrics`)).text();
+  await guard.close();
+  metrics.disable();
+  rmSync(folder, { recursive: true });
+  // As the command of the page changes them.
+  const withoutUnits = new Set(
+    [...names].map((name) => name.replace(/_seconds\b/, '').replace('_seconds_', '_')),
+  );
+  const served = [...text.matchAll(/^(cronlatch_\w+)/gm)].map(([, name = '']) => name);
+  assert.ok(
+    served.includes('cronlatch_run_last_completed') && served.includes('cronlatch_run_duration_bucket'),
+  );
+  assert.deepEqual(
+    served.filter((name) => !withoutUnits.has(name)),
+    [],
+  );
+  assert.match(text, /^cronlatch_lock_attempts_total\{cronlatch_job="close-day",outcome="acquired"/m);
+});
+
+void test('the metrics of prom-client have the names and labels of the alerts, and count the same', async () => {
+  const { guard, clock, other } = guardOfRuns();
+  const registry = new Registry();
+  measureJobs(guard, registry);
+  await guard.run(JOB, () => void clock.advance('2s'));
+  await reasonOf(guard.run(DAILY, failing));
+  await other.lock(JOB);
+  await guard.run(JOB, () => assert.fail('ran'));
+  const text = await registry.metrics();
+  for (const line of [
+    'cronlatch_run_duration_seconds_bucket{le="1",cronlatch_job="job",outcome="completed"} 0',
+    'cronlatch_run_duration_seconds_bucket{le="5",cronlatch_job="job",outcome="completed"} 1',
+    'cronlatch_run_duration_seconds_count{cronlatch_job="close-day",outcome="failed"} 1',
+    'cronlatch_run_failures_total{cronlatch_job="close-day",outcome="will-retry"} 1',
+    'cronlatch_run_skips_total{cronlatch_job="job",reason="locked"} 1',
+  ])
+    assert.ok(text.split('\n').includes(line), `${line}\nis missing in\n${text}`);
+  for (const [, name = ''] of text.matchAll(/^(cronlatch_\w+)/gm)) assert.ok(names.has(name), name);
+});
+
+void test('an overdue job is a metric of prom-client, and a ledger that fails does not break the scrape', async (t) => {
+  const { guard, clock, runStore } = guardOfRuns();
+  const registry = new Registry();
+  measureJobs(guard, registry);
+  const scheduledAt = new Date(clock.wallMs());
+  const declared: DeclaredJob = {
+    ...{ lock: 'close-day', lockAtMostForMs: 600_000, lockAtLeastForMs: 0, keepAlive: false },
+    kind: 'day',
+    ...{ schedules: [], hasCalendar: false, hasScopeFunction: false, history: false },
+  };
+  const registered = { declared, version: '0.1.0', registeredBy: 'host/1' };
+  await runStore.registerJobs([{ job: 'close-day', nextScheduledAt: scheduledAt, ...registered }]);
+  assert.doesNotMatch(await registry.metrics(), /^cronlatch_run_overdue/m);
+  clock.advance('6m');
+  assert.match(await registry.metrics(), /^cronlatch_run_overdue\{cronlatch_job="close-day"\} 1$/m);
+  t.mock.method(runStore, 'jobs', () => Promise.reject(new Error('the database is down')));
+  assert.match(await registry.metrics(), /^cronlatch_run_overdue\{cronlatch_job="close-day"\} 1$/m);
+});
+
+/** A monitor on this machine, and the requests that it has got. */
+async function monitorOf(t: TestContext, status = 200) {
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url}`);
+    response.writeHead(status).end('OK');
+    server.emit('answered');
+  }).listen(0);
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const url = `http://localhost:${(server.address() as AddressInfo).port}/ping/secret`;
+  return { requests, url, answered: () => once(server, 'answered') };
+}
+
+void test('a heartbeat is sent for a completed run, and for a failed one only if no retry follows', async (t) => {
+  const { guard, clock } = guardOfRuns();
+  const { requests, url, answered } = await monitorOf(t);
+  sendHeartbeats(guard, { 'close-day': { completed: url, failed: `${url}/fail` } });
+  const job = { ...DAILY, oncePer: { ...DAILY.oncePer, retry: { maxAttempts: 2 } } } as const;
+  await guard.run(JOB, () => {}); // Has no monitor.
+  await reasonOf(guard.run(job, failing));
+  clock.advance('10m');
+  const failed = answered();
+  await reasonOf(guard.run(job, failing));
+  await failed;
+  clock.advance('1d');
+  const completed = answered();
+  await guard.run(job, () => {});
+  await completed;
+  assert.deepEqual(requests, ['POST /ping/secret/fail', 'POST /ping/secret']);
+});
+
+void test('a monitor that refuses a heartbeat is a warning without its address, and the run has completed', async (t) => {
+  const { guard } = guardOfRuns();
+  const { url } = await monitorOf(t, 404);
+  sendHeartbeats(guard, { job: { completed: url, failed: url } });
+  const warned = nextEvent(guard, 'guard:warning');
+  assert.deepEqual(await guard.run(JOB, () => 7), { executed: true, value: 7 });
+  const { message, error } = await warned;
+  assert.equal(message, "A listener of 'run:completed' failed.");
+  assert.equal((error as Error).message, "The monitor of job 'job' answered with the status 404.");
+});

@@ -1,0 +1,37 @@
+import type { JobGuard } from 'cronlatch';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+export function measureJobs(guard: JobGuard, registry: Registry): void {
+  const metric = (name: string, help: string, ...labels: string[]) => ({
+    ...{ name: `cronlatch_${name}`, help, labelNames: ['cronlatch_job', ...labels], registers: [registry] },
+  });
+  const skips = new Counter(metric('run_skips_total', 'Runs that were skipped', 'reason'));
+  const failures = new Counter(metric('run_failures_total', 'Attempts that failed or crashed', 'outcome'));
+  const lost = new Counter(metric('lock_lost_total', 'Locks that were lost'));
+  const duration = new Histogram({
+    ...metric('run_duration_seconds', 'Duration of a handler', 'outcome'),
+    buckets: [0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 14_400, 21_600],
+  });
+  new Gauge({
+    ...metric('run_overdue', '1 if a job has not run in time'),
+    async collect() {
+      const overdue = await guard.ledger.overdue().catch(() => undefined);
+      if (overdue === undefined) return; // The ledger did not answer, so the last values stay.
+      this.reset();
+      for (const { job } of overdue) this.set({ cronlatch_job: job }, 1);
+    },
+  });
+
+  guard.on('run:completed', ({ job = '', durationMs }) =>
+    duration.observe({ cronlatch_job: job, outcome: 'completed' }, durationMs / 1000),
+  );
+  guard.on('run:failed', ({ job = '', durationMs, isFinal, retryAt }) => {
+    duration.observe({ cronlatch_job: job, outcome: 'failed' }, durationMs / 1000);
+    const outcome = isFinal ? 'failed-permanently' : retryAt === undefined ? 'failed' : 'will-retry';
+    failures.inc({ cronlatch_job: job, outcome });
+  });
+  guard.on('run:interrupted', ({ job = '' }) => failures.inc({ cronlatch_job: job, outcome: 'interrupted' }));
+  for (const event of ['lock:skipped', 'run:skipped'] as const)
+    guard.on(event, ({ job = '', reason }) => skips.inc({ cronlatch_job: job, reason }));
+  guard.on('lock:lost', ({ job = '' }) => lost.inc({ cronlatch_job: job }));
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { LockStorageError } from 'cronlatch';
+import { createJobGuard as createMysqlGuard } from 'cronlatch/mysql2';
+import { createJobGuard as createPgGuard } from 'cronlatch/pg';
+import { testDrivers, type DriverBench } from '../support/driver-bench';
+import { codeBlocksOf } from '../support/page';
+import { freshName } from '../support/test-database';
+
+const PASSWORD = 'not-a-secret';
+const [onMysql = '', onPostgres = ''] = codeBlocksOf('docs/security.md').map(({ text }) => text);
+
+for (const server of ['mysql', 'mariadb', 'postgres'] as const)
+  testDrivers(
+    'a user with the privileges on the page runs jobs, and purges only if it may also delete',
+    async (bench) => {
+      await bench.createTables();
+      const user = await userOf(bench);
+      const createJobGuard = bench.driver === 'pg' ? createPgGuard : createMysqlGuard;
+      const guard = await createJobGuard(user.url, { logger: false, pollInterval: false });
+      try {
+        const warnings: unknown[] = [];
+        guard.on('guard:warning', (warning) => warnings.push(warning));
+        const oncePer = { period: 'day', timeZone: 'UTC' } as const;
+        const lock = { name: 'close-day', lockAtMostFor: '1m', keepAlive: true };
+        assert.equal((await guard.run({ name: 'sync', lockAtMostFor: '1m' }, () => 1)).executed, true);
+        const aWeekAgo = new Date(Date.now() - 7 * 86_400_000);
+        for (const at of [aWeekAgo, undefined])
+          assert.equal((await guard.run({ ...lock, oncePer, at }, () => 1)).executed, true);
+        const run = await guard.ledger.last('close-day');
+        assert.ok(run);
+        const act = { actor: 'ann', reason: 'the bank sent the file again', force: true };
+        await guard.ledger.rerun(run, act);
+        assert.equal((await guard.run({ ...lock, oncePer }, () => 1)).executed, true);
+        assert.deepEqual(await guard.ledger.jobs(), []);
+        await assert.rejects(guard.ledger.purge({ olderThan: '1ms' }), LockStorageError);
+        await user.grantDelete();
+        assert.equal(await guard.ledger.purge({ olderThan: '1ms' }), 1);
+        assert.deepEqual(warnings, []);
+      } finally {
+        await guard.close();
+        await user.drop();
+      }
+    },
+    [server],
+  );
+
+/** A user of the database who has the privileges on the page, and no others. */
+async function userOf(bench: DriverBench) {
+  const name = freshName().replace('cronlatch_', 'c_');
+  const url = new URL(bench.url);
+  const database = url.pathname.slice(1);
+  const isPg = bench.driver === 'pg';
+  const account = isPg ? name : `'${name}'@'%'`;
+  const page = isPg
+    ? onPostgres.replaceAll('billing', name)
+    : onMysql.replaceAll('billing', name).replaceAll(' app.', ` ${database}.`);
+  await bench.query(
+    isPg
+      ? `CREATE ROLE ${name} LOGIN PASSWORD '${PASSWORD}'`
+      : `CREATE USER ${account} IDENTIFIED BY '${PASSWORD}'`,
+  );
+  const statements = page.split(';').filter((statement) => statement.trim() !== '');
+  for (const statement of statements) await bench.query(statement);
+  url.username = name;
+  url.password = PASSWORD;
+  const tables = ['cronlatch_run', 'cronlatch_run_event'].map((table) =>
+    isPg ? table : `${database}.${table}`,
+  );
+  return {
+    url: url.href,
+    async grantDelete() {
+      for (const table of tables) await bench.query(`GRANT DELETE ON ${table} TO ${account}`);
+    },
+    async drop() {
+      await bench.query(isPg ? `DROP OWNED BY ${name}` : `DROP USER ${account}`);
+      if (isPg) await bench.query(`DROP ROLE ${name}`);
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import type { ServerDatabase } from '../../support/test-database';
+import { cronlatch } from '../../cli/cronlatch';
+import { fillYear } from '../../cli/year-of-runs';
+import { testDrivers, type DriverBench } from '../../support/driver-bench';
+import { statementLog } from '../../support/statement-log';
+
+/** The tables that `EXPLAIN` shows as read without an index. */
+async function readWithoutIndex(bench: DriverBench, statement: string): Promise<string[]> {
+  if (bench.driver === 'better-sqlite3') {
+    const plan = await bench.query(`EXPLAIN QUERY PLAN ${statement}`);
+    const steps = plan.map((step) => String(Reflect.get(step, 'detail')));
+    return steps.filter((step) => /^SCAN (?!g$|found$)/.test(step) && !step.includes('INDEX'));
+  }
+  if (bench.driver === 'pg') {
+    const plan = await bench.query(`EXPLAIN ${statement}`);
+    return plan
+      .map((line) => String(Reflect.get(line, 'QUERY PLAN')))
+      .filter((line) => line.includes('Seq Scan'));
+  }
+  const plan = await bench.query(`EXPLAIN ${statement}`);
+  return plan
+    .filter((step) => Reflect.get(step, 'key') === null)
+    .map((step) => String(Reflect.get(step, 'table')))
+    .filter((table) => !table.startsWith('<') && table !== 'null');
+}
+
+testDrivers(
+  'with 100 jobs and a year of runs, status sends two statements, and the one on the runs uses indexes',
+  async (bench, t) => {
+    await bench.createTables();
+    await fillYear(bench);
+    const [server] = bench.url.replace('postgresql', 'postgres').split(':') as ['mysql'];
+    const log =
+      bench.driver === 'better-sqlite3'
+        ? undefined
+        : await statementLog(server, { url: bench.url } as ServerDatabase<unknown>);
+    try {
+      const began = performance.now();
+      const ended = await cronlatch(['status', '--json'], { env: { DATABASE_URL: log?.url ?? bench.url } });
+      const tookMs = performance.now() - began;
+      const idle = performance.now();
+      await cronlatch(['--version']);
+      t.diagnostic(`status took ${Math.round(tookMs - (performance.now() - idle))} ms longer than --version`);
+      assert.deepEqual([ended.status, ended.stderr], [0, '']);
+      const { jobs } = JSON.parse(ended.stdout) as {
+        jobs: { problems: unknown[]; lastRun: object | null }[];
+      };
+      assert.equal(jobs.length, 100);
+      assert.ok(jobs.every(({ problems, lastRun }) => problems.length === 0 && lastRun !== null));
+      if (log === undefined) return;
+      const sent = log.statements().filter((text) => /\b(FROM|JOIN)\s+\S*cronlatch_(run|job)\b/.test(text));
+      assert.equal(sent.length, 2, sent.join('\n'));
+      const [onRuns = ''] = sent.filter((text) => text.includes('cronlatch_run'));
+      assert.deepEqual(await readWithoutIndex(bench, onRuns), []);
+    } finally {
+      await log?.close();
+    }
+  },
+);

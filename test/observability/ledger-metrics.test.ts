@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { diag, DiagLogLevel } from '@opentelemetry/api';
+import Database from 'better-sqlite3';
+import { LockStorageError } from 'cronlatch';
+import { createJobGuard, createTables } from 'cronlatch/better-sqlite3';
+import { scheduleLocked } from 'cronlatch/node-cron';
+import { instrumentGuard } from 'cronlatch/observability';
+import type { DeclaredJob, JobRegistration } from 'cronlatch/provider';
+import { SettableClock } from 'cronlatch/testing';
+import { eventually } from '../support/eventually';
+import { FaultyRunStore } from '../support/faulty-run-store';
+import { DAILY, guardOfRuns } from '../support/guard-of-runs';
+import { metricsBench } from '../support/metrics-bench';
+
+/** A job as an instance registers it. */
+function registration(job: string, nextScheduledAt: Date | undefined, history = true): JobRegistration {
+  const declared: DeclaredJob = {
+    ...{ lock: job, lockAtMostForMs: 600_000, lockAtLeastForMs: 0, keepAlive: false },
+    kind: 'lock',
+    ...{ schedules: [{ expression: '0 3 * * *' }], hasCalendar: false, hasScopeFunction: false, history },
+  };
+  return { job, declared, nextScheduledAt, version: '0.1.0', registeredBy: 'host/1' };
+}
+
+void test('the last completion is read from the ledger for each registered once-per job, also if another instance ran it', async () => {
+  const { meterProvider, read } = metricsBench();
+  const { guard, clock, runStore } = guardOfRuns();
+  const elsewhere = guardOfRuns({ runStore, clock }).guard;
+  instrumentGuard(guard, { meterProvider });
+  for (const name of ['close-day', 'never-run']) guard.wrap({ ...DAILY, name }, () => {});
+  const scoped = { scope: (region: string) => region, resume: () => [] };
+  guard.wrap({ ...DAILY, name: 'by-region', oncePer: { ...DAILY.oncePer, ...scoped } }, () => {});
+  await elsewhere.run(DAILY, () => void clock.advance('2m'));
+  const region = { ...DAILY, name: 'by-region', oncePer: { ...DAILY.oncePer, scope: 'eu' } } as const;
+  await elsewhere.run(region, () => void clock.advance('1m'));
+  assert.deepEqual((await read())['cronlatch.run.last_completed'], {
+    'cronlatch.job=close-day': Date.parse('2026-11-20T03:02:00Z') / 1000,
+    'cronlatch.job=by-region': Date.parse('2026-11-20T03:03:00Z') / 1000,
+  });
+});
+
+void test('a job is overdue from its next scheduled time plus the tolerance', async () => {
+  const { meterProvider, read } = metricsBench();
+  const { guard, clock, runStore } = guardOfRuns();
+  instrumentGuard(guard, { meterProvider, overdueTolerance: '10m' });
+  const scheduledAt = new Date('2026-11-20T04:00:00Z');
+  await runStore.registerJobs([
+    registration('nightly', scheduledAt),
+    registration('by-hand', undefined),
+    registration('without-history', scheduledAt, false),
+  ]);
+  const overdue = async () => (await read())['cronlatch.run.overdue'];
+  clock.advance(scheduledAt.getTime() + 600_000 - clock.wallMs());
+  assert.deepEqual(await overdue(), { 'cronlatch.job=nightly': 0 });
+  clock.advance(1);
+  assert.deepEqual(await overdue(), { 'cronlatch.job=nightly': 1 });
+  const answered = {
+    job: 'nightly',
+    answeredAt: scheduledAt,
+    nextScheduledAt: new Date('2026-11-21T04:00:00Z'),
+  };
+  await runStore.updateJobs([answered]);
+  assert.deepEqual(await overdue(), { 'cronlatch.job=nightly': 0 });
+});
+
+void test('a job that its schedule should have started is overdue in SQLite, too', async (t) => {
+  const database = new Database(':memory:');
+  await createTables(database);
+  const { meterProvider, read } = metricsBench();
+  const guard = await createJobGuard(database, { logger: false, pollInterval: false });
+  const task = scheduleLocked('0 3 1 1 *', DAILY, () => {}, { guard });
+  t.after(async () => {
+    await task.destroy();
+    await guard.close();
+    database.close();
+  });
+  instrumentGuard(guard, { meterProvider });
+  const overdue = async () => (await read())['cronlatch.run.overdue'];
+  await eventually(async () => (await guard.ledger.jobs()).length === 1, 'the registration of the job');
+  assert.deepEqual(await overdue(), { 'cronlatch.job=close-day': 0 });
+  database.exec('UPDATE cronlatch_job SET next_scheduled_at = next_scheduled_at - 400 * 86400000000'); // In microseconds.
+  assert.deepEqual(await overdue(), { 'cronlatch.job=close-day': 1 });
+});
+
+void test('the clock offset is the time of the host less the time of the database, in seconds', async () => {
+  const database = new Database(':memory:');
+  await createTables(database);
+  const { meterProvider, read } = metricsBench();
+  const clock = new SettableClock(Date.now() + 90_000);
+  const guard = await createJobGuard(database, { clock, logger: false, pollInterval: false });
+  guard.wrap(DAILY, () => {});
+  instrumentGuard(guard, { meterProvider });
+  await guard.run(DAILY, () => {});
+  const metrics = await read();
+  const offset = metrics['cronlatch.clock.offset']?.[''];
+  assert.ok(typeof offset === 'number' && offset > 60 && offset <= 90, `offset: ${String(offset)}`);
+  const completedAt = metrics['cronlatch.run.last_completed']?.['cronlatch.job=close-day'];
+  assert.ok(Math.abs(Number(completedAt) - Date.now() / 1000) < 60, `completed at: ${String(completedAt)}`);
+  await guard.close();
+  database.close();
+});
+
+void test('a ledger that does not answer costs only its gauges, is asked once, and is reported to diag', async () => {
+  const warnings: unknown[][] = [];
+  const ignore = (): void => {};
+  const logger = { error: ignore, info: ignore, debug: ignore, verbose: ignore };
+  diag.setLogger({ ...logger, warn: (...words) => void warnings.push(words) }, DiagLogLevel.WARN);
+  const { meterProvider, read } = metricsBench();
+  const { runStore: inner } = guardOfRuns();
+  const runStore = new FaultyRunStore(inner);
+  const { guard } = guardOfRuns({ runStore });
+  guard.wrap(DAILY, () => {});
+  instrumentGuard(guard, { meterProvider });
+  const refused = new LockStorageError('refused', { outcome: 'nothing-ran' });
+  runStore.fail('peek', () => Promise.reject(refused));
+  const metrics = await read();
+  diag.disable();
+  assert.deepEqual(metrics, {});
+  assert.deepEqual(runStore.calls, ['peek']);
+  assert.deepEqual(warnings, [['cronlatch could not read the ledger for its gauges.', refused]]);
+});
+
+void test('a run store without a register of jobs has no overdue jobs, but the other gauges', async () => {
+  const { meterProvider, read } = metricsBench();
+  const { runStore: inner } = guardOfRuns();
+  const { guard } = guardOfRuns({ runStore: new FaultyRunStore(inner) });
+  instrumentGuard(guard, { meterProvider });
+  assert.deepEqual(Object.keys(await read()), ['cronlatch.clock.offset']);
+});
+
+void test('a guard without a run store has no gauges of the ledger', async () => {
+  const { meterProvider, read } = metricsBench();
+  const { guard } = guardOfRuns({ runStore: undefined });
+  instrumentGuard(guard, { meterProvider });
+  assert.deepEqual(await read(), {});
+});
+
+void test('each collection sends one statement per once-per job and two more', async () => {
+  const { meterProvider, read } = metricsBench();
+  const { runStore } = guardOfRuns();
+  const calls: string[] = [];
+  const counted = new Proxy(runStore, {
+    get(target, name: string) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]): unknown => {
+        calls.push(name);
+        return Reflect.apply(value, target, args);
+      };
+    },
+  });
+  const { guard } = guardOfRuns({ runStore: counted });
+  for (let id = 0; id < 3; id += 1) guard.wrap({ ...DAILY, name: `job-${id}` }, () => {});
+  instrumentGuard(guard, { meterProvider });
+  await eventually(() => calls.includes('registerJobs'), 'the registration of the jobs');
+  calls.length = 0;
+  await read();
+  assert.deepEqual(calls, ['peek', 'find', 'find', 'find', 'jobs']);
+});

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { DeclaredJob, RegisteredJob } from 'cronlatch/provider';
+import type { Finding } from '#cronlatch/storage/sql/doctor/finding';
+import { judgeLocks, judgeRegister, judgeRuns } from '#cronlatch/storage/sql/doctor/records';
+import { after, NOW, runRow } from '../../../support/run-row';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e';
+
+const DECLARED: DeclaredJob = {
+  ...{ lock: 'close-day', lockAtMostForMs: 10 * MINUTE_MS, lockAtLeastForMs: 0, keepAlive: false },
+  ...{ kind: 'day', timeZone: 'Europe/Paris', schedules: [], hasCalendar: false, hasScopeFunction: false },
+  history: false,
+};
+
+function job(changes: Partial<RegisteredJob> = {}): RegisteredJob {
+  return {
+    ...{ job: 'close-day', declared: DECLARED, nextScheduledAt: undefined, version: '1.0.0' },
+    ...{ registeredBy: 'web-2/17', registeredAt: after(-HOUR_MS), previous: undefined },
+    ...{ lastStartedAt: undefined, lastFinishedAt: undefined, lastOutcome: undefined, lastHolder: undefined },
+    ...changes,
+  };
+}
+
+const register = (...jobs: RegisteredJob[]) => ({ now: NOW, jobs });
+
+const known = { now: NOW, register: undefined };
+
+function lock(name: string, lockedBy: string, endsInMs: number) {
+  return { name, lockedBy, isHeld: endsInMs > 0, lockUntil: after(endsInMs), fencingToken: 1 };
+}
+
+const codesOf = (findings: readonly Finding[]): string[] => findings.map(({ code }) => code);
+
+void test('locks of cronlatch and of ShedLock that end soon are in order', () => {
+  const owners = [
+    `web-1/17/${UUID}`,
+    `web-1/17/${UUID}/12`,
+    `web-1/17/${UUID}/released`,
+    'app-7f9c.example.com',
+  ];
+  const locks = owners.map((owner, i) => lock(`job-${i}`, owner, HOUR_MS));
+  assert.deepEqual(judgeLocks(locks, known), []);
+});
+
+void test('a lock that ends after more than a day, and more than its job declares, is reported', () => {
+  const locks = [lock('close-day', `web-1/17/${UUID}`, 25 * HOUR_MS)];
+  const [finding, ...others] = judgeLocks(locks, known);
+  assert.deepEqual([finding?.code, finding?.severity, others], ['long-lock', 'warning', []]);
+  assert.equal(
+    finding?.problem,
+    `Lock 'close-day' is held by 'web-1/17/${UUID}' until 2026-11-21T04:00:00.000Z. Until then its job does not run.`,
+  );
+  const declared = { ...DECLARED, lockAtMostForMs: 2 * DAY_MS };
+  assert.deepEqual(judgeLocks(locks, { now: NOW, register: register(job({ declared })) }), []);
+  assert.deepEqual(codesOf(judgeLocks(locks, { now: NOW, register: register(job()) })), ['long-lock']);
+});
+
+void test('a lock that an operator holds is reported as nothing wrong', () => {
+  const [finding] = judgeLocks([lock('close-day', 'hold/ann/year end/2026-11-20', 90 * DAY_MS)], known);
+  assert.deepEqual([finding?.code, finding?.severity], ['held-by-operator', 'info']);
+});
+
+void test('an owner that another program wrote is reported, unless the lock is free', () => {
+  const owner = 'maintenance by Ann';
+  assert.deepEqual(codesOf(judgeLocks([lock('close-day', owner, HOUR_MS)], known)), ['unknown-owner']);
+  assert.deepEqual(judgeLocks([lock('close-day', owner, -HOUR_MS)], known), []);
+});
+
+void test('of many findings alike, ten are shown, and the last one has the number of the others', () => {
+  const locks = Array.from({ length: 12 }, (_, i) => lock(`job-${i}`, `web-1/17/${UUID}`, 2 * DAY_MS));
+  const findings = judgeLocks([...locks, lock('other', 'by Ann', HOUR_MS)], known);
+  assert.equal(findings.length, 11);
+  assert.match(findings[9]?.problem ?? '', / There are 2 more like this\.$/);
+  assert.match(findings[10]?.problem ?? '', /'other'/);
+});
+
+void test('a running run is reported when no instance has retried it for a quarter of an hour', () => {
+  const running = (leaseUntil: Date) => judgeRuns([runRow({ leaseUntil })], known);
+  assert.deepEqual(running(after(-14 * MINUTE_MS)), []);
+  const [finding] = running(after(-16 * MINUTE_MS));
+  assert.deepEqual([finding?.code, finding?.severity], ['stuck-run', 'warning']);
+  assert.equal(
+    finding?.problem,
+    `The run of job 'close-day' for 2026-11-20 has a crashed holder, and no instance retries it.`,
+  );
+});
+
+void test('if no instance has registered the job of a stuck run, that is the cause', () => {
+  const run = runRow({ leaseUntil: after(-HOUR_MS) });
+  const problemWith = (...jobs: RegisteredJob[]) =>
+    judgeRuns([run], { now: NOW, register: register(...jobs) })[0]?.problem;
+  assert.match(problemWith() ?? '', /, because none has registered the job\.$/);
+  assert.match(problemWith(job()) ?? '', /no instance retries it\.$/);
+});
+
+void test('interrupted runs are reported, and for a week those that have failed permanently', () => {
+  const failed = (finishedAt: Date) => runRow({ state: 'failed', finishedAt });
+  assert.deepEqual(codesOf(judgeRuns([runRow({ state: 'interrupted' })], known)), ['interrupted-run']);
+  assert.deepEqual(codesOf(judgeRuns([failed(after(-6 * DAY_MS))], known)), ['failed-run']);
+  assert.deepEqual(judgeRuns([failed(after(-8 * DAY_MS))], known), []);
+  const retried = { ...failed(after(-MINUTE_MS)), nextAttemptAt: after(MINUTE_MS) };
+  const others = (['pending', 'completed', 'skipped'] as const).map((state) => runRow({ state }));
+  assert.deepEqual(judgeRuns([retried, ...others], known), []);
+});
+
+void test('two deployments that declared a job differently in the last week are reported with the options', () => {
+  const declared = { ...DECLARED, timeZone: 'Europe/London', dayStart: '06:00' };
+  const previous = { declared, registeredBy: 'web-1/9', registeredAt: after(-2 * HOUR_MS) };
+  const [finding, ...others] = judgeRegister(register(job({ previous })), '1.0.0');
+  assert.deepEqual([finding?.code, finding?.severity, others], ['deployments-differ', 'warning', []]);
+  assert.equal(
+    finding?.problem,
+    `Two deployments declare job 'close-day' with different timeZone, dayStart: web-1/9 at 2026-11-20T01:00:00.000Z and web-2/17 at 2026-11-20T02:00:00.000Z.`,
+  );
+  const old = { ...previous, registeredAt: after(-8 * DAY_MS) };
+  assert.deepEqual(judgeRegister(register(job({ previous: old })), '1.0.0'), []);
+});
+
+void test('two jobs with one lock are reported', () => {
+  const findings = judgeRegister(register(job(), job({ job: 'open-day' })), '1.0.0');
+  assert.deepEqual(codesOf(findings), ['shared-lock']);
+  assert.match(findings[0]?.problem ?? '', /^Lock 'close-day' .+: 'close-day', 'open-day'\.$/);
+});
+
+void test('other versions than that of the command are reported', () => {
+  const other = job({ job: 'open-day', declared: { ...DECLARED, lock: 'open-day' }, version: '1.1.0' });
+  const findings = judgeRegister(register(job(), other), '1.0.0');
+  assert.deepEqual(codesOf(findings), ['versions-differ']);
+  assert.match(findings[0]?.problem ?? '', /by cronlatch 1\.1\.0, and this command is 1\.0\.0\.$/);
+  assert.deepEqual(judgeRegister(register(job()), '1.0.0'), []);
+});

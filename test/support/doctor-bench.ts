@@ -1,0 +1,41 @@
+import { DataSource } from 'typeorm';
+import { createJobGuard } from 'cronlatch/typeorm';
+import { examine } from '#cronlatch/cli/examination';
+import type { Finding } from '#cronlatch/storage/sql/doctor/finding';
+
+export interface Report {
+  readonly findings: readonly Finding[];
+  /** What was examined without a finding. */
+  readonly fine: readonly string[];
+}
+
+/** What the settings and the load of servers that all tests share can cause. */
+const OF_SHARED_SERVERS = new Set(['not-durable', 'unsynced-commit', 'few-connections']);
+
+/** Examines a database as doctor does. */
+export async function examinedAll(
+  options: DataSource['options'],
+  more: Parameters<typeof createJobGuard>[1] = {},
+): Promise<Report> {
+  const guard = await createJobGuard(new DataSource(options), { lazy: true, logger: false, ...more });
+  try {
+    const examined = await examine(guard);
+    return {
+      findings: examined.flatMap(({ findings }) => findings),
+      fine: examined.filter(({ findings }) => findings.length === 0).map(({ topic }) => topic),
+    };
+  } finally {
+    await guard.close();
+  }
+}
+
+/** The same, without the findings about a server that all tests share. */
+export async function examined(...args: Parameters<typeof examinedAll>): Promise<Report> {
+  const report = await examinedAll(...args);
+  return { ...report, findings: report.findings.filter(({ code }) => !OF_SHARED_SERVERS.has(code)) };
+}
+
+/** Each as `error read-only`, in alphabetical order. */
+export function codesOf(findings: readonly Finding[]): string[] {
+  return findings.map(({ code, severity }) => `${severity} ${code}`).sort();
+}
