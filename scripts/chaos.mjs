@@ -6,7 +6,7 @@ await install();
 await buildLibrary();
 await buildTests();
 // Without it no wall clock is set, and the report has no such faults.
-const { bringFaketime } = await import('../test/support/servers/faketime.mjs');
+const { bringFaketime } = await import('../test/support/servers/tools/faketime.mjs');
 const faketime = await bringFaketime();
 if ('file' in faketime) process.env.CRONLATCH_TEST_FAKETIME = faketime.file;
 else

@@ -12,7 +12,7 @@ import { buildBeside, OTHER_PEERS, testsBeside } from './other-peers.mjs';
 import { buildLibrary, buildTests, install } from './set-up.mjs';
 import { runTestFiles } from './test-files.mjs';
 
-const SERVERS = ['mysql', 'mariadb', 'postgres', 'redis'];
+const SERVERS = ['mysql', 'mariadb', 'postgres', 'redis', 'zookeeper', 'etcd'];
 const isFull = process.env.CRONLATCH_FULL === '1';
 const LONGEST_FILE_MINUTES = isFull ? 60 : 20;
 const args = process.argv.slice(2);
@@ -27,7 +27,7 @@ const coverage = process.env.CRONLATCH_COVERAGE;
 await install();
 const { startServers } = await import('../test/support/servers/index.mjs');
 const { guard } = await import('../test/support/servers/process/guard.mjs');
-const { bringFaketime } = await import('../test/support/servers/faketime.mjs');
+const { bringFaketime } = await import('../test/support/servers/tools/faketime.mjs');
 const required = (process.env.CRONLATCH_REQUIRE ?? '').split(',').filter(Boolean);
 const folder = mkdtempSync(join(tmpdir(), 'cronlatch-test-'));
 const letGo = guard({ folder });

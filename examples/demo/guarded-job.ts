@@ -1,4 +1,5 @@
-import { SchedulerLock, type EventListener } from 'cronlatch';
+import { SchedulerLock } from 'cronlatch';
+import type { EventListener } from 'cronlatch/provider';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
 import { createJobGuard } from 'cronlatch/typeorm';
 import type { ScheduledTask } from 'node-cron';

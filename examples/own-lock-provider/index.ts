@@ -1,6 +1,7 @@
 /**
  * Locks in a store of your own: five methods make a `StorageAccessor` (key-value-locks.ts). `StorageBasedLockProvider`
  * adds renewal, deadlines and retries, and `lockProviderContract` tests whether the locks are correct.
+ * `cronlatch/etcd` is such an accessor for a real server.
  *
  * Run: npm run example own-lock-provider
  * Prints:

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { SchedulerLock, type EventName } from 'cronlatch';
+import { SchedulerLock } from 'cronlatch';
+import type { EventName } from 'cronlatch/provider';
 import { useTestGuard, type TestGuard } from 'cronlatch/testing';
 
 const LOCK = { name: 'nightly', lockAtMostFor: '1m' };

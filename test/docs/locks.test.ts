@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LockLostError } from 'cronlatch';
+import { LockLostError, type JobGuard } from 'cronlatch';
 import { useTestGuard } from 'cronlatch/testing';
+import { createJobGuard } from 'cronlatch/typeorm';
+import { testOnEvery } from '../support/databases';
+import { insertLockRow, migratedDataSource } from '../support/lock-table';
 import { testCodeOn } from '../support/page-tests';
 import { InvoiceJobs } from './locks/invoices';
+import { freeLocksOf } from './locks/operating';
+import { processOrder } from './locks/orders';
 
 testCodeOn('docs/locks.md', 'test/docs/locks');
 
@@ -16,4 +21,45 @@ void test('the job with a keep-alive stops when the lease is lost', async () => 
   const jobs = new InvoiceJobs([invoice('a'), invoice('b', () => bench.clock.stall('1m')), invoice('c')]);
   await assert.rejects(jobs.sendInvoices(), LockLostError);
   assert.deepEqual(sent, ['a', 'b']);
+});
+
+testOnEvery('an order is processed by one of two instances, and leaves no row', async (database) => {
+  const dataSource = await migratedDataSource(database);
+  const open = (): Promise<JobGuard> => createJobGuard(dataSource, { keepRows: false, logger: false });
+  const [guard, other] = [await open(), await open()];
+  try {
+    const executed = await processOrder(guard, 17, async () => {
+      assert.equal(await processOrder(other, 17, () => assert.fail('ran')), false);
+      assert.equal(await processOrder(other, 18, () => Promise.resolve()), true);
+    });
+    assert.equal(executed, true);
+    assert.deepEqual(await guard.locks.list(), []);
+  } finally {
+    await guard.close();
+    await other.close();
+    await dataSource.destroy();
+  }
+});
+
+testOnEvery('an operator frees the locks of a host', async (database, t) => {
+  const log = t.mock.method(console, 'log', () => {});
+  const dataSource = await migratedDataSource(database);
+  const guard = await createJobGuard(dataSource, { logger: false });
+  try {
+    for (const [name, lockedBy] of Object.entries({ a: 'web-1/7/x', b: 'web-2/7/x' }))
+      await insertLockRow(dataSource, { name, lockedBy, endsInMs: 60_000 });
+    assert.deepEqual(await freeLocksOf(guard, 'web-1'), ['a']);
+    assert.equal(log.mock.callCount(), 1);
+    const states = await guard.locks.list();
+    assert.deepEqual(
+      states.map(({ name, isHeld }) => [name, isHeld]),
+      [
+        ['a', false],
+        ['b', true],
+      ],
+    );
+  } finally {
+    await guard.close();
+    await dataSource.destroy();
+  }
 });

@@ -62,9 +62,9 @@ testOnEvery('its first job is done once a day, with its effect', async (database
   }
 });
 
-void test('its ormconfig makes the tables of locks and ledger', () => {
+void test('its ormconfig makes the tables of locks, of the ledger and of the register', () => {
   const { migrations } = dataSource.options;
-  assert.equal(Object.keys(migrations ?? {}).length, 2);
+  assert.equal(Object.keys(migrations ?? {}).length, 3);
 });
 
 // Sunday, 22 November 2026, 07:00 in Shanghai.

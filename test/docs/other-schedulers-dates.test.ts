@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { defaultRepeatStrategy } from 'bullmq';
-import { currentRun, type JobGuard, type WrapOptions } from 'cronlatch';
+import { currentRun, type JobGuard } from 'cronlatch';
+import type { WrapOptions } from 'cronlatch/provider';
 import { createTask } from 'node-cron';
 import { ledgerPlace, memoryStores } from '../support/ledger-place';
 import { CRON_SCHEDULER_NAMES, CRON_SCHEDULERS } from '../support/other-schedulers';

@@ -31,6 +31,18 @@ void describe('examples of locks', { concurrency: 6 }, () => {
     },
   );
 
+  testOnEveryDatabase(
+    'goods-to-order',
+    'an item is ordered once, and an old token is refused',
+    async (start) => {
+      await start().printsAndEnds();
+    },
+  );
+
+  void test('nightly-command: one of two hosts runs the program, and not while an operator holds its lock', async (t) => {
+    await exampleStarter('nightly-command', t, { environment: {} })().printsAndEnds();
+  });
+
   void test('own-lock-provider: a lock is kept until lockAtLeastFor has passed', async (t) => {
     await exampleStarter('own-lock-provider', t, { environment: {} })().printsAndEnds();
   });

@@ -5,7 +5,11 @@ import { SettableClock } from 'cronlatch/testing';
 import { KeyValueStore } from '../../examples/own-lock-provider/key-value-store';
 import { KeyValueLocks } from '../../examples/own-lock-provider/key-value-locks';
 
-const lacks = { ambientTransaction: 'the store has no transactions' };
+const lacks = {
+  ambientTransaction: 'the store has no transactions',
+  list: 'the store does not list its keys',
+  released: 'the store cannot notify',
+};
 
 const contract = lockProviderContract(
   () => {

@@ -1,8 +1,12 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { command, NPM, succeeding, type Ended } from '../support/command';
 import { packDependencies } from './tarball';
+
+interface Manifest {
+  readonly bin?: string | Readonly<Record<string, string>>;
+}
 
 /** An application in an empty folder, outside of the repository: it finds only what was put there. */
 export class Project implements Disposable {
@@ -31,11 +35,17 @@ export class Project implements Disposable {
     await succeeding(NPM, ['install', ...options, ...packages, ...dependencies], this.folder);
   }
 
-  /** Faster than installing: links a package of the repository, or of another folder. */
+  /** Faster than installing: links a package of the repository, or of another folder, and its commands. */
   link(name: string, from = 'node_modules'): void {
     const link = join(this.folder, 'node_modules', name);
     mkdirSync(dirname(link), { recursive: true });
     symlinkSync(resolve(from, name), link, 'junction');
+    const { bin = {} } = JSON.parse(readFileSync(join(link, 'package.json'), 'utf8')) as Manifest;
+    const commands = typeof bin === 'string' ? { [basename(name)]: bin } : bin;
+    const folder = join(this.folder, 'node_modules/.bin');
+    mkdirSync(folder, { recursive: true });
+    for (const [command, file] of Object.entries(commands))
+      symlinkSync(join(link, file), join(folder, command));
   }
 
   /** The library as another project has it, but without its sources. */

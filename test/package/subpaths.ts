@@ -20,6 +20,7 @@ const NEEDS: Readonly<Record<string, Needs>> = {
   './pg': { peers: ['pg'], typePeers: ['@types/pg'] },
   './better-sqlite3': { peers: ['better-sqlite3'], typePeers: ['@types/better-sqlite3'] },
   './node-cron': { peers: ['node-cron'] },
+  './observability': { peers: ['@opentelemetry/api'] },
   './nestjs': {
     peers: ['@nestjs/common', '@nestjs/core', '@nestjs/schedule', 'reflect-metadata'],
     // Its options may hold a DataSource; with a guard created without TypeORM it runs without TypeORM.

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NPM, succeeding } from '../support/command';
@@ -19,16 +19,31 @@ interface Packed {
   readonly files: readonly { readonly path: string }[];
 }
 
+interface Dependent {
+  readonly dependencies?: object;
+  readonly optionalDependencies?: object;
+}
+
 /** Packs the existing build: building again would remove `dist` while other tests use it. */
 export async function pack(): Promise<Tarball> {
   return await packFolder('.');
 }
 
-/** The packages that the library depends on, packed, so that it can be installed without a registry. */
+/** The packages that the library depends on, and theirs, packed, so that it can be installed without a registry. */
 export async function packDependencies(): Promise<readonly string[]> {
-  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: object };
-  const packed = Object.keys(dependencies).map((name) => packFolder(`./node_modules/${name}`));
+  const packed = [...new Set(dependenciesOf('.'))].map((folder) => packFolder(`./${folder}`));
   return (await Promise.all(packed)).map(({ file }) => file);
+}
+
+/** The folders of the packages below `node_modules`. */
+function dependenciesOf(folder: string): string[] {
+  const text = readFileSync(join(folder, 'package.json'), 'utf8');
+  const { dependencies = {}, optionalDependencies = {} } = JSON.parse(text) as Dependent;
+  return Object.keys({ ...dependencies, ...optionalDependencies }).flatMap((name) => {
+    const nested = join(folder, 'node_modules', name);
+    const found = existsSync(nested) ? nested : join('node_modules', name);
+    return [found, ...dependenciesOf(found)];
+  });
 }
 
 async function packFolder(packed: string): Promise<Tarball> {

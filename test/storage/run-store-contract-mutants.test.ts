@@ -11,6 +11,7 @@ import { BROKEN_FINDS } from './run-store-mutants/broken-finds';
 import { BROKEN_INSERTS } from './run-store-mutants/broken-inserts';
 import { BROKEN_PEEKS } from './run-store-mutants/broken-looks';
 import { BROKEN_PURGES } from './run-store-mutants/broken-purges';
+import { BROKEN_REGISTERS } from './run-store-mutants/broken-registers';
 import type { BrokenRuns, BrokenRunStore } from './run-store-mutants/broken-run-store';
 import { BROKEN_TABLES } from './run-store-mutants/broken-tables';
 import { BROKEN_TRANSACTIONS } from './run-store-mutants/broken-transactions';
@@ -52,7 +53,10 @@ const MUTANTS = [
     caughtBy,
     create: () => fixtureWith({ table: breaks }),
   })),
-  ...[...[BROKEN_INSERTS, BROKEN_CHANGES, BROKEN_COMPLETIONS], ...[BROKEN_PEEKS, BROKEN_FINDS, BROKEN_PURGES]]
+  ...[
+    ...[BROKEN_INSERTS, BROKEN_CHANGES, BROKEN_COMPLETIONS],
+    ...[BROKEN_PEEKS, BROKEN_FINDS, BROKEN_PURGES, BROKEN_REGISTERS],
+  ]
     .flat()
     .map(({ does, caughtBy, breaks }) => ({
       mutant: `a store that ${does}`,

@@ -1,4 +1,4 @@
-import { StorageBasedLockProvider } from 'cronlatch/provider';
+import { StorageBasedLockProvider, type LockProvider } from 'cronlatch/provider';
 import type { LockProviderFixture } from 'cronlatch/contracts';
 import { SettableClock } from 'cronlatch/testing';
 import { parseDuration } from '#cronlatch/core/duration';
@@ -10,9 +10,13 @@ import { insertLockRow, nextMillisecond, shiftBack } from './lock-table';
 export function memoryFixture(): LockProviderFixture<'ambientTransaction'> {
   const clock = new SettableClock();
   const accessor = new InMemoryStorageAccessor(clock);
+  const instance = (): LockProvider =>
+    Object.assign(new StorageBasedLockProvider(accessor, { clock }), {
+      released: accessor.released.bind(accessor),
+    });
   return {
-    provider: new StorageBasedLockProvider(accessor, { clock }),
-    other: new StorageBasedLockProvider(accessor, { clock }),
+    provider: instance(),
+    other: instance(),
     elapse: (duration) => clock.advance(duration),
     stall: (duration) => clock.stall(duration),
     deleteRecord: (name) => void accessor.delete(name),

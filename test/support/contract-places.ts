@@ -49,7 +49,7 @@ export class ContractPlaces {
 
   async giveBack(place: Place): Promise<void> {
     this.#free.push(place);
-    for (const table of ['shedlock', 'cronlatch_run_event', 'cronlatch_run'])
+    for (const table of ['shedlock', 'cronlatch_run_event', 'cronlatch_run', 'cronlatch_job'])
       await place.operator.query(`DELETE FROM ${table}`);
   }
 
@@ -74,10 +74,10 @@ export class ContractPlaces {
   }
 
   #storesOf({ options }: TestDatabase, application: DataSource): PlaceStores {
-    const { driver, connections } = this.variant;
+    const { driver, connections, keepRows } = this.variant;
     if (driver === undefined)
       return {
-        locks: (more) => new TypeOrmLockProvider(application, { connections, ...more }),
+        locks: (more) => new TypeOrmLockProvider(application, { connections, keepRows, ...more }),
         runs: () => new TypeOrmRunStore(application, { connections }),
         close: () => Promise.resolve(),
       };

@@ -7,7 +7,14 @@ import type { LackedCapabilities, LackedRunStoreCapabilities } from 'cronlatch/c
 export type SqlVariant = Connections & {
   /** Without TypeORM: from an address with connections of its own, and from a pool or a handle with shared ones. */
   readonly driver?: DriverName;
+  /** `false`: the row's existence is the lock, and a release deletes it. */
+  readonly keepRows?: false;
 };
+
+/** Which client reaches Redis, with the major version if it is not the latest. */
+export interface RedisVariant {
+  readonly client: 'ioredis' | 'ioredis-6' | 'redis' | 'redis-5';
+}
 
 type Connections =
   | { readonly connections: 'own' }
@@ -52,7 +59,7 @@ export function isInEveryRun(server: keyof typeof DEFAULT_LEVELS, variant: SqlVa
 /** A store that runs the contract: its missing capabilities, and its variants. */
 export interface ContractStore {
   readonly lacks: LackedCapabilities;
-  readonly variants: readonly SqlVariant[];
+  readonly variants: readonly (SqlVariant | RedisVariant)[];
 }
 
 export interface RunContractStore {
@@ -68,7 +75,15 @@ const ON_SQLITE: readonly SqlVariant[] = [
 const ON_MYSQL = [...AT_EVERY_LEVEL, ...through('mysql2')];
 const ON_POSTGRES = [...AT_EVERY_LEVEL, ...through('pg')];
 
+const SHOWS_LAST_HOLDER = 'the row of a held lock shows its last holder, not the current one';
+const ROW_IS_LOCKED = 'the row of a held lock is locked, so no other session can change or delete it';
+const ENDS_WITH_PROCESS = 'a lock ends with the process that took it, so none can outlive a command';
+const POLLED = 'the store cannot notify, so waiters poll';
+
 /** The table of `npm run contract -- --list` shows these stores, and the tests run them. */
+/** Locks whose rows a release deletes: on the database that every run has, and on each server. */
+const UNIQUE_VARIANT: SqlVariant = { connections: 'own', keepRows: false };
+
 export const CONTRACT_STORES = {
   memory: {
     lacks: { ambientTransaction: 'a map has no transactions' },
@@ -76,14 +91,61 @@ export const CONTRACT_STORES = {
   },
   sqlite: {
     lacks: {
+      released: POLLED,
       ambientTransaction:
         'SQLite has one writer at a time, so a lock waits for the transaction that is open in its file',
     },
     variants: ON_SQLITE,
   },
-  mysql: { lacks: {}, variants: ON_MYSQL },
-  mariadb: { lacks: {}, variants: ON_MYSQL },
-  postgres: { lacks: {}, variants: ON_POSTGRES },
+  mysql: { lacks: { released: POLLED }, variants: ON_MYSQL },
+  mariadb: { lacks: { released: POLLED }, variants: ON_MYSQL },
+  postgres: { lacks: { released: POLLED }, variants: ON_POSTGRES },
+  unique: {
+    lacks: {
+      ambientTransaction: 'on SQLite a lock waits for the transaction that is open in its file',
+      released: POLLED,
+    },
+    variants: [UNIQUE_VARIANT],
+  },
+  row: {
+    lacks: {
+      released: POLLED,
+      hold: ENDS_WITH_PROCESS,
+      ...{ inspect: SHOWS_LAST_HOLDER, list: SHOWS_LAST_HOLDER, forceRelease: SHOWS_LAST_HOLDER },
+      ...{ deleteRecord: ROW_IS_LOCKED, existingRecord: ROW_IS_LOCKED },
+      stall:
+        'a process that stalls for five seconds loses its connection, and the lock with it, before lockAtMostFor',
+      atLeastAfterCrash:
+        'lockAtLeastFor is written with the COMMIT of the release, which a crashed holder never sends',
+      manyLocks: 'each held lock keeps a connection of its own',
+    },
+    variants: [{ connections: 'own' }],
+  },
+  redis: {
+    lacks: {
+      ambientTransaction: 'Redis has no transactions that a lock could join',
+      list: 'a list would have to scan all keys of the server',
+    },
+    variants: [{ client: 'ioredis' }, { client: 'ioredis-6' }, { client: 'redis' }, { client: 'redis-5' }],
+  },
+  etcd: {
+    lacks: {
+      exactExpiry:
+        'a lease of etcd lasts whole seconds, and 2 s or more by the default settings of the server',
+      ambientTransaction: 'the application has no transactions in etcd that stay open',
+    },
+    variants: [],
+  },
+  zookeeper: {
+    lacks: {
+      ambientTransaction: 'ZooKeeper is not the database of the application',
+      existingRecord: 'a lock is held by a node of a living session, which has no end that could be written',
+      stall: 'a process that stalls past its session timeout loses its session, before lockAtMostFor',
+      atLeastAfterCrash: 'lockAtLeastFor is kept by the living process and ends with it',
+      hold: ENDS_WITH_PROCESS,
+    },
+    variants: [],
+  },
 } as const satisfies Record<string, ContractStore>;
 
 const ONE_WRITER = {
@@ -103,8 +165,10 @@ export const RUN_STORES = {
   postgres: { lacks: {}, variants: ON_POSTGRES },
 } as const satisfies Record<string, RunContractStore>;
 
-export function describeVariant(variant: SqlVariant): string {
+export function describeVariant(variant: SqlVariant | RedisVariant): string {
+  if ('client' in variant) return variant.client;
   const level = variant.connections === 'shared' ? variant.isolationLevel : undefined;
   const driver = variant.driver === undefined ? '' : ` of ${variant.driver}`;
-  return `${variant.connections} connections${driver}${level === undefined ? '' : ` at ${level}`}`;
+  const rows = variant.keepRows === false ? ', rows deleted' : '';
+  return `${variant.connections} connections${driver}${level === undefined ? '' : ` at ${level}`}${rows}`;
 }

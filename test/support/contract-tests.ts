@@ -54,6 +54,19 @@ export function testSqliteContracts(): void {
   }
 }
 
+/** The contract of locks on SQLite, and on a server if one is named, with rows that a release deletes. */
+export function testUniqueContract(server: 'sqlite' | ServerName): void {
+  const { lacks, variants } = CONTRACT_STORES.unique;
+  for (const variant of variants) {
+    const places = placesOf(variant, () => (server === 'sqlite' ? sqliteDatabase() : databaseOn(server)));
+    for (const contractCase of lockProviderContract(() => sqlFixture(places), { lacks }))
+      if (server === 'sqlite') testCase(`unique, ${server}`, contractCase);
+      else if (contractCase.skip === undefined)
+        testOn(server, `unique: ${contractCase.name}`, contractCase.run);
+      else testCase(`unique, ${server}`, contractCase);
+  }
+}
+
 /**
  * Both contracts on a server: with connections of its own, with those of applications whose sessions have the
  * server's default isolation level, and through its driver on one server. Or in all other variants.
@@ -63,13 +76,28 @@ export function testServerContracts(server: ServerName, which: 'in every run' | 
   for (const [index, variant] of variants.entries()) {
     if (isInEveryRun(server, variant) !== (which === 'in every run')) continue;
     const places = placesOf(variant, () => databaseOn(server));
-    for (const { name, run } of [
+    for (const { name, skip, run } of [
       ...lockProviderContract(() => transactionalFixture(places), {
         lacks,
         fuzzedNames: fuzzedNames(index === 0),
       }),
       ...runStoreContract(() => transactionalRunsFixture(places), { lacks: RUN_STORES[server].lacks }),
     ])
-      testOn(server, `${describeVariant(variant)}: ${name}`, run);
+      if (skip === undefined) testOn(server, `${describeVariant(variant)}: ${name}`, run);
+      else testCase(`${server}, ${describeVariant(variant)}`, { name, skip, run });
   }
+}
+
+/** The contract of locks that a server keeps in another way than by leases in a table. */
+export function testLockContract(
+  server: string,
+  store: 'row' | 'redis' | 'zookeeper' | 'etcd',
+  places: { fixture(): ReturnType<Parameters<typeof lockProviderContract>[0]>; dispose?(): Promise<void> },
+  variant = store === server ? '' : store,
+): void {
+  after(() => places.dispose?.());
+  const label = variant === '' ? '' : `${variant}: `;
+  for (const { name, skip, run } of lockProviderContract(() => places.fixture(), CONTRACT_STORES[store]))
+    if (skip === undefined) testOn(server, `${label}${name}`, run);
+    else testCase(variant === '' ? server : `${variant} on ${server}`, { name, skip, run });
 }

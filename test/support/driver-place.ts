@@ -21,12 +21,12 @@ export function driverPlace(driver: DriverName, connections: 'own' | 'shared', a
   switch (driver) {
     case 'mysql2': {
       const pool = isShared ? mysql2.createPool(address) : undefined;
-      const { database } = mysqlApplication(pool ?? address, { transactionConnections: 1 });
+      const { database } = mysqlApplication(pool ?? address);
       return { database, close: async () => await pool?.promise().end() };
     }
     case 'pg': {
       const pool = isShared ? new pg.Pool({ connectionString: address }) : undefined;
-      const { database } = postgresApplication(pool ?? address, { transactionConnections: 1 });
+      const { database } = postgresApplication(pool ?? address);
       return { database, close: async () => await pool?.end() };
     }
     case 'better-sqlite3': {

@@ -107,7 +107,7 @@ function onMysql2(url: string, connectionLimit: number): Application {
   const plain = (connection: mysql.PoolConnection): PlainConnection => ({
     query: async (text) => (await connection.query(text))[0] as Rows,
     beforeCommit: (hook) =>
-      interceptQuery(connection.connection, ([text]) => String(text).startsWith('COMMIT'), hook),
+      interceptQuery(connection.connection, ([query]) => String(textOf(query)).startsWith('COMMIT'), hook),
   });
   return {
     pool,
@@ -147,8 +147,10 @@ function onPg(url: string, max: number): Application {
   };
 }
 
+/** The text of a query of pg or mysql2, which can be in an object. */
 function textOf(query: unknown): unknown {
-  return typeof query === 'object' && query !== null && 'text' in query ? query.text : query;
+  const { text, sql } = Object(query) as { readonly text?: unknown; readonly sql?: unknown };
+  return text ?? sql ?? query;
 }
 
 /** Replaces `query` of one connection until the statement comes. */

@@ -1,4 +1,5 @@
-import type { CronlatchEvents, EventName } from 'cronlatch';
+import type { CronlatchEvents } from 'cronlatch';
+import type { EventName } from 'cronlatch/provider';
 import { EventHub, LockingTaskExecutor } from 'cronlatch/provider';
 import { lockBench } from './lock-bench';
 

@@ -1,7 +1,7 @@
 import { LockStorageError } from 'cronlatch';
 import type { StorageAccessor } from 'cronlatch/provider';
 
-type Method = Exclude<keyof StorageAccessor, 'close'>;
+type Method = Exclude<keyof StorageAccessor, 'close' | 'keepsTimeLimits' | 'clockStepMs'>;
 type Fault = (run: () => Promise<unknown>) => Promise<unknown>;
 
 /** The statement took effect, but its reply was lost. */
@@ -47,7 +47,19 @@ export class FaultyAccessor implements StorageAccessor {
     this.#call('extend', () => this.store.extend(...args));
   readonly unlock: StorageAccessor['unlock'] = (...args) =>
     this.#call('unlock', () => this.store.unlock(...args));
+  readonly deleteRecord: Required<StorageAccessor>['deleteRecord'] = (...args) =>
+    this.#call('deleteRecord', () => this.#ofStore('deleteRecord')(...args));
+  readonly deleteExpired: Required<StorageAccessor>['deleteExpired'] = (...args) =>
+    this.#call('deleteExpired', () => this.#ofStore('deleteExpired')(...args));
+  readonly list: Required<StorageAccessor>['list'] = (...args) =>
+    this.#call('list', () => this.#ofStore('list')(...args));
   readonly find: StorageAccessor['find'] = (...args) => this.#call('find', () => this.store.find(...args));
+
+  #ofStore<M extends 'deleteRecord' | 'deleteExpired' | 'list'>(method: M): Required<StorageAccessor>[M] {
+    const found = this.store[method];
+    if (found === undefined) throw new TypeError(`The store has no method '${method}'.`);
+    return found.bind(this.store) as Required<StorageAccessor>[M];
+  }
 
   #call<T>(method: Method, run: () => Promise<T>): Promise<T> {
     this.calls.push(method);

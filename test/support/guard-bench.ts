@@ -1,12 +1,12 @@
 import {
   JobGuard,
   type CronlatchEvents,
-  type EventName,
   type JobGuardOptions,
   type Lock,
   type LockConfiguration,
   type TaskResult,
 } from 'cronlatch';
+import type { EventName } from 'cronlatch/provider';
 import { executorBench, signal } from './executor-bench';
 import { JOB } from './lock-bench';
 

@@ -4,6 +4,8 @@ import { guardBench, type GuardBench } from './guard-bench';
 
 export interface GuardOfRuns extends GuardBench {
   readonly runStore: InMemoryRunStore;
+  /** For a second guard on the same stores. */
+  readonly options: () => JobGuardOptions;
 }
 
 /**
@@ -15,7 +17,8 @@ export function guardOfRuns(options: Partial<JobGuardOptions> = {}): GuardOfRuns
   const { provider: lockProvider, clock, events } = bench;
   const runStore = new InMemoryRunStore({ clock });
   const own = { lockProvider, runStore, clock, events, pollInterval: false, logger: false } as const;
-  return { ...bench, runStore, guard: new JobGuard({ ...own, ...options }) };
+  const all = { ...own, ...options };
+  return { ...bench, runStore, guard: new JobGuard(all), options: () => all };
 }
 
 /** Once per day in Paris, under a lock. */

@@ -1,10 +1,5 @@
-import {
-  JobGuard,
-  type CronlatchEvents,
-  type Duration,
-  type EventName,
-  type JobGuardOptions,
-} from 'cronlatch';
+import { JobGuard, type CronlatchEvents, type Duration, type JobGuardOptions } from 'cronlatch';
+import type { EventName } from 'cronlatch/provider';
 import { EventHub, StorageBasedLockProvider, type LockProvider, type RunStore } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
 import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Lock, LockConfiguration } from 'cronlatch';
-import { StorageBasedLockProvider } from 'cronlatch/provider';
+import { StorageBasedLockProvider, type StorageBasedLockProviderOptions } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
 import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
 import { FaultyAccessor } from './faulty-accessor';
@@ -8,12 +8,12 @@ import { FaultyAccessor } from './faulty-accessor';
 export const JOB = { name: 'job', lockAtMostFor: '10m' } as const satisfies LockConfiguration;
 
 /** Two instances of an application on one store with faults, under a clock that the test moves. */
-export function lockBench() {
+export function lockBench(options: StorageBasedLockProviderOptions = {}) {
   const clock = new SettableClock('2026-11-20T03:00:00Z');
   const store = new InMemoryStorageAccessor(clock);
   const accessor = new FaultyAccessor(store);
-  const provider = new StorageBasedLockProvider(accessor, { clock, random: () => 0.5 });
-  const other = new StorageBasedLockProvider(store, { clock });
+  const provider = new StorageBasedLockProvider(accessor, { clock, random: () => 0.5, ...options });
+  const other = new StorageBasedLockProvider(store, { clock, ...options });
   return {
     clock,
     store,

@@ -5,16 +5,52 @@ import { pathToFileURL } from 'node:url';
 export interface OwnServer {
   readonly url: string;
   readonly version: string;
+  /** Of its process, if it is a private one that runs. */
+  readonly pid?: number;
   kill(signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>;
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
+/** Servers that elect a leader among them, used by only one test. */
+export interface Ensemble {
+  readonly version: string;
+  readonly members: readonly OwnServer[];
+  /** For clients: of the members, or of the sentinels. */
+  readonly urls: readonly string[];
+  /** Resolves when the majority agrees on one, and it answers. */
+  leader(): Promise<OwnServer>;
+  /** Resolves when there is a leader, and all others follow it. */
+  settled(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export type EnsembleName = 'zookeeper' | 'etcd' | 'sentinel';
+
 interface Servers {
-  startServer(name: string, options: { log: (line: string) => void }): Promise<OwnServer>;
+  startServer(name: string, options: Options): Promise<OwnServer>;
+  startRedisThatKeeps(options: Options): Promise<OwnServer>;
+  startEnsemble(name: EnsembleName, size: number, options: Options): Promise<Ensemble>;
+}
+
+interface Options {
+  readonly log: (line: string) => void;
 }
 
 export async function ownServer(name: string): Promise<OwnServer> {
-  const servers = (await import(pathToFileURL(resolve('test/support/servers/index.mjs')).href)) as Servers;
-  return await servers.startServer(name, { log: () => {} });
+  return await (await servers()).startServer(name, { log: () => {} });
+}
+
+/** A Redis that keeps every answered write when it is killed. */
+export async function ownRedisThatKeeps(): Promise<OwnServer> {
+  return await (await servers()).startRedisThatKeeps({ log: () => {} });
+}
+
+/** Three of them, of which any two are a majority. */
+export async function ensembleOf(name: EnsembleName): Promise<Ensemble> {
+  return await (await servers()).startEnsemble(name, 3, { log: () => {} });
+}
+
+async function servers(): Promise<Servers> {
+  return (await import(pathToFileURL(resolve('test/support/servers/index.mjs')).href)) as Servers;
 }

@@ -6,6 +6,7 @@ import type { TestDatabase } from './databases';
 const migrations = [
   createCronlatchMigration({ tables: ['lock'] }),
   createCronlatchMigration({ tables: ['ledger'] }),
+  createCronlatchMigration({ tables: ['jobs'] }),
 ];
 
 /** The application's DataSource, connected, with the lock table and the ledger's tables in its database. */
@@ -16,13 +17,19 @@ export function ledgerDataSource(database: TestDatabase, more: object = {}): Pro
 /** In a database that already contains other tables. */
 export async function createRunTables(dataSource: DataSource): Promise<void> {
   const runner = dataSource.createQueryRunner();
-  await new (createCronlatchMigration({ tables: ['ledger'] }))().up(runner);
+  for (const tables of [['ledger'], ['jobs']] as const)
+    await new (createCronlatchMigration({ tables }))().up(runner);
   await runner.release();
 }
 
 const RUN_INSTANTS = [
   ...['next_attempt_at', 'lease_until', 'first_started_at', 'started_at', 'finished_at'],
   ...['created_at', 'updated_at'],
+];
+
+const JOB_INSTANTS = [
+  ...['next_scheduled_at', 'registered_at', 'previous_registered_at', 'last_started_at'],
+  'last_finished_at',
 ];
 
 /**
@@ -32,6 +39,10 @@ const RUN_INSTANTS = [
 export async function shiftRunsBack(dataSource: DataSource, milliseconds: number): Promise<void> {
   await shiftBack(dataSource, 'cronlatch_run', RUN_INSTANTS, milliseconds);
   await shiftBack(dataSource, 'cronlatch_run_event', ['at'], milliseconds);
+}
+
+export async function shiftJobsBack(dataSource: DataSource, milliseconds: number): Promise<void> {
+  await shiftBack(dataSource, 'cronlatch_job', JOB_INSTANTS, milliseconds);
 }
 
 export async function shiftPeriodsBack(dataSource: DataSource, milliseconds: number): Promise<void> {

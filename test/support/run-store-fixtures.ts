@@ -4,7 +4,7 @@ import { SettableClock } from 'cronlatch/testing';
 import { parseDuration } from '#cronlatch/core/duration';
 import { ambientTransaction } from './ambient-transaction';
 import type { ContractPlaces, Place } from './contract-places';
-import { shiftPeriodsBack, shiftRunsBack } from './run-places';
+import { shiftJobsBack, shiftPeriodsBack, shiftRunsBack } from './run-places';
 
 type WithoutTransactions = RunStoreFixture<'ambientTransaction'>;
 
@@ -45,6 +45,7 @@ function fixtureAt(place: Place, places: ContractPlaces): WithoutTransactions {
       const milliseconds = parseDuration(duration, 'elapse');
       await shiftRunsBack(operator, milliseconds);
       await shiftPeriodsBack(operator, milliseconds);
+      await shiftJobsBack(operator, milliseconds);
     },
     async deleteRun({ job, scope, periodKey }) {
       const names = [job, scope, periodKey].map((name) => `'${name.replaceAll("'", "''")}'`);

@@ -59,6 +59,8 @@ function follow(node: ts.Node | undefined, callers: Callers): Text[] {
   }
   if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken)
     return joined([node.left, node.right], callers);
+  if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.QuestionQuestionToken)
+    return [node.left, node.right].flatMap((side) => follow(side, callers));
   if (ts.isParenthesizedExpression(node)) return follow(node.expression, callers);
   if (ts.isConditionalExpression(node))
     return [node.whenTrue, node.whenFalse].flatMap((branch) => follow(branch, callers));

@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
+import { ensembleOf, type Ensemble, type EnsembleName } from './own-server';
 import { runningServer } from './running-servers';
 
 /** A test that needs a server. Without the server it is skipped, and the run reports it at its end. */
@@ -15,6 +16,24 @@ export function testOnOwn(server: string, name: string, body: (t: TestContext) =
   testIf(isPrivate, `${server} that may be killed`, `${server}: ${name}`, body);
 }
 
+/** A test that needs several private servers of a kind, with a leader among them. */
+export function testOnEnsemble(
+  ensemble: EnsembleName,
+  name: string,
+  body: (ensemble: Ensemble, t: TestContext) => Promise<void>,
+): void {
+  const running = runningServer(ensemble === 'sentinel' ? 'redis' : ensemble);
+  const isPrivate = running !== undefined && ['binary', '.servers'].includes(running.origin);
+  testIf(isPrivate, `ensemble of ${ensemble}`, `${ensemble}: ${name}`, async (t) => {
+    const started = await ensembleOf(ensemble);
+    try {
+      await body(started, t);
+    } finally {
+      await started.stop();
+    }
+  });
+}
+
 /** A test that needs something that may be missing. */
 export function testIf(
   condition: boolean,
@@ -26,7 +45,8 @@ export function testIf(
   void test(name, condition ? {} : { skip: `there is no ${needed}` }, body);
 }
 
-function reportSkip(needed: string): void {
+/** Announces at the end of the run what a skipped test needs. */
+export function reportSkip(needed: string): void {
   report(`skip ${needed}`);
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { CronlatchEvents, EventName, JobConfiguration, JobGuard, TaskResult } from 'cronlatch';
+import type { CronlatchEvents, JobConfiguration, JobGuard, TaskResult } from 'cronlatch';
+import type { EventName } from 'cronlatch/provider';
 import type { Run } from 'cronlatch/provider';
 import { currentRun } from 'cronlatch';
 import { createJobGuard, type CreateJobGuardOptions } from 'cronlatch/typeorm';

@@ -7,5 +7,6 @@ export default new DataSource({
   migrations: [
     createCronlatchMigration({ tables: ['lock'] }),
     createCronlatchMigration({ tables: ['ledger'] }),
+    createCronlatchMigration({ tables: ['jobs'] }),
   ],
 });

@@ -1,26 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { chaos, shortCampaign } from './short-campaign';
 import { parseOptions, UsageError } from './options';
-import type { Report } from './report/write-report';
-
-async function chaos(
-  args: readonly string[],
-  environment: Record<string, string> = {},
-): Promise<{ status: number; out: string; err: string }> {
-  const child = spawn(process.execPath, [join(__dirname, 'main.js'), ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...environment },
-  });
-  const ended = once(child, 'close') as Promise<[number]>;
-  const [out, err, [status]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-  return { status, out, err };
-}
 
 const SQLITE = ['--server', 'sqlite'];
 const REFUSED: readonly (readonly [args: readonly string[], why: RegExp])[] = [
@@ -33,6 +18,10 @@ const REFUSED: readonly (readonly [args: readonly string[], why: RegExp])[] = [
   [[...SQLITE, '--minutes', '1441'], /'1441'/],
   [[...SQLITE, '--minutes', '1', '--seed', '1.5'], /--seed is '1.5'/],
   [[...SQLITE, '--minutes', '1', '--seed', '4294967296'], /--seed/],
+  [[...SQLITE, '--minutes', '1', '--provider', 'redis'], /--provider is 'redis'/],
+  [[...SQLITE, '--minutes', '1', '--provider', 'row'], /needs a database server/],
+  [['--server', 'redis', '--minutes', '1', '--provider', 'row'], /needs a database server/],
+  [['--server', 'redis', '--minutes', '1', '--wait'], /--wait needs --server sentinel/],
   [[...SQLITE, '--minutes', '1', '--sever', 'mysql'], /sever/],
 ];
 
@@ -55,29 +44,8 @@ void test('a server that the tests may not kill cannot be used', async () => {
   assert.match(err, /No mysql is available/);
 });
 
-void test('a short campaign on SQLite keeps all promises, and reports the faults', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'cronlatch-reports-'));
-  try {
-    const { status, out, err } = await chaos([
-      ...SQLITE,
-      '--minutes',
-      '0.15',
-      '--seed',
-      '1',
-      '--report',
-      folder,
-    ]);
-    assert.equal(status, 0, `${out}\n${err}`);
-    assert.match(out, /# Chaos on sqlite: all promises kept/);
-    const name = readdirSync(folder).find((file) => file.endsWith('.json')) ?? '';
-    const report = JSON.parse(readFileSync(join(folder, name), 'utf8')) as Report;
-    assert.deepEqual([report.seed, report.unexplained], [1, []]);
-    assert.ok(report.figures.grants > 0);
-    assert.ok(Object.keys(report.figures.faults).length > 0);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-});
+void test('a short campaign on SQLite keeps all promises, and reports the faults', () =>
+  shortCampaign('sqlite', '0.15'));
 
 void test('an interrupted campaign is not a campaign', async () => {
   const child = spawn(process.execPath, [join(__dirname, 'main.js'), ...SQLITE, '--minutes', '5'], {

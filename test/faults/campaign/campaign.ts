@@ -5,14 +5,13 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Random } from '#cronlatch/contracts/random';
 import { machineMs } from '../processes/competition/settings';
-import type { DatabaseName } from '../../support/databases';
 import { faultsOn } from './faults';
 import type { Injection } from './faults/fault';
 import { strikeUntilOver } from './faults/strike';
 import { finalRuns } from './final-runs';
 import type { Evidence } from './judge/evidence';
 import { verdictOn, type Verdict } from './judge/verdict';
-import type { CampaignOptions } from './options';
+import type { CampaignOptions, CampaignServer, Keeper } from './options';
 import { openPlace, type Place } from './place';
 import { reportProgress } from './progress';
 import { sampleRows } from './row-sampler';
@@ -32,7 +31,7 @@ const LONGEST_FINISH_MS = 180_000;
 
 /** @param interrupted ends it early, and then it rejects */
 export async function campaign(options: CampaignOptions, interrupted: AbortSignal): Promise<Outcome> {
-  const place = await openPlace(options.server);
+  const place = await openPlace(options);
   const folder = mkdtempSync(join(tmpdir(), 'cronlatch-chaos-'));
   let kept: string | undefined;
   try {
@@ -48,25 +47,26 @@ export async function campaign(options: CampaignOptions, interrupted: AbortSigna
 async function campaignIn(
   place: Place,
   folder: string,
-  { minutes, seed }: CampaignOptions,
+  { minutes, seed, keeper }: CampaignOptions,
   interrupted: AbortSignal,
 ): Promise<Omit<Outcome, 'kept'>> {
   const random = new Random(seed);
   const startMs = machineMs();
   const witness = await Witness.in(folder);
-  const squad = new Squad(place, folder, witness.socket, startMs, random);
+  const squad = new Squad(place, folder, witness.socket, startMs, random, keeper);
   try {
     await squad.muster();
-    const struck = await strike(place, squad, random, minutes, interrupted);
+    const struck = await strike(place, squad, random, { minutes, keeper }, interrupted);
     const keys = keysDueSince(startMs);
     await completeAll(place, squad, keys);
     const testimonies = await witness.testimonies();
     const journal = await squad.journal();
     const runs = await finalRuns(place);
-    const evidence = { ...struck, testimonies, journal, runs, keys, wallAheadMs: Date.now() - machineMs() };
+    const wallAheadMs = Date.now() - machineMs();
+    const evidence = { ...struck, keeper, testimonies, journal, runs, keys, wallAheadMs };
     // The other records are in the folder already.
     writeFileSync(join(folder, 'struck.json'), JSON.stringify(struck));
-    const verdict = verdictOn(evidence, expectedWithin(minutes, place.type));
+    const verdict = verdictOn(evidence, expectedWithin(minutes, place.name, keeper));
     return { ...verdict, swallowed: squad.swallowed, serverVersion: place.version };
   } finally {
     await squad.end();
@@ -79,7 +79,7 @@ async function strike(
   place: Place,
   squad: Squad,
   random: Random,
-  minutes: number,
+  { minutes, keeper }: Pick<CampaignOptions, 'minutes' | 'keeper'>,
   interrupted: AbortSignal,
 ): Promise<Pick<Evidence, 'injections' | 'samples'>> {
   const ending = new AbortController();
@@ -89,7 +89,7 @@ async function strike(
   const note = (injection: Injection): void => void injections.push(injection);
   reportProgress(squad, minutes, () => injections.length, over);
   const samples = sampleRows(place, over);
-  const striking = strikeUntilOver(faultsOn(place.type), { place, squad, random, over, note });
+  const striking = strikeUntilOver(faultsOn(place.name, keeper), { place, squad, random, over, note });
   const done = Promise.all([samples, striking]);
   try {
     const time = setTimeout(minutes * 60_000, undefined, { signal: interrupted });
@@ -117,7 +117,7 @@ async function completeAll(place: Place, squad: Squad, keys: readonly string[]):
 }
 
 /** The kinds of faults that have enough time to happen. */
-function expectedWithin(minutes: number, server: DatabaseName): string[] {
-  const faults = faultsOn(server).filter(({ everyMs }) => everyMs * 6 < minutes * 60_000);
+function expectedWithin(minutes: number, server: CampaignServer, keeper: Keeper): string[] {
+  const faults = faultsOn(server, keeper).filter(({ everyMs }) => everyMs * 6 < minutes * 60_000);
   return faults.map(({ kind }) => kind);
 }

@@ -1,3 +1,4 @@
-import { testServerContracts } from '../../support/contract-tests';
+import { testServerContracts, testUniqueContract } from '../../support/contract-tests';
 
 testServerContracts('postgres', 'the others');
+testUniqueContract('postgres');

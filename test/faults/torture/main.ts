@@ -5,7 +5,7 @@
  */
 import { constants } from 'node:os';
 import { UsageError as NoPlaceError } from '../campaign/options';
-import { openPlace } from '../campaign/place';
+import { openDatabase } from '../campaign/place';
 import { ownServer } from '../../support/own-server';
 import { complaintsAbout, verdictLine } from './judge/verdict';
 import { parseOptions, USAGE, UsageError, type TortureOptions } from './options';
@@ -23,11 +23,11 @@ async function main(): Promise<number> {
   }
   const redis = await ownServer('redis');
   try {
-    const place = await openPlace(options.server);
+    const place = await openDatabase(options.server);
     try {
       const progress = new Progress(process.stdout);
       progress.print(`torture: ${options.server} ${place.version}, Redis ${redis.version}`);
-      const torture = new Torture({ options: place.optionsBy(), redisUrl: redis.url }, progress);
+      const torture = new Torture({ options: place.ordersBy([]).options, redisUrl: redis.url }, progress);
       return await runUntilSignal(torture, options);
     } finally {
       await place.close();

@@ -72,3 +72,27 @@ testDriverTransactions(
   },
   ON,
 );
+
+testDriverTransactions(
+  'a run that outlives its guard cannot open a connection any more',
+  async ({ kind, database, open }) => {
+    const bench = await open({ source: 'address' });
+    const stranger = new Stranger(kind, database);
+    let goOn = (): void => {};
+    const closed = new Promise<void>((resolve) => (goOn = resolve));
+    let run: Promise<unknown> = Promise.resolve();
+    await new Promise<void>((started) => {
+      run = bench.run(async () => {
+        started();
+        await closed;
+        await bench.application.inRunTransaction((connection) => bench.effect(connection));
+      });
+    });
+    await bench.guard.close({ timeout: 0 });
+    goOn();
+    await assert.rejects(run, /pool/i);
+    assert.deepEqual(await bench.effects(), []);
+    await eventually(async () => (await stranger.countSessions()) === 0, 'all sessions have ended');
+  },
+  ON,
+);

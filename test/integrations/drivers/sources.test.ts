@@ -100,7 +100,7 @@ const PG_FORM =
 const SQLITE_FORM = /begins with sqlite: and names a file, as in sqlite:jobs\.db\.$/;
 const NOT_PARSED = /cannot parse its address\..*encodeURIComponent\(\)\.$/;
 const NO_DATABASE =
-  /names no database\. Add one, as in (mysql|postgres):\/\/host\/app, or the option database\.$/;
+  /names no database\. Add one, as in (postgres:\/\/host\/app|mysql:\/\/host\/app, or the option database)\.$/;
 
 const ADDRESSES = [
   [mysqlDriver, 'postgres://app:hunter2@db.example/app', MYSQL_FORM],
@@ -119,9 +119,12 @@ const ADDRESSES = [
   [pgDriver, 'postgres://app:hunter2/1@db.example/app', NOT_PARSED],
   [pgDriver, 'postgres://app:hunter2%@db.example/app', NOT_PARSED],
   [pgDriver, 'postgres://app:hunter2@db.example', NO_DATABASE],
+  // pg ignores this option beside an address.
+  [pgDriver, { connectionString: 'postgres://app:hunter2@db.example', database: 'app' }, NO_DATABASE],
   [sqliteDriver, 'mysql://app:hunter2@db.example/app', SQLITE_FORM],
   [sqliteDriver, 'jobs.db', SQLITE_FORM],
   [sqliteDriver, 'sqlite:', SQLITE_FORM],
+  [sqliteDriver, 'sqlite://jobs.db', / Write sqlite:jobs\.db for a file in the working directory, /],
   [sqliteDriver, 'sqlite::memory:', /exists only in the connection that opened it\..*pass that\.$/],
 ] as const;
 
@@ -129,6 +132,28 @@ void test('an unusable address is rejected, and its message never contains it', 
   for (const [driver, source, message] of ADDRESSES)
     for (const call of [driver.createJobGuard, driver.createTables, driver.verifySchema])
       await refused(call(source as never), InvalidLockConfigurationError, message);
+});
+
+void test('a misspelt option or set of tables is rejected before anything is sent', async () => {
+  const calls = [
+    [mysqlDriver, 'mysql://app:hunter2@db.example/app'],
+    [pgDriver, 'postgres://app:hunter2@db.example/app'],
+    [sqliteDriver, 'sqlite:jobs.db'],
+  ] as const;
+  const misspelt = { statementTimeout: '1s', ...{ lockTabel: 'locks' } };
+  const locks = ['locks'] as never;
+  for (const [{ createJobGuard, createTables, verifySchema }, address] of calls) {
+    const message = /^Unknown option 'lockTabel' for the (job guard|tables)\. Did you mean 'lockTable'\?$/;
+    for (const call of [createJobGuard, createTables, verifySchema])
+      await refused(call(address, misspelt), InvalidLockConfigurationError, message);
+    for (const call of [createTables, verifySchema])
+      for (const tables of [locks, [], 'lock' as never])
+        await refused(
+          call(address, { tables }),
+          InvalidLockConfigurationError,
+          /^tables is .+: use a list of 'lock', 'ledger', 'jobs' and 'row-lock'\.$/,
+        );
+  }
 });
 
 void test("connections: 'shared' needs a pool or a handle, not an address", async () => {

@@ -60,6 +60,7 @@ export function databaseModule({ options }: TestDatabase, more: object = {}) {
     migrations: [
       createCronlatchMigration({ tables: ['lock'] }),
       createCronlatchMigration({ tables: ['ledger'] }),
+      createCronlatchMigration({ tables: ['jobs'] }),
     ],
     migrationsRun: true,
     retryAttempts: 1,

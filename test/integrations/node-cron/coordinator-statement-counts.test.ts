@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { LedgerRunCoordinator } from 'cronlatch/node-cron';
 import { createJobGuard } from 'cronlatch/typeorm';
-import { integrationOf } from '#cronlatch/guard/job-guard';
+import { integrationOf } from '#cronlatch/guard/integration';
 import { closedAtOnce, LEASE_MS } from '../../support/coordinators';
 import { nextEvent } from '../../support/guard-bench';
 import { createRunTables } from '../../support/run-places';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import { SchemaMismatchError, type CronlatchEvents, type EventName } from 'cronlatch';
+import { SchemaMismatchError, type CronlatchEvents } from 'cronlatch';
+import type { EventName } from 'cronlatch/provider';
 import { LedgerRunCoordinator, scheduleDistributed } from 'cronlatch/node-cron';
 import { createTask, setLogger, setRunCoordinator, type TaskContext } from 'node-cron';
 import { SLOT } from '../../support/coordinators';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NotConfiguredError } from 'cronlatch';
 import { LedgerRunCoordinator } from 'cronlatch/node-cron';
-import { integrationOf } from '#cronlatch/guard/job-guard';
+import { integrationOf } from '#cronlatch/guard/integration';
 import { elector, KEY, LEASE_MS, SLOT } from '../../support/coordinators';
 import { guardBench, reasonOf } from '../../support/guard-bench';
 import { memoryStores, ledgerPlace } from '../../support/ledger-place';

@@ -3,7 +3,7 @@ import { mock, test } from 'node:test';
 import { SchedulerLock } from 'cronlatch';
 import { Scheduled, scheduleDistributed, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
 import { createTask, getTasks } from 'node-cron';
-import { integrationOf } from '#cronlatch/guard/job-guard';
+import { integrationOf } from '#cronlatch/guard/integration';
 import { warnOfSkippedDates } from '#cronlatch/integrations/node-cron/skipped-dates';
 import { guardBench } from '../../support/guard-bench';
 import { ledgerPlace, memoryStores } from '../../support/ledger-place';

@@ -11,7 +11,10 @@ testOnServers(
   'a tick of a completed day without overdue runs costs one read, a first run of the day five statements',
   async (bench) => {
     const { options } = bench.database;
-    const migrations = [createCronlatchMigration({ tables: ['ledger'] })];
+    const migrations = [
+      createCronlatchMigration({ tables: ['ledger'] }),
+      createCronlatchMigration({ tables: ['jobs'] }),
+    ];
     const migrating = await new DataSource({ ...options, migrations }).initialize();
     await migrating.runMigrations();
     await migrating.destroy();
@@ -46,7 +49,14 @@ testOnServers(
     await guard.run(failing, () => assert.fail('ran'));
     assert.deepEqual(sent(), ['SELECT'], 'a tick before the next attempt is due');
 
-    guard.wrap({ ...JOB, name: 'registered' }, () => {});
+    for (const name of ['registered', 'another']) guard.wrap({ ...JOB, name }, () => {});
+    await guard.runOverdue();
+    const registration = ['SELECT', 'SELECT', 'INSERT'];
+    assert.deepEqual(
+      sent().sort(),
+      [...registration, 'SELECT'].sort(),
+      'two jobs are registered, and overdue runs read',
+    );
     await guard.runOverdue();
     assert.deepEqual(sent(), ['SELECT'], 'a minute without overdue runs');
 

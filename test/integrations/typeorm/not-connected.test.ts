@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { DataSource } from 'typeorm';
-import { InvalidLockUseError } from 'cronlatch';
+import { InvalidLockConfigurationError, InvalidLockUseError } from 'cronlatch';
 import { createJobGuard, inRunTransaction } from 'cronlatch/typeorm';
 import { testOnEvery } from '../../support/databases';
 import { ledgerDataSource } from '../../support/run-places';
@@ -26,3 +27,19 @@ testOnEvery(
     }
   },
 );
+
+void test('createJobGuard refuses anything but a DataSource, and does not repeat it', async () => {
+  for (const [source, what] of [
+    [undefined, 'undefined'],
+    ['mysql://app:hunter2@db.example/app', 'a string'],
+    [{ type: 'mysql', password: 'hunter2' }, 'a plain object'],
+    [{ options: { host: 'db.example', password: 'hunter2' } }, 'a plain object'],
+    [new Map(), 'Map'],
+  ] as const)
+    await assert.rejects(
+      createJobGuard(source as never),
+      (error) =>
+        error instanceof InvalidLockConfigurationError &&
+        error.message === `cronlatch/typeorm cannot use ${what}. Pass a DataSource of TypeORM.`,
+    );
+});

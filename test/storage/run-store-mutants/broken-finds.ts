@@ -1,5 +1,5 @@
-import type { Run } from '#cronlatch/ledger/run';
-import type { RunQuery } from '#cronlatch/ledger/run-store';
+import type { Run, RunSummary } from '#cronlatch/ledger/run';
+import type { RunQuery, RunStore } from '#cronlatch/ledger/run-store';
 import { rewritingEvents, type Bench, type BrokenRunStore } from './broken-run-store';
 
 /** Queries with changed conditions. */
@@ -13,6 +13,13 @@ function querying(change: (query: RunQuery) => Partial<RunQuery>) {
 function changingResult(change: (runs: readonly Run[], query: RunQuery, bench: Bench) => readonly Run[]) {
   return (bench: Bench): Pick<Bench['store'], 'find'> => ({
     find: async (query) => change(await bench.store.find(query), query, bench),
+  });
+}
+
+/** An overview of all runs, in the order of their creation. */
+function overview(choose: (all: readonly Run[]) => readonly RunSummary[]) {
+  return ({ runs }: Bench): Pick<RunStore, 'latest'> => ({
+    latest: () => Promise.resolve(choose(runs.rows().map(({ run }) => run))),
   });
 }
 
@@ -72,6 +79,32 @@ export const BROKEN_FINDS: readonly BrokenRunStore[] = [
             .map(({ run }) => run)
             .filter((run) => run.periodKey.toLowerCase() === periodKey.toLowerCase()),
     ),
+  },
+  {
+    does: 'returns the oldest run of each job and scope as the latest',
+    caughtBy: 'the latest runs are those of the newest period of each job and scope (L7)',
+    breaks: overview((all) =>
+      all.filter((run) => all.find(({ job, scope }) => job === run.job && scope === run.scope) === run),
+    ),
+  },
+  {
+    does: 'returns the run that was created last as the latest',
+    caughtBy: 'a run with a period is newer than one without, and else the last one is (L7)',
+    breaks: overview((all) =>
+      all.filter((run) => all.findLast(({ job, scope }) => job === run.job && scope === run.scope) === run),
+    ),
+  },
+  {
+    does: 'returns only the newest runs as the latest',
+    caughtBy: 'the latest runs include those that are running or interrupted (L7)',
+    breaks: ({ store }) => ({
+      latest: async () => (await store.latest()).filter(({ periodStart }) => periodStart !== undefined),
+    }),
+  },
+  {
+    does: 'returns whole runs as the latest',
+    caughtBy: 'a latest run is a run without its result and its error (L7)',
+    breaks: overview((all) => all),
   },
   {
     does: 'returns an event for every run',

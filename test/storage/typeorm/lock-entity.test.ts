@@ -79,7 +79,8 @@ void test('a migration for unknown tables is refused', () => {
   for (const tables of [[], ['locks'], ['lock', 'ledger'], ['lock', 'lock']] as unknown as ['lock'][]) {
     assert.throws(() => createCronlatchMigration({ tables }), {
       code: 'CRONLATCH_INVALID_CONFIGURATION',
-      message: /^tables is .*: use \['lock'\] or \['ledger'\]\. If you need both, create two migrations/,
+      message:
+        /^tables is .*: use \['lock'\], \['ledger'\], \['jobs'\] or \['row-lock'\]\. If you need more than one, create a migration for each/,
     });
   }
 });

@@ -15,9 +15,15 @@
  * @typedef {import('./types.mjs').RunningServer} RunningServer
  * @typedef {import('./errors.mjs').MissingServer} MissingServer
  */
+import { startEtcds } from './ensembles/etcd.mjs';
+import { startSentinels } from './ensembles/sentinel.mjs';
+import { startZookeepers } from './ensembles/zookeeper.mjs';
 import { MissingServerError } from './errors.mjs';
 import { recipeFor } from './recipes/index.mjs';
+import { pgbouncer } from './recipes/pgbouncer.mjs';
+import { KEPT, redis } from './recipes/redis.mjs';
 import { bring } from './steps/index.mjs';
+import { bringPromtool } from './tools/promtool.mjs';
 
 /**
  * Starts the named servers, including those of `required`. An unavailable server is listed in `missing`; if
@@ -57,7 +63,50 @@ export async function startServers(names, { required = [], hasty = false, log = 
  * @returns {Promise<import('./types.mjs').OwnServer>}
  */
 export async function startServer(name, { log = console.error } = {}) {
-  const outcome = await bring(recipeFor(name), { log, own: true });
+  return await startRecipe(recipeFor(name), log);
+}
+
+/**
+ * Starts PgBouncer in front of a PostgreSQL server, likewise.
+ *
+ * @param {{ url: string, mode: 'session' | 'transaction' | 'statement' }} target
+ * @param {{ log?: (line: string) => void }} [options]
+ */
+export async function startPgbouncer(target, { log = console.error } = {}) {
+  return await startRecipe(pgbouncer(target), log);
+}
+
+/** promtool is not a server, but the tests get it in the same ways. @param {{ log?: (line: string) => void }} [options] */
+export async function findPromtool(options) {
+  return await bringPromtool(options);
+}
+
+/**
+ * Starts a Redis that keeps every answered write when it is killed, likewise.
+ *
+ * @param {{ log?: (line: string) => void }} [options]
+ */
+export async function startRedisThatKeeps({ log = console.error } = {}) {
+  return await startRecipe(redis(KEPT), log);
+}
+
+/**
+ * Starts several servers that elect a leader, for one test alone. Rejects with MissingServerError if only other servers
+ * than private ones are available.
+ *
+ * @param {'zookeeper' | 'etcd' | 'sentinel'} name
+ * @param {number} size
+ * @param {{ log?: (line: string) => void }} [options]
+ */
+export async function startEnsemble(name, size, { log = console.error } = {}) {
+  return await ENSEMBLES[name](size, log);
+}
+
+const ENSEMBLES = { zookeeper: startZookeepers, etcd: startEtcds, sentinel: startSentinels };
+
+/** @param {import('./types.mjs').Recipe} recipe @param {(line: string) => void} log */
+async function startRecipe(recipe, log) {
+  const outcome = await bring(recipe, { log, own: true });
   if ('missing' in outcome) throw new MissingServerError([outcome.missing]);
   return /** @type {import('./types.mjs').OwnServer} */ (outcome.server);
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ export class PrivateServer {
    * @param {{ hasty?: boolean }} options
    */
   static async start(recipe, program, origin, { hasty = false }) {
-    const folder = await mkdtemp(join(tmpdir(), `cronlatch-${recipe.name}-`));
+    const folder = await mkdtemp(join(parentFor(recipe), `cronlatch-${recipe.name}-`));
     const server = new PrivateServer(recipe, program, origin, folder, hasty);
     try {
       await initialize(recipe, program, folder);
@@ -111,6 +111,19 @@ export class PrivateServer {
   }
 }
 
+const memory = '/dev/shm';
+
+/** @param {Recipe} recipe */
+function parentFor({ inMemory = false }) {
+  if (!inMemory) return tmpdir();
+  try {
+    accessSync(memory, constants.W_OK | constants.X_OK);
+    return memory;
+  } catch {
+    return tmpdir();
+  }
+}
+
 /**
  * Creates the data of a server, which takes seconds. If CRONLATCH_SERVER_DATA names a folder, the data is created there
  * once for each version of a server, and then copied.
@@ -125,8 +138,14 @@ async function initialize(recipe, program, folder) {
   const data = join(kept, `${recipe.name}-${program.version}`);
   if (existsSync(data)) return await copy(data, folder);
   await recipe.initialize(program, folder);
-  await copy(folder, `${data}.new`);
-  await rename(`${data}.new`, data);
+  await mkdir(kept, { recursive: true });
+  // Several servers of one kind may start at once. The first copy that is complete is kept.
+  const own = await mkdtemp(`${data}.new-`);
+  await copy(folder, own);
+  await rename(own, data).catch(async (error) => {
+    await rm(own, { recursive: true, force: true });
+    if (!existsSync(data)) throw error;
+  });
 }
 
 /** Keeps the owners of all files. @param {string} from @param {string} to */

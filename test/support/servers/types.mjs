@@ -24,11 +24,13 @@
  * server is last
  * @property {string} [root] the folder into which it was unpacked, if it was
  * @property {string} version
+ * @property {string} [place] where it was found, if `file` and `args` do not show it
  *
  * @typedef {object} Recipe everything that is special about one kind of server
  * @property {string} name
  * @property {string} label its name in messages
  * @property {Partial<Record<'debian' | 'ubuntu', PackageSource>>} packages
+ * @property {Unpacked[]} [needs] other programs that `find` looks for, and that may have to be fetched before
  * @property {number} containerPort of the service called `name` in compose.yaml
  * @property {(root?: string) => Promise<Program>} find on the machine, or unpacked under `root`; rejects with the reason
  * @property {(program: Program, folder: string) => Promise<unknown>} initialize creates the data in an empty folder
@@ -37,6 +39,8 @@
  * @property {'SIGINT'} [shutdownSignal] of a clean shutdown that does not wait for clients, if that is not SIGTERM
  * @property {(folder: string) => string[]} [cleanUp] the command that removes what a killed server leaves in the system,
  *   outside of its folder
+ * @property {boolean} [inMemory] its data belongs in memory where the system has such a folder, because it waits for the
+ *   disk at each write
  * @property {boolean} [sharesDatabase] a database cannot be created: tests share the one that the URL names, each with
  *   its own keys
  * @property {(port: number) => string} url
@@ -44,7 +48,7 @@
  * @property {(version: string) => string | undefined} objectionTo why a version is not the requested server,
  * if it is not
  *
- * @typedef {Pick<Recipe, 'name' | 'label' | 'packages'> & { find: (root: string) => Promise<unknown> }}
+ * @typedef {Pick<Recipe, 'name' | 'label' | 'packages' | 'needs'> & { find: (root?: string) => Promise<any> }}
  * Unpacked a fetched and unpacked program need not be a server
  *
  * @typedef {object} PackageSource
@@ -52,5 +56,6 @@
  * @property {string} packagePrefix the package's name without the version that some suites put at its end
  * @property {string[]} [parts] names of further packages, other than libraries, that the program needs to
  * run; a suite need not have them all
+ * @property {RegExp} [only] if it is given, no other further packages are needed, and no libraries
  */
 export {};

@@ -8,8 +8,8 @@ export interface ConversationOptions {
   /** Receives each statement before it is forwarded to the server. */
   readonly listen: ((statement: SentStatement) => void) | undefined;
   /** The statements and replies to swallow. */
-  readonly statements: SwallowOrders;
-  readonly replies: SwallowOrders;
+  readonly statements: SwallowOrders<StatementKind>;
+  readonly replies: SwallowOrders<StatementKind>;
 }
 
 /**

@@ -23,7 +23,7 @@ export interface SqlProxy extends Omit<TcpProxy, 'deafen' | 'stallNewAfter'> {
   readonly swallowed: ReadonlyMap<StatementKind, number>;
 }
 
-interface HeldStatement {
+export interface HeldStatement {
   /** Resolves when the client has sent the statement. */
   readonly sent: Promise<void>;
   /**
@@ -46,8 +46,8 @@ export async function sqlProxy(
   protocol: SqlProtocol,
   { listen }: SqlProxyOptions = {},
 ): Promise<SqlProxy> {
-  const statements = new SwallowOrders();
-  const replies = new SwallowOrders();
+  const statements = new SwallowOrders<StatementKind>();
+  const replies = new SwallowOrders<StatementKind>();
   const interpret = (): Conversation =>
     new Conversation(new WIRES[protocol](), { listen, statements, replies });
   const proxy = await tcpProxy(target, { interpret });
@@ -59,7 +59,7 @@ export async function sqlProxy(
   });
 }
 
-function heldStatement(place: (delay: Delay) => Promise<void>): HeldStatement {
+export function heldStatement(place: (delay: Delay) => Promise<void>): HeldStatement {
   let goOn = (): void => {};
   let arrived = (): void => {};
   const due = new Promise<void>((resolve) => (goOn = resolve));

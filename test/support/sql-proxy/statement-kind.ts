@@ -9,6 +9,7 @@ export type TextKind =
   | 'take-over'
   | 'extend'
   | 'unlock'
+  | 'release-row'
   | 'insert-run'
   | 'write-run'
   | 'complete-run'
@@ -21,6 +22,7 @@ export type TextKind =
 const PATTERNS: readonly (readonly [TextKind, RegExp])[] = [
   ['insert', /^INSERT INTO \S+ \(name, lock/],
   ['unlock', /^UPDATE \S+ SET lock_until = .* locked_by = .*'\/released'/],
+  ['release-row', /^UPDATE \S+ SET lock_until = GREATEST\(.* AND fencing_token < /],
   ['extend', /^UPDATE \S+ SET lock_until = GREATEST\(/],
   ['take-over', /^UPDATE \S+ SET lock_until = .* AND \(?lock_until <= /],
   ['insert-run', /^INSERT INTO \S+ \(job_name, /],

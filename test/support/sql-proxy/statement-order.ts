@@ -23,6 +23,8 @@ export class StatementOrder {
       case 'complete-run':
         // The ledger sends it alone, and inside a transaction only in one of the application's.
         return this.#onRun(this.#transaction === undefined ? 'complete' : 'commit');
+      case 'release-row':
+        return this.#onRun('commit');
       case 'insert-run':
       case 'write-run':
         return this.#onRun(runKindOf(statement));

@@ -1,5 +1,3 @@
-import type { StatementKind } from './statement-kind';
-
 /** A statement that waits in the proxy, with everything that its client sends after it. */
 export interface Delay {
   /** When it is forwarded. */
@@ -10,28 +8,28 @@ export interface Delay {
 
 export type Afterwards = 'cut' | 'silence' | Delay;
 
-interface Order {
-  readonly kind: StatementKind;
+interface Order<Kind> {
+  readonly kind: Kind;
   readonly then: Afterwards;
   readonly done: () => void;
 }
 
 /** The statements and replies to swallow or delay, and those that were. */
-export class SwallowOrders {
-  readonly #counts = new Map<StatementKind, number>();
-  readonly #orders: Order[] = [];
+export class SwallowOrders<Kind extends string> {
+  readonly #counts = new Map<Kind, number>();
+  readonly #orders: Order<Kind>[] = [];
 
-  get swallowed(): ReadonlyMap<StatementKind, number> {
+  get swallowed(): ReadonlyMap<Kind, number> {
     return this.#counts;
   }
 
   /** Resolves when it has happened. */
-  place(kind: StatementKind, then: Afterwards): Promise<void> {
+  place(kind: Kind, then: Afterwards): Promise<void> {
     return new Promise((done) => this.#orders.push({ kind, then, done }));
   }
 
   /** @returns what happens to the connection, `undefined` if nothing is swallowed */
-  carryOut(kind: StatementKind): Afterwards | undefined {
+  carryOut(kind: Kind): Afterwards | undefined {
     const index = this.#orders.findIndex((order) => order.kind === kind);
     const [order] = index < 0 ? [] : this.#orders.splice(index, 1);
     if (order === undefined) return undefined;

@@ -2,7 +2,7 @@ import { JobGuard, type JobGuardOptions } from 'cronlatch';
 import { StorageBasedLockProvider, type LockProvider } from 'cronlatch/provider';
 import { pause } from '#cronlatch/core/clock';
 import type { Random } from '#cronlatch/contracts/random';
-import { integrationOf } from '#cronlatch/guard/job-guard';
+import { integrationOf } from '#cronlatch/guard/integration';
 import { overlay } from '../../../storage/contract-mutants/overlay';
 import { keyTextOf, type Call, type HandlerRun } from '../../history/ledger/ledger-history';
 import { SimulatedAccessor } from '../simulated-accessor';

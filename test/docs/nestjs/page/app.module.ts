@@ -14,6 +14,7 @@ import { BillingJobs } from './billing.jobs';
       migrations: [
         createCronlatchMigration({ tables: ['lock'] }),
         createCronlatchMigration({ tables: ['ledger'] }),
+        createCronlatchMigration({ tables: ['jobs'] }),
       ],
       migrationsRun: true,
     }),

@@ -1,5 +1,5 @@
 import type { Random } from '#cronlatch/contracts/random';
-import type { DatabaseName } from '../../../support/databases';
+import { isLockServer, type CampaignServer } from '../options';
 import type { Place } from '../place';
 import type { Squad } from '../squad/squad';
 
@@ -28,7 +28,7 @@ export interface Fault {
   readonly kind: string;
   /** On average. */
   readonly everyMs: number;
-  readonly isFor: (server: DatabaseName) => boolean;
+  readonly isFor: (server: CampaignServer) => boolean;
   /** Another fault of this kind waits for its end. */
   readonly isAlone?: boolean;
   /** Resolves when the fault is undone, or needs no further action. */
@@ -36,4 +36,7 @@ export interface Fault {
 }
 
 export const everywhere = (): boolean => true;
-export const onServers = (server: DatabaseName): boolean => server !== 'sqlite';
+export const onServers = (server: CampaignServer): boolean => server !== 'sqlite';
+export const onDatabases = (server: CampaignServer): boolean => onServers(server) && !isLockServer(server);
+export const onEnsembles = (server: CampaignServer): boolean => isLockServer(server) && server !== 'redis';
+export const onSingleServers = (server: CampaignServer): boolean => onServers(server) && !onEnsembles(server);

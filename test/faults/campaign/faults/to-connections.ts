@@ -1,26 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Random } from '#cronlatch/contracts/random';
 import { machineMs } from '../../processes/competition/settings';
-import type { SqlProxy, StatementKind } from '../../../support/sql-proxy/sql-proxy';
+import type { CampaignProxy } from '../squad/campaign-proxy';
 import { onServers, type Fault } from './fault';
 
-const SWALLOWED: readonly StatementKind[] = [
-  'insert',
-  'take-over',
-  'extend',
-  'unlock',
-  'claim',
-  'complete',
-  'commit',
-];
-
-/** A later statement of the same lease may overtake these. */
-const DELIVERED_LATE: readonly StatementKind[] = ['extend', 'extend', 'take-over', 'unlock'];
+export const DELIVERED_LATE_KIND = 'statement delivered late';
 
 function onProxy(
   kind: string,
   everyMs: number,
-  act: (proxy: SqlProxy, random: Random) => Promise<void> | void,
+  act: (proxy: CampaignProxy, random: Random) => Promise<void> | void,
 ): Fault {
   return {
     kind,
@@ -28,10 +17,11 @@ function onProxy(
     isFor: onServers,
     async strike({ squad, random, note }) {
       // The faults of a connection are independent of those of its process.
-      const { proxy, worker } = random.pick(squad.members);
-      if (proxy === undefined) return;
+      const { proxies, worker } = random.pick(squad.members);
+      // Its way to one server, or to all.
+      const struck = random.pick([proxies, [random.pick(proxies)]]);
       const fromMs = machineMs();
-      await act(proxy, random);
+      await Promise.all(struck.map(async (proxy) => await act(proxy, random)));
       note({ kind, worker, fromMs, untilMs: machineMs() });
     },
   };
@@ -44,9 +34,14 @@ function swallow(kind: string, everyMs: number, then: 'cut' | 'silence'): Fault 
     everyMs,
     isFor: onServers,
     strike({ squad, random, note }) {
-      const { proxy } = random.pick(squad.members);
-      const swallowed = proxy?.swallow(random.pick(SWALLOWED), then);
-      void swallowed?.then(() => note({ kind, fromMs: machineMs(), untilMs: machineMs() }));
+      const member = random.pick(squad.members);
+      void random
+        .pick(member.proxies)
+        .swallow(random, then)
+        .then(() => {
+          const atMs = machineMs();
+          note({ kind, worker: member.worker, fromMs: atMs, untilMs: atMs });
+        });
       return Promise.resolve();
     },
   };
@@ -59,14 +54,14 @@ function deliverLate(kind: string, everyMs: number): Fault {
     everyMs,
     isFor: onServers,
     strike({ squad, random, note }) {
-      const { proxy } = random.pick(squad.members);
-      const held = proxy?.hold(random.pick(DELIVERED_LATE));
+      const { proxies, worker } = random.pick(squad.members);
+      const held = random.pick(proxies).hold(random);
       const lateByMs = random.integer(500, 6000);
-      void held?.sent.then(async () => {
+      void held.sent.then(async () => {
         const fromMs = machineMs();
         await setTimeout(lateByMs);
         void held.deliver();
-        note({ kind, fromMs, untilMs: machineMs() });
+        note({ kind, worker, fromMs, untilMs: machineMs() });
       });
       return Promise.resolve();
     },
@@ -77,7 +72,7 @@ export const TO_CONNECTIONS: readonly Fault[] = [
   onProxy('connections cut', 2000, (proxy) => void proxy.cut()),
   swallow('reply swallowed, connection cut', 300, 'cut'),
   swallow('reply swallowed in silence', 8000, 'silence'),
-  deliverLate('statement delivered late', 3000),
+  deliverLate(DELIVERED_LATE_KIND, 3000),
   onProxy('slow network', 10_000, async (proxy, random) => {
     proxy.delay(random.pick([50, 150, 500]), { bytewise: random.integer(1, 4) === 1 });
     await setTimeout(random.integer(300, 2000));

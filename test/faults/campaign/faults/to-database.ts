@@ -1,6 +1,6 @@
 import { machineMs } from '../../processes/competition/settings';
 import { LOCK_NAMES } from '../worker/orders';
-import { everywhere, onServers, type Fault, type Field } from './fault';
+import { everywhere, onDatabases, onSingleServers, type Fault, type Field } from './fault';
 
 /** Runs the operator's statement, unless the server is down. */
 async function tryStatement(
@@ -14,15 +14,21 @@ async function tryStatement(
   }
 }
 
+export const LOCK_ROW_DELETED = 'lock row deleted';
+
 const rowDeleted: Fault = {
-  kind: 'lock row deleted',
+  kind: LOCK_ROW_DELETED,
   everyMs: 8000,
   isFor: everywhere,
-  async strike(field) {
-    const name = field.random.pick(LOCK_NAMES);
+  async strike({ place, random, note }) {
+    const name = random.pick(LOCK_NAMES);
     const fromMs = machineMs();
-    const answer = await tryStatement(field, `DELETE FROM shedlock WHERE name = '${name}'`);
-    if (answer) field.note({ kind: 'lock row deleted', name, fromMs, untilMs: machineMs() });
+    const kind = await place.deleteLock(name).then(
+      () => LOCK_ROW_DELETED,
+      // The server is down, or its reply was lost.
+      () => `${LOCK_ROW_DELETED}, unconfirmed`,
+    );
+    note({ kind, name, fromMs, untilMs: machineMs() });
   },
 };
 
@@ -34,7 +40,7 @@ const SESSIONS = {
 const sessionKilled: Fault = {
   kind: 'session ended by the operator',
   everyMs: 8000,
-  isFor: onServers,
+  isFor: onDatabases,
   async strike(field) {
     const isPostgres = field.place.type === 'postgres';
     const sessions = await tryStatement(field, isPostgres ? SESSIONS.postgres : SESSIONS.mysql);
@@ -53,7 +59,7 @@ const sessionKilled: Fault = {
 const serverKilled: Fault = {
   kind: 'server killed',
   everyMs: 40_000,
-  isFor: onServers,
+  isFor: onSingleServers,
   isAlone: true,
   async strike({ place: { server }, note }) {
     const fromMs = machineMs();

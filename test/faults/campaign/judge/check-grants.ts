@@ -1,40 +1,43 @@
 import { SLACK_MS, type Evidence } from './evidence';
-import { certainEndMs, isDeletedBetween, type Grant } from './grants';
+import { certainEndMs, isDeletedBetween, type Finding, type Grant } from './grants';
 
-/** P1, P3, P5: compares the grants of one name with each other. */
-export function checkGrants(evidence: Evidence, grants: readonly Grant[]): string[] {
-  return [...checkPairs(evidence, grants), ...checkOrder(grants)];
-}
-
-function checkPairs(evidence: Evidence, grants: readonly Grant[]): string[] {
-  const complaints: string[] = [];
+/** P1, P5: compares the grants of one name with each other. */
+export function checkPairs(evidence: Evidence, grants: readonly Grant[]): Finding[] {
+  const findings: Finding[] = [];
   let longest: Grant | undefined;
   for (const [i, grant] of grants.entries()) {
     const before = grants[i - 1];
-    if (before !== undefined && before.token >= grant.token)
-      complaints.push(`P3: ${textOf(grant)} has the token of ${textOf(before)}`);
     for (const earlier of new Set([before, longest])) {
       if (earlier === undefined) continue;
-      if (isDeletedBetween(evidence, grant.name, earlier.grantedMs - SLACK_MS, grant.grantedMs + SLACK_MS))
+      if (
+        isDeletedBetween(evidence, grant.name, earlier.countedFromMs - SLACK_MS, grant.grantedMs + SLACK_MS)
+      )
         continue;
+      const find = (complaint: string): void =>
+        void findings.push({ lease: earlier, atMs: grant.grantedMs, complaint });
       if (grant.grantedMs < certainEndMs(earlier, grant.grantedMs) - SLACK_MS)
-        complaints.push(`P1: ${textOf(grant)} was granted while ${textOf(earlier)} was held`);
-      if (grant.grantedMs < earlier.grantedMs + earlier.atLeastMs - 1)
-        complaints.push(`P5: ${textOf(grant)} was granted within lockAtLeastFor of ${textOf(earlier)}`);
+        find(`P1: ${textOf(grant)} was granted while ${textOf(earlier)} was held`);
+      if (grant.grantedMs < earlier.countedFromMs + earlier.atLeastMs - 1)
+        find(`P5: ${textOf(grant)} was granted within lockAtLeastFor of ${textOf(earlier)}`);
     }
     if (longest === undefined || certainEndMs(grant) > certainEndMs(longest)) longest = grant;
   }
-  return complaints;
+  return findings;
 }
 
 /**
- * Tokens rise in the order of the events: a grant that was answered before another was requested has the
+ * P3: tokens are unique, and rise in the order of the events: a grant that was answered before another was requested has the
  * lower token.
  */
-function checkOrder(grants: readonly Grant[]): string[] {
+export function checkOrder(grants: readonly Grant[]): string[] {
   const byAnswer = [...grants].sort((a, b) => a.answeredMs - b.answeredMs);
   const byRequest = [...grants].sort((a, b) => a.sentMs - b.sentMs);
-  const complaints: string[] = [];
+  const complaints = grants.flatMap((grant, i) => {
+    const before = grants[i - 1];
+    return before !== undefined && before.token >= grant.token
+      ? [`P3: ${textOf(grant)} has the token of ${textOf(before)}`]
+      : [];
+  });
   let highest: Grant | undefined;
   let next = 0;
   for (const grant of byRequest) {

@@ -1,3 +1,4 @@
+import type { Keeper } from '../options';
 import type { Injection } from '../faults/fault';
 import type { RowSample } from '../row-sampler';
 import type { Testimony } from '../witness/testimony';
@@ -13,6 +14,7 @@ export interface FinalRun {
 
 /** All records of a finished campaign. Times are the machine's, in milliseconds. */
 export interface Evidence {
+  readonly keeper: Keeper;
   readonly testimonies: readonly Testimony[];
   readonly journal: readonly DatedEntry[];
   readonly injections: readonly Injection[];

@@ -84,7 +84,7 @@ function recoveries(evidence: Evidence, grants: ReadonlyMap<string, readonly Gra
       const endMs = certainEndMs(grant);
       const isDisturbed =
         diedMs > endMs ||
-        isDeletedBetween(evidence, grant.name, grant.grantedMs, next.grantedMs) ||
+        isDeletedBetween(evidence, grant.name, grant.countedFromMs, next.grantedMs) ||
         outages.some(({ fromMs, untilMs }) => untilMs >= endMs && fromMs <= next.grantedMs);
       return isDisturbed ? [] : [next.grantedMs - endMs];
     }),
@@ -101,7 +101,7 @@ function spreadOf(values: readonly number[]): Spread {
   };
 }
 
-function counted<K extends string>(kinds: readonly K[]): Record<string, number> {
+export function counted<K extends string>(kinds: readonly K[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const kind of kinds) counts[kind] = (counts[kind] ?? 0) + 1;
   return counts;

@@ -1,4 +1,5 @@
 import type { DatedEntry } from '../worker/journal';
+import type { Keeper } from '../options';
 import type { Evidence } from './evidence';
 
 type Entry<K extends DatedEntry['k']> = Extract<DatedEntry, { k: K }>;
@@ -10,7 +11,9 @@ export interface Grant {
   readonly worker: number;
   readonly sentMs: number;
   readonly answeredMs: number;
-  /** By the database's clock, from which the token is made. */
+  /** When the time of the lease began at the earliest: by its holder's clock, if the token does not contain it. */
+  readonly countedFromMs: number;
+  /** By the database's clock, from which the token is made; otherwise at the latest. */
   readonly grantedMs: number;
   readonly atMostMs: number;
   readonly atLeastMs: number;
@@ -21,7 +24,7 @@ export interface Grant {
 }
 
 /** By name, in the order of their tokens. */
-export function grantsIn({ journal, wallAheadMs }: Evidence): Map<string, Grant[]> {
+export function grantsIn({ journal, wallAheadMs, keeper }: Evidence): Map<string, Grant[]> {
   const requests = new Map<string, number>();
   const byLease = new Map<string, DatedEntry[]>();
   const granted: Entry<'answer'>[] = [];
@@ -39,11 +42,12 @@ export function grantsIn({ journal, wallAheadMs }: Evidence): Map<string, Grant[
       (byLease.get(`${name} ${token}`) ?? []).filter(
         (entry): entry is Entry<K> => entry.k === k && entry.worker === worker,
       );
+    const sentMs = requests.get(`${worker} ${answer.id}`) ?? NaN;
+    const grantedMs = isTime(keeper) ? token / 1000 - wallAheadMs : atMs;
     return {
-      ...{ name, token, worker, atMostMs, atLeastMs },
-      sentMs: requests.get(`${worker} ${answer.id}`) ?? NaN,
+      ...{ name, token, worker, atMostMs, atLeastMs, sentMs, grantedMs },
       answeredMs: atMs,
-      grantedMs: token / 1000 - wallAheadMs,
+      countedFromMs: keeper === 'row' || !isTime(keeper) ? sentMs : grantedMs,
       extensions: of('extended'),
       refusals: of('refused extension'),
       release: of('release')[0],
@@ -59,20 +63,29 @@ export function grantsIn({ journal, wallAheadMs }: Evidence): Map<string, Grant[
   return byName;
 }
 
+/** Whether tokens are the times of the grants, in microseconds. Otherwise they are the store's own numbers. */
+function isTime(keeper: Keeper): boolean {
+  return keeper !== 'zookeeper' && keeper !== 'etcd';
+}
+
 /**
  * The time until which the lease was certainly held, by what was known at `atMs`: its end by the database's
  * clock, or its release.
  */
 export function certainEndMs(grant: Grant, atMs = Infinity): number {
-  const known = grant.extensions.filter((extension) => extension.atMs <= atMs);
-  const endMs = Math.max(
-    grant.grantedMs + grant.atMostMs,
-    ...known.map(({ sentMs, atMostMs }) => sentMs + atMostMs),
-  );
-  return Math.min(endMs, grant.release?.atMs ?? Infinity);
+  return Math.min(leaseEndMs(grant, atMs), grant.release?.atMs ?? Infinity);
 }
 
-/** Whether the operator deleted its row in this time. */
+/** The end of the lease by the database's clock, by what was known at `atMs`, as if it had not been released. */
+export function leaseEndMs(grant: Grant, atMs: number): number {
+  const known = grant.extensions.filter((extension) => extension.atMs <= atMs);
+  return Math.max(
+    grant.countedFromMs + grant.atMostMs,
+    ...known.map(({ sentMs, atMostMs }) => sentMs + atMostMs),
+  );
+}
+
+/** Whether the operator deleted it in this time. */
 export function isDeletedBetween(
   { injections }: Evidence,
   name: string,
@@ -82,4 +95,13 @@ export function isDeletedBetween(
   return injections.some(
     (injection) => injection.name === name && injection.untilMs >= fromMs && injection.fromMs <= untilMs,
   );
+}
+
+/** A promise that seems broken to the holder of a lease. */
+export interface Finding {
+  readonly lease: Grant;
+  readonly atMs: number;
+  readonly complaint: string;
+  /** What shows that the promise was kept. */
+  readonly excuse?: string | undefined;
 }

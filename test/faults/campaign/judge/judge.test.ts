@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import type { Keeper } from '../options';
 import type { Evidence, FinalRun } from './evidence';
 import { Story } from './story';
 import { verdictOn } from './verdict';
@@ -151,6 +152,20 @@ void suite('the judge of a campaign classifies overlaps', () => {
         }),
     /overlap/,
   );
+  condemned(
+    'by a stop, if the other grant was shortly before the release',
+    () =>
+      new Story()
+        .grant(1, 1000)
+        .grant(2, 1500)
+        .inside(1, 1010, 1510, 1_000_000)
+        .inside(2, 1505, 1600, 1_500_000)
+        .release(1, 1520, 1_000_000, true)
+        .evidence({
+          injections: [{ kind: 'SIGSTOP shorter than the lease', worker: 1, fromMs: 1100, untilMs: 1400 }],
+        }),
+    /overlap/,
+  );
   void test('a stop between the grant and the work explains a late start', () => {
     const late = new Story()
       .grant(1, 1000)
@@ -165,6 +180,111 @@ void suite('the judge of a campaign classifies overlaps', () => {
   acquitted('by a holder that ignores its signal', () => overlap(true).evidence());
   acquitted('by a process that the machine did not run', () =>
     overlap().note(1, 5900, { k: 'stalled', fromMs: 2000 }).evidence(),
+  );
+});
+
+void suite('the judge of a campaign knows what each store can lose', () => {
+  /** The second is granted half a second after the first, which was never released. */
+  const taken = (): Story => new Story().grant(1, 1000).grant(2, 1500);
+  const failOver = { kind: 'leader killed', fromMs: 1200, untilMs: 4000 };
+
+  void test('a failover of Redis loses a lock, which counts', () => {
+    const evidence = taken().evidence({ keeper: 'sentinel', injections: [failOver] });
+    const { complaints, cutShort } = verdictOn(evidence, []);
+    assert.deepEqual([complaints, cutShort], [[], { 'leader killed (P1)': 1 }]);
+  });
+  /** On the old primary, the first lock is released as if nothing had happened, soon after the second is granted. */
+  const onTwoPrimaries = (injections: Evidence['injections'], keeper: Keeper = 'sentinel'): Evidence =>
+    taken()
+      .inside(1, 1010, 1515, 1_000_000)
+      .inside(2, 1510, 1600, 1_500_000)
+      .release(1, 1520, 1_000_000, true)
+      .evidence({ keeper, injections });
+  void test('a failover of Redis explains an overlap that ends soon', () => {
+    const { complaints, explained } = verdictOn(onTwoPrimaries([failOver]), []);
+    assert.deepEqual([complaints, explained], [[], { 'leader killed': 1 }]);
+  });
+  const other = { kind: 'connections cut', worker: 1, fromMs: 1200, untilMs: 4000 };
+  condemned('… but nothing else does', () => onTwoPrimaries([other]), /overlap: worker 2/);
+  condemned('… nor on a single Redis', () => onTwoPrimaries([failOver], 'redis'), /overlap: worker 2/);
+  condemned(
+    '… nor if it ended before the first grant',
+    () => onTwoPrimaries([{ ...failOver, fromMs: 500, untilMs: 900 }]),
+    /overlap: worker 2/,
+  );
+  condemned(
+    'an overlap, and a failover after the second grant',
+    () =>
+      taken()
+        .inside(1, 1010, 1700, 1_000_000)
+        .inside(2, 1650, 1750, 1_500_000)
+        .evidence({ keeper: 'sentinel', injections: [{ ...failOver, fromMs: 1600 }] }),
+    /overlap: worker 2/,
+  );
+  condemned(
+    'an overlap, and a failover long after the first lock was written',
+    () =>
+      new Story()
+        .grant(1, 1000, { atMostMs: 9000 })
+        .grant(2, 6000)
+        .inside(1, 1010, 6015, 1_000_000)
+        .inside(2, 6010, 6100, 6_000_000)
+        .release(1, 6020, 1_000_000, true)
+        .evidence({ keeper: 'sentinel', injections: [{ ...failOver, fromMs: 5000, untilMs: 7000 }] }),
+    /overlap: worker 2/,
+  );
+  for (const keeper of ['redis', 'etcd', 'zookeeper'] as const)
+    condemned(
+      `on ${keeper} without a fault of the holder`,
+      () => taken().evidence({ keeper, injections: [] }),
+      /P1: lease/,
+    );
+  condemned(
+    'a failover, long after the lock was written',
+    () =>
+      new Story()
+        .grant(1, 1000, { atMostMs: 9000 })
+        .grant(2, 6000)
+        .evidence({ keeper: 'sentinel', injections: [{ ...failOver, fromMs: 5000, untilMs: 7000 }] }),
+    /P1: lease/,
+  );
+  condemned(
+    'a failover of etcd',
+    () => taken().evidence({ keeper: 'etcd', injections: [failOver] }),
+    /P1: lease/,
+  );
+  acquitted('a session of ZooKeeper that ends with its connection', () =>
+    taken().evidence({
+      keeper: 'zookeeper',
+      injections: [{ kind: 'partition', worker: 1, fromMs: 1100, untilMs: 1450 }],
+    }),
+  );
+  condemned(
+    'an overlap on ZooKeeper, whose holder was not stopped',
+    () =>
+      taken()
+        .inside(1, 1010, 1600, 1_000_000)
+        .inside(2, 1510, 1600, 1_500_000)
+        .evidence({
+          keeper: 'zookeeper',
+          injections: [{ kind: 'partition', worker: 1, fromMs: 1100, untilMs: 1450 }],
+        }),
+    /overlap: worker 2/,
+  );
+  const cut = { kind: 'connections cut', worker: 1, fromMs: 1100, untilMs: 1101 };
+  const releasedTwice = (): Story =>
+    new Story()
+      .grant(1, 1000)
+      .note(1, 1090, { k: 'release', name: 'job', token: 1_000_000 })
+      .grant(2, 1150)
+      .note(1, 1200, { k: 'released', name: 'job', token: 1_000_000, stillOurs: false });
+  acquitted('a release that ioredis sent again after a cut', () =>
+    releasedTwice().evidence({ keeper: 'redis', injections: [cut] }),
+  );
+  condemned(
+    'a release that was refused without a cut',
+    () => releasedTwice().evidence({ keeper: 'redis', injections: [{ ...cut, worker: 2 }] }),
+    /P2: the release/,
   );
 });
 

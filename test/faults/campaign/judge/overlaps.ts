@@ -1,6 +1,8 @@
 import type { Testimony } from '../witness/testimony';
 import { SLACK_MS, type Evidence } from './evidence';
-import { certainEndMs, isDeletedBetween, type Grant } from './grants';
+import { isDeletedBetween, leaseEndMs, type Grant } from './grants';
+import { lostLease } from './lost-lease';
+import { STARVED, wasStarved } from './starved';
 
 type Entered = Extract<Testimony, { event: 'enter' }>;
 
@@ -32,9 +34,6 @@ function without(all: readonly Entered[], worker: number): Entered[] {
   return all.filter((entered) => entered.worker !== worker);
 }
 
-/** Longer than a handler takes from its last check of the lease until it leaves. */
-const LATE_MS = 100;
-
 /** Why a worker worked after its lease had expired; `undefined` means without a permitted cause. */
 export function causeOf(
   { name, first, second }: Overlap,
@@ -46,25 +45,27 @@ export function causeOf(
   const lease = grants.find(({ token }) => token === stale.token);
   const next = grants.find(({ token }) => token === fresh.token);
   if (lease === undefined || next === undefined) return undefined;
-  if (isDeletedBetween(evidence, name, lease.grantedMs - SLACK_MS, next.grantedMs + SLACK_MS))
+  if (isDeletedBetween(evidence, name, lease.countedFromMs - SLACK_MS, next.grantedMs + SLACK_MS))
     return 'lock row deleted';
-  if (next.grantedMs < certainEndMs(lease, next.grantedMs) - SLACK_MS) return undefined;
+  const { keeper } = evidence;
+  // A worker releases a lock only after it has left. So the stale one had not released it before the other grant, and the
+  // clocks need not be compared for that: a grant shortly before the release is as wrong as any other.
+  const isEarly = next.grantedMs < leaseEndMs(lease, next.grantedMs) - SLACK_MS;
+  // What begins after the other grant is not its cause. But the token of a row lock may be older than its lock.
+  const takenMs = keeper === 'row' ? second.atMs : next.grantedMs;
+  const lost = isEarly || keeper === 'row' ? lostLease(evidence, lease, takenMs) : undefined;
+  // ZooKeeper takes a lock only from a holder that had the time to notice it.
+  if (lost !== undefined && keeper !== 'zookeeper') return lost;
+  if (isEarly && lost === undefined) return undefined;
   if (stale.ignoresItsSignal) return 'ignores its signal';
   const isThen = (fromMs: number, untilMs: number): boolean =>
-    fromMs <= second.atMs && untilMs >= lease.grantedMs;
+    fromMs <= second.atMs && untilMs >= lease.countedFromMs;
   const struck = evidence.injections.find(
     ({ worker, kind, fromMs, untilMs }) =>
       worker === stale.worker && HOLDS_UP.test(kind) && isThen(fromMs, untilMs),
   );
   if (struck !== undefined) return struck.kind;
-  const starved = evidence.journal.some(
-    (entry) =>
-      entry.k === 'stalled' &&
-      entry.worker === stale.worker &&
-      entry.atMs - entry.fromMs > LATE_MS &&
-      isThen(entry.fromMs, entry.atMs),
-  );
-  return starved ? 'not run by the machine' : undefined;
+  return wasStarved(evidence, stale.worker, lease.countedFromMs, second.atMs) ? STARVED : undefined;
 }
 
 const HOLDS_UP = /^SIGSTOP|stalled/;

@@ -53,6 +53,7 @@ export class Story {
       samples: [],
       runs: [],
       keys: [],
+      keeper: 'table',
       wallAheadMs: 0,
       ...more,
     };

@@ -5,6 +5,7 @@ import type { Report } from './write-report';
 export function markdownOf(report: Report): string {
   const {
     server,
+    cutShort,
     minutes,
     seed,
     startedAt,
@@ -20,9 +21,9 @@ export function markdownOf(report: Report): string {
   const overlaps = Object.values(explained).reduce((sum, count) => sum + count, 0);
   const notRising = complaints.filter((complaint) => complaint.startsWith('P3')).length;
   return [
-    `# Chaos on ${server}: ${complaints.length === 0 ? 'all promises kept' : 'FAILED'}`,
+    `# Chaos on ${server}${report.wait ? ' with wait' : ''}: ${complaints.length === 0 ? 'all promises kept' : 'FAILED'}`,
     '',
-    `\`npm run chaos -- --minutes ${minutes} --server ${server} --seed ${seed}\``,
+    `\`npm run chaos -- --minutes ${minutes} --server ${server} ${settingsOf(report)}--seed ${seed}\``,
     '',
     `${startedAt}, commit ${commit}, ${Object.entries(versions)
       .map(([name, version]) => `${name} ${version}`)
@@ -55,8 +56,11 @@ export function markdownOf(report: Report): string {
     ...counts('fault', figures.faults),
     ...(Object.keys(report.swallowed).length === 0
       ? []
-      : ['', '## Replies swallowed after the commit', '', ...counts('statement', report.swallowed)]),
+      : ['', '## Replies swallowed', '', ...counts('statement', report.swallowed)]),
     ...(overlaps === 0 ? [] : ['', '## Overlaps by cause', '', ...counts('cause', explained)]),
+    ...(Object.keys(cutShort).length === 0
+      ? []
+      : ['', '## Leases that a fault cut short, by cause', '', ...counts('cause', cutShort)]),
     '',
     '## Results of the calls of the runs',
     '',
@@ -65,6 +69,11 @@ export function markdownOf(report: Report): string {
       ? []
       : ['', '## Violations', '', ...complaints.map((each) => `- ${each}`), '', `Records: ${kept}`]),
   ].join('\n');
+}
+
+function settingsOf({ keeper, wait }: Report): string {
+  if (wait) return '--wait ';
+  return keeper === 'table' || keeper === 'row' ? `--provider ${keeper} ` : '';
 }
 
 function spread({ count, p50, p99, longest }: Spread): string {

@@ -7,7 +7,9 @@ import { markdownOf } from './markdown';
 
 export interface Report extends Outcome {
   readonly server: string;
+  readonly keeper: string;
   readonly minutes: number;
+  readonly wait: boolean;
   readonly seed: number;
   readonly startedAt: string;
   readonly commit: string;
@@ -16,17 +18,17 @@ export interface Report extends Outcome {
 
 /** Writes it as JSON and as Markdown into the folder of the options. */
 export async function writeReport(
-  { server, minutes, seed, report: folder }: CampaignOptions,
+  { server, keeper, wait, minutes, seed, report: folder }: CampaignOptions,
   outcome: Outcome,
   startedAt: Date,
 ): Promise<{ files: readonly string[]; text: string }> {
   const report: Report = {
-    ...{ server, minutes, seed, startedAt: startedAt.toISOString(), commit: commit() },
+    ...{ server, keeper, wait, minutes, seed, startedAt: startedAt.toISOString(), commit: commit() },
     versions: { node: process.version, [server]: outcome.serverVersion, ...(await driverVersions()) },
     ...outcome,
   };
   const text = markdownOf(report);
-  const name = `chaos-${server}-${report.startedAt.slice(0, 10)}-${seed}`;
+  const name = `chaos-${server}${wait ? '-wait' : ''}-${report.startedAt.slice(0, 10)}-${seed}`;
   mkdirSync(folder, { recursive: true });
   const files = [join(folder, `${name}.json`), join(folder, `${name}.md`)] as const;
   writeFileSync(files[0], `${JSON.stringify(report, undefined, 2)}\n`);
@@ -47,7 +49,7 @@ function commit(): string {
 
 async function driverVersions(): Promise<Record<string, string>> {
   const versions: Record<string, string> = {};
-  for (const name of ['typeorm', 'mysql2', 'pg', 'better-sqlite3']) {
+  for (const name of ['typeorm', 'mysql2', 'pg', 'better-sqlite3', 'ioredis', 'node-zookeeper-client']) {
     const { default: manifest } = (await import(`${name}/package.json`, { with: { type: 'json' } })) as {
       default: { version: string };
     };

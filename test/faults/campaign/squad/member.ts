@@ -1,11 +1,10 @@
 import { Child } from '../../../processes/child';
 import type { FakedClock } from '../../../support/faked-clock';
-import { sqlProxy, type SqlProxy } from '../../../support/sql-proxy/sql-proxy';
 import type { Place } from '../place';
 import type { WorkerMessage, WorkerOrders, WorkerCommand } from '../worker/orders';
-import { targetOf } from '../../../support/tcp-proxy';
+import type { CampaignProxy } from './campaign-proxy';
 
-/** One position in the squad: a sequence of worker processes, each connected through the same proxy. */
+/** One position in the squad: a sequence of worker processes, each connected through the same proxies. */
 export class Member {
   #child: Child<WorkerMessage>;
   /** A fault is in progress that must end before the next starts. */
@@ -20,7 +19,8 @@ export class Member {
   #mayEnd = false;
 
   private constructor(
-    readonly proxy: SqlProxy | undefined,
+    /** One for each server, none for a file. */
+    readonly proxies: readonly CampaignProxy[],
     /** The clock of its workers, if it can be set. */
     readonly clock: FakedClock | undefined,
     private readonly orders: () => WorkerOrders,
@@ -32,13 +32,12 @@ export class Member {
 
   static async in(
     place: Place,
-    orders: () => Omit<WorkerOrders, 'options'>,
+    orders: () => Omit<WorkerOrders, 'options' | 'locks'>,
     clock?: FakedClock,
   ): Promise<Member> {
-    const { type, server } = place;
-    const proxy =
-      server && (await sqlProxy(targetOf(server.url), type === 'postgres' ? 'postgres' : 'mysql'));
-    return new Member(proxy, clock, () => ({ ...orders(), options: place.optionsBy(proxy?.port) }));
+    const proxies = await place.proxies();
+    const ports = proxies.map(({ port }) => port);
+    return new Member(proxies, clock, () => ({ ...orders(), ...place.ordersBy(ports) }));
   }
 
   /** The number of the current worker. */
@@ -104,7 +103,7 @@ export class Member {
 
   async end(): Promise<void> {
     await this.kill();
-    await this.proxy?.close();
+    await Promise.all(this.proxies.map((proxy) => proxy.close()));
     this.clock?.dispose();
   }
 }

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import type { Random } from '#cronlatch/contracts/random';
-import type { DatabaseName } from '../../../support/databases';
 import { CAN_FAKE_CLOCKS, FakedClock } from '../../../support/faked-clock';
 import { linesOf } from '../lines';
+import type { CampaignServer, Keeper } from '../options';
+import { isLockServer } from '../options';
 import type { Place } from '../place';
 import type { DatedEntry } from '../worker/journal';
 import { Member } from './member';
@@ -12,9 +13,9 @@ const WORKERS = 8;
 /** This many have a wall clock that can be set, which makes them slow. */
 const WITH_CLOCKS = 2;
 
-/** Not on SQLite, where each process's clock is the database's. */
-export function canSetClocks(server: DatabaseName): boolean {
-  return CAN_FAKE_CLOCKS && server !== 'sqlite';
+/** Not with a ledger in SQLite, where each process's clock is the database's. */
+export function canSetClocks(server: CampaignServer): boolean {
+  return CAN_FAKE_CLOCKS && server !== 'sqlite' && !isLockServer(server);
 }
 
 /** The workers that the faults hit. */
@@ -28,10 +29,11 @@ export class Squad {
     private readonly witness: string,
     private readonly startMs: number,
     private readonly random: Random,
+    private readonly keeper: Keeper,
   ) {}
 
   async muster(): Promise<void> {
-    const hasClock = (number: number): boolean => canSetClocks(this.place.type) && number < WITH_CLOCKS;
+    const hasClock = (number: number): boolean => canSetClocks(this.place.name) && number < WITH_CLOCKS;
     for (let number = 0; number < WORKERS; number += 1) {
       const clock = hasClock(number) ? new FakedClock() : undefined;
       this.members.push(await Member.in(this.place, () => this.#orders(), clock));
@@ -47,8 +49,8 @@ export class Squad {
   /** The number of swallowed replies by kind of statement, whose statements took effect. */
   get swallowed(): Readonly<Record<string, number>> {
     const counts: Record<string, number> = {};
-    for (const { proxy } of this.members)
-      for (const [kind, count] of proxy?.swallowed ?? []) counts[kind] = (counts[kind] ?? 0) + count;
+    for (const { swallowed } of this.members.flatMap(({ proxies }) => proxies))
+      for (const [kind, count] of swallowed) counts[kind] = (counts[kind] ?? 0) + count;
     return counts;
   }
 
@@ -86,6 +88,6 @@ export class Squad {
     const journal = join(this.folder, `worker-${worker}.jsonl`);
     this.#journals.push(journal);
     const seed = this.random.integer(0, 2 ** 31);
-    return { worker, witness: this.witness, journal, seed, startMs: this.startMs };
+    return { worker, keeper: this.keeper, witness: this.witness, journal, seed, startMs: this.startMs };
   }
 }

@@ -1,15 +1,31 @@
 import type { DataSourceOptions } from 'typeorm';
+import type { Keeper, LockServer } from '../options';
 
 /** The arguments of a worker. */
 export interface WorkerOrders {
   /** Unique among all workers of the campaign. */
   readonly worker: number;
   readonly options: DataSourceOptions;
+  readonly keeper: Keeper;
+  /** Where the locks are, if they are not in the database. */
+  readonly locks?: LockOrders | undefined;
   readonly witness: string;
   readonly journal: string;
   readonly seed: number;
   /** In the machine's time: it decides which run is due. */
   readonly startMs: number;
+}
+
+/** How a worker reaches the servers that keep the locks. */
+export interface LockOrders {
+  readonly server: LockServer;
+  /** The proxies and the servers behind them, in the same order. */
+  readonly ports: readonly number[];
+  readonly urls: readonly string[];
+  /** Of the sentinels, which are reached directly. */
+  readonly sentinels: readonly string[];
+  /** Only locks that a replica has confirmed count as granted. */
+  readonly wait: boolean;
 }
 
 /** A message to a running worker. */

@@ -1,7 +1,8 @@
 /** A process that the faults hit: it takes locks and executes runs until it is asked to finish. */
 import { setTimeout } from 'node:timers/promises';
 import { CronlatchError } from 'cronlatch';
-import { createJobGuard, TypeOrmLockProvider } from 'cronlatch/typeorm';
+import { createJobGuard, RowLockProvider, TypeOrmLockProvider } from 'cronlatch/typeorm';
+import type { DataSource } from 'typeorm';
 import { Random } from '#cronlatch/contracts/random';
 import { applicationDataSource } from '../../../processes/fixtures/application-data-source';
 import { argument, send } from '../../../processes/parent';
@@ -11,6 +12,7 @@ import { Heartbeat } from './heartbeat';
 import { Journal } from './journal';
 import { JournalledProvider } from './journalled-provider';
 import { JobFailedError, LockJob } from './lock-job';
+import { openProvider, type OpenProvider } from './lock-providers';
 import { LOCK_LANES, RUN_LANES, type WorkerMessage, type WorkerOrders, type WorkerCommand } from './orders';
 import { RunJob } from './run-job';
 
@@ -19,7 +21,7 @@ const report = send<WorkerMessage>;
 const random = new Random(orders.seed);
 const journal = new Journal(orders.journal, orders.worker);
 /** Two seconds are long for a statement on this machine, and shorter than a third of a lease. */
-const STATEMENT_TIMEOUT = '2s';
+const limits = { statementTimeout: '2s' } as const;
 
 let isFinishing = false;
 
@@ -27,10 +29,9 @@ async function main(): Promise<void> {
   const finish = nextOrders();
   const witness = await WitnessClient.at(orders.witness, orders.worker);
   const dataSource = await connected();
-  const limits = { statementTimeout: STATEMENT_TIMEOUT } as const;
-  const locks = new TypeOrmLockProvider(dataSource, limits);
+  const locks = openLocks(dataSource);
   const guard = await createJobGuard(dataSource, {
-    lockProvider: new JournalledProvider(locks, journal),
+    lockProvider: new JournalledProvider(locks.provider, journal),
     // The server may be down at the moment.
     lazy: true,
     pollInterval: false,
@@ -68,6 +69,15 @@ async function main(): Promise<void> {
   witness.close();
   report({ event: 'done' });
   process.disconnect();
+}
+
+function openLocks(dataSource: DataSource): OpenProvider {
+  if (orders.locks !== undefined) return openProvider(orders.locks, limits);
+  const provider =
+    orders.keeper === 'row'
+      ? new RowLockProvider(dataSource, { ...limits, maxConnections: LOCK_LANES + 2 })
+      : new TypeOrmLockProvider(dataSource, limits);
+  return { provider, close: () => provider.close() };
 }
 
 /** Waits until the server is up. */

@@ -19,6 +19,7 @@ const driver = {
   rollBack: 'ROLLBACK',
   probe: 'PROBE',
   idleLimit: { begin: () => '', end: undefined },
+  rowLock: { session: () => [], begin: () => '' },
 };
 
 /** Connections whose ends are reported late. Each logs what it is asked to do. */

@@ -42,6 +42,7 @@ function bench({ isShared = false, faults = {} }: { isShared?: boolean; faults?:
     rollBack: 'ROLLBACK',
     probe: 'PROBE',
     idleLimit: { begin: () => '', end: undefined },
+    rowLock: { session: () => [], begin: () => '' },
   };
   const driverSession = { send, onEnd: () => {}, end: () => {}, destroy: () => {} };
   const session = new ServerSession(driverSession, { driver, clock: systemClock, isShared });

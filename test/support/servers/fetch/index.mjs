@@ -23,6 +23,8 @@ import { unpackInto } from './unpack.mjs';
  */
 export async function fetchServer(recipe, log) {
   if (process.env.CRONLATCH_FETCH === '0') throw new Error('CRONLATCH_FETCH=0 forbids it');
+  const wasNeeded = await Promise.all((recipe.needs ?? []).map((other) => fetchIfMissing(other, log)));
+  if (existsSync(folderOf(recipe)) && wasNeeded.includes(true)) return;
   if (existsSync(folderOf(recipe)))
     throw new Error(`${shortFolderOf(recipe)} exists: remove it to fetch it again`);
   const distribution = await readDistribution();
@@ -42,7 +44,7 @@ export async function fetchServer(recipe, log) {
     log(`${recipe.label}: looking for it in ${from}`);
     const apt = await openArchive(folder, distribution, suite);
     const name = await packageToFetch(apt, source, from);
-    const packages = await packagesNeededBy(apt, { name, parts: source.parts }, from);
+    const packages = await packagesNeededBy(apt, { ...source, name }, from);
 
     const bytes = packages.reduce((sum, { size }) => sum + size, 0);
     const what = `${packages[0].name} ${packages[0].version} and ${packages.length - 1} libraries`;
@@ -56,4 +58,17 @@ export async function fetchServer(recipe, log) {
     await rm(folder, { recursive: true, force: true });
     release();
   }
+}
+
+/** Whether it was missing. @param {import('../types.mjs').Unpacked} program @param {(line: string) => void} log */
+async function fetchIfMissing(program, log) {
+  const isThere = await program
+    .find()
+    .catch(() => program.find(folderOf(program)))
+    .then(
+      () => true,
+      () => false,
+    );
+  if (!isThere) await fetchServer(program, log);
+  return !isThere;
 }

@@ -24,20 +24,23 @@ export async function packageToFetch(apt, { packagePrefix }, from) {
 /**
  * The package itself, first, and the libraries that it needs. Their names contain versions and change with
  * the suite. So apt lists everything that an installation on an empty machine would bring, and this function
- * keeps what is reached through libraries and through the named parts: the Perl that some of a server's
- * scripts need is not needed to run it.
+ * keeps what is reached through libraries and through the named parts, or through `only` what the source names:
+ * the Perl that some of a server's scripts need is not needed to run it.
  *
  * @param {PrivateApt} apt
- * @param {{ name: string, parts?: string[] }} wanted
+ * @param {{ name: string } & Omit<import('../types.mjs').PackageSource, 'packagePrefix'>} wanted
  * @param {string} from
  */
-export async function packagesNeededBy(apt, { name, parts = [] }, from) {
+export async function packagesNeededBy(apt, { name, parts = [], only }, from) {
+  const isNeeded = only
+    ? (/** @type {Package} */ each) => only.test(each.name)
+    : (/** @type {Package} */ each) => each.section.endsWith('libs') || parts.includes(each.name);
   const closure = await installationOf(apt, name, from);
   const needed = new Set([name]);
   for (const reached of needed) {
     for (const dependency of closure.get(reached)?.depends ?? []) {
       const found = closure.get(dependency);
-      if (found?.section.endsWith('libs') || (found && parts.includes(dependency))) needed.add(dependency);
+      if (found && isNeeded(found)) needed.add(dependency);
     }
   }
   return [...needed].map((each) => /** @type {Package} */ (closure.get(each)));

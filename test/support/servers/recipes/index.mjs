@@ -1,10 +1,13 @@
+import { etcd } from './etcd.mjs';
 import { mariadb } from './mariadb.mjs';
 import { mysql } from './mysql.mjs';
+import { pgbouncer } from './pgbouncer.mjs';
 import { postgres } from './postgres.mjs';
 import { redis } from './redis.mjs';
+import { zookeeper } from './zookeeper.mjs';
 
 /** @type {import('../types.mjs').Recipe[]} */
-export const recipes = [mysql, mariadb, postgres, redis];
+export const recipes = [mysql, mariadb, postgres, redis(), zookeeper(), etcd(), pgbouncer()];
 
 /** @param {string} name */
 export function recipeFor(name) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { shiftBack } from '../../support/lock-table';
-import { race } from '../../support/race';
-import { testOnServers } from '../../support/server-bench';
+import { shiftBack } from '../../../support/lock-table';
+import { race } from '../../../support/race';
+import { testOnServers } from '../../../support/server-bench';
 
 const ROUNDS = 200;
 

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { currentLock } from 'cronlatch';
 import { inRunTransaction } from 'cronlatch/typeorm';
-import { eventually } from '../eventually';
-import { insertLockRow } from '../lock-table';
-import { testOnServers } from '../server-bench';
-import { targetOf, tcpProxy, throughProxy } from '../tcp-proxy';
-import { JOB, testServerTransactions, type TransactionBench } from '../transaction-bench';
-import { protocolOf, sqlProxy } from './sql-proxy';
-import type { StatementKind } from './statement-kind';
+import { eventually } from '../../support/eventually';
+import { insertLockRow } from '../../support/lock-table';
+import { testOnServers } from '../../support/server-bench';
+import { targetOf, tcpProxy, throughProxy } from '../../support/tcp-proxy';
+import { JOB, testServerTransactions, type TransactionBench } from '../../support/transaction-bench';
+import { protocolOf, sqlProxy } from '../../support/sql-proxy/sql-proxy';
+import type { StatementKind } from '../../support/sql-proxy/statement-kind';
 
 const KINDS = ['insert', 'take-over', 'claim', 'extend', 'complete', 'commit', 'unlock'] as const;
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { dirname, posix } from 'node:path';
 import { before, test } from 'node:test';
-import { complaintOf, LINTERS } from './lint';
-import { ALL_PEERS } from './subpaths';
-import { pack, type Tarball } from './tarball';
+import { complaintOf, LINTERS } from '../../package/lint';
+import { ALL_PEERS } from '../../package/subpaths';
+import { pack, type Tarball } from '../../package/tarball';
 
 let tarball: Tarball;
 before(async () => void (tarball = await pack()));
@@ -15,7 +15,8 @@ void test('the package holds the library, its sources and the documents for read
       !/^dist\/.+\.(js|d\.ts)(\.map)?$/.test(path) &&
       !/^(src|examples)\/.+\.ts$/.test(path) &&
       !/^examples\/[^/]+\.(mjs|md)$/.test(path) &&
-      !/^docs\/.+\.(md|svg)$/.test(path),
+      !/^docs\/.+\.(md|svg)$/.test(path) &&
+      !/^docs\/monitoring\/[^/]+\.(json|yml)$/.test(path),
   );
   const pages = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md'];
   assert.deepEqual(others.sort(), [...pages, 'package.json'].sort());

@@ -1,0 +1,14 @@
+import dataSource from '../../ormconfig';
+import { kindOfLock, LOCKS } from './locks';
+import { sellUntilSoldOut, Shop } from './shop';
+
+async function main(): Promise<void> {
+  await dataSource.initialize();
+  const guard = await LOCKS[kindOfLock](dataSource);
+  const sold = await sellUntilSoldOut(guard, new Shop(dataSource));
+  await guard.close();
+  await dataSource.destroy();
+  console.log(sold);
+}
+
+void main();

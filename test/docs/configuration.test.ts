@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import ts from 'typescript';
+import { tableOf } from '../support/page';
+import { nodesBelow } from '../support/source-texts';
+
+const PAGE = 'docs/configuration.md';
+
+/** The names of the properties of an interface, inherited ones included. */
+function propertiesOf(file: string, name: string): string[] {
+  const program = ts.createProgram([file], { module: ts.ModuleKind.Node20, strict: true });
+  const declared = nodesBelow(program.getSourceFile(file))
+    .filter(ts.isInterfaceDeclaration)
+    .find((declaration) => declaration.name.text === name);
+  assert.ok(declared, name);
+  const properties = program.getTypeChecker().getTypeAtLocation(declared).getProperties();
+  return properties.map((property) => property.name).sort();
+}
+
+/** The words of a text that are written as code. */
+function codeIn(text = ''): string[] {
+  return [...text.matchAll(/`([\w:]+)`/g)].map(([, word = '']) => word);
+}
+
+void test('the page lists every option of createJobGuard, and no other', () => {
+  const listed = tableOf(PAGE, 'option').flatMap(([cell]) => codeIn(cell));
+  assert.deepEqual(listed.sort(), propertiesOf('src/integrations/mysql2/guard.ts', 'MysqlGuardOptions'));
+});
+
+void test('the page lists every event, and no other', () => {
+  const [, list] = /^are the events:\n\n((?:.+\n)+)/m.exec(readFileSync(PAGE, 'utf8')) ?? [];
+  assert.deepEqual(codeIn(list).sort(), propertiesOf('src/core/execution/events.ts', 'CronlatchEvents'));
+});

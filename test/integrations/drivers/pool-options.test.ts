@@ -1,0 +1,46 @@
+/** Options of a pool that change the shape of results. */
+import assert from 'node:assert/strict';
+import { ClaimLostError, type JobGuard } from 'cronlatch';
+import * as mysqlDriver from 'cronlatch/mysql2';
+import mysql, { type PoolOptions } from 'mysql2/promise';
+import { databaseOn, testOn } from '../../support/databases';
+import { JOB } from '../../support/transaction-bench';
+
+const OPTIONS: readonly PoolOptions[] = [
+  { rowsAsArray: true },
+  { nestTables: true },
+  { nestTables: '_' },
+  { typeCast: false },
+  { typeCast: (field) => field.buffer() },
+  { namedPlaceholders: true },
+];
+
+for (const kind of ['mysql', 'mariadb'] as const)
+  for (const options of OPTIONS)
+    for (const connections of ['own', 'shared'] as const)
+      testOn(kind, `${kind}: ${describe(options)} of the pool does not matter (${connections})`, async () => {
+        const database = await databaseOn(kind);
+        const pool = mysql.createPool({ uri: database.url, ...options });
+        let guard: JobGuard | undefined;
+        try {
+          await mysqlDriver.createTables(pool, { connections });
+          guard = await mysqlDriver.createJobGuard(pool, { connections, pollInterval: false, logger: false });
+          await guard.run(JOB, () => mysqlDriver.inRunTransaction(() => {}));
+          assert.equal((await guard.ledger.last(JOB.name))?.state, 'completed');
+          const lost = guard.run({ ...JOB, name: 'lost' }, async () => {
+            await database.ask(`UPDATE cronlatch_run SET attempt = attempt + 1 WHERE job_name = 'lost'`);
+            await mysqlDriver.inRunTransaction(() => {});
+          });
+          await assert.rejects(lost, ClaimLostError);
+        } finally {
+          await guard?.close();
+          await pool.end();
+          await database.dispose();
+        }
+      });
+
+function describe(options: PoolOptions): string {
+  return Object.entries(options)
+    .map(([name, value]) => `${name}: ${typeof value === 'function' ? 'a function' : JSON.stringify(value)}`)
+    .join(', ');
+}

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { DataSource } from 'typeorm';
+import { InvalidLockConfigurationError, SchemaMismatchError } from 'cronlatch';
+import {
+  createCronlatchMigration,
+  createJobEntity,
+  createJobGuard,
+  TypeOrmRunStore,
+  type JobRow,
+} from 'cronlatch/typeorm';
+import type { JobRegistration } from '#cronlatch/ledger/job-register';
+import { dialectOf } from '#cronlatch/storage/typeorm/database';
+import { JobStatements } from '#cronlatch/storage/sql/ledger/job-statements';
+import { RunStatements } from '#cronlatch/storage/sql/ledger/run-statements';
+import { runTablesOf } from '#cronlatch/storage/sql/schema/run-tables';
+import type { SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
+import { testOnEvery, type TestDatabase } from '../../support/databases';
+import { DAILY } from '../../support/guard-of-runs';
+import { withRunStore } from '../../support/run-bench';
+import { ledgerDataSource } from '../../support/run-places';
+import { LIMIT, RUNNING } from '../../support/runs';
+
+const JOB: JobRegistration = {
+  job: 'close-day',
+  declared: {
+    ...{ lock: 'close-day', lockAtMostForMs: 1000, lockAtLeastForMs: 0, keepAlive: false, kind: 'day' },
+    ...{ schedules: [], hasCalendar: false, hasScopeFunction: false, history: false },
+  },
+  ...{ nextScheduledAt: new Date('2026-11-21T02:00:00Z'), version: '1.0.0', registeredBy: 'host/1' },
+};
+const MISSING =
+  /cronlatch_job' in .* is missing.*createTables\(source, { tables: \['jobs'\] }\).*npx cronlatch init/;
+
+async function up(dataSource: DataSource, direction: 'up' | 'down' = 'up'): Promise<void> {
+  const runner = dataSource.createQueryRunner();
+  await new (createCronlatchMigration({ tables: ['jobs'] }))()[direction](runner);
+  await runner.release();
+}
+
+testOnEvery("for TypeORM, the migration's register equals its entity's table", async (database) => {
+  const entities = [createJobEntity({ type: database.options.type })];
+  const dataSource = await ledgerDataSource(database, { entities });
+  const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+  assert.deepEqual(
+    upQueries.map(({ query }) => query),
+    [],
+  );
+  await dataSource.destroy();
+});
+
+testOnEvery(
+  'a register synchronized by TypeORM holds jobs, and can be read as an entity',
+  async (database) => {
+    const entity = createJobEntity({ type: database.options.type });
+    const dataSource = new DataSource({ ...database.options, entities: [entity], synchronize: true });
+    await dataSource.initialize();
+    const store = new TypeOrmRunStore(dataSource);
+    try {
+      await store.registerJobs([JOB], LIMIT);
+      const [row] = await dataSource.getRepository<JobRow>(entity).find();
+      assert.deepEqual([row?.jobName, row?.registeredBy, row?.lastOutcome], ['close-day', 'host/1', null]);
+      assert.deepEqual(JSON.parse(row?.declared ?? ''), JOB.declared);
+    } finally {
+      await store.close();
+      await dataSource.destroy();
+    }
+  },
+);
+
+testOnEvery('without its table the register is refused, and the ledger works', (database) =>
+  withRunStore(database, {}, async ({ store, application }) => {
+    await up(application, 'down');
+    await up(application, 'down');
+    const refused = { code: SchemaMismatchError.code, message: MISSING };
+    await assert.rejects(store.jobs(LIMIT), refused);
+    await assert.rejects(store.registerJobs([JOB], LIMIT), refused);
+    await store.check();
+    assert.equal(await store.insert(RUNNING, LIMIT), true);
+    await up(application);
+    await up(application);
+    await store.registerJobs([JOB], LIMIT);
+    assert.equal((await store.jobs(LIMIT)).jobs.length, 1);
+  }),
+);
+
+testOnEvery('a register of another name is used by the guard with that name', (database) =>
+  withRunStore(database, { jobTable: 'my_jobs' }, async ({ store, application }) => {
+    const runner = application.createQueryRunner();
+    const migration = new (createCronlatchMigration({ tables: ['jobs'], jobTable: 'my_jobs' }))();
+    assert.equal(migration.name, 'CronlatchJobTable_my_jobs_1763596800003');
+    await migration.up(runner);
+    await runner.release();
+    await store.registerJobs([JOB], LIMIT);
+    assert.equal((await application.query<unknown[]>('SELECT * FROM my_jobs')).length, 1);
+    assert.throws(() => new TypeOrmRunStore(application, { jobTable: 'my jobs' }), {
+      code: InvalidLockConfigurationError.code,
+      message: /jobTable is "my jobs"/,
+    });
+  }),
+);
+
+testOnEvery(
+  'a guard without the table starts with one warning, and registers when the table is there',
+  (database) =>
+    withRunStore(database, {}, async ({ application }) => {
+      await up(application, 'down');
+      const guard = await createJobGuard(application, { pollInterval: false, logger: false });
+      try {
+        const warnings: string[] = [];
+        guard.on('guard:warning', ({ message }) => void warnings.push(message));
+        const job = guard.wrap(DAILY, () => 'done');
+        const recorded = guard.wrap({ name: 'recorded', lockAtMostFor: '1m', history: true }, () => 'done');
+        await guard.runOverdue();
+        assert.deepEqual([await job(), await recorded()], ['done', 'done']);
+        await guard.runOverdue();
+        assert.equal(warnings.length, 1);
+        assert.match(warnings[0] ?? '', /^The jobs are not registered\. Table 'cronlatch_job'/);
+        assert.match(warnings[0] ?? '', MISSING);
+        await assert.rejects(guard.ledger.jobs(), { code: SchemaMismatchError.code });
+        await up(application);
+        await guard.runOverdue();
+        assert.deepEqual(
+          (await guard.ledger.jobs()).map((each) => each.job),
+          ['close-day', 'recorded'],
+        );
+      } finally {
+        await guard.close();
+      }
+    }),
+);
+
+testOnEvery('a table of another shape is a warning as well', (database) =>
+  withRunStore(database, {}, async ({ application }) => {
+    await application.query('ALTER TABLE cronlatch_job DROP COLUMN last_holder');
+    const guard = await createJobGuard(application, { pollInterval: false, logger: false });
+    try {
+      const warnings: string[] = [];
+      guard.on('guard:warning', ({ message }) => void warnings.push(message));
+      const job = guard.wrap(DAILY, () => 'done');
+      await guard.runOverdue();
+      assert.equal(await job(), 'done');
+      assert.equal(warnings.length, 1);
+      assert.match(warnings[0] ?? '', /has no column 'last_holder'\. Run: ALTER TABLE/);
+    } finally {
+      await guard.close();
+    }
+  }),
+);
+
+testOnEvery('the migration adds the index that a ledger of an older version lacks', (database) =>
+  withRunStore(database, {}, async ({ store, application }) => {
+    const on = /mysql|mariadb/.test(database.options.type) ? ' ON cronlatch_run' : '';
+    await application.query(`DROP INDEX ix_cronlatch_run_start${on}`);
+    const [finding, ...others] = await store.verifySchema();
+    assert.deepEqual([finding?.severity, finding?.code, others], ['warning', 'missing-index', []]);
+    await store.check();
+    await up(application);
+    assert.deepEqual(await store.verifySchema(), []);
+  }),
+);
+
+/** The plan of a statement, as one text. PostgreSQL otherwise reads a small table as a whole, which is faster. */
+async function planOf(
+  { options }: TestDatabase,
+  application: DataSource,
+  { text, values }: SqlStatement,
+): Promise<string> {
+  const explain = options.type === 'better-sqlite3' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN';
+  return await application.transaction(async (manager) => {
+    if (options.type === 'postgres') await manager.query('SET LOCAL enable_seqscan = off');
+    return JSON.stringify(await manager.query(`${explain} ${text}`, [...values]));
+  });
+}
+
+testOnEvery('a change of jobs and a list of recent runs use an index', (database) =>
+  withRunStore(database, {}, async ({ store, application }) => {
+    const jobs = Array.from({ length: 1000 }, (_, i) => ({ ...JOB, job: `job-${i}` }));
+    await store.registerJobs(jobs, LIMIT);
+    const start = Date.parse('2026-01-01T00:00:00Z');
+    const rows = Array.from({ length: 1000 }, (_, i) => ({
+      periodKey: `${i}`,
+      at: new Date(start + i * 86_400_000),
+    }));
+    await Promise.all(
+      rows.map(({ periodKey, at }) =>
+        store.insert({ ...RUNNING, periodKey, periodStart: at, periodEnd: at }, { timeoutMs: 60_000 }),
+      ),
+    );
+    const analyze = { postgres: 'ANALYZE', 'better-sqlite3': 'ANALYZE' } as Record<string, string>;
+    const tables = ['cronlatch_job', 'cronlatch_run'];
+    for (const table of tables)
+      await application.query(`${analyze[database.options.type] ?? 'ANALYZE TABLE'} ${table}`);
+    const dialect = dialectOf(database.options.type);
+    const now = dialect.inspection.now({
+      precision: 6,
+      name: '',
+      type: '',
+      holds: [],
+      isUnique: false,
+      isRequired: false,
+    });
+    const shape = { now, keyIndex: 'uq_cronlatch_run', overridesClock: false };
+    const at = JOB.nextScheduledAt ?? assert.fail();
+    const changed = new JobStatements(['cronlatch_job'], dialect, shape).update([
+      { job: 'job-7', answeredAt: at, nextScheduledAt: at },
+    ]);
+    const update = await planOf(database, application, changed);
+    assert.match(update, /PRIMARY|cronlatch_job_pkey|PRIMARY KEY|INDEX/, update);
+    const recent = new RunStatements(dialect, runTablesOf(), shape).find({
+      ...{ from: new Date(start), to: new Date(start + 3 * 86_400_000), order: 'newest-first', limit: 100 },
+    });
+    assert.match(await planOf(database, application, recent), /ix_cronlatch_run_start/);
+  }),
+);
