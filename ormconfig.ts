@@ -11,6 +11,7 @@ const url = process.env['DATABASE_URL'];
 const migrations = [
   createCronlatchMigration({ tables: ['lock'] }),
   createCronlatchMigration({ tables: ['ledger'] }),
+  createCronlatchMigration({ tables: ['jobs'] }),
 ];
 
 export default new DataSource(

@@ -9,13 +9,17 @@
 // Declare a job.
 export { OncePer, OncePerDay, SchedulerLock } from './decorator';
 export type { GuardConfiguration, JobConfiguration } from './guard';
+export { lockName } from './core';
 export type { Duration, LockConfiguration } from './core';
 export type { OncePerConfiguration, OncePerOptions } from './ledger';
 
 // Run and close jobs.
 export { configureJobGuard, JobGuard, structured } from './guard';
-export type { JobGuardOptions, Logger, WrapOptions } from './guard';
-export type { CronlatchEvents, EventListener, EventName, SkipReason, TaskResult } from './core';
+export type { JobGuardOptions, Logger } from './guard';
+export type { CronlatchEvents, SkipReason, TaskResult } from './core';
+
+// Locks outside of jobs.
+export { LockManager, refreshOnce } from './core';
 
 // Inside a running job.
 export { currentLock, LockAssert, LockExtender } from './core';

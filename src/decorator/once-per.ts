@@ -1,9 +1,8 @@
 import { InvalidLockConfigurationError } from '../core';
 import { describeValue } from '../core/describe-value';
 import type { OncePerConfiguration, OncePerOptions, PeriodKeyFunction, PeriodKind } from '../ledger';
-import { parseEnabled } from '../guard/jobs/enabled';
 import type { MethodOptions } from '../guard/job-guard-options';
-import { checkOnSkip } from '../guard/jobs/on-skip';
+import { checkOnSkip, parseEnabled } from '../guard/jobs/skips';
 import { parseJobPolicy } from '../ledger/policy/job-policy';
 import { functionDecorator } from './function-decorator';
 import { guardMethod } from './guard-method';

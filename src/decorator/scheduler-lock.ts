@@ -1,9 +1,8 @@
 import type { Duration, LockConfiguration } from '../core';
 import { checkDeclaredConfiguration } from '../core/lock-configuration';
-import { parseEnabled } from '../guard/jobs/enabled';
 import type { LockByArguments, MethodOptions } from '../guard/job-guard-options';
 import { labelled } from '../guard/jobs/lock-name-of';
-import { checkOnSkip } from '../guard/jobs/on-skip';
+import { checkOnSkip, parseEnabled } from '../guard/jobs/skips';
 import { functionDecorator } from './function-decorator';
 import { guardMethod } from './guard-method';
 import type { SchedulerLockDecorator, ThrowingLockDecorator } from './skippable';

@@ -1,7 +1,6 @@
 import type { SqlValue } from '../../storage/sql/connections/sql-executor';
 import type { AdaptedTransaction } from '../sql/adapted-transaction';
-import { driverAnswer } from './driver-answer';
-import { textParts } from './placeholders';
+import { driverAnswer, textParts } from './driver-statement';
 import { OTHER, requireMethods, requireServer } from './refusals';
 
 /** What cronlatch uses of a transaction of Knex. */

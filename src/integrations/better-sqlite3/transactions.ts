@@ -6,7 +6,7 @@ import type { Claim } from '../../ledger/run';
 import { limitOf } from '../../ledger/store-statements';
 import { serializeResult } from '../../ledger/tick/record-outcome';
 import { requiredContext } from '../../ledger/tick/run-context';
-import { RETRY_DELAY_MS, runStatement } from '../../storage/better-sqlite3/sqlite-connection';
+import { RETRY_DELAY_MS, runStatement, withoutWaiting } from '../../storage/better-sqlite3/sqlite-connection';
 import { isHandle, sqliteApplication } from '../../storage/better-sqlite3/sqlite-source';
 import type { SessionLimits } from '../../storage/sql/database/application-session';
 import { driverErrorOf } from '../../storage/sql/connections/sql-failure';
@@ -119,17 +119,6 @@ async function immediately<T>(
         `Could not begin the run's transaction: the database was in another transaction for ${statementTimeoutMs} ms. If your job began that transaction, complete the run in it with completeRunIn(database).`,
       );
     await pause(clock, RETRY_DELAY_MS);
-  }
-}
-
-/** better-sqlite3 would block the event loop, and with it the renewal of every lease, for the timeout of the connection. */
-function withoutWaiting<T>(database: Database, transaction: () => T): T {
-  const timeoutMs = Number(database.pragma('busy_timeout', { simple: true }));
-  database.pragma('busy_timeout = 0');
-  try {
-    return transaction();
-  } finally {
-    database.pragma(`busy_timeout = ${timeoutMs}`);
   }
 }
 

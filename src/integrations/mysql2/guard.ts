@@ -1,11 +1,9 @@
-import type { PoolConnection } from 'mysql2/promise';
 import type { JobGuard } from '../../guard';
 import { mysqlDriver } from '../../storage/mysql2/mysql-driver';
 import { mysqlApplication, type MysqlSource } from '../../storage/mysql2/mysql-source';
 import type { SchemaFinding } from '../../storage/sql/schema/schema-finding';
 import { createGuard, type CreateJobGuardOptions } from '../sql/create-guard';
-import type { TransactionSource } from '../sql/run-databases';
-import { ServerTransaction } from '../sql/server-transaction';
+import { serverTransactions } from '../sql/server-transaction';
 import { createMissingTables, findProblems, type TablesOptions } from '../sql/tables';
 import { SUBPATH } from './transactions';
 
@@ -29,19 +27,11 @@ export interface MysqlGuardOptions extends CreateJobGuardOptions {
  */
 export async function createJobGuard(
   source: MysqlSource,
-  { transactionConnections = 5, ...options }: MysqlGuardOptions = {},
+  { transactionConnections, ...options }: MysqlGuardOptions = {},
 ): Promise<JobGuard> {
-  const { database, owner, borrow, close } = mysqlApplication(source, { transactionConnections });
-  const transactions: TransactionSource<PoolConnection> = {
-    subpath: SUBPATH,
-    database,
-    owner,
-    async open(limits) {
-      const borrowed = await borrow();
-      return new ServerTransaction(borrowed.connection, borrowed, mysqlDriver, limits);
-    },
-  };
-  return await createGuard(transactions, options, close);
+  const application = mysqlApplication(source, { transactionConnections });
+  const transactions = serverTransactions(SUBPATH, mysqlDriver, application);
+  return await createGuard(transactions, options, application.close);
 }
 
 /**
@@ -51,7 +41,7 @@ export async function createJobGuard(
  * @throws LockStorageError if the database cannot be reached, or refuses the statement
  */
 export async function createTables(source: MysqlSource, options: TablesOptions = {}): Promise<void> {
-  await createMissingTables(mysqlApplication(source, { transactionConnections: 1 }).database, options);
+  await createMissingTables(mysqlApplication(source).database, options);
 }
 
 /**
@@ -63,5 +53,5 @@ export async function verifySchema(
   source: MysqlSource,
   options: TablesOptions = {},
 ): Promise<readonly SchemaFinding[]> {
-  return await findProblems(mysqlApplication(source, { transactionConnections: 1 }).database, options);
+  return await findProblems(mysqlApplication(source).database, options);
 }

@@ -76,7 +76,15 @@ function guardedMethodsOf(
       isScheduled: isScheduled(method),
       cron,
       intervalMs: intervalOf(method),
-      schedules: typeof cron?.cronTime === 'string' ? [{ expression: cron.cronTime }] : [],
+      schedules:
+        typeof cron?.cronTime === 'string'
+          ? [
+              {
+                expression: cron.cronTime,
+                timeZone: typeof cron.timeZone === 'string' ? cron.timeZone : undefined,
+              },
+            ]
+          : [],
     };
   });
 }

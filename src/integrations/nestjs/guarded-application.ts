@@ -3,10 +3,9 @@ import type { SchedulerRegistry } from '@nestjs/schedule';
 import { InvalidLockUseError } from '../../core';
 import type { CloseOptions, JobGuard } from '../../guard';
 import { bindGuard } from '../../guard/configured-guard';
-import type { GuardIntegration } from '../../guard/integration';
-import { integrationOf } from '../../guard/job-guard';
+import { integrationOf, type GuardIntegration } from '../../guard/integration';
 import { discover, instancesWithAlias, type DiscoveredMethod } from './discovered-methods';
-import { attachScheduledTimes } from './scheduled-times';
+import { attachScheduledTimes, nextTimeOf } from './scheduled-times';
 import { warnOfAliases, warnOfMissingHooks, warnOfNoSchedule } from './warnings';
 
 /** The parts of an application. */
@@ -63,6 +62,7 @@ export class GuardedApplication {
       methods.map((method) => ({
         ...method,
         isReady: () => this.#hasStarted && !isDisabled(method, registry),
+        nextAfter: (after) => nextTimeOfMethod(method, registry, after),
       })),
     );
     warnOfAliases(this.#integration, methods, instancesWithAlias(discovery));
@@ -82,6 +82,16 @@ export class GuardedApplication {
       'CronlatchModule is imported twice with different options, so each job would belong to two guards. The module is global: import it once, in the root module.',
     );
   }
+}
+
+/** `undefined` without `@Cron`, and while it is disabled. */
+function nextTimeOfMethod(
+  method: DiscoveredMethod,
+  registry: SchedulerRegistry | undefined,
+  after: Date,
+): Date | undefined {
+  const { cron } = method;
+  return cron === undefined || isDisabled(method, registry) ? undefined : nextTimeOf(cron, registry, after);
 }
 
 /** Whether `@Cron` has `disabled: true` and the application has not started the job since. */

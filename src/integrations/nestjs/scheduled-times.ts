@@ -1,13 +1,14 @@
 import type { SchedulerRegistry } from '@nestjs/schedule';
 import type { JobGuard } from '../../guard';
-import { integrationOf } from '../../guard/job-guard';
+import { integrationOf } from '../../guard/integration';
 import { invoke, extendInvocation, type GuardedCallee } from '../../guard/invocation';
-import { cronOf } from './schedule-metadata';
+import { cronOf, type CronMetadata } from './schedule-metadata';
 
 /** The part of cron's class `CronTime` that is used here. */
 interface CronTime {
   /** The first scheduled time after `from`, which counts in whole seconds. */
   getNextDateFrom(from: Date, timeZone: string): { toMillis(): number };
+  readonly timeZone?: string | undefined;
 }
 
 const SECOND_MS = 1000;
@@ -44,7 +45,21 @@ export function attachScheduledTimes(registry: SchedulerRegistry, guard: JobGuar
   registry.addCronJob = (name, job) => {
     add(name, job);
     watch(job, guard);
+    integrationOf(guard).registerScheduledTimes();
   };
+}
+
+/** The next scheduled time of a method with `@Cron` after an instant. `undefined` until its job is mounted. */
+export function nextTimeOf(
+  { cronTime, name, timeZone }: CronMetadata,
+  registry: SchedulerRegistry | undefined,
+  after: Date,
+): Date | undefined {
+  const jobs: TickingJob[] = [...(registry?.getCronJobs().values() ?? [])];
+  const job = jobs.find(
+    (each) => each.name === name && each.cronTime.source === cronTime && each.cronTime.timeZone === timeZone,
+  );
+  return job && new Date(job.cronTime.getNextDateFrom(after, job.nextDate().zoneName ?? 'UTC').toMillis());
 }
 
 function watch(job: TickingJob, guard: JobGuard): void {

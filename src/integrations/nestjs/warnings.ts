@@ -1,6 +1,5 @@
 import type { JobGuard } from '../../guard';
-import type { GuardIntegration } from '../../guard/integration';
-import { integrationOf } from '../../guard/job-guard';
+import { integrationOf, type GuardIntegration } from '../../guard/integration';
 import type { DiscoveredMethod } from './discovered-methods';
 
 export function warnOfAliases(

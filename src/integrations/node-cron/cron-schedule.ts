@@ -1,4 +1,11 @@
-import { createTask, schedule, validateDetailed, type ScheduledTask, type TaskContext } from 'node-cron';
+import {
+  createTask,
+  parse,
+  schedule,
+  validateDetailed,
+  type ScheduledTask,
+  type TaskContext,
+} from 'node-cron';
 import { InvalidLockConfigurationError } from '../../core';
 import { LONGEST_TIMER_MS } from '../../core/clock';
 import { describeValue } from '../../core/describe-value';
@@ -76,6 +83,39 @@ function checkEverFires(expression: string): void {
       `The cron expression ${describeValue(expression)} never fires: no date matches it.`,
       { cause },
     );
+  } finally {
+    void task.destroy();
+  }
+}
+
+/** Further back, no time is searched for: the newer ticks of such a job have been answered, or also wait. */
+const MOST_STEPS = 10_000;
+
+/**
+ * Returns a function that finds the next scheduled time of these schedules after an instant. node-cron itself only
+ * computes times from now on.
+ */
+export function nextTimeOf(schedules: readonly CronSchedule[]): (after: Date) => Date | undefined {
+  return (after) => {
+    const times = schedules.map((schedule) => nextTime(schedule, after.getTime()));
+    const earliestMs = Math.min(...times.map((time) => time?.getTime() ?? Infinity));
+    return earliestMs === Infinity ? undefined : new Date(earliestMs);
+  };
+}
+
+function nextTime({ expression, timeZone }: CronSchedule, afterMs: number): Date | undefined {
+  const task = createTask(expression, () => undefined, timeZone === undefined ? {} : { timezone: timeZone });
+  try {
+    const { second } = parse(expression);
+    const stepMs = second.length === 1 ? 60_000 : 1000;
+    const phaseMs = second.length === 1 ? (second[0] ?? 0) * 1000 : 0;
+    const firstMs = Math.floor((afterMs - phaseMs) / stepMs + 1) * stepMs + phaseMs;
+    const endMs = Math.min(Date.now(), firstMs + MOST_STEPS * stepMs);
+    for (let atMs = firstMs; atMs <= endMs; atMs += stepMs) {
+      const at = new Date(atMs);
+      if (task.match(at)) return at;
+    }
+    return task.getNextRuns(2).find((time) => time.getTime() > afterMs);
   } finally {
     void task.destroy();
   }

@@ -2,9 +2,8 @@ import type { RunCoordinator, ScheduledTask } from 'node-cron';
 import { InvalidLockUseError } from '../../core';
 import { describeValue } from '../../core/describe-value';
 import { requireGuard } from '../../guard/configured-guard';
-import type { GuardIntegration } from '../../guard/integration';
-import { integrationOf } from '../../guard/job-guard';
-import type { Slot } from '../../guard/slots';
+import { integrationOf, type GuardIntegration } from '../../guard/integration';
+import type { Slot } from '../../ledger/slots/slot';
 import { ObservedTask } from './observed-task';
 import type { ScheduleJobsOptions } from './schedule-jobs';
 

@@ -1,6 +1,7 @@
 import type { ScheduledTask, TaskContext } from 'node-cron';
 import { InvalidLockConfigurationError } from '../../core';
-import type { Slot, SlotRuns } from '../../guard/slots';
+import type { Slot } from '../../ledger/slots/slot';
+import type { SlotRuns } from '../../ledger/slots/slot-runs';
 
 type Execution = NonNullable<TaskContext['execution']>;
 

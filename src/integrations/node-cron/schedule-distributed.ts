@@ -5,8 +5,8 @@ import { describeValue } from '../../core/describe-value';
 import { parsePositiveDuration } from '../../core/duration';
 import type { JobGuard } from '../../guard';
 import { requireGuard } from '../../guard/configured-guard';
-import { integrationOf } from '../../guard/job-guard';
-import { checkSchedule, type ScheduleOptions } from './cron-schedule';
+import { integrationOf } from '../../guard/integration';
+import { checkSchedule, nextTimeOf, type ScheduleOptions } from './cron-schedule';
 import { onDroppedTicks } from './dropped-ticks';
 import { LedgerRunCoordinator } from './ledger-run-coordinator';
 import type { ScheduleJobsOptions } from './schedule-jobs';
@@ -54,11 +54,14 @@ export function scheduleDistributed(
   const leaseMs = parsePositiveDuration(distributedLease, `distributedLease of task '${name}'`);
   const target = typeof task === 'function' ? task : fileOf(task, maxRandomDelay);
   const coordinator = new LedgerRunCoordinator({ guard });
+  const schedules = [{ ...options, expression }];
   const declaration = {
     place: `scheduleDistributed('${expression}')`,
     configuration: { name, lockAtMostFor: leaseMs, lockAtLeastFor: 0, keepAlive: false },
     call: () => () => undefined,
-    schedules: [{ ...options, expression }],
+    schedules,
+    nextAfter: nextTimeOf(schedules),
+    isDistributed: true,
   };
   const [job] = integration.admit([declaration]);
   warnOfSkippedDates(integration, [declaration]);

@@ -2,13 +2,13 @@ import type { ScheduledTask } from 'node-cron';
 import { InvalidLockUseError } from '../../core';
 import type { JobGuard } from '../../guard';
 import { bindGuard, requireGuard } from '../../guard/configured-guard';
-import type { GuardIntegration } from '../../guard/integration';
-import { integrationOf } from '../../guard/job-guard';
+import { integrationOf, type GuardIntegration } from '../../guard/integration';
+import { configurationOf, guardedMethodOf, methodCall } from '../../guard/guarded-method';
 import { invokeTick } from '../../guard/invocation';
-import type { AdmittedJob } from '../../guard/jobs/job';
-import { scheduleTask, type CronSchedule } from './cron-schedule';
+import type { AdmittedJob, JobDeclaration } from '../../guard/jobs/job';
+import { nextTimeOf, scheduleTask, type CronSchedule } from './cron-schedule';
 import { onDroppedTicks } from './dropped-ticks';
-import { classNameOf, scheduledMethodsOf } from './scheduled-methods';
+import { schedulesOf } from './scheduled';
 import { warnOfSkippedDates } from './skipped-dates';
 
 export interface ScheduleJobsOptions {
@@ -75,4 +75,56 @@ function scheduleMethod(
   const task = scheduleTask(schedule, job.place, (scheduledAt) => invokeTick(scheduledAt, call));
   onDroppedTicks(task, (ticks, error) => integration.dropTicks(job, ticks, error));
   return task;
+}
+
+interface ScheduledMethod extends JobDeclaration {
+  readonly schedules: readonly CronSchedule[];
+}
+
+/** @throws InvalidLockUseError if the instance has no scheduled method, or one that would run unguarded */
+function scheduledMethodsOf(instance: object): ScheduledMethod[] {
+  const found = new Map<string | symbol, ScheduledMethod>();
+  const seen = new Set<string | symbol>();
+  for (
+    let holder: object | null = instance;
+    holder !== null && holder !== Object.prototype;
+    holder = Object.getPrototypeOf(holder) as object | null
+  ) {
+    for (const key of Reflect.ownKeys(holder)) {
+      // An override hides the inherited method and its decorators.
+      if (seen.has(key)) continue;
+      seen.add(key);
+      const value: unknown = Object.getOwnPropertyDescriptor(holder, key)?.value;
+      const schedules = schedulesOf(value);
+      if (schedules.length > 0) found.set(key, scheduledMethodOf(instance, key, value, schedules));
+    }
+  }
+  if (found.size > 0) return [...found.values()];
+  throw new InvalidLockUseError(
+    `${classNameOf(instance)} has no method with @Scheduled, so there is nothing to schedule.`,
+  );
+}
+
+/** For a class whose static methods are scheduled, the name of that class. */
+function classNameOf(instance: object): string {
+  if (typeof instance === 'function') return instance.name;
+  return 'constructor' in instance ? instance.constructor.name : 'Object';
+}
+
+function scheduledMethodOf(
+  instance: object,
+  key: string | symbol,
+  value: unknown,
+  schedules: readonly CronSchedule[],
+): ScheduledMethod {
+  const place = `${classNameOf(instance)}.${String(key)}`;
+  const guarded = guardedMethodOf(value);
+  if (guarded !== undefined) {
+    const configuration = configurationOf(value as () => unknown, guarded);
+    const call = methodCall(instance, key);
+    return { place, configuration, call, schedules, nextAfter: nextTimeOf(schedules) };
+  }
+  throw new InvalidLockUseError(
+    `${place} has @Scheduled but neither @SchedulerLock nor @OncePer…, so it would run on every instance at once. Add one of them.`,
+  );
 }

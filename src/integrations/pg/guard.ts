@@ -1,11 +1,9 @@
-import type { PoolClient } from 'pg';
 import type { JobGuard } from '../../guard';
 import { postgresDriver } from '../../storage/pg/postgres-driver';
 import { postgresApplication, type PostgresSource } from '../../storage/pg/postgres-source';
 import type { SchemaFinding } from '../../storage/sql/schema/schema-finding';
 import { createGuard, type CreateJobGuardOptions } from '../sql/create-guard';
-import type { TransactionSource } from '../sql/run-databases';
-import { ServerTransaction } from '../sql/server-transaction';
+import { serverTransactions } from '../sql/server-transaction';
 import { createMissingTables, findProblems, type TablesOptions } from '../sql/tables';
 import { SUBPATH } from './transactions';
 
@@ -29,19 +27,11 @@ export interface PostgresGuardOptions extends CreateJobGuardOptions {
  */
 export async function createJobGuard(
   source: PostgresSource,
-  { transactionConnections = 5, ...options }: PostgresGuardOptions = {},
+  { transactionConnections, ...options }: PostgresGuardOptions = {},
 ): Promise<JobGuard> {
-  const { database, owner, borrow, close } = postgresApplication(source, { transactionConnections });
-  const transactions: TransactionSource<PoolClient> = {
-    subpath: SUBPATH,
-    database,
-    owner,
-    async open(limits) {
-      const borrowed = await borrow();
-      return new ServerTransaction(borrowed.connection, borrowed, postgresDriver, limits);
-    },
-  };
-  return await createGuard(transactions, options, close);
+  const application = postgresApplication(source, { transactionConnections });
+  const transactions = serverTransactions(SUBPATH, postgresDriver, application);
+  return await createGuard(transactions, options, application.close);
 }
 
 /**
@@ -51,7 +41,7 @@ export async function createJobGuard(
  * @throws LockStorageError if the database cannot be reached, or refuses the statement
  */
 export async function createTables(source: PostgresSource, options: TablesOptions = {}): Promise<void> {
-  await createMissingTables(postgresApplication(source, { transactionConnections: 1 }).database, options);
+  await createMissingTables(postgresApplication(source).database, options);
 }
 
 /**
@@ -63,5 +53,5 @@ export async function verifySchema(
   source: PostgresSource,
   options: TablesOptions = {},
 ): Promise<readonly SchemaFinding[]> {
-  return await findProblems(postgresApplication(source, { transactionConnections: 1 }).database, options);
+  return await findProblems(postgresApplication(source).database, options);
 }

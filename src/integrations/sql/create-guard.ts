@@ -1,21 +1,38 @@
 import { EventHub } from '../../core';
+import { processState } from '../../core/process-state';
 import { JobGuard, type JobGuardOptions } from '../../guard';
 import { declaredConfigurations } from '../../guard/guarded-method';
 import { DatabaseAccess } from '../../storage/sql/database/database-access';
 import { SqlLockProvider, type SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
 import { SqlRunStore } from '../../storage/sql/ledger/sql-run-store';
+import type { JobTableOptions } from '../../storage/sql/schema/job-table';
 import type { RunTableOptions } from '../../storage/sql/schema/run-tables';
+import type { SqlDatabase } from '../../storage/sql/database/sql-database';
 import { rememberSource, type RunSource } from './run-databases';
 
 export interface CreateJobGuardOptions
   extends
     Omit<JobGuardOptions, 'lockProvider' | 'events'>,
     Omit<SqlLockProviderOptions, 'onWarning'>,
-    Pick<RunTableOptions, 'runTable'> {
+    Pick<RunTableOptions, 'runTable'>,
+    Pick<JobTableOptions, 'jobTable'> {
   /** Provides the locks instead of the lock table. You close it yourself. Runs are still kept in the database. */
   readonly lockProvider?: JobGuardOptions['lockProvider'] | undefined;
   /** Sends nothing to the database at startup. While the database is down, every tick emits `lock:failed` and no job runs. */
   readonly lazy?: boolean | undefined;
+}
+
+/** What a guard was created with. */
+export interface GuardDatabase {
+  readonly database: SqlDatabase;
+  readonly options: CreateJobGuardOptions;
+}
+
+const guards = processState('guard-databases', () => new WeakMap<JobGuard, GuardDatabase>());
+
+/** `undefined` if `createJobGuard` of a driver has not created the guard. */
+export function databaseOfGuard(guard: JobGuard): GuardDatabase | undefined {
+  return guards.get(guard);
 }
 
 /** A guard whose locks and runs are in one database. */
@@ -33,6 +50,7 @@ export async function createGuard(
   const runStore = options.runStore ?? new SqlRunStore(access.forRuns(options));
   rememberSource(runStore, source);
   const guard = new JobGuard({ ...options, lockProvider, runStore, events });
+  guards.set(guard, { database, options });
   guard.onClose({
     async close() {
       await ownLocks?.close();

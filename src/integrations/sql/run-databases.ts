@@ -11,7 +11,7 @@ import type { SqlRunStore } from '../../storage/sql/ledger/sql-run-store';
 
 /** What an application passed to `createJobGuard`, described. */
 export interface ApplicationDatabase {
-  readonly database: Pick<SqlDatabase, 'place' | 'address' | 'isInMemory'>;
+  readonly database: Pick<SqlDatabase, 'place' | 'address' | 'server' | 'isInMemory'>;
   /** The DataSource, the pool or the handle. All in-memory databases have the same address, but not the same owner. */
   readonly owner: object;
 }
@@ -98,7 +98,7 @@ export function placeOf(
       `${caller} needs a run whose ledger is in an SQL database. Create the guard with createJobGuard(…) of your driver.`,
     );
   }
-  const { place, address, dialect } = store.description;
+  const { place, address, server, dialect } = store.description;
   if ('dialect' in other) {
     if (other.dialect === undefined || other.dialect === dialect.name) return { store, ledger };
     throw new InvalidLockUseError(
@@ -108,7 +108,7 @@ export function placeOf(
   const { database } = other;
   const isSame = database.isInMemory
     ? other.owner === sources.get(store)?.owner
-    : place === database.place && address === database.address;
+    : place === database.place && server === database.server;
   if (isSame) return { store, ledger };
   throw new InvalidLockUseError(
     `${caller} was given a transaction in ${database.address} (${database.place}), but the ledger is in ${address} (${place}). Use a transaction in the ledger's database, so that it can commit together with the run's completion.`,

@@ -1,13 +1,14 @@
-import { InvalidLockUseError } from '../../core';
+import { ClaimLostError, CronlatchError, InvalidLockUseError } from '../../core';
 import { withinLimitOr } from '../../core/clock';
 import { describeRun } from '../../ledger/run';
+import type { FoundRun } from '../../ledger/run-store';
 import { limitOf } from '../../ledger/store-statements';
-import { isCompletedBy, serializeResult } from '../../ledger/tick/record-outcome';
+import { isOurs } from '../../ledger/tick/decide-outcome';
+import { claimLostError, isCompletedBy, serializeResult } from '../../ledger/tick/record-outcome';
 import { requiredContext, type RunContext } from '../../ledger/tick/run-context';
 import type { IsolationLevel } from '../../storage/sql/connections/server-driver';
 import type { ApplicationSession } from '../../storage/sql/database/application-session';
 import type { RunStatements } from '../../storage/sql/ledger/run-statements';
-import { claimLostBy } from './claim-lost-by';
 import { completeInTransaction } from './completion';
 import { sourceOf, type RunPlace, type RunTransaction, type TransactionSource } from './run-databases';
 
@@ -89,7 +90,7 @@ async function transact<Connection, T>(
   } catch (error) {
     await rollBack(context);
     if (error === thrownByWork && !isClientError(error)) throw error;
-    throw await claimLostBy(error, { run, ledger, session });
+    throw await claimLostBy(error, context);
   } finally {
     await unlimitIdle(session);
   }
@@ -170,4 +171,35 @@ async function rollBack<Connection>({ transaction, ledger }: Transaction<Connect
 /** A connection whose limit cannot be removed must not return to the pool. */
 async function unlimitIdle(session: ApplicationSession): Promise<void> {
   await session.unlimitIdle().catch(() => session.destroy());
+}
+
+/**
+ * Turns the failure of a transaction into a `ClaimLostError` if the lease has expired and the run can no longer be
+ * completed. The error of the database is then its cause.
+ *
+ * @param error from the database, after the transaction was rolled back
+ * @returns `error` itself during the lease, and if the run could still be completed
+ */
+async function claimLostBy<Connection>(
+  error: unknown,
+  { run: context, ledger, transaction: { session } }: Transaction<Connection>,
+): Promise<unknown> {
+  if (error instanceof CronlatchError || context.remainingMs() > 0) return error;
+  const { claim } = context;
+  const readRow = (found: FoundRun | undefined): { value: { found: FoundRun | undefined } } => ({
+    value: { found },
+  });
+  const row = await ledger.store.change(claim, readRow, limitOf(ledger)).catch(() => undefined);
+  if (row === undefined) return error; // The state of the run is unknown.
+  const run = row.found?.run;
+  if (run === undefined || !isOurs(run, claim)) return claimLostError(claim, run, { cause: error });
+  const isConnected = await session.isInTransaction().then(
+    () => true,
+    () => false,
+  );
+  if (isConnected) return error;
+  return new ClaimLostError(
+    `Lost attempt ${claim.attempt} of ${describeRun(claim)}: its lease expired, and then the connection of its transaction ended. Nothing in the transaction was committed.`,
+    { cause: error },
+  );
 }

@@ -4,10 +4,28 @@ import type {
   IsolationLevel,
   ServerDriver,
 } from '../../storage/sql/connections/server-driver';
-import type { RunTransaction } from './run-databases';
+import type { ServerApplication } from '../../storage/sql/database/application-source';
+import type { RunTransaction, TransactionSource } from './run-databases';
+
+/** The transactions of `inRunTransaction` on the connections of a driver, without an ORM. */
+export function serverTransactions<Connection>(
+  subpath: string,
+  driver: ServerDriver,
+  { database, owner, borrow }: ServerApplication<Connection>,
+): TransactionSource<Connection> {
+  return {
+    subpath,
+    database,
+    owner,
+    async open(limits) {
+      const borrowed = await borrow();
+      return new ServerTransaction(borrowed.connection, borrowed, driver, limits);
+    },
+  };
+}
 
 /** A transaction that cronlatch begins and ends on a connection of the application. */
-export class ServerTransaction<Connection> implements RunTransaction<Connection> {
+class ServerTransaction<Connection> implements RunTransaction<Connection> {
   readonly session: ServerApplicationSession;
   readonly sendsBeforeCommit = false;
   isActive = false;

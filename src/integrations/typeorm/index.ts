@@ -4,9 +4,8 @@
  * @packageDocumentation
  */
 import './peer';
-export { completeRunIn } from './complete-run-in';
 export type { CreateJobGuardOptions } from '../sql/create-guard';
-export { createJobGuard } from './create-job-guard';
+export { createJobGuard } from './guard';
 export type { RunTransactionOptions } from '../sql/run-transaction';
-export { inRunTransaction } from './in-run-transaction';
+export { completeRunIn, inRunTransaction } from './transactions';
 export * from '../../storage/typeorm';

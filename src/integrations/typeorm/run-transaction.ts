@@ -17,8 +17,7 @@ import type { IsolationLevel, TransactionWatch } from '../../storage/sql/connect
 import type { SqlResult, SqlStatement } from '../../storage/sql/connections/sql-executor';
 import { mysql } from '../../storage/sql/dialects/mysql';
 import { sqlite } from '../../storage/sql/dialects/sqlite';
-import { dataSourceOf } from '../../storage/typeorm/data-source-of';
-import { dialectOf } from '../../storage/typeorm/database';
+import { dataSourceOf, dialectOf } from '../../storage/typeorm/database';
 import type { RunTransaction } from '../sql/run-databases';
 import { IN_RUN_TRANSACTION } from '../sql/run-transaction';
 

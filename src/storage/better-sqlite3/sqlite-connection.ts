@@ -14,6 +14,7 @@ import { driverErrorOf } from '../sql/connections/sql-failure';
 interface SqliteStatement {
   /** Whether it returns rows. */
   readonly reader: boolean;
+  safeIntegers(isBigint: boolean): unknown;
   all(...values: unknown[]): unknown[];
   run(...values: unknown[]): unknown;
 }
@@ -37,6 +38,8 @@ export class SqliteConnection implements SqlConnection {
   constructor(
     private readonly database: SqliteDatabase,
     private readonly clock: Clock,
+    /** The application uses it too, with its own timeout for a busy file. */
+    private readonly isShared = false,
   ) {}
 
   execute(statement: SqlStatement, endsAtMs: number): Promise<SqlResult> {
@@ -77,7 +80,8 @@ export class SqliteConnection implements SqlConnection {
     );
     for (;;) {
       try {
-        if (!this.database.inTransaction) return action();
+        if (!this.database.inTransaction)
+          return this.isShared ? withoutWaiting(this.database, action) : action();
       } catch (error) {
         if (sqlite.failureOf(driverErrorOf(error)) !== 'contention') throw error;
         busy = error;
@@ -91,7 +95,19 @@ export class SqliteConnection implements SqlConnection {
 
 export function runStatement(database: SqliteDatabase, { text, values }: SqlStatement): SqlResult {
   const statement = database.prepare(text);
+  statement.safeIntegers(false); // The application can have made bigint the default.
   const rows = statement.reader ? statement.all(...values) : [];
   if (!statement.reader) statement.run(...values);
   return { rows: rows as SqlResult['rows'], affectedRows: undefined, insertId: undefined };
+}
+
+/** better-sqlite3 would block the event loop, and with it the renewal of every lease, for the timeout of the connection. */
+export function withoutWaiting<T>(database: SqliteDatabase, action: () => T): T {
+  const timeoutMs = Number(database.pragma('busy_timeout', { simple: true }));
+  database.pragma('busy_timeout = 0');
+  try {
+    return action();
+  } finally {
+    database.pragma(`busy_timeout = ${timeoutMs}`);
+  }
 }

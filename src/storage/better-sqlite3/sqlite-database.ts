@@ -101,7 +101,7 @@ class SharedSqliteConnection implements ConnectionSource {
   ) {}
 
   async open(): Promise<SqlConnection> {
-    return new SqliteConnection(await this.shared(), this.clock);
+    return new SqliteConnection(await this.shared(), this.clock, true);
   }
 
   close(): Promise<void> {

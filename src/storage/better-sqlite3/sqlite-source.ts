@@ -53,6 +53,11 @@ function fileOf(address: string): string {
     throw new InvalidLockConfigurationError(
       `cronlatch/better-sqlite3 cannot use an address in memory, because such a database exists only in the connection that opened it. Open it with better-sqlite3, and pass that.`,
     );
+  // In other libraries, a name after two slashes is a relative file. As a path, it would lie in the root folder.
+  if (/^\/\/[^/]/.test(file))
+    throw new InvalidLockConfigurationError(
+      `cronlatch/better-sqlite3 cannot use an address that begins with sqlite:// and a name. Write sqlite:jobs.db for a file in the working directory, or sqlite:/folder/jobs.db.`,
+    );
   if (file !== address && file !== '') return file;
   throw new InvalidLockConfigurationError(
     `cronlatch/better-sqlite3 needs an address that begins with sqlite: and names a file, as in sqlite:jobs.db.`,

@@ -44,6 +44,7 @@ export function mysqlDatabase({ mysql2, options, pool, address }: MysqlSettings)
   };
   return {
     ...describeServer(mysql, address),
+    sessions: { driver: mysqlDriver, open },
     ownConnections: (settings) => new OwnServerConnections(mysqlDriver, open, settings),
     sharedConnections: ({ clock }) => {
       checkCharset(options['charset']);

@@ -4,8 +4,8 @@ import { mysql } from '../sql/dialects/mysql';
 
 /** The methods of a mysql2 connection with callbacks that cronlatch calls. */
 export interface MysqlConnection {
-  query(text: string, values: readonly (number | null | SqlText)[], done: MysqlCallback): unknown;
-  execute(text: string, values: readonly SqlValue[], done: MysqlCallback): unknown;
+  query(options: object, values: readonly (number | null | SqlText)[], done: MysqlCallback): unknown;
+  execute(options: object, values: readonly SqlValue[], done: MysqlCallback): unknown;
   on(event: 'error' | 'end', listener: () => void): unknown;
   connect(done: (error: Error | null) => void): unknown;
   end(): unknown;
@@ -18,6 +18,9 @@ interface SqlText {
   toSqlString(): string;
 }
 type MysqlCallback = (error: Error | null, answer: unknown) => void;
+
+/** Rows are read by the names of their columns, also if the application has another setting for its connections. */
+const ROWS = { rowsAsArray: false, nestTables: false, typeCast: true };
 
 /** Bit 0 of the status that MySQL sends with every answer. */
 const IN_TRANSACTION = 1;
@@ -61,6 +64,22 @@ export const mysqlDriver: ServerDriver = {
       `SESSION wait_timeout = ${Math.max(1, Math.ceil(milliseconds / 1000))}, SESSION completion_type = 'NO_CHAIN'`,
     end: 'SET SESSION wait_timeout = @cronlatch_wait_timeout, SESSION completion_type = @cronlatch_completion_type',
   },
+
+  rowLock: {
+    session({ statementTimeoutMs, idleMs, waitMs }) {
+      const idleSeconds = Math.ceil(idleMs / 1000);
+      const idleInTransaction = ['', '_readonly', '_write'].map(
+        (kind) => `, idle${kind}_transaction_timeout = ${idleSeconds}`,
+      );
+      return [
+        ...mysqlDriver.sessionSettings(statementTimeoutMs),
+        `SET wait_timeout = ${idleSeconds}, innodb_lock_wait_timeout = ${Math.max(1, Math.ceil(waitMs / 1000))}` +
+          ` /*M! ${idleInTransaction.join('')} */`,
+      ];
+    },
+    // READ WRITE fails on a read-only server, so that no replica grants the lock beside the primary.
+    begin: () => 'START TRANSACTION READ WRITE',
+  },
 };
 
 /** Whether mysql2 has made the error, with callbacks or with promises. */
@@ -88,8 +107,8 @@ class MysqlSession implements DriverSession {
     return new Promise((resolve, reject) => {
       const done: MysqlCallback = (error, answer) =>
         error ? reject(error) : resolve(driverAnswerOf(answer));
-      if (prepared) this.connection.execute(text, values, done);
-      else this.connection.query(text, values.map(sqlLiteral), done);
+      if (prepared) this.connection.execute({ sql: text, ...ROWS }, values, done);
+      else this.connection.query({ sql: text, ...ROWS }, values.map(sqlLiteral), done);
     });
   }
 

@@ -1,29 +1,19 @@
 import { createConnection, createPool, type Pool, type PoolOptions } from 'mysql2';
 import type { Pool as PromisePool, PoolConnection } from 'mysql2/promise';
 import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
-import type { BorrowedSession } from '../sql/connections/server-driver';
 import {
   checkAddress,
   checkTransactionConnections,
   describeSource,
   isPlainObject,
+  type ServerApplication,
 } from '../sql/database/application-source';
-import { parseUrl, type SqlDatabase } from '../sql/database/sql-database';
+import { parseUrl } from '../sql/database/sql-database';
 import { mysqlDatabase, type MysqlOptions } from './mysql-database';
 import { mysqlSessionOf, type MysqlConnection } from './mysql-driver';
 
 /** An address such as `mysql://user:password@host:3306/database`, options of mysql2, or a pool of the application. */
 export type MysqlSource = string | PoolOptions | Pool | PromisePool;
-
-/** The database of an application that uses mysql2. */
-export interface MysqlApplication {
-  readonly database: SqlDatabase;
-  readonly owner: object;
-  /** Borrows a connection from the application's pool, or from one that this opens for it. */
-  readonly borrow: () => Promise<BorrowedSession & { readonly connection: PoolConnection }>;
-  /** Closes what this has opened. */
-  readonly close: () => Promise<void>;
-}
 
 /** The parts of mysql2's pools that hold their settings. */
 interface CorePool extends Pool {
@@ -34,8 +24,8 @@ interface CorePool extends Pool {
 /** @throws InvalidLockConfigurationError naming what is wrong, without the address */
 export function mysqlApplication(
   source: MysqlSource,
-  { transactionConnections }: { readonly transactionConnections: number },
-): MysqlApplication {
+  { transactionConnections = 5 }: { readonly transactionConnections?: number | undefined } = {},
+): ServerApplication<PoolConnection> {
   checkTransactionConnections(transactionConnections);
   const given = corePoolOf(source);
   const { options, secrets, label } = given
@@ -49,7 +39,7 @@ export function mysqlApplication(
   let opened: CorePool | undefined;
   const pool = (): CorePool =>
     given ?? (opened ??= createPool({ ...options, connectionLimit: transactionConnections }) as CorePool);
-  const borrow: MysqlApplication['borrow'] = async () => {
+  const borrow: ServerApplication<PoolConnection>['borrow'] = async () => {
     const connection = await pool().promise().getConnection();
     const session = mysqlSessionOf(connection.connection as unknown as MysqlConnection);
     return { connection, session, release: () => connection.release() };
@@ -63,7 +53,10 @@ export function mysqlApplication(
     }),
     owner: given ?? options,
     borrow,
-    close: async () => await opened?.promise().end(),
+    // Also if none was opened: a run that the guard no longer waits for must not open one afterwards.
+    close: async () => {
+      if (given === undefined) await pool().promise().end();
+    },
   };
 }
 
@@ -102,8 +95,10 @@ function optionsOf(source: string | PoolOptions): ReadOptions {
   });
   const { parameters, ...parts } = parseUrl(uri);
   const given = Object.fromEntries([...parameters].map(([key, value]) => [key, parsed(value)]));
+  // As in mysql2, an option that is undefined does not replace a part of the address.
+  const set = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   return {
-    options: { ...given, ...parts, ...options },
+    options: { ...given, ...parts, ...set },
     secrets: [uri, new URL(uri).password],
     label: /^mariadb/i.test(uri) ? 'MariaDB' : undefined,
   };

@@ -44,6 +44,7 @@ export function postgresDatabase({ Client, options, pool, schema }: PostgresSett
   return {
     ...describeServer(postgres, addressOf(Client, options)),
     schema,
+    sessions: { driver: postgresDriver, open },
     ownConnections: (settings) => new OwnServerConnections(postgresDriver, open, settings),
     sharedConnections: ({ clock }) => new SharedServerConnections(postgresDriver, requirePool(pool), clock),
   };

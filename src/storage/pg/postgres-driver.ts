@@ -71,6 +71,17 @@ export const postgresDriver: ServerDriver = {
       `SET LOCAL idle_in_transaction_session_timeout = ${Math.max(1, Math.ceil(milliseconds))}`,
     end: undefined,
   },
+
+  rowLock: {
+    // A pooler can give the session to other clients.
+    session: () => [],
+    begin: ({ statementTimeoutMs, idleMs, waitMs }) =>
+      `BEGIN ISOLATION LEVEL READ COMMITTED;
+       SET LOCAL idle_in_transaction_session_timeout = ${idleMs};
+       SET LOCAL lock_timeout = ${Math.ceil(waitMs || statementTimeoutMs)};
+       SET LOCAL statement_timeout = ${Math.ceil(waitMs + statementTimeoutMs)};
+       SELECT set_config('transaction_timeout', '0', true) WHERE current_setting('transaction_timeout', true) IS NOT NULL`,
+  },
 };
 
 /** Whether pg has made the error, or the server, or the socket. pg's own errors have no code. */

@@ -1,45 +1,35 @@
 import { Client, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
-import type { BorrowedSession } from '../sql/connections/server-driver';
 import {
   checkAddress,
   checkTransactionConnections,
   describeSource,
   isPlainObject,
+  type ServerApplication,
 } from '../sql/database/application-source';
-import type { SqlDatabase } from '../sql/database/sql-database';
 import { postgresDatabase, type PostgresOptions, type PostgresSettings } from './postgres-database';
 import { postgresSessionOf } from './postgres-driver';
 
 /** An address such as `postgres://user:password@host:5432/database`, options of pg, or a pool of the application. */
 export type PostgresSource = string | PoolConfig | Pool;
 
-/** The database of an application that uses pg. */
-export interface PostgresApplication {
-  readonly database: SqlDatabase;
-  readonly owner: object;
-  /** Borrows a client from the application's pool, or from one that this opens for it. */
-  readonly borrow: () => Promise<BorrowedSession & { readonly connection: PoolClient }>;
-  /** Closes what this has opened. */
-  readonly close: () => Promise<void>;
-}
-
 /** @throws InvalidLockConfigurationError naming what is wrong, without the address */
 export function postgresApplication(
   source: PostgresSource,
-  { transactionConnections }: { readonly transactionConnections: number },
-): PostgresApplication {
+  { transactionConnections = 5 }: { readonly transactionConnections?: number | undefined } = {},
+): ServerApplication<PoolClient> {
   checkTransactionConnections(transactionConnections);
   const given = poolOf(source);
   const options = given ? given.options : optionsOf(source as string | PoolConfig);
   let opened: Pool | undefined;
   const open = (): Pool => {
-    const pool = new Pool({ ...options, max: transactionConnections });
-    pool.on('error', () => {}); // An idle connection that ends would end the process. The next use opens another.
-    return pool;
+    const own = new Pool({ ...options, max: transactionConnections });
+    own.on('error', () => {}); // An idle connection that ends would end the process. The next use opens another.
+    return own;
   };
-  const borrow: PostgresApplication['borrow'] = async () => {
-    const connection = await (given ?? (opened ??= open())).connect();
+  const pool = (): Pool => given ?? (opened ??= open());
+  const borrow: ServerApplication<PoolClient>['borrow'] = async () => {
+    const connection = await pool().connect();
     // The pool listens only while a client is idle, and an error without a listener would end the process.
     const onError = (): void => {};
     connection.on('error', onError);
@@ -58,7 +48,10 @@ export function postgresApplication(
     }),
     owner: given ?? options,
     borrow,
-    close: async () => await opened?.end(),
+    // Also if none was opened: a run that the guard no longer waits for must not open one afterwards.
+    close: async () => {
+      if (given === undefined) await pool().end();
+    },
   };
 }
 
@@ -71,14 +64,20 @@ interface ReadablePool extends Pool {
 function optionsOf(source: string | PoolConfig): PoolConfig {
   const { connectionString, ...options } = typeof source === 'string' ? { connectionString: source } : source;
   if (connectionString === undefined) return options;
-  checkAddress(connectionString, {
+  // Without a host, as in postgres://user@/app?host=/run/postgresql, pg accepts it and URL does not.
+  const parsable =
+    typeof connectionString === 'string'
+      ? connectionString.replace(/^([^@]*)@\/(?=[^@]*$)/, '$1@localhost/')
+      : connectionString;
+  checkAddress(parsable, {
     subpath: 'cronlatch/pg',
     protocols: ['postgres://', 'postgresql://'],
     example: 'postgres://user:password@host/database',
   });
-  if (new URL(connectionString).pathname.length < 2 && options.database === undefined)
+  // Beside an address, pg ignores the option database.
+  if (new URL(parsable).pathname.length < 2)
     throw new InvalidLockConfigurationError(
-      `The address for cronlatch/pg names no database. Add one, as in postgres://host/app, or the option database.`,
+      `The address for cronlatch/pg names no database. Add one, as in postgres://host/app.`,
     );
   return { connectionString, ...options };
 }

@@ -11,6 +11,7 @@ import { mysqlSessionOf, type MysqlConnection } from '../mysql2/mysql-driver';
 import { postgresDatabase, type PostgresSettings } from '../pg/postgres-database';
 import { postgresSessionOf, type PostgresClient } from '../pg/postgres-driver';
 import type { ConnectionPool, DriverSession } from '../sql/connections/server-driver';
+import { describeSource } from '../sql/database/application-source';
 import { parseUrl, type SqlDatabase } from '../sql/database/sql-database';
 import { mysql } from '../sql/dialects/mysql';
 import { postgres } from '../sql/dialects/postgres';
@@ -62,8 +63,13 @@ interface LoadedDriver {
   readonly sqlite: new (file: string, options: object) => CloseableDatabase;
 }
 
-/** The database of a DataSource, which does not need to be initialized. */
+/**
+ * The database of a DataSource, which does not need to be initialized.
+ *
+ * @throws InvalidLockConfigurationError for anything else, and for an unsupported kind of database
+ */
 export function databaseOf(dataSource: DataSource): SqlDatabase {
+  checkDataSource(dataSource);
   const options = dataSource.options as unknown as DataSourceSettings;
   const dialect = dialectOf(options.type);
   const driver = dataSource.driver as unknown as LoadedDriver;
@@ -73,6 +79,15 @@ export function databaseOf(dataSource: DataSource): SqlDatabase {
   return dialect === mysql
     ? mysqlOf(dataSource, settings, driver.mysql)
     : postgresOf(dataSource, settings, driver.postgres.Client);
+}
+
+/** By its options, because the application can have another copy of TypeORM. */
+function checkDataSource(source: unknown): void {
+  const { options } = (source ?? {}) as { readonly options?: { readonly type?: unknown } | null };
+  if (typeof options?.type === 'string') return;
+  throw new InvalidLockConfigurationError(
+    `cronlatch/typeorm cannot use ${describeSource(source)}. Pass a DataSource of TypeORM.`,
+  );
 }
 
 function mysqlOf(
@@ -210,4 +225,12 @@ interface SqliteSettings {
 /** The handle of better-sqlite3 behind a query runner. */
 async function handleOf(runner: QueryRunner): Promise<SqliteDatabase> {
   return (await runner.connect()) as SqliteDatabase;
+}
+
+/** A query runner or an entity manager of TypeORM 1, or one of TypeORM 0.3, which has only the old name. */
+type Owned = { readonly dataSource: DataSource } | { readonly connection: DataSource };
+
+/** Everything else that the library uses has the same name in TypeORM 0.3 and 1. */
+export function dataSourceOf(owned: Owned): DataSource {
+  return 'dataSource' in owned ? owned.dataSource : owned.connection;
 }

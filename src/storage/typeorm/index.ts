@@ -1,11 +1,14 @@
-export type { LockColumns, LockTableOptions } from '../sql/schema/lock-table';
+export type { RowLockProviderOptions } from '../sql/row-lock/row-lock-provider';
+export type { LockColumns, LockTableOptions, RowLockTableOptions } from '../sql/schema/lock-table';
+export type { JobTableOptions } from '../sql/schema/job-table';
 export type { RunTableOptions } from '../sql/schema/run-tables';
 export type { SchemaFinding, SchemaFindingCode } from '../sql/schema/schema-finding';
 export type { IsolationLevel } from '../sql/connections/server-driver';
 export type { DatabaseAccessOptions } from '../sql/database/database-access';
-export type { LockRow, RunEventRow, RunRow } from './entities';
-export { createLedgerEntities, createLockEntity } from './entities';
+export type { JobRow, LockRow, RunEventRow, RunRow } from './entities';
+export { createJobEntity, createLedgerEntities, createLockEntity } from './entities';
 export type { MigrationOptions } from './migration';
 export { createCronlatchMigration } from './migration';
+export { RowLockProvider } from './row-locks';
 export type { TypeOrmLockProviderOptions, TypeOrmRunStoreOptions } from './stores';
 export { TypeOrmLockProvider, TypeOrmRunStore } from './stores';

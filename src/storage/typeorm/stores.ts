@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import { DatabaseAccess, type DatabaseAccessOptions } from '../sql/database/database-access';
 import { SqlLockProvider, type SqlLockProviderOptions } from '../sql/database/sql-lock-provider';
 import { SqlRunStore } from '../sql/ledger/sql-run-store';
+import type { JobTableOptions } from '../sql/schema/job-table';
 import type { RunTableOptions } from '../sql/schema/run-tables';
 import { databaseOf } from './database';
 
@@ -18,7 +19,7 @@ export class TypeOrmLockProvider extends SqlLockProvider {
   }
 }
 
-export interface TypeOrmRunStoreOptions extends RunTableOptions, DatabaseAccessOptions {}
+export interface TypeOrmRunStoreOptions extends RunTableOptions, JobTableOptions, DatabaseAccessOptions {}
 
 /**
  * Keeps the runs of the ledger in two tables of the database of a TypeORM DataSource. The DataSource does not need to be
