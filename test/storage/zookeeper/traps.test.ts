@@ -16,7 +16,7 @@ const LOST_WAKE_UP = 'a waiter waits for ever';
 const WAITERS = 8;
 
 /** Eight instances wait. Each release wakes the next one only. */
-async function wakesOne(bench: ZooKeeperBench, path: string, waitForLock: WaitForLock): Promise<void> {
+async function wakesOne(bench: ZooKeeperBench, waitForLock: WaitForLock): Promise<void> {
   const woken = { count: 0 };
   const instance = async (beforeWatch?: () => Promise<void>): Promise<Client> =>
     watchedClient(await bench.client(), {
@@ -117,12 +117,12 @@ function create(client: Client, path: string): Promise<string> {
 
 testOnZooKeeper('a watch on the parent, written by hand, wakes the whole herd', async (bench) => {
   const path = await create(bench.operator, bench.path);
-  const property = wakesOne(bench, path, watchesParent(path));
+  const property = wakesOne(bench, watchesParent(path));
   await assert.rejects(property, { name: 'AssertionError', message: HERD });
 });
 
 testOnZooKeeper('a release wakes one waiter of eight', async (bench) => {
-  await wakesOne(bench, `${bench.path}/${JOB.name}`, ours(bench));
+  await wakesOne(bench, ours(bench));
 });
 
 testOnZooKeeper('a watch that is set after the check, written by hand, misses a release', async (bench) => {
