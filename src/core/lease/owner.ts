@@ -41,6 +41,11 @@ export function isHoldOwner(lockedBy: string): boolean {
   return lockedBy.startsWith(HOLD_MARK);
 }
 
+/** The owner of a lease without the number of its extension. Owners that other programs wrote stay as they are. */
+export function leaseOf(lockedBy: string): string {
+  return lockedBy.replace(/(\/[\da-f]{8}-[\da-f-]{27})\/\d+$/, '$1');
+}
+
 /**
  * The values of `locked_by` during one lease. Each extension writes a new value and matches only the value before it.
  * So an extension that arrives after its successor was confirmed changes nothing.
@@ -57,7 +62,7 @@ export class LeaseOwner {
 
   /** The owner of a lease of another process, as its row was read. That process may extend the lease meanwhile. */
   static asRead(lockedBy: string): LeaseOwner {
-    const owner = new LeaseOwner(lockedBy.replace(/\/\d+$/, ''));
+    const owner = new LeaseOwner(leaseOf(lockedBy));
     owner.confirm(lockedBy);
     owner.expectUnsettledExtension();
     return owner;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LockStorageError } from 'cronlatch';
+import { LeaseOwner } from '#cronlatch/core/lease/owner';
 import { refusedConnection, replyLost, sendingLost, sentLate } from '../../support/faulty-accessor';
 import { JOB, lockBench, turn } from '../../support/lock-bench';
 
@@ -116,4 +117,11 @@ void test('an extension and a release with a reply are one statement each', asyn
   assert.equal(await lock.extend('20m'), true);
   assert.equal(await lock.unlock(), true);
   assert.deepEqual(accessor.calls, ['extend', 'extend', 'unlock']);
+});
+
+void test('the owner of another program keeps a number at its end, so that no other owner is taken for it', () => {
+  const owner = LeaseOwner.asRead('java-1/17');
+  const record = { held: true, lockUntil: new Date(1), fencingToken: undefined };
+  assert.equal(owner.stateOf({ ...record, lockedBy: 'java-1/17' }), 'held');
+  assert.equal(owner.stateOf({ ...record, lockedBy: 'java-1/18' }), 'not-ours');
 });
