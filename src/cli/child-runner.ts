@@ -5,7 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { printWarning } from './terminal';
 
-const PASSED_ON = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+const PASSED_ON = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const;
+/** The signals that a terminal sends to all processes of the foreground itself. */
+const OF_TERMINAL: ReadonlySet<NodeJS.Signals> = new Set(['SIGINT', 'SIGQUIT']);
 const POLL_MS = 20;
 
 /**
@@ -35,10 +37,11 @@ export class ChildRunner {
     for (const signal of PASSED_ON)
       process.on(signal, () => {
         this.received ??= signal;
-        // The terminal has sent it to the child, too.
-        if (!(hasTerminal && signal === 'SIGINT')) this.#send(signal);
+        if (!(hasTerminal && OF_TERMINAL.has(signal))) this.#send(signal);
         onSignal();
       });
+    // This process ends early if a file of the application leaves a rejection behind.
+    process.once('exit', () => this.#send('SIGTERM'));
   }
 
   /**

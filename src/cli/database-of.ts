@@ -6,7 +6,7 @@ import type { SqlDatabase } from '../storage/sql/database/sql-database';
 import { databaseOf } from '../storage/typeorm/database';
 import { exportedValue, isDataSource } from './exported-value';
 import { UsageError } from './failure';
-import type { AddressOptions } from './options';
+import type { Options } from './options';
 
 /** The database that a command works on. */
 export interface OpenedDatabase {
@@ -21,13 +21,29 @@ interface OpenOptions {
   readonly creates: boolean;
 }
 
+type Opener = (url: string, options: OpenOptions) => SqlDatabase;
+
+const mysqlAt: Opener = (url) => {
+  require('../integrations/mysql2/peer');
+  return (require('../storage/mysql2/mysql-source') as typeof mysqlSource).mysqlApplication(url).database;
+};
+
+const postgresAt: Opener = (url) => {
+  require('../integrations/pg/peer');
+  return (require('../storage/pg/postgres-source') as typeof postgresSource).postgresApplication(url)
+    .database;
+};
+
+const sqliteAt: Opener = (url, options) => {
+  require('../integrations/better-sqlite3/peer');
+  const { sqliteApplication } = require('../storage/better-sqlite3/sqlite-source') as typeof sqliteSource;
+  return sqliteApplication(url, options).database;
+};
+
 /** What opens the database of an address, by the beginning of the address. */
-const OPENERS: Readonly<Record<string, (url: string, options: OpenOptions) => SqlDatabase>> = {
-  'mysql://': mysqlAt,
-  'mariadb://': mysqlAt,
-  'postgres://': postgresAt,
-  'postgresql://': postgresAt,
-  'sqlite:': sqliteAt,
+const OPENERS: Readonly<Record<string, Opener>> = {
+  ...{ 'mysql://': mysqlAt, 'mariadb://': mysqlAt },
+  ...{ 'postgres://': postgresAt, 'postgresql://': postgresAt, 'sqlite:': sqliteAt },
 };
 
 /**
@@ -35,11 +51,9 @@ const OPENERS: Readonly<Record<string, (url: string, options: OpenOptions) => Sq
  * @throws CronlatchError naming the package to install if the driver is missing
  */
 export async function openDatabase(
-  { url, dataSource }: AddressOptions,
+  { url, dataSource }: Pick<Options, 'url' | 'dataSource'>,
   options: OpenOptions,
 ): Promise<OpenedDatabase> {
-  if (url !== undefined && dataSource !== undefined)
-    throw new UsageError('--url and -d both name a database. Pass one of them.');
   const opened = dataSource === undefined ? openAddress(url, options) : await openDataSource(dataSource);
   if (!opened.database.isInMemory) return opened;
   await opened.close();
@@ -75,22 +89,4 @@ async function openDataSource(file: string): Promise<OpenedDatabase> {
       if (dataSource.isInitialized) await dataSource.destroy();
     },
   };
-}
-
-function mysqlAt(url: string): SqlDatabase {
-  require('../integrations/mysql2/peer');
-  const { mysqlApplication } = require('../storage/mysql2/mysql-source') as typeof mysqlSource;
-  return mysqlApplication(url).database;
-}
-
-function postgresAt(url: string): SqlDatabase {
-  require('../integrations/pg/peer');
-  const { postgresApplication } = require('../storage/pg/postgres-source') as typeof postgresSource;
-  return postgresApplication(url).database;
-}
-
-function sqliteAt(url: string, options: OpenOptions): SqlDatabase {
-  require('../integrations/better-sqlite3/peer');
-  const { sqliteApplication } = require('../storage/better-sqlite3/sqlite-source') as typeof sqliteSource;
-  return sqliteApplication(url, options).database;
 }

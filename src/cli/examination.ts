@@ -11,7 +11,7 @@ import { judgeLocks, judgeRegister, judgeRuns } from '../storage/sql/doctor/reco
 import { clockOffset, isPooled, judgeClock, plainSession, POOLED } from '../storage/sql/doctor/session';
 import { judgeSettings, readSettings, type Ask, type Settings } from '../storage/sql/doctor/settings';
 import { judgePrivileges, judgeSequence, judgeTable, lackedPrivileges } from '../storage/sql/doctor/tables';
-import { allLocks } from './open-guard';
+import { allLocks } from './guard-command';
 
 /** A part of the examination, with what was found. */
 export interface Examined {

@@ -19,6 +19,8 @@ interface Wanted<T> {
  * @throws UsageError if there is no such file, or no or more than one such value
  */
 export async function exportedValue<T>(file: string, { option, kind, is }: Wanted<T>): Promise<T> {
+  // Without repeating the address, because it can contain a password.
+  if (file.includes('://')) throw new UsageError(`${option} needs a JavaScript file, but got an address.`);
   const path = resolve(file);
   if (!existsSync(path)) throw new UsageError(`There is no file ${path}. Check the path after ${option}.`);
   const found = (await load(path, is)).filter(is);

@@ -19,8 +19,19 @@ export class ConflictError extends Error {}
 export function exitCodeOf(error: unknown): number {
   // commander also throws when it has shown its help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-  if (error instanceof UsageError || error instanceof InvalidLockConfigurationError) return EXIT.usage;
-  return error instanceof ConflictError || error instanceof InvalidLockUseError ? EXIT.conflict : 1;
+  if (error instanceof ConflictError) return EXIT.conflict;
+  const isUsage =
+    error instanceof UsageError ||
+    error instanceof InvalidLockConfigurationError ||
+    error instanceof InvalidLockUseError;
+  return isUsage ? EXIT.usage : 1;
+}
+
+/** The result of a change, or a ConflictError if the state of a run does not allow it. */
+export async function orConflict<T>(change: Promise<T>): Promise<T> {
+  return await change.catch((error: unknown) => {
+    throw error instanceof InvalidLockUseError ? new ConflictError(error.message, { cause: error }) : error;
+  });
 }
 
 /** What a user reads about an error: one line, or one per problem of the tables. */

@@ -1,65 +1,80 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { hostname, userInfo } from 'node:os';
-import type { CreateJobGuardOptions } from '../integrations/sql/create-guard';
+import type { LockState } from '../core';
+import type { JobGuard } from '../guard';
+import { isJobGuard } from '../guard/integration';
+import { createGuard, type CreateJobGuardOptions } from '../integrations/sql/create-guard';
 import { checkAct } from '../ledger/operator/decide-act';
+import { openDatabase } from './database-of';
+import { exportedValue } from './exported-value';
 import { UsageError } from './failure';
-import { openGuard, type OpenedGuard } from './open-guard';
-import { addGuardOptions, type ChangeOptions, type GuardOptions } from './options';
+import { addGuardSource, type ChangeOptions, type Options } from './options';
 import { confirm, isInteractive, print } from './terminal';
 
 /** A command that shows something. Its options lead to a guard. */
 export function addGuardCommand(program: Command, usage: string, description: string): Command {
-  return addGuardOptions(program.command(usage).description(description));
+  return addGuardSource(program.command(usage).description(description)).option('--json', 'print JSON');
 }
 
 /** A command that changes something, for a reason that is recorded. */
 export function addChangeCommand(program: Command, usage: string, description: string): Command {
+  const actor = new Option('--actor <name>', 'who, for the record');
   return addGuardCommand(program, usage, description)
     .requiredOption('--reason <text>', 'why, for the record')
-    .option('--actor <name>', 'who, for the record (default: user@host)', actorHere())
-    .option('-y, --yes', 'do not ask before the change');
+    .addOption(actor.default(actorHere(), 'user@host'))
+    .option('-y, --yes', 'do not ask before the change')
+    .hook('preAction', (command) => checkChange(command.opts<ChangeOptions>()));
 }
 
-type Body<Options> = (opened: OpenedGuard, options: Options, ...args: string[]) => Promise<void>;
-
 /**
- * The action of a command that only reads. Opens the guard and closes it afterwards.
+ * The action of a command. Opens the guard and closes it afterwards.
  *
  * @param own further options of the guard, if the command creates it
  */
-export function withGuard<Options extends GuardOptions>(
-  body: Body<Options>,
-  own: (options: Options) => CreateJobGuardOptions = () => ({}),
+export function withGuard<O extends Options>(
+  body: (guard: JobGuard, options: O, ...args: string[]) => Promise<void>,
+  own: (options: O) => CreateJobGuardOptions = () => ({}),
 ) {
   return async (...given: unknown[]): Promise<void> => {
     const command = given.at(-1) as Command;
-    const options = command.opts<Options>();
-    const opened = await openGuard(options, own(options));
+    const options = command.opts<O>();
+    const guard = await openGuard(options, own(options));
     try {
-      await body(opened, options, ...command.args);
+      await body(guard, options, ...command.args);
     } finally {
-      await opened.close();
+      await guard.close();
     }
   };
 }
 
 /**
- * The same for a command that changes something.
+ * The application's guard, or a guard of the command on the same tables. The latter logs nothing and knows no jobs.
+ * Neither starts a job.
  *
- * @throws UsageError also without a terminal to ask on, and without a usable reason or actor
+ * @throws UsageError if the options lead to no guard and no database
+ * @throws CronlatchError naming the package to install if the driver is missing
  */
-export function withGuardToChange<Options extends ChangeOptions>(
-  ...[body, own]: Parameters<typeof withGuard<Options>>
-) {
-  const action = withGuard(body, own);
-  return async (...given: unknown[]): Promise<void> => {
-    checkChange((given.at(-1) as Command).opts<Options>());
-    await action(...given);
-  };
+async function openGuard(options: Options, own: CreateJobGuardOptions): Promise<JobGuard> {
+  const { app, lockTable, runTable, jobTable, schema } = options;
+  if (app !== undefined) {
+    const guard = await exportedValue(app, { option: '--app', kind: 'job guard', is: isGuard });
+    guard.standby(true);
+    return guard;
+  }
+  const { database, close } = await openDatabase(options, { creates: false });
+  return await createGuard(
+    { database, owner: database, subpath: 'cronlatch' },
+    { lockTable, runTable, jobTable, schema, lazy: true, logger: false, pollInterval: false, ...own },
+    close,
+  );
 }
 
-/** @throws UsageError */
-function checkChange({ reason, actor, yes }: Pick<ChangeOptions, 'reason' | 'actor' | 'yes'>): void {
+function isGuard(value: unknown): value is JobGuard {
+  return isJobGuard(value);
+}
+
+/** @throws UsageError without a terminal to ask on, and without a usable reason or actor */
+function checkChange({ reason, actor, yes }: ChangeOptions): void {
   try {
     checkAct({ reason, actor });
   } catch (error) {
@@ -74,8 +89,8 @@ function checkChange({ reason, actor, yes }: Pick<ChangeOptions, 'reason' | 'act
  *
  * @returns `false` if the operator does not agree. The command then ends with the exit code 1.
  */
-export async function agrees(change: string, { yes, json }: ChangeOptions): Promise<boolean> {
-  if (!json || !yes) print(change);
+export async function agrees(change: readonly string[], { yes, json }: ChangeOptions): Promise<boolean> {
+  if (!json || !yes) print(change.join('\n'));
   if (yes || (await confirm('Go on?'))) return true;
   print('nothing changed');
   process.exitCode = 1;
@@ -93,4 +108,17 @@ function userName(): string {
   } catch {
     return String(process.getuid?.() ?? 'unknown');
   }
+}
+
+const PAGE = 1000;
+
+/** @param most ends the list with the page that reaches this number */
+export async function allLocks({ locks }: JobGuard, most = Infinity): Promise<readonly LockState[]> {
+  const all: LockState[] = [];
+  let page: readonly LockState[];
+  do {
+    page = await locks.list({ after: all.at(-1)?.name, limit: PAGE });
+    all.push(...page);
+  } while (page.length === PAGE && all.length < most);
+  return all;
 }

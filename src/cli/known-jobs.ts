@@ -1,5 +1,6 @@
 import { InvalidLockUseError, SchemaMismatchError } from '../core';
 import { describeValue } from '../core/describe-value';
+import type { JobGuard } from '../guard';
 import { integrationOf } from '../guard/integration';
 import type { JobRegistry } from '../guard/jobs/job-registry';
 import { isNear } from '../guard/jobs/option-names';
@@ -10,7 +11,6 @@ import { periodOfKey } from '../ledger/periods/period-of-key';
 import { calendarPeriodsOf, parseJobPolicy, type JobPolicy } from '../ledger/policy/job-policy';
 import { limitOf, readRegister, type LedgerContext } from '../ledger/store-statements';
 import { UsageError } from './failure';
-import type { OpenedGuard } from './open-guard';
 import { instantIn } from './options';
 
 /**
@@ -40,9 +40,12 @@ export class KnownJobs {
     });
   }
 
-  /** Reads the register, with one statement. From then on, the application's guard starts no runs here. */
-  static async of({ guard }: OpenedGuard): Promise<KnownJobs> {
-    guard.standby(true);
+  /**
+   * Reads the register, with one statement.
+   *
+   * @throws InvalidLockConfigurationError if the guard has no run store
+   */
+  static async of(guard: JobGuard): Promise<KnownJobs> {
     const { context, registry } = integrationOf(guard).requireOncePerRunner('cronlatch needs');
     return new KnownJobs(context, await registerOf(context), registry);
   }
@@ -55,6 +58,15 @@ export class KnownJobs {
   /** The newest run of each job and scope, and those that are running or interrupted. One statement. */
   async latestRuns(): Promise<readonly RunSummary[]> {
     return (await this.context.store.latest?.(limitOf(this.context))) ?? [];
+  }
+
+  /** The jobs with this lock that are known to run once per period. */
+  oncePerJobsOf(lock: string): readonly string[] {
+    const ofApp = this.registry.all.filter((job) => job.lock.name === lock).map(({ policy }) => policy.job);
+    const registered = [...this.#registered.values()].filter(
+      ({ declared }) => declared.lock === lock && declared.kind !== 'lock' && declared.kind !== 'tick',
+    );
+    return [...new Set([...ofApp, ...registered.map(({ job }) => job)])];
   }
 
   get(job: string): RegisteredJob | undefined {
@@ -101,7 +113,7 @@ export class KnownJobs {
     const ofApp = this.registry.get(job)?.policy;
     if (ofApp !== undefined) return ofApp;
     const registered = this.#registered.get(job);
-    if (registered === undefined) throw this.#unknown(job);
+    if (registered === undefined) throw this.#unknown(job, 'registered job');
     const { kind, hasCalendar } = registered.declared;
     const policy = declaredPolicy(registered);
     if (policy !== undefined && !hasCalendar) return policy;
@@ -144,15 +156,15 @@ export class KnownJobs {
     return this.registry.get(job)?.policy ?? (registered && declaredPolicy(registered));
   }
 
-  #unknown(job: string): UsageError {
+  #unknown(job: string, what = 'job'): UsageError {
     const near = [...this.#registered.keys()].find((name) => isNear(job.toLowerCase(), name.toLowerCase()));
     if (this.register === undefined)
       return new UsageError(
         `Job '${job}' is unknown: this database has no register of jobs. Create it with cronlatch init, or pass --app FILE.`,
       );
     const remedy =
-      near === undefined ? 'cronlatch jobs lists the jobs that are known.' : `Did you mean '${near}'?`;
-    return new UsageError(`There is no job '${job}'. ${remedy}`);
+      near === undefined ? 'cronlatch jobs lists the registered jobs.' : `Did you mean '${near}'?`;
+    return new UsageError(`There is no ${what} '${job}'. ${remedy}`);
   }
 }
 

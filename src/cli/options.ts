@@ -4,27 +4,25 @@ import { parsePositiveDuration } from '../core/duration';
 import type { TablesOptions } from '../integrations/sql/tables';
 import { UsageError } from './failure';
 
-/** The options that lead to a database. */
-export interface AddressOptions {
+/** The options that select and name the tables to create. */
+export type TableNameOptions = Pick<
+  TablesOptions,
+  'tables' | 'lockTable' | 'runTable' | 'jobTable' | 'rowLockTable' | 'schema'
+>;
+
+/** The options that lead to a database or to a guard. */
+export interface Options extends Omit<TableNameOptions, 'tables' | 'rowLockTable'> {
   readonly url?: string | undefined;
   readonly dataSource?: string | undefined;
-}
-
-/** The options that name the tables of a guard. */
-type GuardTableOptions = Pick<TablesOptions, 'lockTable' | 'runTable' | 'jobTable' | 'schema'>;
-
-/** The options that select and name the tables to create. */
-export type TableNameOptions = GuardTableOptions & Pick<TablesOptions, 'tables' | 'rowLockTable'>;
-
-/** The options of every command that works with a guard. */
-export interface GuardOptions extends AddressOptions, GuardTableOptions {
   /** A file that exports the application's guard. */
   readonly app?: string | undefined;
   readonly json?: boolean | undefined;
+  /** The scope, if the job has scopes. */
+  readonly scope?: string | undefined;
 }
 
 /** The options of every command that changes something. */
-export interface ChangeOptions extends GuardOptions {
+export interface ChangeOptions extends Options {
   readonly reason: string;
   readonly actor: string;
   readonly yes?: boolean | undefined;
@@ -35,8 +33,12 @@ type TableSet = NonNullable<TablesOptions['tables']>[number];
 const TABLE_SETS: readonly string[] = ['lock', 'ledger', 'jobs', 'row-lock'] satisfies TableSet[];
 
 export function addAddressOptions(command: Command): Command {
+  const url = new Option(
+    '--url <url>',
+    'address of the database (default: the environment variable DATABASE_URL)',
+  );
   return command
-    .option('--url <url>', 'address of the database (default: the environment variable DATABASE_URL)')
+    .addOption(url.conflicts('dataSource'))
     .option('-d, --data-source <file>', 'JavaScript file that exports a TypeORM DataSource');
 }
 
@@ -59,10 +61,6 @@ export function addGuardSource(command: Command): Command {
   );
 }
 
-export function addGuardOptions(command: Command): Command {
-  return addGuardSource(command).option('--json', 'print JSON');
-}
-
 function addTableNames(command: Command): Command {
   return command
     .option('--lock-table <name>', 'name of the lock table (default: shedlock)')
@@ -80,12 +78,7 @@ export function instantIn(text: string): Date | undefined {
   return Number.isNaN(instant.getTime()) ? undefined : instant;
 }
 
-/**
- * An instant with its offset.
- *
- * @param option for the message
- * @throws UsageError
- */
+/** @throws UsageError if the text is not an instant with its offset */
 export function instantOf(text: string, option: string): Date {
   const instant = instantIn(text);
   if (instant !== undefined) return instant;
@@ -94,16 +87,20 @@ export function instantOf(text: string, option: string): Date {
   );
 }
 
+const DAY_MS = 86_400_000;
+
 /**
  * The end of a hold, as an instant or a duration from now.
  *
- * @throws UsageError
+ * @throws UsageError also for an end that has passed, or is more than 365 days away
  */
 export function endOf(text: string): Date {
   if (/^[\d.]+[dhms]/.test(text)) return new Date(Date.now() + parsePositiveDuration(text, '--until'));
   const end = instantOf(text, '--until');
-  if (end.getTime() > Date.now()) return end;
-  throw new UsageError(`--until is ${describeValue(text)}, which has passed.`);
+  const days = (end.getTime() - Date.now()) / DAY_MS;
+  if (days > 0 && days <= 365) return end;
+  const why = days > 365 ? 'is more than 365 days away' : 'has passed';
+  throw new UsageError(`--until is ${describeValue(text)}, which ${why}.`);
 }
 
 function tableSetsOf(text: string): TableSet[] {

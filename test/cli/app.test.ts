@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { testOperated } from './operated';
+import { started } from './started';
 
 const SQLITE = JSON.stringify(resolve('dist/integrations/better-sqlite3/index.js'));
 
@@ -36,3 +37,48 @@ testOperated(
     );
   },
 );
+
+testOperated('no command starts a job of the application', async ({ url, call, runDaysAgo }) => {
+  const app = join(dirname(url.replace('sqlite:', '')), 'app.cjs');
+  const job = `{ name: 'bill', lockAtMostFor: '1m', oncePer: { period: 'day', timeZone: 'UTC' } }`;
+  writeFileSync(
+    app,
+    `exports.guard = require(${SQLITE}).createJobGuard(${JSON.stringify(url)}, { logger: false }).then((guard) => {
+      const bill = guard.wrap(${job}, () => console.log('started'));
+      const poll = async () => void (await guard.runOverdue(), console.log('checked'));
+      const { hold } = guard.locks;
+      guard.locks.hold = async (...held) => (await poll(), await hold.apply(guard.locks, held));
+      process.stdin.once('end', () => void Promise.all([bill(), poll()])).resume();
+      return guard;
+    });`,
+  );
+  const period = await runDaysAgo('bill', 0, new Error('no disk'));
+  assert.equal((await call(`rerun bill ${period} --yes --reason why`)).status, 0);
+  const held = await call(`hold other --until 1h --yes --reason why --app ${app}`);
+  assert.match(held.stdout, /\nchecked\nheld as /);
+  assert.ok(!held.stdout.includes('started'));
+  const skipped = await call(`exec --app ${app} --name other --at-most 1m true`);
+  assert.match(skipped.stderr, /^cronlatch: job 'other' skipped: locked by hold\/.+\n$/);
+  const args = ['exec', '--app', app, '--name', 'third', '--at-most', '1m', '--', 'sh', '-c'];
+  const ran = started([...args, 'exec 0<&-; echo ready; trap "exit 0" TERM; while true; do sleep 0.1; done']);
+  await ran.printed('ready');
+  ran.endInput();
+  await ran.printed('checked');
+  ran.kill('SIGTERM');
+  assert.ok(!(await ran.ended).stdout.includes('started'));
+});
+
+testOperated('why needs no ledger: a guard of an application can have only locks', async ({ url, call }) => {
+  const app = join(dirname(url.replace('sqlite:', '')), 'app.cjs');
+  writeFileSync(
+    app,
+    `const { InMemoryLockProvider } = require(${JSON.stringify(resolve('dist/storage/memory/index.js'))});
+    const { JobGuard } = require(${JSON.stringify(resolve('dist/index.js'))});
+    const guard = new JobGuard({ lockProvider: new InMemoryLockProvider(), logger: false });
+    exports.guard = guard.lockManager().tryLock({ name: 'bill', lockAtMostFor: '1m' }).then(() => guard);`,
+  );
+  const held = await call(`why bill --app ${app}`);
+  assert.equal(held.status, 0);
+  assert.match(held.stdout, /^Lock 'bill' is held by /);
+  assert.equal((await call(`why other --app ${app}`)).stdout, 'Nothing keeps it from running.\n');
+});

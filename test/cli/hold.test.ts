@@ -86,6 +86,21 @@ testHold('with --wait, hold takes the lock as soon as the job has ended', async 
   assert.deepEqual(await guard.run(JOB, () => 1), { executed: false, reason: 'locked' });
 });
 
+testHold('a wait that would last longer than the hold ends with 4', async (guard, env) => {
+  await guard.run(JOB, async () => {
+    const ended = await cronlatch(['hold', 'close-day', '--until', '1s', '--wait', ...BY_ANNE], { env });
+    assert.equal(ended.status, 4);
+    assert.match(errorLines(ended).at(-1) ?? '', /^Lock 'close-day' is held by /);
+  });
+});
+
+testHold('a lease of another program that ends beyond all dates is shown', async (_guard, env, { query }) => {
+  await query(`INSERT INTO shedlock VALUES ('close-day', ${2n ** 63n - 1n}, 0, 'java-1', 0)`);
+  const ended = await cronlatch(['hold', 'close-day', '--until', '1h', ...BY_ANNE], { env });
+  assert.equal(ended.status, 4);
+  assert.match(errorLines(ended)[0] ?? '', /^Lock 'close-day' is held by 'java-1' until -\. /);
+});
+
 testHold('a signal ends the wait, and nothing is held', async (guard, env) => {
   await guard.run(JOB, async () => {
     const call = started(['hold', 'close-day', '--until', '2h', '--wait', ...BY_ANNE], env);
@@ -123,7 +138,7 @@ for (const [server, urlOf] of Object.entries(PLACES))
 void test('row locks cannot be held, and the reason is named', async () => {
   const env = { LOCKS: 'row', LOCKS_URL: 'postgres://localhost/none' };
   const ended = await cronlatch(['hold', 'close-day', '--until', '2h', ...OUTSIDE, ...BY_ANNE], { env });
-  assert.equal(ended.status, 4);
+  assert.equal(ended.status, 2);
   assert.match(errorLines(ended)[0] ?? '', /Locks of ZooKeeper and row locks cannot outlive the process/);
 });
 
@@ -132,6 +147,7 @@ const WRONG: readonly (readonly [args: readonly string[], line: RegExp])[] = [
   [['--until', '2026-11-23T06:00'], /^--until is "2026-11-23T06:00": use an instant with its offset/],
   [['--until', '400d'], /^--until is "400d": it must lie between 0 and 365 days\.$/],
   [['--until', '2020-01-01T00:00Z'], /^--until is "2020-01-01T00:00Z", which has passed\.$/],
+  [['--until', '9999-01-01T00:00Z'], /^--until is "9999-01-01T00:00Z", which is more than 365 days away\.$/],
   [['--until', '2h', '--actor', 'a'.repeat(199)], /actor and reason are \d+ characters too long/],
 ];
 

@@ -70,6 +70,22 @@ testOperated(
   },
 );
 
+testOperated('why ends the reason of a failure with one full stop', async ({ call, runDaysAgo }) => {
+  await runDaysAgo('bill', 0, new Error('The disk is full.'));
+  assert.match((await call('why bill')).stdout, /: Error: The disk is full\. To run it again:\n/);
+});
+
+testOperated('why warns if the runs cannot be read', async ({ call, guard, query }) => {
+  await guard.run({ name: 'bill', lockAtMostFor: '1m' }, () => 1);
+  await query('DROP TABLE cronlatch_run_event');
+  const { status, stdout, stderr } = await call('why bill');
+  assert.deepEqual([status, stdout], [0, 'Nothing keeps it from running.\n']);
+  assert.match(
+    stderr,
+    /^cronlatch: warning: The runs are unknown\. Table 'cronlatch_run_event' .+ is missing/,
+  );
+});
+
 testOperated('why explains each state of the newest run', async ({ guard, call, runDaysAgo }) => {
   await register(guard, { ...dailyJob('bill'), nextScheduledAt: new Date(Date.now() - 3_600_000) });
   const why = async (): Promise<string> => (await call('why bill')).stdout;

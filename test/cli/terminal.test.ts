@@ -28,6 +28,18 @@ testOperated('on a narrow terminal, a table becomes a list', async ({ call, runD
   for (const line of stdout.split('\n')) assert.ok(line.length <= 40, line);
 });
 
+testOperated('a wide character takes two columns of a narrow terminal', async ({ call, guard }) => {
+  await guard.run({ name: '每日結算'.repeat(5), lockAtMostFor: '1m' }, () => 1);
+  const { stdout } = await call('locks', { env: { COLUMNS: '60' } });
+  assert.match(stdout, /^lock: 每日結算/);
+});
+
+testIf(existsSync('/dev/full'), 'device /dev/full', 'output that cannot be written is an error', async () => {
+  const script = 'node dist/cli/main.js sql --dialect sqlite > /dev/full';
+  const ended = await commandWith({ cwd: process.cwd() }, 'sh', ['-c', script]);
+  assert.deepEqual([ended.status, ended.stderr], [1, 'cronlatch: ENOSPC: no space left on device, write\n']);
+});
+
 testIf(
   existsSync('/usr/bin/script'),
   'program script',

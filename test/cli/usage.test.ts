@@ -7,7 +7,10 @@ const SECRET = 'top-secret';
 /** Wrong calls and the line that each ends with. None of them needs a server. */
 const WRONG: readonly (readonly [args: readonly string[], line: RegExp])[] = [
   [['init'], /^No database was given\. Set DATABASE_URL, or pass --url URL or -d FILE\.$/],
-  [['init', '--url', 'sqlite:a.db', '-d', 'a.js'], /^--url and -d both name a database\./],
+  [
+    ['init', '--url', 'sqlite:a.db', '-d', 'a.js'],
+    /^option '--url <url>' cannot be used with option '-d, --data-source <file>'$/,
+  ],
   [
     ['init', '--url', `oracle://u:${SECRET}@h/x`],
     /^The address of the database must begin with one of mysql:\/\/, /,
@@ -28,6 +31,8 @@ const WRONG: readonly (readonly [args: readonly string[], line: RegExp])[] = [
   ],
   [['init', '--url', 'sqlite:a.db', '--lock-table', 'a b'], /^lockTable is "a b": an identifier has/],
   [['init', '-d', 'missing.js'], /^There is no file .+missing\.js\. Check the path after -d\.$/],
+  [['init', '-d', `mysql://u:${SECRET}@h/x`], /^-d needs a JavaScript file, but got an address\.$/],
+  [['status', '--app', `mysql://u:${SECRET}@h/x`], /^--app needs a JavaScript file, but got an address\.$/],
   [['sql'], /^required option '--dialect <name>' not specified$/],
   [
     ['sql', '--dialect', 'oracle'],

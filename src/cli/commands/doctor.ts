@@ -1,14 +1,13 @@
 import type { Command } from 'commander';
+import type { JobGuard } from '../../guard';
 import { databaseOfGuard } from '../../integrations/sql/create-guard';
 import type { Finding } from '../../storage/sql/doctor/finding';
 import { examine } from '../examination';
 import { addGuardCommand, withGuard } from '../guard-command';
-import type { OpenedGuard } from '../open-guard';
-import type { GuardOptions } from '../options';
-import { printJson, shown, styled, type Style } from '../output';
-import { print } from '../terminal';
+import type { Options } from '../options';
+import { print, printJson, shown, styled } from '../terminal';
 
-const STYLES: Readonly<Record<Finding['severity'], Style>> = { error: 'red', warning: 'yellow', info: 'dim' };
+const STYLES = { error: 'red', warning: 'yellow', info: 'dim' } as const;
 
 /** `cronlatch doctor`: examines a database and what cronlatch keeps there. Fails if something is unsafe. */
 export function addDoctorCommand(program: Command): void {
@@ -17,15 +16,14 @@ export function addDoctorCommand(program: Command): void {
   );
 }
 
-async function doctor({ guard }: OpenedGuard, { json }: GuardOptions): Promise<void> {
+async function doctor(guard: JobGuard, { json }: Options): Promise<void> {
   const { address = 'an unknown database', name } = databaseOfGuard(guard)?.database ?? {};
   const examined = await examine(guard);
-  const all = examined.flatMap(({ findings }) => findings);
-  const [errors, warnings, infos] = (['error', 'warning', 'info'] as const).map((severity) =>
-    all.filter((each) => each.severity === severity),
-  ) as [Finding[], Finding[], Finding[]];
   const fine = examined.filter(({ findings }) => findings.length === 0).map(({ topic }) => topic);
-  const findings = [...errors, ...warnings, ...infos];
+  const all = examined.flatMap((each) => each.findings);
+  const of = (severity: Finding['severity']): Finding[] => all.filter((each) => each.severity === severity);
+  const [errors, warnings] = [of('error'), of('warning')];
+  const findings = [...errors, ...warnings, ...of('info')];
   if (errors.length > 0) process.exitCode = 1;
   if (json)
     return printJson('doctor', { address, errors: errors.length, warnings: warnings.length, findings, fine });

@@ -1,18 +1,19 @@
 import { Option, type Command } from 'commander';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { constants } from 'node:os';
 import { LockLostError, type Lock, type SkipReason } from '../../core';
 import { describeValue } from '../../core/describe-value';
 import { parsePositiveDuration } from '../../core/duration';
+import type { JobGuard } from '../../guard';
 import { describeError, logMessage } from '../../guard/log/log-message';
 import { currentRun, type CurrentRun, type OncePerConfiguration, type PeriodKind } from '../../ledger';
 import { ChildRunner, type ChildOptions } from '../child-runner';
 import { EXIT, UsageError } from '../failure';
 import { withGuard } from '../guard-command';
-import type { OpenedGuard } from '../open-guard';
-import { addGuardSource, instantOf, type GuardOptions } from '../options';
+import { addGuardSource, instantOf, type Options } from '../options';
 import { printNote, printWarning } from '../terminal';
 
-interface ExecOptions extends GuardOptions {
+interface ExecOptions extends Options {
   readonly name: string;
   readonly atMost: string;
   readonly atLeast?: string;
@@ -74,19 +75,23 @@ export function addExecCommand(program: Command): void {
     .action(withGuard(exec));
 }
 
-async function exec(opened: OpenedGuard, options: ExecOptions, ...command: string[]): Promise<void> {
+async function exec(guard: JobGuard, options: ExecOptions, ...command: string[]): Promise<void> {
   const { name, atMost: lockAtMostFor, atLeast: lockAtLeastFor, keepAlive, killAfter, quiet } = options;
-  const { guard } = opened;
   const oncePer = oncePerOf(options);
   const scheduledAt = options.scheduledAt ?? scheduledMinuteOf(options.jobName);
   const children = new ChildRunner(killAfter);
   // A closing guard starts nothing more, and keeps the lock until the child has ended.
   children.listen(() => void guard.close({ timeout: '365d', grace: 0 }));
+  // Jobs of the application must not start here.
+  const own = new AsyncLocalStorage<true>();
+  guard.standby(() => own.getStore() === undefined);
   let skip: string | undefined;
   let hasRun = false;
-  guard.on('lock:skipped', (event) => void (skip ??= logMessage('lock:skipped', event)));
-  guard.on('run:skipped', (event) => void (skip ??= logMessage('run:skipped', event)));
-  if (!opened.isOfApp) printEvents(opened);
+  for (const skipped of ['lock:skipped', 'run:skipped'] as const)
+    guard.on(skipped, (event) => {
+      if (event.name === name) skip ??= logMessage(skipped, event);
+    });
+  if (options.app === undefined) printEvents(guard);
   const failures: number[] = [];
   const task = async (lock: Lock): Promise<void> => {
     const run = oncePer && currentRun();
@@ -101,7 +106,7 @@ async function exec(opened: OpenedGuard, options: ExecOptions, ...command: strin
   };
   try {
     const configuration = { name, lockAtMostFor, lockAtLeastFor, keepAlive, oncePer, scheduledAt };
-    const result = await guard.run(configuration, task);
+    const result = await own.run(true, () => guard.run(configuration, task));
     if (!result.executed && result.reason !== 'closing') {
       if (!quiet) printNote(skip ?? `job '${name}' skipped: ${result.reason}`);
       const otherwise = options.conflictExitCode ?? (oncePer ? EXIT.stillDue : EXIT.done);
@@ -167,7 +172,7 @@ async function statusOfChild(
 }
 
 /** The guard of this command logs nothing itself. A cron mails what is printed here. */
-function printEvents({ guard }: OpenedGuard): void {
+function printEvents(guard: JobGuard): void {
   guard.on('guard:warning', ({ message, error }) =>
     printWarning(error === undefined ? message : `${message} Cause: ${describeError(error)}`),
   );

@@ -1,65 +1,105 @@
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
+import type { JobGuard } from '../../guard';
+import type { DeclaredJob, RegisteredJob } from '../../ledger';
+import { differencesOf, scheduleText } from '../../ledger/job-register';
 import { backfill as addRuns } from '../../ledger/operator/backfill';
 import { dateOf } from '../../ledger/periods/business-date';
-import { EXIT } from '../failure';
-import { addChangeCommand, addGuardCommand, agrees, withGuard, withGuardToChange } from '../guard-command';
+import { EXIT, orConflict } from '../failure';
+import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
 import { businessDay, KnownJobs } from '../known-jobs';
-import type { OpenedGuard } from '../open-guard';
-import type { ChangeOptions, GuardOptions } from '../options';
-import { printJson, printTable, shown } from '../output';
-import { print } from '../terminal';
+import type { ChangeOptions, Options } from '../options';
+import { print, printJson, printTable, shown, styled } from '../terminal';
 
-interface ScopeOptions extends GuardOptions {
-  readonly scope?: string;
-}
-
-interface BackfillOptions extends ChangeOptions, ScopeOptions {
+type BackfillOptions = ChangeOptions & {
   readonly from: string;
   readonly to: string;
   readonly force?: boolean;
-}
+};
 
-/** `cronlatch missed`, `explain` and `backfill` compute the periods of a job from what it declares. */
+const SCOPE = ['--scope <scope>', 'the scope, if the job has scopes'] as const;
+
+/**
+ * `cronlatch jobs` lists what the instances declare about their jobs. `missed`, `explain` and `backfill` compute the periods
+ * of a job from that.
+ */
 export function addPeriodCommands(program: Command): void {
+  const jobs = 'list the registered jobs, and what deployments declare differently';
+  addGuardCommand(program, 'jobs', jobs).action(withGuard(listJobs));
   addGuardCommand(program, 'missed <job>', 'list the periods of a job that have no run')
-    .addOption(new Option('--from <date>', 'how far back, as in 2026-11-20').makeOptionMandatory())
-    .option('--scope <scope>', 'the scope, if the job has scopes')
+    .requiredOption('--from <date>', 'how far back, as in 2026-11-20')
+    .option(...SCOPE)
     .action(withGuard(listMissed));
   addGuardCommand(program, 'explain <job>', 'explain what a tick of a job would do')
     .option('--at <instant>', 'the scheduled time of the tick (default: now)')
-    .option('--scope <scope>', 'the scope, if the job has scopes')
+    .option(...SCOPE)
     .action(withGuard(explain));
   addChangeCommand(program, 'backfill <job>', 'add runs for the business days of a range that have none')
-    .addOption(new Option('--from <date>', 'the first business date').makeOptionMandatory())
-    .addOption(new Option('--to <date>', 'the last business date').makeOptionMandatory())
-    .option('--scope <scope>', 'the scope, if the job has scopes')
+    .requiredOption('--from <date>', 'the first business date')
+    .requiredOption('--to <date>', 'the last business date')
+    .option(...SCOPE)
     .option('--force', "also before the job's first recorded run")
-    .action(withGuardToChange(backfill));
+    .action(withGuard(backfill));
+}
+
+async function listJobs(guard: JobGuard, { json }: Options): Promise<void> {
+  const { jobs } = (await KnownJobs.of(guard)).requireRegister();
+  if (json) return printJson('jobs', { jobs });
+  if (jobs.length === 0) return print('no job is registered');
+  printTable(
+    jobs.map(({ job, declared, nextScheduledAt, registeredAt, registeredBy }) => ({
+      job,
+      runs: periodText(declared),
+      schedule: scheduleText(declared) || undefined,
+      next: nextScheduledAt,
+      registered: registeredAt,
+      by: registeredBy,
+    })),
+  );
+  const changes = jobs.flatMap(changesOf);
+  if (changes.length > 0) print(`\n${changes.join('\n')}`);
+}
+
+const WITHOUT_PERIOD: Partial<Record<DeclaredJob['kind'], string>> = {
+  lock: 'at every tick',
+  tick: 'once per tick',
+  custom: 'once per key',
+};
+
+function periodText({ kind, timeZone, target }: DeclaredJob): string {
+  const previous = target === 'previous' ? ', for the previous one' : '';
+  return WITHOUT_PERIOD[kind] ?? `once per ${kind}, ${timeZone}${previous}`;
+}
+
+/** A line for each option that an earlier registration had otherwise. */
+function changesOf({ job, declared, registeredBy, previous }: RegisteredJob): string[] {
+  if (previous === undefined) return [];
+  const { registeredBy: by, registeredAt: at } = previous;
+  return differencesOf(previous.declared, declared).map(({ option, before = 'not set', now = 'not set' }) => {
+    const text = `${job}: ${option} is ${now} on ${registeredBy}, and was ${before} on ${by} at ${shown(at)}`;
+    return styled('yellow', text);
+  });
 }
 
 async function listMissed(
-  opened: OpenedGuard,
-  { from, scope, json }: ScopeOptions & { readonly from: string },
+  guard: JobGuard,
+  { from, scope, json }: Options & { readonly from: string },
   job = '',
 ): Promise<void> {
-  const jobs = await KnownJobs.of(opened);
+  const jobs = await KnownJobs.of(guard);
   const since = jobs.instant(from, '--from', jobs.policy(job));
   const missed = await jobs.ledger.gaps(job, { scope, from: since });
   if (missed.length > 0) process.exitCode = EXIT.overdue;
   if (json) return printJson('missed', { job, scope: scope ?? '', from: since, missed });
   if (missed.length === 0) return print(`${shown(job)} has missed nothing since ${shown(since)}`);
-  printTable(
-    ['period', 'from', 'until'],
-    missed.map(({ key, start, end }) => [shown(key), shown(start), shown(end)]),
-  );
+  printTable(missed.map(({ key, start, end }) => ({ period: key, from: start, until: end })));
 }
 
 async function explain(
-  opened: OpenedGuard,
-  { at, scope, json }: ScopeOptions & { readonly at?: string },
+  guard: JobGuard,
+  { at, scope, json }: Options & { readonly at?: string },
   job = '',
 ): Promise<void> {
-  const jobs = await KnownJobs.of(opened);
+  const jobs = await KnownJobs.of(guard);
   const policy = jobs.policy(job);
   const scheduledAt = at === undefined ? undefined : jobs.instant(at, '--at', policy);
   const explanation = await jobs.ledger.explain(job, { at: scheduledAt, scope });
@@ -67,15 +107,15 @@ async function explain(
   print(shown(explanation.text));
 }
 
-async function backfill(opened: OpenedGuard, options: BackfillOptions, job = ''): Promise<void> {
+async function backfill(guard: JobGuard, options: BackfillOptions, job = ''): Promise<void> {
   const { scope, force, actor, reason, json } = options;
   const from = dateOf(businessDay(options.from, '--from'));
   const to = dateOf(businessDay(options.to, '--to'));
-  const jobs = await KnownJobs.of(opened);
+  const jobs = await KnownJobs.of(guard);
   const policy = jobs.policy(job);
   const change = `add a run of ${shown(job)} for each business day from ${from} to ${to} that has none`;
-  if (!(await agrees(change, options))) return;
-  const { added } = await addRuns(jobs.context, policy, { from, to, scope, force });
+  if (!(await agrees([change], options))) return;
+  const { added } = await orConflict(addRuns(jobs.context, policy, { from, to, scope, force }));
   if (json) return printJson('backfill', { job, scope: scope ?? '', added, actor, reason });
   print(added.length === 0 ? 'nothing to add' : `added ${added.map(({ key }) => key).join(', ')}`);
 }

@@ -1,22 +1,27 @@
-import { Option, type Command } from 'commander';
-import type { Run, RunName } from '../../ledger';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { JobGuard } from '../../guard';
+import { describeDuration } from '../../guard/log/log-message';
+import type { Run, RunEvent, RunLedger, RunName } from '../../ledger';
 import { describeRun } from '../../ledger/run';
-import { addChangeCommand, agrees, withGuardToChange } from '../guard-command';
+import { ConflictError, orConflict } from '../failure';
+import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
 import { KnownJobs } from '../known-jobs';
-import type { OpenedGuard } from '../open-guard';
-import type { ChangeOptions } from '../options';
-import { printJson, shown } from '../output';
-import { detailsOf, stateOf } from '../run-text';
-import { print } from '../terminal';
-
-interface RunOptions extends ChangeOptions {
-  readonly scope?: string;
-}
+import type { ChangeOptions, Options } from '../options';
+import { print, printJson, printTable, shown, styled } from '../terminal';
 
 type Outcome = 'completed' | 'failed' | 'pending';
+type HistoryOptions = Options & { readonly limit: number; readonly period?: string };
 
-/** `cronlatch rerun`, `resolve` and `skip` change one run. Its history keeps the actor and the reason. */
+/**
+ * `cronlatch history` lists the runs of a job, or all that is recorded about one run. `rerun`, `resolve` and `skip` change
+ * one run. Its history keeps the actor and the reason.
+ */
 export function addRunCommands(program: Command): void {
+  addGuardCommand(program, 'history <job>', 'list the runs of a job, the newest period first')
+    .option('--scope <scope>', 'only runs of this scope')
+    .option('--limit <count>', 'how many runs at most', countOf, 20)
+    .option('--period <key>', 'show one run with its failed attempts and its changes, as in 2026-11-20')
+    .action(withGuard(showHistory));
   addRunCommand(program, 'rerun', 'run a period again that has failed, was interrupted or skipped')
     .option('--force', 'also a run that has completed or is running')
     .action(
@@ -26,12 +31,9 @@ export function addRunCommands(program: Command): void {
         (ledger, name, options) => ledger.rerun(name, options),
       ),
     );
+  const outcome = new Option('--as <outcome>', 'the outcome; pending: run it again');
   addRunCommand(program, 'resolve', 'record the outcome of a run whose holder has crashed')
-    .addOption(
-      new Option('--as <outcome>', 'the outcome; pending: run it again')
-        .choices(['completed', 'failed', 'pending'] satisfies Outcome[])
-        .makeOptionMandatory(),
-    )
+    .addOption(outcome.choices(['completed', 'failed', 'pending'] satisfies Outcome[]).makeOptionMandatory())
     .action(
       changeRun<{ readonly as: Outcome }>(
         'resolve',
@@ -60,28 +62,107 @@ function addRunCommand(program: Command, verb: string, description: string): Com
 /** @param effect what the change means, in a sentence */
 function changeRun<Own extends object>(
   verb: string,
-  effect: (options: Own & RunOptions) => string,
-  change: (ledger: KnownJobs['ledger'], name: RunName, options: Own & RunOptions) => Promise<unknown>,
+  effect: (options: Own) => string,
+  change: (ledger: RunLedger, name: RunName, options: Own & ChangeOptions) => Promise<unknown>,
 ) {
-  return withGuardToChange(
-    async (opened: OpenedGuard, options: Own & RunOptions, ...names: string[]): Promise<void> => {
-      const [job = '', periodKey = ''] = names;
-      const { scope = '', actor, reason, json } = options;
-      const jobs = await KnownJobs.of(opened);
-      await jobs.check(job);
-      jobs.checkPeriod(job, periodKey);
-      const name = { job, scope, periodKey };
-      const before = await jobs.ledger.get(name);
-      const lines = [`${shown(describeRun(name))}: ${describeState(before)}`, effect(options)];
-      if (!(await agrees(lines.join('\n'), options))) return;
-      await change(jobs.ledger, name, options);
-      const run = await jobs.ledger.get(name);
-      if (json) printJson(verb, { run, before, actor, reason });
-      else print(`now ${describeState(run)}`);
-    },
+  return withGuard(async (guard, options: Own & ChangeOptions, job = '', periodKey = ''): Promise<void> => {
+    const { scope = '', actor, reason, json } = options;
+    const jobs = await KnownJobs.of(guard);
+    await jobs.check(job);
+    jobs.checkPeriod(job, periodKey);
+    const name = { job, scope, periodKey };
+    const before = await jobs.ledger.get(name);
+    const lines = [`${shown(describeRun(name))}: ${describeState(before)}`, effect(options)];
+    if (!(await agrees(lines, options))) return;
+    await orConflict(change(jobs.ledger, name, options));
+    const run = await jobs.ledger.get(name);
+    if (json) printJson(verb, { run, before, actor, reason });
+    else print(`now ${describeState(run)}`);
+  });
+}
+
+async function showHistory(guard: JobGuard, options: HistoryOptions, job = ''): Promise<void> {
+  const jobs = await KnownJobs.of(guard);
+  await jobs.check(job);
+  const { scope, limit, period, json } = options;
+  if (period !== undefined) return await showRun(jobs, { job, scope, periodKey: period }, json);
+  const runs = await jobs.ledger.list({ job, limit, ...(scope === undefined ? {} : { scope }) });
+  if (json) return printJson('history', { job, runs });
+  if (runs.length === 0) return print(`${shown(job)} has no runs`);
+  printTable(
+    runs.map((run) => ({
+      period: run.periodKey,
+      scope: run.scope || undefined,
+      state: styledState(run),
+      attempt: run.attempt,
+      started: run.startedAt,
+      took: durationOf(run),
+      details: detailsOf(run),
+    })),
   );
 }
 
+async function showRun({ ledger }: KnownJobs, name: RunName, json = false): Promise<void> {
+  const { job, periodKey } = name;
+  const run = await ledger.get(name);
+  if (run === undefined)
+    throw new ConflictError(`Job '${job}' has no run for '${periodKey}'. cronlatch history lists its runs.`);
+  const events = await ledger.history(name);
+  if (json) return printJson('history', { job, run, events });
+  print(`${shown(job)} ${shown(periodKey)}: ${describeState(run)}`);
+  if (run.claimedBy !== undefined) print(`last attempt by ${shown(run.claimedBy)}`);
+  if (run.error !== undefined) print(run.error.split('\n').map(shown).join('\n'));
+  if (run.result !== undefined) print(`result: ${shown(run.result)}`);
+  printTable(events.map(rowOf));
+}
+
+function rowOf({ at, kind, actor, detail }: RunEvent) {
+  return { at, event: kind, by: actor, details: briefly(detail) };
+}
+
+function durationOf({ startedAt, finishedAt }: Run): string | undefined {
+  if (startedAt === undefined || finishedAt === undefined) return undefined;
+  return describeDuration(finishedAt.getTime() - startedAt.getTime());
+}
+
 function describeState(run: Run | undefined): string {
-  return run === undefined ? 'no run yet' : `${stateOf(run)}, attempt ${run.attempt}, ${detailsOf(run)}`;
+  if (run === undefined) return 'no run yet';
+  return `${styled(...styledState(run))}, attempt ${run.attempt}, ${shown(detailsOf(run))}`;
+}
+
+const STYLES = {
+  ...({ pending: 'yellow', running: 'yellow', completed: 'green' } as const),
+  ...({ failed: 'red', interrupted: 'red', skipped: 'dim' } as const),
+};
+
+export function styledState({ state }: Pick<Run, 'state'>) {
+  return [STYLES[state], state] as const;
+}
+
+/** Enough of an error to recognize it, without its stack. */
+export function briefly(error: string | undefined): string | undefined {
+  return error?.split(/\n\s+at /)[0]?.slice(0, 120);
+}
+
+/** In a phrase, what is known about the state of a run. */
+function detailsOf({ state, reason, error, claimedBy, nextAttemptAt, finishedAt }: Run): string {
+  const next = nextAttemptAt === undefined ? 'no further attempt' : `next attempt ${shown(nextAttemptAt)}`;
+  switch (state) {
+    case 'running':
+      return `by ${shown(claimedBy)}`;
+    case 'pending':
+      return `due ${shown(nextAttemptAt)}`;
+    case 'failed':
+      return `${next}; ${shown(briefly(error) ?? reason)}`;
+    case 'completed':
+      return `ended ${shown(finishedAt)}`;
+    case 'interrupted':
+    case 'skipped':
+      return reason ?? 'holder crashed';
+  }
+}
+
+function countOf(text: string): number {
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Write a whole number from 1 to 99999.');
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { parseDuration } from '../../core/duration';
+import type { JobGuard } from '../../guard';
 import { skipsDates } from '../../guard/jobs/cron-expression';
 import { periodAt, periodsBetween, type OverdueJob, type RegisteredJob, type RunSummary } from '../../ledger';
 import { findOverdueJobs } from '../../ledger/job-register';
@@ -7,16 +8,11 @@ import { calendarPeriodsOf } from '../../ledger/policy/job-policy';
 import { EXIT } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
 import { declaredPolicy, KnownJobs } from '../known-jobs';
-import type { OpenedGuard } from '../open-guard';
-import type { GuardOptions } from '../options';
-import { printJson, printTable, relative, shown, styled } from '../output';
-import { stateOf } from '../run-text';
-import { print } from '../terminal';
+import type { Options } from '../options';
+import { print, printJson, printTable, relative, shown, styled, type Row } from '../terminal';
+import { styledState } from './runs';
 
-interface StatusOptions extends GuardOptions {
-  readonly check?: boolean;
-  readonly tolerance: string;
-}
+type StatusOptions = Options & { readonly check?: boolean; readonly tolerance: string };
 
 /** Something that an operator should look at. */
 interface Problem {
@@ -48,42 +44,36 @@ export function addStatusCommand(program: Command): void {
     .action(withGuard(showStatus));
 }
 
-async function showStatus(
-  opened: OpenedGuard,
-  { check = false, tolerance, json }: StatusOptions,
-): Promise<void> {
+async function showStatus(guard: JobGuard, options: StatusOptions): Promise<void> {
+  const { check = false, tolerance, json } = options;
   const toleranceMs = parseDuration(tolerance, '--tolerance');
-  const known = await KnownJobs.of(opened);
+  const known = await KnownJobs.of(guard);
   const jobs = statusOf(known, await known.latestRuns(), toleranceMs);
   const problems = jobs.flatMap((job) => job.problems.map((problem) => ({ job: job.job, ...problem })));
   if (check && problems.length > 0) process.exitCode = EXIT.overdue;
   if (json) return printJson('status', { hasRegister: known.register !== undefined, jobs });
-  const lines = problems.map(({ text }) => styled('red', shown(text)));
+  const lines = problems.map(({ text }) => styled('red', text));
   if (check) return print([...lines, ...(lines.length === 0 ? ['no problems'] : [])].join('\n'));
   if (jobs.length === 0) print('there are no jobs yet');
-  else
-    printTable(
-      ['job', 'last run', 'state', 'started', 'running on', 'next tick', 'problem'],
-      jobs.map((job) => rowOf(job, known.now)),
-    );
+  printTable(jobs.map((job) => rowOf(job, known.now)));
   if (lines.length > 0) print(`\n${lines.join('\n')}`);
   if (known.register === undefined)
     print('\nWithout a register of jobs, only jobs with runs are shown. cronlatch init creates it.');
 }
 
-function rowOf({ job, lastRun, running, nextScheduledAt, problems }: JobStatus, now: Date): string[] {
+function rowOf({ job, lastRun, running, nextScheduledAt, problems }: JobStatus, now: Date): Row {
   // The host and the process of an owner, without its acquisition.
   const holders = running.map(({ claimedBy = '' }) => claimedBy.split('/').slice(0, 2).join('/'));
   const kinds = [...new Set(problems.map(({ kind }) => kind))].join(', ');
-  return [
-    shown(job),
-    shown(lastRun?.periodKey),
-    lastRun === undefined ? shown(undefined) : stateOf(lastRun),
-    relative(lastRun?.startedAt, now),
-    shown(holders.join(', ') || undefined),
-    relative(nextScheduledAt, now),
-    kinds === '' ? shown(undefined) : styled('red', kinds),
-  ];
+  return {
+    job,
+    'last run': lastRun?.periodKey,
+    state: lastRun && styledState(lastRun),
+    started: relative(lastRun?.startedAt, now),
+    'running on': holders.join(', ') || undefined,
+    'next tick': relative(nextScheduledAt, now),
+    problem: kinds === '' ? undefined : ['red', kinds],
+  };
 }
 
 function statusOf(

@@ -1,17 +1,12 @@
 import type { Command } from 'commander';
-import { SchemaMismatchError, type LockState } from '../../core';
+import { InvalidLockConfigurationError, SchemaMismatchError, type LockState } from '../../core';
+import type { JobGuard } from '../../guard';
 import type { RegisteredJob, Run } from '../../ledger';
 import { addGuardCommand, withGuard } from '../guard-command';
 import { KnownJobs } from '../known-jobs';
-import type { OpenedGuard } from '../open-guard';
-import type { GuardOptions } from '../options';
-import { printJson, shown, styled } from '../output';
-import { briefly } from '../run-text';
-import { print } from '../terminal';
-
-interface WhyOptions extends GuardOptions {
-  readonly scope?: string;
-}
+import type { Options } from '../options';
+import { print, printJson, printWarning, shown, styled } from '../terminal';
+import { briefly } from './runs';
 
 /** Something that keeps a job from running, and what ends it. */
 interface Obstacle {
@@ -29,34 +24,45 @@ export function addWhyCommand(program: Command): void {
     .action(withGuard(explainWhy));
 }
 
-async function explainWhy(opened: OpenedGuard, { scope, json }: WhyOptions, job = ''): Promise<void> {
-  const jobs = await KnownJobs.of(opened);
-  const registered = jobs.get(job);
-  const lock = await opened.guard.locks.inspect(registered?.declared.lock ?? job);
-  if (lock === undefined) await jobs.check(job);
-  const run = await jobs.newestRun(job, scope).catch(noRunIfNoTable);
+async function explainWhy(guard: JobGuard, { scope, json }: Options, job = ''): Promise<void> {
+  const jobs = await KnownJobs.of(guard).catch(noneIfNoRunStore);
+  const registered = jobs?.get(job);
+  const lock = await guard.locks.inspect(registered?.declared.lock ?? job);
+  if (lock === undefined) await jobs?.check(job);
+  const run = registered?.declared.kind === 'lock' ? undefined : await newestRun(jobs, job, scope);
   const ofRun = run === undefined ? [] : [runObstacle(run, lock)];
   // A run that has ended stops no tick of another period.
   const isEnded =
     run?.nextAttemptAt === undefined && run?.state !== 'running' && run?.state !== 'interrupted';
-  const isPast = run !== undefined && isEnded && jobs.isCurrent(run) === false;
+  const isPast = run !== undefined && isEnded && jobs?.isCurrent(run) === false;
   const obstacles = [...lockObstacles(lock, registered), ...(isPast ? [] : ofRun)];
   const nextScheduledAt = registered?.nextScheduledAt;
   if (json) return printJson('why', { job, obstacles, lock, newestRun: run, nextScheduledAt });
   obstacles.forEach(printObstacle);
   if (obstacles.length === 0) print('Nothing keeps it from running.');
   if (isPast && run.state !== 'completed') ofRun.forEach(printObstacle);
-  if (nextScheduledAt !== undefined) print(tickText(nextScheduledAt, jobs.now));
+  if (nextScheduledAt !== undefined) print(tickText(nextScheduledAt, jobs?.now ?? new Date()));
 }
 
-/** Without a table of runs, all jobs have only locks. */
-function noRunIfNoTable(error: unknown): undefined {
-  if (!(error instanceof SchemaMismatchError)) throw error;
+/** Without a run store, all jobs have only locks. */
+function noneIfNoRunStore(error: unknown): undefined {
+  if (!(error instanceof InvalidLockConfigurationError)) throw error;
+}
+
+/** The lock is shown even if the table of runs is missing. */
+async function newestRun(jobs?: KnownJobs, job = '', scope?: string): Promise<Run | undefined> {
+  try {
+    return await jobs?.newestRun(job, scope);
+  } catch (error) {
+    if (!(error instanceof SchemaMismatchError)) throw error;
+    printWarning(`The runs are unknown. ${error.message}`);
+    return undefined;
+  }
 }
 
 function printObstacle({ text, command }: Obstacle): void {
   print(shown(text));
-  if (command !== undefined) print(`  ${styled('bold', shown(command))}`);
+  if (command !== undefined) print(`  ${styled('bold', command)}`);
 }
 
 /** The owner of a lock that an operator holds: who, why, and since when. */
@@ -86,7 +92,8 @@ function lockObstacles(lock: LockState | undefined, registered: RegisteredJob | 
 
 function runObstacle(run: Run, lock: LockState | undefined): Obstacle {
   const { state, periodKey, attempt, nextAttemptAt, startedAt, finishedAt, claimedBy } = run;
-  const reason = briefly(run.error) ?? run.reason;
+  // The text goes on with a full stop.
+  const reason = (briefly(run.error) ?? run.reason)?.replace(/\.$/, '');
   const isFinal = nextAttemptAt === undefined;
   const texts: Readonly<Record<Run['state'], string>> = {
     completed: `completed at ${shown(finishedAt)}. To run it again:`,

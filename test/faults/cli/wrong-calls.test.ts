@@ -13,7 +13,7 @@ const SQLITE = JSON.stringify(resolve('dist/integrations/better-sqlite3/index.js
 /** Calls on a database with some jobs, and the line that each ends with. */
 const REFUSED: readonly (readonly [args: string, status: number, line: RegExp])[] = [
   ['history close-dya', 2, /^There is no job 'close-dya'\. Did you mean 'close-day'\?$/],
-  ['history x', 2, /^There is no job 'x'\. cronlatch jobs lists the jobs that are known\.$/],
+  ['history x', 2, /^There is no job 'x'\. cronlatch jobs lists the registered jobs\.$/],
   ['history close-day --limit 1.5', 2, /--limit .* is invalid\. Write a whole number from 1 to 99999\.$/],
   ['history close-day --period 2026-11-20', 4, /^Job 'close-day' has no run for '2026-11-20'\./],
   ['why x', 2, /^There is no job 'x'\./],

@@ -1,19 +1,25 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { existsSync } from 'node:fs';
 import { LockStorageError, SchemaMismatchError } from '../../core';
 import { createMissingTables, inspectTables, tableDefinitions } from '../../integrations/sql/tables';
 import type { SqlDatabase } from '../../storage/sql/database/sql-database';
+import { mysql } from '../../storage/sql/dialects/mysql';
+import { postgres } from '../../storage/sql/dialects/postgres';
+import type { SqlDialect } from '../../storage/sql/dialects/sql-dialect';
+import { sqlite } from '../../storage/sql/dialects/sqlite';
+import { createTable } from '../../storage/sql/schema/create-table';
 import type { SchemaFinding } from '../../storage/sql/schema/schema-finding';
 import type { TableDefinition } from '../../storage/sql/schema/table-definition';
 import { openDatabase, type OpenedDatabase } from '../database-of';
-import { addAddressOptions, addTableOptions, type AddressOptions, type TableNameOptions } from '../options';
-import { statementsOf } from './sql';
+import { addAddressOptions, addTableOptions, type Options, type TableNameOptions } from '../options';
 import { confirm, isInteractive, print, printWarning } from '../terminal';
 
-interface InitOptions extends AddressOptions, TableNameOptions {
+interface InitOptions extends TableNameOptions, Pick<Options, 'url' | 'dataSource'> {
   readonly dryRun?: boolean;
   readonly yes?: boolean;
 }
+
+const DIALECTS = { mysql, mariadb: mysql, postgres, sqlite };
 
 /** The server's codes for a user who may not create tables. */
 const NO_RIGHT: ReadonlySet<string | undefined> = new Set([
@@ -35,22 +41,32 @@ interface FoundTable {
   readonly findings: readonly SchemaFinding[];
 }
 
-/** `cronlatch init`: creates the tables that are missing. */
-export function addInitCommand(program: Command): void {
-  const command = program.command('init').description('create the tables that are missing in a database');
-  addTableOptions(addAddressOptions(command))
+/** `cronlatch init` creates the tables that are missing. `cronlatch sql` prints the statements, without a connection. */
+export function addTableCommands(program: Command): void {
+  const initCommand = program
+    .command('init')
+    .description('create the tables that are missing in a database')
     .option('--dry-run', 'only show what would be created, with the SQL statements')
-    .option('-y, --yes', 'do not ask before creating the tables')
-    .action(async (options: InitOptions) => {
-      const opened = await openDatabase(options, { creates: true });
-      try {
-        await init(opened, options);
-      } catch (error) {
-        throw explained(error, opened.database);
-      } finally {
-        await opened.close();
-      }
-    });
+    .option('-y, --yes', 'do not ask before creating the tables');
+  addTableOptions(addAddressOptions(initCommand)).action(async (options: InitOptions) => {
+    const opened = await openDatabase(options, { creates: true });
+    try {
+      await init(opened, options);
+    } catch (error) {
+      throw explained(error, opened.database);
+    } finally {
+      await opened.close();
+    }
+  });
+  const dialect = new Option('--dialect <name>', 'kind of database').choices(Object.keys(DIALECTS));
+  const sqlCommand = program
+    .command('sql')
+    .description('print the SQL statements that create the tables')
+    .addOption(dialect.makeOptionMandatory());
+  addTableOptions(sqlCommand).action(
+    ({ dialect: name, ...named }: TableNameOptions & { readonly dialect: keyof typeof DIALECTS }) =>
+      print(statementsOf(tableDefinitions({}, named), DIALECTS[name])),
+  );
 }
 
 async function init(opened: OpenedDatabase, { dryRun, yes, ...named }: InitOptions): Promise<void> {
@@ -117,25 +133,28 @@ function findingsOf(tables: readonly FoundTable[], severity: SchemaFinding['seve
 /** Adds what to do about an error that has another fix here than elsewhere. */
 function explained(error: unknown, { address }: SqlDatabase): unknown {
   if (!(error instanceof LockStorageError)) return error;
-  const { outcome, driverCode, cause } = error;
+  const { message, outcome, driverCode, cause } = error;
+  const options = { outcome, driverCode, cause };
   if (driverCode === NO_SCHEMA)
     return new LockStorageError(
       `Could not create the tables in ${address}: their schema does not exist. Create the schema, or pass another one as --schema.`,
-      { outcome, driverCode, cause },
+      options,
     );
   if (NO_DATABASE.has(driverCode))
-    return new LockStorageError(`${error.message} Create the database, or correct its name.`, {
-      outcome,
-      driverCode,
-      cause,
-    });
+    return new LockStorageError(`${message} Create the database, or correct its name.`, options);
   if (!NO_RIGHT.has(driverCode)) return error;
   return new LockStorageError(
-    `${error.message} Run init as a user who may create tables, or give an administrator the statements that init prints with --dry-run.`,
-    { outcome, driverCode, cause },
+    `${message} Run init as a user who may create tables, or give an administrator the statements that init prints with --dry-run.`,
+    options,
   );
 }
 
 function nameOf({ path }: TableDefinition): string {
   return path.join('.');
+}
+
+/** Text that a client of the database can execute. */
+function statementsOf(definitions: readonly TableDefinition[], dialect: SqlDialect): string {
+  const statements = definitions.flatMap((definition) => createTable(definition, dialect));
+  return statements.map((statement) => `${statement};\n`).join('\n');
 }
