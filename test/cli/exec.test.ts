@@ -1,60 +1,19 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
-import type { DatabaseName } from '../support/databases';
 import { cronlatch, errorLines } from './cronlatch';
-import { testOperated, type Operated } from './operated';
-import { started, type Started } from './started';
+import { DAILY, IGNORES, JOB, testExec, testExecOn } from './exec-bench';
 
-const JOB = ['--name', 'nightly', '--at-most', '10m'];
-const DAILY = [...JOB, '--once-per', 'day', '--time-zone', 'UTC'];
 const CLEANS_UP = [process.execPath, 'test/cli/fixtures/cleans-up.cjs'];
-const IGNORES = [process.execPath, 'test/cli/fixtures/ignores.cjs'];
+const ENDS = [
+  'sh',
+  '-c',
+  'exec 2>&-; trap "echo ended; exit" TERM; echo started; while true; do sleep 0.1; done',
+];
+const SQLITE = JSON.stringify(resolve('dist/integrations/better-sqlite3/index.js'));
 
-/** A test with a guard on the database of the commands. */
-function testExec(
-  name: string,
-  body: (bench: ExecBench) => Promise<void>,
-  on: readonly DatabaseName[] = ['sqlite'],
-): void {
-  testOperated(
-    name,
-    async (bench) => {
-      const env = { DATABASE_URL: bench.url };
-      await body({
-        ...bench,
-        start: (...args) => started(['exec', ...args], env),
-        exec: async (...args) => await cronlatch(['exec', ...args], { env }),
-        isHeld: async () => (await bench.guard.locks.inspect('nightly'))?.isHeld ?? false,
-      });
-    },
-    on,
-  );
-}
-
-interface ExecBench extends Operated {
-  readonly start: (...args: string[]) => Started;
-  readonly exec: (...args: string[]) => ReturnType<typeof cronlatch>;
-  readonly isHeld: () => Promise<boolean>;
-}
-
-testExec(
-  'a signal is passed on to sleep 30, the lock is released, and the status is passed on',
-  async (bench) => {
-    for (const [signal, status] of [
-      ['SIGTERM', 143],
-      ['SIGINT', 130],
-      ['SIGHUP', 129],
-    ] as const) {
-      const call = bench.start(...JOB, '--', 'sh', '-c', 'echo started; exec sleep 30');
-      await call.printed('started');
-      assert.equal(await bench.isHeld(), true);
-      call.kill(signal);
-      assert.deepEqual(await call.ended, { status, stdout: 'started\n', stderr: '' });
-      assert.equal(await bench.isHeld(), false);
-    }
-  },
-  ['sqlite', 'postgres'],
-);
+testExecOn(['sqlite']);
 
 testExec('the lock is kept until all that a shell has started has ended', async (bench) => {
   const call = bench.start(...JOB, '--', 'sh', '-c', `"${CLEANS_UP[0]}" ${CLEANS_UP[1]}; true`);
@@ -65,6 +24,20 @@ testExec('the lock is kept until all that a shell has started has ended', async 
   call.endInput();
   assert.equal((await call.ended).status, 143);
   assert.equal(await bench.isHeld(), false);
+});
+
+testExec('if the command ends by an error of the application, so does the program', async (bench) => {
+  const app = join(dirname(bench.url.replace('sqlite:', '')), 'app.cjs');
+  writeFileSync(
+    app,
+    `process.stdin.once('end', () => Promise.reject(new Error('left behind'))).resume();
+    exports.guard = require(${SQLITE}).createJobGuard(${JSON.stringify(bench.url)}, { logger: false });`,
+  );
+  const call = bench.start('--app', app, ...JOB, '--', ...ENDS);
+  await call.printed('started');
+  call.endInput();
+  const { status, stdout, stderr } = await call.ended;
+  assert.deepEqual([status, stdout, stderr], [1, 'started\nended\n', 'cronlatch: left behind\n']);
 });
 
 testExec('what a shell has started is killed if it outlives the shell for too long', async (bench) => {
@@ -146,18 +119,6 @@ testExec(
 );
 
 testExec(
-  'a program that runs once per day is not started again on that day',
-  async ({ exec, guard }) => {
-    assert.equal((await exec(...DAILY, '--', 'sh', '-c', 'echo ran')).stdout, 'ran\n');
-    const again = await exec(...DAILY, '--', 'sh', '-c', 'echo ran');
-    assert.deepEqual([again.status, again.stdout], [0, '']);
-    assert.match(errorLines(again)[0] ?? '', /^job 'nightly' for \S+ skipped: already-completed/);
-    assert.equal((await guard.ledger.last('nightly'))?.state, 'completed');
-  },
-  ['sqlite', 'postgres'],
-);
-
-testExec(
   'a program that fails is a failed run, and the call that comes too early ends with 75',
   async (bench) => {
     const { exec, guard } = bench;
@@ -198,33 +159,6 @@ testExec(
     assert.equal(both.status, 1);
   },
 );
-
-testExec('if the lock is lost, the program gets SIGTERM, and the command ends with 1', async (bench) => {
-  const call = bench.start(
-    '--name',
-    'nightly',
-    '--at-most',
-    '1500ms',
-    '--',
-    'sh',
-    '-c',
-    'echo started; exec sleep 30',
-  );
-  await call.printed('started');
-  await bench.guard.locks.release('nightly', { actor: 'test', reason: 'to lose it' });
-  const ended = await call.ended;
-  assert.equal(ended.status, 1);
-  assert.match(errorLines(ended)[0] ?? '', /^Lock 'nightly' was lost while its job was running: /);
-});
-
-testExec('a program that ignores SIGTERM after its lock was lost is killed', async (bench) => {
-  const options = ['--name', 'nightly', '--at-most', '1500ms', '--kill-after', '100ms'];
-  const call = bench.start(...options, '--', ...IGNORES);
-  await call.printed('started');
-  await bench.guard.locks.release('nightly', { actor: 'test', reason: 'to lose it' });
-  assert.equal((await call.ended).status, 1);
-  assert.match((await call.ended).stdout, /ignored/);
-});
 
 testExec('an operator who holds the lock is named, and the program does not run', async ({ exec, guard }) => {
   const until = new Date(Date.now() + 3_600_000);

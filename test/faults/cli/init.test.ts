@@ -1,0 +1,3 @@
+import { testInitOn } from '../../cli/init-cases';
+
+testInitOn(['mariadb', 'postgres']);
