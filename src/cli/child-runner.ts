@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isatty } from 'node:tty';
-import { printWarning } from './terminal';
+import { printNote, printWarning } from './terminal';
 
 const PASSED_ON = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const;
 /** The signals that a terminal sends to all processes of the foreground itself. */
@@ -17,11 +17,9 @@ const POLL_MS = 20;
 const hasTerminal = [0, 1, 2].some((fd) => isatty(fd));
 const hasOwnGroup = !hasTerminal && process.platform !== 'win32';
 
-export interface ChildOptions {
-  readonly env: NodeJS.ProcessEnv;
-  /** When it aborts, the child and all that it has started must end. */
-  readonly signal: AbortSignal;
-}
+/** The exit statuses of a shell for a command that it cannot start. */
+const NOT_FOUND = 127;
+const NOT_EXECUTABLE = 126;
 
 /** Runs one program at a time, and passes the signals that this process gets on to it. */
 export class ChildRunner {
@@ -47,24 +45,29 @@ export class ChildRunner {
   /**
    * Runs a program to its end. After a signal, also what it has started must end, or is killed.
    *
+   * @param signal when it aborts, the program and all that it has started must end
    * @returns its exit status, or 128 and the number of the signal that ended it, as shells do
-   * @throws an error with the code of the system if the program cannot be started
    */
-  async run([file = '', ...args]: readonly string[], { env, signal }: ChildOptions): Promise<number> {
-    const child = spawn(file, args, { stdio: 'inherit', env, detached: hasOwnGroup });
-    const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
-    this.#pid = child.pid;
+  async run(command: readonly string[], env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<number> {
+    const [file = '', ...args] = command;
     let kill: NodeJS.Timeout | undefined;
     const stop = (): void => {
       this.#send('SIGTERM');
       kill = setTimeout(() => this.#send('SIGKILL'), this.killAfterMs);
     };
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop);
     try {
+      const child = spawn(file, args, { stdio: 'inherit', env, detached: hasOwnGroup });
+      const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+      this.#pid = child.pid;
+      if (signal.aborted) stop();
+      signal.addEventListener('abort', stop);
       const [status, endedBy] = await ended;
       if (hasOwnGroup && (signal.aborted || this.received !== undefined)) await this.#endOfGroup();
       return status ?? 128 + constants.signals[endedBy ?? 'SIGKILL'];
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      printNote(`Could not start '${file}': ${code === 'ENOENT' ? 'there is no such program' : message}.`);
+      return code === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE;
     } finally {
       signal.removeEventListener('abort', stop);
       clearTimeout(kill);

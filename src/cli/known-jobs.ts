@@ -73,12 +73,6 @@ export class KnownJobs {
     return this.#registered.get(job);
   }
 
-  /** @throws UsageError if there is none */
-  requireRegister(): JobRegister {
-    if (this.register !== undefined) return this.register;
-    throw new UsageError(`This database has no register of jobs. ${CREATE_REGISTER}`);
-  }
-
   /** The newest run of a job, in any scope unless the job has one. */
   async newestRun(job: string, scope: string | undefined): Promise<Run | undefined> {
     const fixed = this.#policyOf(job)?.scope;
@@ -167,8 +161,6 @@ export class KnownJobs {
     return new UsageError(`There is no ${what} '${job}'. ${remedy}`);
   }
 }
-
-const CREATE_REGISTER = 'Create it with cronlatch init. The instances fill it when they start.';
 
 /** @throws UsageError */
 export function businessDay(text: string, option: string): number {

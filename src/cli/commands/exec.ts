@@ -7,7 +7,7 @@ import { parsePositiveDuration } from '../../core/duration';
 import type { JobGuard } from '../../guard';
 import { describeError, logMessage } from '../../guard/log/log-message';
 import { currentRun, type CurrentRun, type OncePerConfiguration, type PeriodKind } from '../../ledger';
-import { ChildRunner, type ChildOptions } from '../child-runner';
+import { ChildRunner } from '../child-runner';
 import { EXIT, UsageError } from '../failure';
 import { withGuard } from '../guard-command';
 import { addGuardSource, instantOf, type Options } from '../options';
@@ -36,10 +36,6 @@ const EXIT_AFTER: { readonly [R in SkipReason]?: number } = {
   exhausted: 1,
   interrupted: 1,
 };
-
-/** The exit statuses of a shell for a command that it cannot start. */
-const NOT_FOUND = 127;
-const NOT_EXECUTABLE = 126;
 
 /** The child has failed. Its run counts as failed, and its exit status becomes that of the command. */
 class ChildFailedError extends Error {}
@@ -98,7 +94,7 @@ async function exec(guard: JobGuard, options: ExecOptions, ...command: string[])
     if (children.received !== undefined) return run?.giveBack();
     const env = { ...process.env, ...environmentOf(lock, scheduledAt, run) };
     hasRun = true;
-    const status = await statusOfChild(children, command, { env, signal: lock.signal });
+    const status = await children.run(command, env, lock.signal);
     if (lock.signal.reason instanceof LockLostError) throw lock.signal.reason;
     if (status === 0) return;
     failures.push(status);
@@ -152,23 +148,6 @@ function environmentOf(
     CRONLATCH_ATTEMPT: run?.attempt.toString(),
     CRONLATCH_IDEMPOTENCY_KEY: run?.idempotencyKey,
   };
-}
-
-/** A command that cannot be started has failed with the status that a shell gives it. */
-async function statusOfChild(
-  children: ChildRunner,
-  command: readonly string[],
-  options: ChildOptions,
-): Promise<number> {
-  try {
-    return await children.run(command, options);
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    printNote(
-      `Could not start '${command[0]}': ${code === 'ENOENT' ? 'there is no such program' : message}.`,
-    );
-    return code === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE;
-  }
 }
 
 /** The guard of this command logs nothing itself. A cron mails what is printed here. */

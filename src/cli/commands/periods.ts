@@ -4,7 +4,7 @@ import type { DeclaredJob, RegisteredJob } from '../../ledger';
 import { differencesOf, scheduleText } from '../../ledger/job-register';
 import { backfill as addRuns } from '../../ledger/operator/backfill';
 import { dateOf } from '../../ledger/periods/business-date';
-import { EXIT, orConflict } from '../failure';
+import { EXIT, orConflict, UsageError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
 import { businessDay, KnownJobs } from '../known-jobs';
 import type { ChangeOptions, Options } from '../options';
@@ -42,7 +42,12 @@ export function addPeriodCommands(program: Command): void {
 }
 
 async function listJobs(guard: JobGuard, { json }: Options): Promise<void> {
-  const { jobs } = (await KnownJobs.of(guard)).requireRegister();
+  const { register } = await KnownJobs.of(guard);
+  if (register === undefined)
+    throw new UsageError(
+      'This database has no register of jobs. Create it with cronlatch init. The instances fill it when they start.',
+    );
+  const { jobs } = register;
   if (json) return printJson('jobs', { jobs });
   if (jobs.length === 0) return print('no job is registered');
   printTable(
