@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { cronlatch, errorLines } from './cronlatch';
+import { DAY_MS } from './operated';
 import { DAILY, IGNORES, JOB, testExec, testExecOn } from './exec-bench';
 
 const CLEANS_UP = [process.execPath, 'test/cli/fixtures/cleans-up.cjs'];
@@ -25,6 +26,19 @@ testExec('the lock is kept until all that a shell has started has ended', async 
   assert.equal((await call.ended).status, 143);
   assert.equal(await bench.isHeld(), false);
 });
+
+testExec(
+  'a program with a period is a registered job, whose missed periods status reports',
+  async (bench) => {
+    const threeDaysAgo = new Date(Date.now() - 3 * DAY_MS).toISOString();
+    const call = [...DAILY, '--cron', '0 3 * * *', '--scheduled-at', threeDaysAgo, 'true'];
+    assert.deepEqual(await bench.exec(...call), { status: 0, stdout: '', stderr: '' });
+    assert.match((await bench.call('jobs')).stdout, /^nightly +once per day, UTC +0 3 \* \* \* \(UTC\) /m);
+    const checked = await bench.call('status --check');
+    const missed = new Date(Date.now() - 2 * DAY_MS).toISOString().slice(0, 10);
+    assert.deepEqual([checked.status, checked.stdout], [5, `nightly has missed ${missed} and 1 more\n`]);
+  },
+);
 
 testExec('if the command ends by an error of the application, so does the program', async (bench) => {
   const app = join(dirname(bench.url.replace('sqlite:', '')), 'app.cjs');
@@ -183,6 +197,7 @@ const WRONG: readonly (readonly [args: readonly string[], line: RegExp])[] = [
     /^lockAtMostFor of lock 'a' is "long", which is not a duration/,
   ],
   [[...JOB, '--once-per', 'day', 'true'], /^--once-per needs --time-zone, for example Europe\/Paris\.$/],
+  [[...JOB, '--cron', '* * * * *', 'true'], /^--cron has no meaning without --once-per\.$/],
   [[...JOB, '--time-zone', 'UTC', 'true'], /^--time-zone has no meaning without --once-per/],
   [
     [...DAILY, '--scheduled-at', 'today', 'true'],

@@ -5,8 +5,10 @@ import { LockLostError, type Lock, type SkipReason } from '../../core';
 import { describeValue } from '../../core/describe-value';
 import { parsePositiveDuration } from '../../core/duration';
 import type { JobGuard } from '../../guard';
+import { integrationOf } from '../../guard/integration';
 import { describeError, logMessage } from '../../guard/log/log-message';
 import { currentRun, type CurrentRun, type OncePerConfiguration, type PeriodKind } from '../../ledger';
+import type { DeclaredSchedule } from '../../ledger/job-register';
 import { ChildRunner } from '../child-runner';
 import { EXIT, UsageError } from '../failure';
 import { withGuard } from '../guard-command';
@@ -20,6 +22,7 @@ interface ExecOptions extends Options {
   readonly keepAlive: boolean;
   readonly oncePer?: PeriodKind;
   readonly timeZone?: string;
+  readonly cron?: string;
   readonly scheduledAt?: Date;
   readonly jobName?: string;
   readonly killAfter: number;
@@ -61,6 +64,7 @@ export function addExecCommand(program: Command): void {
     .option('--no-keep-alive', 'do not renew the lock while the program runs')
     .addOption(period.choices(['hour', 'day', 'week', 'month'] satisfies PeriodKind[]))
     .option('--time-zone <zone>', 'time zone of the periods, such as Europe/Paris')
+    .option('--cron <expression>', 'schedule of the calls, with which status finds missed periods')
     .addOption(scheduledAt.argParser((text) => instantOf(text, '--scheduled-at')).conflicts('jobName'))
     .option('--job-name <name>', 'name of a Kubernetes Job, which ends in its scheduled minute')
     .addOption(
@@ -100,9 +104,14 @@ async function exec(guard: JobGuard, options: ExecOptions, ...command: string[])
     failures.push(status);
     throw new ChildFailedError(`The command ended with status ${status}.`);
   };
+  const configuration = { name, lockAtMostFor, lockAtLeastFor, keepAlive, oncePer };
+  // An application registers its own jobs.
+  if (options.app === undefined && oncePer !== undefined)
+    integrationOf(guard).admit([
+      { place: 'exec', configuration, call: () => task, schedules: schedulesOf(options) },
+    ]);
   try {
-    const configuration = { name, lockAtMostFor, lockAtLeastFor, keepAlive, oncePer, scheduledAt };
-    const result = await own.run(true, () => guard.run(configuration, task));
+    const result = await own.run(true, () => guard.run({ ...configuration, scheduledAt }, task));
     if (!result.executed && result.reason !== 'closing') {
       if (!quiet) printNote(skip ?? `job '${name}' skipped: ${result.reason}`);
       const otherwise = options.conflictExitCode ?? (oncePer ? EXIT.stillDue : EXIT.done);
@@ -118,11 +127,16 @@ async function exec(guard: JobGuard, options: ExecOptions, ...command: string[])
     process.exitCode = 128 + constants.signals[children.received];
 }
 
+function schedulesOf({ cron: expression, timeZone }: ExecOptions): readonly DeclaredSchedule[] {
+  return expression === undefined ? [] : [{ expression, timeZone }];
+}
+
 /** @throws UsageError */
-function oncePerOf({ oncePer: period, timeZone, app }: ExecOptions): OncePerConfiguration | undefined {
+function oncePerOf({ oncePer: period, timeZone, app, cron }: ExecOptions): OncePerConfiguration | undefined {
   // The guard of an application can have a default time zone.
   if (period !== undefined && (timeZone ?? app) !== undefined) return { period, timeZone };
   if (period !== undefined) throw new UsageError('--once-per needs --time-zone, for example Europe/Paris.');
+  if (cron !== undefined) throw new UsageError('--cron has no meaning without --once-per.');
   if (timeZone === undefined) return undefined;
   throw new UsageError('--time-zone has no meaning without --once-per: only periods need a time zone.');
 }
