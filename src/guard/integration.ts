@@ -17,7 +17,7 @@ import type { AdmittedJob, Job, JobCall } from './jobs/job';
 import type { GuardConfiguration } from './job-guard-options';
 import { needsLedger, type Admitted, type Declarations, type JobRegistry } from './jobs/job-registry';
 import { lockOf } from './jobs/lock-name-of';
-import type { CallWatch, RegisteredJobs } from './jobs/registered-jobs';
+import type { RegisteredJobs } from './jobs/registered-jobs';
 import { skipIf } from './jobs/skips';
 import type { OncePerJobRunner } from './once-per-job-runner';
 import type { OverdueRuns } from './overdue-runs';
@@ -74,9 +74,9 @@ export class GuardIntegration {
   async execute<T>(job: Job, call: JobCall<T>): Promise<TaskResult<T>> {
     const tick: TickDetails = { scheduledAt: call.scheduledAt };
     let end: TickEnd = { outcome: 'completed' };
-    const watch = this.parts.registered?.watch(job, tick);
+    this.parts.registered?.addCalled(job);
     try {
-      const result = await this.#execute(job, watch ? watchedCall(call, watch) : call, tick);
+      const result = await this.#execute(job, call, tick);
       if (!result.executed) end = { outcome: 'skipped', reason: result.reason };
       else if (tick.reason !== undefined) end = { outcome: 'skipped' };
       return result;
@@ -85,7 +85,6 @@ export class GuardIntegration {
       throw error;
     } finally {
       const { scheduledAt } = tick;
-      watch?.ended(end);
       this.parts.events.emit('tick', { ...lockEventOf(job.lock, scheduledAt), ...tick, scheduledAt, ...end });
     }
   }
@@ -181,14 +180,6 @@ export class GuardIntegration {
     if (this.parts.oncePerRunner !== undefined) return this.parts.oncePerRunner;
     throw needsLedger(needing);
   }
-}
-
-function watchedCall<T>(call: JobCall<T>, { started }: CallWatch): JobCall<T> {
-  const task: JobCall<T>['task'] = (lock) => {
-    started();
-    return call.task(lock);
-  };
-  return { ...call, task };
 }
 
 /** By guard, including guards of another installed copy of cronlatch. */

@@ -5,10 +5,13 @@ import {
   type Clock,
   type EventHub,
   type StatementOptions,
+  type StorageOutcome,
 } from '../core';
 import { pause, statementRetryDelayMs } from '../core/clock';
 import type { JobRegister } from './job-register';
 import type { RunStore } from './run-store';
+
+const MOST_TRIES = 4;
 
 /** The context of every statement on runs. */
 export interface StoreContext {
@@ -23,6 +26,13 @@ export function limitOf({ statementTimeoutMs }: StoreContext): StatementOptions 
   return { timeoutMs: statementTimeoutMs };
 }
 
+/** A run store with a register of jobs. */
+export type RegisteringStore = RunStore & Required<Pick<RunStore, 'registerJobs' | 'jobs' | 'updateJobs'>>;
+
+export function hasRegister(store: RunStore): store is RegisteringStore {
+  return store.registerJobs !== undefined && store.jobs !== undefined && store.updateJobs !== undefined;
+}
+
 /** @throws InvalidLockUseError if the store has no register of jobs */
 export async function readRegister(context: StoreContext): Promise<JobRegister> {
   if (context.store.jobs !== undefined) return await context.store.jobs(limitOf(context));
@@ -34,6 +44,26 @@ export async function readRegister(context: StoreContext): Promise<JobRegister> 
 /** Waits before a failed statement is sent again. */
 export async function pauseAfter(context: StoreContext, attempt: number): Promise<void> {
   await pause(context.clock, statementRetryDelayMs(context, attempt));
+}
+
+/**
+ * Sends a statement, and up to three times more while it fails in a way that passes. The statement must be harmless if it
+ * runs twice.
+ */
+export async function retryTransient<T>(
+  context: StoreContext,
+  statement: (options: StatementOptions) => Promise<T>,
+  isTransient: (outcome: StorageOutcome) => boolean,
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await statement(limitOf(context));
+    } catch (error) {
+      if (!(error instanceof LockStorageError) || !isTransient(error.outcome) || tries === MOST_TRIES)
+        throw error;
+      await pauseAfter(context, tries);
+    }
+  }
 }
 
 /**

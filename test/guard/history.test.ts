@@ -67,6 +67,17 @@ void test('a record that fails is a warning', async (t) => {
   assert.deepEqual(warnings, ["Could not record the last run of job 'job'."]);
 });
 
+void test('a run is recorded even if its job could not be registered before', async (t) => {
+  const of = guardOfRuns();
+  const away = t.mock.method(of.runStore, 'jobs', () => Promise.reject(new LockStorageError('away')));
+  const job = of.guard.wrap(JOB, () => 1);
+  await of.guard.runOverdue();
+  away.mock.restore();
+  await job();
+  await of.guard.close();
+  assert.equal((await lastRun(of))?.lastOutcome, 'completed');
+});
+
 void test('without history, a run sends no statement to the register', async (t) => {
   const of = guardOfRuns();
   const update = t.mock.method(of.runStore, 'updateJobs');

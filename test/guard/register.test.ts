@@ -12,6 +12,7 @@ import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/guard-of-runs';
 const HOUR_MS = 3_600_000;
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 const WITH_HISTORY = { ...JOB, history: true } as const;
+const SHARED = { ...JOB, shared: true } as const;
 
 /** A job that is scheduled every full hour. */
 function hourly(configuration: GuardConfiguration, more: Partial<JobDeclaration> = {}): JobDeclaration {
@@ -164,6 +165,24 @@ void test('a disabled job, a closing guard and a failed lock leave the tick unan
   assert.equal(await nextIn(of), 0);
 });
 
+void test('a tick of a once-per job is answered only when the row of its period is there', async () => {
+  const of = bench();
+  let isAway = true;
+  const isBusinessDay = (): boolean => (isAway ? assert.fail('away') : true);
+  const tick = scheduled(of, { ...DAILY, oncePer: { ...DAILY.oncePer, calendar: { isBusinessDay } } });
+  await registered(of);
+  of.clock.advance(HOUR_MS);
+  await tick();
+  assert.equal(await nextIn(of), 0);
+  isAway = false;
+  const held = await of.other.lock({ name: DAILY.name, lockAtMostFor: '1h' });
+  await tick();
+  assert.equal(await nextIn(of), 0);
+  await held?.unlock();
+  await of.guard.runOverdue();
+  assert.equal(await nextIn(of), 1);
+});
+
 void test('closing the guard moves the scheduled time on', async () => {
   const of = bench();
   const tick = scheduled(of, JOB);
@@ -192,6 +211,22 @@ void test('a job whose tick no instance answers is overdue, and each time is rep
   const [overdue] = await of.guard.ledger.overdue();
   assert.deepEqual([overdue?.job, overdue?.scheduledAt], ['close-day', nextScheduledAt]);
   assert.deepEqual(await of.guard.ledger.overdue({ tolerance: '1h' }), []);
+});
+
+void test('an instance that answers no tick reports each scheduled time that other instances miss', async () => {
+  const of = bench();
+  const reported: number[] = [];
+  of.guard.on('run:overdue', ({ scheduledAt }) => void reported.push(scheduledAt.getTime()));
+  scheduled(of, WITH_HISTORY);
+  const first = Number((await registered(of)).nextScheduledAt);
+  of.clock.advance('90m');
+  await of.guard.runOverdue();
+  const answered = { answeredAt: new Date(first), nextScheduledAt: new Date(first + HOUR_MS) };
+  await of.runStore.updateJobs([{ job: JOB.name, ...answered }]);
+  of.clock.advance('1h');
+  await of.guard.runOverdue();
+  await of.guard.runOverdue();
+  assert.deepEqual(reported, [first, first + HOUR_MS]);
 });
 
 void test('an overdue job is a log line', async () => {
@@ -235,10 +270,22 @@ void test('a run of the ledger answers its tick, also if its instance crashed be
   scheduled(of, DAILY);
   await registered(of);
   of.clock.advance('2h');
-  const crashed = new JobGuard({ ...of.options(), logger: false });
+  const crashed = new JobGuard({ ...of.options(), events: undefined, logger: false });
   await crashed.run(DAILY, () => 'done');
   await of.guard.runOverdue();
   assert.deepEqual(await of.guard.ledger.overdue(), []);
+});
+
+void test('a later tick of a period that has a run is not answered before its time', async () => {
+  const of = bench();
+  scheduled(of, DAILY);
+  const { nextScheduledAt: first } = await registered(of);
+  assert.ok(first);
+  of.clock.advance('90m');
+  await new JobGuard({ ...of.options(), events: undefined, logger: false }).run(DAILY, () => 'done');
+  const nextScheduledAt = new Date(first.getTime() + HOUR_MS);
+  await of.runStore.updateJobs([{ job: DAILY.name, answeredAt: first, nextScheduledAt }]);
+  assert.equal(await nextIn(of), 0.5);
 });
 
 void test('a retry of the tick that failed moves the scheduled time on', async (t) => {
@@ -293,6 +340,29 @@ void test('two jobs that share a lock are one job with the schedules of both', a
     ['0 * * * *', '*/5 * * * *'],
   );
   assert.ok(Number(nextScheduledAt) - of.clock.wallMs() < HOUR_MS);
+});
+
+void test('a once-per job is registered beside a lock job of its name', async () => {
+  for (const configurations of [[DAILY, SHARED], [SHARED, DAILY]]) {
+    const of = bench();
+    const shared = configurations.map((each) => ({ ...each, name: 'close-day', shared: true }));
+    const oncePer = { ...DAILY.oncePer, name: 'close-day' };
+    for (const each of shared) {
+      const configuration = 'oncePer' in each ? { ...each, oncePer } : each;
+      integrationOf(of.guard).admit([hourly(configuration)]);
+    }
+    assert.equal((await registered(of)).declared.kind, 'day');
+  }
+});
+
+void test('a job that is wrapped again and again is registered once', async (t) => {
+  const of = bench();
+  const register = t.mock.method(of.runStore, 'registerJobs');
+  for (let i = 0; i < 3; i += 1) {
+    of.guard.wrap(WITH_HISTORY, () => {});
+    await of.guard.runOverdue();
+  }
+  assert.equal(register.mock.callCount(), 1);
 });
 
 void test('a failure of the register is reported once, and the next poll tries again', async (t) => {

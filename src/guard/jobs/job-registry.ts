@@ -1,7 +1,7 @@
 import { InvalidLockConfigurationError, type SkipReason } from '../../core';
 import { compileJob, type AdmittedJob, type AdmittedOncePerJob, type Job, type JobDeclaration } from './job';
 import { checkJobDefaults, type JobDefaults } from './job-defaults';
-import { hasRegister } from './register-sender';
+import { hasRegister } from '../../ledger/store-statements';
 import { firesWithinAMinute, skipsDates } from './cron-expression';
 import type { GuardConfiguration, JobGuardOptions } from '../job-guard-options';
 import { parseSwitch, type Switch } from './skips';

@@ -1,22 +1,26 @@
-import type { CronlatchEvents, TickDetails, TickEvent } from '../../core';
+import { SchemaMismatchError } from '../../core';
 import { parsePositiveDuration } from '../../core/duration';
 import { instanceName } from '../../core/lease/owner';
 import { VERSION } from '../../core/version';
 import type { JobRegistration, RegisteredJob } from '../../ledger';
 import { findOverdueJobs, isAnswerKept, nextAfterRegistration } from '../../ledger/job-register';
-import { limitOf, type LedgerContext } from '../../ledger/store-statements';
-import { describeDifferences, registeredName } from './declared-job';
-import type { JobGuardOptions } from '../job-guard-options';
-import type { Job, JobDeclaration } from './job';
 import {
-  isAnswered,
-  isWaiting,
-  mergedEntry,
-  newEntry,
-  periodKeyAt,
-  type RegisterEntry,
-} from './register-entry';
-import { hasRegister, RegisterSender, type RegisterContext } from './register-sender';
+  hasRegister,
+  limitOf,
+  retryTransient,
+  type LedgerContext,
+  type RegisteringStore,
+} from '../../ledger/store-statements';
+import type { JobGuardOptions } from '../job-guard-options';
+import { describeDifferences, registeredName } from './declared-job';
+import type { Job, JobDeclaration } from './job';
+import { answer, isAnswered, periodKeyAt, RegisterEntries, type RegisterEntry } from './register-entries';
+
+interface RegisterContext extends LedgerContext {
+  readonly store: RegisteringStore;
+  /** How long a scheduled time may have passed before its job is overdue. */
+  readonly overdueAfterMs: number;
+}
 
 /** @throws InvalidLockConfigurationError for an invalid `overdueAfter` */
 export function registeredJobsOf(
@@ -30,72 +34,42 @@ export function registeredJobsOf(
   return new RegisteredJobs({ ...context, store, overdueAfterMs: Math.max(toleranceMs, 2 * pollIntervalMs) });
 }
 
-type TickEnd = Pick<TickEvent, 'outcome' | 'reason'>;
-
-/** Observes one call of a job. */
-export interface CallWatch {
-  readonly started: () => void;
-  readonly ended: (end: TickEnd) => void;
-}
-
-/** Another instance may still answer a tick that this one has skipped for such a reason. */
-const NO_ANSWER: ReadonlySet<string | undefined> = new Set(['disabled', 'closing', 'standby']);
-const ANSWERED = { outcome: 'completed' } as const;
 const INSTANCE = instanceName();
 
 /** Registers the jobs of one guard, and moves their next scheduled times on. Its failures become warnings. */
 export class RegisteredJobs {
-  readonly #entries = new Map<string, RegisterEntry>();
+  readonly #entries: RegisterEntries;
+  readonly #recording = new Set<Promise<void>>();
   #registering: Promise<void> | undefined;
   #isRequested = false;
   #polling: Promise<void> | undefined;
-  readonly #sender: RegisterSender;
+  /** A failure that lasts is reported once. */
+  #hasFailed = false;
 
   constructor(private readonly context: RegisterContext) {
-    this.#sender = new RegisterSender(context);
-    context.events.on('run:started', (event) => this.#onRunStarted(event));
-    context.events.on('tick', ({ name, scheduledAt, ...end }) => {
-      if (this.#entries.get(name)?.declared.kind === 'tick') this.#onTick(name, scheduledAt, end);
-    });
+    this.#entries = new RegisterEntries(context, (job, entry) => this.#record(job, entry));
   }
 
   /**
    * Adds jobs that are scheduled, run once per period, or have a history.
    *
-   * @returns whether any was added
+   * @returns whether there was any
    */
   add(jobs: readonly Job[], declarations: readonly Partial<JobDeclaration>[] = []): boolean {
-    const added = jobs.filter((job, index) => this.#add(job, declarations[index] ?? {}));
+    const added = jobs.filter((job, index) => this.#entries.add(job, declarations[index] ?? {}));
     if (added.length > 0) this.register();
     return added.length > 0;
+  }
+
+  /** Adds a job with a history that was not declared before its first call. */
+  addCalled(job: Job): void {
+    if (job.history && !this.#entries.byJob.has(registeredName(job))) this.add([job]);
   }
 
   /** Registers new jobs, and jobs whose next scheduled time has become known. Does not wait for it. */
   register(): void {
     this.#isRequested = true;
     this.#registering ??= this.#registerRequested().finally(() => (this.#registering = undefined));
-  }
-
-  /** @returns `undefined` if the register does not need to know about the call */
-  watch(job: Job, tick: TickDetails): CallWatch | undefined {
-    const name = registeredName(job);
-    if (!this.#entries.has(name) && !(job.history && this.add([job]))) return undefined;
-    const { clock } = this.context;
-    let startedAtMs: number | undefined;
-    return {
-      started: () => {
-        startedAtMs = clock.monotonicMs();
-        this.#onTick(name, tick.scheduledAt, ANSWERED);
-      },
-      ended: (end) => {
-        this.#onTick(name, tick.scheduledAt, end);
-        if (job.history && startedAtMs !== undefined && tick.durationMs !== undefined)
-          this.#sender.recordRun(this.#registering, {
-            ...{ job: name, startedAtMs, durationMs: tick.durationMs, holder: INSTANCE },
-            outcome: end.outcome === 'completed' ? 'completed' : 'failed',
-          });
-      },
-    };
   }
 
   /** Registers, moves scheduled times on, and reports overdue jobs. Never rejects. */
@@ -106,22 +80,37 @@ export class RegisteredJobs {
 
   /** Sends what has not been sent, and waits for it. */
   async close(): Promise<void> {
-    await Promise.all([this.#registering, this.#polling, this.#sender.recorded]);
-    await this.#sender.attempt(() => this.#moveOn());
+    await Promise.all([this.#registering, this.#polling, ...this.#recording]);
+    await this.#attempt(() => this.#moveOn());
   }
 
-  #add(job: Job, declaration: Partial<JobDeclaration>): boolean {
-    const { schedules = [], intervalMs } = declaration;
-    const isScheduled = schedules.length > 0 || intervalMs !== undefined;
-    if (job.policy === undefined && !job.history && !isScheduled) return false;
-    const name = registeredName(job);
-    const earlier = this.#entries.get(name);
-    const entry = newEntry(job, declaration);
-    if (earlier === undefined) this.#entries.set(name, entry);
-    // Jobs that share a lock are one job of the register.
-    else if (job.policy === undefined && earlier.job.policy === undefined)
-      this.#entries.set(name, mergedEntry(earlier, entry));
-    return true;
+  /** Records the last run of a job, without waiting for it. */
+  #record(job: string, entry: RegisterEntry): void {
+    if (entry.isPending) this.register();
+    const recording = this.#sendLastRun(job, entry).catch((error: unknown) => {
+      // A missing table has been reported when the job was registered.
+      if (this.#hasFailed && error instanceof SchemaMismatchError) return;
+      this.context.events.emit('guard:warning', {
+        message: `Could not record the last run of job '${job}'.`,
+        error,
+      });
+    });
+    this.#recording.add(recording);
+    void recording.then(() => this.#recording.delete(recording));
+  }
+
+  async #sendLastRun(job: string, entry: RegisterEntry): Promise<void> {
+    await this.#registering;
+    const { ended } = entry;
+    if (ended === undefined) return; // The record of a later call includes it.
+    entry.ended = undefined;
+    const { clock, store } = this.context;
+    const { startedAtMs, finishedAtMs, outcome } = ended;
+    await this.#send((options) => {
+      const nowMs = clock.monotonicMs();
+      const [startedMsAgo, finishedMsAgo] = [nowMs - startedAtMs, nowMs - finishedAtMs];
+      return store.updateJobs([{ job, startedMsAgo, finishedMsAgo, outcome, holder: INSTANCE }], options);
+    });
   }
 
   async #registerRequested(): Promise<void> {
@@ -129,17 +118,17 @@ export class RegisteredJobs {
     await Promise.resolve();
     while (this.#isRequested) {
       this.#isRequested = false;
-      await this.#sender.attempt(() => this.#registerPending());
+      await this.#attempt(() => this.#registerPending());
     }
   }
 
   async #registerPending(): Promise<void> {
     const { store, clock } = this.context;
     const now = new Date(clock.wallMs());
-    const pending = [...this.#entries].flatMap(([job, entry]) => {
-      const nextScheduledAt = entry.next ?? entry.nextAfter(now);
-      if (!entry.isPending && nextScheduledAt?.getTime() === entry.next?.getTime()) return [];
-      const { declared } = entry;
+    const pending = [...this.#entries.byJob].flatMap(([job, entry]) => {
+      const { declared, next, isPending } = entry;
+      const nextScheduledAt = next ?? entry.nextAfter(now);
+      if (!isPending && nextScheduledAt === next) return [];
       return {
         entry,
         registration: { job, declared, nextScheduledAt, version: VERSION, registeredBy: INSTANCE },
@@ -148,7 +137,7 @@ export class RegisteredJobs {
     if (pending.length === 0) return;
     const before = await store.jobs(limitOf(this.context));
     const registrations = pending.map(({ registration }) => registration);
-    await this.#sender.send(() => store.registerJobs(registrations, limitOf(this.context)));
+    await this.#send((options) => store.registerJobs(registrations, options));
     for (const { entry, registration } of pending) {
       const stored = before.jobs.find(({ job }) => job === registration.job);
       entry.isPending = false;
@@ -165,24 +154,10 @@ export class RegisteredJobs {
     this.context.events.emit('guard:warning', { message });
   }
 
-  #onTick(name: string, scheduledAt: Date | undefined, { outcome, reason }: TickEnd): void {
-    if (outcome === 'lock-failed' || NO_ANSWER.has(reason) || scheduledAt === undefined) return;
-    const entry = this.#entries.get(name);
-    if (entry && (entry.answeredAt ?? scheduledAt) <= scheduledAt) entry.answeredAt = scheduledAt;
-  }
-
-  /** Also a run without a tick: a retry, or a missed period. */
-  #onRunStarted({ run }: CronlatchEvents['run:started']): void {
-    if (run === undefined) return;
-    const entry = this.#entries.get(run.job);
-    if (entry?.next === undefined || entry.next.getTime() > this.context.clock.wallMs()) return;
-    if (run.periodKey === periodKeyAt(entry, entry.next)) this.#onTick(run.job, entry.next, ANSWERED);
-  }
-
   async #poll(): Promise<void> {
     this.register();
     await this.#registering;
-    await this.#sender.attempt(async () => {
+    await this.#attempt(async () => {
       await this.#reportOverdue();
       await this.#moveOn();
     });
@@ -190,23 +165,23 @@ export class RegisteredJobs {
 
   async #moveOn(): Promise<void> {
     const { store } = this.context;
-    const answered = [...this.#entries].flatMap(([job, entry]) => {
+    const answered = [...this.#entries.byJob].flatMap(([job, entry]) => {
       const { answeredAt } = entry;
       if (answeredAt === undefined || !isAnswered(entry)) return [];
       return { entry, change: { job, answeredAt, nextScheduledAt: entry.nextAfter(answeredAt) } };
     });
     if (answered.length === 0) return;
     const changes = answered.map(({ change }) => change);
-    await this.#sender.send(() => store.updateJobs(changes, limitOf(this.context)));
+    await this.#send((options) => store.updateJobs(changes, options));
     for (const { entry, change } of answered) entry.next = change.nextScheduledAt;
   }
 
   /** Another instance may have answered a tick that this one has not, so the register and the ledger decide. */
   async #reportOverdue(): Promise<void> {
     const { store, clock, overdueAfterMs, events } = this.context;
-    const waitsSince = clock.wallMs() - overdueAfterMs / 2;
-    const waiting = [...this.#entries].filter(
-      ([, entry]) => isAnswerKept(entry.declared) && isWaiting(entry) && Number(entry.next) < waitsSince,
+    const nowMs = clock.wallMs();
+    const waiting = [...this.#entries.byJob].filter(
+      ([, entry]) => isAnswerKept(entry.declared) && !isAnswered(entry) && Number(entry.next ?? NaN) < nowMs,
     );
     if (waiting.length === 0) return;
     const register = await store.jobs(limitOf(this.context));
@@ -215,24 +190,47 @@ export class RegisteredJobs {
       const stored = register.jobs.find((each) => each.job === job);
       // An operator may have deleted its row.
       if (stored === undefined) entry.isPending = true;
-      entry.next = stored?.nextScheduledAt;
-      if (await this.#hasRun(entry, stored)) this.#onTick(job, entry.next, ANSWERED);
-      const found = overdue.find((each) => each.job === job);
-      if (found === undefined || !isWaiting(entry)) continue;
-      entry.reportedAt = found.scheduledAt;
-      events.emit('run:overdue', { name: entry.declared.lock, job, scheduledAt: found.scheduledAt });
+      const next = (entry.next = stored?.nextScheduledAt);
+      if (next === undefined || next > register.now) continue;
+      if (await this.#hasRun(entry, next, stored?.lastStartedAt)) answer(entry, next);
+      const isOverdue = overdue.some((each) => each.job === job) && !isAnswered(entry);
+      if (!isOverdue || entry.reportedAt?.getTime() === next.getTime()) continue;
+      entry.reportedAt = next;
+      events.emit('run:overdue', { name: entry.declared.lock, job, scheduledAt: next });
     }
   }
 
   /** Its instance may have crashed before it could move the scheduled time on. */
-  async #hasRun(entry: RegisterEntry, stored: RegisteredJob | undefined): Promise<boolean> {
-    const { next, job } = entry;
-    if (next === undefined || stored === undefined) return false;
-    if (job.policy === undefined) return stored.lastStartedAt !== undefined && stored.lastStartedAt >= next;
+  async #hasRun(entry: RegisterEntry, at: Date, lastStartedAt: Date | undefined): Promise<boolean> {
+    if (entry.job.policy === undefined) return lastStartedAt !== undefined && lastStartedAt >= at;
     const { store } = this.context;
-    const periodKey = periodKeyAt(entry, next);
+    const [job, periodKey] = [registeredName(entry.job), periodKeyAt(entry, at)];
     if (periodKey === undefined) return false;
-    const query = { job: stored.job, periodKey, order: 'newest-first', limit: 1 } as const;
+    const query = { job, periodKey, order: 'newest-first', limit: 1 } as const;
     return (await store.find(query, limitOf(this.context))).length > 0;
+  }
+
+  /** Sends a statement, and again if other transactions were in its way. */
+  async #send(statement: Parameters<typeof retryTransient<void>>[1]): Promise<void> {
+    await retryTransient(this.context, statement, (outcome) => outcome === 'contention');
+    this.#hasFailed = false;
+  }
+
+  /** Reports the failure of `act`. */
+  async #attempt(act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      if (this.#hasFailed) return;
+      this.#hasFailed = true;
+      const { events } = this.context;
+      if (error instanceof SchemaMismatchError)
+        events.emit('guard:warning', { message: `The jobs are not registered. ${error.message}` });
+      else
+        events.emit('guard:warning', {
+          message: 'Could not update the register of jobs. The guard will try again at the next poll.',
+          error,
+        });
+    }
   }
 }

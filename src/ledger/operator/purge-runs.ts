@@ -1,10 +1,7 @@
-import { LockStorageError } from '../../core';
-import type { PurgeStep } from '../run-store';
-import { limitOf, pauseAfter, type StoreContext } from '../store-statements';
+import { retryTransient, type StoreContext } from '../store-statements';
 
 /** How many runs one transaction deletes: few enough that claims do not wait for it. */
 const PURGED_AT_ONCE = 1000;
-const MOST_TRIES = 4;
 
 /**
  * Purges step by step. Retries a step that failed because of another transaction or had no answer in time.
@@ -20,24 +17,14 @@ export async function purgeRuns(
   let deleted = 0;
   let from: unknown;
   do {
-    const step = await purgeStep(context, { olderThanMs, limit: PURGED_AT_ONCE, from });
+    const request = { olderThanMs, limit: PURGED_AT_ONCE, from };
+    const step = await retryTransient(
+      context,
+      (options) => context.store.purge(request, options),
+      (outcome) => outcome !== 'nothing-ran',
+    );
     deleted += step.deleted;
     from = step.next;
   } while (from !== undefined && !signal?.aborted);
   return deleted;
-}
-
-async function purgeStep(
-  context: StoreContext,
-  request: Parameters<StoreContext['store']['purge']>[0],
-): Promise<PurgeStep> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await context.store.purge(request, limitOf(context));
-    } catch (error) {
-      const isTransient = error instanceof LockStorageError && error.outcome !== 'nothing-ran';
-      if (!isTransient || tries === MOST_TRIES) throw error;
-      await pauseAfter(context, tries);
-    }
-  }
 }
