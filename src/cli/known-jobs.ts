@@ -29,14 +29,10 @@ export class KnownJobs {
     private readonly registry: JobRegistry,
   ) {
     this.#registered = new Map(register?.jobs.map((each) => [each.job, each]));
-    const windows = [
-      ...registry.all.map(({ policy }) => policy.catchUp),
-      ...[...this.#registered.values()].map(({ declared }) => declared.catchUp),
-    ];
     this.ledger = new RunLedger({
       context,
       policyOf: (job) => this.#policyOf(job),
-      longestWindowMs: () => Math.max(0, ...windows.map((catchUp) => catchUp?.windowMs ?? 0)),
+      longestWindowMs: () => registry.longestWindowMs,
     });
   }
 

@@ -34,9 +34,8 @@ export interface JobGuardOptions {
    */
   readonly logger?: Logger | StructuredLogger | false | undefined;
   /**
-   * How long runs are kept, up to 36,500 days. Once a day, one instance purges older runs as `ledger.purge` does. It spares
-   * the catch-up windows of the jobs that are registered with its guard, so make `retention` longer than those of all
-   * others. Failures are warnings. Needs a run store. Default: runs are kept until you purge them.
+   * How long runs are kept, up to 36,500 days. Once a day, one instance purges older runs as `ledger.purge` does. An
+   * instance on standby does not. Failures are warnings. Needs a run store. Default: runs are kept until you purge them.
    */
   readonly retention?: Duration | undefined;
   /**

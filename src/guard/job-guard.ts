@@ -77,8 +77,11 @@ export class JobGuard {
     if (logger !== false) logEvents(events, logger);
     if (options.retention === undefined) return;
     const ledger = this.#integration.requireOncePerRunner('retention needs').context;
-    const parts = { longestWindowMs: () => registry.longestWindowMs, lockProvider, warn };
-    const retention = new Retention(ledger, options.retention, parts);
+    const ofGuard = {
+      longestWindowMs: () => registry.longestWindowMs,
+      isOnStandby: () => registry.isOnStandby,
+    };
+    const retention = new Retention(ledger, options.retention, { ...ofGuard, lockProvider, warn });
     this.#closing.add({ stop: () => retention.stop() });
   }
 

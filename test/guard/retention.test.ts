@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
-import { JobGuard, LockStorageError } from 'cronlatch';
+import { JobGuard, LockStorageError, SchemaMismatchError } from 'cronlatch';
 import { eventually } from '../support/eventually';
 import { signal } from '../support/executor-bench';
 import { DAILY, guardOfRuns } from '../support/guard-of-runs';
@@ -39,6 +39,35 @@ void test('the catch-up window of a registered job is spared', async () => {
   clock.advance('10m');
   await eventually(() => purges.mock.callCount() === 1, 'a purge');
   assert.equal(purges.mock.calls[0]?.arguments[0].olderThanMs, 9 * 86_400_000);
+});
+
+void test('the catch-up window of a job that only another instance has is spared, also by a purge by hand', async () => {
+  const { guard, runStore, clock, provider, emitted } = guardOfRuns({ retention: '3d' });
+  const purges = mock.method(runStore, 'purge');
+  const other = new JobGuard({ lockProvider: provider, runStore, clock, logger: false });
+  other.wrap({ ...DAILY, oncePer: { ...DAILY.oncePer, catchUp: 'all', catchUpWindow: '9d' } }, () => {});
+  await other.close();
+  clock.advance('10m');
+  await eventually(() => purges.mock.callCount() === 1, 'a purge');
+  await guard.ledger.purge({ olderThan: '1d' });
+  mock.method(runStore, 'jobs', () => Promise.reject(new SchemaMismatchError('missing')));
+  await guard.ledger.purge({ olderThan: '1d' });
+  assert.deepEqual(
+    purges.mock.calls.map(({ arguments: [{ olderThanMs }] }) => olderThanMs / 86_400_000),
+    [9, 9, 1],
+  );
+  assert.deepEqual(emitted, []);
+});
+
+void test('an instance on standby does not purge', async () => {
+  const { guard, runStore, clock, other } = guardOfRuns({ retention: '3d', standby: true });
+  const purges = mock.method(runStore, 'purge');
+  clock.advance('10m');
+  await turn();
+  assert.equal(await other.inspect(PURGE_LOCK.name), undefined);
+  guard.standby(false);
+  clock.advance('1d');
+  await eventually(() => purges.mock.callCount() === 1, 'the purge of the next day');
 });
 
 void test('one instance purges at a time', async () => {

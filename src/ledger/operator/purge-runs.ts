@@ -1,19 +1,23 @@
-import { retryTransient, type StoreContext } from '../store-statements';
+import { SchemaMismatchError } from '../../core';
+import { hasRegister, limitOf, retryTransient, type StoreContext } from '../store-statements';
 
 /** How many runs one transaction deletes: few enough that claims do not wait for it. */
 const PURGED_AT_ONCE = 1000;
 
 /**
- * Purges step by step. Retries a step that failed because of another transaction or had no answer in time.
+ * Purges step by step, and spares the catch-up windows of all registered jobs. Retries a step that failed because of
+ * another transaction or had no answer in time.
  *
+ * @param keptMs the runs of this time are kept
  * @param signal ends the purge after the transaction that it is in
  * @returns how many runs were deleted, as far as the store has answered
  */
 export async function purgeRuns(
   context: StoreContext,
-  olderThanMs: number,
+  keptMs: number,
   signal?: AbortSignal,
 ): Promise<number> {
+  const olderThanMs = Math.max(keptMs, await longestRegisteredWindowMs(context));
   let deleted = 0;
   let from: unknown;
   do {
@@ -27,4 +31,17 @@ export async function purgeRuns(
     from = step.next;
   } while (from !== undefined && !signal?.aborted);
   return deleted;
+}
+
+/** 0 without a register of jobs. */
+async function longestRegisteredWindowMs(context: StoreContext): Promise<number> {
+  const { store } = context;
+  if (!hasRegister(store)) return 0;
+  try {
+    const { jobs } = await store.jobs(limitOf(context));
+    return Math.max(0, ...jobs.map(({ declared }) => declared.catchUp?.windowMs ?? 0));
+  } catch (error) {
+    if (error instanceof SchemaMismatchError) return 0;
+    throw error;
+  }
 }

@@ -12,8 +12,10 @@ const INTERVAL_MS = 86_400_000;
 
 export interface RetentionOptions {
   readonly lockProvider: LockProvider;
-  /** The longest catch-up window of all registered jobs. */
+  /** The longest catch-up window of all jobs of this guard. */
   readonly longestWindowMs: () => number;
+  /** Throws an InvalidLockConfigurationError if the function of `standby` fails. */
+  readonly isOnStandby: () => boolean;
   readonly warn: (message: string, error?: unknown) => void;
 }
 
@@ -52,12 +54,14 @@ export class Retention {
   }
 
   async #purgeOnce(): Promise<void> {
-    const { lockProvider, longestWindowMs, warn } = this.options;
+    const { lockProvider, longestWindowMs, isOnStandby, warn } = this.options;
+    if (isOnStandby()) return;
     const lock = await lockProvider.lock(PURGE_LOCK, { warning: warn });
     if (lock === undefined) return; // Another instance purges.
     try {
       const signal = AbortSignal.any([this.#stop.signal, lock.signal]);
-      if (!signal.aborted) await purgeRuns(this.context, Math.max(this.#keptMs, longestWindowMs()), signal);
+      const keptMs = Math.max(this.#keptMs, longestWindowMs());
+      if (!signal.aborted) await purgeRuns(this.context, keptMs, signal);
     } finally {
       await lock.unlock();
     }

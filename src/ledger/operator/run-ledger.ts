@@ -31,7 +31,7 @@ export interface RunLedgerOptions {
   readonly context: LedgerContext;
   /** The options of a job, if it is registered here. */
   readonly policyOf: (job: string) => JobPolicy | undefined;
-  /** The longest catch-up window of all registered jobs. */
+  /** The longest catch-up window of all jobs of this guard. */
   readonly longestWindowMs: () => number;
 }
 
