@@ -150,6 +150,13 @@ void test('the end of a hold by hand is reported, and frees nothing but a hold',
   assert.equal((await guard.run(JOB, () => 1)).executed, true);
 });
 
+void test('a job on a host that is called hold is not the hold of an operator', async () => {
+  const { guard, provider } = guardBench();
+  const owner = 'hold/4711/0f8fad5b-d9cb-469f-a165-70867728950e/3';
+  assert.equal(await provider.hold(JOB.name, { owner, lockAtMostFor: '10m' }), true);
+  assert.equal(await guard.locks.unhold(JOB.name, AUDIT), false);
+});
+
 void test('the overdue runs of a held job start after the hold', async () => {
   const { guard, clock } = guardOfRuns();
   const tick = guard.wrap(DAILY, () => 'closed');

@@ -26,19 +26,17 @@ export const LONGEST_OWNER = LONGEST_HOST + 70;
  */
 export const RELEASED_MARK = '/released';
 
-/** The beginning of the owner of a lock that an operator holds. */
-const HOLD_MARK = 'hold/';
-
 /** The longest owner that leaves room for the mark of a release. */
 export const LONGEST_HOLD_OWNER = LONGEST_OWNER - RELEASED_MARK.length;
 
 /** The time makes it unique for each call. */
 export function newHoldOwner(actor: string, reason: string, since: Date): string {
-  return `${HOLD_MARK}${actor}/${reason}/${since.toISOString()}`;
+  return `hold/${actor}/${reason}/${since.toISOString()}`;
 }
 
+/** A host can be called 'hold', so the time at the end decides. */
 export function isHoldOwner(lockedBy: string): boolean {
-  return lockedBy.startsWith(HOLD_MARK);
+  return /^hold\/.+\/[\d-]+T[\d:.]+Z$/s.test(lockedBy);
 }
 
 /** The owner of a lease without the number of its extension. Owners that other programs wrote stay as they are. */
