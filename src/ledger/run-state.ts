@@ -129,6 +129,8 @@ export const STATE_CHANGES: readonly StateChange[] = [
   },
 ];
 
+export const RUN_STATES: readonly RunState[] = [...new Set(STATE_CHANGES.flatMap(({ to }) => to))];
+
 /** Whether the table has this change. The caller checks its condition. */
 export function mayChange(from: StateBefore, to: RunState, by: Actor): boolean {
   return STATE_CHANGES.some(

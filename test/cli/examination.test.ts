@@ -56,7 +56,7 @@ testOnEvery('locks that last too long are reported, and owners of other programs
   const dataSource = await ledgerDataSource(database);
   const rows = {
     'web-1': 72 * HOUR_MS,
-    'hold/ann/year end': 720 * HOUR_MS,
+    'hold/ann/year end/2026-11-20T00:00:00.000Z': 720 * HOUR_MS,
     'maintenance by Ann': HOUR_MS,
     'maintenance by Bob': -HOUR_MS,
   };

@@ -2,13 +2,13 @@ import { InvalidLockConfigurationError } from '../../core';
 import { describeValue } from '../../core/describe-value';
 import { checkStoredName, LONGEST_NAME_LENGTH } from '../../core/lock-name';
 import { isStorable, LONGEST_KEY, STORABLE, type RunKey } from '../run';
-import { STATE_CHANGES } from '../run-state';
+import { RUN_STATES } from '../run-state';
 import type { RunQuery } from '../run-store';
 
 /** Identifies a run. Leave out the scope if the job has none. */
 export type RunName = Omit<RunKey, 'scope'> & { readonly scope?: string | undefined };
 
-const STATES: readonly string[] = STATE_CHANGES.flatMap(({ to }) => to);
+const STATES: readonly string[] = RUN_STATES;
 const ORDERS: readonly string[] = ['newest-first', 'oldest-first'] satisfies RunQuery['order'][];
 
 /**
@@ -47,7 +47,7 @@ export function checkQuery(query: Partial<RunQuery>): void {
     checkStoredName(query.periodKey, { as: 'the period key of a run', longest: LONGEST_KEY });
   const { states, from, to, order, limit = 0 } = query;
   const areStates = Array.isArray(states) && states.every((state) => STATES.includes(String(state)));
-  if ('states' in query && !areStates) refuse('states', states, `use ${[...new Set(STATES)].join(', ')}`);
+  if ('states' in query && !areStates) refuse('states', states, `use ${STATES.join(', ')}`);
   for (const [what, instant] of Object.entries({ from, to }))
     if (instant !== undefined && !isStorable(instant)) refuse(what, instant, `give a ${STORABLE}`);
   if (order !== undefined && !ORDERS.includes(order))

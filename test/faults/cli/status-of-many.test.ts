@@ -2,28 +2,9 @@ import assert from 'node:assert/strict';
 import type { ServerDatabase } from '../../support/test-database';
 import { cronlatch } from '../../cli/cronlatch';
 import { fillYear } from '../../cli/year-of-runs';
-import { testDrivers, type DriverBench } from '../../support/driver-bench';
+import { testDrivers } from '../../support/driver-bench';
+import { readWithoutIndex } from '../../support/plans';
 import { statementLog } from '../../support/statement-log';
-
-/** The tables that `EXPLAIN` shows as read without an index. */
-async function readWithoutIndex(bench: DriverBench, statement: string): Promise<string[]> {
-  if (bench.driver === 'better-sqlite3') {
-    const plan = await bench.query(`EXPLAIN QUERY PLAN ${statement}`);
-    const steps = plan.map((step) => String(Reflect.get(step, 'detail')));
-    return steps.filter((step) => /^SCAN (?!g$|found$)/.test(step) && !step.includes('INDEX'));
-  }
-  if (bench.driver === 'pg') {
-    const plan = await bench.query(`EXPLAIN ${statement}`);
-    return plan
-      .map((line) => String(Reflect.get(line, 'QUERY PLAN')))
-      .filter((line) => line.includes('Seq Scan'));
-  }
-  const plan = await bench.query(`EXPLAIN ${statement}`);
-  return plan
-    .filter((step) => Reflect.get(step, 'key') === null)
-    .map((step) => String(Reflect.get(step, 'table')))
-    .filter((table) => !table.startsWith('<') && table !== 'null');
-}
 
 testDrivers(
   'with 100 jobs and a year of runs, status sends two statements, and the one on the runs uses indexes',
@@ -52,7 +33,8 @@ testDrivers(
       const sent = log.statements().filter((text) => /\b(FROM|JOIN)\s+\S*cronlatch_(run|job)\b/.test(text));
       assert.equal(sent.length, 2, sent.join('\n'));
       const [onRuns = ''] = sent.filter((text) => text.includes('cronlatch_run'));
-      assert.deepEqual(await readWithoutIndex(bench, onRuns), []);
+      const explain = bench.driver === 'better-sqlite3' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN';
+      assert.deepEqual(readWithoutIndex(await bench.query(`${explain} ${onRuns}`)), []);
     } finally {
       await log?.close();
     }

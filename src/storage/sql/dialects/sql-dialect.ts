@@ -65,8 +65,6 @@ export interface RunWords {
   readonly is: (column: string, parameter: string) => string;
   /** A parameter that is compared with an id. */
   readonly integer: (parameter: string) => string;
-  /** The state is one of `:states`, which commas separate. */
-  readonly isListedState: string;
   /** The job is one of the JSON array `:jobs`. */
   readonly isListedJob: string;
   /** Each job and scope of the run table once, read by an index, with the columns `job_name` and `scope`. */

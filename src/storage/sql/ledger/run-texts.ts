@@ -39,7 +39,7 @@ export interface RunTexts {
   readonly deleteRuns: string;
 }
 
-export type RunCondition = Exclude<keyof RunQuery, 'order' | 'limit'>;
+export type RunCondition = Exclude<keyof RunQuery, 'states' | 'order' | 'limit'>;
 
 export function runTexts(tables: RunTables, dialect: SqlDialect, shape: RunTableShape): RunTexts {
   const [run, event] = [quotePath(tables.run, dialect), quotePath(tables.event, dialect)];
@@ -99,7 +99,6 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: RunTable
       job: is('job_name', ':job'),
       scope: is('scope', ':scope'),
       periodKey: is('period_key', ':periodKey'),
-      states: words.isListedState,
       from: `period_start >= ${at(':notBefore')}`,
       to: `period_start < ${at(':before')}`,
     },

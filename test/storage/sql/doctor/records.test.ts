@@ -60,7 +60,10 @@ void test('a lock that ends after more than a day, and more than its job declare
 });
 
 void test('a lock that an operator holds is reported as nothing wrong', () => {
-  const [finding] = judgeLocks([lock('close-day', 'hold/ann/year end/2026-11-20', 90 * DAY_MS)], known);
+  const [finding] = judgeLocks(
+    [lock('close-day', 'hold/ann/year end/2026-11-20T00:00:00.000Z', 90 * DAY_MS)],
+    known,
+  );
   assert.deepEqual([finding?.code, finding?.severity], ['held-by-operator', 'info']);
 });
 

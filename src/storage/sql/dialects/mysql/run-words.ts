@@ -12,7 +12,6 @@ export function runWords({ now, keyIndex }: RunTableShape): RunWords {
     // The binary collation that MySQL and MariaDB share ignores spaces at the end.
     is: (column, parameter) => `(${column} = ${parameter} AND LENGTH(${column}) = LENGTH(${parameter}))`,
     integer: (parameter) => `CAST(${parameter} AS UNSIGNED)`,
-    isListedState: 'FIND_IN_SET(state, :states) > 0',
     isListedJob: `job_name IN (${JOBS})`,
     subjects: (table) => `SELECT job_name, scope FROM ${table} GROUP BY job_name, scope`,
     // With another index, InnoDB would also lock rows and gaps of other runs, and wait for their locks.

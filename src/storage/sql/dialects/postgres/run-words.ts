@@ -12,7 +12,6 @@ export function runWords({ now }: RunTableShape): RunWords {
     after: (parameter) => `${now} + ${parameter}::bigint * interval '1 microsecond'`,
     is: (column, parameter) => `${column} = ${parameter}`,
     integer: (parameter) => `${parameter}::bigint`,
-    isListedState: `state = ANY(string_to_array(:states, ','))`,
     isListedJob: 'job_name = ANY (ARRAY(SELECT json_array_elements_text(:jobs::json)))',
     // PostgreSQL would read the whole table for a GROUP BY: it cannot skip from one value of an index to the next.
     subjects: (table) => `WITH RECURSIVE s AS (

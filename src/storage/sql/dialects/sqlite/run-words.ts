@@ -9,7 +9,6 @@ export function runWords({ now }: RunTableShape): RunWords {
     after: (parameter) => `${now} + ${parameter}`,
     is: (column, parameter) => `${column} = ${parameter}`,
     integer: (parameter) => parameter,
-    isListedState: `instr(',' || :states || ',', ',' || state || ',') > 0`,
     isListedJob: 'job_name IN (SELECT value FROM json_each(:jobs))',
     subjects: (table) => `SELECT job_name, scope FROM ${table} GROUP BY job_name, scope`,
     byKey: '',

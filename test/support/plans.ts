@@ -1,0 +1,20 @@
+/**
+ * The tables that a plan reads as a whole.
+ *
+ * @param explained the rows of `EXPLAIN`, or of SQLite's `EXPLAIN QUERY PLAN`
+ */
+export function readWithoutIndex(explained: readonly unknown[]): string[] {
+  return explained.flatMap((step) => {
+    const read = step as Readonly<Record<string, unknown>>;
+    // SQLite
+    if ('detail' in read)
+      return String(read['detail']).match(/^SCAN (?!(g|found|j|n|d)\b|CONSTANT)(?!.*INDEX).*/g) ?? [];
+    // PostgreSQL
+    if ('QUERY PLAN' in read) return String(read['QUERY PLAN']).match(/Seq Scan.*/g) ?? [];
+    // MySQL 9
+    if ('EXPLAIN' in read)
+      return String(read['EXPLAIN']).match(/Table scan on (?!<|(j|d|g|n|found)\b).*/g) ?? [];
+    const { key, table } = read;
+    return key === null && table !== null && !/^(<|(j|d)$)/.test(String(table)) ? [String(table)] : [];
+  });
+}
