@@ -1,6 +1,5 @@
 import { EntitySchema, type EntitySchemaColumnOptions, type EntitySchemaOptions } from 'typeorm';
 import type { DialectName } from '../sql/dialects/sql-dialect';
-import { jobTableDefinition, jobTableOf, type JobTableOptions } from '../sql/schema/job-table';
 import { lockTableDefinition, lockTableOf, type LockTableOptions } from '../sql/schema/lock-table';
 import { runTableDefinitions, runTablesOf, type RunTableOptions } from '../sql/schema/run-tables';
 import type { ColumnKind, TableColumn, TableDefinition } from '../sql/schema/table-definition';
@@ -53,25 +52,6 @@ export interface RunEventRow {
   actor: string;
   fencingToken: string | number | null;
   detail: string | null;
-}
-
-/** The columns of the register of jobs that an application may read. */
-export interface JobRow {
-  jobName: string;
-  /** JSON: see `DeclaredJob`. */
-  declared: string;
-  schedule: string;
-  nextScheduledAt: unknown;
-  version: string;
-  registeredBy: string;
-  registeredAt: unknown;
-  previousDeclared: string | null;
-  previousRegisteredBy: string | null;
-  previousRegisteredAt: unknown;
-  lastStartedAt: unknown;
-  lastFinishedAt: unknown;
-  lastOutcome: string | null;
-  lastHolder: string | null;
 }
 
 type ColumnType = Omit<EntitySchemaColumnOptions, 'name'>;
@@ -181,16 +161,6 @@ export function createLedgerEntities(
     entity<RunRow>('CronlatchRun', run, options.type),
     entity<RunEventRow>('CronlatchRunEvent', event, options.type),
   ];
-}
-
-/**
- * Creates an entity for the register of jobs, for the same purposes.
- *
- * @param options.type the `type` of the DataSource that you add the entity to
- * @throws InvalidLockConfigurationError for an unsupported type or an invalid identifier
- */
-export function createJobEntity(options: JobTableOptions & { type: string }): EntitySchema<JobRow> {
-  return entity<JobRow>('CronlatchJob', jobTableDefinition(jobTableOf(options)), options.type);
 }
 
 function entity<Row>(name: string, definition: TableDefinition, type: string): EntitySchema<Row> {

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { InvalidLockConfigurationError, SchemaMismatchError } from 'cronlatch';
-import {
-  createCronlatchMigration,
-  createJobEntity,
-  createJobGuard,
-  TypeOrmRunStore,
-  type JobRow,
-} from 'cronlatch/typeorm';
+import { createCronlatchMigration, createJobGuard, TypeOrmRunStore } from 'cronlatch/typeorm';
 import type { JobRegistration } from '#cronlatch/ledger/job-register';
 import type { RunQuery } from '#cronlatch/ledger/run-store';
 import { dialectOf } from '#cronlatch/storage/typeorm/database';
@@ -15,10 +10,9 @@ import { JobStatements } from '#cronlatch/storage/sql/ledger/job-statements';
 import { RunStatements } from '#cronlatch/storage/sql/ledger/run-statements';
 import { runTablesOf } from '#cronlatch/storage/sql/schema/run-tables';
 import type { SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
-import { testOnEvery, type TestDatabase } from '../../support/databases';
+import { databaseOn, SERVER_NAMES, testOn, testOnEvery, type TestDatabase } from '../../support/databases';
 import { DAILY } from '../../support/guard-of-runs';
 import { withRunStore } from '../../support/run-bench';
-import { ledgerDataSource } from '../../support/run-places';
 import { readWithoutIndex } from '../../support/plans';
 import { FAILED, LIMIT, RUNNING } from '../../support/runs';
 
@@ -38,36 +32,6 @@ async function up(dataSource: DataSource, direction: 'up' | 'down' = 'up'): Prom
   await new (createCronlatchMigration({ tables: ['jobs'] }))()[direction](runner);
   await runner.release();
 }
-
-testOnEvery("for TypeORM, the migration's register equals its entity's table", async (database) => {
-  const entities = [createJobEntity({ type: database.options.type })];
-  const dataSource = await ledgerDataSource(database, { entities });
-  const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
-  assert.deepEqual(
-    upQueries.map(({ query }) => query),
-    [],
-  );
-  await dataSource.destroy();
-});
-
-testOnEvery(
-  'a register synchronized by TypeORM holds jobs, and can be read as an entity',
-  async (database) => {
-    const entity = createJobEntity({ type: database.options.type });
-    const dataSource = new DataSource({ ...database.options, entities: [entity], synchronize: true });
-    await dataSource.initialize();
-    const store = new TypeOrmRunStore(dataSource);
-    try {
-      await store.registerJobs([JOB], LIMIT);
-      const [row] = await dataSource.getRepository<JobRow>(entity).find();
-      assert.deepEqual([row?.jobName, row?.registeredBy, row?.lastOutcome], ['close-day', 'host/1', null]);
-      assert.deepEqual(JSON.parse(row?.declared ?? ''), JOB.declared);
-    } finally {
-      await store.close();
-      await dataSource.destroy();
-    }
-  },
-);
 
 testOnEvery('without its table the register is refused, and the ledger works', (database) =>
   withRunStore(database, {}, async ({ store, application }) => {
@@ -101,6 +65,37 @@ testOnEvery('a register of another name is used by the guard with that name', (d
   }),
 );
 
+for (const server of SERVER_NAMES)
+  testOn(server, 'the register can be in another schema, with the longest names', async () => {
+    const database = await databaseOn(server);
+    const place = server === 'postgres' ? 'ops' : `${database.name}_ops`;
+    await database.ask(`CREATE SCHEMA ${place}`);
+    const options = { jobTable: 'Jobs', schema: place, nameLength: 255 };
+    const migrations = (['ledger', 'jobs'] as const).map((table) =>
+      createCronlatchMigration({ tables: [table] as ['ledger'] | ['jobs'], ...options }),
+    );
+    const dataSource = await new DataSource({ ...database.options, migrations }).initialize();
+    const store = new TypeOrmRunStore(dataSource, options);
+    const job = '日'.repeat(255);
+    try {
+      await dataSource.runMigrations();
+      const declared = { ...JOB.declared, keepAlive: true };
+      for (const each of [JOB, { ...JOB, declared }]) await store.registerJobs([{ ...each, job }], LIMIT);
+      const answeredAt = JOB.nextScheduledAt ?? assert.fail();
+      await store.updateJobs([{ job, answeredAt, nextScheduledAt: undefined }], LIMIT);
+      const { jobs } = await store.jobs(LIMIT);
+      assert.deepEqual(
+        jobs.map((each) => [each.job, each.previous?.declared, each.nextScheduledAt]),
+        [[job, JOB.declared, undefined]],
+      );
+    } finally {
+      await store.close();
+      await dataSource.destroy();
+      if (server !== 'postgres') await database.ask(`DROP SCHEMA ${place}`);
+      await database.dispose();
+    }
+  });
+
 testOnEvery(
   'a guard without the table starts with one warning, and registers when the table is there',
   (database) =>
@@ -130,6 +125,42 @@ testOnEvery(
       }
     }),
 );
+
+testOn('postgres', 'a user without privileges on the table is warned once, and its jobs run', async () => {
+  const database = await databaseOn('postgres');
+  await withRunStore(database, {}, async ({ application }) => {
+    const user = `u${randomBytes(6).toString('hex')}`;
+    await application.query(`CREATE ROLE ${user} LOGIN PASSWORD 'secret'`);
+    await application.query(
+      `GRANT SELECT, INSERT, UPDATE ON shedlock, cronlatch_run, cronlatch_run_event TO ${user}`,
+    );
+    await application.query(`GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${user}`);
+    const url = new URL(database.url);
+    [url.username, url.password] = [user, 'secret'];
+    for (const privilege of ['REFERENCES', 'SELECT', 'SELECT, INSERT']) {
+      await application.query(`GRANT ${privilege} ON cronlatch_job TO ${user}`);
+      const source = new DataSource({ type: 'postgres', url: url.href });
+      const guard = await createJobGuard(source, { pollInterval: false, logger: false });
+      try {
+        const warnings: string[] = [];
+        guard.on('guard:warning', ({ message }) => void warnings.push(message));
+        const job = guard.wrap(DAILY, () => 'done');
+        for (let poll = 0; poll < 3; poll += 1) {
+          await guard.runOverdue();
+          await job();
+        }
+        assert.deepEqual(warnings, [
+          'Could not update the register of jobs. The guard will try again at the next poll.',
+        ]);
+      } finally {
+        await guard.close();
+      }
+    }
+    await application.query(`DROP OWNED BY ${user}`);
+    await application.query(`DROP ROLE ${user}`);
+  });
+  await database.dispose();
+});
 
 testOnEvery('a table of another shape is a warning as well', (database) =>
   withRunStore(database, {}, async ({ application }) => {
