@@ -8,6 +8,7 @@ import type { RunQuery } from '#cronlatch/ledger/run-store';
 import { dialectOf } from '#cronlatch/storage/typeorm/database';
 import { JobStatements } from '#cronlatch/storage/sql/ledger/job-statements';
 import { RunStatements } from '#cronlatch/storage/sql/ledger/run-statements';
+import { jobTableOf } from '#cronlatch/storage/sql/schema/job-table';
 import { runTablesOf } from '#cronlatch/storage/sql/schema/run-tables';
 import type { SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
 import { databaseOn, SERVER_NAMES, testOn, testOnEvery, type TestDatabase } from '../../support/databases';
@@ -258,9 +259,7 @@ testOnEvery('each statement on jobs and runs uses an index', (database) =>
       { from: since, to: new Date(start + 3 * 86_400_000) },
     ];
     const statements = [
-      new JobStatements(['cronlatch_job'], dialect, shape).update([
-        { job, answeredAt: at, nextScheduledAt: at },
-      ]),
+      new JobStatements(jobTableOf(), dialect, shape).update([{ job, answeredAt: at, nextScheduledAt: at }]),
       ...queries.map((query) => runs.find({ order: 'newest-first', limit: 100, ...query })),
       ...[runs.peek({ job, scope, periodKey, since }), runs.overdue([job]), runs.latest()],
       runs.events({ job, scope, periodKey }),

@@ -5,29 +5,20 @@ import { foundPath, leastPrecise } from '../schema/inspected-table';
 import { jobTableDefinition, type JobTable } from '../schema/job-table';
 import { columnPairs, type FoundTable } from '../schema/verify-table';
 
-const INSTANTS = [
-  ...['next_scheduled_at', 'registered_at', 'previous_registered_at', 'last_started_at'],
-  'last_finished_at',
-];
-const TEXTS = [
-  ...['job_name', 'declared', 'version', 'registered_by', 'previous_declared', 'previous_registered_by'],
-  ...['last_outcome', 'last_holder'],
-];
-
 /** The statements on the register of jobs. Each takes a JSON array, so that one statement serves any number of jobs. */
 export class JobStatements {
   readonly #list: NamedStatement;
   readonly #register: NamedStatement;
   readonly #update: NamedStatement;
 
-  constructor(path: readonly string[], dialect: SqlDialect, shape: RunTableShape) {
+  constructor(table: JobTable, dialect: SqlDialect, shape: RunTableShape) {
     const { byServerClock } = dialect;
     const named = (text: string): NamedStatement =>
       new NamedStatement(
         shape.overridesClock && byServerClock ? byServerClock(text) : text,
         dialect.placeholder,
       );
-    const texts = jobTexts(quotePath(path, dialect), dialect, shape);
+    const texts = jobTexts(table, dialect, shape);
     this.#list = named(texts.list);
     this.#register = named(texts.register);
     this.#update = named(texts.update);
@@ -42,9 +33,7 @@ export class JobStatements {
       ...{ job, edition: version, instance: registeredBy, declaration: JSON.stringify(declared) },
       ...{ times: scheduleText(declared), next: microsecondsOf(nextScheduledAt) },
     }));
-    // Two instances that lock the rows in the same order do not block each other for good.
-    jobs.sort((a, b) => (a.job < b.job ? -1 : 1));
-    return this.#register.bind({ jobs: JSON.stringify(jobs) });
+    return this.#register.bind({ jobs: sortedJson(jobs) });
   }
 
   update(changes: readonly JobChange[]): SqlStatement {
@@ -60,7 +49,7 @@ export class JobStatements {
       const [started, finished] = [-microseconds(startedMsAgo), -microseconds(finishedMsAgo)];
       return { job, started, finished, outcome, holder };
     });
-    return this.#update.bind({ jobs: JSON.stringify(jobs) });
+    return this.#update.bind({ jobs: sortedJson(jobs) });
   }
 }
 
@@ -78,21 +67,20 @@ export function jobStatementsFor(
   if (instant === undefined) return undefined;
   const now = dialect.inspection.now(instant);
   const overridesClock = found.hasSessionClock ?? false;
-  return new JobStatements(foundPath(jobTable.path, found), dialect, { now, keyIndex: '', overridesClock });
+  const table = { ...jobTable, path: foundPath(jobTable.path, found) };
+  return new JobStatements(table, dialect, { now, keyIndex: '', overridesClock });
 }
 
-function jobTexts(table: string, { runWords }: SqlDialect, shape: RunTableShape) {
+function jobTexts(jobTable: JobTable, dialect: SqlDialect, shape: RunTableShape) {
   const { now } = shape;
-  const { us, at, after, elements, onDuplicate, proposed, updateMatched } = runWords(shape);
+  const { us, at, after, elements, onDuplicate, proposed, updateMatched } = dialect.runWords(shape);
+  const table = quotePath(jobTable.path, dialect);
+  const fields = jobTableDefinition(jobTable).columns.map(
+    ({ name, kind }) => `${kind.is === 'instant' ? us(`r.${name}`) : `r.${name}`} AS ${name}`,
+  );
   const registered = elements(':jobs', {
-    ...{
-      job: 'text',
-      declaration: 'text',
-      times: 'text',
-      next: 'integer',
-      edition: 'text',
-      instance: 'text',
-    },
+    ...{ job: 'text', declaration: 'text', times: 'text', next: 'integer' },
+    ...{ edition: 'text', instance: 'text' },
   });
   const changes = elements(':jobs', {
     ...{ job: 'text', answered: 'integer', next: 'integer' },
@@ -108,8 +96,7 @@ function jobTexts(table: string, { runWords }: SqlDialect, shape: RunTableShape)
     (column) => `${column} = ${proposed(column)}`,
   );
   return {
-    list: `SELECT n.now_us AS now_us, ${TEXTS.map((name) => `r.${name} AS ${name}`).join(', ')},
-        ${INSTANTS.map((name) => `${us(`r.${name}`)} AS ${name}`).join(', ')}
+    list: `SELECT n.now_us AS now_us, ${fields.join(', ')}
       FROM (SELECT ${us(now)} AS now_us) n LEFT JOIN ${table} r ON TRUE`,
     // MySQL assigns from left to right, so a column is assigned after the columns that depend on its old value.
     register: `INSERT INTO ${table} (job_name, declared, schedule, next_scheduled_at, version, registered_by, registered_at)
@@ -129,6 +116,11 @@ function jobTexts(table: string, { runWords }: SqlDialect, shape: RunTableShape)
     )} AND (r.next_scheduled_at <= ${at('j.answered')}
         OR (j.answered IS NULL AND (r.last_started_at IS NULL OR r.last_started_at < ${after('j.started')})))`,
   };
+}
+
+/** Two instances that lock the rows in the same order do not block each other for good. */
+function sortedJson(jobs: readonly { readonly job: string }[]): string {
+  return JSON.stringify(jobs.toSorted((a, b) => (a.job < b.job ? -1 : 1)));
 }
 
 function microsecondsOf(instant: Date | undefined): number | undefined {

@@ -1,5 +1,6 @@
 import { readId } from './run-rows';
-import type { SqlResult } from '../connections/sql-executor';
+import type { SqlDecide, SqlResult, SqlStatement } from '../connections/sql-executor';
+import type { RunStatements } from './run-statements';
 
 type Rows = SqlResult['rows'];
 
@@ -52,4 +53,25 @@ export class PurgeWalk {
     this.#below = below;
     for (const subject of kept) this.#kept.add(subject);
   }
+}
+
+/** A transaction that deletes these runs, except for those that another transaction has locked. */
+export function deletionOf(
+  ids: readonly number[],
+  olderThanMs: number,
+  of: RunStatements,
+): readonly [SqlStatement, SqlDecide<number>] {
+  const planned = new Set(ids);
+  return [
+    of.lockPurgeable(olderThanMs, ids),
+    ({ rows }) => {
+      const locked = rows.filter((row) => planned.has(readId(row)));
+      const hasPeriods = locked.some(({ undated }) => Number(undated) === 0);
+      const lockedIds = locked.map((row) => readId(row));
+      return {
+        value: locked.length,
+        statements: locked.length === 0 ? [] : of.delete(lockedIds, { hasPeriods }),
+      };
+    },
+  ];
 }

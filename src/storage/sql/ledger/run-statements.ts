@@ -1,10 +1,18 @@
 import type { Claim, Run, RunKey } from '../../../ledger/run';
 import { RUN_STATES, type RunState } from '../../../ledger/run-state';
-import type { FoundRun, NewRun, NewRunEvent, PeekRequest, RunQuery } from '../../../ledger/run-store';
+import type {
+  Decision,
+  FoundRun,
+  NewRun,
+  NewRunEvent,
+  PeekRequest,
+  RunQuery,
+} from '../../../ledger/run-store';
 import {
   microseconds,
   NamedStatement,
   type Parameters,
+  type SqlDecision,
   type SqlResult,
   type SqlStatement,
 } from '../connections/sql-executor';
@@ -12,7 +20,7 @@ import type { RunTableShape, SqlDialect } from '../dialects/sql-dialect';
 import { foundPath, leastPrecise } from '../schema/inspected-table';
 import { RUN_KEY, runTableDefinitions, type RunTables } from '../schema/run-tables';
 import { columnPairs, uniqueIndexOn, type FoundTable } from '../schema/verify-table';
-import { readNow, readRun } from './run-rows';
+import { readId, readNow, readRun } from './run-rows';
 import { runTexts, type RunCondition, type RunTexts } from './run-texts';
 
 /** The statements for the ledger's tables as they were found, with their values. */
@@ -187,6 +195,22 @@ export function runStatementsFor(
 /** Reads the result of `lock`. */
 export function foundRunOf({ rows: [row] }: SqlResult): FoundRun | undefined {
   return row && { run: readRun(row), now: readNow(row) };
+}
+
+export function insertedId({ rows: [row], insertId }: SqlResult, subject: string): number {
+  return readId({ id: row?.['id'] ?? insertId }, subject);
+}
+
+/** Writes a decision. */
+export function changeOf<T>(
+  { rows: [row] }: SqlResult,
+  { value, write, events = [] }: Decision<T>,
+  { of, subject }: { readonly of: RunStatements; readonly subject: string },
+): SqlDecision<T> {
+  if (row === undefined) return { value, statements: [] };
+  const id = readId(row, subject);
+  const written = write === undefined ? [] : [of.write(id, write)];
+  return { value, statements: [...written, ...events.map((event) => of.insertEvent(id, event))] };
 }
 
 function keyParameters({ job, scope, periodKey }: RunKey): Parameters {

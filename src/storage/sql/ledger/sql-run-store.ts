@@ -20,23 +20,18 @@ import type {
   RunQuery,
   RunStore,
 } from '../../../ledger/run-store';
-import type {
-  ExecuteOptions,
-  SqlDecide,
-  SqlDecision,
-  SqlResult,
-  SqlStatement,
-} from '../connections/sql-executor';
+import type { ExecuteOptions, SqlDecide, SqlResult, SqlStatement } from '../connections/sql-executor';
 import type { SqlDialect } from '../dialects/sql-dialect';
 import { DuplicateRecord } from '../connections/storage-error';
-import type { JobTable } from '../schema/job-table';
+import { jobTableDefinition, type JobTable } from '../schema/job-table';
 import { runTableDefinitions, type RunTables } from '../schema/run-tables';
 import type { SchemaFinding } from '../schema/schema-finding';
 import { VerifiedTables, type SqlTablesOptions } from '../schema/verified-tables';
-import { PurgeWalk } from './purge-walk';
-import { readEvent, readId, readScope, readPeek, readRun, readSummary } from './run-rows';
-import { SqlJobRegister } from './sql-job-register';
-import { foundRunOf, runStatementsFor, type RunStatements } from './run-statements';
+import { readRegister } from './job-rows';
+import { jobStatementsFor, type JobStatements } from './job-statements';
+import { deletionOf, PurgeWalk } from './purge-walk';
+import { readEvent, readScope, readPeek, readRun, readSummary } from './run-rows';
+import { changeOf, foundRunOf, insertedId, runStatementsFor, type RunStatements } from './run-statements';
 
 export interface SqlRunStoreOptions extends SqlTablesOptions {
   readonly id: string;
@@ -63,13 +58,14 @@ export class SqlRunStore implements RunStore {
   readonly description: DatabaseDescription;
   readonly #options: SqlRunStoreOptions;
   readonly #tables: VerifiedTables<RunStatements>;
-  readonly #jobs: SqlJobRegister;
+  readonly #jobs: VerifiedTables<JobStatements>;
 
   constructor(options: SqlRunStoreOptions) {
     this.id = options.id;
     this.description = options.description;
     this.#options = options;
-    this.#jobs = new SqlJobRegister(options);
+    const jobTable = jobTableDefinition(options.jobTable);
+    this.#jobs = new VerifiedTables(options, [jobTable], ([found]) => jobStatementsFor(found, options));
     const definitions = runTableDefinitions(options.tables);
     this.#tables = new VerifiedTables(options, definitions, (found) => runStatementsFor(found, options));
   }
@@ -152,21 +148,24 @@ export class SqlRunStore implements RunStore {
     const walk = from instanceof PurgeWalk ? from : new PurgeWalk();
     const { rows } = await this.#execute((of) => of.purgeable(olderThanMs, walk.below), options);
     const plan = walk.plan(rows, limit);
-    const deleted = plan.ids.length === 0 ? 0 : await this.#delete(plan.ids, olderThanMs, options);
+    const deleted =
+      plan.ids.length === 0
+        ? 0
+        : await this.#transaction(options, undefined, (of) => deletionOf(plan.ids, olderThanMs, of));
     walk.advance(plan);
     return { deleted, next: plan.isEnd ? undefined : walk };
   }
 
   async registerJobs(jobs: readonly JobRegistration[], options: StatementOptions): Promise<void> {
-    await this.#jobs.register(jobs, options);
+    if (jobs.length > 0) await this.#onJobs((of) => of.register(jobs), options);
   }
 
   async jobs(options: StatementOptions): Promise<JobRegister> {
-    return await this.#jobs.list(options);
+    return readRegister((await this.#onJobs((of) => of.list(), options)).rows);
   }
 
   async updateJobs(changes: readonly JobChange[], options: StatementOptions): Promise<void> {
-    await this.#jobs.update(changes, options);
+    if (changes.length > 0) await this.#onJobs((of) => of.update(changes), options);
   }
 
   /**
@@ -176,7 +175,7 @@ export class SqlRunStore implements RunStore {
    * @throws LockStorageError if the database cannot be reached. The message contains its address.
    */
   async check(): Promise<void> {
-    await this.#tables.statements(this.#defaults);
+    await this.#tables.check(this.#defaults);
   }
 
   /**
@@ -194,7 +193,7 @@ export class SqlRunStore implements RunStore {
    * @internal
    */
   async statements({ timeoutMs }: StatementOptions): Promise<RunStatements> {
-    return this.#tables.verified ?? (await this.#tables.statements({ timeoutMs, urgent: false }));
+    return await this.#tables.statements({ timeoutMs, urgent: false });
   }
 
   /**
@@ -216,28 +215,20 @@ export class SqlRunStore implements RunStore {
     return { timeoutMs: this.#options.statementTimeoutMs, urgent: false };
   }
 
-  async #delete(ids: readonly number[], olderThanMs: number, options: StatementOptions): Promise<number> {
-    const planned = new Set(ids);
-    return await this.#transaction(options, undefined, (of) => [
-      of.lockPurgeable(olderThanMs, ids),
-      ({ rows }) => {
-        const locked = rows.filter((row) => planned.has(readId(row)));
-        const hasPeriods = locked.some(({ undated }) => Number(undated) === 0);
-        const lockedIds = locked.map((row) => readId(row));
-        const statements = locked.length === 0 ? [] : of.delete(lockedIds, { hasPeriods });
-        return { value: locked.length, statements };
-      },
-    ]);
-  }
-
   async #execute(
     statement: (of: RunStatements) => SqlStatement,
-    options: StatementOptions,
+    { timeoutMs }: StatementOptions,
     subject?: string,
     { urgent } = { urgent: false },
   ): Promise<SqlResult> {
-    const bound = statement(await this.statements(options));
-    return await this.#tables.execute(bound, { timeoutMs: options.timeoutMs, urgent }, subject);
+    return await this.#tables.send(statement, { timeoutMs, urgent }, subject);
+  }
+
+  async #onJobs(
+    statement: (of: JobStatements) => SqlStatement,
+    { timeoutMs }: StatementOptions,
+  ): Promise<SqlResult> {
+    return await this.#jobs.send(statement, { timeoutMs, urgent: false }, 'the register of jobs');
   }
 
   /** Never urgent, because it may wait for a row: claims must not delay the renewal of leases. */
@@ -269,19 +260,4 @@ export class SqlRunStore implements RunStore {
       { outcome: 'nothing-ran' },
     );
   }
-}
-
-function insertedId({ rows: [row], insertId }: SqlResult, subject: string): number {
-  return readId({ id: row?.['id'] ?? insertId }, subject);
-}
-
-function changeOf<T>(
-  { rows: [row] }: SqlResult,
-  { value, write, events = [] }: Decision<T>,
-  { of, subject }: { readonly of: RunStatements; readonly subject: string },
-): SqlDecision<T> {
-  if (row === undefined) return { value, statements: [] };
-  const id = readId(row, subject);
-  const written = write === undefined ? [] : [of.write(id, write)];
-  return { value, statements: [...written, ...events.map((event) => of.insertEvent(id, event))] };
 }

@@ -128,7 +128,7 @@ export class SqlStorageAccessor implements StorageAccessor {
    * @throws LockStorageError if the database cannot be reached
    */
   async check({ timeoutMs }: StatementOptions): Promise<void> {
-    await this.#tables.statements({ timeoutMs, urgent: false });
+    await this.#tables.check({ timeoutMs, urgent: false });
   }
 
   /** @throws LockStorageError if the database cannot be reached */
@@ -208,7 +208,7 @@ export class SqlStorageAccessor implements StorageAccessor {
     parameters: SqlParameters,
     options: ExecuteOptions,
   ): Promise<SentStatement> {
-    const statements = this.#tables.verified ?? (await this.#tables.statements(options));
+    const statements = await this.#tables.statements(options);
     const subject = typeof parameters['name'] === 'string' ? `lock '${parameters['name']}'` : undefined;
     const result = await this.#tables.execute(statements[key].bind(parameters), options, subject);
     return { result, statements };

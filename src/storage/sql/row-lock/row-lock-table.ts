@@ -95,7 +95,7 @@ export class RowLockTable {
    * @throws SchemaMismatchError, InvalidLockConfigurationError, LockStorageError
    */
   async ready(options: ExecuteOptions): Promise<RowLockStatements> {
-    const statements = this.tables.verified ?? (await this.tables.statements(options));
+    const statements = await this.tables.statements(options);
     if (!this.#isSuitable) await this.#checkServer(options);
     return statements;
   }

@@ -50,8 +50,17 @@ export class VerifiedTables<Statements> {
     return this.#statements;
   }
 
-  /** @throws SchemaMismatchError listing every problem of the tables with its fix */
+  /**
+   * Verifies the tables first if necessary.
+   *
+   * @throws as `check` does
+   */
   async statements(options: ExecuteOptions): Promise<Statements> {
+    return this.#statements ?? (await this.check(options));
+  }
+
+  /** @throws SchemaMismatchError listing every problem of the tables with its fix */
+  async check(options: ExecuteOptions): Promise<Statements> {
     this.#verifying ??= this.#verifyForUse(options).finally(() => (this.#verifying = undefined));
     return await this.#verifying;
   }
@@ -74,6 +83,15 @@ export class VerifiedTables<Statements> {
     } catch (error) {
       throw this.failureOf(error, subject);
     }
+  }
+
+  /** Sends one of the statements on these tables. */
+  async send(
+    statement: (of: Statements) => SqlStatement,
+    options: ExecuteOptions,
+    subject?: string,
+  ): Promise<SqlResult> {
+    return await this.execute(statement(await this.statements(options)), options, subject);
   }
 
   /** @throws the error of `decide`, unchanged */
