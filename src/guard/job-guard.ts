@@ -73,15 +73,11 @@ export class JobGuard {
     this.#integration = createIntegration(this, {
       ...{ registry, executor, events, oncePerRunner, overdue, registered },
     });
-    this.#closing.add({ release: () => registered?.close() });
+    this.#closing.add({ stop: () => Promise.resolve(overdue?.stop()), release: () => registered?.close() });
     if (logger !== false) logEvents(events, logger);
     if (options.retention === undefined) return;
     const ledger = this.#integration.requireOncePerRunner('retention needs').context;
-    const ofGuard = {
-      longestWindowMs: () => registry.longestWindowMs,
-      isOnStandby: () => registry.isOnStandby,
-    };
-    const retention = new Retention(ledger, options.retention, { ...ofGuard, lockProvider, warn });
+    const retention = new Retention(ledger, options.retention, { jobs: registry, lockProvider, warn });
     this.#closing.add({ stop: () => retention.stop() });
   }
 
@@ -241,9 +237,7 @@ export class JobGuard {
    * Further calls return the same result.
    */
   async close(options: CloseOptions = {}): Promise<CloseResult> {
-    const closing = this.#closing.close(options);
-    if (this.isClosing) this.#overdue?.stop();
-    return await closing;
+    return await this.#closing.close(options);
   }
 
   /**

@@ -52,25 +52,19 @@ export interface JobRegistration {
   readonly registeredBy: string;
 }
 
-/** How the last run of a job with only a lock ended. */
-export interface LastRun {
+/**
+ * A row of the register. All instants but the scheduled time are the database's. The last run is that of a job with
+ * `history: true`.
+ */
+export interface RegisteredJob extends JobRegistration {
+  readonly registeredAt: Date;
+  /** The last different declaration of this job, and when it was last registered. */
+  readonly previous: Pick<RegisteredJob, 'declared' | 'registeredBy' | 'registeredAt'> | undefined;
   readonly lastStartedAt: Date | undefined;
   readonly lastFinishedAt: Date | undefined;
   readonly lastOutcome: 'completed' | 'failed' | undefined;
   /** The instance that ran it: `host/pid`. */
   readonly lastHolder: string | undefined;
-}
-
-/** A row of the register. All instants but the scheduled time are the database's. */
-export interface RegisteredJob extends JobRegistration, LastRun {
-  readonly registeredAt: Date;
-  /** The last different declaration of this job. */
-  readonly previous: PreviousDeclaration | undefined;
-}
-
-export interface PreviousDeclaration extends Pick<RegisteredJob, 'declared' | 'registeredBy'> {
-  /** When it was last registered. */
-  readonly registeredAt: Date;
 }
 
 export interface JobRegister {

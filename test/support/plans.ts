@@ -14,7 +14,7 @@ export function readWithoutIndex(explained: readonly unknown[]): string[] {
     // MySQL 9
     if ('EXPLAIN' in read)
       return String(read['EXPLAIN']).match(/Table scan on (?!<|(j|d|g|n|found)\b).*/g) ?? [];
-    const { key, table } = read;
-    return key === null && table !== null && !/^(<|(j|d)$)/.test(String(table)) ? [String(table)] : [];
+    const [key, table] = [read['key'], String(read['table'])];
+    return key === null && !/^(<|(j|d|null)$)/.test(table) ? [table] : [];
   });
 }

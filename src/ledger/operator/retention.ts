@@ -12,10 +12,8 @@ const INTERVAL_MS = 86_400_000;
 
 export interface RetentionOptions {
   readonly lockProvider: LockProvider;
-  /** The longest catch-up window of all jobs of this guard. */
-  readonly longestWindowMs: () => number;
-  /** Throws an InvalidLockConfigurationError if the function of `standby` fails. */
-  readonly isOnStandby: () => boolean;
+  /** The jobs of the guard. `isOnStandby` throws an InvalidLockConfigurationError if the function of `standby` fails. */
+  readonly jobs: { readonly longestWindowMs: number; readonly isOnStandby: boolean };
   readonly warn: (message: string, error?: unknown) => void;
 }
 
@@ -54,13 +52,13 @@ export class Retention {
   }
 
   async #purgeOnce(): Promise<void> {
-    const { lockProvider, longestWindowMs, isOnStandby, warn } = this.options;
-    if (isOnStandby()) return;
+    const { lockProvider, jobs, warn } = this.options;
+    if (jobs.isOnStandby) return;
     const lock = await lockProvider.lock(PURGE_LOCK, { warning: warn });
     if (lock === undefined) return; // Another instance purges.
     try {
       const signal = AbortSignal.any([this.#stop.signal, lock.signal]);
-      const keptMs = Math.max(this.#keptMs, longestWindowMs());
+      const keptMs = Math.max(this.#keptMs, jobs.longestWindowMs);
       if (!signal.aborted) await purgeRuns(this.context, keptMs, signal);
     } finally {
       await lock.unlock();

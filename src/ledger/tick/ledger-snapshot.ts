@@ -226,14 +226,12 @@ function describeSkew(skewMs: number): string {
   return `${Math.round(Math.abs(skewMs) / 1000)} s ${skewMs > 0 ? 'ahead of' : 'behind'}`;
 }
 
-const NEAR_MS = 5000;
-
 /**
  * Whether a period ends within 5 seconds. If only the database's clock decides the period, a tick that comes a little
  * early counts for the period before.
  */
 export function isJustBefore(now: Date, end: Date | undefined): boolean {
-  return end !== undefined && end.getTime() - now.getTime() <= NEAR_MS;
+  return end !== undefined && end.getTime() - now.getTime() <= 5000;
 }
 
 /** More than the periods that any job has to catch up with. */
@@ -248,6 +246,5 @@ export async function findSkippedKeys(
   { job, scope }: Pick<RunKey, 'job' | 'scope'>,
 ): Promise<ReadonlySet<string>> {
   const query = { job, scope, states: ['skipped'], order: 'newest-first', limit: MOST_SKIPPED } as const;
-  const runs = await context.store.find(query, limitOf(context));
-  return new Set(runs.map(({ periodKey }) => periodKey));
+  return new Set((await context.store.find(query, limitOf(context))).map(({ periodKey }) => periodKey));
 }

@@ -22,9 +22,13 @@ export class InMemoryJobs {
     for (const registration of registrations) {
       const stored = this.#rows.get(registration.job);
       const declared = JSON.parse(JSON.stringify(registration.declared)) as DeclaredJob;
-      const row = { ...(stored ?? NO_LAST_RUN), ...registration, declared, registeredAt: now };
-      const nextScheduledAt = nextAfterRegistration(stored, registration, now);
-      this.#rows.set(row.job, { ...row, nextScheduledAt, previous: previousOf(stored, registration) });
+      const isChanged = stored && JSON.stringify(stored.declared) !== JSON.stringify(declared);
+      this.#rows.set(registration.job, {
+        ...(stored ?? NO_LAST_RUN),
+        ...registration,
+        ...{ declared, registeredAt: now, previous: isChanged ? asPrevious(stored) : stored?.previous },
+        nextScheduledAt: nextAfterRegistration(stored, registration, now),
+      });
     }
   }
 
@@ -41,14 +45,8 @@ export class InMemoryJobs {
   }
 }
 
-function previousOf(
-  stored: RegisteredJob | undefined,
-  { declared }: JobRegistration,
-): RegisteredJob['previous'] {
-  if (stored === undefined || JSON.stringify(stored.declared) === JSON.stringify(declared))
-    return stored?.previous;
-  const { registeredBy, registeredAt } = stored;
-  return { declared: stored.declared, registeredBy, registeredAt };
+function asPrevious({ declared, registeredBy, registeredAt }: RegisteredJob): RegisteredJob['previous'] {
+  return { declared, registeredBy, registeredAt };
 }
 
 function changeOf(row: RegisteredJob, change: JobChange, now: Date): Partial<RegisteredJob> {

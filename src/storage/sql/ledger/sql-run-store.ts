@@ -1,13 +1,7 @@
 import { LockStorageError, SchemaMismatchError, type StatementOptions } from '../../../core';
 import type { JobChange, JobRegister, JobRegistration } from '../../../ledger/job-register';
-import {
-  describeRun,
-  type Claim,
-  type Run,
-  type RunEvent,
-  type RunKey,
-  type RunSummary,
-} from '../../../ledger/run';
+import { describeRun } from '../../../ledger/run';
+import type { Claim, Run, RunEvent, RunKey, RunSummary } from '../../../ledger/run';
 import type {
   Decision,
   FoundRun,
@@ -21,7 +15,7 @@ import type {
   RunStore,
 } from '../../../ledger/run-store';
 import type { ExecuteOptions, SqlDecide, SqlResult, SqlStatement } from '../connections/sql-executor';
-import type { SqlDialect } from '../dialects/sql-dialect';
+import type { SqlDatabase } from '../database/sql-database';
 import { DuplicateRecord } from '../connections/storage-error';
 import { jobTableDefinition, type JobTable } from '../schema/job-table';
 import { runTableDefinitions, type RunTables } from '../schema/run-tables';
@@ -33,29 +27,23 @@ import { deletionOf, PurgeWalk } from './purge-walk';
 import { readEvent, readScope, readPeek, readRun, readSummary } from './run-rows';
 import { changeOf, foundRunOf, insertedId, runStatementsFor, type RunStatements } from './run-statements';
 
+/** The database of the runs, for messages and comparisons. */
+type StoreDatabase = Pick<SqlDatabase, 'dialect' | 'place' | 'address' | 'server'>;
+
 export interface SqlRunStoreOptions extends SqlTablesOptions {
   readonly id: string;
   readonly tables: RunTables;
   readonly jobTable: JobTable;
-  readonly description: DatabaseDescription;
+  readonly description: StoreDatabase;
   /** For calls without a limit of their own. */
   readonly statementTimeoutMs: number;
-}
-
-/** The database that keeps the runs, for messages and comparisons. */
-export interface DatabaseDescription {
-  readonly dialect: SqlDialect;
-  readonly place: string;
-  readonly address: string;
-  /** `undefined` for a file. */
-  readonly server?: string | undefined;
 }
 
 /** Keeps runs in two SQL tables, and the register of jobs in a third one. */
 export class SqlRunStore implements RunStore {
   readonly id: string;
   /** @internal */
-  readonly description: DatabaseDescription;
+  readonly description: StoreDatabase;
   readonly #options: SqlRunStoreOptions;
   readonly #tables: VerifiedTables<RunStatements>;
   readonly #jobs: VerifiedTables<JobStatements>;
@@ -71,12 +59,8 @@ export class SqlRunStore implements RunStore {
   }
 
   async peek(request: PeekRequest, options: StatementOptions): Promise<Peek> {
-    const { rows } = await this.#execute(
-      (of) => of.peek(request),
-      options,
-      `the runs of job '${request.job}'`,
-    );
-    return readPeek(rows);
+    const subject = `the runs of job '${request.job}'`;
+    return readPeek((await this.#execute((of) => of.peek(request), options, subject)).rows);
   }
 
   async overdue(jobs: readonly string[], options: StatementOptions): Promise<readonly OverdueScope[]> {
