@@ -127,9 +127,9 @@ export class JobGuard {
 
   /**
    * `true` puts this instance on standby, for example in a blue-green deployment. It runs no jobs then, as if each had
-   * `enabled: false`, but the reason of a skip is `standby`. Overdue runs wait, and a run that has started goes on. The locks
-   * of `lockManager()` belong to no job and are not affected. A function is called for each tick and each check for overdue
-   * runs, and must not fail.
+   * `enabled: false`, but the reason of a skip is `standby`. Overdue runs and the purge of `retention` wait, and a
+   * run that has started goes on. The locks of `lockManager()` belong to no job and are not affected. A function is called
+   * for each tick and each check for overdue runs, and must not fail.
    *
    * @throws InvalidLockConfigurationError if it is neither a boolean nor a function
    */

@@ -343,7 +343,10 @@ void test('two jobs that share a lock are one job with the schedules of both', a
 });
 
 void test('a once-per job is registered beside a lock job of its name', async () => {
-  for (const configurations of [[DAILY, SHARED], [SHARED, DAILY]]) {
+  for (const configurations of [
+    [DAILY, SHARED],
+    [SHARED, DAILY],
+  ]) {
     const of = bench();
     const shared = configurations.map((each) => ({ ...each, name: 'close-day', shared: true }));
     const oncePer = { ...DAILY.oncePer, name: 'close-day' };

@@ -137,21 +137,21 @@ export const registering = needing(['registerJobs'], {
 
   async 'several jobs are changed at once, and an unknown one is not created (L7)'({ store, other }) {
     const next = await fromNow(store, HOUR_MS);
-    await registerAll(store, ['a', 'b', 'c'], { nextScheduledAt: next });
+    await registerAll(store, ['A', 'a', 'ä'], { nextScheduledAt: next });
     const answered = { answeredAt: next, nextScheduledAt: undefined };
     await update(
       other,
       { ...COMPLETED, job: 'a' },
-      { job: 'c', ...answered },
+      { job: 'ä', ...answered },
       { job: 'unknown', ...answered },
     );
     const { jobs } = await list(store);
     assert.deepEqual(
       jobs.map(({ job, lastOutcome, nextScheduledAt }) => [job, lastOutcome, nextScheduledAt]),
       [
+        ['A', undefined, next],
         ['a', 'completed', next],
-        ['b', undefined, next],
-        ['c', undefined, undefined],
+        ['ä', undefined, undefined],
       ],
     );
   },

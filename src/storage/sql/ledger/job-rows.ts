@@ -6,7 +6,7 @@ import { readInstant, readNow, readRequiredInstant, readText } from './run-rows'
 type Row = SqlResult['rows'][number];
 
 /** The rows of `JobStatements.list`. Without a job, there is one row without a name. */
-export function readRegister(rows: readonly Row[]): JobRegister {
+export function readJobs(rows: readonly Row[]): JobRegister {
   const jobs = rows.filter(({ job_name: name }) => name !== null).map(readJob);
   return { now: readNow(rows[0] ?? {}), jobs: jobs.sort((a, b) => (a.job < b.job ? -1 : 1)) };
 }

@@ -21,7 +21,7 @@ import { jobTableDefinition, type JobTable } from '../schema/job-table';
 import { runTableDefinitions, type RunTables } from '../schema/run-tables';
 import type { SchemaFinding } from '../schema/schema-finding';
 import { VerifiedTables, type SqlTablesOptions } from '../schema/verified-tables';
-import { readRegister } from './job-rows';
+import { readJobs } from './job-rows';
 import { jobStatementsFor, type JobStatements } from './job-statements';
 import { deletionOf, PurgeWalk } from './purge-walk';
 import { readEvent, readScope, readPeek, readRun, readSummary } from './run-rows';
@@ -145,7 +145,7 @@ export class SqlRunStore implements RunStore {
   }
 
   async jobs(options: StatementOptions): Promise<JobRegister> {
-    return readRegister((await this.#onJobs((of) => of.list(), options)).rows);
+    return readJobs((await this.#onJobs((of) => of.list(), options)).rows);
   }
 
   async updateJobs(changes: readonly JobChange[], options: StatementOptions): Promise<void> {
