@@ -13,12 +13,13 @@ export const MYSQL: Words = {
   set: 'SET SESSION wait_timeout = 12345',
   limitMs: 'SELECT @@SESSION.wait_timeout * 1000 AS value',
   id: 'SELECT CONNECTION_ID() AS value',
-  sessions: 'SELECT id AS value FROM information_schema.processlist',
+  // Its information_schema.processlist fails while any session sends a statement with four-byte text.
+  sessions: 'SELECT processlist_id AS value FROM performance_schema.threads WHERE processlist_id IS NOT NULL',
 };
 
 export const WORDS: Readonly<Record<ServerName, Words>> = {
   mysql: MYSQL,
-  mariadb: MYSQL,
+  mariadb: { ...MYSQL, sessions: 'SELECT id AS value FROM information_schema.processlist' },
   postgres: {
     set: `SET idle_in_transaction_session_timeout = '12345s'`,
     limitMs: `SELECT setting AS value FROM pg_settings WHERE name = 'idle_in_transaction_session_timeout'`,

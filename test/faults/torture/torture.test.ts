@@ -59,7 +59,7 @@ testTorture(
     });
     await assert.rejects(torture.run(SHORT), /That is enough/);
     const others =
-      'SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()';
+      'SELECT 1 FROM performance_schema.threads WHERE processlist_db = DATABASE() AND processlist_id <> CONNECTION_ID()';
     await eventually(async () => (await database.ask(others)).length === 0, 'no connections are left');
   },
 );

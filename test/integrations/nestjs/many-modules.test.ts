@@ -57,7 +57,7 @@ testOn('mysql', 'the connections of the guard are closed when the application cl
   t.after(() => database.dispose());
   const connections = async (): Promise<number> => {
     const rows = await database.ask(
-      `SELECT COUNT(*) AS n FROM information_schema.processlist WHERE db = '${database.name}'`,
+      `SELECT COUNT(*) AS n FROM performance_schema.threads WHERE processlist_db = '${database.name}'`,
     );
     return Number(rows[0]?.['n']);
   };

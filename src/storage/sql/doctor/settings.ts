@@ -109,8 +109,6 @@ const CHECKUPS: Readonly<
       'SHOW VARIABLES',
       `SHOW GLOBAL STATUS WHERE Variable_name = 'Threads_connected'`,
       `SELECT 'user' AS name, CONCAT(${USER.join(`, '@', `)}) AS value`,
-      // Only a user with the privilege PROCESS sees them.
-      `SELECT 'replicas' AS name, COUNT(*) AS value FROM information_schema.PROCESSLIST WHERE COMMAND LIKE 'Binlog Dump%'`,
     ],
   },
   postgres: {
@@ -145,7 +143,17 @@ export async function readSettings(
       const [name, value] = Object.values(row);
       settings[String(name)] = String(value);
     }
+  if (dialect === 'mysql') settings['replicas'] = String(await replicasOfMysql(ask));
   return settings;
+}
+
+/**
+ * Only a user with the privilege PROCESS sees them. The information_schema.PROCESSLIST of MySQL fails while any session
+ * runs a statement with four-byte text.
+ */
+async function replicasOfMysql(ask: Ask): Promise<number> {
+  const sessions = await ask('SHOW PROCESSLIST');
+  return sessions.filter(({ Command: command }) => String(command).startsWith('Binlog Dump')).length;
 }
 
 export function judgeSettings(dialect: DialectName, settings: Settings): Finding[] {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judgeSettings, readSettings, type Settings } from '#cronlatch/storage/sql/doctor/settings';
+import { createConnection } from 'mysql2/promise';
+import { mysqlDatabase, testOn } from '../../../support/databases';
+import { eventually } from '../../../support/eventually';
 
 /** What MySQL 9 returns by default, as `SHOW VARIABLES` spells it. */
 const MYSQL: Settings = {
@@ -114,3 +117,23 @@ void test('the settings are read by position, so that the names of columns do no
   const settings = await readSettings('sqlite', () => Promise.resolve(rows), undefined);
   assert.deepEqual(settings, { version: '9.7.4', replicas: '0' });
 });
+
+testOn(
+  'mysql',
+  'the settings are read while another session sends a statement with four-byte text',
+  async (t) => {
+    const database = await mysqlDatabase();
+    const other = await createConnection({ uri: database.url });
+    t.after(async () => {
+      other.destroy();
+      await database.dispose();
+    });
+    const sleeping = other.query(`SELECT SLEEP(60), '😀'`);
+    sleeping.catch(() => {}); // Ends with its connection, if the test fails.
+    const sleeps = `SELECT 1 FROM performance_schema.threads WHERE processlist_id = ${other.threadId} AND processlist_state = 'User sleep'`;
+    await eventually(async () => (await database.ask(sleeps)).length === 1, 'the statement runs');
+    assert.equal((await readSettings('mysql', database.ask, undefined))['replicas'], '0');
+    await database.ask(`KILL QUERY ${other.threadId}`);
+    await sleeping;
+  },
+);
