@@ -119,6 +119,11 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
     breaks: requesting(() => ({ keepAlive: false, maxLockDuration: undefined })),
   },
   {
+    does: 'keeps a lock alive for any value of keepAlive',
+    caughtBy: 'an invalid keepAlive or maxLockDuration is refused, with the name of the lock (P7)',
+    breaks: requesting(({ keepAlive = false }) => ({ keepAlive: keepAlive !== false })),
+  },
+  {
     does: 'renews at its default interval',
     caughtBy: 'a keep-alive renews at its configured interval (P2)',
     breaks: requesting(({ keepAlive = false }) => ({ keepAlive: keepAlive !== false })),
