@@ -22,6 +22,7 @@ export const OTHER_PEERS = [
     tests: [
       ...['integrations/nestjs/', 'integrations/typeorm/', 'integrations/drivers/'],
       ...['storage/contracts', 'storage/typeorm/run-schema', 'storage/typeorm/lock-entity'],
+      ...['mysql', 'mariadb', 'postgres'].map((server) => `faults/storage/contracts.${server}.test`),
     ],
     smoke: ['integrations/typeorm/complete-run-in'],
   },

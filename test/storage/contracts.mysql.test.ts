@@ -1,4 +1,3 @@
-import { testServerContracts, testUniqueContract } from '../support/contract-tests';
+import { testServerContracts } from '../support/contract-tests';
 
 testServerContracts('mysql', 'in every run');
-testUniqueContract('mysql');

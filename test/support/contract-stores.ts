@@ -50,10 +50,21 @@ const DEFAULT_LEVELS = {
   postgres: 'READ COMMITTED',
 } as const satisfies Record<string, IsolationLevel>;
 
-/** Whether `npm test` runs the variant: with TypeORM at the default level or the library's, and each driver once. */
-export function isInEveryRun(server: keyof typeof DEFAULT_LEVELS, variant: SqlVariant): boolean {
-  if (variant.driver !== undefined) return variant.connections === 'own' && server !== 'mariadb';
-  return variant.connections === 'own' || variant.isolationLevel === DEFAULT_LEVELS[server];
+/** `npm test` runs each kind of connections on one server, and `npm run test:faults` runs the others. */
+const IN_EVERY_RUN: Readonly<Record<keyof typeof DEFAULT_LEVELS, readonly string[]>> = {
+  mysql: ['own connections of mysql2'],
+  mariadb: ['own connections'],
+  postgres: ['own connections of pg', 'shared connections at READ COMMITTED'],
+};
+
+export type ContractRun = 'in every run' | 'the other connections' | 'the other levels';
+
+export function runOf(server: keyof typeof DEFAULT_LEVELS, variant: SqlVariant): ContractRun {
+  if (IN_EVERY_RUN[server].includes(describeVariant(variant))) return 'in every run';
+  const level = variant.connections === 'shared' ? variant.isolationLevel : undefined;
+  return level === undefined || level === DEFAULT_LEVELS[server]
+    ? 'the other connections'
+    : 'the other levels';
 }
 
 /** A store that runs the contract: its missing capabilities, and its variants. */

@@ -5,8 +5,9 @@ import { ContractPlaces } from './contract-places';
 import {
   CONTRACT_STORES,
   describeVariant,
-  isInEveryRun,
+  runOf,
   RUN_STORES,
+  type ContractRun,
   type SqlVariant,
 } from './contract-stores';
 import {
@@ -67,14 +68,11 @@ export function testUniqueContract(server: 'sqlite' | ServerName): void {
   }
 }
 
-/**
- * Both contracts on a server: with connections of its own, with those of applications whose sessions have the
- * server's default isolation level, and through its driver on one server. Or in all other variants.
- */
-export function testServerContracts(server: ServerName, which: 'in every run' | 'the others'): void {
+/** Both contracts on a server, in some of its variants. */
+export function testServerContracts(server: ServerName, which: ContractRun): void {
   const { lacks, variants } = CONTRACT_STORES[server];
   for (const [index, variant] of variants.entries()) {
-    if (isInEveryRun(server, variant) !== (which === 'in every run')) continue;
+    if (runOf(server, variant) !== which) continue;
     const places = placesOf(variant, () => databaseOn(server));
     for (const { name, skip, run } of [
       ...lockProviderContract(() => transactionalFixture(places), {

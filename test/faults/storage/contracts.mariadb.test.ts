@@ -1,4 +1,4 @@
 import { testServerContracts, testUniqueContract } from '../../support/contract-tests';
 
-testServerContracts('mariadb', 'the others');
+testServerContracts('mariadb', 'the other connections');
 testUniqueContract('mariadb');

@@ -1,3 +1,4 @@
-import { testServerContracts } from '../../support/contract-tests';
+import { testServerContracts, testUniqueContract } from '../../support/contract-tests';
 
-testServerContracts('mysql', 'the others');
+testServerContracts('mysql', 'the other connections');
+testUniqueContract('mysql');

@@ -1,4 +1,4 @@
 import { testServerContracts, testUniqueContract } from '../../support/contract-tests';
 
-testServerContracts('postgres', 'the others');
+testServerContracts('postgres', 'the other connections');
 testUniqueContract('postgres');

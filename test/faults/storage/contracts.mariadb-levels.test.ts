@@ -1,0 +1,3 @@
+import { testServerContracts } from '../../support/contract-tests';
+
+testServerContracts('mariadb', 'the other levels');

@@ -1,0 +1,3 @@
+import { testServerContracts } from '../../support/contract-tests';
+
+testServerContracts('mysql', 'the other levels');

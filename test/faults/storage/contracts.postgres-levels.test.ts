@@ -1,0 +1,3 @@
+import { testServerContracts } from '../../support/contract-tests';
+
+testServerContracts('postgres', 'the other levels');
