@@ -8,7 +8,7 @@ import { eventually } from '../../support/eventually';
 import { urlOn } from '../../support/running-servers';
 import { testOn } from '../../support/test-on';
 
-export const LEASE_MS = 400;
+export const LEASE_MS = 1500;
 const MINUTE_MS = 60_000;
 
 type Task = (token: number | undefined) => Promise<unknown>;
@@ -110,10 +110,14 @@ export async function start(
     released = attempt;
     return task(token);
   };
-  await eventually(() => {
-    attempt ??= run('goods', watched).finally(() => (attempt = undefined));
-    return isRunning;
-  }, 'the lock is granted');
+  await eventually(
+    () => {
+      attempt ??= run('goods', watched).finally(() => (attempt = undefined));
+      return isRunning;
+    },
+    'the lock is granted',
+    10_000,
+  );
   return async () => assert.equal(await released, true);
 }
 

@@ -44,7 +44,7 @@ testRedisTrap('a holder that dies frees its lock', {
       },
       () => session.redis.del(keyOf(session)),
     ),
-  failure: 'not within 5 s: the lock is granted',
+  failure: 'not within 10 s: the lock is granted',
   property: async ([first, second]) => {
     void first.run('goods', () => died(first));
     await eventually(() => first.redis.status === 'end', 'the first instance has died');

@@ -84,10 +84,10 @@ testTrap('the lock of a dead holder is free after its lease', {
     const granted = await unlessHeld(session.send(INSERT, [owner, null])); // For as long as the row exists.
     return granted && deleteOwn(session, owner);
   },
-  failure: 'not within 5 s: the lock of the dead holder',
+  failure: 'not within 10 s: the lock of the dead holder',
   property: async (tryLock) => {
     assert.ok(await tryLock(0)); // And it dies.
     assert.equal(await tryLock(1), undefined);
-    await eventually(async () => (await tryLock(1)) !== undefined, 'the lock of the dead holder');
+    await eventually(async () => (await tryLock(1)) !== undefined, 'the lock of the dead holder', 10_000);
   },
 });

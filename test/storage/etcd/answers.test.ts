@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { suite } from 'node:test';
 import { LockStorageError } from 'cronlatch';
 import type { EtcdLockProvider } from 'cronlatch/etcd';
 import { observedGateway, type Fault, type ObservedGateway } from '../../support/etcd-gateway';
@@ -20,7 +21,7 @@ function testAnswer(
     const gateway = await observedGateway();
     const credentials = { user: 'app', password: 'secret' };
     gateway.fault = login;
-    const provider = place.provider({ endpoints: gateway.url, statementTimeout: '1s', ...credentials });
+    const provider = place.provider({ endpoints: gateway.url, ...credentials });
     try {
       await body(provider, gateway);
     } finally {
@@ -54,80 +55,84 @@ const REFUSALS: readonly (readonly [Fault, string, RegExp])[] = [
   [{ answer: { ok: true } }, 'unknown', /not as etcd/],
 ];
 
-for (const [fault, outcome, advice] of REFUSALS)
-  testAnswer(`${JSON.stringify(fault)} is an error with advice, and no lock`, async (provider, gateway) => {
-    await (await provider.lock({ ...JOB, name: 'first' }))?.unlock();
-    gateway.fault = (sent) => (sent.path === 'kv/txn' ? fault : login(sent));
-    await assert.rejects(provider.lock(JOB), (error: LockStorageError) => {
-      assert.ok(error instanceof LockStorageError);
-      assert.equal(error.outcome, outcome);
-      assert.match(error.message, /^etcd at 127\.0\.0\.1:\d+ failed on lock 'job': /);
-      assert.match(error.message, advice);
-      assert.doesNotMatch(error.message, /secret|token\.1/);
-      return true;
+// What is unknown is read near the time limit of the statement.
+void suite('answers', { concurrency: 8 }, () => {
+  for (const [fault, outcome, advice] of REFUSALS)
+    testAnswer(`${JSON.stringify(fault)} is an error with advice, and no lock`, async (provider, gateway) => {
+      await (await provider.lock({ ...JOB, name: 'first' }))?.unlock();
+      gateway.fault = (sent) => (sent.path === 'kv/txn' ? fault : login(sent));
+      await assert.rejects(provider.lock(JOB), (error: LockStorageError) => {
+        assert.ok(error instanceof LockStorageError);
+        assert.equal(error.outcome, outcome);
+        assert.match(error.message, /^etcd at 127\.0\.0\.1:\d+ failed on lock 'job': /);
+        assert.match(error.message, advice);
+        assert.doesNotMatch(error.message, /secret|token\.1/);
+        return true;
+      });
     });
-  });
 
-for (const error of ['etcdserver: request timed out', 'etcdserver: leader changed'])
-  testAnswer(`after '${error}' the lock is read, to settle who has it`, async (provider, gateway) => {
+  for (const error of ['etcdserver: request timed out', 'etcdserver: leader changed'])
+    testAnswer(`after '${error}' the lock is read, to settle who has it`, async (provider, gateway) => {
+      await (await provider.lock({ ...JOB, name: 'first' }))?.unlock();
+      let hasFailed = false;
+      gateway.fault = (sent) => {
+        if (hasFailed || sent.path !== 'kv/txn') return login(sent);
+        hasFailed = true;
+        return refused(error, 14, 503);
+      };
+      const lock = await provider.lock(JOB);
+      assert.equal(await lock?.unlock(), true);
+    });
+
+  testAnswer('a token that has expired is renewed once, by one login', async (provider, gateway) => {
     await (await provider.lock({ ...JOB, name: 'first' }))?.unlock();
-    let hasFailed = false;
+    gateway.takePaths();
+    let tokens = 1;
     gateway.fault = (sent) => {
-      if (hasFailed || sent.path !== 'kv/txn') return login(sent);
-      hasFailed = true;
-      return refused(error, 14, 503);
+      if (sent.path === 'auth/authenticate')
+        return { answer: { header: {}, token: `token.${(tokens += 1)}` } };
+      return sent.token === TOKEN ? refused('etcdserver: invalid auth token', 16, 401) : undefined;
     };
-    const lock = await provider.lock(JOB);
-    assert.equal(await lock?.unlock(), true);
+    const locks = await Promise.all(['a', 'b', 'c'].map((name) => provider.lock({ ...JOB, name })));
+    assert.ok(locks.every((lock) => lock !== undefined));
+    assert.equal(gateway.takePaths().filter((path) => path === 'auth/authenticate').length, 1);
   });
 
-testAnswer('a token that has expired is renewed once, by one login', async (provider, gateway) => {
-  await (await provider.lock({ ...JOB, name: 'first' }))?.unlock();
-  gateway.takePaths();
-  let tokens = 1;
-  gateway.fault = (sent) => {
-    if (sent.path === 'auth/authenticate') return { answer: { header: {}, token: `token.${(tokens += 1)}` } };
-    return sent.token === TOKEN ? refused('etcdserver: invalid auth token', 16, 401) : undefined;
-  };
-  const locks = await Promise.all(['a', 'b', 'c'].map((name) => provider.lock({ ...JOB, name })));
-  assert.ok(locks.every((lock) => lock !== undefined));
-  assert.equal(gateway.takePaths().filter((path) => path === 'auth/authenticate').length, 1);
-});
-
-testAnswer('a token that stays invalid is an error', async (provider, gateway) => {
-  gateway.fault = (sent) => login(sent) ?? refused('etcdserver: invalid auth token', 16, 401);
-  await assert.rejects(provider.lock(JOB), {
-    outcome: 'nothing-ran',
-    driverCode: 'etcdserver: invalid auth token',
-  });
-  assert.equal(gateway.takePaths().filter((path) => path === 'auth/authenticate').length, 2);
-});
-
-testAnswer(
-  'a wrong password is an error that does not show it, and the next lock tries again',
-  async (provider, gateway) => {
-    gateway.fault = ({ path }) =>
-      path === 'auth/authenticate'
-        ? refused('etcdserver: authentication failed, invalid user ID or password', 3)
-        : undefined;
-    await assert.rejects(provider.lock(JOB), (error: Error) => {
-      assert.match(error.message, /Check user and password/);
-      assert.doesNotMatch(JSON.stringify([error.message, error.stack, error.cause]), /secret/);
-      return true;
+  testAnswer('a token that stays invalid is an error', async (provider, gateway) => {
+    gateway.fault = (sent) => login(sent) ?? refused('etcdserver: invalid auth token', 16, 401);
+    await assert.rejects(provider.lock(JOB), {
+      outcome: 'nothing-ran',
+      driverCode: 'etcdserver: invalid auth token',
     });
-    gateway.fault = login;
-    assert.ok(await provider.lock(JOB));
-  },
-);
+    assert.equal(gateway.takePaths().filter((path) => path === 'auth/authenticate').length, 2);
+  });
 
-testAnswer('a revision that cannot be a token is an error', async (provider, gateway) => {
-  await (await provider.lock({ ...JOB, name: 'first' }))?.unlock();
-  gateway.fault = (sent) =>
-    sent.path === 'kv/txn'
-      ? { answer: { header: { revision: '9007199254740993' }, succeeded: true } }
-      : login(sent);
-  await assert.rejects(
-    provider.lock(JOB),
-    /cannot be a fencing token: 9007199254740993 is not a safe integer/,
+  testAnswer(
+    'a wrong password is an error that does not show it, and the next lock tries again',
+    async (provider, gateway) => {
+      gateway.fault = ({ path }) =>
+        path === 'auth/authenticate'
+          ? refused('etcdserver: authentication failed, invalid user ID or password', 3)
+          : undefined;
+      await assert.rejects(provider.lock(JOB), (error: Error) => {
+        assert.match(error.message, /Check user and password/);
+        assert.doesNotMatch(JSON.stringify([error.message, error.stack, error.cause]), /secret/);
+        return true;
+      });
+      gateway.fault = login;
+      assert.ok(await provider.lock(JOB));
+    },
   );
+
+  testAnswer('a revision that cannot be a token is an error', async (provider, gateway) => {
+    await (await provider.lock({ ...JOB, name: 'first' }))?.unlock();
+    gateway.fault = (sent) =>
+      sent.path === 'kv/txn'
+        ? { answer: { header: { revision: '9007199254740993' }, succeeded: true } }
+        : login(sent);
+    await assert.rejects(
+      provider.lock(JOB),
+      /cannot be a fencing token: 9007199254740993 is not a safe integer/,
+    );
+  });
 });

@@ -58,7 +58,7 @@ testOn('etcd', 'a silent endpoint costs its share of the time limit, and the nex
   const proxy = await tcpProxy(targetOf(etcdEndpoint()));
   proxy.stall();
   const endpoints = [throughProxy(etcdEndpoint(), proxy), etcdEndpoint()].map((url) => new URL(url).origin);
-  const provider = place.provider({ endpoints, statementTimeout: '1s' });
+  const provider = place.provider({ endpoints, statementTimeout: '4s' });
   const lock = await provider.lock(JOB);
   assert.equal(await lock?.unlock(), true);
   await provider.close();
@@ -70,7 +70,7 @@ testOn('etcd', 'a half-open connection does not keep a lock, and the holder can 
   const place = new EtcdPlace();
   const proxy = await tcpProxy(targetOf(etcdEndpoint()));
   const endpoints = new URL(throughProxy(etcdEndpoint(), proxy)).origin;
-  const provider = place.provider({ endpoints, statementTimeout: '300ms' });
+  const provider = place.provider({ endpoints, statementTimeout: '3s' });
   const lock = await provider.lock(JOB);
   assert.ok(lock);
   proxy.stall('to-client'); // The server executes a request, and its answer gets lost.

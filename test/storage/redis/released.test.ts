@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { LockManager } from 'cronlatch';
 import type { RedisSubscriber } from 'cronlatch/redis';
+import { eventually } from '../../support/eventually';
 import { JOB, testRedis, type RedisBench } from '../../support/redis-bench';
 import { REDIS_CLIENTS } from '../../support/redis-clients';
 
@@ -12,8 +13,8 @@ async function listeners(bench: RedisBench): Promise<number> {
   return Number(count);
 }
 
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await condition()); tries += 1) assert.ok(tries < 2000, 'it should happen soon');
+async function listened(bench: RedisBench, count: number): Promise<void> {
+  await eventually(async () => (await listeners(bench)) === count, `${count} connections listen`);
 }
 
 for (const name of REDIS_CLIENTS)
@@ -26,13 +27,13 @@ for (const name of REDIS_CLIENTS)
       const stop = new AbortController();
       const stopped = waiting.released?.(JOB.name, stop.signal);
       const woken = [waiting.released?.(JOB.name, never), waiting.released?.(JOB.name, never)];
-      await until(async () => (await listeners(bench)) === 1);
+      await listened(bench, 1);
       stop.abort();
       await stopped;
       assert.equal(await listeners(bench), 1);
       assert.equal(await lock?.unlock(), true);
       for (const each of woken) await each;
-      await until(async () => (await listeners(bench)) === 0);
+      await listened(bench, 0);
     },
   );
 
@@ -41,7 +42,7 @@ testRedis('a release wakes the lock manager of another process at once', async (
   const manager = new LockManager(waiting, { lockAtMostFor: '10m' });
   const lock = await bench.provider().lock(JOB);
   const granted = manager.lock(JOB.name);
-  await until(async () => (await listeners(bench)) === 1);
+  await listened(bench, 1);
   assert.equal(await lock?.unlock(), true);
   assert.equal(await (await granted).unlock(), true);
 });
@@ -57,7 +58,7 @@ testRedis('a wait for a lock that lockAtLeastFor keeps ends with that time', asy
   const waiting = bench.provider({ subscriber: bench.connected.subscriber() });
   const lock = await bench.provider().lock({ ...JOB, lockAtLeastFor: '300ms' });
   const woken = waiting.released?.(JOB.name, never);
-  await until(async () => (await listeners(bench)) === 1);
+  await listened(bench, 1);
   assert.equal(await lock?.unlock(), true);
   await woken;
   assert.ok(await waiting.lock(JOB));
@@ -76,10 +77,10 @@ testRedis('a wait ends if its subscription fails, and when the provider is close
   await bench.provider({ subscriber: ended }).released?.(JOB.name, never);
   const closing = bench.provider({ subscriber: bench.connected.subscriber() });
   const woken = closing.released?.(JOB.name, never);
-  await until(async () => (await listeners(bench)) === 1);
+  await listened(bench, 1);
   await closing.close();
   await woken;
-  await until(async () => (await listeners(bench)) === 0);
+  await listened(bench, 0);
 });
 
 testRedis('the provider closes its subscriber, and not the client', async (bench) => {
@@ -125,10 +126,10 @@ testRedis('a wait that stops before it has subscribed leaves no subscription', a
     await bench.provider().lock(JOB);
     await waiting.released?.(JOB.name, AbortSignal.abort());
     const woken = waiting.released?.(JOB.name, never);
-    await until(async () => (await listeners(bench)) === 1);
+    await listened(bench, 1);
     const { lockedBy = '' } = (await waiting.inspect(JOB.name)) ?? {};
     await waiting.forceRelease(JOB.name, lockedBy);
     await woken;
-    await until(async () => (await listeners(bench)) === 0);
+    await listened(bench, 0);
   }
 });

@@ -17,7 +17,7 @@ import { aborted, JOB, onSending, testRowLocks } from '../../support/row-locks';
 testRowLocks(
   'an attempt that finds no free connection fails, names maxConnections and ran nothing',
   async (locks) => {
-    const provider = locks.provider({ maxConnections: 2, statementTimeout: '300ms' });
+    const provider = locks.provider({ maxConnections: 2, statementTimeout: '3s' });
     const held = [await provider.lock({ ...JOB, name: 'a' }), await provider.lock({ ...JOB, name: 'b' })];
     await assert.rejects(provider.lock({ ...JOB, name: 'c' }), (error) => {
       assert.ok(error instanceof LockStorageError);
@@ -90,7 +90,7 @@ testRowLocks(
     const holder = await locks.provider().lock({ ...JOB, lockAtLeastFor: 1 });
     const patient = locks.provider({ wait: '1s' });
     assert.equal(await patient.lock(JOB), undefined);
-    const waiting = locks.provider({ wait: '5s' }).lock(JOB);
+    const waiting = locks.provider({ wait: '60s' }).lock(JOB);
     await eventually(async () => (await locks.sessions()).length >= 3, 'the second attempt waits');
     assert.equal(await holder?.unlock(), true);
     const lock = await waiting;
