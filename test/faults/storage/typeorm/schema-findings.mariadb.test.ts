@@ -1,0 +1,3 @@
+import { testFlaws } from '../../../storage/typeorm/flaws/test-flaws';
+
+testFlaws('mariadb');
