@@ -14,13 +14,13 @@ export class LockContext {
   /**
    * @param lock the lock as the handler sees it
    * @param lease the lock itself, which a handler that was asked to stop still holds
-   * @param abandonedSignal aborts when the guard stops waiting for the work
+   * @param run its signal aborts when the guard stops waiting for the work
    */
   constructor(
     readonly lock: Lock,
     private readonly lease: Lock,
     readonly lockProvider: LockProvider,
-    readonly abandonedSignal: AbortSignal,
+    readonly run: { readonly abandonedSignal: AbortSignal },
   ) {}
 
   /** `true` only while this lease is live: not after its deadline, and not after its release by anyone. */

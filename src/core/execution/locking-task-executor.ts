@@ -70,6 +70,18 @@ export interface HeldLock {
   execute<T>(task: LockedTask<T>, options?: ExecuteOptions): Promise<T>;
 }
 
+class ExecutedLock implements HeldLock {
+  constructor(
+    readonly lock: Lock,
+    private readonly run: LockContext['run'],
+    readonly execute: HeldLock['execute'],
+  ) {}
+
+  get abandonedSignal(): AbortSignal {
+    return this.run.abandonedSignal;
+  }
+}
+
 /** A lease, and the lock object that its handler gets in its place. */
 interface Acquired {
   readonly lease: Lock;
@@ -132,7 +144,7 @@ export class LockingTaskExecutor {
     const acquisition: Acquisition = { event, willRetry };
     const outer = liveContext(this.#lockProvider, name);
     if (outer !== undefined) {
-      return await outer.nest((lock) => work(this.#heldLockOf(lock, outer.abandonedSignal, event)));
+      return await outer.nest((lock) => work(this.#heldLockOf(lock, outer.run, event)));
     }
     const refusal = acquire === undefined ? this.runs.refusal(name) : undefined;
     if (refusal !== undefined) return this.#refuse(acquisition, refusal);
@@ -147,11 +159,11 @@ export class LockingTaskExecutor {
       try {
         if (this.runs.closing) return this.#skip(acquisition, 'closing');
         started = true;
-        const held = this.#heldLockOf(acquired.lock, run.abandonedSignal, event);
-        return await this.#inContext(acquired, held, () => work(held));
+        const held = this.#heldLockOf(acquired.lock, run, event);
+        return await this.#inContext(acquired, run, () => work(held));
       } finally {
         // The lock of an abandoned handler stays until its lease expires.
-        if (!started || !run.abandonedSignal.aborted) {
+        if (!started || !run.isAbandoned) {
           const release = this.#release(acquired.lease, event);
           const inTime = await withinLimit(this.#clock, release, LONGEST_WAIT_FOR_RELEASE_MS);
           if (inTime === 'time-out') unfinishedRelease = release;
@@ -222,20 +234,16 @@ export class LockingTaskExecutor {
     return answer.finally(cancel);
   }
 
-  #heldLockOf(lock: Lock, abandonedSignal: AbortSignal, event: LockEvent): HeldLock {
-    return {
-      lock,
-      abandonedSignal,
-      execute: (task, options = {}) => this.#execute(task, lock, event, options),
-    };
+  #heldLockOf(lock: Lock, run: LockContext['run'], event: LockEvent): HeldLock {
+    return new ExecutedLock(lock, run, (task, options = {}) => this.#execute(task, lock, event, options));
   }
 
   async #inContext<T>(
     { lease, lock }: Acquired,
-    { abandonedSignal }: HeldLock,
+    run: ActiveRun,
     work: () => Promise<T>,
   ): Promise<T> {
-    const context = new LockContext(lock, lease, this.#lockProvider, abandonedSignal);
+    const context = new LockContext(lock, lease, this.#lockProvider, run);
     try {
       return await runInContext(context, work);
     } finally {

@@ -6,8 +6,10 @@ import type { SkipReason } from './task-result';
 
 /** A job that runs in this process, from before its lock is requested until the lock's release is written. */
 export class ActiveRun {
+  // Node creates a signal when it is first read. That takes microseconds, and most runs need none.
   readonly #stop = new AbortController();
   readonly #abandoned = new AbortController();
+  #isAbandoned = false;
   readonly settled: Promise<void>;
   #settle = (): void => {};
   #lease: Lock | undefined;
@@ -23,6 +25,10 @@ export class ActiveRun {
     return this.#abandoned.signal;
   }
 
+  get isAbandoned(): boolean {
+    return this.#isAbandoned;
+  }
+
   /** Whether the lease has expired while the handler still runs. */
   get isStuck(): boolean {
     return this.#lease?.signal.aborted ?? false;
@@ -35,7 +41,7 @@ export class ActiveRun {
   attach(lock: Lock, onUnlock?: UnlockListener): Lock {
     requireSignal(lock, this.name);
     this.#lease = lock;
-    return new HandlerLock(lock, this.#stop.signal, onUnlock);
+    return new HandlerLock(lock, this.#stop, onUnlock);
   }
 
   askToStop(reason: unknown): void {
@@ -43,6 +49,7 @@ export class ActiveRun {
   }
 
   abandon(): void {
+    this.#isAbandoned = true;
     this.#abandoned.abort();
   }
 
@@ -61,15 +68,23 @@ function requireSignal(lock: Lock, name: string): void {
 
 /** Emits the events that only the lock provider can detect. */
 export class RunObserver implements LockObserver {
-  /** A field and not a getter, so that a provider can pass on `{ ...observer }`. */
-  readonly abandonedSignal: AbortSignal;
+  /** A property of the observer itself, so that a provider can pass on `{ ...observer }`. */
+  static readonly #abandonedSignal = {
+    enumerable: true,
+    get(this: RunObserver): AbortSignal {
+      return this.#run.abandonedSignal;
+    },
+  };
+  declare readonly abandonedSignal: AbortSignal;
   /** The holder of the lock when it was refused. */
   holder: { readonly heldBy: string; readonly heldUntil: Date } | undefined;
+  readonly #run: ActiveRun;
   readonly #events: EventHub;
   readonly #event: LockEvent;
 
-  constructor({ abandonedSignal }: ActiveRun, events: EventHub, event: LockEvent) {
-    this.abandonedSignal = abandonedSignal;
+  constructor(run: ActiveRun, events: EventHub, event: LockEvent) {
+    Object.defineProperty(this, 'abandonedSignal', RunObserver.#abandonedSignal);
+    this.#run = run;
     this.#events = events;
     this.#event = event;
   }
@@ -174,16 +189,16 @@ type ExtensionListener = (lock: Lock) => Promise<void>;
 class HandlerLock implements Lock {
   readonly name: string;
   readonly #lease: Lock;
-  readonly #stopSignal: AbortSignal;
+  readonly #stop: AbortController;
   readonly #onUnlock: UnlockListener | undefined;
   #signal: AbortSignal | undefined;
   #release: Promise<boolean> | undefined;
   #extensionListeners: Set<ExtensionListener> | undefined;
 
-  constructor(lease: Lock, stopSignal: AbortSignal, onUnlock: UnlockListener | undefined) {
+  constructor(lease: Lock, stop: AbortController, onUnlock: UnlockListener | undefined) {
     this.name = lease.name;
     this.#lease = lease;
-    this.#stopSignal = stopSignal;
+    this.#stop = stop;
     this.#onUnlock = onUnlock;
   }
 
@@ -195,7 +210,7 @@ class HandlerLock implements Lock {
     const { signal } = this.#lease;
     // Reading the lease's own signal checks the clock. It aborts our signal too if the lease has expired.
     if (signal.aborted) return signal;
-    return (this.#signal ??= AbortSignal.any([signal, this.#stopSignal]));
+    return (this.#signal ??= AbortSignal.any([signal, this.#stop.signal]));
   }
 
   // Fields: a handler may take them out of the lock, as in `({ signal, extend }) => …`.

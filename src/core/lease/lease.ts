@@ -32,7 +32,9 @@ export class Lease implements Lock {
   readonly #options: LeaseOptions;
   readonly #grant: Grant;
   readonly #owner: LeaseOwner;
+  /** Its signal is read only for the handler: Node takes microseconds to create it. */
   readonly #loss = new AbortController();
+  #isLost = false;
   readonly #holdUntilMs: number;
   /** Also the length of the next renewal, so that a renewal does not undo a manual extension. */
   #leaseMs: number;
@@ -103,7 +105,7 @@ export class Lease implements Lock {
 
   /** @returns whether the lease can be trusted now. After a stall, this check aborts it before anything else happens. */
   #checkDeadline(): boolean {
-    if (this.#release !== undefined || this.#loss.signal.aborted) return !this.#loss.signal.aborted;
+    if (this.#release !== undefined || this.#isLost) return !this.#isLost;
     const { clock, guard } = this.#options;
     const reason = this.#deadline.expiryReason(clock) ?? guard?.expiryReason();
     if (reason !== undefined) this.#lose(reason);
@@ -111,7 +113,8 @@ export class Lease implements Lock {
   }
 
   #lose(reason: string): void {
-    if (this.#loss.signal.aborted) return;
+    if (this.#isLost) return;
+    this.#isLost = true;
     this.#cancelTimers();
     const error = new LockLostError(`Lock '${this.name}' was lost while its job was running: ${reason}.`);
     this.#loss.abort(error);

@@ -81,12 +81,12 @@ void test('the current lock can be extended from anywhere in the job', async () 
 void test('a run that starts in work left over from another run does not keep the other run in memory', async () => {
   const { provider, granted } = lockBench();
   const [first, second] = [await granted(), await granted({ ...JOB, name: 'second' })];
-  const { signal } = new AbortController();
-  const over = new LockContext(first, first, provider, signal);
+  const run = { abandonedSignal: new AbortController().signal };
+  const over = new LockContext(first, first, provider, run);
   await runInContext(over, async () => {
-    assert.equal(new LockContext(second, second, provider, signal).outer, over);
+    assert.equal(new LockContext(second, second, provider, run).outer, over);
     await over.end();
     // A job that calls itself from a timer would otherwise keep a chain of all its runs.
-    assert.equal(new LockContext(second, second, provider, signal).outer, undefined);
+    assert.equal(new LockContext(second, second, provider, run).outer, undefined);
   });
 });
