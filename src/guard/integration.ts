@@ -84,8 +84,7 @@ export class GuardIntegration {
       end = { outcome: tick.durationMs === undefined ? 'lock-failed' : 'failed', error };
       throw error;
     } finally {
-      const { scheduledAt } = tick;
-      this.parts.events.emit('tick', { ...lockEventOf(job.lock, scheduledAt), ...tick, scheduledAt, ...end });
+      this.parts.events.emit('tick', Object.assign(lockEventOf(job.lock, tick.scheduledAt), tick, end));
     }
   }
 

@@ -186,13 +186,8 @@ export class LockingTaskExecutor {
     reason: SkipReason,
     holder?: { heldBy: string; heldUntil: Date },
   ): TaskResult<never> {
-    this.#events.emit('lock:skipped', {
-      ...event,
-      willRetry,
-      reason,
-      heldBy: holder?.heldBy,
-      heldUntil: holder?.heldUntil,
-    });
+    const { heldBy, heldUntil } = holder ?? {};
+    this.#events.emit('lock:skipped', { willRetry, reason, heldBy, heldUntil, ...event });
     return { executed: false, reason };
   }
 
@@ -210,7 +205,7 @@ export class LockingTaskExecutor {
         return undefined;
       }
       const acquired = { lease, lock: run.attach(lease) };
-      this.#events.emit('lock:acquired', { ...event, fencingToken: lease.fencingToken });
+      this.#events.emit('lock:acquired', { fencingToken: lease.fencingToken, ...event });
       return acquired;
     } catch (error) {
       this.#events.emit('lock:failed', { ...event, willRetry, error });
@@ -256,7 +251,7 @@ export class LockingTaskExecutor {
     const { run, businessDate } = options;
     const { fencingToken } = lock;
     const event = run === undefined ? lockEvent : { ...lockEvent, run };
-    return this.runs.observe({ ...event, businessDate, fencingToken }, () =>
+    return this.runs.observe({ businessDate, fencingToken, ...event }, () =>
       this.#executeWithEvents(task, lock, event, options),
     );
   }
@@ -296,7 +291,7 @@ export class LockingTaskExecutor {
   /** Never rejects: the job's own outcome wins. */
   async #release(lock: Lock, event: LockEvent): Promise<void> {
     try {
-      this.#events.emit('lock:released', { ...event, stillOurs: await lock.unlock() });
+      this.#events.emit('lock:released', { stillOurs: await lock.unlock(), ...event });
     } catch (error) {
       this.#events.emit('lock:releaseFailed', { ...event, error });
     }

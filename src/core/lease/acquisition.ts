@@ -44,11 +44,14 @@ export class Acquisition {
   #lastWriteAtMs = 0;
 
   constructor(options: AcquisitionOptions) {
-    const { terms, owner, clock } = options;
+    const { terms, owner, clock, observer } = options;
     const { name, lockAtMostForMs, lockAtLeastForMs } = terms;
     this.#options = options;
     this.#request = { name, owner, lockAtMostForMs, lockAtLeastForMs };
-    this.#limitMs = statementLimitMs(options, lockAtMostForMs);
+    this.#limitMs = Math.min(
+      statementLimitMs(options, lockAtMostForMs),
+      observer.statementTimeoutMs ?? Infinity,
+    );
     this.#sentAt = momentOf(clock);
     this.#endsAtMs = this.#sentAt.monotonicMs + 2 * this.#limitMs;
   }

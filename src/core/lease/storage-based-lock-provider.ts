@@ -131,7 +131,6 @@ export class StorageBasedLockProvider implements LockProvider {
     const options: AcquisitionOptions & LeaseOptions = {
       terms: checkLockConfiguration(configuration, this.nameLength),
       owner,
-      ...this.#context,
       seenLocks: this.#seenLocks,
       lateReleases: this.#lateReleases,
       observer,
@@ -144,12 +143,9 @@ export class StorageBasedLockProvider implements LockProvider {
           unsettledSentAtMs,
         );
       },
+      ...this.#context,
     };
-    const { statementTimeoutMs } = this;
-    const acquisition = new Acquisition({
-      ...options,
-      statementTimeoutMs: Math.min(statementTimeoutMs, observer.statementTimeoutMs ?? statementTimeoutMs),
-    });
+    const acquisition = new Acquisition(options);
     let granted: SentGrant | undefined;
     try {
       granted = await acquisition.attempt();
