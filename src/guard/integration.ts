@@ -88,16 +88,16 @@ export class GuardIntegration {
     }
   }
 
-  async #execute<T>(job: Job, call: JobCall<T>, tick: TickDetails): Promise<TaskResult<T>> {
+  #execute<T>(job: Job, call: JobCall<T>, tick: TickDetails): TaskResult<T> | Promise<TaskResult<T>> {
     if (job.policy !== undefined)
-      return await this.requireOncePerRunner(`Job '${job.policy.job}' needs`).run(job, call, tick);
+      return this.requireOncePerRunner(`Job '${job.policy.job}' needs`).run(job, call, tick);
     const { executor, events } = this.parts;
     const { task, scheduledAt } = call;
     const { nameOf, lock } = job;
     const skipped = this.#skipIfIdle(job, scheduledAt);
     if (skipped !== undefined) return skipped;
     const named = nameOf === undefined ? lock : lockOf(lock, nameOf, call, events);
-    return await executor.runTask(task, named, scheduledAt, tick);
+    return executor.runTask(task, named, scheduledAt, tick);
   }
 
   /** Reports the ticks that a scheduler dropped in one stall. The guard retries those of admitted once-per jobs. */

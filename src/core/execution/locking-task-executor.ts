@@ -233,11 +233,7 @@ export class LockingTaskExecutor {
     return new ExecutedLock(lock, run, (task, options = {}) => this.#execute(task, lock, event, options));
   }
 
-  async #inContext<T>(
-    { lease, lock }: Acquired,
-    run: ActiveRun,
-    work: () => Promise<T>,
-  ): Promise<T> {
+  async #inContext<T>({ lease, lock }: Acquired, run: ActiveRun, work: () => Promise<T>): Promise<T> {
     const context = new LockContext(lock, lease, this.#lockProvider, run);
     try {
       return await runInContext(context, work);

@@ -158,15 +158,14 @@ export async function unlockUntil(context: StatementContext, release: Release): 
 }
 
 /** Without `keepRows`, the record is deleted, unless `lockAtLeastFor` still keeps the lock. */
-export async function releaseRecord(
+export function releaseRecord(
   { accessor, keepRows }: Pick<StatementContext, 'accessor' | 'keepRows'>,
   request: LockRequest,
   options: StatementOptions,
 ): Promise<boolean> {
-  if (keepRows) return await accessor.unlock(request, options);
-  return (
-    (await accessor.deleteRecord?.(request, options)) === true || (await accessor.unlock(request, options))
-  );
+  const unlock = (): Promise<boolean> => accessor.unlock(request, options);
+  if (keepRows || accessor.deleteRecord === undefined) return unlock();
+  return accessor.deleteRecord(request, options).then((isDeleted) => isDeleted || unlock());
 }
 
 /**

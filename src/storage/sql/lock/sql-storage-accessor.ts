@@ -80,12 +80,12 @@ export class SqlStorageAccessor implements StorageAccessor {
     return this.#acquire('takeOver', request, options);
   }
 
-  async extend(request: ExtensionRequest, options: StatementOptions): Promise<boolean> {
-    return await this.#hasWritten('extend', request, options);
+  extend(request: ExtensionRequest, options: StatementOptions): Promise<boolean> {
+    return this.#hasWritten('extend', request, options);
   }
 
-  async unlock(request: LockRequest, options: StatementOptions): Promise<boolean> {
-    return await this.#hasWritten('unlock', request, options);
+  unlock(request: LockRequest, options: StatementOptions): Promise<boolean> {
+    return this.#hasWritten('unlock', request, options);
   }
 
   async deleteRecord(request: LockRequest, options: StatementOptions): Promise<boolean> {
@@ -193,14 +193,14 @@ export class SqlStorageAccessor implements StorageAccessor {
     return this.#tables.hasWritten(result, describeLock(request));
   }
 
-  async #write(
+  #write(
     key: Write,
     { name, owner, nextOwner = '', lockAtMostForMs, lockAtLeastForMs }: LockRequest & { nextOwner?: string },
     { timeoutMs }: StatementOptions,
   ): Promise<SentStatement> {
     const urgent = key !== 'insert' && key !== 'takeOver';
     const [atMost, atLeast] = [microseconds(lockAtMostForMs), microseconds(lockAtLeastForMs)];
-    return await this.#send(key, { name, owner, nextOwner, atMost, atLeast }, { timeoutMs, urgent });
+    return this.#send(key, { name, owner, nextOwner, atMost, atLeast }, { timeoutMs, urgent });
   }
 
   async #send(
