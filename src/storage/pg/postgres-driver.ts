@@ -28,7 +28,7 @@ export interface PostgresClient {
   /** Not in older releases. */
   getTransactionStatus?(): string | null;
   on(event: 'error' | 'end', listener: () => void): unknown;
-  query(options: { name?: string; text: string; values: readonly SqlValue[] }): Promise<{
+  query(options: { name: string | undefined; text: string; values: readonly SqlValue[] }): Promise<{
     rows: SqlResult['rows'];
     rowCount: number | null;
   }>;
@@ -109,7 +109,7 @@ class PostgresSession implements DriverSession {
   }
 
   async send({ id, text, values }: SqlStatement, { prepared }: { prepared: boolean }): Promise<DriverAnswer> {
-    const { rows, rowCount } = await this.client.query({ ...(prepared ? { name: id } : {}), text, values });
+    const { rows, rowCount } = await this.client.query({ name: prepared ? id : undefined, text, values });
     const status = this.client.getTransactionStatus?.() ?? this.#status;
     return { rows, affectedRows: rowCount, insertId: undefined, inTransaction: status !== IDLE };
   }
