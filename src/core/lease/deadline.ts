@@ -44,10 +44,12 @@ export class Deadline {
   /** Why the lease can no longer be trusted; `undefined` while it can. */
   expiryReason(clock: Clock): string | undefined {
     const elapsedMs = clock.monotonicMs() - this.sentAt.monotonicMs;
-    const aheadMs = clock.wallMs() - this.sentAt.wallMs - elapsedMs;
+    const wallElapsedMs = clock.wallMs() - this.sentAt.wallMs;
+    const aheadMs = wallElapsedMs - elapsedMs;
     if (elapsedMs < this.#trustedMs && aheadMs > this.leaseMs * LARGEST_JUMP)
       return `this machine was suspended, or its clock was set forward, by ${Math.round(aheadMs)} ms`;
-    return this.remainingMs(clock) <= 0 ? `its lease of ${this.leaseMs} ms has expired` : undefined;
+    if (Math.max(elapsedMs, wallElapsedMs) < this.#trustedMs) return undefined;
+    return `its lease of ${this.leaseMs} ms has expired`;
   }
 
   get #trustedMs(): number {
