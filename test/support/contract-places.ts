@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import * as mysql2 from 'mysql2';
+import { StorageBasedLockProvider } from 'cronlatch/provider';
+import { systemClock } from '#cronlatch/core/clock';
 import { TypeOrmLockProvider, TypeOrmRunStore } from 'cronlatch/typeorm';
 import { DatabaseAccess } from '#cronlatch/storage/sql/database/database-access';
 import {
   SqlLockProvider,
   type SqlLockProviderOptions,
 } from '#cronlatch/storage/sql/database/sql-lock-provider';
+import { lockTableIn, type SqlDatabase } from '#cronlatch/storage/sql/database/sql-database';
+import { GroupingStorageAccessor } from '#cronlatch/storage/sql/lock/grouping-storage-accessor';
 import { SqlRunStore } from '#cronlatch/storage/sql/ledger/sql-run-store';
 import { DataSource } from 'typeorm';
 import { APPLICATION_TABLE } from './ambient-transaction';
@@ -29,7 +33,7 @@ export interface Place {
 
 /** How an instance creates its stores. It ends with the place, after them. */
 interface PlaceStores {
-  readonly locks: (options: SqlLockProviderOptions) => SqlLockProvider;
+  readonly locks: (options: SqlLockProviderOptions) => StorageBasedLockProvider;
   readonly runs: () => SqlRunStore & { close(): Promise<void> };
   readonly close: () => Promise<void>;
 }
@@ -74,7 +78,7 @@ export class ContractPlaces {
   }
 
   #storesOf({ options }: TestDatabase, application: DataSource): PlaceStores {
-    const { driver, connections, keepRows } = this.variant;
+    const { driver, connections, keepRows, grouping } = this.variant;
     if (driver === undefined)
       return {
         locks: (more) => new TypeOrmLockProvider(application, { connections, keepRows, ...more }),
@@ -84,7 +88,10 @@ export class ContractPlaces {
     const { url, database: file } = options as { url?: string; database?: string };
     const { database, close } = driverPlace(driver, connections, url ?? `${file}`);
     return {
-      locks: (more) => new SqlLockProvider(database, { connections, ...more }),
+      locks: (more) =>
+        grouping === 'always'
+          ? groupedProvider(database, more)
+          : new SqlLockProvider(database, { connections, ...more }),
       runs() {
         const access = new DatabaseAccess(database, { connections });
         return Object.assign(new SqlRunStore(access.forRuns({})), { close: () => access.close() });
@@ -101,6 +108,19 @@ export class ContractPlaces {
     if (level !== undefined) assert.equal(await sessions?.levelOf(dataSource), level);
     return dataSource;
   }
+}
+
+/** Every statement for a lock is that of a group, even if the group has one member. */
+function groupedProvider(database: SqlDatabase, options: SqlLockProviderOptions): StorageBasedLockProvider {
+  const access = new DatabaseAccess(database, options);
+  const table = lockTableIn(database, {});
+  const { clock = systemClock } = options;
+  const accessor = new GroupingStorageAccessor({
+    ...access.forTables,
+    ...{ table, clock, random: Math.random, smallestGroup: 1 },
+  });
+  const closing = Object.assign(accessor, { close: () => access.close() });
+  return new StorageBasedLockProvider(closing, { ...options, id: access.placeOf(table.path) });
 }
 
 interface Sessions {

@@ -9,6 +9,8 @@ export type SqlVariant = Connections & {
   readonly driver?: DriverName;
   /** `false`: the row's existence is the lock, and a release deletes it. */
   readonly keepRows?: false;
+  /** `'always'`: each lock is sent by the statements for groups. */
+  readonly grouping?: 'always';
 };
 
 /** Which client reaches Redis, with the major version if it is not the latest. */
@@ -43,6 +45,10 @@ function through(driver: DriverName): readonly SqlVariant[] {
   ];
 }
 
+function inGroups(driver: DriverName): SqlVariant {
+  return { connections: 'own', driver, grouping: 'always' };
+}
+
 /** The level of sessions on a server with default settings. */
 const DEFAULT_LEVELS = {
   mysql: 'REPEATABLE READ',
@@ -52,7 +58,7 @@ const DEFAULT_LEVELS = {
 
 /** `npm test` runs each kind of connections on one server, and `npm run test:faults` runs the others. */
 const IN_EVERY_RUN: Readonly<Record<keyof typeof DEFAULT_LEVELS, readonly string[]>> = {
-  mysql: ['own connections of mysql2'],
+  mysql: ['own connections of mysql2', 'own connections of mysql2, in groups'],
   mariadb: ['own connections'],
   postgres: ['own connections of pg', 'shared connections at READ COMMITTED'],
 };
@@ -83,8 +89,8 @@ const ON_SQLITE: readonly SqlVariant[] = [
   { connections: 'shared' },
   ...through('better-sqlite3'),
 ];
-const ON_MYSQL = [...AT_EVERY_LEVEL, ...through('mysql2')];
-const ON_POSTGRES = [...AT_EVERY_LEVEL, ...through('pg')];
+const ON_MYSQL = [...AT_EVERY_LEVEL, ...through('mysql2'), inGroups('mysql2')];
+const ON_POSTGRES = [...AT_EVERY_LEVEL, ...through('pg'), inGroups('pg')];
 
 const SHOWS_LAST_HOLDER = 'the row of a held lock shows its last holder, not the current one';
 const ROW_IS_LOCKED = 'the row of a held lock is locked, so no other session can change or delete it';
@@ -181,5 +187,6 @@ export function describeVariant(variant: SqlVariant | RedisVariant): string {
   const level = variant.connections === 'shared' ? variant.isolationLevel : undefined;
   const driver = variant.driver === undefined ? '' : ` of ${variant.driver}`;
   const rows = variant.keepRows === false ? ', rows deleted' : '';
-  return `${variant.connections} connections${driver}${level === undefined ? '' : ` at ${level}`}${rows}`;
+  const groups = variant.grouping === undefined ? '' : ', in groups';
+  return `${variant.connections} connections${driver}${level === undefined ? '' : ` at ${level}`}${rows}${groups}`;
 }

@@ -13,14 +13,14 @@ const REQUEST = { name: 'job', owner: 'me', lockAtMostForMs: 1000, lockAtLeastFo
 const COLUMNS = [
   [
     'name',
-    { type: 'varchar', length: 64, collation_name: 'utf8mb4_bin', charset_name: 'utf8mb4', is_unique: 1 },
+    { type: 'varchar', length: 64, collation_name: 'utf8mb4_bin', charset_name: 'utf8mb4', unique_index: 'PRIMARY' },
   ],
   ['lock_until', { type: 'datetime', digits: 6 }],
   ['locked_at', { type: 'datetime', digits: 6 }],
   ['locked_by', { type: 'varchar', length: 255, collation_name: 'utf8mb4_bin', charset_name: 'utf8mb4' }],
   ['fencing_token', { type: 'bigint' }],
 ].map(([name, column]) => ({
-  ...{ name, length: null, digits: null, is_unique: 0, is_nullable: 'NO', default_value: null, extra: '' },
+  ...{ name, length: null, digits: null, unique_index: null, is_nullable: 'NO', default_value: null, extra: '' },
   ...{ kind: 'BASE TABLE', engine: 'InnoDB', transactions: 'YES' },
   ...(column as object),
 }));
@@ -31,7 +31,7 @@ function accessorThatGets(result: Partial<SqlResult>): SqlStorageAccessor {
   const execute = ({ text }: SqlStatement): Promise<SqlResult> =>
     Promise.resolve(text.includes('information_schema') ? { ...answer, rows: COLUMNS } : answer);
   return new SqlStorageAccessor({
-    executor: { execute, transaction: () => assert.fail() },
+    executor: { execute, inTurn: () => assert.fail(), transaction: () => assert.fail() },
     dialect: mysql,
     table: lockTableOf(),
     database: undefined,

@@ -6,6 +6,7 @@ import {
   DecisionError,
   SqlExecutionError,
   type ExecuteOptions,
+  type SendInTurn,
   type SqlDecide,
   type SqlExecutor,
   type SqlResult,
@@ -67,6 +68,12 @@ export class PooledSqlExecutor<Connection extends SqlConnection = SqlConnection>
 
   execute(statement: SqlStatement, options: ExecuteOptions): Promise<SqlResult> {
     return this.#onConnection(options, (connection, endsAtMs) => connection.execute(statement, endsAtMs));
+  }
+
+  inTurn<T>(use: (send: SendInTurn) => Promise<T>, options: ExecuteOptions): Promise<T> {
+    return this.#onConnection(options, (connection, endsAtMs) =>
+      use((statement) => connection.execute(statement, endsAtMs)),
+    );
   }
 
   transaction<T>(first: SqlStatement, decide: SqlDecide<T>, options: ExecuteOptions): Promise<T> {

@@ -23,7 +23,7 @@ export class NamedStatement {
     const names: string[] = [];
     // Two colons are a cast in PostgreSQL. A quoted identifier may contain anything.
     this.#text = text.replace(
-      /"(?:[^"]|"")*"|`(?:[^`]|``)*`|(?<!:):([a-z][A-Za-z]*)/g,
+      /"(?:[^"]|"")*"|`(?:[^`]|``)*`|(?<!:):([a-z][A-Za-z0-9]*)/g,
       (match, name: string | undefined) => (name === undefined ? match : placeholder(names.push(name))),
     );
     this.#names = names;
@@ -68,10 +68,18 @@ export interface SqlDecision<T> {
 /** Must be synchronous and without side effects, because a restarted transaction calls it again. */
 export type SqlDecide<T> = (result: SqlResult) => SqlDecision<T>;
 
+/** Sends a statement on the connection of its turn. */
+export type SendInTurn = (statement: SqlStatement) => Promise<SqlResult>;
+
 /** Sends statements to a database. */
 export interface SqlExecutor {
   /** Runs one statement in autocommit mode, on a connection that no transaction of the application uses. */
   execute(statement: SqlStatement, options: ExecuteOptions): Promise<SqlResult>;
+  /**
+   * Calls `use` as soon as there is a connection for it, and keeps that until its promise settles. Each statement runs in
+   * autocommit mode. All of them share one time limit.
+   */
+  inTurn<T>(use: (send: SendInTurn) => Promise<T>, options: ExecuteOptions): Promise<T>;
   /**
    * Runs one transaction at READ COMMITTED on such a connection: the first statement, the statements that `decide`
    * returns, and COMMIT. If anything fails, `decide` included, it rolls back.

@@ -1,6 +1,7 @@
 import type { SqlDialect } from './sql-dialect';
 import { columnTypes } from './mysql/column-types';
 import { failureOf, refusesPreparing } from './mysql/failures';
+import { groupTexts } from './mysql/group-texts';
 import { inspection } from './mysql/inspection';
 import { lockTexts } from './mysql/lock-texts';
 import { runWords } from './mysql/run-words';
@@ -17,6 +18,7 @@ export const mysql: SqlDialect = {
   // but the session's clock then stops.
   byServerClock: (text) => `/*M! SET STATEMENT timestamp = 0 FOR */ ${text}`,
   lockTexts,
+  groupTexts,
   runWords,
   // Never changedRows. A plain INSERT of an existing key fails instead of counting 0 rows.
   writtenRows: (result) => result.affectedRows,

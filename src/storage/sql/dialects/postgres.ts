@@ -1,6 +1,7 @@
 import type { SqlDialect } from './sql-dialect';
 import { columnTypes } from './postgres/column-types';
 import { failureOf, refusesPreparing } from './postgres/failures';
+import { groupTexts } from './postgres/group-texts';
 import { inspection } from './postgres/inspection';
 import { lockTexts } from './postgres/lock-texts';
 import { runWords } from './postgres/run-words';
@@ -14,6 +15,7 @@ export const postgres: SqlDialect = {
   columnTypes,
   inspection,
   lockTexts,
+  groupTexts,
   runWords,
   // Every writing statement returns its row.
   writtenRows: (result) => result.rows.length,

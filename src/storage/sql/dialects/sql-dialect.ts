@@ -23,6 +23,8 @@ export interface LockTableShape {
   readonly insertReturnsToken: boolean;
   /** The sessions are the application's and may override their clock, so each statement sets it back. */
   readonly overridesClock: boolean;
+  /** The unique index on the name, if a statement can name it. */
+  readonly keyIndex?: string | undefined;
 }
 
 /**
@@ -42,6 +44,25 @@ export interface LockTexts {
   readonly resolve: string;
   readonly list: string;
 }
+
+/** The parameters of a statement that writes a lock. Durations are in microseconds. */
+export type LockParameters = {
+  readonly name: string;
+  readonly owner: string;
+  /** Written by an extension and by a release. */
+  readonly nextOwner: string;
+  readonly atMost: number;
+  readonly atLeast: number;
+};
+
+/**
+ * The statements of `LockTexts` for a group of locks, which do to each lock what they do to a single one. Members are in the
+ * order of their names, so that processes that lock the same rows do not block each other for good.
+ */
+export type GroupTexts = (
+  key: 'takeOver' | 'extend' | 'unlock' | 'inspect',
+  members: readonly LockParameters[],
+) => { readonly text: string; readonly parameters: Parameters };
 
 /** What the statements of the ledger depend on. */
 export interface RunTableShape {
@@ -105,6 +126,8 @@ export interface SqlDialect {
   /** Wraps a statement so that it uses the server's clock, even if the session overrides its own. */
   readonly byServerClock?: (text: string) => string;
   readonly lockTexts: (table: QuotedLockTable, shape: LockTableShape) => LockTexts;
+  /** `undefined`: a group of locks is no faster than its locks one by one, or the table is not suited. */
+  readonly groupTexts?: (table: QuotedLockTable, shape: LockTableShape) => GroupTexts | undefined;
   readonly runWords: (shape: RunTableShape) => RunWords;
   /** How many rows a statement wrote. The caller refuses anything but a number. */
   readonly writtenRows: (result: SqlResult) => unknown;

@@ -1,6 +1,7 @@
-import { NamedStatement } from '../connections/sql-executor';
+import { NamedStatement, type SqlStatement } from '../connections/sql-executor';
 import {
   quoteLockTable,
+  type GroupTexts,
   type LockTableShape,
   type LockTexts,
   type SqlDialect,
@@ -12,15 +13,26 @@ import { columnPairs, type FoundTable } from '../schema/verify-table';
 /** The statements for a lock table as it was found. */
 export interface LockStatements extends Readonly<Record<keyof LockTexts, NamedStatement>> {
   readonly shape: LockTableShape;
+  /** `undefined`: each lock needs a statement of its own. */
+  readonly group: ((...group: Parameters<GroupTexts>) => SqlStatement) | undefined;
 }
 
 export function lockStatements(dialect: SqlDialect, table: LockTable, shape: LockTableShape): LockStatements {
   const { byServerClock, placeholder } = dialect;
   const named = (text: string): NamedStatement =>
     new NamedStatement(shape.overridesClock && byServerClock ? byServerClock(text) : text, placeholder);
-  const texts = dialect.lockTexts(quoteLockTable(table, dialect), shape);
+  const quoted = quoteLockTable(table, dialect);
+  const texts = dialect.lockTexts(quoted, shape);
+  const groupTexts = dialect.groupTexts?.(quoted, shape);
+  const groups = new Map<string, NamedStatement>();
+  const boundGroup = ({ text, parameters }: ReturnType<GroupTexts>): SqlStatement => {
+    const statement = groups.get(text) ?? named(text);
+    groups.set(text, statement);
+    return statement.bind(parameters);
+  };
   return {
     shape,
+    group: groupTexts && ((...group) => boundGroup(groupTexts(...group))),
     takeOver: named(texts.takeOver),
     insert: named(texts.insert),
     extend: named(texts.extend),
@@ -59,6 +71,7 @@ export function lockStatementsFor(
     comparesBytes: name.comparesBytes ?? true,
     insertReturnsToken: !found.columns.some(({ isGenerated }) => isGenerated),
     overridesClock,
+    keyIndex: name.uniqueIndex,
   };
   return lockStatements(dialect, { ...table, path: foundPath(table.path, found) }, shape);
 }

@@ -15,9 +15,10 @@ import {
   microseconds,
   type ExecuteOptions,
   type Parameters as SqlParameters,
+  type SendInTurn,
   type SqlResult,
 } from '../connections/sql-executor';
-import type { LockTexts } from '../dialects/sql-dialect';
+import type { LockParameters, LockTexts } from '../dialects/sql-dialect';
 import type { InspectedTable } from '../schema/inspected-table';
 import { lockTableDefinition, type LockTable } from '../schema/lock-table';
 import type { SchemaFinding } from '../schema/schema-finding';
@@ -26,6 +27,7 @@ import { lockStatementsFor, type LockStatements } from './lock-statements';
 
 type FindOptions = Parameters<StorageAccessor['find']>[1];
 type Write = 'takeOver' | 'insert' | 'extend' | 'unlock' | 'deleteRecord';
+export type WriteRequest = LockRequest & { readonly nextOwner?: string };
 
 export interface SqlStorageOptions extends SqlTablesOptions {
   readonly table: LockTable;
@@ -141,9 +143,17 @@ export class SqlStorageAccessor implements StorageAccessor {
     request: LockRequest,
     options: StatementOptions,
   ): Promise<Grant | 'held' | 'missing' | undefined> {
-    const { result, statements } = await this.#write(key, request, options);
-    if (!this.#tables.hasWritten(result, describeLock(request)))
-      return this.#options.dialect.refusalOf(result);
+    return await this.grantIn(await this.#write(key, request, options), key, request, options);
+  }
+
+  /** @returns the grant in the answer to a take-over or an insert, or why there is none */
+  async grantIn(
+    { result, statements }: SentStatement,
+    key: 'takeOver' | 'insert',
+    request: LockRequest,
+    options: StatementOptions,
+  ): Promise<Grant | 'held' | 'missing' | undefined> {
+    if (!this.hasWritten(result, request)) return this.#options.dialect.refusalOf(result);
     if (!statements.shape.hasToken) return { fencingToken: undefined };
     const token = checkedToken(this.#options.dialect.tokenOf(result), request.name);
     const isReturned = token >= LEAST_TOKEN && (key === 'takeOver' || statements.shape.insertReturnsToken);
@@ -189,18 +199,30 @@ export class SqlStorageAccessor implements StorageAccessor {
   }
 
   async #hasWritten(key: Write, request: LockRequest, options: StatementOptions): Promise<boolean> {
-    const { result } = await this.#write(key, request, options);
-    return this.#tables.hasWritten(result, describeLock(request));
+    return this.hasWritten((await this.#write(key, request, options)).result, request);
   }
 
-  #write(
-    key: Write,
-    { name, owner, nextOwner = '', lockAtMostForMs, lockAtLeastForMs }: LockRequest & { nextOwner?: string },
-    { timeoutMs }: StatementOptions,
-  ): Promise<SentStatement> {
+  /** Whether a statement for one lock wrote its row. */
+  hasWritten(result: SqlResult, { name }: LockRequest): boolean {
+    return this.#tables.hasWritten(result, describeLock(name));
+  }
+
+  /** Calls `use` as soon as there is a connection for it. Its errors need `failureOf`. */
+  async inTurn<T>(
+    use: (send: SendInTurn, statements: LockStatements) => Promise<T>,
+    options: ExecuteOptions,
+  ): Promise<T> {
+    const statements = this.#tables.verified ?? (await this.#tables.statements(options));
+    return await this.#options.executor.inTurn((send) => use(send, statements), options);
+  }
+
+  failureOf(error: unknown, { name }: LockRequest): Error {
+    return error instanceof LockStorageError ? error : this.#tables.failureOf(error, describeLock(name));
+  }
+
+  #write(key: Write, request: WriteRequest, { timeoutMs }: StatementOptions): Promise<SentStatement> {
     const urgent = key !== 'insert' && key !== 'takeOver';
-    const [atMost, atLeast] = [microseconds(lockAtMostForMs), microseconds(lockAtLeastForMs)];
-    return this.#send(key, { name, owner, nextOwner, atMost, atLeast }, { timeoutMs, urgent });
+    return this.#send(key, parametersOf(request), { timeoutMs, urgent });
   }
 
   async #send(
@@ -209,14 +231,14 @@ export class SqlStorageAccessor implements StorageAccessor {
     options: ExecuteOptions,
   ): Promise<SentStatement> {
     const statements = await this.#tables.statements(options);
-    const subject = typeof parameters['name'] === 'string' ? `lock '${parameters['name']}'` : undefined;
+    const subject = typeof parameters['name'] === 'string' ? describeLock(parameters['name']) : undefined;
     const result = await this.#tables.execute(statements[key].bind(parameters), options, subject);
     return { result, statements };
   }
 }
 
 /** The answer to a statement, and the statements of the table as it was found then. */
-interface SentStatement {
+export interface SentStatement {
   readonly result: SqlResult;
   readonly statements: LockStatements;
 }
@@ -233,7 +255,18 @@ export function recordIn(row: SqlResult['rows'][number], { shape }: LockStatemen
   };
 }
 
-function describeLock({ name }: { readonly name: string }): string {
+export function parametersOf({
+  name,
+  owner,
+  nextOwner = '',
+  lockAtMostForMs,
+  lockAtLeastForMs,
+}: WriteRequest): LockParameters {
+  const [atMost, atLeast] = [microseconds(lockAtMostForMs), microseconds(lockAtLeastForMs)];
+  return { name, owner, nextOwner, atMost, atLeast };
+}
+
+function describeLock(name: string): string {
   return `lock '${name}'`;
 }
 

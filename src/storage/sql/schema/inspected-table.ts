@@ -51,6 +51,8 @@ export interface InspectedColumn {
   readonly changesByItself?: boolean;
   /** A unique index on this column alone keeps two rows from having the same value. */
   readonly isUnique: boolean;
+  /** Its name, if a statement can name it. */
+  readonly uniqueIndex?: string | undefined;
   /** An insert must give it a value. */
   readonly isRequired: boolean;
 }

@@ -28,12 +28,12 @@ const COLUMNS = `
     c.DATETIME_PRECISION AS digits, c.COLLATION_NAME AS collation_name, c.CHARACTER_SET_NAME AS charset_name,
     c.IS_NULLABLE AS is_nullable, c.COLUMN_DEFAULT AS default_value, c.EXTRA AS extra,
     t.TABLE_TYPE AS kind, t.ENGINE AS engine, e.TRANSACTIONS AS transactions,
-    EXISTS (
-      SELECT 1 FROM information_schema.STATISTICS s
+    (
+      SELECT MIN(s.INDEX_NAME) FROM information_schema.STATISTICS s
       WHERE ${here('s')} AND s.COLUMN_NAME = c.COLUMN_NAME AND s.NON_UNIQUE = 0 AND s.SUB_PART IS NULL
         AND NOT EXISTS (
           SELECT 1 FROM information_schema.STATISTICS o
-          WHERE ${here('o')} AND o.INDEX_NAME = s.INDEX_NAME AND o.SEQ_IN_INDEX = 2)) AS is_unique
+          WHERE ${here('o')} AND o.INDEX_NAME = s.INDEX_NAME AND o.SEQ_IN_INDEX = 2)) AS unique_index
   FROM information_schema.COLUMNS c
   JOIN information_schema.TABLES t ON ${here('t')}
   LEFT JOIN information_schema.ENGINES e ON e.ENGINE = t.ENGINE
@@ -87,7 +87,8 @@ export const inspection: TableInspection = {
         isInSessionZone: type === 'timestamp',
         isGenerated: /auto_increment/i.test(extra),
         changesByItself: /on update/i.test(extra),
-        isUnique: Number(row['is_unique']) === 1,
+        isUnique: row['unique_index'] !== null,
+        uniqueIndex: typeof row['unique_index'] === 'string' ? row['unique_index'] : undefined,
         isRequired:
           row['is_nullable'] === 'NO' &&
           row['default_value'] === null &&

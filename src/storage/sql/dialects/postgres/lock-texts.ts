@@ -1,30 +1,37 @@
 import { RELEASED_MARK } from '../../../../core/lease/owner';
 import type { LockTableShape, LockTexts, QuotedLockTable } from '../sql-dialect';
 
-export function lockTexts(
+export const TOKEN_SEED = '(extract(epoch FROM statement_timestamp()) * 1000000)::bigint';
+
+export function lockRecords(
   { table, name, lockUntil, lockedAt, lockedBy, fencingToken }: QuotedLockTable,
-  { now, hasToken, comparesBytes }: LockTableShape,
-): LockTexts {
-  const seed = '(extract(epoch FROM statement_timestamp()) * 1000000)::bigint';
+  { now, hasToken }: LockTableShape,
+): string {
+  return `SELECT ${name} AS name, ${lockedBy} AS locked_by, (${lockUntil} > ${now})::int AS held,
+      (extract(epoch FROM ${lockUntil}) * 1000000)::bigint AS lock_until_us,
+      (extract(epoch FROM ${lockedAt}) * 1000000)::bigint AS locked_at_us, ${hasToken ? fencingToken : 'NULL'} AS fencing_token
+    FROM ${table}`;
+}
+
+export function lockTexts(quoted: QuotedLockTable, shape: LockTableShape): LockTexts {
+  const { table, name, lockUntil, lockedAt, lockedBy, fencingToken } = quoted;
+  const { now, hasToken, comparesBytes } = shape;
   const after = (parameter: string): string => `${parameter}::bigint * interval '1 microsecond'`;
   const written = `RETURNING ${hasToken ? fencingToken : 'NULL'} AS fencing_token`;
   const exactly = comparesBytes ? '' : ` AND ${name}::text COLLATE "C" = :name::text`;
   const ours = `WHERE ${name} = :name AND ${lockedBy} = :owner AND ${lockUntil} > ${now}`;
-  const records = `SELECT ${name} AS name, ${lockedBy} AS locked_by, (${lockUntil} > ${now})::int AS held,
-      (extract(epoch FROM ${lockUntil}) * 1000000)::bigint AS lock_until_us,
-      (extract(epoch FROM ${lockedAt}) * 1000000)::bigint AS locked_at_us, ${hasToken ? fencingToken : 'NULL'} AS fencing_token
-    FROM ${table}`;
+  const records = lockRecords(quoted, shape);
   const inspect = `${records} WHERE ${name} = :name`;
   const isExpired = `${lockUntil} + ${after(':olderThan')} <= ${now}`;
   return {
     // Not an upsert, which writes WAL and uses up a transaction id even if the lock is held.
     takeOver: `UPDATE ${table}
       SET ${lockUntil} = ${now} + ${after(':atMost')}, ${lockedAt} = ${now}, ${lockedBy} = :owner${
-        hasToken ? `, ${fencingToken} = GREATEST(${fencingToken} + 1, ${seed})` : ''
+        hasToken ? `, ${fencingToken} = GREATEST(${fencingToken} + 1, ${TOKEN_SEED})` : ''
       }
       WHERE ${name} = :name AND ${lockUntil} <= ${now}${exactly} ${written}`,
     insert: `INSERT INTO ${table} (${name}, ${lockUntil}, ${lockedAt}, ${lockedBy}${hasToken ? `, ${fencingToken}` : ''})
-      VALUES (:name, ${now} + ${after(':atMost')}, ${now}, :owner${hasToken ? `, ${seed}` : ''})
+      VALUES (:name, ${now} + ${after(':atMost')}, ${now}, :owner${hasToken ? `, ${TOKEN_SEED}` : ''})
       ON CONFLICT (${name}) DO NOTHING ${written}`,
     extend: `UPDATE ${table}
       SET ${lockUntil} = GREATEST(${now} + ${after(':atMost')}, ${lockedAt} + ${after(':atLeast')}), ${lockedBy} = :nextOwner
@@ -34,7 +41,7 @@ export function lockTexts(
       ${ours} ${written}`,
     // A row whose token the clock has not passed is kept, so that the next token is higher.
     deleteRecord: `DELETE FROM ${table}
-      ${ours} AND ${lockedAt} + ${after(':atLeast')} <= ${now}${hasToken ? ` AND ${fencingToken} < ${seed}` : ''} ${written}`,
+      ${ours} AND ${lockedAt} + ${after(':atLeast')} <= ${now}${hasToken ? ` AND ${fencingToken} < ${TOKEN_SEED}` : ''} ${written}`,
     // The outer condition is checked again if another process took the lock over meanwhile.
     deleteExpired: `DELETE FROM ${table}
       WHERE ${isExpired} AND ${name} IN (SELECT ${name} FROM ${table} WHERE ${isExpired} LIMIT 1000) ${written}`,

@@ -1,0 +1,56 @@
+import type { LockParameters, GroupTexts, LockTableShape, QuotedLockTable } from '../sql-dialect';
+import { lockRecords, TOKEN_SEED } from './lock-texts';
+
+/** A group is filled up with its last member to one of these sizes, so that few statements are prepared. */
+const SIZES = [3, 6, 12, 25, 50];
+
+/** Each statement finds its rows by the unique index, because InnoDB locks every row that it reads. */
+export function groupTexts(table: QuotedLockTable, shape: LockTableShape): GroupTexts | undefined {
+  if (!shape.comparesBytes || shape.overridesClock || shape.keyIndex === undefined) return undefined;
+  const bySize = new Map(SIZES.map((size) => [size, textsFor(size, table, shape)]));
+  return (key, members) => {
+    const size = SIZES.find((each) => each >= members.length) ?? members.length;
+    const text = (bySize.get(size) ?? textsFor(size, table, shape))[key];
+    return { text, parameters: parametersOf(members, size) };
+  };
+}
+
+function textsFor(
+  size: number,
+  quoted: QuotedLockTable,
+  shape: LockTableShape,
+): Record<Parameters<GroupTexts>[0], string> {
+  const { table, name, lockUntil, lockedAt, lockedBy, fencingToken } = quoted;
+  const { now, hasToken, keyIndex = '' } = shape;
+  const numbers = Array.from({ length: size }, (_, number) => number);
+  const own = (parameter: string): string =>
+    `CASE ${name} ${numbers.map((number) => `WHEN :name${number} THEN :${parameter}${number}`).join(' ')} END`;
+  const after = (parameter: string, instant: string): string =>
+    `TIMESTAMPADD(MICROSECOND, ${own(parameter)}, ${instant})`;
+  const listed = `${name} IN (${numbers.map((number) => `:name${number}`).join(', ')})`;
+  const update = `UPDATE ${table} FORCE INDEX (\`${keyIndex.replaceAll('`', '``')}\`)`;
+  const ours = `WHERE ${listed} AND ${lockedBy} = ${own('owner')} AND ${lockUntil} > ${now} ORDER BY ${name}`;
+  return {
+    takeOver: `${update}
+      SET ${lockUntil} = ${after('atMost', now)}, ${lockedAt} = ${now}, ${lockedBy} = ${own('owner')}${
+        hasToken ? `, ${fencingToken} = GREATEST(${fencingToken} + 1, ${TOKEN_SEED})` : ''
+      }
+      WHERE ${listed} AND ${lockUntil} <= ${now} ORDER BY ${name}`,
+    extend: `${update}
+      SET ${lockUntil} = GREATEST(${after('atMost', now)}, ${after('atLeast', lockedAt)}), ${lockedBy} = ${own('nextOwner')}
+      ${ours}`,
+    unlock: `${update}
+      SET ${lockUntil} = GREATEST(${now}, ${after('atLeast', lockedAt)}), ${lockedBy} = ${own('nextOwner')}
+      ${ours}`,
+    inspect: `${lockRecords(quoted, shape)} WHERE ${listed}`,
+  };
+}
+
+function parametersOf(members: readonly LockParameters[], size: number): Record<string, string | number> {
+  const parameters: Record<string, string | number> = {};
+  for (let number = 0; number < size; number += 1) {
+    const member = members[Math.min(number, members.length - 1)];
+    for (const [key, value] of Object.entries(member ?? {})) parameters[`${key}${number}`] = value;
+  }
+  return parameters;
+}

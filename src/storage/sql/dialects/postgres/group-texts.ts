@@ -1,0 +1,35 @@
+import type { GroupTexts, LockTableShape, QuotedLockTable } from '../sql-dialect';
+import { lockRecords, TOKEN_SEED } from './lock-texts';
+
+const MEMBERS = `json_to_recordset(:group::json) AS j(name text, owner text, "nextOwner" text, "atMost" bigint, "atLeast" bigint)`;
+
+const after = (column: string): string => `j."${column}" * interval '1 microsecond'`;
+
+export function groupTexts(quoted: QuotedLockTable, shape: LockTableShape): GroupTexts | undefined {
+  const { table, name, lockUntil, lockedAt, lockedBy, fencingToken } = quoted;
+  const { now, hasToken, comparesBytes } = shape;
+  if (!comparesBytes) return undefined;
+  const listed = `${name} = ANY (ARRAY(SELECT j.name FROM ${MEMBERS}))`;
+  // Only the take-over meets rows that other processes write. It skips them, so no two processes wait for each other.
+  const free = `WITH free AS (
+      SELECT ${name} FROM ${table} WHERE ${listed} AND ${lockUntil} <= ${now} ORDER BY ${name} FOR UPDATE SKIP LOCKED
+    )`;
+  const ours = `FROM ${MEMBERS}
+      WHERE l.${name} = j.name AND l.${lockedBy} = j.owner AND l.${lockUntil} > ${now} RETURNING 1`;
+  const texts = {
+    takeOver: `${free} UPDATE ${table} AS l
+      SET ${lockUntil} = ${now} + ${after('atMost')}, ${lockedAt} = ${now}, ${lockedBy} = j.owner${
+        hasToken ? `, ${fencingToken} = GREATEST(l.${fencingToken} + 1, ${TOKEN_SEED})` : ''
+      }
+      FROM free JOIN ${MEMBERS} ON free.${name} = j.name
+      WHERE l.${name} = free.${name} AND l.${lockUntil} <= ${now} RETURNING 1`,
+    extend: `UPDATE ${table} AS l
+      SET ${lockUntil} = GREATEST(${now} + ${after('atMost')}, l.${lockedAt} + ${after('atLeast')}), ${lockedBy} = j."nextOwner"
+      ${ours}`,
+    unlock: `UPDATE ${table} AS l
+      SET ${lockUntil} = GREATEST(${now}, l.${lockedAt} + ${after('atLeast')}), ${lockedBy} = j."nextOwner"
+      ${ours}`,
+    inspect: `${lockRecords(quoted, shape)} WHERE ${listed}`,
+  };
+  return (key, members) => ({ text: texts[key], parameters: { group: JSON.stringify(members) } });
+}
