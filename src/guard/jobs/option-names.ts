@@ -11,6 +11,7 @@ const RENAMED = {
 const GUARD_OPTIONS = optionNames(
   [
     ...['lockProvider', 'runStore', 'pollInterval', 'statementTimeout', 'nameLength', 'keepRows'],
+    'grouping',
     ...['standby', 'retention'],
     ...['defaultLockAtMostFor', 'defaultLockAtLeastFor', 'defaultKeepAlive', 'defaultTimeZone'],
     ...['lockTable', 'runTable', 'jobTable', 'schema', 'columns', 'connections', 'transactionConnections'],

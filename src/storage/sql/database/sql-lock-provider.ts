@@ -1,4 +1,10 @@
-import { StorageBasedLockProvider, systemClock, type StorageBasedLockProviderOptions } from '../../../core';
+import {
+  InvalidLockConfigurationError,
+  StorageBasedLockProvider,
+  systemClock,
+  type StorageBasedLockProviderOptions,
+} from '../../../core';
+import { describeValue } from '../../../core/describe-value';
 import { GroupingStorageAccessor } from '../lock/grouping-storage-accessor';
 import { SqlStorageAccessor } from '../lock/sql-storage-accessor';
 import type { LockTableOptions } from '../schema/lock-table';
@@ -33,6 +39,8 @@ export class SqlLockProvider extends StorageBasedLockProvider {
     const access = shared ?? new DatabaseAccess(database, options);
     const table = lockTableIn(database, options);
     const { keepRows = true, grouping = true, clock = systemClock, random = Math.random } = options;
+    if (typeof grouping !== 'boolean')
+      throw new InvalidLockConfigurationError(`grouping is ${describeValue(grouping)}: use true or false.`);
     const storage = { ...access.forTables, table, keepRows };
     // The isolation level of the application's sessions may lock more rows than those of the group.
     const isGrouping = grouping && keepRows && !storage.sharesSessions;

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { systemClock } from '#cronlatch/core/clock';
+import type { LockRequest } from '#cronlatch/core/lease/storage-accessor';
+import type { SqlExecutor, SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
+import { DatabaseAccess } from '#cronlatch/storage/sql/database/database-access';
+import { lockTableIn, type SqlDatabase } from '#cronlatch/storage/sql/database/sql-database';
+import { GroupingStorageAccessor } from '#cronlatch/storage/sql/lock/grouping-storage-accessor';
+import type { DataSource } from 'typeorm';
+import { databaseOn, SERVER_NAMES, testOn } from './databases';
+import { driverPlace } from './driver-place';
+import { migratedDataSource } from './lock-table';
+
+export const LIMIT = { timeoutMs: 5000 };
+
+export function requestOf(name: string, owner = `owner of ${name}`): LockRequest {
+  return { name, owner, lockAtMostForMs: 60_000, lockAtLeastForMs: 0 };
+}
+
+export function namesOf(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `job-${index}`);
+}
+
+/** Creates the records, each released by its owner. */
+export async function releaseAll(accessor: GroupingStorageAccessor, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    assert.ok(await accessor.insertRecord(requestOf(name, 'earlier'), LIMIT));
+    assert.ok(await accessor.unlock(requestOf(name, 'earlier'), LIMIT));
+  }
+}
+
+interface Bench {
+  readonly accessor: GroupingStorageAccessor;
+  /** Other instances of the application. */
+  readonly others: readonly [GroupingStorageAccessor, ...GroupingStorageAccessor[]];
+  readonly operator: DataSource;
+  /** The statements of `accessor` since the last call. */
+  readonly statements: () => readonly SqlStatement[];
+}
+
+/** A test on each server, with a fresh database. */
+export function testGroups(
+  name: string,
+  body: (bench: Bench) => Promise<void>,
+  { instances = 2 }: { instances?: number } = {},
+): void {
+  for (const server of SERVER_NAMES)
+    testOn(server, name, async () => {
+      const database = await databaseOn(server);
+      const operator = await migratedDataSource(database);
+      const place = driverPlace(server === 'postgres' ? 'pg' : 'mysql2', 'own', database.url);
+      const logs = Array.from({ length: instances }, (): SqlStatement[] => []);
+      const opened = logs.map((log) => groupingAccessor(place.database, log));
+      const [accessor, other, ...others] = opened;
+      try {
+        assert.ok(accessor && other);
+        for (const each of opened) await each.check(LIMIT);
+        const statements = (): SqlStatement[] => logs[0]?.splice(0) ?? [];
+        statements();
+        await body({ accessor, others: [other, ...others], operator, statements });
+      } finally {
+        await Promise.all([...opened.map((each) => each.close()), place.close()]);
+        await operator.destroy();
+        await database.dispose();
+      }
+    });
+}
+
+function groupingAccessor(
+  database: SqlDatabase,
+  log: SqlStatement[],
+): GroupingStorageAccessor & { close(): Promise<void> } {
+  const access = new DatabaseAccess(database, { statementTimeout: '2s' });
+  const executor = logging(access.forTables.executor, log);
+  const table = lockTableIn(database, {});
+  const options = { ...access.forTables, executor, table, clock: systemClock, random: Math.random };
+  return Object.assign(new GroupingStorageAccessor(options), { close: () => access.close() });
+}
+
+function logging(executor: SqlExecutor, log: SqlStatement[]): SqlExecutor {
+  return {
+    execute: (statement, options) => (log.push(statement), executor.execute(statement, options)),
+    inTurn: (use, options) =>
+      executor.inTurn((send) => use((statement) => (log.push(statement), send(statement))), options),
+    transaction: (...transaction) => executor.transaction(...transaction),
+  };
+}
