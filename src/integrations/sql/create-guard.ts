@@ -1,9 +1,10 @@
-import { EventHub } from '../../core';
+import { EventHub, systemClock } from '../../core';
 import { processState } from '../../core/process-state';
 import { JobGuard, type JobGuardOptions } from '../../guard';
 import { declaredConfigurations } from '../../guard/guarded-method';
 import { DatabaseAccess } from '../../storage/sql/database/database-access';
 import { SqlLockProvider, type SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
+import { GroupingRunStore } from '../../storage/sql/ledger/grouping-run-store';
 import { SqlRunStore } from '../../storage/sql/ledger/sql-run-store';
 import type { JobTableOptions } from '../../storage/sql/schema/job-table';
 import type { RunTableOptions } from '../../storage/sql/schema/run-tables';
@@ -35,6 +36,14 @@ export function databaseOfGuard(guard: JobGuard): GuardDatabase | undefined {
   return guards.get(guard);
 }
 
+function runStoreOn(access: DatabaseAccess, options: CreateJobGuardOptions): SqlRunStore {
+  const { grouping = true, clock = systemClock } = options;
+  const store = access.forRuns(options);
+  return grouping && !store.sharesSessions
+    ? new GroupingRunStore({ ...store, clock })
+    : new SqlRunStore(store);
+}
+
 /** A guard whose locks and runs are in one database. */
 export async function createGuard(
   source: RunSource,
@@ -47,7 +56,7 @@ export async function createGuard(
   const access = new DatabaseAccess(database, { ...options, onWarning });
   const lockProvider = options.lockProvider ?? new SqlLockProvider(database, options, access);
   const ownLocks = lockProvider === options.lockProvider ? undefined : (lockProvider as SqlLockProvider);
-  const runStore = options.runStore ?? new SqlRunStore(access.forRuns(options));
+  const runStore = options.runStore ?? runStoreOn(access, options);
   rememberSource(runStore, source);
   const guard = new JobGuard({ ...options, lockProvider, runStore, events });
   guards.set(guard, { database, options });

@@ -8,11 +8,13 @@ const URGENT = { urgent: true, timeoutMs: 1000 };
 const OTHER = { urgent: false, timeoutMs: 1000 };
 const LATE = { urgent: false, timeoutMs: 5000 };
 
+type GateOptions = Parameters<ConnectionGate['enter']>[0];
+
 function bench(size: number, spare = 0) {
   const clock = new SettableClock();
   const gate = new ConnectionGate({ size, spare }, clock);
   const entered: string[] = [];
-  const enter = async (name: string, options = OTHER): Promise<void> => {
+  const enter = async (name: string, options: GateOptions = OTHER): Promise<void> => {
     await gate.enter(options);
     entered.push(name);
   };
@@ -130,4 +132,18 @@ void test('a borrowed connection is returned as soon as no caller waits, and can
     clock.advance(100);
     leave(`stuck-${round}`);
   }
+});
+
+void test('the write of a run whose lock is held comes before requests for further locks', async () => {
+  const { entered, enter, leave } = bench(1);
+  void enter('first');
+  void enter('lock');
+  void enter('claim', { ...OTHER, holdsLock: true });
+  void enter('extension', URGENT);
+  await turn();
+  for (const name of ['first', 'extension', 'claim']) {
+    leave(name);
+    await turn();
+  }
+  assert.deepEqual(entered, ['first', 'extension', 'claim', 'lock']);
 });

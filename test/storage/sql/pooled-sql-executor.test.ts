@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from 'cronlatch/provider';
+import { SettableClock } from 'cronlatch/testing';
 import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
 import { PooledSqlExecutor } from '#cronlatch/storage/sql/connections/pooled-sql-executor';
-import type { SqlResult } from '#cronlatch/storage/sql/connections/sql-executor';
+import type { SqlResult, SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
 import { signal } from '../../support/executor-bench';
 import { turn } from '../../support/lock-bench';
 
@@ -30,4 +31,33 @@ void test('after close, a statement that waits for a connection is not sent, and
   await first;
   await assert.rejects(second, { progress: 'not-sent' });
   assert.equal(opened, 1);
+});
+
+void test('a statement that waited for a connection for most of its time limit is not sent', async () => {
+  const clock = new SettableClock();
+  const answer = signal<SqlResult>();
+  const sent: string[] = [];
+  const connection = {
+    execute: ({ id }: SqlStatement) => (sent.push(id), answer.promise),
+    transaction: () => assert.fail(),
+    rollBack: () => assert.fail(),
+    release: () => {},
+    destroy: () => {},
+  };
+  const source = { size: 1, open: () => connection, close: () => Promise.resolve() };
+  const executor = new PooledSqlExecutor(source, sqlite, clock);
+  const first = executor.execute(
+    { id: 'first', text: 'first', values: [] },
+    { timeoutMs: 60_000, urgent: false },
+  );
+  const second = executor.execute(
+    { id: 'second', text: 'second', values: [] },
+    { timeoutMs: 1000, urgent: false },
+  );
+  second.catch(() => {}); // Awaited below.
+  clock.advance(751);
+  await assert.rejects(second, { progress: 'not-sent' });
+  answer.resolve({ rows: [], affectedRows: 0, insertId: 0 });
+  await first;
+  assert.deepEqual(sent, ['first']);
 });

@@ -13,14 +13,28 @@ const REQUEST = { name: 'job', owner: 'me', lockAtMostForMs: 1000, lockAtLeastFo
 const COLUMNS = [
   [
     'name',
-    { type: 'varchar', length: 64, collation_name: 'utf8mb4_bin', charset_name: 'utf8mb4', unique_index: 'PRIMARY' },
+    {
+      type: 'varchar',
+      length: 64,
+      collation_name: 'utf8mb4_bin',
+      charset_name: 'utf8mb4',
+      unique_index: 'PRIMARY',
+    },
   ],
   ['lock_until', { type: 'datetime', digits: 6 }],
   ['locked_at', { type: 'datetime', digits: 6 }],
   ['locked_by', { type: 'varchar', length: 255, collation_name: 'utf8mb4_bin', charset_name: 'utf8mb4' }],
   ['fencing_token', { type: 'bigint' }],
 ].map(([name, column]) => ({
-  ...{ name, length: null, digits: null, unique_index: null, is_nullable: 'NO', default_value: null, extra: '' },
+  ...{
+    name,
+    length: null,
+    digits: null,
+    unique_index: null,
+    is_nullable: 'NO',
+    default_value: null,
+    extra: '',
+  },
   ...{ kind: 'BASE TABLE', engine: 'InnoDB', transactions: 'YES' },
   ...(column as object),
 }));

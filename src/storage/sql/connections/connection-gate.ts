@@ -1,5 +1,5 @@
 import type { Clock } from '../../../core';
-import { SqlExecutionError } from './sql-executor';
+import { SqlExecutionError, type ExecuteOptions } from './sql-executor';
 
 /** A statement that does not wait for a locked row is far quicker. */
 const STALLED_AFTER_MS = 200;
@@ -12,13 +12,15 @@ export interface GateSize {
   readonly whenFull?: string | undefined;
 }
 
+type GateRequest = Pick<ExecuteOptions, 'urgent' | 'holdsLock' | 'timeoutMs'>;
+
 interface Waiter {
   readonly admit: () => void;
 }
 
 /**
  * Decides which request gets the next connection. Requests that a lease depends on (extend, unlock, resolve) come first,
- * then all others, each in the order of arrival. If there are at least two connections, the others never take the last
+ * then the writes of runs whose lock is held, then all others, each in the order of arrival. If there are at least two connections, the others never take the last
  * free one.
  *
  * A statement that waits for a locked row keeps its connection for seconds. So if no request was admitted for a while, the
@@ -27,6 +29,7 @@ interface Waiter {
  */
 export class ConnectionGate {
   readonly #urgent = new Set<Waiter>();
+  readonly #ofHolders = new Set<Waiter>();
   readonly #others = new Set<Waiter>();
   readonly #keptFree: number;
   readonly #hint: string;
@@ -52,7 +55,7 @@ export class ConnectionGate {
    * @returns `undefined` if the request does not have to wait
    * @throws SqlExecutionError with progress `not-sent` if no connection was free within the limit
    */
-  enter(request: { urgent: boolean; timeoutMs: number }): Promise<void> | undefined {
+  enter(request: GateRequest): Promise<void> | undefined {
     if (!this.#canAdmit(request)) return this.#wait(request);
     this.#free -= 1;
     return undefined;
@@ -68,19 +71,23 @@ export class ConnectionGate {
     this.#serve();
   }
 
+  get #queues(): readonly Set<Waiter>[] {
+    return [this.#urgent, this.#ofHolders, this.#others];
+  }
+
   get #isWaitedFor(): boolean {
-    return this.#urgent.size > 0 || this.#others.size > 0;
+    return this.#queues.some((queue) => queue.size > 0);
   }
 
   /** No request overtakes a waiting one of the same kind. */
-  #canAdmit({ urgent }: { urgent: boolean }): boolean {
-    if (this.#urgent.size > 0 || (!urgent && this.#others.size > 0)) return false;
+  #canAdmit({ urgent }: GateRequest): boolean {
+    if (urgent ? this.#urgent.size > 0 : this.#isWaitedFor) return false;
     return this.#free > (urgent ? 0 : this.#keptFree);
   }
 
-  #wait({ urgent, timeoutMs }: { urgent: boolean; timeoutMs: number }): Promise<void> {
+  #wait({ urgent, holdsLock = false, timeoutMs }: GateRequest): Promise<void> {
     return new Promise<void>((resolve, reject) => {
-      const queue = urgent ? this.#urgent : this.#others;
+      const queue = urgent ? this.#urgent : holdsLock ? this.#ofHolders : this.#others;
       const expire = (): void => {
         queue.delete(waiter);
         if (!this.#isWaitedFor) this.#stopWatching();
@@ -137,12 +144,13 @@ export class ConnectionGate {
   }
 
   #next(): Waiter | undefined {
-    const queue = this.#urgent.size > 0 ? this.#urgent : this.#others;
-    if (this.#free <= (queue === this.#urgent ? 0 : this.#keptFree)) return undefined;
+    const queue = this.#queues.find((each) => each.size > 0);
+    if (queue === undefined || this.#free <= (queue === this.#urgent ? 0 : this.#keptFree)) return undefined;
     for (const waiter of queue) {
       queue.delete(waiter);
       // Urgent requests that are admitted do not show that the others progress.
-      if (queue === this.#others || this.#others.size === 0) this.#admittedAtMs = this.clock.monotonicMs();
+      if (queue !== this.#urgent || this.#others.size + this.#ofHolders.size === 0)
+        this.#admittedAtMs = this.clock.monotonicMs();
       return waiter;
     }
     return undefined;

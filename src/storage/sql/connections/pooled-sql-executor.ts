@@ -14,6 +14,12 @@ import {
 } from './sql-executor';
 import { driverErrorOf, leavesConnectionUsable } from './sql-failure';
 
+/**
+ * The share of a time limit that a request waits for a connection. A statement with less time could only fail, with an unknown
+ * outcome and a lost connection.
+ */
+const LONGEST_WAIT = 0.75;
+
 /** One connection, for one statement or transaction at a time. */
 export interface SqlConnection {
   /** @param endsAtMs on the monotonic clock. The call settles by then and sends nothing afterwards. */
@@ -88,10 +94,10 @@ export class PooledSqlExecutor<Connection extends SqlConnection = SqlConnection>
   }
 
   /** @throws SqlExecutionError if no connection is free, or can be opened, within the limit */
-  async borrow({ timeoutMs, urgent }: ExecuteOptions): Promise<BorrowedConnection<Connection>> {
+  async borrow(options: ExecuteOptions): Promise<BorrowedConnection<Connection>> {
     if (this.#closed) throw new SqlExecutionError('cronlatch has closed its connections', 'not-sent');
-    const endsAtMs = this.clock.monotonicMs() + timeoutMs;
-    const wait = this.#gate.enter({ urgent, timeoutMs });
+    const endsAtMs = this.clock.monotonicMs() + options.timeoutMs;
+    const wait = this.#gate.enter({ ...options, timeoutMs: options.timeoutMs * LONGEST_WAIT });
     if (wait !== undefined) await wait;
     if (this.#closed) {
       this.#gate.leave();

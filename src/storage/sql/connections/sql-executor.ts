@@ -57,6 +57,8 @@ export interface ExecuteOptions {
   readonly timeoutMs: number;
   /** Extend, unlock and resolve come first, because a lease may depend on them. */
   readonly urgent: boolean;
+  /** Its lock is held meanwhile, so it comes before requests for further locks. */
+  readonly holdsLock?: boolean | undefined;
 }
 
 /** The result of a transaction, and the statements that follow its first one. */

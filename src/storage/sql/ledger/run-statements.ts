@@ -15,6 +15,7 @@ import {
   type SqlDecision,
   type SqlResult,
   type SqlStatement,
+  type SqlValue,
 } from '../connections/sql-executor';
 import type { RunTableShape, SqlDialect } from '../dialects/sql-dialect';
 import { foundPath, leastPrecise } from '../schema/inspected-table';
@@ -22,6 +23,8 @@ import { RUN_KEY, runTableDefinitions, type RunTables } from '../schema/run-tabl
 import { columnPairs, uniqueIndexOn, type FoundTable } from '../schema/verify-table';
 import { readId, readNow, readRun } from './run-rows';
 import { runTexts, type RunCondition, type RunTexts } from './run-texts';
+
+const GROUP_SIZES = [5, 25];
 
 /** The statements for the ledger's tables as they were found, with their values. */
 export class RunStatements {
@@ -40,6 +43,23 @@ export class RunStatements {
   peek({ job, scope, periodKey, since }: PeekRequest): SqlStatement {
     const parameters = { job, scope, periodKey: periodKey ?? null, since: instantParameter(since) };
     return this.#bind(this.#texts.peek, parameters);
+  }
+
+  /** Its rows have the number of their request as `member`. */
+  peekGroup(requests: readonly PeekRequest[]): SqlStatement {
+    // A group that is not full repeats its last request, so that few statements are prepared.
+    const size = GROUP_SIZES.find((each) => each >= requests.length) ?? requests.length;
+    const parameters: Record<string, SqlValue> = {};
+    const texts = Array.from({ length: size }, (_, number) => {
+      const { job, scope, periodKey, since } = requests[Math.min(number, requests.length - 1)] ?? {};
+      parameters[`job${number}`] = job ?? '';
+      parameters[`scope${number}`] = scope ?? '';
+      parameters[`periodKey${number}`] = periodKey ?? null;
+      parameters[`since${number}`] = instantParameter(since);
+      const ofMember = this.#texts.peek.replace(/:(job|scope|periodKey|since)\b/g, `:$1${number}`);
+      return `(${ofMember.replace('SELECT', `SELECT ${number} AS member,`)})`;
+    });
+    return this.#bind(texts.join(' UNION ALL '), parameters);
   }
 
   overdue(jobs: readonly string[]): SqlStatement {

@@ -39,13 +39,15 @@ export interface SqlRunStoreOptions extends SqlTablesOptions {
   readonly statementTimeoutMs: number;
 }
 
+const OF_A_HOLDER = { urgent: false, holdsLock: true };
+
 /** Keeps runs in two SQL tables, and the register of jobs in a third one. */
 export class SqlRunStore implements RunStore {
   readonly id: string;
   /** @internal */
   readonly description: StoreDatabase;
   readonly #options: SqlRunStoreOptions;
-  readonly #tables: VerifiedTables<RunStatements>;
+  protected readonly tables: VerifiedTables<RunStatements>;
   readonly #jobs: VerifiedTables<JobStatements>;
 
   constructor(options: SqlRunStoreOptions) {
@@ -55,7 +57,7 @@ export class SqlRunStore implements RunStore {
     const jobTable = jobTableDefinition(options.jobTable);
     this.#jobs = new VerifiedTables(options, [jobTable], ([found]) => jobStatementsFor(found, options));
     const definitions = runTableDefinitions(options.tables);
-    this.#tables = new VerifiedTables(options, definitions, (found) => runStatementsFor(found, options));
+    this.tables = new VerifiedTables(options, definitions, (found) => runStatementsFor(found, options));
   }
 
   async peek(request: PeekRequest, options: StatementOptions): Promise<Peek> {
@@ -73,14 +75,14 @@ export class SqlRunStore implements RunStore {
     const { event } = run;
     try {
       if (event === undefined)
-        return this.#tables.hasWritten(
-          await this.#execute((of) => of.insert(run), options, subject),
+        return this.tables.hasWritten(
+          await this.#execute((of) => of.insert(run), options, subject, OF_A_HOLDER),
           subject,
         );
       return await this.#transaction(options, subject, (of) => [
         of.insert(run),
         (result) => {
-          if (!this.#tables.hasWritten(result, subject)) return { value: false, statements: [] };
+          if (!this.tables.hasWritten(result, subject)) return { value: false, statements: [] };
           return { value: true, statements: [of.insertEvent(insertedId(result, subject), event)] };
         },
       ]);
@@ -107,7 +109,7 @@ export class SqlRunStore implements RunStore {
     const subject = describeRun(claim);
     // The outcome of a finished run must not wait behind claims of new ones.
     const statement = (of: RunStatements): SqlStatement => of.complete(claim, result);
-    return this.#tables.hasWritten(
+    return this.tables.hasWritten(
       await this.#execute(statement, options, subject, { urgent: true }),
       subject,
     );
@@ -159,7 +161,7 @@ export class SqlRunStore implements RunStore {
    * @throws LockStorageError if the database cannot be reached. The message contains its address.
    */
   async check(): Promise<void> {
-    await this.#tables.check(this.#defaults);
+    await this.tables.check(this.#defaults);
   }
 
   /**
@@ -168,7 +170,7 @@ export class SqlRunStore implements RunStore {
    * @throws LockStorageError if the database cannot be reached. The message contains its address.
    */
   async verifySchema(): Promise<readonly SchemaFinding[]> {
-    return await this.#tables.verify(this.#defaults);
+    return await this.tables.verify(this.#defaults);
   }
 
   /**
@@ -177,7 +179,7 @@ export class SqlRunStore implements RunStore {
    * @internal
    */
   async statements({ timeoutMs }: StatementOptions): Promise<RunStatements> {
-    return await this.#tables.statements({ timeoutMs, urgent: false });
+    return await this.tables.statements({ timeoutMs, urgent: false });
   }
 
   /**
@@ -187,7 +189,7 @@ export class SqlRunStore implements RunStore {
    * @throws LockStorageError if a table has changed since
    */
   get verifiedStatements(): RunStatements {
-    if (this.#tables.verified !== undefined) return this.#tables.verified;
+    if (this.tables.verified !== undefined) return this.tables.verified;
     throw new LockStorageError(
       `The tables of the run ledger have changed since they were last verified. The next attempt verifies them again.`,
       { outcome: 'nothing-ran' },
@@ -203,9 +205,9 @@ export class SqlRunStore implements RunStore {
     statement: (of: RunStatements) => SqlStatement,
     { timeoutMs }: StatementOptions,
     subject?: string,
-    { urgent } = { urgent: false },
+    order: Omit<ExecuteOptions, 'timeoutMs'> = { urgent: false },
   ): Promise<SqlResult> {
-    return await this.#tables.send(statement, { timeoutMs, urgent }, subject);
+    return await this.tables.send(statement, { timeoutMs, ...order }, subject);
   }
 
   async #onJobs(
@@ -222,7 +224,7 @@ export class SqlRunStore implements RunStore {
     plan: (of: RunStatements) => readonly [SqlStatement, SqlDecide<T>],
   ): Promise<T> {
     const planned = plan(await this.statements({ timeoutMs }));
-    return await this.#tables.transaction(planned, { timeoutMs, urgent: false }, subject);
+    return await this.tables.transaction(planned, { timeoutMs, ...OF_A_HOLDER }, subject);
   }
 
   /**

@@ -15,7 +15,6 @@ import {
   microseconds,
   type ExecuteOptions,
   type Parameters as SqlParameters,
-  type SendInTurn,
   type SqlResult,
 } from '../connections/sql-executor';
 import type { LockParameters, LockTexts } from '../dialects/sql-dialect';
@@ -42,12 +41,12 @@ const LEAST_TOKEN = 1e15;
 export class SqlStorageAccessor implements StorageAccessor {
   readonly keepsTimeLimits = true;
   readonly #options: SqlStorageOptions;
-  readonly #tables: VerifiedTables<LockStatements>;
+  protected readonly tables: VerifiedTables<LockStatements>;
   #found: InspectedTable | undefined;
 
   constructor(options: SqlStorageOptions) {
     this.#options = options;
-    this.#tables = new VerifiedTables(options, [lockTableDefinition(options.table)], ([found]) => {
+    this.tables = new VerifiedTables(options, [lockTableDefinition(options.table)], ([found]) => {
       this.#found = found;
       return found && lockStatementsFor(found, options);
     });
@@ -59,7 +58,7 @@ export class SqlStorageAccessor implements StorageAccessor {
   }
 
   get clockStepMs(): number | undefined {
-    return this.#tables.verified?.shape.clockStepMs;
+    return this.tables.verified?.shape.clockStepMs;
   }
 
   async insertRecord(request: LockRequest, options: StatementOptions): Promise<Grant | undefined> {
@@ -130,12 +129,12 @@ export class SqlStorageAccessor implements StorageAccessor {
    * @throws LockStorageError if the database cannot be reached
    */
   async check({ timeoutMs }: StatementOptions): Promise<void> {
-    await this.#tables.check({ timeoutMs, urgent: false });
+    await this.tables.check({ timeoutMs, urgent: false });
   }
 
   /** @throws LockStorageError if the database cannot be reached */
   async verifySchema({ timeoutMs }: StatementOptions): Promise<readonly SchemaFinding[]> {
-    return await this.#tables.verify({ timeoutMs, urgent: false });
+    return await this.tables.verify({ timeoutMs, urgent: false });
   }
 
   async #acquire(
@@ -174,7 +173,7 @@ export class SqlStorageAccessor implements StorageAccessor {
 
   /** If the column compares different names as equal, the existing row may belong to another lock. */
   async #refuseOtherName(name: string, { timeoutMs }: StatementOptions): Promise<void> {
-    if (this.#tables.verified?.shape.comparesBytes === false)
+    if (this.tables.verified?.shape.comparesBytes === false)
       await this.find(name, { timeoutMs, purpose: 'inspect' });
   }
 
@@ -203,21 +202,8 @@ export class SqlStorageAccessor implements StorageAccessor {
   }
 
   /** Whether a statement for one lock wrote its row. */
-  hasWritten(result: SqlResult, { name }: LockRequest): boolean {
-    return this.#tables.hasWritten(result, describeLock(name));
-  }
-
-  /** Calls `use` as soon as there is a connection for it. Its errors need `failureOf`. */
-  async inTurn<T>(
-    use: (send: SendInTurn, statements: LockStatements) => Promise<T>,
-    options: ExecuteOptions,
-  ): Promise<T> {
-    const statements = this.#tables.verified ?? (await this.#tables.statements(options));
-    return await this.#options.executor.inTurn((send) => use(send, statements), options);
-  }
-
-  failureOf(error: unknown, { name }: LockRequest): Error {
-    return error instanceof LockStorageError ? error : this.#tables.failureOf(error, describeLock(name));
+  hasWritten(result: SqlResult, request: LockRequest): boolean {
+    return this.tables.hasWritten(result, describeLock(request));
   }
 
   #write(key: Write, request: WriteRequest, { timeoutMs }: StatementOptions): Promise<SentStatement> {
@@ -230,9 +216,10 @@ export class SqlStorageAccessor implements StorageAccessor {
     parameters: SqlParameters,
     options: ExecuteOptions,
   ): Promise<SentStatement> {
-    const statements = await this.#tables.statements(options);
-    const subject = typeof parameters['name'] === 'string' ? describeLock(parameters['name']) : undefined;
-    const result = await this.#tables.execute(statements[key].bind(parameters), options, subject);
+    const statements = await this.tables.statements(options);
+    const { name } = parameters;
+    const subject = typeof name === 'string' ? describeLock({ name }) : undefined;
+    const result = await this.tables.execute(statements[key].bind(parameters), options, subject);
     return { result, statements };
   }
 }
@@ -266,7 +253,7 @@ export function parametersOf({
   return { name, owner, nextOwner, atMost, atLeast };
 }
 
-function describeLock(name: string): string {
+export function describeLock({ name }: Pick<LockRequest, 'name'>): string {
   return `lock '${name}'`;
 }
 

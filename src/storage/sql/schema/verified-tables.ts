@@ -2,6 +2,7 @@ import { LockStorageError, SchemaMismatchError } from '../../../core';
 import {
   SqlExecutionError,
   type ExecuteOptions,
+  type SendInTurn,
   type SqlDecide,
   NamedStatement,
   type SqlExecutor,
@@ -94,6 +95,15 @@ export class VerifiedTables<Statements> {
     return await this.execute(statement(await this.statements(options)), options, subject);
   }
 
+  /** Calls `use` as soon as there is a connection for it. Its errors need `failureOf`. */
+  async inTurn<T>(
+    use: (send: SendInTurn, statements: Statements) => Promise<T>,
+    options: ExecuteOptions,
+  ): Promise<T> {
+    const statements = await this.statements(options);
+    return await this.options.executor.inTurn((send) => use(send, statements), options);
+  }
+
   /** @throws the error of `decide`, unchanged */
   async transaction<T>(
     [first, decide]: readonly [SqlStatement, SqlDecide<T>],
@@ -139,6 +149,7 @@ export class VerifiedTables<Statements> {
 
   /** Translates a driver's error. One about the tables' shape makes the next statement verify them again. */
   failureOf(error: unknown, subject: string | undefined): Error {
+    if (error instanceof LockStorageError) return error;
     const [{ path, migration }] = this.definitions;
     const failure = translateDriverError(error, {
       ...this.options,
