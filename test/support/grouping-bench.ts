@@ -78,6 +78,7 @@ function groupingAccessor(
 
 function logging(executor: SqlExecutor, log: SqlStatement[]): SqlExecutor {
   return {
+    isFree: (request) => executor.isFree(request),
     execute: (statement, options) => (log.push(statement), executor.execute(statement, options)),
     inTurn: (use, options) =>
       executor.inTurn((send) => use((statement) => (log.push(statement), send(statement))), options),

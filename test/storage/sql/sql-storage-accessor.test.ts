@@ -45,7 +45,7 @@ function accessorThatGets(result: Partial<SqlResult>): SqlStorageAccessor {
   const execute = ({ text }: SqlStatement): Promise<SqlResult> =>
     Promise.resolve(text.includes('information_schema') ? { ...answer, rows: COLUMNS } : answer);
   return new SqlStorageAccessor({
-    executor: { execute, inTurn: () => assert.fail(), transaction: () => assert.fail() },
+    executor: { isFree: () => true, execute, inTurn: () => assert.fail(), transaction: () => assert.fail() },
     dialect: mysql,
     table: lockTableOf(),
     database: undefined,

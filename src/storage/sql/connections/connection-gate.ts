@@ -56,7 +56,7 @@ export class ConnectionGate {
    * @throws SqlExecutionError with progress `not-sent` if no connection was free within the limit
    */
   enter(request: GateRequest): Promise<void> | undefined {
-    if (!this.#canAdmit(request)) return this.#wait(request);
+    if (!this.canAdmit(request)) return this.#wait(request);
     this.#free -= 1;
     return undefined;
   }
@@ -80,7 +80,8 @@ export class ConnectionGate {
   }
 
   /** No request overtakes a waiting one of the same kind. */
-  #canAdmit({ urgent }: GateRequest): boolean {
+  /** Whether a request would get a connection at once. */
+  canAdmit({ urgent }: Pick<GateRequest, 'urgent'>): boolean {
     if (urgent ? this.#urgent.size > 0 : this.#isWaitedFor) return false;
     return this.#free > (urgent ? 0 : this.#keptFree);
   }

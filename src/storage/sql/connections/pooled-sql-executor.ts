@@ -72,6 +72,10 @@ export class PooledSqlExecutor<Connection extends SqlConnection = SqlConnection>
     this.#gate = new ConnectionGate(source, clock);
   }
 
+  isFree(request: Pick<ExecuteOptions, 'urgent'>): boolean {
+    return this.#gate.canAdmit(request);
+  }
+
   execute(statement: SqlStatement, options: ExecuteOptions): Promise<SqlResult> {
     return this.#onConnection(options, (connection, endsAtMs) => connection.execute(statement, endsAtMs));
   }

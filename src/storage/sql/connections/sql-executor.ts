@@ -75,6 +75,8 @@ export type SendInTurn = (statement: SqlStatement) => Promise<SqlResult>;
 
 /** Sends statements to a database. */
 export interface SqlExecutor {
+  /** Whether a statement that is sent now gets a connection at once. */
+  isFree(request: Pick<ExecuteOptions, 'urgent'>): boolean;
   /** Runs one statement in autocommit mode, on a connection that no transaction of the application uses. */
   execute(statement: SqlStatement, options: ExecuteOptions): Promise<SqlResult>;
   /**

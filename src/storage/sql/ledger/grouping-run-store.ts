@@ -29,6 +29,7 @@ export class GroupingRunStore extends SqlRunStore {
   }
 
   override async peek(request: PeekRequest, { timeoutMs }: StatementOptions): Promise<Peek> {
+    if (this.#peeks.isFree) return await super.peek(request, { timeoutMs });
     return await this.#peeks.send(request, timeoutMs);
   }
 }

@@ -35,11 +35,13 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
   readonly #extensions: WaitingRequests<WriteRequest, Answer, LockStatements>;
   readonly #releases: WaitingRequests<WriteRequest, Answer, LockStatements>;
   readonly #clock: Clock;
+  readonly #smallestGroup: number;
   #released: number;
 
   constructor(options: GroupingStorageOptions) {
     super(options);
     this.#clock = options.clock;
+    this.#smallestGroup = options.smallestGroup ?? 2;
     this.#released = Math.floor(options.random() * 36 ** 6);
     const waiting = (key: GroupedWrite): WaitingRequests<WriteRequest, Answer, LockStatements> => {
       const rotation = new Rotation(options.random);
@@ -61,6 +63,7 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
     request: LockRequest,
     { timeoutMs }: StatementOptions,
   ): Promise<Grant | 'held' | 'missing' | undefined> {
+    if (this.#isAlone(this.#takeOvers)) return await super.updateRecord(request, { timeoutMs });
     const endsAtMs = this.#clock.monotonicMs() + timeoutMs;
     const answer = await this.#takeOvers.send(request, timeoutMs);
     if ('result' in answer) return await this.grantIn(answer, 'takeOver', request, { timeoutMs });
@@ -73,15 +76,21 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
   }
 
   override async extend(request: ExtensionRequest, { timeoutMs }: StatementOptions): Promise<boolean> {
+    if (this.#isAlone(this.#extensions)) return await super.extend(request, { timeoutMs });
     return this.#isWritten(await this.#extensions.send(request, timeoutMs), request);
   }
 
   override async unlock(request: LockRequest, { timeoutMs }: StatementOptions): Promise<boolean> {
+    if (this.#isAlone(this.#releases)) return await super.unlock(request, { timeoutMs });
     // Not only the mark: the row could have had that from an earlier release.
     const nextOwner = `${request.owner}/${(this.#released += 1).toString(36)}${RELEASED_MARK}`;
     if (nextOwner.length > LONGEST_OWNER) return await super.unlock(request, { timeoutMs });
     const releases = { ...request, nextOwner };
     return this.#isWritten(await this.#releases.send(releases, timeoutMs), releases);
+  }
+
+  #isAlone({ isFree }: Pick<WaitingRequests<never, never, never>, 'isFree'>): boolean {
+    return isFree && this.#smallestGroup > 1;
   }
 
   #isWritten(answer: Answer, request: ExtensionRequest): boolean {

@@ -216,7 +216,7 @@ export class SqlStorageAccessor implements StorageAccessor {
     parameters: SqlParameters,
     options: ExecuteOptions,
   ): Promise<SentStatement> {
-    const statements = await this.tables.statements(options);
+    const statements = this.tables.verified ?? (await this.tables.statements(options));
     const { name } = parameters;
     const subject = typeof name === 'string' ? describeLock({ name }) : undefined;
     const result = await this.tables.execute(statements[key].bind(parameters), options, subject);

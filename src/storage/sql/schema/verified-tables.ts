@@ -95,12 +95,16 @@ export class VerifiedTables<Statements> {
     return await this.execute(statement(await this.statements(options)), options, subject);
   }
 
+  isFree(request: Pick<ExecuteOptions, 'urgent'>): boolean {
+    return this.options.executor.isFree(request);
+  }
+
   /** Calls `use` as soon as there is a connection for it. Its errors need `failureOf`. */
   async inTurn<T>(
     use: (send: SendInTurn, statements: Statements) => Promise<T>,
     options: ExecuteOptions,
   ): Promise<T> {
-    const statements = await this.statements(options);
+    const statements = this.#statements ?? (await this.statements(options));
     return await this.options.executor.inTurn((send) => use(send, statements), options);
   }
 

@@ -46,6 +46,11 @@ export class WaitingRequests<Request extends object, Answer, Statements> {
     private readonly options: GroupOptions<Request, Answer, Statements>,
   ) {}
 
+  /** `true`: a request that waits gains nothing, so send it on its own. */
+  get isFree(): boolean {
+    return this.tables.isFree(this.options);
+  }
+
   send(request: Request, timeoutMs: number): Promise<Answer> {
     return new Promise<Answer>((resolve, reject) => {
       const endsAtMs = this.options.clock.monotonicMs() + timeoutMs;
