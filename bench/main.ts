@@ -1,40 +1,60 @@
 /**
- * What the library costs compared with the driver alone: the table of `npm run bench`. With `--only purge`,
- * how long a purge of the ledger takes, and whether claims wait for it. README.md explains how to read both.
+ * What the library costs compared with the driver alone: the tables of `npm run bench`. README.md explains how to
+ * read them.
  *
- * The table also shows missed goals; the exit status only shows whether there was anything to measure.
+ * The tables also show missed goals; the exit status only shows whether there was anything to measure.
  */
-import { NotDurableError } from './databases/durability';
-import { measure, type Measurement } from './measure';
+import { measureLocks } from './contest/locks';
+import type { Ground } from './contest/run-contest';
+import { openDatabase } from './databases';
 import { measurePurge } from './purge/measure-purge';
-import { reportOf } from './report';
+import { jsonOf, summaryOf, type Missing } from './report/outcome';
+import { surroundings, type MeasuredServer } from './report/surroundings';
+import type { Table } from './report/table';
 import { startServers } from './servers';
-import { parseSettings, USAGE, type Settings } from './settings';
+import { parseSettings, USAGE, type Part, type Settings } from './settings';
+
+const log = (line: string): void => console.error(line);
+
+/** How each part measures a new database. */
+const MEASURES: Readonly<Record<Part, (settings: Settings, ground: Ground) => Promise<readonly Table[]>>> = {
+  locks: measureLocks,
+  purge: async ({ rows }, ground) => [await measurePurge(rows, ground)],
+};
 
 async function main(): Promise<number> {
   const settings = readArguments();
   if (settings === undefined) return 2;
-  const servers = await startServers(settings.servers, settings.required);
+  const servers = await startServers(settings.servers);
   try {
-    const measurements: Measurement[] = [];
-    const purges: string[] = [];
-    const missing = [...servers.missing];
+    const tables: Table[] = [];
+    const missing: Missing[] = [...servers.missing];
+    const measured = new Map<string, MeasuredServer>();
     for (const server of servers.running) {
-      try {
-        if (settings.part === 'purge') purges.push(await measurePurge(server, settings, console.error));
-        else measurements.push(await measure(server, settings, console.error));
-      } catch (error) {
-        if (!(error instanceof NotDurableError)) throw error;
-        missing.push({ name: server.name, reasons: [error.message] });
+      for (const part of settings.parts) {
+        try {
+          await using database = await openDatabase(server);
+          const { name, version, origin } = server;
+          measured.set(name, { name, version, origin, durability: database.durability });
+          tables.push(...(await MEASURES[part](settings, { server, database, log })));
+        } catch (error) {
+          // The other parts and servers are still measured.
+          missing.push({ name: `${server.name}, part ${part}`, reasons: [reasonOf(error)] });
+        }
       }
     }
-    if (measurements.length > 0) console.log(`\n${reportOf(measurements, settings)}`);
-    for (const line of purges) console.log(line);
-    for (const { name, reasons } of missing) console.log([`NOT MEASURED: ${name}`, ...reasons].join('\n  '));
-    return measurements.length + purges.length > 0 ? 0 : 1;
+    const outcome = { surroundings: surroundings([...measured.values()]), tables, missing };
+    console.log(settings.json ? jsonOf(outcome) : `\n${summaryOf(outcome)}`);
+    return tables.length > 0 ? 0 : 1;
   } finally {
     await servers.stop();
   }
+}
+
+/** A server with other settings has a complete message; any other error needs its stack. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.name === 'NotDurableError' ? error.message : (error.stack ?? error.message);
 }
 
 function readArguments(): Settings | undefined {
@@ -49,8 +69,7 @@ function readArguments(): Settings | undefined {
 main().then(
   (status) => (process.exitCode = status),
   (error: unknown) => {
-    // A missing server has a complete message; any other error needs its stack.
-    console.error(error instanceof Error && error.name === 'MissingServerError' ? error.message : error);
+    console.error(error);
     process.exitCode = 1;
   },
 );

@@ -1,20 +1,39 @@
 import { parseArgs } from 'node:util';
 import { DATABASES } from './databases';
 
+/** In the order in which they are measured. */
+export const PARTS = ['locks', 'purge'] as const;
+export type Part = (typeof PARTS)[number];
+
+/** Scale and purge need minutes to fill the tables, so they are measured only if they are named. */
+const DEFAULT_PARTS: readonly Part[] = ['locks'];
+
 export interface Settings {
-  /** All supported servers by default; servers that are named must be available. */
+  readonly parts: readonly Part[];
+  /** All supported servers by default. */
   readonly servers: readonly string[];
-  readonly required: readonly string[];
-  /** `'purge'` measures `ledger.purge` instead of locks. */
-  readonly part: 'locks' | 'purge';
-  /** The number of finished runs that a purge finds. */
+  /** The number of finished runs that a purge, or the part `scale`, finds. */
   readonly rows: number;
   /** For each side: one slice of each makes a round. */
   readonly slices: number;
   readonly sliceMs: number;
+  readonly warmUpMs: number;
+  readonly counted: number;
+  /** Prints JSON instead of tables. */
+  readonly json: boolean;
+  /** The file for a report with a plot. */
+  readonly report: string | undefined;
+  /** A command to measure beside the library. */
+  readonly beside: string | undefined;
 }
 
-export const USAGE = `Usage: npm run bench [-- [--slices N] [--slice-ms N] [--only purge [--rows N]] [${Object.keys(DATABASES).join(' | ')}]…]`;
+export const USAGE = `Usage: npm run bench [-- [PART | SERVER]… [OPTION]…]
+  parts:   ${PARTS.join(', ')} (default: ${DEFAULT_PARTS.join(', ')})
+  servers: ${Object.keys(DATABASES).join(', ')} (default: all that are available)
+  options: --quick --slices N --slice-ms N --rows N --json --report FILE --beside 'COMMAND' --only PART`;
+
+const USUAL = { slices: 40, sliceMs: 250, warmUpMs: 2000, counted: 320 };
+const QUICK = { slices: 6, sliceMs: 60, warmUpMs: 100, counted: 64 };
 
 /** @throws Error that describes the invalid argument */
 export function parseSettings(args: string[]): Settings {
@@ -22,24 +41,56 @@ export function parseSettings(args: string[]): Settings {
     args,
     allowPositionals: true,
     options: {
-      only: { type: 'string', default: 'locks' },
+      only: { type: 'string' },
       rows: { type: 'string', default: '1000000' },
-      slices: { type: 'string', default: '40' },
-      'slice-ms': { type: 'string', default: '250' },
+      slices: { type: 'string' },
+      'slice-ms': { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      report: { type: 'string' },
+      beside: { type: 'string' },
     },
   });
-  for (const name of positionals)
-    if (!Object.hasOwn(DATABASES, name)) throw new Error(`The bench does not support server '${name}'.`);
-  const { only: part } = values;
-  if (part !== 'locks' && part !== 'purge') throw new Error(`--only is '${part}': use locks or purge.`);
+  const named = [...positionals, ...(values.only === undefined ? [] : [checkedPart(values.only)])];
+  const parts = PARTS.filter((part) => named.includes(part));
+  const servers = Object.keys(DATABASES).filter((name) => named.includes(name));
+  const unknown = named.find((name) => !isPart(name) && !Object.hasOwn(DATABASES, name));
+  if (unknown !== undefined) throw new Error(`'${unknown}' is neither a part of the bench nor a server.`);
+  const defaults = values.quick ? QUICK : USUAL;
   return {
-    part,
+    parts: parts.length > 0 ? parts : DEFAULT_PARTS,
+    servers: servers.length > 0 ? servers : Object.keys(DATABASES),
     rows: wholeNumber('--rows', values.rows),
-    servers: positionals.length > 0 ? positionals : Object.keys(DATABASES),
-    required: positionals,
-    slices: wholeNumber('--slices', values.slices),
-    sliceMs: wholeNumber('--slice-ms', values['slice-ms']),
+    slices: values.slices === undefined ? defaults.slices : wholeNumber('--slices', values.slices),
+    sliceMs:
+      values['slice-ms'] === undefined ? defaults.sliceMs : wholeNumber('--slice-ms', values['slice-ms']),
+    warmUpMs: defaults.warmUpMs,
+    counted: defaults.counted,
+    json: values.json,
+    report: values.report === undefined ? undefined : checkedReport(values.report),
+    beside: values.beside === undefined ? undefined : checkedCommand(values.beside),
   };
+}
+
+function isPart(name: string): name is Part {
+  return (PARTS as readonly string[]).includes(name);
+}
+
+function checkedPart(part: string): Part {
+  if (isPart(part)) return part;
+  throw new Error(`--only is '${part}': use ${PARTS.join(', ')}.`);
+}
+
+function checkedReport(file: string): string {
+  if (/.\.md$/.test(file)) return file;
+  throw new Error(
+    `--report is '${file}': use the name of a Markdown file, such as docs/reports/performance.md.`,
+  );
+}
+
+function checkedCommand(command: string): string {
+  if (command.trim() !== '') return command;
+  throw new Error('--beside is empty: use a command.');
 }
 
 function wholeNumber(option: string, text: string): number {

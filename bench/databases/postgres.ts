@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { postgres } from '#cronlatch/storage/sql/dialects/postgres';
-import { openBaseline, type BareConnection } from './baseline';
-import type { BenchDatabase, Server } from './bench-database';
+import type { BareConnection, BenchDatabase, Counts, Server } from './bench-database';
 import { checkDurable, type ServerSettings } from './durability';
 
 const DURABLE = { fsync: 'on', synchronous_commit: 'on' };
@@ -20,8 +19,13 @@ export async function openPostgres(server: Server): Promise<BenchDatabase> {
     return {
       options: { type: 'postgres', url },
       durability,
-      openBaseline: async () => openBaseline(await connect(url), postgres, 'statement_timestamp()'),
-      countConnections: () => countConnections(root, name),
+      dialect: postgres,
+      shape: { now: 'statement_timestamp()' },
+      connect: () => connect(url),
+      counters: {
+        countConnections: () => countConnections(root, name),
+        count: () => count(root, name),
+      },
       async [Symbol.asyncDispose]() {
         await root.query(`DROP DATABASE ${name} WITH (FORCE)`);
         await root.end();
@@ -73,12 +77,47 @@ async function countConnections(root: Client, database: string): Promise<number>
   return Number(rows[0]?.connections);
 }
 
-/** The server prepares named statements at their first use. */
+/**
+ * A session passes its numbers on when it ends. The server counts statements only with the extension pg_stat_statements;
+ * a statement outside of a transaction is a commit.
+ */
+async function count(root: Client, database: string): Promise<Counts> {
+  const { rows } = await root.query<{ xact_commit: string }>(
+    'SELECT xact_commit FROM pg_stat_database WHERE datname = $1',
+    [database],
+  );
+  return { statements: await countStatements(root, database), commits: Number(rows[0]?.xact_commit) };
+}
+
+async function countStatements(root: Client, database: string): Promise<number | undefined> {
+  const installed = `SELECT 1 FROM pg_extension WHERE extname = 'pg_stat_statements'`;
+  if ((await root.query(installed)).rowCount === 0) return undefined;
+  const { rows } = await root.query<{ calls: string }>(
+    `SELECT COALESCE(SUM(calls), 0) AS calls FROM pg_stat_statements
+     WHERE dbid = (SELECT oid FROM pg_database WHERE datname = $1)`,
+    [database],
+  );
+  return Number(rows[0]?.calls);
+}
+
+/** The server prepares named statements at their first use. A client of pg no longer queues statements itself. */
 async function connect(url: string): Promise<BareConnection> {
   const client = await connected(url);
+  const waiting: (() => void)[] = [];
+  let isBusy = false;
   return {
-    write: async ({ id, text, values }) =>
-      (await client.query({ name: id, text, values: [...values] })).rowCount,
+    async send({ id, text, values }) {
+      if (isBusy) await new Promise<void>((resolve) => waiting.push(resolve));
+      isBusy = true;
+      try {
+        return (await client.query({ name: id, text, values: [...values] })).rowCount;
+      } finally {
+        const next = waiting.shift();
+        // The next statement keeps the connection busy, so that none overtakes it.
+        if (next === undefined) isBusy = false;
+        else next();
+      }
+    },
     end: () => client.end(),
   };
 }

@@ -12,6 +12,17 @@ const EXPRESSIONS = {
     text: (number: string) => `CAST(${number} AS TEXT)`,
     statistics: 'ANALYZE cronlatch_run',
   },
+  sqlite: {
+    minutesAgo: (minutes: string) =>
+      `CAST(unixepoch('subsec') * 1000000 AS INTEGER) - (${minutes}) * 60000000`,
+    text: (number: string) => `CAST(${number} AS TEXT)`,
+    statistics: 'ANALYZE',
+  },
+};
+
+/** By the type of a DataSource. */
+const DIALECTS: Readonly<Record<string, keyof typeof EXPRESSIONS>> = {
+  ...{ mysql: 'mysql', mariadb: 'mysql', postgres: 'postgres', 'better-sqlite3': 'sqlite' },
 };
 
 const AT_ONCE = 100_000;
@@ -23,7 +34,7 @@ const DIGITS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((digit) => `SELECT ${digit} AS
 
 /** Inserts completed runs, the oldest first: one per minute, and the newest ended yesterday. */
 export async function fillRuns(dataSource: DataSource, rows: number): Promise<void> {
-  const expressions = dataSource.options.type === 'postgres' ? EXPRESSIONS.postgres : EXPRESSIONS.mysql;
+  const expressions = EXPRESSIONS[DIALECTS[dataSource.options.type] ?? 'mysql'];
   for (let from = 0; from < rows; from += AT_ONCE) await insert(from, Math.min(rows, from + AT_ONCE));
   await dataSource.query(expressions.statistics);
 

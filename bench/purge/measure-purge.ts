@@ -1,51 +1,61 @@
-import { createJobGuard } from 'cronlatch/typeorm';
 import { DataSource } from 'typeorm';
-import { DATABASES } from '../databases';
-import type { Server } from '../databases/bench-database';
-import { milliseconds, rate } from '../format';
-import { migrate } from '../measure';
-import type { Settings } from '../settings';
-import { percentile } from '../statistics';
+import { openGuard } from '../contenders/guards';
+import { migrate } from '../contenders/migrate';
+import type { Ground } from '../contest/run-contest';
+import { percentile } from '../contest/statistics';
+import { milliseconds } from '../report/format';
+import type { Column, Table } from '../report/table';
 import { claimSteadily } from './claim-steadily';
 import { fillRuns } from './fill';
 
 /** A claim that waits longer for a purge is too late for its tick. */
 const GOAL_MS = 1000;
 
-/** @returns a line for the report */
-export async function measurePurge(
-  server: Server,
-  { rows }: Settings,
-  log: (line: string) => void,
-): Promise<string> {
-  const open = DATABASES[server.name];
-  if (open === undefined) throw new Error(`The bench does not support server '${server.name}'.`);
-  await using database = await open(server);
+const COLUMNS: readonly Column[] = [
+  { key: 'tookMs', label: 'took', kind: 'milliseconds' },
+  { key: 'perSecond', label: 'per second', kind: 'rate' },
+  { key: 'p50Ms', label: 'p50', kind: 'milliseconds' },
+  { key: 'slowestMs', label: 'slowest', kind: 'milliseconds' },
+  { key: 'goal', label: 'goal', kind: 'text' },
+  { key: 'verdict', label: '', kind: 'text' },
+];
+
+export async function measurePurge(rows: number, { server, database, log }: Ground): Promise<Table> {
   const { options } = database;
-  await migrate(options, 'lock');
-  await migrate(options, 'ledger');
+  await migrate(options);
   const dataSource = await new DataSource(options).initialize();
-  log(`${server.name} ${server.version}: inserting ${rows} finished runs`);
+  log(`${server.name}: inserting ${rows} finished runs`);
   await fillRuns(dataSource, rows);
   await dataSource.destroy();
-  const [purger, claimer] = [await guardOn(), await guardOn()];
+  const [purger, claimer] = [await openGuard(options), await openGuard(options)];
   try {
     const claims = claimSteadily(claimer);
-    log(`${server.name} ${server.version}: purging them while another guard claims runs`);
+    log(`${server.name}: purging them while another guard claims runs`);
     const beganMs = performance.now();
     const deleted = await purger.ledger.purge({ olderThan: '1d' });
     const tookMs = performance.now() - beganMs;
     const latenciesMs = await claims.end();
     const slowestMs = Math.max(...latenciesMs);
-    return [
-      `${server.name} ${server.version}: ${deleted} of ${rows} runs purged in ${(tookMs / 1000).toFixed(1)} s, ${rate((deleted / tookMs) * 1000)}`,
-      `${latenciesMs.length} runs claimed and completed meanwhile: p50 ${milliseconds(percentile(latenciesMs, 0.5))}, slowest ${milliseconds(slowestMs)} (goal ${milliseconds(GOAL_MS)}: ${slowestMs <= GOAL_MS ? 'reached' : 'MISSED'})`,
-    ].join('; ');
+    return {
+      id: `${server.name}/purge`,
+      title: `${server.name}: purge of finished runs`,
+      columns: COLUMNS,
+      rows: [
+        {
+          name: `${deleted} of ${rows} runs purged`,
+          values: { tookMs, perSecond: (deleted / tookMs) * 1000 },
+        },
+        {
+          name: `${latenciesMs.length} runs claimed and completed meanwhile`,
+          values: {
+            ...{ p50Ms: percentile(latenciesMs, 0.5), slowestMs, goal: `≤ ${milliseconds(GOAL_MS)}` },
+            verdict: slowestMs <= GOAL_MS ? 'reached' : 'missed',
+          },
+        },
+      ],
+      notes: [],
+    };
   } finally {
     await Promise.all([purger.close(), claimer.close()]);
-  }
-
-  function guardOn(): ReturnType<typeof createJobGuard> {
-    return createJobGuard(new DataSource(options), { logger: false, pollInterval: false });
   }
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { alternate, type Round } from '../../bench/alternate';
-import type { Contender } from '../../bench/contender';
+import { alternate, type Round } from '../../bench/contest/alternate';
+import type { Contender } from '../../bench/contest/contender';
 
 /** A contender that reports when its turn begins. */
 function contender(name: string, turns: string[]): Contender {
   return {
-    pair() {
+    perform() {
       if (turns.at(-1) !== name) turns.push(name);
       return Promise.resolve();
     },
@@ -14,42 +14,66 @@ function contender(name: string, turns: string[]): Contender {
   };
 }
 
+const turns = { workers: 1, rounds: 1, sliceMs: 1, warmUpMs: 1, onRound: () => {} };
+
 void suite('the slices of the bench', () => {
-  void test('both are warmed up, then take turns, and who begins alternates', async () => {
-    const turns: string[] = [];
-    const seen: number[] = [];
-    const rounds = await alternate({
-      baseline: contender('baseline', turns),
-      library: contender('library', turns),
-      rounds: 3,
-      sliceMs: 1,
-      onRound: (done: readonly Round[]) => void seen.push(done.length),
-    });
-    // Warm-up; baseline first; library first, which goes on; baseline first, which goes on.
-    assert.deepEqual(turns, ['baseline', 'library', 'baseline', 'library', 'baseline', 'library']);
-    assert.equal(rounds.length, 3);
-    assert.deepEqual(seen, [1, 2, 3]);
+  void test('all are warmed up, then take turns, and who begins alternates', async () => {
+    const seen: string[] = [];
+    const rounds: number[] = [];
+    const done = await alternate(
+      ['a', 'b', 'c'].map((name) => contender(name, seen)),
+      {
+        ...turns,
+        rounds: 3,
+        onRound: (soFar: readonly Round[]) => void rounds.push(soFar.length),
+      },
+    );
+    // Warm-up; a first; b first; c first, after an a that ended the round before.
+    assert.deepEqual(seen.join(''), 'abc' + 'abc' + 'bca' + 'cab');
+    assert.deepEqual(
+      done.map((round) => round.length),
+      [3, 3, 3],
+    );
+    assert.deepEqual(rounds, [1, 2, 3]);
   });
 
-  void test('a slice lasts as long as it is to, and has a latency for each of its pairs', async () => {
-    const [round] = await alternate({
-      baseline: contender('baseline', []),
-      library: contender('library', []),
-      rounds: 1,
-      sliceMs: 5,
-      onRound: () => {},
-    });
-    assert.ok(round !== undefined);
-    for (const { elapsedMs, latenciesMs } of [round.baseline, round.library]) {
-      const inPairsMs = latenciesMs.reduce((sum, latencyMs) => sum + latencyMs, 0);
+  void test('a slice lasts as long as it is to, and has a latency for each of its calls', async () => {
+    const [round = []] = await alternate([contender('a', []), contender('b', [])], { ...turns, sliceMs: 5 });
+    assert.equal(round.length, 2);
+    for (const { elapsedMs, latenciesMs } of round) {
+      const inCallsMs = latenciesMs.reduce((sum, latencyMs) => sum + latencyMs, 0);
       assert.ok(elapsedMs >= 5);
-      assert.ok(Math.abs(inPairsMs - elapsedMs) < 1e-6);
+      assert.ok(inCallsMs <= elapsedMs);
     }
   });
 
-  void test('a pair that fails ends the measurement', async () => {
-    const failing = { ...contender('library', []), pair: () => Promise.reject(new Error('skipped')) };
-    const contest = { baseline: contender('baseline', []), library: failing, rounds: 1, sliceMs: 1 };
-    await assert.rejects(alternate({ ...contest, onRound: () => {} }), /skipped/);
+  void test('each worker calls again when its own call has ended', async () => {
+    const calls = [0, 0];
+    const crowd: Contender = {
+      ...contender('a', []),
+      async perform(worker) {
+        calls[worker] = (calls[worker] ?? 0) + 1;
+        await new Promise(setImmediate);
+      },
+    };
+    const [round = []] = await alternate([crowd], { ...turns, workers: 2, warmUpMs: 0 });
+    assert.ok(calls.every((number) => number > 0));
+    // Each has also called once to warm up.
+    assert.equal(round[0]?.latenciesMs.length, (calls[0] ?? 0) + (calls[1] ?? 0) - 2);
+  });
+
+  void test('a call that fails ends the measurement after the calls of the other workers', async () => {
+    let running = 0;
+    const failing: Contender = {
+      ...contender('a', []),
+      async perform(worker) {
+        running += 1;
+        await new Promise(setImmediate);
+        running -= 1;
+        if (worker === 1) throw new Error('skipped');
+      },
+    };
+    await assert.rejects(alternate([failing], { ...turns, workers: 3 }), /skipped/);
+    assert.equal(running, 0);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { columns, milliseconds, rate, ratio } from '../../bench/format';
+import { columns, milliseconds, rate, ratio } from '../../bench/report/format';
 
 void suite('the numbers of the bench, written', () => {
   void test('a ratio just below a goal is not rounded up to it', () => {

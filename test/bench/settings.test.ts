@@ -3,37 +3,60 @@ import { suite, test } from 'node:test';
 import { parseSettings } from '../../bench/settings';
 
 void suite('the arguments of the bench', () => {
-  void test('without any, every server is measured in forty rounds, and none must be there', () => {
-    const { servers, ...rest } = parseSettings([]);
-    assert.ok(servers.includes('mysql'));
-    assert.deepEqual(rest, { part: 'locks', rows: 1_000_000, required: [], slices: 40, sliceMs: 250 });
+  void test('without any, every server is measured in forty rounds, but not what takes minutes to fill', () => {
+    const { servers, parts, slices, sliceMs, json, report, beside } = parseSettings([]);
+    assert.ok(servers.includes('mysql') && servers.includes('sqlite'));
+    assert.ok(parts.includes('locks') && !parts.includes('purge'));
+    assert.deepEqual({ slices, sliceMs, json, report, beside }, { slices: 40, sliceMs: 250, ...NONE });
   });
 
-  void test('a server that is named must be there', () => {
-    assert.deepEqual(parseSettings(['mysql', '--slices', '5', '--slice-ms=200']), {
-      part: 'locks',
-      rows: 1_000_000,
-      servers: ['mysql'],
-      required: ['mysql'],
-      slices: 5,
-      sliceMs: 200,
-    });
+  void test('servers and parts are named in any order', () => {
+    const { parts, servers } = parseSettings(['postgres', 'purge', 'mysql', '--only', 'locks']);
+    assert.deepEqual(
+      [parts, servers],
+      [
+        ['locks', 'purge'],
+        ['mysql', 'postgres'],
+      ],
+    );
   });
 
-  void test('a purge is measured alone, of as many runs as are asked for', () => {
-    const { part, rows } = parseSettings(['--only', 'purge', '--rows', '5000']);
-    assert.deepEqual([part, rows], ['purge', 5000]);
+  void test('the number and length of slices replace those of a quick run', () => {
+    const { slices, sliceMs } = parseSettings(['--quick', '--slice-ms=200']);
+    assert.ok(slices < 40);
+    assert.equal(sliceMs, 200);
+  });
+
+  void test('a purge finds as many runs as you set', () => {
+    const { parts, rows } = parseSettings(['--only', 'purge', '--rows', '5000']);
+    assert.deepEqual([parts, rows], [['purge'], 5000]);
+  });
+
+  void test('a report, JSON and a command beside it can be set', () => {
+    const { json, report, beside } = parseSettings([
+      '--json',
+      '--report',
+      'x/y.md',
+      '--beside',
+      'java -jar b.jar',
+    ]);
+    assert.deepEqual({ json, report, beside }, { json: true, report: 'x/y.md', beside: 'java -jar b.jar' });
   });
 
   for (const [args, said] of [
-    [['sqlserver'], /does not support server 'sqlserver'/],
-    [['toString'], /does not support server 'toString'/],
+    [['sqlserver'], /'sqlserver' is neither a part of the bench nor a server/],
+    [['toString'], /'toString' is neither/],
     [['--slices', '0'], /--slices is '0'/],
     [['--slice-ms', '1s'], /--slice-ms is '1s'/],
     [['--rounds', '3'], /--rounds/],
     [['--only', 'runs'], /--only is 'runs'/],
     [['--rows', '0'], /--rows is '0'/],
+    [['--report', 'report.txt'], /--report is 'report.txt'/],
+    [['--report', '.md'], /--report is '.md'/],
+    [['--beside', ' '], /--beside is empty/],
   ] as const) {
     void test(`${args.join(' ')} is refused`, () => assert.throws(() => parseSettings([...args]), said));
   }
 });
+
+const NONE = { json: false, report: undefined, beside: undefined };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { median, percentile } from '../../bench/statistics';
+import { median, percentile } from '../../bench/contest/statistics';
 
 void suite('the statistics of the bench', () => {
   void test('the median is the middle value in any order', () => {

@@ -1,4 +1,4 @@
-import { percentile } from '../../../../bench/statistics';
+import { percentile } from '../../../../bench/contest/statistics';
 import { isTransactional } from '../worker/orders';
 import type { Evidence } from './evidence';
 import { certainEndMs, isDeletedBetween, type Grant } from './grants';

@@ -13,6 +13,26 @@ export function ratio(value: number): string {
   return (Math.floor(value * 1000) / 1000).toFixed(3);
 }
 
+/** A whole number, or two digits after the point. */
+function count(value: number): string {
+  return Number.isInteger(value) ? String(value) : value.toFixed(2);
+}
+
+/** How numbers of a column are written. */
+export const FORMATS = {
+  rate,
+  milliseconds,
+  ratio,
+  count,
+  microseconds: (value: number) => `${value.toFixed(1)} µs`,
+  megabytes: (bytes: number) => `${(bytes / 1e6).toFixed(2)} MB`,
+  /** A ratio that a row is to reach. */
+  goal: (value: number) => `≥ ${value}`,
+  text: String,
+};
+
+export type Kind = keyof typeof FORMATS;
+
 /** Aligns columns: the first and the last to the left, the numbers between them to the right. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const heads = rows[0] ?? [];

@@ -1,0 +1,20 @@
+import type { JobGuard } from 'cronlatch';
+import { createJobGuard, type CreateJobGuardOptions } from 'cronlatch/typeorm';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+
+/** A way to create a guard. */
+export interface Variant {
+  readonly name: string;
+  readonly options: CreateJobGuardOptions;
+}
+
+/** The rows of the library in each table. The first has the defaults. */
+export const VARIANTS: readonly [Variant, ...Variant[]] = [{ name: 'library', options: {} }];
+
+/** A guard on the application's DataSource. It logs nothing, and neither do the other contenders. */
+export async function openGuard(
+  options: DataSourceOptions,
+  variant: CreateJobGuardOptions = {},
+): Promise<JobGuard> {
+  return await createJobGuard(new DataSource(options), { logger: false, pollInterval: false, ...variant });
+}

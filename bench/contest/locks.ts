@@ -1,0 +1,135 @@
+import { newOwner } from '#cronlatch/core/lease/owner';
+import { doneTicks, libraryPairs, newRuns, refusedTicks } from '../contenders/library';
+import { openGuard, VARIANTS } from '../contenders/guards';
+import { lockWriter, openDriver, openRawAttempts, openRawPairs, type RawOptions } from '../contenders/raw';
+import { openRawReads, openRawRuns } from '../contenders/raw-runs';
+import { CONTENDED_LOCK } from '../contenders/terms';
+import { migrate } from '../contenders/migrate';
+import type { BenchDatabase } from '../databases/bench-database';
+import type { Table } from '../report/table';
+import type { Contender, Entry } from './contender';
+import { GROUPED, ONE_AT_A_TIME } from './goals';
+import { runContest, type Contest, type ContestSettings, type Ground } from './run-contest';
+
+/** As many connections as workers, up to this number. */
+const MOST_CONNECTIONS = 16;
+
+/** All tables of the part `locks` for one database. */
+export async function measureLocks(settings: ContestSettings, ground: Ground): Promise<Table[]> {
+  const { options } = ground.database;
+  await migrate(options);
+  await holdContendedLock(ground.database);
+  const tables: Table[] = [];
+  for (const contest of contestsOf(ground)) tables.push(await runContest(contest, settings, ground));
+  return tables;
+}
+
+/** By an owner that never releases it, and without a connection, because connections are counted. */
+async function holdContendedLock(database: BenchDatabase): Promise<void> {
+  const driver = await openDriver(database, 1);
+  await driver.send(0, lockWriter(database)('insert', CONTENDED_LOCK, newOwner()), 1);
+  await driver.end();
+}
+
+/** Statements of SQLite block the process, so several workers would only take turns. */
+function contestsOf(ground: Ground): Contest[] {
+  const hasConnections = ground.database.counters !== undefined;
+  const crowds = hasConnections ? [16, 64].map((workers) => pairs(ground, workers)) : [];
+  return [
+    pairs(ground, 1),
+    ...crowds,
+    contended(ground, hasConnections ? 16 : 1),
+    newRun(ground),
+    doneTick(ground),
+  ];
+}
+
+function pairs({ server, database }: Ground, workers: number): Contest {
+  const raw = (options: RawOptions): Entry => ({
+    name: `driver alone, ${connections(options.connections)}`,
+    open: () => openRawPairs(database, options),
+  });
+  const library = VARIANTS.map(({ name, options }): Entry => ({
+    name,
+    goal: workers === 1 ? ONE_AT_A_TIME[server.name] : GROUPED,
+    open: async () => libraryPairs(await openGuard(database.options, options), workers),
+  }));
+  // The guard owns two connections, and its gate keeps one of them free for renewals.
+  const fewer = workers === 1 ? [] : [2, 1].map((size) => raw({ connections: size, workers }));
+  return {
+    key: `pairs/${workers}`,
+    title: workers === 1 ? 'pairs, one at a time' : `pairs, ${workers} at a time, each with its own name`,
+    unit: 'a pair is a lock and an unlock',
+    workers,
+    baseline: raw({ connections: Math.min(workers, MOST_CONNECTIONS), workers }),
+    others: [...library, ...fewer],
+  };
+}
+
+/** Each worker is an instance with a guard of its own: one guard answers ticks that overlap without the database. */
+function contended({ database }: Ground, workers: number): Contest {
+  return {
+    key: `refused/${workers}`,
+    title: `attempts at one name that is held, by ${workers === 1 ? 'one instance' : `${workers} instances`}`,
+    unit: 'an attempt is one tick that is refused',
+    workers,
+    baseline: {
+      name: `driver alone, take-over, ${connections(workers)}`,
+      open: () => openRawAttempts(database, workers),
+    },
+    others: VARIANTS.map(({ name, options }) => ({
+      name,
+      open: () => together(workers, async () => refusedTicks(await openGuard(database.options, options))),
+    })),
+  };
+}
+
+function newRun({ database }: Ground): Contest {
+  return {
+    key: 'once-per-day/1',
+    title: 'runs of a once-per-day job, one at a time',
+    unit: 'each run is a new row of the ledger; the driver alone sends the same five statements',
+    workers: 1,
+    baseline: { name: 'driver alone, one connection', open: () => openRawRuns(database) },
+    others: VARIANTS.map(({ name, options }) => ({
+      name,
+      open: async () => newRuns(await openGuard(database.options, options)),
+    })),
+  };
+}
+
+function doneTick({ database }: Ground): Contest {
+  return {
+    key: 'done/1',
+    title: 'ticks of a day that is done, one at a time',
+    unit: 'the driver alone sends the same read',
+    workers: 1,
+    // The library records the run that the baseline reads.
+    baseline: {
+      name: 'driver alone, one connection',
+      open: async () => {
+        await (await doneTicks(await openGuard(database.options)))[Symbol.asyncDispose]();
+        return await openRawReads(database);
+      },
+    },
+    others: VARIANTS.map(({ name, options }) => ({
+      name,
+      open: async () => await doneTicks(await openGuard(database.options, options)),
+    })),
+  };
+}
+
+/** One contender for each worker. */
+async function together(workers: number, open: () => Promise<Contender>): Promise<Contender> {
+  const opened = await Promise.all(Array.from({ length: workers }, open));
+  return {
+    perform: (worker) => (opened[worker] as Contender).perform(0),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(opened.map((contender) => contender[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+function connections(size: number): string {
+  return size === 1 ? 'one connection' : `${size} connections`;
+}

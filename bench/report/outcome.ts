@@ -1,0 +1,40 @@
+import { linesOf, type Surroundings } from './surroundings';
+import { textOf, type Table } from './table';
+
+/** All that one call of the bench has measured. */
+export interface Outcome {
+  readonly surroundings: Surroundings;
+  readonly tables: readonly Table[];
+  readonly missing: readonly Missing[];
+}
+
+/** A server or part that was not measured. */
+export interface Missing {
+  readonly name: string;
+  readonly reasons: readonly string[];
+}
+
+/** Changes with every change that a reader of the JSON must know. */
+const JSON_VERSION = 1;
+
+/** For a program: see README.md. Columns of text repeat for people what other values contain. */
+export function jsonOf({ surroundings, tables, missing }: Outcome): string {
+  const rows = tables.map(({ id, title, rows: all, notes }) => ({
+    ...{ id, title, notes },
+    rows: all.map(({ name, isBaseline = false, values }) => ({ name, isBaseline, ...values })),
+  }));
+  return JSON.stringify(
+    { format: 'cronlatch-bench', version: JSON_VERSION, ...surroundings, tables: rows, missing },
+    undefined,
+    2,
+  );
+}
+
+/** For a terminal. */
+export function summaryOf({ surroundings, tables, missing }: Outcome): string {
+  return [
+    ...tables.map((table) => `${textOf(table)}\n`),
+    ...(tables.length > 0 ? linesOf(surroundings) : []),
+    ...missing.map(({ name, reasons }) => [`NOT MEASURED: ${name}`, ...reasons].join('\n  ')),
+  ].join('\n');
+}
