@@ -7,6 +7,7 @@
 import { measureLocks } from './contest/locks';
 import type { Ground } from './contest/run-contest';
 import { openDatabase } from './databases';
+import { measureOverhead } from './overhead/measure-overhead';
 import { measurePurge } from './purge/measure-purge';
 import { jsonOf, summaryOf, type Missing } from './report/outcome';
 import { surroundings, type MeasuredServer } from './report/surroundings';
@@ -19,6 +20,7 @@ const log = (line: string): void => console.error(line);
 /** How each part measures a new database. */
 const MEASURES: Readonly<Record<Part, (settings: Settings, ground: Ground) => Promise<readonly Table[]>>> = {
   locks: measureLocks,
+  overhead: measureOverhead,
   purge: async ({ rows }, ground) => [await measurePurge(rows, ground)],
 };
 

@@ -2,11 +2,11 @@ import { parseArgs } from 'node:util';
 import { DATABASES } from './databases';
 
 /** In the order in which they are measured. */
-export const PARTS = ['locks', 'purge'] as const;
+export const PARTS = ['locks', 'overhead', 'purge'] as const;
 export type Part = (typeof PARTS)[number];
 
 /** Scale and purge need minutes to fill the tables, so they are measured only if they are named. */
-const DEFAULT_PARTS: readonly Part[] = ['locks'];
+const DEFAULT_PARTS: readonly Part[] = ['locks', 'overhead'];
 
 export interface Settings {
   readonly parts: readonly Part[];
@@ -19,6 +19,7 @@ export interface Settings {
   readonly sliceMs: number;
   readonly warmUpMs: number;
   readonly counted: number;
+  readonly batch: number;
   /** Prints JSON instead of tables. */
   readonly json: boolean;
   /** The file for a report with a plot. */
@@ -32,8 +33,8 @@ export const USAGE = `Usage: npm run bench [-- [PART | SERVER]… [OPTION]…]
   servers: ${Object.keys(DATABASES).join(', ')} (default: all that are available)
   options: --quick --slices N --slice-ms N --rows N --json --report FILE --beside 'COMMAND' --only PART`;
 
-const USUAL = { slices: 40, sliceMs: 250, warmUpMs: 2000, counted: 320 };
-const QUICK = { slices: 6, sliceMs: 60, warmUpMs: 100, counted: 64 };
+const USUAL = { slices: 40, sliceMs: 250, warmUpMs: 2000, counted: 320, batch: 20_000 };
+const QUICK = { slices: 6, sliceMs: 60, warmUpMs: 100, counted: 64, batch: 2000 };
 
 /** @throws Error that describes the invalid argument */
 export function parseSettings(args: string[]): Settings {
@@ -66,6 +67,7 @@ export function parseSettings(args: string[]): Settings {
       values['slice-ms'] === undefined ? defaults.sliceMs : wholeNumber('--slice-ms', values['slice-ms']),
     warmUpMs: defaults.warmUpMs,
     counted: defaults.counted,
+    batch: defaults.batch,
     json: values.json,
     report: values.report === undefined ? undefined : checkedReport(values.report),
     beside: values.beside === undefined ? undefined : checkedCommand(values.beside),

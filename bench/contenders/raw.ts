@@ -94,3 +94,10 @@ export async function openRawAttempts(database: BenchDatabase, connections: numb
     [Symbol.asyncDispose]: () => driver.end(),
   };
 }
+
+/** By an owner that never releases it, and without a connection, because connections are counted. */
+export async function holdContendedLock(database: BenchDatabase): Promise<void> {
+  const driver = await openDriver(database, 1);
+  await driver.send(0, lockWriter(database)('insert', CONTENDED_LOCK, newOwner()), 1);
+  await driver.end();
+}

@@ -1,11 +1,8 @@
-import { newOwner } from '#cronlatch/core/lease/owner';
 import { doneTicks, libraryPairs, newRuns, refusedTicks } from '../contenders/library';
 import { openGuard, VARIANTS } from '../contenders/guards';
-import { lockWriter, openDriver, openRawAttempts, openRawPairs, type RawOptions } from '../contenders/raw';
+import { holdContendedLock, openRawAttempts, openRawPairs, type RawOptions } from '../contenders/raw';
 import { openRawReads, openRawRuns } from '../contenders/raw-runs';
-import { CONTENDED_LOCK } from '../contenders/terms';
 import { migrate } from '../contenders/migrate';
-import type { BenchDatabase } from '../databases/bench-database';
 import type { Table } from '../report/table';
 import type { Contender, Entry } from './contender';
 import { GROUPED, ONE_AT_A_TIME } from './goals';
@@ -22,13 +19,6 @@ export async function measureLocks(settings: ContestSettings, ground: Ground): P
   const tables: Table[] = [];
   for (const contest of contestsOf(ground)) tables.push(await runContest(contest, settings, ground));
   return tables;
-}
-
-/** By an owner that never releases it, and without a connection, because connections are counted. */
-async function holdContendedLock(database: BenchDatabase): Promise<void> {
-  const driver = await openDriver(database, 1);
-  await driver.send(0, lockWriter(database)('insert', CONTENDED_LOCK, newOwner()), 1);
-  await driver.end();
 }
 
 /** Statements of SQLite block the process, so several workers would only take turns. */
