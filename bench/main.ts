@@ -7,6 +7,7 @@
 import { measureLocks } from './contest/locks';
 import type { Ground } from './contest/run-contest';
 import { openDatabase } from './databases';
+import { measureMidnight } from './midnight/measure-midnight';
 import { measureOverhead } from './overhead/measure-overhead';
 import { measurePurge } from './purge/measure-purge';
 import { jsonOf, summaryOf, type Missing } from './report/outcome';
@@ -21,6 +22,7 @@ const log = (line: string): void => console.error(line);
 const MEASURES: Readonly<Record<Part, (settings: Settings, ground: Ground) => Promise<readonly Table[]>>> = {
   locks: measureLocks,
   overhead: measureOverhead,
+  midnight: measureMidnight,
   purge: async ({ rows }, ground) => [await measurePurge(rows, ground)],
 };
 

@@ -2,11 +2,11 @@ import { parseArgs } from 'node:util';
 import { DATABASES } from './databases';
 
 /** In the order in which they are measured. */
-export const PARTS = ['locks', 'overhead', 'purge'] as const;
+export const PARTS = ['locks', 'overhead', 'midnight', 'purge'] as const;
 export type Part = (typeof PARTS)[number];
 
 /** Scale and purge need minutes to fill the tables, so they are measured only if they are named. */
-const DEFAULT_PARTS: readonly Part[] = ['locks', 'overhead'];
+const DEFAULT_PARTS: readonly Part[] = ['locks', 'overhead', 'midnight'];
 
 export interface Settings {
   readonly parts: readonly Part[];
@@ -20,6 +20,9 @@ export interface Settings {
   readonly warmUpMs: number;
   readonly counted: number;
   readonly batch: number;
+  readonly jobs: number;
+  readonly processes: number;
+  readonly nights: number;
   /** Prints JSON instead of tables. */
   readonly json: boolean;
   /** The file for a report with a plot. */
@@ -31,10 +34,10 @@ export interface Settings {
 export const USAGE = `Usage: npm run bench [-- [PART | SERVER]… [OPTION]…]
   parts:   ${PARTS.join(', ')} (default: ${DEFAULT_PARTS.join(', ')})
   servers: ${Object.keys(DATABASES).join(', ')} (default: all that are available)
-  options: --quick --slices N --slice-ms N --rows N --json --report FILE --beside 'COMMAND' --only PART`;
+  options: --quick --slices N --slice-ms N --rows N --jobs N --processes N --json --report FILE --beside 'COMMAND' --only PART`;
 
-const USUAL = { slices: 40, sliceMs: 250, warmUpMs: 2000, counted: 320, batch: 20_000 };
-const QUICK = { slices: 6, sliceMs: 60, warmUpMs: 100, counted: 64, batch: 2000 };
+const USUAL = { slices: 40, sliceMs: 250, warmUpMs: 2000, counted: 320, batch: 20_000, nights: 3 };
+const QUICK = { slices: 6, sliceMs: 60, warmUpMs: 100, counted: 64, batch: 2000, nights: 1 };
 
 /** @throws Error that describes the invalid argument */
 export function parseSettings(args: string[]): Settings {
@@ -44,6 +47,8 @@ export function parseSettings(args: string[]): Settings {
     options: {
       only: { type: 'string' },
       rows: { type: 'string', default: '1000000' },
+      jobs: { type: 'string', default: '1000' },
+      processes: { type: 'string', default: '8' },
       slices: { type: 'string' },
       'slice-ms': { type: 'string' },
       quick: { type: 'boolean', default: false },
@@ -68,6 +73,9 @@ export function parseSettings(args: string[]): Settings {
     warmUpMs: defaults.warmUpMs,
     counted: defaults.counted,
     batch: defaults.batch,
+    nights: defaults.nights,
+    jobs: wholeNumber('--jobs', values.jobs),
+    processes: wholeNumber('--processes', values.processes),
     json: values.json,
     report: values.report === undefined ? undefined : checkedReport(values.report),
     beside: values.beside === undefined ? undefined : checkedCommand(values.beside),

@@ -1,60 +1,75 @@
 import { newOwner } from '#cronlatch/core/lease/owner';
 import { RunStatements } from '#cronlatch/storage/sql/ledger/run-statements';
+import type { SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
 import { runTablesOf } from '#cronlatch/storage/sql/schema/run-tables';
 import type { Contender } from '../contest/contender';
-import type { BenchDatabase } from '../databases/bench-database';
+import type { BareDatabase } from '../databases/bench-database';
 import { DONE, DONE_JOB } from './library';
-import { insertReleased, lockWriter, openDriver, type Driver } from './raw';
+import { insertReleased, lockWriter, openDriver } from './raw';
 import { BASELINE_LOCK } from './terms';
 
 const DAY_MS = 86_400_000;
+const LEASE_MS = 600_000;
 
-/** The library's own statements for runs. */
-function runStatements({ dialect, shape }: BenchDatabase): RunStatements {
+/** The statements that a once-per-day run needs. */
+export interface RunWriter {
+  /** Returns one row, whether there is a run or not. */
+  read(job: string, scope: string): SqlStatement;
+  claim(job: string, scope: string, owner: string): SqlStatement;
+  complete(job: string, scope: string, owner: string): SqlStatement;
+}
+
+/** The library's own statements for the runs of today. */
+export function runWriter({ dialect, shape }: BareDatabase): RunWriter {
   const overridesClock = dialect.byServerClock !== undefined;
-  return new RunStatements(dialect, runTablesOf(), {
+  const runs = new RunStatements(dialect, runTablesOf(), {
     ...shape,
     keyIndex: 'uq_cronlatch_run',
     overridesClock,
   });
+  const { periodKey, ...period } = today();
+  return {
+    read: (job, scope) => runs.peek({ job, scope, periodKey, since: undefined }),
+    claim(job, scope, claimedBy) {
+      const started = { claimedBy, lockId: job, fencingToken: 1, leaseMs: LEASE_MS };
+      return runs.insert({ job, scope, periodKey, ...period, state: 'running', started });
+    },
+    complete: (job, scope, claimedBy) =>
+      runs.complete({ job, scope, periodKey, generation: 0, attempt: 1, claimedBy }, undefined),
+  };
 }
 
 /** What a new run of a once-per-day job needs: a read, its lock, its row, its completion, and the release. */
-export async function openRawRuns(database: BenchDatabase): Promise<Contender> {
+export async function openRawRuns(database: BareDatabase): Promise<Contender> {
   const driver = await openDriver(database, 1);
-  const [runs, lock] = [runStatements(database), lockWriter(database)];
+  const [runs, lock] = [runWriter(database), lockWriter(database)];
   const job = `${BASELINE_LOCK}-daily`;
   await insertReleased(driver, lock, job);
-  const period = today();
   const begin = `${process.hrtime.bigint()}`;
   let calls = 0;
   return {
     async perform() {
       calls += 1;
-      const key = { job, scope: `${begin}-${calls}`, periodKey: period.key };
-      const owner = newOwner();
-      await driver.send(0, runs.peek({ ...key, since: undefined }), 1);
-      await driver.send(0, lock('takeOver', job, owner), 1);
-      const started = { claimedBy: owner, lockId: job, fencingToken: calls, leaseMs: 600_000 };
-      await driver.send(0, runs.insert({ ...key, ...period, state: 'running', started }), 1);
-      await driver.send(
-        0,
-        runs.complete({ ...key, generation: 0, attempt: 1, claimedBy: owner }, undefined),
-        1,
-      );
-      await driver.send(0, lock('unlock', job, owner), 1);
+      const [scope, owner] = [`${begin}-${calls}`, newOwner()];
+      const statements = [
+        runs.read(job, scope),
+        lock('takeOver', job, owner),
+        runs.claim(job, scope, owner),
+        runs.complete(job, scope, owner),
+        lock('unlock', job, owner),
+      ];
+      for (const statement of statements) await driver.send(0, statement, 1);
     },
     [Symbol.asyncDispose]: () => driver.end(),
   };
 }
 
 /** The read that shows that a run has ended. */
-export async function openRawReads(database: BenchDatabase): Promise<Contender> {
-  const driver: Driver = await openDriver(database, 1);
-  const runs = runStatements(database);
-  const request = { job: DONE_JOB, scope: DONE, periodKey: today().key, since: undefined };
+export async function openRawReads(database: BareDatabase): Promise<Contender> {
+  const driver = await openDriver(database, 1);
+  const runs = runWriter(database);
   return {
-    perform: () => driver.send(0, runs.peek(request), 1),
+    perform: () => driver.send(0, runs.read(DONE_JOB, DONE), 1),
     [Symbol.asyncDispose]: () => driver.end(),
   };
 }
@@ -62,7 +77,7 @@ export async function openRawReads(database: BenchDatabase): Promise<Contender> 
 function today() {
   const periodStart = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS);
   return {
-    key: periodStart.toISOString().slice(0, 10),
+    periodKey: periodStart.toISOString().slice(0, 10),
     periodStart,
     periodEnd: new Date(periodStart.getTime() + DAY_MS),
     timeZone: 'UTC',

@@ -3,7 +3,7 @@ import { lockStatements } from '#cronlatch/storage/sql/lock/lock-statements';
 import { lockTableOf } from '#cronlatch/storage/sql/schema/lock-table';
 import type { SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
 import type { Contender } from '../contest/contender';
-import type { BareConnection, BenchDatabase } from '../databases/bench-database';
+import type { BareConnection, BareDatabase } from '../databases/bench-database';
 import { BASELINE_LOCK, CONTENDED_LOCK, LOCK_AT_MOST_FOR_US } from './terms';
 
 /** Sends statements by the driver alone. */
@@ -14,7 +14,7 @@ export interface Driver {
 }
 
 /** Workers beyond the number of connections share them, as with a pool. */
-export async function openDriver(database: BenchDatabase, size: number): Promise<Driver> {
+export async function openDriver(database: BareDatabase, size: number): Promise<Driver> {
   const opened = await Promise.all(Array.from({ length: size }, () => database.connect()));
   return {
     async send(worker, statement, wanted) {
@@ -32,11 +32,10 @@ export async function openDriver(database: BenchDatabase, size: number): Promise
 
 type Key = 'insert' | 'takeOver' | 'unlock';
 
+export type LockWriter = (key: Key, name: string, owner: string, atLeastUs?: number) => SqlStatement;
+
 /** The library's own statements for a lock. */
-export function lockWriter({
-  dialect,
-  shape,
-}: BenchDatabase): (key: Key, name: string, owner: string) => SqlStatement {
+export function lockWriter({ dialect, shape }: Pick<BareDatabase, 'dialect' | 'shape'>): LockWriter {
   const statements = lockStatements(dialect, lockTableOf(), {
     ...shape,
     clockStepMs: 0,
@@ -45,7 +44,8 @@ export function lockWriter({
     insertReturnsToken: true,
     overridesClock: false,
   });
-  return (key, name, owner) => statements[key].bind({ name, owner, atMost: LOCK_AT_MOST_FOR_US, atLeast: 0 });
+  return (key, name, owner, atLeast = 0) =>
+    statements[key].bind({ name, owner, atMost: LOCK_AT_MOST_FOR_US, atLeast });
 }
 
 export interface RawOptions {
@@ -55,7 +55,7 @@ export interface RawOptions {
 
 /** Locks and unlocks, each worker its own row. */
 export async function openRawPairs(
-  database: BenchDatabase,
+  database: BareDatabase,
   { connections, workers }: RawOptions,
 ): Promise<Contender> {
   const driver = await openDriver(database, connections);
@@ -75,18 +75,19 @@ export async function openRawPairs(
 /** The contender is opened more than once, so its row can exist. */
 export async function insertReleased(
   driver: Driver,
-  lock: ReturnType<typeof lockWriter>,
+  lock: LockWriter,
   name: string,
+  worker = 0,
 ): Promise<void> {
   const owner = newOwner();
   await driver
-    .send(0, lock('insert', name, owner), 1)
-    .catch(() => driver.send(0, lock('takeOver', name, owner), 1));
-  await driver.send(0, lock('unlock', name, owner), 1);
+    .send(worker, lock('insert', name, owner), 1)
+    .catch(() => driver.send(worker, lock('takeOver', name, owner), 1));
+  await driver.send(worker, lock('unlock', name, owner), 1);
 }
 
 /** Attempts to take over a lock that another owner holds. */
-export async function openRawAttempts(database: BenchDatabase, connections: number): Promise<Contender> {
+export async function openRawAttempts(database: BareDatabase, connections: number): Promise<Contender> {
   const driver = await openDriver(database, connections);
   const lock = lockWriter(database);
   return {
@@ -96,7 +97,7 @@ export async function openRawAttempts(database: BenchDatabase, connections: numb
 }
 
 /** By an owner that never releases it, and without a connection, because connections are counted. */
-export async function holdContendedLock(database: BenchDatabase): Promise<void> {
+export async function holdContendedLock(database: BareDatabase): Promise<void> {
   const driver = await openDriver(database, 1);
   await driver.send(0, lockWriter(database)('insert', CONTENDED_LOCK, newOwner()), 1);
   await driver.end();

@@ -52,7 +52,7 @@ export async function countPerCall(
 }
 
 /** A server ends a session after its client, and PostgreSQL adds up what a session did when it ends. */
-async function waitUntilUnused(counters: Counters): Promise<void> {
+export async function waitUntilUnused(counters: Counters): Promise<void> {
   const endsAtMs = performance.now() + LONGEST_END_MS;
   while ((await counters.countConnections()) > 0)
     if (performance.now() > endsAtMs) throw new Error('A contender has left a connection open.');

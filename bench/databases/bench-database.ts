@@ -11,17 +11,21 @@ export interface Server {
   readonly origin: 'environment' | 'binary' | '.servers' | 'docker' | 'package';
 }
 
+/** How to use a database by its driver alone. */
+export interface BareDatabase {
+  /** For the statements of the library. Its time is that of the library's own tables. */
+  readonly dialect: SqlDialect;
+  readonly shape: Pick<RunTableShape, 'now'>;
+  /** Opens a connection with the settings of the library's sessions. */
+  readonly connect: () => Promise<BareConnection>;
+}
+
 /** A new database on a server whose commits are as safe as in production. */
-export interface BenchDatabase extends AsyncDisposable {
+export interface BenchDatabase extends BareDatabase, AsyncDisposable {
   /** How an application connects to it. */
   readonly options: DataSourceOptions;
   /** The settings of the server that make a speed meaningful, as the server reports them. */
   readonly durability: string;
-  /** For the statements of the library. Its time is that of the library's own tables. */
-  readonly dialect: SqlDialect;
-  readonly shape: Pick<RunTableShape, 'now'>;
-  /** Opens a connection of the driver alone, with the settings of the library's sessions. */
-  connect(): Promise<BareConnection>;
   /** `undefined` for SQLite, whose statements block the process: a second worker changes nothing. */
   readonly counters: Counters | undefined;
 }

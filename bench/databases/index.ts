@@ -1,6 +1,7 @@
-import type { BenchDatabase, Server } from './bench-database';
-import { openMysql } from './mysql';
-import { openPostgres } from './postgres';
+import type { DataSourceOptions } from 'typeorm';
+import type { BareDatabase, BenchDatabase, Server } from './bench-database';
+import { bareMysql, openMysql } from './mysql';
+import { barePostgres, openPostgres } from './postgres';
 import { openSqlite } from './sqlite';
 
 /** Functions that open a database on a server, by the server's name. */
@@ -15,4 +16,11 @@ export async function openDatabase(server: Server): Promise<BenchDatabase> {
   const open = DATABASES[server.name];
   if (open === undefined) throw new Error(`The bench does not support server '${server.name}'.`);
   return await open(server);
+}
+
+/** For another process than the one that has opened the database. */
+export function attach(options: DataSourceOptions): BareDatabase {
+  const { type, url } = options as { readonly type: string; readonly url?: string };
+  if (url === undefined) throw new Error(`The bench cannot attach to a database of type '${type}'.`);
+  return type === 'postgres' ? barePostgres(url) : bareMysql(url);
 }

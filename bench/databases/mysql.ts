@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createConnection as createCallbackConnection, type ResultSetHeader } from 'mysql2';
 import { createConnection, type Connection, type RowDataPacket } from 'mysql2/promise';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
-import type { BareConnection, BenchDatabase, Counters, Server } from './bench-database';
+import type { BareConnection, BareDatabase, BenchDatabase, Counters, Server } from './bench-database';
 import { checkDurable } from './durability';
 
 const DURABLE = { innodb_flush_log_at_trx_commit: '1' };
@@ -25,9 +25,7 @@ export async function openMysql(server: Server, type: 'mysql' | 'mariadb'): Prom
     return {
       options: { type, url: url.href },
       durability,
-      dialect: mysql,
-      shape: { now: 'UTC_TIMESTAMP(6)' },
-      connect: () => connect(url.href),
+      ...bareMysql(url.href),
       counters: countersOf(root, name),
       async [Symbol.asyncDispose]() {
         await root.query(`DROP DATABASE ${name}`);
@@ -38,6 +36,10 @@ export async function openMysql(server: Server, type: 'mysql' | 'mariadb'): Prom
     root.destroy();
     throw error;
   }
+}
+
+export function bareMysql(url: string): BareDatabase {
+  return { dialect: mysql, shape: { now: 'UTC_TIMESTAMP(6)' }, connect: () => connect(url) };
 }
 
 async function variables(

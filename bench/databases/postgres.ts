@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { postgres } from '#cronlatch/storage/sql/dialects/postgres';
-import type { BareConnection, BenchDatabase, Counts, Server } from './bench-database';
+import type { BareConnection, BareDatabase, BenchDatabase, Counts, Server } from './bench-database';
 import { checkDurable, type ServerSettings } from './durability';
 
 const DURABLE = { fsync: 'on', synchronous_commit: 'on' };
@@ -19,9 +19,7 @@ export async function openPostgres(server: Server): Promise<BenchDatabase> {
     return {
       options: { type: 'postgres', url },
       durability,
-      dialect: postgres,
-      shape: { now: 'statement_timestamp()' },
-      connect: () => connect(url),
+      ...barePostgres(url),
       counters: {
         countConnections: () => countConnections(root, name),
         count: () => count(root, name),
@@ -35,6 +33,10 @@ export async function openPostgres(server: Server): Promise<BenchDatabase> {
     await root.end();
     throw error;
   }
+}
+
+export function barePostgres(url: string): BareDatabase {
+  return { dialect: postgres, shape: { now: 'statement_timestamp()' }, connect: () => connect(url) };
 }
 
 function urlTo({ url }: Server, database: string): string {

@@ -26,6 +26,7 @@ export const FORMATS = {
   count,
   microseconds: (value: number) => `${value.toFixed(1)} µs`,
   megabytes: (bytes: number) => `${(bytes / 1e6).toFixed(2)} MB`,
+  times: (value: number) => `${value.toFixed(1)} ×`,
   /** A ratio that a row is to reach. */
   goal: (value: number) => `≥ ${value}`,
   text: String,
