@@ -13,6 +13,7 @@ import { measurePurge } from './purge/measure-purge';
 import { jsonOf, summaryOf, type Missing } from './report/outcome';
 import { surroundings, type MeasuredServer } from './report/surroundings';
 import type { Table } from './report/table';
+import { writeReport } from './report/write-report';
 import { startServers } from './servers';
 import { parseSettings, USAGE, type Part, type Settings } from './settings';
 
@@ -49,6 +50,7 @@ async function main(): Promise<number> {
     }
     const outcome = { surroundings: surroundings([...measured.values()]), tables, missing };
     console.log(settings.json ? jsonOf(outcome) : `\n${summaryOf(outcome)}`);
+    if (settings.report !== undefined) await writeReport(settings.report, outcome);
     return tables.length > 0 ? 0 : 1;
   } finally {
     await servers.stop();

@@ -52,7 +52,7 @@ interface SliceLength {
 }
 
 /** Each worker calls at least once. The slice ends when each has ended the call that it was in. */
-async function slice(
+export async function slice(
   contender: Contender,
   { workers, sliceMs, calls = Infinity }: SliceLength,
 ): Promise<Slice> {

@@ -53,6 +53,7 @@ function pairs({ server, database }: Ground, workers: number): Contest {
     workers,
     baseline: raw({ connections: Math.min(workers, MOST_CONNECTIONS), workers }),
     others: [...library, ...fewer],
+    hasPeers: true,
   };
 }
 

@@ -2,6 +2,7 @@ import type { BenchDatabase, Server } from '../databases/bench-database';
 import { ratio } from '../report/format';
 import type { Column, Row, Table, Value } from '../report/table';
 import { alternate } from './alternate';
+import { measureBeside } from './beside';
 import type { Contender, Entry } from './contender';
 import { countPerCall, type CountedCalls } from './count-calls';
 import { figuresOf, type Figures } from './figures';
@@ -16,6 +17,8 @@ export interface Contest {
   readonly unit: string;
   readonly baseline: Entry;
   readonly others: readonly Entry[];
+  /** Whether other programs do the same work. */
+  readonly hasPeers?: boolean;
 }
 
 export interface ContestSettings {
@@ -24,6 +27,8 @@ export interface ContestSettings {
   readonly warmUpMs: number;
   /** How many calls of each contender are counted on the server. */
   readonly counted: number;
+  /** A command that does the same work as the pairs. */
+  readonly beside: string | undefined;
 }
 
 export interface Ground {
@@ -64,6 +69,11 @@ export async function runContest(
       database: ground.database,
     });
     rows.push(rowOf(entry, { isBaseline: position === 0, figures: found, counted }));
+  }
+  if (contest.hasPeers) {
+    const libraryRatio = figures[1]?.ratio;
+    const beside = { command: settings.beside, workers, baseline: contest.baseline, libraryRatio };
+    rows.push(await measureBeside(beside, settings, ground));
   }
   return {
     id: `${server.name}/${contest.key}`,
