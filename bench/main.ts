@@ -15,6 +15,7 @@ import { surroundings, type MeasuredServer } from './report/surroundings';
 import type { Table } from './report/table';
 import { writeReport } from './report/write-report';
 import { startServers } from './servers';
+import { measureStart } from './start/measure-start';
 import { parseSettings, USAGE, type Part, type Settings } from './settings';
 
 const log = (line: string): void => console.error(line);
@@ -23,6 +24,7 @@ const log = (line: string): void => console.error(line);
 const MEASURES: Readonly<Record<Part, (settings: Settings, ground: Ground) => Promise<readonly Table[]>>> = {
   locks: measureLocks,
   overhead: measureOverhead,
+  start: measureStart,
   midnight: measureMidnight,
   purge: async ({ rows }, ground) => [await measurePurge(rows, ground)],
 };

@@ -2,11 +2,11 @@ import { parseArgs } from 'node:util';
 import { DATABASES } from './databases';
 
 /** In the order in which they are measured. */
-export const PARTS = ['locks', 'overhead', 'midnight', 'purge'] as const;
+export const PARTS = ['locks', 'overhead', 'start', 'midnight', 'purge'] as const;
 export type Part = (typeof PARTS)[number];
 
 /** Scale and purge need minutes to fill the tables, so they are measured only if they are named. */
-const DEFAULT_PARTS: readonly Part[] = ['locks', 'overhead', 'midnight'];
+const DEFAULT_PARTS: readonly Part[] = ['locks', 'overhead', 'start', 'midnight'];
 
 export interface Settings {
   readonly parts: readonly Part[];
@@ -23,6 +23,7 @@ export interface Settings {
   readonly jobs: number;
   readonly processes: number;
   readonly nights: number;
+  readonly starts: number;
   /** Prints JSON instead of tables. */
   readonly json: boolean;
   /** The file for a report with a plot. */
@@ -36,8 +37,8 @@ export const USAGE = `Usage: npm run bench [-- [PART | SERVER]… [OPTION]…]
   servers: ${Object.keys(DATABASES).join(', ')} (default: all that are available)
   options: --quick --slices N --slice-ms N --rows N --jobs N --processes N --json --report FILE --beside 'COMMAND' --only PART`;
 
-const USUAL = { slices: 40, sliceMs: 250, warmUpMs: 2000, counted: 320, batch: 20_000, nights: 3 };
-const QUICK = { slices: 6, sliceMs: 60, warmUpMs: 100, counted: 64, batch: 2000, nights: 1 };
+const USUAL = { slices: 40, sliceMs: 250, warmUpMs: 2000, counted: 320, batch: 20_000, nights: 3, starts: 9 };
+const QUICK = { slices: 6, sliceMs: 60, warmUpMs: 100, counted: 64, batch: 2000, nights: 1, starts: 3 };
 
 /** @throws Error that describes the invalid argument */
 export function parseSettings(args: string[]): Settings {
@@ -74,6 +75,7 @@ export function parseSettings(args: string[]): Settings {
     counted: defaults.counted,
     batch: defaults.batch,
     nights: defaults.nights,
+    starts: defaults.starts,
     jobs: wholeNumber('--jobs', values.jobs),
     processes: wholeNumber('--processes', values.processes),
     json: values.json,

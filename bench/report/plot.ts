@@ -9,8 +9,8 @@ interface Point {
   readonly isUnsettled: boolean;
 }
 
-const WIDTH = 860;
-const LABELS = 430;
+const WIDTH = 920;
+const LABELS = 470;
 const ROW = 20;
 const TOP = 44;
 const LEAST = 1 / 32;
