@@ -15,6 +15,7 @@ import { surroundings, type MeasuredServer } from './report/surroundings';
 import type { Table } from './report/table';
 import { writeReport } from './report/write-report';
 import { startServers } from './servers';
+import { measureScale } from './scale/measure-scale';
 import { measureStart } from './start/measure-start';
 import { parseSettings, USAGE, type Part, type Settings } from './settings';
 
@@ -26,6 +27,7 @@ const MEASURES: Readonly<Record<Part, (settings: Settings, ground: Ground) => Pr
   overhead: measureOverhead,
   start: measureStart,
   midnight: measureMidnight,
+  scale: measureScale,
   purge: async ({ rows }, ground) => [await measurePurge(rows, ground)],
 };
 

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { DATABASES } from './databases';
 
 /** In the order in which they are measured. */
-export const PARTS = ['locks', 'overhead', 'start', 'midnight', 'purge'] as const;
+export const PARTS = ['locks', 'overhead', 'start', 'midnight', 'scale', 'purge'] as const;
 export type Part = (typeof PARTS)[number];
 
 /** Scale and purge need minutes to fill the tables, so they are measured only if they are named. */

@@ -1,4 +1,4 @@
-/** npm run bench [-- --slices N --slice-ms N --only purge --rows N server …]: installs, builds what is out of date, and runs bench. */
+/** npm run bench [-- part… server… option…]: installs, builds what is out of date, and runs bench. See bench/README.md. */
 import { runInForeground } from './run.mjs';
 import { buildBench, install } from './set-up.mjs';
 

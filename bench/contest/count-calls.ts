@@ -9,6 +9,7 @@ export interface CountedCalls {
 
 export interface CountRequest {
   readonly workers: number;
+  /** 0: nothing is counted. */
   readonly calls: number;
   readonly database: BenchDatabase;
 }
@@ -24,7 +25,7 @@ export async function countPerCall(
   { workers, calls, database }: CountRequest,
 ): Promise<CountedCalls | undefined> {
   const { counters } = database;
-  if (counters === undefined) return undefined;
+  if (counters === undefined || calls === 0) return undefined;
   // Each worker has called once before: its connection is open, and its statements are prepared.
   const few = await during(workers, counters);
   const many = await during(workers + calls, counters);

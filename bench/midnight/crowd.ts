@@ -57,7 +57,7 @@ async function answerOf(child: ChildProcess, message: object | number): Promise<
   }
 }
 
-/** It ends when nobody listens to it any more. */
+/** Without its channel it has nothing to wait for, and ends. */
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');

@@ -53,6 +53,18 @@ export async function fillRuns(dataSource: DataSource, rows: number): Promise<vo
   }
 }
 
+/** Inserts released locks. Their names are numbers. */
+export async function fillLocks(dataSource: DataSource, rows: number): Promise<void> {
+  const { minutesAgo, text } = EXPRESSIONS[DIALECTS[dataSource.options.type] ?? 'mysql'];
+  for (let from = 0; from < rows; from += AT_ONCE) {
+    const [until, at] = [minutesAgo('1'), minutesAgo('2')];
+    await dataSource.query(
+      `INSERT INTO shedlock (name, lock_until, locked_at, locked_by, fencing_token)
+       SELECT ${text('n')}, ${until}, ${at}, 'bench', 1 FROM (${numbers(from, Math.min(rows, from + AT_ONCE))}) numbers`,
+    );
+  }
+}
+
 function numbers(from: number, to: number): string {
   const places = [0, 1, 2, 3, 4];
   const value = places.map((place) => `t${place}.d * ${10 ** place}`).join(' + ');
