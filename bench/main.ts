@@ -10,11 +10,11 @@ import { openDatabase } from './databases';
 import { measureMidnight } from './midnight/measure-midnight';
 import { measureOverhead } from './overhead/measure-overhead';
 import { measurePurge } from './purge/measure-purge';
-import { jsonOf, summaryOf, type Missing } from './report/outcome';
+import { endOf, jsonOf, type Missing, type Outcome } from './report/outcome';
 import { surroundings, type MeasuredServer } from './report/surroundings';
-import type { Table } from './report/table';
+import { textOf, type Table } from './report/table';
 import { writeReport } from './report/write-report';
-import { startServers } from './servers';
+import { startServers, type Servers } from './servers';
 import { measureScale } from './scale/measure-scale';
 import { measureStart } from './start/measure-start';
 import { parseSettings, USAGE, type Part, type Settings } from './settings';
@@ -36,29 +36,39 @@ async function main(): Promise<number> {
   if (settings === undefined) return 2;
   const servers = await startServers(settings.servers);
   try {
-    const tables: Table[] = [];
-    const missing: Missing[] = [...servers.missing];
-    const measured = new Map<string, MeasuredServer>();
-    for (const server of servers.running) {
-      for (const part of settings.parts) {
-        try {
-          await using database = await openDatabase(server);
-          const { name, version, origin } = server;
-          measured.set(name, { name, version, origin, durability: database.durability });
-          tables.push(...(await MEASURES[part](settings, { server, database, log })));
-        } catch (error) {
-          // The other parts and servers are still measured.
-          missing.push({ name: `${server.name}, part ${part}`, reasons: [reasonOf(error)] });
-        }
-      }
-    }
-    const outcome = { surroundings: surroundings([...measured.values()]), tables, missing };
-    console.log(settings.json ? jsonOf(outcome) : `\n${summaryOf(outcome)}`);
+    const outcome = await measureAll(settings, servers);
+    console.log(settings.json ? jsonOf(outcome) : endOf(outcome));
     if (settings.report !== undefined) await writeReport(settings.report, outcome);
-    return tables.length > 0 ? 0 : 1;
+    return outcome.tables.length > 0 ? 0 : 1;
   } finally {
     await servers.stop();
   }
+}
+
+/** One part after the other, so that a quick run measures the first ones on every server. */
+async function measureAll(settings: Settings, servers: Servers): Promise<Outcome> {
+  const tables: Table[] = [];
+  const missing: Missing[] = [...servers.missing];
+  const measured = new Map<string, MeasuredServer>();
+  for (const part of settings.parts)
+    for (const server of servers.running) {
+      const name = `${server.name}, part ${part}`;
+      if (performance.now() > settings.longestMs) {
+        missing.push({ name, reasons: ['the time of --quick had ended'] });
+        continue;
+      }
+      try {
+        await using database = await openDatabase(server);
+        measured.set(server.name, { ...server, durability: database.durability });
+        const found = await MEASURES[part](settings, { server, database, log });
+        tables.push(...found);
+        if (!settings.json) for (const table of found) console.log(`${textOf(table)}\n`);
+      } catch (error) {
+        // The other parts and servers are still measured.
+        missing.push({ name, reasons: [reasonOf(error)] });
+      }
+    }
+  return { surroundings: surroundings([...measured.values()]), tables, missing };
 }
 
 /** A server with other settings has a complete message; any other error needs its stack. */

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { DATABASES } from './databases';
 
 /** In the order in which they are measured. */
-export const PARTS = ['locks', 'overhead', 'start', 'midnight', 'scale', 'purge'] as const;
+const PARTS = ['locks', 'overhead', 'start', 'midnight', 'scale', 'purge'] as const;
 export type Part = (typeof PARTS)[number];
 
 /** Scale and purge need minutes to fill the tables, so they are measured only if they are named. */
@@ -24,6 +24,8 @@ export interface Settings {
   readonly processes: number;
   readonly nights: number;
   readonly starts: number;
+  /** After this time, no further part begins. */
+  readonly longestMs: number;
   /** Prints JSON instead of tables. */
   readonly json: boolean;
   /** The file for a report with a plot. */
@@ -37,8 +39,28 @@ export const USAGE = `Usage: npm run bench [-- [PART | SERVER]… [OPTION]…]
   servers: ${Object.keys(DATABASES).join(', ')} (default: all that are available)
   options: --quick --slices N --slice-ms N --rows N --jobs N --processes N --json --report FILE --beside 'COMMAND' --only PART`;
 
-const USUAL = { slices: 40, sliceMs: 250, warmUpMs: 2000, counted: 320, batch: 20_000, nights: 3, starts: 9 };
-const QUICK = { slices: 6, sliceMs: 60, warmUpMs: 100, counted: 64, batch: 2000, nights: 1, starts: 3 };
+const USUAL = {
+  slices: 40,
+  sliceMs: 250,
+  warmUpMs: 2000,
+  counted: 320,
+  batch: 20_000,
+  nights: 3,
+  starts: 9,
+  jobs: 1000,
+  longestMs: Infinity,
+};
+const QUICK = {
+  slices: 6,
+  sliceMs: 60,
+  warmUpMs: 100,
+  counted: 64,
+  batch: 2000,
+  nights: 1,
+  starts: 3,
+  jobs: 200,
+  longestMs: 120_000,
+};
 
 /** @throws Error that describes the invalid argument */
 export function parseSettings(args: string[]): Settings {
@@ -48,7 +70,7 @@ export function parseSettings(args: string[]): Settings {
     options: {
       only: { type: 'string' },
       rows: { type: 'string', default: '1000000' },
-      jobs: { type: 'string', default: '1000' },
+      jobs: { type: 'string' },
       processes: { type: 'string', default: '8' },
       slices: { type: 'string' },
       'slice-ms': { type: 'string' },
@@ -76,7 +98,8 @@ export function parseSettings(args: string[]): Settings {
     batch: defaults.batch,
     nights: defaults.nights,
     starts: defaults.starts,
-    jobs: wholeNumber('--jobs', values.jobs),
+    jobs: values.jobs === undefined ? defaults.jobs : wholeNumber('--jobs', values.jobs),
+    longestMs: defaults.longestMs,
     processes: wholeNumber('--processes', values.processes),
     json: values.json,
     report: values.report === undefined ? undefined : checkedReport(values.report),

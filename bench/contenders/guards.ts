@@ -6,10 +6,12 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 export interface Variant {
   readonly name: string;
   readonly options: CreateJobGuardOptions;
+  /** Whether the locks of one turn of the event loop travel together. */
+  readonly groups: boolean;
 }
 
 /** The rows of the library in each table. The first has the defaults. */
-export const VARIANTS: readonly [Variant, ...Variant[]] = [{ name: 'library', options: {} }];
+export const VARIANTS: readonly [Variant, ...Variant[]] = [{ name: 'library', options: {}, groups: false }];
 
 /** A guard on the application's DataSource. It logs nothing, and neither do the other contenders. */
 export async function openGuard(

@@ -10,7 +10,7 @@ export interface Job {
 }
 
 /** A decorated method, which is the main use. */
-export function lockedJob(name: string): Job {
+function lockedJob(name: string): Job {
   class LockedJob {
     runs = 0;
 

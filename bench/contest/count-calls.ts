@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { BenchDatabase, Counters, Counts } from '../databases/bench-database';
 import type { Entry } from './contender';
 
@@ -15,6 +16,8 @@ export interface CountRequest {
 }
 
 const LONGEST_END_MS = 15_000;
+const READ_EVERY_MS = 20;
+const MOST_READS = 50;
 
 /**
  * Lets a new contender make a few calls, and another one many more. The difference of the server's counters belongs to
@@ -36,7 +39,7 @@ export async function countPerCall(
   return { statements, commits: (many.commits - few.commits) / calls };
 
   async function during(times: number, counters: Counters): Promise<Counts> {
-    const before = await counters.count();
+    const before = await settledCounts(counters);
     const contender = await open();
     try {
       const work = async (worker: number): Promise<void> => {
@@ -46,17 +49,26 @@ export async function countPerCall(
     } finally {
       await contender[Symbol.asyncDispose]();
     }
-    await waitUntilUnused(counters);
-    const after = await counters.count();
-    return difference(after, before);
+    return difference(await settledCounts(counters), before);
   }
 }
 
-/** A server ends a session after its client, and PostgreSQL adds up what a session did when it ends. */
-export async function waitUntilUnused(counters: Counters): Promise<void> {
+/**
+ * The counts after all connections have ended. A server ends a session after its client, and adds up what it did at its
+ * end, or even a little later.
+ */
+export async function settledCounts(counters: Counters): Promise<Counts> {
   const endsAtMs = performance.now() + LONGEST_END_MS;
   while ((await counters.countConnections()) > 0)
     if (performance.now() > endsAtMs) throw new Error('A contender has left a connection open.');
+  let counts = await counters.count();
+  for (let reads = 1; reads <= MOST_READS; reads += 1) {
+    await pause(READ_EVERY_MS);
+    const before = counts;
+    counts = await counters.count();
+    if (counts.statements === before.statements && counts.commits === before.commits) break;
+  }
+  return counts;
 }
 
 export function difference(after: Counts, before: Counts): Counts {

@@ -3,9 +3,10 @@ import { openGuard, VARIANTS } from '../contenders/guards';
 import { holdContendedLock, openRawAttempts, openRawPairs, type RawOptions } from '../contenders/raw';
 import { openRawReads, openRawRuns } from '../contenders/raw-runs';
 import { migrate } from '../contenders/migrate';
+import type { BareDatabase } from '../databases/bench-database';
 import type { Table } from '../report/table';
 import type { Contender, Entry } from './contender';
-import { GROUPED, ONE_AT_A_TIME } from './goals';
+import { GROUPED, ONE_AT_A_TIME, UNGROUPED } from './goals';
 import { runContest, type Contest, type ContestSettings, type Ground } from './run-contest';
 
 /** As many connections as workers, up to this number. */
@@ -28,6 +29,7 @@ function contestsOf(ground: Ground): Contest[] {
   return [
     pairs(ground, 1),
     ...crowds,
+    ...(hasConnections ? [ungrouped(ground)] : []),
     contended(ground, hasConnections ? 16 : 1),
     newRun(ground),
     doneTick(ground),
@@ -35,25 +37,44 @@ function contestsOf(ground: Ground): Contest[] {
 }
 
 function pairs({ server, database }: Ground, workers: number): Contest {
-  const raw = (options: RawOptions): Entry => ({
-    name: `driver alone, ${connections(options.connections)}`,
-    open: () => openRawPairs(database, options),
-  });
-  const library = VARIANTS.map(({ name, options }): Entry => ({
+  const library = VARIANTS.map(({ name, options, groups }): Entry => ({
     name,
-    goal: workers === 1 ? ONE_AT_A_TIME[server.name] : GROUPED,
+    goal: workers === 1 ? ONE_AT_A_TIME[server.name] : groups ? GROUPED : undefined,
     open: async () => libraryPairs(await openGuard(database.options, options), workers),
   }));
-  // The guard owns two connections, and its gate keeps one of them free for renewals.
-  const fewer = workers === 1 ? [] : [2, 1].map((size) => raw({ connections: size, workers }));
+  const onTwo = workers === 1 ? [] : [rawPairs(database, { connections: 2, workers })];
   return {
     key: `pairs/${workers}`,
     title: workers === 1 ? 'pairs, one at a time' : `pairs, ${workers} at a time, each with its own name`,
     unit: 'a pair is a lock and an unlock',
     workers,
-    baseline: raw({ connections: Math.min(workers, MOST_CONNECTIONS), workers }),
-    others: [...library, ...fewer],
+    baseline: rawPairs(database, { connections: Math.min(workers, MOST_CONNECTIONS), workers }),
+    others: [...library, ...onTwo],
     hasPeers: true,
+  };
+}
+
+/** The guard owns two connections, and its gate keeps one of them free for renewals. So one is left for acquires. */
+function ungrouped({ database }: Ground): Contest {
+  const workers = 16;
+  return {
+    key: `pairs/${workers}/one-connection`,
+    title: `pairs, ${workers} at a time, without grouping`,
+    unit: 'the driver alone has one connection fewer than the guard',
+    workers,
+    baseline: rawPairs(database, { connections: 1, workers }),
+    others: VARIANTS.filter(({ groups }) => !groups).map(({ name, options }) => ({
+      name,
+      goal: UNGROUPED,
+      open: async () => libraryPairs(await openGuard(database.options, options), workers),
+    })),
+  };
+}
+
+function rawPairs(database: BareDatabase, options: RawOptions): Entry {
+  return {
+    name: `driver alone, ${connections(options.connections)}`,
+    open: () => openRawPairs(database, options),
   };
 }
 

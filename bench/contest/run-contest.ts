@@ -37,7 +37,7 @@ export interface Ground {
   readonly log: (line: string) => void;
 }
 
-export const CONTEST_COLUMNS: readonly Column[] = [
+const CONTEST_COLUMNS: readonly Column[] = [
   { key: 'perSecond', label: 'per second', kind: 'rate' },
   { key: 'p50Ms', label: 'p50', kind: 'milliseconds' },
   { key: 'p99Ms', label: 'p99', kind: 'milliseconds' },

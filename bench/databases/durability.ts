@@ -4,7 +4,7 @@ import type { Server } from './bench-database';
 export type ServerSettings = Readonly<Record<string, string>>;
 
 /** A commit of this server may be lost in a crash, so its speed cannot be compared with that of others. */
-export class NotDurableError extends Error {
+class NotDurableError extends Error {
   override readonly name = 'NotDurableError';
 }
 

@@ -1,7 +1,7 @@
 import { VARIANTS } from '../contenders/guards';
 import { migrate } from '../contenders/migrate';
 import { insertReleased, lockWriter, openDriver } from '../contenders/raw';
-import { difference, waitUntilUnused } from '../contest/count-calls';
+import { difference, settledCounts } from '../contest/count-calls';
 import type { Ground } from '../contest/run-contest';
 import { median } from '../contest/statistics';
 import type { Counters, Counts } from '../databases/bench-database';
@@ -99,10 +99,9 @@ async function nightOf(
   return { ...tallyOf(jobs, busy.accounts), counts: difference(busy.counts, idle.counts) };
 
   async function counted(due: readonly string[]) {
-    const before = await counters.count();
+    const before = await settledCounts(counters);
     const accounts = await runCrowd(processes, { kind, variant, options: database.options, jobs: due });
-    await waitUntilUnused(counters);
-    return { accounts, counts: difference(await counters.count(), before) };
+    return { accounts, counts: difference(await settledCounts(counters), before) };
   }
 
   /** As after the night before. */
@@ -116,7 +115,6 @@ async function nightOf(
     };
     await Promise.all(Array.from({ length: size }, (_, worker) => insert(worker)));
     await driver.end();
-    await waitUntilUnused(counters);
   }
 }
 

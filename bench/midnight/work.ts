@@ -14,7 +14,7 @@ export interface Work extends AsyncDisposable {
   tick(job: string, tick: Tick): Promise<void>;
 }
 
-export interface Tick {
+interface Tick {
   /** Among the jobs that are due. */
   readonly position: number;
   readonly onRun: (job: string) => void;

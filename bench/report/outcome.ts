@@ -1,5 +1,5 @@
 import { linesOf, type Surroundings } from './surroundings';
-import { textOf, type Table } from './table';
+import type { Table } from './table';
 
 /** All that one call of the bench has measured. */
 export interface Outcome {
@@ -30,10 +30,9 @@ export function jsonOf({ surroundings, tables, missing }: Outcome): string {
   );
 }
 
-/** For a terminal. */
-export function summaryOf({ surroundings, tables, missing }: Outcome): string {
+/** What follows the tables on a terminal. */
+export function endOf({ surroundings, tables, missing }: Outcome): string {
   return [
-    ...tables.map((table) => `${textOf(table)}\n`),
     ...(tables.length > 0 ? linesOf(surroundings) : []),
     ...missing.map(({ name, reasons }) => [`NOT MEASURED: ${name}`, ...reasons].join('\n  ')),
   ].join('\n');

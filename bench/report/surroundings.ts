@@ -28,7 +28,7 @@ export function surroundings(servers: readonly MeasuredServer[]): Surroundings {
     ),
     processor: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}`,
     load: Math.round((loadavg()[0] ?? NaN) * 10) / 10,
-    servers,
+    servers: servers.map(({ name, version, origin, durability }) => ({ name, version, origin, durability })),
   };
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { parseRate } from '../../bench/contest/beside';
-import { jsonOf, summaryOf, type Outcome } from '../../bench/report/outcome';
+import { endOf, jsonOf, type Outcome } from '../../bench/report/outcome';
 import { plotOf } from '../../bench/report/plot';
 import { markdownOf, textOf, type Row, type Table } from '../../bench/report/table';
 import { pageOf } from '../../bench/report/write-report';
@@ -70,7 +70,7 @@ void suite('the report of the bench', () => {
   });
 
   void test('what was not measured has each of its reasons', () => {
-    assert.match(summaryOf(outcome), /NOT MEASURED: postgres\n {2}no binary\n {2}no docker$/);
+    assert.match(endOf(outcome), /NOT MEASURED: postgres\n {2}no binary\n {2}no docker$/);
     assert.match(
       pageOf(outcome, 'plot.svg'),
       /!\[[^\]]+\]\(plot\.svg\)[^]*## Not measured\n\n- postgres: no binary/,
