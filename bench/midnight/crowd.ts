@@ -9,8 +9,8 @@ export type Kind = 'locks' | 'once-per-day';
 /** What each process of a crowd does. */
 export interface Orders {
   readonly kind: Kind;
-  /** The position in `VARIANTS`. `undefined`: the driver alone. */
-  readonly variant: number | undefined;
+  /** Who runs the jobs. A number is a position in `VARIANTS`. */
+  readonly by: 'driver' | 'pg-boss' | number;
   readonly options: DataSourceOptions;
   /** All are due at the same time. */
   readonly jobs: readonly string[];

@@ -29,7 +29,9 @@ async function start(work: Work, { jobs }: Orders, startAtMs: number): Promise<A
       work.tick(job, { position, onRun }).catch((error: unknown) => void failures.push(String(error))),
     ),
   );
-  return { ranAfterMs, endedAfterMs: Date.now() - startAtMs, failures };
+  const ticksEndedAfterMs = Date.now() - startAtMs;
+  await work.untilQuiet?.();
+  return { ranAfterMs, endedAfterMs: Math.max(ticksEndedAfterMs, ...Object.values(ranAfterMs)), failures };
 }
 
 async function nextMessage(): Promise<unknown> {

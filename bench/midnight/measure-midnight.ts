@@ -7,6 +7,7 @@ import { median } from '../contest/statistics';
 import type { Counters, Counts } from '../databases/bench-database';
 import type { Column, Row, Table } from '../report/table';
 import { runCrowd, type Kind, type Orders } from './crowd';
+import { preparePgBoss } from './pg-boss';
 import { tallyOf, type Tally } from './tally';
 
 export interface MidnightSettings {
@@ -52,15 +53,19 @@ async function measureKind(
   const { server, log } = ground;
   const title = `${jobs} jobs due at once in ${processes} processes, ${kind === 'locks' ? 'as locks' : 'once per day'}`;
   log(`${server.name}: ${title}`);
-  const entries = [
-    { name: 'driver alone, one statement at a time', variant: undefined },
-    ...VARIANTS.map(({ name }, variant) => ({ name, variant })),
+  // It has no locks.
+  const hasPeer = kind === 'once-per-day' && server.name === 'postgres';
+  const whyNoPeer = hasPeer ? await preparePgBoss(ground.database.options) : undefined;
+  const entries: readonly { readonly name: string; readonly by: Orders['by'] }[] = [
+    { name: 'driver alone, one statement at a time', by: 'driver' },
+    ...VARIANTS.map(({ name }, by) => ({ name, by })),
+    ...(hasPeer && whyNoPeer === undefined ? [{ name: 'pg-boss', by: 'pg-boss' } as const] : []),
   ];
   const done = entries.map((): Night[] => []);
   for (let night = 1; night <= nights; night += 1)
-    for (const [position, { name, variant }] of entries.entries()) {
+    for (const [position, { name, by }] of entries.entries()) {
       const found = await nightOf(
-        { kind, variant, jobs, processes, name: `${kind}-${position}-${night}` },
+        { kind, by, jobs, processes, name: `${kind}-${position}-${night}` },
         ground,
       );
       log(`  ${name}, night ${night} of ${nights}: all have run after ${found.allRanMs ?? NaN} ms`);
@@ -76,12 +81,13 @@ async function measureKind(
     ),
     notes: [
       `the median of ${nights === 1 ? 'one night' : `${nights} nights`}; two connections per process; statements and commits without those of the start`,
+      ...(whyNoPeer === undefined ? [] : [`pg-boss is not measured: ${whyNoPeer}`]),
       ...new Set(done.flat().flatMap(({ failures }) => failures.slice(0, 3))),
     ],
   };
 }
 
-interface NightOrders extends Pick<Orders, 'kind' | 'variant'> {
+interface NightOrders extends Pick<Orders, 'kind' | 'by'> {
   readonly name: string;
   readonly jobs: number;
   readonly processes: number;
@@ -89,7 +95,7 @@ interface NightOrders extends Pick<Orders, 'kind' | 'variant'> {
 
 /** A night without jobs shows what the start of the processes costs. */
 async function nightOf(
-  { kind, variant, name, jobs: number, processes }: NightOrders,
+  { kind, by, name, jobs: number, processes }: NightOrders,
   { database, counters }: Ground & { readonly counters: Counters },
 ): Promise<Night> {
   const jobs = Array.from({ length: number }, (_, index) => `${name}-${index}`);
@@ -100,7 +106,7 @@ async function nightOf(
 
   async function counted(due: readonly string[]) {
     const before = await settledCounts(counters);
-    const accounts = await runCrowd(processes, { kind, variant, options: database.options, jobs: due });
+    const accounts = await runCrowd(processes, { kind, by, options: database.options, jobs: due });
     return { accounts, counts: difference(await settledCounts(counters), before) };
   }
 

@@ -2,19 +2,22 @@ import { OncePerDay, SchedulerLock } from 'cronlatch';
 import { newOwner } from '#cronlatch/core/lease/owner';
 import type { SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
 import { bound } from '../contenders/library';
-import { openGuard, VARIANTS } from '../contenders/guards';
+import { openGuard, VARIANTS, type Variant } from '../contenders/guards';
 import { lockWriter } from '../contenders/raw';
 import { runWriter } from '../contenders/raw-runs';
 import { attach } from '../databases';
 import type { BareConnection } from '../databases/bench-database';
 import type { Kind, Orders } from './crowd';
+import { openPgBossWork } from './pg-boss';
 
 /** How one process handles the ticks of its jobs. */
 export interface Work extends AsyncDisposable {
   tick(job: string, tick: Tick): Promise<void>;
+  /** For work that goes on after the ticks. */
+  untilQuiet?(): Promise<void>;
 }
 
-interface Tick {
+export interface Tick {
   /** Among the jobs that are due. */
   readonly position: number;
   readonly onRun: (job: string) => void;
@@ -31,12 +34,14 @@ const STATEMENT_TIMEOUT = '2m';
 const CONNECTIONS = 2;
 
 export async function openWork(orders: Orders): Promise<Work> {
-  return orders.variant === undefined ? await openRawWork(orders) : await openLibraryWork(orders);
+  const { by } = orders;
+  if (by === 'driver') return await openRawWork(orders);
+  return by === 'pg-boss' ? await openPgBossWork(orders) : await openLibraryWork(orders, VARIANTS[by]);
 }
 
-async function openLibraryWork({ kind, variant = 0, options, jobs }: Orders): Promise<Work> {
+async function openLibraryWork({ kind, options, jobs }: Orders, variant: Variant | undefined): Promise<Work> {
   const guard = await openGuard(options, {
-    ...VARIANTS[variant]?.options,
+    ...variant?.options,
     statementTimeout: STATEMENT_TIMEOUT,
   });
   const onRuns = new Map<string, () => void>();
