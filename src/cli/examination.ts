@@ -1,5 +1,4 @@
 import { InvalidLockConfigurationError, InvalidLockUseError, SchemaMismatchError } from '../core';
-import { VERSION } from '../core/version';
 import type { JobGuard } from '../guard';
 import { integrationOf } from '../guard/integration';
 import { databaseOfGuard, type GuardDatabase } from '../integrations/sql/create-guard';
@@ -10,16 +9,17 @@ import { found, type Finding } from '../storage/sql/doctor/finding';
 import { judgeLocks, judgeRegister, judgeRuns } from '../storage/sql/doctor/records';
 import { clockOffset, isPooled, judgeClock, plainSession, POOLED } from '../storage/sql/doctor/session';
 import { judgeSettings, readSettings, type Ask, type Settings } from '../storage/sql/doctor/settings';
-import { judgePrivileges, judgeSequence, judgeTable, lackedPrivileges } from '../storage/sql/doctor/tables';
+import { judgePrivileges, judgeTable } from '../storage/sql/doctor/tables';
 import { allLocks } from './guard-command';
 
-/** A part of the examination, with what was found. */
+/** A part of the examination. */
 export interface Examined {
   readonly topic: string;
-  readonly findings: readonly Finding[];
+  /** `undefined` if it was not examined, because a table cannot be used, or a store is not a database. */
+  readonly findings: readonly Finding[] | undefined;
 }
 
-type AddTopic = (topic: string, check: () => Promise<readonly Finding[]>) => Promise<void>;
+type AddTopic = (topic: string, check: () => Promise<Examined['findings']>) => Promise<void>;
 
 const MOST_LOCKS = 10_000;
 
@@ -31,8 +31,7 @@ const MOST_LOCKS = 10_000;
 export async function examine(guard: JobGuard): Promise<readonly Examined[]> {
   const examined: Examined[] = [];
   const add: AddTopic = async (topic, check) => {
-    const findings = await check().catch((error: unknown) => notExamined(topic, error));
-    if (findings !== undefined) examined.push({ topic, findings });
+    examined.push({ topic, findings: await check().catch((error: unknown) => notExamined(topic, error)) });
   };
   const known = databaseOfGuard(guard);
   if (known === undefined) {
@@ -40,11 +39,9 @@ export async function examine(guard: JobGuard): Promise<readonly Examined[]> {
       'Could not examine the database, because createJobGuard() of a driver did not create this guard.';
     examined.push({ topic: 'database', findings: [found('not-examined', problem)] });
   }
+  // Of another store, only the list of locks is examined.
   if (known === undefined || known.options.lockProvider !== undefined)
-    await add('lock store', async () => {
-      await guard.probe('5s');
-      return [found('lock-store', 'The locks are not in the lock table. Only their list was examined.')];
-    });
+    await add('lock store', () => guard.probe('5s').then(() => undefined));
   const offsetMs = known === undefined ? 0 : await examineDatabase(known, add);
   if (offsetMs !== undefined) await examineRecords(guard, offsetMs, add);
   return examined;
@@ -107,10 +104,7 @@ async function examineTables(
   for (const { definition, findings: flaws } of await inspectTables(database, { tables, ...named })) {
     findings.push(...flaws.map((flaw) => judgeTable(definition, flaw)));
     if (user === undefined || flaws.some(({ code }) => code === 'missing-table')) continue;
-    const lacked = await lackedPrivileges(definition, database.dialect, ask);
-    const subject = { dialect: database.dialect, user };
-    findings.push(...judgePrivileges(definition, lacked, subject));
-    findings.push(...(await judgeSequence(definition, subject, ask)));
+    findings.push(...(await judgePrivileges(definition, { dialect: database.dialect, user }, ask)));
   }
   return findings;
 }
@@ -120,7 +114,7 @@ async function examineRecords(guard: JobGuard, offsetMs: number, add: AddTopic):
   let register: JobRegister | undefined;
   await add('register of jobs', async () => {
     register = await readRegister(contextOf());
-    return judgeRegister(register, VERSION);
+    return judgeRegister(register);
   });
   const known = { now: new Date(Date.now() + offsetMs), register };
   await add('locks', async () => judgeLocks(await allLocks(guard, MOST_LOCKS), known));

@@ -1,5 +1,5 @@
-import type { Meter } from '@opentelemetry/api';
-import { ClaimLostError, type CronlatchEvents } from '../core';
+import type { Attributes, Meter } from '@opentelemetry/api';
+import { ClaimLostError, type CronlatchEvents, type LockEvent } from '../core';
 import type { JobGuard } from '../guard';
 import type { GuardIntegration } from '../guard/integration';
 import { errorTypeOf, jobAttribute } from './attributes';
@@ -13,8 +13,11 @@ const DURATIONS = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 14_40
  * @returns a function that stops the recording
  */
 export function measureEvents(guard: JobGuard, integration: GuardIntegration, meter: Meter): () => void {
-  const counter = (name: string, unit: string, description: string) =>
-    meter.createCounter(`cronlatch.${name}`, { unit, description });
+  const counter = (name: string, unit: string, description: string) => {
+    const created = meter.createCounter(`cronlatch.${name}`, { unit, description });
+    return (event: Pick<LockEvent, 'job'>, attributes?: Attributes): void =>
+      created.add(1, { ...jobAttribute(event), ...attributes });
+  };
   const attempts = counter('lock.attempts', '{attempt}', 'Attempts to acquire a lock, by outcome.');
   const lost = counter('lock.lost', '{lock}', 'Locks that were lost while their job was running.');
   const renewals = counter('lock.renewals', '{renewal}', 'Renewals and extensions of a lease.');
@@ -25,48 +28,39 @@ export function measureEvents(guard: JobGuard, integration: GuardIntegration, me
     unit: '{run}',
     description: 'Handlers that are running.',
   });
-  const duration = meter.createHistogram('cronlatch.run.duration', {
+  const durations = meter.createHistogram('cronlatch.run.duration', {
     unit: 's',
     description: 'Duration of a handler, by outcome.',
     advice: { explicitBucketBoundaries: DURATIONS },
   });
+  const duration = (event: Pick<LockEvent, 'job'>, durationMs: number, outcome: string): void =>
+    durations.record(durationMs / 1000, { ...jobAttribute(event), outcome });
 
   const stops = [
-    guard.on('lock:acquired', (event) => attempts.add(1, { ...jobAttribute(event), outcome: 'acquired' })),
+    guard.on('lock:acquired', (event) => attempts(event, { outcome: 'acquired' })),
     guard.on('lock:skipped', (event) => {
-      const job = jobAttribute(event);
-      if (event.reason === 'locked') attempts.add(1, { ...job, outcome: 'locked' });
-      skips.add(1, { ...job, reason: event.reason });
+      const { reason } = event;
+      if (reason === 'locked') attempts(event, { outcome: 'locked' });
+      skips(event, { reason });
     }),
     guard.on('lock:failed', (event) =>
-      attempts.add(1, {
-        ...jobAttribute(event),
-        outcome: 'failed',
-        'error.type': errorTypeOf(event.error),
-      }),
+      attempts(event, { outcome: 'failed', 'error.type': errorTypeOf(event.error) }),
     ),
-    guard.on('lock:lost', (event) => lost.add(1, jobAttribute(event))),
-    guard.on('lock:extended', (event) => renewals.add(1, jobAttribute(event))),
-    guard.on('lock:releaseFailed', (event) => releaseFailures.add(1, jobAttribute(event))),
-    guard.on('run:completed', (event) =>
-      duration.record(event.durationMs / 1000, { ...jobAttribute(event), outcome: 'completed' }),
-    ),
+    guard.on('lock:lost', (event) => lost(event)),
+    guard.on('lock:extended', (event) => renewals(event)),
+    guard.on('lock:releaseFailed', (event) => releaseFailures(event)),
+    guard.on('run:completed', (event) => duration(event, event.durationMs, 'completed')),
     guard.on('run:failed', (event) => {
-      const job = jobAttribute(event);
-      const { error, durationMs } = event;
-      failures.add(1, { ...job, outcome: consequenceOf(event), 'error.type': errorTypeOf(error) });
-      if (!hasRunElsewhere(event)) duration.record(durationMs / 1000, { ...job, outcome: 'failed' });
+      failures(event, { outcome: consequenceOf(event), 'error.type': errorTypeOf(event.error) });
+      if (!hasRunElsewhere(event)) duration(event, event.durationMs, 'failed');
     }),
     guard.on('run:skipped', (event) => {
-      const job = jobAttribute(event);
       const { reason, durationMs } = event;
-      skips.add(1, { ...job, reason });
-      if (durationMs !== undefined) duration.record(durationMs / 1000, { ...job, outcome: 'skipped' });
+      skips(event, { reason });
+      if (durationMs !== undefined) duration(event, durationMs, 'skipped');
     }),
-    guard.on('run:takenOver', (event) => failures.add(1, { ...jobAttribute(event), outcome: 'taken-over' })),
-    guard.on('run:interrupted', (event) =>
-      failures.add(1, { ...jobAttribute(event), outcome: 'interrupted' }),
-    ),
+    guard.on('run:takenOver', (event) => failures(event, { outcome: 'taken-over' })),
+    guard.on('run:interrupted', (event) => failures(event, { outcome: 'interrupted' })),
     integration.wrapRuns(async (run, work) => {
       active.add(1, jobAttribute(run));
       try {

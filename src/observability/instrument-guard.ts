@@ -5,7 +5,7 @@ import { parseDuration } from '../core/duration';
 import type { JobGuard } from '../guard';
 import { integrationOf } from '../guard/integration';
 import { measureEvents } from './event-metrics';
-import { measureLedger } from './ledger-metrics';
+import { measureStores } from './ledger-metrics';
 import { traceRuns } from './run-spans';
 
 export interface InstrumentOptions {
@@ -22,23 +22,23 @@ export interface InstrumentOptions {
 
 const SCOPE = 'cronlatch';
 
+const instrumented = new WeakSet<JobGuard>();
+
 /**
  * Records metrics of the guard, and a span for each run. The span is active while the handler runs, so spans of the
- * handler are its children. Ticks of node-cron's distributed mode have metrics but no span, because node-cron calls
- * their handler.
+ * handler are its children. Spans of node-cron's distributed mode are not active in their handlers, because
+ * node-cron calls these.
  *
  * Most metrics have the attribute `cronlatch.job`, the name of the job. If a function names the locks of a job, that is
  * the job's `label`, so that each lock does not get a time series of its own. `guard.run` has no label: a name that
  * differs per call makes a new series each time. Locks of `guard.lockManager()` do not have the attribute.
  *
- * The gauges of the ledger send a few statements per collection: one per once-per job that is registered with the
- * guard, and two more. If the ledger does not answer, these gauges have no values, and OpenTelemetry's `diag` logs a
- * warning.
- *
- * Call it once per guard.
+ * The gauges send a few statements per collection: one per once-per job that is registered with the guard, and three
+ * more. If a store does not answer, `cronlatch.store.reachable` is 0, the other gauges keep their last values, and
+ * OpenTelemetry's `diag` logs a warning.
  *
  * @returns a function that stops the recording. Spans of active runs still end with their runs.
- * @throws InvalidLockUseError for anything but a guard, and for an invalid provider
+ * @throws InvalidLockUseError for anything but a guard, for a guard that is instrumented, and for an invalid provider
  * @throws InvalidLockConfigurationError for an invalid `overdueTolerance`
  */
 export function instrumentGuard(guard: JobGuard, options: InstrumentOptions = {}): () => void {
@@ -47,14 +47,20 @@ export function instrumentGuard(guard: JobGuard, options: InstrumentOptions = {}
   const toleranceMs = parseDuration(options.overdueTolerance ?? '5m', 'overdueTolerance');
   requireMethod(meterProvider, 'meterProvider', 'getMeter');
   requireMethod(tracerProvider, 'tracerProvider', 'getTracer');
+  if (instrumented.has(guard))
+    throw new InvalidLockUseError(
+      'instrumentGuard was already called for this guard, so its runs would be counted twice. First call the function that it returned.',
+    );
+  instrumented.add(guard);
   const meter = meterProvider.getMeter(SCOPE);
   const stops = [
     measureEvents(guard, integration, meter),
-    measureLedger(guard, integration, meter, toleranceMs),
+    measureStores(guard, integration, meter, toleranceMs),
     traceRuns(guard, integration, tracerProvider.getTracer(SCOPE)),
   ];
   return () => {
     for (const stop of stops) stop();
+    instrumented.delete(guard);
   };
 }
 

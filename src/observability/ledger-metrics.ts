@@ -1,4 +1,4 @@
-import { diag, type Attributes, type BatchObservableResult, type Meter } from '@opentelemetry/api';
+import { diag, type BatchObservableResult, type Meter } from '@opentelemetry/api';
 import type { JobGuard } from '../guard';
 import type { GuardIntegration } from '../guard/integration';
 import type { OncePerJobRunner } from '../guard/once-per-job-runner';
@@ -7,46 +7,56 @@ import { limitOf, readRegister } from '../ledger/store-statements';
 import { jobAttribute } from './attributes';
 
 /**
- * Reads the ledger when the metrics are collected, and at no other time.
+ * Reads the stores when the metrics are collected, and at no other time.
  *
  * @returns a function that stops the readings
  */
-export function measureLedger(
+export function measureStores(
   guard: JobGuard,
   integration: GuardIntegration,
   meter: Meter,
   toleranceMs: number,
 ): () => void {
-  const runner = integration.oncePerRunner;
-  if (runner === undefined) return () => {};
-  const offset = meter.createObservableGauge('cronlatch.clock.offset', {
-    unit: 's',
-    description: "How far the host's clock is ahead of the database's.",
-  });
-  const lastCompleted = meter.createObservableGauge('cronlatch.run.last_completed', {
-    unit: 's',
-    description: 'When the latest completed run of a job ended, in Unix time.',
-  });
-  const overdue = meter.createObservableGauge('cronlatch.run.overdue', {
-    unit: '{job}',
-    description: '1 if a job has not run in time, or else 0.',
-  });
+  const gauge = (name: string, unit: string, description: string) =>
+    meter.createObservableGauge(`cronlatch.${name}`, { unit, description });
+  const reachable = gauge('store.reachable', '{guard}', "1 if the guard's stores answer, or else 0.");
+  const offset = gauge('clock.offset', 's', "How far the host's clock is ahead of the database's.");
+  const lastCompleted = gauge(
+    'run.last_completed',
+    's',
+    'When the latest completed run ended, in Unix time.',
+  );
+  const overdue = gauge('run.overdue', '{job}', '1 if a job has not run in time, or else 0.');
+  const seen = new Set<string>();
+  const readLedger = async (result: BatchObservableResult, runner: OncePerJobRunner): Promise<void> => {
+    result.observe(offset, await readClockOffset(runner));
+    for (const [job, at] of await readLastCompleted(guard, runner))
+      result.observe(lastCompleted, at, jobAttribute({ job }));
+    const jobs = new Map(await readOverdue(runner, toleranceMs));
+    for (const job of jobs.keys()) seen.add(job);
+    // A job that has left the register would keep its last value.
+    for (const job of seen) result.observe(overdue, jobs.get(job) ?? 0, jobAttribute({ job }));
+  };
   const observe = async (result: BatchObservableResult): Promise<void> => {
-    // One failed statement ends the reading, so that a store that is down delays a collection only once.
+    if (guard.isClosing) return result.observe(reachable, 0);
+    const { oncePerRunner } = integration;
+    // One failed statement ends the reading, so that a store that is down delays a collection only once. The SDK then
+    // exports the last values of the other gauges again, so only this one shows the failure.
     try {
-      result.observe(offset, await readClockOffset(runner));
-      for (const [job, at] of await readLastCompleted(guard, runner)) result.observe(lastCompleted, at, job);
-      for (const [job, value] of await readOverdue(runner, toleranceMs)) result.observe(overdue, value, job);
+      await guard.probe('5s');
+      if (oncePerRunner !== undefined) await readLedger(result, oncePerRunner);
+      result.observe(reachable, 1);
     } catch (error) {
-      diag.warn('cronlatch could not read the ledger for its gauges.', error);
+      result.observe(reachable, 0);
+      diag.warn('cronlatch could not read its stores for the gauges.', error);
     }
   };
-  const gauges = [offset, lastCompleted, overdue];
+  const gauges = [reachable, offset, lastCompleted, overdue];
   meter.addBatchObservableCallback(observe, gauges);
   return () => meter.removeBatchObservableCallback(observe, gauges);
 }
 
-type Observation = readonly [attributes: Attributes, value: number];
+type Observation = readonly [job: string, value: number];
 
 /** In seconds. The database's clock is read between two readings of the host's clock. */
 async function readClockOffset({ context }: OncePerJobRunner): Promise<number> {
@@ -65,7 +75,7 @@ async function readLastCompleted(guard: JobGuard, { registry }: OncePerJobRunner
     const ofScope = typeof scope === 'string' ? { scope } : {};
     const [run] = await guard.ledger.list({ job, ...ofScope, states: ['completed'], limit: 1 });
     const { finishedAt } = run ?? {};
-    if (finishedAt !== undefined) observations.push([jobAttribute({ job }), finishedAt.getTime() / 1000]);
+    if (finishedAt !== undefined) observations.push([job, finishedAt.getTime() / 1000]);
   }
   return observations;
 }
@@ -77,5 +87,5 @@ async function readOverdue({ context }: OncePerJobRunner, toleranceMs: number): 
   const overdue = new Set(findOverdueJobs(register, toleranceMs).map(({ job }) => job));
   return register.jobs
     .filter(({ declared, nextScheduledAt }) => isAnswerKept(declared) && nextScheduledAt !== undefined)
-    .map(({ job }) => [jobAttribute({ job }), overdue.has(job) ? 1 : 0]);
+    .map(({ job }) => [job, overdue.has(job) ? 1 : 0]);
 }

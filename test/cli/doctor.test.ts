@@ -45,14 +45,14 @@ const CALLS: readonly (readonly [
       `createJobGuard('sqlite:jobs.db', { lockProvider: new InMemoryLockProvider(), logger: false })`,
     ),
     0,
-    ['lock-store', 'unsynced-commit'],
+    ['unsynced-commit'],
   ],
   [
     'a guard whose database is unknown',
     ['--app', 'app.cjs'],
     exporting('new JobGuard({ lockProvider: new InMemoryLockProvider(), logger: false })'),
     1,
-    ['not-examined', 'lock-store'],
+    ['not-examined'],
   ],
 ];
 
@@ -67,6 +67,29 @@ for (const [name, args, file, status, codes] of CALLS)
     for (const finding of findings)
       assert.deepEqual(Object.keys(finding), ['severity', 'code', 'problem', 'fix', 'statement']);
   });
+
+testInFolder('doctor starts no overdue run of the application whose guard it examines', async (cwd) => {
+  const at = ['close-day', '2026-11-20', '--reason', 'a test', '--yes', '--url', 'sqlite:jobs.db'];
+  await cronlatch(['init', '--url', 'sqlite:jobs.db'], { cwd });
+  writeFileSync(
+    join(cwd, 'app.cjs'),
+    `const { createJobGuard } = require(${DIST} + '/integrations/better-sqlite3');
+     module.exports = createJobGuard('sqlite:jobs.db', { logger: false, pollInterval: '1ms' }).then((guard) => {
+       const oncePer = { period: 'day', timeZone: 'UTC', catchUp: 'all' };
+       guard.wrap({ name: 'close-day', lockAtMostFor: '1m', oncePer }, () => console.log('ran'));
+       return guard;
+     });`,
+  );
+  const app = ['--app', 'app.cjs'];
+  await cronlatch(['jobs', ...app], { cwd }); // Registers the job.
+  for (const change of [['skip'], ['rerun', '--force']]) {
+    const { status, stderr } = await cronlatch([...change, ...at], { cwd });
+    assert.deepEqual([status, stderr], [0, '']);
+  }
+  const ended = await cronlatch(['doctor', ...app], { cwd });
+  assert.deepEqual([ended.status, ended.stderr], [0, '']);
+  assert.doesNotMatch(ended.stdout, /^ran$/m);
+});
 
 testInFolder('doctor on a database that cannot be reached fails in one line', async (cwd) => {
   for (const url of [

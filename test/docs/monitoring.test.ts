@@ -162,8 +162,13 @@ void test('an overdue job is a metric of prom-client, and a ledger that fails do
   assert.doesNotMatch(await registry.metrics(), /^cronlatch_run_overdue/m);
   clock.advance('6m');
   assert.match(await registry.metrics(), /^cronlatch_run_overdue\{cronlatch_job="close-day"\} 1$/m);
-  t.mock.method(runStore, 'jobs', () => Promise.reject(new Error('the database is down')));
-  assert.match(await registry.metrics(), /^cronlatch_run_overdue\{cronlatch_job="close-day"\} 1$/m);
+  assert.match(await registry.metrics(), /^cronlatch_store_reachable 1$/m);
+  const down = () => Promise.reject(new Error('the database is down'));
+  t.mock.method(runStore, 'jobs', down);
+  t.mock.method(guard, 'probe', down);
+  const text = await registry.metrics();
+  assert.match(text, /^cronlatch_run_overdue\{cronlatch_job="close-day"\} 1$/m);
+  assert.match(text, /^cronlatch_store_reachable 0$/m);
 });
 
 /** A monitor on this machine, and the requests that it has got. */

@@ -2,14 +2,16 @@ import assert from 'node:assert/strict';
 import { LockStorageError } from 'cronlatch';
 import { createJobGuard as createMysqlGuard } from 'cronlatch/mysql2';
 import { createJobGuard as createPgGuard } from 'cronlatch/pg';
+import { cronlatch } from '../cli/cronlatch';
 import { testDrivers, type DriverBench } from '../support/driver-bench';
+import { eventually } from '../support/eventually';
 import { codeBlocksOf } from '../support/page';
 import { freshName } from '../support/test-database';
 
 const PASSWORD = 'not-a-secret';
 const [onMysql = '', onPostgres = ''] = codeBlocksOf('docs/security.md').map(({ text }) => text);
 
-for (const server of ['mysql', 'mariadb', 'postgres'] as const)
+for (const server of ['mysql', 'postgres'] as const)
   testDrivers(
     'a user with the privileges on the page runs jobs, and purges only if it may also delete',
     async (bench) => {
@@ -44,28 +46,67 @@ for (const server of ['mysql', 'mariadb', 'postgres'] as const)
     [server],
   );
 
-/** A user of the database who has the privileges on the page, and no others. */
-async function userOf(bench: DriverBench) {
+for (const server of ['mysql', 'mariadb', 'postgres'] as const)
+  testDrivers(
+    'a user who can only read answers the questions of an operator',
+    async (bench) => {
+      await bench.createTables();
+      const guard = await bench.createJobGuard(bench.url, { logger: false, pollInterval: false });
+      const oncePer = { period: 'day', timeZone: 'UTC' } as const;
+      guard.wrap({ name: 'close-day', lockAtMostFor: '1m', oncePer }, () => {});
+      await guard.run({ name: 'close-day', lockAtMostFor: '1m', oncePer }, () => {});
+      await eventually(async () => (await guard.ledger.jobs()).length === 1, 'the registration of the job');
+      await guard.close();
+      const tables = ['shedlock', 'cronlatch_run', 'cronlatch_run_event', 'cronlatch_job'];
+      const user = await userOf(bench, (account, table) =>
+        tables.map((name) => `GRANT SELECT ON ${table(name)} TO ${account}`).join(';'),
+      );
+      const ended = async (args: string): Promise<unknown[]> => {
+        const { status, stderr } = await cronlatch(args.split(' '), { env: { DATABASE_URL: user.url } });
+        return [args, status, stderr];
+      };
+      try {
+        for (const command of ['status', 'jobs', 'locks'])
+          assert.deepEqual(await ended(command), [command, 0, '']);
+        for (const command of ['history', 'why', 'explain', 'missed --from 2026-11-20'])
+          assert.deepEqual((await ended(command.replace(/^\w+/, '$& close-day')))[2], '', command);
+        // Because the user cannot run jobs.
+        assert.deepEqual(await ended('doctor'), ['doctor', 1, '']);
+      } finally {
+        await user.drop();
+      }
+    },
+    [server],
+  );
+
+/** The statements of the page for the application. */
+function grantsOfPage(account: string, table: (name: string) => string): string {
+  const user = account.startsWith("'") ? onMysql : onPostgres;
+  return user
+    .replace(/'billing'@'%'|billing/g, account)
+    .replace(/app\.(\w+)/g, (_, name: string) => table(name));
+}
+
+/** A user of the database who has these privileges, and no others. */
+async function userOf(bench: DriverBench, grants = grantsOfPage) {
   const name = freshName().replace('cronlatch_', 'c_');
   const url = new URL(bench.url);
   const database = url.pathname.slice(1);
   const isPg = bench.driver === 'pg';
   const account = isPg ? name : `'${name}'@'%'`;
-  const page = isPg
-    ? onPostgres.replaceAll('billing', name)
-    : onMysql.replaceAll('billing', name).replaceAll(' app.', ` ${database}.`);
+  const tableOf = (table: string): string => (isPg ? table : `${database}.${table}`);
   await bench.query(
     isPg
       ? `CREATE ROLE ${name} LOGIN PASSWORD '${PASSWORD}'`
       : `CREATE USER ${account} IDENTIFIED BY '${PASSWORD}'`,
   );
-  const statements = page.split(';').filter((statement) => statement.trim() !== '');
+  const statements = grants(account, tableOf)
+    .split(';')
+    .filter((statement) => statement.trim() !== '');
   for (const statement of statements) await bench.query(statement);
   url.username = name;
   url.password = PASSWORD;
-  const tables = ['cronlatch_run', 'cronlatch_run_event'].map((table) =>
-    isPg ? table : `${database}.${table}`,
-  );
+  const tables = ['cronlatch_run', 'cronlatch_run_event'].map(tableOf);
   return {
     url: url.href,
     async grantDelete() {

@@ -26,6 +26,7 @@ void test('a completed run counts its attempt, its duration in seconds, and whil
     'cronlatch.clock.offset': { '': 0 },
     'cronlatch.lock.attempts': { 'cronlatch.job=job outcome=acquired': 1 },
     'cronlatch.run.active': { 'cronlatch.job=job': 1 },
+    'cronlatch.store.reachable': { '': 1 },
   });
   clock.advance('90s');
   job.finish();
@@ -54,7 +55,7 @@ void test('a lock that another instance holds counts as an attempt and a skip, a
   const { 'cronlatch.lock.attempts': attempts, 'cronlatch.run.skips': skips, ...others } = await read();
   assert.deepEqual(attempts, { 'cronlatch.job=job outcome=locked': 1 });
   assert.deepEqual(skips, { 'cronlatch.job=job reason=locked': 1 });
-  assert.deepEqual(Object.keys(others), ['cronlatch.clock.offset']);
+  assert.equal(others['cronlatch.run.duration'], undefined);
 });
 
 void test('a skip before the lock was requested does not count as an attempt', async () => {
@@ -180,13 +181,15 @@ void test('a tick of the distributed mode of node-cron has metrics', async () =>
   const slot = { job: 'settle', at: new Date('2026-11-20T03:00:00Z') };
   assert.equal(await slots.elect(slot, 60_000), true);
   slots.begun(slot);
+  assert.deepEqual((await read())['cronlatch.run.active'], { 'cronlatch.job=settle': 1 });
   clock.advance('2s');
   const ended = new Promise((resolve) => guard.once('tick', resolve));
   slots.completed(slot, 'done');
   await ended;
-  assert.deepEqual((await read())['cronlatch.run.duration'], {
-    'cronlatch.job=settle outcome=completed': [2, 1],
-  });
+  await turn();
+  const { 'cronlatch.run.active': active, 'cronlatch.run.duration': duration } = await read();
+  assert.deepEqual(active, { 'cronlatch.job=settle': 0 });
+  assert.deepEqual(duration, { 'cronlatch.job=settle outcome=completed': [2, 1] });
 });
 
 void test('after the stop, nothing is recorded any more, and a run that was active has ended', async () => {
@@ -221,6 +224,16 @@ void test('anything but a guard and invalid options are refused', () => {
     code: 'CRONLATCH_INVALID_CONFIGURATION',
     message: /^overdueTolerance /,
   });
+});
+
+void test('a guard is instrumented once, or again after the stop', () => {
+  const { guard, stop } = bench();
+  assert.throws(() => instrumentGuard(guard), {
+    code: 'CRONLATCH_INVALID_USE',
+    message: /^instrumentGuard was already called for this guard, so its runs would be counted twice\. /,
+  });
+  stop();
+  instrumentGuard(guard)();
 });
 
 void test('without providers, the global ones are used, which do nothing unless an SDK is set up', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { diag, DiagLogLevel } from '@opentelemetry/api';
 import Database from 'better-sqlite3';
 import { LockStorageError } from 'cronlatch';
@@ -101,24 +101,68 @@ void test('the clock offset is the time of the host less the time of the databas
   database.close();
 });
 
-void test('a ledger that does not answer costs only its gauges, is asked once, and is reported to diag', async () => {
+/** The warnings that OpenTelemetry's diag gets until the end of the test. */
+function diagWarnings(t: TestContext): unknown[][] {
   const warnings: unknown[][] = [];
   const ignore = (): void => {};
   const logger = { error: ignore, info: ignore, debug: ignore, verbose: ignore };
   diag.setLogger({ ...logger, warn: (...words) => void warnings.push(words) }, DiagLogLevel.WARN);
+  t.after(() => diag.disable());
+  return warnings;
+}
+
+const refused = new LockStorageError('refused', { outcome: 'nothing-ran' });
+
+void test('a ledger that stops answering is not reachable, is asked once, and is reported to diag', async (t) => {
+  const warnings = diagWarnings(t);
   const { meterProvider, read } = metricsBench();
   const { runStore: inner } = guardOfRuns();
   const runStore = new FaultyRunStore(inner);
   const { guard } = guardOfRuns({ runStore });
   guard.wrap(DAILY, () => {});
   instrumentGuard(guard, { meterProvider });
-  const refused = new LockStorageError('refused', { outcome: 'nothing-ran' });
+  const reachable = async () => (await read())['cronlatch.store.reachable'];
+  assert.deepEqual(await reachable(), { '': 1 });
+  runStore.calls.length = 0;
   runStore.fail('peek', () => Promise.reject(refused));
-  const metrics = await read();
-  diag.disable();
-  assert.deepEqual(metrics, {});
+  // The SDK keeps exporting the last values of the other gauges.
+  assert.deepEqual(await reachable(), { '': 0 });
   assert.deepEqual(runStore.calls, ['peek']);
-  assert.deepEqual(warnings, [['cronlatch could not read the ledger for its gauges.', refused]]);
+  assert.deepEqual(warnings, [['cronlatch could not read its stores for the gauges.', refused]]);
+  assert.deepEqual(await reachable(), { '': 1 });
+});
+
+void test('a store of locks that does not answer is not reachable, also without a ledger', async (t) => {
+  diagWarnings(t);
+  const { meterProvider, read } = metricsBench();
+  const { guard } = guardOfRuns({ runStore: undefined });
+  instrumentGuard(guard, { meterProvider });
+  assert.deepEqual(await read(), { 'cronlatch.store.reachable': { '': 1 } });
+  t.mock.method(guard, 'probe', () => Promise.reject(refused));
+  assert.deepEqual(await read(), { 'cronlatch.store.reachable': { '': 0 } });
+});
+
+void test('a closed guard is not reachable, and its store is not asked any more', async (t) => {
+  const warnings = diagWarnings(t);
+  const { meterProvider, read } = metricsBench();
+  const { runStore: inner } = guardOfRuns();
+  const runStore = new FaultyRunStore(inner);
+  const { guard } = guardOfRuns({ runStore });
+  instrumentGuard(guard, { meterProvider });
+  await guard.close();
+  assert.deepEqual(await read(), { 'cronlatch.store.reachable': { '': 0 } });
+  assert.deepEqual([runStore.calls, warnings], [[], []]);
+});
+
+void test('an overdue job that the register no longer has is not overdue any more', async (t) => {
+  const { meterProvider, read } = metricsBench();
+  const { guard, clock, runStore } = guardOfRuns();
+  instrumentGuard(guard, { meterProvider });
+  await runStore.registerJobs([registration('nightly', new Date(clock.wallMs()))]);
+  clock.advance('6m');
+  assert.deepEqual((await read())['cronlatch.run.overdue'], { 'cronlatch.job=nightly': 1 });
+  t.mock.method(runStore, 'jobs', () => Promise.resolve({ now: new Date(clock.wallMs()), jobs: [] }));
+  assert.deepEqual((await read())['cronlatch.run.overdue'], { 'cronlatch.job=nightly': 0 });
 });
 
 void test('a run store without a register of jobs has no overdue jobs, but the other gauges', async () => {
@@ -126,17 +170,10 @@ void test('a run store without a register of jobs has no overdue jobs, but the o
   const { runStore: inner } = guardOfRuns();
   const { guard } = guardOfRuns({ runStore: new FaultyRunStore(inner) });
   instrumentGuard(guard, { meterProvider });
-  assert.deepEqual(Object.keys(await read()), ['cronlatch.clock.offset']);
+  assert.deepEqual(Object.keys(await read()), ['cronlatch.store.reachable', 'cronlatch.clock.offset']);
 });
 
-void test('a guard without a run store has no gauges of the ledger', async () => {
-  const { meterProvider, read } = metricsBench();
-  const { guard } = guardOfRuns({ runStore: undefined });
-  instrumentGuard(guard, { meterProvider });
-  assert.deepEqual(await read(), {});
-});
-
-void test('each collection sends one statement per once-per job and two more', async () => {
+void test('each collection reads the ledger once per once-per job and twice more', async () => {
   const { meterProvider, read } = metricsBench();
   const { runStore } = guardOfRuns();
   const calls: string[] = [];

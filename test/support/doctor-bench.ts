@@ -7,6 +7,7 @@ export interface Report {
   readonly findings: readonly Finding[];
   /** What was examined without a finding. */
   readonly fine: readonly string[];
+  readonly notExamined: readonly string[];
 }
 
 /** What the settings and the load of servers that all tests share can cause. */
@@ -21,8 +22,9 @@ export async function examinedAll(
   try {
     const examined = await examine(guard);
     return {
-      findings: examined.flatMap(({ findings }) => findings),
-      fine: examined.filter(({ findings }) => findings.length === 0).map(({ topic }) => topic),
+      findings: examined.flatMap(({ findings }) => findings ?? []),
+      fine: examined.filter(({ findings }) => findings?.length === 0).map(({ topic }) => topic),
+      notExamined: examined.filter(({ findings }) => findings === undefined).map(({ topic }) => topic),
     };
   } finally {
     await guard.close();

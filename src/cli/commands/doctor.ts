@@ -19,17 +19,23 @@ export function addDoctorCommand(program: Command): void {
 async function doctor(guard: JobGuard, { json }: Options): Promise<void> {
   const { address = 'an unknown database', name } = databaseOfGuard(guard)?.database ?? {};
   const examined = await examine(guard);
-  const fine = examined.filter(({ findings }) => findings.length === 0).map(({ topic }) => topic);
-  const all = examined.flatMap((each) => each.findings);
-  const of = (severity: Finding['severity']): Finding[] => all.filter((each) => each.severity === severity);
-  const [errors, warnings] = [of('error'), of('warning')];
-  const findings = [...errors, ...warnings, ...of('info')];
+  const all = examined.flatMap(({ findings }) => findings ?? []);
+  const [errors, warnings, infos] = (['error', 'warning', 'info'] as const).map((severity) =>
+    all.filter((each) => each.severity === severity),
+  ) as [Finding[], Finding[], Finding[]];
+  const topicsWith = (count: number | undefined): string[] =>
+    examined.filter(({ findings }) => findings?.length === count).map(({ topic }) => topic);
+  const [fine, notExamined] = [topicsWith(0), topicsWith(undefined)];
+  const findings = [...errors, ...warnings, ...infos];
   if (errors.length > 0) process.exitCode = 1;
   if (json)
-    return printJson('doctor', { address, errors: errors.length, warnings: warnings.length, findings, fine });
+    return printJson('doctor', {
+      ...{ address, errors: errors.length, warnings: warnings.length, findings, fine, notExamined },
+    });
   print(`${address}${name === undefined ? '' : `, database ${name}`}\n\n`);
   for (const each of findings) print(`${describe(each)}\n\n`);
   if (fine.length > 0) print(`fine: ${fine.join(', ')}`);
+  if (notExamined.length > 0) print(`not examined: ${notExamined.join(', ')}`);
   print(`errors: ${errors.length}, warnings: ${warnings.length}`);
 }
 

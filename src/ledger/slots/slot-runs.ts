@@ -133,7 +133,13 @@ export class SlotRuns {
     if (open === undefined) return false;
     const { clock, events } = this.context;
     open.beganAtMs = clock.monotonicMs();
-    events.emit('run:started', { ...slotRunEventOf(open), fencingToken: undefined });
+    const started = { ...slotRunEventOf(open), fencingToken: undefined };
+    events.emit('run:started', started);
+    const ended = async (): Promise<void> => {
+      await open.active.settled;
+      if (open.failure !== undefined) throw open.failure.error;
+    };
+    void this.runs.observe(started, ended).catch(() => {}); // Its error was reported as run:failed.
     return true;
   }
 
@@ -144,7 +150,9 @@ export class SlotRuns {
 
   failed(slot: Slot, error: unknown): void {
     const open = this.#markEnded(slot);
-    if (open !== undefined) this.#end(open, this.#outcomes.recordFailed(open, error));
+    if (open === undefined) return;
+    open.failure = { error };
+    this.#end(open, this.#outcomes.recordFailed(open, error));
   }
 
   /** This instance was elected but will not run the slot, and no other instance will. */

@@ -19,6 +19,8 @@ export interface OpenSlot {
   /** A closing guard waits for it. */
   readonly active: ActiveRun;
   beganAtMs: number;
+  /** What its handler has thrown. */
+  failure?: { readonly error: unknown };
   /** The outcome is known and is being recorded. */
   hasEnded: boolean;
 }

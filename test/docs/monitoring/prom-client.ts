@@ -13,6 +13,15 @@ export function measureJobs(guard: JobGuard, registry: Registry): void {
     buckets: [0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 14_400, 21_600],
   });
   new Gauge({
+    name: 'cronlatch_store_reachable',
+    help: '1 if the store of the locks answers',
+    registers: [registry],
+    async collect() {
+      const failure = await guard.probe('5s').catch((error: Error) => error);
+      this.set(failure === undefined ? 1 : 0);
+    },
+  });
+  new Gauge({
     ...metric('run_overdue', '1 if a job has not run in time'),
     async collect() {
       const overdue = await guard.ledger.overdue().catch(() => undefined);

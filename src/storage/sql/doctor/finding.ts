@@ -16,21 +16,15 @@ export interface Finding {
 
 /** The severity and the fix of each finding. Those of the verification of tables have their own. */
 export const CATALOGUE = {
-  'async-replica': ['info', 'If a replica can take over, replicate synchronously.'],
-  'binlog-not-durable': ['warning', 'Change the setting, and keep it in the configuration of the server.'],
   'clock-offset': ['warning', 'Synchronize the clocks with NTP. Set lockAtLeastFor longer than they differ.'],
   'clock-wrong': ['error', 'Synchronize the clocks with NTP.'],
   cluster: ['warning', 'Connect all instances to the same node.'],
   'deployments-differ': ['warning', 'If both still run, stop one. npx cronlatch jobs shows the values.'],
-  'failed-run': ['info', 'Fix the cause, then: npx cronlatch rerun JOB PERIOD'],
-  'few-connections': ['warning', 'Raise max_connections, or use smaller pools.'],
-  'held-by-operator': ['info', 'When its job may run again: npx cronlatch unhold LOCK'],
-  'interrupted-run': ['warning', 'Find out what it did, then: npx cronlatch resolve JOB PERIOD'],
-  'lock-store': ['info', 'Read the page of this lock store.'],
+  'few-connections': ['warning', 'Raise the limit, or use smaller pools.'],
+  'long-lease': ['warning', 'If its holder has ended: npx cronlatch rerun JOB PERIOD --force'],
   'long-lock': ['warning', 'If its holder has ended: npx cronlatch release LOCK --owner OWNER'],
   'missing-privilege': ['error', 'Grant it.'],
   'network-file': ['error', 'Move the file to a local disk. For several machines, use a database server.'],
-  'no-delete': ['warning', 'Grant it, or purge as another user.'],
   'not-durable': ['error', 'Change the setting, and keep it in the configuration of the server.'],
   'not-examined': ['error', 'Fix the cause, and call doctor again.'],
   'old-server': ['error', 'Use a newer version.'],
@@ -38,11 +32,9 @@ export const CATALOGUE = {
   'read-only': ['error', 'Connect to the primary, or allow writes if this is the primary.'],
   'rollback-mode': ['warning', 'Switch the file to WAL.'],
   serializable: ['info', `Leave connections at 'own'.`],
-  'shared-lock': ['warning', 'Give each job a lock of its own, unless this is intended.'],
   'stuck-run': ['warning', 'Start an instance with the job, or: npx cronlatch rerun JOB PERIOD --force'],
   'unknown-owner': ['warning', 'Find out which program writes to the table.'],
   'unsynced-commit': ['info', 'If that matters, set it to FULL, in prepareDatabase of a DataSource.'],
-  'versions-differ': ['warning', 'Deploy the same version everywhere.'],
 } as const;
 
 export function found(code: keyof typeof CATALOGUE, problem: string, statement?: string): Finding {

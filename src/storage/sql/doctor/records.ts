@@ -1,7 +1,7 @@
 import type { LockState } from '../../../core';
 import { isHoldOwner } from '../../../core/lease/owner';
 import type { RunSummary } from '../../../ledger';
-import { differencesOf, type JobRegister } from '../../../ledger/job-register';
+import { differencesOf, type JobRegister, type RegisteredJob } from '../../../ledger/job-register';
 import { describeRun } from '../../../ledger/run';
 import { firstOfEach, found, type Finding } from './finding';
 
@@ -19,43 +19,51 @@ export interface Known {
 /** cronlatch writes host, process and a UUID. ShedLock for Java writes the name of the host. */
 const OWNER = /^(.+\/\d+\/[\da-f]{8}-[\da-f-]{27}(\/.*)?|[\w.-]+)$/;
 
-export function judgeLocks(locks: readonly LockState[], { now, register }: Known): Finding[] {
-  const longestMs = (name: string): number => {
-    const declared = register?.jobs.filter((job) => job.declared.lock === name) ?? [];
-    return Math.max(DAY_MS, ...declared.map((job) => job.declared.lockAtMostForMs));
-  };
+/** Whether an instant is later than a lease can end: after the longest `lockAtMostFor` of these jobs, or after a day. */
+function isFarAhead(
+  until: Date,
+  { now, register }: Known,
+  isMeant: (job: RegisteredJob) => boolean,
+): boolean {
+  const declared = register?.jobs.filter(isMeant).map((job) => job.declared.lockAtMostForMs) ?? [];
+  return until.getTime() - now.getTime() > Math.max(DAY_MS, ...declared);
+}
+
+export function judgeLocks(locks: readonly LockState[], known: Known): Finding[] {
   const judge = ({ name, lockedBy, lockUntil }: LockState): Finding | undefined => {
+    if (isHoldOwner(lockedBy)) return undefined;
     const state = `Lock '${name}' is held by '${lockedBy}' until ${lockUntil.toISOString()}`;
-    if (isHoldOwner(lockedBy)) return found('held-by-operator', `${state}.`);
     if (!OWNER.test(lockedBy))
       return found('unknown-owner', `${state}. Such an owner is not of cronlatch or ShedLock.`);
-    const isLong = lockUntil.getTime() - now.getTime() > longestMs(name);
+    const isLong = isFarAhead(lockUntil, known, ({ declared }) => declared.lock === name);
     return isLong ? found('long-lock', `${state}. Until then its job does not run.`) : undefined;
   };
   return firstOfEach(locks.filter(({ isHeld }) => isHeld).map(judge));
 }
 
-/** @param runs the newest run of each job, and all that are running or interrupted */
-export function judgeRuns(runs: readonly RunSummary[], { now, register }: Known): Finding[] {
-  const sinceMs = (instant = now): number => now.getTime() - instant.getTime();
-  const isRegistered = (job: string): boolean => register?.jobs.some((each) => each.job === job) ?? true;
+/** @param runs at least all that are running. `status` reports runs that have failed or were interrupted. */
+export function judgeRuns(runs: readonly RunSummary[], known: Known): Finding[] {
+  const { now, register } = known;
   const judge = (run: RunSummary): Finding | undefined => {
+    const { state, job, leaseUntil } = run;
+    if (state !== 'running' || leaseUntil === undefined) return undefined;
     const subject = describeRun(run).replace('t', 'T');
-    if (run.state === 'interrupted') return found('interrupted-run', `${subject} waits for an operator.`);
-    if (run.state === 'running' && sinceMs(run.leaseUntil) > 15 * MINUTE_MS) {
-      const why = isRegistered(run.job) ? '' : ', because none has registered the job';
-      return found('stuck-run', `${subject} has a crashed holder, and no instance retries it${why}.`);
-    }
-    const isFinal = run.state === 'failed' && run.nextAttemptAt === undefined;
-    if (!isFinal || sinceMs(run.finishedAt) > 7 * DAY_MS) return undefined;
-    return found('failed-run', `${subject} has failed permanently.`);
+    if (isFarAhead(leaseUntil, known, (each) => each.job === job))
+      return found(
+        'long-lease',
+        `${subject} has a lease until ${leaseUntil.toISOString()}. If its holder has crashed, no instance retries it before.`,
+      );
+    if (now.getTime() - leaseUntil.getTime() <= 15 * MINUTE_MS) return undefined;
+    const isRegistered = register?.jobs.some((each) => each.job === job) ?? true;
+    const why = isRegistered ? '' : ', because none has registered the job';
+    return found('stuck-run', `${subject} has a crashed holder, and no instance retries it${why}.`);
   };
   return firstOfEach(runs.map(judge));
 }
 
 /** Where instances disagree about jobs. */
-export function judgeRegister({ now, jobs }: JobRegister, version: string): Finding[] {
-  const differing = jobs.map((job): Finding | undefined => {
+export function judgeRegister({ now, jobs }: JobRegister): Finding[] {
+  const judge = (job: RegisteredJob): Finding | undefined => {
     const { declared, previous } = job;
     if (previous === undefined || now.getTime() - previous.registeredAt.getTime() > 7 * DAY_MS)
       return undefined;
@@ -65,17 +73,6 @@ export function judgeRegister({ now, jobs }: JobRegister, version: string): Find
     );
     const problem = `Two deployments declare job '${job.job}' with different ${options.join(', ')}: ${one} and ${other}.`;
     return found('deployments-differ', problem);
-  });
-  const shared = [...new Set(jobs.map(({ declared }) => declared.lock))].map((lock) => {
-    const names = jobs.filter(({ declared }) => declared.lock === lock).map(({ job }) => `'${job}'`);
-    const problem = `Lock '${lock}' is that of several jobs, so none runs while another one does: ${names.join(', ')}.`;
-    return names.length > 1 ? found('shared-lock', problem) : undefined;
-  });
-  const others = [...new Set(jobs.map((job) => job.version))].filter((each) => each !== version).join(', ');
-  const problem = `Jobs are registered by cronlatch ${others}, and this command is ${version}.`;
-  return firstOfEach([
-    ...differing,
-    ...shared,
-    others === '' ? undefined : found('versions-differ', problem),
-  ]);
+  };
+  return firstOfEach(jobs.map(judge));
 }

@@ -12,30 +12,19 @@ export type Settings = Readonly<Record<string, string | undefined>>;
 
 type Rule = (settings: Settings) => Finding | false | undefined;
 
-const LOST = 'can lose the last grants and runs';
-const TWICE = 'A lock can then be granted twice, and a completed run can run again';
-
 const MYSQL_RULES: readonly Rule[] = [
   ({ version = '' }) =>
     /mariadb/i.test(version)
       ? isOld('MariaDB', version.replace(/^5\.5\.5-/, ''), 10.06) // Some proxies put 5.5.5 in front.
       : isOld('MySQL', version, 8),
   ({ innodb_flush_log_at_trx_commit: value = '1' }) =>
-    value !== '1' &&
-    found(
-      'not-durable',
-      `innodb_flush_log_at_trx_commit is ${value}, so a crash of the ${value === '2' ? 'machine' : 'server'} ${LOST}. ${TWICE}.`,
-      'SET GLOBAL innodb_flush_log_at_trx_commit = 1',
-    ),
-  ({ log_bin: isOn, sync_binlog: value = '1' }) => {
-    const problem = `sync_binlog is ${value}, so after a crash of the machine, a failover ${LOST}.`;
-    return (
-      isOn === 'ON' && value !== '1' && found('binlog-not-durable', problem, 'SET GLOBAL sync_binlog = 1')
-    );
-  },
-  (settings) => isReadOnly(settings, 'read_only', 'innodb_read_only'),
-  ({ rpl_semi_sync_source_enabled: source, rpl_semi_sync_master_enabled: master, replicas }) =>
-    source !== 'ON' && master !== 'ON' && hasReplicas(replicas),
+    !['1', '3'].includes(value) && // 3 of MariaDB syncs even more often.
+    notDurable(`innodb_flush_log_at_trx_commit is ${value}`, 'SET GLOBAL innodb_flush_log_at_trx_commit = 1'),
+  // InnoDB rolls back what the binary log lacks after a crash. https://bugs.mysql.com/bug.php?id=75519
+  ({ log_bin: isOn, sync_binlog: value = '1' }) =>
+    isOn === 'ON' && value !== '1' && notDurable(`sync_binlog is ${value}`, 'SET GLOBAL sync_binlog = 1'),
+  (settings) =>
+    isReadOnly(settings, 'read_only', 'innodb_read_only', 'transaction_read_only', 'tx_read_only'),
   (settings) => {
     const rows = Object.entries(settings).map(([name, value]) => ({ Variable_name: name, Value: value }));
     const problem = clusterProblem(rows);
@@ -45,32 +34,27 @@ const MYSQL_RULES: readonly Rule[] = [
   },
   ({ transaction_isolation: isolation, tx_isolation: older }) => isSerializable(isolation ?? older),
   ({ max_connections: most, Threads_connected: used }) => hasFewConnections(Number(most), Number(used)),
+  ({ max_user_connections: most, user_connections: used }) =>
+    hasFewConnections(Number(most), Number(used), ' of this user'),
 ];
 
 const POSTGRES_RULES: readonly Rule[] = [
   ({ server_version: version = '' }) => isOld('PostgreSQL', version, 13),
-  ({ synchronous_commit: value }) =>
+  ({ synchronous_commit: value, user }) =>
     value === 'off' &&
-    found(
-      'not-durable',
-      `synchronous_commit is off for this user and database, so a crash of the server ${LOST}. ${TWICE}.`,
-      'ALTER ROLE CURRENT_USER SET synchronous_commit = on',
-    ),
+    notDurable('synchronous_commit is off', `ALTER ROLE ${user} SET synchronous_commit = on`),
   ...['fsync', 'full_page_writes'].map(
     (name): Rule =>
       ({ [name]: value }) =>
         value === 'off' &&
-        found(
-          'not-durable',
-          `${name} is off, so a crash of the machine can damage the database.`,
-          `ALTER SYSTEM SET ${name} = on; SELECT pg_reload_conf()`,
-        ),
+        notDurable(`${name} is off`, `ALTER SYSTEM SET ${name} = on; SELECT pg_reload_conf()`),
   ),
   (settings) => isReadOnly(settings, 'in_recovery', 'default_transaction_read_only'),
-  ({ synchronous_standby_names: names, replicas }) => names === '' && hasReplicas(replicas),
   ({ default_transaction_isolation: isolation }) => isSerializable(isolation),
   ({ max_connections: most, superuser_reserved_connections: few, reserved_connections: more, connected }) =>
     hasFewConnections(Number(most) - Number(few) - Number(more ?? 0), Number(connected)),
+  ({ user_limit: most, user_connections: used }) =>
+    hasFewConnections(Number(most), Number(used), ' of this user'),
 ];
 
 /** The types that Linux returns for NFS, SMB and CIFS. */
@@ -79,10 +63,7 @@ const NETWORK_FILE_SYSTEMS = [0x6969, 0x517b, 0xff534d42, 0xfe534d42].map(String
 const SQLITE_RULES: readonly Rule[] = [
   ({ journal_mode: mode = '', synchronous }) => {
     if (mode === 'memory' || mode === 'off' || synchronous === '0')
-      return found(
-        'not-durable',
-        `With journal_mode ${mode} and synchronous ${synchronous}, a crash can damage the file.`,
-      );
+      return notDurable(`journal_mode is ${mode} and synchronous is ${synchronous}`);
     if (mode !== 'wal')
       return found(
         'rollback-mode',
@@ -109,6 +90,7 @@ const CHECKUPS: Readonly<
       'SHOW VARIABLES',
       `SHOW GLOBAL STATUS WHERE Variable_name = 'Threads_connected'`,
       `SELECT 'user' AS name, CONCAT(${USER.join(`, '@', `)}) AS value`,
+      `SELECT 'user_name' AS name, SUBSTRING_INDEX(CURRENT_USER(), '@', 1) AS value`,
     ],
   },
   postgres: {
@@ -117,7 +99,8 @@ const CHECKUPS: Readonly<
       'SELECT name, setting AS value FROM pg_settings',
       `SELECT 'in_recovery' AS name, pg_is_in_recovery()::text AS value
         UNION ALL SELECT 'user', quote_ident(current_user)
-        UNION ALL SELECT 'replicas', count(*)::text FROM pg_stat_replication
+        UNION ALL SELECT 'user_limit', rolconnlimit::text FROM pg_roles WHERE rolname = current_user
+        UNION ALL SELECT 'user_connections', count(*)::text FROM pg_stat_activity WHERE usename = current_user
         UNION ALL SELECT 'connected', sum(numbackends)::text FROM pg_stat_database`,
     ],
   },
@@ -143,21 +126,23 @@ export async function readSettings(
       const [name, value] = Object.values(row);
       settings[String(name)] = String(value);
     }
-  if (dialect === 'mysql') settings['replicas'] = String(await replicasOfMysql(ask));
+  if (dialect === 'mysql') settings['user_connections'] = await connectionsOf(settings['user_name'], ask);
   return settings;
 }
 
-/**
- * Only a user with the privilege PROCESS sees them. The information_schema.PROCESSLIST of MySQL fails while any session
- * runs a statement with four-byte text.
- */
-async function replicasOfMysql(ask: Ask): Promise<number> {
+/** The information_schema.PROCESSLIST of MySQL fails while any session runs a statement with four-byte text. */
+async function connectionsOf(userName: string | undefined, ask: Ask): Promise<string> {
   const sessions = await ask('SHOW PROCESSLIST');
-  return sessions.filter(({ Command: command }) => String(command).startsWith('Binlog Dump')).length;
+  return String(sessions.filter(({ User: user }) => user === userName).length);
 }
 
 export function judgeSettings(dialect: DialectName, settings: Settings): Finding[] {
   return CHECKUPS[dialect].rules.flatMap((rule) => rule(settings) || []);
+}
+
+function notDurable(setting: string, statement?: string): Finding {
+  const problem = `${setting}, so a crash can lose the last grants and runs. A lock can then be granted twice, and a completed run can run again.`;
+  return found('not-durable', problem, statement);
 }
 
 /** @param oldest as `major + minor / 100` */
@@ -174,20 +159,15 @@ function isReadOnly(settings: Settings, ...names: readonly string[]): Finding | 
     : found('read-only', `No job can run, because ${name} is ${settings[name]}.`);
 }
 
-function hasReplicas(replicas: string | undefined): Finding | false {
-  const problem = `Commits do not wait for any of the ${replicas} replicas, so a failover ${LOST}.`;
-  return Number(replicas) > 0 && found('async-replica', problem);
-}
-
 /** The guard's own sessions set their isolation level themselves. */
 function isSerializable(isolation = ''): Finding | false {
   const problem = `New sessions are SERIALIZABLE, so with connections: 'shared', ticks at the same time can fail.`;
   return isolation.toUpperCase() === 'SERIALIZABLE' && found('serializable', problem);
 }
 
-/** @param most without those that are reserved for administrators */
-function hasFewConnections(most: number, used: number): Finding | false {
+/** @param most without those that are reserved for administrators. Not above 0: there is no limit. */
+function hasFewConnections(most: number, used: number, whose = ''): Finding | false {
   const free = Math.max(0, most - used);
-  const problem = `Only ${free} of ${most} connections are free. Each instance needs 2 besides its pool, and up to 6 while statements wait for locked rows.`;
-  return (free < 10 || free < most / 10) && found('few-connections', problem);
+  const problem = `Only ${free} of ${most} connections${whose} are free. Each instance needs 2 besides its pool, and up to 6 while statements wait for locked rows.`;
+  return most > 0 && (free < 10 || free < most / 10) && found('few-connections', problem);
 }

@@ -28,69 +28,47 @@ const DENIED: ReadonlySet<string | undefined> = new Set([
   '42501',
 ]);
 
-/** Which privileges the user of the session lacks. EXPLAIN needs those of its statement, and executes nothing. */
-export async function lackedPrivileges(
-  { path, columns }: TableDefinition,
-  dialect: SqlDialect,
-  ask: Ask,
-): Promise<readonly string[]> {
-  const table = quotePath(path, dialect);
-  const column = dialect.quote(columns.find(({ kind }) => kind.is !== 'id')?.name ?? '');
-  const statements = {
-    SELECT: `SELECT ${column} FROM ${table} WHERE 1 = 0`,
-    INSERT: `INSERT INTO ${table} (${column}) VALUES (NULL)`,
-    UPDATE: `UPDATE ${table} SET ${column} = NULL WHERE 1 = 0`,
-    DELETE: `DELETE FROM ${table} WHERE 1 = 0`,
-  };
-  const lacked: string[] = [];
-  for (const [privilege, statement] of Object.entries(statements))
-    await ask(`EXPLAIN ${statement}`).catch((error: unknown) => {
-      if (error instanceof LockStorageError && DENIED.has(error.driverCode)) lacked.push(privilege);
-    });
-  return lacked;
-}
-
-/** No statement updates an event of a run, or deletes a registered job. Only purges and `keepRows: false` delete. */
-export function judgePrivileges(
-  { path, row, columns }: TableDefinition,
-  lacked: readonly string[],
-  { dialect, user }: { readonly dialect: SqlDialect; readonly user: string },
-): Finding[] {
-  const unneeded = columns.some(({ name }) => name === 'run_id') ? 'UPDATE' : row === 'job' ? 'DELETE' : '';
-  const needed = lacked.filter((privilege) => privilege !== unneeded);
-  if (needed.length === 0) return [];
-  const code = needed.join() === 'DELETE' ? 'no-delete' : 'missing-privilege';
-  const consequence = code === 'no-delete' ? 'delete its old rows' : 'use it';
-  return [
-    found(
-      code,
-      `The user ${user} lacks the privilege ${needed.join(', ')} on table '${path.join('.')}', so cronlatch cannot ${consequence}.`,
-      `GRANT ${needed.join(', ')} ON ${quotePath(path, dialect)} TO ${user}`,
-    ),
-  ];
-}
+/** A read-only server refuses the statement before it checks the privileges. Another finding reports that. */
+const READ_ONLY = 'ER_OPTION_PREVENTS_STATEMENT';
 
 /**
- * On PostgreSQL, an insert also needs the sequence that numbers the rows, which EXPLAIN does not check. Identity columns
- * do not need it.
+ * Which privileges the user of the session lacks. EXPLAIN needs those of its statement, and executes nothing. Only purges
+ * and `keepRows: false` delete, so DELETE is not needed.
  */
-export async function judgeSequence(
+export async function judgePrivileges(
   { path, columns }: TableDefinition,
   { dialect, user }: { readonly dialect: SqlDialect; readonly user: string },
   ask: Ask,
 ): Promise<Finding[]> {
-  const id = columns.find(({ kind }) => kind.is === 'id');
-  if (dialect.name !== 'postgres' || id === undefined) return [];
+  const lacks = (privilege: string, kind: string, name: string, quoted: string): Finding =>
+    found(
+      'missing-privilege',
+      `The user ${user} lacks the privilege ${privilege} on ${kind} '${name}', so cronlatch cannot use it.`,
+      `GRANT ${privilege} ON ${kind === 'table' ? '' : 'SEQUENCE '}${quoted} TO ${user}`,
+    );
   const table = quotePath(path, dialect);
-  const rows =
+  const column = dialect.quote(columns.find(({ kind }) => kind.is !== 'id')?.name ?? '');
+  const isOfEvents = columns.some(({ name }) => name === 'run_id');
+  const statements = {
+    SELECT: `SELECT ${column} FROM ${table} WHERE 1 = 0`,
+    INSERT: `INSERT INTO ${table} (${column}) VALUES (NULL)`,
+    ...(isOfEvents ? {} : { UPDATE: `UPDATE ${table} SET ${column} = NULL WHERE 1 = 0` }),
+  };
+  const lacked: string[] = [];
+  for (const [privilege, statement] of Object.entries(statements))
+    await ask(`EXPLAIN ${statement}`).catch((error: unknown) => {
+      const code = error instanceof LockStorageError ? error.driverCode : undefined;
+      if (DENIED.has(code)) lacked.push(privilege);
+      else if (code !== READ_ONLY) throw error;
+    });
+  const findings = lacked.length === 0 ? [] : [lacks(lacked.join(', '), 'table', path.join('.'), table)];
+  const id = columns.find(({ kind }) => kind.is === 'id');
+  if (dialect.name !== 'postgres' || id === undefined) return findings;
+  // An insert also needs the sequence that numbers the rows, which EXPLAIN does not check. Identity columns do not.
+  const sequences =
     await ask(`SELECT s.name AS name FROM pg_get_serial_sequence('${table}', '${id.name}') AS s (name)
     JOIN pg_attribute a ON a.attrelid = '${table}'::regclass AND a.attname = '${id.name}'
     WHERE a.attidentity = '' AND NOT has_sequence_privilege(s.name, 'USAGE')`);
-  return rows.map(({ name }) =>
-    found(
-      'missing-privilege',
-      `The user ${user} lacks the privilege USAGE on sequence '${String(name)}', so cronlatch cannot insert rows.`,
-      `GRANT USAGE ON SEQUENCE ${String(name)} TO ${user}`,
-    ),
-  );
+  const names = sequences.map(({ name }) => String(name));
+  return [...findings, ...names.map((name) => lacks('USAGE', 'sequence', name, name))];
 }

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LockStorageError } from 'cronlatch';
+import { judgePrivileges } from '#cronlatch/storage/sql/doctor/tables';
+import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
+import type { TableDefinition } from '#cronlatch/storage/sql/schema/table-definition';
+import { tableDefinitions } from '#cronlatch/integrations/sql/tables';
+
+const [table] = tableDefinitions({ schema: undefined }, { tables: ['lock'] }) as [TableDefinition];
+
+function answering(driverCode: string, statement: RegExp) {
+  const refused = new LockStorageError('refused', { outcome: 'nothing-ran', driverCode });
+  return (text: string) => (statement.test(text) ? Promise.reject(refused) : Promise.resolve([]));
+}
+
+const subject = { dialect: mysql, user: 'app' };
+
+void test('a statement that the server denies shows a privilege that the user lacks', async () => {
+  const ask = answering('ER_TABLEACCESS_DENIED_ERROR', /^EXPLAIN (INSERT|UPDATE)/);
+  const [finding, ...others] = await judgePrivileges(table, subject, ask);
+  assert.deepEqual([finding?.statement, others], ['GRANT INSERT, UPDATE ON `shedlock` TO app', []]);
+});
+
+void test('a privilege that could not be checked does not count as one that the user has', async () => {
+  const ask = answering('PROTOCOL_CONNECTION_LOST', /^EXPLAIN UPDATE/);
+  await assert.rejects(judgePrivileges(table, subject, ask), { driverCode: 'PROTOCOL_CONNECTION_LOST' });
+});
