@@ -3,34 +3,18 @@ import { migrate } from '../contenders/migrate';
 import { insertReleased, lockWriter, openDriver } from '../contenders/raw';
 import { difference, settledCounts } from '../contest/count-calls';
 import type { Ground } from '../contest/run-contest';
-import { median } from '../contest/statistics';
-import type { Counters, Counts } from '../databases/bench-database';
-import type { Column, Row, Table } from '../report/table';
+import type { Counters } from '../databases/bench-database';
+import type { Table } from '../report/table';
 import { runCrowd, type Kind, type Orders } from './crowd';
+import { NIGHT_COLUMNS, nightRow, type Night } from './night-row';
 import { preparePgBoss } from './pg-boss';
-import { tallyOf, type Tally } from './tally';
+import { tallyOf } from './tally';
 
 export interface MidnightSettings {
   /** How many jobs are due at once. */
   readonly jobs: number;
   readonly processes: number;
   readonly nights: number;
-}
-
-const COLUMNS: readonly Column[] = [
-  { key: 'allRanMs', label: 'all have run after', kind: 'milliseconds' },
-  { key: 'allEndedMs', label: 'all ticks ended after', kind: 'milliseconds' },
-  { key: 'statements', label: 'statements', kind: 'count' },
-  { key: 'commits', label: 'commits', kind: 'count' },
-  { key: 'jobsPerProcess', label: 'jobs per process', kind: 'text' },
-  { key: 'sooner', label: 'sooner', kind: 'times' },
-  { key: 'fewer', label: 'fewer statements', kind: 'times' },
-  { key: 'once', label: 'each job once', kind: 'text' },
-];
-
-/** One night of one contender. */
-interface Night extends Tally {
-  readonly counts: Counts;
 }
 
 /** All jobs of all processes are due in the same second. */
@@ -75,9 +59,14 @@ async function measureKind(
   return {
     id: `${server.name}/midnight/${kind}`,
     title: `${server.name}: ${title}`,
-    columns: COLUMNS,
-    rows: entries.map(({ name }, position) =>
-      rowOf(name, done[position] ?? [], position === 0 ? undefined : baseline),
+    columns: NIGHT_COLUMNS,
+    rows: entries.map(({ name, by }, position) =>
+      nightRow(name, {
+        ...{ kind, jobs, processes },
+        nights: done[position] ?? [],
+        baseline: position === 0 ? undefined : baseline,
+        hasGoal: typeof by === 'number' && VARIANTS[by]?.groups === true,
+      }),
     ),
     notes: [
       `the median of ${nights === 1 ? 'one night' : `${nights} nights`}; two connections per process; statements and commits without those of the start`,
@@ -122,49 +111,4 @@ async function nightOf(
     await Promise.all(Array.from({ length: size }, (_, worker) => insert(worker)));
     await driver.end();
   }
-}
-
-function rowOf(name: string, nights: readonly Night[], baseline: readonly Night[] | undefined): Row {
-  const middle = (value: (night: Night) => number | undefined, of = nights): number | undefined => {
-    const values = of.map(value);
-    return values.includes(undefined) ? undefined : median(values as number[]);
-  };
-  /** Within a night, because the machine may have changed between two nights. */
-  const compared = (value: (night: Night) => number | undefined): number | undefined =>
-    baseline && quotients(baseline.map(value), nights.map(value));
-  const never = sum(nights.map((night) => night.never));
-  const twice = sum(nights.map((night) => night.twice));
-  const failures = sum(nights.map((night) => night.failures.length));
-  return {
-    name,
-    isBaseline: baseline === undefined,
-    values: {
-      allRanMs: middle(({ allRanMs }) => allRanMs),
-      allEndedMs: middle(({ allEndedMs }) => allEndedMs),
-      statements: middle(({ counts }) => counts.statements),
-      commits: middle(({ counts }) => counts.commits),
-      fewest: Math.min(...nights.map(({ fewest }) => fewest)),
-      most: Math.max(...nights.map(({ most }) => most)),
-      jobsPerProcess: `${Math.min(...nights.map(({ fewest }) => fewest))}–${Math.max(...nights.map(({ most }) => most))}`,
-      sooner: compared(({ allRanMs }) => allRanMs),
-      fewer: compared(({ counts }) => counts.statements ?? counts.commits),
-      ...{ never, twice, failures },
-      once:
-        never + twice + failures === 0
-          ? 'yes'
-          : `NO: ${never} never, ${twice} twice, ${failures} failed ticks`,
-    },
-  };
-}
-
-function quotients(
-  numerators: readonly (number | undefined)[],
-  denominators: readonly (number | undefined)[],
-): number | undefined {
-  const values = numerators.map((numerator, index) => (numerator ?? NaN) / (denominators[index] ?? NaN));
-  return values.some(Number.isNaN) ? undefined : median(values);
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }
