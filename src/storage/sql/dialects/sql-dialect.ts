@@ -126,7 +126,7 @@ export interface SqlDialect {
   /** Wraps a statement so that it uses the server's clock, even if the session overrides its own. */
   readonly byServerClock?: (text: string) => string;
   readonly lockTexts: (table: QuotedLockTable, shape: LockTableShape) => LockTexts;
-  /** `undefined`: a group of locks is no faster than its locks one by one, or the table is not suited. */
+  /** `undefined`: a group of locks cannot be faster than its locks one by one, or the table is not suited. */
   readonly groupTexts?: (table: QuotedLockTable, shape: LockTableShape) => GroupTexts | undefined;
   readonly runWords: (shape: RunTableShape) => RunWords;
   /** How many rows a statement wrote. The caller refuses anything but a number. */

@@ -1,4 +1,4 @@
-/** Many instances that want the same locks in other orders: each lock has one holder, and nobody waits for good. */
+/** Many instances that want the same locks in other orders: each lock has one holder, and no instance waits for good. */
 import assert from 'node:assert/strict';
 import { namesOf, releaseAll, requestOf, testGroups } from '../../../support/grouping-bench';
 
