@@ -28,7 +28,7 @@ async function wakesOne(bench: ZooKeeperBench, waitForLock: WaitForLock): Promis
   for (let queued = 1; queued <= WAITERS; queued += 1) {
     // Only a place in the queue is watched. An attempt leaves the queue again, which would wake those behind it.
     await new Promise<void>((resolve, reject) => {
-      const waiter = instance(async () => resolve()).then(waitForLock);
+      const waiter = instance(() => Promise.resolve(resolve())).then(waitForLock);
       waiters.push(waiter.then((next) => next()));
       waiter.catch(reject);
     });
