@@ -18,10 +18,24 @@ interface TestServers {
 export async function startServers(names: readonly string[]): Promise<Servers> {
   const file = pathToFileURL(resolve('test/support/servers/index.mjs'));
   const { startServers: start } = (await import(file.href)) as TestServers;
-  const { running, missing, stop } = await start(names.filter((name) => name !== SQLITE_SERVER.name));
+  // One by one, because a server that the environment names and that is not usable would stop the others.
+  const started = await Promise.all(names.map((name) => startOne(start, name)));
   return {
-    running: names.includes(SQLITE_SERVER.name) ? [...running, SQLITE_SERVER] : running,
-    missing,
-    stop,
+    running: started.flatMap(({ running }) => running),
+    missing: started.flatMap(({ missing }) => missing),
+    stop: async () => void (await Promise.all(started.map(({ stop }) => stop()))),
   };
+}
+
+async function startOne(start: TestServers['startServers'], name: string): Promise<Servers> {
+  const none = { running: [], missing: [], stop: () => Promise.resolve() };
+  if (name === SQLITE_SERVER.name) return { ...none, running: [SQLITE_SERVER] };
+  try {
+    return await start([name]);
+  } catch (error) {
+    return {
+      ...none,
+      missing: [{ name, reasons: [error instanceof Error ? error.message : String(error)] }],
+    };
+  }
 }

@@ -8,7 +8,7 @@ import type { LostReply } from './zookeeper-mishaps';
 import { connectedClient, nodePath, removeNodes } from './zookeeper';
 
 /** The session timeout of clients behind a proxy. */
-export const SESSION_MS = 3000;
+const SESSION_MS = 3000;
 
 export const JOB = { name: 'close-day', lockAtMostFor: '10m' } as const;
 
