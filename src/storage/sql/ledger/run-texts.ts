@@ -52,6 +52,8 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: RunTable
   const isOldAndOver = `(r.state IN ('completed', 'skipped') OR (r.state = 'failed' AND r.next_attempt_at IS NULL))
         AND r.updated_at < ${after(':before')}
         AND (r.period_end IS NULL OR r.period_end < ${after(':before')})`;
+  // CASE keeps PostgreSQL's planner from reading all running runs by the index on the states.
+  const isRunning = `CASE WHEN state = 'running' THEN 1 ELSE 0 END = 1`;
   const isUndated = 'CASE WHEN r.period_start IS NULL THEN 1 ELSE 0 END';
   return {
     peek: `SELECT n.now_us, n.first_us, ${summaryFields(us)}
@@ -93,7 +95,7 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: RunTable
       SET state = 'completed', finished_at = ${now}, updated_at = ${now}, result = :result,
         next_attempt_at = NULL, reason = NULL, error = NULL
       WHERE ${ofKey} AND generation = :generation AND attempt = :attempt
-        AND ${is('claimed_by', ':claimedBy')} AND state = 'running'${returningId}`,
+        AND ${is('claimed_by', ':claimedBy')} AND ${isRunning}${returningId}`,
     find: `SELECT ${runFields(us)} FROM ${run} r`,
     findBy: {
       job: is('job_name', ':job'),
