@@ -11,7 +11,10 @@ export interface Variant {
 }
 
 /** The rows of the library in each table. The first has the defaults. */
-export const VARIANTS: readonly [Variant, ...Variant[]] = [{ name: 'library', options: {}, groups: false }];
+export const VARIANTS: readonly [Variant, ...Variant[]] = [
+  { name: 'library', options: {}, groups: true },
+  { name: 'library, without grouping', options: { grouping: false }, groups: false },
+];
 
 /** A guard on the application's DataSource. It logs nothing, and neither do the other contenders. */
 export async function openGuard(
