@@ -89,16 +89,17 @@ export class Acquisition {
     const { accessor, seenLocks, clock } = this.#options;
     const { name } = this.#request;
     const answer = await this.#write((options) => accessor.updateRecord(this.#request, options));
-    if (typeof answer === 'object') {
+    if (isGrant(answer)) {
       seenLocks.add(name);
       return answer;
     }
-    const isHeld = answer === 'held' || (answer === undefined && seenLocks.has(name));
+    const isHeld = answer !== 'missing' && (answer !== undefined || seenLocks.has(name));
     if (isHeld) {
       // Without a read, the lock counts as held, although some stores cannot distinguish a held record from a missing
       // one.
       if (!seenLocks.takeRead(name, clock.monotonicMs())) return undefined;
-      const record = await this.#readHolder('inspect');
+      const isRead = typeof answer === 'object';
+      const record = isRead ? this.#lookAt(answer.heldBy) : await this.#readHolder('inspect');
       if (await this.#isFreed(record)) return await this.#updateOrInsert();
       if (record !== undefined || answer === 'held') return undefined;
     }
@@ -117,7 +118,7 @@ export class Acquisition {
       const inserted = await this.#write((options) => accessor.insertRecord(this.#request, options));
       if (inserted !== undefined) return inserted;
       const answer = await this.#write((options) => accessor.updateRecord(this.#request, options));
-      if (typeof answer === 'object') return answer;
+      if (isGrant(answer)) return answer;
       if (answer !== 'missing') {
         if (!isMissing && !seenLocks.takeRead(name, clock.monotonicMs())) return undefined;
         const record = await this.#readHolder('inspect');
@@ -164,9 +165,13 @@ export class Acquisition {
   }
 
   async #readHolder(purpose: 'inspect' | 'resolve'): Promise<LockRecord | undefined> {
-    const { clock, seenLocks, observer } = this.#options;
     const record = await this.#find(purpose);
-    if (!record?.held) return record;
+    return record && this.#lookAt(record);
+  }
+
+  #lookAt(record: LockRecord): LockRecord {
+    const { clock, seenLocks, observer } = this.#options;
+    if (!record.held) return record;
     const { lockedBy: heldBy, lockUntil: heldUntil } = record;
     observer.refused?.({ heldBy, heldUntil });
     const endsInMs = heldUntil.getTime() - clock.wallMs();
@@ -251,4 +256,8 @@ export class Acquisition {
     await pause(this.#options.clock, delayMs);
     return true;
   }
+}
+
+function isGrant(answer: Awaited<ReturnType<StorageAccessor['updateRecord']>>): answer is Grant {
+  return typeof answer === 'object' && !('heldBy' in answer);
 }

@@ -66,13 +66,13 @@ export interface StorageAccessor {
   /**
    * Takes over the record of that name if its `lockUntil` is not in the future, and raises its token.
    *
-   * @returns `'held'` if the lock is held, `'missing'` if there is no record, and `undefined` if the store cannot
-   *   distinguish the two
+   * @returns `'held'` if the lock is held, or how, if that is known; `'missing'` if there is no record, and `undefined` if
+   *   the store cannot distinguish the two
    */
   updateRecord(
     request: LockRequest,
     options: StatementOptions,
-  ): Promise<Grant | 'held' | 'missing' | undefined>;
+  ): Promise<Grant | { readonly heldBy: LockRecord } | 'held' | 'missing' | undefined>;
   /**
    * Moves `lockUntil` to now + `lockAtMostForMs`, but not before `lockedAt` + `lockAtLeastForMs`, and replaces
    * `owner` by `nextOwner`, if `owner` holds the lock.

@@ -27,7 +27,8 @@ export interface Operation extends LockRequest {
   };
 }
 
-export type Answer = Grant | LockRecord | 'held' | 'missing' | boolean | undefined;
+export type Answer =
+  Grant | LockRecord | { readonly heldBy: LockRecord } | 'held' | 'missing' | boolean | undefined;
 
 /** One call of `lock()`, and its result. */
 export interface Attempt {

@@ -42,7 +42,7 @@ export class LeaseHistory {
     { statement, lockAtMostForMs }: Operation,
     { value, atMs, order, received }: NonNullable<Operation['answer']>,
   ): KnownGrant | undefined {
-    if (typeof value !== 'object') return undefined;
+    if (typeof value !== 'object' || 'heldBy' in value) return undefined;
     if (statement !== 'find')
       return { token: value.fencingToken, atMs, order, endMs: atMs + lockAtMostForMs };
     const { fencingToken, lockedBy, held, lockUntil } = value as LockRecord;

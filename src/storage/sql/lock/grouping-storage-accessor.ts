@@ -1,4 +1,4 @@
-import type { Clock, ExtensionRequest, Grant, LockRequest, StatementOptions } from '../../../core';
+import type { Clock, ExtensionRequest, LockRequest, StatementOptions } from '../../../core';
 import { LONGEST_OWNER, RELEASED_MARK } from '../../../core/lease/owner';
 import type { SendInTurn, SqlResult } from '../connections/sql-executor';
 import { WaitingRequests } from '../schema/waiting-requests';
@@ -62,7 +62,7 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
   override async updateRecord(
     request: LockRequest,
     { timeoutMs }: StatementOptions,
-  ): Promise<Grant | 'held' | 'missing' | undefined> {
+  ): ReturnType<SqlStorageAccessor['updateRecord']> {
     if (this.#isAlone(this.#takeOvers)) return await super.updateRecord(request, { timeoutMs });
     const endsAtMs = this.#clock.monotonicMs() + timeoutMs;
     const answer = await this.#takeOvers.send(request, timeoutMs);
@@ -70,7 +70,7 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
     const record = answer.row && recordIn(answer.row, answer.statements);
     if (record === undefined) return 'missing';
     if (record.lockedBy === request.owner) return { fencingToken: record.fencingToken };
-    if (record.held) return 'held';
+    if (record.held) return { heldBy: record };
     // The lock was released just now, or another session was writing its row.
     return await super.updateRecord(request, { timeoutMs: endsAtMs - this.#clock.monotonicMs() });
   }

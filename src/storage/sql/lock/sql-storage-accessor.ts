@@ -74,10 +74,7 @@ export class SqlStorageAccessor implements StorageAccessor {
     }
   }
 
-  updateRecord(
-    request: LockRequest,
-    options: StatementOptions,
-  ): Promise<Grant | 'held' | 'missing' | undefined> {
+  updateRecord(request: LockRequest, options: StatementOptions): ReturnType<StorageAccessor['updateRecord']> {
     return this.#acquire('takeOver', request, options);
   }
 
