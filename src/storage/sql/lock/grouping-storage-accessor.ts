@@ -140,7 +140,7 @@ class Rotation {
     const after = (this.#after ??= sorted[Math.floor(this.random() * sorted.length)]?.name);
     const next = sorted.findIndex(({ name }) => after !== undefined && name > after);
     const chosen = [...sorted.splice(Math.max(0, next)), ...sorted].slice(0, LARGEST_GROUP - 1);
-    this.#after = chosen.at(-1)?.name;
+    this.#after = chosen.at(-1)?.name ?? after;
     return chosen;
   }
 }

@@ -54,8 +54,9 @@ export class WaitingRequests<Request extends object, Answer, Statements> {
   send(request: Request, timeoutMs: number): Promise<Answer> {
     return new Promise<Answer>((resolve, reject) => {
       const endsAtMs = this.options.clock.monotonicMs() + timeoutMs;
-      this.#waiting.set(request, { endsAtMs, resolve, reject });
-      void this.#sendGroup(request, timeoutMs);
+      const own = { ...request }; // The caller may send the same object twice.
+      this.#waiting.set(own, { endsAtMs, resolve, reject });
+      void this.#sendGroup(own, timeoutMs);
     });
   }
 
@@ -82,20 +83,14 @@ export class WaitingRequests<Request extends object, Answer, Statements> {
 
   #chosen(first: Request, statements: Statements): readonly Request[] {
     const { clock, companions } = this.options;
-    const { endsAtMs = Infinity } = this.#waiting.get(first) ?? {};
-    if (this.#waiting.size <= 1 || clock.monotonicMs() < this.#aloneUntilMs) return [first];
-    // One that ends earlier than the statement waits for its own turn. If the first has travelled already, so do all others.
-    const others = [...this.#waiting].filter(
-      ([request, waiting]) => request !== first && waiting.endsAtMs >= endsAtMs,
-    );
-    return [
-      first,
-      ...companions(
-        first,
-        others.map(([request]) => request),
-        statements,
-      ),
-    ];
+    const own = this.#waiting.get(first);
+    if (own === undefined) return []; // It has travelled with another one.
+    if (this.#waiting.size === 1 || clock.monotonicMs() < this.#aloneUntilMs) return [first];
+    const others = [...this.#waiting]
+      // One that ends earlier than the statement waits for its own turn.
+      .filter(([request, { endsAtMs }]) => request !== first && endsAtMs >= own.endsAtMs)
+      .map(([request]) => request);
+    return [first, ...companions(first, others, statements)];
   }
 
   #move(request: Request, group: Map<Request, Waiting<Answer>>): void {
