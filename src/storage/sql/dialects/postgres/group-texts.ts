@@ -9,13 +9,14 @@ export function groupTexts(quoted: QuotedLockTable, shape: LockTableShape): Grou
   const { table, name, lockUntil, lockedAt, lockedBy, fencingToken } = quoted;
   const { now, hasToken, comparesBytes } = shape;
   if (!comparesBytes) return undefined;
+  // With an array, the planner finds the rows by their names, regardless of its statistics.
   const listed = `${name} = ANY (ARRAY(SELECT j.name FROM ${MEMBERS}))`;
   // Only the take-over meets rows that other processes write. It skips them, so no two processes wait for each other.
   const free = `WITH free AS (
       SELECT ${name} FROM ${table} WHERE ${listed} AND ${lockUntil} <= ${now} ORDER BY ${name} FOR UPDATE SKIP LOCKED
     )`;
   const ours = `FROM ${MEMBERS}
-      WHERE l.${name} = j.name AND l.${lockedBy} = j.owner AND l.${lockUntil} > ${now} RETURNING 1`;
+      WHERE l.${listed} AND l.${name} = j.name AND l.${lockedBy} = j.owner AND l.${lockUntil} > ${now} RETURNING 1`;
   const texts = {
     takeOver: `${free} UPDATE ${table} AS l
       SET ${lockUntil} = ${now} + ${after('atMost')}, ${lockedAt} = ${now}, ${lockedBy} = j.owner${
