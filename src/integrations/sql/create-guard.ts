@@ -37,11 +37,9 @@ export function databaseOfGuard(guard: JobGuard): GuardDatabase | undefined {
 }
 
 function runStoreOn(access: DatabaseAccess, options: CreateJobGuardOptions): SqlRunStore {
-  const { grouping = true, clock = systemClock } = options;
+  const { clock = systemClock } = options;
   const store = access.forRuns(options);
-  return grouping && !store.sharesSessions
-    ? new GroupingRunStore({ ...store, clock })
-    : new SqlRunStore(store);
+  return access.sendsGroups(options) ? new GroupingRunStore({ ...store, clock }) : new SqlRunStore(store);
 }
 
 /** A guard whose locks and runs are in one database. */

@@ -1,6 +1,9 @@
 /** Locks that wait for a connection travel together, and each gets the answer that it would get alone. */
 import assert from 'node:assert/strict';
-import { LockStorageError } from 'cronlatch';
+import { test } from 'node:test';
+import { InvalidLockConfigurationError, LockStorageError } from 'cronlatch';
+import { SqlLockProvider } from '#cronlatch/storage/sql/database/sql-lock-provider';
+import { driverPlace } from '../../support/driver-place';
 import { StorageBasedLockProvider } from 'cronlatch/provider';
 import { LIMIT, namesOf, releaseAll, requestOf, testGroups } from '../../support/grouping-bench';
 
@@ -117,4 +120,12 @@ testGroups('two instances that want the same locks at once share them without an
     );
     assert.equal(winners.length, 1, all[index]);
   }
+});
+
+void test('grouping is true or false', () => {
+  const { database } = driverPlace('mysql2', 'own', 'mysql://nowhere/app');
+  assert.throws(() => new SqlLockProvider(database, { grouping: 'yes' as unknown as boolean }), {
+    code: InvalidLockConfigurationError.code,
+    message: 'grouping is "yes": use true or false.',
+  });
 });

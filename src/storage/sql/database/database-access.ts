@@ -17,6 +17,11 @@ export interface DatabaseAccessOptions {
    * them afterwards. `'shared'`: cronlatch uses the application's pool. In-memory databases are always shared.
    */
   readonly connections?: 'own' | 'shared' | undefined;
+  /**
+   * `true` (default): requests that wait for a connection are sent together, up to 50 locks with one statement. It has no
+   * effect with `connections: 'shared'`, with `keepRows: false`, and on SQLite.
+   */
+  readonly grouping?: boolean | undefined;
   /** Called once for each warning. Default: `process.emitWarning`. */
   readonly onWarning?: ((message: string) => void) | undefined;
   /** The longest time limit of a statement. Default 5 s. */
@@ -61,6 +66,19 @@ export class DatabaseAccess {
       warn,
       executor: this.#executor,
     };
+  }
+
+  /**
+   * Whether requests that wait for a connection travel together. In sessions of the application, the isolation level may lock
+   * more rows than those of a group.
+   *
+   * @throws InvalidLockConfigurationError for another type
+   */
+  sendsGroups({ grouping = true }: Pick<DatabaseAccessOptions, 'grouping'>): boolean {
+    if (typeof grouping !== 'boolean')
+      throw new InvalidLockConfigurationError(`grouping is ${describeValue(grouping)}: use true or false.`);
+    const { sharesSessions, dialect } = this.forTables;
+    return grouping && !sharesSessions && dialect.groupTexts !== undefined;
   }
 
   /** Warns if the server cannot keep the time limit of statements. */

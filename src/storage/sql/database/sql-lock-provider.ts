@@ -1,10 +1,4 @@
-import {
-  InvalidLockConfigurationError,
-  StorageBasedLockProvider,
-  systemClock,
-  type StorageBasedLockProviderOptions,
-} from '../../../core';
-import { describeValue } from '../../../core/describe-value';
+import { StorageBasedLockProvider, systemClock, type StorageBasedLockProviderOptions } from '../../../core';
 import { GroupingStorageAccessor } from '../lock/grouping-storage-accessor';
 import { SqlStorageAccessor } from '../lock/sql-storage-accessor';
 import type { LockTableOptions } from '../schema/lock-table';
@@ -16,13 +10,7 @@ export interface SqlLockProviderOptions
   extends
     LockTableOptions,
     Omit<DatabaseAccessOptions, keyof StorageBasedLockProviderOptions>,
-    Omit<StorageBasedLockProviderOptions, 'id' | 'nameLength'> {
-  /**
-   * `true` (default): locks that wait for a connection are requested, extended and released together, up to 50 with one
-   * statement. It has no effect with `connections: 'shared'`, with `keepRows: false`, and on SQLite.
-   */
-  readonly grouping?: boolean | undefined;
-}
+    Omit<StorageBasedLockProviderOptions, 'id' | 'nameLength'> {}
 
 /** Keeps locks in a table of the application's database. */
 export class SqlLockProvider extends StorageBasedLockProvider {
@@ -38,15 +26,12 @@ export class SqlLockProvider extends StorageBasedLockProvider {
   constructor(database: SqlDatabase, options: SqlLockProviderOptions = {}, shared?: DatabaseAccess) {
     const access = shared ?? new DatabaseAccess(database, options);
     const table = lockTableIn(database, options);
-    const { keepRows = true, grouping = true, clock = systemClock, random = Math.random } = options;
-    if (typeof grouping !== 'boolean')
-      throw new InvalidLockConfigurationError(`grouping is ${describeValue(grouping)}: use true or false.`);
+    const { keepRows = true, clock = systemClock, random = Math.random } = options;
     const storage = { ...access.forTables, table, keepRows };
-    // The isolation level of the application's sessions may lock more rows than those of the group.
-    const isGrouping = grouping && keepRows && !storage.sharesSessions;
-    const accessor = isGrouping
-      ? new GroupingStorageAccessor({ ...storage, clock, random })
-      : new SqlStorageAccessor(storage);
+    const accessor =
+      keepRows && access.sendsGroups(options)
+        ? new GroupingStorageAccessor({ ...storage, clock, random })
+        : new SqlStorageAccessor(storage);
     super(accessor, { ...options, nameLength: table.nameLength });
     this.#accessor = accessor;
     this.#access = access;
