@@ -89,7 +89,8 @@ async function exec(guard: JobGuard, options: ExecOptions, ...command: string[])
   let hasRun = false;
   for (const skipped of ['lock:skipped', 'run:skipped'] as const)
     guard.on(skipped, (event) => {
-      if (event.name === name) skip ??= logMessage(skipped, event);
+      // This process ends, so the next call is the retry.
+      if (event.name === name) skip ??= logMessage(skipped, { ...event, willRetry: false });
     });
   if (options.app === undefined) printEvents(guard);
   const failures: number[] = [];
