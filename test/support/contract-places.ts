@@ -117,7 +117,7 @@ function groupedProvider(database: SqlDatabase, options: SqlLockProviderOptions)
   const { clock = systemClock } = options;
   const accessor = new GroupingStorageAccessor({
     ...access.forTables,
-    ...{ table, clock, random: Math.random, smallestGroup: 1 },
+    ...{ table, clock, random: Math.random, shortestLimitMs: 0, smallestGroup: 1 },
   });
   const closing = Object.assign(accessor, { close: () => access.close() });
   return new StorageBasedLockProvider(closing, { ...options, id: access.placeOf(table.path) });

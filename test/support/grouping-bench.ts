@@ -69,10 +69,17 @@ function groupingAccessor(
   database: SqlDatabase,
   log: SqlStatement[],
 ): GroupingStorageAccessor & { close(): Promise<void> } {
-  const access = new DatabaseAccess(database, { statementTimeout: '2s' });
+  const access = new DatabaseAccess(database, { statementTimeout: '3s' });
   const executor = logging(access.forTables.executor, log);
   const table = lockTableIn(database, {});
-  const options = { ...access.forTables, executor, table, clock: systemClock, random: Math.random };
+  const options = {
+    ...access.forTables,
+    executor,
+    table,
+    clock: systemClock,
+    random: Math.random,
+    shortestLimitMs: 0,
+  };
   return Object.assign(new GroupingStorageAccessor(options), { close: () => access.close() });
 }
 

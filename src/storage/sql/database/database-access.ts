@@ -19,7 +19,7 @@ export interface DatabaseAccessOptions {
   readonly connections?: 'own' | 'shared' | undefined;
   /**
    * `true` (default): requests that wait for a connection are sent together, up to 50 locks with one statement. It has no
-   * effect with `connections: 'shared'`, with `keepRows: false`, and on SQLite.
+   * effect with `connections: 'shared'`, with `keepRows: false`, with a `statementTimeout` below 3 s, and on SQLite.
    */
   readonly grouping?: boolean | undefined;
   /** Called once for each warning. Default: `process.emitWarning`. */
@@ -28,6 +28,9 @@ export interface DatabaseAccessOptions {
   readonly statementTimeout?: Duration | undefined;
   readonly clock?: Clock | undefined;
 }
+
+/** InnoDB waits for a locked row for one second or more, and up to one more until it checks. */
+const SHORTEST_FOR_GROUPS_MS = 3000;
 
 /** The shortest `innodb_lock_wait_timeout`. */
 const SHORTEST_LOCK_WAIT_MS = 1000;
@@ -70,7 +73,8 @@ export class DatabaseAccess {
 
   /**
    * Whether requests that wait for a connection travel together. In sessions of the application, the isolation level may lock
-   * more rows than those of a group.
+   * more rows than those of a group. With a short `statementTimeout`, a row that another session has locked would fail all of
+   * its group.
    *
    * @throws InvalidLockConfigurationError for another type
    */
@@ -78,7 +82,8 @@ export class DatabaseAccess {
     if (typeof grouping !== 'boolean')
       throw new InvalidLockConfigurationError(`grouping is ${describeValue(grouping)}: use true or false.`);
     const { sharesSessions, dialect } = this.forTables;
-    return grouping && !sharesSessions && dialect.groupTexts !== undefined;
+    const isPatient = this.statementTimeoutMs >= SHORTEST_FOR_GROUPS_MS;
+    return grouping && isPatient && !sharesSessions && dialect.groupTexts !== undefined;
   }
 
   /** Warns if the server cannot keep the time limit of statements. */

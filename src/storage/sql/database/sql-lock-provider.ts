@@ -27,10 +27,11 @@ export class SqlLockProvider extends StorageBasedLockProvider {
     const access = shared ?? new DatabaseAccess(database, options);
     const table = lockTableIn(database, options);
     const { keepRows = true, clock = systemClock, random = Math.random } = options;
-    const storage = { ...access.forTables, table, keepRows };
+    const { forTables, statementTimeoutMs } = access;
+    const storage = { ...forTables, table, keepRows };
     const accessor =
       keepRows && access.sendsGroups(options)
-        ? new GroupingStorageAccessor({ ...storage, clock, random })
+        ? new GroupingStorageAccessor({ ...storage, clock, random, shortestLimitMs: statementTimeoutMs })
         : new SqlStorageAccessor(storage);
     super(accessor, { ...options, nameLength: table.nameLength });
     this.#accessor = accessor;

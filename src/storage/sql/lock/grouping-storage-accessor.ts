@@ -22,6 +22,11 @@ export interface GroupingStorageOptions extends SqlStorageOptions {
   readonly clock: Clock;
   /** Between 0 and 1. */
   readonly random: () => number;
+  /**
+   * With less time, a lock travels alone: the database may wait for the locked row of another lock, and then the time must
+   * suffice for sending this one again.
+   */
+  readonly shortestLimitMs: number;
   /** Fewer locks than this are sent one by one. Default 2. */
   readonly smallestGroup?: number | undefined;
 }
@@ -35,12 +40,14 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
   readonly #extensions: WaitingRequests<WriteRequest, Answer, LockStatements>;
   readonly #releases: WaitingRequests<WriteRequest, Answer, LockStatements>;
   readonly #clock: Clock;
+  readonly #shortestLimitMs: number;
   readonly #smallestGroup: number;
   #released: number;
 
   constructor(options: GroupingStorageOptions) {
     super(options);
     this.#clock = options.clock;
+    this.#shortestLimitMs = options.shortestLimitMs;
     this.#smallestGroup = options.smallestGroup ?? 2;
     this.#released = Math.floor(options.random() * 36 ** 6);
     const waiting = (key: GroupedWrite): WaitingRequests<WriteRequest, Answer, LockStatements> => {
@@ -63,7 +70,7 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
     request: LockRequest,
     { timeoutMs }: StatementOptions,
   ): ReturnType<SqlStorageAccessor['updateRecord']> {
-    if (this.#isAlone(this.#takeOvers)) return await super.updateRecord(request, { timeoutMs });
+    if (this.#isAlone(this.#takeOvers, timeoutMs)) return await super.updateRecord(request, { timeoutMs });
     const endsAtMs = this.#clock.monotonicMs() + timeoutMs;
     const answer = await this.#takeOvers.send(request, timeoutMs);
     if ('result' in answer) return await this.grantIn(answer, 'takeOver', request, { timeoutMs });
@@ -76,12 +83,12 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
   }
 
   override async extend(request: ExtensionRequest, { timeoutMs }: StatementOptions): Promise<boolean> {
-    if (this.#isAlone(this.#extensions)) return await super.extend(request, { timeoutMs });
+    if (this.#isAlone(this.#extensions, timeoutMs)) return await super.extend(request, { timeoutMs });
     return this.#isWritten(await this.#extensions.send(request, timeoutMs), request);
   }
 
   override async unlock(request: LockRequest, { timeoutMs }: StatementOptions): Promise<boolean> {
-    if (this.#isAlone(this.#releases)) return await super.unlock(request, { timeoutMs });
+    if (this.#isAlone(this.#releases, timeoutMs)) return await super.unlock(request, { timeoutMs });
     // Not only the mark: the row could have had that from an earlier release.
     const nextOwner = `${request.owner}/${(this.#released += 1).toString(36)}${RELEASED_MARK}`;
     if (nextOwner.length > LONGEST_OWNER) return await super.unlock(request, { timeoutMs });
@@ -89,8 +96,8 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
     return this.#isWritten(await this.#releases.send(releases, timeoutMs), releases);
   }
 
-  #isAlone({ isFree }: Pick<WaitingRequests<never, never, never>, 'isFree'>): boolean {
-    return isFree && this.#smallestGroup > 1;
+  #isAlone({ isFree }: Pick<WaitingRequests<never, never, never>, 'isFree'>, timeoutMs: number): boolean {
+    return this.#smallestGroup > 1 && (isFree || timeoutMs < this.#shortestLimitMs);
   }
 
   #isWritten(answer: Answer, request: ExtensionRequest): boolean {
