@@ -30,7 +30,7 @@ for (const server of SERVER_NAMES)
     const now = dialect.name === 'postgres' ? 'statement_timestamp()' : 'UTC_TIMESTAMP(6)';
     try {
       await operator.query(`INSERT INTO shedlock (name, lock_until, locked_at, locked_by, fencing_token)
-        SELECT CONCAT('job-', i), ${now}, ${now}, 'nobody', 1 FROM ${numbers}`);
+        SELECT CONCAT('job-', i), ${now}, ${now}, 'another', 1 FROM ${numbers}`);
       await operator.query(`INSERT INTO cronlatch_run (job_name, scope, period_key, state, attempt, claimed_by,
           lock_id, lease_until, started_at, created_at, updated_at)
         SELECT CONCAT('job-', i), '', 'today', 'completed', 1, 'me', 'lock', ${now}, ${now}, ${now}, ${now} FROM ${numbers}`);
