@@ -66,7 +66,8 @@ export class Acquisition {
       try {
         const { keepRows } = this.#options;
         const grant = await (keepRows ? this.#updateOrInsert() : this.#insertOrUpdate());
-        if (grant !== undefined) return { grant, sentAt: this.#sentAt };
+        // Some stores cannot distinguish which of our statements has written the record.
+        if (grant !== undefined) return { grant, sentAt: this.#unsettledSentAt ?? this.#sentAt };
         // Our own earlier statement may be the holder.
         return this.#unsettledSentAt === undefined ? undefined : await this.#readForResolve();
       } catch (error) {

@@ -112,6 +112,26 @@ for (const method of ['updateRecord', 'insertRecord'] as const) {
   });
 }
 
+void test('a grant that the store knows only by its owner counts from the first statement that may have written it', async () => {
+  const { accessor, provider, clock, drive } = lockBench();
+  await (await provider.lock(JOB))?.unlock();
+  let late: () => Promise<unknown> = () => assert.fail('not sent');
+  accessor.fail(
+    'updateRecord',
+    (run) => {
+      late = run;
+      return sendingLost(run);
+    },
+    () => late(),
+  );
+  accessor.fail(
+    'find',
+    delayedBy(() => clock.advance('1s')),
+  );
+  const lock = await drive(provider.lock(JOB));
+  assert.ok(lock !== undefined && lock.remainingMs() <= 599_000);
+});
+
 void test('a statement that takes effect only after the release of the resent one is released, too', async () => {
   const { accessor, provider, other, clock, drive } = lockBench();
   await (await provider.lock(JOB))?.unlock();
