@@ -35,6 +35,8 @@ interface Bench {
   readonly operator: DataSource;
   /** The statements of `accessor` since the last call. */
   readonly statements: () => readonly SqlStatement[];
+  /** Fails the statements of `accessor` from now on with an error of the driver, if they begin so. */
+  readonly failOn: (beginning: string, error: Error) => void;
 }
 
 /** A test on each server, with a fresh database. */
@@ -56,7 +58,10 @@ export function testGroups(
         for (const each of opened) await each.check(LIMIT);
         const statements = (): SqlStatement[] => logs[0]?.splice(0) ?? [];
         statements();
-        await body({ accessor, others: [other, ...others], operator, statements });
+        const failOn: Bench['failOn'] = (beginning, error) => {
+          faults.set(logs[0] ?? [], { beginning, error });
+        };
+        await body({ accessor, others: [other, ...others], operator, statements, failOn });
       } finally {
         await Promise.all([...opened.map((each) => each.close()), place.close()]);
         await operator.destroy();
@@ -83,12 +88,28 @@ function groupingAccessor(
   return Object.assign(new GroupingStorageAccessor(options), { close: () => access.close() });
 }
 
+interface Fault {
+  readonly beginning: string;
+  readonly error: Error;
+}
+
+const faults = new WeakMap<SqlStatement[], Fault>();
+
 function logging(executor: SqlExecutor, log: SqlStatement[]): SqlExecutor {
   return {
     isFree: (request) => executor.isFree(request),
     execute: (statement, options) => (log.push(statement), executor.execute(statement, options)),
     inTurn: (use, options) =>
-      executor.inTurn((send) => use((statement) => (log.push(statement), send(statement))), options),
+      executor.inTurn(
+        (send) =>
+          use(async (statement) => {
+            log.push(statement);
+            const fault = faults.get(log);
+            if (fault !== undefined && statement.text.startsWith(fault.beginning)) throw fault.error;
+            return await send(statement);
+          }),
+        options,
+      ),
     transaction: (...transaction) => executor.transaction(...transaction),
   };
 }

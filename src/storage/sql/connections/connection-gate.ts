@@ -20,8 +20,8 @@ interface Waiter {
 
 /**
  * Decides which request gets the next connection. Requests that a lease depends on (extend, unlock, resolve) come first,
- * then the writes of runs whose lock is held, then all others, each in the order of arrival. If there are at least two connections, the others never take the last
- * free one.
+ * then the writes of runs whose lock is held, then all others, each in the order of arrival. If there are at least two
+ * connections, only the first kind takes the last free one.
  *
  * A statement that waits for a locked row keeps its connection for seconds. So if no request was admitted for a while, the
  * next one borrows a spare connection, which is returned as soon as no request waits. A long queue of quick statements

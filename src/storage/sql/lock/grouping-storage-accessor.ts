@@ -1,6 +1,7 @@
 import type { Clock, ExtensionRequest, LockRequest, StatementOptions } from '../../../core';
 import { LONGEST_OWNER, RELEASED_MARK } from '../../../core/lease/owner';
-import type { SendInTurn, SqlResult } from '../connections/sql-executor';
+import { SqlExecutionError, type SendInTurn, type SqlResult } from '../connections/sql-executor';
+import { driverErrorOf } from '../connections/sql-failure';
 import { WaitingRequests } from '../schema/waiting-requests';
 import type { LockStatements } from './lock-statements';
 import {
@@ -123,10 +124,15 @@ function answersTo(key: GroupedWrite, { dialect, smallestGroup = 2 }: GroupingSt
     const written = dialect.writtenRows(await send(statements.group(key, members)));
     if (key !== 'takeOver' && written === members.length)
       return members.map(({ nextOwner }) => ({ row: { locked_by: nextOwner }, statements }));
-    const { rows } = await send(statements.group('inspect', members));
+    const { rows } = await send(statements.group('inspect', members)).catch(outcomeUnknown);
     const byName = new Map(rows.map((row) => [String(row['name']), row]));
     return members.map(({ name }) => ({ row: byName.get(name), statements }));
   };
+}
+
+/** The locks are written already. So whatever has failed, the error must not report that nothing ran. */
+function outcomeUnknown(error: unknown): never {
+  throw new SqlExecutionError(driverErrorOf(error).message, 'sent');
 }
 
 /** Chooses locks with different names. */
