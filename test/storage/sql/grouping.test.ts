@@ -111,7 +111,9 @@ testGroups('if the read behind the write of a group fails, the outcome is unknow
   const waited = { errno: 1205, code: '55P03' }; // Of MySQL and MariaDB, and of PostgreSQL.
   failOn('SELECT', Object.assign(new Error('Lock wait timeout exceeded'), waited));
   const outcomes = await Promise.allSettled(all.map((name) => accessor.updateRecord(requestOf(name), LIMIT)));
-  const failed = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+  const failed = outcomes.flatMap((outcome) =>
+    outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
+  );
   assert.equal(failed.length, all.length - 1, 'all but the first, which travelled alone');
   for (const error of failed)
     assert.ok(error instanceof LockStorageError && error.outcome === 'unknown', String(error));

@@ -130,7 +130,7 @@ function answersTo(key: GroupedWrite, { dialect, smallestGroup = 2 }: GroupingSt
   };
 }
 
-/** The locks are written already. So whatever has failed, the error must not report that nothing ran. */
+/** The locks are written already. So no error may report that nothing ran. */
 function outcomeUnknown(error: unknown): never {
   throw new SqlExecutionError(driverErrorOf(error).message, 'sent');
 }
