@@ -88,9 +88,9 @@ export class LockWaiters {
   }
 
   #watch(path: string): Promise<void> {
-    const changed = this.nodes.requests.changed(path).finally(() => this.#watched.delete(path));
-    this.#watched.set(path, changed);
-    return changed;
+    const deleted = this.nodes.requests.deleted(path).finally(() => this.#watched.delete(path));
+    this.#watched.set(path, deleted);
+    return deleted;
   }
 
   #leave(waiter: Waiter): void {

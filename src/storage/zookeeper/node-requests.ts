@@ -43,18 +43,17 @@ export class NodeRequests {
   }
 
   /**
-   * @returns when the node changes or is deleted, or the session ends, or at once if the node is not there: `exists`
-   *   would leave a watch behind
+   * @returns when the node is deleted, or the session ends, or at once if the node is not there: `exists` would leave a
+   *   watch behind. The node has no children, so only its deletion fires a watch on them. Its data change with each
+   *   grant and extension.
    */
-  async changed(path: string): Promise<void> {
+  async deleted(path: string): Promise<void> {
     let fire = (): void => {};
     const fired = new Promise<void>((resolve) => (fire = resolve));
     const stop = this.session.watch((state) => state === 'ended' && fire());
     try {
       const found = await orMissing(
-        this.session.persist<[Buffer | undefined, NodeStat]>((client, answer) =>
-          client.getData(path, fire, answer),
-        ),
+        this.session.persist<[string[]]>((client, answer) => client.getChildren(path, fire, answer)),
       );
       if (found !== undefined) await fired;
     } finally {

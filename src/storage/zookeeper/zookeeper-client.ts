@@ -28,8 +28,8 @@ export interface ZooKeeperClient {
   remove(path: string, answer: Answer<[]>): void;
   setData(path: string, data: Buffer, answer: Answer<[NodeStat]>): void;
   getData(path: string, answer: Answer<[Buffer | undefined, NodeStat]>): void;
-  getData(path: string, watcher: () => void, answer: Answer<[Buffer | undefined, NodeStat]>): void;
   getChildren(path: string, answer: Answer<[string[]]>): void;
+  getChildren(path: string, watcher: () => void, answer: Answer<[string[]]>): void;
   transaction(): { check(path: string): { commit(answer: Answer<[]>): void } };
   getState(): { readonly name: string };
   getSessionTimeout(): number;

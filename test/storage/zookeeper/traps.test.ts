@@ -18,24 +18,30 @@ const WAITERS = 8;
 /** Eight instances wait. Each release wakes the next one only. */
 async function wakesOne(bench: ZooKeeperBench, waitForLock: WaitForLock): Promise<void> {
   const woken = { count: 0 };
-  const instance = async (beforeWatch?: () => Promise<void>): Promise<Client> =>
-    watchedClient(await bench.client(), {
-      ...(beforeWatch && { beforeWatch }),
-      onFired: () => void (woken.count += 1),
-    });
+  const clients: Client[] = [];
+  const instance = async (beforeWatch?: () => Promise<void>): Promise<Client> => {
+    const client = await bench.client();
+    clients.push(client);
+    const onFired = (): void => void (woken.count += 1);
+    return watchedClient(client, { ...(beforeWatch && { beforeWatch }), onFired });
+  };
+  // The server sends the event of a watch before its later answers to the same client.
+  const allHeard = (): Promise<unknown> => Promise.all(clients.map((client) => childrenOf(client, '/')));
   const release = await waitForLock(await instance());
   const waiters: Promise<unknown>[] = [];
   for (let queued = 1; queued <= WAITERS; queued += 1) {
     // Only a place in the queue is watched. An attempt leaves the queue again, which would wake those behind it.
     await new Promise<void>((resolve, reject) => {
       const waiter = instance(() => Promise.resolve(resolve())).then(waitForLock);
-      waiters.push(waiter.then((next) => next()));
+      waiters.push(waiter.then((next) => allHeard().then(next)));
       waiter.catch(reject);
     });
   }
+  await allHeard();
   woken.count = 0;
   await release();
   await Promise.all(waiters);
+  await allHeard();
   assert.ok(woken.count <= WAITERS, HERD);
 }
 
