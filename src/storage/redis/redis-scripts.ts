@@ -81,7 +81,7 @@ export const FIND = script(`
 if not value then return answer('missing') end
 local left = redis.call('PTTL', key)
 if ARGV[2] == '1' and left > 0 then redis.call('SET', key, value, 'PX', left) end
-local ends = freeAt > 0 and whole(freeAt) or left > 0 and whole(now + left * 1000) or ''
+local ends = freeAt > 0 and whole(freeAt) or left >= 0 and whole(now + math.max(left, 1) * 1000) or ''
 return answer('done', owner, held and '1' or '0', ends, whole(token))
 `);
 

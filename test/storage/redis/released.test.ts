@@ -54,6 +54,16 @@ testRedis('a wait ends when the lease of a crashed holder ends', async (bench) =
   assert.ok(await waiting.lock(JOB));
 });
 
+testRedis('a record has an end until its last moment, so that a wait cannot miss it', async (bench) => {
+  const provider = bench.provider();
+  for (let lease = 1; lease <= 20; lease += 1) {
+    await bench.send('SET', bench.keyPrefix + JOB.name, 'crashed 1 1 0', 'PX', '10');
+    const held = async () => await provider.inspect(JOB.name);
+    for (let record = await held(); record !== undefined; record = await held())
+      assert.ok(record.lockUntil.getTime() < Date.now() + 60_000, record.lockUntil.toISOString());
+  }
+});
+
 testRedis('a wait for a lock that lockAtLeastFor keeps ends with that time', async (bench) => {
   const waiting = bench.provider({ subscriber: bench.connected.subscriber() });
   const lock = await bench.provider().lock({ ...JOB, lockAtLeastFor: '300ms' });
