@@ -1,24 +1,14 @@
-import { InvalidLockConfigurationError, LockStorageError, SchemaMismatchError } from '../../core';
-import { describeValue } from '../../core/describe-value';
+import { LockStorageError, SchemaMismatchError } from '../../core';
+import { refuseOption } from '../../core/options';
 import { checkTableOptions } from '../../guard/jobs/option-names';
 import { DuplicateRecord, translateDriverError } from '../../storage/sql/connections/storage-error';
 import { DatabaseAccess, type DatabaseAccessOptions } from '../../storage/sql/database/database-access';
-import {
-  jobTableIn,
-  lockTableIn,
-  rowLockTableIn,
-  runTablesIn,
-  type SqlDatabase,
-} from '../../storage/sql/database/sql-database';
+import { isTableSet, TABLE_SETS, type SqlDatabase } from '../../storage/sql/database/sql-database';
 import type { SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
 import { createTable } from '../../storage/sql/schema/create-table';
-import { jobTableDefinition, type JobTableOptions } from '../../storage/sql/schema/job-table';
-import {
-  lockTableDefinition,
-  rowLockTableDefinition,
-  type RowLockTableOptions,
-} from '../../storage/sql/schema/lock-table';
-import { runTableDefinitions, type RunTableOptions } from '../../storage/sql/schema/run-tables';
+import type { JobTableOptions } from '../../storage/sql/schema/job-table';
+import type { RowLockTableOptions } from '../../storage/sql/schema/lock-table';
+import type { RunTableOptions } from '../../storage/sql/schema/run-tables';
 import type { SchemaFinding } from '../../storage/sql/schema/schema-finding';
 import type { TableDefinition } from '../../storage/sql/schema/table-definition';
 import { VerifiedTables } from '../../storage/sql/schema/verified-tables';
@@ -36,8 +26,6 @@ export interface TablesOptions
    */
   readonly tables?: readonly ('lock' | 'ledger' | 'jobs' | 'row-lock')[] | undefined;
 }
-
-const TABLE_SETS: ReadonlySet<unknown> = new Set(['lock', 'ledger', 'jobs', 'row-lock']);
 
 /** PostgreSQL's codes for a table and a type that exist. */
 const ALREADY_THERE = new Set(['42P07', '42710']);
@@ -94,20 +82,14 @@ export function tableDefinitions(
 ): readonly TableDefinition[] {
   checkTableOptions(named);
   checkTableSets(tables);
-  return [
-    ...(tables.includes('lock') ? [lockTableDefinition(lockTableIn(database, named))] : []),
-    ...(tables.includes('row-lock') ? [rowLockTableDefinition(rowLockTableIn(database, named))] : []),
-    ...(tables.includes('ledger') ? runTableDefinitions(runTablesIn(database, named)) : []),
-    ...(tables.includes('jobs') ? [jobTableDefinition(jobTableIn(database, named))] : []),
-  ];
+  const sets = Object.entries(TABLE_SETS).filter(([set]) => (tables as readonly string[]).includes(set));
+  return sets.flatMap(([, definitionsIn]) => definitionsIn(database, named));
 }
 
 /** A misspelt set would create no table, and report nothing. */
 function checkTableSets(tables: unknown): void {
-  if (Array.isArray(tables) && tables.length > 0 && tables.every((set) => TABLE_SETS.has(set))) return;
-  throw new InvalidLockConfigurationError(
-    `tables is ${describeValue(tables)}: use a list of 'lock', 'ledger', 'jobs' and 'row-lock'.`,
-  );
+  if (Array.isArray(tables) && tables.length > 0 && tables.every(isTableSet)) return;
+  refuseOption('tables', tables, `use a list of 'lock', 'ledger', 'jobs' and 'row-lock'`);
 }
 
 async function withAccess<T>(

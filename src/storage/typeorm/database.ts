@@ -95,19 +95,8 @@ function mysqlOf(
   settings: DataSourceSettings,
   mysql2: MysqlSettings['mysql2'],
 ): SqlDatabase {
-  const {
-    url,
-    host,
-    port,
-    username: user,
-    password,
-    database,
-    socketPath,
-    ssl,
-    insecureAuth,
-    charset,
-    extra,
-  } = settings;
+  const { url, host, port, username: user, password, database } = settings;
+  const { socketPath, ssl, insecureAuth, charset, extra } = settings;
   const parsed = url === undefined ? {} : parseUrl(url);
   const given = { host, port, user, password, database, ...parsed };
   const options = { ...given, parameters: undefined, socketPath, ssl, insecureAuth, charset, ...extra };
@@ -131,31 +120,12 @@ function postgresOf(
   settings: DataSourceSettings,
   Client: PostgresSettings['Client'],
 ): SqlDatabase {
-  const {
-    url,
-    host,
-    port,
-    username: user,
-    password,
-    database,
-    ssl,
-    applicationName,
-    extra,
-    schema,
-  } = settings;
+  const { url: connectionString, host, port, username: user, password, database } = settings;
+  const { ssl, applicationName: application_name, extra, schema } = settings;
+  const given = { connectionString, host, port, user, password, database, ssl, application_name };
   return postgresDatabase({
     Client,
-    options: {
-      connectionString: url,
-      host,
-      port,
-      user,
-      password,
-      database,
-      ssl,
-      application_name: applicationName,
-      ...extra,
-    },
+    options: { ...given, ...extra },
     pool: poolOf(dataSource, sizeOf(settings, 'max'), (client) =>
       postgresSessionOf(client as PostgresClient),
     ),
@@ -190,16 +160,12 @@ function fileOf(
   settings: DataSourceSettings,
   Database: LoadedDriver['sqlite'],
 ): SqlDatabase {
-  const {
-    database = '',
-    key,
-    nativeBinding,
-    prepareDatabase,
-  } = settings as DataSourceSettings & SqliteSettings;
+  const { database: file = '' } = settings;
+  const { key, nativeBinding, prepareDatabase } = settings as SqliteSettings;
   return sqliteDatabase({
-    file: database,
+    file,
     async open() {
-      const own = new Database(database, {
+      const own = new Database(file, {
         ...OWN_SQLITE_OPTIONS,
         ...(nativeBinding === undefined ? {} : { nativeBinding }),
       });

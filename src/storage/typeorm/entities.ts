@@ -64,73 +64,42 @@ interface TableType {
 
 interface EntityTypes {
   readonly table: (definition: TableDefinition, schema: string | undefined) => TableType;
-  readonly column: (kind: ColumnKind) => ColumnType;
+  readonly columns: Readonly<Record<ColumnKind['is'], ColumnType>>;
 }
 
 const BYTES = { charset: 'utf8mb4', collation: 'utf8mb4_bin' } as const;
+const C_TEXT = { type: 'text', collation: 'C' } as const;
+const TEXT = { type: 'text' } as const;
+const INTEGER = { type: 'integer' } as const;
 const NUMBERED = { primary: true, generated: 'increment' } as const;
 
 /** The migration's types in TypeORM's terms. */
 const ENTITY_TYPES: Readonly<Record<DialectName, EntityTypes>> = {
   mysql: {
     table: (_definition, database) => ({ engine: 'InnoDB', ...(database === undefined ? {} : { database }) }),
-    column: (kind) => {
-      switch (kind.is) {
-        case 'id':
-          return { type: 'bigint', unsigned: true, ...NUMBERED };
-        case 'text':
-          return { type: 'varchar', length: kind.length, ...BYTES };
-        case 'word':
-          return { type: 'varchar', length: kind.length, charset: 'ascii', collation: 'ascii_bin' };
-        case 'note':
-          return { type: 'text', ...BYTES };
-        case 'document':
-          return { type: 'mediumtext', ...BYTES };
-        case 'count':
-          return { type: 'int', unsigned: true };
-        case 'integer':
-          return { type: 'bigint', unsigned: true };
-        case 'instant':
-          return { type: 'datetime', precision: 6 };
-      }
+    columns: {
+      id: { type: 'bigint', unsigned: true, ...NUMBERED },
+      text: { type: 'varchar', ...BYTES },
+      word: { type: 'varchar', charset: 'ascii', collation: 'ascii_bin' },
+      note: { type: 'text', ...BYTES },
+      document: { type: 'mediumtext', ...BYTES },
+      count: { type: 'int', unsigned: true },
+      integer: { type: 'bigint', unsigned: true },
+      instant: { type: 'datetime', precision: 6 },
     },
   },
   postgres: {
     table: (_definition, schema) => (schema === undefined ? {} : { schema }),
-    column: (kind) => {
-      switch (kind.is) {
-        case 'id':
-          return { type: 'bigint', ...NUMBERED };
-        case 'text':
-        case 'word':
-        case 'note':
-        case 'document':
-          return { type: 'text', collation: 'C' };
-        case 'count':
-          return { type: 'integer' };
-        case 'integer':
-          return { type: 'bigint' };
-        case 'instant':
-          return { type: 'timestamptz' };
-      }
+    columns: {
+      ...{ id: { type: 'bigint', ...NUMBERED }, text: C_TEXT, word: C_TEXT, note: C_TEXT, document: C_TEXT },
+      ...{ count: INTEGER, integer: { type: 'bigint' }, instant: { type: 'timestamptz' } },
     },
   },
   sqlite: {
     table: ({ primaryKey }) => (primaryKey === undefined ? {} : { withoutRowid: true }),
-    column: (kind) => {
-      switch (kind.is) {
-        case 'id':
-          return { type: 'integer', ...NUMBERED };
-        case 'text':
-        case 'word':
-        case 'note':
-        case 'document':
-          return { type: 'text' };
-        case 'count':
-        case 'integer':
-        case 'instant':
-          return { type: 'integer' };
-      }
+    columns: {
+      ...{ id: { type: 'integer', ...NUMBERED }, text: TEXT, word: TEXT, note: TEXT, document: TEXT },
+      ...{ count: INTEGER, integer: INTEGER, instant: INTEGER },
     },
   },
 };
@@ -185,11 +154,13 @@ function entity<Row>(name: string, definition: TableDefinition, type: string): E
 function columnOf(
   { name, kind, nullable, default: value }: TableColumn,
   { primaryKey }: TableDefinition,
-  types: EntityTypes,
+  { columns }: EntityTypes,
 ): EntitySchemaColumnOptions {
+  const type = columns[kind.is];
   return {
     name,
-    ...types.column(kind),
+    ...type,
+    ...('length' in kind && type.type === 'varchar' ? { length: kind.length } : {}),
     nullable,
     ...(name === primaryKey ? { primary: true } : {}),
     ...(value === undefined ? {} : { default: value }),

@@ -16,10 +16,11 @@ testOnServers('each step of the ledger costs the expected number of statements',
   const store = bench.closeAtEnd(new TypeOrmRunStore(bench.dataSource({ url: log.url })));
   await store.check();
   const atStart = log.statements().length;
-  assert.ok(atStart > 4);
+  assert.equal(atStart, bench.server === 'postgres' ? 2 : 3, 'one statement describes both tables');
 
   await store.peek({ ...CLAIM, since: RUNNING.periodStart }, LIMIT);
   await store.insert(RUNNING, LIMIT);
+  assert.equal(await store.insert(RUNNING, LIMIT), false);
   await store.insert({ ...PENDING, scope: 'eu', event: FAILED }, LIMIT);
   await store.complete(CLAIM, undefined, LIMIT);
   await store.change(
@@ -35,6 +36,7 @@ testOnServers('each step of the ledger costs the expected number of statements',
   assert.deepEqual(sent, [
     'SELECT', // peek
     'INSERT', // insert
+    ...(bench.server === 'postgres' ? ['INSERT'] : ['INSERT', 'SELECT']), // insert of a run that exists
     ...[begin, 'INSERT', 'INSERT', 'COMMIT'], // insert with an event
     'UPDATE', // complete
     ...[begin, 'SELECT', 'UPDATE', 'INSERT', 'COMMIT'], // change

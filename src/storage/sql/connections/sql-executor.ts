@@ -4,7 +4,7 @@ export type SqlValue = string | number | null;
 
 /** A statement with its values, which are always bound. */
 export interface SqlStatement {
-  /** The name of the prepared statement. Only statements with the same text share it. */
+  /** The name of the prepared statement. Only statements with the same text share it. Empty: it is not prepared. */
   readonly id: string;
   readonly text: string;
   readonly values: readonly SqlValue[];
@@ -17,6 +17,7 @@ export class NamedStatement {
   readonly #text: string;
   readonly #names: readonly string[];
   readonly #id: string;
+  #places: readonly { readonly key: string; readonly number: number }[] | undefined;
 
   /** @param placeholder returns the driver's placeholder for the parameter at a position, counted from 1 */
   constructor(text: string, placeholder: (position: number) => string) {
@@ -31,13 +32,25 @@ export class NamedStatement {
   }
 
   bind(parameters: Parameters): SqlStatement {
-    const values = this.#names.map((name) => {
-      const value = parameters[name];
-      if (value === undefined) throw new TypeError(`Parameter :${name} has no value.`);
-      return value;
-    });
+    const values = this.#names.map((name) => given(parameters[name], name));
     return { id: this.#id, text: this.#text, values };
   }
+
+  /** Binds parameters that end in the number of a member. Members that are missing at the end repeat the last one. */
+  bindMembers(members: readonly Parameters[]): SqlStatement {
+    this.#places ??= this.#names.map((name) => {
+      const [, key = '', number] = /^(.*?)(\d+)$/.exec(name) ?? [];
+      return { key, number: Number(number) };
+    });
+    const last = members.length - 1;
+    const values = this.#places.map(({ key, number }) => given(members[Math.min(number, last)]?.[key], key));
+    return { id: this.#id, text: this.#text, values };
+  }
+}
+
+function given(value: SqlValue | undefined, name: string): SqlValue {
+  if (value === undefined) throw new TypeError(`Parameter :${name} has no value.`);
+  return value;
 }
 
 /** Durations are sent as whole microseconds. */
@@ -57,8 +70,13 @@ export interface ExecuteOptions {
   readonly timeoutMs: number;
   /** Extend, unlock and resolve come first, because a lease may depend on them. */
   readonly urgent: boolean;
-  /** Its lock is held meanwhile, so it comes before requests for further locks. */
+  /**
+   * Its lock is held meanwhile, so it comes before requests for further locks. With `urgent`, it is urgent only while no
+   * other request with `holdsLock` waits.
+   */
   readonly holdsLock?: boolean | undefined;
+  /** When it began to wait, on the monotonic clock. Default: now. Requests of one kind are admitted in this order. */
+  readonly sinceMs?: number | undefined;
 }
 
 /** The result of a transaction, and the statements that follow its first one. */
@@ -76,7 +94,7 @@ export type SendInTurn = (statement: SqlStatement) => Promise<SqlResult>;
 /** Sends statements to a database. */
 export interface SqlExecutor {
   /** Whether a statement that is sent now gets a connection at once. */
-  isFree(request: Pick<ExecuteOptions, 'urgent'>): boolean;
+  isFree(request: Pick<ExecuteOptions, 'urgent' | 'holdsLock'>): boolean;
   /** Runs one statement in autocommit mode, on a connection that no transaction of the application uses. */
   execute(statement: SqlStatement, options: ExecuteOptions): Promise<SqlResult>;
   /**

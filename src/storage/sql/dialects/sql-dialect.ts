@@ -1,6 +1,6 @@
-import type { Parameters, SqlResult } from '../connections/sql-executor';
+import { NamedStatement, type Parameters, type SqlResult } from '../connections/sql-executor';
 import type { DriverError, SqlFailureKind } from '../connections/sql-failure';
-import type { InspectedColumn, InspectedTable } from '../schema/inspected-table';
+import type { InspectedColumn, InspectedIndex, InspectedTable } from '../schema/inspected-table';
 import type { LockColumns, LockTable } from '../schema/lock-table';
 import type { ColumnKind, TableDefinition, TableIndex } from '../schema/table-definition';
 
@@ -62,7 +62,11 @@ export type LockParameters = {
 export type GroupTexts = (
   key: 'takeOver' | 'extend' | 'unlock' | 'inspect',
   members: readonly LockParameters[],
-) => { readonly text: string; readonly parameters: Parameters };
+) => {
+  readonly text: string;
+  /** `undefined`: each parameter ends in the number of its member. */
+  readonly parameters?: Parameters;
+};
 
 /** What the statements of the ledger depend on. */
 export interface RunTableShape {
@@ -175,23 +179,39 @@ export interface TableLocation {
   readonly database: string | undefined;
 }
 
-export interface InspectionQuery {
-  readonly text: string;
-  readonly parameters: Parameters;
-}
-
 export interface TableInspection {
-  /** Describes every column of the table; no row if there is no table. */
-  readonly columns: (location: TableLocation) => InspectionQuery;
-  /** Describes every index of the table, one column a row: see `indexesOf`. */
-  readonly indexes: (location: TableLocation) => InspectionQuery;
-  readonly read: (rows: SqlResult['rows']) => InspectedTable;
+  /**
+   * Describes every column of the table with this number, each with the JSON of all indexes: see `readTable`. No row if
+   * there is no table. The names of its parameters end in the number.
+   */
+  readonly columns: (number: number) => string;
+  /** What comes before the statement. */
+  readonly before?: string;
+  readonly parameters: (location: TableLocation) => Parameters;
+  readonly read: (
+    rows: SqlResult['rows'],
+    indexes: readonly InspectedIndex[],
+  ) => Omit<InspectedTable, 'indexes'>;
   /** `NAME` and `name` are the same column. */
   readonly foldsColumnNames: boolean;
   /** An expression of the current time in UTC, with the type and the digits of the column. */
   readonly now: (column: InspectedColumn) => string;
   /** The same for a session that may override its clock. It fails if that clock differs from the server's. */
   readonly checkedNow?: (now: string) => string;
+}
+
+/** @param overridesClock the session may override its clock, so the statement sets it back */
+export function namedStatement(
+  text: string,
+  { byServerClock, placeholder }: SqlDialect,
+  overridesClock: boolean,
+): NamedStatement {
+  return new NamedStatement(overridesClock && byServerClock ? byServerClock(text) : text, placeholder);
+}
+
+/** The unique index on this column alone. */
+export function keyOn(column: string, indexes: readonly InspectedIndex[]): InspectedIndex | undefined {
+  return indexes.find(({ isUnique, columns }) => isUnique && columns.length === 1 && columns[0] === column);
 }
 
 export function quotePath(path: readonly string[], { quote }: SqlDialect): string {

@@ -1,5 +1,3 @@
-import type { SqlResult } from '../connections/sql-executor';
-
 /** A table as the database describes it, in words that all dialects share. */
 export interface InspectedTable {
   /** Where the table was found. `undefined` if there is no table. */
@@ -15,6 +13,7 @@ export interface InspectedTable {
   /** Why a relation of this kind cannot keep rows, regardless of its columns. */
   readonly unsuitable: string | undefined;
   readonly columns: readonly InspectedColumn[];
+  readonly indexes: readonly InspectedIndex[];
 }
 
 /** An index. It counts as unique only if it covers all rows and whole columns, and compares them byte for byte. */
@@ -55,19 +54,6 @@ export interface InspectedColumn {
   readonly uniqueIndex?: string | undefined;
   /** An insert must give it a value. */
   readonly isRequired: boolean;
-}
-
-/** Groups rows of one indexed column each, in the order of the index. */
-export function indexesOf(rows: SqlResult['rows']): readonly InspectedIndex[] {
-  const names = new Set(rows.map((row) => row['index_name']));
-  return [...names].map((name) => {
-    const columns = rows.filter((row) => row['index_name'] === name);
-    return {
-      name: String(name),
-      columns: columns.map((column) => String(column['column_name'])),
-      isUnique: columns.every((column) => Number(column['is_unique']) === 1),
-    };
-  });
 }
 
 /** The path of the table that was found, with its schema, so that no session resolves the name to another table. */

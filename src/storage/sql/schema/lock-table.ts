@@ -1,12 +1,7 @@
 import { LONGEST_OWNER } from '../../../core/lease/owner';
 import { checkNameLength, DEFAULT_NAME_LENGTH } from '../../../core/lock-name';
-import {
-  checkIdentifier,
-  identifierPath,
-  migrationFor,
-  refuseIdentifier,
-  type TableDefinition,
-} from './table-definition';
+import { refuseOption } from '../../../core/options';
+import { checkIdentifier, identifierPath, migrationFor, type TableDefinition } from './table-definition';
 
 export interface LockColumns {
   readonly name: string;
@@ -52,7 +47,7 @@ export function lockTableOf(options: LockTableOptions = {}): LockTable {
   const named = { ...SHEDLOCK_COLUMNS, ...columns };
   for (const [key, column] of Object.entries(named)) checkIdentifier(`columns.${key}`, column);
   if (new Set(Object.values(named)).size < Object.keys(named).length)
-    refuseIdentifier('columns', Object.values(named).join(', '), 'each column needs a different name');
+    refuseOption('columns', Object.values(named).join(', '), 'each column needs a different name');
   return { path, columns: named, nameLength: checkNameLength(nameLength) };
 }
 

@@ -1,8 +1,8 @@
 import { checkNameLength, DEFAULT_NAME_LENGTH } from '../../../core/lock-name';
+import { refuseOption } from '../../../core/options';
 import {
   identifierPath,
   migrationFor,
-  refuseIdentifier,
   type ColumnKind,
   type TableColumn,
   type TableDefinition,
@@ -36,7 +36,7 @@ export function runTablesOf(options: RunTableOptions = {}): RunTables {
   const run = identifierPath('runTable', runTable, schema);
   const table = run.at(-1) ?? '';
   if (table.length > LONGEST_RUN_TABLE)
-    refuseIdentifier('runTable', table, `use at most ${LONGEST_RUN_TABLE} characters`);
+    refuseOption('runTable', table, `use at most ${LONGEST_RUN_TABLE} characters`);
   return { run, event: [...run.slice(0, -1), `${table}_event`], nameLength: checkNameLength(nameLength) };
 }
 

@@ -1,5 +1,4 @@
-import { InvalidLockConfigurationError } from '../../../core';
-import { describeValue } from '../../../core/describe-value';
+import { refuseOption } from '../../../core/options';
 import { DEFAULT_NAME_LENGTH } from '../../../core/lock-name';
 
 /** One of the library's tables as its migration creates it. */
@@ -77,22 +76,18 @@ const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_$]{0,62}$/;
 export function identifierPath(what: string, name: string, schema: string | undefined): readonly string[] {
   const parts = typeof name === 'string' ? name.split('.') : [name];
   const path = schema === undefined ? parts : [schema, ...parts];
-  if (path.length > 2) refuseIdentifier(what, path.join('.'), 'use at most one schema and one dot');
+  if (path.length > 2) refuseOption(what, path.join('.'), 'use at most one schema and one dot');
   for (const part of path) checkIdentifier(what, part);
   return path;
 }
 
 export function checkIdentifier(what: string, identifier: unknown): void {
   if (typeof identifier === 'string' && IDENTIFIER.test(identifier)) return;
-  refuseIdentifier(
+  refuseOption(
     what,
     identifier,
     'an identifier has 1 to 63 letters, digits, _ or $, and starts with a letter or _',
   );
-}
-
-export function refuseIdentifier(what: string, value: unknown, why: string): never {
-  throw new InvalidLockConfigurationError(`${what} is ${describeValue(value)}: ${why}.`);
 }
 
 /** @param option the option that names the table, with its default */

@@ -4,17 +4,16 @@ import {
   type ExecuteOptions,
   type SendInTurn,
   type SqlDecide,
-  NamedStatement,
   type SqlExecutor,
   type SqlResult,
   type SqlStatement,
 } from '../connections/sql-executor';
 import { translateDriverError } from '../connections/storage-error';
-import type { InspectionQuery } from '../dialects/sql-dialect';
-import { indexesOf } from './inspected-table';
+import { inspectionOf, readTable } from './inspect-tables';
+import type { InspectedTable } from './inspected-table';
 import { isUsable, type SchemaFinding } from './schema-finding';
 import type { TableDefinition } from './table-definition';
-import { verifyTable, type FoundTable, type VerificationContext } from './verify-table';
+import { verifyTable, type VerificationContext } from './verify-table';
 
 /** What the statements on any of the library's tables need. */
 export interface SqlTablesOptions extends VerificationContext {
@@ -43,7 +42,7 @@ export class VerifiedTables<Statements> {
   constructor(
     private readonly options: SqlTablesOptions,
     private readonly definitions: readonly [TableDefinition, ...TableDefinition[]],
-    private readonly statementsFor: (found: readonly FoundTable[]) => Statements | undefined,
+    private readonly statementsFor: (found: readonly InspectedTable[]) => Statements | undefined,
   ) {}
 
   /** `undefined` until the tables were verified. */
@@ -67,11 +66,13 @@ export class VerifiedTables<Statements> {
   }
 
   async verify(options: ExecuteOptions): Promise<readonly SchemaFinding[]> {
-    const tables = [];
-    for (const definition of this.definitions) {
-      const found = await this.#inspect(definition, options);
-      tables.push({ found, findings: verifyTable(definition, found, this.options) });
-    }
+    const { dialect, database } = this.options;
+    const locations = this.definitions.map(({ path }) => ({ path, database }));
+    const { rows } = await this.execute(inspectionOf(locations, dialect), options);
+    const tables = this.definitions.map((definition, number) => {
+      const found = readTable(rows, number, dialect);
+      return { found, findings: verifyTable(definition, found, this.options) };
+    });
     const findings = tables.flatMap((table) => table.findings);
     this.#statements = isUsable(findings) ? this.statementsFor(tables.map(({ found }) => found)) : undefined;
     return findings;
@@ -86,17 +87,24 @@ export class VerifiedTables<Statements> {
     }
   }
 
-  /** Sends one of the statements on these tables. */
+  /** Sends one of the statements on these tables, and returns its answer and all of them. */
   async send(
     statement: (of: Statements) => SqlStatement,
     options: ExecuteOptions,
     subject?: string,
-  ): Promise<SqlResult> {
-    return await this.execute(statement(await this.statements(options)), options, subject);
+  ): Promise<{ readonly result: SqlResult; readonly statements: Statements }> {
+    const statements = this.#statements ?? (await this.check(options));
+    const bound = statement(statements);
+    try {
+      return { result: await this.options.executor.execute(bound, options), statements };
+    } catch (error) {
+      throw this.failureOf(error, subject);
+    }
   }
 
-  isFree(request: Pick<ExecuteOptions, 'urgent'>): boolean {
-    return this.options.executor.isFree(request);
+  /** Until the tables were verified, no request gets a connection at once. */
+  isFree(request: Pick<ExecuteOptions, 'urgent' | 'holdsLock'>): boolean {
+    return this.#statements !== undefined && this.options.executor.isFree(request);
   }
 
   /** Calls `use` as soon as there is a connection for it. Its errors need `failureOf`. */
@@ -104,7 +112,7 @@ export class VerifiedTables<Statements> {
     use: (send: SendInTurn, statements: Statements) => Promise<T>,
     options: ExecuteOptions,
   ): Promise<T> {
-    const statements = this.#statements ?? (await this.statements(options));
+    const statements = await this.statements(options);
     return await this.options.executor.inTurn((send) => use(send, statements), options);
   }
 
@@ -139,16 +147,6 @@ export class VerifiedTables<Statements> {
     for (const { severity, code, message } of findings)
       if (severity === 'warning' && code !== 'missing-index') this.#warnOnce(message);
     return this.#statements;
-  }
-
-  async #inspect({ path, indexes }: TableDefinition, options: ExecuteOptions): Promise<FoundTable> {
-    const { dialect, database } = this.options;
-    const query = async ({ text, parameters }: InspectionQuery): Promise<SqlResult['rows']> =>
-      (await this.execute(new NamedStatement(text, dialect.placeholder).bind(parameters), options)).rows;
-    const { inspection } = dialect;
-    const table = inspection.read(await query(inspection.columns({ path, database })));
-    if (indexes.length === 0) return { ...table, indexes: [] };
-    return { ...table, indexes: indexesOf(await query(inspection.indexes({ path, database }))) };
   }
 
   /** Translates a driver's error. One about the tables' shape makes the next statement verify them again. */

@@ -99,17 +99,13 @@ function missingColumn(column: TableColumn, { dialect, table }: ColumnContext): 
 
 /** @param needed the migration's type */
 function wrongType({ name, type }: InspectedColumn, needed: string): TableFlaw {
-  return refusal(
-    'wrong-type',
-    `has a column '${name}' of type ${type}, but it must be ${needed}. Recreate the table`,
-  );
+  const problem = `has a column '${name}' of type ${type}, but it must be ${needed}. Recreate the table`;
+  return refusal('wrong-type', problem);
 }
 
 function notNumbered({ name }: InspectedColumn): TableFlaw {
-  return refusal(
-    'column-needs-value',
-    `has a column '${name}' that does not generate numbers for new rows. Recreate the table`,
-  );
+  const problem = `has a column '${name}' that does not generate numbers for new rows. Recreate the table`;
+  return refusal('column-needs-value', problem);
 }
 
 function roomFor(length: number): ColumnRoom {
@@ -122,13 +118,8 @@ function tooShort(
   remedy: string | undefined,
 ): TableFlaw[] {
   if (length === undefined || length >= characters) return [];
-  return [
-    refusal(
-      'column-too-short',
-      `has a column '${name}' with room for ${length} characters, but ${because}`,
-      remedy,
-    ),
-  ];
+  const problem = `has a column '${name}' with room for ${length} characters, but ${because}`;
+  return [refusal('column-too-short', problem, remedy)];
 }
 
 function notUnique(
@@ -139,13 +130,10 @@ function notUnique(
   if (name !== primaryKey || found.isUnique) return [];
   const consequence =
     row === 'lock' ? 'two instances could both hold a lock' : `two rows could stand for one ${row}`;
-  return [
-    refusal(
-      'names-not-unique',
-      `has no primary key or unique index on '${found.name}' alone, so ${consequence}`,
-      `CREATE UNIQUE INDEX ${dialect.quote(`${path.at(-1)}_${name}`)} ON ${table} (${dialect.quote(name)})`,
-    ),
-  ];
+  const problem = `has no primary key or unique index on '${found.name}' alone, so ${consequence}`;
+  const index = dialect.quote(`${path.at(-1)}_${name}`);
+  const remedy = `CREATE UNIQUE INDEX ${index} ON ${table} (${dialect.quote(name)})`;
+  return [refusal('names-not-unique', problem, remedy)];
 }
 
 /** Checks that the column stores texts unchanged and never compares two keys as equal. */
@@ -161,20 +149,12 @@ function inexactText(
   if (!tolerates(column, 'folding'))
     return isFolded ? [refusal('inexact-names', folds, remedy)] : notUnicode(found, remedy);
   // In our own sessions, the server refuses a name that the column cannot store.
-  if (found.isUnicode === false && sharesSessions)
-    return notUnicode(
-      found,
-      remedy,
-      `. With connections: 'shared', the application's sessions may store a different name instead`,
-    );
-  if (!isFolded) return [];
-  return [
-    warning(
-      'inexact-names',
-      `${folds}. A lock whose name collides with another one cannot be acquired`,
-      remedy,
-    ),
-  ];
+  if (found.isUnicode === false && sharesSessions) {
+    const consequence = `. With connections: 'shared', the application's sessions may store a different name instead`;
+    return notUnicode(found, remedy, consequence);
+  }
+  const problem = `${folds}. A lock whose name collides with another one cannot be acquired`;
+  return isFolded ? [warning('inexact-names', problem, remedy)] : [];
 }
 
 function notUnicode(

@@ -14,14 +14,10 @@ export interface VerificationContext {
   readonly sharesSessions: boolean;
 }
 
-export interface FoundTable extends InspectedTable {
-  readonly indexes: readonly InspectedIndex[];
-}
-
 /** Compares a table as the database describes it with its definition. */
 export function verifyTable(
   definition: TableDefinition,
-  found: FoundTable,
+  found: InspectedTable,
   context: VerificationContext,
 ): readonly SchemaFinding[] {
   const table = definition.path.join('.');
@@ -42,6 +38,18 @@ export function columnPairs(
   }));
 }
 
+/** The columns of instants that were found. */
+export function instantsIn(
+  definition: TableDefinition,
+  found: Pick<InspectedTable, 'columns'> = { columns: [] },
+  dialect: SqlDialect,
+): readonly InspectedColumn[] {
+  const instants = columnPairs(definition, found, dialect).filter(
+    ({ column }) => column.kind.is === 'instant',
+  );
+  return instants.flatMap((pair) => pair.found ?? []);
+}
+
 /** A reliable unique index on exactly these columns, in any order. */
 export function uniqueIndexOn(
   columns: readonly string[],
@@ -55,51 +63,47 @@ export function uniqueIndexOn(
   return indexes.find((index) => index.isUnique && fold(index.columns) === fold(columns));
 }
 
-function flawsOf(definition: TableDefinition, found: FoundTable, context: VerificationContext): TableFlaw[] {
+function flawsOf(
+  definition: TableDefinition,
+  found: InspectedTable,
+  context: VerificationContext,
+): TableFlaw[] {
+  const { path, indexes, migration } = definition;
   if (found.columns.length === 0)
+    return [refusal('missing-table', `is missing, or this database user has no access to it. ${migration}`)];
+  const { unsuitable } = found;
+  if (unsuitable !== undefined)
     return [
-      refusal(
-        'missing-table',
-        `is missing, or this database user has no access to it. ${definition.migration}`,
-      ),
-    ];
-  if (found.unsuitable !== undefined)
-    return [
-      refusal(
-        'unsuitable-table',
-        `${found.unsuitable}. Create the table with createTables() or the migration`,
-      ),
+      refusal('unsuitable-table', `${unsuitable}. Create the table with createTables() or the migration`),
     ];
   const { dialect } = context;
   const pairs = columnPairs(definition, found, dialect);
-  const columnContext = { ...context, definition, table: quotePath(definition.path, dialect) };
+  const columnContext = { ...context, definition, table: quotePath(path, dialect) };
   return [
     ...pairs.flatMap((pair) => verifyColumn(pair, columnContext)),
     ...verifyTimeZones(pairs, found, columnContext),
-    ...missingKeys(definition, found, dialect),
-    ...missingIndexes(definition, found, dialect),
+    ...missingKeys(indexes, found).map((index) => {
+      const problem = `has no unique index on (${index.columns.join(', ')}), so two instances could both start the run of the same period`;
+      return refusal('runs-not-unique', problem, createIndex(path, index, dialect));
+    }),
+    ...absentIndexes(indexes, found.indexes).map((index) => {
+      const problem = `has no index on (${index.columns.join(', ')}), so some statements read the whole table`;
+      return warning('missing-index', problem, createIndex(path, index, dialect));
+    }),
     ...unknownColumns(definition, found, dialect),
   ];
 }
 
-/** Without its key, two instances could both insert a run. */
-function missingKeys(
-  { path, indexes }: TableDefinition,
-  found: FoundTable,
-  dialect: SqlDialect,
-): TableFlaw[] {
-  return indexes
-    .filter(({ isUnique, columns }) => isUnique && uniqueIndexOn(columns, found.indexes) === undefined)
-    .map((index) =>
-      refusal(
-        'runs-not-unique',
-        `has no unique index on (${index.columns.join(', ')}), so two instances could both start the run of the same period`,
-        createIndex(path, index, dialect),
-      ),
-    );
+function missingKeys(indexes: readonly TableIndex[], found: InspectedTable): readonly TableIndex[] {
+  return indexes.filter(
+    ({ isUnique, columns }) => isUnique && uniqueIndexOn(columns, found.indexes) === undefined,
+  );
 }
 
-/** The indexes that are for speed alone, and that no present index replaces. */
+/**
+ * The indexes that are for speed alone, and that no present index replaces. An older version of cronlatch did not create
+ * all of them.
+ */
 export function absentIndexes(
   needed: readonly TableIndex[],
   present: readonly InspectedIndex[],
@@ -111,21 +115,6 @@ export function absentIndexes(
     .filter((index) => !present.some((each) => replaces(each, index)));
 }
 
-/** These are for speed alone. An older version of cronlatch did not create all of them. */
-function missingIndexes(
-  { path, indexes }: TableDefinition,
-  found: FoundTable,
-  dialect: SqlDialect,
-): TableFlaw[] {
-  return absentIndexes(indexes, found.indexes).map((index) =>
-    warning(
-      'missing-index',
-      `has no index on (${index.columns.join(', ')}), so some statements read the whole table`,
-      createIndex(path, index, dialect),
-    ),
-  );
-}
-
 /** Columns that the library's inserts leave out. */
 function unknownColumns(
   { columns, row }: TableDefinition,
@@ -134,12 +123,10 @@ function unknownColumns(
 ): TableFlaw[] {
   return found.columns
     .filter((column) => column.isRequired && !columns.some(({ name }) => isNamed(name, column, dialect)))
-    .map(({ name }) =>
-      refusal(
-        'column-needs-value',
-        `has an additional column '${name}' that requires a value, so cronlatch cannot insert a ${row}. Give the column a default`,
-      ),
-    );
+    .map(({ name }) => {
+      const problem = `has an additional column '${name}' that requires a value, so cronlatch cannot insert a ${row}. Give the column a default`;
+      return refusal('column-needs-value', problem);
+    });
 }
 
 function isNamed(name: string, column: InspectedColumn, { inspection }: SqlDialect): boolean {

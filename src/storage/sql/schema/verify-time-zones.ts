@@ -16,7 +16,7 @@ export function verifyTimeZones(
   const remedy = context.dialect.columnTypes.withoutTimeZone?.(context.table, names);
   return [
     ...mixedZones(lockUntil, lockedAt),
-    ...otherSessions(lockUntil, table, { hasToken, remedy, sharesSessions: context.sharesSessions }),
+    ...otherSessions(lockUntil, table, { hasToken, sharesSessions: context.sharesSessions }, remedy),
   ];
 }
 
@@ -24,34 +24,21 @@ export function verifyTimeZones(
 function mixedZones(lockUntil: InspectedColumn, lockedAt: InspectedColumn): TableFlaw[] {
   if (!lockedAt.holds.includes('instant') || lockUntil.hasTimeZone === lockedAt.hasTimeZone) return [];
   const types = `'${lockUntil.name}' of type ${lockUntil.type} and '${lockedAt.name}' of type ${lockedAt.type}`;
-  return [
-    refusal(
-      'wrong-type',
-      `has columns ${types}, but only one of them has a time zone, so times would depend on the session. Recreate the table`,
-    ),
-  ];
-}
-
-interface OtherSessions {
-  readonly hasToken: boolean;
-  readonly sharesSessions: boolean;
-  readonly remedy: string | undefined;
+  const problem = `has columns ${types}, but only one of them has a time zone, so times would depend on the session. Recreate the table`;
+  return [refusal('wrong-type', problem)];
 }
 
 /** ShedLock for Java writes UTC values in any time zone of its sessions. Our own sessions are always in UTC. */
 function otherSessions(
   { name, type, isInSessionZone, hasTimeZone }: InspectedColumn,
   { isServerInUtc }: InspectedTable,
-  { hasToken, sharesSessions, remedy }: OtherSessions,
+  { hasToken, sharesSessions }: { readonly hasToken: boolean; readonly sharesSessions: boolean },
+  remedy: string | undefined,
 ): TableFlaw[] {
   const isInOtherZone = isInSessionZone && isServerInUtc === false && !sharesSessions;
   const isMadeForJava = hasTimeZone && !hasToken;
   if (!isInOtherZone && !isMadeForJava) return [];
-  return [
-    warning(
-      'session-time-zone',
-      `has a column '${name}' of type ${type}${isInOtherZone ? ', and the time zone of the server is not UTC' : ''}. If ShedLock for Java uses this table, set the time zone of its sessions to UTC, or Java and cronlatch do not see each other's locks. To keep Java's zone instead, change the columns in a session with that zone while no job runs`,
-      remedy,
-    ),
-  ];
+  const zone = isInOtherZone ? ', and the time zone of the server is not UTC' : '';
+  const problem = `has a column '${name}' of type ${type}${zone}. If ShedLock for Java uses this table, set the time zone of its sessions to UTC, or Java and cronlatch do not see each other's locks. To keep Java's zone instead, change the columns in a session with that zone while no job runs`;
+  return [warning('session-time-zone', problem, remedy)];
 }

@@ -7,6 +7,7 @@ export interface GroupOptions<Request, Answer, Statements> {
   readonly clock: Clock;
   /** See `ExecuteOptions`. */
   readonly urgent: boolean;
+  readonly holdsLock?: boolean;
   /** What a request is about, for its error. */
   readonly subjectOf: (request: Request) => string;
   /** Chooses those that travel with the first one. */
@@ -23,8 +24,9 @@ export interface GroupOptions<Request, Answer, Statements> {
   ) => Promise<readonly Answer[]>;
 }
 
+/** Its times are on the monotonic clock. */
 interface Waiting<Answer> {
-  /** On the monotonic clock. */
+  readonly sinceMs: number;
   readonly endsAtMs: number;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
@@ -33,13 +35,22 @@ interface Waiting<Answer> {
 /** After a group has failed, for so long each request travels alone. */
 const ALONE_MS = 10_000;
 
+/** Settles when all code that can run now has run. No timer and no event is in between. */
+function endOfTurn(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
+}
+
 /**
- * Requests of one kind that wait for a connection. Each waits on its own, within its own time limit, and the first that gets
- * a connection takes others along.
+ * Requests of one kind that wait for a connection. One of them asks for it, and takes others along when it gets it. A request
+ * that ends earlier asks, too, so that each waits within its own time limit.
  */
 export class WaitingRequests<Request extends object, Answer, Statements> {
   readonly #waiting = new Map<Request, Waiting<Answer>>();
+  /** Those that ask for a connection, and when they end. */
+  readonly #asking = new Map<Request, number>();
   #aloneUntilMs = -Infinity;
+  /** Whether the last request had others beside it. Then the next one waits for the others of its turn. */
+  #hasCompany = false;
 
   constructor(
     private readonly tables: VerifiedTables<Statements>,
@@ -48,36 +59,62 @@ export class WaitingRequests<Request extends object, Answer, Statements> {
 
   /** `true`: a request that waits gains nothing, so send it on its own. */
   get isFree(): boolean {
-    return this.tables.isFree(this.options);
+    return !this.#hasCompany && this.tables.isFree(this.options);
   }
 
   send(request: Request, timeoutMs: number): Promise<Answer> {
     return new Promise<Answer>((resolve, reject) => {
-      const endsAtMs = this.options.clock.monotonicMs() + timeoutMs;
+      const sinceMs = this.options.clock.monotonicMs();
+      const endsAtMs = sinceMs + timeoutMs;
       const own = { ...request }; // The caller may send the same object twice.
-      this.#waiting.set(own, { endsAtMs, resolve, reject });
-      void this.#sendGroup(own, timeoutMs);
+      this.#waiting.set(own, { sinceMs, endsAtMs, resolve, reject });
+      if (endsAtMs < this.#nextEndMs) void this.#sendGroup(own, endsAtMs);
     });
   }
 
+  /** The earliest end of a request that asks for a connection. */
+  get #nextEndMs(): number {
+    return Math.min(...this.#asking.values());
+  }
+
+  /** Of those that were left behind, the one that ends first asks next. */
+  #askForNext(): void {
+    let next: Request | undefined;
+    let nextEndMs = this.#nextEndMs;
+    for (const [request, { endsAtMs }] of this.#waiting)
+      if (endsAtMs < nextEndMs) [next, nextEndMs] = [request, endsAtMs];
+    if (next !== undefined) void this.#sendGroup(next, nextEndMs);
+  }
+
   /** Never rejects. */
-  async #sendGroup(first: Request, timeoutMs: number): Promise<void> {
-    const { clock, urgent, subjectOf, answersTo } = this.options;
+  async #sendGroup(first: Request, endsAtMs: number): Promise<void> {
+    const { clock, urgent, holdsLock, subjectOf, answersTo } = this.options;
+    const sinceMs = this.#waiting.get(first)?.sinceMs;
     const group = new Map<Request, Waiting<Answer>>();
+    this.#asking.set(first, endsAtMs);
     const use = async (send: SendInTurn, statements: Statements): Promise<void> => {
       for (const request of this.#chosen(first, statements)) this.#move(request, group);
+      this.#hasCompany = group.size > 1;
+      this.#asking.delete(first);
+      this.#askForNext();
       const [one, ...others] = group.keys();
       if (one === undefined) return;
       const answers = await answersTo([one, ...others], send, statements);
       for (const [number, { resolve }] of [...group.values()].entries()) resolve(answers[number] as Answer);
     };
     try {
-      await this.tables.inTurn(use, { timeoutMs, urgent });
+      if (this.#hasCompany) await endOfTurn();
+      const timeoutMs = endsAtMs - clock.monotonicMs();
+      await this.tables.inTurn(use, { timeoutMs, urgent, holdsLock, sinceMs });
     } catch (error) {
       if (group.size > 1) this.#aloneUntilMs = clock.monotonicMs() + ALONE_MS;
       // Without a connection, nothing was sent. Then only this request is too late, unless it has travelled already.
-      if (group.size === 0) this.#move(first, group);
+      const hasAsked = this.#asking.delete(first);
+      if (hasAsked) this.#move(first, group);
       for (const [request, { reject }] of group) reject(this.tables.failureOf(error, subjectOf(request)));
+      // What failed for this one can fail for all. So none of the others waits for another one.
+      for (const [request, waiting] of hasAsked ? this.#waiting : [])
+        if (!this.#asking.has(request)) void this.#sendGroup(request, waiting.endsAtMs);
     }
   }
 

@@ -1,6 +1,6 @@
 import type { Parameters } from '../../connections/sql-executor';
 import type { ColumnUse } from '../../schema/inspected-table';
-import type { TableInspection, TableLocation } from '../sql-dialect';
+import { keyOn, type TableInspection, type TableLocation } from '../sql-dialect';
 
 /**
  * `FALSE` if MariaDB forbids sessions to set their clock. Also if MySQL replicates statements, because a replica would
@@ -21,30 +21,24 @@ const IS_SERVER_IN_UTC = ['2026-01-15', '2026-07-15']
   .join(' AND ');
 
 /** Each view needs this condition, because without it MariaDB opens every table of the server. */
-const here = (view: string): string => `${view}.TABLE_SCHEMA = :schema AND ${view}.TABLE_NAME = :table`;
-const COLUMNS = `
-  SELECT c.TABLE_SCHEMA AS found_in, ${SERVER} AS server, ${HAS_SESSION_CLOCK} AS has_session_clock, ${IS_SERVER_IN_UTC} AS is_server_in_utc,
+const here = (view: string, number: number): string =>
+  `${view}.TABLE_SCHEMA = :schema${number} AND ${view}.TABLE_NAME = :table${number}`;
+
+const columns = (number: number): string => `
+  SELECT ${number} AS table_number, c.TABLE_SCHEMA AS found_in, ${SERVER} AS server,
+    ${HAS_SESSION_CLOCK} AS has_session_clock, ${IS_SERVER_IN_UTC} AS is_server_in_utc,
     c.COLUMN_NAME AS name, c.DATA_TYPE AS type, c.CHARACTER_MAXIMUM_LENGTH AS length,
     c.DATETIME_PRECISION AS digits, c.COLLATION_NAME AS collation_name, c.CHARACTER_SET_NAME AS charset_name,
     c.IS_NULLABLE AS is_nullable, c.COLUMN_DEFAULT AS default_value, c.EXTRA AS extra,
     t.TABLE_TYPE AS kind, t.ENGINE AS engine, e.TRANSACTIONS AS transactions,
     (
-      SELECT MIN(s.INDEX_NAME) FROM information_schema.STATISTICS s
-      WHERE ${here('s')} AND s.COLUMN_NAME = c.COLUMN_NAME AND s.NON_UNIQUE = 0 AND s.SUB_PART IS NULL
-        AND NOT EXISTS (
-          SELECT 1 FROM information_schema.STATISTICS o
-          WHERE ${here('o')} AND o.INDEX_NAME = s.INDEX_NAME AND o.SEQ_IN_INDEX = 2)) AS unique_index
+      SELECT CAST(JSON_ARRAYAGG(JSON_ARRAY(
+        i.INDEX_NAME, i.SEQ_IN_INDEX, i.COLUMN_NAME, i.NON_UNIQUE = 0 AND i.SUB_PART IS NULL)) AS CHAR)
+      FROM information_schema.STATISTICS i WHERE ${here('i', number)}) AS indexes
   FROM information_schema.COLUMNS c
-  JOIN information_schema.TABLES t ON ${here('t')}
+  JOIN information_schema.TABLES t ON ${here('t', number)}
   LEFT JOIN information_schema.ENGINES e ON e.ENGINE = t.ENGINE
-  WHERE ${here('c')}`;
-
-const INDEXES = `
-  SELECT INDEX_NAME AS index_name, COLUMN_NAME AS column_name,
-    NON_UNIQUE = 0 AND SUB_PART IS NULL AS is_unique
-  FROM information_schema.STATISTICS
-  WHERE TABLE_SCHEMA = :schema AND TABLE_NAME = :table
-  ORDER BY INDEX_NAME, SEQ_IN_INDEX`;
+  WHERE ${here('c', number)}`;
 
 const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
   varchar: ['text', 'document'],
@@ -62,22 +56,27 @@ const SERVER_CLOCK = `CAST(CONV(SUBSTR(HEX(UUID_TO_BIN(UUID(), 1)), 2, 15), 16, 
 const LONGEST_WAIT_US = 2_000_000;
 
 export const inspection: TableInspection = {
-  columns: (location) => ({ text: COLUMNS, parameters: schemaAndTable(location) }),
+  columns,
 
-  indexes: (location) => ({ text: INDEXES, parameters: schemaAndTable(location) }),
+  // MariaDB cuts the answers of JSON_ARRAYAGG and GROUP_CONCAT, and the application may have set a lower limit.
+  before: '/*M! SET STATEMENT group_concat_max_len = 1048576 FOR */ ',
 
-  read: (rows) => ({
+  parameters: schemaAndTable,
+
+  read: (rows, indexes) => ({
     schema: rows[0] && String(rows[0]['found_in']),
     hasSessionClock: Number(rows[0]?.['has_session_clock']) === 1,
     server: typeof rows[0]?.['server'] === 'string' ? rows[0]['server'] : undefined,
     isServerInUtc: Number(rows[0]?.['is_server_in_utc']) === 1,
     unsuitable: rows[0] && unsuitable(rows[0]),
     columns: rows.map((row) => {
+      const name = String(row['name']);
       const type = String(row['type']);
+      const key = keyOn(name, indexes);
       const collation = String(row['collation_name']);
       const extra = String(row['extra']);
       return {
-        name: String(row['name']),
+        name,
         type,
         holds: HOLDS[type] ?? [],
         length: row['length'] === null ? undefined : Number(row['length']),
@@ -87,8 +86,8 @@ export const inspection: TableInspection = {
         isInSessionZone: type === 'timestamp',
         isGenerated: /auto_increment/i.test(extra),
         changesByItself: /on update/i.test(extra),
-        isUnique: row['unique_index'] !== null,
-        uniqueIndex: typeof row['unique_index'] === 'string' ? row['unique_index'] : undefined,
+        isUnique: key !== undefined,
+        uniqueIndex: key?.name,
         isRequired:
           row['is_nullable'] === 'NO' &&
           row['default_value'] === null &&

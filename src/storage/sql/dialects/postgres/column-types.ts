@@ -1,24 +1,15 @@
+import type { ColumnKind } from '../../schema/table-definition';
 import type { ColumnTypes } from '../sql-dialect';
+
+const TEXT = 'text COLLATE "C"';
+const TYPES: Readonly<Record<ColumnKind['is'], string>> = {
+  ...{ id: 'bigserial PRIMARY KEY', text: TEXT, word: TEXT, note: TEXT, document: TEXT },
+  ...{ count: 'integer', integer: 'bigint', instant: 'timestamptz' },
+};
 
 export const columnTypes: ColumnTypes = {
   tableOptions: () => '',
-  type: (kind) => {
-    switch (kind.is) {
-      case 'id':
-        return 'bigserial PRIMARY KEY';
-      case 'text':
-      case 'word':
-      case 'note':
-      case 'document':
-        return 'text COLLATE "C"';
-      case 'count':
-        return 'integer';
-      case 'integer':
-        return 'bigint';
-      case 'instant':
-        return 'timestamptz';
-    }
-  },
+  type: ({ is }) => TYPES[is],
   preciseInstant: ({ type }) => type,
   withoutTimeZone: (table, columns) =>
     `ALTER TABLE ${table} ${columns.map((column) => `ALTER COLUMN ${column} TYPE timestamp`).join(', ')}`,

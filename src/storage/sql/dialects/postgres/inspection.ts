@@ -1,6 +1,6 @@
 import type { Parameters } from '../../connections/sql-executor';
 import type { ColumnUse } from '../../schema/inspected-table';
-import type { TableInspection, TableLocation } from '../sql-dialect';
+import { keyOn, type TableInspection, type TableLocation } from '../sql-dialect';
 
 /**
  * Restores the search path that the session began with, for this statement only. The application may have changed it, or
@@ -18,33 +18,27 @@ const SERVER = `query_to_xml(
       CASE WHEN has_function_privilege('pg_control_system()', 'EXECUTE')
         THEN 'SELECT system_identifier FROM pg_control_system()' ELSE 'SELECT NULL' END, true, true, '')::text`;
 
-const COLUMNS = `
-  SELECT n.nspname AS found_in, current_database() AS database_name, ${SERVER} AS server,
+const columns = (number: number): string => `
+  SELECT ${number} AS table_number, n.nspname AS found_in, current_database() AS database_name, ${SERVER} AS server,
     a.attname AS name, t.typname AS type, a.atttypmod AS modifier, c.relkind AS kind,
     c.relpersistence AS persistence, COALESCE(l.collisdeterministic, true) AS is_deterministic,
     EXISTS (SELECT FROM pg_index d WHERE d.indrelid = c.oid AND d.indisunique AND NOT d.indimmediate) AS is_deferrable,
     a.attnotnull AND NOT a.atthasdef AND a.attidentity = '' AS is_required,
-    EXISTS (
-      SELECT FROM pg_index i
-      WHERE i.indrelid = a.attrelid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL
-        AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum AND i.indcollation[0] = a.attcollation) AS is_unique
+    (
+      SELECT json_agg(json_build_array(i.indexrelid, k.position, k.name, (i.indisunique AND i.indisvalid
+        AND i.indimmediate AND i.indpred IS NULL AND i.indcollation[k.position - 1] = k.collation)::int))::text
+      FROM pg_index i CROSS JOIN LATERAL (
+        SELECT s.position, x.attname AS name, x.attcollation AS collation
+        FROM generate_series(1, i.indnkeyatts) AS s (position)
+        LEFT JOIN pg_attribute x ON x.attrelid = i.indrelid AND x.attnum = i.indkey[s.position - 1]) k
+      WHERE i.indrelid = c.oid) AS indexes
   FROM (${FIRST_SEARCH_PATH}) first
-  JOIN pg_class c ON c.oid = to_regclass(:table || left(first.search_path, 0))
+  JOIN pg_class c ON c.oid = to_regclass(:table${number} || left(first.search_path, 0))
   JOIN pg_namespace n ON n.oid = c.relnamespace
   JOIN pg_attribute a ON a.attrelid = c.oid
   JOIN pg_type t ON t.oid = a.atttypid
   LEFT JOIN pg_collation l ON l.oid = a.attcollation
   WHERE a.attnum > 0 AND NOT a.attisdropped`;
-
-const INDEXES = `
-  SELECT i.indexrelid AS index_name, a.attname AS column_name,
-    (i.indisunique AND i.indisvalid AND i.indimmediate AND i.indpred IS NULL
-      AND i.indcollation[k.position - 1] = a.attcollation)::int AS is_unique
-  FROM (${FIRST_SEARCH_PATH}) first
-  JOIN pg_index i ON i.indrelid = to_regclass(:table || left(first.search_path, 0))
-  CROSS JOIN generate_series(1, i.indnkeyatts) AS k (position)
-  LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[k.position - 1]
-  ORDER BY i.indexrelid, k.position`;
 
 const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
   ...{ text: ['text', 'document'], varchar: ['text', 'document'], citext: ['text', 'document'] },
@@ -53,20 +47,21 @@ const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
 };
 
 export const inspection: TableInspection = {
-  columns: (location) => ({ text: COLUMNS, parameters: quotedTable(location) }),
+  columns,
 
-  indexes: (location) => ({ text: INDEXES, parameters: quotedTable(location) }),
+  parameters: quotedTable,
 
-  read: (rows) => ({
+  read: (rows, indexes) => ({
     server: /<system_identifier>(\d+)/.exec(String(rows[0]?.['server']))?.[1],
     database: rows[0] && String(rows[0]['database_name']),
     schema: rows[0] && String(rows[0]['found_in']),
     unsuitable: rows[0] && unsuitable(rows[0]),
     columns: rows.map((row) => {
+      const name = String(row['name']);
       const type = String(row['type']);
       const modifier = Number(row['modifier']);
       return {
-        name: String(row['name']),
+        name,
         type,
         holds: HOLDS[type] ?? [],
         // The modifier of a varchar includes four bytes of header; -1 means no limit.
@@ -75,7 +70,7 @@ export const inspection: TableInspection = {
         isUnicode: true,
         precision: modifier === -1 ? 6 : modifier,
         hasTimeZone: type === 'timestamptz',
-        isUnique: row['is_unique'] === true,
+        isUnique: keyOn(name, indexes) !== undefined,
         isRequired: row['is_required'] === true,
       };
     }),
@@ -101,11 +96,8 @@ const RELATION_KINDS: Readonly<Record<string, string>> = {
   f: 'is a foreign table',
 };
 
-function unsuitable({
-  kind,
-  persistence,
-  is_deferrable: isDeferrable,
-}: Readonly<Record<string, unknown>>): string | undefined {
+function unsuitable(row: Readonly<Record<string, unknown>>): string | undefined {
+  const { kind, persistence, is_deferrable: isDeferrable } = row;
   if (kind !== 'r' && kind !== 'p')
     return `${RELATION_KINDS[String(kind)] ?? 'is a relation of another kind'}, not a table`;
   if (persistence === 'u') return 'is UNLOGGED, so a server crash empties it';

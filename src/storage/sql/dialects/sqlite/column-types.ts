@@ -1,22 +1,15 @@
+import type { ColumnKind } from '../../schema/table-definition';
 import type { ColumnTypes } from '../sql-dialect';
+
+const TYPES: Readonly<Record<ColumnKind['is'], string>> = {
+  id: 'INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL',
+  ...{ text: 'TEXT', word: 'TEXT', note: 'TEXT', document: 'TEXT' },
+  ...{ count: 'INTEGER', integer: 'INTEGER', instant: 'INTEGER' },
+};
 
 export const columnTypes: ColumnTypes = {
   tableOptions: ({ primaryKey }) => (primaryKey === undefined ? '' : ' WITHOUT ROWID'),
-  type: (kind) => {
-    switch (kind.is) {
-      case 'id':
-        return 'INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL';
-      case 'text':
-      case 'word':
-      case 'note':
-      case 'document':
-        return 'TEXT';
-      case 'count':
-      case 'integer':
-      case 'instant':
-        return 'INTEGER';
-    }
-  },
+  type: ({ is }) => TYPES[is],
   preciseInstant: ({ type }) => type,
   alter: () => undefined,
   // SQLite expects the schema before the name of the index, not before the table.

@@ -2,26 +2,26 @@ import type { Parameters } from '../../connections/sql-executor';
 import type { ColumnUse } from '../../schema/inspected-table';
 import type { TableInspection, TableLocation } from '../sql-dialect';
 
-const UNIQUE = `
-  SELECT 1 FROM pragma_index_list(:table, :schema) i
+const unique = (number: number): string => `
+  SELECT 1 FROM pragma_index_list(:table${number}, :schema${number}) i
   WHERE i."unique" = 1 AND i.partial = 0
-    AND (SELECT count(*) FROM pragma_index_info(i.name, :schema)) = 1
-    AND EXISTS (SELECT 1 FROM pragma_index_xinfo(i.name, :schema) k WHERE k.key = 1 AND k.name = c.name`;
+    AND (SELECT count(*) FROM pragma_index_info(i.name, :schema${number})) = 1
+    AND EXISTS (
+      SELECT 1 FROM pragma_index_xinfo(i.name, :schema${number}) k WHERE k.key = 1 AND k.name = c.name`;
 
-const COLUMNS = `
-  SELECT t.schema AS found_in, c.name AS name, c.type AS type, c."notnull" = 1 AND c.dflt_value IS NULL AND c.pk = 0 AS is_required, t.type AS kind,
-    EXISTS (${UNIQUE})) AS is_unique,
-    EXISTS (${UNIQUE} AND k.coll <> 'BINARY')) AS folds
-  FROM pragma_table_xinfo(:table, :schema) c
-  JOIN pragma_table_list(:table) t ON t.schema = :schema
+const columns = (number: number): string => `
+  SELECT ${number} AS table_number, t.schema AS found_in, c.name AS name, c.type AS type,
+    c."notnull" = 1 AND c.dflt_value IS NULL AND c.pk = 0 AS is_required, t.type AS kind,
+    EXISTS (${unique(number)})) AS is_unique,
+    EXISTS (${unique(number)} AND k.coll <> 'BINARY')) AS folds,
+    (
+      SELECT json_group_array(json_array(
+        i.name, k.seqno, k.name, i."unique" = 1 AND i.partial = 0 AND k.coll = 'BINARY'))
+      FROM pragma_index_list(:table${number}, :schema${number}) i
+      JOIN pragma_index_xinfo(i.name, :schema${number}) k ON k.key = 1) AS indexes
+  FROM pragma_table_xinfo(:table${number}, :schema${number}) c
+  JOIN pragma_table_list(:table${number}) t ON t.schema = :schema${number}
   WHERE c.hidden = 0`;
-
-const INDEXES = `
-  SELECT i.name AS index_name, k.name AS column_name,
-    i."unique" = 1 AND i.partial = 0 AND k.coll = 'BINARY' AS is_unique
-  FROM pragma_index_list(:table, :schema) i
-  JOIN pragma_index_xinfo(i.name, :schema) k ON k.key = 1
-  ORDER BY i.seq, k.seqno`;
 
 const TEXT: readonly ColumnUse[] = ['text', 'document'];
 const INTEGER: readonly ColumnUse[] = ['integer', 'count', 'instant'];
@@ -34,9 +34,9 @@ const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
 const NOW = `CAST(unixepoch('subsec') * 1000000 AS INTEGER)`;
 
 export const inspection: TableInspection = {
-  columns: (location) => ({ text: COLUMNS, parameters: schemaAndTable(location) }),
+  columns,
 
-  indexes: (location) => ({ text: INDEXES, parameters: schemaAndTable(location) }),
+  parameters: schemaAndTable,
 
   read: (rows) => ({
     schema: rows[0] && String(rows[0]['found_in']),
