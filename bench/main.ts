@@ -7,9 +7,12 @@
 import { measureLocks } from './contest/locks';
 import type { Ground } from './contest/run-contest';
 import { openDatabase } from './databases';
+import type { BenchPlace, Server } from './databases/bench-database';
 import { measureMidnight } from './midnight/measure-midnight';
 import { measureOverhead } from './overhead/measure-overhead';
 import { measurePurge } from './purge/measure-purge';
+import { measureRedisLocks } from './redis/measure-redis';
+import { openRedis } from './redis/redis-server';
 import { endOf, jsonOf, type Missing, type Outcome } from './report/outcome';
 import { surroundings, type MeasuredServer } from './report/surroundings';
 import { textOf, type Table } from './report/table';
@@ -17,7 +20,7 @@ import { writeReport } from './report/write-report';
 import { startServers, type Servers } from './servers';
 import { measureScale } from './scale/measure-scale';
 import { measureStart } from './start/measure-start';
-import { parseSettings, USAGE, type Part, type Settings } from './settings';
+import { hasPart, parseSettings, USAGE, type Part, type Settings } from './settings';
 
 const log = (line: string): void => console.error(line);
 
@@ -52,15 +55,16 @@ async function measureAll(settings: Settings, servers: Servers): Promise<Outcome
   const measured = new Map<string, MeasuredServer>();
   for (const part of settings.parts)
     for (const server of servers.running) {
+      if (!hasPart(server.name, part)) continue;
       const name = `${server.name}, part ${part}`;
       if (performance.now() > settings.longestMs) {
         missing.push({ name, reasons: ['the time of --quick had ended'] });
         continue;
       }
       try {
-        await using database = await openDatabase(server);
-        measured.set(server.name, { ...server, durability: database.durability });
-        const found = await MEASURES[part](settings, { server, database, log });
+        const found = await measureOne(part, server, settings, ({ durability }) =>
+          measured.set(server.name, { ...server, durability }),
+        );
         tables.push(...found);
         if (!settings.json) for (const table of found) console.log(`${textOf(table)}\n`);
       } catch (error) {
@@ -69,6 +73,22 @@ async function measureAll(settings: Settings, servers: Servers): Promise<Outcome
       }
     }
   return { surroundings: surroundings([...measured.values()]), tables, missing };
+}
+
+async function measureOne(
+  part: Part,
+  server: Server,
+  settings: Settings,
+  onOpen: (place: BenchPlace) => void,
+): Promise<readonly Table[]> {
+  if (server.name === 'redis') {
+    await using database = await openRedis(server);
+    onOpen(database);
+    return await measureRedisLocks(settings, { server, database, log });
+  }
+  await using database = await openDatabase(server);
+  onOpen(database);
+  return await MEASURES[part](settings, { server, database, log });
 }
 
 /** A server with other settings has a complete message; any other error needs its stack. */

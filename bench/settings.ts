@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { DATABASES } from './databases';
+import { SERVERS } from './databases';
 
 /** In the order in which they are measured. */
 const PARTS = ['locks', 'overhead', 'start', 'midnight', 'scale', 'purge'] as const;
@@ -7,6 +7,16 @@ export type Part = (typeof PARTS)[number];
 
 /** Scale and purge need minutes to fill the tables, so they are measured only if they are named. */
 const DEFAULT_PARTS: readonly Part[] = ['locks', 'overhead', 'start', 'midnight'];
+
+/** SQLite has no connections to compare, and Redis has no tables. All other servers have every part. */
+const PARTS_OF: Readonly<Record<string, readonly Part[]>> = {
+  sqlite: ['locks', 'scale', 'purge'],
+  redis: ['locks'],
+};
+
+export function hasPart(server: string, part: Part): boolean {
+  return PARTS_OF[server]?.includes(part) ?? true;
+}
 
 export interface Settings {
   readonly parts: readonly Part[];
@@ -36,7 +46,7 @@ export interface Settings {
 
 export const USAGE = `Usage: npm run bench [-- [PART | SERVER]… [OPTION]…]
   parts:   ${PARTS.join(', ')} (default: ${DEFAULT_PARTS.join(', ')})
-  servers: ${Object.keys(DATABASES).join(', ')} (default: all that are available)
+  servers: ${SERVERS.join(', ')} (default: all that are available)
   options: --quick --slices N --slice-ms N --rows N --jobs N --processes N --json --report FILE --beside 'COMMAND' --only PART`;
 
 const USUAL = {
@@ -48,6 +58,7 @@ const USUAL = {
   nights: 3,
   starts: 9,
   jobs: 1000,
+  processes: 8,
   longestMs: Infinity,
 };
 const QUICK = {
@@ -59,6 +70,7 @@ const QUICK = {
   nights: 1,
   starts: 3,
   jobs: 200,
+  processes: 4,
   longestMs: 120_000,
 };
 
@@ -71,7 +83,7 @@ export function parseSettings(args: string[]): Settings {
       only: { type: 'string' },
       rows: { type: 'string', default: '1000000' },
       jobs: { type: 'string' },
-      processes: { type: 'string', default: '8' },
+      processes: { type: 'string' },
       slices: { type: 'string' },
       'slice-ms': { type: 'string' },
       quick: { type: 'boolean', default: false },
@@ -82,13 +94,18 @@ export function parseSettings(args: string[]): Settings {
   });
   const named = [...positionals, ...(values.only === undefined ? [] : [checkedPart(values.only)])];
   const parts = PARTS.filter((part) => named.includes(part));
-  const servers = Object.keys(DATABASES).filter((name) => named.includes(name));
-  const unknown = named.find((name) => !isPart(name) && !Object.hasOwn(DATABASES, name));
+  const servers = SERVERS.filter((name) => named.includes(name));
+  const unknown = named.find((name) => !isPart(name) && !SERVERS.includes(name));
   if (unknown !== undefined) throw new Error(`'${unknown}' is neither a part of the bench nor a server.`);
   const defaults = values.quick ? QUICK : USUAL;
-  return {
+  const measured = {
     parts: parts.length > 0 ? parts : DEFAULT_PARTS,
-    servers: servers.length > 0 ? servers : Object.keys(DATABASES),
+    servers: servers.length > 0 ? servers : SERVERS,
+  };
+  if (!measured.servers.some((server) => measured.parts.some((part) => hasPart(server, part))))
+    throw new Error(`There is no part '${parts.join("' or '")}' for ${servers.join(' or ')}.`);
+  return {
+    ...measured,
     rows: wholeNumber('--rows', values.rows),
     slices: values.slices === undefined ? defaults.slices : wholeNumber('--slices', values.slices),
     sliceMs:
@@ -100,7 +117,8 @@ export function parseSettings(args: string[]): Settings {
     starts: defaults.starts,
     jobs: values.jobs === undefined ? defaults.jobs : wholeNumber('--jobs', values.jobs),
     longestMs: defaults.longestMs,
-    processes: wholeNumber('--processes', values.processes),
+    processes:
+      values.processes === undefined ? defaults.processes : wholeNumber('--processes', values.processes),
     json: values.json,
     report: values.report === undefined ? undefined : checkedReport(values.report),
     beside: values.beside === undefined ? undefined : checkedCommand(values.beside),

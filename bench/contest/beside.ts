@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import type { BenchPlace } from '../databases/bench-database';
 import { ratio } from '../report/format';
 import type { Row } from '../report/table';
 import { slice } from './alternate';
@@ -20,7 +21,7 @@ export interface Beside {
 export async function measureBeside(
   { command, workers, baseline, libraryRatio }: Beside,
   { slices, sliceMs, warmUpMs }: ContestSettings,
-  { server, database, log }: Ground,
+  { server, database, log }: Ground<BenchPlace>,
 ): Promise<Row> {
   if (command === undefined) return { name: 'beside', values: { verdict: 'not measured: no --beside' } };
   const seconds = Math.max(1, Math.round((slices * sliceMs) / 1000));

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { BenchDatabase, Counters, Counts } from '../databases/bench-database';
+import type { BenchPlace, Counters, Counts } from '../databases/bench-database';
 import type { Entry } from './contender';
 
 /** What the server does for one call. */
@@ -12,7 +12,7 @@ export interface CountRequest {
   readonly workers: number;
   /** 0: nothing is counted. */
   readonly calls: number;
-  readonly database: BenchDatabase;
+  readonly database: Pick<BenchPlace, 'counters'>;
 }
 
 const LONGEST_END_MS = 15_000;

@@ -132,7 +132,7 @@ function doneTick({ database }: Ground): Contest {
 }
 
 /** One contender for each worker. */
-async function together(workers: number, open: () => Promise<Contender>): Promise<Contender> {
+export async function together(workers: number, open: () => Promise<Contender>): Promise<Contender> {
   const opened = await Promise.all(Array.from({ length: workers }, open));
   return {
     perform: (worker) => (opened[worker] as Contender).perform(0),

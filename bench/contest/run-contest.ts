@@ -1,4 +1,4 @@
-import type { BenchDatabase, Server } from '../databases/bench-database';
+import type { BenchDatabase, BenchPlace, Server } from '../databases/bench-database';
 import { ratio } from '../report/format';
 import type { Column, Row, Table, Value } from '../report/table';
 import { alternate } from './alternate';
@@ -17,6 +17,8 @@ export interface Contest {
   readonly unit: string;
   readonly baseline: Entry;
   readonly others: readonly Entry[];
+  /** Rows that cannot be measured, with the reason. */
+  readonly absent?: readonly { readonly name: string; readonly reason: string }[];
   /** Whether other programs do the same work. */
   readonly hasPeers?: boolean;
 }
@@ -31,9 +33,9 @@ export interface ContestSettings {
   readonly beside: string | undefined;
 }
 
-export interface Ground {
+export interface Ground<D extends BenchPlace = BenchDatabase> {
   readonly server: Server;
-  readonly database: BenchDatabase;
+  readonly database: D;
   readonly log: (line: string) => void;
 }
 
@@ -53,7 +55,7 @@ const CONTEST_COLUMNS: readonly Column[] = [
 export async function runContest(
   contest: Contest,
   settings: ContestSettings,
-  ground: Ground,
+  ground: Ground<BenchPlace>,
 ): Promise<Table> {
   const { server, log } = ground;
   const { workers, title } = contest;
@@ -70,6 +72,8 @@ export async function runContest(
     });
     rows.push(rowOf(entry, { isBaseline: position === 0, figures: found, counted }));
   }
+  for (const { name, reason } of contest.absent ?? [])
+    rows.push({ name, values: { verdict: `not measured: ${reason}` } });
   if (contest.hasPeers) {
     const libraryRatio = figures[1]?.ratio;
     const beside = { command: settings.beside, workers, baseline: contest.baseline, libraryRatio };
@@ -90,7 +94,7 @@ async function measure(
   entries: readonly Entry[],
   { workers }: Contest,
   { slices: rounds, sliceMs, warmUpMs }: ContestSettings,
-  { log }: Ground,
+  { log }: Ground<BenchPlace>,
 ): Promise<readonly Figures[]> {
   const opened: Contender[] = [];
   try {

@@ -20,12 +20,18 @@ export interface BareDatabase {
   readonly connect: () => Promise<BareConnection>;
 }
 
-/** A new database on a server whose commits are as safe as in production. */
-export interface BenchDatabase extends BareDatabase, AsyncDisposable {
+/** What the tables need from a server, with or without SQL. */
+export interface BenchPlace extends AsyncDisposable {
   /** How an application connects to it. */
-  readonly options: DataSourceOptions;
+  readonly options: object;
   /** The settings of the server that make a speed meaningful, as the server reports them. */
   readonly durability: string;
+  readonly counters: Counters | undefined;
+}
+
+/** A new database on a server whose commits are as safe as in production. */
+export interface BenchDatabase extends BareDatabase, BenchPlace {
+  readonly options: DataSourceOptions;
   /** `undefined` for SQLite, whose statements block the process: a second worker changes nothing. */
   readonly counters: Counters | undefined;
 }

@@ -5,12 +5,15 @@ import { barePostgres, openPostgres } from './postgres';
 import { openSqlite } from './sqlite';
 
 /** Functions that open a database on a server, by the server's name. */
-export const DATABASES: Readonly<Record<string, (server: Server) => Promise<BenchDatabase>>> = {
+const DATABASES: Readonly<Record<string, (server: Server) => Promise<BenchDatabase>>> = {
   mysql: (server) => openMysql(server, 'mysql'),
   mariadb: (server) => openMysql(server, 'mariadb'),
   postgres: openPostgres,
   sqlite: openSqlite,
 };
+
+/** The servers that are measured by default, by name. */
+export const SERVERS: readonly string[] = [...Object.keys(DATABASES), 'redis'];
 
 export async function openDatabase(server: Server): Promise<BenchDatabase> {
   const open = DATABASES[server.name];

@@ -34,6 +34,21 @@ export function jsonOf({ surroundings, tables, missing }: Outcome): string {
 export function endOf({ surroundings, tables, missing }: Outcome): string {
   return [
     ...(tables.length > 0 ? linesOf(surroundings) : []),
-    ...missing.map(({ name, reasons }) => [`NOT MEASURED: ${name}`, ...reasons].join('\n  ')),
+    ...byReasons(missing).map(({ names, reasons }) =>
+      [`NOT MEASURED: ${names.join('; ')}`, ...reasons].join('\n  '),
+    ),
   ].join('\n');
+}
+
+/** One entry for all that have the same reasons, such as the time of a quick run. */
+export function byReasons(
+  missing: readonly Missing[],
+): readonly { readonly names: readonly string[]; readonly reasons: readonly string[] }[] {
+  const found = new Map<string, { names: string[]; reasons: readonly string[] }>();
+  for (const { name, reasons } of missing) {
+    const same = found.get(reasons.join('\n')) ?? { names: [], reasons };
+    same.names.push(name);
+    found.set(reasons.join('\n'), same);
+  }
+  return [...found.values()];
 }

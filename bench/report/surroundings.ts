@@ -24,7 +24,7 @@ export function surroundings(servers: readonly MeasuredServer[]): Surroundings {
     date: new Date().toISOString().slice(0, 10),
     node: process.versions.node,
     packages: Object.fromEntries(
-      ['typeorm', 'mysql2', 'pg', 'better-sqlite3'].map((name) => [name, versionOf(name)]),
+      ['typeorm', 'mysql2', 'pg', 'better-sqlite3', 'ioredis'].map((name) => [name, installedVersion(name)]),
     ),
     processor: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}`,
     load: Math.round((loadavg()[0] ?? NaN) * 10) / 10,
@@ -44,7 +44,7 @@ export function linesOf({ date, node, packages, processor, load, servers }: Surr
   ];
 }
 
-function versionOf(name: string): string {
+export function installedVersion(name: string): string {
   return (JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8')) as { version: string })
     .version;
 }

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import type { Outcome } from './outcome';
+import { byReasons, type Outcome } from './outcome';
 import { plotOf } from './plot';
 import { linesOf } from './surroundings';
 import { markdownOf } from './table';
@@ -16,7 +16,9 @@ export async function writeReport(file: string, outcome: Outcome): Promise<void>
 
 /** @param plotFile relative to the page */
 export function pageOf({ surroundings, tables, missing }: Outcome, plotFile: string | undefined): string {
-  const absent = missing.map(({ name, reasons }) => `- ${name}: ${reasons.join(' ').split('\n')[0] ?? ''}`);
+  const absent = byReasons(missing).map(
+    ({ names, reasons }) => `- ${names.join('; ')}: ${reasons.join(' ').split('\n')[0] ?? ''}`,
+  );
   const parts = [
     `# Performance, ${surroundings.date}`,
     'Written by `npm run bench`. `bench/README.md` explains how to read it.',
@@ -27,7 +29,7 @@ export function pageOf({ surroundings, tables, missing }: Outcome, plotFile: str
       ? []
       : [
           `![Ratios to the driver alone](${plotFile})`,
-          'A dot is the median of the rounds, and half of the rounds lie on its line. A hollow dot is unsettled.',
+          'A dot is the median of the rounds, and half of the rounds lie on its line. A hollow dot is unsettled. The number on the right is the ratio.',
         ]),
     ...tables.map(markdownOf),
     ...(absent.length === 0 ? [] : ['## Not measured', absent.join('\n')]),

@@ -22,6 +22,7 @@ const library: Row = {
   name: 'library',
   values: { perSecond: 900, ratio: 0.8999, lowerQuartile: 0.8, upperQuartile: 1, verdict: 'unsettled' },
 };
+const settled: Row = { ...library, values: { ...library.values, verdict: 'reached' } };
 const outcome: Outcome = {
   surroundings: {
     ...{ date: '2026-11-23', node: '20.20.2', packages: { pg: '8.23.1' }, processor: '2 × AMD', load: 0.5 },
@@ -77,10 +78,18 @@ void suite('the report of the bench', () => {
     );
   });
 
+  void test('servers and parts with the same reasons are named together', () => {
+    const missing = ['a', 'b', 'c'].map((name) => ({ name, reasons: [name === 'b' ? 'down' : 'no time'] }));
+    const text = endOf({ ...outcome, missing });
+    assert.match(text, /NOT MEASURED: a; c\n {2}no time\nNOT MEASURED: b\n {2}down$/);
+  });
+
   void test('the plot has a dot for each ratio, but none for the baseline', () => {
-    const plot = plotOf([table(baseline, library)]) ?? '';
-    assert.equal([...plot.matchAll(/<circle/g)].length, 1);
-    assert.match(plot, /<circle [^>]*fill="white"/); // unsettled
+    const [none = '', one = ''] = [[], [library]].map((rows) => plotOf([table(baseline, settled, ...rows)]));
+    const dots = (plot: string, fill: string) =>
+      [...plot.matchAll(/<circle [^>]*fill="([^"]+)"/g)].filter(([, found]) => found === fill).length;
+    assert.equal(dots(one, 'white') - dots(none, 'white'), 1); // Unsettled, and the legend has one.
+    assert.equal(dots(one, '#1f6feb'), dots(none, '#1f6feb'));
     assert.equal(plotOf([table(baseline)]), undefined);
   });
 
@@ -89,7 +98,7 @@ void suite('the report of the bench', () => {
       const row = { name: '<a>', values: { ratio, lowerQuartile: ratio, upperQuartile: ratio } };
       const plot = plotOf([table(row)]) ?? '';
       assert.ok(plot.includes('&lt;a>'));
-      return Number(/<circle cx="(\d+)"/.exec(plot)?.[1]);
+      return Number([...plot.matchAll(/<circle cx="(\d+)"/g)].at(-1)?.[1]);
     };
     assert.ok(Math.abs(at(2) - at(1) - (at(1) - at(0.5))) <= 1);
     assert.equal(at(1e9), at(32));

@@ -22,8 +22,9 @@ void suite('the arguments of the bench', () => {
   });
 
   void test('the number and length of slices replace those of a quick run', () => {
-    const { slices, sliceMs } = parseSettings(['--quick', '--slice-ms=200']);
+    const { slices, sliceMs, processes } = parseSettings(['--quick', '--slice-ms=200', '--processes', '3']);
     assert.ok(slices < 40);
+    assert.equal(processes, 3);
     assert.equal(sliceMs, 200);
   });
 
@@ -46,6 +47,7 @@ void suite('the arguments of the bench', () => {
   for (const [args, said] of [
     [['sqlserver'], /'sqlserver' is neither a part of the bench nor a server/],
     [['toString'], /'toString' is neither/],
+    [['redis', 'sqlite', 'start'], /There is no part 'start' for sqlite or redis/],
     [['--slices', '0'], /--slices is '0'/],
     [['--slice-ms', '1s'], /--slice-ms is '1s'/],
     [['--rounds', '3'], /--rounds/],
