@@ -112,10 +112,10 @@ testOnOwn('redis', 'a lost answer of a grant is settled only if the replica has 
 
 testOnOwn('redis', 'a lock that cannot be given back at once is released later', async (t) => {
   const { bench, replica, wait } = await pair(t);
-  const rules = { ...(await wait()), timeout: '200ms' };
+  const rules = { ...(await wait()), timeout: '1s' };
   let isFull = false;
   const provider = bench.provider({
-    statementTimeout: '600ms',
+    statementTimeout: '2s',
     wait: rules,
     client(command) {
       return isFull ? Promise.reject(new Error('OOM command not allowed')) : bench.send(...command);

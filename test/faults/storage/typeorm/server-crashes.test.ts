@@ -32,12 +32,13 @@ testOnOwnServers(
         await load.granted(GRANTS);
         await setTimeout(Math.random() * LONGEST_PAUSE_MS);
         await server.kill(kill % 3 === 0 ? 'SIGTERM' : 'SIGKILL');
+        // After a lost connection, an instance retries, and the restarted server may answer in time.
+        if (kill === 1) await load.failed(1);
         await server.restart();
       }
       await load.granted(GRANTS);
       await load.end();
       load.agreesWith(await lockRows(application));
-      assert.ok(load.counts.failed > 0, 'no instance asked for a lock when it was killed');
     } finally {
       await load.end().finally(() => Promise.all(instances.map((instance) => instance.close())));
     }
