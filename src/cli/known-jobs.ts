@@ -29,11 +29,7 @@ export class KnownJobs {
     private readonly registry: JobRegistry,
   ) {
     this.#registered = new Map(register?.jobs.map((each) => [each.job, each]));
-    this.ledger = new RunLedger({
-      context,
-      policyOf: (job) => this.#policyOf(job),
-      longestWindowMs: () => registry.longestWindowMs,
-    });
+    this.ledger = new RunLedger({ context, policyOf: (job) => this.#policyOf(job), jobs: registry });
   }
 
   /**

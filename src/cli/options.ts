@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander';
 import { describeValue } from '../core/describe-value';
 import { parsePositiveDuration } from '../core/duration';
 import type { TablesOptions } from '../integrations/sql/tables';
+import { isTableSet, type TableSet } from '../storage/sql/database/sql-database';
 import { UsageError } from './failure';
 
 /** The options that select and name the tables to create. */
@@ -27,10 +28,6 @@ export interface ChangeOptions extends Options {
   readonly actor: string;
   readonly yes?: boolean | undefined;
 }
-
-type TableSet = NonNullable<TablesOptions['tables']>[number];
-
-const TABLE_SETS: readonly string[] = ['lock', 'ledger', 'jobs', 'row-lock'] satisfies TableSet[];
 
 export function addAddressOptions(command: Command): Command {
   const url = new Option(
@@ -109,8 +106,4 @@ function tableSetsOf(text: string): TableSet[] {
   throw new UsageError(
     `--tables is ${describeValue(text)}: use lock, ledger, jobs and row-lock, separated by commas.`,
   );
-}
-
-function isTableSet(text: string): text is TableSet {
-  return TABLE_SETS.includes(text);
 }

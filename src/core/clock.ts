@@ -20,14 +20,14 @@ export const systemClock: Clock = {
   monotonicMs: () => performance.now(),
   wallMs: () => Date.now(),
   schedule(delayMs, callback, { keepAlive }) {
-    let timer: NodeJS.Timeout;
-    const arm = (remainingMs: number): void => {
-      const stepMs = Math.min(remainingMs, LONGEST_TIMER_MS);
-      timer = setTimeout(() => (remainingMs > stepMs ? arm(remainingMs - stepMs) : callback()), stepMs);
-      if (!keepAlive) timer.unref();
+    let cancel = (): void => clearTimeout(timer);
+    const stepMs = Math.min(Math.max(0, delayMs), LONGEST_TIMER_MS);
+    const scheduleRest = (): void => {
+      cancel = systemClock.schedule(delayMs - stepMs, callback, { keepAlive });
     };
-    arm(Math.max(0, delayMs));
-    return () => clearTimeout(timer);
+    const timer = setTimeout(delayMs > stepMs ? scheduleRest : callback, stepMs);
+    if (!keepAlive) timer.unref();
+    return () => cancel();
   },
 };
 

@@ -1,4 +1,5 @@
 import { describeValue } from './describe-value';
+import { refuseOption } from './options';
 import { InvalidLockConfigurationError } from './errors';
 
 /**
@@ -31,9 +32,7 @@ export function parseDuration(value: Duration, what: string, longestDays = LONGE
     );
   }
   if (milliseconds < 0 || milliseconds > longestDays * DAY_MS) {
-    throw new InvalidLockConfigurationError(
-      `${what} is ${describeValue(value)}: it must lie between 0 and ${longestDays} days.`,
-    );
+    refuseOption(what, value, `it must lie between 0 and ${longestDays} days`);
   }
   return Math.round(milliseconds * 1000) / 1000;
 }
@@ -41,10 +40,7 @@ export function parseDuration(value: Duration, what: string, longestDays = LONGE
 /** Parses a duration that must be longer than zero. */
 export function parsePositiveDuration(value: Duration, what: string, longestDays?: number): number {
   const milliseconds = parseDuration(value, what, longestDays);
-  if (milliseconds === 0)
-    throw new InvalidLockConfigurationError(
-      `${what} is ${describeValue(value)}: it must be longer than zero.`,
-    );
+  if (milliseconds === 0) refuseOption(what, value, 'it must be longer than zero');
   return milliseconds;
 }
 

@@ -1,4 +1,5 @@
 import { describeValue } from './describe-value';
+import { refuseOption } from './options';
 import { InvalidLockConfigurationError } from './errors';
 
 export const DEFAULT_NAME_LENGTH = 64;
@@ -73,7 +74,5 @@ export function checkStoredName(
 
 export function checkNameLength(nameLength: number): number {
   if (Number.isInteger(nameLength) && nameLength >= 1 && nameLength <= LONGEST_NAME_LENGTH) return nameLength;
-  throw new InvalidLockConfigurationError(
-    `nameLength is ${describeValue(nameLength)}: it must be a whole number from 1 to ${LONGEST_NAME_LENGTH}.`,
-  );
+  refuseOption('nameLength', nameLength, `it must be a whole number from 1 to ${LONGEST_NAME_LENGTH}`);
 }

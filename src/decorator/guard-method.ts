@@ -18,8 +18,8 @@ export function guardMethod(
   }
   const definition = new JobDefinition(methodName);
   add(definition);
-  const guarded = async function (this: unknown, ...args: unknown[]): Promise<unknown> {
-    return await takeInvocation(async (invocation) => {
+  const guarded = function (this: unknown, ...args: unknown[]): Promise<unknown> {
+    return takeInvocation(async (invocation) => {
       const configuration = configurationOf(guarded, { definition, original: method });
       const guard = guardOf(this, definition, configuration.name);
       const call = (given: readonly unknown[]) => (): unknown => method.apply(this, [...given]) as unknown;

@@ -123,7 +123,11 @@ export class GuardIntegration {
 
   #skipIfIdle(job: Job, scheduledAt: Date | undefined): ReturnType<typeof skipIf> {
     const { registry, events } = this.parts;
-    return skipIf(() => registry.idleReasonOf(job), lockEventOf(job.lock, scheduledAt), events);
+    return skipIf(
+      () => registry.idleReasonOf(job),
+      () => lockEventOf(job.lock, scheduledAt),
+      events,
+    );
   }
 
   /** Reports calls that have ended before their lock was requested. */

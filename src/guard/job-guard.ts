@@ -70,9 +70,8 @@ export class JobGuard {
     this.#overdue = overdue;
     this.#closing = new Closing(executor.runs, clock, warn);
     this.#lockManager = guardLockManager({ ...options, clock, events }, executor, this.#closing);
-    this.#integration = createIntegration(this, {
-      ...{ registry, executor, events, oncePerRunner, overdue, registered },
-    });
+    const parts = { registry, executor, events, oncePerRunner, overdue, registered };
+    this.#integration = createIntegration(this, parts);
     this.#closing.add({ stop: () => Promise.resolve(overdue?.stop()), release: () => registered?.close() });
     if (logger !== false) logEvents(events, logger);
     if (options.retention === undefined) return;
@@ -152,11 +151,7 @@ export class JobGuard {
    */
   get ledger(): RunLedger {
     const { context } = this.#integration.requireOncePerRunner('guard.ledger needs');
-    return new RunLedger({
-      context,
-      policyOf: (job) => this.#jobs.get(job)?.policy,
-      longestWindowMs: () => this.#jobs.longestWindowMs,
-    });
+    return new RunLedger({ context, policyOf: (job) => this.#jobs.get(job)?.policy, jobs: this.#jobs });
   }
 
   /**
@@ -186,12 +181,8 @@ export class JobGuard {
     task: (...args: A) => T | PromiseLike<T>,
     options: WrapOptions<A> = {},
   ): (...args: A) => Promise<T | undefined> {
-    return wrappedTask({
-      ...options,
-      integration: this.#integration,
-      configuration: labelled({ ...configuration }, task.name || 'wrapped function'),
-      task,
-    });
+    const complete = labelled({ ...configuration }, task.name || 'wrapped function');
+    return wrappedTask({ ...options, integration: this.#integration, configuration: complete, task });
   }
 
   /**

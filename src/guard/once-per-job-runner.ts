@@ -1,11 +1,5 @@
-import {
-  InvalidLockConfigurationError,
-  type LockedTask,
-  type LockingTaskExecutor,
-  type LockProvider,
-  type TaskResult,
-  type TickDetails,
-} from '../core';
+import type { LockedTask, LockingTaskExecutor, LockProvider, TaskResult, TickDetails } from '../core';
+import { callOption } from '../core/options';
 import { lockEventOf } from '../core/execution/events';
 import type { RunKey } from '../ledger';
 import { periodAt } from '../ledger/periods/period';
@@ -88,7 +82,12 @@ export class OncePerJobRunner {
         ...{ task, scope, at, scheduledAt: isFirst ? scheduledAt : undefined },
         receivedAt: hostTime(this.context.clock),
         purpose: 'tick' as const,
-        skip: () => skipIf(() => this.registry.idleReasonOf(job), lockEventOf(lock, scheduledAt), events),
+        skip: () =>
+          skipIf(
+            () => this.registry.idleReasonOf(job),
+            () => lockEventOf(lock, scheduledAt),
+            events,
+          ),
       };
     } catch (error) {
       events.emit('lock:failed', { ...lockEventOf(lock, scheduledAt), willRetry: false, error });
@@ -151,18 +150,8 @@ function clockSetting(receivedAt: HostTime | undefined): number | undefined {
 
 /** @throws InvalidLockConfigurationError for an invalid scope, and when the function throws */
 function scopeOf({ scope, job }: JobPolicy, args: readonly unknown[]): string {
-  const name = typeof scope === 'string' ? scope : callScope(scope, job, args);
+  const failed = `The scope function of job '${job}' threw an error. It must return a scope for every call.`;
+  const name = typeof scope === 'string' ? scope : callOption(() => scope(...(args as never[])), failed);
   checkScopeName(name, job);
   return name;
-}
-
-function callScope(scope: (...args: never[]) => string, job: string, args: readonly unknown[]): string {
-  try {
-    return scope(...(args as never[]));
-  } catch (cause) {
-    throw new InvalidLockConfigurationError(
-      `The scope function of job '${job}' threw an error. It must return a scope for every call.`,
-      { cause },
-    );
-  }
 }

@@ -46,12 +46,8 @@ export class OverdueRuns {
       this.start();
       // A slow store must not get more and more queries. Runs that are still going do not delay the next one.
       if (this.#isReading) return;
-      this.run().catch((error: unknown) =>
-        events.emit('guard:warning', {
-          message: 'Could not look up the overdue runs. The guard will try again at the next poll.',
-          error,
-        }),
-      );
+      const message = 'Could not look up the overdue runs. The guard will try again at the next poll.';
+      this.run().catch((error: unknown) => events.emit('guard:warning', { message, error }));
     };
     this.#cancelTimer = clock.schedule(this.pollIntervalMs, tick, { keepAlive: false });
   }

@@ -1,5 +1,6 @@
 import { types } from 'node:util';
 import { InvalidLockConfigurationError, type TaskResult } from '../core';
+import { callOption } from '../core/options';
 import { describeValue } from '../core/describe-value';
 import type { GuardIntegration } from './integration';
 import type { GuardConfiguration, WrapOptions } from './job-guard-options';
@@ -53,15 +54,10 @@ function readScheduledTime<A extends unknown[]>(
   args: A,
   job: string,
 ): Date | undefined {
-  let read: unknown;
-  try {
-    read = scheduledAt?.(...args);
-  } catch (cause) {
-    throw new InvalidLockConfigurationError(
-      `scheduledAt of job '${job}' threw an error. It must return the scheduled time of every call, or undefined if it is unknown.`,
-      { cause },
-    );
-  }
+  const read: unknown = callOption(
+    () => scheduledAt?.(...args),
+    `scheduledAt of job '${job}' threw an error. It must return the scheduled time of every call, or undefined if it is unknown.`,
+  );
   if (read === undefined || (types.isDate(read) && !Number.isNaN(read.getTime()))) return read;
   throw new InvalidLockConfigurationError(
     `scheduledAt of job '${job}' returned ${describeValue(read)}. It must return a valid Date, or undefined if the scheduled time is unknown.`,

@@ -1,5 +1,5 @@
-import { InvalidLockConfigurationError, type RunIdentity } from '../core';
-import { describeValue } from '../core/describe-value';
+import { type RunIdentity } from '../core';
+import { refuseOption } from '../core/options';
 import type { RunState } from './run-state';
 
 /** The width of the columns for jobs, scopes and periods. */
@@ -113,7 +113,7 @@ export function identityOf({ job, scope, periodKey, generation, attempt }: RunId
  */
 export function checkInstant(instant: Date | undefined, what: string): void {
   if (instant === undefined || isStorable(instant)) return;
-  throw new InvalidLockConfigurationError(`${what} is ${describeValue(instant)}: it must be a ${STORABLE}.`);
+  refuseOption(what, instant, `it must be a ${STORABLE}`);
 }
 
 export function isStorable(instant: Date): boolean {

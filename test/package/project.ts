@@ -11,6 +11,7 @@ interface Manifest {
 /** An application in an empty folder, outside of the repository: it finds only what was put there. */
 export class Project implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'cronlatch-project-'));
+  readonly #cache = `${this.folder}-cache`;
 
   constructor(manifest: Record<string, unknown> = {}) {
     this.write('package.json', JSON.stringify({ name: 'application', private: true, ...manifest }));
@@ -26,12 +27,9 @@ export class Project implements Disposable {
   async install(...packages: string[]): Promise<void> {
     const isLocal = packages.every((name) => name.endsWith('.tgz'));
     const dependencies = isLocal ? await packDependencies() : [];
-    const options = [
-      '--no-audit',
-      '--no-fund',
-      '--loglevel=error',
-      isLocal ? '--offline' : '--prefer-offline',
-    ];
+    // From a cache that knows some of the optional peers, npm would try to resolve them, and fail on the others.
+    const source = isLocal ? ['--offline', '--cache', this.#cache] : ['--prefer-offline'];
+    const options = ['--no-audit', '--no-fund', '--loglevel=error', ...source];
     await succeeding(NPM, ['install', ...options, ...packages, ...dependencies], this.folder);
   }
 
@@ -65,6 +63,6 @@ export class Project implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    rmSync(this.folder, { recursive: true, force: true });
+    for (const each of [this.folder, this.#cache]) rmSync(each, { recursive: true, force: true });
   }
 }

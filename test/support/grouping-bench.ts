@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { systemClock } from '#cronlatch/core/clock';
 import type { LockRequest } from '#cronlatch/core/lease/storage-accessor';
-import type { SqlExecutor, SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
+import type { SendInTurn, SqlExecutor, SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
 import { DatabaseAccess } from '#cronlatch/storage/sql/database/database-access';
 import { lockTableIn, type SqlDatabase } from '#cronlatch/storage/sql/database/sql-database';
 import { GroupingStorageAccessor } from '#cronlatch/storage/sql/lock/grouping-storage-accessor';
 import type { DataSource } from 'typeorm';
-import { databaseOn, SERVER_NAMES, testOn } from './databases';
+import { databaseOn, SERVER_NAMES, testOn, type ServerName } from './databases';
 import { driverPlace } from './driver-place';
 import { migratedDataSource } from './lock-table';
 
@@ -43,9 +43,9 @@ interface Bench {
 export function testGroups(
   name: string,
   body: (bench: Bench) => Promise<void>,
-  { instances = 2 }: { instances?: number } = {},
+  { instances = 2, servers = SERVER_NAMES }: { instances?: number; servers?: readonly ServerName[] } = {},
 ): void {
-  for (const server of SERVER_NAMES)
+  for (const server of servers)
     testOn(server, name, async () => {
       const database = await databaseOn(server);
       const operator = await migratedDataSource(database);
@@ -96,20 +96,18 @@ interface Fault {
 const faults = new WeakMap<SqlStatement[], Fault>();
 
 function logging(executor: SqlExecutor, log: SqlStatement[]): SqlExecutor {
+  const logged =
+    (send: SendInTurn): SendInTurn =>
+    async (statement) => {
+      log.push(statement);
+      const fault = faults.get(log);
+      if (fault !== undefined && statement.text.trimStart().startsWith(fault.beginning)) throw fault.error;
+      return await send(statement);
+    };
   return {
     isFree: (request) => executor.isFree(request),
-    execute: (statement, options) => (log.push(statement), executor.execute(statement, options)),
-    inTurn: (use, options) =>
-      executor.inTurn(
-        (send) =>
-          use(async (statement) => {
-            log.push(statement);
-            const fault = faults.get(log);
-            if (fault !== undefined && statement.text.startsWith(fault.beginning)) throw fault.error;
-            return await send(statement);
-          }),
-        options,
-      ),
+    execute: (statement, options) => executor.inTurn((send) => logged(send)(statement), options),
+    inTurn: (use, options) => executor.inTurn((send) => use(logged(send)), options),
     transaction: (...transaction) => executor.transaction(...transaction),
   };
 }

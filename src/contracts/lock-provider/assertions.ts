@@ -82,6 +82,13 @@ export class RecordingObserver implements LockObserver {
     const called = new Promise<void>((resolve) => this.#waiting.set(what, resolve));
     return inTime(called, `The observer got no call of '${what}'`);
   }
+
+  /** Lets time pass until the lease was renewed. */
+  async renewed(pass: () => void | Promise<void>): Promise<void> {
+    const extended = this.next('extended');
+    await pass();
+    await extended;
+  }
 }
 
 /** Rejects if the promise takes longer than any case should. */

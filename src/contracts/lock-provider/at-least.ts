@@ -23,11 +23,8 @@ export const atLeast = cases({
     other,
     elapse,
   }) {
-    const failing = new LockingTaskExecutor(provider).executeWithLock(
-      () => Promise.reject(new Error('failed')),
-      AT_LEAST,
-    );
-    await assert.rejects(failing, /failed/);
+    const fail = (): Promise<never> => Promise.reject(new Error('failed'));
+    await assert.rejects(new LockingTaskExecutor(provider).executeWithLock(fail, AT_LEAST), /failed/);
     await elapse('1m');
     await refused(other, AT_LEAST);
     await elapse('1m');

@@ -81,20 +81,15 @@ export type LackedCapabilities<Lacked extends LockProviderCapability = LockProvi
   Lacks<Lacked>;
 
 export const CAPABILITIES = new ContractCapabilities<LockProviderCapability>('lockProviderContract', {
-  fencingTokens: false,
-  observer: false,
-  exactExpiry: false,
-  atLeastAfterCrash: false,
-  manyLocks: false,
-  inspect: false,
-  list: false,
-  forceRelease: false,
-  released: false,
-  hold: false,
-  deleteRecord: true,
-  existingRecord: true,
-  stall: true,
-  ambientTransaction: true,
+  ...{
+    fencingTokens: false,
+    observer: false,
+    exactExpiry: false,
+    atLeastAfterCrash: false,
+    manyLocks: false,
+  },
+  ...{ inspect: false, list: false, forceRelease: false, released: false, hold: false },
+  ...{ deleteRecord: true, existingRecord: true, stall: true, ambientTransaction: true },
 });
 
 export interface LockProviderShape {

@@ -40,19 +40,8 @@ export interface LockProviderContractOptions<Lacked extends LockProviderCapabili
 
 const ALL_CASES: readonly LockProviderCase[] = [
   ...[exclusion, crowd, exactNames, manyNames, existingRecords, randomUse],
-  ...[trust, lateHolder, tokens],
-  ...[
-    expiry,
-    exactExpiry,
-    extending,
-    deletedRecords,
-    keepAlive,
-    atLeast,
-    atLeastAfterCrash,
-    ownership,
-    operator,
-  ],
-  ...[wrongConfigurations, ambientTransactions, tasks],
+  ...[trust, lateHolder, tokens, expiry, exactExpiry, extending, deletedRecords, keepAlive],
+  ...[atLeast, atLeastAfterCrash, ownership, operator, wrongConfigurations, ambientTransactions, tasks],
 ].flat();
 
 /**
@@ -69,11 +58,6 @@ export function lockProviderContract<Lacked extends LockProviderCapability = nev
   options: LockProviderContractOptions<Lacked> = {},
 ): ContractCase[] {
   const { lacks = {}, seed, fuzzedNames = 300 } = options;
-  return contractOf(ALL_CASES, {
-    capabilities: CAPABILITIES,
-    create,
-    lacks,
-    seed,
-    settings: { fuzzedNames },
-  });
+  const settings = { fuzzedNames };
+  return contractOf(ALL_CASES, { capabilities: CAPABILITIES, create, lacks, seed, settings });
 }

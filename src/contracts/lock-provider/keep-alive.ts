@@ -16,9 +16,7 @@ export const keepAlive = [
       const observer = new RecordingObserver();
       const lock = await granted(provider, { ...JOB, keepAlive: true }, observer);
       for (let renewal = 1; renewal <= 6; renewal += 1) {
-        const renewed = observer.next('extended');
-        await elapse('4m');
-        await renewed;
+        await observer.renewed(() => elapse('4m'));
       }
       await refused(other, JOB);
       assert.equal(lock.signal.aborted, false);
@@ -30,9 +28,7 @@ export const keepAlive = [
       const observer = new RecordingObserver();
       const lock = await granted(provider, { ...JOB, keepAlive: '1m' }, observer);
       for (let renewal = 1; renewal <= 3; renewal += 1) {
-        const renewed = observer.next('extended');
-        await elapse('1m');
-        await renewed;
+        await observer.renewed(() => elapse('1m'));
         assert.ok(lock.remainingMs() > 590_000);
       }
     },
@@ -41,9 +37,7 @@ export const keepAlive = [
       const observer = new RecordingObserver();
       const configuration = { ...JOB, lockAtMostFor: '9m', keepAlive: true, maxLockDuration: '12m' };
       const lock = await granted(provider, configuration, observer);
-      const renewed = observer.next('extended');
-      await elapse('3m');
-      await renewed;
+      await observer.renewed(() => elapse('3m'));
       await elapse('8m');
       assert.equal(lock.signal.aborted, false);
       await refused(other, JOB);
@@ -54,11 +48,8 @@ export const keepAlive = [
 
     async 'an abandoned lease is no longer renewed, and expires (P4)'({ provider, other, elapse }) {
       const abandoned = new AbortController();
-      const lock = await granted(
-        provider,
-        { ...JOB, keepAlive: true },
-        new RecordingObserver(abandoned.signal),
-      );
+      const observer = new RecordingObserver(abandoned.signal);
+      const lock = await granted(provider, { ...JOB, keepAlive: true }, observer);
       abandoned.abort();
       await elapse('9m');
       assert.equal(lock.signal.aborted, false);
@@ -71,9 +62,7 @@ export const keepAlive = [
     async 'renewals keep lockAtLeastFor in force (P5)'({ provider, other, elapse }) {
       const observer = new RecordingObserver();
       const lock = await granted(provider, { ...AT_LEAST, lockAtMostFor: '3m', keepAlive: true }, observer);
-      const renewed = observer.next('extended');
-      await elapse('1m');
-      await renewed;
+      await observer.renewed(() => elapse('1m'));
       assert.equal(await lock.unlock(), true);
       await refused(other, JOB);
       await elapse('1m');

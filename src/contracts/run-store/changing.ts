@@ -14,6 +14,7 @@ import {
   found,
   foundBy,
   inserted,
+  keyOf,
   runOf,
   running,
   written,
@@ -98,14 +99,10 @@ export const changing = cases({
     await inserted(store, PENDING);
     const before = await runOf(store);
     const error = new Error('cannot decide');
-    const change = store.change(
-      KEY,
-      () => {
-        throw error;
-      },
-      LIMIT,
-    );
-    await assert.rejects(change, (thrown) => thrown === error);
+    const decide = (): never => {
+      throw error;
+    };
+    await assert.rejects(store.change(KEY, decide, LIMIT), (thrown) => thrown === error);
     assert.deepEqual(await runOf(other), before);
     await written(other, () => ({ attempt: 1 }));
     assert.equal((await runOf(store)).attempt, 1);
@@ -113,10 +110,7 @@ export const changing = cases({
 
   async 'a change of one run leaves all others unchanged (L3)'({ store, other }) {
     await inserted(store, PENDING, { ...PENDING, periodKey: 'another' }, { ...PENDING, scope: 'another' });
-    const keys = [
-      { ...KEY, periodKey: 'another' },
-      { ...KEY, scope: 'another' },
-    ];
+    const keys = [keyOf('another'), keyOf(KEY.periodKey, { scope: 'another' })];
     const before = [];
     for (const key of keys) before.push(await runOf(store, key));
     await written(store, () => ({ attempt: 5 }));
@@ -173,15 +167,7 @@ function everyField({ createdAt, updatedAt }: Pick<Run, 'createdAt' | 'updatedAt
 
 const EMPTY = {
   state: 'interrupted',
-  nextAttemptAt: undefined,
-  claimedBy: undefined,
-  lockId: undefined,
-  fencingToken: undefined,
-  leaseUntil: undefined,
-  firstStartedAt: undefined,
-  startedAt: undefined,
-  finishedAt: undefined,
-  reason: undefined,
-  result: undefined,
-  error: undefined,
+  ...{ nextAttemptAt: undefined, claimedBy: undefined, lockId: undefined, fencingToken: undefined },
+  ...{ leaseUntil: undefined, firstStartedAt: undefined, startedAt: undefined, finishedAt: undefined },
+  ...{ reason: undefined, result: undefined, error: undefined },
 } as const;

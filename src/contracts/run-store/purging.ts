@@ -52,10 +52,7 @@ export const purging = cases({
   async 'the newest run of each job and scope stays (L-55)'({ store, elapse }) {
     // Inserted in another order than that of their periods: the newest run is that of the latest period.
     for (const [i, subject] of [{}, { scope: 'eu' }, { job: 'another' }].entries())
-      for (const [daysAgo, periodKey] of [
-        [10 * i + 1, 'newest'],
-        [10 * i + 2, 'old'],
-      ] as const)
+      for (const [periodKey, daysAgo] of Object.entries({ newest: 10 * i + 1, old: 10 * i + 2 }))
         await inserted(store, { ...(await dayEnded(store, -daysAgo)), periodKey, ...subject });
     await elapse('101d');
     assert.equal(await purged(store), 3);
@@ -68,11 +65,7 @@ export const purging = cases({
     other,
     elapse,
   }) {
-    for (const [daysAgo, periodKey] of [
-      [1, 'newest'],
-      [2, 'after it'],
-      [4, 'before it'],
-    ] as const)
+    for (const [periodKey, daysAgo] of Object.entries({ newest: 1, 'after it': 2, 'before it': 4 }))
       await inserted(store, { ...(await dayEnded(store, -daysAgo)), periodKey });
     const { timeZone, periodStart, periodEnd } = await dayEnded(store, -3);
     await inserted(store, { ...PENDING, timeZone, periodStart, periodEnd, periodKey: 'waiting' });
@@ -99,9 +92,8 @@ export const purging = cases({
     assert.deepEqual(await knownFrom(other), periodStart);
     assert.deepEqual(await knownFrom(other, { scope: 'eu' }), periodStart);
     // The purge mark begins before the requested periods, so none of them was purged.
-    const { runs, firstPeriodStart } = await peeked(other, {
-      since: new Date((periodStart?.getTime() ?? 0) + 1),
-    });
+    const since = new Date((periodStart?.getTime() ?? 0) + 1);
+    const { runs, firstPeriodStart } = await peeked(other, { since });
     assert.deepEqual(runs, []);
     assert.ok(firstPeriodStart !== undefined && periodStart !== undefined && firstPeriodStart < periodStart);
   },

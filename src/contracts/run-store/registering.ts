@@ -122,13 +122,8 @@ export const registering = needing(['registerJobs'], {
     assertIsNow(lastStartedAt && new Date(lastStartedAt.getTime() + RAN), 'lastStartedAt and its age');
     assertIsNow(lastFinishedAt && new Date(lastFinishedAt.getTime() + ENDED), 'lastFinishedAt and its age');
     assert.deepEqual([rest.lastOutcome, rest.lastHolder], ['completed', FIRST]);
-    await update(store, {
-      ...COMPLETED,
-      startedMsAgo: ENDED,
-      finishedMsAgo: 0,
-      outcome: 'failed',
-      holder: SECOND,
-    });
+    const later = { startedMsAgo: ENDED, finishedMsAgo: 0, outcome: 'failed', holder: SECOND } as const;
+    await update(store, { ...COMPLETED, ...later });
     await update(other, COMPLETED);
     await register(store, { declared: LATER });
     const { lastOutcome, lastHolder } = await registered(store);
@@ -139,12 +134,8 @@ export const registering = needing(['registerJobs'], {
     const next = await fromNow(store, HOUR_MS);
     await registerAll(store, ['A', 'a', 'ä'], { nextScheduledAt: next });
     const answered = { answeredAt: next, nextScheduledAt: undefined };
-    await update(
-      other,
-      { ...COMPLETED, job: 'a' },
-      { job: 'ä', ...answered },
-      { job: 'unknown', ...answered },
-    );
+    const changes = ['ä', 'unknown'].map((job) => ({ job, ...answered }));
+    await update(other, { ...COMPLETED, job: 'a' }, ...changes);
     const { jobs } = await list(store);
     assert.deepEqual(
       jobs.map(({ job, lastOutcome, nextScheduledAt }) => [job, lastOutcome, nextScheduledAt]),

@@ -126,10 +126,8 @@ export class LockingTaskExecutor {
     scheduledAt: Date | undefined,
     tick?: TickDetails,
   ): Promise<TaskResult<T>> {
-    const work = async (held: HeldLock): Promise<TaskResult<T>> => ({
-      executed: true,
-      value: await held.execute(task, { tick }),
-    });
+    const work = (held: HeldLock): Promise<TaskResult<T>> =>
+      held.execute(task, { tick }).then((value) => ({ executed: true, value }));
     return this.holding(lock, work, { scheduledAt });
   }
 
@@ -155,13 +153,16 @@ export class LockingTaskExecutor {
         this.#warnIfSilent(this.#lockProvider.lock(configuration, observer), name);
       const acquired = await this.#acquire(acquire ?? ask, run, acquisition);
       if (acquired === undefined) return { executed: false, reason: 'locked' };
+      const context = new LockContext(acquired.lock, acquired.lease, this.#lockProvider, run);
       let started = false;
       try {
         if (this.runs.closing) return this.#skip(acquisition, 'closing');
         started = true;
         const held = this.#heldLockOf(acquired.lock, run, event);
-        return await this.#inContext(acquired, run, () => work(held));
+        return await runInContext(context, () => work(held));
       } finally {
+        const nested = context.end();
+        if (nested !== undefined) await nested;
         // The lock of an abandoned handler stays until its lease expires.
         if (!started || !run.isAbandoned) {
           const release = this.#release(acquired.lease, event);
@@ -231,16 +232,6 @@ export class LockingTaskExecutor {
 
   #heldLockOf(lock: Lock, run: LockContext['run'], event: LockEvent): HeldLock {
     return new ExecutedLock(lock, run, (task, options = {}) => this.#execute(task, lock, event, options));
-  }
-
-  async #inContext<T>({ lease, lock }: Acquired, run: ActiveRun, work: () => Promise<T>): Promise<T> {
-    const context = new LockContext(lock, lease, this.#lockProvider, run);
-    try {
-      return await runInContext(context, work);
-    } finally {
-      const nested = context.end();
-      if (nested !== undefined) await nested;
-    }
   }
 
   #execute<T>(task: LockedTask<T>, lock: Lock, lockEvent: LockEvent, options: ExecuteOptions): Promise<T> {

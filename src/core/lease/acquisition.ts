@@ -5,7 +5,13 @@ import type { SeenLocks } from './seen-locks';
 import type { LateReleases } from './late-releases';
 import type { LockObserver } from '../lock';
 import type { LockTerms } from '../lock-configuration';
-import { sendWithin, statementLimitMs, storageErrorOf, type StatementContext } from './statements';
+import {
+  sendWithin,
+  statementLimitMs,
+  storageErrorOf,
+  unknownOutcome,
+  type StatementContext,
+} from './statements';
 import type { Grant, LockRecord, LockRequest, StorageAccessor } from './storage-accessor';
 
 export interface AcquisitionOptions extends StatementContext {
@@ -72,14 +78,18 @@ export class Acquisition {
         return this.#unsettledSentAt === undefined ? undefined : await this.#readForResolve();
       } catch (error) {
         const failure = storageErrorOf(error, this.#request.name);
-        if (failure.outcome === 'nothing-ran') throw failure;
+        if (failure.outcome === 'nothing-ran') throw this.#ofAttempt(failure);
         const settled = failure.outcome === 'unknown' ? await this.#resolve(failure) : 'free';
         if (settled !== 'free') return settled;
         if (tries < MOST_TRIES && (await this.#pause(tries, this.#limitMs))) continue;
         if (failure.outcome === 'contention' && (await this.#isHeld())) return undefined;
-        throw failure;
+        throw this.#ofAttempt(failure);
       }
     }
+  }
+
+  #ofAttempt(failure: LockStorageError): LockStorageError {
+    return this.#unsettledSentAt === undefined ? failure : unknownOutcome(failure);
   }
 
   /**

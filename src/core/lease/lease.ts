@@ -185,7 +185,7 @@ export class Lease implements Lock {
 
   #inOrder<T>(statement: () => Promise<T>): Promise<T> {
     const result = this.#lastStatement.then(statement);
-    // The caller gets the error; the chain only waits for the end.
+    // The caller gets the error; the chain only waits for the end. A release that nothing waits for must not end the process.
     this.#lastStatement = result.catch(() => undefined);
     return result;
   }

@@ -57,6 +57,13 @@ export function storageErrorOf(error: unknown, name: string): LockStorageError {
   });
 }
 
+/** For a statement that failed behind another one: it may not have run, but the other one may have. */
+export function unknownOutcome(error: LockStorageError): LockStorageError {
+  if (error.outcome === 'unknown') return error;
+  const { message, driverCode } = error;
+  return new LockStorageError(message, { outcome: 'unknown', driverCode, cause: error });
+}
+
 interface LeaseStatement {
   readonly terms: Pick<LockTerms, 'name' | 'lockAtMostForMs' | 'lockAtLeastForMs'>;
   readonly owner: LeaseOwner;

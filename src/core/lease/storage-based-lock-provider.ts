@@ -1,6 +1,6 @@
 import { Acquisition, type AcquisitionOptions, type SentGrant } from './acquisition';
 import { systemClock, type Clock } from '../clock';
-import { describeValue } from '../describe-value';
+import { refuseOption } from '../options';
 import { Deadline } from './deadline';
 import { parsePositiveDuration, type Duration } from '../duration';
 import { InvalidLockConfigurationError, LockStorageError } from '../errors';
@@ -72,19 +72,20 @@ export class StorageBasedLockProvider implements LockProvider {
     return this.#id;
   }
 
-  async lock(configuration: LockConfiguration, observer: LockObserver = {}): Promise<Lock | undefined> {
-    const { options, granted } = await this.#acquire(configuration, newOwner(), observer);
-    if (granted === undefined) return undefined;
-    if (this.#isUseful(granted, options.terms)) return new Lease(options, granted.grant, granted.sentAt);
-    return await this.#giveBack(options, granted);
+  lock(configuration: LockConfiguration, observer: LockObserver = {}): Promise<Lock | undefined> {
+    return this.#acquire(configuration, newOwner(), observer, (granted, options) =>
+      this.#isUseful(granted, options.terms)
+        ? new Lease(options, granted.grant, granted.sentAt)
+        : this.#giveBack(options, granted),
+    );
   }
 
   async hold(
     name: string,
     { owner, lockAtMostFor }: { readonly owner: string; readonly lockAtMostFor: Duration },
   ): Promise<boolean> {
-    const { granted } = await this.#acquire({ name, lockAtMostFor }, owner, {});
-    return granted !== undefined;
+    const isHeld = await this.#acquire({ name, lockAtMostFor }, owner, {}, () => true);
+    return isHeld ?? false;
   }
 
   async probe(timeoutMs: number): Promise<void> {
@@ -123,11 +124,13 @@ export class StorageBasedLockProvider implements LockProvider {
     await this.#context.accessor.close?.();
   }
 
-  async #acquire(
+  /** @returns what `use` returns, or `undefined` if another process holds the lock */
+  async #acquire<T>(
     configuration: LockConfiguration,
     owner: string,
     observer: LockObserver,
-  ): Promise<{ readonly options: LeaseOptions; readonly granted: SentGrant | undefined }> {
+    use: (granted: SentGrant, options: LeaseOptions) => T | Promise<T>,
+  ): Promise<T | undefined> {
     const options: AcquisitionOptions & LeaseOptions = {
       terms: checkLockConfiguration(configuration, this.nameLength),
       owner,
@@ -152,7 +155,7 @@ export class StorageBasedLockProvider implements LockProvider {
     } finally {
       if (granted === undefined) options.onReleased?.();
     }
-    return { options, granted };
+    return granted && use(granted, options);
   }
 
   /** Whether the grant arrived early enough to work with it. */
@@ -193,8 +196,7 @@ export class StorageBasedLockProvider implements LockProvider {
 }
 
 function checkKeepRows(keepRows: unknown, accessor: StorageAccessor): void {
-  if (typeof keepRows !== 'boolean')
-    throw new InvalidLockConfigurationError(`keepRows is ${describeValue(keepRows)}: use true or false.`);
+  if (typeof keepRows !== 'boolean') refuseOption('keepRows', keepRows, 'use true or false');
   if (keepRows || (accessor.deleteRecord && accessor.deleteExpired)) return;
   throw new InvalidLockConfigurationError(
     `keepRows: false needs a store that can delete records: its accessor has no deleteRecord or no deleteExpired.`,

@@ -69,12 +69,9 @@ async function refreshUsable<T extends NonNullable<unknown>>(
     return (await startRefresh(options, context, 0))?.value ?? old;
   } catch (error) {
     if (!options.isUsable(old)) throw error;
+    const message = `Could not refresh '${options.name}'. The old value is used.`;
     if (options.onError !== undefined) options.onError(error);
-    else
-      context.events.emit('guard:warning', {
-        message: `Could not refresh '${options.name}'. The old value is used.`,
-        error,
-      });
+    else context.events.emit('guard:warning', { message, error });
     return old;
   }
 }

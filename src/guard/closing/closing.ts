@@ -36,13 +36,6 @@ interface CloseLimits {
   readonly graceMs: number;
 }
 
-interface CloseRequest extends CloseLimits {
-  readonly runs: RunRegistry;
-  readonly clock: Clock;
-  readonly hooks: readonly GuardHook[];
-  readonly warn: (message: string, error: unknown) => void;
-}
-
 /** The guard does not wait longer for a hook. */
 const HOOK_TIMEOUT_MS = 5000;
 
@@ -55,7 +48,7 @@ export class Closing {
   constructor(
     private readonly runs: RunRegistry,
     private readonly clock: Clock,
-    private readonly warn: CloseRequest['warn'],
+    private readonly warn: (message: string, error?: unknown) => void,
   ) {}
 
   get hasBegun(): boolean {
@@ -69,8 +62,7 @@ export class Closing {
   /** Further calls return the same result. */
   async close(options: CloseOptions): Promise<CloseResult> {
     const limits = checkCloseOptions(options);
-    const { runs, clock, warn } = this;
-    this.#result ??= closeRuns({ runs, clock, hooks: this.#hooks, warn, ...limits }).finally(() => {
+    this.#result ??= this.#close(limits).finally(() => {
       for (const stopListening of this.#signalListeners) stopListening();
     });
     return await this.#result;
@@ -83,6 +75,51 @@ export class Closing {
     this.#signalListeners.push(stopListening);
     return stopListening;
   }
+
+  async #close({ timeoutMs, graceMs }: CloseLimits): Promise<CloseResult> {
+    const { runs, clock } = this;
+    runs.close();
+    const running = runs.active;
+    // Runs while the jobs end, so that a hook that hangs neither shortens nor lengthens the time they have.
+    const stopped = this.#runHooks('stop');
+    const allSettled = Promise.all(running.map((run) => run.settled));
+    if ((await withinLimit(clock, allSettled, timeoutMs - graceMs)) === 'time-out') {
+      const reason = new DOMException('The job guard is closing: the job was asked to stop.', 'AbortError');
+      for (const run of running) run.askToStop(reason);
+      await withinLimit(clock, allSettled, graceMs);
+    }
+    await stopped;
+    const abandoned = runs.active;
+    for (const run of abandoned) {
+      run.abandon();
+      this.warn(
+        `Job '${run.name}' is still running, and the guard no longer waits for it. Its lock stays held until its lease expires.`,
+      );
+    }
+    await this.#runHooks('release');
+    await this.#runHooks('close');
+    return {
+      settled: running.filter((run) => !abandoned.includes(run)).map(({ name }) => name),
+      abandoned: abandoned.map(({ name }) => name),
+    };
+  }
+
+  async #runHooks(step: keyof GuardHook): Promise<void> {
+    await Promise.all(this.#hooks.map((hook) => this.#run(hook[step])));
+  }
+
+  /** Never rejects, so that a hook that fails or hangs does not keep the others from closing. */
+  async #run(hook: GuardHook[keyof GuardHook]): Promise<void> {
+    try {
+      const done = await withinLimit(this.clock, Promise.resolve(hook?.()), HOOK_TIMEOUT_MS);
+      if (done === 'time-out')
+        this.warn(
+          `A close hook did not finish within ${HOOK_TIMEOUT_MS / 1000} s. The guard no longer waits for it.`,
+        );
+    } catch (error) {
+      this.warn('A close hook failed.', error);
+    }
+  }
 }
 
 /** @throws InvalidLockConfigurationError */
@@ -93,53 +130,4 @@ export function checkCloseOptions({ timeout = '20s', grace }: CloseOptions): Clo
   throw new InvalidLockConfigurationError(
     `grace (${grace}) of close is longer than its timeout (${timeout}).`,
   );
-}
-
-async function closeRuns({
-  runs,
-  clock,
-  hooks,
-  warn,
-  timeoutMs,
-  graceMs,
-}: CloseRequest): Promise<CloseResult> {
-  runs.close();
-  const running = runs.active;
-  // Runs while the jobs end, so that a hook that hangs neither shortens nor lengthens the time they have.
-  const stopped = Promise.all(hooks.map(({ stop }) => runHook(clock, stop, warn)));
-  const allSettled = Promise.all(running.map((run) => run.settled));
-  if ((await withinLimit(clock, allSettled, timeoutMs - graceMs)) === 'time-out') {
-    const reason = new DOMException('The job guard is closing: the job was asked to stop.', 'AbortError');
-    for (const run of running) run.askToStop(reason);
-    await withinLimit(clock, allSettled, graceMs);
-  }
-  await stopped;
-  const abandoned = runs.active;
-  for (const run of abandoned) {
-    run.abandon();
-    warn(
-      `Job '${run.name}' is still running, and the guard no longer waits for it. Its lock stays held until its lease expires.`,
-      undefined,
-    );
-  }
-  await Promise.all(hooks.map(({ release }) => runHook(clock, release, warn)));
-  await Promise.all(hooks.map(({ close }) => runHook(clock, close, warn)));
-  return {
-    settled: running.filter((run) => !abandoned.includes(run)).map(({ name }) => name),
-    abandoned: abandoned.map(({ name }) => name),
-  };
-}
-
-/** Never rejects, so that a hook that fails or hangs does not keep the others from closing. */
-async function runHook(clock: Clock, hook: GuardHook['release'], warn: CloseRequest['warn']): Promise<void> {
-  try {
-    const done = await withinLimit(clock, Promise.resolve(hook?.()), HOOK_TIMEOUT_MS);
-    if (done === 'time-out')
-      warn(
-        `A close hook did not finish within ${HOOK_TIMEOUT_MS / 1000} s. The guard no longer waits for it.`,
-        undefined,
-      );
-  } catch (error) {
-    warn('A close hook failed.', error);
-  }
 }

@@ -118,12 +118,8 @@ export class JobRegistry {
    * An instance whose timer is late gets the lock after another instance has run the same tick and released it. The
    * ledger prevents this for a once-per job. Ticks a minute apart are further apart than clocks usually differ.
    */
-  #warnOfFrequentTicks({
-    place,
-    configuration,
-    schedules = [],
-    intervalMs = Infinity,
-  }: JobDeclaration): void {
+  #warnOfFrequentTicks(declaration: JobDeclaration): void {
+    const { place, configuration, schedules = [], intervalMs = Infinity } = declaration;
     const { oncePer, lockAtLeastFor } = configuration;
     // With `lockAtLeastFor: 0`, the job accepts this.
     if (oncePer !== undefined || lockAtLeastFor !== undefined) return;

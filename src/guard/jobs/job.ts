@@ -1,5 +1,5 @@
 import { InvalidLockConfigurationError, type LockConfiguration, type LockedTask } from '../../core';
-import { describeValue } from '../../core/describe-value';
+import { refuseOption } from '../../core/options';
 import type { CompiledLock } from '../../core/lock-configuration';
 import type { DeclaredSchedule, OncePerConfiguration } from '../../ledger';
 import { parseJobPolicy, type JobPolicy } from '../../ledger/policy/job-policy';
@@ -97,9 +97,7 @@ export function compileJob(configuration: LabelledConfiguration, defaults: JobDe
 function checkHistory({ name, history, oncePer }: LabelledConfiguration): void {
   const set: unknown = history ?? (oncePer as { readonly history?: unknown } | undefined)?.history;
   if (set !== undefined && typeof set !== 'boolean')
-    throw new InvalidLockConfigurationError(
-      `history of job '${name}' is ${describeValue(set)}: it must be true or false.`,
-    );
+    refuseOption(`history of job '${name}'`, set, 'it must be true or false');
   if (oncePer === undefined || set !== true) return;
   throw new InvalidLockConfigurationError(
     `history is set for job '${oncePer.name ?? name}', which runs once per period: the ledger keeps its runs. Remove history.`,

@@ -1,4 +1,5 @@
 import { InvalidLockConfigurationError, type EventHub } from '../../core';
+import { callOption } from '../../core/options';
 import { describeValue } from '../../core/describe-value';
 import { lockEventOf } from '../../core/execution/events';
 import { renameLock, type CompiledLock } from '../../core/lock-configuration';
@@ -54,15 +55,10 @@ function nameLock(
   nameOf: (...args: never[]) => unknown,
   args: readonly unknown[],
 ): CompiledLock {
-  let name: unknown;
-  try {
-    name = nameOf(...(args as never[]));
-  } catch (cause) {
-    throw new InvalidLockConfigurationError(
-      `The name function of job '${lock.name}' threw an error, so the job did not run. It must return a name for every call.`,
-      { cause },
-    );
-  }
+  const name = callOption(
+    () => nameOf(...(args as never[])),
+    `The name function of job '${lock.name}' threw an error, so the job did not run. It must return a name for every call.`,
+  );
   try {
     return renameLock(lock, name);
   } catch (cause) {

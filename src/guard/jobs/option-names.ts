@@ -59,26 +59,31 @@ export function checkJobOptions({ name, oncePer, ...others }: GuardConfiguration
   checkOptionNames(oncePer?.retry ?? {}, RETRY_OPTIONS, owner);
 }
 
-/** @returns the correct names, by the lower-case spelling of a correct or an old name */
-function optionNames(
-  names: readonly string[],
-  renamed: Readonly<Record<string, string>>,
-): ReadonlyMap<string, string> {
-  const pairs = [...names.map((name) => [name, name] as const), ...Object.entries(renamed)];
-  return new Map(pairs.map(([written, correct]) => [written.toLowerCase(), correct]));
+interface OptionNames {
+  /** The correct names, by the lower-case spelling of a correct or an old name. */
+  readonly meant: ReadonlyMap<string, string>;
+  /** The correct names, and others that are like none of them. A process has thousands of jobs, but few names of options. */
+  readonly accepted: Set<string>;
 }
 
-function checkOptionNames(options: object, known: ReadonlyMap<string, string>, owner: string): void {
-  const correctNames = new Set(known.values());
+function optionNames(names: readonly string[], renamed: Readonly<Record<string, string>>): OptionNames {
+  const pairs = [...names.map((name) => [name, name] as const), ...Object.entries(renamed)];
+  return {
+    meant: new Map(pairs.map(([written, correct]) => [written.toLowerCase(), correct])),
+    accepted: new Set(pairs.map(([, correct]) => correct)),
+  };
+}
+
+function checkOptionNames(options: object, { meant, accepted }: OptionNames, owner: string): void {
   for (const key of Object.keys(options)) {
-    if (correctNames.has(key)) continue;
+    if (accepted.has(key)) continue;
     const written = key.toLowerCase();
-    const meant =
-      known.get(written) ?? known.get([...known.keys()].find((name) => isNear(written, name)) ?? '');
-    if (meant !== undefined)
+    const near = meant.get(written) ?? [...meant].find(([name]) => isNear(written, name))?.[1];
+    if (near !== undefined)
       throw new InvalidLockConfigurationError(
-        `Unknown option '${key}' for ${owner}. Did you mean '${meant}'?`,
+        `Unknown option '${key}' for ${owner}. Did you mean '${near}'?`,
       );
+    accepted.add(key);
   }
 }
 

@@ -90,10 +90,8 @@ export class RegisteredJobs {
     const recording = this.#sendLastRun(job, entry).catch((error: unknown) => {
       // A missing table has been reported when the job was registered.
       if (this.#hasFailed && error instanceof SchemaMismatchError) return;
-      this.context.events.emit('guard:warning', {
-        message: `Could not record the last run of job '${job}'.`,
-        error,
-      });
+      const message = `Could not record the last run of job '${job}'.`;
+      this.context.events.emit('guard:warning', { message, error });
     });
     this.#recording.add(recording);
     void recording.then(() => this.#recording.delete(recording));
@@ -223,14 +221,11 @@ export class RegisteredJobs {
     } catch (error) {
       if (this.#hasFailed) return;
       this.#hasFailed = true;
-      const { events } = this.context;
-      if (error instanceof SchemaMismatchError)
-        events.emit('guard:warning', { message: `The jobs are not registered. ${error.message}` });
-      else
-        events.emit('guard:warning', {
-          message: 'Could not update the register of jobs. The guard will try again at the next poll.',
-          error,
-        });
+      const isUnusable = error instanceof SchemaMismatchError;
+      const message = isUnusable
+        ? `The jobs are not registered. ${error.message}`
+        : 'Could not update the register of jobs. The guard will try again at the next poll.';
+      this.context.events.emit('guard:warning', isUnusable ? { message } : { message, error });
     }
   }
 }

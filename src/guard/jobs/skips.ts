@@ -7,6 +7,7 @@ import {
   type TaskResult,
 } from '../../core';
 import { describeValue } from '../../core/describe-value';
+import { callOption, refuseOption } from '../../core/options';
 import type { JobOptions } from '../job-guard-options';
 
 /** A function is called for each tick and each check for overdue runs. */
@@ -28,19 +29,12 @@ export function parseEnabled(enabled: JobOptions['enabled'], job: string): () =>
 export function parseSwitch(option: Switch, what: string): () => boolean {
   if (typeof option === 'boolean') return () => option;
   if (typeof option === 'function') return () => callSwitch(option, what);
-  throw new InvalidLockConfigurationError(
-    `${what} is ${describeValue(option)}: it must be a boolean, or a function that returns one.`,
-  );
+  refuseOption(what, option, 'it must be a boolean, or a function that returns one');
 }
 
 function callSwitch(option: () => unknown, what: string): boolean {
   const didNotRun = `so the job did not run. It must return true or false.`;
-  let answer: unknown;
-  try {
-    answer = option();
-  } catch (cause) {
-    throw new InvalidLockConfigurationError(`${what} threw an error, ${didNotRun}`, { cause });
-  }
+  const answer = callOption(option, `${what} threw an error, ${didNotRun}`);
   if (typeof answer === 'boolean') return answer;
   throw new InvalidLockConfigurationError(`${what} returned ${describeValue(answer)}, ${didNotRun}`);
 }
@@ -54,28 +48,26 @@ function callSwitch(option: () => unknown, what: string): boolean {
  */
 export function skipIf(
   reasonOf: () => SkipReason | undefined,
-  lockEvent: LockEvent,
+  lockEvent: () => LockEvent,
   events: EventHub,
 ): (TaskResult<never> & { executed: false }) | undefined {
-  const event = { ...lockEvent, willRetry: false };
   let reason: SkipReason | undefined;
   try {
     reason = reasonOf();
   } catch (error) {
-    events.emit('lock:failed', { ...event, error });
+    events.emit('lock:failed', { willRetry: false, error, ...lockEvent() });
     throw error;
   }
   if (reason === undefined) return undefined;
-  events.emit('lock:skipped', { ...event, reason, heldBy: undefined, heldUntil: undefined });
+  const holder = { heldBy: undefined, heldUntil: undefined };
+  events.emit('lock:skipped', { willRetry: false, reason, ...holder, ...lockEvent() });
   return { executed: false, reason };
 }
 
 /** @throws InvalidLockConfigurationError for an invalid value */
 export function checkOnSkip(onSkip: unknown, job: string): void {
   if (onSkip === undefined || onSkip === 'resolve' || onSkip === 'throw') return;
-  throw new InvalidLockConfigurationError(
-    `onSkip of job '${job}' is ${describeValue(onSkip)}: it must be 'resolve' or 'throw'.`,
-  );
+  refuseOption(`onSkip of job '${job}'`, onSkip, `it must be 'resolve' or 'throw'`);
 }
 
 /** @param lock the name of the job's lock */

@@ -76,17 +76,16 @@ function guardedMethodsOf(
       isScheduled: isScheduled(method),
       cron,
       intervalMs: intervalOf(method),
-      schedules:
-        typeof cron?.cronTime === 'string'
-          ? [
-              {
-                expression: cron.cronTime,
-                timeZone: typeof cron.timeZone === 'string' ? cron.timeZone : undefined,
-              },
-            ]
-          : [],
+      schedules: schedulesOf(cron),
     };
   });
+}
+
+/** None for a date. An offset from UTC does not count as a time zone. */
+function schedulesOf(cron: CronMetadata | undefined): JobDeclaration['schedules'] {
+  const { cronTime: expression, timeZone } = cron ?? {};
+  if (typeof expression !== 'string') return [];
+  return [{ expression, timeZone: typeof timeZone === 'string' ? timeZone : undefined }];
 }
 
 /**

@@ -5,8 +5,10 @@ import {
   validateDetailed,
   type ScheduledTask,
   type TaskContext,
+  type TaskOptions,
 } from 'node-cron';
 import { InvalidLockConfigurationError } from '../../core';
+import { callOption } from '../../core/options';
 import { LONGEST_TIMER_MS } from '../../core/clock';
 import { describeValue } from '../../core/describe-value';
 
@@ -63,26 +65,18 @@ function checkMilliseconds(value: number | undefined, option: string): void {
 
 /** node-cron also takes offsets such as '+02:00', which the ledger refuses: they have no clock changes. */
 function checkTimeZone(timeZone: string): void {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone });
-  } catch (cause) {
-    throw new InvalidLockConfigurationError(
-      `timeZone is ${describeValue(timeZone)}, which is not an IANA time zone, such as 'Europe/Paris'.`,
-      { cause },
-    );
-  }
+  callOption(
+    () => new Intl.DateTimeFormat('en', { timeZone }),
+    `timeZone is ${describeValue(timeZone)}, which is not an IANA time zone, such as 'Europe/Paris'.`,
+  );
 }
 
 /** node-cron accepts '0 0 30W 2 *' as valid, but fails when its task starts. */
 function checkEverFires(expression: string): void {
   const task = createTask(expression, () => undefined);
   try {
-    task.getNextRuns(1);
-  } catch (cause) {
-    throw new InvalidLockConfigurationError(
-      `The cron expression ${describeValue(expression)} never fires: no date matches it.`,
-      { cause },
-    );
+    const failed = `The cron expression ${describeValue(expression)} never fires: no date matches it.`;
+    callOption(() => task.getNextRuns(1), failed);
   } finally {
     void task.destroy();
   }
@@ -123,16 +117,26 @@ function nextTime({ expression, timeZone }: CronSchedule, afterMs: number): Date
 
 /** @param run receives the scheduled time, or `undefined` for a manual call, whose date is just the host's current time */
 export function scheduleTask(
-  { expression, timeZone, missedExecutionTolerance, maxRandomDelay }: CronSchedule,
+  cron: CronSchedule,
   name: string,
   run: (scheduledAt: Date | undefined) => Promise<unknown>,
 ): ScheduledTask {
-  return schedule(expression, (context) => run(scheduledTimeOf(context)), {
+  return schedule(cron.expression, (context) => run(scheduledTimeOf(context)), {
     name,
-    ...(timeZone === undefined ? {} : { timezone: timeZone }),
-    ...(missedExecutionTolerance === undefined ? {} : { missedExecutionTolerance }),
-    ...(maxRandomDelay === undefined ? {} : { maxRandomDelay }),
+    ...taskOptions(cron),
   });
+}
+
+/** The options of a schedule for node-cron, which treats some that are `undefined` as set. */
+export function taskOptions(options: ScheduleOptions): TaskOptions {
+  const { timeZone: timezone, missedExecutionTolerance, maxRandomDelay } = options;
+  return defined({ timezone, missedExecutionTolerance, maxRandomDelay });
+}
+
+/** Omits options that are `undefined`. */
+export function defined<T extends object>(options: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  const entries = Object.entries(options).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
 function scheduledTimeOf({ date, execution }: TaskContext): Date | undefined {

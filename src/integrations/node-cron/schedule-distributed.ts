@@ -6,7 +6,7 @@ import { parsePositiveDuration } from '../../core/duration';
 import type { JobGuard } from '../../guard';
 import { requireGuard } from '../../guard/configured-guard';
 import { integrationOf } from '../../guard/integration';
-import { checkSchedule, nextTimeOf, type ScheduleOptions } from './cron-schedule';
+import { checkSchedule, defined, nextTimeOf, taskOptions, type ScheduleOptions } from './cron-schedule';
 import { onDroppedTicks } from './dropped-ticks';
 import { LedgerRunCoordinator } from './ledger-run-coordinator';
 import type { ScheduleJobsOptions } from './schedule-jobs';
@@ -47,7 +47,7 @@ export function scheduleDistributed(
   options: ScheduleDistributedOptions,
 ): ScheduledTask {
   const guard = requireGuard(options.guard, 'scheduleDistributed');
-  const { name, distributedLease = '24h', timeZone, maxRandomDelay } = options;
+  const { name, distributedLease = '24h', maxRandomDelay, noOverlap, startTimeout } = options;
   checkSchedule({ ...options, expression });
   const integration = integrationOf(guard);
   integration.slots.check(name);
@@ -70,8 +70,8 @@ export function scheduleDistributed(
     distributed: true,
     runCoordinator: coordinator,
     distributedLease: leaseMs,
-    ...(timeZone === undefined ? {} : { timezone: timeZone }),
-    ...definedOptions(options, 'missedExecutionTolerance', 'maxRandomDelay', 'noOverlap', 'startTimeout'),
+    ...taskOptions(options),
+    ...defined({ noOverlap, startTimeout }),
   });
   coordinator.observe(scheduled);
   onDroppedTicks(scheduled, (ticks, error) => integration.dropTicks(job, ticks, error));
@@ -127,16 +127,4 @@ function fileOf(file: string | URL, maxRandomDelay = 0): string {
   throw new InvalidLockConfigurationError(
     `${describeValue(file)} is not an absolute path. Pass one, for example require.resolve('./task') or new URL('./task.js', import.meta.url).`,
   );
-}
-
-/** Omits options that are `undefined`, because node-cron treats some of them as set. */
-function definedOptions<K extends keyof ScheduleDistributedOptions>(
-  options: ScheduleDistributedOptions,
-  ...keys: readonly K[]
-): { [Key in K]?: NonNullable<ScheduleDistributedOptions[Key]> } {
-  return Object.fromEntries(
-    keys.filter((key) => options[key] !== undefined).map((key) => [key, options[key]]),
-  ) as {
-    [Key in K]?: NonNullable<ScheduleDistributedOptions[Key]>;
-  };
 }

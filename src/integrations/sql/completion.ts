@@ -75,13 +75,8 @@ export async function completeInTransaction(
 }
 
 /** The statements of a completion, one after the other: a synchronous driver cannot await their results. */
-export function* completionSteps({
-  statements,
-  dialect,
-  claim,
-  result,
-  expectedDatabase,
-}: Completion): Generator<SqlStatement, void, SqlResult> {
+export function* completionSteps(completion: Completion): Generator<SqlStatement, void, SqlResult> {
+  const { statements, dialect, claim, result, expectedDatabase } = completion;
   if (dialect.writtenRows(yield statements.complete(claim, result)) === 1) return;
   // The claim no longer matches the row. Read the row to find out why.
   const locked = yield statements.lock(claim);

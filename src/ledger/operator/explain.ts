@@ -54,14 +54,8 @@ function extent({ period: { start, end } }: LedgerSnapshot): string {
   return start && end ? `, the time from ${start.toISOString()} until ${end.toISOString()}` : '';
 }
 
-function describeRecorded({
-  state,
-  attempt,
-  generation,
-  reason,
-  nextAttemptAt,
-  finishedAt,
-}: RunSummary): string {
+function describeRecorded(run: RunSummary): string {
+  const { state, attempt, generation, reason, nextAttemptAt, finishedAt } = run;
   const parts = [
     `Its run is ${state}${reason === undefined ? '' : ` (${reason})`}`,
     generation > 0 ? `generation ${generation}` : '',

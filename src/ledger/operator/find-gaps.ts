@@ -20,17 +20,9 @@ export async function findGaps(
     );
   const since = from && periodAt(from, periods).start;
   const request = { job, scope, periodKey: undefined, since: since ?? new Date(0) };
-  const { now, runs, firstPeriodStart } = await context.store.peek(request, limitOf(context));
-  const withoutRun = periodsWithoutRun(
-    {
-      now,
-      current: periodAt(now, periods),
-      firstRecordedStart: firstPeriodStart,
-      recordedKeys: new Set(runs.map(({ periodKey }) => periodKey)),
-    },
-    { windowMs: from === undefined ? Infinity : now.getTime() - from.getTime() },
-    periods,
-  );
+  const recorded = await context.store.peek(request, limitOf(context));
+  const windowMs = from === undefined ? Infinity : recorded.now.getTime() - from.getTime();
+  const withoutRun = periodsWithoutRun(recorded, windowMs, periods);
   const skipped = await findSkippedKeys(context, { job, scope });
   const gaps: CalendarPeriod[] = [];
   for (const period of withoutRun.filter(({ key }) => !skipped.has(key))) {

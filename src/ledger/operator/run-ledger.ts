@@ -31,8 +31,8 @@ export interface RunLedgerOptions {
   readonly context: LedgerContext;
   /** The options of a job, if it is registered here. */
   readonly policyOf: (job: string) => JobPolicy | undefined;
-  /** The longest catch-up window of all jobs of this guard. */
-  readonly longestWindowMs: () => number;
+  /** All jobs of this guard, with their longest catch-up window. */
+  readonly jobs: { readonly longestWindowMs: number };
 }
 
 /** The default limit of a list. */
@@ -201,10 +201,9 @@ export class RunLedger {
    * @throws LockStorageError if the store keeps failing; the runs deleted before then stay deleted
    */
   async purge({ olderThan }: { readonly olderThan: Duration }): Promise<number> {
-    const { context, longestWindowMs } = this.options;
+    const { context, jobs } = this.options;
     const keptMs = parsePositiveDuration(olderThan, 'olderThan of purge', LONGEST_KEPT_DAYS);
-    const olderThanMs = Math.max(keptMs, longestWindowMs());
-    return await purgeRuns(context, olderThanMs);
+    return await purgeRuns(context, Math.max(keptMs, jobs.longestWindowMs));
   }
 
   async #change(

@@ -1,5 +1,4 @@
-import { InvalidLockConfigurationError } from '../../core';
-import { describeValue } from '../../core/describe-value';
+import { refuseOption } from '../../core/options';
 import { checkStoredName, LONGEST_NAME_LENGTH } from '../../core/lock-name';
 import { isStorable, LONGEST_KEY, STORABLE, type RunKey } from '../run';
 import { RUN_STATES } from '../run-state';
@@ -56,7 +55,5 @@ export function checkQuery(query: Partial<RunQuery>): void {
 }
 
 function refuse(what: string, value: unknown, remedy: string): never {
-  throw new InvalidLockConfigurationError(
-    `${what} of ledger.list is ${describeValue(value)}: ${remedy}, or leave it out.`,
-  );
+  refuseOption(`${what} of ledger.list`, value, `${remedy}, or leave it out`);
 }

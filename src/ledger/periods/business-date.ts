@@ -1,4 +1,5 @@
 import { describeValue } from '../../core/describe-value';
+import { refuseOption } from '../../core/options';
 import { DAY_MS } from '../../core/duration';
 import { InvalidLockConfigurationError } from '../../core/errors';
 import { checkTimeZone, MOST_OFFSET_MS, offsetStretches } from './time-zone';
@@ -50,9 +51,7 @@ export function checkDayRule({ timeZone, dayStart = '00:00' }: BusinessDateOptio
   checkTimeZone(timeZone, `timeZone${of}`);
   const match = typeof dayStart === 'string' ? TIME_OF_DAY.exec(dayStart) : null;
   if (match === null) {
-    throw new InvalidLockConfigurationError(
-      `dayStart${of} is ${describeValue(dayStart)}: write a time of day, '00:00' to '23:59', two digits each.`,
-    );
+    refuseOption(`dayStart${of}`, dayStart, `write a time of day, '00:00' to '23:59', two digits each`);
   }
   return { timeZone, dayStartMs: (Number(match[1]) * 60 + Number(match[2])) * 60_000 };
 }

@@ -9,6 +9,7 @@
  * `period-of-key.ts` finds the period of a key or of a recorded run. `calendar.ts` asks the application which dates
  * are business days.
  */
+import { callOption, refuseOption } from '../../core/options';
 import { describeValue } from '../../core/describe-value';
 import { DAY_MS } from '../../core/duration';
 import { InvalidLockConfigurationError } from '../../core/errors';
@@ -150,9 +151,7 @@ function checkKind(kind: PeriodKind | PeriodKeyFunction, of: string): void {
 
 function checkTarget(target: string, kind: PeriodKind | PeriodKeyFunction, of: string): void {
   if (target !== 'current' && target !== 'previous') {
-    throw new InvalidLockConfigurationError(
-      `target${of} is ${describeValue(target)}: it must be 'current' or 'previous'.`,
-    );
+    refuseOption(`target${of}`, target, `it must be 'current' or 'previous'`);
   }
   if (target === 'previous' && typeof kind === 'function') {
     throw new InvalidLockConfigurationError(
@@ -232,19 +231,8 @@ export type PeriodKeyFunction = (at: Date) => string;
 /** @throws InvalidLockConfigurationError if the function throws or returns an invalid key */
 function customKeyAt(keyFunction: PeriodKeyFunction, at: Date): string {
   const instant = at.toISOString();
-  const key = callKeyFunction(keyFunction, at, instant);
+  const failed = `The key function threw for ${instant}: it must return a key for every instant.`;
+  const key = callOption(() => keyFunction(new Date(at)), failed); // A copy, because it may change its argument.
   checkStoredName(key, { as: `the key of a period (for ${instant})`, longest: LONGEST_KEY });
   return key;
-}
-
-function callKeyFunction(keyFunction: PeriodKeyFunction, at: Date, instant: string): unknown {
-  try {
-    // A copy, because the function may change its argument.
-    return keyFunction(new Date(at));
-  } catch (cause) {
-    throw new InvalidLockConfigurationError(
-      `The key function threw for ${instant}: it must return a key for every instant.`,
-      { cause },
-    );
-  }
 }

@@ -1,7 +1,14 @@
 import { parsePositiveDuration, type Duration } from '../../core/duration';
 import type { CalendarAnswer } from '../periods/calendar';
-import { periodsBetween, type CalendarPeriod, type CalendarPeriodOptions } from '../periods/period';
-import { checkCount, refusePolicy, type PolicySubject } from './policy-subject';
+import {
+  periodAt,
+  periodsBetween,
+  type CalendarPeriod,
+  type CalendarPeriodOptions,
+  type PeriodOptions,
+} from '../periods/period';
+import { refuseOption } from '../../core/options';
+import { checkCount, type PolicySubject } from './policy-subject';
 
 /** Which missed periods are run later. `'none'`: they stay gaps. */
 export type CatchUp = 'none' | 'latest' | 'all';
@@ -41,9 +48,9 @@ export function parseCatchUpPolicy(
 ): CatchUpPolicy {
   const { catchUp = 'none', catchUpWindow = '7d', catchUpLimit = 31 } = options;
   if (!POLICIES.includes(catchUp))
-    refusePolicy(`catchUp ${of}`, catchUp, `it must be 'none', 'latest' or 'all'`);
+    refuseOption(`catchUp ${of}`, catchUp, `it must be 'none', 'latest' or 'all'`);
   if (customKeys && catchUp === 'latest')
-    refusePolicy(
+    refuseOption(
       `catchUp ${of}`,
       catchUp,
       `the periods of a key function have no order, so none is the latest. Use 'all' or 'none'`,
@@ -55,33 +62,30 @@ export function parseCatchUpPolicy(
   };
 }
 
-export interface JobHistory {
+/** What is recorded of a job and scope. */
+interface Recorded {
   /** The database's current time. */
   readonly now: Date;
-  /** The period of a tick that comes now, with `target` applied. It is never caught up. */
-  readonly current: CalendarPeriod;
-  /**
-   * The start of the earliest recorded period of the job and scope. `undefined` for a new job, which has missed
-   * nothing.
-   */
-  readonly firstRecordedStart: Date | undefined;
-  /** The keys of the periods in the window that have a row, in any state. */
-  readonly recordedKeys: ReadonlySet<string>;
+  /** Those of the window, in any state. */
+  readonly runs: readonly { readonly periodKey: string }[];
+  /** `undefined` for a new job, which has missed nothing. */
+  readonly firstPeriodStart: Date | undefined;
 }
 
 /**
- * The periods without a row that lie before the current one, after the first recorded one, and at least in part in
- * the window. The calendar decides whether they were *expected*. The earliest comes first.
+ * The periods without a row that lie before that of a tick that comes now, after the first recorded one, and at least in
+ * part in the window. The calendar decides whether they were *expected*. The earliest comes first.
  */
 export function periodsWithoutRun(
-  { now, current, firstRecordedStart, recordedKeys }: JobHistory,
-  { windowMs }: Pick<CatchUpPolicy, 'windowMs'>,
-  options: CalendarPeriodOptions,
+  { now, runs, firstPeriodStart: first }: Recorded,
+  windowMs: number,
+  options: CalendarPeriodOptions & PeriodOptions,
 ): CalendarPeriod[] {
-  if (firstRecordedStart === undefined) return [];
-  const from = new Date(Math.max(now.getTime() - windowMs, firstRecordedStart.getTime()));
-  return periodsBetween(from, current.start, options).filter(
-    ({ key, start }) => start > firstRecordedStart && !recordedKeys.has(key),
+  if (first === undefined) return [];
+  const from = new Date(Math.max(now.getTime() - windowMs, first.getTime()));
+  const recorded = new Set(runs.map(({ periodKey }) => periodKey));
+  return periodsBetween(from, periodAt(now, options).start, options).filter(
+    ({ key, start }) => start > first && !recorded.has(key),
   );
 }
 

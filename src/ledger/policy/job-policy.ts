@@ -7,7 +7,7 @@
  * and `catch-up.ts` decides what happens to missed periods.
  */
 import { InvalidLockConfigurationError } from '../../core';
-import { describeValue } from '../../core/describe-value';
+import { refuseOption } from '../../core/options';
 import { parsePositiveDuration, type Duration } from '../../core/duration';
 import { checkStoredName } from '../../core/lock-name';
 import { LONGEST_KEY } from '../run';
@@ -20,7 +20,6 @@ import {
 } from '../periods/period';
 import { parseCatchUpPolicy, type CatchUpPolicy } from './catch-up';
 import type { OncePerConfiguration } from './once-per';
-import { refusePolicy } from './policy-subject';
 import { parseRetryPolicy, type RetryPolicy } from './retry';
 
 /** The checked options of a once-per job. */
@@ -56,7 +55,7 @@ export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobP
   checkPeriodOptions(period, ` ${of}`);
   const subject = { of, customKeys: typeof kind === 'function' };
   if (onCrash !== 'retry' && onCrash !== 'hold')
-    refusePolicy(`onCrash ${of}`, onCrash, `it must be 'retry' or 'hold'`);
+    refuseOption(`onCrash ${of}`, onCrash, `it must be 'retry' or 'hold'`);
   checkCalendar(calendar, of);
   checkScope(oncePer, of);
   return {
@@ -89,7 +88,7 @@ export function checkScopeName(scope: unknown, job: string): asserts scope is st
 
 function checkScope({ scope, resume }: OncePerConfiguration, of: string): void {
   if (scope !== undefined && typeof scope !== 'string' && typeof scope !== 'function')
-    refusePolicy(`scope ${of}`, scope, 'it must be a string, or a function of the arguments');
+    refuseOption(`scope ${of}`, scope, 'it must be a string, or a function of the arguments');
   if (typeof scope === 'function' && typeof resume !== 'function') {
     throw new InvalidLockConfigurationError(
       `scope ${of} is a function, so the job also needs a resume function. It returns the arguments for an overdue run: resume: (run) => [run.scope].`,
@@ -99,9 +98,7 @@ function checkScope({ scope, resume }: OncePerConfiguration, of: string): void {
 
 function checkCalendar(calendar: unknown, of: string): void {
   if (typeof calendar === 'object' && calendar !== null && 'isBusinessDay' in calendar) return;
-  throw new InvalidLockConfigurationError(
-    `calendar ${of} is ${describeValue(calendar)}: it must have a method isBusinessDay(date).`,
-  );
+  refuseOption(`calendar ${of}`, calendar, 'it must have a method isBusinessDay(date)');
 }
 
 /** @returns milliseconds. A first attempt begins no later than that after its scheduled time. */

@@ -1,6 +1,7 @@
 import { HOUR_MS, parseDuration, parsePositiveDuration, type Duration } from '../../core/duration';
 import { FatalJobError } from '../../core/errors';
-import { checkCount, refusePolicy, type PolicySubject } from './policy-subject';
+import { refuseOption } from '../../core/options';
+import { checkCount, type PolicySubject } from './policy-subject';
 
 export interface RetryOptions {
   /** The most attempts of a run: 1 for no retry. Default 3. */
@@ -33,14 +34,14 @@ const MOST_ATTEMPTS = 1000;
 export function parseRetryPolicy(options: RetryOptions, { of, customKeys }: PolicySubject): RetryPolicy {
   const { maxAttempts = 3, initialDelay = '1m', factor = 2, maxDelay, until } = options;
   if (!Number.isFinite(factor) || factor < 1)
-    refusePolicy(`retry.factor ${of}`, factor, 'it must be a number of at least 1');
+    refuseOption(`retry.factor ${of}`, factor, 'it must be a number of at least 1');
   const initialDelayMs = parseDuration(initialDelay, `retry.initialDelay ${of}`);
   const maxDelayMs =
     maxDelay === undefined
       ? Math.max(HOUR_MS, initialDelayMs)
       : parseDuration(maxDelay, `retry.maxDelay ${of}`);
   if (initialDelayMs > maxDelayMs)
-    refusePolicy(
+    refuseOption(
       `retry.initialDelay ${of}`,
       initialDelay,
       `it is longer than maxDelay (${String(maxDelay)})`,
@@ -58,7 +59,7 @@ function parseUntil(until: RetryOptions['until'], { of, customKeys }: PolicySubj
   if (until === undefined) return undefined;
   if (until !== 'period-end') return parsePositiveDuration(until, `retry.until ${of}`);
   if (!customKeys) return until;
-  return refusePolicy(`retry.until ${of}`, until, 'the period of a key function has no end: give a duration');
+  return refuseOption(`retry.until ${of}`, until, 'the period of a key function has no end: give a duration');
 }
 
 export interface FailedAttempt {
@@ -91,13 +92,12 @@ export function planRetry(failed: FailedAttempt): RetryPlan {
 }
 
 /** The instant from which no attempt is retried; `undefined` if there is none. */
-export function retriesEndAt({
-  policy,
-  firstStartedAt,
-  periodEnd,
-}: Pick<FailedAttempt, 'policy' | 'firstStartedAt' | 'periodEnd'>): Date | undefined {
-  if (policy.untilMs === 'period-end') return periodEnd;
-  return policy.untilMs === undefined ? undefined : new Date(firstStartedAt.getTime() + policy.untilMs);
+export function retriesEndAt(
+  run: Pick<FailedAttempt, 'policy' | 'firstStartedAt' | 'periodEnd'>,
+): Date | undefined {
+  const { untilMs } = run.policy;
+  if (untilMs === 'period-end') return run.periodEnd;
+  return untilMs === undefined ? undefined : new Date(run.firstStartedAt.getTime() + untilMs);
 }
 
 /** Never longer than `maxDelay`, however often the job has failed: the power can be infinite, but not the delay. */

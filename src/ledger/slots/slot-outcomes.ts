@@ -36,12 +36,7 @@ export class SlotOutcomes {
   async recordFailed(open: OpenSlot, error: unknown): Promise<SlotEnd> {
     const { events, clock } = this.context;
     const durationMs = clock.monotonicMs() - open.beganAtMs;
-    await this.#record(open, {
-      kind: 'failed',
-      error,
-      errorText: storedError(error),
-      retry: NO_RETRY,
-    });
+    await this.#record(open, { kind: 'failed', error, errorText: storedError(error), retry: NO_RETRY });
     events.emit('run:failed', { ...slotRunEventOf(open), error, durationMs });
     return { outcome: 'failed', run: slotRunEventOf(open).run, durationMs, error };
   }

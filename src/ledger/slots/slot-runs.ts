@@ -102,11 +102,7 @@ export class SlotRuns {
         return false;
       }
       case 'unknown':
-        context.events.emit('lock:failed', {
-          ...slotEventOf(slot),
-          willRetry: false,
-          error: answer.error,
-        });
+        context.events.emit('lock:failed', { ...slotEventOf(slot), willRetry: false, error: answer.error });
         this.#reportTick(slot, { outcome: 'lock-failed', error: answer.error });
         if (answer.mayBeOurs)
           void this.#outcomes.recordCancellation(open, UNCONFIRMED).finally(() => this.#close(open));

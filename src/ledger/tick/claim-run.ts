@@ -7,6 +7,7 @@ import {
   type LockProvider,
   type StatementOptions,
 } from '../../core';
+import { unknownOutcome } from '../../core/lease/statements';
 import type { JobPolicy } from '../policy/job-policy';
 import { describeRun, type RunKey, type RunPeriod } from '../run';
 import type { Decision, FoundRun } from '../run-store';
@@ -71,16 +72,6 @@ export async function claimRun(context: StoreContext, request: ClaimRequest): Pr
       await pauseAfter(context, tries);
     }
   }
-}
-
-/** The last statement may not have run, but an earlier one may have. */
-function unknownOutcome(error: LockStorageError): LockStorageError {
-  if (error.outcome === 'unknown') return error;
-  return new LockStorageError(error.message, {
-    outcome: 'unknown',
-    driverCode: error.driverCode,
-    cause: error,
-  });
 }
 
 function holderOf(request: ClaimRequest): ClaimHolder {

@@ -139,21 +139,12 @@ export interface MissedPeriods extends Pick<CatchUpPlan, 'run' | 'missed'> {
 export async function findMissedPeriods(
   context: StoreContext,
   { policy, scope }: Pick<SnapshotRequest, 'policy' | 'scope'>,
-  { now, recorded }: LedgerSnapshot,
+  { recorded }: LedgerSnapshot,
 ): Promise<MissedPeriods> {
   const periods = calendarPeriodsOf(policy);
-  const { catchUp, limit } = policy.catchUp;
+  const { catchUp, limit, windowMs } = policy.catchUp;
   if (catchUp === 'none' || periods === undefined) return NOTHING;
-  const withoutRun = periodsWithoutRun(
-    {
-      now,
-      current: periodAt(now, periods),
-      firstRecordedStart: recorded.firstPeriodStart,
-      recordedKeys: new Set(recorded.runs.map(({ periodKey }) => periodKey)),
-    },
-    policy.catchUp,
-    periods,
-  );
+  const withoutRun = periodsWithoutRun(recorded, windowMs, periods);
   const asked = withoutRun.map(async (period) => ({
     period,
     answer: await askCalendar(policy.calendar, period.businessDate, context),

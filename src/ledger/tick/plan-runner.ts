@@ -48,18 +48,10 @@ export class PlanRunner {
         return this.claimer.reportSkip(tick, snapshot.period, own.reason);
       case 'run': {
         const { period } = snapshot;
-        const { timeZone } = request.policy.period;
-        const { task, scheduledAt } = request;
-        const { isNew } = own;
-        const isCatchUp = isPast(period, tick);
+        const { task, scheduledAt, policy } = request;
         return await this.claimer.claimAndRun(tick, {
-          period,
-          timeZone,
-          isNew,
-          isCatchUp,
-          isOwn: true,
-          task,
-          scheduledAt,
+          ...{ period, timeZone: policy.period.timeZone, isNew: own.isNew, isOwn: true, task, scheduledAt },
+          isCatchUp: isPast(period, tick),
         });
       }
     }
@@ -89,12 +81,8 @@ export class PlanRunner {
       const beganMs = this.context.clock.monotonicMs();
       const startedBefore = report.started;
       try {
-        await this.claimer.claimAndRun(tick, {
-          ...each,
-          task,
-          isOwn: false,
-          isCatchUp: isPast(each.period, tick),
-        });
+        const isCatchUp = isPast(each.period, tick);
+        await this.claimer.claimAndRun(tick, { ...each, task, isOwn: false, isCatchUp });
       } catch {
         // An event has reported the error. If the store did not even answer the claim, further statements would fail,
         // too.

@@ -106,10 +106,7 @@ export async function planTick(
   const { run, missed, undecided } = await findMissedPeriods(context, request, snapshot);
   const { period: options, startDeadlineMs } = request.policy;
   const isLate = (period: CalendarPeriod): boolean =>
-    isPastStartDeadline(startDeadlineMs, {
-      now: snapshot.now,
-      scheduledAt: earliestTickOf(period, options),
-    });
+    isPastStartDeadline(startDeadlineMs, { now: snapshot.now, scheduledAt: earliestTickOf(period, options) });
   return {
     ...{ own, overdue },
     catchUp: run.filter((period) => !isLate(period)),

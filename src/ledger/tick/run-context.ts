@@ -60,55 +60,40 @@ export interface RunContextOptions {
 
 /** A run as its handler sees it. */
 export class RunContext implements CurrentRun {
+  readonly job: string;
+  readonly scope: string;
+  readonly periodKey: string;
+  readonly generation: number;
+  readonly attempt: number;
+  readonly businessDate: string;
+  readonly periodStart: Date | undefined;
+  readonly periodEnd: Date | undefined;
+  readonly scheduledAt: Date | undefined;
+  readonly isCatchUp: boolean;
   readonly claim: Claim;
   readonly ledger: LedgerContext | undefined;
-  readonly #options: RunContextOptions;
+  readonly #lock: RunContextOptions['lock'];
   #decided: Exclude<Outcome, { kind: 'completed' | 'failed' }> | undefined;
   /** `'sent'`: the completion is part of a transaction that has not ended yet, as far as is known here. */
   #completion: 'open' | 'sent' | 'committed' = 'open';
   #settled = false;
 
-  constructor(options: RunContextOptions) {
-    this.#options = options;
-    this.claim = options.claim;
-    this.ledger = options.ledger;
+  constructor({ claim, period, scheduledAt, isCatchUp, lock, ledger }: RunContextOptions) {
+    ({ job: this.job, scope: this.scope, periodKey: this.periodKey } = claim);
+    ({ generation: this.generation, attempt: this.attempt } = claim);
+    ({ businessDate: this.businessDate, start: this.periodStart, end: this.periodEnd } = period);
+    this.scheduledAt = scheduledAt;
+    this.isCatchUp = isCatchUp;
+    this.claim = claim;
+    this.ledger = ledger;
+    this.#lock = lock;
   }
 
-  get job(): string {
-    return this.claim.job;
-  }
-  get scope(): string {
-    return this.claim.scope;
-  }
-  get periodKey(): string {
-    return this.claim.periodKey;
-  }
-  get attempt(): number {
-    return this.claim.attempt;
-  }
-  get generation(): number {
-    return this.claim.generation;
-  }
-  get businessDate(): string {
-    return this.#options.period.businessDate;
-  }
-  get periodStart(): Date | undefined {
-    return this.#options.period.start;
-  }
-  get periodEnd(): Date | undefined {
-    return this.#options.period.end;
-  }
-  get scheduledAt(): Date | undefined {
-    return this.#options.scheduledAt;
-  }
-  get isCatchUp(): boolean {
-    return this.#options.isCatchUp;
-  }
   get signal(): AbortSignal {
-    return this.#options.lock.signal;
+    return this.#lock.signal;
   }
   get fencingToken(): number | undefined {
-    return this.#options.lock.fencingToken;
+    return this.#lock.fencingToken;
   }
   get idempotencyKey(): string {
     const parts = [this.job, this.scope, this.periodKey].map(withoutSlashes);
@@ -126,12 +111,12 @@ export class RunContext implements CurrentRun {
   }
 
   isUnder(lock: Lock): boolean {
-    return lock === this.#options.lock;
+    return lock === this.#lock;
   }
 
   /** How long the attempt's lease can be trusted, in milliseconds. */
   remainingMs(): number {
-    return this.#options.lock.remainingMs();
+    return this.#lock.remainingMs();
   }
 
   /** The outcome that the handler has chosen with `giveBack()` or `skip()`. */

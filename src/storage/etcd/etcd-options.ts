@@ -1,6 +1,6 @@
 import { createSecureContext } from 'node:tls';
 import { InvalidLockConfigurationError, type StorageBasedLockProviderOptions } from '../../core';
-import { describeValue } from '../../core/describe-value';
+import { callOption, refuseOption } from '../../core/options';
 
 export interface EtcdLockProviderOptions extends Omit<StorageBasedLockProviderOptions, 'keepRows'> {
   /** The client addresses of the cluster, such as `https://etcd-1:2379`: all with `http:`, or all with `https:`. */
@@ -38,9 +38,7 @@ export function checkEtcdOptions(options: EtcdLockProviderOptions): readonly URL
     );
   const { keyPrefix = 'cronlatch/', ca, cert, key } = options;
   if (typeof keyPrefix !== 'string' || keyPrefix === '')
-    throw new InvalidLockConfigurationError(
-      `keyPrefix is ${describeValue(keyPrefix)}: it must be a string that is not empty.`,
-    );
+    refuseOption('keyPrefix', keyPrefix, 'it must be a string that is not empty');
   for (const [one, other] of PAIRS)
     if (Boolean(options[one]) !== Boolean(options[other]))
       throw new InvalidLockConfigurationError(
@@ -54,13 +52,8 @@ export function checkEtcdOptions(options: EtcdLockProviderOptions): readonly URL
     );
   if (protocols.has('http:') && (ca ?? cert) !== undefined)
     throw new InvalidLockConfigurationError('ca, cert and key need endpoints with https:.');
-  try {
-    createSecureContext({ ca, cert, key });
-  } catch (cause) {
-    throw new InvalidLockConfigurationError('ca, cert or key is not valid PEM, or the two do not match.', {
-      cause,
-    });
-  }
+  const failed = 'ca, cert or key is not valid PEM, or the two do not match.';
+  callOption(() => createSecureContext({ ca, cert, key }), failed);
   return endpoints;
 }
 

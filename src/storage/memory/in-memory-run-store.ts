@@ -20,6 +20,7 @@ import type {
   RunQuery,
   RunStore,
 } from '../../ledger/run-store';
+import { isOurs } from '../../ledger/tick/decide-outcome';
 import {
   copyOf,
   InMemoryRuns,
@@ -29,7 +30,6 @@ import {
   overdueSince,
   placeInTime,
   createRun,
-  isClaimedBy,
   summarize,
   type StoredRun,
 } from './in-memory-runs';
@@ -106,7 +106,7 @@ export class InMemoryRunStore implements RunStore {
   complete(claim: Claim, result: string | undefined): Promise<boolean> {
     return inOneStep(() => {
       const row = this.#runs.row(claim);
-      if (row === undefined || !isClaimedBy(row.run, claim)) return false;
+      if (row?.run.state !== 'running' || !isOurs(row.run, claim)) return false;
       const now = this.#runs.now();
       const cleared = { nextAttemptAt: undefined, error: undefined, reason: undefined };
       this.#write(row, { ...row.run, ...cleared, state: 'completed', result, finishedAt: now }, now);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock, type Clock } from '../../core';
-import type { Claim, Run, RunEvent, RunKey, RunSummary } from '../../ledger/run';
+import type { Run, RunEvent, RunKey, RunSummary } from '../../ledger/run';
 import type { NewRun, NewRunEvent } from '../../ledger/run-store';
 import { InMemoryJobs } from './in-memory-jobs';
 
@@ -127,14 +127,4 @@ export function newestOfEach(runs: readonly Run[]): ReadonlySet<Run> {
     if (newestSoFar === undefined || placeInTime(run) >= placeInTime(newestSoFar)) newest.set(subject, run);
   }
   return new Set(newest.values());
-}
-
-export function isClaimedBy(run: Run, claim: Claim): boolean {
-  const { state, generation, attempt, claimedBy } = run;
-  return (
-    state === 'running' &&
-    generation === claim.generation &&
-    attempt === claim.attempt &&
-    claimedBy === claim.claimedBy
-  );
 }

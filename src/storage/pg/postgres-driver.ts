@@ -108,10 +108,12 @@ class PostgresSession implements DriverSession {
     client.connection?.on('readyForQuery', ({ status = IDLE }) => (this.#status = status));
   }
 
-  async send({ id, text, values }: SqlStatement, { prepared }: { prepared: boolean }): Promise<DriverAnswer> {
-    const { rows, rowCount } = await this.client.query({ name: prepared ? id : undefined, text, values });
-    const status = this.client.getTransactionStatus?.() ?? this.#status;
-    return { rows, affectedRows: rowCount, insertId: undefined, inTransaction: status !== IDLE };
+  send({ id, text, values }: SqlStatement, { prepared }: { prepared: boolean }): Promise<DriverAnswer> {
+    const sent = this.client.query({ name: prepared ? id : undefined, text, values });
+    return sent.then(({ rows, rowCount }) => {
+      const status = this.client.getTransactionStatus?.() ?? this.#status;
+      return { rows, affectedRows: rowCount, insertId: undefined, inTransaction: status !== IDLE };
+    });
   }
 
   watchEnd(): TransactionWatch {

@@ -5,7 +5,7 @@ import {
   type Duration,
   type LockProvider,
 } from '../../core';
-import { describeValue } from '../../core/describe-value';
+import { refuseOption } from '../../core/options';
 import { parsePositiveDuration } from '../../core/duration';
 import { checkStoredName, LONGEST_NAME_LENGTH } from '../../core/lock-name';
 import { ConfirmedWrites } from './confirmed-writes';
@@ -112,12 +112,8 @@ function confirmedWritesOf(wait: RedisWaitOptions, client: RedisClient, limitMs:
       `wait.client of RedisLockProvider is ${wait.client === client ? 'the client itself' : 'a client with several connections'}: WAIT counts the writes of its own connection, and blocks it. Pass one that nothing else uses, client.duplicate().`,
     );
   if (!Number.isSafeInteger(replicas) || replicas < 1)
-    throw new InvalidLockConfigurationError(
-      `wait.replicas is ${describeValue(replicas)}: it must be a whole number above 0.`,
-    );
+    refuseOption('wait.replicas', replicas, 'it must be a whole number above 0');
   const timeoutMs = parsePositiveDuration(timeout, 'wait.timeout');
   if (timeoutMs < limitMs) return new ConfirmedWrites(send, { replicas, timeoutMs });
-  throw new InvalidLockConfigurationError(
-    `wait.timeout is ${describeValue(timeout)}: it must be shorter than statementTimeout, which includes it.`,
-  );
+  refuseOption('wait.timeout', timeout, 'it must be shorter than statementTimeout, which includes it');
 }

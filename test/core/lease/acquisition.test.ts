@@ -234,6 +234,14 @@ void test('an unreachable store is an error at once', async () => {
   assert.deepEqual(accessor.calls, ['updateRecord']);
 });
 
+for (const later of [[refusedConnection], [contended, contended]])
+  void test(`after a statement that may still arrive, ${later.length} more that do nothing do not settle the outcome`, async () => {
+    const { accessor, provider, drive } = lockBench();
+    await (await provider.lock(JOB))?.unlock();
+    accessor.fail('updateRecord', sendingLost, ...later);
+    await assert.rejects(drive(provider.lock(JOB)), { code: 'CRONLATCH_STORAGE', outcome: 'unknown' });
+  });
+
 void test('an error without an outcome counts as an unknown outcome', async () => {
   const { accessor, provider, drive } = lockBench();
   accessor.fail('updateRecord', strangeError, strangeError, strangeError);

@@ -258,6 +258,19 @@ void test('a release that the schema forbids is not retried', async () => {
   await assert.rejects(lock.unlock(), { message: 'gone' });
 });
 
+void test('a release that fails and that nothing waits for does not end the process', async (t) => {
+  const { accessor, granted } = lockBench();
+  const lock = await granted();
+  accessor.fail('unlock', () => Promise.reject(new SchemaMismatchError('gone', { outcome: 'nothing-ran' })));
+  const unhandled = t.mock.fn();
+  process.on('unhandledRejection', unhandled);
+  t.after(() => process.off('unhandledRejection', unhandled));
+  void lock.unlock();
+  await turn();
+  assert.equal(unhandled.mock.callCount(), 0);
+  await assert.rejects(lock.unlock(), { message: 'gone' });
+});
+
 void test('with lockAtLeastFor = lockAtMostFor the release needs no statement, unless the lease was extended', async () => {
   const { accessor, clock, granted } = lockBench();
   const always = { ...JOB, lockAtLeastFor: JOB.lockAtMostFor };

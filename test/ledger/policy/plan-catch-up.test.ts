@@ -42,17 +42,12 @@ async function planned({
 }: Situation): Promise<Record<'run' | 'missed', string[]>> {
   const policy = parseCatchUpPolicy({ catchUp: 'all', ...catchUp }, SUBJECT);
   assert.ok(policy.catchUp !== 'none');
-  const periods = periodsWithoutRun(
-    {
-      now: new Date(now),
-      current: periodAt(new Date(now), { kind, timeZone, target }),
-      firstRecordedStart:
-        first === undefined ? undefined : periodAt(new Date(first), { kind, timeZone }).start,
-      recordedKeys: new Set(recorded),
-    },
-    policy,
-    { kind, timeZone },
-  );
+  const firstPeriodStart =
+    first === undefined ? undefined : periodAt(new Date(first), { kind, timeZone }).start;
+  const runs = recorded.map((periodKey) => ({ periodKey }));
+  const periods = periodsWithoutRun({ now: new Date(now), runs, firstPeriodStart }, policy.windowMs, {
+    ...{ kind, timeZone, target },
+  });
   const clock = new SettableClock();
   const answered = await Promise.all(
     periods.map(async (period) => ({

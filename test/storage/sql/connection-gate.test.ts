@@ -52,6 +52,22 @@ void test('with a single connection, the order is the same', async () => {
   assert.deepEqual(entered, ['acquire-1', 'unlock', 'acquire-2', 'acquire-3']);
 });
 
+void test('a caller that has waited elsewhere is admitted before those that began to wait after it', async () => {
+  const { clock, entered, enter, leave } = bench(1);
+  void enter('first');
+  void enter('second');
+  const sinceMs = clock.monotonicMs();
+  clock.advance(1);
+  for (const name of ['later', 'latest']) void enter(name);
+  void enter('third', { ...OTHER, sinceMs });
+  for (const name of ['first', 'second', 'third', 'later']) {
+    await turn();
+    leave(name);
+  }
+  await turn();
+  assert.deepEqual(entered, ['first', 'second', 'third', 'later', 'latest']);
+});
+
 void test('a caller that waits too long gets an error that nothing was sent, and does not block the next one', async () => {
   const { clock, entered, enter, leave } = bench(1);
   void enter('first');
@@ -105,6 +121,21 @@ void test('a long queue that keeps moving borrows no connection', async () => {
   assert.deepEqual(entered, ['first', 'second', 'third', 'fourth'], 'one after the other');
 });
 
+void test('a process that was busy itself borrows no connection before it has read the answers', async () => {
+  const { clock, entered, enter } = bench(2, 1);
+  for (const name of ['first', 'second']) void enter(name, LATE);
+  clock.stall(2000);
+  clock.advance(0);
+  await turn();
+  assert.deepEqual(entered, ['first']);
+  clock.advance(199);
+  await turn();
+  assert.deepEqual(entered, ['first']);
+  clock.advance(1);
+  await turn();
+  assert.deepEqual(entered, ['first', 'second']);
+});
+
 void test('extensions that pass do not hide that other callers are stuck', async () => {
   const { clock, entered, enter, leave } = bench(2, 1);
   for (const name of ['stuck', 'acquire']) void enter(name);
@@ -146,4 +177,22 @@ void test('the write of a run whose lock is held comes before requests for furth
     await turn();
   }
   assert.deepEqual(entered, ['first', 'extension', 'claim', 'lock']);
+});
+
+void test('the release of a lock comes behind the writes of runs that wait, and else comes first', async () => {
+  const RELEASE = { ...URGENT, holdsLock: true };
+  const { entered, enter, leave } = bench(2);
+  for (const name of ['first', 'lock']) void enter(name);
+  void enter('release-1', RELEASE);
+  await turn();
+  assert.deepEqual(entered, ['first', 'release-1'], 'it takes the last free connection');
+  void enter('claim', { ...OTHER, holdsLock: true });
+  void enter('release-2', RELEASE);
+  void enter('extension', URGENT);
+  await turn();
+  for (const name of ['first', 'extension', 'release-1', 'claim', 'release-2']) {
+    leave(name);
+    await turn();
+  }
+  assert.deepEqual(entered, ['first', 'release-1', 'extension', 'claim', 'release-2', 'lock']);
 });

@@ -30,6 +30,38 @@ testGroups(
   },
 );
 
+testGroups('101 renewals that are due together need one statement for each 50', async (bench) => {
+  const { accessor, statements } = bench;
+  const all = namesOf(101);
+  await releaseAll(accessor, all);
+  await Promise.all(all.map((name) => accessor.updateRecord(requestOf(name), LIMIT)));
+  statements();
+  const next = (name: string) => ({ ...requestOf(name), nextOwner: `owner of ${name}/1` });
+  const extended = await Promise.all(all.map((name) => accessor.extend(next(name), LIMIT)));
+  assert.ok(extended.every((isExtended) => isExtended));
+  // The first one travels alone, and the second one may find a connection, too.
+  assert.ok([3, 4].includes(statements().length));
+});
+
+testGroups('after locks that were due together, the next ones all travel together', async (bench) => {
+  const { accessor, statements } = bench;
+  const all = namesOf(30);
+  await releaseAll(accessor, all);
+  const acquire = () => Promise.all(all.map((name) => accessor.updateRecord(requestOf(name), LIMIT)));
+  const release = () => Promise.all(all.map((name) => accessor.unlock(requestOf(name), LIMIT)));
+  await acquire();
+  await release();
+  statements();
+  await acquire();
+  assert.equal(statements().length, 2, 'one statement decides, and one reads');
+  await release();
+  assert.equal(statements().length, 1);
+  const [single = ''] = all;
+  await accessor.updateRecord(requestOf(single), LIMIT);
+  await accessor.unlock(requestOf(single), LIMIT);
+  assert.equal(statements().length, 2, 'a single lock costs what it always costs');
+});
+
 testGroups('each lock of a group gets its own answer', async ({ accessor, others: [other] }) => {
   await releaseAll(accessor, ['free', 'taken', 'twice']);
   assert.ok(await other.updateRecord(requestOf('taken', 'other'), LIMIT));
@@ -103,21 +135,48 @@ testGroups(
   },
 );
 
-// An ALTER TABLE can come between the two.
-testGroups('if the read behind the write of a group fails, the outcome is unknown', async (bench) => {
-  const { accessor, failOn } = bench;
-  const all = namesOf(20);
-  await releaseAll(accessor, all);
-  const waited = { errno: 1205, code: '55P03' }; // Of MySQL and MariaDB, and of PostgreSQL.
-  failOn('SELECT', Object.assign(new Error('Lock wait timeout exceeded'), waited));
-  const outcomes = await Promise.allSettled(all.map((name) => accessor.updateRecord(requestOf(name), LIMIT)));
-  const failed = outcomes.flatMap((outcome) =>
-    outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
-  );
-  assert.equal(failed.length, all.length - 1, 'all but the first, which travelled alone');
-  for (const error of failed)
-    assert.ok(error instanceof LockStorageError && error.outcome === 'unknown', String(error));
-});
+/** What can come between the two: a locked row, an ALTER TABLE, the end of the connection. */
+const BETWEEN = {
+  'waits too long': Object.assign(new Error('Lock wait timeout exceeded'), { errno: 1205, code: '55P03' }),
+  'finds its connection closed (mysql2)': new Error(
+    "Can't add new command when connection is in closed state",
+  ),
+  'finds its connection closed (pg)': new Error(
+    'Client has encountered a connection error and is not queryable',
+  ),
+};
+
+for (const [fails, error] of Object.entries(BETWEEN))
+  testGroups(`if the read behind the write of a group ${fails}, the outcome is unknown`, async (bench) => {
+    const { accessor, failOn } = bench;
+    const all = namesOf(20);
+    await releaseAll(accessor, all);
+    failOn('SELECT', error);
+    const outcomes = await Promise.allSettled(
+      all.map((name) => accessor.updateRecord(requestOf(name), LIMIT)),
+    );
+    const failed = outcomes.flatMap((outcome) =>
+      outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
+    );
+    assert.equal(failed.length, all.length - 1, 'all but the first, which travelled alone');
+    for (const each of failed)
+      assert.ok(each instanceof LockStorageError && each.outcome === 'unknown', String(each));
+  });
+
+testGroups(
+  'if the read of the token behind an insert fails, the outcome is unknown',
+  async ({ accessor, operator, failOn }) => {
+    // MySQL then answers with the number of the audit.
+    await operator.query('CREATE TABLE audit (id BIGINT AUTO_INCREMENT PRIMARY KEY)');
+    await operator.query(
+      'CREATE TRIGGER audited AFTER INSERT ON shedlock FOR EACH ROW INSERT INTO audit () VALUES ()',
+    );
+    failOn('SELECT', BETWEEN['finds its connection closed (mysql2)']);
+    await assert.rejects(accessor.insertRecord(requestOf('job'), LIMIT), { outcome: 'unknown' });
+    assert.equal((await operator.query<unknown[]>('SELECT name FROM shedlock')).length, 1);
+  },
+  { servers: ['mysql', 'mariadb'] },
+);
 
 testGroups('two instances that want the same locks at once share them without an error', async (bench) => {
   const {

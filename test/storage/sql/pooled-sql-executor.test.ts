@@ -57,6 +57,14 @@ void test('a statement that waited for a connection for most of its time limit i
   second.catch(() => {}); // Awaited below.
   clock.advance(751);
   await assert.rejects(second, { progress: 'not-sent' });
+  // Half of the time had passed before it asked for a connection.
+  const third = executor.execute(
+    { id: 'third', text: 'third', values: [] },
+    { timeoutMs: 500, urgent: false, sinceMs: clock.monotonicMs() - 500 },
+  );
+  third.catch(() => {}); // Awaited below.
+  clock.advance(251);
+  await assert.rejects(third, { message: 'no connection was free within 750 ms', progress: 'not-sent' });
   answer.resolve({ rows: [], affectedRows: 0, insertId: 0 });
   await first;
   assert.deepEqual(sent, ['first']);

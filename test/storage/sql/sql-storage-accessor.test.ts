@@ -18,7 +18,6 @@ const COLUMNS = [
       length: 64,
       collation_name: 'utf8mb4_bin',
       charset_name: 'utf8mb4',
-      unique_index: 'PRIMARY',
     },
   ],
   ['lock_until', { type: 'datetime', digits: 6 }],
@@ -27,10 +26,11 @@ const COLUMNS = [
   ['fencing_token', { type: 'bigint' }],
 ].map(([name, column]) => ({
   ...{
+    table_number: 0,
+    indexes: JSON.stringify([['PRIMARY', 1, 'name', 1]]),
     name,
     length: null,
     digits: null,
-    unique_index: null,
     is_nullable: 'NO',
     default_value: null,
     extra: '',

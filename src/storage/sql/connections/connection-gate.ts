@@ -4,6 +4,9 @@ import { SqlExecutionError, type ExecuteOptions } from './sql-executor';
 /** A statement that does not wait for a locked row is far quicker. */
 const STALLED_AFTER_MS = 200;
 
+/** A timer that is so late shows that the process itself was busy. */
+const BUSY_FOR_MS = 100;
+
 export interface GateSize {
   readonly size: number;
   /** Connections beyond `size`, used while requests wait. */
@@ -12,9 +15,10 @@ export interface GateSize {
   readonly whenFull?: string | undefined;
 }
 
-type GateRequest = Pick<ExecuteOptions, 'urgent' | 'holdsLock' | 'timeoutMs'>;
+type GateRequest = Pick<ExecuteOptions, 'urgent' | 'holdsLock' | 'timeoutMs' | 'sinceMs'>;
 
 interface Waiter {
+  readonly sinceMs: number;
   readonly admit: () => void;
 }
 
@@ -79,35 +83,47 @@ export class ConnectionGate {
     return this.#queues.some((queue) => queue.size > 0);
   }
 
-  /** No request overtakes a waiting one of the same kind. */
-  /** Whether a request would get a connection at once. */
-  canAdmit({ urgent }: Pick<GateRequest, 'urgent'>): boolean {
-    if (urgent ? this.#urgent.size > 0 : this.#isWaitedFor) return false;
-    return this.#free > (urgent ? 0 : this.#keptFree);
+  /** Whether a request would get a connection at once. No request overtakes a waiting one of the same kind. */
+  canAdmit(request: Pick<GateRequest, 'urgent' | 'holdsLock'>): boolean {
+    const isUrgent = this.#isUrgent(request);
+    if (isUrgent ? this.#urgent.size > 0 : this.#isWaitedFor) return false;
+    return this.#free > (isUrgent ? 0 : this.#keptFree);
   }
 
-  #wait({ urgent, holdsLock = false, timeoutMs }: GateRequest): Promise<void> {
+  /** A release of a lock is both, so that releases become a group while writes of other runs wait. */
+  #isUrgent({ urgent, holdsLock = false }: Pick<GateRequest, 'urgent' | 'holdsLock'>): boolean {
+    return urgent && !(holdsLock && this.#ofHolders.size > 0);
+  }
+
+  #wait(request: GateRequest): Promise<void> {
+    const nowMs = this.clock.monotonicMs();
+    const { holdsLock = false, timeoutMs, sinceMs = nowMs } = request;
     return new Promise<void>((resolve, reject) => {
-      const queue = urgent ? this.#urgent : holdsLock ? this.#ofHolders : this.#others;
+      const queue = this.#isUrgent(request) ? this.#urgent : holdsLock ? this.#ofHolders : this.#others;
       const expire = (): void => {
         queue.delete(waiter);
         if (!this.#isWaitedFor) this.#stopWatching();
         reject(
           new SqlExecutionError(
-            `no connection was free within ${Math.round(timeoutMs)} ms${this.#hint}`,
+            `no connection was free within ${Math.round(timeoutMs + nowMs - sinceMs)} ms${this.#hint}`,
             'not-sent',
           ),
         );
       };
       const cancel = this.clock.schedule(timeoutMs, expire, { keepAlive: true });
       const waiter: Waiter = {
+        sinceMs,
         admit: () => {
           cancel();
           resolve();
         },
       };
-      if (!this.#isWaitedFor) this.#admittedAtMs = this.clock.monotonicMs();
-      queue.add(waiter);
+      if (!this.#isWaitedFor) this.#admittedAtMs = nowMs;
+      const later = request.sinceMs === undefined ? [] : [...queue].filter((each) => each.sinceMs > sinceMs);
+      for (const each of [waiter, ...later]) {
+        queue.delete(each);
+        queue.add(each);
+      }
       this.#watch();
     });
   }
@@ -115,10 +131,14 @@ export class ConnectionGate {
   /** Checks whether the queue is stalled, as long as there is one. */
   #watch(): void {
     if (this.#cancelWatch !== undefined || this.#spare === 0) return;
-    const inMs = this.#admittedAtMs + STALLED_AFTER_MS - this.clock.monotonicMs();
+    const beganMs = this.clock.monotonicMs();
+    const inMs = this.#admittedAtMs + STALLED_AFTER_MS - beganMs;
     const onTime = (): void => {
       this.#cancelWatch = undefined;
-      if (this.clock.monotonicMs() - this.#admittedAtMs >= STALLED_AFTER_MS) this.#borrow();
+      const nowMs = this.clock.monotonicMs();
+      // Then the answers may have arrived, but nothing has read them yet.
+      if (nowMs - beganMs - inMs >= BUSY_FOR_MS) this.#admittedAtMs = nowMs;
+      else if (nowMs - this.#admittedAtMs >= STALLED_AFTER_MS) this.#borrow();
       if (this.#isWaitedFor) this.#watch();
     };
     this.#cancelWatch = this.clock.schedule(inMs, onTime, { keepAlive: false });

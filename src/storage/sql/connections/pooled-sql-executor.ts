@@ -72,7 +72,7 @@ export class PooledSqlExecutor<Connection extends SqlConnection = SqlConnection>
     this.#gate = new ConnectionGate(source, clock);
   }
 
-  isFree(request: Pick<ExecuteOptions, 'urgent'>): boolean {
+  isFree(request: Pick<ExecuteOptions, 'urgent' | 'holdsLock'>): boolean {
     return this.#gate.canAdmit(request);
   }
 
@@ -97,12 +97,23 @@ export class PooledSqlExecutor<Connection extends SqlConnection = SqlConnection>
     await this.source.close();
   }
 
-  /** @throws SqlExecutionError if no connection is free, or can be opened, within the limit */
-  async borrow(options: ExecuteOptions): Promise<BorrowedConnection<Connection>> {
+  /**
+   * Returns at once if a connection is free and open.
+   *
+   * @throws SqlExecutionError if no connection is free, or can be opened, within the limit
+   */
+  borrow(options: ExecuteOptions): BorrowedConnection<Connection> | Promise<BorrowedConnection<Connection>> {
     if (this.#closed) throw new SqlExecutionError('cronlatch has closed its connections', 'not-sent');
-    const endsAtMs = this.clock.monotonicMs() + options.timeoutMs;
-    const wait = this.#gate.enter({ ...options, timeoutMs: options.timeoutMs * LONGEST_WAIT });
-    if (wait !== undefined) await wait;
+    const nowMs = this.clock.monotonicMs();
+    const { sinceMs = nowMs } = options;
+    const endsAtMs = nowMs + options.timeoutMs;
+    const waitsUntilMs = sinceMs + (endsAtMs - sinceMs) * LONGEST_WAIT;
+    const wait = this.#gate.enter({ ...options, timeoutMs: waitsUntilMs - nowMs });
+    return wait === undefined ? this.#open(endsAtMs) : wait.then(() => this.#open(endsAtMs));
+  }
+
+  /** Opens a connection for a request that the gate has admitted. */
+  #open(endsAtMs: number): BorrowedConnection<Connection> | Promise<BorrowedConnection<Connection>> {
     if (this.#closed) {
       this.#gate.leave();
       throw new SqlExecutionError(
@@ -110,9 +121,7 @@ export class PooledSqlExecutor<Connection extends SqlConnection = SqlConnection>
         'not-sent',
       );
     }
-    const opened = this.source.open();
-    const connection = opened instanceof Promise ? await this.#opened(opened, endsAtMs) : opened;
-    return {
+    const lend = (connection: Connection): BorrowedConnection<Connection> => ({
       connection,
       endsAtMs,
       giveBack: (isUsable) => {
@@ -120,14 +129,17 @@ export class PooledSqlExecutor<Connection extends SqlConnection = SqlConnection>
         else connection.destroy();
         this.#gate.leave();
       },
-    };
+    });
+    const opened = this.source.open();
+    return opened instanceof Promise ? this.#opened(opened, endsAtMs).then(lend) : lend(opened);
   }
 
   async #onConnection<T>(
     options: ExecuteOptions,
     use: (connection: Connection, endsAtMs: number) => Promise<T>,
   ): Promise<T> {
-    const { connection, endsAtMs, giveBack } = await this.borrow(options);
+    const borrowed = this.borrow(options);
+    const { connection, endsAtMs, giveBack } = borrowed instanceof Promise ? await borrowed : borrowed;
     try {
       const answer = await use(connection, endsAtMs);
       giveBack(true);

@@ -46,13 +46,12 @@ export class ServerSession implements SqlConnection {
   }
 
   /** Sends the statement prepared. If preparing is refused, nothing ran, and it and all later ones are sent unprepared. */
-  async execute(statement: SqlStatement, endsAtMs: number): Promise<SqlResult> {
-    try {
-      return outsideTransaction(await this.#send(statement, endsAtMs, this.#prepares));
-    } catch (error) {
+  execute(statement: SqlStatement, endsAtMs: number): Promise<SqlResult> {
+    const sendText = (error: unknown): Promise<SqlResult> => {
       if (!this.#stopsPreparing(error)) throw error;
-      return outsideTransaction(await this.#send(statement, endsAtMs, false));
-    }
+      return this.#send(statement, endsAtMs).then(outsideTransaction);
+    };
+    return this.#send(statement, endsAtMs).then(outsideTransaction, sendText);
   }
 
   /** Sends it unprepared. */
@@ -83,7 +82,7 @@ export class ServerSession implements SqlConnection {
 
   /** Sends a statement in the open transaction. An error leaves the transaction open. */
   async sendInside(statement: SqlStatement, endsAtMs: number): Promise<SqlResult> {
-    const answer = await this.#uncommitted(() => this.#send(statement, endsAtMs, this.#prepares));
+    const answer = await this.#uncommitted(() => this.#send(statement, endsAtMs));
     if (answer.inTransaction !== false) return answer;
     throw new SqlExecutionError('the connection did not stay inside its transaction', 'sent');
   }
@@ -152,10 +151,10 @@ export class ServerSession implements SqlConnection {
   }
 
   #sendText(text: string, endsAtMs: number): Promise<DriverAnswer> {
-    return this.#send({ id: '', text, values: [] }, endsAtMs, false);
+    return this.#send({ id: '', text, values: [] }, endsAtMs);
   }
 
-  #send(statement: SqlStatement, endsAtMs: number, prepared: boolean): Promise<DriverAnswer> {
+  #send(statement: SqlStatement, endsAtMs: number): Promise<DriverAnswer> {
     const { clock, onAbandoned } = this.options;
     const limitMs = endsAtMs - clock.monotonicMs();
     if (limitMs <= 0)
@@ -165,6 +164,7 @@ export class ServerSession implements SqlConnection {
       onAbandoned?.(this.session);
       return new SqlExecutionError(`the database did not answer within ${Math.round(limitMs)} ms`, 'sent');
     };
+    const prepared = this.#prepares && statement.id !== '';
     return withinLimitOr(clock, this.session.send(statement, { prepared }), limitMs, timeoutError);
   }
 }

@@ -38,7 +38,9 @@ export function translateDriverError(error: unknown, context: FailureContext): E
   if (progress === 'rolled-back') {
     return new LockStorageError(`The statement for ${subject} did not take effect: ${message}.`, nothingRan);
   }
-  const kind = dialect.failureOf(driverError);
+  // Only the driver's own error can show that a statement that was sent did nothing.
+  const isDriverError = !(error instanceof SqlExecutionError) || error.cause !== undefined;
+  const kind = isDriverError ? dialect.failureOf(driverError) : 'unknown';
   switch (kind) {
     case 'duplicate':
       return new DuplicateRecord();

@@ -1,5 +1,6 @@
 import { InvalidLockConfigurationError } from '../../../core';
 import { describeValue } from '../../../core/describe-value';
+import { refuseOption } from '../../../core/options';
 import type { BorrowedSession } from '../connections/server-driver';
 import type { SqlDatabase } from './sql-database';
 
@@ -59,7 +60,5 @@ function isDecodable(text: string): boolean {
 /** @throws InvalidLockConfigurationError unless it is a whole number, 1 or more */
 export function checkTransactionConnections(count: unknown): void {
   if (Number.isSafeInteger(count) && (count as number) >= 1) return;
-  throw new InvalidLockConfigurationError(
-    `transactionConnections is ${describeValue(count)}: it must be a whole number, 1 or more.`,
-  );
+  refuseOption('transactionConnections', count, 'it must be a whole number, 1 or more');
 }

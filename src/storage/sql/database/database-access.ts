@@ -1,5 +1,5 @@
-import { InvalidLockConfigurationError, systemClock, type Clock, type Duration } from '../../../core';
-import { describeValue } from '../../../core/describe-value';
+import { systemClock, type Clock, type Duration } from '../../../core';
+import { refuseOption } from '../../../core/options';
 import { parsePositiveDuration } from '../../../core/duration';
 import { PooledSqlExecutor } from '../connections/pooled-sql-executor';
 import { mysql } from '../dialects/mysql';
@@ -48,9 +48,7 @@ export class DatabaseAccess {
     const { dialect, address, redact, isInMemory, name } = database;
     const { clock = systemClock, statementTimeout = '5s', connections = 'own' } = options;
     if (connections !== 'own' && connections !== 'shared') {
-      throw new InvalidLockConfigurationError(
-        `connections is ${describeValue(connections)}: use 'own' or 'shared'.`,
-      );
+      refuseOption('connections', connections, `use 'own' or 'shared'`);
     }
     const sharesSessions = isInMemory || connections === 'shared';
     const warn =
@@ -79,8 +77,7 @@ export class DatabaseAccess {
    * @throws InvalidLockConfigurationError for another type
    */
   sendsGroups({ grouping = true }: Pick<DatabaseAccessOptions, 'grouping'>): boolean {
-    if (typeof grouping !== 'boolean')
-      throw new InvalidLockConfigurationError(`grouping is ${describeValue(grouping)}: use true or false.`);
+    if (typeof grouping !== 'boolean') refuseOption('grouping', grouping, 'use true or false');
     const { sharesSessions, dialect } = this.forTables;
     const isPatient = this.statementTimeoutMs >= SHORTEST_FOR_GROUPS_MS;
     return grouping && isPatient && !sharesSessions && dialect.groupTexts !== undefined;

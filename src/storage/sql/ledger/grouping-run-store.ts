@@ -28,8 +28,7 @@ export class GroupingRunStore extends SqlRunStore {
     });
   }
 
-  override async peek(request: PeekRequest, { timeoutMs }: StatementOptions): Promise<Peek> {
-    if (this.#peeks.isFree) return await super.peek(request, { timeoutMs });
-    return await this.#peeks.send(request, timeoutMs);
+  override peek(request: PeekRequest, options: StatementOptions): Promise<Peek> {
+    return this.#peeks.isFree ? super.peek(request, options) : this.#peeks.send(request, options.timeoutMs);
   }
 }

@@ -1,9 +1,9 @@
 import { scheduleText, type JobChange, type JobRegistration } from '../../../ledger/job-register';
-import { microseconds, NamedStatement, type SqlStatement } from '../connections/sql-executor';
-import { quotePath, type RunTableShape, type SqlDialect } from '../dialects/sql-dialect';
-import { foundPath, leastPrecise } from '../schema/inspected-table';
+import { microseconds, type NamedStatement, type SqlStatement } from '../connections/sql-executor';
+import { namedStatement, quotePath, type RunTableShape, type SqlDialect } from '../dialects/sql-dialect';
+import { foundPath, leastPrecise, type InspectedTable } from '../schema/inspected-table';
 import { jobTableDefinition, type JobTable } from '../schema/job-table';
-import { columnPairs, type FoundTable } from '../schema/verify-table';
+import { instantsIn } from '../schema/verify-table';
 
 /** The statements on the register of jobs. Each takes a JSON array, so that one statement serves any number of jobs. */
 export class JobStatements {
@@ -12,12 +12,7 @@ export class JobStatements {
   readonly #update: NamedStatement;
 
   constructor(table: JobTable, dialect: SqlDialect, shape: RunTableShape) {
-    const { byServerClock } = dialect;
-    const named = (text: string): NamedStatement =>
-      new NamedStatement(
-        shape.overridesClock && byServerClock ? byServerClock(text) : text,
-        dialect.placeholder,
-      );
+    const named = (text: string): NamedStatement => namedStatement(text, dialect, shape.overridesClock);
     const texts = jobTexts(table, dialect, shape);
     this.#list = named(texts.list);
     this.#register = named(texts.register);
@@ -55,16 +50,11 @@ export class JobStatements {
 
 /** @param found the table of the register, without errors */
 export function jobStatementsFor(
-  found: FoundTable | undefined,
+  found: InspectedTable | undefined,
   { dialect, jobTable }: { readonly dialect: SqlDialect; readonly jobTable: JobTable },
 ): JobStatements | undefined {
-  if (found === undefined) return undefined;
-  const pairs = columnPairs(jobTableDefinition(jobTable), found, dialect);
-  const instants = pairs.flatMap((pair) =>
-    pair.column.kind.is === 'instant' && pair.found ? [pair.found] : [],
-  );
-  const instant = leastPrecise(instants);
-  if (instant === undefined) return undefined;
+  const instant = leastPrecise(instantsIn(jobTableDefinition(jobTable), found, dialect));
+  if (found === undefined || instant === undefined) return undefined;
   const now = dialect.inspection.now(instant);
   const overridesClock = found.hasSessionClock ?? false;
   const table = { ...jobTable, path: foundPath(jobTable.path, found) };

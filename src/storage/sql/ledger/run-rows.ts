@@ -6,7 +6,6 @@ import {
   type Run,
   type RunEvent,
   type RunEventKind,
-  type RunKey,
   type RunSummary,
 } from '../../../ledger/run';
 import type { RunState } from '../../../ledger/run-state';
@@ -87,7 +86,7 @@ export function readId(row: Row, subject = 'a run'): number {
 }
 
 export function readSummary(row: Row): RunSummary {
-  const key = readKey(row);
+  const key = { ...readScope(row), periodKey: String(row['period_key']) };
   const subject = describeRun(key);
   return {
     ...key,
@@ -108,14 +107,6 @@ export function readSummary(row: Row): RunSummary {
     reason: readText(row['reason']),
     createdAt: readRequiredInstant(row, 'created_at', subject),
     updatedAt: readRequiredInstant(row, 'updated_at', subject),
-  };
-}
-
-function readKey(row: Row): RunKey {
-  return {
-    job: String(row['job_name']),
-    scope: String(row['scope']),
-    periodKey: String(row['period_key']),
   };
 }
 

@@ -10,21 +10,23 @@ import type {
 } from '../../../ledger/run-store';
 import {
   microseconds,
-  NamedStatement,
-  type Parameters,
+  type NamedStatement,
   type SqlDecision,
   type SqlResult,
   type SqlStatement,
   type SqlValue,
 } from '../connections/sql-executor';
-import type { RunTableShape, SqlDialect } from '../dialects/sql-dialect';
-import { foundPath, leastPrecise } from '../schema/inspected-table';
+import { namedStatement, type RunTableShape, type SqlDialect } from '../dialects/sql-dialect';
+import { foundPath, leastPrecise, type InspectedTable } from '../schema/inspected-table';
 import { RUN_KEY, runTableDefinitions, type RunTables } from '../schema/run-tables';
-import { columnPairs, uniqueIndexOn, type FoundTable } from '../schema/verify-table';
+import { instantsIn, uniqueIndexOn } from '../schema/verify-table';
 import { readId, readNow, readRun } from './run-rows';
 import { runTexts, type RunCondition, type RunTexts } from './run-texts';
 
 const GROUP_SIZES = [5, 25];
+
+/** Instants become microseconds, and `undefined` becomes `null`. */
+type RunValues = Readonly<Record<string, SqlValue | Date | undefined>>;
 
 /** The statements for the ledger's tables as they were found, with their values. */
 export class RunStatements {
@@ -41,25 +43,22 @@ export class RunStatements {
   }
 
   peek({ job, scope, periodKey, since }: PeekRequest): SqlStatement {
-    const parameters = { job, scope, periodKey: periodKey ?? null, since: instantParameter(since) };
-    return this.#bind(this.#texts.peek, parameters);
+    return this.#bind(this.#texts.peek, { job, scope, periodKey, since });
   }
 
   /** Its rows have the number of their request as `member`. */
   peekGroup(requests: readonly PeekRequest[]): SqlStatement {
     // A group that is not full repeats its last request, so that few statements are prepared.
     const size = GROUP_SIZES.find((each) => each >= requests.length) ?? requests.length;
-    const parameters: Record<string, SqlValue> = {};
+    const values: Record<string, RunValues[string]> = {};
     const texts = Array.from({ length: size }, (_, number) => {
       const { job, scope, periodKey, since } = requests[Math.min(number, requests.length - 1)] ?? {};
-      parameters[`job${number}`] = job ?? '';
-      parameters[`scope${number}`] = scope ?? '';
-      parameters[`periodKey${number}`] = periodKey ?? null;
-      parameters[`since${number}`] = instantParameter(since);
+      for (const [name, value] of Object.entries({ job, scope, periodKey, since }))
+        values[`${name}${number}`] = value;
       const ofMember = this.#texts.peek.replace(/:(job|scope|periodKey|since)\b/g, `:$1${number}`);
       return `(${ofMember.replace('SELECT', `SELECT ${number} AS member,`)})`;
     });
-    return this.#bind(texts.join(' UNION ALL '), parameters);
+    return this.#bind(texts.join(' UNION ALL '), values);
   }
 
   overdue(jobs: readonly string[]): SqlStatement {
@@ -67,70 +66,37 @@ export class RunStatements {
   }
 
   insert(run: NewRun): SqlStatement {
-    const { started } = run;
+    const { job, scope, periodKey, periodStart, periodEnd, timeZone, state, reason, started } = run;
+    const { claimedBy, lockId, fencingToken, leaseMs } = started ?? {};
     return this.#bind(this.#texts.insert, {
-      ...keyParameters(run),
-      periodStart: instantParameter(run.periodStart),
-      periodEnd: instantParameter(run.periodEnd),
-      timeZone: run.timeZone ?? null,
-      state: run.state,
+      ...{ job, scope, periodKey, periodStart, periodEnd, timeZone, state, reason },
+      ...{ claimedBy, lockId, fencingToken, leaseFor: leaseMs && microseconds(leaseMs) },
       attempt: started ? 1 : 0,
-      dueAfter: run.state === 'pending' ? 0 : null,
-      claimedBy: started?.claimedBy ?? null,
-      lockId: started?.lockId ?? null,
-      fencingToken: started?.fencingToken ?? null,
-      leaseFor: started ? microseconds(started.leaseMs) : null,
-      startedAfter: started ? 0 : null,
-      reason: run.reason ?? null,
+      startedAfter: started && 0,
+      dueAfter: state === 'pending' ? 0 : undefined,
     });
   }
 
   /** Waits for other writers of the row, and locks it until the transaction ends. */
-  lock(key: RunKey): SqlStatement {
-    return this.#bind(this.#texts.lock, keyParameters(key));
+  lock({ job, scope, periodKey }: RunKey): SqlStatement {
+    return this.#bind(this.#texts.lock, { job, scope, periodKey });
   }
 
   write(id: number, run: Run): SqlStatement {
-    return this.#bind(this.#texts.write, {
-      id,
-      state: run.state,
-      generation: run.generation,
-      attempt: run.attempt,
-      nextAttemptAt: instantParameter(run.nextAttemptAt),
-      claimedBy: run.claimedBy ?? null,
-      lockId: run.lockId ?? null,
-      fencingToken: run.fencingToken ?? null,
-      leaseUntil: instantParameter(run.leaseUntil),
-      firstStartedAt: instantParameter(run.firstStartedAt),
-      startedAt: instantParameter(run.startedAt),
-      finishedAt: instantParameter(run.finishedAt),
-      reason: run.reason ?? null,
-      result: run.result ?? null,
-      error: run.error ?? null,
-    });
+    return this.#bind(this.#texts.write, { ...run, id });
   }
 
   insertEvent(id: number, event: NewRunEvent): SqlStatement {
-    return this.#bind(this.#texts.insertEvent, {
-      id,
-      generation: event.generation,
-      attempt: event.attempt,
-      kind: event.kind,
-      actor: event.actor,
-      fencingToken: event.fencingToken ?? null,
-      detail: event.detail ?? null,
-    });
+    return this.#bind(this.#texts.insertEvent, { ...event, id });
   }
 
   complete(claim: Claim, result: string | undefined): SqlStatement {
-    const { generation, attempt, claimedBy } = claim;
-    const parameters = { ...keyParameters(claim), generation, attempt, claimedBy, result: result ?? null };
-    return this.#bind(this.#texts.complete, parameters);
+    return this.#bind(this.#texts.complete, { ...claim, result });
   }
 
   /** It finds as many runs as the limit, or up to twice as many: see `roundedUp`. */
   find(query: RunQuery): SqlStatement {
-    const { states } = query;
+    const { job, scope, periodKey, states, from: notBefore, to: before } = query;
     const conditions = Object.entries(this.#texts.findBy) as [RunCondition, string][];
     const where = conditions
       .filter(([condition]) => query[condition] !== undefined)
@@ -140,21 +106,15 @@ export class RunStatements {
     const direction = query.order === 'newest-first' ? 'DESC' : 'ASC';
     const text = `${this.#texts.find}${where && ` WHERE ${where}`}
       ORDER BY COALESCE(r.period_start, r.created_at) ${direction}, r.id ${direction} LIMIT ${roundedUp(query.limit)}`;
-    return this.#bind(text, {
-      job: query.job ?? null,
-      scope: query.scope ?? null,
-      periodKey: query.periodKey ?? null,
-      notBefore: instantParameter(query.from),
-      before: instantParameter(query.to),
-    });
+    return this.#bind(text, { job, scope, periodKey, notBefore, before });
   }
 
   latest(): SqlStatement {
     return this.#bind(this.#texts.latest, {});
   }
 
-  events(key: RunKey): SqlStatement {
-    return this.#bind(this.#texts.events, keyParameters(key));
+  events({ job, scope, periodKey }: RunKey): SqlStatement {
+    return this.#bind(this.#texts.events, { job, scope, periodKey });
   }
 
   purgeable(olderThanMs: number, below: number): SqlStatement {
@@ -177,29 +137,22 @@ export class RunStatements {
     return texts.map((text) => this.#bind(text, parameters));
   }
 
-  #bind(text: string, parameters: Parameters): SqlStatement {
-    const existing = this.#named.get(text);
-    const named = existing ?? new NamedStatement(this.#withServerClock(text), this.#dialect.placeholder);
-    if (existing === undefined) this.#named.set(text, named);
-    return named.bind(parameters);
-  }
-
-  #withServerClock(text: string): string {
-    const { byServerClock } = this.#dialect;
-    return this.#overridesClock && byServerClock ? byServerClock(text) : text;
+  #bind(text: string, values: RunValues): SqlStatement {
+    const named = this.#named.get(text) ?? namedStatement(text, this.#dialect, this.#overridesClock);
+    this.#named.set(text, named);
+    const parameters = Object.entries(values).map(([name, value]) => [name, parameterOf(value)]);
+    return named.bind(Object.fromEntries(parameters) as Record<string, SqlValue>);
   }
 }
 
 /** @param found the table of the runs and that of their events, both without errors */
 export function runStatementsFor(
-  found: readonly FoundTable[],
+  found: readonly InspectedTable[],
   { dialect, tables }: { readonly dialect: SqlDialect; readonly tables: RunTables },
 ): RunStatements | undefined {
-  const instants = runTableDefinitions(tables).flatMap((definition, position) => {
-    const pairs = columnPairs(definition, found[position] ?? { columns: [] }, dialect);
-    return pairs.flatMap((pair) => (pair.column.kind.is === 'instant' && pair.found ? [pair.found] : []));
-  });
-  const instant = leastPrecise(instants);
+  const instant = leastPrecise(
+    runTableDefinitions(tables).flatMap((definition, i) => instantsIn(definition, found[i], dialect)),
+  );
   const [run, event] = found;
   const keyIndex = uniqueIndexOn(RUN_KEY, run?.indexes ?? [])?.name;
   if (!instant || !run || !event || keyIndex === undefined) return undefined;
@@ -233,16 +186,12 @@ export function changeOf<T>(
   return { value, statements: [...written, ...events.map((event) => of.insertEvent(id, event))] };
 }
 
-function keyParameters({ job, scope, periodKey }: RunKey): Parameters {
-  return { job, scope, periodKey };
-}
-
-function instantParameter(instant: Date | undefined): number | null {
-  if (instant === undefined) return null;
-  const us = instant.getTime() * 1000;
+function parameterOf(value: RunValues[string]): SqlValue {
+  if (!(value instanceof Date)) return value ?? null;
+  const us = value.getTime() * 1000;
   if (Number.isSafeInteger(us)) return us;
   throw new RangeError(
-    `Cannot store ${String(instant)} in a run: instants must be valid and before the year 2255.`,
+    `Cannot store ${String(value)} in a run: instants must be valid and before the year 2255.`,
   );
 }
 

@@ -207,14 +207,17 @@ export class SqlRunStore implements RunStore {
     subject?: string,
     order: Omit<ExecuteOptions, 'timeoutMs'> = { urgent: false },
   ): Promise<SqlResult> {
-    return await this.tables.send(statement, { timeoutMs, ...order }, subject);
+    const { result } = await this.tables.send(statement, { timeoutMs, ...order }, subject);
+    return result;
   }
 
   async #onJobs(
     statement: (of: JobStatements) => SqlStatement,
     { timeoutMs }: StatementOptions,
   ): Promise<SqlResult> {
-    return await this.#jobs.send(statement, { timeoutMs, urgent: false }, 'the register of jobs');
+    const options = { timeoutMs, urgent: false };
+    const { result } = await this.#jobs.send(statement, options, 'the register of jobs');
+    return result;
   }
 
   /** Never urgent, because it may wait for a row: claims must not delay the renewal of leases. */
@@ -232,8 +235,9 @@ export class SqlRunStore implements RunStore {
    * reads with a lock, because a replica may answer a plain read before it has the row.
    */
   async #refuseCollision(key: RunKey, options: StatementOptions): Promise<void> {
-    const isThere = await this.change(key, (found) => ({ value: found !== undefined }), options);
-    if (!isThere) throw this.#collisionError(describeRun(key));
+    const subject = describeRun(key);
+    const { rows } = await this.#execute((of) => of.lock(key), options, subject, OF_A_HOLDER);
+    if (rows.length === 0) throw this.#collisionError(subject);
   }
 
   #refuseDuplicate(error: unknown, subject: string): never {

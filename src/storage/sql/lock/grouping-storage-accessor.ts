@@ -28,8 +28,8 @@ export interface GroupingStorageOptions extends SqlStorageOptions {
    * suffice for sending this one again.
    */
   readonly shortestLimitMs: number;
-  /** Fewer locks than this are sent one by one. Default 2. */
-  readonly smallestGroup?: number | undefined;
+  /** `1`: a single lock is sent as a group, too. Default 2. */
+  readonly smallestGroup?: 1 | 2 | undefined;
 }
 
 /**
@@ -56,6 +56,8 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
       return new WaitingRequests(this.tables, {
         clock: options.clock,
         urgent: key !== 'takeOver',
+        // While claims of runs wait, the releases of those that have ended come after them, as one group.
+        holdsLock: key === 'unlock',
         subjectOf: describeLock,
         companions: (first, others, { group }) =>
           group === undefined ? [] : rotation.companions(first, others),
@@ -67,14 +69,21 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
     this.#releases = waiting('unlock');
   }
 
-  override async updateRecord(
+  override updateRecord(
+    request: LockRequest,
+    options: StatementOptions,
+  ): ReturnType<SqlStorageAccessor['updateRecord']> {
+    if (this.#isAlone(this.#takeOvers, options.timeoutMs)) return super.updateRecord(request, options);
+    return this.#takeOver(request, options);
+  }
+
+  async #takeOver(
     request: LockRequest,
     { timeoutMs }: StatementOptions,
   ): ReturnType<SqlStorageAccessor['updateRecord']> {
-    if (this.#isAlone(this.#takeOvers, timeoutMs)) return await super.updateRecord(request, { timeoutMs });
     const endsAtMs = this.#clock.monotonicMs() + timeoutMs;
     const answer = await this.#takeOvers.send(request, timeoutMs);
-    if ('result' in answer) return await this.grantIn(answer, 'takeOver', request, { timeoutMs });
+    if ('result' in answer) return this.grantIn(answer, 'takeOver', request, { timeoutMs });
     const record = answer.row && recordIn(answer.row, answer.statements);
     if (record === undefined) return 'missing';
     if (record.lockedBy === request.owner) return { fencingToken: record.fencingToken };
@@ -83,18 +92,20 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
     return await super.updateRecord(request, { timeoutMs: endsAtMs - this.#clock.monotonicMs() });
   }
 
-  override async extend(request: ExtensionRequest, { timeoutMs }: StatementOptions): Promise<boolean> {
-    if (this.#isAlone(this.#extensions, timeoutMs)) return await super.extend(request, { timeoutMs });
-    return this.#isWritten(await this.#extensions.send(request, timeoutMs), request);
+  override extend(request: ExtensionRequest, options: StatementOptions): Promise<boolean> {
+    const { timeoutMs } = options;
+    if (this.#isAlone(this.#extensions, timeoutMs)) return super.extend(request, options);
+    return this.#extensions.send(request, timeoutMs).then((answer) => this.#isWritten(answer, request));
   }
 
-  override async unlock(request: LockRequest, { timeoutMs }: StatementOptions): Promise<boolean> {
-    if (this.#isAlone(this.#releases, timeoutMs)) return await super.unlock(request, { timeoutMs });
+  override unlock(request: LockRequest, options: StatementOptions): Promise<boolean> {
+    const { timeoutMs } = options;
+    if (this.#isAlone(this.#releases, timeoutMs)) return super.unlock(request, options);
     // Not only the mark: the row could have had that from an earlier release.
     const nextOwner = `${request.owner}/${(this.#released += 1).toString(36)}${RELEASED_MARK}`;
-    if (nextOwner.length > LONGEST_OWNER) return await super.unlock(request, { timeoutMs });
-    const releases = { ...request, nextOwner };
-    return this.#isWritten(await this.#releases.send(releases, timeoutMs), releases);
+    if (nextOwner.length > LONGEST_OWNER) return super.unlock(request, options);
+    const release = { ...request, nextOwner };
+    return this.#releases.send(release, timeoutMs).then((answer) => this.#isWritten(answer, release));
   }
 
   #isAlone({ isFree }: Pick<WaitingRequests<never, never, never>, 'isFree'>, timeoutMs: number): boolean {

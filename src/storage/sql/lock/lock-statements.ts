@@ -1,14 +1,20 @@
-import { NamedStatement, type SqlStatement } from '../connections/sql-executor';
+import type { NamedStatement, SqlStatement } from '../connections/sql-executor';
 import {
+  namedStatement,
   quoteLockTable,
   type GroupTexts,
   type LockTableShape,
   type LockTexts,
   type SqlDialect,
 } from '../dialects/sql-dialect';
-import { foundPath, leastPrecise, type InspectedColumn } from '../schema/inspected-table';
+import {
+  foundPath,
+  leastPrecise,
+  type InspectedColumn,
+  type InspectedTable,
+} from '../schema/inspected-table';
 import { lockTableDefinition, type LockColumns, type LockTable } from '../schema/lock-table';
-import { columnPairs, type FoundTable } from '../schema/verify-table';
+import { columnPairs } from '../schema/verify-table';
 
 /** The statements for a lock table as it was found. */
 export interface LockStatements extends Readonly<Record<keyof LockTexts, NamedStatement>> {
@@ -18,21 +24,20 @@ export interface LockStatements extends Readonly<Record<keyof LockTexts, NamedSt
 }
 
 export function lockStatements(dialect: SqlDialect, table: LockTable, shape: LockTableShape): LockStatements {
-  const { byServerClock, placeholder } = dialect;
-  const named = (text: string): NamedStatement =>
-    new NamedStatement(shape.overridesClock && byServerClock ? byServerClock(text) : text, placeholder);
+  const named = (text: string): NamedStatement => namedStatement(text, dialect, shape.overridesClock);
   const quoted = quoteLockTable(table, dialect);
   const texts = dialect.lockTexts(quoted, shape);
   const groupTexts = dialect.groupTexts?.(quoted, shape);
   const groups = new Map<string, NamedStatement>();
-  const boundGroup = ({ text, parameters }: ReturnType<GroupTexts>): SqlStatement => {
+  const boundGroup = (textOf: GroupTexts, ...[key, members]: Parameters<GroupTexts>): SqlStatement => {
+    const { text, parameters } = textOf(key, members);
     const statement = groups.get(text) ?? named(text);
     groups.set(text, statement);
-    return statement.bind(parameters);
+    return parameters === undefined ? statement.bindMembers(members) : statement.bind(parameters);
   };
   return {
     shape,
-    group: groupTexts && ((...group) => boundGroup(groupTexts(...group))),
+    group: groupTexts && ((...group) => boundGroup(groupTexts, ...group)),
     takeOver: named(texts.takeOver),
     insert: named(texts.insert),
     extend: named(texts.extend),
@@ -53,7 +58,7 @@ export interface LockStatementsOptions {
 
 /** @param found a table without errors */
 export function lockStatementsFor(
-  found: FoundTable,
+  found: InspectedTable,
   { dialect, table, sharesSessions }: LockStatementsOptions,
 ): LockStatements | undefined {
   const pairs = columnPairs(lockTableDefinition(table), found, dialect);

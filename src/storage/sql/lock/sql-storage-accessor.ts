@@ -10,6 +10,7 @@ import {
   type StatementOptions,
   type StorageAccessor,
 } from '../../../core';
+import { storageErrorOf, unknownOutcome } from '../../../core/lease/statements';
 import { DuplicateRecord } from '../connections/storage-error';
 import {
   microseconds,
@@ -139,30 +140,33 @@ export class SqlStorageAccessor implements StorageAccessor {
     request: LockRequest,
     options: StatementOptions,
   ): Promise<Grant | 'held' | 'missing' | undefined> {
-    return await this.grantIn(await this.#write(key, request, options), key, request, options);
+    return this.grantIn(await this.#write(key, request, options), key, request, options);
   }
 
   /** @returns the grant in the answer to a take-over or an insert, or why there is none */
-  async grantIn(
+  grantIn(
     { result, statements }: SentStatement,
     key: 'takeOver' | 'insert',
     request: LockRequest,
     options: StatementOptions,
-  ): Promise<Grant | 'held' | 'missing' | undefined> {
+  ): Grant | 'held' | 'missing' | undefined | Promise<Grant> {
     if (!this.hasWritten(result, request)) return this.#options.dialect.refusalOf(result);
     if (!statements.shape.hasToken) return { fencingToken: undefined };
-    const token = checkedToken(this.#options.dialect.tokenOf(result), request.name);
-    const isReturned = token >= LEAST_TOKEN && (key === 'takeOver' || statements.shape.insertReturnsToken);
-    return { fencingToken: isReturned ? token : await this.#readToken(request, options) };
+    const fencingToken = checkedToken(this.#options.dialect.tokenOf(result), request.name);
+    const isReturned =
+      fencingToken >= LEAST_TOKEN && (key === 'takeOver' || statements.shape.insertReturnsToken);
+    return isReturned ? { fencingToken } : this.#readGrant(request, options);
   }
 
   /**
    * Reads the token from the row just written. In the answer to an INSERT, MySQL replaces it with 0 if there is a trigger,
    * and with the number of an AUTO_INCREMENT column, which the server may hide.
    */
-  async #readToken({ name, owner }: LockRequest, { timeoutMs }: StatementOptions): Promise<number> {
-    const record = await this.find(name, { timeoutMs, purpose: 'resolve' });
-    if (record?.lockedBy === owner && record.fencingToken !== undefined) return record.fencingToken;
+  async #readGrant({ name, owner }: LockRequest, { timeoutMs }: StatementOptions): Promise<Grant> {
+    const record = await this.find(name, { timeoutMs, purpose: 'resolve' }).catch((error: unknown) => {
+      throw unknownOutcome(storageErrorOf(error, name));
+    });
+    if (record?.lockedBy === owner && record.fencingToken !== undefined) return record;
     throw new LockStorageError(
       `Could not read the fencing token of lock '${name}': another process has changed its row.`,
     );
@@ -194,8 +198,8 @@ export class SqlStorageAccessor implements StorageAccessor {
     );
   }
 
-  async #hasWritten(key: Write, request: LockRequest, options: StatementOptions): Promise<boolean> {
-    return this.hasWritten((await this.#write(key, request, options)).result, request);
+  #hasWritten(key: Write, request: LockRequest, options: StatementOptions): Promise<boolean> {
+    return this.#write(key, request, options).then(({ result }) => this.hasWritten(result, request));
   }
 
   /** Whether a statement for one lock wrote its row. */
@@ -208,16 +212,10 @@ export class SqlStorageAccessor implements StorageAccessor {
     return this.#send(key, parametersOf(request), { timeoutMs, urgent });
   }
 
-  async #send(
-    key: keyof LockTexts,
-    parameters: SqlParameters,
-    options: ExecuteOptions,
-  ): Promise<SentStatement> {
-    const statements = this.tables.verified ?? (await this.tables.statements(options));
+  #send(key: keyof LockTexts, parameters: SqlParameters, options: ExecuteOptions): Promise<SentStatement> {
     const { name } = parameters;
     const subject = typeof name === 'string' ? describeLock({ name }) : undefined;
-    const result = await this.tables.execute(statements[key].bind(parameters), options, subject);
-    return { result, statements };
+    return this.tables.send((statements) => statements[key].bind(parameters), options, subject);
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type LockProvider,
 } from '../../../core';
 import { describeValue } from '../../../core/describe-value';
+import { refuseOption } from '../../../core/options';
 import { parseDuration, parsePositiveDuration } from '../../../core/duration';
 import { Deadline } from '../../../core/lease/deadline';
 import { Lease } from '../../../core/lease/lease';
@@ -163,7 +164,5 @@ function checkMaxConnections(count: unknown): void {
 function waitOf(wait: Duration, { dialect }: SqlDatabase): number {
   const waitMs = parseDuration(wait, 'wait');
   if (dialect.name !== 'mysql' || waitMs % 1000 === 0) return waitMs;
-  throw new InvalidLockConfigurationError(
-    `wait is ${describeValue(wait)}: MySQL and MariaDB wait for whole seconds.`,
-  );
+  refuseOption('wait', wait, 'MySQL and MariaDB wait for whole seconds');
 }

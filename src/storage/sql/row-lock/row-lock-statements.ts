@@ -2,9 +2,8 @@ import { RELEASED_MARK } from '../../../core/lease/owner';
 import { NamedStatement } from '../connections/sql-executor';
 import { quoteLockTable, type DialectName, type SqlDialect } from '../dialects/sql-dialect';
 import { lockStatementsFor, type LockStatements } from '../lock/lock-statements';
-import { foundPath } from '../schema/inspected-table';
+import { foundPath, type InspectedTable } from '../schema/inspected-table';
 import type { LockTable } from '../schema/lock-table';
-import type { FoundTable } from '../schema/verify-table';
 
 /** The statements for a table of row locks as it was found. */
 export interface RowLockStatements {
@@ -37,7 +36,7 @@ const INSERT: Readonly<Record<DialectName, InsertWords>> = {
 
 /** @param found a table without errors */
 export function rowLockStatementsFor(
-  found: FoundTable,
+  found: InspectedTable,
   { dialect, table, waits }: { dialect: SqlDialect; table: LockTable; waits: boolean },
 ): RowLockStatements | undefined {
   const records = lockStatementsFor(found, { dialect, table, sharesSessions: false });

@@ -1,8 +1,8 @@
-import type { LockParameters, GroupTexts, LockTableShape, QuotedLockTable } from '../sql-dialect';
+import type { GroupTexts, LockTableShape, QuotedLockTable } from '../sql-dialect';
 import { lockRecords, TOKEN_SEED } from './lock-texts';
 
 /** A group is filled up with its last member to one of these sizes, so that few statements are prepared. */
-const SIZES = [3, 6, 12, 25, 50];
+const SIZES = [4, 8, 16, 32, 50];
 
 /** Each statement finds its rows by the unique index, because InnoDB locks every row that it reads. */
 export function groupTexts(table: QuotedLockTable, shape: LockTableShape): GroupTexts | undefined {
@@ -10,8 +10,7 @@ export function groupTexts(table: QuotedLockTable, shape: LockTableShape): Group
   const bySize = new Map(SIZES.map((size) => [size, textsFor(size, table, shape)]));
   return (key, members) => {
     const size = SIZES.find((each) => each >= members.length) ?? members.length;
-    const text = (bySize.get(size) ?? textsFor(size, table, shape))[key];
-    return { text, parameters: parametersOf(members, size) };
+    return { text: (bySize.get(size) ?? textsFor(size, table, shape))[key] };
   };
 }
 
@@ -44,13 +43,4 @@ function textsFor(
       ${ours}`,
     inspect: `${lockRecords(quoted, shape)} WHERE ${listed}`,
   };
-}
-
-function parametersOf(members: readonly LockParameters[], size: number): Record<string, string | number> {
-  const parameters: Record<string, string | number> = {};
-  for (let number = 0; number < size; number += 1) {
-    const member = members[Math.min(number, members.length - 1)];
-    for (const [key, value] of Object.entries(member ?? {})) parameters[`${key}${number}`] = value;
-  }
-  return parameters;
 }
