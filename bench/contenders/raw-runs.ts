@@ -13,7 +13,7 @@ const LEASE_MS = 600_000;
 
 /** The statements that a once-per-day run needs. */
 export interface RunWriter {
-  /** Returns one row, whether there is a run or not. */
+  /** Returns one row without a run, and two if there is one. */
   read(job: string, scope: string): SqlStatement;
   claim(job: string, scope: string, owner: string): SqlStatement;
   complete(job: string, scope: string, owner: string): SqlStatement;
@@ -29,7 +29,7 @@ export function runWriter({ dialect, shape }: BareDatabase): RunWriter {
   });
   const { periodKey, ...period } = today();
   return {
-    read: (job, scope) => runs.peek({ job, scope, periodKey, since: undefined }),
+    read: (job, scope) => runs.peek([{ job, scope, periodKey, since: undefined }]),
     claim(job, scope, claimedBy) {
       const started = { claimedBy, lockId: job, fencingToken: 1, leaseMs: LEASE_MS };
       return runs.insert({ job, scope, periodKey, ...period, state: 'running', started });
@@ -69,7 +69,7 @@ export async function openRawReads(database: BareDatabase): Promise<Contender> {
   const driver = await openDriver(database, 1);
   const runs = runWriter(database);
   return {
-    perform: () => driver.send(0, runs.read(DONE_JOB, DONE), 1),
+    perform: () => driver.send(0, runs.read(DONE_JOB, DONE), 2),
     [Symbol.asyncDispose]: () => driver.end(),
   };
 }

@@ -42,6 +42,13 @@ for (const server of SERVER_NAMES)
           since: job % 5 === 0 ? new Date(FIRST_DAY + DAY_MS) : undefined,
         });
       }
+      // The runs of another request for the same job are not returned.
+      const [first, second] = [new Date(FIRST_DAY), new Date(FIRST_DAY + DAY_MS)];
+      for (const [periodKey, since] of [
+        [first.toISOString(), undefined],
+        [undefined, second],
+      ] as const)
+        requests.push({ job: 'job-7', scope: '', periodKey, since });
       const together = await Promise.all(requests.map((request) => grouped.peek(request, LIMIT)));
       for (const [index, request] of requests.entries()) {
         const { runs, firstPeriodStart } = await alone.peek(request, LIMIT);

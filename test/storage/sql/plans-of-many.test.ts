@@ -60,7 +60,7 @@ for (const server of SERVER_NAMES)
           key,
           group(key, members),
         ]),
-        ['peeks', runs.peekGroup(peeks)],
+        ['peeks', runs.peek(peeks)],
         ['complete', runs.complete(claim, undefined)],
       ];
       for (const [name, { text, values }] of statements) {

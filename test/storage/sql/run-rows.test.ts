@@ -24,7 +24,13 @@ void test('an invalid value in a row is an error that names the run and the colu
     failure(`Could not read the history of ${NAME}: column 'at' has no value.`),
   );
   assert.throws(
-    () => readPeek([{ now_us: 1.5 }]),
+    () =>
+      readPeek([{ member: 0, now_us: 1.5 }], {
+        job: 'close-day',
+        scope: '',
+        periodKey: undefined,
+        since: undefined,
+      }),
     failure(`Could not read the run ledger: column 'now_us' has 1.5, which is not a safe integer.`),
   );
 });

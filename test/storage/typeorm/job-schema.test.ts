@@ -261,7 +261,7 @@ testOnEvery('each statement on jobs and runs uses an index', (database) =>
     const statements = [
       new JobStatements(jobTableOf(), dialect, shape).update([{ job, answeredAt: at, nextScheduledAt: at }]),
       ...queries.map((query) => runs.find({ order: 'newest-first', limit: 100, ...query })),
-      ...[runs.peek({ job, scope, periodKey, since }), runs.overdue([job]), runs.latest()],
+      ...[runs.peek([{ job, scope, periodKey, since }]), runs.overdue([job]), runs.latest()],
       runs.events({ job, scope, periodKey }),
     ];
     for (const statement of statements)

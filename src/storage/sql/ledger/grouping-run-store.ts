@@ -17,13 +17,14 @@ export class GroupingRunStore extends SqlRunStore {
       clock: options.clock,
       urgent: false,
       subjectOf: ({ job }) => `the runs of job '${job}'`,
-      companions: (_, others) => others.slice(0, LARGEST_GROUP - 1),
-      async answersTo([first, ...others], send, statements) {
-        if (others.length === 0) return [readPeek((await send(statements.peek(first))).rows)];
-        const { rows } = await send(statements.peekGroup([first, ...others]));
-        return [first, ...others].map((_, number) =>
-          readPeek(rows.filter(({ member }) => Number(member) === number)),
-        );
+      companions(first, others) {
+        const byScope = new Map(others.map((request) => [scopeOf(request), request]));
+        byScope.delete(scopeOf(first));
+        return [...byScope.values()].slice(0, LARGEST_GROUP - 1);
+      },
+      async answersTo(group, send, statements) {
+        const { rows } = await send(statements.peek(group));
+        return group.map((request, number) => readPeek(rows, request, number));
       },
     });
   }
@@ -31,4 +32,9 @@ export class GroupingRunStore extends SqlRunStore {
   override peek(request: PeekRequest, options: StatementOptions): Promise<Peek> {
     return this.#peeks.isFree ? super.peek(request, options) : this.#peeks.send(request, options.timeoutMs);
   }
+}
+
+/** Two requests for the same job and scope would get each other's runs. */
+function scopeOf({ job, scope }: PeekRequest): string {
+  return JSON.stringify([job, scope]);
 }

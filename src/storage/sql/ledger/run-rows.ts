@@ -1,6 +1,6 @@
 import { LockStorageError } from '../../../core';
 import { describeValue } from '../../../core/describe-value';
-import type { OverdueScope, Peek } from '../../../ledger/run-store';
+import type { OverdueScope, Peek, PeekRequest } from '../../../ledger/run-store';
 import {
   describeRun,
   type Run,
@@ -32,18 +32,28 @@ export function summaryFields(us: (instant: string) => string): string {
   return [...SUMMARY_VALUES.map((name) => `r.${name} AS ${name}`), ...instants].join(', ');
 }
 
+/** As many fields without values. */
+export const NO_SUMMARY = [...SUMMARY_VALUES, ...SUMMARY_INSTANTS].map(() => 'NULL').join(', ');
+
 /** The same for `readRun`. */
 export function runFields(us: (instant: string) => string): string {
   return `${summaryFields(us)}, r.result AS result, r.error AS error`;
 }
 
-/** Even without any run there is one row, which has the time. */
-export function readPeek(rows: readonly Row[]): Peek {
-  const [first = {}] = rows;
+/** @param number of the request, among those of the statement */
+export function readPeek(rows: readonly Row[], { job, scope, since }: PeekRequest, number = 0): Peek {
+  const own = rows.filter((row) => row['job_name'] === job && row['scope'] === scope);
+  const runs = own.map(readSummary);
+  const marks = runs.flatMap(({ periodStart }, index) =>
+    Number(own[index]?.['is_marked']) === 1 && periodStart && since && periodStart >= since
+      ? [periodStart.getTime()]
+      : [],
+  );
+  const row = rows.find(({ member }) => member !== null && Number(member) === number) ?? {};
   return {
-    now: readNow(first),
-    runs: rows.filter(({ id }) => id !== null).map(readSummary),
-    firstPeriodStart: readInstant(first, 'first_us'),
+    now: readNow(row),
+    runs,
+    firstPeriodStart: marks.length > 0 ? new Date(Math.max(...marks)) : readInstant(row, 'first_us'),
   };
 }
 

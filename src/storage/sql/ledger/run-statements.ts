@@ -23,7 +23,8 @@ import { instantsIn, uniqueIndexOn } from '../schema/verify-table';
 import { readId, readNow, readRun } from './run-rows';
 import { runTexts, type RunCondition, type RunTexts } from './run-texts';
 
-const GROUP_SIZES = [5, 25];
+/** How many requests a read has room for. */
+const GROUP_SIZES = [1, 5, 25];
 
 /** Instants become microseconds, and `undefined` becomes `null`. */
 type RunValues = Readonly<Record<string, SqlValue | Date | undefined>>;
@@ -35,6 +36,8 @@ export class RunStatements {
   readonly #overridesClock: boolean;
   /** By text. There are few different ones. */
   readonly #named = new Map<string, NamedStatement>();
+  /** By how many requests they have room for. */
+  readonly #peeks = new Map<number, string>();
 
   constructor(dialect: SqlDialect, tables: RunTables, shape: RunTableShape) {
     this.#dialect = dialect;
@@ -42,23 +45,19 @@ export class RunStatements {
     this.#texts = runTexts(tables, dialect, shape);
   }
 
-  peek({ job, scope, periodKey, since }: PeekRequest): SqlStatement {
-    return this.#bind(this.#texts.peek, { job, scope, periodKey, since });
-  }
-
-  /** Its rows have the number of their request as `member`. */
-  peekGroup(requests: readonly PeekRequest[]): SqlStatement {
+  /** @param requests at least one, each of another job or scope */
+  peek(requests: readonly PeekRequest[]): SqlStatement {
     // A group that is not full repeats its last request, so that few statements are prepared.
     const size = GROUP_SIZES.find((each) => each >= requests.length) ?? requests.length;
+    const text = this.#peeks.get(size) ?? this.#texts.peek(size);
+    this.#peeks.set(size, text);
     const values: Record<string, RunValues[string]> = {};
-    const texts = Array.from({ length: size }, (_, number) => {
+    for (let number = 0; number < size; number += 1) {
       const { job, scope, periodKey, since } = requests[Math.min(number, requests.length - 1)] ?? {};
       for (const [name, value] of Object.entries({ job, scope, periodKey, since }))
         values[`${name}${number}`] = value;
-      const ofMember = this.#texts.peek.replace(/:(job|scope|periodKey|since)\b/g, `:$1${number}`);
-      return `(${ofMember.replace('SELECT', `SELECT ${number} AS member,`)})`;
-    });
-    return this.#bind(texts.join(' UNION ALL '), values);
+    }
+    return this.#bind(text, values);
   }
 
   overdue(jobs: readonly string[]): SqlStatement {

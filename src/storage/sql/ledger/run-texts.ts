@@ -1,15 +1,18 @@
 import type { RunQuery } from '../../../ledger/run-store';
 import { quotePath, type RunTableShape, type SqlDialect } from '../dialects/sql-dialect';
 import type { RunTables } from '../schema/run-tables';
-import { runFields, summaryFields } from './run-rows';
+import { NO_SUMMARY, runFields, summaryFields } from './run-rows';
 
 /**
  * The statements of one ledger. The dialects differ only in their words. Instants and durations are parameters in
  * microseconds, or `null`.
  */
 export interface RunTexts {
-  /** Returns a row for each run, or one row without a run. Each has now_us and first_us. */
-  readonly peek: string;
+  /**
+   * For so many requests, whose parameters end with their numbers. Returns each run that one of them requests, and for each
+   * request a row with its number as `member`, now_us and first_us.
+   */
+  readonly peek: (requests: number) => string;
   /** For the jobs of the JSON array `:jobs`. */
   readonly overdue: string;
   /** `:dueAfter`, `:leaseFor` and `:startedAfter` count from the current time. */
@@ -56,23 +59,25 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: RunTable
   const isRunning = `CASE WHEN state = 'running' THEN 1 ELSE 0 END = 1`;
   const isUndated = 'CASE WHEN r.period_start IS NULL THEN 1 ELSE 0 END';
   return {
-    peek: `SELECT n.now_us, n.first_us, ${summaryFields(us)}
-      FROM (
-        SELECT ${us(now)} AS now_us, COALESCE((
-          SELECT ${us('p.period_start')} FROM ${run} p
-          WHERE ${ofJob} AND p.period_start >= ${at(':since')}
-            AND EXISTS (SELECT 1 FROM ${event} e WHERE e.run_id = p.id AND e.kind = 'purged')
-          ORDER BY p.period_start DESC LIMIT 1), (
+    peek: (requests) => {
+      const numbers = Array.from({ length: requests }, (_, number) => number);
+      const ofJobOf = (n: number): string => `${is('job_name', `:job${n}`)} AND ${is('scope', `:scope${n}`)}`;
+      const any = (condition: (number: number) => string): string =>
+        `(${numbers.map((number) => `(${condition(number)})`).join(' OR ')})`;
+      const runs = `SELECT NULL AS member, NULL AS now_us, NULL AS first_us, CASE WHEN EXISTS (
+          SELECT 1 FROM ${event} e WHERE e.run_id = r.id AND e.kind = 'purged') THEN 1 ELSE 0 END AS is_marked,
+          ${summaryFields(us)}
+        FROM (
+          SELECT id FROM ${run} WHERE ${any((n) => `${ofJobOf(n)} AND ${is('period_key', `:periodKey${n}`)}`)}
+          UNION SELECT id FROM ${run} WHERE state = 'running' AND ${any(ofJobOf)}
+          UNION SELECT id FROM ${run} WHERE ${isDue} AND ${any(ofJobOf)}
+          UNION SELECT id FROM ${run} WHERE ${any((n) => `${ofJobOf(n)} AND period_start >= ${at(`:since${n}`)}`)}
+        ) found JOIN ${run} r ON r.id = found.id`;
+      const ofRequest = (number: number): string => `SELECT ${number}, ${us(now)}, (
           SELECT ${us('period_start')} FROM ${run}
-          WHERE ${ofJob} AND period_start IS NOT NULL ORDER BY period_start LIMIT 1)) AS first_us
-      ) n
-      LEFT JOIN (
-        SELECT id FROM ${run} WHERE ${ofKey}
-        UNION SELECT id FROM ${run} WHERE ${ofJob} AND state = 'running'
-        UNION SELECT id FROM ${run} WHERE ${ofJob} AND ${isDue}
-        UNION SELECT id FROM ${run} WHERE ${ofJob} AND period_start >= ${at(':since')}
-      ) found ON TRUE
-      LEFT JOIN ${run} r ON r.id = found.id`,
+          WHERE ${ofJobOf(number)} AND period_start IS NOT NULL ORDER BY period_start LIMIT 1), 0, ${NO_SUMMARY}`;
+      return [runs, ...numbers.map(ofRequest)].join(' UNION ALL ');
+    },
     overdue: `SELECT job_name, scope FROM ${run}
       WHERE (state = 'running' OR (${isDue})) AND ${words.isListedJob}
       GROUP BY job_name, scope ORDER BY MIN(COALESCE(next_attempt_at, started_at)), MIN(id) LIMIT 1000`,

@@ -24,7 +24,7 @@ import { VerifiedTables, type SqlTablesOptions } from '../schema/verified-tables
 import { readJobs } from './job-rows';
 import { jobStatementsFor, type JobStatements } from './job-statements';
 import { deletionOf, PurgeWalk } from './purge-walk';
-import { readEvent, readScope, readPeek, readRun, readSummary } from './run-rows';
+import { readEvent, readPeek, readRun, readScope, readSummary } from './run-rows';
 import { changeOf, foundRunOf, insertedId, runStatementsFor, type RunStatements } from './run-statements';
 
 /** The database of the runs, for messages and comparisons. */
@@ -62,7 +62,7 @@ export class SqlRunStore implements RunStore {
 
   async peek(request: PeekRequest, options: StatementOptions): Promise<Peek> {
     const subject = `the runs of job '${request.job}'`;
-    return readPeek((await this.#execute((of) => of.peek(request), options, subject)).rows);
+    return readPeek((await this.#execute((of) => of.peek([request]), options, subject)).rows, request);
   }
 
   async overdue(jobs: readonly string[], options: StatementOptions): Promise<readonly OverdueScope[]> {
