@@ -16,6 +16,12 @@ export const VARIANTS: readonly [Variant, ...Variant[]] = [
   { name: 'library, without grouping', options: { grouping: false }, groups: false },
 ];
 
+/** The rows of the library in a midnight. The claims of runs are not grouped, so the last one is for these only. */
+export const NIGHT_VARIANTS: readonly Variant[] = [
+  ...VARIANTS,
+  { name: 'library, with five connections', options: { connections: 5 }, groups: true },
+];
+
 /** A guard on the application's DataSource. It logs nothing, and neither do the other contenders. */
 export async function openGuard(
   options: DataSourceOptions,

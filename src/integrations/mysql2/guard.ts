@@ -13,8 +13,9 @@ export interface MysqlGuardOptions extends CreateJobGuardOptions {
 }
 
 /**
- * Creates a guard whose locks and runs are in a database of MySQL or MariaDB. The guard opens two connections of its own,
- * and up to four more while statements wait for locked rows. Closing the guard closes them. It never closes your pool.
+ * Creates a guard whose locks and runs are in a database of MySQL or MariaDB. By default, the guard opens two connections
+ * of its own, and up to four more while statements wait for locked rows. Closing the guard closes them. It never closes
+ * your pool.
  *
  * It checks the lock table at startup. It checks the ledger's tables too if a once-per job is decorated by then;
  * otherwise it does so when the first one runs. Tables that work within a limit cause `guard:warning` events.

@@ -7,8 +7,8 @@ import { openRunTransaction, SUBPATH } from './run-transaction';
 
 /**
  * Creates a guard whose locks and runs are in the database of a TypeORM DataSource. The DataSource does not need to be
- * initialized, and the guard never initializes or closes it. The guard opens two connections of its own, and up to four
- * more while statements wait for locked rows. Closing the guard closes them.
+ * initialized, and the guard never initializes or closes it. By default, the guard opens two connections of its own,
+ * and up to four more while statements wait for locked rows. Closing the guard closes them.
  *
  * It checks the lock table at startup. It checks the ledger's tables too if a once-per job is decorated by then;
  * otherwise it does so when the first one runs. Tables that work within a limit cause `guard:warning` events.

@@ -47,6 +47,23 @@ testDriverTransactions(
 );
 
 testDriverTransactions(
+  'a guard with connections: 4 uses three at once, and one more for leases',
+  async ({ kind, database, open }) => {
+    const bench = await open({ source: 'address', guard: { connections: 4, grouping: false } });
+    const stranger = new Stranger(kind, database);
+    const names = Array.from({ length: 12 }, (_, number) => `job-${number}`);
+    await Promise.all(names.map((name) => bench.run(() => {}, { name })));
+    // Those that were borrowed while the machine was slow are closed after use.
+    await eventually(async () => {
+      const sessions = await stranger.countSessions();
+      return sessions === 3 || sessions === 4;
+    }, 'three or four connections stay open');
+    await bench.guard.close();
+  },
+  ON,
+);
+
+testDriverTransactions(
   'a guard from a pool closes its own connections, and leaves the pool open',
   async ({ kind, database, open }) => {
     const bench = await open({ poolSize: 1 });

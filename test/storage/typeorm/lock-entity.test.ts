@@ -108,9 +108,14 @@ void test('a missing file is reported, and is not created', async () => {
 
 void test('an invalid value of connections is refused', () => {
   const dataSource = new DataSource({ type: 'better-sqlite3', database: ':memory:' });
-  const connections = 'pool' as 'own';
-  assert.throws(
-    () => new TypeOrmLockProvider(dataSource, { connections }),
-    /connections is "pool": use 'own' or 'shared'/,
-  );
+  for (const [connections, shown] of [
+    ['pool' as 'own', '"pool"'],
+    [1, '1'],
+    [2.5, '2.5'],
+    [Infinity, 'Infinity'],
+  ] as const)
+    assert.throws(() => new TypeOrmLockProvider(dataSource, { connections }), {
+      name: 'InvalidLockConfigurationError',
+      message: `connections is ${shown}: use 'own', 'shared', or a whole number of at least 2.`,
+    });
 });

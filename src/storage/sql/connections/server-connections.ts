@@ -5,14 +5,16 @@ import type { ConnectionPool, DriverSession, OpeningSession, ServerDriver } from
 import { ServerSession } from './server-session';
 
 /** One for any statement, and one that is kept for the statements that a lease depends on. */
-const OWN_CONNECTIONS = 2;
+export const OWN_CONNECTIONS = 2;
 
 /** Additional connections, used while statements wait for rows that other transactions have locked. */
 const SPARE_CONNECTIONS = 4;
 
-interface Limits {
+interface Settings {
   readonly clock: Clock;
   readonly statementTimeoutMs: number;
+  /** How many connections stay open. Default 2. */
+  readonly connections?: number | undefined;
 }
 
 /** How connections of our own differ from those for single statements. */
@@ -35,7 +37,7 @@ interface Own {
   keep: () => void;
 }
 
-/** Two connections of our own to the application's database, which stay open. Spare ones are closed after use. */
+/** Connections of our own to the application's database, which stay open. Spare ones are closed after use. */
 export class OwnServerConnections implements ConnectionSource<ServerSession> {
   readonly size: number;
   readonly spare: number;
@@ -48,10 +50,10 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
   constructor(
     private readonly driver: ServerDriver,
     private readonly openSession: (limitMs: number) => OpeningSession,
-    private readonly limits: Limits,
+    private readonly settings: Settings,
     private readonly options?: OwnConnectionOptions,
   ) {
-    this.size = options?.size ?? OWN_CONNECTIONS;
+    this.size = options?.size ?? settings.connections ?? OWN_CONNECTIONS;
     this.spare = options === undefined ? SPARE_CONNECTIONS : 0;
     this.whenFull = options?.whenFull;
   }
@@ -72,13 +74,13 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
       session.end();
     }
     const ended = Promise.all([...this.#open].map((own) => own.ended));
-    await withinLimit(this.limits.clock, ended, this.limits.statementTimeoutMs);
+    await withinLimit(this.settings.clock, ended, this.settings.statementTimeoutMs);
     for (const { session } of this.#open) session.destroy();
   }
 
   async #connect(): Promise<ServerSession> {
     const { driver, options } = this;
-    const { clock, statementTimeoutMs } = this.limits;
+    const { clock, statementTimeoutMs } = this.settings;
     const session = await this.#opened();
     const onAbandoned = (abandoned: DriverSession): void => void this.#end(abandoned).catch(() => undefined);
     const connection = new ServerSession(session, {
@@ -106,7 +108,7 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
   }
 
   async #opened(): Promise<DriverSession> {
-    const { clock, statementTimeoutMs } = this.limits;
+    const { clock, statementTimeoutMs } = this.settings;
     const { session, opened } = this.openSession(statementTimeoutMs);
     session.onEnd(() => {}); // An error without a listener would end the process.
     const timeoutError = (): Error =>
@@ -125,7 +127,7 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
     if (abandoned.endFrom === undefined || this.#isClosed) return;
     const other = await this.#opened();
     try {
-      await withinLimit(this.limits.clock, abandoned.endFrom(other), this.limits.statementTimeoutMs);
+      await withinLimit(this.settings.clock, abandoned.endFrom(other), this.settings.statementTimeoutMs);
     } finally {
       other.destroy();
     }
@@ -139,7 +141,7 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
       this.#idle.splice(this.#idle.indexOf(own), 1);
       own.session.end();
     };
-    own.keep = this.limits.clock.schedule(this.options.idleForMs, end, { keepAlive: false });
+    own.keep = this.settings.clock.schedule(this.options.idleForMs, end, { keepAlive: false });
   }
 }
 

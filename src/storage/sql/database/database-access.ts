@@ -2,6 +2,7 @@ import { systemClock, type Clock, type Duration } from '../../../core';
 import { refuseOption } from '../../../core/options';
 import { parsePositiveDuration } from '../../../core/duration';
 import { PooledSqlExecutor } from '../connections/pooled-sql-executor';
+import { OWN_CONNECTIONS } from '../connections/server-connections';
 import { mysql } from '../dialects/mysql';
 import type { SqlRunStoreOptions } from '../ledger/sql-run-store';
 import type { InspectedTable } from '../schema/inspected-table';
@@ -14,9 +15,11 @@ export interface DatabaseAccessOptions {
   /**
    * `'own'` (default): cronlatch opens two connections of its own at first use, so leases are renewed even if jobs hold
    * all of the application's connections. While statements wait for locked rows, it opens up to four more, and closes
-   * them afterwards. `'shared'`: cronlatch uses the application's pool. In-memory databases are always shared.
+   * them afterwards. A whole number of at least 2: it opens so many instead of two, for many once-per runs at once. One
+   * of them is kept free for leases. On SQLite it always opens one. `'shared'`: cronlatch uses the application's pool.
+   * In-memory databases are always shared.
    */
-  readonly connections?: 'own' | 'shared' | undefined;
+  readonly connections?: 'own' | 'shared' | number | undefined;
   /**
    * `true` (default): requests that wait for a connection are sent together, up to 50 locks with one statement. It has no
    * effect with `connections: 'shared'`, with `keepRows: false`, with a `statementTimeout` below 3 s, and on SQLite.
@@ -47,15 +50,19 @@ export class DatabaseAccess {
   constructor(database: SqlDatabase, options: DatabaseAccessOptions) {
     const { dialect, address, redact, isInMemory, name } = database;
     const { clock = systemClock, statementTimeout = '5s', connections = 'own' } = options;
-    if (connections !== 'own' && connections !== 'shared') {
-      refuseOption('connections', connections, `use 'own' or 'shared'`);
+    const isNumber = Number.isSafeInteger(connections) && Number(connections) >= OWN_CONNECTIONS;
+    if (connections !== 'own' && connections !== 'shared' && !isNumber) {
+      refuseOption('connections', connections, `use 'own', 'shared', or a whole number of at least 2`);
     }
     const sharesSessions = isInMemory || connections === 'shared';
     const warn =
       options.onWarning ?? ((message: string): void => process.emitWarning(message, { code: 'CRONLATCH' }));
     this.#database = database;
     this.statementTimeoutMs = parsePositiveDuration(statementTimeout, 'statementTimeout');
-    const settings = { clock, statementTimeoutMs: this.statementTimeoutMs, warn };
+    const settings = {
+      ...{ clock, statementTimeoutMs: this.statementTimeoutMs, warn },
+      connections: typeof connections === 'number' ? connections : undefined,
+    };
     const source = sharesSessions ? database.sharedConnections(settings) : database.ownConnections(settings);
     this.#executor = new PooledSqlExecutor(source, dialect, clock);
     this.forTables = {

@@ -21,6 +21,8 @@ interface ConnectionSettings {
   readonly clock: Clock;
   readonly statementTimeoutMs: number;
   readonly warn: (message: string) => void;
+  /** How many connections of our own to a server stay open. Default 2. */
+  readonly connections?: number | undefined;
 }
 
 /** The application's database, described without connecting to it. */
