@@ -132,13 +132,19 @@ function answersTo(key: GroupedWrite, { dialect, smallestGroup = 2 }: GroupingSt
     if (group.length < smallestGroup || statements.group === undefined)
       return [{ result: await send(statements[key].bind(parametersOf(group[0]))), statements }];
     const members = group.map(parametersOf);
-    const written = dialect.writtenRows(await send(statements.group(key, members)));
-    if (key !== 'takeOver' && written === members.length)
-      return members.map(({ nextOwner }) => ({ row: { locked_by: nextOwner }, statements }));
+    const result = await send(statements.group(key, members));
+    if (dialect.writtenRows(result) === members.length)
+      return members.map(({ name }) => ({ result: ownResult(result, name), statements }));
     const { rows } = await send(statements.group('inspect', members)).catch(outcomeUnknown);
     const byName = new Map(rows.map((row) => [String(row['name']), row]));
     return members.map(({ name }) => ({ row: byName.get(name), statements }));
   };
+}
+
+/** The answer that a member of a group would have got alone, if all members were written. */
+function ownResult(result: SqlResult, name: string): SqlResult {
+  const rows = result.rows.filter((row) => row['name'] === name);
+  return { ...result, rows, affectedRows: 1 };
 }
 
 /** The locks are written already. So no error may report that nothing ran. */

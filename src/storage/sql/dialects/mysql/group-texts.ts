@@ -30,11 +30,12 @@ function textsFor(
   const update = `UPDATE ${table} FORCE INDEX (\`${keyIndex.replaceAll('`', '``')}\`)`;
   const ours = `WHERE ${listed} AND ${lockedBy} = ${own('owner')} AND ${lockUntil} > ${now} ORDER BY ${name}`;
   return {
+    // Every token that it writes is the same, so the answer can hold it. A row whose token the clock has not passed is left.
     takeOver: `${update}
       SET ${lockUntil} = ${after('atMost', now)}, ${lockedAt} = ${now}, ${lockedBy} = ${own('owner')}${
-        hasToken ? `, ${fencingToken} = GREATEST(${fencingToken} + 1, ${TOKEN_SEED})` : ''
+        hasToken ? `, ${fencingToken} = LAST_INSERT_ID(${TOKEN_SEED})` : ''
       }
-      WHERE ${listed} AND ${lockUntil} <= ${now} ORDER BY ${name}`,
+      WHERE ${listed} AND ${lockUntil} <= ${now}${hasToken ? ` AND ${fencingToken} < ${TOKEN_SEED}` : ''} ORDER BY ${name}`,
     extend: `${update}
       SET ${lockUntil} = GREATEST(${after('atMost', now)}, ${after('atLeast', lockedAt)}), ${lockedBy} = ${own('nextOwner')}
       ${ours}`,

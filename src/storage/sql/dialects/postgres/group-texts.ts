@@ -15,15 +15,16 @@ export function groupTexts(quoted: QuotedLockTable, shape: LockTableShape): Grou
   const free = `WITH free AS (
       SELECT ${name} FROM ${table} WHERE ${listed} AND ${lockUntil} <= ${now} ORDER BY ${name} FOR UPDATE SKIP LOCKED
     )`;
+  const written = `RETURNING l.${name} AS name, ${hasToken ? `l.${fencingToken}` : 'NULL'} AS fencing_token`;
   const ours = `FROM ${MEMBERS}
-      WHERE l.${listed} AND l.${name} = j.name AND l.${lockedBy} = j.owner AND l.${lockUntil} > ${now} RETURNING 1`;
+      WHERE l.${listed} AND l.${name} = j.name AND l.${lockedBy} = j.owner AND l.${lockUntil} > ${now} ${written}`;
   const texts = {
     takeOver: `${free} UPDATE ${table} AS l
       SET ${lockUntil} = ${now} + ${after('atMost')}, ${lockedAt} = ${now}, ${lockedBy} = j.owner${
         hasToken ? `, ${fencingToken} = GREATEST(l.${fencingToken} + 1, ${TOKEN_SEED})` : ''
       }
       FROM free JOIN ${MEMBERS} ON free.${name} = j.name
-      WHERE l.${name} = free.${name} AND l.${lockUntil} <= ${now} RETURNING 1`,
+      WHERE l.${name} = free.${name} AND l.${lockUntil} <= ${now} ${written}`,
     extend: `UPDATE ${table} AS l
       SET ${lockUntil} = GREATEST(${now} + ${after('atMost')}, l.${lockedAt} + ${after('atLeast')}), ${lockedBy} = j."nextOwner"
       ${ours}`,
