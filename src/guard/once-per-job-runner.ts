@@ -29,10 +29,10 @@ export class OncePerJobRunner {
     this.#executor = new OncePerExecutor(context, lockExecutor, lockProvider);
   }
 
-  async run<T>(job: OncePerJob, call: JobCall<T>, tick: TickDetails): Promise<TaskResult<T>> {
+  run<T>(job: OncePerJob, call: JobCall<T>, tick: TickDetails): Promise<TaskResult<T>> {
     const request = this.#tickOf(job, call);
     tick.scheduledAt = request.scheduledAt;
-    return await this.runRequest(request, newTickReport(tick));
+    return this.runRequest(request, newTickReport(tick));
   }
 
   /**
@@ -77,9 +77,16 @@ export class OncePerJobRunner {
     try {
       const scope = scopeOf(policy, args);
       const isFirst = invocation?.takeScheduledTime(policy.job, scope) ?? true;
+      const { taskOf, willRetry } = this.#requestOf(job, call);
       return {
-        ...this.#requestOf(job, call),
-        ...{ task, scope, at, scheduledAt: isFirst ? scheduledAt : undefined },
+        lock,
+        policy,
+        task,
+        taskOf,
+        scope,
+        at,
+        willRetry,
+        scheduledAt: isFirst ? scheduledAt : undefined,
         receivedAt: hostTime(this.context.clock),
         purpose: 'tick' as const,
         skip: () =>
@@ -97,7 +104,8 @@ export class OncePerJobRunner {
 
   #requestOf({ lock, policy }: OncePerJob, call: JobCall<unknown>['call']) {
     return {
-      ...{ lock, policy },
+      lock,
+      policy,
       taskOf: (run: RunKey): LockedTask<unknown> => call(policy.resume?.(run) ?? []),
       willRetry: this.registry.get(policy.job) !== undefined,
     };

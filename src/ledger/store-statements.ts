@@ -70,20 +70,20 @@ export async function retryTransient<T>(
  * Sends a statement until the store has answered. The statement must be harmless if it runs twice.
  *
  * @param giveUpAtMs monotonic: from then on, a failure is thrown
- * @param abandonedSignal once it has aborted, a failure is thrown, too
+ * @param isAbandoned asked after a failure: if so, it is thrown, too
  */
 export async function retryUntilAnswered<T>(
   context: StoreContext,
   giveUpAtMs: number,
   statement: (options: StatementOptions) => Promise<T>,
-  abandonedSignal?: AbortSignal,
+  isAbandoned: () => boolean = () => false,
 ): Promise<T> {
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await statement(limitOf(context));
     } catch (error) {
       const isTransient = error instanceof LockStorageError && !(error instanceof SchemaMismatchError);
-      if (!isTransient || abandonedSignal?.aborted || context.clock.monotonicMs() >= giveUpAtMs) throw error;
+      if (!isTransient || isAbandoned() || context.clock.monotonicMs() >= giveUpAtMs) throw error;
       await pauseAfter(context, attempt);
     }
   }

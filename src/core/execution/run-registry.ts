@@ -2,6 +2,7 @@ import type { Duration } from '../duration';
 import { InvalidLockUseError, type LockLostError } from '../errors';
 import type { Lock, LockObserver } from '../lock';
 import type { CronlatchEvents, EventHub, LockEvent } from './events';
+import { Lease } from '../lease/lease';
 import type { SkipReason } from './task-result';
 
 /** A job that runs in this process, from before its lock is requested until the lock's release is written. */
@@ -9,6 +10,7 @@ export class ActiveRun {
   // Node creates a signal when it is first read. That takes microseconds, and most runs need none.
   readonly #stop = new AbortController();
   readonly #abandoned = new AbortController();
+  #isAskedToStop = false;
   #isAbandoned = false;
   readonly settled: Promise<void>;
   #settle = (): void => {};
@@ -41,10 +43,20 @@ export class ActiveRun {
   attach(lock: Lock, onUnlock?: UnlockListener): Lock {
     requireSignal(lock, this.name);
     this.#lease = lock;
-    return new HandlerLock(lock, this.#stop, onUnlock);
+    return new HandlerLock(lock, this, onUnlock);
+  }
+
+  /** Aborts when the handler is asked to stop. */
+  get stopSignal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  get isAskedToStop(): boolean {
+    return this.#isAskedToStop;
   }
 
   askToStop(reason: unknown): void {
+    this.#isAskedToStop = true;
     this.#stop.abort(reason);
   }
 
@@ -189,16 +201,16 @@ type ExtensionListener = (lock: Lock) => Promise<void>;
 class HandlerLock implements Lock {
   readonly name: string;
   readonly #lease: Lock;
-  readonly #stop: AbortController;
+  readonly #run: ActiveRun;
   readonly #onUnlock: UnlockListener | undefined;
   #signal: AbortSignal | undefined;
   #release: Promise<boolean> | undefined;
   #extensionListeners: Set<ExtensionListener> | undefined;
 
-  constructor(lease: Lock, stop: AbortController, onUnlock: UnlockListener | undefined) {
+  constructor(lease: Lock, run: ActiveRun, onUnlock: UnlockListener | undefined) {
     this.name = lease.name;
     this.#lease = lease;
-    this.#stop = stop;
+    this.#run = run;
     this.#onUnlock = onUnlock;
   }
 
@@ -210,7 +222,12 @@ class HandlerLock implements Lock {
     const { signal } = this.#lease;
     // Reading the lease's own signal checks the clock. It aborts our signal too if the lease has expired.
     if (signal.aborted) return signal;
-    return (this.#signal ??= AbortSignal.any([signal, this.#stop.signal]));
+    return (this.#signal ??= AbortSignal.any([signal, this.#run.stopSignal]));
+  }
+
+  get isAborted(): boolean {
+    if (this.#run.isAskedToStop) return true;
+    return this.#lease instanceof Lease ? this.#lease.isLost : this.#lease.signal.aborted;
   }
 
   // Fields: a handler may take them out of the lock, as in `({ signal, extend }) => …`.
@@ -234,6 +251,15 @@ class HandlerLock implements Lock {
   }
 
   readonly [Symbol.asyncDispose] = async (): Promise<void> => void (await this.unlock());
+}
+
+/**
+ * Whether the signal of a lock has aborted. It creates no signal for a lease of cronlatch.
+ *
+ * @param lock the lock as the handler sees it
+ */
+export function isAborted(lock: Lock): boolean {
+  return lock instanceof HandlerLock ? lock.isAborted : lock.signal.aborted;
 }
 
 /**

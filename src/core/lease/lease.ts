@@ -75,6 +75,11 @@ export class Lease implements Lock {
     return this.#loss.signal;
   }
 
+  /** Whether the signal has aborted. */
+  get isLost(): boolean {
+    return !this.#checkDeadline();
+  }
+
   remainingMs(): number {
     if (this.#release !== undefined || !this.#checkDeadline()) return 0;
     return Math.max(0, this.#deadline.remainingMs(this.#options.clock));

@@ -124,22 +124,44 @@ export function periodsBetween(from: Date, to: Date, options: CalendarPeriodOpti
 }
 
 function calendarPeriodAt(atMs: number, kind: PeriodKind, rule: DayRule): CalendarPeriod {
-  if (kind === 'hour') {
-    const { key, startMs, endMs } = hourAt(atMs, rule.timeZone);
-    return periodOf(key, startMs, endMs, rule);
-  }
-  const { firstDay, nextFirstDay } = dayRangeAround(dayAt(atMs, rule), kind);
-  return periodOf(
-    keyOfDay(firstDay, kind),
-    startOfDayMs(firstDay, rule),
-    startOfDayMs(nextFirstDay, rule),
-    rule,
-  );
+  const limits = kind === 'hour' ? hourLimitsAt(atMs, rule) : limitsOfDay(dayAt(atMs, rule), kind, rule);
+  const { key, businessDate, startMs, endMs } = limits;
+  return { key, businessDate, start: new Date(startMs), end: new Date(endMs) };
 }
 
-function periodOf(key: string, startMs: number, endMs: number, rule: DayRule): CalendarPeriod {
-  const businessDate = dateOf(dayAt(startMs, rule));
-  return { key, businessDate, start: new Date(startMs), end: new Date(endMs) };
+interface PeriodLimits {
+  readonly key: string;
+  readonly businessDate: string;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+function hourLimitsAt(atMs: number, rule: DayRule): PeriodLimits {
+  const hour = hourAt(atMs, rule.timeZone);
+  return { ...hour, businessDate: dateOf(dayAt(hour.startMs, rule)) };
+}
+
+/** A year of one zone takes at most 366 for each kind. */
+const MOST_LIMITS = 5000;
+/** Every tick asks for the same few periods several times. */
+const limitsByDay = new Map<string, PeriodLimits>();
+
+/** The period that a business date belongs to. */
+function limitsOfDay(day: number, kind: DatedKind, rule: DayRule): PeriodLimits {
+  const id = `${day} ${kind} ${rule.dayStartMs} ${rule.timeZone}`;
+  const cached = limitsByDay.get(id);
+  if (cached !== undefined) return cached;
+  const { firstDay, nextFirstDay } = dayRangeAround(day, kind);
+  const startMs = startOfDayMs(firstDay, rule);
+  const limits = {
+    key: keyOfDay(firstDay, kind),
+    businessDate: dateOf(dayAt(startMs, rule)),
+    startMs,
+    endMs: startOfDayMs(nextFirstDay, rule),
+  };
+  if (limitsByDay.size >= MOST_LIMITS) limitsByDay.clear();
+  limitsByDay.set(id, limits);
+  return limits;
 }
 
 function checkKind(kind: PeriodKind | PeriodKeyFunction, of: string): void {

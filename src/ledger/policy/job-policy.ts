@@ -76,8 +76,11 @@ export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobP
 export function calendarPeriodsOf({
   period,
 }: JobPolicy): (CalendarPeriodOptions & PeriodOptions) | undefined {
-  const { kind, ...others } = period;
-  return typeof kind === 'function' ? undefined : { ...others, kind };
+  return isOfCalendar(period) ? period : undefined;
+}
+
+function isOfCalendar(period: PeriodOptions): period is CalendarPeriodOptions & PeriodOptions {
+  return typeof period.kind !== 'function';
 }
 
 /** @throws InvalidLockConfigurationError */

@@ -56,7 +56,7 @@ export class SlotOutcomes {
         this.context,
         clock.monotonicMs() + RECORD_FOR_MS,
         (options) => store.change(claim, (found) => decideCancellation(found, claim, why), options),
-        active.abandonedSignal,
+        () => active.isAbandoned,
       );
       if (verdict === 'not-ours') return;
       this.#warn(
@@ -72,7 +72,7 @@ export class SlotOutcomes {
 
   /** @returns the error if the outcome could not be recorded */
   async #record({ claim, active }: OpenSlot, outcome: Outcome): Promise<{ error?: unknown }> {
-    const limits = { remainingMs: RECORD_FOR_MS, abandonedSignal: active.abandonedSignal };
+    const limits = { remainingMs: RECORD_FOR_MS, isAbandoned: () => active.isAbandoned };
     try {
       const verdict = await recordOutcome(this.context, claim, outcome, limits);
       if (verdict.kind === 'lost') throw claimLostError(claim, verdict.run);

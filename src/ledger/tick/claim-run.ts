@@ -7,6 +7,7 @@ import {
   type LockProvider,
   type StatementOptions,
 } from '../../core';
+import { isAborted } from '../../core/execution/run-registry';
 import { unknownOutcome } from '../../core/lease/statements';
 import type { JobPolicy } from '../policy/job-policy';
 import { describeRun, type RunKey, type RunPeriod } from '../run';
@@ -44,7 +45,7 @@ export async function claimRun(context: StoreContext, request: ClaimRequest): Pr
   let isNew = request.isNew;
   let mayBeOurs = false;
   for (let tries = 1; ; tries += 1) {
-    lock.signal.throwIfAborted();
+    if (isAborted(lock)) lock.signal.throwIfAborted();
     try {
       if (isNew && (await insertRun(context, request, holder))) {
         const { job, scope, periodKey } = request;
@@ -84,8 +85,9 @@ async function insertRun(
   { job, scope, periodKey, periodStart, periodEnd, timeZone, lock }: ClaimRequest,
   started: ClaimHolder,
 ): Promise<boolean> {
-  const run = { job, scope, periodKey, periodStart, periodEnd, timeZone };
-  return await context.store.insert({ ...run, state: 'running', started }, limitWithin(context, lock));
+  const state = 'running';
+  const run = { job, scope, periodKey, periodStart, periodEnd, timeZone, state, started } as const;
+  return await context.store.insert(run, limitWithin(context, lock));
 }
 
 /**
@@ -113,7 +115,7 @@ function remainingLeaseMs(lock: Lock): number {
 
 export interface UnclaimLimits {
   readonly forMs: number;
-  readonly abandonedSignal: AbortSignal;
+  readonly isAbandoned: () => boolean;
 }
 
 /**
@@ -126,9 +128,9 @@ export interface UnclaimLimits {
 export async function unclaimRun(
   context: StoreContext,
   request: ClaimRequest,
-  { forMs, abandonedSignal }: UnclaimLimits,
+  { forMs, isAbandoned }: UnclaimLimits,
 ): Promise<void> {
-  if (abandonedSignal.aborted) return;
+  if (isAbandoned()) return;
   const { job, scope, periodKey, periodStart, periodEnd, timeZone, claimedBy } = request;
   const pending = { job, scope, periodKey, periodStart, periodEnd, timeZone, state: 'pending' } as const;
   const settle = async (): Promise<void> => {
@@ -137,7 +139,7 @@ export async function unclaimRun(
     )
       if (await context.store.insert(pending, limitOf(context))) return;
   };
-  await retryUntilAnswered(context, context.clock.monotonicMs() + forMs, settle, abandonedSignal);
+  await retryUntilAnswered(context, context.clock.monotonicMs() + forMs, settle, isAbandoned);
 }
 
 /** @returns whether there is a row */
@@ -159,6 +161,7 @@ const unnamedPlaces = new WeakMap<LockProvider, string>();
 /** Identifies the lock under which a run was started. Two attempts under the same lock cannot both hold it. */
 export function lockIdOf(provider: LockProvider, lockName: string): string {
   const id = `${provider.id ?? unnamedPlaceOf(provider)}/${lockName}`;
+  if (id.length <= LONGEST) return id;
   const characters = Array.from(id);
   if (characters.length <= LONGEST) return id;
   return `${characters.slice(0, KEPT).join('')}#${createHash('sha256').update(id).digest('hex')}`;

@@ -72,10 +72,16 @@ export async function readSnapshot(context: StoreContext, request: SnapshotReque
       const skewWarning = request.scheduledAt === undefined ? undefined : warning;
       const isUnknown = at === undefined && scheduledAt === undefined && request.purpose !== 'overdue';
       const warnings = [skewWarning, isUnknown ? nearMissWarning(policy, now) : undefined];
-      return snapshotOf(peek, {
-        ...{ instant, period, warnings: warnings.filter((each) => each !== undefined) },
+      return {
+        now,
+        instant,
         scheduledAt: databaseTimeOfTick(request, { scheduledAt, skewMs, now }),
-      });
+        period,
+        run: peek.runs.find((run) => run.periodKey === period.key),
+        overdue: overdueRuns(peek, period),
+        recorded: peek,
+        warnings: warnings.filter((each) => each !== undefined),
+      };
     }
     guess = instant;
   }
@@ -94,20 +100,9 @@ function databaseTimeOfTick(
   return scheduledAt === undefined ? now : new Date(scheduledAt.getTime() - skewMs);
 }
 
-function snapshotOf(
-  recorded: Peek,
-  ofTick: Pick<LedgerSnapshot, 'instant' | 'scheduledAt' | 'period' | 'warnings'>,
-): LedgerSnapshot {
-  const { period } = ofTick;
-  const { now, runs } = recorded;
+function overdueRuns({ now, runs }: Peek, period: Period): RunSummary[] {
   const overdue = runs.filter((run) => run.periodKey !== period.key && isOverdue(run, now));
-  return {
-    ...ofTick,
-    now,
-    run: runs.find(({ periodKey }) => periodKey === period.key),
-    overdue: overdue.sort((a, b) => runStartMs(a) - runStartMs(b)),
-    recorded,
-  };
+  return overdue.sort((a, b) => runStartMs(a) - runStartMs(b));
 }
 
 function runStartMs({ periodStart, createdAt }: RunSummary): number {
@@ -145,6 +140,7 @@ export async function findMissedPeriods(
   const { catchUp, limit, windowMs } = policy.catchUp;
   if (catchUp === 'none' || periods === undefined) return NOTHING;
   const withoutRun = periodsWithoutRun(recorded, windowMs, periods);
+  if (withoutRun.length === 0) return NOTHING;
   const asked = withoutRun.map(async (period) => ({
     period,
     answer: await askCalendar(policy.calendar, period.businessDate, context),

@@ -1,4 +1,5 @@
 import type { LockedTask, TaskResult } from '../../core';
+import { isAborted } from '../../core/execution/run-registry';
 import { limitOf, type LedgerContext } from '../store-statements';
 import { periodAt, type Period } from '../periods/period';
 import { periodOfRun } from '../periods/period-of-key';
@@ -50,8 +51,13 @@ export class PlanRunner {
         const { period } = snapshot;
         const { task, scheduledAt, policy } = request;
         return await this.claimer.claimAndRun(tick, {
-          ...{ period, timeZone: policy.period.timeZone, isNew: own.isNew, isOwn: true, task, scheduledAt },
+          period,
+          timeZone: policy.period.timeZone,
+          isNew: own.isNew,
           isCatchUp: isPast(period, tick),
+          isOwn: true,
+          scheduledAt,
+          task,
         });
       }
     }
@@ -94,7 +100,7 @@ export class PlanRunner {
 
   /** A lease with `keepAlive` suffices while it is live. Any other must last longer than the longest run so far. */
   #leaseSuffices<T>({ held, request }: HeldTick<T>, longestMs: number): boolean {
-    if (this.isClosing() || held.lock.signal.aborted) return false;
+    if (this.isClosing() || isAborted(held.lock)) return false;
     const { keepAlive = false } = request.lock;
     return held.lock.remainingMs() > (keepAlive === false ? longestMs : 0);
   }

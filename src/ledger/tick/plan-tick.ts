@@ -60,6 +60,8 @@ type OwnPlan =
   /** Overdue runs without a tick. */
   | { readonly kind: 'none' };
 
+type OwnPlanned = OwnPlan & { readonly failure?: CalendarFailure };
+
 /** The plan of a tick, to be carried out under the lock. */
 export interface TickPlan {
   readonly own: OwnPlan;
@@ -96,8 +98,8 @@ export async function planTick(
   snapshot: LedgerSnapshot,
 ): Promise<TickPlan> {
   const { at } = request;
-  const own = await planOwn(context, request, snapshot);
-  const failures = 'failure' in own ? [own.failure] : [];
+  const own: OwnPlanned = planRecorded(request, snapshot) ?? (await planNew(context, request, snapshot));
+  const failures = own.failure === undefined ? [] : [own.failure];
   if (at !== undefined) return { own, overdue: [], catchUp: [], missed: [], failures };
   const isOwnOverdue =
     own.kind === 'none' && snapshot.run !== undefined && isOverdue(snapshot.run, snapshot.now);
@@ -108,25 +110,32 @@ export async function planTick(
   const isLate = (period: CalendarPeriod): boolean =>
     isPastStartDeadline(startDeadlineMs, { now: snapshot.now, scheduledAt: earliestTickOf(period, options) });
   return {
-    ...{ own, overdue },
+    own,
+    overdue,
     catchUp: run.filter((period) => !isLate(period)),
     missed: [...missed, ...run.filter(isLate)],
     failures: [...failures, ...undecided],
   };
 }
 
-async function planOwn(
-  context: LedgerContext,
-  { policy, purpose }: PlanRequest,
-  snapshot: LedgerSnapshot,
-): Promise<OwnPlan & { failure?: CalendarFailure }> {
+/** @returns `undefined` if the run is a new one, which the calendar decides about */
+function planRecorded({ policy, purpose }: PlanRequest, snapshot: LedgerSnapshot): OwnPlan | undefined {
   if (purpose === 'overdue') return { kind: 'none' };
-  const { now, instant, period, run } = snapshot;
+  const { now, instant, run } = snapshot;
   if (run !== undefined) {
     const reason = refusalOf(run, now);
     return reason === undefined ? { kind: 'run', isNew: false } : { kind: 'refused', reason };
   }
   if (purpose === 'retry' && hasPeriodEnded(policy, instant, now)) return { kind: 'expired' };
+  return undefined;
+}
+
+async function planNew(
+  context: LedgerContext,
+  { policy }: PlanRequest,
+  snapshot: LedgerSnapshot,
+): Promise<OwnPlanned> {
+  const { now, period } = snapshot;
   const answer = await askCalendar(policy.calendar, period.businessDate, context);
   if (answer === 'holiday') return { kind: 'skip', reason: 'calendar' };
   if (answer !== 'business-day') return { kind: 'refused', reason: 'calendar', failure: answer };

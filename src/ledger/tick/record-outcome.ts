@@ -11,8 +11,8 @@ const RECORD_AT_LEAST_FOR_MS = 60_000;
 /** How long the recording of an outcome is retried while the store does not answer. */
 export interface RecordingLimits {
   readonly remainingMs: number;
-  /** Once it has aborted, the store may be closed and gets no further statement. */
-  readonly abandonedSignal?: AbortSignal;
+  /** If so, the store may be closed and gets no further statement. Asked after a failure. */
+  readonly isAbandoned?: () => boolean;
 }
 
 /**
@@ -24,7 +24,7 @@ export async function recordOutcome(
   context: StoreContext,
   claim: Claim,
   outcome: Outcome,
-  { remainingMs, abandonedSignal }: RecordingLimits,
+  { remainingMs, isAbandoned }: RecordingLimits,
 ): Promise<OutcomeVerdict> {
   let isFirst = true;
   const record = async (options: StatementOptions): Promise<OutcomeVerdict> => {
@@ -35,7 +35,7 @@ export async function recordOutcome(
     }
     return await context.store.change(claim, (found) => decideOutcome(found, claim, outcome), options);
   };
-  return await retryUntilAnswered(context, giveUpAtMs(context, remainingMs), record, abandonedSignal);
+  return await retryUntilAnswered(context, giveUpAtMs(context, remainingMs), record, isAbandoned);
 }
 
 /**
@@ -46,13 +46,13 @@ export async function recordOutcome(
 export async function isCompletedBy(
   context: StoreContext,
   claim: Claim,
-  { remainingMs, abandonedSignal }: RecordingLimits,
+  { remainingMs, isAbandoned }: RecordingLimits,
 ): Promise<boolean> {
   const isOurs = (found: FoundRun | undefined): boolean =>
     found !== undefined && found.run.state === 'completed' && found.run.claimedBy === claim.claimedBy;
   const ask = (options: StatementOptions): Promise<boolean> =>
     context.store.change(claim, (found) => ({ value: isOurs(found) }), options);
-  return await retryUntilAnswered(context, giveUpAtMs(context, remainingMs), ask, abandonedSignal);
+  return await retryUntilAnswered(context, giveUpAtMs(context, remainingMs), ask, isAbandoned);
 }
 
 function giveUpAtMs({ clock }: StoreContext, remainingMs: number): number {

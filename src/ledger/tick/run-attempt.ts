@@ -40,8 +40,8 @@ export async function runAttempt<T>(
   { held, task, run, policy, leaseUntilMs, tick }: Attempt<T>,
 ): Promise<T> {
   let failureDetails: FailureDetails = {};
-  const { abandonedSignal } = held;
-  const limits = (): RecordingLimits => ({ remainingMs: run.remainingMs(), abandonedSignal });
+  const isAbandoned = (): boolean => held.abandonedSignal.aborted;
+  const limits = (): RecordingLimits => ({ remainingMs: run.remainingMs(), isAbandoned });
   const record = async (outcome: Outcome): Promise<void> => {
     const { claim } = run;
     const verdict = await recordOutcome(context, claim, outcome, limits());

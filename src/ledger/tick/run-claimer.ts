@@ -9,6 +9,7 @@ import {
   type TaskResult,
 } from '../../core';
 import { lockEventOf } from '../../core/execution/events';
+import { isAborted } from '../../core/execution/run-registry';
 import { newOwner } from '../../core/lease/owner';
 import type { LockTerms } from '../../core/lock-configuration';
 import type { LedgerContext } from '../store-statements';
@@ -78,11 +79,8 @@ export class RunClaimer {
     if (answer.kind === 'refused') return this.#reportRefusal(tick, period, answer);
     const { claim } = answer;
     report.started += 1;
-    const run = new RunContext({
-      ...{ claim, period, scheduledAt, isCatchUp },
-      lock: held.lock,
-      ledger: this.context,
-    });
+    const { lock } = held;
+    const run = new RunContext({ claim, period, scheduledAt, isCatchUp, lock, ledger: this.context });
     if (answer.lost !== undefined) {
       const { attempt: lostAttempt, claimedBy: lostClaim } = answer.lost;
       const event = { ...eventOf(request), run: identityOf(claim) };
@@ -102,8 +100,15 @@ export class RunClaimer {
     const { policy, scope, lock } = request;
     const { key: periodKey, start: periodStart, end: periodEnd } = planned.period;
     const claimRequest: ClaimRequest = {
-      ...{ policy, job: policy.job, scope, periodKey, periodStart, periodEnd, timeZone: planned.timeZone },
-      ...{ claimedBy, isRunningHere: (other) => this.#attempts.has(other) },
+      policy,
+      job: policy.job,
+      scope,
+      periodKey,
+      periodStart,
+      periodEnd,
+      timeZone: planned.timeZone,
+      claimedBy,
+      isRunningHere: (other) => this.#attempts.has(other),
       lock: held.lock,
       lockId: lockIdOf(this.lockProvider, lock.name),
       leaseMs: longestLeaseMs(lock),
@@ -112,8 +117,8 @@ export class RunClaimer {
     };
     const claiming = this.runStep(request, async () => {
       const answer = await claimRun(this.context, claimRequest);
-      if (answer.kind === 'claimed' && held.lock.signal.aborted) {
-        const limits = { remainingMs: 0, abandonedSignal: held.abandonedSignal };
+      if (answer.kind === 'claimed' && isAborted(held.lock)) {
+        const limits = { remainingMs: 0, isAbandoned: () => held.abandonedSignal.aborted };
         await recordOutcome(this.context, answer.claim, { kind: 'given-back' }, limits);
         held.lock.signal.throwIfAborted();
       }
@@ -130,7 +135,10 @@ export class RunClaimer {
   async #unclaim(claimRequest: ClaimRequest, held: HeldLock): Promise<void> {
     try {
       const forMs = Math.min(LONGEST_UNCLAIM_MS, held.lock.remainingMs());
-      await unclaimRun(this.context, claimRequest, { forMs, abandonedSignal: held.abandonedSignal });
+      await unclaimRun(this.context, claimRequest, {
+        forMs,
+        isAbandoned: () => held.abandonedSignal.aborted,
+      });
     } catch (error) {
       const message = `Could not find out whether ${describeRun(claimRequest)} was claimed. If it was, the attempt counts as lost.`;
       this.context.events.emit('guard:warning', { message, error });

@@ -194,6 +194,27 @@ testLedger(
   },
 );
 
+testLedger(
+  'a claim whose guard asks its jobs to stop meanwhile is given back, without spending an attempt',
+  async (place) => {
+    const instance = faultyInstance(place);
+    const late = new HeldStatement();
+    instance.faulty.fail('insert', late.waitedFor);
+    const { task, runs } = countedTask();
+    const running = instance.guard.run(closeDay(), task);
+    await late.sent;
+    const closed = instance.guard.close({ timeout: '20s', grace: '5s' });
+    await place.elapse('15s');
+    await Promise.all([assert.rejects(running, { name: 'AbortError' }), late.arrive()]);
+    await closed;
+    assert.equal(runs(), 0);
+    const other = place.instance();
+    await assertStands(other, 'pending', 0, ['given-back']);
+    assert.deepEqual(await other.guard.run(closeDay(), task), { executed: true, value: 'done' });
+    await assertStands(other, 'completed', 1, ['given-back']);
+  },
+);
+
 for (const onCrash of ['hold', 'retry'] as const)
   for (const isLate of [true, false])
     testLedger(

@@ -67,6 +67,16 @@ void test('a month begins at the start of its first business date, and has that 
   assert.deepEqual([period.start, period.end], [at('2026-11-01T05:00:00Z'), at('2026-12-01T05:00:00Z')]);
 });
 
+void test('the dates of a period are new ones, which the caller may change', () => {
+  const day = zoned('day', 'Europe/Paris');
+  const noon = at('2026-11-20T12:00Z');
+  const { start, end } = periodAt(noon, day);
+  start.setTime(0);
+  end.setTime(0);
+  assert.deepEqual(periodAt(noon, day).start, at('2026-11-19T23:00Z'));
+  assert.deepEqual(periodAt(noon, day).end, at('2026-11-20T23:00Z'));
+});
+
 void test('an hour belongs to the business date in which it begins', () => {
   const options = zoned('hour', 'UTC', '02:30');
   assert.equal(periodAt(at('2026-11-20T02:45Z'), options).businessDate, '2026-11-19');

@@ -1,6 +1,7 @@
 import { StorageBasedLockProvider, systemClock, type StorageBasedLockProviderOptions } from '../../../core';
 import { GroupingStorageAccessor } from '../lock/grouping-storage-accessor';
 import { SqlStorageAccessor } from '../lock/sql-storage-accessor';
+import type { InspectedTable } from '../schema/inspected-table';
 import type { LockTableOptions } from '../schema/lock-table';
 import type { SchemaFinding } from '../schema/schema-finding';
 import { DatabaseAccess, type DatabaseAccessOptions } from './database-access';
@@ -18,6 +19,7 @@ export class SqlLockProvider extends StorageBasedLockProvider {
   readonly #access: DatabaseAccess;
   readonly #ownsAccess: boolean;
   readonly #path: readonly string[];
+  #place: { readonly of: InspectedTable; readonly id: string } | undefined;
 
   /**
    * @param shared connections to the same database, which the caller closes. Default: two connections of its own.
@@ -43,7 +45,10 @@ export class SqlLockProvider extends StorageBasedLockProvider {
   /** `undefined` until the table was checked, because it contains the identity of the server. */
   override get id(): string | undefined {
     const { found } = this.#accessor;
-    return found && this.#access.placeOfFound(this.#path, found);
+    if (found === undefined) return undefined;
+    if (this.#place?.of !== found)
+      this.#place = { of: found, id: this.#access.placeOfFound(this.#path, found) };
+    return this.#place.id;
   }
 
   override async close(): Promise<void> {

@@ -96,10 +96,13 @@ export function readId(row: Row, subject = 'a run'): number {
 }
 
 export function readSummary(row: Row): RunSummary {
-  const key = { ...readScope(row), periodKey: String(row['period_key']) };
-  const subject = describeRun(key);
+  const { job, scope } = readScope(row);
+  const periodKey = String(row['period_key']);
+  const subject = describeRun({ job, scope, periodKey });
   return {
-    ...key,
+    job,
+    scope,
+    periodKey,
     periodStart: readInstant(row, 'period_start', subject),
     periodEnd: readInstant(row, 'period_end', subject),
     timeZone: readText(row['time_zone']),

@@ -35,9 +35,9 @@ export class RunStatements {
   readonly #texts: RunTexts;
   readonly #overridesClock: boolean;
   /** By text. There are few different ones. */
-  readonly #named = new Map<string, NamedStatement>();
+  readonly #byText = new Map<string, NamedStatement>();
   /** By how many requests they have room for. */
-  readonly #peeks = new Map<number, string>();
+  readonly #peeks = new Map<number, NamedStatement>();
 
   constructor(dialect: SqlDialect, tables: RunTables, shape: RunTableShape) {
     this.#dialect = dialect;
@@ -49,15 +49,16 @@ export class RunStatements {
   peek(requests: readonly PeekRequest[]): SqlStatement {
     // A group that is not full repeats its last request, so that few statements are prepared.
     const size = GROUP_SIZES.find((each) => each >= requests.length) ?? requests.length;
-    const text = this.#peeks.get(size) ?? this.#texts.peek(size);
-    this.#peeks.set(size, text);
-    const values: Record<string, RunValues[string]> = {};
-    for (let number = 0; number < size; number += 1) {
-      const { job, scope, periodKey, since } = requests[Math.min(number, requests.length - 1)] ?? {};
-      for (const [name, value] of Object.entries({ job, scope, periodKey, since }))
-        values[`${name}${number}`] = value;
-    }
-    return this.#bind(text, values);
+    const peek = this.#peeks.get(size) ?? this.#named(this.#texts.peek(size));
+    this.#peeks.set(size, peek);
+    return peek.bindMembers(
+      requests.map(({ job, scope, periodKey, since }) => ({
+        job,
+        scope,
+        periodKey: parameterOf(periodKey),
+        since: parameterOf(since),
+      })),
+    );
   }
 
   overdue(jobs: readonly string[]): SqlStatement {
@@ -68,8 +69,18 @@ export class RunStatements {
     const { job, scope, periodKey, periodStart, periodEnd, timeZone, state, reason, started } = run;
     const { claimedBy, lockId, fencingToken, leaseMs } = started ?? {};
     return this.#bind(this.#texts.insert, {
-      ...{ job, scope, periodKey, periodStart, periodEnd, timeZone, state, reason },
-      ...{ claimedBy, lockId, fencingToken, leaseFor: leaseMs && microseconds(leaseMs) },
+      job,
+      scope,
+      periodKey,
+      periodStart,
+      periodEnd,
+      timeZone,
+      state,
+      reason,
+      claimedBy,
+      lockId,
+      fencingToken,
+      leaseFor: leaseMs && microseconds(leaseMs),
       attempt: started ? 1 : 0,
       startedAfter: started && 0,
       dueAfter: state === 'pending' ? 0 : undefined,
@@ -137,10 +148,13 @@ export class RunStatements {
   }
 
   #bind(text: string, values: RunValues): SqlStatement {
-    const named = this.#named.get(text) ?? namedStatement(text, this.#dialect, this.#overridesClock);
-    this.#named.set(text, named);
-    const parameters = Object.entries(values).map(([name, value]) => [name, parameterOf(value)]);
-    return named.bind(Object.fromEntries(parameters) as Record<string, SqlValue>);
+    const named = this.#byText.get(text) ?? this.#named(text);
+    this.#byText.set(text, named);
+    return named.bindConverted<RunValues[string]>(values, parameterOf);
+  }
+
+  #named(text: string): NamedStatement {
+    return namedStatement(text, this.#dialect, this.#overridesClock);
   }
 }
 

@@ -62,23 +62,23 @@ export class SqlRunStore implements RunStore {
 
   async peek(request: PeekRequest, options: StatementOptions): Promise<Peek> {
     const subject = `the runs of job '${request.job}'`;
-    return readPeek((await this.#execute((of) => of.peek([request]), options, subject)).rows, request);
+    const { result } = await this.#execute((of) => of.peek([request]), options, subject);
+    return readPeek(result.rows, request);
   }
 
   async overdue(jobs: readonly string[], options: StatementOptions): Promise<readonly OverdueScope[]> {
-    const { rows } = await this.#execute((of) => of.overdue(jobs), options);
-    return rows.map(readScope);
+    const { result } = await this.#execute((of) => of.overdue(jobs), options);
+    return result.rows.map(readScope);
   }
 
   async insert(run: NewRun, options: StatementOptions): Promise<boolean> {
     const subject = describeRun(run);
     const { event } = run;
     try {
-      if (event === undefined)
-        return this.tables.hasWritten(
-          await this.#execute((of) => of.insert(run), options, subject, OF_A_HOLDER),
-          subject,
-        );
+      if (event === undefined) {
+        const { result } = await this.#execute((of) => of.insert(run), options, subject, OF_A_HOLDER);
+        return this.tables.hasWritten(result, subject);
+      }
       return await this.#transaction(options, subject, (of) => [
         of.insert(run),
         (result) => {
@@ -105,35 +105,33 @@ export class SqlRunStore implements RunStore {
     ]).catch((error: unknown) => this.#refuseDuplicate(error, subject));
   }
 
-  async complete(claim: Claim, result: string | undefined, options: StatementOptions): Promise<boolean> {
+  async complete(claim: Claim, outcome: string | undefined, options: StatementOptions): Promise<boolean> {
     const subject = describeRun(claim);
+    const statement = (of: RunStatements): SqlStatement => of.complete(claim, outcome);
     // The outcome of a finished run must not wait behind claims of new ones.
-    const statement = (of: RunStatements): SqlStatement => of.complete(claim, result);
-    return this.tables.hasWritten(
-      await this.#execute(statement, options, subject, { urgent: true }),
-      subject,
-    );
+    const { result } = await this.#execute(statement, options, subject, { urgent: true });
+    return this.tables.hasWritten(result, subject);
   }
 
   async find(query: RunQuery, options: StatementOptions): Promise<readonly Run[]> {
-    const { rows } = await this.#execute((of) => of.find(query), options);
-    return rows.slice(0, query.limit).map(readRun);
+    const { result } = await this.#execute((of) => of.find(query), options);
+    return result.rows.slice(0, query.limit).map(readRun);
   }
 
   async latest(options: StatementOptions): Promise<readonly RunSummary[]> {
-    const { rows } = await this.#execute((of) => of.latest(), options);
-    return rows.map(readSummary);
+    const { result } = await this.#execute((of) => of.latest(), options);
+    return result.rows.map(readSummary);
   }
 
   async events(key: RunKey, options: StatementOptions): Promise<readonly RunEvent[]> {
-    const { rows } = await this.#execute((of) => of.events(key), options, describeRun(key));
-    return rows.map((row) => readEvent(row, `the history of ${describeRun(key)}`));
+    const { result } = await this.#execute((of) => of.events(key), options, describeRun(key));
+    return result.rows.map((row) => readEvent(row, `the history of ${describeRun(key)}`));
   }
 
   async purge({ olderThanMs, limit, from }: PurgeRequest, options: StatementOptions): Promise<PurgeStep> {
     const walk = from instanceof PurgeWalk ? from : new PurgeWalk();
-    const { rows } = await this.#execute((of) => of.purgeable(olderThanMs, walk.below), options);
-    const plan = walk.plan(rows, limit);
+    const { result } = await this.#execute((of) => of.purgeable(olderThanMs, walk.below), options);
+    const plan = walk.plan(result.rows, limit);
     const deleted =
       plan.ids.length === 0
         ? 0
@@ -201,14 +199,13 @@ export class SqlRunStore implements RunStore {
     return { timeoutMs: this.#options.statementTimeoutMs, urgent: false };
   }
 
-  async #execute(
+  #execute(
     statement: (of: RunStatements) => SqlStatement,
     { timeoutMs }: StatementOptions,
     subject?: string,
-    order: Omit<ExecuteOptions, 'timeoutMs'> = { urgent: false },
-  ): Promise<SqlResult> {
-    const { result } = await this.tables.send(statement, { timeoutMs, ...order }, subject);
-    return result;
+    { urgent, holdsLock }: Omit<ExecuteOptions, 'timeoutMs'> = { urgent: false },
+  ): Promise<{ readonly result: SqlResult }> {
+    return this.tables.send(statement, { timeoutMs, urgent, holdsLock }, subject);
   }
 
   async #onJobs(
@@ -236,8 +233,8 @@ export class SqlRunStore implements RunStore {
    */
   async #refuseCollision(key: RunKey, options: StatementOptions): Promise<void> {
     const subject = describeRun(key);
-    const { rows } = await this.#execute((of) => of.lock(key), options, subject, OF_A_HOLDER);
-    if (rows.length === 0) throw this.#collisionError(subject);
+    const { result } = await this.#execute((of) => of.lock(key), options, subject, OF_A_HOLDER);
+    if (result.rows.length === 0) throw this.#collisionError(subject);
   }
 
   #refuseDuplicate(error: unknown, subject: string): never {
