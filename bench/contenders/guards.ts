@@ -16,8 +16,8 @@ export const VARIANTS: readonly [Variant, ...Variant[]] = [
   { name: 'library, without grouping', options: { grouping: false }, groups: false },
 ];
 
-/** The rows of the library in a midnight. The claims of runs are not grouped, so the last one is for these only. */
-export const NIGHT_VARIANTS: readonly Variant[] = [
+/** The rows of the library for many runs at once. Their claims are not grouped, so more connections can help. */
+export const RUN_VARIANTS: readonly Variant[] = [
   ...VARIANTS,
   { name: 'library, with five connections', options: { connections: 5 }, groups: true },
 ];

@@ -60,16 +60,20 @@ export function refusedTicks(guard: JobGuard): Contender {
   return skippedTicks(guard, bound(guard, lockedJob(CONTENDED_LOCK)), '');
 }
 
-/** Runs of a once-per-day job, each a new one. */
-export function newRuns(guard: JobGuard): Contender {
-  const job = bound(guard, dailyJob('bench-daily'));
+/** Runs of once-per-day jobs, each a new one. Each worker has its own job. */
+export function newRuns(guard: JobGuard, workers = 1): Contender {
+  const jobs = Array.from({ length: workers }, (_, worker) =>
+    bound(guard, dailyJob(`bench-daily-${worker}`)),
+  );
   const begin = `${process.hrtime.bigint()}`;
   let calls = 0;
   return {
-    async perform() {
+    async perform(worker) {
+      const job = jobs[worker] as Job;
+      const expected = job.runs + 1;
       calls += 1;
       await job.work(`${begin}-${calls}`);
-      if (job.runs !== calls) throw new Error('A new run of the library was skipped.');
+      if (job.runs !== expected) throw new Error('A new run of the library was skipped.');
     },
     [Symbol.asyncDispose]: async () => void (await guard.close()),
   };

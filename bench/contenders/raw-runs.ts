@@ -39,18 +39,21 @@ export function runWriter({ dialect, shape }: BareDatabase): RunWriter {
   };
 }
 
-/** What a new run of a once-per-day job needs: a read, its lock, its row, its completion, and the release. */
-export async function openRawRuns(database: BareDatabase): Promise<Contender> {
-  const driver = await openDriver(database, 1);
+/**
+ * What a new run of a once-per-day job needs: a read, its lock, its row, its completion, and the release. Each worker has
+ * its own job, and its own connection.
+ */
+export async function openRawRuns(database: BareDatabase, workers: number): Promise<Contender> {
+  const driver = await openDriver(database, workers);
   const [runs, lock] = [runWriter(database), lockWriter(database)];
-  const job = `${BASELINE_LOCK}-daily`;
-  await insertReleased(driver, lock, job);
+  const jobs = Array.from({ length: workers }, (_, worker) => `${BASELINE_LOCK}-daily-${worker}`);
+  for (const job of jobs) await insertReleased(driver, lock, job);
   const begin = `${process.hrtime.bigint()}`;
   let calls = 0;
   return {
-    async perform() {
+    async perform(worker) {
       calls += 1;
-      const [scope, owner] = [`${begin}-${calls}`, newOwner()];
+      const [job, scope, owner] = [jobs[worker] ?? '', `${begin}-${calls}`, newOwner()];
       const statements = [
         runs.read(job, scope),
         lock('takeOver', job, owner),
@@ -58,7 +61,7 @@ export async function openRawRuns(database: BareDatabase): Promise<Contender> {
         runs.complete(job, scope, owner),
         lock('unlock', job, owner),
       ];
-      for (const statement of statements) await driver.send(0, statement, 1);
+      for (const statement of statements) await driver.send(worker, statement, 1);
     },
     [Symbol.asyncDispose]: () => driver.end(),
   };

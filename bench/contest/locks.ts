@@ -1,5 +1,5 @@
 import { doneTicks, libraryPairs, newRuns, refusedTicks } from '../contenders/library';
-import { openGuard, VARIANTS } from '../contenders/guards';
+import { openGuard, RUN_VARIANTS, VARIANTS } from '../contenders/guards';
 import { holdContendedLock, openRawAttempts, openRawPairs, type RawOptions } from '../contenders/raw';
 import { openRawReads, openRawRuns } from '../contenders/raw-runs';
 import { migrate } from '../contenders/migrate';
@@ -31,7 +31,8 @@ function contestsOf(ground: Ground): Contest[] {
     ...crowds,
     ...(hasConnections ? [ungrouped(ground)] : []),
     contended(ground, hasConnections ? 16 : 1),
-    newRun(ground),
+    runs(ground, 1),
+    ...(hasConnections ? [runs(ground, 16)] : []),
     doneTick(ground),
   ];
 }
@@ -96,16 +97,19 @@ function contended({ database }: Ground, workers: number): Contest {
   };
 }
 
-function newRun({ database }: Ground): Contest {
+function runs({ database }: Ground, workers: number): Contest {
   return {
-    key: 'once-per-day/1',
-    title: 'runs of a once-per-day job, one at a time',
+    key: `once-per-day/${workers}`,
+    title:
+      workers === 1
+        ? 'runs of a once-per-day job, one at a time'
+        : `runs of ${workers} once-per-day jobs at a time`,
     unit: 'each run is a new row of the ledger; the driver alone sends the same five statements',
-    workers: 1,
-    baseline: { name: 'driver alone, one connection', open: () => openRawRuns(database) },
-    others: VARIANTS.map(({ name, options }) => ({
+    workers,
+    baseline: { name: `driver alone, ${connections(workers)}`, open: () => openRawRuns(database, workers) },
+    others: (workers === 1 ? VARIANTS : RUN_VARIANTS).map(({ name, options }) => ({
       name,
-      open: async () => newRuns(await openGuard(database.options, options)),
+      open: async () => newRuns(await openGuard(database.options, options), workers),
     })),
   };
 }

@@ -9,7 +9,7 @@ export type Kind = 'locks' | 'once-per-day';
 /** What each process of a crowd does. */
 export interface Orders {
   readonly kind: Kind;
-  /** Who runs the jobs. A number is a position in `NIGHT_VARIANTS`. */
+  /** Who runs the jobs. A number is a position in `RUN_VARIANTS`. */
   readonly by: 'driver' | 'pg-boss' | number;
   readonly options: DataSourceOptions;
   /** All are due at the same time. */
@@ -22,6 +22,8 @@ export interface Account {
   readonly ranAfterMs: Readonly<Record<string, number>>;
   /** When its last tick had ended. */
   readonly endedAfterMs: number;
+  /** Its processor time from the common start until then. */
+  readonly cpuMs: number;
   /** The messages of ticks that failed. */
   readonly failures: readonly string[];
 }

@@ -24,6 +24,7 @@ async function start(work: Work, { jobs }: Orders, startAtMs: number): Promise<A
     if (job in ranAfterMs) failures.push(`Job ${job} ran twice in one process.`);
     ranAfterMs[job] = Date.now() - startAtMs;
   };
+  const cpuAtStart = process.cpuUsage();
   await Promise.all(
     jobs.map((job, position) =>
       work.tick(job, { position, onRun }).catch((error: unknown) => void failures.push(String(error))),
@@ -31,7 +32,13 @@ async function start(work: Work, { jobs }: Orders, startAtMs: number): Promise<A
   );
   const ticksEndedAfterMs = Date.now() - startAtMs;
   await work.untilQuiet?.();
-  return { ranAfterMs, endedAfterMs: Math.max(ticksEndedAfterMs, ...Object.values(ranAfterMs)), failures };
+  const cpu = process.cpuUsage(cpuAtStart);
+  return {
+    ranAfterMs,
+    endedAfterMs: Math.max(ticksEndedAfterMs, ...Object.values(ranAfterMs)),
+    cpuMs: (cpu.user + cpu.system) / 1000,
+    failures,
+  };
 }
 
 async function nextMessage(): Promise<unknown> {

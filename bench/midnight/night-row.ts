@@ -12,6 +12,7 @@ export interface Night extends Tally {
 export const NIGHT_COLUMNS: readonly Column[] = [
   { key: 'allRanMs', label: 'all have run after', kind: 'milliseconds' },
   { key: 'allEndedMs', label: 'all ticks ended after', kind: 'milliseconds' },
+  { key: 'cpuMs', label: 'processor time of a process', kind: 'milliseconds' },
   { key: 'statements', label: 'statements', kind: 'count' },
   { key: 'commits', label: 'commits', kind: 'count' },
   { key: 'jobsPerProcess', label: 'jobs per process', kind: 'text' },
@@ -72,6 +73,7 @@ export function nightRow(name: string, of: NightsOfRow): Row {
     values: {
       allRanMs: middle(({ allRanMs }) => allRanMs),
       allEndedMs: middle(({ allEndedMs }) => allEndedMs),
+      cpuMs: middle(({ cpuMs }) => cpuMs),
       statements: middle(({ counts }) => counts.statements),
       commits: middle(({ counts }) => counts.commits),
       ...{ fewest, most, never, twice, failures, sooner, fewer, fewerOthers },

@@ -6,6 +6,8 @@ export interface Tally {
   readonly allRanMs: number | undefined;
   /** When the last tick of the last process had ended. */
   readonly allEndedMs: number;
+  /** The mean processor time of a process. */
+  readonly cpuMs: number;
   /** The smallest and the largest number of jobs that a process has run. */
   readonly fewest: number;
   readonly most: number;
@@ -23,6 +25,7 @@ export function tallyOf(jobs: readonly string[], accounts: readonly Account[]): 
   return {
     allRanMs: never > 0 ? undefined : Math.max(0, ...times.map((each) => Math.min(...each))),
     allEndedMs: Math.max(0, ...accounts.map(({ endedAfterMs }) => endedAfterMs)),
+    cpuMs: accounts.reduce((total, { cpuMs }) => total + cpuMs, 0) / accounts.length,
     fewest: Math.min(...shares),
     most: Math.max(...shares),
     never,

@@ -2,7 +2,7 @@ import { OncePerDay, SchedulerLock } from 'cronlatch';
 import { newOwner } from '#cronlatch/core/lease/owner';
 import type { SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
 import { bound } from '../contenders/library';
-import { openGuard, NIGHT_VARIANTS, type Variant } from '../contenders/guards';
+import { openGuard, RUN_VARIANTS, type Variant } from '../contenders/guards';
 import { lockWriter } from '../contenders/raw';
 import { runWriter } from '../contenders/raw-runs';
 import { attach } from '../databases';
@@ -36,7 +36,7 @@ const CONNECTIONS = 2;
 export async function openWork(orders: Orders): Promise<Work> {
   const { by } = orders;
   if (by === 'driver') return await openRawWork(orders);
-  return by === 'pg-boss' ? await openPgBossWork(orders) : await openLibraryWork(orders, NIGHT_VARIANTS[by]);
+  return by === 'pg-boss' ? await openPgBossWork(orders) : await openLibraryWork(orders, RUN_VARIANTS[by]);
 }
 
 async function openLibraryWork({ kind, options, jobs }: Orders, variant: Variant | undefined): Promise<Work> {

@@ -79,7 +79,7 @@ interface Kind {
 
 const KINDS: readonly Kind[] = [
   { kind: 'pair', contender: (guard) => libraryPairs(guard, 1), isSkipped: false },
-  { kind: 'once-per-day run', contender: newRuns, isSkipped: false },
+  { kind: 'once-per-day run', contender: (guard) => newRuns(guard), isSkipped: false },
   { kind: 'refused tick', contender: refusedTicks, isSkipped: true },
   { kind: 'tick of a day that is done', contender: doneTicks, isSkipped: true },
 ];
