@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import { nightRow, type Night } from '../../bench/midnight/night-row';
 
 const night = (allRanMs: number | undefined, statements: number, more: Partial<Night> = {}): Night => ({
-  ...{ allRanMs, allEndedMs: 1000, fewest: 10, most: 20, never: 0, twice: 0, failures: [] },
+  ...{ allRanMs, allEndedMs: 1000, cpuMs: 50, fewest: 10, most: 20, never: 0, twice: 0, failures: [] },
   counts: { statements, commits: statements },
   ...more,
 });

@@ -2,15 +2,17 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { tallyOf } from '../../bench/midnight/tally';
 
-const account = (ranAfterMs: Record<string, number>, failures: string[] = []) => ({
-  ...{ ranAfterMs, failures, endedAfterMs: 100 },
+const account = (ranAfterMs: Record<string, number>, failures: string[] = [], cpuMs = 50) => ({
+  ...{ ranAfterMs, failures, endedAfterMs: 100, cpuMs },
 });
 
 void suite('what the processes of a midnight did together', () => {
   void test('all jobs have run when the last one ran for the first time', () => {
-    const tally = tallyOf(['a', 'b', 'c'], [account({ a: 10, c: 30 }), account({ b: 20, c: 90 })]);
+    const accounts = [account({ a: 10, c: 30 }, [], 40), account({ b: 20, c: 90 }, [], 60)];
+    const tally = tallyOf(['a', 'b', 'c'], accounts);
     assert.equal(tally.allRanMs, 30);
     assert.equal(tally.allEndedMs, 100);
+    assert.equal(tally.cpuMs, 50);
     assert.deepEqual([tally.fewest, tally.most], [2, 2]);
   });
 
