@@ -11,8 +11,8 @@ import { mysqlSessionOf, type MysqlConnection } from '../mysql2/mysql-driver';
 import { postgresDatabase, type PostgresSettings } from '../pg/postgres-database';
 import { postgresSessionOf, type PostgresClient } from '../pg/postgres-driver';
 import type { ConnectionPool, DriverSession } from '../sql/connections/server-driver';
-import { describeSource } from '../sql/database/application-source';
-import { parseUrl, type SqlDatabase } from '../sql/database/sql-database';
+import { describeSource, unreadableAddress } from '../sql/database/application-source';
+import type { ParsedUrl, SqlDatabase } from '../sql/database/sql-database';
 import { mysql } from '../sql/dialects/mysql';
 import { postgres } from '../sql/dialects/postgres';
 import type { SqlDialect } from '../sql/dialects/sql-dialect';
@@ -97,9 +97,9 @@ function mysqlOf(
 ): SqlDatabase {
   const { url, host, port, username: user, password, database } = settings;
   const { socketPath, ssl, insecureAuth, charset, extra } = settings;
-  const parsed = url === undefined ? {} : parseUrl(url);
+  const { encodedPassword, ...parsed } = url ? partsOf(url) : {};
   const given = { host, port, user, password, database, ...parsed };
-  const options = { ...given, parameters: undefined, socketPath, ssl, insecureAuth, charset, ...extra };
+  const options = { ...given, socketPath, ssl, insecureAuth, charset, ...extra };
   return mysqlDatabase({
     mysql2,
     options,
@@ -109,10 +109,32 @@ function mysqlOf(
     address: {
       ...given,
       ...options,
-      secrets: [given.password, url, url && new URL(url).password],
+      secrets: [given.password, url, encodedPassword],
       label: settings.type === 'mariadb' ? 'MariaDB' : undefined,
     },
   });
+}
+
+/** Credentials, host, port, database. As TypeORM reads it, the password can contain anything but a slash. */
+const TYPEORM_URL =
+  /^[^/]*\/\/(?:([^/:]*)(?::([^/]*))?@)?(\[[^/\]]*\]|[^/:[\]@]*)(?::(\d+))?(?:\/([^?@]*))?(?:\?[^@]*)?$/;
+
+/** @throws InvalidLockConfigurationError without the address, which can contain a password */
+function partsOf(url: string): ParsedUrl & { readonly encodedPassword?: string } {
+  const match = TYPEORM_URL.exec(url);
+  const [, user = '', encodedPassword = '', host = '', port = '', database = ''] = match ?? [];
+  if (match === null || Number(port) > 65535)
+    throw unreadableAddress(url, {
+      subpath: 'cronlatch/typeorm',
+      example: 'mysql://user:password@host:3306/database',
+    });
+  return {
+    ...(host && { host: host.replace(/^\[(.*)\]$/, '$1') }),
+    ...(port && { port: Number(port) }),
+    ...(user && { user: decodeURIComponent(user) }),
+    ...(encodedPassword && { password: decodeURIComponent(encodedPassword), encodedPassword }),
+    ...(database && { database }),
+  };
 }
 
 function postgresOf(

@@ -1,11 +1,14 @@
 /** Addresses that a driver itself accepts, or that another part of the application uses. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JobGuard } from 'cronlatch';
+import { InvalidLockConfigurationError, LockStorageError, type JobGuard } from 'cronlatch';
 import * as mysqlDriver from 'cronlatch/mysql2';
 import * as pgDriver from 'cronlatch/pg';
 import mysql from 'mysql2/promise';
+import pg from 'pg';
 import { parseUrl } from '#cronlatch/storage/sql/database/sql-database';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { createJobGuard } from 'cronlatch/typeorm';
 import { databaseOn, testOn } from '../../support/databases';
 import { JOB } from '../../support/transaction-bench';
 
@@ -67,4 +70,75 @@ testOn('postgres', 'an address of pg can have its host in a parameter', async ()
 
 void test('the host of an address can be an IPv6 address, which drivers expect without brackets', () => {
   assert.equal(parseUrl('mysql://app@[2001:db8::1]:3306/app').host, '2001:db8::1');
+});
+
+const LISTS = {
+  mysql: ['mysql://app@a:1,b:2/app', 'mysql://app:p%2Cw@a,b/app', { host: 'a,b', database: 'app' }],
+  postgres: [
+    ...['postgres://app@a:1,b:2/app', 'postgres://app:p%2Cw@a,b/app', 'postgres://app@/app?host=a,b'],
+    ...[{ host: 'a,b', database: 'app' }, new pg.Pool({ host: 'a,b', database: 'app' })],
+  ],
+};
+const DRIVERS = { mysql: mysqlDriver, postgres: pgDriver };
+
+for (const type of ['mysql', 'postgres'] as const)
+  void test(`${type}: a list of hosts is refused, because cronlatch connects to one`, async () => {
+    for (const source of LISTS[type]) {
+      const ofDriver = DRIVERS[type].createJobGuard(source as string, QUIET);
+      await assert.rejects(ofDriver, isOneHostError);
+      if (source instanceof pg.Pool) continue;
+      const options = typeof source === 'string' ? { url: source } : source;
+      const dataSource = new DataSource({ type, ...options } as DataSourceOptions);
+      await assert.rejects(createJobGuard(dataSource, QUIET), isOneHostError);
+    }
+  });
+
+function isOneHostError(error: unknown): boolean {
+  return (
+    error instanceof InvalidLockConfigurationError &&
+    / one host\. Use .* a router or a proxy /.test(error.message)
+  );
+}
+
+/** Guards with this value in the address, beside it, and in the address of a DataSource. */
+function guardsFor(url: string, wanted: string): (() => Promise<JobGuard>)[] {
+  const address = new URL(url);
+  address.searchParams.set('target_session_attrs', wanted);
+  const beside = { connectionString: url, target_session_attrs: wanted };
+  return [
+    () => pgDriver.createJobGuard(address.href, QUIET),
+    () => pgDriver.createJobGuard(beside, QUIET),
+    () => createJobGuard(new DataSource({ type: 'postgres', url: address.href }), QUIET),
+  ];
+}
+
+testOn('postgres', 'target_session_attrs is checked on each new connection', async () => {
+  const { url, name, ask, dispose } = await databaseOn('postgres');
+  await pgDriver.createTables(url);
+  for (const wanted of ['any', 'primary', 'read-write'])
+    for (const create of guardsFor(url, wanted)) await runs(await create());
+  await ask(`ALTER DATABASE "${name}" SET default_transaction_read_only = on`);
+  for (const create of guardsFor(url, 'read-write'))
+    await assert.rejects(
+      create(),
+      (error) =>
+        error instanceof LockStorageError &&
+        error.outcome === 'nothing-ran' &&
+        /target_session_attrs is 'read-write', but .*: connect to the primary/.test(error.message),
+    );
+  await dispose();
+});
+
+void test('target_session_attrs of a standby is refused, because cronlatch writes', async () => {
+  for (const wanted of ['standby', 'prefer-standby', 'read-only', 'toString', ''])
+    for (const create of guardsFor('postgres://app@127.0.0.1:1/app', wanted))
+      await assert.rejects(create(), (error) => {
+        assert.ok(error instanceof InvalidLockConfigurationError, String(error));
+        assert.match(
+          error.message,
+          /target_session_attrs is .*: cronlatch writes, so use 'read-write', 'primary'/,
+        );
+        assert.ok(error.message.includes(wanted));
+        return true;
+      });
 });

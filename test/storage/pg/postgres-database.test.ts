@@ -46,3 +46,22 @@ void test('the application’s own check of a new client is kept', async () => {
   assert.equal(client?.ended, true);
   assert.equal(client?.emit('error', new Error('unheard')), true);
 });
+
+void test("with target_session_attrs 'primary', a server in recovery is refused", async () => {
+  const asked: string[] = [];
+  class Standby extends Client {
+    query = ({ text }: { text: string }) => {
+      asked.push(text);
+      return Promise.resolve({ rows: [{}], rowCount: 1 });
+    };
+  }
+  const options = { target_session_attrs: 'primary' };
+  const database = postgresDatabase({ Client: Standby, options });
+  const settings = { clock: systemClock, statementTimeoutMs: 5000, warn: () => {} };
+  await assert.rejects(
+    async () => await database.ownConnections(settings).open(),
+    /target_session_attrs is 'primary', but .*: connect to the primary/,
+  );
+  assert.deepEqual(asked, ['SELECT 1 WHERE pg_is_in_recovery()']);
+  assert.equal(Client.made.at(-1)?.ended, true);
+});

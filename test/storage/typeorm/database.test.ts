@@ -53,6 +53,29 @@ void test('the parts of a URL are passed to the driver', async () => {
   });
 });
 
+const URLS = [
+  ...['u:p@db:3307/app', 'u:p%40s%23s@db/app?charset=utf8mb4', 'u@db/app', 'db/app', 'u:@db/app', 'u:p@db'],
+  ...['u:p#a?b&c@db:3307/app', 'u:p@ss:w@db/app', 'u:p w\\[é]@db/app', 'u:?@db/a%20b', 'u@h:p@db/a_b#c'],
+];
+
+for (const type of ['mysql', 'mariadb'] as const)
+  void test(`${type}: the parts of a URL are those that TypeORM reads, also with # or ? in the password`, async () => {
+    for (const url of URLS.map((each) => `${type}://${each}`))
+      for (const options of [{ url }, { replication: { master: { url }, slaves: [] } }]) {
+        const { driver } = new DataSource({ type, ...options } as DataSourceOptions);
+        const { createConnectionOptions } = driver as unknown as ReaderOfTypeOrm;
+        const ofTypeOrm = createConnectionOptions.call(driver, {}, { url });
+        const own = await ownOptionsOf({ type, ...options });
+        for (const part of ['host', 'port', 'user', 'password', 'database'])
+          assert.equal(own[part] ?? '', ofTypeOrm[part] ?? '', `${part} of ${url}`);
+      }
+  });
+
+/** How TypeORM itself reads the options of a connection. */
+interface ReaderOfTypeOrm {
+  createConnectionOptions(options: object, credentials: object): Record<string, unknown>;
+}
+
 void test('with replication, only the primary is used', async () => {
   const master = { host: 'primary', port: 3306, username: 'u', password: 'p', database: 'd' };
   const options = { replication: { master, slaves: [{ host: 'replica' }] } };

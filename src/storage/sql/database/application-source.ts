@@ -2,7 +2,8 @@ import { InvalidLockConfigurationError } from '../../../core';
 import { describeValue } from '../../../core/describe-value';
 import { refuseOption } from '../../../core/options';
 import type { BorrowedSession } from '../connections/server-driver';
-import type { SqlDatabase } from './sql-database';
+import { driverErrorOf } from '../connections/sql-failure';
+import { severalHosts, type SqlDatabase } from './sql-database';
 
 /** The database of an application that uses a driver of a server. */
 export interface ServerApplication<Connection> {
@@ -30,31 +31,50 @@ export function isPlainObject(source: unknown): boolean {
 }
 
 interface AddressForm {
+  /** What reads it. */
   readonly subpath: string;
-  readonly protocols: readonly [string, string];
   readonly example: string;
 }
 
 /** @throws InvalidLockConfigurationError without the address, which can contain a password */
-export function checkAddress(address: unknown, { subpath, protocols, example }: AddressForm): void {
+export function checkAddress(
+  address: unknown,
+  { protocols, ...form }: AddressForm & { readonly protocols: readonly [string, string] },
+): void {
   const [first, second] = protocols;
   if (typeof address !== 'string' || !protocols.some((each) => address.toLowerCase().startsWith(each)))
     throw new InvalidLockConfigurationError(
-      `${subpath} needs an address that begins with ${first} or ${second}, as in ${example}.`,
+      `${form.subpath} needs an address that begins with ${first} or ${second}, as in ${form.example}.`,
     );
-  if (URL.canParse(address) && isDecodable(address)) return;
-  throw new InvalidLockConfigurationError(
-    `${subpath} cannot parse its address. Write it as in ${example}, and encode special characters of the user and the password with encodeURIComponent().`,
-  );
+  readAddress(address, form, () => decodeURIComponent(new URL(address) && address));
 }
 
-function isDecodable(text: string): boolean {
+/** Its password contains a special character, so that the beginning would be read as a host and a port. */
+const CUT_PASSWORD = /^[^/]*\/\/[^@/?#]*(?:\/[^?]*|[/?][^=]*|.*#.*)@/;
+
+/**
+ * Calls `read`, and hides its error if it could not read the address: `new URL` shows all of it.
+ *
+ * @throws InvalidLockConfigurationError without the address, which can contain a password
+ */
+export function readAddress<T>(address: string, form: AddressForm, read: () => T): T {
   try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
+    if (!CUT_PASSWORD.test(address)) return read();
+  } catch (error) {
+    const isUnreadable = error instanceof URIError || driverErrorOf(error).code === 'ERR_INVALID_URL';
+    if (!isUnreadable) throw error;
   }
+  throw unreadableAddress(address, form);
+}
+
+export function unreadableAddress(
+  address: string,
+  { subpath, example }: AddressForm,
+): InvalidLockConfigurationError {
+  if (/\/\/(?:.*@)?[^/?#]*,/.test(address)) return severalHosts();
+  return new InvalidLockConfigurationError(
+    `${subpath} cannot parse its address. Write it as in ${example}, and encode special characters of the user and the password with encodeURIComponent().`,
+  );
 }
 
 /** @throws InvalidLockConfigurationError unless it is a whole number, 1 or more */

@@ -74,6 +74,7 @@ export function describeServer(
   dialect: SqlDialect,
   { host = 'localhost', port = PORTS[dialect.name], socketPath, database, secrets, label }: ServerAddress,
 ): ServerDescription {
+  if (/,/.test(host)) throw severalHosts();
   const texts = secrets.filter((secret) => typeof secret === 'string' && secret !== '') as string[];
   const server = socketPath ?? `${host}:${port}`;
   return {
@@ -85,6 +86,12 @@ export function describeServer(
     isInMemory: false,
     redact: (message) => texts.reduce((text, secret) => text.replaceAll(secret, '***'), message),
   };
+}
+
+export function severalHosts(): InvalidLockConfigurationError {
+  return new InvalidLockConfigurationError(
+    'The address of the database names several hosts, but cronlatch connects to one host. Use the address of a router or a proxy that leads to the primary.',
+  );
 }
 
 /** The parts of an address such as `mysql://user:password@host:3306/database`. */
