@@ -73,6 +73,11 @@ export class ProxiedConnection {
     this.#toClient.mute();
   }
 
+  /** Nothing more gets through, not even the end, and neither side notices. */
+  forget(): void {
+    for (const lane of [this.#toServer, this.#toClient]) lane.holdUntil(new Promise(() => {}));
+  }
+
   cut(): void {
     for (const lane of [this.#toServer, this.#toClient]) lane.stop();
     for (const socket of [this.#client, this.#upstream]) socket.destroy();

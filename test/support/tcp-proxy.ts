@@ -23,6 +23,8 @@ export interface TcpProxy {
   stallNewAfter(pieces: number): void;
   /** Existing connections still get through to the server, but receive nothing more; new connections work. */
   deafen(): void;
+  /** As a firewall that has forgotten these connections: nothing more gets through. New connections work. */
+  forget(which: 'all' | 'first' | 'last'): void;
   /** The number of connections whose client has gone without the server noticing it. */
   readonly halfOpen: number;
 }
@@ -80,6 +82,11 @@ export async function tcpProxy(
     stallNewAfter: (pieces) => void (piecesForNew = pieces),
     deafen() {
       for (const connection of connections) connection.mute();
+    },
+    forget(which) {
+      const all = [...connections];
+      const forgotten = { all, first: all.slice(0, 1), last: all.slice(-1) }[which];
+      for (const connection of forgotten) connection.forget();
     },
     get halfOpen() {
       return [...connections].filter(({ isHalfOpen }) => isHalfOpen).length;

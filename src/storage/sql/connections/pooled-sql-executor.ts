@@ -45,8 +45,12 @@ export interface ConnectionSource<Connection extends SqlConnection = SqlConnecti
   readonly spare?: number;
   /** For the error of a request that waited in vain. */
   readonly whenFull?: string | undefined;
-  /** Returns a connection that is set up and outside a transaction, synchronously if one is kept open. */
-  open(): Connection | Promise<Connection>;
+  /**
+   * Returns a connection that is set up and outside a transaction, synchronously if one was used just before.
+   *
+   * @param limitMs of the request. A check of a connection must leave most of it.
+   */
+  open(limitMs: number): Connection | Promise<Connection>;
   close(): Promise<void>;
 }
 
@@ -130,7 +134,7 @@ export class PooledSqlExecutor<Connection extends SqlConnection = SqlConnection>
         this.#gate.leave();
       },
     });
-    const opened = this.source.open();
+    const opened = this.source.open(endsAtMs - this.clock.monotonicMs());
     return opened instanceof Promise ? this.#opened(opened, endsAtMs).then(lend) : lend(opened);
   }
 

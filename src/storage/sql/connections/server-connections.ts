@@ -10,6 +10,17 @@ export const OWN_CONNECTIONS = 2;
 /** Additional connections, used while statements wait for rows that other transactions have locked. */
 const SPARE_CONNECTIONS = 4;
 
+/** An idle connection is closed after this time. One stays, so that the next tick need not open one. */
+const IDLE_MS = 60_000;
+
+/**
+ * A firewall or a load balancer can drop an idle connection without a word. The first statement would then wait for its
+ * whole time limit. Shorter than that limit, so that after such a wait no other connection is trusted without a probe.
+ */
+const TRUSTED_MS = 5000;
+
+const LONGEST_PROBE_MS = 1000;
+
 interface Settings {
   readonly clock: Clock;
   readonly statementTimeoutMs: number;
@@ -33,8 +44,8 @@ interface Own {
   readonly connection: ServerSession;
   readonly session: DriverSession;
   readonly ended: Promise<void>;
-  /** Cancels the end of an idle connection. */
-  keep: () => void;
+  /** On the monotonic clock. */
+  idleSinceMs: number;
 }
 
 /** Connections of our own to the application's database, which stay open. Spare ones are closed after use. */
@@ -43,7 +54,9 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
   readonly spare: number;
   readonly whenFull: string | undefined;
   readonly #open = new Set<Own>();
+  /** The one that was used last is the last. */
   readonly #idle: Own[] = [];
+  #cancelWatch: (() => void) | undefined;
   #isClosed = false;
 
   /** @param openSession must not throw */
@@ -58,10 +71,12 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
     this.whenFull = options?.whenFull;
   }
 
-  open(): ServerSession | Promise<ServerSession> {
-    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
-      idle.keep();
-      if (this.#open.has(idle)) return idle.connection;
+  open(limitMs: number): ServerSession | Promise<ServerSession> {
+    for (let own = this.#idle.pop(); own !== undefined; own = this.#idle.pop()) {
+      const idleMs = this.settings.clock.monotonicMs() - own.idleSinceMs;
+      if (idleMs < (this.options?.idleForMs ?? TRUSTED_MS)) return own.connection;
+      if (this.options === undefined) return this.#probed(own, limitMs);
+      own.connection.destroy(); // The process was stopped, so the server may have ended it.
     }
     return this.#connect();
   }
@@ -69,10 +84,8 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
   /** A server that does not answer cannot delay it for longer than a statement. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const { session, keep } of this.#idle.splice(0)) {
-      keep();
-      session.end();
-    }
+    this.#cancelWatch?.();
+    for (const { session } of this.#idle.splice(0)) session.end();
     const ended = Promise.all([...this.#open].map((own) => own.ended));
     await withinLimit(this.settings.clock, ended, this.settings.statementTimeoutMs);
     for (const { session } of this.#open) session.destroy();
@@ -91,20 +104,35 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
       prepares: options?.prepares,
     });
     const ended = new Promise<void>((resolve) => session.onEnd(resolve));
-    const own: Own = { connection, session, ended, keep: () => {} };
+    const own: Own = { connection, session, ended, idleSinceMs: 0 };
     this.#open.add(own);
     void ended.then(() => {
-      this.#open.delete(own);
+      this.#forget(own);
       connection.onEnd();
     });
     try {
       for (const text of options?.settings ?? driver.sessionSettings(statementTimeoutMs))
         await connection.run(text, clock.monotonicMs() + statementTimeoutMs);
-      return connection.lend((isUsable) => (isUsable ? this.#putBack(own) : this.#open.delete(own)));
+      return connection.lend((isUsable) => (isUsable ? this.#putBack(own) : this.#forget(own)));
     } catch (error) {
       session.destroy();
       throw error;
     }
+  }
+
+  /** Lends the connection if it answers. Otherwise only the probe is lost, and another one serves the same request. */
+  async #probed(own: Own, limitMs: number): Promise<ServerSession> {
+    const probe = { id: '', text: this.driver.probe, values: [] };
+    const answered = own.session.send(probe, { prepared: false }).then(
+      () => true,
+      () => false,
+    );
+    const longestMs = Math.min(LONGEST_PROBE_MS, limitMs / 4);
+    if ((await withinLimit(this.settings.clock, answered, longestMs)) === true) return own.connection;
+    // Those that are idle for longer took the same way.
+    const others = this.#idle.filter(({ idleSinceMs }) => idleSinceMs <= own.idleSinceMs);
+    for (const { connection } of [own, ...others]) connection.destroy();
+    return await this.open(limitMs);
   }
 
   async #opened(): Promise<DriverSession> {
@@ -135,13 +163,32 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
 
   #putBack(own: Own): void {
     if (this.#isClosed || this.#idle.length >= this.size) return own.session.end();
+    own.idleSinceMs = this.settings.clock.monotonicMs();
     this.#idle.push(own);
-    if (this.options === undefined) return;
-    const end = (): void => {
-      this.#idle.splice(this.#idle.indexOf(own), 1);
-      own.session.end();
+    this.#watchIdle();
+  }
+
+  #forget(own: Own): void {
+    this.#open.delete(own);
+    const place = this.#idle.indexOf(own);
+    if (place >= 0) this.#idle.splice(place, 1);
+  }
+
+  /** Closes the connections that were idle for too long, one after the other. */
+  #watchIdle(): void {
+    const { clock } = this.settings;
+    const idleForMs = this.options?.idleForMs ?? IDLE_MS;
+    const [longest] = this.#idle;
+    const stays = this.options === undefined ? 1 : 0;
+    if (this.#cancelWatch !== undefined || longest === undefined || this.#idle.length <= stays) return;
+    const onTime = (): void => {
+      this.#cancelWatch = undefined;
+      if (this.#idle[0] === longest && clock.monotonicMs() - longest.idleSinceMs >= idleForMs)
+        this.#idle.shift()?.session.end();
+      this.#watchIdle();
     };
-    own.keep = this.settings.clock.schedule(this.options.idleForMs, end, { keepAlive: false });
+    const inMs = longest.idleSinceMs + idleForMs - clock.monotonicMs();
+    this.#cancelWatch = clock.schedule(inMs, onTime, { keepAlive: false });
   }
 }
 
