@@ -7,7 +7,7 @@ import * as pgDriver from 'cronlatch/pg';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { parseUrl } from '#cronlatch/storage/sql/database/sql-database';
-import { DataSource, type DataSourceOptions } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { createJobGuard } from 'cronlatch/typeorm';
 import { databaseOn, testOn } from '../../support/databases';
 import { JOB } from '../../support/transaction-bench';
@@ -84,11 +84,11 @@ const DRIVERS = { mysql: mysqlDriver, postgres: pgDriver };
 for (const type of ['mysql', 'postgres'] as const)
   void test(`${type}: a list of hosts is refused, because cronlatch connects to one`, async () => {
     for (const source of LISTS[type]) {
-      const ofDriver = DRIVERS[type].createJobGuard(source as string, QUIET);
+      const ofDriver = DRIVERS[type].createJobGuard(source, QUIET);
       await assert.rejects(ofDriver, isOneHostError);
       if (source instanceof pg.Pool) continue;
       const options = typeof source === 'string' ? { url: source } : source;
-      const dataSource = new DataSource({ type, ...options } as DataSourceOptions);
+      const dataSource = new DataSource({ type, ...options });
       await assert.rejects(createJobGuard(dataSource, QUIET), isOneHostError);
     }
   });
@@ -113,7 +113,8 @@ function guardsFor(url: string, wanted: string): (() => Promise<JobGuard>)[] {
 }
 
 testOn('postgres', 'target_session_attrs is checked on each new connection', async () => {
-  const { url, name, ask, dispose } = await databaseOn('postgres');
+  const database = await databaseOn('postgres');
+  const { url, name, ask } = database;
   await pgDriver.createTables(url);
   for (const wanted of ['any', 'primary', 'read-write'])
     for (const create of guardsFor(url, wanted)) await runs(await create());
@@ -126,7 +127,7 @@ testOn('postgres', 'target_session_attrs is checked on each new connection', asy
         error.outcome === 'nothing-ran' &&
         /target_session_attrs is 'read-write', but .*: connect to the primary/.test(error.message),
     );
-  await dispose();
+  await database.dispose();
 });
 
 void test('target_session_attrs of a standby is refused, because cronlatch writes', async () => {

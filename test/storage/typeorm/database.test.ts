@@ -62,9 +62,8 @@ for (const type of ['mysql', 'mariadb'] as const)
   void test(`${type}: the parts of a URL are those that TypeORM reads, also with # or ? in the password`, async () => {
     for (const url of URLS.map((each) => `${type}://${each}`))
       for (const options of [{ url }, { replication: { master: { url }, slaves: [] } }]) {
-        const { driver } = new DataSource({ type, ...options } as DataSourceOptions);
-        const { createConnectionOptions } = driver as unknown as ReaderOfTypeOrm;
-        const ofTypeOrm = createConnectionOptions.call(driver, {}, { url });
+        const { driver } = new DataSource({ type, ...options });
+        const ofTypeOrm = (driver as unknown as ReaderOfTypeOrm).createConnectionOptions({}, { url });
         const own = await ownOptionsOf({ type, ...options });
         for (const part of ['host', 'port', 'user', 'password', 'database'])
           assert.equal(own[part] ?? '', ofTypeOrm[part] ?? '', `${part} of ${url}`);

@@ -14,8 +14,9 @@ const SPARE_CONNECTIONS = 4;
 const IDLE_MS = 60_000;
 
 /**
- * A firewall or a load balancer can drop an idle connection without a word. The first statement would then wait for its
- * whole time limit. Shorter than that limit, so that after such a wait no other connection is trusted without a probe.
+ * A firewall can drop an idle connection silently. The first statement would then wait for its whole time limit, and leave
+ * no time for a second one. So a connection that was idle for this long is probed first. Not longer than the usual limit:
+ * after a statement without an answer, the other connections are probed, too.
  */
 const TRUSTED_MS = 5000;
 
@@ -24,7 +25,7 @@ const LONGEST_PROBE_MS = 1000;
 interface Settings {
   readonly clock: Clock;
   readonly statementTimeoutMs: number;
-  /** How many connections stay open. Default 2. */
+  /** How many connections it keeps in use. Default 2. */
   readonly connections?: number | undefined;
 }
 
@@ -120,7 +121,7 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
     }
   }
 
-  /** Lends the connection if it answers. Otherwise only the probe is lost, and another one serves the same request. */
+  /** Lends the connection if it answers. Otherwise no statement was sent, so another connection serves the request. */
   async #probed(own: Own, limitMs: number): Promise<ServerSession> {
     const probe = { id: '', text: this.driver.probe, values: [] };
     const answered = own.session.send(probe, { prepared: false }).then(
@@ -129,7 +130,7 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
     );
     const longestMs = Math.min(LONGEST_PROBE_MS, limitMs / 4);
     if ((await withinLimit(this.settings.clock, answered, longestMs)) === true) return own.connection;
-    // Those that are idle for longer took the same way.
+    // Those that were idle for longer are probably gone, too.
     const others = this.#idle.filter(({ idleSinceMs }) => idleSinceMs <= own.idleSinceMs);
     for (const { connection } of [own, ...others]) connection.destroy();
     return await this.open(limitMs);
