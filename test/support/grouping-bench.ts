@@ -29,6 +29,7 @@ export async function releaseAll(accessor: GroupingStorageAccessor, names: reado
 }
 
 interface Bench {
+  readonly server: ServerName;
   readonly accessor: GroupingStorageAccessor;
   /** Other instances of the application. */
   readonly others: readonly [GroupingStorageAccessor, ...GroupingStorageAccessor[]];
@@ -61,7 +62,7 @@ export function testGroups(
         const failOn: Bench['failOn'] = (beginning, error) => {
           faults.set(logs[0] ?? [], { beginning, error });
         };
-        await body({ accessor, others: [other, ...others], operator, statements, failOn });
+        await body({ server, accessor, others: [other, ...others], operator, statements, failOn });
       } finally {
         await Promise.all([...opened.map((each) => each.close()), place.close()]);
         await operator.destroy();

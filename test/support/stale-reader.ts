@@ -60,8 +60,8 @@ export class StaleReader {
   }
 
   async #read(text: string, values: readonly unknown[]): Promise<SqlResult> {
-    const rows = await this.#snapshot?.query<SqlResult['rows']>(text, [...values]);
-    return { rows: rows ?? [], affectedRows: 0, insertId: 0 };
+    const rows: unknown = await this.#snapshot?.query(text, [...values]);
+    return { rows: rows as SqlResult['rows'], affectedRows: 0, insertId: 0 };
   }
 
   /** The snapshot has one connection. */

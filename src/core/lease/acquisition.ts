@@ -12,7 +12,7 @@ import {
   unknownOutcome,
   type StatementContext,
 } from './statements';
-import type { Grant, LockRecord, LockRequest, StorageAccessor } from './storage-accessor';
+import type { Grant, LockRecord, LockRequest, StatementOptions, StorageAccessor } from './storage-accessor';
 
 export interface AcquisitionOptions extends StatementContext {
   readonly accessor: StorageAccessor;
@@ -29,6 +29,9 @@ export interface SentGrant {
   readonly sentAt: Moment;
 }
 
+/** How long a request waits for a connection at most, if its `lockAtLeastFor` is as long. */
+const LONGEST_CONNECTION_WAIT_MS = 30_000;
+
 const MOST_TRIES = 3;
 /** How often the record of a lock may be deleted between an insert and an update before the attempt fails. */
 const MOST_ROUNDS = 3;
@@ -37,20 +40,22 @@ const LONGEST_LEASE_MS = 366 * DAY_MS;
 
 /**
  * One attempt to acquire a lock. It returns a grant, returns `undefined` if another process holds the lock, or
- * throws. With all retries and reads, it takes at most two statement limits.
+ * throws. With all retries and reads, it takes at most two statement limits, and before them `lockAtLeastFor`, but at most
+ * 30 s, while it waits for a connection. After a longer wait, it could run a tick again that another instance has run.
  */
 export class Acquisition {
   readonly #options: AcquisitionOptions;
   readonly #request: LockRequest;
   readonly #limitMs: number;
-  readonly #endsAtMs: number;
+  readonly #waitsUntilMs: number;
+  #endsAtMs: number;
   #sentAt: Moment;
   /** When the first statement with an unknown outcome was sent. */
   #unsettledSentAt: Moment | undefined;
   #lastWriteAtMs = 0;
 
   constructor(options: AcquisitionOptions) {
-    const { terms, owner, clock, observer } = options;
+    const { terms, owner, clock, observer, accessor } = options;
     const { name, lockAtMostForMs, lockAtLeastForMs } = terms;
     this.#options = options;
     this.#request = { name, owner, lockAtMostForMs, lockAtLeastForMs };
@@ -60,6 +65,9 @@ export class Acquisition {
     );
     this.#sentAt = momentOf(clock);
     this.#endsAtMs = this.#sentAt.monotonicMs + 2 * this.#limitMs;
+    const mayWait = accessor.keepsTimeLimits === true && observer.statementTimeoutMs === undefined;
+    const longestMs = mayWait ? Math.min(lockAtLeastForMs, LONGEST_CONNECTION_WAIT_MS) : 0;
+    this.#waitsUntilMs = this.#sentAt.monotonicMs + longestMs;
   }
 
   /** When the last write was sent, if a write of this attempt may still take effect after its end. Monotonic. */
@@ -226,7 +234,7 @@ export class Acquisition {
   }
 
   async #isHeld(): Promise<boolean> {
-    const record = await this.#readHolder('inspect').catch(() => undefined); // The caller gets the contention error.
+    const record = await this.#readHolder('resolve').catch(() => undefined); // The caller gets the contention error.
     return record?.held ?? false;
   }
 
@@ -238,19 +246,30 @@ export class Acquisition {
    * A write gets its whole limit or is not sent. The store cancels waiting statements by its own limit, and a
    * statement that outlived its sender would take the lock for no job.
    */
-  #write<T>(statement: (options: { timeoutMs: number }) => Promise<T>): Promise<T> {
-    if (this.#leftMs() >= this.#limitMs) {
-      const sending = this.#send(statement);
-      this.#lastWriteAtMs = this.#sentAt.monotonicMs;
-      return sending;
-    }
-    throw new LockStorageError(
-      `Could not request lock '${this.#request.name}': earlier statements took the whole time limit. Check why the database is slow.`,
-      { outcome: 'nothing-ran' },
-    );
+  #write<T>(statement: (options: StatementOptions) => Promise<T>): Promise<T> {
+    const endsAtMs = this.#endsAtMs;
+    if (this.#leftMs() < this.#limitMs)
+      throw new LockStorageError(
+        `Could not request lock '${this.#request.name}': earlier statements took the whole time limit. Check why the database is slow.`,
+        { outcome: 'nothing-ran' },
+      );
+    const beganMs = this.#options.clock.monotonicMs();
+    const connectionWaitMs = Math.max(0, this.#waitsUntilMs - beganMs);
+    const onSending = (): void => {
+      const sentAt = momentOf(this.#options.clock);
+      this.#lastWriteAtMs = sentAt.monotonicMs;
+      const waitedMs = sentAt.monotonicMs - beganMs;
+      // After a longer wait, the lease is trusted from its beginning, which is always safe.
+      if (waitedMs > connectionWaitMs) return;
+      this.#sentAt = sentAt;
+      this.#endsAtMs = endsAtMs + waitedMs;
+    };
+    const sending = this.#send((options) => statement({ connectionWaitMs, onSending, ...options }));
+    this.#lastWriteAtMs = this.#sentAt.monotonicMs;
+    return sending;
   }
 
-  #send<T>(statement: (options: { timeoutMs: number }) => Promise<T>): Promise<T> {
+  #send<T>(statement: (options: StatementOptions) => Promise<T>): Promise<T> {
     this.#sentAt = momentOf(this.#options.clock);
     const timeoutMs = Math.min(this.#limitMs, Math.max(0, this.#leftMs()));
     return sendWithin(this.#options, { name: this.#request.name, timeoutMs }, statement);

@@ -19,6 +19,12 @@ export interface ExtensionRequest extends LockRequest {
 export interface StatementOptions {
   /** By the end of this time, the store has answered or cancelled the statement. Waiting for a connection counts. */
   readonly timeoutMs: number;
+  /**
+   * A statement may wait so long for a connection before its time limit begins. Only a store with `keepsTimeLimits` gets it.
+   */
+  readonly connectionWaitMs?: number | undefined;
+  /** Called just before a statement is sent that had to wait for a connection. A store may leave it out. */
+  readonly onSending?: (() => void) | undefined;
 }
 
 export interface Grant {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LockStorageError } from 'cronlatch';
-import type { LockObserver, LockRecord } from 'cronlatch/provider';
+import { StorageBasedLockProvider } from 'cronlatch/provider';
+import type { LockObserver, LockRecord, StorageAccessor } from 'cronlatch/provider';
 import {
   contended,
   delayedBy,
@@ -398,4 +399,48 @@ void test('at most ten thousand names are remembered (F-68)', async () => {
   await provider.lock({ ...JOB, name: 'name-1' });
   // A forgotten name costs one more statement, and no more.
   assert.deepEqual(accessor.calls, ['updateRecord', 'unlock', 'updateRecord', 'updateRecord', 'find']);
+});
+
+/** A store in which each write waits for a connection, and for how long it may. */
+function busyStore(waitsFor: string) {
+  const bench = lockBench();
+  const allowedMs: (number | undefined)[] = [];
+  const busy = Object.assign(Object.create(bench.store) as StorageAccessor, {
+    keepsTimeLimits: true,
+    updateRecord: (...[request, options]: Parameters<StorageAccessor['updateRecord']>) => {
+      allowedMs.push(options.connectionWaitMs);
+      bench.clock.advance(waitsFor);
+      options.onSending?.();
+      return bench.store.updateRecord(request);
+    },
+    insertRecord: bench.store.insertRecord.bind(bench.store),
+    unlock: bench.store.unlock.bind(bench.store),
+    find: bench.store.find.bind(bench.store),
+  });
+  const provider = new StorageBasedLockProvider(busy, { clock: bench.clock });
+  return { ...bench, allowedMs, provider };
+}
+
+void test('a request waits for a connection for lockAtLeastFor, but for 30 s at most', async () => {
+  const { provider, allowedMs } = busyStore('10ms');
+  await provider.lock({ ...JOB, lockAtLeastFor: '20s' });
+  await provider.lock({ ...JOB, name: 'longer', lockAtLeastFor: '5m' });
+  await provider.lock({ ...JOB, name: 'without' });
+  await provider.lock({ ...JOB, name: 'short of time', lockAtLeastFor: '5m' }, { statementTimeoutMs: 100 });
+  assert.deepEqual(allowedMs, [20_000, 30_000, 0, 0]);
+});
+
+void test('a lease is trusted from the end of the wait for a connection', async () => {
+  const { provider, other } = busyStore('29s');
+  const terms = { name: 'job', lockAtMostFor: '30s', lockAtLeastFor: '30s' };
+  const lock = await provider.lock(terms);
+  assert.equal(lock?.remainingMs(), 30_000);
+  assert.equal(await other.lock(terms), undefined);
+});
+
+void test('after a longer wait than it asked for, the lease is trusted from before the wait', async () => {
+  const { provider, other } = busyStore('29s');
+  await (await other.lock(JOB))?.unlock();
+  const lock = await provider.lock({ name: 'job', lockAtMostFor: '1m', lockAtLeastFor: '20s' });
+  assert.equal(lock?.remainingMs(), 31_000);
 });

@@ -56,10 +56,11 @@ for (const server of SERVER_NAMES)
         claimedBy: 'me',
       };
       const statements: [string, SqlStatement][] = [
-        ...(['takeOver', 'extend', 'unlock', 'inspect'] as const).map((key): [string, SqlStatement] => [
+        ...(['takeOver', 'extend', 'unlock'] as const).map((key): [string, SqlStatement] => [
           key,
-          group(key, members),
+          group.write(key, members),
         ]),
+        ...(group.read === undefined ? [] : [['read', group.read(members)] as [string, SqlStatement]]),
         ['peeks', runs.peek(peeks)],
         ['complete', runs.complete(claim, undefined)],
       ];

@@ -69,3 +69,32 @@ void test('a statement that waited for a connection for most of its time limit i
   await first;
   assert.deepEqual(sent, ['first']);
 });
+
+void test('a statement that may wait longer than its time limit gets the whole limit when a connection is free', async () => {
+  const clock = new SettableClock();
+  const answer = signal<SqlResult>();
+  const ends: number[] = [];
+  const connection = {
+    execute: (_: SqlStatement, endsAtMs: number) => (ends.push(endsAtMs), answer.promise),
+    transaction: () => assert.fail(),
+    rollBack: () => assert.fail(),
+    release: () => {},
+    destroy: () => {},
+  };
+  const source = { size: 1, open: () => connection, close: () => Promise.resolve() };
+  const executor = new PooledSqlExecutor(source, sqlite, clock);
+  const statement = { id: 'id', text: 'text', values: [] };
+  let sent = 0;
+  const options = { timeoutMs: 1000, urgent: false, connectionWaitMs: 30_000, onSending: () => (sent += 1) };
+  const first = executor.execute(statement, { ...options, timeoutMs: 60_000 });
+  assert.equal(sent, 0, 'it did not wait');
+  const second = executor.execute(statement, options);
+  const third = executor.execute(statement, { ...options, connectionWaitMs: 25_000 });
+  third.catch(() => {}); // Awaited below.
+  clock.advance('29s');
+  await assert.rejects(third, { message: 'no connection was free within 25000 ms', progress: 'not-sent' });
+  answer.resolve({ rows: [], affectedRows: 0, insertId: 0 });
+  await Promise.all([first, second]);
+  assert.equal(sent, 1);
+  assert.equal(ends[1], clock.monotonicMs() + 1000);
+});

@@ -63,7 +63,10 @@ export interface BorrowedConnection<Connection extends SqlConnection> {
   readonly giveBack: (isUsable: boolean) => void;
 }
 
-/** Runs each statement on a connection that the gate admits it to, within one time limit for waiting and running. */
+/**
+ * Runs each statement on a connection that the gate admits it to, within one time limit for waiting and running. With
+ * `connectionWaitMs`, a statement that has waited gets its whole limit.
+ */
 export class PooledSqlExecutor<Connection extends SqlConnection = SqlConnection> implements SqlExecutor {
   readonly #gate: ConnectionGate;
   #closed = false;
@@ -109,11 +112,13 @@ export class PooledSqlExecutor<Connection extends SqlConnection = SqlConnection>
   borrow(options: ExecuteOptions): BorrowedConnection<Connection> | Promise<BorrowedConnection<Connection>> {
     if (this.#closed) throw new SqlExecutionError('cronlatch has closed its connections', 'not-sent');
     const nowMs = this.clock.monotonicMs();
-    const { sinceMs = nowMs } = options;
-    const endsAtMs = nowMs + options.timeoutMs;
-    const waitsUntilMs = sinceMs + (endsAtMs - sinceMs) * LONGEST_WAIT;
-    const wait = this.#gate.enter({ ...options, timeoutMs: waitsUntilMs - nowMs });
-    return wait === undefined ? this.#open(endsAtMs) : wait.then(() => this.#open(endsAtMs));
+    const { sinceMs = nowMs, timeoutMs, connectionWaitMs = 0 } = options;
+    const endsAtMs = nowMs + timeoutMs;
+    const waitMs = sinceMs + (endsAtMs - sinceMs) * LONGEST_WAIT - nowMs;
+    const isPatient = connectionWaitMs > waitMs;
+    const wait = this.#gate.enter({ ...options, timeoutMs: isPatient ? connectionWaitMs : waitMs });
+    if (wait === undefined) return this.#open(endsAtMs);
+    return wait.then(() => this.#open(isPatient ? this.clock.monotonicMs() + timeoutMs : endsAtMs));
   }
 
   /** Opens a connection for a request that the gate has admitted. */
@@ -144,6 +149,7 @@ export class PooledSqlExecutor<Connection extends SqlConnection = SqlConnection>
   ): Promise<T> {
     const borrowed = this.borrow(options);
     const { connection, endsAtMs, giveBack } = borrowed instanceof Promise ? await borrowed : borrowed;
+    if (borrowed instanceof Promise) options.onSending?.();
     try {
       const answer = await use(connection, endsAtMs);
       giveBack(true);

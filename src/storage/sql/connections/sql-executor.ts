@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { StatementOptions } from '../../../core';
 
 export type SqlValue = string | number | null;
 
@@ -76,9 +77,7 @@ export interface SqlResult {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
 
-export interface ExecuteOptions {
-  /** Includes the wait for a connection. */
-  readonly timeoutMs: number;
+export interface ExecuteOptions extends StatementOptions {
   /** Extend, unlock and resolve come first, because a lease may depend on them. */
   readonly urgent: boolean;
   /**

@@ -55,18 +55,24 @@ export type LockParameters = {
   readonly atLeast: number;
 };
 
+/** `insertFree` creates missing rows, in the order of the members, and leaves their locks free. */
+export type GroupedWrite = 'takeOver' | 'insertFree' | 'extend' | 'unlock';
+
 /**
- * The statements of `LockTexts` for a group of locks, which do to each lock what they do to a single one. Members are in the
+ * The statements of `LockTexts` for a group of locks, which do to each lock what they do to a single one. They lock rows in the
  * order of their names, so that processes that lock the same rows do not block each other for good.
  */
-export type GroupTexts = (
-  key: 'takeOver' | 'extend' | 'unlock' | 'inspect',
-  members: readonly LockParameters[],
-) => {
+export interface GroupTexts {
+  readonly write: (key: GroupedWrite, members: readonly LockParameters[]) => GroupText;
+  /** Returns the rows after a write, from the primary. `undefined`: the answer to each write holds them. */
+  readonly read?: (members: readonly LockParameters[]) => GroupText;
+}
+
+interface GroupText {
   readonly text: string;
   /** `undefined`: each parameter ends in the number of its member. */
   readonly parameters?: Parameters;
-};
+}
 
 /** What the statements of the ledger depend on. */
 export interface RunTableShape {

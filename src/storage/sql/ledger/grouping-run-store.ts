@@ -30,7 +30,7 @@ export class GroupingRunStore extends SqlRunStore {
   }
 
   override peek(request: PeekRequest, options: StatementOptions): Promise<Peek> {
-    return this.#peeks.isFree ? super.peek(request, options) : this.#peeks.send(request, options.timeoutMs);
+    return this.#peeks.isFree ? super.peek(request, options) : this.#peeks.send(request, options);
   }
 }
 

@@ -2,6 +2,7 @@ import type { Clock, ExtensionRequest, LockRequest, StatementOptions } from '../
 import { LONGEST_OWNER, RELEASED_MARK } from '../../../core/lease/owner';
 import { SqlExecutionError, type SendInTurn, type SqlResult } from '../connections/sql-executor';
 import { driverErrorOf } from '../connections/sql-failure';
+import type { GroupedWrite } from '../dialects/sql-dialect';
 import { WaitingRequests } from '../schema/waiting-requests';
 import type { LockStatements } from './lock-statements';
 import {
@@ -16,8 +17,6 @@ import {
 
 /** The most locks of one statement. With larger groups, one process would get all jobs that are due together. */
 const LARGEST_GROUP = 50;
-
-type GroupedWrite = 'takeOver' | 'extend' | 'unlock';
 
 export interface GroupingStorageOptions extends SqlStorageOptions {
   readonly clock: Clock;
@@ -38,6 +37,7 @@ export interface GroupingStorageOptions extends SqlStorageOptions {
  */
 export class GroupingStorageAccessor extends SqlStorageAccessor {
   readonly #takeOvers: WaitingRequests<WriteRequest, Answer, LockStatements>;
+  readonly #inserts: WaitingRequests<WriteRequest, Answer, LockStatements>;
   readonly #extensions: WaitingRequests<WriteRequest, Answer, LockStatements>;
   readonly #releases: WaitingRequests<WriteRequest, Answer, LockStatements>;
   readonly #clock: Clock;
@@ -55,7 +55,7 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
       const rotation = new Rotation(options.random);
       return new WaitingRequests(this.tables, {
         clock: options.clock,
-        urgent: key !== 'takeOver',
+        urgent: key === 'extend' || key === 'unlock',
         // While claims of runs wait, the releases of those that have ended come after them, as one group.
         holdsLock: key === 'unlock',
         subjectOf: describeLock,
@@ -65,6 +65,7 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
       });
     };
     this.#takeOvers = waiting('takeOver');
+    this.#inserts = waiting('insertFree');
     this.#extensions = waiting('extend');
     this.#releases = waiting('unlock');
   }
@@ -79,33 +80,45 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
 
   async #takeOver(
     request: LockRequest,
-    { timeoutMs }: StatementOptions,
+    options: StatementOptions,
   ): ReturnType<SqlStorageAccessor['updateRecord']> {
-    const endsAtMs = this.#clock.monotonicMs() + timeoutMs;
-    const answer = await this.#takeOvers.send(request, timeoutMs);
-    if ('result' in answer) return this.grantIn(answer, 'takeOver', request, { timeoutMs });
-    const record = answer.row && recordIn(answer.row, answer.statements);
-    if (record === undefined) return 'missing';
-    if (record.lockedBy === request.owner) return { fencingToken: record.fencingToken };
-    if (record.held) return { heldBy: record };
-    // The lock was released just now, or another session was writing its row.
-    return await super.updateRecord(request, { timeoutMs: endsAtMs - this.#clock.monotonicMs() });
+    const { timeoutMs, connectionWaitMs = 0 } = options;
+    const waitsUntilMs = this.#clock.monotonicMs() + connectionWaitMs;
+    /** The rest of both times. */
+    const rest = (): StatementOptions => {
+      const restMs = waitsUntilMs - this.#clock.monotonicMs();
+      return {
+        ...options,
+        timeoutMs: timeoutMs + Math.min(0, restMs),
+        connectionWaitMs: Math.max(0, restMs),
+      };
+    };
+    for (const waiting of [this.#takeOvers, this.#inserts]) {
+      const answer = await waiting.send(request, rest());
+      if ('result' in answer) return this.grantIn(answer, 'takeOver', request, rest());
+      const record = answer.row && recordIn(answer.row, answer.statements);
+      if (record === undefined) continue;
+      if (record.held && record.lockedBy === request.owner) return { fencingToken: record.fencingToken };
+      if (record.held) return { heldBy: record };
+      // The lock was released just now, or another session was writing its row.
+      return await super.updateRecord(request, rest());
+    }
+    // The request for a single row shows why it was not inserted.
+    return 'missing';
   }
 
   override extend(request: ExtensionRequest, options: StatementOptions): Promise<boolean> {
-    const { timeoutMs } = options;
-    if (this.#isAlone(this.#extensions, timeoutMs)) return super.extend(request, options);
-    return this.#extensions.send(request, timeoutMs).then((answer) => this.#isWritten(answer, request));
+    if (this.#isAlone(this.#extensions, options.timeoutMs)) return super.extend(request, options);
+    return this.#extensions.send(request, options).then((answer) => this.#isWritten(answer, request));
   }
 
   override unlock(request: LockRequest, options: StatementOptions): Promise<boolean> {
-    const { timeoutMs } = options;
-    if (this.#isAlone(this.#releases, timeoutMs)) return super.unlock(request, options);
+    if (this.#isAlone(this.#releases, options.timeoutMs)) return super.unlock(request, options);
     // Not only the mark: the row could have had that from an earlier release.
     const nextOwner = `${request.owner}/${(this.#released += 1).toString(36)}${RELEASED_MARK}`;
     if (nextOwner.length > LONGEST_OWNER) return super.unlock(request, options);
     const release = { ...request, nextOwner };
-    return this.#releases.send(release, timeoutMs).then((answer) => this.#isWritten(answer, release));
+    return this.#releases.send(release, options).then((answer) => this.#isWritten(answer, release));
   }
 
   #isAlone({ isFree }: Pick<WaitingRequests<never, never, never>, 'isFree'>, timeoutMs: number): boolean {
@@ -118,33 +131,36 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
   }
 }
 
-/** The answer to a lock's own statement, or its row after the statement of its group. */
+/** The answer to a lock's own statement, or its row after the statement of its group. Both come from the primary. */
 type Answer = SentStatement | { readonly row: SqlRow | undefined; readonly statements: LockStatements };
 
 type SqlRow = SqlResult['rows'][number];
 
 function answersTo(key: GroupedWrite, { dialect, smallestGroup = 2 }: GroupingStorageOptions) {
+  const write = key === 'insertFree' ? 'takeOver' : key;
   return async (
-    group: readonly [WriteRequest, ...WriteRequest[]],
+    requests: readonly [WriteRequest, ...WriteRequest[]],
     send: SendInTurn,
     statements: LockStatements,
   ): Promise<readonly Answer[]> => {
-    if (group.length < smallestGroup || statements.group === undefined)
-      return [{ result: await send(statements[key].bind(parametersOf(group[0]))), statements }];
-    const members = group.map(parametersOf);
-    const result = await send(statements.group(key, members));
-    if (dialect.writtenRows(result) === members.length)
-      return members.map(({ name }) => ({ result: ownResult(result, name), statements }));
-    const { rows } = await send(statements.group('inspect', members)).catch(outcomeUnknown);
-    const byName = new Map(rows.map((row) => [String(row['name']), row]));
-    return members.map(({ name }) => ({ row: byName.get(name), statements }));
+    const { group } = statements;
+    const isSingle = requests.length < smallestGroup && key !== 'insertFree';
+    if (isSingle || group === undefined)
+      return [{ result: await send(statements[write].bind(parametersOf(requests[0]))), statements }];
+    const members = requests.map(parametersOf);
+    if (key === 'insertFree') await send(group.write(key, [...members].sort(byName)));
+    const result = await send(group.write(write, members));
+    if (group.read !== undefined && dialect.writtenRows(result) === members.length)
+      return members.map(() => ({ result: { ...result, affectedRows: 1 }, statements }));
+    const { rows } =
+      group.read === undefined ? result : await send(group.read(members)).catch(outcomeUnknown);
+    const rowOf = new Map(rows.map((row) => [String(row['name']), row]));
+    return members.map(({ name }) => ({ row: rowOf.get(name), statements }));
   };
 }
 
-/** The answer that a member of a group would have got alone, if all members were written. */
-function ownResult(result: SqlResult, name: string): SqlResult {
-  const rows = result.rows.filter((row) => row['name'] === name);
-  return { ...result, rows, affectedRows: 1 };
+function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+  return a.name < b.name ? -1 : 1;
 }
 
 /** The locks are written already. So no error may report that nothing ran. */
@@ -164,9 +180,9 @@ class Rotation {
    * for the same locks.
    */
   companions<Request extends WriteRequest>(first: Request, others: readonly Request[]): readonly Request[] {
-    const byName = new Map(others.map((request) => [request.name, request]));
-    byName.delete(first.name);
-    const sorted = [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const namesakes = new Map(others.map((request) => [request.name, request]));
+    namesakes.delete(first.name);
+    const sorted = [...namesakes.values()].sort(byName);
     const after = (this.#after ??= sorted[Math.floor(this.random() * sorted.length)]?.name);
     const next = sorted.findIndex(({ name }) => after !== undefined && name > after);
     const chosen = [...sorted.splice(Math.max(0, next)), ...sorted].slice(0, LARGEST_GROUP - 1);

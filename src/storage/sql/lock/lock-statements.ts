@@ -2,7 +2,9 @@ import type { NamedStatement, SqlStatement } from '../connections/sql-executor';
 import {
   namedStatement,
   quoteLockTable,
+  type GroupedWrite,
   type GroupTexts,
+  type LockParameters,
   type LockTableShape,
   type LockTexts,
   type SqlDialect,
@@ -20,7 +22,13 @@ import { columnPairs } from '../schema/verify-table';
 export interface LockStatements extends Readonly<Record<keyof LockTexts, NamedStatement>> {
   readonly shape: LockTableShape;
   /** `undefined`: each lock needs a statement of its own. */
-  readonly group: ((...group: Parameters<GroupTexts>) => SqlStatement) | undefined;
+  readonly group: GroupStatements | undefined;
+}
+
+/** See `GroupTexts`. */
+interface GroupStatements {
+  readonly write: (key: GroupedWrite, members: readonly LockParameters[]) => SqlStatement;
+  readonly read: ((members: readonly LockParameters[]) => SqlStatement) | undefined;
 }
 
 export function lockStatements(dialect: SqlDialect, table: LockTable, shape: LockTableShape): LockStatements {
@@ -29,15 +37,21 @@ export function lockStatements(dialect: SqlDialect, table: LockTable, shape: Loc
   const texts = dialect.lockTexts(quoted, shape);
   const groupTexts = dialect.groupTexts?.(quoted, shape);
   const groups = new Map<string, NamedStatement>();
-  const boundGroup = (textOf: GroupTexts, ...[key, members]: Parameters<GroupTexts>): SqlStatement => {
-    const { text, parameters } = textOf(key, members);
+  const bound = (
+    { text, parameters }: ReturnType<GroupTexts['write']>,
+    members: readonly LockParameters[],
+  ): SqlStatement => {
     const statement = groups.get(text) ?? named(text);
     groups.set(text, statement);
     return parameters === undefined ? statement.bindMembers(members) : statement.bind(parameters);
   };
+  const read = groupTexts?.read;
   return {
     shape,
-    group: groupTexts && ((...group) => boundGroup(groupTexts, ...group)),
+    group: groupTexts && {
+      write: (key, members) => bound(groupTexts.write(key, members), members),
+      read: read && ((members) => bound(read(members), members)),
+    },
     takeOver: named(texts.takeOver),
     insert: named(texts.insert),
     extend: named(texts.extend),

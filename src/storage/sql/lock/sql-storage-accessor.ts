@@ -65,9 +65,7 @@ export class SqlStorageAccessor implements StorageAccessor {
   async insertRecord(request: LockRequest, options: StatementOptions): Promise<Grant | undefined> {
     try {
       const grant = await this.#acquire('insert', request, options);
-      if (typeof grant === 'object') return grant;
-      if (this.#options.keepRows !== false) await this.#refuseOtherName(request.name, options);
-      return undefined;
+      return typeof grant === 'object' ? grant : undefined;
     } catch (error) {
       if (!(error instanceof DuplicateRecord)) throw error;
       if (this.#options.keepRows !== false) await this.#refuseCollision(request.name, options);
@@ -172,12 +170,6 @@ export class SqlStorageAccessor implements StorageAccessor {
     );
   }
 
-  /** If the column compares different names as equal, the existing row may belong to another lock. */
-  async #refuseOtherName(name: string, { timeoutMs }: StatementOptions): Promise<void> {
-    if (this.tables.verified?.shape.comparesBytes === false)
-      await this.find(name, { timeoutMs, purpose: 'inspect' });
-  }
-
   /**
    * The existing row may collide by another key than the name. Mistaking it for a held lock would stop the job for ever.
    * It reads with a lock, because a replica may answer a plain read before it has the row.
@@ -207,9 +199,9 @@ export class SqlStorageAccessor implements StorageAccessor {
     return this.tables.hasWritten(result, describeLock(request));
   }
 
-  #write(key: Write, request: WriteRequest, { timeoutMs }: StatementOptions): Promise<SentStatement> {
+  #write(key: Write, request: WriteRequest, options: StatementOptions): Promise<SentStatement> {
     const urgent = key !== 'insert' && key !== 'takeOver';
-    return this.#send(key, parametersOf(request), { timeoutMs, urgent });
+    return this.#send(key, parametersOf(request), { urgent, ...options });
   }
 
   #send(key: keyof LockTexts, parameters: SqlParameters, options: ExecuteOptions): Promise<SentStatement> {

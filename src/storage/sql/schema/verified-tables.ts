@@ -8,6 +8,7 @@ import {
   type SqlResult,
   type SqlStatement,
 } from '../connections/sql-executor';
+import { driverErrorOf } from '../connections/sql-failure';
 import { translateDriverError } from '../connections/storage-error';
 import { inspectionOf, readTable } from './inspect-tables';
 import type { InspectedTable } from './inspected-table';
@@ -161,6 +162,13 @@ export class VerifiedTables<Statements> {
     });
     if (failure instanceof SchemaMismatchError) this.#statements = undefined;
     return failure;
+  }
+
+  /** Whether the server refused a statement, so that nothing ran, and may accept another one on these tables. */
+  isRefused(error: unknown): boolean {
+    if (!(error instanceof SqlExecutionError) || error.cause === undefined) return false;
+    const kind = this.options.dialect.failureOf(driverErrorOf(error.cause));
+    return kind === 'refused' || kind === 'wrong-shape';
   }
 
   #warnOnce(message: string): void {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../core';
+import type { Clock, StatementOptions } from '../../../core';
 import type { SendInTurn } from '../connections/sql-executor';
 import type { VerifiedTables } from './verified-tables';
 
@@ -25,9 +25,12 @@ export interface GroupOptions<Request, Answer, Statements> {
 }
 
 /** Its times are on the monotonic clock. */
-interface Waiting<Answer> {
+interface Waiting<Answer> extends StatementOptions {
   readonly sinceMs: number;
+  /** When it gives up, with `connectionWaitMs`. */
   readonly endsAtMs: number;
+  /** The half of a refused group that it travels with. */
+  readonly half?: object;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -62,12 +65,12 @@ export class WaitingRequests<Request extends object, Answer, Statements> {
     return !this.#hasCompany && this.tables.isFree(this.options);
   }
 
-  send(request: Request, timeoutMs: number): Promise<Answer> {
+  send(request: Request, options: StatementOptions): Promise<Answer> {
     return new Promise<Answer>((resolve, reject) => {
       const sinceMs = this.options.clock.monotonicMs();
-      const endsAtMs = sinceMs + timeoutMs;
+      const endsAtMs = sinceMs + options.timeoutMs + (options.connectionWaitMs ?? 0);
       const own = { ...request }; // The caller may send the same object twice.
-      this.#waiting.set(own, { sinceMs, endsAtMs, resolve, reject });
+      this.#waiting.set(own, { sinceMs, endsAtMs, resolve, reject, ...options });
       if (endsAtMs < this.#nextEndMs) void this.#sendGroup(own, endsAtMs);
     });
   }
@@ -89,7 +92,7 @@ export class WaitingRequests<Request extends object, Answer, Statements> {
   /** Never rejects. */
   async #sendGroup(first: Request, endsAtMs: number): Promise<void> {
     const { clock, urgent, holdsLock, subjectOf, answersTo } = this.options;
-    const sinceMs = this.#waiting.get(first)?.sinceMs;
+    const own = this.#waiting.get(first);
     const group = new Map<Request, Waiting<Answer>>();
     this.#asking.set(first, endsAtMs);
     const use = async (send: SendInTurn, statements: Statements): Promise<void> => {
@@ -99,14 +102,21 @@ export class WaitingRequests<Request extends object, Answer, Statements> {
       this.#askForNext();
       const [one, ...others] = group.keys();
       if (one === undefined) return;
+      for (const { onSending } of group.values()) onSending?.();
       const answers = await answersTo([one, ...others], send, statements);
       for (const [number, { resolve }] of [...group.values()].entries()) resolve(answers[number] as Answer);
     };
     try {
       if (this.#hasCompany) await endOfTurn();
-      const timeoutMs = endsAtMs - clock.monotonicMs();
-      await this.tables.inTurn(use, { timeoutMs, urgent, holdsLock, sinceMs });
+      const leftMs = endsAtMs - clock.monotonicMs();
+      const { timeoutMs = leftMs, sinceMs } = own ?? {};
+      const limits = {
+        timeoutMs: Math.min(timeoutMs, leftMs),
+        connectionWaitMs: Math.max(0, leftMs - timeoutMs),
+      };
+      await this.tables.inTurn(use, { ...limits, urgent, holdsLock, sinceMs });
     } catch (error) {
+      if (group.size > 1 && this.tables.isRefused(error)) return this.#sendHalves([...group], error);
       if (group.size > 1) this.#aloneUntilMs = clock.monotonicMs() + ALONE_MS;
       // Without a connection, nothing was sent. Then only this request is too late, unless it has travelled already.
       const hasAsked = this.#asking.delete(first);
@@ -123,11 +133,26 @@ export class WaitingRequests<Request extends object, Answer, Statements> {
     const own = this.#waiting.get(first);
     if (own === undefined) return []; // It has travelled with another one.
     if (this.#waiting.size === 1 || clock.monotonicMs() < this.#aloneUntilMs) return [first];
+    const endMs = ({ timeoutMs, endsAtMs }: Waiting<Answer>): number =>
+      Math.min(clock.monotonicMs() + timeoutMs, endsAtMs);
+    const ownEndMs = endMs(own);
     const others = [...this.#waiting]
       // One that ends earlier than the statement waits for its own turn.
-      .filter(([request, { endsAtMs }]) => request !== first && endsAtMs >= own.endsAtMs)
+      .filter(([request, each]) => request !== first && each.half === own.half && endMs(each) >= ownEndMs)
       .map(([request]) => request);
     return [first, ...companions(first, others, statements)];
+  }
+
+  /** The database refused a group because of one of its requests, such as a name that the column cannot store. */
+  #sendHalves(group: readonly [Request, Waiting<Answer>][], error: unknown): void {
+    this.tables.failureOf(error, undefined); // The next statement verifies the tables again, if need be.
+    const middle = Math.ceil(group.length / 2);
+    for (const part of [group.slice(0, middle), group.slice(middle)]) {
+      const half = {};
+      for (const [request, waiting] of part) this.#waiting.set(request, { ...waiting, half });
+      const [first] = part.sort(([, a], [, b]) => a.endsAtMs - b.endsAtMs);
+      if (first !== undefined) void this.#sendGroup(first[0], first[1].endsAtMs);
+    }
   }
 
   #move(request: Request, group: Map<Request, Waiting<Answer>>): void {

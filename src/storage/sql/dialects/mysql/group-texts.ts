@@ -1,4 +1,5 @@
-import type { GroupTexts, LockTableShape, QuotedLockTable } from '../sql-dialect';
+import { RELEASED_MARK } from '../../../../core/lease/owner';
+import type { GroupedWrite, GroupTexts, LockTableShape, QuotedLockTable } from '../sql-dialect';
 import { lockRecords, TOKEN_SEED } from './lock-texts';
 
 /** A group is filled up with its last member to one of these sizes, so that few statements are prepared. */
@@ -8,9 +9,13 @@ const SIZES = [4, 8, 16, 32, 50];
 export function groupTexts(table: QuotedLockTable, shape: LockTableShape): GroupTexts | undefined {
   if (!shape.comparesBytes || shape.overridesClock || shape.keyIndex === undefined) return undefined;
   const bySize = new Map(SIZES.map((size) => [size, textsFor(size, table, shape)]));
-  return (key, members) => {
-    const size = SIZES.find((each) => each >= members.length) ?? members.length;
-    return { text: (bySize.get(size) ?? textsFor(size, table, shape))[key] };
+  const textsOf = ({ length }: readonly unknown[]): ReturnType<typeof textsFor> => {
+    const size = SIZES.find((each) => each >= length) ?? length;
+    return bySize.get(size) ?? textsFor(size, table, shape);
+  };
+  return {
+    write: (key, members) => ({ text: textsOf(members)[key] }),
+    read: (members) => ({ text: textsOf(members).read }),
   };
 }
 
@@ -18,7 +23,7 @@ function textsFor(
   size: number,
   quoted: QuotedLockTable,
   shape: LockTableShape,
-): Record<Parameters<GroupTexts>[0], string> {
+): Record<GroupedWrite | 'read', string> {
   const { table, name, lockUntil, lockedAt, lockedBy, fencingToken } = quoted;
   const { now, hasToken, keyIndex = '' } = shape;
   const numbers = Array.from({ length: size }, (_, number) => number);
@@ -27,7 +32,10 @@ function textsFor(
   const after = (parameter: string, instant: string): string =>
     `TIMESTAMPADD(MICROSECOND, ${own(parameter)}, ${instant})`;
   const listed = `${name} IN (${numbers.map((number) => `:name${number}`).join(', ')})`;
-  const update = `UPDATE ${table} FORCE INDEX (\`${keyIndex.replaceAll('`', '``')}\`)`;
+  const byKey = `FORCE INDEX (\`${keyIndex.replaceAll('`', '``')}\`)`;
+  const update = `UPDATE ${table} ${byKey}`;
+  const released = (number: number): string =>
+    `(:name${number}, ${now}, ${now}, CONCAT(:owner${number}, '${RELEASED_MARK}')${hasToken ? ', 0' : ''})`;
   const ours = `WHERE ${listed} AND ${lockedBy} = ${own('owner')} AND ${lockUntil} > ${now} ORDER BY ${name}`;
   return {
     // Every token that it writes is the same, so the answer can hold it. A row whose token the clock has not passed is left.
@@ -42,6 +50,10 @@ function textsFor(
     unlock: `${update}
       SET ${lockUntil} = GREATEST(${now}, ${after('atLeast', lockedAt)}), ${lockedBy} = ${own('nextOwner')}
       ${ours}`,
-    inspect: `${lockRecords(quoted, shape)} WHERE ${listed}`,
+    // IGNORE would hide truncation. It decides nothing, so it does not matter which rows it has inserted.
+    insertFree: `INSERT INTO ${table} (${name}, ${lockUntil}, ${lockedAt}, ${lockedBy}${hasToken ? `, ${fencingToken}` : ''})
+      VALUES ${numbers.map(released).join(', ')} ON DUPLICATE KEY UPDATE ${name} = ${table}.${name}`,
+    // Proxies send a read to the primary if it ends in these words.
+    read: `${lockRecords(quoted, shape)} ${byKey} WHERE ${listed} ORDER BY ${name} FOR UPDATE`,
   };
 }
