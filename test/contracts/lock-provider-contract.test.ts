@@ -23,6 +23,7 @@ const LACKS = {
   existingRecord: 'no other program writes to it',
   stall: 'its clock cannot be moved separately',
   ambientTransaction: 'it has no transactions',
+  staleReads: 'it has no replicas',
 } as const;
 
 const caseOf = (contract: ReturnType<typeof lockProviderContract>, part: string) => {

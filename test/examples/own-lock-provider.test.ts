@@ -9,6 +9,7 @@ const lacks = {
   ambientTransaction: 'the store has no transactions',
   list: 'the store does not list its keys',
   released: 'the store cannot notify',
+  staleReads: 'the store has no replicas',
 };
 
 const contract = lockProviderContract(

@@ -9,6 +9,7 @@ import { BROKEN_LEASES } from './contract-mutants/broken-leases';
 import { BROKEN_LOCKS } from './contract-mutants/broken-locks';
 import { BROKEN_OPERATORS } from './contract-mutants/broken-operators';
 import { BROKEN_PROVIDERS } from './contract-mutants/broken-providers';
+import { BROKEN_READS } from './contract-mutants/broken-reads';
 import { BROKEN_TRANSACTIONS } from './contract-mutants/broken-transactions';
 import { overlay } from './contract-mutants/overlay';
 
@@ -21,8 +22,9 @@ function rightFixture(breakStore: (store: BreakableStore) => Partial<BreakableSt
   const clock = new SettableClock();
   const rows: BreakableStore['rows'] = new Map();
   const waiters = new Map<string, () => void>();
+  const replica: ConstructorParameters<typeof BreakableStore>[3] = {};
   const storeOf = (): BreakableStore => {
-    const store = new BreakableStore(clock, rows, waiters);
+    const store = new BreakableStore(clock, rows, waiters, replica);
     return Object.assign(store, breakStore(store));
   };
   const stores = { inside: storeOf(), outside: storeOf() };
@@ -44,6 +46,7 @@ function rightFixture(breakStore: (store: BreakableStore) => Partial<BreakableSt
       });
     },
     ambientTransaction: (_, body) => body(),
+    staleReads: () => outside.makeReadsStale(),
     dispose: () => {},
   };
 }
@@ -61,7 +64,7 @@ function withProviders(breaks: (provider: LockProvider) => Partial<LockProvider>
 let shared: Bench | undefined;
 
 const MUTANTS = [
-  ...[...BROKEN_GRANTS, ...BROKEN_LEASES].map(({ does, caughtBy, breaks }) => ({
+  ...[...BROKEN_GRANTS, ...BROKEN_LEASES, ...BROKEN_READS].map(({ does, caughtBy, breaks }) => ({
     mutant: `a store that ${does}`,
     caughtBy,
     create: () => rightFixture(breaks),

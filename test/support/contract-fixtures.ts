@@ -7,7 +7,7 @@ import { ambientTransaction } from './ambient-transaction';
 import type { ContractPlaces, Place } from './contract-places';
 import { insertLockRow, nextMillisecond, shiftBack } from './lock-table';
 
-export function memoryFixture(): LockProviderFixture<'ambientTransaction'> {
+export function memoryFixture(): WithoutTransactions {
   const clock = new SettableClock();
   const accessor = new InMemoryStorageAccessor(clock);
   const instance = (): LockProvider =>
@@ -28,7 +28,7 @@ export function memoryFixture(): LockProviderFixture<'ambientTransaction'> {
   };
 }
 
-type WithoutTransactions = LockProviderFixture<'ambientTransaction'>;
+type WithoutTransactions = LockProviderFixture<'ambientTransaction' | 'staleReads'>;
 
 /** A provider for each instance of the application. Operator actions and time use neither. */
 export async function sqlFixture(places: ContractPlaces): Promise<WithoutTransactions> {
@@ -41,6 +41,7 @@ export async function transactionalFixture(places: ContractPlaces): Promise<Lock
   return {
     ...fixtureAt(place, places),
     ambientTransaction: (end, body) => ambientTransaction(place.application, end, body),
+    staleReads: () => place.reader.lag(),
   };
 }
 
@@ -73,6 +74,7 @@ function fixtureAt(place: Place, places: ContractPlaces): WithoutTransactions {
     },
     async dispose() {
       await Promise.all([provider.close(), other.close()]);
+      await place.reader.dispose();
       await places.giveBack(place);
     },
   };

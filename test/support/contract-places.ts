@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import * as mysql2 from 'mysql2';
 import { StorageBasedLockProvider } from 'cronlatch/provider';
 import { systemClock } from '#cronlatch/core/clock';
-import { TypeOrmLockProvider, TypeOrmRunStore } from 'cronlatch/typeorm';
+import { TypeOrmRunStore } from 'cronlatch/typeorm';
 import { DatabaseAccess } from '#cronlatch/storage/sql/database/database-access';
 import {
   SqlLockProvider,
@@ -11,12 +11,14 @@ import {
 import { lockTableIn, type SqlDatabase } from '#cronlatch/storage/sql/database/sql-database';
 import { GroupingStorageAccessor } from '#cronlatch/storage/sql/lock/grouping-storage-accessor';
 import { SqlRunStore } from '#cronlatch/storage/sql/ledger/sql-run-store';
+import { databaseOf } from '#cronlatch/storage/typeorm/database';
 import { DataSource } from 'typeorm';
 import { APPLICATION_TABLE } from './ambient-transaction';
 import type { IsolationLevel, SqlVariant } from './contract-stores';
 import type { TestDatabase } from './databases';
 import { driverPlace } from './driver-place';
 import { ledgerDataSource } from './run-places';
+import { StaleReader } from './stale-reader';
 
 /** A database with empty tables of locks and runs. */
 export interface Place {
@@ -26,6 +28,8 @@ export interface Place {
   readonly otherApplication: DataSource;
   /** Connected separately, so it never joins a transaction of the application. */
   readonly operator: DataSource;
+  /** Makes the plain reads of the locks stale. */
+  readonly reader: StaleReader;
   /** The stores of both instances. */
   readonly stores: PlaceStores;
   readonly otherStores: PlaceStores;
@@ -72,16 +76,17 @@ export class ContractPlaces {
     await operator.query(APPLICATION_TABLE);
     const application = await this.#applicationAt(database);
     const otherApplication = await this.#applicationAt(database);
-    const stores = this.#storesOf(database, application);
-    const otherStores = this.#storesOf(database, otherApplication);
-    return { database, application, otherApplication, operator, stores, otherStores };
+    const reader = new StaleReader(operator);
+    const stores = this.#storesOf(database, application, reader);
+    const otherStores = this.#storesOf(database, otherApplication, reader);
+    return { database, application, otherApplication, operator, reader, stores, otherStores };
   }
 
-  #storesOf({ options }: TestDatabase, application: DataSource): PlaceStores {
+  #storesOf({ options }: TestDatabase, application: DataSource, reader: StaleReader): PlaceStores {
     const { driver, connections, keepRows, grouping } = this.variant;
     if (driver === undefined)
       return {
-        locks: (more) => new TypeOrmLockProvider(application, { connections, keepRows, ...more }),
+        locks: (more) => lockProvider(databaseOf(application), { connections, keepRows, ...more }, reader),
         runs: () => new TypeOrmRunStore(application, { connections }),
         close: () => Promise.resolve(),
       };
@@ -90,8 +95,8 @@ export class ContractPlaces {
     return {
       locks: (more) =>
         grouping === 'always'
-          ? groupedProvider(database, more)
-          : new SqlLockProvider(database, { connections, ...more }),
+          ? groupedProvider(database, more, reader)
+          : lockProvider(database, { connections, ...more }, reader),
       runs() {
         const access = new DatabaseAccess(database, { connections });
         return Object.assign(new SqlRunStore(access.forRuns({})), { close: () => access.close() });
@@ -110,9 +115,35 @@ export class ContractPlaces {
   }
 }
 
-/** Every statement for a lock is that of a group, even if the group has one member. */
-function groupedProvider(database: SqlDatabase, options: SqlLockProviderOptions): StorageBasedLockProvider {
+/** Its plain reads can be made stale. */
+function accessThrough(
+  reader: StaleReader,
+  database: SqlDatabase,
+  options: SqlLockProviderOptions,
+): DatabaseAccess {
   const access = new DatabaseAccess(database, options);
+  const executor = reader.wrap(access.forTables.executor);
+  return Object.assign(access, { forTables: { ...access.forTables, executor } });
+}
+
+function lockProvider(
+  database: SqlDatabase,
+  options: SqlLockProviderOptions,
+  reader: StaleReader,
+): StorageBasedLockProvider {
+  const access = accessThrough(reader, database, options);
+  const provider = new SqlLockProvider(database, options, access);
+  const close = provider.close.bind(provider);
+  return Object.assign(provider, { close: () => close().then(() => access.close()) });
+}
+
+/** Every statement for a lock is that of a group, even if the group has one member. */
+function groupedProvider(
+  database: SqlDatabase,
+  options: SqlLockProviderOptions,
+  reader: StaleReader,
+): StorageBasedLockProvider {
+  const access = accessThrough(reader, database, options);
   const table = lockTableIn(database, {});
   const { clock = systemClock } = options;
   const accessor = new GroupingStorageAccessor({

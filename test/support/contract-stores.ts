@@ -96,6 +96,8 @@ const SHOWS_LAST_HOLDER = 'the row of a held lock shows its last holder, not the
 const ROW_IS_LOCKED = 'the row of a held lock is locked, so no other session can change or delete it';
 const ENDS_WITH_PROCESS = 'a lock ends with the process that took it, so none can outlive a command';
 const POLLED = 'the store cannot notify, so waiters poll';
+const ONE_COPY = 'each read sees all writes before it, because there is one copy of the data';
+const READS_FROM_PRIMARY = 'a read is decided by the server that decides writes';
 
 /** The table of `npm run contract -- --list` shows these stores, and the tests run them. */
 /** Locks whose rows a release deletes: on the database that every run has, and on each server. */
@@ -103,12 +105,12 @@ const UNIQUE_VARIANT: SqlVariant = { connections: 'own', keepRows: false };
 
 export const CONTRACT_STORES = {
   memory: {
-    lacks: { ambientTransaction: 'a map has no transactions' },
+    lacks: { ambientTransaction: 'a map has no transactions', staleReads: ONE_COPY },
     variants: [],
   },
   sqlite: {
     lacks: {
-      released: POLLED,
+      ...{ released: POLLED, staleReads: ONE_COPY },
       ambientTransaction:
         'SQLite has one writer at a time, so a lock waits for the transaction that is open in its file',
     },
@@ -120,7 +122,7 @@ export const CONTRACT_STORES = {
   unique: {
     lacks: {
       ambientTransaction: 'on SQLite a lock waits for the transaction that is open in its file',
-      released: POLLED,
+      ...{ released: POLLED, staleReads: ONE_COPY },
     },
     variants: [UNIQUE_VARIANT],
   },
@@ -135,6 +137,7 @@ export const CONTRACT_STORES = {
       atLeastAfterCrash:
         'lockAtLeastFor is written with the COMMIT of the release, which a crashed holder never sends',
       manyLocks: 'each held lock keeps a connection of its own',
+      staleReads: 'each statement is part of a transaction, which a proxy sends to the primary',
     },
     variants: [{ connections: 'own' }],
   },
@@ -142,6 +145,7 @@ export const CONTRACT_STORES = {
     lacks: {
       ambientTransaction: 'Redis has no transactions that a lock could join',
       list: 'a list would have to scan all keys of the server',
+      staleReads: READS_FROM_PRIMARY,
     },
     variants: [{ client: 'ioredis' }, { client: 'ioredis-6' }, { client: 'redis' }, { client: 'redis-5' }],
   },
@@ -150,12 +154,14 @@ export const CONTRACT_STORES = {
       exactExpiry:
         'a lease of etcd lasts whole seconds, and 2 s or more by the default settings of the server',
       ambientTransaction: 'the application has no transactions in etcd that stay open',
+      staleReads: READS_FROM_PRIMARY,
     },
     variants: [],
   },
   zookeeper: {
     lacks: {
       ambientTransaction: 'ZooKeeper is not the database of the application',
+      staleReads: 'a read of a client never misses its own writes',
       existingRecord: 'a lock is held by a node of a living session, which has no end that could be written',
       stall: 'a process that stalls past its session timeout loses its session, before lockAtMostFor',
       atLeastAfterCrash: 'lockAtLeastFor is kept by the living process and ends with it',

@@ -83,7 +83,7 @@ export class EtcdPlace {
   }
 }
 
-type Lacked = 'exactExpiry' | 'ambientTransaction';
+type Lacked = 'exactExpiry' | 'ambientTransaction' | 'staleReads';
 
 /**
  * A clock moves the time of both providers, and of the server's leases: the fixture revokes a lease when the time that

@@ -30,7 +30,7 @@ export class RedisPlaces {
 
   constructor(private readonly clientName: RedisClientName) {}
 
-  async fixture(): Promise<LockProviderFixture<'ambientTransaction' | 'list'>> {
+  async fixture(): Promise<LockProviderFixture<'ambientTransaction' | 'list' | 'staleReads'>> {
     const [application, otherApplication] = await (this.#connected ??= this.#connect());
     const keyPrefix = `contract-${randomUUID()}:`;
     const clock = new SettableClock();

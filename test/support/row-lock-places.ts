@@ -102,7 +102,8 @@ export type RowLockLacks =
   | 'existingRecord'
   | 'stall'
   | 'atLeastAfterCrash'
-  | 'manyLocks';
+  | 'manyLocks'
+  | 'staleReads';
 
 function withClockTable(database: SqlDatabase, sent: StatementsInFlight): SqlDatabase {
   const { dialect, sessions } = database;

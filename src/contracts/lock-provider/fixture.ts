@@ -56,6 +56,11 @@ export interface CapabilityMeans {
    * specifies.
    */
   readonly ambientTransaction: (end: 'commit' | 'rollback', body: () => Promise<void>) => Promise<void>;
+  /**
+   * From now on, both providers get the answer to each plain read from before the last write, as behind a proxy that sends
+   * such reads to a replica. Writes, and reads that lock, are not changed.
+   */
+  readonly staleReads: () => void | Promise<void>;
 }
 
 /**
@@ -89,7 +94,7 @@ export const CAPABILITIES = new ContractCapabilities<LockProviderCapability>('lo
     manyLocks: false,
   },
   ...{ inspect: false, list: false, forceRelease: false, released: false, hold: false },
-  ...{ deleteRecord: true, existingRecord: true, stall: true, ambientTransaction: true },
+  ...{ deleteRecord: true, existingRecord: true, stall: true, ambientTransaction: true, staleReads: true },
 });
 
 export interface LockProviderShape {

@@ -16,6 +16,7 @@ import { operator } from './operator';
 import { ownership, tokens } from './ownership';
 import { randomUse } from './random-use';
 import { deletedRecords, existingRecords } from './records';
+import { staleReads } from './stale-reads';
 import { tasks } from './tasks';
 import { lateHolder, trust } from './trust';
 import { wrongConfigurations } from './wrong-configurations';
@@ -41,7 +42,16 @@ export interface LockProviderContractOptions<Lacked extends LockProviderCapabili
 const ALL_CASES: readonly LockProviderCase[] = [
   ...[exclusion, crowd, exactNames, manyNames, existingRecords, randomUse],
   ...[trust, lateHolder, tokens, expiry, exactExpiry, extending, deletedRecords, keepAlive],
-  ...[atLeast, atLeastAfterCrash, ownership, operator, wrongConfigurations, ambientTransactions, tasks],
+  ...[
+    atLeast,
+    atLeastAfterCrash,
+    ownership,
+    operator,
+    wrongConfigurations,
+    ambientTransactions,
+    tasks,
+    staleReads,
+  ],
 ].flat();
 
 /**

@@ -22,7 +22,17 @@ export class BreakableStore implements StorageAccessor {
     public rows: Map<string, Row>,
     /** The waiter of each lock. A release wakes it. */
     private readonly waiters = new Map<string, () => void>(),
+    /** What plain reads see, once they are stale: the rows before the last write. */
+    private readonly replica: { rows?: Map<string, Row> } = {},
   ) {}
+
+  makeReadsStale(): void {
+    this.replica.rows = this.copyOfRows();
+  }
+
+  beforeWrite(): void {
+    if (this.replica.rows !== undefined) this.makeReadsStale();
+  }
 
   nowMs = (): number => this.clock.monotonicMs();
   key = (name: string): string => name;
@@ -62,18 +72,27 @@ export class BreakableStore implements StorageAccessor {
     return true;
   };
 
-  read = (name: string): LockRecord | undefined => {
-    const row = this.rows.get(this.key(name));
+  read = (name: string, rows = this.rows): LockRecord | undefined => {
+    const row = rows.get(this.key(name));
     if (row === undefined) return undefined;
     const { lockedBy, lockUntilMs, fencingToken } = row;
     return { lockedBy, held: !this.isFree(row), lockUntil: new Date(lockUntilMs), fencingToken };
   };
 
-  insertRecord = (request: LockRequest): Promise<Grant | undefined> => Promise.resolve(this.insert(request));
-  updateRecord = (request: LockRequest): Promise<Grant | undefined> =>
-    Promise.resolve(this.takeOver(request));
-  extend = (request: ExtensionRequest): Promise<boolean> => Promise.resolve(this.renew(request));
+  insertRecord = (request: LockRequest): Promise<Grant | undefined> => {
+    this.beforeWrite();
+    return Promise.resolve(this.insert(request));
+  };
+  updateRecord: StorageAccessor['updateRecord'] = (request) => {
+    this.beforeWrite();
+    return Promise.resolve(this.takeOver(request));
+  };
+  extend = (request: ExtensionRequest): Promise<boolean> => {
+    this.beforeWrite();
+    return Promise.resolve(this.renew(request));
+  };
   unlock = (request: LockRequest): Promise<boolean> => {
+    this.beforeWrite();
     const isReleased = this.release(request);
     this.waiters.get(request.name)?.();
     return Promise.resolve(isReleased);
@@ -93,7 +112,9 @@ export class BreakableStore implements StorageAccessor {
       this.waiters.set(name, resolve);
       signal.addEventListener('abort', () => resolve());
     });
-  find = (name: string): Promise<LockRecord | undefined> => Promise.resolve(this.read(name));
+  find: StorageAccessor['find'] = (name, { purpose }) =>
+    Promise.resolve(purpose === 'inspect' ? this.plainRead(name) : this.read(name));
+  plainRead = (name: string): LockRecord | undefined => this.read(name, this.replica.rows);
 
   grant = (request: LockRequest): Grant => {
     const key = this.key(request.name);
