@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { systemClock } from '#cronlatch/core/clock';
+import { systemClock, type Clock } from '#cronlatch/core/clock';
 import type { LockRequest } from '#cronlatch/core/lease/storage-accessor';
 import type { SendInTurn, SqlExecutor, SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
 import { DatabaseAccess } from '#cronlatch/storage/sql/database/database-access';
@@ -34,17 +34,25 @@ interface Bench {
   /** Other instances of the application. */
   readonly others: readonly [GroupingStorageAccessor, ...GroupingStorageAccessor[]];
   readonly operator: DataSource;
+  /** The connections of `accessor`. */
+  readonly executor: SqlExecutor;
   /** The statements of `accessor` since the last call. */
   readonly statements: () => readonly SqlStatement[];
   /** Fails the statements of `accessor` from now on with an error of the driver, if they begin so. */
   readonly failOn: (beginning: string, error: Error) => void;
 }
 
+interface BenchOptions {
+  readonly instances?: number;
+  readonly servers?: readonly ServerName[];
+  readonly clock?: Clock;
+}
+
 /** A test on each server, with a fresh database. */
 export function testGroups(
   name: string,
   body: (bench: Bench) => Promise<void>,
-  { instances = 2, servers = SERVER_NAMES }: { instances?: number; servers?: readonly ServerName[] } = {},
+  { instances = 2, servers = SERVER_NAMES, clock = systemClock }: BenchOptions = {},
 ): void {
   for (const server of servers)
     testOn(server, name, async () => {
@@ -52,7 +60,7 @@ export function testGroups(
       const operator = await migratedDataSource(database);
       const place = driverPlace(server === 'postgres' ? 'pg' : 'mysql2', 'own', database.url);
       const logs = Array.from({ length: instances }, (): SqlStatement[] => []);
-      const opened = logs.map((log) => groupingAccessor(place.database, log));
+      const opened = logs.map((log) => groupingAccessor(place.database, log, clock));
       const [accessor, other, ...others] = opened;
       try {
         assert.ok(accessor && other);
@@ -62,7 +70,15 @@ export function testGroups(
         const failOn: Bench['failOn'] = (beginning, error) => {
           faults.set(logs[0] ?? [], { beginning, error });
         };
-        await body({ server, accessor, others: [other, ...others], operator, statements, failOn });
+        await body({
+          server,
+          executor: accessor.executor,
+          accessor,
+          others: [other, ...others],
+          operator,
+          statements,
+          failOn,
+        });
       } finally {
         await Promise.all([...opened.map((each) => each.close()), place.close()]);
         await operator.destroy();
@@ -74,19 +90,20 @@ export function testGroups(
 function groupingAccessor(
   database: SqlDatabase,
   log: SqlStatement[],
-): GroupingStorageAccessor & { close(): Promise<void> } {
-  const access = new DatabaseAccess(database, { statementTimeout: '3s' });
+  clock: Clock,
+): GroupingStorageAccessor & { close(): Promise<void>; readonly executor: SqlExecutor } {
+  const access = new DatabaseAccess(database, { statementTimeout: '3s', clock });
   const executor = logging(access.forTables.executor, log);
   const table = lockTableIn(database, {});
   const options = {
     ...access.forTables,
     executor,
     table,
-    clock: systemClock,
+    clock,
     random: Math.random,
     shortestLimitMs: 0,
   };
-  return Object.assign(new GroupingStorageAccessor(options), { close: () => access.close() });
+  return Object.assign(new GroupingStorageAccessor(options), { close: () => access.close(), executor });
 }
 
 interface Fault {

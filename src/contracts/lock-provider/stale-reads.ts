@@ -8,7 +8,7 @@ const NAMES = Array.from({ length: 20 }, (_, index) => `job-${index}`);
 
 /** What is decided by a plain read is wrong behind a proxy that sends plain reads to a replica. */
 export const staleReads = needing(['staleReads'], {
-  async 'with stale reads, a new lock is granted, released and granted again (P4)'(fixture) {
+  async 'with stale reads, a new lock is granted, released and granted again (P4, F-36)'(fixture) {
     const { provider, other, staleReads } = fixture;
     await staleReads();
     assert.equal(await (await granted(provider, JOB)).unlock(), true);
@@ -16,14 +16,14 @@ export const staleReads = needing(['staleReads'], {
     assert.equal(await (await granted(provider, JOB)).unlock(), true);
   },
 
-  async 'with stale reads, a held lock is refused (P1)'({ provider, other, staleReads }) {
+  async 'with stale reads, a held lock is refused (P1, F-36)'({ provider, other, staleReads }) {
     await staleReads();
     await granted(other, JOB);
     await refused(provider, JOB);
     await refused(provider, JOB);
   },
 
-  async 'with stale reads, each free lock of many is granted, and each held one refused (P4)'(fixture) {
+  async 'with stale reads, each free lock of many is granted, and each held one refused (P4, F-36)'(fixture) {
     const { provider, other, staleReads } = fixture;
     await staleReads();
     const held = NAMES.filter((_, index) => index % 3 === 1);
@@ -39,7 +39,9 @@ export const staleReads = needing(['staleReads'], {
     }
   },
 
-  async 'with stale reads, each of many leases is extended and released, but not a lost one (P6)'(fixture) {
+  async 'with stale reads, each of many leases is extended and released, but not a lost one (P6, F-36)'(
+    fixture,
+  ) {
     const { provider, other, elapse, staleReads } = fixture;
     await staleReads();
     const [lost = '', ...kept] = NAMES;

@@ -4,7 +4,7 @@ import type { BrokenStore } from './breakable-store';
 export const BROKEN_READS: readonly BrokenStore[] = [
   {
     does: 'asks a replica whether a lock is held',
-    caughtBy: 'with stale reads, a new lock is granted, released and granted again (P4)',
+    caughtBy: 'with stale reads, a new lock is granted, released and granted again (P4, F-36)',
     breaks: ({ plainRead, updateRecord }) => ({
       async updateRecord(request, options) {
         const record = plainRead(request.name);
@@ -14,7 +14,7 @@ export const BROKEN_READS: readonly BrokenStore[] = [
   },
   {
     does: 'asks a replica whether a lock is free',
-    caughtBy: 'with stale reads, a held lock is refused (P1)',
+    caughtBy: 'with stale reads, a held lock is refused (P1, F-36)',
     breaks: (store) => ({
       updateRecord(request) {
         const record = store.plainRead(request.name);
@@ -25,7 +25,7 @@ export const BROKEN_READS: readonly BrokenStore[] = [
   },
   {
     does: 'asks a replica whether it has granted a lock',
-    caughtBy: 'with stale reads, each free lock of many is granted, and each held one refused (P4)',
+    caughtBy: 'with stale reads, each free lock of many is granted, and each held one refused (P4, F-36)',
     breaks: (store) => ({
       updateRecord(request) {
         store.beforeWrite();
@@ -37,7 +37,7 @@ export const BROKEN_READS: readonly BrokenStore[] = [
   },
   {
     does: 'asks a replica whether it has extended a lease',
-    caughtBy: 'with stale reads, each of many leases is extended and released, but not a lost one (P6)',
+    caughtBy: 'with stale reads, each of many leases is extended and released, but not a lost one (P6, F-36)',
     breaks: ({ plainRead, extend }) => ({
       async extend(request) {
         await extend(request);

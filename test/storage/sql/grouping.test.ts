@@ -5,6 +5,10 @@ import { InvalidLockConfigurationError, LockStorageError } from 'cronlatch';
 import { SqlLockProvider } from '#cronlatch/storage/sql/database/sql-lock-provider';
 import { driverPlace } from '../../support/driver-place';
 import { StorageBasedLockProvider } from 'cronlatch/provider';
+import { SettableClock } from 'cronlatch/testing';
+import { eventually } from '../../support/eventually';
+import { signal } from '../../support/executor-bench';
+import { turn } from '../../support/lock-bench';
 import { LIMIT, namesOf, releaseAll, requestOf, testGroups } from '../../support/grouping-bench';
 
 testGroups(
@@ -162,6 +166,44 @@ testGroups('a lock that the database refuses fails alone, and the rest of its gr
     for (const request of owners(tick)) if (request.name !== 'job-7') await accessor.unlock(request, LIMIT);
   }
 });
+
+const clock = new SettableClock();
+
+testGroups(
+  'a lock waits for a connection for as long as it may, while one beside it gives up',
+  async ({ accessor, executor }) => {
+    await releaseAll(accessor, ['patient', 'impatient']);
+    const held = signal();
+    let entered = 0;
+    const use = (): Promise<void> => ((entered += 1), held.promise);
+    // One connection for any statement, and four more while statements wait.
+    const turns = Array.from({ length: 5 }, () => executor.inTurn(use, { timeoutMs: 60_000, urgent: false }));
+    for (let expected = 1; expected <= turns.length; expected += 1) {
+      await eventually(() => entered === expected, `${expected} connections are used`);
+      clock.advance(200);
+    }
+    let sent = 0;
+    const onSending = (): void => void (sent += 1);
+    const patient = accessor.updateRecord(requestOf('patient'), {
+      ...LIMIT,
+      connectionWaitMs: 30_000,
+      onSending,
+    });
+    const impatient = accessor.updateRecord(requestOf('impatient'), { ...LIMIT, onSending });
+    impatient.catch(() => {}); // Awaited below.
+    await turn();
+    clock.advance('4s');
+    await assert.rejects(impatient, /no connection was free within 3750 ms/);
+    clock.advance('20s');
+    assert.equal(sent, 0);
+    held.resolve();
+    const grant = await patient;
+    assert.ok(typeof grant === 'object' && 'fencingToken' in grant);
+    assert.equal(sent, 1);
+    await Promise.all(turns);
+  },
+  { clock },
+);
 
 testGroups(
   'a new name that the column cannot store fails alone',

@@ -140,7 +140,7 @@ function notUnique(
 function inexactText(
   column: TableColumn,
   found: InspectedColumn,
-  { sharesSessions }: ColumnContext,
+  { sharesSessions, dialect }: ColumnContext,
   remedy: string | undefined,
 ): TableFlaw[] {
   if (tolerates(column, 'any-charset')) return [];
@@ -153,7 +153,11 @@ function inexactText(
     const consequence = `. With connections: 'shared', the application's sessions may store a different name instead`;
     return notUnicode(found, remedy, consequence);
   }
-  const problem = `${folds}. A lock whose name collides with another one cannot be acquired`;
+  const isSlow =
+    dialect.groupTexts === undefined
+      ? ''
+      : ', and locks that are due together are not grouped: each waits for the commits of all before it';
+  const problem = `${folds}. A lock whose name collides with another one cannot be acquired${isSlow}`;
   return isFolded ? [warning('inexact-names', problem, remedy)] : [];
 }
 
