@@ -40,18 +40,9 @@ export interface LockProviderContractOptions<Lacked extends LockProviderCapabili
 }
 
 const ALL_CASES: readonly LockProviderCase[] = [
-  ...[exclusion, crowd, exactNames, manyNames, existingRecords, randomUse],
+  ...[exclusion, crowd, exactNames, manyNames, existingRecords, staleReads, randomUse],
   ...[trust, lateHolder, tokens, expiry, exactExpiry, extending, deletedRecords, keepAlive],
-  ...[
-    atLeast,
-    atLeastAfterCrash,
-    ownership,
-    operator,
-    wrongConfigurations,
-    ambientTransactions,
-    tasks,
-    staleReads,
-  ],
+  ...[atLeast, atLeastAfterCrash, ownership, operator, wrongConfigurations, ambientTransactions, tasks],
 ].flat();
 
 /**

@@ -32,16 +32,12 @@ export const staleReads = needing(['staleReads'], {
       const locks = await locksOf(provider, NAMES);
       const missed = NAMES.filter((name) => !locks.has(name));
       assert.deepEqual(missed, held, round);
-      assert.deepEqual(
-        await Promise.all([...locks.values()].map((lock) => lock.unlock())),
-        [...locks.values()].map(() => true),
-      );
+      const released = await Promise.all([...locks.values()].map((lock) => lock.unlock()));
+      assert.ok(!released.includes(false), round);
     }
   },
 
-  async 'with stale reads, each of many leases is extended and released, but not a lost one (P6, F-36)'(
-    fixture,
-  ) {
+  async 'with stale reads, leases are extended and released, but not a lost one (P6, F-36)'(fixture) {
     const { provider, other, elapse, staleReads } = fixture;
     await staleReads();
     const [lost = '', ...kept] = NAMES;

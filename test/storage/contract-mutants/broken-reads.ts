@@ -37,7 +37,7 @@ export const BROKEN_READS: readonly BrokenStore[] = [
   },
   {
     does: 'asks a replica whether it has extended a lease',
-    caughtBy: 'with stale reads, each of many leases is extended and released, but not a lost one (P6, F-36)',
+    caughtBy: 'with stale reads, leases are extended and released, but not a lost one (P6, F-36)',
     breaks: ({ plainRead, extend }) => ({
       async extend(request) {
         await extend(request);

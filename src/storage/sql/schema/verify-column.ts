@@ -153,11 +153,11 @@ function inexactText(
     const consequence = `. With connections: 'shared', the application's sessions may store a different name instead`;
     return notUnicode(found, remedy, consequence);
   }
-  const isSlow =
+  const cost =
     dialect.groupTexts === undefined
       ? ''
       : ', and locks that are due together are not grouped: each waits for the commits of all before it';
-  const problem = `${folds}. A lock whose name collides with another one cannot be acquired${isSlow}`;
+  const problem = `${folds}. A lock whose name collides with another one cannot be acquired${cost}`;
   return isFolded ? [warning('inexact-names', problem, remedy)] : [];
 }
 
