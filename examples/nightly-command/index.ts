@@ -7,12 +7,12 @@
  *   web-1: exec → 0
  *   exporting the figures of …
  *   web-2: exec → 0
- *   cronlatch: job 'nightly-export' for … skipped: already-completed (attempt 1)
+ *   cronlatch: job 'nightly-export' for … skipped: already-completed (attempt 1, scheduled at …)
  *   an operator: hold → 0
  *   hold lock nightly-export until …: no instance starts its jobs until then
  *   held as hold/anne/move of the storage/…
  *   web-1, the next night: exec → 75
- *   cronlatch: job 'nightly-export' skipped: locked by hold/anne/move of the storage/… until … (scheduled at …)
+ *   cronlatch: job 'nightly-export' skipped: locked by hold/anne/move of the storage/… until …
  *   an operator: unhold → 0
  *   …
  *   ended the hold of nightly-export
@@ -52,15 +52,16 @@ function main(): void {
     const shown = args[1] === '--check' ? 'status --check' : args[0];
     console.log(`${who}: ${shown} → ${status}\n${output}`);
   };
-  const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+  // A day can have 25 hours.
+  const lastNight = ['--scheduled-at', new Date(Date.now() - 25 * 3_600_000).toISOString()];
   try {
     call('init');
-    show('web-1', ...NIGHTLY, ...EXPORT);
-    show('web-2', ...NIGHTLY, ...EXPORT); // Its clock is a little behind.
+    show('web-1', ...NIGHTLY, ...lastNight, ...EXPORT);
+    show('web-2', ...NIGHTLY, ...lastNight, ...EXPORT); // Its clock is a little behind.
     show('an operator', 'hold', JOB, '--until', '2h', ...BY_ANNE);
-    show('web-1, the next night', ...NIGHTLY, '--scheduled-at', tomorrow, ...EXPORT);
+    show('web-1, the next night', ...NIGHTLY, ...EXPORT);
     show('an operator', 'unhold', JOB, ...BY_ANNE);
-    show('web-1, once more', ...NIGHTLY, '--scheduled-at', tomorrow, ...EXPORT);
+    show('web-1, once more', ...NIGHTLY, ...EXPORT);
     show('the monitoring', 'status', '--check');
   } finally {
     rmSync(folder, { recursive: true });

@@ -174,6 +174,22 @@ testExec(
   },
 );
 
+testExec('a scheduled time from 31 days ago to five minutes ahead is run', async ({ exec }) => {
+  const now = Math.floor(Date.now() / 60_000);
+  for (const minute of [now - 31 * 1440 + 60, now + 4]) {
+    const at = new Date(minute * 60_000).toISOString();
+    const [option, period] = [`x-${minute}`, at.slice(0, 10)];
+    for (const given of [
+      ['--job-name', option],
+      ['--scheduled-at', at],
+    ]) {
+      const call = [...DAILY, '--name', given[0] ?? '', ...given, '--', 'sh', '-c'];
+      const { stdout, stderr } = await exec(...call, 'echo $CRONLATCH_PERIOD_KEY');
+      assert.deepEqual([stdout, stderr], [`${period}\n`, ''], given.join(' '));
+    }
+  }
+});
+
 testExec('an operator who holds the lock is named, and the program does not run', async ({ exec, guard }) => {
   const until = new Date(Date.now() + 3_600_000);
   await guard.locks.hold('nightly', { actor: 'anne', reason: 'audit', until });
@@ -204,6 +220,22 @@ const WRONG: readonly (readonly [args: readonly string[], line: RegExp])[] = [
     /^--scheduled-at is "today": use an instant with its offset/,
   ],
   [[...DAILY, '--scheduled-at', '2026-11-22T03:00', 'true'], /^--scheduled-at is "2026-11-22T03:00": use/],
+  [
+    [...DAILY, '--job-name', 'close-day-20261124', 'true'],
+    /^--job-name is "close-day-20261124", which ends in the minute 2008-07-10T05:24Z, more than 31 days behind the clock of this host\. Nothing has run\. Pass .+ --scheduled-at, .+ cronlatch backfill\.$/,
+  ],
+  [
+    [...JOB, '--job-name', 'export-99999999', 'true'],
+    /^--job-name is "export-99999999", which ends in the minute 2160-02-18T10:39Z, more than five minutes ahead of the clock of this host\. Nothing has run\./,
+  ],
+  [
+    [...DAILY, '--scheduled-at', '2020-01-01T03:00Z', 'true'],
+    /^--scheduled-at is "2020-01-01T03:00Z", more than 31 days behind the clock of this host\. Nothing has run\. .+ cronlatch backfill\.$/,
+  ],
+  [
+    [...DAILY, '--scheduled-at', '2099-01-01T03:00Z', 'true'],
+    /^--scheduled-at is "2099-01-01T03:00Z", more than five minutes ahead of the clock of this host\. Nothing has run\./,
+  ],
   [[...JOB, '-E', '256', 'true'], /^--conflict-exit-code is "256": use a number from 0 to 255\.$/],
   [[...JOB, '--kill-after', '0s', 'true'], /^--kill-after is "0s": it must be longer than zero\.$/],
 ];

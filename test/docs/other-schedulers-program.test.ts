@@ -66,6 +66,9 @@ testProgram('it counts for the minute that Kubernetes meant, and else for today'
   const byHand = await start(database, { JOB_NAME: 'close-day-by-hand' });
   assert.match(byHand.output, /^closing 20\d\d-\d\d-\d\d$/);
   assert.notEqual(byHand.output, late.output);
+  const dated = await start(database, { JOB_NAME: 'close-day-20261124' });
+  assert.deepEqual([dated.code, dated.output], [1, '']);
+  assert.match(dated.errors, /'close-day-20261124' is not a minute near now, but in 2008\./);
 });
 
 testProgram('a failure has an exit status, and so has a day whose retry is due later', async (database) => {

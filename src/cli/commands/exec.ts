@@ -24,7 +24,8 @@ interface ExecOptions extends Options {
   readonly timeZone?: string;
   readonly cron?: string;
   readonly scheduledAt?: Date;
-  readonly jobName?: string;
+  /** The minute at the end of the name. */
+  readonly jobName?: Date;
   readonly killAfter: number;
   readonly conflictExitCode?: number;
   readonly quiet?: boolean;
@@ -47,6 +48,10 @@ class ChildFailedError extends Error {}
 export function addExecCommand(program: Command): void {
   const period = new Option('--once-per <period>', 'run once in each period, as the ledger records it');
   const scheduledAt = new Option('--scheduled-at <instant>', 'the scheduled time, which decides the period');
+  const jobName = new Option(
+    '--job-name <name>',
+    'name of a Kubernetes Job, which ends in its scheduled minute',
+  );
   const killAfter = new Option(
     '--kill-after <duration>',
     'time between SIGTERM and SIGKILL if the lock is lost',
@@ -65,8 +70,8 @@ export function addExecCommand(program: Command): void {
     .addOption(period.choices(['hour', 'day', 'week', 'month'] satisfies PeriodKind[]))
     .option('--time-zone <zone>', 'time zone of the periods, such as Europe/Paris')
     .option('--cron <expression>', 'schedule of the calls, with which status finds missed periods')
-    .addOption(scheduledAt.argParser((text) => instantOf(text, '--scheduled-at')).conflicts('jobName'))
-    .option('--job-name <name>', 'name of a Kubernetes Job, which ends in its scheduled minute')
+    .addOption(scheduledAt.argParser(scheduledTimeOf).conflicts('jobName'))
+    .addOption(jobName.argParser(scheduledMinuteOf))
     .addOption(
       killAfter.default(10_000, '10s').argParser((text) => parsePositiveDuration(text, '--kill-after')),
     )
@@ -78,7 +83,7 @@ export function addExecCommand(program: Command): void {
 async function exec(guard: JobGuard, options: ExecOptions, ...command: string[]): Promise<void> {
   const { name, atMost: lockAtMostFor, atLeast: lockAtLeastFor, keepAlive, killAfter, quiet } = options;
   const oncePer = oncePerOf(options);
-  const scheduledAt = options.scheduledAt ?? scheduledMinuteOf(options.jobName);
+  const scheduledAt = options.scheduledAt ?? options.jobName;
   const children = new ChildRunner(killAfter);
   // A closing guard starts nothing more, and keeps the lock until the child has ended.
   children.listen(() => void guard.close({ timeout: '365d', grace: 0 }));
@@ -142,10 +147,37 @@ function oncePerOf({ oncePer: period, timeZone, app, cron }: ExecOptions): OnceP
   throw new UsageError('--time-zone has no meaning without --once-per: only periods need a time zone.');
 }
 
-/** Kubernetes ends the name of a Job with its scheduled minute, counted from 1970. A Job created by hand has another name. */
-function scheduledMinuteOf(jobName = ''): Date | undefined {
+/** @throws UsageError */
+function scheduledTimeOf(text: string): Date {
+  return nearNow(instantOf(text, '--scheduled-at'), `--scheduled-at is ${describeValue(text)}`);
+}
+
+/**
+ * Kubernetes ends the name of a Job with its scheduled minute, counted from 1970. A Job created by hand has another name.
+ *
+ * @throws UsageError if that minute is not near: `-20261124` is a date, and would be a minute of the year 2008
+ */
+function scheduledMinuteOf(jobName: string): Date | undefined {
   const [, minutes] = /-(\d{8})$/.exec(jobName) ?? [];
-  return minutes === undefined ? undefined : new Date(Number(minutes) * 60_000);
+  if (minutes === undefined) return undefined;
+  const minute = new Date(Number(minutes) * 60_000);
+  const text = `${minute.toISOString().slice(0, 16)}Z`;
+  return nearNow(minute, `--job-name is ${describeValue(jobName)}, which ends in the minute ${text}`);
+}
+
+const [MINUTE_MS, DAY_MS] = [60_000, 86_400_000];
+
+/**
+ * @param given the option and its value, for the message
+ * @throws UsageError for a time that no scheduler means: the program would run for a wrong day
+ */
+function nearNow(scheduledAt: Date, given: string): Date {
+  const aheadMs = scheduledAt.getTime() - Date.now();
+  if (aheadMs >= -31 * DAY_MS && aheadMs <= 5 * MINUTE_MS) return scheduledAt;
+  const where = aheadMs > 0 ? 'five minutes ahead of' : '31 days behind';
+  throw new UsageError(
+    `${given}, more than ${where} the clock of this host. Nothing has run. Pass the scheduled time as --scheduled-at, or give the Job a name that does not end in eight digits. For older days, use cronlatch backfill.`,
+  );
 }
 
 /** A variable without a value is removed, because this process may itself be such a program. */

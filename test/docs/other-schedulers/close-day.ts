@@ -12,10 +12,16 @@ const CLOSE_DAY = {
 /** After these skips nothing is left to do. After any other, a retry is due later or another process runs the job. */
 const IS_SETTLED: readonly string[] = ['already-completed', 'calendar', 'skipped', 'deadline'];
 
-/** Kubernetes ends the name of a Job with its scheduled minute, counted from 1970. */
+/** Kubernetes ends the name of a Job with its scheduled minute, counted from 1970. A date there means another time. */
 function scheduledTime(jobName = ''): Date | undefined {
   const [, minutes] = /-(\d{8})$/.exec(jobName) ?? [];
-  return minutes === undefined ? undefined : new Date(Number(minutes) * 60_000);
+  if (minutes === undefined) return undefined;
+  const scheduledAt = new Date(Number(minutes) * 60_000);
+  const ageInDays = (Date.now() - scheduledAt.getTime()) / 86_400_000;
+  if (Math.abs(ageInDays) <= 31) return scheduledAt;
+  throw new Error(
+    `The end of the name '${jobName}' is not a minute near now, but in ${scheduledAt.getFullYear()}.`,
+  );
 }
 
 async function main(): Promise<void> {
