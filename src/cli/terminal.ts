@@ -3,7 +3,7 @@ import type TableClass from 'cli-table3';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
-import { logLine } from '../guard/log/log-message';
+import { escapeUnsafe, logLine } from '../guard/log/log-message';
 
 export function print(text: string): void {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
@@ -29,11 +29,7 @@ export function printJson(command: string, result: object): void {
     2,
   );
   // JSON leaves some characters as they are that a terminal would obey.
-  print(text.replace(/[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escaped));
-}
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  print(text.split('\n').map(escapeUnsafe).join('\n'));
 }
 
 const NONE = '-';
@@ -45,6 +41,18 @@ export function shown(value: Value): string {
   if (value === undefined) return NONE;
   if (!(value instanceof Date)) return logLine(String(value));
   return Number.isNaN(value.getTime()) ? NONE : `${value.toISOString().slice(0, 19).replace('T', ' ')}Z`;
+}
+
+/** For a shell, if the text has characters with a meaning there. */
+export function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** A call of the command line. After `--`, the parser takes no operand for an option. */
+export function commandText(verb: string, operands: readonly string[], options: string): string {
+  const text = operands.map(quoted).join(' ');
+  const isPlain = operands.every((operand) => !operand.startsWith('-'));
+  return `cronlatch ${verb} ${isPlain ? `${text}${options}` : `${options.trim()} -- ${text}`}`;
 }
 
 export type Style = 'red' | 'yellow' | 'green' | 'bold' | 'dim';

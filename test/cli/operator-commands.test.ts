@@ -70,6 +70,70 @@ testOperated(
   },
 );
 
+testOperated(
+  'why shows how to release a lock only if its holder has missed a renewal',
+  async ({ guard, call, query }) => {
+    const lockAtMostFor = '10m';
+    const why = async (lock: string): Promise<string> => (await call(`why ${lock}`)).stdout;
+    const endIn = (lock: string, minutes: number): Promise<unknown> =>
+      query(
+        `UPDATE shedlock SET lock_until = ${(Date.now() + minutes * 60_000) * 1000} WHERE name = '${lock}'`,
+      );
+    for (const [lock, keepAlive] of [
+      ['renews', true],
+      ['once', false],
+    ] as const) {
+      await register(guard, dailyJob(lock, { keepAlive }));
+      await guard.lockManager().tryLock({ name: lock, lockAtMostFor });
+    }
+    const renews =
+      /^Lock 'renews' is held by .+ Its holder renews it, so it is running: wait for its end\. .+\n(?!.*cronlatch release)/;
+    assert.match(await why('renews'), renews);
+    await endIn('renews', 6);
+    assert.match(await why('renews'), renews);
+    await endIn('renews', 3);
+    assert.match(
+      await why('renews'),
+      /If the holder has crashed, release it:\n {2}cronlatch release renews --owner /,
+    );
+    assert.match(
+      await why('once'),
+      /If the holder has crashed, release it:\n {2}cronlatch release once --owner /,
+    );
+    // A lock of no job. Each renewal writes a number after the owner.
+    const lock = await guard.lockManager().tryLock({ name: 'by hand', lockAtMostFor });
+    assert.match(await why(`'by hand'`), /release 'by hand'/);
+    await lock?.extend(lockAtMostFor);
+    assert.doesNotMatch(await why(`'by hand'`), /cronlatch release/);
+  },
+);
+
+testOperated('why reads the owner of a lock as all other commands do', async ({ guard, call, query }) => {
+  const hold = { actor: 'team/ops 100%', reason: 'audit/books', until: new Date(Date.now() + 3_600_000) };
+  assert.equal(await guard.locks.hold('bill', hold), true);
+  const held = await call('why bill');
+  assert.match(
+    held.stdout,
+    /^team\/ops 100% holds lock 'bill' since .+, so that no instance runs the job: audit\/books\.\n/,
+  );
+  await guard.lockManager().tryLock({ name: 'send', lockAtMostFor: '10m' });
+  const owner = 'hold/17/5718926d-b3c9-40f8-9b04-5ab8fa7cfb6b/1';
+  await query(`UPDATE shedlock SET locked_by = '${owner}' WHERE name = 'send'`);
+  assert.match((await call('why send')).stdout, new RegExp(`^Lock 'send' is held by ${owner} since `));
+});
+
+testOperated(
+  'a command that why prints also works for names that begin with a dash',
+  async ({ guard, call }) => {
+    await guard.lockManager().tryLock({ name: '--yes', lockAtMostFor: '10m' });
+    const { stdout } = await call('why -- --yes');
+    const [, command = ''] = /^ {2}cronlatch (release .+)$/m.exec(stdout) ?? [];
+    assert.match(command, / -- --yes$/);
+    const released = await call(command.replace('TEXT', 'crashed --yes'));
+    assert.deepEqual([released.status, released.stdout.split('\n').at(-2)], [0, 'released --yes']);
+  },
+);
+
 testOperated('why ends the reason of a failure with one full stop', async ({ call, runDaysAgo }) => {
   await runDaysAgo('bill', 0, new Error('The disk is full.'));
   assert.match((await call('why bill')).stdout, /: Error: The disk is full\. To run it again:\n/);

@@ -82,7 +82,8 @@ testOperated(
   'a name that another program wrote cannot control the terminal',
   async ({ call, query, runDaysAgo }) => {
     await runDaysAgo('bill', 0);
-    const name = `x${String.fromCodePoint(0x1b)}[2Jy${String.fromCodePoint(0x9b, 0x202e)}`;
+    // The last three are invisible: a zero-width space, a word joiner, and a tag.
+    const name = `x${String.fromCodePoint(0x1b)}[2Jy${String.fromCodePoint(0x9b, 0x202e, 0x200b, 0x2060, 0xe0041)}`;
     await query(`UPDATE cronlatch_run SET job_name = '${name}'`);
     await query(`UPDATE shedlock SET name = '${name}'`);
     for (const args of [
@@ -95,7 +96,11 @@ testOperated(
     ]) {
       const { stdout, stderr } = await call(args);
       assert.match(stdout + stderr, /\\u001b/, args);
-      assert.doesNotMatch(stdout + stderr, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+      assert.doesNotMatch(
+        stdout + stderr,
+        /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e\u200b\u2060\u{e0041}]/u,
+      );
+      assert.match(stdout + stderr, /\\u200b\\u2060\\udb40\\udc41/, args);
     }
   },
 );

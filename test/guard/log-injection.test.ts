@@ -12,16 +12,17 @@ function lineOf(error: unknown): string {
   return lines[0] ?? '';
 }
 
-void test('a line has no characters that move the cursor, end the line or change the text direction (F-97)', () => {
+void test('a line has no characters that move the cursor, end the line, change the text direction or are invisible (F-97)', () => {
   const codes = [...Array(0x20).keys(), ...Array.from({ length: 0x21 }, (_, index) => 0x7f + index)];
+  const invisible = [0xad, 0x200b, 0x200c, 0x200d, 0x2060, 0x2064, 0xfeff, 0xfe0f, 0xe0001, 0xe0041, 0xe007f];
   const bidi = [
     0x61c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069,
   ];
-  for (const code of [...codes, ...bidi, 0x2028, 0x2029]) {
+  for (const code of [...codes, ...bidi, ...invisible, 0x2028, 0x2029]) {
     const line = lineOf(new Error(`before${String.fromCodePoint(code)}after`));
     assert.doesNotMatch(
       line,
-      /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u,
+      /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\p{Default_Ignorable_Code_Point}]/u,
       code.toString(16),
     );
     assert.match(line, /before.*after$/);

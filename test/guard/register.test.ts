@@ -399,7 +399,7 @@ void test('a store without a register works as before, and cannot list jobs', as
   const code = InvalidLockUseError.code;
   await assert.rejects(guard.ledger.jobs(), {
     code,
-    message: /^Cannot list the jobs: .* has no register of jobs/,
+    message: /^Cannot use the jobs: .* has no register of jobs/,
   });
   await assert.rejects(guard.ledger.overdue(), { code });
   assert.throws(() => guard.check(WITH_HISTORY), {

@@ -2,14 +2,14 @@ import { Option, type Command } from 'commander';
 import { setTimeout as pause } from 'node:timers/promises';
 import { InvalidLockUseError, type LockState } from '../../core';
 import { parsePositiveDuration } from '../../core/duration';
-import { isHoldOwner, leaseOf } from '../../core/lease/owner';
+import { isHoldOwner, leaseOf, readHold } from '../../core/lease/owner';
 import type { JobGuard } from '../../guard';
 import { periodAt } from '../../ledger';
 import { isOverdue, type RunKey } from '../../ledger/run';
 import { ConflictError, orConflict, UsageError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, allLocks, withGuard } from '../guard-command';
 import { KnownJobs } from '../known-jobs';
-import { endOf, instantIn, type ChangeOptions, type Options } from '../options';
+import { endOf, type ChangeOptions, type Options } from '../options';
 import { print, printJson, printNote, printTable, shown } from '../terminal';
 
 type HoldOptions = ChangeOptions & { readonly until: Date; readonly wait?: boolean };
@@ -138,7 +138,7 @@ async function unhold(
  * @throws UsageError if no job of the lock is known to run once per period, or only code knows its periods
  */
 async function periodsDueDuring(known: KnownJobs, name: string, heldBy: string): Promise<readonly RunKey[]> {
-  const since = instantIn(heldBy.slice(heldBy.lastIndexOf('/') + 1));
+  const since = readHold(heldBy)?.since;
   const jobs = known.oncePerJobsOf(name);
   if (since === undefined || jobs.length === 0)
     throw new UsageError(

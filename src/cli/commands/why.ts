@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import { InvalidLockConfigurationError, SchemaMismatchError, type LockState } from '../../core';
 import type { JobGuard } from '../../guard';
-import type { RegisteredJob, Run } from '../../ledger';
+import { leaseOf, readHold } from '../../core/lease/owner';
+import type { DeclaredJob, RegisteredJob, Run } from '../../ledger';
 import { addGuardCommand, withGuard } from '../guard-command';
 import { KnownJobs } from '../known-jobs';
 import type { Options } from '../options';
-import { print, printJson, printWarning, shown, styled } from '../terminal';
+import { commandText, print, printJson, printWarning, quoted, shown, styled } from '../terminal';
 import { briefly } from './runs';
 
 /** Something that keeps a job from running, and what ends it. */
@@ -35,7 +36,7 @@ async function explainWhy(guard: JobGuard, { scope, json }: Options, job = ''): 
   const isEnded =
     run?.nextAttemptAt === undefined && run?.state !== 'running' && run?.state !== 'interrupted';
   const isPast = run !== undefined && isEnded && jobs?.isCurrent(run) === false;
-  const obstacles = [...lockObstacles(lock, registered), ...(isPast ? [] : ofRun)];
+  const obstacles = [...lockObstacles(lock, registered, jobs?.now ?? new Date()), ...(isPast ? [] : ofRun)];
   const nextScheduledAt = registered?.nextScheduledAt;
   if (json) return printJson('why', { job, obstacles, lock, newestRun: run, nextScheduledAt });
   obstacles.forEach(printObstacle);
@@ -65,29 +66,37 @@ function printObstacle({ text, command }: Obstacle): void {
   if (command !== undefined) print(`  ${styled('bold', command)}`);
 }
 
-/** The owner of a lock that an operator holds: who, why, and since when. */
-const HOLD = /^hold\/([^/]*)\/(.*)\/([^/]*)$/;
-
-function lockObstacles(lock: LockState | undefined, registered: RegisteredJob | undefined): Obstacle[] {
+function lockObstacles(
+  lock: LockState | undefined,
+  registered: RegisteredJob | undefined,
+  now: Date,
+): Obstacle[] {
   if (!lock?.isHeld) return [];
   const { name, lockedBy, lockedAt, lockUntil } = lock;
-  const [, actor, reason, since] = HOLD.exec(lockedBy) ?? [];
-  if (actor !== undefined)
-    return [
-      {
-        reason: 'held',
-        text: `${actor} holds lock '${name}' since ${since} until ${shown(lockUntil)}, so that no instance runs the job: ${reason}.`,
-        command: `cronlatch unhold ${quoted(name)} --reason TEXT`,
-      },
-    ];
-  const renewed = registered?.declared.keepAlive ? ' Its holder renews it while the job runs.' : '';
-  return [
-    {
-      reason: 'locked',
-      text: `Lock '${name}' is held by ${lockedBy} since ${shown(lockedAt)}, until ${shown(lockUntil)} at the latest.${renewed} It becomes free when the holder ends. If the holder has crashed, release it:`,
-      command: `cronlatch release ${quoted(name)} --owner ${quoted(lockedBy)} --reason TEXT`,
-    },
-  ];
+  const hold = readHold(lockedBy);
+  if (hold !== undefined) {
+    const text = `${hold.actor} holds lock '${name}' since ${shown(hold.since)} until ${shown(lockUntil)}, so that no instance runs the job: ${hold.reason}.`;
+    return [{ reason: 'held', text, command: commandText('unhold', [name], ' --reason TEXT') }];
+  }
+  const held = `Lock '${name}' is held by ${lockedBy} since ${shown(lockedAt)}, until ${shown(lockUntil)} at the latest.`;
+  if (isRenewed(lock, registered?.declared, now)) {
+    const text = `${held} Its holder renews it, so it is running: wait for its end. If it crashes, it renews no more, and this command shows how to release the lock.`;
+    return [{ reason: 'locked', text }];
+  }
+  const text = `${held} It becomes free when the holder ends. If the holder has crashed, release it:`;
+  const command = commandText('release', [name], ` --owner ${quoted(lockedBy)} --reason TEXT`);
+  return [{ reason: 'locked', text, command }];
+}
+
+/** A holder renews at the latest when half of its lease has passed. The share of it that is left shows one that does not. */
+const LEFT_AFTER_RENEWAL = 0.4;
+
+/** Whether the holder took or renewed its lease not long ago, and will renew it again. */
+function isRenewed({ lockedBy, lockUntil }: LockState, declared: DeclaredJob | undefined, now: Date) {
+  // Without a declaration, the length of the lease is unknown.
+  if (declared === undefined) return leaseOf(lockedBy) !== lockedBy;
+  const leftMs = lockUntil.getTime() - now.getTime();
+  return declared.keepAlive && leftMs >= declared.lockAtMostForMs * LEFT_AFTER_RENEWAL;
 }
 
 function runObstacle(run: Run, lock: LockState | undefined): Obstacle {
@@ -113,18 +122,13 @@ function runObstacle(run: Run, lock: LockState | undefined): Obstacle {
   };
   const [verb, options = ''] = verbs[state] ?? [];
   const scope = run.scope === '' ? '' : ` --scope ${quoted(run.scope)}`;
-  const call = `${quoted(run.job)} ${quoted(periodKey)}${scope}${options} --reason TEXT`;
+  const command = verb && commandText(verb, [run.job, periodKey], `${scope}${options} --reason TEXT`);
   const text = `The run for ${periodKey} ${texts[state]}`;
-  return { reason: state, text, command: verb && `cronlatch ${verb} ${call}` };
+  return { reason: state, text, command };
 }
 
 function tickText(next: Date, now: Date): string {
   return next > now
     ? `Its next tick is at ${shown(next)}.`
     : `Its tick of ${shown(next)} has not been answered: check that an instance with this job is running.`;
-}
-
-/** For a shell, if the text has characters with a meaning there. */
-function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -96,17 +96,14 @@ export function describeError(error: unknown): string {
 /** In characters. Longer lines are cut. */
 const MAX_LINE_LENGTH = 8192;
 
-/** Characters that move a terminal's cursor, end a line or change the direction of the text. */
-const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+/** Characters that move a terminal's cursor, end a line, change the direction of the text, or are invisible. */
+const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 const LINE_BREAKS = /[\n\v\f\r\u0085\u2028\u2029]+/;
 
 /** Makes one safe log line of a text, which can contain input from strangers: a job's error may quote it. */
 export function logLine(text: string): string {
   const lines = text.slice(0, MAX_LINE_LENGTH).split(LINE_BREAKS);
-  const beginning = lines
-    .map((each) => each.trim())
-    .join(' ')
-    .replaceAll(UNSAFE, escaped);
+  const beginning = escapeUnsafe(lines.map((each) => each.trim()).join(' '));
   const line = beginning.slice(0, MAX_LINE_LENGTH);
   const missing = Math.max(0, text.length - MAX_LINE_LENGTH) + beginning.length - line.length;
   const whole =
@@ -114,8 +111,10 @@ export function logLine(text: string): string {
   return whole.trim().toWellFormed();
 }
 
-function escaped(character: string): string {
-  return character === '\t' ? ' ' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+/** Characters that a terminal would obey or not show become codes, as JSON writes them. */
+export function escapeUnsafe(text: string): string {
+  const codeOf = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return text.replaceAll(UNSAFE, (each) => (each === '\t' ? ' ' : each.split('').map(codeOf).join('')));
 }
 
 /** Cutting a line can leave the first half of a surrogate pair at its end. */

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { errorLines } from './cronlatch';
+import { DAY_MS, testOperated, type Operated } from './operated';
+import { dailyJob, register } from './year-of-runs';
+
+const EVERY = ['mysql', 'mariadb', 'postgres', 'sqlite'] as const;
+const CHANGE = `--yes --reason 'it was renamed'`;
+
+/** What a row can hold that this version cannot read. */
+const UNREADABLE: Readonly<Record<string, string>> = {
+  'a newer kind': JSON.stringify({ ...dailyJob('x').declared, kind: 'fortnight' }),
+  'a zone that is gone': JSON.stringify({ ...dailyJob('x').declared, timeZone: 'Mars/Olympus' }),
+  'a newer form': '{"kind":"day"}',
+  null: 'null',
+  'damaged text': '{"lock":',
+};
+
+async function damage({ query }: Operated, job: string, declared: string): Promise<void> {
+  await query(
+    `UPDATE cronlatch_job SET declared = '${declared}', version = '9.8.7' WHERE job_name = '${job}'`,
+  );
+}
+
+for (const [what, declared] of Object.entries(UNREADABLE))
+  testOperated(`a row of the register with ${what} is named, and the other jobs are shown`, async (bench) => {
+    const { guard, call, json } = bench;
+    const overdue = { ...dailyJob('late'), nextScheduledAt: new Date(Date.now() - DAY_MS) };
+    await register(guard, dailyJob('new'), overdue);
+    await damage(bench, 'new', declared);
+    const text = `Job 'new' cannot be read: cronlatch 9.8.7 has registered it. Use that version here. If your code no longer has the job, call cronlatch forget new --reason TEXT`;
+    const checked = await call('status --check');
+    assert.deepEqual([checked.status, checked.stderr], [5, '']);
+    assert.match(checked.stdout, /^late is overdue: /m);
+    assert.ok(checked.stdout.split('\n').includes(text), checked.stdout);
+    assert.match((await call('status')).stdout, /^new +- .*unreadable$/m);
+    const { status, stdout } = await call('jobs');
+    assert.equal(status, 0);
+    assert.match(stdout, /^late +once per day, UTC /m);
+    assert.ok(stdout.split('\n').includes(text), stdout);
+    const { jobs, unreadable } = await json('jobs');
+    assert.deepEqual([jobs, unreadable].map(namesIn), [['late'], ['new']]);
+    assert.deepEqual(errorLines(await call('missed new --from 2026-11-01')), [text]);
+    assert.equal((await call('why late')).status, 0);
+  });
+
+testOperated('an unreadable row does not keep an instance from registering its jobs', async (bench) => {
+  await register(bench.guard, dailyJob('new'), dailyJob('other'));
+  await damage(bench, 'new', 'null');
+  const guard = await bench.createJobGuard(bench.url, { logger: false, pollInterval: false });
+  const oncePer = { period: 'day', timeZone: 'UTC' } as const;
+  guard.on('guard:warning', ({ message }) => assert.fail(message));
+  for (const name of ['new', 'more']) guard.wrap({ name, lockAtMostFor: '10m', oncePer }, () => {});
+  await guard.runOverdue();
+  await guard.close();
+  const { jobs } = await bench.json('jobs');
+  assert.deepEqual(namesIn(jobs), ['more', 'new', 'other']);
+});
+
+function namesIn(jobs: unknown): string[] {
+  return ((jobs ?? []) as { job: string }[]).map(({ job }) => job);
+}
+
+testOperated(
+  'forget removes a job that no instance declares, and nothing else',
+  async ({ guard, call, json, query, runDaysAgo }) => {
+    const past = new Date(Date.now() - DAY_MS);
+    await register(guard, ...['gone', 'stays'].map((job) => ({ ...dailyJob(job), nextScheduledAt: past })));
+    await runDaysAgo('gone', 0);
+    const fresh = await call(`forget gone ${CHANGE}`);
+    assert.deepEqual(
+      [fresh.status, errorLines(fresh)],
+      [
+        4,
+        [
+          "Cannot forget job 'gone': web-1/17 has registered it within the last 15 minutes. Remove the job there, and try again when all instances have stopped or restarted.",
+        ],
+      ],
+    );
+    await query(`UPDATE cronlatch_job SET registered_at = next_scheduled_at`);
+    const { forgotten, reason } = await json(`forget gone ${CHANGE}`);
+    assert.deepEqual([forgotten, reason], ['gone', 'it was renamed']);
+    assert.equal((await json('history gone'))['job'], 'gone');
+    assert.equal((await guard.locks.inspect('gone'))?.name, 'gone');
+    assert.deepEqual(namesIn((await json('jobs'))['jobs']), ['stays']);
+    const checked = await call('status --check');
+    assert.match(checked.stdout, /^stays is overdue: [^\n]+\n$/);
+    const again = await call(`forget gone ${CHANGE}`);
+    assert.deepEqual(
+      [again.status, errorLines(again)],
+      [4, ["Cannot forget job 'gone': it is not registered."]],
+    );
+    assert.equal((await call(`forget stays ${CHANGE}`)).stdout.split('\n').at(-2), 'forgot stays');
+    assert.deepEqual((await call('status --check')).stdout, 'no problems\n');
+  },
+  EVERY,
+);
+
+testOperated(
+  'a job that is declared disabled is no problem of status',
+  async ({ guard, call, runDaysAgo }) => {
+    await runDaysAgo('off', 4);
+    const disabled = dailyJob('off', { enabled: false });
+    await register(guard, { ...disabled, nextScheduledAt: new Date(Date.now() - DAY_MS) });
+    assert.deepEqual((await call('status --check')).stdout, 'no problems\n');
+    assert.match((await call('jobs')).stdout, /^off +once per day, UTC +0 3 \* \* \* \(UTC\); disabled /m);
+  },
+);
