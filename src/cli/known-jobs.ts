@@ -12,6 +12,7 @@ import { calendarPeriodsOf, parseJobPolicy, type JobPolicy } from '../ledger/pol
 import { limitOf, readRegister, type LedgerContext } from '../ledger/store-statements';
 import { UsageError } from './failure';
 import { instantIn } from './options';
+import { commandText } from './terminal';
 
 /**
  * The jobs of a command: those of the application's guard, and those of the register. The register keeps what instances
@@ -143,6 +144,8 @@ export class KnownJobs {
   }
 
   #unknown(job: string, what = 'job'): UsageError {
+    const row = this.register?.unreadable?.find((each) => each.job === job);
+    if (row !== undefined) return new UsageError(unreadableText(row));
     const near = [...this.#registered.keys()].find((name) => isNear(job.toLowerCase(), name.toLowerCase()));
     if (this.register === undefined)
       return new UsageError(
@@ -165,11 +168,28 @@ export function businessDay(text: string, option: string): number {
 
 async function registerOf(context: LedgerContext): Promise<JobRegister | undefined> {
   try {
-    return await readRegister(context);
+    const { now, jobs, unreadable = [] } = await readRegister(context);
+    const [read, unread] = [true, false].map((is) => jobs.filter((job) => isReadable(job) === is));
+    return { now, jobs: read ?? [], unreadable: [...unreadable, ...(unread ?? [])] };
   } catch (error) {
     if (error instanceof SchemaMismatchError || error instanceof InvalidLockUseError) return undefined;
     throw error;
   }
+}
+
+/** A newer version can declare periods that this one does not know. */
+function isReadable(job: RegisteredJob): boolean {
+  try {
+    declaredPolicy(job);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function unreadableText({ job, version }: Pick<RegisteredJob, 'job' | 'version'>): string {
+  const forget = commandText('forget', [job], ' --reason TEXT');
+  return `Job '${job}' cannot be read: cronlatch ${version} has registered it. Use that version here. If your code no longer has the job, call ${forget}`;
 }
 
 /** What an instance declared, without its calendar. `undefined` for a job without periods, and for a key function. */

@@ -37,6 +37,8 @@ export interface DeclaredJob {
   readonly hasScopeFunction: boolean;
   /** A job with only a lock keeps its last run in the register. */
   readonly history: boolean;
+  /** `false`: no instance runs it. `undefined`: it may run, or a function decides. */
+  readonly enabled?: false | undefined;
 }
 
 /** A job as an instance registers it. */
@@ -52,11 +54,17 @@ export interface JobRegistration {
   readonly registeredBy: string;
 }
 
+/** How often an instance registers its jobs again, at a check for overdue runs. */
+export const REGISTER_EVERY_MS = 300_000;
+/** No instance declares a job that was not registered for so long. */
+export const IDLE_AFTER_MS = 3 * REGISTER_EVERY_MS;
+
 /**
  * A row of the register. All instants but the scheduled time are the database's. The last run is that of a job with
  * `history: true`.
  */
 export interface RegisteredJob extends JobRegistration {
+  /** When an instance last registered it. Instances do so every 5 minutes, at a check for overdue runs. */
   readonly registeredAt: Date;
   /** The last different declaration of this job, and when it was last registered. */
   readonly previous: Pick<RegisteredJob, 'declared' | 'registeredBy' | 'registeredAt'> | undefined;
@@ -72,6 +80,8 @@ export interface JobRegister {
   readonly now: Date;
   /** In the order of their names. */
   readonly jobs: readonly RegisteredJob[];
+  /** The jobs whose declaration this version cannot read: a newer version wrote it, or it is damaged. */
+  readonly unreadable?: readonly Pick<RegisteredJob, 'job' | 'version' | 'registeredBy'>[] | undefined;
 }
 
 /** A change of one registered job. */
@@ -115,12 +125,21 @@ export function differencesOf(before: DeclaredJob, now: DeclaredJob): DeclaredDi
     .filter((difference) => difference.before !== difference.now);
 }
 
-/** Compared as a text: two declarations are equal only if their schedules are written alike. */
-export function scheduleText({ schedules }: DeclaredJob): string {
-  return schedules
-    .map(({ expression, timeZone }) => (timeZone === undefined ? expression : `${expression} (${timeZone})`))
-    .sort()
-    .join('; ');
+/**
+ * Compared as a text: two declarations are equal only if their schedules are written alike. A job that is enabled again
+ * is not overdue for the time before.
+ */
+export function scheduleText({ schedules, enabled }: DeclaredJob): string {
+  const texts = schedules.map(({ expression, timeZone }) =>
+    timeZone === undefined ? expression : `${expression} (${timeZone})`,
+  );
+  return [...texts.sort(), ...(enabled === false ? ['disabled'] : [])].join('; ');
+}
+
+/** Whether a value has what all versions of cronlatch declare. */
+export function isDeclaration(value: unknown): value is DeclaredJob {
+  const { lock, kind, schedules } = (value ?? {}) as Partial<DeclaredJob>;
+  return typeof lock === 'string' && typeof kind === 'string' && Array.isArray(schedules);
 }
 
 /**
@@ -149,7 +168,7 @@ export function isAnswerKept({ kind, history }: DeclaredJob): boolean {
  */
 export function findOverdueJobs({ now, jobs }: JobRegister, toleranceMs: number): OverdueJob[] {
   return jobs
-    .filter(({ declared }) => isAnswerKept(declared))
+    .filter(({ declared }) => isAnswerKept(declared) && declared.enabled !== false)
     .flatMap((job) => {
       const { nextScheduledAt: scheduledAt, lastStartedAt } = job;
       if (scheduledAt === undefined || now.getTime() - scheduledAt.getTime() <= toleranceMs) return [];

@@ -146,7 +146,7 @@ export interface RunStore {
   /**
    * Registers jobs, so that any process can list them, with one statement for all. A job that is registered again keeps
    * its last run. Its declaration becomes `previous` if the new one differs, and `nextAfterRegistration` decides its next
-   * scheduled time. Optional, together with `jobs` and `updateJobs`: a store without them has no register.
+   * scheduled time. Optional, together with the three methods below: a store without them has no register.
    *
    * @param jobs each job at most once
    * @throws SchemaMismatchError if the table of the register is missing or cannot be used
@@ -160,6 +160,12 @@ export interface RunStore {
    * @param changes at most one of each job
    */
   updateJobs?(changes: readonly JobChange[], options: StatementOptions): Promise<void>;
+  /**
+   * Removes a job from the register, unless it has been registered within the last `idleMs`. Its runs stay.
+   *
+   * @returns `false` if nothing was removed
+   */
+  forgetJob?(job: string, idleMs: number, options: StatementOptions): Promise<boolean>;
   /**
    * Checks the tables in which the store keeps its runs. Optional.
    *

@@ -27,17 +27,19 @@ export function limitOf({ statementTimeoutMs }: StoreContext): StatementOptions 
 }
 
 /** A run store with a register of jobs. */
-export type RegisteringStore = RunStore & Required<Pick<RunStore, 'registerJobs' | 'jobs' | 'updateJobs'>>;
+export type RegisteringStore = RunStore &
+  Required<Pick<RunStore, 'registerJobs' | 'jobs' | 'updateJobs' | 'forgetJob'>>;
 
 export function hasRegister(store: RunStore): store is RegisteringStore {
-  return store.registerJobs !== undefined && store.jobs !== undefined && store.updateJobs !== undefined;
+  const methods = [store.registerJobs, store.jobs, store.updateJobs, store.forgetJob];
+  return methods.every((method) => method !== undefined);
 }
 
 /** @throws InvalidLockUseError if the store has no register of jobs */
 export async function readRegister(context: StoreContext): Promise<JobRegister> {
   if (context.store.jobs !== undefined) return await context.store.jobs(limitOf(context));
   throw new InvalidLockUseError(
-    'Cannot list the jobs: the run store of this guard has no register of jobs. Use a run store of cronlatch, or add registerJobs, jobs and updateJobs to yours.',
+    'Cannot use the jobs: the run store of this guard has no register of jobs. Use a run store of cronlatch, or add registerJobs, jobs, updateJobs and forgetJob to yours.',
   );
 }
 

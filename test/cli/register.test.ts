@@ -45,13 +45,15 @@ for (const [what, declared] of Object.entries(UNREADABLE))
 
 testOperated('an unreadable row does not keep an instance from registering its jobs', async (bench) => {
   await register(bench.guard, dailyJob('new'), dailyJob('other'));
-  await damage(bench, 'new', 'null');
+  await damage(bench, 'new', '{"lock":');
   const guard = await bench.createJobGuard(bench.url, { logger: false, pollInterval: false });
   const oncePer = { period: 'day', timeZone: 'UTC' } as const;
-  guard.on('guard:warning', ({ message }) => assert.fail(message));
+  const warnings: string[] = [];
+  guard.on('guard:warning', ({ message }) => void warnings.push(message));
   for (const name of ['new', 'more']) guard.wrap({ name, lockAtMostFor: '10m', oncePer }, () => {});
   await guard.runOverdue();
   await guard.close();
+  assert.deepEqual(warnings, []);
   const { jobs } = await bench.json('jobs');
   assert.deepEqual(namesIn(jobs), ['more', 'new', 'other']);
 });
@@ -96,7 +98,7 @@ testOperated(
 );
 
 testOperated(
-  'a job that is declared disabled is no problem of status',
+  'a job that is declared disabled causes no problem in status',
   async ({ guard, call, runDaysAgo }) => {
     await runDaysAgo('off', 4);
     const disabled = dailyJob('off', { enabled: false });

@@ -123,7 +123,7 @@ void test('a tick sends no statement to the register', async (t) => {
   await of.guard.runOverdue();
   assert.deepEqual(
     calls.map(({ mock }) => mock.callCount()),
-    [0, 0, 1],
+    [1, 1, 1], // An hour has passed, so the job is registered again.
   );
 });
 
@@ -227,6 +227,89 @@ void test('an instance that answers no tick reports each scheduled time that oth
   await of.guard.runOverdue();
   await of.guard.runOverdue();
   assert.deepEqual(reported, [first, first + HOUR_MS]);
+});
+
+void test('a job that all instances declare as disabled is never overdue, and is so again once it is enabled', async () => {
+  const of = bench();
+  of.guard.on('run:overdue', () => assert.fail('overdue'));
+  scheduled(of, { ...DAILY, enabled: false });
+  assert.equal((await registered(of)).declared.enabled, false);
+  of.clock.advance('30h');
+  await of.guard.runOverdue();
+  assert.deepEqual(await of.guard.ledger.overdue(), []);
+  const enabled = bench(of.options());
+  scheduled(enabled, DAILY);
+  await registered(enabled);
+  assert.deepEqual(await enabled.guard.ledger.overdue(), []);
+  of.clock.advance('2h');
+  assert.equal((await enabled.guard.ledger.overdue()).length, 1);
+});
+
+void test('an instance that disables a job does not silence it for the others', async () => {
+  const of = bench();
+  scheduled(of, DAILY);
+  await registered(of);
+  const disabling = bench({ ...of.options(), events: undefined });
+  const warnings = warningsOf(disabling);
+  scheduled(disabling, { ...DAILY, enabled: false });
+  assert.equal((await registered(disabling)).declared.enabled, false);
+  of.clock.advance('5m');
+  assert.equal((await registered(of)).declared.enabled, undefined);
+  of.clock.advance('30m');
+  assert.equal((await registered(disabling)).declared.enabled, undefined);
+  assert.deepEqual(warnings, []);
+});
+
+void test('two jobs that share a lock are disabled only if both are', async () => {
+  for (const second of [false, true]) {
+    const of = bench();
+    const jobs = [false, second].map((enabled) => hourly({ ...SHARED, enabled }));
+    integrationOf(of.guard).admit(jobs);
+    assert.equal((await registered(of)).declared.enabled, second ? undefined : false);
+  }
+});
+
+void test('an instance registers its jobs again every five minutes, so that no operator forgets them', async (t) => {
+  const of = bench();
+  scheduled(of, DAILY);
+  const first = await registered(of);
+  const register = t.mock.method(of.runStore, 'registerJobs');
+  of.clock.advance('4m');
+  await of.guard.runOverdue();
+  assert.equal(register.mock.callCount(), 0);
+  of.clock.advance('1m');
+  const again = await registered(of);
+  assert.equal(Number(again.registeredAt) - Number(first.registeredAt), 300_000);
+  assert.deepEqual(again, { ...first, registeredAt: again.registeredAt });
+  of.clock.advance('14m');
+  await assert.rejects(of.guard.ledger.forget(DAILY.name), {
+    code: InvalidLockUseError.code,
+    message: /^Cannot forget job 'close-day': .+\/\d+ has registered it within the last 15 minutes\. /,
+  });
+  of.clock.advance('2m');
+  await of.guard.ledger.forget(DAILY.name);
+  assert.deepEqual(await of.guard.ledger.jobs(), []);
+  await assert.rejects(of.guard.ledger.forget(DAILY.name), /'close-day': it is not registered\.$/);
+  await registered(of);
+});
+
+void test('the declaration of another instance stays while that instance registers it', async (t) => {
+  const of = bench();
+  scheduled(of, DAILY);
+  const { declared } = await registered(of);
+  const other: JobRegistration = {
+    ...{ job: 'close-day', nextScheduledAt: undefined, version: '1.0.0', registeredBy: 'green/7' },
+    declared: { ...declared, dayStart: '02:00' },
+  };
+  await of.runStore.registerJobs([other]);
+  const register = t.mock.method(of.runStore, 'registerJobs');
+  for (const minutes of [5, 9]) {
+    of.clock.advance(minutes * 60_000);
+    assert.equal((await registered(of)).registeredBy, 'green/7');
+  }
+  assert.equal(register.mock.callCount(), 0);
+  of.clock.advance('5m');
+  assert.deepEqual((await registered(of)).declared, declared);
 });
 
 void test('an overdue job is a log line', async () => {

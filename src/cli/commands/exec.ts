@@ -48,10 +48,6 @@ class ChildFailedError extends Error {}
 export function addExecCommand(program: Command): void {
   const period = new Option('--once-per <period>', 'run once in each period, as the ledger records it');
   const scheduledAt = new Option('--scheduled-at <instant>', 'the scheduled time, which decides the period');
-  const jobName = new Option(
-    '--job-name <name>',
-    'name of a Kubernetes Job, which ends in its scheduled minute',
-  );
   const killAfter = new Option(
     '--kill-after <duration>',
     'time between SIGTERM and SIGKILL if the lock is lost',
@@ -71,7 +67,7 @@ export function addExecCommand(program: Command): void {
     .option('--time-zone <zone>', 'time zone of the periods, such as Europe/Paris')
     .option('--cron <expression>', 'schedule of the calls, with which status finds missed periods')
     .addOption(scheduledAt.argParser(scheduledTimeOf).conflicts('jobName'))
-    .addOption(jobName.argParser(scheduledMinuteOf))
+    .option('--job-name <name>', 'name of a Kubernetes Job, which ends in its minute', scheduledMinuteOf)
     .addOption(
       killAfter.default(10_000, '10s').argParser((text) => parsePositiveDuration(text, '--kill-after')),
     )
@@ -165,15 +161,13 @@ function scheduledMinuteOf(jobName: string): Date | undefined {
   return nearNow(minute, `--job-name is ${describeValue(jobName)}, which ends in the minute ${text}`);
 }
 
-const [MINUTE_MS, DAY_MS] = [60_000, 86_400_000];
-
 /**
  * @param given the option and its value, for the message
  * @throws UsageError for a time that no scheduler means: the program would run for a wrong day
  */
 function nearNow(scheduledAt: Date, given: string): Date {
   const aheadMs = scheduledAt.getTime() - Date.now();
-  if (aheadMs >= -31 * DAY_MS && aheadMs <= 5 * MINUTE_MS) return scheduledAt;
+  if (aheadMs >= -31 * 86_400_000 && aheadMs <= 300_000) return scheduledAt;
   const where = aheadMs > 0 ? 'five minutes ahead of' : '31 days behind';
   throw new UsageError(
     `${given}, more than ${where} the clock of this host. Nothing has run. Pass the scheduled time as --scheduled-at, or give the Job a name that does not end in eight digits. For older days, use cronlatch backfill.`,

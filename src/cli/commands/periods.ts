@@ -6,7 +6,7 @@ import { backfill as addRuns } from '../../ledger/operator/backfill';
 import { dateOf } from '../../ledger/periods/business-date';
 import { EXIT, orConflict, UsageError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
-import { businessDay, KnownJobs } from '../known-jobs';
+import { businessDay, KnownJobs, unreadableText } from '../known-jobs';
 import type { ChangeOptions, Options } from '../options';
 import { print, printJson, printTable, shown, styled } from '../terminal';
 
@@ -19,12 +19,14 @@ type BackfillOptions = ChangeOptions & {
 const SCOPE = ['--scope <scope>', 'the scope, if the job has scopes'] as const;
 
 /**
- * `cronlatch jobs` lists what the instances declare about their jobs. `missed`, `explain` and `backfill` compute the periods
- * of a job from that.
+ * `cronlatch jobs` lists what the instances declare about their jobs, and `forget` removes a job. `missed`, `explain` and
+ * `backfill` compute the periods of a job from that.
  */
 export function addPeriodCommands(program: Command): void {
   const jobs = 'list the registered jobs, and what deployments declare differently';
   addGuardCommand(program, 'jobs', jobs).action(withGuard(listJobs));
+  const gone = 'remove a job that your code no longer has from the register';
+  addChangeCommand(program, 'forget <job>', gone).action(withGuard(forget));
   addGuardCommand(program, 'missed <job>', 'list the periods of a job that have no run')
     .requiredOption('--from <date>', 'how far back, as in 2026-11-20')
     .option(...SCOPE)
@@ -47,9 +49,9 @@ async function listJobs(guard: JobGuard, { json }: Options): Promise<void> {
     throw new UsageError(
       'This database has no register of jobs. Create it with cronlatch init. The instances fill it when they start.',
     );
-  const { jobs } = register;
-  if (json) return printJson('jobs', { jobs });
-  if (jobs.length === 0) return print('no job is registered');
+  const { jobs, unreadable = [] } = register;
+  if (json) return printJson('jobs', { jobs, unreadable });
+  if (jobs.length + unreadable.length === 0) return print('no job is registered');
   printTable(
     jobs.map(({ job, declared, nextScheduledAt, registeredAt, registeredBy }) => ({
       job,
@@ -60,8 +62,21 @@ async function listJobs(guard: JobGuard, { json }: Options): Promise<void> {
       by: registeredBy,
     })),
   );
-  const changes = jobs.flatMap(changesOf);
+  const changes = [
+    ...unreadable.map((row) => styled('red', unreadableText(row))),
+    ...jobs.flatMap(changesOf),
+  ];
   if (changes.length > 0) print(`\n${changes.join('\n')}`);
+}
+
+async function forget(guard: JobGuard, options: ChangeOptions, job = ''): Promise<void> {
+  const { actor, reason, json } = options;
+  const { ledger } = await KnownJobs.of(guard);
+  const change = `remove job ${shown(job)} from the register, so that it is never overdue. Its runs and its lock stay`;
+  if (!(await agrees([change], options))) return;
+  await orConflict(ledger.forget(job));
+  if (json) printJson('forget', { forgotten: job, actor, reason });
+  else print(`forgot ${shown(job)}`);
 }
 
 const WITHOUT_PERIOD: Partial<Record<DeclaredJob['kind'], string>> = {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { parseDuration } from '../../core/duration';
+import { instanceOf } from '../../core/lease/owner';
 import type { JobGuard } from '../../guard';
 import { skipsDates } from '../../guard/jobs/cron-expression';
 import { periodAt, periodsBetween, type OverdueJob, type RegisteredJob, type RunSummary } from '../../ledger';
@@ -7,7 +8,7 @@ import { findOverdueJobs } from '../../ledger/job-register';
 import { calendarPeriodsOf } from '../../ledger/policy/job-policy';
 import { EXIT } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
-import { declaredPolicy, KnownJobs } from '../known-jobs';
+import { declaredPolicy, KnownJobs, unreadableText } from '../known-jobs';
 import type { Options } from '../options';
 import { print, printJson, printTable, relative, shown, styled, type Row } from '../terminal';
 import { styledState } from './runs';
@@ -16,7 +17,7 @@ type StatusOptions = Options & { readonly check?: boolean; readonly tolerance: s
 
 /** Something that an operator should look at. */
 interface Problem {
-  readonly kind: 'overdue' | 'missed' | 'failed' | 'interrupted';
+  readonly kind: 'overdue' | 'missed' | 'failed' | 'interrupted' | 'unreadable';
   readonly text: string;
 }
 
@@ -62,8 +63,7 @@ async function showStatus(guard: JobGuard, options: StatusOptions): Promise<void
 }
 
 function rowOf({ job, lastRun, running, nextScheduledAt, problems }: JobStatus, now: Date): Row {
-  // The host and the process of an owner, without its acquisition.
-  const holders = running.map(({ claimedBy = '' }) => claimedBy.split('/').slice(0, 2).join('/'));
+  const holders = running.map(({ claimedBy = '' }) => instanceOf(claimedBy));
   const kinds = [...new Set(problems.map(({ kind }) => kind))].join(', ');
   return {
     job,
@@ -84,15 +84,18 @@ function statusOf(
   const runsOf = new Map<string, RunSummary[]>();
   for (const run of runs) runsOf.set(run.job, [...(runsOf.get(run.job) ?? []), run]);
   const registered = new Map(register?.jobs.map((job) => [job.job, job]));
+  const unreadable = new Map(register?.unreadable?.map((row) => [row.job, row]));
   const late = register === undefined ? [] : findOverdueJobs(register, toleranceMs);
   const overdue = new Map(late.map((job) => [job.job, job]));
-  return [...new Set([...registered.keys(), ...runsOf.keys()])].sort().map((name) => {
+  return [...new Set([...registered.keys(), ...unreadable.keys(), ...runsOf.keys()])].sort().map((name) => {
+    const row = unreadable.get(name);
     const [job, own] = [registered.get(name), runsOf.get(name) ?? []];
     const newest = own.reduce<RunSummary | undefined>(
       (last, run) => (last === undefined || startOf(run) > startOf(last) ? run : last),
       undefined,
     );
     const problems = [
+      ...(row ? problem('unreadable', unreadableText(row)) : []),
       ...overdueText(overdue.get(name)),
       ...(job === undefined ? [] : [...missedBy(job, newest, now), ...failedBy(job)]),
       ...own.flatMap(problemOf),
@@ -133,11 +136,12 @@ function failedBy({ job, lastOutcome, lastFinishedAt }: RegisteredJob): Problem[
 
 /** Whole periods since the newest run. A schedule that skips dates, and a calendar, expect no run in some of them. */
 function missedBy(job: RegisteredJob, newest: RunSummary | undefined, now: Date): Problem[] {
-  const { hasCalendar, schedules } = job.declared;
+  const { hasCalendar, schedules, enabled } = job.declared;
   const policy = declaredPolicy(job);
   const periods = policy && calendarPeriodsOf(policy);
   const isRegular = schedules.length > 0 && !schedules.some(({ expression }) => skipsDates(expression));
   if (periods === undefined || newest?.periodEnd === undefined || hasCalendar || !isRegular) return [];
+  if (enabled === false) return [];
   const [first, ...more] = periodsBetween(newest.periodEnd, periodAt(now, periods).start, periods);
   if (first === undefined) return [];
   const others = more.length > 0 ? ` and ${more.length} more` : '';

@@ -29,7 +29,7 @@ export interface RunStoreMeans {
 
 /**
  * Capabilities that some stores have and others cannot have: the functions above, and `registerJobs`, the register of jobs
- * with its three methods.
+ * with its four methods.
  */
 export type RunStoreCapability = keyof RunStoreMeans | 'registerJobs';
 

@@ -147,6 +147,23 @@ export const registering = needing(['registerJobs'], {
     );
   },
 
+  async 'only a job that was not registered lately is forgotten, by its exact name (L7)'({
+    store,
+    other,
+    elapse,
+  }) {
+    await registerAll(store, ['a', 'A', 'ä']);
+    await elapse('1h');
+    await registerAll(other, ['A']);
+    for (const [job, isForgotten] of [
+      ['A', false],
+      ['a', true],
+      ['unknown', false],
+    ] as const)
+      assert.equal(await store.forgetJob?.(job, HOUR_MS / 2, LIMIT), isForgotten, job);
+    assert.deepEqual(await namesOf(other), ['A', 'ä']);
+  },
+
   async 'instances that register the same jobs at once leave one row of each (L7)'({ store, other }) {
     const names = Array.from({ length: 5 }, (_, i) => `contract-${i}`);
     await runConcurrently(20, [store, other], (each, i) =>

@@ -12,7 +12,7 @@ export function registeredName({ policy, lock }: Job): string {
 /** What the register shows of a job. Its keys always have the same order, because declarations are compared as JSON. */
 export function declaredJobOf(
   job: Job,
-  { schedules = [], isDistributed = false }: DeclarationParts,
+  { schedules = [], isDistributed = false, configuration }: Partial<JobDeclaration>,
 ): DeclaredJob {
   const { lock, policy, history } = job;
   return {
@@ -33,10 +33,9 @@ export function declaredJobOf(
     scope: typeof policy?.scope === 'string' && policy.scope !== '' ? policy.scope : undefined,
     hasScopeFunction: typeof policy?.scope === 'function',
     history,
+    enabled: configuration?.enabled === false ? false : undefined,
   };
 }
-
-type DeclarationParts = Pick<JobDeclaration, 'schedules' | 'isDistributed'>;
 
 function kindOf(policy: JobPolicy | undefined): DeclaredJob['kind'] {
   if (policy === undefined) return 'lock';

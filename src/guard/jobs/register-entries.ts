@@ -105,11 +105,12 @@ function mergedEntry(earlier: RegisterEntry, added: RegisterEntry): RegisterEntr
   const { declared } = earlier;
   const known = new Set(declared.schedules.map((schedule) => JSON.stringify(schedule)));
   const more = added.declared.schedules.filter((schedule) => !known.has(JSON.stringify(schedule)));
-  if (more.length === 0) return earlier;
+  const enabled = declared.enabled === added.declared.enabled ? declared.enabled : undefined;
+  if (more.length === 0 && enabled === declared.enabled) return earlier;
   return {
     ...earlier,
-    ...{ declared: { ...declared, schedules: [...declared.schedules, ...more] }, isPending: true },
-    next: undefined,
+    ...{ declared: { ...declared, schedules: [...declared.schedules, ...more], enabled } },
+    ...{ isPending: true, next: undefined },
     nextAfter: (after) => {
       const times = [earlier.nextAfter(after), added.nextAfter(after)].filter((time) => time !== undefined);
       return times.sort((a, b) => a.getTime() - b.getTime())[0];

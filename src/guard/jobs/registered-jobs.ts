@@ -2,8 +2,14 @@ import { SchemaMismatchError } from '../../core';
 import { parsePositiveDuration } from '../../core/duration';
 import { instanceName } from '../../core/lease/owner';
 import { VERSION } from '../../core/version';
-import type { JobRegistration, RegisteredJob } from '../../ledger';
-import { findOverdueJobs, isAnswerKept, nextAfterRegistration } from '../../ledger/job-register';
+import type { DeclaredJob, JobRegistration, RegisteredJob } from '../../ledger';
+import {
+  findOverdueJobs,
+  isAnswerKept,
+  nextAfterRegistration,
+  REGISTER_EVERY_MS,
+  IDLE_AFTER_MS,
+} from '../../ledger/job-register';
 import {
   hasRegister,
   limitOf,
@@ -42,6 +48,7 @@ export class RegisteredJobs {
   readonly #recording = new Set<Promise<void>>();
   #registering: Promise<void> | undefined;
   #isRequested = false;
+  #registeredAtMs = -Infinity;
   #polling: Promise<void> | undefined;
   /** A failure that lasts is reported once. */
   #hasFailed = false;
@@ -123,21 +130,29 @@ export class RegisteredJobs {
   async #registerPending(): Promise<void> {
     const { store, clock } = this.context;
     const now = new Date(clock.wallMs());
-    const pending = [...this.#entries.byJob].flatMap(([job, entry]) => {
-      const { declared, next, isPending } = entry;
-      const nextScheduledAt = next ?? entry.nextAfter(now);
-      if (!isPending && nextScheduledAt === next) return [];
-      return {
-        entry,
-        registration: { job, declared, nextScheduledAt, version: VERSION, registeredBy: INSTANCE },
-      };
+    const registeredAtMs = clock.monotonicMs();
+    const isAgain = registeredAtMs - this.#registeredAtMs >= REGISTER_EVERY_MS;
+    const wanted = [...this.#entries.byJob].flatMap(([job, entry]) => {
+      const { declared, next } = entry;
+      const nextScheduledAt = next === undefined || (isAgain && next < now) ? entry.nextAfter(now) : next;
+      const isPending = entry.isPending || (next === undefined && nextScheduledAt !== undefined);
+      if (!isPending && !isAgain) return [];
+      const registration = { job, declared, nextScheduledAt, version: VERSION, registeredBy: INSTANCE };
+      return { entry, isPending, registration };
     });
-    if (pending.length === 0) return;
+    if (wanted.length === 0) return;
     const before = await store.jobs(limitOf(this.context));
+    const storedOf = (job: string) => before.jobs.find((each) => each.job === job);
+    const pending = wanted.filter(({ isPending, registration: { job, declared } }) => {
+      const stored = storedOf(job);
+      return isPending || stored === undefined || !isOthers(stored, declared, before.now);
+    });
+    if (isAgain) this.#registeredAtMs = registeredAtMs;
+    if (pending.length === 0) return;
     const registrations = pending.map(({ registration }) => registration);
     await this.#send((options) => store.registerJobs(registrations, options));
     for (const { entry, registration } of pending) {
-      const stored = before.jobs.find(({ job }) => job === registration.job);
+      const stored = storedOf(registration.job);
       entry.isPending = false;
       entry.next = nextAfterRegistration(stored, registration, before.now);
       if (stored !== undefined) this.#warnOfDifference(stored, registration);
@@ -146,7 +161,8 @@ export class RegisteredJobs {
 
   /** Two deployments that declare a job differently may start it at different times, or lock it differently. */
   #warnOfDifference({ declared: there, ...stored }: RegisteredJob, { job, declared }: JobRegistration): void {
-    const differences = describeDifferences(there, declared);
+    // A job can be turned off on some instances.
+    const differences = describeDifferences({ ...there, enabled: declared.enabled }, declared);
     if (differences === '' || stored.registeredBy === INSTANCE) return;
     const message = `Job '${job}' is declared differently than by ${stored.registeredBy}, which registered it at ${stored.registeredAt.toISOString()}: ${differences}. If that instance is still running, deploy the same version to both.`;
     this.context.events.emit('guard:warning', { message });
@@ -228,4 +244,11 @@ export class RegisteredJobs {
       this.context.events.emit('guard:warning', isUnusable ? { message } : { message, error });
     }
   }
+}
+
+/** Whether other instances keep registering another declaration. A job that is turned off here may run elsewhere. */
+function isOthers({ declared: there, registeredAt }: RegisteredJob, here: DeclaredJob, now: Date): boolean {
+  if (there.enabled !== here.enabled) return here.enabled === false;
+  const isFresh = now.getTime() - registeredAt.getTime() < IDLE_AFTER_MS;
+  return isFresh && describeDifferences(there, here) !== '';
 }

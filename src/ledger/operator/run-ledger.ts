@@ -7,7 +7,7 @@
  */
 import { InvalidLockUseError } from '../../core';
 import { parseDuration, parsePositiveDuration, type Duration } from '../../core/duration';
-import { findOverdueJobs, type OverdueJob, type RegisteredJob } from '../job-register';
+import { findOverdueJobs, IDLE_AFTER_MS, type OverdueJob, type RegisteredJob } from '../job-register';
 import { limitOf, readRegister, type LedgerContext } from '../store-statements';
 import type { CalendarPeriod } from '../periods/period';
 import { periodOfKey } from '../periods/period-of-key';
@@ -121,6 +121,24 @@ export class RunLedger {
   > {
     const toleranceMs = parseDuration(tolerance, 'tolerance of ledger.overdue');
     return findOverdueJobs(await readRegister(this.options.context), toleranceMs);
+  }
+
+  /**
+   * Removes a job from the register, so that it is not overdue any more: a job that your code no longer has. Its runs and
+   * its lock stay. An instance that still declares the job registers it again.
+   *
+   * @throws InvalidLockUseError if the job is not registered, or an instance has registered it within the last 15 minutes.
+   * Instances do so every 5 minutes. Also if the run store has no register of jobs
+   */
+  async forget(job: string): Promise<void> {
+    const { context } = this.options;
+    const { jobs, unreadable = [] } = await readRegister(context);
+    const stored = [...jobs, ...unreadable].find((each) => each.job === job);
+    if (stored && (await context.store.forgetJob?.(job, IDLE_AFTER_MS, limitOf(context)))) return;
+    const why = stored
+      ? `${stored.registeredBy} has registered it within the last 15 minutes. Remove the job there, and try again when all instances have stopped or restarted`
+      : 'it is not registered';
+    throw new InvalidLockUseError(`Cannot forget job '${job}': ${why}.`);
   }
 
   /**

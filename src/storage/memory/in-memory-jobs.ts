@@ -32,6 +32,11 @@ export class InMemoryJobs {
     }
   }
 
+  forget(job: string, before: Date): boolean {
+    const row = this.#rows.get(job);
+    return row !== undefined && row.registeredAt < before && this.#rows.delete(job);
+  }
+
   list(now: Date): JobRegister {
     const jobs = [...this.#rows.values()].sort((a, b) => (a.job < b.job ? -1 : 1));
     return structuredClone({ now, jobs });

@@ -173,6 +173,10 @@ export class InMemoryRunStore implements RunStore {
     return inOneStep(() => this.#runs.jobs.update(changes, this.#runs.now()));
   }
 
+  forgetJob(job: string, idleMs: number): Promise<boolean> {
+    return inOneStep(() => this.#runs.jobs.forget(job, new Date(this.#runs.now().getTime() - idleMs)));
+  }
+
   #isMarked(run: RunKey): boolean {
     return this.#runs.row(run)?.events.some(isPurgeMark) === true;
   }

@@ -63,6 +63,7 @@ const AGAIN =
 const STAYS = 'a scheduled time that has passed stays after a restart, and one that was unknown is set (L7)';
 const REPLACED = 'the scheduled time of another schedule, or of a wrong clock, is replaced (L7)';
 const LAST_RUN = 'the last run is counted back from the store’s now, and stays until a later one (L7)';
+const FORGOTTEN = 'only a job that was not registered lately is forgotten, by its exact name (L7)';
 
 export const BROKEN_REGISTERS: readonly BrokenRunStore[] = [
   {
@@ -161,6 +162,28 @@ export const BROKEN_REGISTERS: readonly BrokenRunStore[] = [
     does: 'changes only the first of several jobs',
     caughtBy: 'several jobs are changed at once, and an unknown one is not created (L7)',
     breaks: ({ store }) => ({ updateJobs: (changes) => store.updateJobs(changes.slice(0, 1)) }),
+  },
+  {
+    does: 'forgets a job that an instance has just registered',
+    caughtBy: FORGOTTEN,
+    breaks: ({ store }) => ({ forgetJob: (job) => store.forgetJob(job, -1) }),
+  },
+  {
+    does: 'forgets no job',
+    caughtBy: FORGOTTEN,
+    breaks: () => ({ forgetJob: () => Promise.resolve(false) }),
+  },
+  {
+    does: 'forgets a job whose name is written otherwise',
+    caughtBy: FORGOTTEN,
+    breaks: ({ store }) => ({
+      async forgetJob(job, idleMs) {
+        const { jobs } = await store.jobs();
+        const names = jobs.map((each) => each.job).filter((each) => each.toLowerCase() === job.toLowerCase());
+        const forgotten = await Promise.all(names.map((name) => store.forgetJob(name, idleMs)));
+        return forgotten.includes(true);
+      },
+    }),
   },
   {
     does: 'lists a job once for each instance that registered it',

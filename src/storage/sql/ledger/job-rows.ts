@@ -1,5 +1,9 @@
-import { LockStorageError } from '../../../core';
-import type { DeclaredJob, JobRegister, RegisteredJob } from '../../../ledger/job-register';
+import {
+  isDeclaration,
+  type DeclaredJob,
+  type JobRegister,
+  type RegisteredJob,
+} from '../../../ledger/job-register';
 import type { SqlResult } from '../connections/sql-executor';
 import { readInstant, readNow, readRequiredInstant, readText } from './run-rows';
 
@@ -7,25 +11,30 @@ type Row = SqlResult['rows'][number];
 
 /** The rows of `JobStatements.list`. Without a job, there is one row without a name. */
 export function readJobs(rows: readonly Row[]): JobRegister {
-  const jobs = rows.filter(({ job_name: name }) => name !== null).map(readJob);
-  return { now: readNow(rows[0] ?? {}), jobs: jobs.sort((a, b) => (a.job < b.job ? -1 : 1)) };
+  const read = rows.filter(({ job_name: name }) => name !== null).map(readJob);
+  read.sort((a, b) => (a.job < b.job ? -1 : 1));
+  return {
+    now: readNow(rows[0] ?? {}),
+    jobs: read.filter((job): job is RegisteredJob => job.declared !== undefined),
+    unreadable: read.filter(({ declared }) => declared === undefined),
+  };
 }
 
-function readJob(row: Row): RegisteredJob {
+function readJob(row: Row) {
   const job = String(row['job_name']);
   const subject = `job '${job}' in the register of jobs`;
-  const previous = row['previous_declared'];
+  const previous = readDeclared(row['previous_declared']);
   return {
     job,
-    declared: readDeclared(row['declared'], subject),
+    declared: readDeclared(row['declared']),
     nextScheduledAt: readInstant(row, 'next_scheduled_at', subject),
     version: String(row['version']),
     registeredBy: String(row['registered_by']),
     registeredAt: readRequiredInstant(row, 'registered_at', subject),
     previous:
-      typeof previous === 'string'
+      previous !== undefined
         ? {
-            declared: readDeclared(previous, subject),
+            declared: previous,
             registeredBy: String(row['previous_registered_by']),
             registeredAt: readRequiredInstant(row, 'previous_registered_at', subject),
           }
@@ -37,12 +46,11 @@ function readJob(row: Row): RegisteredJob {
   };
 }
 
-function readDeclared(text: unknown, subject: string): DeclaredJob {
+function readDeclared(text: unknown): DeclaredJob | undefined {
   try {
-    return JSON.parse(String(text)) as DeclaredJob;
-  } catch (cause) {
-    throw new LockStorageError(`Could not read ${subject}: its declaration is not JSON. Delete its row.`, {
-      cause,
-    });
+    const declared: unknown = JSON.parse(String(text));
+    return isDeclaration(declared) ? declared : undefined;
+  } catch {
+    return undefined; // The register lists the job as unreadable.
   }
 }

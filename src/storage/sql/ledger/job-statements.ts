@@ -10,6 +10,7 @@ export class JobStatements {
   readonly #list: NamedStatement;
   readonly #register: NamedStatement;
   readonly #update: NamedStatement;
+  readonly #forget: NamedStatement;
 
   constructor(table: JobTable, dialect: SqlDialect, shape: RunTableShape) {
     const named = (text: string): NamedStatement => namedStatement(text, dialect, shape.overridesClock);
@@ -17,6 +18,7 @@ export class JobStatements {
     this.#list = named(texts.list);
     this.#register = named(texts.register);
     this.#update = named(texts.update);
+    this.#forget = named(texts.forget);
   }
 
   list(): SqlStatement {
@@ -46,6 +48,10 @@ export class JobStatements {
     });
     return this.#update.bind({ jobs: sortedJson(jobs) });
   }
+
+  forget(job: string, idleMs: number): SqlStatement {
+    return this.#forget.bind({ job, idle: -microseconds(idleMs) });
+  }
 }
 
 /** @param found the table of the register, without errors */
@@ -63,7 +69,8 @@ export function jobStatementsFor(
 
 function jobTexts(jobTable: JobTable, dialect: SqlDialect, shape: RunTableShape) {
   const { now } = shape;
-  const { us, at, after, elements, onDuplicate, proposed, updateMatched } = dialect.runWords(shape);
+  const { us, at, after, is, elements, onDuplicate, proposed, updateMatched, returningId } =
+    dialect.runWords(shape);
   const table = quotePath(jobTable.path, dialect);
   const fields = jobTableDefinition(jobTable).columns.map(
     ({ name, kind }) => `${kind.is === 'instant' ? us(`r.${name}`) : `r.${name}`} AS ${name}`,
@@ -105,6 +112,9 @@ function jobTexts(jobTable: JobTable, dialect: SqlDialect, shape: RunTableShape)
         last_outcome = COALESCE(j.outcome, r.last_outcome), last_holder = COALESCE(j.holder, r.last_holder)`,
     )} AND (r.next_scheduled_at <= ${at('j.answered')}
         OR (j.answered IS NULL AND (r.last_started_at IS NULL OR r.last_started_at < ${after('j.started')})))`,
+    forget: `DELETE FROM ${table} WHERE ${is('job_name', ':job')} AND registered_at < ${after(':idle')}${
+      returningId === '' ? '' : ' RETURNING job_name'
+    }`,
   };
 }
 

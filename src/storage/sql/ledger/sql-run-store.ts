@@ -152,6 +152,11 @@ export class SqlRunStore implements RunStore {
     if (changes.length > 0) await this.#onJobs((of) => of.update(changes), options);
   }
 
+  async forgetJob(job: string, idleMs: number, options: StatementOptions): Promise<boolean> {
+    const result = await this.#onJobs((of) => of.forget(job, idleMs), options);
+    return this.tables.hasWritten(result, `job '${job}' in the register of jobs`);
+  }
+
   /**
    * Verifies the tables.
    *
