@@ -31,8 +31,8 @@ export type RegisteringStore = RunStore &
   Required<Pick<RunStore, 'registerJobs' | 'jobs' | 'updateJobs' | 'forgetJob'>>;
 
 export function hasRegister(store: RunStore): store is RegisteringStore {
-  const methods = [store.registerJobs, store.jobs, store.updateJobs, store.forgetJob];
-  return methods.every((method) => method !== undefined);
+  const methods = ['registerJobs', 'jobs', 'updateJobs', 'forgetJob'] as const;
+  return methods.every((method) => store[method] !== undefined);
 }
 
 /** @throws InvalidLockUseError if the store has no register of jobs */
