@@ -18,3 +18,44 @@ export function callOption<T>(call: () => T, message: string): T {
 export function refuseOption(what: string, value: unknown, why: string): never {
   throw new InvalidLockConfigurationError(`${what} is ${describeValue(value)}: ${why}.`);
 }
+
+/**
+ * Refuses unknown options for JavaScript, where they would silently be ignored. Two instances of which one misspells
+ * `lockTable` would not exclude each other.
+ *
+ * @param owner what has the options, for the message
+ * @param renamed old names with their new ones
+ * @throws InvalidLockConfigurationError naming the option, and one that resembles it or else all options
+ */
+export function checkOptionNames(
+  options: object,
+  names: readonly string[],
+  owner: string,
+  renamed: Readonly<Record<string, string>> = {},
+): void {
+  const unknown = Object.keys(options).find((key) => !names.includes(key));
+  if (unknown === undefined) return;
+  const written = unknown.toLowerCase();
+  const known = [...names.map((name) => [name, name] as const), ...Object.entries(renamed)];
+  const isMeant = ([name]: readonly [string, string]): boolean => name.toLowerCase() === written;
+  const near = known.find(isMeant) ?? known.find(([name]) => isNear(written, name.toLowerCase()));
+  const remedy = near === undefined ? `The options are ${names.join(', ')}.` : `Did you mean '${near[1]}'?`;
+  throw new InvalidLockConfigurationError(`Unknown option '${unknown}' for ${owner}. ${remedy}`);
+}
+
+/** Whether at most one character in four is wrong, missing or additional. */
+export function isNear(written: string, name: string): boolean {
+  const limit = Math.floor(name.length / 4);
+  if (Math.abs(written.length - name.length) > limit) return false;
+  // Levenshtein's distance, row by row.
+  let distances = Array.from({ length: name.length + 1 }, (_, index) => index);
+  for (const [row, character] of [...written].entries()) {
+    const next = [row + 1];
+    for (const [column, expected] of [...name].entries()) {
+      const [above = 0, diagonal = 0, left = 0] = [distances[column + 1], distances[column], next[column]];
+      next.push(Math.min(above + 1, left + 1, diagonal + (character === expected ? 0 : 1)));
+    }
+    distances = next;
+  }
+  return (distances[name.length] ?? 0) <= limit;
+}

@@ -2,6 +2,7 @@ import { InvalidLockConfigurationError } from '../core';
 import { describeValue } from '../core/describe-value';
 import type { OncePerConfiguration, OncePerOptions, PeriodKeyFunction, PeriodKind } from '../ledger';
 import type { MethodOptions } from '../guard/job-guard-options';
+import { checkOncePerOptions } from '../guard/jobs/option-names';
 import { checkOnSkip, parseEnabled } from '../guard/jobs/skips';
 import { parseJobPolicy } from '../ledger/policy/job-policy';
 import { functionDecorator } from './function-decorator';
@@ -52,6 +53,7 @@ function oncePer(
   label: string,
   policy: OncePerConfiguration & MethodOptions,
 ): SchedulerLockDecorator | ThrowingLockDecorator {
+  checkOncePerOptions(policy, policy.name ?? label);
   // The time zone and the name may still come from other decorators on the method.
   parseJobPolicy({ ...policy, timeZone: policy.timeZone ?? 'UTC' }, policy.name ?? label);
   parseEnabled(policy.enabled, policy.name ?? label);

@@ -182,7 +182,7 @@ export class JobGuard {
     options: WrapOptions<A> = {},
   ): (...args: A) => Promise<T | undefined> {
     const complete = labelled({ ...configuration }, task.name || 'wrapped function');
-    return wrappedTask({ ...options, integration: this.#integration, configuration: complete, task });
+    return wrappedTask({ options, integration: this.#integration, configuration: complete, task });
   }
 
   /**

@@ -1,12 +1,13 @@
 import { types } from 'node:util';
 import { InvalidLockConfigurationError, type TaskResult } from '../core';
-import { callOption } from '../core/options';
+import { callOption, checkOptionNames } from '../core/options';
 import { describeValue } from '../core/describe-value';
 import type { GuardIntegration } from './integration';
 import type { GuardConfiguration, WrapOptions } from './job-guard-options';
 import { checkOnSkip, jobSkippedError } from './jobs/skips';
 
-interface WrapRequest<A extends unknown[], T> extends WrapOptions<A> {
+interface WrapRequest<A extends unknown[], T> {
+  readonly options: WrapOptions<A>;
   readonly integration: GuardIntegration;
   readonly configuration: GuardConfiguration;
   readonly task: (...args: A) => T | PromiseLike<T>;
@@ -16,8 +17,10 @@ interface WrapRequest<A extends unknown[], T> extends WrapOptions<A> {
 export function wrappedTask<A extends unknown[], T>(
   request: WrapRequest<A, T>,
 ): (...args: A) => Promise<T | undefined> {
-  const { integration, configuration, task, onError = 'report', onSkip, scheduledAt } = request;
+  const { integration, configuration, task, options } = request;
   const { name } = configuration;
+  checkOptionNames(options, ['onError', 'onSkip', 'scheduledAt'], `guard.wrap('${name}')`);
+  const { onError = 'report', onSkip, scheduledAt } = options;
   checkOnSkip(onSkip, name);
   const call = (args: readonly unknown[]) => (): T | PromiseLike<T> => task(...(args as A));
   const scheduledTimeOf = (args: A): Date | undefined => {

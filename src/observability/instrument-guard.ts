@@ -1,6 +1,7 @@
 import { metrics, trace, type MeterProvider, type TracerProvider } from '@opentelemetry/api';
 import { InvalidLockUseError, type Duration } from '../core';
 import { describeValue } from '../core/describe-value';
+import { checkOptionNames } from '../core/options';
 import { parseDuration } from '../core/duration';
 import type { JobGuard } from '../guard';
 import { integrationOf } from '../guard/integration';
@@ -43,6 +44,7 @@ const instrumented = new WeakSet<JobGuard>();
  */
 export function instrumentGuard(guard: JobGuard, options: InstrumentOptions = {}): () => void {
   const integration = integrationOf(guard, 'instrumentGuard');
+  checkOptionNames(options, ['meterProvider', 'tracerProvider', 'overdueTolerance'], 'instrumentGuard');
   const { meterProvider = metrics.getMeterProvider(), tracerProvider = trace.getTracerProvider() } = options;
   const toleranceMs = parseDuration(options.overdueTolerance ?? '5m', 'overdueTolerance');
   requireMethod(meterProvider, 'meterProvider', 'getMeter');

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InvalidLockConfigurationError, type JobConfiguration } from 'cronlatch';
+import {
+  InvalidLockConfigurationError,
+  OncePer,
+  OncePerDay,
+  SchedulerLock,
+  type JobConfiguration,
+} from 'cronlatch';
 import { guardBench } from '../support/guard-bench';
+import { JOB } from '../support/lock-bench';
 import { dayJob } from '../support/once-per-job';
 
-/** As JavaScript passes them. */
+/** Options that TypeScript would refuse. */
 const misspelt: readonly (readonly [JobConfiguration, string])[] = [
   [{ ...dayJob(), ...{ keepalive: true } }, 'keepAlive'],
   [{ ...dayJob(), ...{ keepAlve: true } }, 'keepAlive'],
@@ -23,7 +30,9 @@ const misspelt: readonly (readonly [JobConfiguration, string])[] = [
 for (const [configuration, meant] of misspelt) {
   void test(`a misspelt ${meant} is rejected, and not ignored`, async () => {
     const { guard } = guardBench();
-    const says = new RegExp(`Unknown option '\\w+' for lock 'close-day'\\. Did you mean '${meant}'\\?$`);
+    const says = new RegExp(
+      `Unknown option '\\w+' for (lock|job|retry of job) 'close-day'\\. Did you mean '${meant}'\\?$`,
+    );
     assert.throws(() => guard.wrap(configuration, () => {}), says);
     await assert.rejects(
       guard.run(configuration, () => assert.fail('ran')),
@@ -51,6 +60,90 @@ for (const [written, meant] of [
   });
 }
 
-void test('an option that resembles none is left alone', () => {
-  assert.ok(guardBench({ pollInterval: false, ...{ name: 'billing', timeout: '1s' } }).guard);
+/** Options of other libraries, and options in the wrong place. */
+const unknown: readonly (readonly [JobConfiguration, string])[] = [
+  [
+    { ...JOB, ...{ ttl: '10m' } },
+    "Unknown option 'ttl' for lock 'job'. The options are name, lockAtMostFor, ",
+  ],
+  [{ ...JOB, ...{ lockFor: '10m' } }, "Unknown option 'lockFor' for lock 'job'. The options are name, "],
+  [{ ...JOB, ...{ once: 'day' } }, "Unknown option 'once' for lock 'job'. The options are name, "],
+  [{ ...JOB, ...{ timeZone: 'UTC' } }, "Unknown option 'timeZone' for lock 'job'. The options are name, "],
+  [
+    dayJob(untyped({ ttl: '1m' })),
+    "Unknown option 'ttl' for job 'close-day'. The options are period, name, ",
+  ],
+  [
+    dayJob({ retry: untyped({ times: 3 }) }),
+    "Unknown option 'times' for retry of job 'close-day'. The options are maxAttempts, initialDelay, factor, maxDelay, until.",
+  ],
+];
+
+for (const [configuration, message] of unknown) {
+  void test(`a job is refused: ${message}`, async () => {
+    const { guard } = guardBench();
+    const refusal = beginning(message);
+    assert.throws(() => guard.wrap(configuration, () => {}), refusal);
+    assert.throws(() => guard.check(configuration), refusal);
+    await assert.rejects(
+      guard.run(configuration, () => assert.fail('ran')),
+      refusal,
+    );
+  });
+}
+
+for (const [option, refuse] of [
+  ['table', () => guardBench(untyped({ table: 'locks' }))],
+  ['renewal', () => guardBench(untyped({ renewal: '1m' }))],
+] as const) {
+  void test(`a guard refuses the option ${option}, and lists its options`, () => {
+    assert.throws(
+      refuse,
+      beginning(`Unknown option '${option}' for the job guard. The options are lockProvider, `),
+    );
+  });
+}
+
+void test('a decorator refuses an unknown option when it is applied', () => {
+  const lock = { name: 'close-day', lockAtMostFor: '10m', ...{ ttl: '10m' } };
+  assert.throws(
+    () => SchedulerLock(lock),
+    beginning("Unknown option 'ttl' for lock 'close-day'. The options are "),
+  );
+  const named = { name: 'close-day', ...{ timezone: 'UTC' } };
+  assert.throws(
+    () => OncePerDay(named),
+    beginning("Unknown option 'timezone' for job 'close-day'. Did you mean 'timeZone'?"),
+  );
+  assert.throws(
+    () => OncePer('week', untyped({ lockAtMostFor: '1m' })),
+    beginning("Unknown option 'lockAtMostFor' for job '@OncePer(\"week\")'. The options are period, "),
+  );
 });
+
+void test('the other functions of the guard refuse unknown options too', async () => {
+  const { guard, provider } = guardBench();
+  const manager = guard.lockManager();
+  const unknownOption = untyped({ retries: 3 });
+  const refusal = (owner: string) => beginning(`Unknown option 'retries' for ${owner}. The options are `);
+  assert.throws(() => guard.wrap(JOB, () => {}, unknownOption), refusal("guard.wrap('job')"));
+  assert.throws(() => guard.closeOnSignals(unknownOption), refusal('close'));
+  await assert.rejects(guard.close(unknownOption), refusal('close'));
+  await assert.rejects(manager.tryLock(JOB, unknownOption), refusal("lock 'job'"));
+  await assert.rejects(
+    manager.withLock(JOB, unknownOption, () => assert.fail('ran')),
+    refusal("lock 'job'"),
+  );
+  assert.deepEqual(await provider.list({ limit: 9 }), []);
+  assert.ok(!guard.isClosing);
+});
+
+/** As JavaScript passes them. */
+function untyped(options: object): object {
+  return options;
+}
+
+function beginning(message: string) {
+  return (error: unknown): boolean =>
+    error instanceof InvalidLockConfigurationError && error.message.startsWith(message);
+}

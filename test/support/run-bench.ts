@@ -15,7 +15,7 @@ export interface RunBench {
 /** A store on a database with the ledger's tables, after some changes to them. */
 export async function withRunStore(
   database: TestDatabase,
-  options: TypeOrmRunStoreOptions & { readonly changes?: readonly string[] },
+  { changes = [], ...options }: TypeOrmRunStoreOptions & { readonly changes?: readonly string[] },
   body: (bench: RunBench) => Promise<void>,
 ): Promise<void> {
   const application = await ledgerDataSource(database);
@@ -23,7 +23,7 @@ export async function withRunStore(
   const onWarning = (message: string): void => void warnings.push(message);
   const store = new TypeOrmRunStore(application, { ...options, onWarning });
   try {
-    for (const change of options.changes ?? []) await application.query(change);
+    for (const change of changes) await application.query(change);
     await body({ database, application, store, warnings });
   } finally {
     await store.close();

@@ -48,16 +48,18 @@ export function addTableCommands(program: Command): void {
     .description('create the tables that are missing in a database')
     .option('--dry-run', 'only show what would be created, with the SQL statements')
     .option('-y, --yes', 'do not ask before creating the tables');
-  addTableOptions(addAddressOptions(initCommand)).action(async (options: InitOptions) => {
-    const opened = await openDatabase(options, { creates: true });
-    try {
-      await init(opened, options);
-    } catch (error) {
-      throw explained(error, opened.database);
-    } finally {
-      await opened.close();
-    }
-  });
+  addTableOptions(addAddressOptions(initCommand)).action(
+    async ({ url, dataSource, ...others }: InitOptions) => {
+      const opened = await openDatabase({ url, dataSource }, { creates: true });
+      try {
+        await init(opened, others);
+      } catch (error) {
+        throw explained(error, opened.database);
+      } finally {
+        await opened.close();
+      }
+    },
+  );
   const dialect = new Option('--dialect <name>', 'kind of database').choices(Object.keys(DIALECTS));
   const sqlCommand = program
     .command('sql')
@@ -69,7 +71,10 @@ export function addTableCommands(program: Command): void {
   );
 }
 
-async function init(opened: OpenedDatabase, { dryRun, yes, ...named }: InitOptions): Promise<void> {
+async function init(
+  opened: OpenedDatabase,
+  { dryRun, yes, ...named }: Omit<InitOptions, 'url' | 'dataSource'>,
+): Promise<void> {
   const { database } = opened;
   const isNewFile = database.file !== undefined && !existsSync(database.file);
   const tables = await findTables(database, named, isNewFile);

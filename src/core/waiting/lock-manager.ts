@@ -2,6 +2,7 @@ import { systemClock, type Clock } from '../clock';
 import { describeValue } from '../describe-value';
 import { parseDuration, type Duration } from '../duration';
 import { InvalidLockUseError } from '../errors';
+import { checkOptionNames } from '../options';
 import { EventHub } from '../execution/events';
 import { liveContext } from '../execution/lock-context';
 import { LockingTaskExecutor } from '../execution/locking-task-executor';
@@ -116,7 +117,7 @@ export class LockManager {
   ): Promise<T | undefined> {
     const [options, task] = rest.length === 1 ? [{}, rest[0]] : rest;
     const configuration = this.#complete(lock);
-    const waitMs = waitMsOf(configuration.name, options.wait) ?? Infinity;
+    const waitMs = waitMsOf(configuration.name, options) ?? Infinity;
     const signals = this.#signalsOf(options);
     let granted: Lock | undefined;
     const acquire = async (observer: LockObserver): Promise<Lock | undefined> => {
@@ -182,7 +183,7 @@ export class LockManager {
   ): Promise<Lock | undefined> {
     const configuration = this.#complete(lock);
     const { name } = configuration;
-    const waitMs = waitMsOf(name, options.wait) ?? defaultWaitMs;
+    const waitMs = waitMsOf(name, options) ?? defaultWaitMs;
     if (liveContext(this.#provider, name) !== undefined) {
       throw new InvalidLockUseError(
         `${method} was called for lock '${name}' inside its own lease, so it would wait for itself. Use withLock, which runs nested calls in the outer lease.`,
@@ -232,7 +233,9 @@ export class LockManager {
   }
 }
 
-function waitMsOf(name: string, wait: Duration | undefined): number | undefined {
+function waitMsOf(name: string, options: TryLockOptions): number | undefined {
+  checkOptionNames(options, ['signal', 'wait'], `lock '${name}'`);
+  const { wait } = options;
   return wait === undefined ? undefined : parseDuration(wait, `wait for lock '${name}'`);
 }
 

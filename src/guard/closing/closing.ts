@@ -1,6 +1,7 @@
 import { InvalidLockConfigurationError, type Clock, type Duration } from '../../core';
 import { withinLimit } from '../../core/clock';
 import { parseDuration } from '../../core/duration';
+import { checkOptionNames } from '../../core/options';
 import type { RunRegistry } from '../../core/execution/run-registry';
 import { closeOnSignals } from './close-on-signals';
 
@@ -123,7 +124,9 @@ export class Closing {
 }
 
 /** @throws InvalidLockConfigurationError */
-export function checkCloseOptions({ timeout = '20s', grace }: CloseOptions): CloseLimits {
+export function checkCloseOptions(options: CloseOptions): CloseLimits {
+  checkOptionNames(options, ['timeout', 'grace'], 'close');
+  const { timeout = '20s', grace } = options;
   const timeoutMs = parseDuration(timeout, 'timeout of close');
   const graceMs = parseDuration(grace ?? Math.min(5000, timeoutMs), 'grace of close');
   if (graceMs <= timeoutMs) return { timeoutMs, graceMs };

@@ -81,7 +81,7 @@ export interface JobCall<T> {
 export function compileJob(configuration: LabelledConfiguration, defaults: JobDefaults): Job {
   const { oncePer, enabled, history = false, nameOf, ...declared } = configuration;
   const lock = compileLockWithDefaults(declared, defaults, oncePer?.name ?? declared.name);
-  checkJobOptions(configuration);
+  checkJobOptions({ ...declared, oncePer });
   const isEnabled = parseEnabled(enabled, oncePer?.name ?? lock.name);
   checkHistory(configuration);
   if (oncePer === undefined) return { lock, policy: undefined, isEnabled, history, nameOf };

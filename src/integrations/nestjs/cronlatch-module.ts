@@ -8,6 +8,7 @@ import {
 import { DiscoveryModule, DiscoveryService, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { InvalidLockConfigurationError } from '../../core';
+import { checkOptionNames } from '../../core/options';
 import { JobGuard } from '../../guard';
 import { CronlatchHealthIndicator } from './cronlatch-health-indicator';
 import { GuardedApplication } from './guarded-application';
@@ -19,6 +20,7 @@ import type {
 } from './options';
 import { defaultDataSourceToken, provideGuard, checkGuardAlone } from './provide-guard';
 
+const ASYNC_OPTIONS = ['imports', 'dataSource', 'inject', 'useFactory', 'useClass', 'useExisting'];
 const OPTIONS = Symbol.for('cronlatch.v0.nestjs-options');
 
 /**
@@ -53,6 +55,7 @@ export class CronlatchModule {
    * @throws InvalidLockConfigurationError without one of `useFactory`, `useClass` and `useExisting`
    */
   static forRootAsync(options: CronlatchModuleAsyncOptions): DynamicModule {
+    checkOptionNames(options, ASYNC_OPTIONS, 'CronlatchModule.forRootAsync');
     const token = options.dataSource ?? defaultDataSourceToken();
     return {
       ...moduleOf(optionsFrom(options), token),

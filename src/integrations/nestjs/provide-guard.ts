@@ -25,13 +25,13 @@ export async function provideGuard(
   options: CronlatchOptions,
   provided: TypeOrm.DataSource | undefined,
 ): Promise<JobGuard> {
-  const { dataSource = provided, guard, logger = nestLogger(), close = {} } = options;
+  const { dataSource = provided, guard, logger = nestLogger(), close = {}, ...others } = options;
   checkCloseOptions(close);
   if (guard !== undefined) {
     checkGuardAlone(options);
     return requireGuard(guard, MODULE);
   }
-  if (dataSource !== undefined) return await integration().createJobGuard(dataSource, { ...options, logger });
+  if (dataSource !== undefined) return await integration().createJobGuard(dataSource, { ...others, logger });
   throw new NotConfiguredError(
     `${MODULE} found no DataSource for its locks. Import TypeOrmModule.forRoot(…) in the root module, ` +
       `or pass ${MODULE} a dataSource, its token, or a guard.`,

@@ -8,7 +8,7 @@ import {
   type TaskOptions,
 } from 'node-cron';
 import { InvalidLockConfigurationError } from '../../core';
-import { callOption } from '../../core/options';
+import { callOption, checkOptionNames } from '../../core/options';
 import { LONGEST_TIMER_MS } from '../../core/clock';
 import { describeValue } from '../../core/describe-value';
 
@@ -33,14 +33,17 @@ export interface CronSchedule extends ScheduleOptions {
   readonly expression: string;
 }
 
-/** @throws InvalidLockConfigurationError naming the expression, the zone, the tolerance or the delay */
-export function checkSchedule(schedule: CronSchedule): void {
-  const { expression, timeZone, missedExecutionTolerance, maxRandomDelay } = schedule;
-  // This is node-cron's spelling. If it were ignored, the job would run in the host's time zone.
-  if ('timezone' in schedule)
-    throw new InvalidLockConfigurationError(
-      `Unknown option 'timezone' for schedule '${expression}'. Did you mean 'timeZone'?`,
-    );
+const OPTIONS = ['timeZone', 'missedExecutionTolerance', 'maxRandomDelay'];
+
+/**
+ * @param others the names of further options
+ * @throws InvalidLockConfigurationError naming the expression, the zone, the tolerance, the delay or an unknown option
+ */
+export function checkSchedule(schedule: CronSchedule, others: readonly string[] = []): void {
+  const { expression, ...options } = schedule;
+  const { timeZone, missedExecutionTolerance, maxRandomDelay } = options;
+  // With node-cron's spelling 'timezone', the job would run in the host's time zone.
+  checkOptionNames(options, [...OPTIONS, ...others], `schedule '${expression}'`);
   const { valid, errors } = validateDetailed(expression);
   if (!valid) {
     const why = errors.map(({ message }) => message).join('; ');

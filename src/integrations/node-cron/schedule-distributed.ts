@@ -12,6 +12,7 @@ import { LedgerRunCoordinator } from './ledger-run-coordinator';
 import type { ScheduleJobsOptions } from './schedule-jobs';
 import { warnOfSkippedDates } from './skipped-dates';
 
+const OPTIONS = ['guard', 'name', 'distributedLease', 'noOverlap', 'startTimeout'];
 const RESTART_DELAY_MS = 1000;
 /** The delay after a failed start, whose cause may be temporary. */
 const START_RETRY_DELAY_MS = 60_000;
@@ -48,7 +49,7 @@ export function scheduleDistributed(
 ): ScheduledTask {
   const guard = requireGuard(options.guard, 'scheduleDistributed');
   const { name, distributedLease = '24h', maxRandomDelay, noOverlap, startTimeout } = options;
-  checkSchedule({ ...options, expression });
+  checkSchedule({ ...options, expression }, OPTIONS);
   const integration = integrationOf(guard);
   integration.slots.check(name);
   const leaseMs = parsePositiveDuration(distributedLease, `distributedLease of task '${name}'`);

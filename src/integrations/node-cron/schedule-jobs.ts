@@ -1,5 +1,6 @@
 import type { ScheduledTask } from 'node-cron';
 import { InvalidLockUseError } from '../../core';
+import { checkOptionNames } from '../../core/options';
 import type { JobGuard } from '../../guard';
 import { bindGuard, requireGuard } from '../../guard/configured-guard';
 import { integrationOf, type GuardIntegration } from '../../guard/integration';
@@ -34,6 +35,7 @@ export function scheduleJobs(
   instances: object | readonly object[],
   options: ScheduleJobsOptions = {},
 ): ScheduledTask[] {
+  checkOptionNames(options, ['guard'], 'scheduleJobs');
   const guard = requireGuard(options.guard, 'scheduleJobs');
   const all = [instances].flat();
   checkNotScheduled(all);

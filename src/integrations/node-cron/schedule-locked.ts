@@ -25,7 +25,7 @@ export function scheduleLocked(
 ): ScheduledTask {
   const guard = requireGuard(options.guard, 'scheduleLocked');
   const schedule = { ...options, expression };
-  checkSchedule(schedule);
+  checkSchedule(schedule, ['guard']);
   const { timeZone } = schedule;
   const { oncePer } = configuration;
   const locked = {

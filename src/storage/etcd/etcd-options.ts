@@ -1,6 +1,6 @@
 import { createSecureContext } from 'node:tls';
 import { InvalidLockConfigurationError, type StorageBasedLockProviderOptions } from '../../core';
-import { callOption, refuseOption } from '../../core/options';
+import { callOption, checkOptionNames, refuseOption } from '../../core/options';
 
 export interface EtcdLockProviderOptions extends Omit<StorageBasedLockProviderOptions, 'keepRows'> {
   /** The client addresses of the cluster, such as `https://etcd-1:2379`: all with `http:`, or all with `https:`. */
@@ -31,11 +31,7 @@ const OPTIONS = [
 
 /** @returns the endpoints */
 export function checkEtcdOptions(options: EtcdLockProviderOptions): readonly URL[] {
-  const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name));
-  if (unknown !== undefined)
-    throw new InvalidLockConfigurationError(
-      `Unknown option '${unknown}' for EtcdLockProvider. Its options are ${OPTIONS.join(', ')}.`,
-    );
+  checkOptionNames(options, OPTIONS, 'EtcdLockProvider');
   const { keyPrefix = 'cronlatch/', ca, cert, key } = options;
   if (typeof keyPrefix !== 'string' || keyPrefix === '')
     refuseOption('keyPrefix', keyPrefix, 'it must be a string that is not empty');

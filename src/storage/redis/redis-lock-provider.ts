@@ -5,7 +5,7 @@ import {
   type Duration,
   type LockProvider,
 } from '../../core';
-import { refuseOption } from '../../core/options';
+import { checkOptionNames, refuseOption } from '../../core/options';
 import { parsePositiveDuration } from '../../core/duration';
 import { checkStoredName, LONGEST_NAME_LENGTH } from '../../core/lock-name';
 import { ConfirmedWrites } from './confirmed-writes';
@@ -53,6 +53,11 @@ export interface RedisWaitOptions {
   readonly timeout: Duration;
 }
 
+const OPTIONS = [
+  ...['id', 'client', 'keyPrefix', 'subscriber', 'wait', 'nameLength', 'statementTimeout', 'onWarning'],
+  ...['clock', 'random'],
+];
+
 /** Locks on a Redis server. Redis itself ends a lease: its key expires. */
 export class RedisLockProvider extends StorageBasedLockProvider implements LockProvider {
   /** Only with a `subscriber`. Without it, waiters poll. */
@@ -60,6 +65,7 @@ export class RedisLockProvider extends StorageBasedLockProvider implements LockP
 
   /** @throws InvalidLockConfigurationError for an invalid option */
   constructor(options: RedisLockProviderOptions) {
+    checkOptionNames(options, OPTIONS, 'RedisLockProvider');
     const { id, client, keyPrefix = 'cronlatch:', subscriber, wait, statementTimeout = '5s' } = options;
     const warn = options.onWarning ?? ((message) => process.emitWarning(message, { code: 'CRONLATCH' }));
     checkStoredName(id, { as: 'the id of a RedisLockProvider', longest: LONGEST_NAME_LENGTH });
@@ -105,6 +111,7 @@ function firstErrorTo(warn: (message: string) => void): (error: unknown) => void
 }
 
 function confirmedWritesOf(wait: RedisWaitOptions, client: RedisClient, limitMs: number): ConfirmedWrites {
+  checkOptionNames(wait, ['client', 'replicas', 'timeout'], 'wait of RedisLockProvider');
   const { replicas, timeout } = wait;
   const send = commandFunctionOf(wait.client, 'wait.client');
   if (wait.client === client || !hasOneConnection(wait.client))

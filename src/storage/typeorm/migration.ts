@@ -1,5 +1,6 @@
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { InvalidLockConfigurationError } from '../../core';
+import { checkOptionNames } from '../../core/options';
 import { describeValue } from '../../core/describe-value';
 import { quotePath } from '../sql/dialects/sql-dialect';
 import type { SqlResult } from '../sql/connections/sql-executor';
@@ -29,6 +30,10 @@ export interface MigrationOptions
   /** Which tables to create. Each set is a separate migration. */
   readonly tables: readonly ['lock'] | readonly ['ledger'] | readonly ['jobs'] | readonly ['row-lock'];
 }
+
+const OPTIONS = [
+  ...['tables', 'lockTable', 'runTable', 'jobTable', 'rowLockTable', 'schema', 'columns', 'nameLength'],
+];
 
 interface SetMigration {
   /** TypeORM orders migrations by the timestamp at the end of the name, and identifies them by the whole name. */
@@ -64,6 +69,7 @@ const MIGRATIONS: Readonly<Record<TableSet, SetMigration>> = {
  * @throws InvalidLockConfigurationError for an invalid set of tables or an invalid identifier
  */
 export function createCronlatchMigration(options: MigrationOptions): new () => MigrationInterface {
+  checkOptionNames(options, OPTIONS, 'createCronlatchMigration');
   const set = tableSetOf(options.tables);
   const { name, more } = MIGRATIONS[set];
   const migrationName = name(options);

@@ -1,10 +1,17 @@
 import type { DataSource } from 'typeorm';
+import { checkOptionNames } from '../../core/options';
 import { DatabaseAccess, type DatabaseAccessOptions } from '../sql/database/database-access';
 import { SqlLockProvider, type SqlLockProviderOptions } from '../sql/database/sql-lock-provider';
 import { SqlRunStore } from '../sql/ledger/sql-run-store';
 import type { JobTableOptions } from '../sql/schema/job-table';
 import type { RunTableOptions } from '../sql/schema/run-tables';
 import { databaseOf } from './database';
+
+/** Of both stores, so that they can share an object. */
+const OPTIONS = [
+  ...['lockTable', 'runTable', 'jobTable', 'schema', 'columns', 'nameLength', 'connections', 'grouping'],
+  ...['statementTimeout', 'keepRows', 'onWarning', 'clock', 'random'],
+];
 
 export type TypeOrmLockProviderOptions = SqlLockProviderOptions;
 
@@ -15,6 +22,7 @@ export type TypeOrmLockProviderOptions = SqlLockProviderOptions;
 export class TypeOrmLockProvider extends SqlLockProvider {
   /** @throws InvalidLockConfigurationError for an unsupported kind of database, or an invalid option or identifier */
   constructor(dataSource: DataSource, options: TypeOrmLockProviderOptions = {}) {
+    checkOptionNames(options, OPTIONS, 'TypeOrmLockProvider');
     super(databaseOf(dataSource), options);
   }
 }
@@ -30,6 +38,7 @@ export class TypeOrmRunStore extends SqlRunStore {
 
   /** @throws InvalidLockConfigurationError for an unsupported kind of database, or an invalid option or identifier */
   constructor(dataSource: DataSource, options: TypeOrmRunStoreOptions = {}) {
+    checkOptionNames(options, OPTIONS, 'TypeOrmRunStore');
     const access = new DatabaseAccess(databaseOf(dataSource), options);
     super(access.forRuns(options));
     this.#access = access;

@@ -12,6 +12,7 @@ import {
 } from '../../core';
 import { momentOf, withinLimit, type Moment } from '../../core/clock';
 import { parsePositiveDuration } from '../../core/duration';
+import { checkOptionNames } from '../../core/options';
 import { Deadline } from '../../core/lease/deadline';
 import { Lease } from '../../core/lease/lease';
 import { LockRecords } from '../../core/lease/lock-records';
@@ -59,6 +60,8 @@ export interface ZooKeeperLockProviderOptions {
   readonly clock?: Clock | undefined;
 }
 
+const OPTIONS = ['client', 'path', 'acl', 'nameLength', 'statementTimeout', 'clock'];
+
 /**
  * Keeps each lock as an ephemeral node, which ends with the session of the client. Waiters are served in their order.
  */
@@ -78,6 +81,7 @@ export class ZooKeeperLockProvider implements LockProvider {
 
   /** @throws InvalidLockConfigurationError for an invalid option */
   constructor(options: ZooKeeperLockProviderOptions) {
+    checkOptionNames(options, OPTIONS, 'ZooKeeperLockProvider');
     const { client, path = '/cronlatch', acl, nameLength = DEFAULT_NAME_LENGTH } = options;
     const { statementTimeout = '5s', clock = systemClock } = options;
     checkClient(client);

@@ -35,7 +35,7 @@ const WRONG: readonly (readonly [unknown, RegExp])[] = [
   [{ endpoints: HTTPS, key: 'pem' }, /^cert and key/],
   [{ endpoints: HTTP, ca: 'pem' }, /need endpoints with https:/],
   [{ endpoints: HTTP, cert: 'pem', key: 'pem' }, /need endpoints with https:/],
-  [{ endpoint: HTTP }, /^Unknown option 'endpoint' for EtcdLockProvider. Its options are endpoints, /],
+  [{ endpoint: HTTP }, /^Unknown option 'endpoint' for EtcdLockProvider. Did you mean 'endpoints'\?$/],
   [{ endpoints: HTTP, keyprefix: 'a' }, /^Unknown option 'keyprefix'/],
   [{ endpoints: HTTP, keepRows: false }, /^Unknown option 'keepRows'/],
   [{ endpoints: HTTP, nameLength: 0 }, /^nameLength/],

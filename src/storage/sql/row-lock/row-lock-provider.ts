@@ -10,7 +10,7 @@ import {
   type LockProvider,
 } from '../../../core';
 import { describeValue } from '../../../core/describe-value';
-import { refuseOption } from '../../../core/options';
+import { checkOptionNames, refuseOption } from '../../../core/options';
 import { parseDuration, parsePositiveDuration } from '../../../core/duration';
 import { Deadline } from '../../../core/lease/deadline';
 import { Lease } from '../../../core/lease/lease';
@@ -45,6 +45,19 @@ export interface RowLockProviderOptions extends RowLockTableOptions {
   readonly clock?: Clock | undefined;
 }
 
+const OPTIONS = [
+  ...[
+    'rowLockTable',
+    'schema',
+    'nameLength',
+    'maxConnections',
+    'wait',
+    'statementTimeout',
+    'onWarning',
+    'clock',
+  ],
+];
+
 /** Holds each lock by a transaction that has locked its row. COMMIT frees it, and so does the end of its connection. */
 export class SqlRowLockProvider implements LockProvider {
   readonly nameLength: number;
@@ -57,6 +70,7 @@ export class SqlRowLockProvider implements LockProvider {
 
   /** @throws InvalidLockConfigurationError for SQLite, an invalid option or an invalid identifier */
   constructor(database: SqlDatabase, options: RowLockProviderOptions = {}) {
+    checkOptionNames(options, OPTIONS, 'RowLockProvider');
     const { maxConnections = 5, statementTimeout = '5s', wait = 0, clock = systemClock } = options;
     const table = rowLockTableIn(database, options);
     checkMaxConnections(maxConnections);
