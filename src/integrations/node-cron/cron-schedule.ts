@@ -87,6 +87,8 @@ function checkEverFires(expression: string): void {
 
 /** Further back, no time is searched for: the newer ticks of such a job have been answered, or also wait. */
 const MOST_STEPS = 10_000;
+/** In every time zone, all times of a quarter of an hour are in the same hour. */
+const QUARTER_MS = 900_000;
 
 /**
  * Returns a function that finds the next scheduled time of these schedules after an instant. node-cron itself only
@@ -101,20 +103,31 @@ export function nextTimeOf(schedules: readonly CronSchedule[]): (after: Date) =>
 }
 
 function nextTime({ expression, timeZone }: CronSchedule, afterMs: number): Date | undefined {
-  const task = createTask(expression, () => undefined, timeZone === undefined ? {} : { timezone: timeZone });
+  const options = timeZone === undefined ? {} : { timezone: timeZone };
+  const task = createTask(expression, () => undefined, options);
+  // Matches every second of the hours in which the schedule has a time.
+  const { second, hour, dayOfMonth, month, dayOfWeek } = parse(expression);
+  const hours = createTask(
+    ['*', '*', hour, dayOfMonth, month, dayOfWeek].join(' '),
+    () => undefined,
+    options,
+  );
   try {
-    const { second } = parse(expression);
     const stepMs = second.length === 1 ? 60_000 : 1000;
     const phaseMs = second.length === 1 ? (second[0] ?? 0) * 1000 : 0;
     const firstMs = Math.floor((afterMs - phaseMs) / stepMs + 1) * stepMs + phaseMs;
     const endMs = Math.min(Date.now(), firstMs + MOST_STEPS * stepMs);
-    for (let atMs = firstMs; atMs <= endMs; atMs += stepMs) {
+    for (let atMs = firstMs; atMs <= endMs;) {
       const at = new Date(atMs);
-      if (task.match(at)) return at;
+      const isInHour = hours.match(at);
+      if (isInHour && task.match(at)) return at;
+      const skippedMs = isInHour ? stepMs : QUARTER_MS - (atMs % QUARTER_MS);
+      atMs += Math.ceil(skippedMs / stepMs) * stepMs;
     }
     return task.getNextRuns(2).find((time) => time.getTime() > afterMs);
   } finally {
     void task.destroy();
+    void hours.destroy();
   }
 }
 

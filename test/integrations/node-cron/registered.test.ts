@@ -20,6 +20,7 @@ class Jobs {
 const PAST = [
   { expression: '0 * * * *', timeZone: 'UTC', hours: 36 },
   { expression: '0 3 * * *', timeZone: PARIS, hours: 100 },
+  { expression: '30 2 * * *', timeZone: 'Asia/Kathmandu', hours: 100 },
   { expression: '15 0 */6 * * *', timeZone: undefined, hours: 36 },
   { expression: '*/20 * * * * *', timeZone: 'UTC', hours: 1 },
 ];
@@ -42,10 +43,26 @@ for (const { expression, timeZone, hours } of PAST) {
     }
     assert.deepEqual(at, task.getNextRuns(1)[0]);
     void task.destroy();
-    const perHour = { '0 * * * *': 1, '0 3 * * *': 1 / 24, '15 0 */6 * * *': 1 / 6, '*/20 * * * * *': 180 };
+    const perHour = {
+      '0 * * * *': 1,
+      '0 3 * * *': 1 / 24,
+      '30 2 * * *': 1 / 24,
+      '15 0 */6 * * *': 1 / 6,
+      '*/20 * * * * *': 180,
+    };
     assert.ok(Math.abs(found - hours * perHour[expression as keyof typeof perHour]) <= 2, `${found}`);
   });
 }
+
+void test('the next time of a yearly schedule is found without a look at each minute before it', (t) => {
+  const expression = '0 0 1 1 *';
+  const task = createTask(expression, () => undefined, { timezone: PARIS });
+  const { mock } = t.mock.method(Object.getPrototypeOf(task) as typeof task, 'match');
+  const next = nextTimeOf([{ expression, timeZone: PARIS }])(new Date(Date.now() - 7 * 24 * HOUR_MS));
+  assert.ok(next);
+  assert.ok(mock.callCount() <= 1000, `${mock.callCount()} looks`);
+  void task.destroy();
+});
 
 void test('scheduled jobs are registered, each with the next of its times', async () => {
   const { guard } = guardOfRuns();
