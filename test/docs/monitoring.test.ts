@@ -92,7 +92,7 @@ void test('the page lists every alert', () => {
   );
 });
 
-/** What the page says about prom-client's file: it does not measure these, and counts errors without their types. */
+/** The file for prom-client does not measure these, and counts errors without their types. */
 const NOT_IN_PROM_CLIENT = ['cronlatch_clock_offset', 'cronlatch_run_active', 'error_type'];
 
 void test('each exporter of the page serves what the alerts and the dashboard use, and nothing else', async (t) => {

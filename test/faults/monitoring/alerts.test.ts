@@ -52,7 +52,7 @@ testWithPromtool('the alerts of the page fire when they must, and only then', as
   });
 });
 
-/** What the page says needs OpenTelemetry, because prom-client's file does not measure it. */
+/** The file for prom-client does not measure these. */
 const ONLY_OPEN_TELEMETRY = ['CronlatchClockOffset', 'Largest clock offset', 'Clock offset', 'Running now'];
 
 testWithPromtool('with each exporter, every alert fires and every panel has data', async (folder, run, t) => {
