@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { integrationOf } from '#cronlatch/guard/integration';
 import { createCronlatchMigration, createJobGuard } from 'cronlatch/typeorm';
 import { tableOf } from '../support/page';
 import { testOn } from '../support/databases';
 import { ServerBench } from '../support/server-bench';
 import { statementLog } from '../support/statement-log';
+
+const LOCKED = { name: 'hourly', lockAtMostFor: '1m' } as const;
+const HOURLY = [{ expression: '0 * * * *' }];
 
 const JOB = {
   name: 'close-day',
@@ -35,10 +39,22 @@ testOn('postgres', 'a day costs as many statements as the page lists', async (t)
     await work();
     return log.statements().length;
   };
+  const costOfRegister = async (): Promise<number> => {
+    const quiet = await cost(() => guard.runOverdue());
+    const scheduledAt = new Date(Date.now() + 1000); // After the time that is registered.
+    await integration.execute(hourly, { task, args: [], call: () => task, scheduledAt });
+    return (await cost(() => guard.runOverdue())) - quiet;
+  };
   const daily = guard.wrap(JOB, () => {});
   const firstEver = guard.wrap({ ...JOB, name: 'first-ever' }, () => {});
   // The first run of a process checks the tables, and inserts the lock.
   await guard.run({ ...JOB, at: new Date(0) }, () => {});
+  const integration = integrationOf(guard);
+  const task = (): void => {};
+  const soon = (after: Date) => new Date(after.getTime() + 1);
+  const [hourly] = integration.admit([
+    { place: 'hourly', configuration: LOCKED, call: () => task, schedules: HOURLY, nextAfter: soon },
+  ] as const);
   await guard.runOverdue(); // Registers the jobs.
 
   assert.deepEqual(
@@ -48,6 +64,7 @@ testOn('postgres', 'a day costs as many statements as the page lists', async (t)
       '… if the lock has no row yet': await cost(() => firstEver()),
       'a tick of a completed day, with nothing overdue': await cost(() => daily()),
       'the check for overdue runs, per minute and process': await cost(() => guard.runOverdue()),
+      'the register of jobs, per minute and process': await costOfRegister(),
     },
     'in statements',
   );

@@ -39,6 +39,6 @@ function otherSessions(
   const isMadeForJava = hasTimeZone && !hasToken;
   if (!isInOtherZone && !isMadeForJava) return [];
   const zone = isInOtherZone ? ', and the time zone of the server is not UTC' : '';
-  const problem = `has a column '${name}' of type ${type}${zone}. If ShedLock for Java uses this table, set the time zone of its sessions to UTC, or Java and cronlatch do not see each other's locks. To keep Java's zone instead, change the columns in a session with that zone while no job runs`;
+  const problem = `has a column '${name}' of type ${type}${zone}. If ShedLock for Java uses this table, set the time zone of its sessions to UTC, or the two misread each other's times: east of UTC, Java's job does not run for hours after each lock of cronlatch, and cronlatch does not see Java's locks. West of UTC, it is the other way round. To keep Java's zone instead, change the columns in a session with that zone while no job runs`;
   return [warning('session-time-zone', problem, remedy)];
 }
