@@ -7,8 +7,9 @@ import type { JobRegister } from '../ledger/job-register';
 import { limitOf, readRegister, type LedgerContext } from '../ledger/store-statements';
 import { found, type Finding } from '../storage/sql/doctor/finding';
 import { judgeLocks, judgeRegister, judgeRuns } from '../storage/sql/doctor/records';
-import { clockOffset, isPooled, judgeClock, plainSession, POOLED } from '../storage/sql/doctor/session';
-import { judgeSettings, readSettings, type Ask, type Settings } from '../storage/sql/doctor/settings';
+import { POOLED, type Ask } from '../storage/sql/connections/route';
+import { clockOffset, judgeClock, judgeRoute, plainSession } from '../storage/sql/doctor/session';
+import { judgeSettings, readSettings, type Settings } from '../storage/sql/doctor/settings';
 import { judgePrivileges, judgeTable } from '../storage/sql/doctor/tables';
 import { allLocks } from './guard-command';
 
@@ -65,9 +66,9 @@ async function examineDatabase(known: GuardDatabase, add: AddTopic): Promise<num
   try {
     await ask('SELECT 1'); // It throws if the database cannot be reached.
     if (sessions !== undefined && options.connections !== 'shared') {
-      const findings = (await isPooled(database, ask)) ? [POOLED] : [];
+      const findings = await judgeRoute(database, sessions.driver, ask);
       await add('connection', () => Promise.resolve(findings));
-      if (findings.length > 0) return undefined;
+      if (findings.includes(POOLED)) return undefined;
     }
     if (!isInMemory)
       await add('settings', async () => {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { DataSource } from 'typeorm';
 import { createJobGuard } from 'cronlatch/typeorm';
 import { examine } from '#cronlatch/cli/examination';
@@ -35,6 +36,21 @@ export async function examinedAll(
 export async function examined(...args: Parameters<typeof examinedAll>): Promise<Report> {
   const report = await examinedAll(...args);
   return { ...report, findings: report.findings.filter(({ code }) => !OF_SHARED_SERVERS.has(code)) };
+}
+
+/** What a guard warns of when it starts. */
+export async function warningsAtStart(
+  options: DataSource['options'],
+  more: Parameters<typeof createJobGuard>[1] = {},
+): Promise<string[]> {
+  const warnings: string[] = [];
+  const logger = { warn: (message: string) => void warnings.push(message), error: assert.fail };
+  const dataSource = new DataSource(options);
+  if (more.connections === 'shared') await dataSource.initialize();
+  const guard = await createJobGuard(dataSource, { ...more, logger });
+  await guard.close();
+  if (dataSource.isInitialized) await dataSource.destroy();
+  return warnings;
 }
 
 /** Each as `error read-only`, in alphabetical order. */

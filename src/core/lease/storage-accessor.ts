@@ -64,6 +64,11 @@ export interface StorageAccessor {
    */
   readonly clockStepMs?: number | undefined;
   /**
+   * `true` if a statement may wait until its server has applied what other servers have committed. A lock that was granted
+   * later than its `lockAtLeastFor` is then given back: another instance may have run the job meanwhile. Default `false`.
+   */
+  readonly waitsForNodes?: boolean;
+  /**
    * Creates the record, held by `owner` until now + `lockAtMostForMs`.
    *
    * @returns `undefined` if there is already a record of that name

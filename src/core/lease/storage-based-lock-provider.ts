@@ -73,11 +73,13 @@ export class StorageBasedLockProvider implements LockProvider {
   }
 
   lock(configuration: LockConfiguration, observer: LockObserver = {}): Promise<Lock | undefined> {
-    return this.#acquire(configuration, newOwner(), observer, (granted, options) =>
-      this.#isUseful(granted, options.terms)
+    const startedAtMs = this.#context.clock.monotonicMs();
+    return this.#acquire(configuration, newOwner(), observer, (granted, options) => {
+      const lateness = this.#latenessOf(granted, options.terms, startedAtMs);
+      return lateness === undefined
         ? new Lease(options, granted.grant, granted.sentAt)
-        : this.#giveBack(options, granted),
-    );
+        : this.#giveBack(options, lateness);
+    });
   }
 
   async hold(
@@ -158,23 +160,26 @@ export class StorageBasedLockProvider implements LockProvider {
     return granted && use(granted, options);
   }
 
-  /** Whether the grant arrived early enough to work with it. */
-  #isUseful({ sentAt }: SentGrant, { lockAtMostForMs, renewEveryMs }: LockTerms): boolean {
+  /** Why the grant arrived too late to work with it, and what to do. `undefined` if it did not. */
+  #latenessOf({ sentAt }: SentGrant, terms: LockTerms, startedAtMs: number): string | undefined {
+    const { lockAtMostForMs, lockAtLeastForMs, renewEveryMs } = terms;
     const { accessor, clock } = this.#context;
     const deadline = Deadline.of(sentAt, lockAtMostForMs, accessor.clockStepMs);
     const least = renewEveryMs === undefined ? lockAtMostForMs / 4 : 0;
-    return deadline.remainingMs(clock) > least && deadline.expiryReason(clock) === undefined;
+    const remainingMs = deadline.remainingMs(clock);
+    if (remainingMs <= least || deadline.expiryReason(clock) !== undefined)
+      return `only ${Math.max(0, Math.round(remainingMs))} ms of its ${lockAtMostForMs} ms were left, so it was released. Set a longer lockAtMostFor.`;
+    const waitedMs = clock.monotonicMs() - startedAtMs;
+    const isOutrun = accessor.waitsForNodes && lockAtLeastForMs > 0 && waitedMs > lockAtLeastForMs;
+    if (!isOutrun) return undefined;
+    return `after ${Math.round(waitedMs)} ms, longer than its lockAtLeastFor of ${lockAtLeastForMs} ms. Another instance may have run the job while this node of the cluster lagged behind, so it was released. Set a longer lockAtLeastFor.`;
   }
 
-  async #giveBack(options: LeaseOptions, { sentAt }: SentGrant): Promise<never> {
-    const { name, lockAtMostForMs } = options.terms;
-    const { accessor, clock } = this.#context;
-    const remainingMs = Deadline.of(sentAt, lockAtMostForMs, accessor.clockStepMs).remainingMs(clock);
+  async #giveBack(options: LeaseOptions, lateness: string): Promise<never> {
+    const { name } = options.terms;
     await this.#release(options, this.statementTimeoutMs);
     options.onReleased?.();
-    throw new LockStorageError(
-      `Lock '${name}' was granted too late: only ${Math.max(0, Math.round(remainingMs))} ms of its ${lockAtMostForMs} ms were left, so it was released. Set a longer lockAtMostFor.`,
-    );
+    throw new LockStorageError(`Lock '${name}' was granted too late: ${lateness}`);
   }
 
   /** Best effort: a lock that cannot be released here expires with its lease. Never rejects. */

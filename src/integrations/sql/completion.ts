@@ -42,13 +42,20 @@ export async function completeIn(
   try {
     const statements = await store.statements(limitOf(ledger));
     const { dialect, address, place } = store.description;
-    await completeInTransaction(await session(ledger, dialect), {
-      statements,
-      dialect,
-      claim: run.claim,
-      result: serializeResult(ledger, run.claim, result),
-      expectedDatabase: 'database' in other ? undefined : `${address} (${place})`,
-    });
+    const transaction = await session(ledger, dialect);
+    const wait = store.nodeWait?.worksInside ? store.nodeWait : undefined;
+    if (wait) await transaction.send({ id: '', text: wait.begin, values: [] });
+    try {
+      await completeInTransaction(transaction, {
+        statements,
+        dialect,
+        claim: run.claim,
+        result: serializeResult(ledger, run.claim, result),
+        expectedDatabase: 'database' in other ? undefined : `${address} (${place})`,
+      });
+    } finally {
+      if (wait) await transaction.send({ id: '', text: wait.end, values: [] });
+    }
   } catch (error) {
     run.endCompletion();
     throw error;

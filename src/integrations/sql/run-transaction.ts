@@ -44,11 +44,15 @@ export async function runInTransaction<Connection, T>(
   run.beginCompletion(IN_RUN_TRANSACTION);
   try {
     const transaction = await source.open(ledger);
+    const { session } = transaction;
     try {
       // This may verify the tables, so it comes before the transaction.
       const statements = await store.statements(limitOf(ledger));
+      if (store.nodeWait !== undefined) await session.change(store.nodeWait);
       return await transact({ run, store, ledger, transaction, statements }, work, isolationLevel);
     } finally {
+      // A connection whose settings cannot be restored must not return to the pool.
+      await session.restore().catch(() => session.destroy());
       await transaction.release();
     }
   } finally {
@@ -91,8 +95,6 @@ async function transact<Connection, T>(
     await rollBack(context);
     if (error === thrownByWork && !isClientError(error)) throw error;
     throw await claimLostBy(error, context);
-  } finally {
-    await unlimitIdle(session);
   }
 }
 
@@ -166,11 +168,6 @@ async function rollBack<Connection>({ transaction, ledger }: Transaction<Connect
   } catch {
     transaction.session.destroy();
   }
-}
-
-/** A connection whose limit cannot be removed must not return to the pool. */
-async function unlimitIdle(session: ApplicationSession): Promise<void> {
-  await session.unlimitIdle().catch(() => session.destroy());
 }
 
 /**

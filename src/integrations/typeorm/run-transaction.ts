@@ -134,11 +134,15 @@ class SqliteApplicationSession implements ApplicationSession {
     return { isCommitted: () => true, stop: () => {} };
   }
 
+  change(): Promise<void> {
+    return Promise.resolve();
+  }
+
   limitIdle(): Promise<void> {
     return Promise.resolve();
   }
 
-  unlimitIdle(): Promise<void> {
+  restore(): Promise<void> {
     return Promise.resolve();
   }
 

@@ -46,9 +46,9 @@ export function mysqlDatabase({ mysql2, options, pool, address }: MysqlSettings)
     ...describeServer(mysql, address),
     sessions: { driver: mysqlDriver, open },
     ownConnections: (settings) => new OwnServerConnections(mysqlDriver, open, settings),
-    sharedConnections: ({ clock }) => {
+    sharedConnections: (settings) => {
       checkCharset(options['charset']);
-      return new SharedServerConnections(mysqlDriver, requirePool(pool), clock);
+      return new SharedServerConnections(mysqlDriver, requirePool(pool), settings);
     },
   };
 }

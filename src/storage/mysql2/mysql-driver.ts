@@ -1,5 +1,5 @@
 import type { SqlResult, SqlStatement, SqlValue } from '../sql/connections/sql-executor';
-import type { DriverAnswer, DriverSession, ServerDriver } from '../sql/connections/server-driver';
+import type { DriverAnswer, DriverSession, NodeWait, ServerDriver } from '../sql/connections/server-driver';
 import { mysql } from '../sql/dialects/mysql';
 
 /** The methods of a mysql2 connection with callbacks that cronlatch calls. */
@@ -26,21 +26,64 @@ const ROWS = { rowsAsArray: false, nestTables: false, typeCast: true };
 /** Bit 0 of the status that MySQL sends with every answer. */
 const IN_TRANSACTION = 1;
 
+const READ_ONLY = `CONCAT_WS(' ', @@read_only, @@innodb_read_only)`;
+
+/** @param value an expression, never weaker than what the session has */
+function nodeWait(name: string, value: string): Pick<NodeWait, 'begin' | 'end'> {
+  return {
+    begin: `SET @cronlatch_node_wait = @@SESSION.${name}, SESSION ${name} = ${value}`,
+    end: `SET SESSION ${name} = @cronlatch_node_wait`,
+  };
+}
+
+const SYNC_WAIT = nodeWait('wsrep_sync_wait', '@@SESSION.wsrep_sync_wait | 7');
+
+const CONSISTENCY = nodeWait(
+  'group_replication_consistency',
+  `IF(@@SESSION.group_replication_consistency LIKE '%AFTER', 'BEFORE_AND_AFTER', 'BEFORE')`,
+);
+
+function limits(statementTimeoutMs: number): string {
+  // InnoDB checks waits once a second, so a wait can end a second late. It must still end before the client's timeout.
+  const lockWaitSeconds = Math.max(1, Math.floor(statementTimeoutMs / 1000) - 2);
+  return (
+    // In strict mode, a name is stored unchanged or not at all.
+    `time_zone = '+00:00', autocommit = 1, sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES'), ` +
+    `innodb_lock_wait_timeout = ${lockWaitSeconds}, lock_wait_timeout = ${lockWaitSeconds}` +
+    // It limits how long a process that stops during a claim keeps the row locked. MySQL has no such limit.
+    ` /*M! , idle_transaction_timeout = ${Math.ceil(statementTimeoutMs / 1000)} */`
+  );
+}
+
 /** mysql2, to MySQL and MariaDB. */
 export const mysqlDriver: ServerDriver = {
   dialect: mysql,
 
-  sessionSettings(statementTimeoutMs) {
-    // InnoDB checks waits once a second, so a wait can end a second late. It must still end before the client's timeout.
-    const lockWaitSeconds = Math.max(1, Math.floor(statementTimeoutMs / 1000) - 2);
-    return [
-      'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-      // In strict mode, a name is stored unchanged or not at all.
-      `SET time_zone = '+00:00', autocommit = 1, sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES'), ` +
-        `innodb_lock_wait_timeout = ${lockWaitSeconds}, lock_wait_timeout = ${lockWaitSeconds}` +
-        // It limits how long a process that stops during a claim keeps the row locked. MySQL has no such limit.
-        ` /*M! , idle_transaction_timeout = ${Math.ceil(statementTimeoutMs / 1000)} */`,
-    ];
+  readOnly: READ_ONLY,
+
+  // A server without one of these variables would refuse its @@name. Every user may read these tables.
+  variables: `SELECT CONNECTION_ID() AS session_id, ${READ_ONLY} AS is_read_only, v.VARIABLE_NAME AS name, v.VARIABLE_VALUE AS value
+    FROM /*!80000 performance_schema.session_variables */ /*M! information_schema.SESSION_VARIABLES */ v
+    WHERE v.VARIABLE_NAME IN ('transaction_isolation', 'tx_isolation', 'wsrep_on', 'wsrep_sync_wait',
+      'group_replication_group_name', 'group_replication_single_primary_mode', 'group_replication_consistency')`,
+
+  // MariaDB before 11.1 has only tx_isolation.
+  sessionSettings: (statementTimeoutMs, { transaction_isolation: isolation }) => [
+    `SET ${isolation === undefined ? 'tx' : 'transaction'}_isolation = 'READ-COMMITTED', ${limits(statementTimeoutMs)}`,
+  ],
+
+  nodeWait({ wsrep_on: isGalera, wsrep_sync_wait: kinds, ...variables }) {
+    if (isGalera === 'ON')
+      return {
+        ...SYNC_WAIT,
+        setting: 'wsrep_sync_wait = 7',
+        isSet: (Number(kinds) & 7) === 7,
+        worksInside: true,
+      };
+    const isSingle = variables['group_replication_single_primary_mode'] !== 'OFF';
+    if (isSingle || !variables['group_replication_group_name']) return undefined;
+    const isSet = /^BEFORE(_AND_AFTER)?$/.test(String(variables['group_replication_consistency']));
+    return { ...CONSISTENCY, setting: `group_replication_consistency = 'BEFORE'`, isSet, worksInside: false };
   },
 
   begin: 'START TRANSACTION',
@@ -73,7 +116,8 @@ export const mysqlDriver: ServerDriver = {
         (kind) => `, idle${kind}_transaction_timeout = ${idleSeconds}`,
       );
       return [
-        ...mysqlDriver.sessionSettings(statementTimeoutMs),
+        'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+        `SET ${limits(statementTimeoutMs)}`,
         `SET wait_timeout = ${idleSeconds}, innodb_lock_wait_timeout = ${Math.max(1, Math.ceil(waitMs / 1000))}` +
           ` /*M! ${idleInTransaction.join('')} */`,
       ];
@@ -117,6 +161,10 @@ class MysqlSession implements DriverSession {
       if (prepared) this.connection.execute(sql, values, done);
       else this.connection.query(sql, values.map(sqlLiteral), done);
     });
+  }
+
+  get id(): number | null {
+    return this.connection.threadId;
   }
 
   async endFrom(other: DriverSession): Promise<void> {

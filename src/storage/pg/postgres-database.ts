@@ -50,7 +50,7 @@ export function postgresDatabase({ Client, options, pool, schema }: PostgresSett
     schema,
     sessions: { driver: postgresDriver, open },
     ownConnections: (settings) => new OwnServerConnections(postgresDriver, open, settings),
-    sharedConnections: ({ clock }) => new SharedServerConnections(postgresDriver, requirePool(pool), clock),
+    sharedConnections: (settings) => new SharedServerConnections(postgresDriver, requirePool(pool), settings),
   };
 }
 

@@ -25,6 +25,8 @@ interface PostgresMessage {
 export interface PostgresClient {
   /** Not in the native client. */
   readonly connection?: PostgresConnection;
+  /** Not in the native client. */
+  readonly processID?: number | null;
   /** Not in older releases. */
   getTransactionStatus?(): string | null;
   on(event: 'error' | 'end', listener: () => void): unknown;
@@ -39,11 +41,17 @@ export interface PostgresClient {
 /** The status of a session that is in no transaction. */
 const IDLE = 'I';
 
+const READ_ONLY = `current_setting('transaction_read_only')`;
+
 /** The server's timeout ends this long before the client's, or at half of a short one. */
 const SERVER_HEAD_START_MS = 500;
 
 export const postgresDriver: ServerDriver = {
   dialect: postgres,
+
+  readOnly: READ_ONLY,
+
+  variables: `SELECT pg_backend_pid() AS session_id, ${READ_ONLY} AS is_read_only`,
 
   sessionSettings(statementTimeoutMs) {
     const limitMs = Math.ceil(Math.max(statementTimeoutMs - SERVER_HEAD_START_MS, statementTimeoutMs / 2));
@@ -106,6 +114,10 @@ class PostgresSession implements DriverSession {
   constructor(private readonly client: PostgresClient) {
     if (client.getTransactionStatus !== undefined) return;
     client.connection?.on('readyForQuery', ({ status = IDLE }) => (this.#status = status));
+  }
+
+  get id(): number | null | undefined {
+    return this.client.processID;
   }
 
   send({ id, text, values }: SqlStatement, { prepared }: { prepared: boolean }): Promise<DriverAnswer> {

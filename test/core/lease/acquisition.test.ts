@@ -263,6 +263,28 @@ void test('a grant that arrives with less than a quarter of the lease left is re
   assert.ok(await other.lock(JOB));
 });
 
+for (const [lockAtLeastFor, isRefused] of [
+  ['1s', true],
+  ['3s', false],
+  [0, false],
+] as const)
+  void test(`on a node that lagged for 2 s, a grant with lockAtLeastFor ${lockAtLeastFor} is ${isRefused ? 'released, and is an error' : 'kept'}`, async () => {
+    const { accessor, provider, other, clock } = lockBench();
+    Object.assign(accessor, { waitsForNodes: true });
+    accessor.fail(
+      'updateRecord',
+      delayedBy(() => clock.stall('2s')),
+    );
+    const locked = provider.lock({ ...JOB, lockAtLeastFor });
+    if (!isRefused) return assert.ok(await locked);
+    await assert.rejects(
+      locked,
+      /granted too late: after 2000 ms, longer than its lockAtLeastFor of 1000 ms\./,
+    );
+    clock.advance('1s');
+    assert.ok(await other.lock(JOB));
+  });
+
 void test('with a keep-alive a late grant is kept if any of its lease is left', async () => {
   const { accessor, provider, clock } = lockBench();
   accessor.fail(

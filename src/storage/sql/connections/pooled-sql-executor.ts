@@ -2,6 +2,7 @@ import type { Clock } from '../../../core';
 import { withinLimit } from '../../../core/clock';
 import { ConnectionGate } from './connection-gate';
 import type { SqlDialect } from '../dialects/sql-dialect';
+import type { NodeWait } from './server-driver';
 import {
   DecisionError,
   SqlExecutionError,
@@ -43,6 +44,8 @@ export interface ConnectionSource<Connection extends SqlConnection = SqlConnecti
   readonly size: number;
   /** How many more it opens while statements wait for locked rows. */
   readonly spare?: number;
+  /** Known once a connection was opened. */
+  readonly nodeWait?: NodeWait | undefined;
   /** For the error of a request that waited in vain. */
   readonly whenFull?: string | undefined;
   /**
@@ -77,6 +80,10 @@ export class PooledSqlExecutor<Connection extends SqlConnection = SqlConnection>
     private readonly clock: Clock,
   ) {
     this.#gate = new ConnectionGate(source, clock);
+  }
+
+  get nodeWait(): NodeWait | undefined {
+    return this.source.nodeWait;
   }
 
   isFree(request: Pick<ExecuteOptions, 'urgent' | 'holdsLock'>): boolean {

@@ -1,7 +1,8 @@
 import type { Clock } from '../../../core';
 import { withinLimit, withinLimitOr } from '../../../core/clock';
 import type { ConnectionSource, SqlConnection } from './pooled-sql-executor';
-import type { ConnectionPool, DriverSession, OpeningSession, ServerDriver } from './server-driver';
+import { Route, type Ask } from './route';
+import type { ConnectionPool, DriverSession, NodeWait, OpeningSession, ServerDriver } from './server-driver';
 import { ServerSession } from './server-session';
 
 /** One for any statement, and one that is kept for the statements that a lease depends on. */
@@ -25,6 +26,7 @@ const LONGEST_PROBE_MS = 1000;
 interface Settings {
   readonly clock: Clock;
   readonly statementTimeoutMs: number;
+  readonly warn: (message: string) => void;
   /** How many connections it keeps in use. Default 2. */
   readonly connections?: number | undefined;
 }
@@ -54,6 +56,8 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
   readonly size: number;
   readonly spare: number;
   readonly whenFull: string | undefined;
+  readonly #route: Route;
+  #isPoolerChecked = false;
   readonly #open = new Set<Own>();
   /** The one that was used last is the last. */
   readonly #idle: Own[] = [];
@@ -70,6 +74,11 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
     this.size = options?.size ?? settings.connections ?? OWN_CONNECTIONS;
     this.spare = options === undefined ? SPARE_CONNECTIONS : 0;
     this.whenFull = options?.whenFull;
+    this.#route = new Route(driver, settings.warn);
+  }
+
+  get nodeWait(): NodeWait | undefined {
+    return this.#route.nodeWait;
   }
 
   open(limitMs: number): ServerSession | Promise<ServerSession> {
@@ -94,7 +103,7 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
 
   async #connect(): Promise<ServerSession> {
     const { driver, options } = this;
-    const { clock, statementTimeoutMs } = this.settings;
+    const { clock } = this.settings;
     const session = await this.#opened();
     const onAbandoned = (abandoned: DriverSession): void => void this.#end(abandoned).catch(() => undefined);
     const connection = new ServerSession(session, {
@@ -112,8 +121,7 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
       connection.onEnd();
     });
     try {
-      for (const text of options?.settings ?? driver.sessionSettings(statementTimeoutMs))
-        await connection.run(text, clock.monotonicMs() + statementTimeoutMs);
+      await this.#setUp(connection, session);
       return connection.lend((isUsable) => (isUsable ? this.#putBack(own) : this.#forget(own)));
     } catch (error) {
       session.destroy();
@@ -136,6 +144,26 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
     return await this.open(limitMs);
   }
 
+  async #setUp(connection: ServerSession, session: DriverSession): Promise<void> {
+    const { driver, options } = this;
+    const ask = askOn(connection, this.settings);
+    if (options !== undefined) {
+      for (const text of options.settings) await ask(text);
+      return;
+    }
+    const variables = await this.#route.read(ask);
+    for (const text of driver.sessionSettings(this.settings.statementTimeoutMs, variables)) await ask(text);
+    if (this.nodeWait && !this.nodeWait.isSet) await ask(this.nodeWait.begin);
+    const isDirect = session.id === undefined || String(session.id) === String(variables['session_id']);
+    if (this.#isPoolerChecked || isDirect) return;
+    this.#isPoolerChecked = true;
+    await this.#besides(async (other) => {
+      const { clock } = this.settings;
+      const beside = new ServerSession(other, { driver, clock, isShared: false });
+      await this.#route.warnIfPooled(ask, askOn(beside, this.settings));
+    });
+  }
+
   async #opened(): Promise<DriverSession> {
     const { clock, statementTimeoutMs } = this.settings;
     const { session, opened } = this.openSession(statementTimeoutMs);
@@ -154,9 +182,17 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
   /** Best effort. If the server does not answer, it may still finish the statement. */
   async #end(abandoned: DriverSession): Promise<void> {
     if (abandoned.endFrom === undefined || this.#isClosed) return;
+    const { clock, statementTimeoutMs } = this.settings;
+    await this.#besides(async (other) => {
+      await withinLimit(clock, abandoned.endFrom?.(other) ?? Promise.resolve(), statementTimeoutMs);
+    });
+  }
+
+  /** Ends the other session afterwards. */
+  async #besides(use: (other: DriverSession) => Promise<void>): Promise<void> {
     const other = await this.#opened();
     try {
-      await withinLimit(this.settings.clock, abandoned.endFrom(other), this.settings.statementTimeoutMs);
+      await use(other);
     } finally {
       other.destroy();
     }
@@ -197,26 +233,47 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
 export class SharedServerConnections implements ConnectionSource {
   readonly size: number;
   readonly #connections = new WeakMap<DriverSession, ServerSession>();
+  readonly #route: Route;
+  #isRouteRead = false;
 
   constructor(
     private readonly driver: ServerDriver,
     private readonly pool: ConnectionPool,
-    private readonly clock: Clock,
+    private readonly settings: Settings,
   ) {
     this.size = Math.min(OWN_CONNECTIONS, pool.size);
+    this.#route = new Route(driver, settings.warn);
+  }
+
+  get nodeWait(): NodeWait | undefined {
+    return this.#route.nodeWait;
   }
 
   async open(): Promise<SqlConnection> {
     const borrowed = await this.pool.borrow();
     const { session } = borrowed;
-    const { driver, clock } = this;
+    const { driver } = this;
+    const { clock } = this.settings;
     const connection =
       this.#connections.get(session) ?? new ServerSession(session, { driver, clock, isShared: true });
     this.#connections.set(session, connection);
-    return connection.lend(() => borrowed.release());
+    connection.lend(() => borrowed.release());
+    if (this.#isRouteRead) return connection;
+    const read = this.#route.read(askOn(connection, this.settings));
+    await read.catch((error: unknown) => {
+      connection.destroy();
+      throw error;
+    });
+    this.#route.warnOfNodes();
+    this.#isRouteRead = true;
+    return connection;
   }
 
   close(): Promise<void> {
     return Promise.resolve();
   }
+}
+
+function askOn(connection: ServerSession, { clock, statementTimeoutMs }: Settings): Ask {
+  return async (text) => (await connection.run(text, clock.monotonicMs() + statementTimeoutMs)).rows;
 }

@@ -4,11 +4,17 @@ import type { SqlResult, SqlStatement } from './sql-executor';
 /** Everything that differs between the drivers of database servers. */
 export interface ServerDriver {
   readonly dialect: SqlDialect;
+  /** An expression: whether the server accepts no writes. */
+  readonly readOnly: string;
+  /** A plain SELECT, the first statement of a session. Its rows have `session_id`, `is_read_only`, `name` and `value`. */
+  readonly variables: string;
   /**
-   * The first statements of a session of our own. The server's timeout must be shorter than the client's. Otherwise it
+   * The next statements of a session of our own. The server's timeout must be shorter than the client's. Otherwise it
    * could later grant a lock to a client that has stopped waiting.
    */
-  readonly sessionSettings: (statementTimeoutMs: number) => readonly string[];
+  readonly sessionSettings: (statementTimeoutMs: number, variables: SessionVariables) => readonly string[];
+  /** `undefined` if the server is not in a cluster whose nodes all accept writes. */
+  readonly nodeWait?: (variables: SessionVariables) => NodeWait | undefined;
   /** Begins a transaction, at READ COMMITTED if one statement can do that. */
   readonly begin: string;
   /** The statements that begin a transaction of the application. `undefined`: at the default level of the session. */
@@ -25,6 +31,21 @@ export interface ServerDriver {
    */
   readonly idleLimit: { readonly begin: (milliseconds: number) => string; readonly end: string | undefined };
   readonly rowLock: RowLockSettings;
+}
+
+/** By name, in lower case. */
+export type SessionVariables = Readonly<Record<string, unknown>>;
+
+/** Makes the statements of a session wait until its node of a cluster has applied what others have committed. */
+export interface NodeWait {
+  /** For messages: the setting of the servers that does the same. */
+  readonly setting: string;
+  /** Whether it can begin in an open transaction. */
+  readonly worksInside: boolean;
+  readonly isSet: boolean;
+  readonly begin: string;
+  /** Restores what the session had. */
+  readonly end: string;
 }
 
 /** The settings of a transaction that holds a row lock while a job runs. */
@@ -47,6 +68,8 @@ export type IsolationLevel = 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABL
 
 /** One connection of a driver. */
 export interface DriverSession {
+  /** What the server called the session when it was opened. Some clients do not keep it. */
+  readonly id?: number | null | undefined;
   /** @param options.prepared whether the server keeps the statement, so that its text is sent and parsed only once */
   send(statement: SqlStatement, options: { prepared: boolean }): Promise<DriverAnswer>;
   /** Watches the open transaction. `undefined` if the answer to COMMIT does not show a rollback. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { StatementOptions } from '../../../core';
+import type { NodeWait } from './server-driver';
 
 export type SqlValue = string | number | null;
 
@@ -103,6 +104,8 @@ export type SendInTurn = (statement: SqlStatement) => Promise<SqlResult>;
 
 /** Sends statements to a database. */
 export interface SqlExecutor {
+  /** Set if the server is in a cluster whose nodes all accept writes. Known after the first statement. */
+  readonly nodeWait?: NodeWait | undefined;
   /** Whether a statement that is sent now gets a connection at once. */
   isFree(request: Pick<ExecuteOptions, 'urgent' | 'holdsLock'>): boolean;
   /** Runs one statement in autocommit mode, on a connection that no transaction of the application uses. */

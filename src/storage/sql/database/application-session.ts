@@ -3,6 +3,7 @@ import { withinLimitOr } from '../../../core/clock';
 import type {
   DriverAnswer,
   DriverSession,
+  NodeWait,
   ServerDriver,
   TransactionWatch,
 } from '../connections/server-driver';
@@ -16,10 +17,12 @@ export interface ApplicationSession {
   send(statement: SqlStatement): Promise<SqlResult>;
   /** Watches the open transaction. `undefined` on MySQL, where the answer to COMMIT is the same after a rollback. */
   watchEnd(): TransactionWatch | undefined;
+  /** Call it before the transaction. Its statements then wait for their node of a cluster. */
+  change(wait: NodeWait): Promise<void>;
   /** Call it inside the transaction. The server then ends it when it is idle for longer. No effect on SQLite. */
   limitIdle(milliseconds: number): Promise<void>;
   /** Call it after the transaction. It restores the settings of the session. */
-  unlimitIdle(): Promise<void>;
+  restore(): Promise<void>;
   /** Ends the connection at once, so the server rolls back its open transaction. */
   destroy(): void;
 }
@@ -31,7 +34,7 @@ export interface SessionLimits {
 
 /** The session of a connection to a server. */
 export class ServerApplicationSession implements ApplicationSession {
-  #isLimited = false;
+  readonly #restoring: string[] = [];
 
   constructor(
     private readonly session: DriverSession,
@@ -59,14 +62,18 @@ export class ServerApplicationSession implements ApplicationSession {
     return this.session.watchEnd?.();
   }
 
-  async limitIdle(milliseconds: number): Promise<void> {
-    this.#isLimited = true; // Even if the answer is lost.
-    await this.run(this.driver.idleLimit.begin(milliseconds));
+  async change({ begin, end }: { readonly begin: string; readonly end: string | undefined }): Promise<void> {
+    if (end !== undefined) this.#restoring.push(end); // Even if the answer is lost.
+    await this.run(begin);
   }
 
-  async unlimitIdle(): Promise<void> {
-    const { end } = this.driver.idleLimit;
-    if (this.#isLimited && end !== undefined) await this.run(end);
+  limitIdle(milliseconds: number): Promise<void> {
+    const { begin, end } = this.driver.idleLimit;
+    return this.change({ begin: begin(milliseconds), end });
+  }
+
+  async restore(): Promise<void> {
+    for (const text of this.#restoring) await this.run(text);
   }
 
   destroy(): void {

@@ -18,7 +18,7 @@ export interface Finding {
 export const CATALOGUE = {
   'clock-offset': ['warning', 'Synchronize the clocks with NTP. Set lockAtLeastFor longer than they differ.'],
   'clock-wrong': ['error', 'Synchronize the clocks with NTP.'],
-  cluster: ['warning', 'Connect all instances to the same node.'],
+  cluster: ['warning', 'Synchronize their clocks with NTP, or use only one node.'],
   'deployments-differ': ['warning', 'If both still run, stop one. npx cronlatch jobs shows the values.'],
   'few-connections': ['warning', 'Raise the limit, or use smaller pools.'],
   'long-lease': ['warning', 'If its holder has ended: npx cronlatch rerun JOB PERIOD --force'],
@@ -29,6 +29,7 @@ export const CATALOGUE = {
   'not-examined': ['error', 'Fix the cause, and call doctor again.'],
   'old-server': ['error', 'Use a newer version.'],
   pooler: ['error', `Use an address without the pooler, its session mode, or connections: 'shared'.`],
+  'read-split': ['warning', 'Connect to the primary directly. With Pgpool-II, set load_balance_mode = off.'],
   'read-only': ['error', 'Connect to the primary, or allow writes if this is the primary.'],
   'rollback-mode': ['warning', 'Switch the file to WAL.'],
   serializable: ['info', `Leave connections at 'own'.`],

@@ -1,12 +1,13 @@
 import { systemClock } from '../../../core';
 import { PooledSqlExecutor } from '../connections/pooled-sql-executor';
+import { isPooled, isSplit, POOLED, SPLIT, type Ask } from '../connections/route';
 import { OwnServerConnections } from '../connections/server-connections';
+import type { ServerDriver } from '../connections/server-driver';
 import { translateDriverError } from '../connections/storage-error';
 import type { DatabaseAccessOptions } from '../database/database-access';
 import type { SqlDatabase } from '../database/sql-database';
 import type { SqlDialect } from '../dialects/sql-dialect';
 import { found, type Finding } from './finding';
-import type { Ask } from './settings';
 
 const LIMIT_MS = 5000;
 
@@ -40,25 +41,22 @@ export function plainSession(
   };
 }
 
-const SESSION_ID = { mysql: 'CONNECTION_ID()', postgres: 'pg_backend_pid()', sqlite: 'NULL' };
+/** A proxy can choose for each session which server answers its reads, and may choose the primary. */
+const SESSIONS = 6;
 
-/** Whether two sessions share a session of the server, or one changes it. A pooler does so between transactions. */
-export async function isPooled(database: SqlDatabase, ask: Ask): Promise<boolean> {
-  const other = plainSession(database);
-  const text = `SELECT ${SESSION_ID[database.dialect.name]} AS id`;
-  const ids = [];
-  try {
-    for (const each of [ask, other.ask, other.ask, ask]) ids.push((await each(text))[0]?.['id']);
-  } finally {
-    await other.end();
+/** What is between the application and the server. */
+export async function judgeRoute(database: SqlDatabase, driver: ServerDriver, ask: Ask): Promise<Finding[]> {
+  for (let number = 1; number <= SESSIONS; number += 1) {
+    const other = plainSession(database);
+    try {
+      if (number === 1 && (await isPooled(driver, ask, other.ask))) return [POOLED];
+      if (await isSplit(driver, other.ask)) return [SPLIT];
+    } finally {
+      await other.end();
+    }
   }
-  return ids[0] !== ids[3] || ids[1] !== ids[2] || ids[0] === ids[1];
+  return [];
 }
-
-export const POOLED = found(
-  'pooler',
-  'A pooler gives the sessions of the server to any client. What the guard sets in its sessions then also ends statements of your application, after 4.5 s. Nothing else was examined.',
-);
 
 /** How far the database's clock is ahead of this host's, and how far that can be wrong: half of the round trip. */
 interface ClockOffset {

@@ -1,11 +1,8 @@
 import { statfs } from 'node:fs/promises';
-import type { SqlResult } from '../connections/sql-executor';
+import type { Ask } from '../connections/route';
 import type { DialectName } from '../dialects/sql-dialect';
 import { clusterProblem } from '../row-lock/cluster';
 import { found, type Finding } from './finding';
-
-/** Sends a statement in a session in which cronlatch has set nothing. */
-export type Ask = (text: string) => Promise<SqlResult['rows']>;
 
 /** What a server or a file shows about itself. A setting that it does not have is missing. */
 export type Settings = Readonly<Record<string, string | undefined>>;
@@ -29,7 +26,8 @@ const MYSQL_RULES: readonly Rule[] = [
     const rows = Object.entries(settings).map(([name, value]) => ({ Variable_name: name, Value: value }));
     const problem = clusterProblem(rows);
     return (
-      problem !== undefined && found('cluster', `cronlatch was not tested on such a server: ${problem}.`)
+      problem !== undefined &&
+      found('cluster', `The clocks of several servers decide about locks and runs: ${problem}.`)
     );
   },
   ({ transaction_isolation: isolation, tx_isolation: older }) => isSerializable(isolation ?? older),

@@ -3,7 +3,7 @@ import { quotePath, type SqlDialect } from '../dialects/sql-dialect';
 import type { SchemaFinding } from '../schema/schema-finding';
 import type { TableDefinition } from '../schema/table-definition';
 import { found, type Finding } from './finding';
-import type { Ask } from './settings';
+import type { Ask } from '../connections/route';
 
 /** A guard without once-per jobs works without the ledger, and every guard without the register. */
 export function judgeTable(

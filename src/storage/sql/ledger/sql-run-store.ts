@@ -14,6 +14,7 @@ import type {
   RunQuery,
   RunStore,
 } from '../../../ledger/run-store';
+import type { NodeWait } from '../connections/server-driver';
 import type { ExecuteOptions, SqlDecide, SqlResult, SqlStatement } from '../connections/sql-executor';
 import type { SqlDatabase } from '../database/sql-database';
 import { DuplicateRecord } from '../connections/storage-error';
@@ -58,6 +59,11 @@ export class SqlRunStore implements RunStore {
     this.#jobs = new VerifiedTables(options, [jobTable], ([found]) => jobStatementsFor(found, options));
     const definitions = runTableDefinitions(options.tables);
     this.tables = new VerifiedTables(options, definitions, (found) => runStatementsFor(found, options));
+  }
+
+  /** @internal */
+  get nodeWait(): NodeWait | undefined {
+    return this.#options.executor.nodeWait;
   }
 
   async peek(request: PeekRequest, options: StatementOptions): Promise<Peek> {

@@ -62,6 +62,10 @@ export class SqlStorageAccessor implements StorageAccessor {
     return this.tables.verified?.shape.clockStepMs;
   }
 
+  get waitsForNodes(): boolean {
+    return this.#options.executor.nodeWait !== undefined;
+  }
+
   async insertRecord(request: LockRequest, options: StatementOptions): Promise<Grant | undefined> {
     try {
       const grant = await this.#acquire('insert', request, options);

@@ -64,7 +64,7 @@ export class RowLockTable {
     const connections = new OwnServerConnections(
       driver,
       sessions.open,
-      { clock: systemClock, statementTimeoutMs },
+      { clock: systemClock, statementTimeoutMs, warn },
       {
         size: maxConnections,
         whenFull: `all ${maxConnections} are in use, one for each held lock. Raise maxConnections of the RowLockProvider`,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { DataSource } from 'typeorm';
 import { testWith, type ServerName } from '../../../support/databases';
-import { codesOf, examined, examinedAll } from '../../../support/doctor-bench';
+import { codesOf, examined, examinedAll, warningsAtStart } from '../../../support/doctor-bench';
 import { testOnOwnServers } from '../../../support/own-server-bench';
 import { pgbouncerBefore } from '../../../support/pgbouncer';
 import { ledgerDataSource } from '../../../support/run-places';
@@ -72,6 +72,10 @@ for (const mode of ['transaction', 'statement'] as const)
           shared.findings.filter(({ code }) => code === 'pooler'),
           [],
         );
+        assert.deepEqual(await warningsAtStart(through, { connections: 'shared' }), []);
+        const starting = await warningsAtStart(through);
+        assert.equal(starting.length, 1, 'the start warns as the examination does');
+        assert.match(starting[0] ?? '', /A pooler gives the sessions of the server to any client\./);
       } finally {
         await pooler.stop();
       }

@@ -12,6 +12,8 @@ const ANSWER = { rows: [], affectedRows: 1, insertId: 0, inTransaction: false };
 
 const driver = {
   dialect: mysql,
+  readOnly: 'READ ONLY',
+  variables: 'VARIABLES',
   sessionSettings: () => ['SETTINGS'],
   begin: 'BEGIN',
   beginAt: () => ['BEGIN'],
@@ -46,7 +48,7 @@ function bench(failing: string, clock: Clock = systemClock) {
     };
     return { session, opened: Promise.resolve() };
   };
-  const limits = { clock, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
+  const limits = { clock, statementTimeoutMs: STATEMENT_TIMEOUT_MS, warn: () => {} };
   const executor = new PooledSqlExecutor(new OwnServerConnections(driver, open, limits), mysql, clock);
   const execute = (text: string, timeoutMs = STATEMENT_TIMEOUT_MS) =>
     executor.execute({ id: text, text, values: [] }, { timeoutMs, urgent: true });
@@ -57,7 +59,12 @@ void test('a connection stays open for the next statement', async () => {
   const { log, execute } = bench('nothing');
   await execute('one');
   await execute('two');
-  assert.deepEqual(log, ['connection 1: SETTINGS', 'connection 1: one', 'connection 1: two']);
+  assert.deepEqual(log, [
+    'connection 1: VARIABLES',
+    'connection 1: SETTINGS',
+    'connection 1: one',
+    'connection 1: two',
+  ]);
 });
 
 void test('a connection that was destroyed is not used again, even before its end is reported', async () => {
@@ -65,9 +72,11 @@ void test('a connection that was destroyed is not used again, even before its en
   await assert.rejects(execute('one'), /lost/);
   await execute('two');
   assert.deepEqual(log, [
+    'connection 1: VARIABLES',
     'connection 1: SETTINGS',
     'connection 1: one',
     'connection 1: destroy',
+    'connection 2: VARIABLES',
     'connection 2: SETTINGS',
     'connection 2: two',
   ]);
@@ -76,7 +85,7 @@ void test('a connection that was destroyed is not used again, even before its en
 void test('a connection whose set-up fails is destroyed', async () => {
   const { log, execute } = bench('SETTINGS');
   await assert.rejects(execute('one'), /lost/);
-  assert.deepEqual(log, ['connection 1: SETTINGS', 'connection 1: destroy']);
+  assert.deepEqual(log, ['connection 1: VARIABLES', 'connection 1: SETTINGS', 'connection 1: destroy']);
 });
 
 /** With two idle connections, the second one used last. */
@@ -110,7 +119,7 @@ void test('connections that are gone silently cost a probe, and the statement is
   await executed;
   assert.deepEqual(newLines(), [
     ...['connection 2: destroy', 'connection 1: destroy'],
-    ...['connection 3: SETTINGS', 'connection 3: three'],
+    ...['connection 3: VARIABLES', 'connection 3: SETTINGS', 'connection 3: three'],
   ]);
 });
 

@@ -35,6 +35,8 @@ function bench({ isShared = false, faults = {} }: { isShared?: boolean; faults?:
   };
   const driver = {
     dialect: mysql,
+    readOnly: '',
+    variables: '',
     sessionSettings: () => [],
     begin: 'BEGIN',
     beginAt: () => assert.fail(),

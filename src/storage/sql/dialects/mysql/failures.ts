@@ -1,7 +1,10 @@
 import { NEVER_SENT, type DriverError, type SqlFailureKind } from '../../connections/sql-failure';
 
-/** After each the statement is undone. 3101: Group Replication rejected the whole transaction. */
-const CONTENTION = new Set([1213, 1205, 3572, 1020, 3101]);
+/**
+ * After each the statement is undone. 3101: Group Replication rejected the whole transaction. 3781, 3797 and 3798: it
+ * did not begin, because the server waited in vain for what others have committed. Galera reports 1205 for that.
+ */
+const CONTENTION = new Set([1213, 1205, 3572, 1020, 3101, 3781, 3797, 3798]);
 const NOT_THE_PRIMARY = new Set([1290, 1836, 1792]);
 const WRONG_SHAPE = new Set([1054, 1176, 1406, 1364]);
 /**

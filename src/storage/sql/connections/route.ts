@@ -1,0 +1,82 @@
+import { found } from '../doctor/finding';
+import type { NodeWait, ServerDriver, SessionVariables } from './server-driver';
+import type { SqlResult } from './sql-executor';
+
+/** Sends a statement in one session. */
+export type Ask = (text: string) => Promise<SqlResult['rows']>;
+
+export const POOLED = found(
+  'pooler',
+  'A pooler gives the sessions of the server to any client. What the guard sets in its sessions then also ends statements of your application, after 4.5 s.',
+);
+
+export const SPLIT = found(
+  'read-split',
+  'A proxy sends plain SELECTs to a replica, and all other statements to the primary. Locks and runs stay correct, but holders are shown late, and overdue runs are noticed late.',
+);
+
+/** What is between the sessions of a guard and their server. It warns once of each trap. */
+export class Route {
+  nodeWait: NodeWait | undefined;
+  readonly #warned = new Set<string>();
+
+  constructor(
+    private readonly driver: ServerDriver,
+    private readonly warn: (message: string) => void,
+  ) {}
+
+  async read(ask: Ask): Promise<SessionVariables> {
+    const variables = await readVariables(this.driver, ask);
+    this.nodeWait = this.driver.nodeWait?.(variables);
+    if (await isSplit(this.driver, ask, variables)) this.#warnOnce(`${SPLIT.problem} ${SPLIT.fix}`);
+    return variables;
+  }
+
+  async warnIfPooled(ask: Ask, other: Ask): Promise<void> {
+    if (!(await isPooled(this.driver, ask, other))) return;
+    this.#warnOnce(`${POOLED.problem} ${POOLED.fix}`);
+    this.warnOfNodes();
+  }
+
+  /** For sessions that do not keep what the guard sets. */
+  warnOfNodes(): void {
+    if (this.nodeWait === undefined || this.nodeWait.isSet) return;
+    this.#warnOnce(
+      `Several nodes of the server's cluster accept writes, and one that lags behind can let a run happen twice, or keep ` +
+        `a lock held until its lease expires. Set this on each node: ${this.nodeWait.setting}`,
+    );
+  }
+
+  #warnOnce(message: string): void {
+    if (!this.#warned.has(message)) this.warn(message);
+    this.#warned.add(message);
+  }
+}
+
+async function readVariables({ variables }: ServerDriver, ask: Ask): Promise<SessionVariables> {
+  const rows = await ask(variables);
+  return Object.assign(
+    {},
+    rows[0],
+    ...rows.map(({ name, value }) => ({ [String(name).toLowerCase()]: value })),
+  );
+}
+
+/** Whether a plain SELECT is answered by a replica, and one that locks by the primary. */
+export async function isSplit(driver: ServerDriver, ask: Ask, found?: SessionVariables): Promise<boolean> {
+  const variables = found ?? (await readVariables(driver, ask));
+  if (!isReadOnly(variables)) return false;
+  const [row = {}] = await ask(`SELECT ${driver.readOnly} AS is_read_only FOR UPDATE`);
+  return !isReadOnly(row);
+}
+
+function isReadOnly({ is_read_only: value }: SessionVariables): boolean {
+  return /\b(1|on|no_lock)/i.test(String(value));
+}
+
+/** Whether two sessions share a session of the server, or one changes it. A pooler does so between transactions. */
+export async function isPooled(driver: ServerDriver, ask: Ask, other: Ask): Promise<boolean> {
+  const ids = [];
+  for (const each of [ask, other, other, ask]) ids.push((await readVariables(driver, each))['session_id']);
+  return ids[0] !== ids[3] || ids[1] !== ids[2] || ids[0] === ids[1];
+}

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemClock } from 'cronlatch/provider';
+import { PooledSqlExecutor } from '#cronlatch/storage/sql/connections/pooled-sql-executor';
+import {
+  OwnServerConnections,
+  SharedServerConnections,
+} from '#cronlatch/storage/sql/connections/server-connections';
+import type { DriverSession, ServerDriver } from '#cronlatch/storage/sql/connections/server-driver';
+import type { SqlResult } from '#cronlatch/storage/sql/connections/sql-executor';
+import { ServerApplicationSession } from '#cronlatch/storage/sql/database/application-session';
+import { mysqlDriver } from '#cronlatch/storage/mysql2/mysql-driver';
+import { postgresDriver } from '#cronlatch/storage/pg/postgres-driver';
+
+type Row = SqlResult['rows'][number];
+
+/** The answers to a plain SELECT and to one that locks. */
+interface Answers {
+  readonly plain: readonly Row[];
+  readonly locking?: readonly Row[];
+  /** Of the sessions, one for each statement. Default: that of the connection. */
+  readonly sessionIds?: readonly number[];
+}
+
+function bench(driver: ServerDriver, { plain, locking = plain, sessionIds = [] }: Answers) {
+  const log: string[] = [];
+  const warnings: string[] = [];
+  const ids = [...sessionIds];
+  let opened = 0;
+  const session = (): DriverSession => {
+    const id = (opened += 1);
+    return {
+      id,
+      send({ text }) {
+        log.push(text);
+        const rows = /FOR UPDATE$/.test(text) ? locking : plain;
+        const answer = rows.map((row) => ({ session_id: ids[0] ?? id, ...row }));
+        if (text === driver.variables) ids.shift();
+        return Promise.resolve({
+          ...{ rows: text.startsWith('SELECT') ? answer : [], affectedRows: 0, insertId: 0 },
+          inTransaction: false,
+        });
+      },
+      onEnd: () => {},
+      end: () => {},
+      destroy: () => {},
+    };
+  };
+  const settings = {
+    ...{ clock: systemClock, statementTimeoutMs: 5000 },
+    warn: (message: string) => void warnings.push(message),
+  };
+  const open = () => ({ session: session(), opened: Promise.resolve() });
+  const one = session();
+  const pool = { size: 2, borrow: () => Promise.resolve({ session: one, release: () => {} }) };
+  const sources = {
+    own: new OwnServerConnections(driver, open, settings),
+    shared: new SharedServerConnections(driver, pool, settings),
+  };
+  const executors = {
+    own: new PooledSqlExecutor(sources.own, driver.dialect, systemClock),
+    shared: new PooledSqlExecutor(sources.shared, driver.dialect, systemClock),
+  };
+  const execute = (kind: 'own' | 'shared') =>
+    executors[kind].execute({ id: '', text: 'DO 0', values: [] }, { timeoutMs: 5000, urgent: false });
+  return { log, warnings, executors, execute };
+}
+
+const variables = (named: Record<string, string>): Row[] =>
+  Object.entries(named).map(([name, value]) => ({ is_read_only: '0 0', name, value }));
+
+const REPLICA = { mysql: { is_read_only: '1 0' }, postgres: { is_read_only: 'on' } };
+const PRIMARY = { mysql: { is_read_only: '0 0' }, postgres: { is_read_only: 'off' } };
+
+for (const [name, driver] of [
+  ['mysql', mysqlDriver],
+  ['postgres', postgresDriver],
+] as const) {
+  for (const kind of ['own', 'shared'] as const)
+    void test(`on ${name}, a proxy that sends plain SELECTs to a replica is warned of once (${kind})`, async () => {
+      const { warnings, execute } = bench(driver, { plain: [REPLICA[name]], locking: [PRIMARY[name]] });
+      await Promise.all([execute(kind), execute(kind)]);
+      assert.deepEqual(warnings.length, 1);
+      assert.match(
+        warnings[0] ?? '',
+        /^A proxy sends plain SELECTs to a replica, .+ load_balance_mode = off\.$/,
+      );
+    });
+
+  void test(`on ${name}, a session on a replica alone has no proxy before it`, async () => {
+    const { warnings, execute } = bench(driver, { plain: [REPLICA[name]] });
+    await execute('own');
+    assert.deepEqual(warnings, []);
+  });
+
+  void test(`on ${name}, a session of the primary is set up with two statements`, async () => {
+    const { log, warnings, execute } = bench(driver, { plain: [PRIMARY[name]] });
+    await execute('own');
+    assert.equal(log[0], driver.variables);
+    assert.deepEqual([log.length, log[2], warnings], [3, 'DO 0', []]);
+  });
+
+  void test(`on ${name}, a pooler that changes the session of the server is warned of once`, async () => {
+    const { warnings, execute } = bench(driver, {
+      plain: [PRIMARY[name]],
+      sessionIds: [71, 71, 71, 71, 71, 71],
+    });
+    await Promise.all([execute('own'), execute('own')]);
+    assert.deepEqual(warnings.length, 1);
+    assert.match(
+      warnings[0] ?? '',
+      /^A pooler gives the sessions of the server to any client\. .+ 'shared'\.$/,
+    );
+  });
+}
+
+const GALERA = { wsrep_on: 'ON', tx_isolation: 'REPEATABLE-READ' };
+const GROUP = {
+  ...{ group_replication_group_name: 'a-b', group_replication_single_primary_mode: 'OFF' },
+  transaction_isolation: 'REPEATABLE-READ',
+};
+
+const CLUSTERS = [
+  {
+    named: { ...GALERA, wsrep_sync_wait: '0' },
+    isSet: { ...GALERA, wsrep_sync_wait: '15' },
+    begin: /, SESSION wsrep_sync_wait = @@SESSION\.wsrep_sync_wait \| 7$/,
+    end: 'SET SESSION wsrep_sync_wait = @cronlatch_node_wait',
+    setting: / wsrep_sync_wait = 7$/,
+  },
+  {
+    named: { ...GROUP, group_replication_consistency: 'EVENTUAL' },
+    isSet: { ...GROUP, group_replication_consistency: 'BEFORE_AND_AFTER' },
+    begin: /, SESSION group_replication_consistency = IF\(.+ LIKE '%AFTER', 'BEFORE_AND_AFTER', 'BEFORE'\)$/,
+    end: 'SET SESSION group_replication_consistency = @cronlatch_node_wait',
+    setting: / group_replication_consistency = 'BEFORE'$/,
+  },
+] as const;
+
+for (const { named, isSet, begin, end, setting } of CLUSTERS) {
+  const kind = Object.keys(named)[0] ?? '';
+
+  void test(`sessions of the guard wait for their node (${kind})`, async () => {
+    const { log, warnings, executors, execute } = bench(mysqlDriver, { plain: variables(named) });
+    await execute('own');
+    assert.match(log[2] ?? '', begin);
+    assert.deepEqual([log[3], warnings], ['DO 0', []]);
+    assert.ok(executors.own.nodeWait);
+  });
+
+  void test(`a stronger setting of the servers stays (${kind})`, async () => {
+    const { log, executors, execute } = bench(mysqlDriver, { plain: variables(isSet) });
+    await Promise.all([execute('own'), execute('shared')]);
+    assert.deepEqual(
+      log.filter((text) => text.includes('@cronlatch_node_wait')),
+      [],
+    );
+    assert.ok(executors.own.nodeWait);
+  });
+
+  void test(`sessions of the application are not changed, so the start warns (${kind})`, async () => {
+    const { log, warnings, execute } = bench(mysqlDriver, { plain: variables(named) });
+    for (let statement = 1; statement <= 2; statement += 1) await execute('shared');
+    assert.deepEqual(log, [mysqlDriver.variables, 'DO 0', 'DO 0']);
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0] ?? '', setting);
+  });
+
+  void test(`the session of a transaction waits for its node, and gets its setting back (${kind})`, async () => {
+    const sent: string[] = [];
+    const session = {
+      send: ({ text }: { readonly text: string }) => {
+        sent.push(text);
+        return Promise.resolve({ rows: [], affectedRows: 0, insertId: 0, inTransaction: true });
+      },
+      ...{ onEnd: () => {}, end: () => {}, destroy: () => {} },
+    };
+    const limits = { clock: systemClock, statementTimeoutMs: 5000 };
+    const application = new ServerApplicationSession(session, mysqlDriver, limits);
+    const wait = mysqlDriver.nodeWait?.(named);
+    assert.ok(wait);
+    await application.change(wait);
+    await application.limitIdle(1000);
+    await application.restore();
+    assert.match(sent[0] ?? '', begin);
+    assert.deepEqual([sent.length, sent[2], sent[3]], [4, end, mysqlDriver.idleLimit.end]);
+  });
+}
+
+void test('a group with a single primary needs no wait, and neither does a server alone', () => {
+  const single = { ...GROUP, group_replication_single_primary_mode: 'ON' };
+  for (const named of [single, { wsrep_on: 'OFF' }, {}])
+    assert.equal(mysqlDriver.nodeWait?.(named), undefined);
+});
+
+void test('the isolation level is set by the name that the server has', () => {
+  assert.match(mysqlDriver.sessionSettings(5000, GALERA)[0] ?? '', /^SET tx_isolation = 'READ-COMMITTED', /);
+  assert.match(
+    mysqlDriver.sessionSettings(5000, GROUP)[0] ?? '',
+    /^SET transaction_isolation = 'READ-COMMITTED', /,
+  );
+});
