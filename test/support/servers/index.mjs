@@ -16,6 +16,7 @@
  * @typedef {import('./errors.mjs').MissingServer} MissingServer
  */
 import { startEtcds } from './ensembles/etcd.mjs';
+import { startPgpool as startPgpoolEnsemble } from './ensembles/pgpool.mjs';
 import { startSentinels } from './ensembles/sentinel.mjs';
 import { startZookeepers } from './ensembles/zookeeper.mjs';
 import { MissingServerError } from './errors.mjs';
@@ -74,6 +75,15 @@ export async function startServer(name, { log = console.error } = {}) {
  */
 export async function startPgbouncer(target, { log = console.error } = {}) {
   return await startRecipe(pgbouncer(target), log);
+}
+
+/**
+ * Starts PostgreSQL with a standby, and Pgpool-II before both, likewise.
+ *
+ * @param {{ log?: (line: string) => void }} [options]
+ */
+export async function startPgpool({ log = console.error } = {}) {
+  return await startPgpoolEnsemble(log);
 }
 
 /** promtool is not a server, but the tests get it in the same ways. @param {{ log?: (line: string) => void }} [options] */
