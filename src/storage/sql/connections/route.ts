@@ -55,11 +55,8 @@ export class Route {
 
 async function readVariables({ variables }: ServerDriver, ask: Ask): Promise<SessionVariables> {
   const rows = await ask(variables);
-  return Object.assign(
-    {},
-    rows[0],
-    ...rows.map(({ name, value }) => ({ [String(name).toLowerCase()]: value })),
-  );
+  const named = rows.map(({ name, value }) => [String(name).toLowerCase(), value] as const);
+  return { ...rows[0], ...Object.fromEntries(named) };
 }
 
 /** Whether a plain SELECT is answered by a replica, and one that locks by the primary. */
