@@ -1,38 +1,63 @@
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { npm, run } from './run.mjs';
 
 const STAMP = 'node_modules/.cronlatch-installed';
 const INSTALLED = 'node_modules/.package-lock.json';
+const SQLITE = 'node_modules/better-sqlite3';
 
-/** What `node_modules` must match: the lock file, and the Node that native modules were compiled for. */
+/** Node 20 crashes in better-sqlite3 13. There, the version that this folder pins is linked in its place. */
+const NODE_20 = 'scripts/node-20';
+const NODE_20_INSTALLED = 'node_modules/.node-20';
+const isNode20 = process.versions.node.startsWith('20.');
+
+/** What `node_modules` must match: the lock files, and the Node that native modules were compiled for. */
 function wanted() {
   return createHash('sha256')
     .update(readFileSync('package-lock.json'))
+    .update(readFileSync(join(NODE_20, 'package-lock.json')))
     .update(process.versions.modules)
     .digest('hex');
 }
 
-/**
- * Whether `npm ci` was run by hand: npm lists there what it installed, and native modules load in this Node.
- */
+/** Whether `npm ci` was run by hand: npm lists there what it installed. */
 function isInstalled() {
   if (!existsSync(INSTALLED)) return false;
-  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
-  const { packages: installed } = JSON.parse(readFileSync(INSTALLED, 'utf8'));
+  const { packages } = readJson('package-lock.json');
+  const { packages: installed } = readJson(INSTALLED);
   const isAsLocked = ([path, { version, integrity, optional }]) =>
     path === '' || (installed[path] === undefined ? optional : sameAs(installed[path], version, integrity));
   if (Object.keys(installed).some((path) => !(path in packages))) return false;
-  return Object.entries(packages).every(isAsLocked) && nativeModulesLoad();
+  return Object.entries(packages).every(isAsLocked);
+}
+
+function readJson(path) {
+  return JSON.parse(readFileSync(path, 'utf8'));
 }
 
 function sameAs(installed, version, integrity) {
   return installed.version === version && installed.integrity === integrity;
 }
 
-function nativeModulesLoad() {
+/** By its files, because loading a version that is not for this Node can end the process. */
+function hasPinnedSqlite() {
+  const manifest = join(SQLITE, 'package.json');
+  const { packages } = readJson(join(isNode20 ? NODE_20 : '.', 'package-lock.json'));
+  return existsSync(manifest) && readJson(manifest).version === packages[SQLITE].version;
+}
+
+function sqliteLoads() {
   try {
     const Database = createRequire(import.meta.url)('better-sqlite3');
     new Database(':memory:').close();
@@ -44,14 +69,24 @@ function nativeModulesLoad() {
 
 /** Installs the development dependencies if they are missing or out of date. */
 export async function install() {
-  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted()) return;
-  if (!isInstalled()) await reinstall();
+  const isStamped = existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted();
+  if (isStamped && hasPinnedSqlite()) return;
+  const isReady = () => hasPinnedSqlite() && sqliteLoads();
+  if (!isInstalled() || (!isNode20 && !isReady())) {
+    console.error('Installing dependencies with npm ci …');
+    await npm(['ci']);
+  }
+  if (isNode20 && !isReady()) await linkSqliteOfNode20();
   writeFileSync(STAMP, wanted());
 }
 
-async function reinstall() {
-  console.error('Installing dependencies with npm ci (a native module may be compiled: about a minute) …');
-  await npm(['ci']);
+/** Beside what npm has installed, so that `package-lock.json` stays as it is. */
+async function linkSqliteOfNode20() {
+  console.error('Installing better-sqlite3 12 for Node 20 (it may be compiled: about a minute) …');
+  cpSync(NODE_20, NODE_20_INSTALLED, { recursive: true });
+  await npm(['ci'], { cwd: NODE_20_INSTALLED });
+  rmSync(SQLITE, { recursive: true, force: true });
+  symlinkSync(realpathSync(join(NODE_20_INSTALLED, SQLITE)), SQLITE, 'junction');
 }
 
 const tsc = (project) => run(process.execPath, ['node_modules/typescript/bin/tsc', '--project', project]);

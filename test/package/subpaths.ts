@@ -31,7 +31,7 @@ const NEEDS: Readonly<Record<string, Needs>> = {
 interface Manifest {
   readonly exports: Readonly<Record<string, unknown>>;
   readonly devDependencies: Readonly<Record<string, string>>;
-  readonly overrides: Readonly<Record<string, string>>;
+  readonly overrides: Readonly<Record<string, unknown>>;
 }
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
