@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
 import { describeSource } from '../sql/database/application-source';
 import type { SqlDatabase } from '../sql/database/sql-database';
+import { refuseCrashingDriver } from './installed-driver';
 import { OWN_SQLITE_OPTIONS, sqliteDatabase } from './sqlite-database';
 
 /** An address such as `sqlite:jobs.db`, or a database that the application has opened with better-sqlite3. */
@@ -23,6 +24,7 @@ export function sqliteApplication(
   source: SqliteSource,
   { creates }: { readonly creates: boolean },
 ): SqliteApplication {
+  refuseCrashingDriver();
   const given = typeof source === 'string' ? undefined : checkedHandle(source);
   const file = given === undefined ? fileOf(source as string) : given.memory ? ':memory:' : given.name;
   const options = { ...OWN_SQLITE_OPTIONS, fileMustExist: !creates };

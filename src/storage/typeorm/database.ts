@@ -1,5 +1,6 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import { InvalidLockConfigurationError } from '../../core';
+import { refuseCrashingDriver } from '../better-sqlite3/installed-driver';
 import type { SqliteDatabase } from '../better-sqlite3/sqlite-connection';
 import {
   OWN_SQLITE_OPTIONS,
@@ -183,7 +184,8 @@ function fileOf(
   Database: LoadedDriver['sqlite'],
 ): SqlDatabase {
   const { database: file = '' } = settings;
-  const { key, nativeBinding, prepareDatabase } = settings as SqliteSettings;
+  const { key, nativeBinding, prepareDatabase, driver } = settings as SqliteSettings;
+  if (nativeBinding === undefined && driver === undefined) refuseCrashingDriver('typeorm');
   return sqliteDatabase({
     file,
     async open() {
@@ -208,6 +210,8 @@ interface SqliteSettings {
   readonly key?: string;
   readonly nativeBinding?: string;
   readonly prepareDatabase?: (database: CloseableDatabase) => unknown;
+  /** The package, if TypeORM does not load it itself. */
+  readonly driver?: unknown;
 }
 
 /** The handle of better-sqlite3 behind a query runner. */
