@@ -2,7 +2,6 @@ import type { Database } from 'better-sqlite3';
 import { InvalidLockUseError } from '../../core';
 import { pause } from '../../core/clock';
 import { isThenable } from '../../core/execution/task-result';
-import type { Claim } from '../../ledger/run';
 import { limitOf } from '../../ledger/store-statements';
 import { serializeResult } from '../../ledger/tick/record-outcome';
 import { requiredContext } from '../../ledger/tick/run-context';
@@ -11,8 +10,8 @@ import { isHandle, sqliteApplication } from '../../storage/better-sqlite3/sqlite
 import type { SessionLimits } from '../../storage/sql/database/application-session';
 import { driverErrorOf } from '../../storage/sql/connections/sql-failure';
 import { sqlite } from '../../storage/sql/dialects/sqlite';
-import type { RunStatements } from '../../storage/sql/ledger/run-statements';
 import { COMPLETE_RUN_IN, checkConnection, completionSteps, transactionEnded } from '../sql/completion';
+import type { Completion } from '../sql/completion';
 import { placeOf, sourceOf, type RunSource } from '../sql/run-databases';
 import { IN_RUN_TRANSACTION } from '../sql/run-transaction';
 
@@ -47,7 +46,8 @@ export async function inRunTransaction<T>(work: (database: Database) => T): Prom
     const value = await immediately(source.handle(), ledger, (database) => {
       const result = work(database);
       refusePromise(result);
-      complete(database, statements, run.claim, serializeResult(ledger, run.claim, result));
+      const written = serializeResult(ledger, run.claim, result);
+      complete(database, { statements, database: store.description, claim: run.claim, result: written });
       return result;
     });
     run.confirmCompletion();
@@ -76,21 +76,18 @@ export function completeRunIn(database: Database, result?: unknown): void {
   const { store, ledger } = placeOf(run, COMPLETE_RUN_IN, other);
   run.beginCompletion(COMPLETE_RUN_IN);
   try {
-    complete(database, store.verifiedStatements, run.claim, serializeResult(ledger, run.claim, result));
+    const { verifiedStatements: statements, description } = store;
+    const written = serializeResult(ledger, run.claim, result);
+    complete(database, { statements, database: description, claim: run.claim, result: written });
   } catch (error) {
     run.endCompletion();
     throw error;
   }
 }
 
-function complete(
-  database: Database,
-  statements: RunStatements,
-  claim: Claim,
-  result: string | undefined,
-): void {
-  if (!database.inTransaction) throw transactionEnded(claim);
-  const steps = completionSteps({ statements, dialect: sqlite, claim, result });
+function complete(database: Database, completion: Completion): void {
+  if (!database.inTransaction) throw transactionEnded(completion.claim);
+  const steps = completionSteps(completion);
   for (let step = steps.next(); !step.done; step = steps.next(runStatement(database, step.value)));
 }
 

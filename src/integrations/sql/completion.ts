@@ -6,9 +6,11 @@ import { claimLostError, serializeResult } from '../../ledger/tick/record-outcom
 import { requiredContext } from '../../ledger/tick/run-context';
 import type { SqlResult, SqlStatement } from '../../storage/sql/connections/sql-executor';
 import type { ApplicationSession, SessionLimits } from '../../storage/sql/database/application-session';
+import type { SqlDatabase } from '../../storage/sql/database/sql-database';
 import type { SqlDialect } from '../../storage/sql/dialects/sql-dialect';
 import { readId } from '../../storage/sql/ledger/run-rows';
 import { foundRunOf, type RunStatements } from '../../storage/sql/ledger/run-statements';
+import { refuseLoss } from '../../storage/sql/ledger/sql-run-store';
 import { describeSource } from '../../storage/sql/database/application-source';
 import { placeOf, type ApplicationDatabase, type UnknownDatabase } from './run-databases';
 
@@ -17,9 +19,9 @@ export const COMPLETE_RUN_IN = 'completeRunIn()';
 /** What a completion needs of the application's transaction. */
 export type CompletionSession = Pick<ApplicationSession, 'isInTransaction' | 'send'>;
 
-interface Completion {
+export interface Completion {
   readonly statements: RunStatements;
-  readonly dialect: SqlDialect;
+  readonly database: Pick<SqlDatabase, 'dialect' | 'findLoss'>;
   readonly claim: Claim;
   readonly result: string | undefined;
   /** The ledger's database, if the transaction may be in another one. */
@@ -48,7 +50,7 @@ export async function completeIn(
     try {
       await completeInTransaction(transaction, {
         statements,
-        dialect,
+        database: store.description,
         claim: run.claim,
         result: serializeResult(ledger, run.claim, result),
         expectedDatabase: 'database' in other ? undefined : `${address} (${place})`,
@@ -83,8 +85,9 @@ export async function completeInTransaction(
 
 /** The statements of a completion, one after the other: a synchronous driver cannot await their results. */
 export function* completionSteps(completion: Completion): Generator<SqlStatement, void, SqlResult> {
-  const { statements, dialect, claim, result, expectedDatabase } = completion;
-  if (dialect.writtenRows(yield statements.complete(claim, result)) === 1) return;
+  const { statements, database, claim, result, expectedDatabase } = completion;
+  refuseLoss(database, claim);
+  if (database.dialect.writtenRows(yield statements.complete(claim, result)) === 1) return;
   // The claim no longer matches the row. Read the row to find out why.
   const locked = yield statements.lock(claim);
   const found = foundRunOf(locked);

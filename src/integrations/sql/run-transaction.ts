@@ -85,7 +85,7 @@ async function transact<Connection, T>(
     });
     await completeInTransaction(session, {
       statements,
-      dialect: store.description.dialect,
+      database: store.description,
       claim: run.claim,
       result: serializeResult(ledger, run.claim, value),
     });

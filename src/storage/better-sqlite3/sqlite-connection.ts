@@ -10,6 +10,7 @@ import {
   type SqlStatement,
 } from '../sql/connections/sql-executor';
 import { driverErrorOf } from '../sql/connections/sql-failure';
+import type { OpenedFile } from './opened-file';
 
 interface SqliteStatement {
   /** Whether it returns rows. */
@@ -40,6 +41,7 @@ export class SqliteConnection implements SqlConnection {
     private readonly clock: Clock,
     /** The application uses it too, with its own timeout for a busy file. */
     private readonly isShared = false,
+    private readonly file?: OpenedFile,
   ) {}
 
   execute(statement: SqlStatement, endsAtMs: number): Promise<SqlResult> {
@@ -80,6 +82,8 @@ export class SqliteConnection implements SqlConnection {
     );
     for (;;) {
       try {
+        const loss = this.file?.findLoss();
+        if (loss !== undefined) throw loss;
         if (!this.database.inTransaction)
           return this.isShared ? withoutWaiting(this.database, action) : action();
       } catch (error) {

@@ -3,6 +3,7 @@ import { InvalidLockConfigurationError, type Clock } from '../../core';
 import type { ConnectionSource, SqlConnection } from '../sql/connections/pooled-sql-executor';
 import type { SqlDatabase } from '../sql/database/sql-database';
 import { sqlite } from '../sql/dialects/sqlite';
+import { OpenedFile } from './opened-file';
 import { SqliteConnection, type SqliteDatabase } from './sqlite-connection';
 
 const LONGEST_OPENING_MS = 5000;
@@ -26,16 +27,18 @@ export const OWN_SQLITE_OPTIONS = { timeout: 0, fileMustExist: true };
 export function sqliteDatabase({ file, open, shared }: SqliteSettings): SqlDatabase {
   const isInMemory = file === '' || file.includes(':memory:');
   const path = isInMemory || isAbsolute(file) ? file : resolve(file);
+  const opened = isInMemory ? undefined : new OpenedFile(path);
   return {
     dialect: sqlite,
     place: `sqlite:${path}`,
     address: `SQLite (${path || 'temporary'})`,
     name: undefined,
     file: isInMemory ? undefined : path,
+    findLoss: () => opened?.findLoss(),
     isInMemory,
     redact: (message) => message,
-    ownConnections: ({ clock, warn }) => new OwnSqliteConnection(open, clock, warn),
-    sharedConnections: ({ clock }) => new SharedSqliteConnection(requireHandle(shared), clock),
+    ownConnections: ({ clock, warn }) => new OwnSqliteConnection(open, clock, warn, opened),
+    sharedConnections: ({ clock }) => new SharedSqliteConnection(requireHandle(shared), clock, opened),
   };
 }
 
@@ -56,6 +59,7 @@ class OwnSqliteConnection implements ConnectionSource {
     private readonly openFile: SqliteSettings['open'],
     private readonly clock: Clock,
     private readonly warn: (message: string) => void,
+    private readonly file: OpenedFile | undefined,
   ) {}
 
   async open(): Promise<SqlConnection> {
@@ -63,7 +67,7 @@ class OwnSqliteConnection implements ConnectionSource {
       this.#opening = undefined;
       throw error;
     });
-    return new SqliteConnection(await this.#opening, this.clock);
+    return new SqliteConnection(await this.#opening, this.clock, false, this.file);
   }
 
   async close(): Promise<void> {
@@ -74,6 +78,7 @@ class OwnSqliteConnection implements ConnectionSource {
 
   async #opened(): Promise<CloseableDatabase> {
     const database = await this.openFile();
+    this.file?.remember();
     database.pragma('busy_timeout = 0');
     const statement = { id: '', text: 'PRAGMA journal_mode', values: [] };
     const endsAtMs = this.clock.monotonicMs() + LONGEST_OPENING_MS;
@@ -98,10 +103,13 @@ class SharedSqliteConnection implements ConnectionSource {
   constructor(
     private readonly shared: NonNullable<SqliteSettings['shared']>,
     private readonly clock: Clock,
+    private readonly file: OpenedFile | undefined,
   ) {}
 
   async open(): Promise<SqlConnection> {
-    return new SqliteConnection(await this.shared(), this.clock, true);
+    const database = await this.shared();
+    this.file?.remember();
+    return new SqliteConnection(database, this.clock, true, this.file);
   }
 
   close(): Promise<void> {

@@ -70,6 +70,7 @@ export class DatabaseAccess {
       dialect,
       address,
       redact,
+      findLoss: database.findLoss,
       sharesSessions,
       warn,
       executor: this.#executor,

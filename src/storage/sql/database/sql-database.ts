@@ -40,6 +40,8 @@ export interface SqlDatabase {
   readonly schema?: string | undefined;
   /** The path of a SQLite file. */
   readonly file?: string | undefined;
+  /** Why the file can no longer be used, although connections have it open. `undefined` if it can. */
+  readonly findLoss?: (() => Error | undefined) | undefined;
   /** The application has the only connection to it. */
   readonly isInMemory: boolean;
   /** Removes secrets from a driver's message. */

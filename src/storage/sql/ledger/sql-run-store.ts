@@ -1,4 +1,4 @@
-import { LockStorageError, SchemaMismatchError, type StatementOptions } from '../../../core';
+import { ClaimLostError, LockStorageError, SchemaMismatchError, type StatementOptions } from '../../../core';
 import type { JobChange, JobRegister, JobRegistration } from '../../../ledger/job-register';
 import { describeRun } from '../../../ledger/run';
 import type { Claim, Run, RunEvent, RunKey, RunSummary } from '../../../ledger/run';
@@ -41,6 +41,13 @@ export interface SqlRunStoreOptions extends SqlTablesOptions {
 }
 
 const OF_A_HOLDER = { urgent: false, holdsLock: true };
+
+/** @throws ClaimLostError if the database that holds the claim can no longer be used */
+export function refuseLoss({ findLoss }: Pick<SqlDatabase, 'findLoss'>, key: RunKey | Claim): void {
+  const loss = findLoss?.();
+  if (loss === undefined || !('generation' in key)) return;
+  throw new ClaimLostError(`Cannot complete ${describeRun(key)}: ${loss.message}.`);
+}
 
 /** Keeps runs in two SQL tables, and the register of jobs in a third one. */
 export class SqlRunStore implements RunStore {
@@ -105,6 +112,7 @@ export class SqlRunStore implements RunStore {
     options: StatementOptions,
   ): Promise<T> {
     const subject = describeRun(key);
+    refuseLoss(this.#options, key);
     return await this.#transaction(options, subject, (of) => [
       of.lock(key),
       (result) => changeOf(result, decide(foundRunOf(result)), { of, subject }),
@@ -113,6 +121,7 @@ export class SqlRunStore implements RunStore {
 
   async complete(claim: Claim, outcome: string | undefined, options: StatementOptions): Promise<boolean> {
     const subject = describeRun(claim);
+    refuseLoss(this.#options, claim);
     const statement = (of: RunStatements): SqlStatement => of.complete(claim, outcome);
     // The outcome of a finished run must not wait behind claims of new ones.
     const { result } = await this.#execute(statement, options, subject, { urgent: true });

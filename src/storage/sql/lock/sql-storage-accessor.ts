@@ -195,6 +195,11 @@ export class SqlStorageAccessor implements StorageAccessor {
   }
 
   #hasWritten(key: Write, request: LockRequest, options: StatementOptions): Promise<boolean> {
+    const loss = this.#options.findLoss?.();
+    if (loss !== undefined) {
+      this.tables.warnOnce(`Locks in ${this.#options.address} are lost: ${loss.message}.`);
+      return Promise.resolve(false);
+    }
     return this.#write(key, request, options).then(({ result }) => this.hasWritten(result, request));
   }
 

@@ -23,6 +23,8 @@ export interface SqlTablesOptions extends VerificationContext {
   readonly database: string | undefined;
   /** Removes secrets from a driver's message. */
   readonly redact: (message: string) => string;
+  /** Why the opened database can no longer be used. `undefined` if it can. */
+  readonly findLoss?: (() => Error | undefined) | undefined;
   /** Called once for each finding that is a warning. */
   readonly warn: (message: string) => void;
 }
@@ -146,7 +148,7 @@ export class VerifiedTables<Statements> {
       throw new SchemaMismatchError(errors.join('\n'), { outcome: 'nothing-ran' });
     }
     for (const { severity, code, message } of findings)
-      if (severity === 'warning' && code !== 'missing-index') this.#warnOnce(message);
+      if (severity === 'warning' && code !== 'missing-index') this.warnOnce(message);
     return this.#statements;
   }
 
@@ -171,7 +173,7 @@ export class VerifiedTables<Statements> {
     return kind === 'refused' || kind === 'wrong-shape';
   }
 
-  #warnOnce(message: string): void {
+  warnOnce(message: string): void {
     if (this.#warned.has(message)) return;
     this.#warned.add(message);
     this.options.warn(message);
