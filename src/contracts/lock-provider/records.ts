@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { LockStorageError } from '../../core';
 import { JOB, RecordingObserver, assertRising, granted, refused, tokenOf } from './assertions';
 import { needing } from './fixture';
 
@@ -139,10 +140,19 @@ export const deletedRecords = [
       assert.equal(lock.signal.aborted, true);
     },
 
-    async 'a release that finds no record returns false (P6, F-60)'({ provider, deleteRecord }) {
+    async 'a release that finds no record never returns true, and is settled when the lease ends (P6, F-60)'({
+      provider,
+      elapse,
+      deleteRecord,
+    }) {
       const lock = await granted(provider, JOB);
       await deleteRecord(JOB.name);
-      assert.equal(await lock.unlock(), false);
+      const release = lock.unlock().catch((error: unknown) => {
+        assert.ok(error instanceof LockStorageError);
+        return false;
+      });
+      await elapse('10m');
+      assert.equal(await release, false);
     },
 
     async 'a holder whose record was deleted does not touch the record of the next holder (P6, F-60)'({

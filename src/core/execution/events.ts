@@ -84,9 +84,12 @@ export interface CronlatchEvents {
   'lock:failed': MissedTickEvent & { readonly error: unknown };
   'lock:extended': LockEvent & { readonly lockAtMostForMs: number };
   'lock:lost': LockEvent & { readonly error: LockLostError };
-  /** `stillOurs` is `false` if the lease had ended before the release. */
+  /** `stillOurs` is `false` if the lease had ended before the release: it expired, or an operator or a new holder ended it. */
   'lock:released': LockEvent & { readonly stillOurs: boolean };
-  /** The job has ended, but its lock blocks the next run until the lease expires. */
+  /**
+   * The job has ended, but its lock blocks the next run until the lease expires: the store did not answer, or it showed no
+   * trace of this lease until then.
+   */
   'lock:releaseFailed': LockEvent & { readonly error: unknown };
   /** An operator ended the lease of a holder. */
   'lock:forced': LockEvent & {

@@ -177,7 +177,7 @@ export class Acquisition {
     seenLocks.forget(name);
     throw new LockStorageError(
       `Could not insert the record of lock '${name}', although no process holds the lock. ` +
-        `Does a trigger or a rule drop the insert? Remove it.`,
+        `Does a trigger or a rule drop the insert? Remove it. On a cluster, another server may not have applied the record yet: connect all instances to the same server.`,
       // Without kept records, other processes may have inserted and deleted one between any two of our statements.
       { outcome: keepRows ? 'nothing-ran' : 'contention' },
     );

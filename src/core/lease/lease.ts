@@ -1,3 +1,4 @@
+import type { SentGrant } from './acquisition';
 import type { Moment } from '../clock';
 import { Deadline } from './deadline';
 import { parsePositiveDuration, type Duration } from '../duration';
@@ -30,7 +31,7 @@ export interface LeaseOptions extends StatementContext {
 /** One grant of a storage-based lock, as its holder sees it. */
 export class Lease implements Lock {
   readonly #options: LeaseOptions;
-  readonly #grant: Grant;
+  readonly #granted: SentGrant;
   readonly #owner: LeaseOwner;
   /** Its signal is read only for the handler: Node takes microseconds to create it. */
   readonly #loss = new AbortController();
@@ -50,7 +51,7 @@ export class Lease implements Lock {
 
   constructor(options: LeaseOptions, grant: Grant, sentAt: Moment) {
     this.#options = options;
-    this.#grant = grant;
+    this.#granted = { grant, sentAt };
     this.#owner = new LeaseOwner(options.owner);
     this.#leaseMs = options.terms.lockAtMostForMs;
     this.#deadline = this.#deadlineOf(sentAt, this.#leaseMs);
@@ -67,7 +68,7 @@ export class Lease implements Lock {
 
   get fencingToken(): number | undefined {
     this.#checkDeadline();
-    return this.#grant.fencingToken;
+    return this.#granted.grant.fencingToken;
   }
 
   get signal(): AbortSignal {
@@ -177,6 +178,7 @@ export class Lease implements Lock {
         terms,
         owner: this.#owner,
         wasLive: live,
+        granted: live && guard === undefined ? this.#granted : undefined,
         giveUpAtMs: () => (observer.abandonedSignal?.aborted ? 0 : this.#deadline.monotonicMs),
       });
     } finally {

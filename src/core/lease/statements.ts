@@ -2,8 +2,9 @@ import { pause, statementRetryDelayMs, withinLimitOr, momentOf, type Clock, type
 import { describeValue } from '../describe-value';
 import { LockStorageError, SchemaMismatchError } from '../errors';
 import type { LockTerms } from '../lock-configuration';
+import type { SentGrant } from './acquisition';
 import type { LeaseOwner } from './owner';
-import type { LeaseAccessor, LockRequest, StatementOptions } from './storage-accessor';
+import type { LeaseAccessor, LockRecord, LockRequest, StatementOptions } from './storage-accessor';
 
 /** The context of every statement of a storage-based lock. */
 export interface StatementContext {
@@ -125,43 +126,62 @@ export async function extendUntil(
 export interface Release extends LeaseStatement {
   /** Whether the lease could be trusted when the release was requested. */
   readonly wasLive: boolean;
+  /** Left out if a release that matches nothing proves the loss: an extension has proved it before. */
+  readonly granted?: SentGrant | undefined;
 }
 
 /**
- * Sends a release until the store has confirmed it or the lease has expired.
+ * Sends a release until the store has confirmed it or the lease has expired. A release that matches nothing during the
+ * lease contradicts the grant. Unless a newer record explains it, a server that lags behind has answered.
  *
  * @returns whether the lock was still ours
+ * @throws LockStorageError if only an older record, or none, was found until the lease ended
  */
 export async function unlockUntil(context: StatementContext, release: Release): Promise<boolean> {
-  const { terms, owner, wasLive, giveUpAtMs } = release;
+  const { terms, owner, wasLive, giveUpAtMs, granted } = release;
   const { name, lockAtMostForMs, lockAtLeastForMs } = terms;
   const timeoutMs = statementLimitMs(context, lockAtMostForMs);
   let mayBeReleased = false;
+  let isContradicted = false;
   for (let attempt = 0; ; attempt += 1) {
     const request = { name, owner: owner.current, lockAtMostForMs, lockAtLeastForMs };
-    try {
-      const isOurs = await sendWithin(context, { name, timeoutMs }, (options) =>
-        releaseRecord(context, request, options),
-      );
-      if (isOurs || !(mayBeReleased || owner.hasUnsettledExtension)) return isOurs;
-      // An earlier release or extension may have taken effect meanwhile.
-      const answer = await readState(context, release, timeoutMs);
-      if (answer === 'not-ours') return mayBeReleased && wasLive;
-      if (answer !== 'held') return mayBeReleased && answer === 'released';
-      if (owner.current === request.owner) return false;
-    } catch (error) {
-      const failure = storageErrorOf(error, name);
-      if (failure instanceof SchemaMismatchError) throw failure;
-      mayBeReleased ||= failure.outcome === 'unknown';
-      if (failure.outcome === 'unknown') {
+    const answer = await sendWithin(context, { name, timeoutMs }, (options) =>
+      releaseRecord(context, request, options),
+    ).catch((error: unknown) => storageErrorOf(error, name));
+    if (answer === true) return true;
+    if (answer instanceof SchemaMismatchError) throw answer;
+    let failure = answer === false ? staleAnswer(name) : answer;
+    mayBeReleased ||= answer !== false && failure.outcome === 'unknown';
+    isContradicted ||=
+      answer === false && granted !== undefined && context.clock.monotonicMs() < giveUpAtMs();
+    // An earlier release or extension may have taken effect meanwhile.
+    const needsRead = isContradicted || mayBeReleased || owner.hasUnsettledExtension;
+    if (answer === false && !needsRead) return false;
+    if (answer === false || failure.outcome === 'unknown') {
+      const state = await readState(context, release, timeoutMs).catch((error: unknown) => {
         // If this read fails too, the release is sent again or the first failure is thrown.
-        const answer = await readState(context, release, timeoutMs).catch(() => undefined);
-        if (answer === 'not-ours') return wasLive;
-        if (answer === 'released' || answer === 'expired') return answer === 'released';
+        if (answer === false) failure = storageErrorOf(error, name);
+        return undefined;
+      });
+      if (state === 'released') return mayBeReleased;
+      if (state === 'not-ours') return mayBeReleased && wasLive;
+      if (state === 'missing' && (mayBeReleased || granted === undefined || !context.keepRows))
+        return mayBeReleased && wasLive;
+      if (state === 'expired') return false;
+      if (state === 'held' && answer === false) {
+        if (owner.current !== request.owner) continue;
+        if (granted === undefined) return false;
       }
-      await pauseBefore(context, attempt, giveUpAtMs(), failure);
     }
+    await pauseBefore(context, attempt, giveUpAtMs(), failure);
   }
+}
+
+function staleAnswer(name: string): LockStorageError {
+  return new LockStorageError(
+    `Could not release lock '${name}': until its lease ended, the store had only an older row of it, or none. ` +
+      `If nobody deleted the row, a server that lags behind has answered. Connect all instances to the same server, or set wsrep_sync_wait on Galera and group_replication_consistency on MySQL Group Replication.`,
+  );
 }
 
 /** Without `keepRows`, the record is deleted, unless `lockAtLeastFor` still keeps the lock. */
@@ -177,19 +197,27 @@ export function releaseRecord(
 
 /**
  * Reads the row to settle a release. The mark of a release shows that it took effect. Another owner or a missing row
- * shows the same, unless the lease had ended before.
+ * shows the same, unless the lease had ended before, or the row is older than the lease.
  */
 async function readState(
   context: StatementContext,
-  { terms: { name }, owner }: Release,
+  { terms: { name }, owner, granted }: Release,
   timeoutMs: number,
-): Promise<ReturnType<LeaseOwner['stateOf']>> {
+): Promise<ReturnType<LeaseOwner['stateOf']> | 'older' | 'missing'> {
   const record = await sendWithin(context, { name, timeoutMs }, (options) =>
     context.accessor.find(name, { ...options, purpose: 'resolve' }),
   );
+  if (record === undefined) return 'missing';
   const state = owner.stateOf(record);
-  if (record !== undefined && state === 'held') owner.confirm(record.lockedBy);
-  return state;
+  if (state === 'held') owner.confirm(record.lockedBy);
+  return state === 'not-ours' && granted !== undefined && isOlder(record, granted) ? 'older' : state;
+}
+
+/** Whether the record of another owner was written before the grant. Its token decides. */
+function isOlder({ fencingToken, lockedAt }: LockRecord, { grant, sentAt }: SentGrant): boolean {
+  if (fencingToken !== undefined && grant.fencingToken !== undefined)
+    return fencingToken < grant.fencingToken;
+  return lockedAt !== undefined && lockedAt.getTime() < sentAt.wallMs;
 }
 
 async function pauseBefore(

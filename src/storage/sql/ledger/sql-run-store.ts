@@ -263,7 +263,7 @@ export class SqlRunStore implements RunStore {
 
   #collisionError(subject: string): SchemaMismatchError {
     return new SchemaMismatchError(
-      `Could not write ${subject}: it collides with another row of table '${this.#options.tables.run.join('.')}'. Drop any additional unique index from the table.`,
+      `Could not write ${subject}: it collides with another row of table '${this.#options.tables.run.join('.')}'. Drop any additional unique index from the table. On a cluster, another server may not have applied the row yet: connect all instances to the same server.`,
       { outcome: 'nothing-ran' },
     );
   }

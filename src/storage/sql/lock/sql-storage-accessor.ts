@@ -181,7 +181,7 @@ export class SqlStorageAccessor implements StorageAccessor {
   async #refuseCollision(name: string, { timeoutMs }: StatementOptions): Promise<void> {
     if ((await this.find(name, { timeoutMs, purpose: 'resolve' })) !== undefined) return;
     throw new SchemaMismatchError(
-      `Could not insert lock '${name}': it collides with the row of another lock in table '${this.#options.table.path.join('.')}'. Drop any additional unique index from the table.`,
+      `Could not insert lock '${name}': it collides with the row of another lock in table '${this.#options.table.path.join('.')}'. Drop any additional unique index from the table. On a cluster, another server may not have applied the row yet: connect all instances to the same server.`,
       { outcome: 'nothing-ran' },
     );
   }
