@@ -10,6 +10,7 @@ export class LockContext {
   /** Never a released context. Otherwise, a job that calls itself from a timer would build an endless chain. */
   readonly outer = innermostContext();
   #released = false;
+  #keptUntil: Promise<unknown> | undefined;
 
   /**
    * @param lock the lock as the handler sees it
@@ -41,6 +42,15 @@ export class LockContext {
     } finally {
       this.#nested.delete(run);
     }
+  }
+
+  /** Keeps the lock until this has settled, although the caller gets its result before. It must not reject. */
+  keepUntil(work: Promise<unknown>): void {
+    this.#keptUntil = Promise.all([this.#keptUntil, work]);
+  }
+
+  get keptUntil(): Promise<unknown> | undefined {
+    return this.#keptUntil;
   }
 
   /**

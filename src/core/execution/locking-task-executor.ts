@@ -38,7 +38,7 @@ interface Acquisition {
 export type FailureDetails = Pick<CronlatchEvents['run:failed'], 'retryAt' | 'isFinal'>;
 
 /** If the release takes longer, the caller gets its result first, and an event reports the end of the release. */
-const LONGEST_WAIT_FOR_RELEASE_MS = 10_000;
+export const LONGEST_WAIT_FOR_RELEASE_MS = 10_000;
 
 /** After this time, a warning reports a lock provider that does not answer. */
 const LONGEST_SILENCE_MS = 60_000;
@@ -66,6 +66,8 @@ export interface HeldLock {
   readonly lock: Lock;
   /** Aborts when the guard stops waiting for the work under the lock. */
   readonly abandonedSignal: AbortSignal;
+  /** Keeps the lock until this has settled, although the caller gets its result before. It must not reject. */
+  keepUntil(work: Promise<unknown>): void;
   /** Runs a task, and emits its events. */
   execute<T>(task: LockedTask<T>, options?: ExecuteOptions): Promise<T>;
 }
@@ -73,12 +75,16 @@ export interface HeldLock {
 class ExecutedLock implements HeldLock {
   constructor(
     readonly lock: Lock,
-    private readonly run: LockContext['run'],
+    private readonly context: LockContext,
     readonly execute: HeldLock['execute'],
   ) {}
 
   get abandonedSignal(): AbortSignal {
-    return this.run.abandonedSignal;
+    return this.context.run.abandonedSignal;
+  }
+
+  keepUntil(work: Promise<unknown>): void {
+    this.context.keepUntil(work);
   }
 }
 
@@ -142,7 +148,7 @@ export class LockingTaskExecutor {
     const acquisition: Acquisition = { event, willRetry };
     const outer = liveContext(this.#lockProvider, name);
     if (outer !== undefined) {
-      return await outer.nest((lock) => work(this.#heldLockOf(lock, outer.run, event)));
+      return await outer.nest((lock) => work(this.#heldLockOf(lock, outer, event)));
     }
     const refusal = acquire === undefined ? this.runs.refusal(name) : undefined;
     if (refusal !== undefined) return this.#refuse(acquisition, refusal);
@@ -158,16 +164,19 @@ export class LockingTaskExecutor {
       try {
         if (this.runs.closing) return this.#skip(acquisition, 'closing');
         started = true;
-        const held = this.#heldLockOf(acquired.lock, run, event);
+        const held = this.#heldLockOf(acquired.lock, context, event);
         return await runInContext(context, () => work(held));
       } finally {
         const nested = context.end();
         if (nested !== undefined) await nested;
         // The lock of an abandoned handler stays until its lease expires.
         if (!started || !run.isAbandoned) {
-          const release = this.#release(acquired.lease, event);
-          const inTime = await withinLimit(this.#clock, release, LONGEST_WAIT_FOR_RELEASE_MS);
-          if (inTime === 'time-out') unfinishedRelease = release;
+          const { keptUntil } = context;
+          const release = (): Promise<void> => this.#release(acquired.lease, event);
+          const releasing = keptUntil === undefined ? release() : keptUntil.then(release);
+          const limitMs = keptUntil === undefined ? LONGEST_WAIT_FOR_RELEASE_MS : 0;
+          const inTime = await withinLimit(this.#clock, releasing, limitMs);
+          if (inTime === 'time-out') unfinishedRelease = releasing;
         }
       }
     } finally {
@@ -230,8 +239,8 @@ export class LockingTaskExecutor {
     return answer.finally(cancel);
   }
 
-  #heldLockOf(lock: Lock, run: LockContext['run'], event: LockEvent): HeldLock {
-    return new ExecutedLock(lock, run, (task, options = {}) => this.#execute(task, lock, event, options));
+  #heldLockOf(lock: Lock, context: LockContext, event: LockEvent): HeldLock {
+    return new ExecutedLock(lock, context, (task, options = {}) => this.#execute(task, lock, event, options));
   }
 
   #execute<T>(task: LockedTask<T>, lock: Lock, lockEvent: LockEvent, options: ExecuteOptions): Promise<T> {

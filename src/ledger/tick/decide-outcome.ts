@@ -125,6 +125,17 @@ export function isOurs(run: Run, { generation, attempt, claimedBy }: Claim): boo
   return run.generation === generation && run.attempt === attempt && run.claimedBy === claimedBy;
 }
 
+/**
+ * Whether the row was written before the claim, or is missing. While the lease lasts, a server that lags behind may have
+ * answered. No state follows `completed` and `skipped` without an operator, who then raises the generation.
+ */
+export function precedes(run: Run | undefined, { generation, attempt, claimedBy }: Claim): boolean {
+  if (run === undefined) return true;
+  if (run.generation !== generation) return run.generation < generation;
+  if (run.state === 'completed' || run.state === 'skipped') return false;
+  return run.claimedBy !== claimedBy && run.attempt <= attempt;
+}
+
 function attemptEventOf(run: Run, kind: RunEventKind, detail: string | undefined): NewRunEvent {
   const { generation, attempt, fencingToken, claimedBy } = run;
   return { generation, attempt, kind, actor: claimedBy ?? 'unknown', fencingToken, detail };

@@ -1,8 +1,8 @@
 import { ClaimLostError, type StatementOptions } from '../../core';
-import { retryUntilAnswered, type LedgerContext, type StoreContext } from '../store-statements';
+import { LONGEST_WAIT_FOR_RELEASE_MS } from '../../core/execution/locking-task-executor';
+import { pauseAfter, retryUntilAnswered, type LedgerContext, type StoreContext } from '../store-statements';
 import { describeRun, type Claim, type Run, type RunKey } from '../run';
-import type { FoundRun } from '../run-store';
-import { decideOutcome, type Outcome, type OutcomeVerdict } from './decide-outcome';
+import { decideOutcome, precedes, type Outcome, type OutcomeVerdict } from './decide-outcome';
 import { storedResult } from './stored-text';
 
 /** The work is done, so a store that is down is worth waiting for, but not forever. */
@@ -38,8 +38,30 @@ export async function recordOutcome(
   return await retryUntilAnswered(context, giveUpAtMs(context, remainingMs), record, isAbandoned);
 }
 
+/** Whether the row contradicts the claim of a live lease: it is missing, or older than the claim. */
+export function isContradicted(verdict: OutcomeVerdict, claim: Claim): boolean {
+  return verdict.kind === 'lost' && precedes(verdict.run, claim);
+}
+
+/** Records a contradicted outcome again, until a row at least as new as the claim decides, or the lease has ended. */
+export async function recordAgain(
+  context: StoreContext,
+  claim: Claim,
+  outcome: Outcome,
+  { remainingMs, isAbandoned = () => false }: RecordingLimits,
+): Promise<OutcomeVerdict> {
+  const untilMs = context.clock.monotonicMs() + remainingMs;
+  for (let attempt = 0; ; attempt += 1) {
+    await pauseAfter(context, attempt);
+    const verdict = await recordOutcome(context, claim, outcome, { remainingMs, isAbandoned });
+    const isOver = isAbandoned() || context.clock.monotonicMs() >= untilMs;
+    if (isOver || !isContradicted(verdict, claim)) return verdict;
+  }
+}
+
 /**
- * Whether a transaction that has ended has completed the run. Waits for other writers of the row.
+ * Whether a transaction that has ended has completed the run. Waits for other writers of the row. If the row is missing or
+ * older than the claim, reads it again during the lease, for 10 s at most.
  *
  * @throws LockStorageError if the store did not answer for as long as `recordOutcome` would retry
  */
@@ -48,11 +70,16 @@ export async function isCompletedBy(
   claim: Claim,
   { remainingMs, isAbandoned }: RecordingLimits,
 ): Promise<boolean> {
-  const isOurs = (found: FoundRun | undefined): boolean =>
-    found !== undefined && found.run.state === 'completed' && found.run.claimedBy === claim.claimedBy;
-  const ask = (options: StatementOptions): Promise<boolean> =>
-    context.store.change(claim, (found) => ({ value: isOurs(found) }), options);
-  return await retryUntilAnswered(context, giveUpAtMs(context, remainingMs), ask, isAbandoned);
+  const read = (options: StatementOptions): Promise<Run | undefined> =>
+    context.store.change(claim, (found) => ({ value: found?.run }), options);
+  const untilMs = context.clock.monotonicMs() + Math.min(remainingMs, LONGEST_WAIT_FOR_RELEASE_MS);
+  for (let attempt = 0; ; attempt += 1) {
+    const run = await retryUntilAnswered(context, giveUpAtMs(context, remainingMs), read, isAbandoned);
+    const isOver = isAbandoned?.() === true || context.clock.monotonicMs() >= untilMs;
+    if (isOver || !precedes(run, claim))
+      return run?.state === 'completed' && run.claimedBy === claim.claimedBy;
+    await pauseAfter(context, attempt);
+  }
 }
 
 function giveUpAtMs({ clock }: StoreContext, remainingMs: number): number {
@@ -64,14 +91,15 @@ export function claimLostError(
   current: Run | undefined,
   options?: ErrorOptions,
 ): ClaimLostError {
-  const now =
+  const row =
     current === undefined
-      ? 'its row is gone'
+      ? 'the store has no row of it'
       : `its row is ${current.state}, generation ${current.generation}, attempt ${current.attempt}`;
-  return new ClaimLostError(
-    `Attempt ${claim.attempt} of ${describeRun(claim)} no longer counts: ${now}. Effects outside inRunTransaction() may happen twice.`,
-    options,
-  );
+  const what = `Attempt ${claim.attempt} of ${describeRun(claim)}`;
+  const why = precedes(current, claim)
+    ? `${what} could not be recorded: ${row}, so the row was deleted or set back, or a server that lags behind has answered. On a cluster, connect all instances to the same server.`
+    : `${what} no longer counts: ${row}.`;
+  return new ClaimLostError(`${why} Effects outside inRunTransaction() may happen twice.`, options);
 }
 
 /** Serializes a run's result. If that fails, nothing is stored and a warning is emitted. */

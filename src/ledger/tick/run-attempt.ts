@@ -1,15 +1,18 @@
 import { ClaimLostError, type HeldLock, type Lock, type LockedTask, type TickDetails } from '../../core';
 import { refuseUnawaitable } from '../../core/execution/task-result';
-import type { FailureDetails } from '../../core/execution/locking-task-executor';
+import { withinLimit } from '../../core/clock';
+import { LONGEST_WAIT_FOR_RELEASE_MS, type FailureDetails } from '../../core/execution/locking-task-executor';
 import { afterExtensions } from '../../core/execution/run-registry';
 import { limitOf, type LedgerContext } from '../store-statements';
 import type { JobPolicy } from '../policy/job-policy';
 import { describeRun, identityOf } from '../run';
 import type { Decision, FoundRun } from '../run-store';
-import { isOurs, type Outcome } from './decide-outcome';
+import { isOurs, type Outcome, type OutcomeVerdict } from './decide-outcome';
 import {
   claimLostError,
   isCompletedBy,
+  isContradicted,
+  recordAgain,
   serializeResult,
   recordOutcome,
   type RecordingLimits,
@@ -44,7 +47,8 @@ export async function runAttempt<T>(
   const limits = (): RecordingLimits => ({ remainingMs: run.remainingMs(), isAbandoned });
   const record = async (outcome: Outcome): Promise<void> => {
     const { claim } = run;
-    const verdict = await recordOutcome(context, claim, outcome, limits());
+    let verdict = await recordOutcome(context, claim, outcome, limits());
+    if (isContradicted(verdict, claim) && run.remainingMs() > 0) verdict = await settle(outcome, verdict);
     if (verdict.kind === 'lost') throw claimLostError(claim, verdict.run);
     if (verdict.kind !== 'recorded' || outcome.kind !== 'failed') return;
     const { retryAt } = verdict;
@@ -52,6 +56,20 @@ export async function runAttempt<T>(
   };
   const warn = (message: string, error: unknown): void =>
     context.events.emit('guard:warning', { message, error });
+  const warnNotRecorded = (error: unknown): void =>
+    warn(`Could not record the outcome of ${describeRun(run.claim)}.`, error);
+
+  /** After 10 s, the caller gets an error, and the lock is kept until the outcome is settled. */
+  const settle = async (outcome: Outcome, contradicted: OutcomeVerdict): Promise<OutcomeVerdict> => {
+    const settling = recordAgain(context, run.claim, outcome, limits());
+    const verdict = await withinLimit(context.clock, settling, LONGEST_WAIT_FOR_RELEASE_MS);
+    if (verdict !== 'time-out') return verdict;
+    const report = ({ kind }: OutcomeVerdict): void => {
+      if (kind !== 'lost') warn(`The outcome of ${describeRun(run.claim)} was recorded late.`, undefined);
+    };
+    held.keepUntil(settling.then(report).catch(warnNotRecorded));
+    return contradicted;
+  };
 
   const runAndRecord = async (lock: Lock): Promise<T> => {
     let value: T;
@@ -76,7 +94,7 @@ export async function runAttempt<T>(
       const { retry } = policy;
       await record(run.decided ?? { kind: 'failed', error, errorText: storedError(error), retry });
     } catch (notRecorded) {
-      warn(`Could not record the outcome of ${describeRun(run.claim)}.`, notRecorded);
+      warnNotRecorded(notRecorded);
     }
   };
 

@@ -41,7 +41,7 @@ testOnEvery(
       end();
       await assert.rejects(running, (error) => {
         assert.ok(error instanceof ClaimLostError);
-        assert.match(error.message, /its row is gone/);
+        assert.match(error.message, /the store has no row of it/);
         return true;
       });
       assert.deepEqual(await guard.ledger.list({ job: CLOSE_DAY.job }), [], 'the row is not created again');
