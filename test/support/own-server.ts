@@ -30,7 +30,7 @@ export type EnsembleName = 'zookeeper' | 'etcd' | 'sentinel';
 interface Servers {
   startServer(name: string, options: Options): Promise<OwnServer>;
   startRedisThatKeeps(options: Options): Promise<OwnServer>;
-  startEnsemble(name: EnsembleName, size: number, options: Options): Promise<Ensemble>;
+  startEnsemble(name: EnsembleName | 'galera', size: number, options: Options): Promise<Ensemble>;
 }
 
 interface Options {
@@ -44,6 +44,16 @@ export async function ownServer(name: string): Promise<OwnServer> {
 /** A Redis that keeps every answered write when it is killed. */
 export async function ownRedisThatKeeps(): Promise<OwnServer> {
   return await (await servers()).startRedisThatKeeps({ log: () => {} });
+}
+
+/** Two MariaDB nodes that accept writes. `undefined` if this machine cannot get Galera. */
+export async function galeraCluster(): Promise<Ensemble | undefined> {
+  try {
+    return await (await servers()).startEnsemble('galera', 2, { log: () => {} });
+  } catch (error) {
+    if ((error as Error).name !== 'MissingServerError') throw error;
+    return undefined;
+  }
 }
 
 /** Three of them, of which any two are a majority. */

@@ -34,14 +34,23 @@ interface ProxyOptions {
   readonly interpret?: () => Interpreter;
 }
 
+interface Target {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** @param targets each new connection goes to the next of them */
 export async function tcpProxy(
-  target: { host: string; port: number },
+  targets: Target | readonly Target[],
   { interpret }: ProxyOptions = {},
 ): Promise<TcpProxy> {
   const connections = new Set<ProxiedConnection>();
   const traffic = { stalled: new Set<Direction>(), delayMs: 0, isBytewise: false };
   let piecesForNew = Infinity;
+  const targetList = [targets].flat();
+  let next = 0;
   const server = createServer((client) => {
+    const target = targetList[next++ % targetList.length]!;
     const connection = new ProxiedConnection({
       ...{ client, upstream: connect(target), traffic, pieces: piecesForNew, interpreter: interpret?.() },
       onClosed: () => connections.delete(connection),

@@ -17,6 +17,7 @@
  */
 import { startEtcds } from './ensembles/etcd.mjs';
 import { startPgpool as startPgpoolEnsemble } from './ensembles/pgpool.mjs';
+import { startGalera } from './ensembles/galera.mjs';
 import { startSentinels } from './ensembles/sentinel.mjs';
 import { startZookeepers } from './ensembles/zookeeper.mjs';
 import { MissingServerError } from './errors.mjs';
@@ -104,7 +105,7 @@ export async function startRedisThatKeeps({ log = console.error } = {}) {
  * Starts several servers that elect a leader, for one test alone. Rejects with MissingServerError if only other servers
  * than private ones are available.
  *
- * @param {'zookeeper' | 'etcd' | 'sentinel'} name
+ * @param {'zookeeper' | 'etcd' | 'sentinel' | 'galera'} name
  * @param {number} size
  * @param {{ log?: (line: string) => void }} [options]
  */
@@ -112,7 +113,12 @@ export async function startEnsemble(name, size, { log = console.error } = {}) {
   return await ENSEMBLES[name](size, log);
 }
 
-const ENSEMBLES = { zookeeper: startZookeepers, etcd: startEtcds, sentinel: startSentinels };
+const ENSEMBLES = {
+  zookeeper: startZookeepers,
+  etcd: startEtcds,
+  sentinel: startSentinels,
+  galera: startGalera,
+};
 
 /** @param {import('./types.mjs').Recipe} recipe @param {(line: string) => void} log */
 async function startRecipe(recipe, log) {
