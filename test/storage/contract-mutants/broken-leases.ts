@@ -82,7 +82,8 @@ export const BROKEN_LEASES: readonly BrokenStore[] = [
   },
   {
     does: 'always returns true from a release',
-    caughtBy: 'a release that finds no record never returns true, and is settled when the lease ends (P6, F-60)',
+    caughtBy:
+      'a release that finds no record never returns true, and is settled when the lease ends (P6, F-60)',
     breaks: ({ release }) => ({ release: (request) => release(request) || true }),
   },
   {

@@ -77,46 +77,49 @@ async function runBatch(url: string): Promise<{ stop: () => Promise<void> }> {
 
 const INDEXES = Array.from({ length: JOBS }, (_, index) => index);
 
-testOnCluster('each job of a night runs once, and every lock is released', async ({ guards, operator }) => {
-  const runs = new Map<string, number>();
-  const problems: string[] = [];
-  for (const guard of guards) {
-    guard.on(
-      'lock:releaseFailed',
-      ({ name, error }) => void problems.push(`${name} stuck: ${String(error)}`),
-    );
-    guard.on('lock:released', ({ name, stillOurs }) => void (stillOurs || problems.push(`${name} lost`)));
-  }
-  const held: string[] = [];
-  for (let night = 1; night <= NIGHTS; night += 1) {
-    const names = INDEXES.map((index) => `night-${night}-job-${index}`);
-    // The rows of every other night are there already, as in any night but the first one.
-    if (night % 2 === 0)
-      await operator.query(
-        'INSERT INTO shedlock (name, lock_until, locked_at, locked_by) SELECT name, now, now, ? FROM JSON_TABLE(?, "$[*]" COLUMNS (name VARCHAR(64) PATH "$")) AS names, (SELECT UTC_TIMESTAMP(6) AS now) AS clock',
-        ['seed', JSON.stringify(names)],
+testOnCluster(
+  'each job of a night runs once, and every lock is released (F-77)',
+  async ({ guards, operator }) => {
+    const runs = new Map<string, number>();
+    const problems: string[] = [];
+    for (const guard of guards) {
+      guard.on(
+        'lock:releaseFailed',
+        ({ name, error }) => void problems.push(`${name} stuck: ${String(error)}`),
       );
-    const work = (name: string) => (): void => void runs.set(name, (runs.get(name) ?? 0) + 1);
-    await Promise.all(
-      guards.flatMap((guard) =>
-        names.map((name) =>
-          guard.run({ name, lockAtMostFor: '10m', lockAtLeastFor: '5m' }, work(name)).catch(() => {}),
+      guard.on('lock:released', ({ name, stillOurs }) => void (stillOurs || problems.push(`${name} lost`)));
+    }
+    const held: string[] = [];
+    for (let night = 1; night <= NIGHTS; night += 1) {
+      const names = INDEXES.map((index) => `night-${night}-job-${index}`);
+      // The rows of every other night are there already, as in any night but the first one.
+      if (night % 2 === 0)
+        await operator.query(
+          'INSERT INTO shedlock (name, lock_until, locked_at, locked_by) SELECT name, now, now, ? FROM JSON_TABLE(?, "$[*]" COLUMNS (name VARCHAR(64) PATH "$")) AS names, (SELECT UTC_TIMESTAMP(6) AS now) AS clock',
+          ['seed', JSON.stringify(names)],
+        );
+      const work = (name: string) => (): void => void runs.set(name, (runs.get(name) ?? 0) + 1);
+      await Promise.all(
+        guards.flatMap((guard) =>
+          names.map((name) =>
+            guard.run({ name, lockAtMostFor: '10m', lockAtLeastFor: '5m' }, work(name)).catch(() => {}),
+          ),
         ),
-      ),
+      );
+      const [rows] = await operator.query<RowDataPacket[]>(
+        `SELECT name FROM shedlock WHERE name LIKE 'night-${night}-%' AND locked_by NOT LIKE '%/released'`,
+      );
+      held.push(...rows.map(({ name }) => String(name)));
+    }
+    const counts = [...runs.values()];
+    assert.deepEqual(
+      { runs: counts.length, twice: counts.filter((count) => count > 1).length, held, problems },
+      { runs: JOBS * NIGHTS, twice: 0, held: [], problems: [] },
     );
-    const [rows] = await operator.query<RowDataPacket[]>(
-      `SELECT name FROM shedlock WHERE name LIKE 'night-${night}-%' AND locked_by NOT LIKE '%/released'`,
-    );
-    held.push(...rows.map(({ name }) => String(name)));
-  }
-  const counts = [...runs.values()];
-  assert.deepEqual(
-    { runs: counts.length, twice: counts.filter((count) => count > 1).length, held, problems },
-    { runs: JOBS * NIGHTS, twice: 0, held: [], problems: [] },
-  );
-});
+  },
+);
 
-testOnCluster('each day of a once-per-day job is done once', async ({ guards }) => {
+testOnCluster('each day of a once-per-day job is done once (F-77)', async ({ guards }) => {
   const effects = new Map<string, number>();
   const failures: string[] = [];
   for (let day = 1; day <= DAYS; day += 1) {
