@@ -2,9 +2,8 @@ import { pause, statementRetryDelayMs, withinLimitOr, momentOf, type Clock, type
 import { describeValue } from '../describe-value';
 import { LockStorageError, SchemaMismatchError } from '../errors';
 import type { LockTerms } from '../lock-configuration';
-import type { SentGrant } from './acquisition';
 import type { LeaseOwner } from './owner';
-import type { LeaseAccessor, LockRecord, LockRequest, StatementOptions } from './storage-accessor';
+import type { Grant, LeaseAccessor, LockRecord, LockRequest, StatementOptions } from './storage-accessor';
 
 /** The context of every statement of a storage-based lock. */
 export interface StatementContext {
@@ -127,7 +126,7 @@ export interface Release extends LeaseStatement {
   /** Whether the lease could be trusted when the release was requested. */
   readonly wasLive: boolean;
   /** Left out if a release that matches nothing proves the loss: an extension has proved it before. */
-  readonly granted?: SentGrant | undefined;
+  readonly granted?: { readonly grant: Grant; readonly sentAt: Moment } | undefined;
 }
 
 /**
@@ -165,8 +164,6 @@ export async function unlockUntil(context: StatementContext, release: Release): 
       });
       if (state === 'released') return mayBeReleased;
       if (state === 'not-ours') return mayBeReleased && wasLive;
-      if (state === 'missing' && (mayBeReleased || granted === undefined || !context.keepRows))
-        return mayBeReleased && wasLive;
       if (state === 'expired') return false;
       if (state === 'held' && answer === false) {
         if (owner.current !== request.owner) continue;
@@ -180,7 +177,7 @@ export async function unlockUntil(context: StatementContext, release: Release): 
 function staleAnswer(name: string): LockStorageError {
   return new LockStorageError(
     `Could not release lock '${name}': until its lease ended, the store had only an older row of it, or none. ` +
-      `If nobody deleted the row, a server that lags behind has answered. Connect all instances to the same server, or set wsrep_sync_wait on Galera and group_replication_consistency on MySQL Group Replication.`,
+      `If the row was not deleted, a server that lags behind has answered. Connect all instances to the same server, or set wsrep_sync_wait on Galera and group_replication_consistency on MySQL Group Replication.`,
   );
 }
 
@@ -203,18 +200,22 @@ async function readState(
   context: StatementContext,
   { terms: { name }, owner, granted }: Release,
   timeoutMs: number,
-): Promise<ReturnType<LeaseOwner['stateOf']> | 'older' | 'missing'> {
+): Promise<ReturnType<LeaseOwner['stateOf']> | 'older'> {
   const record = await sendWithin(context, { name, timeoutMs }, (options) =>
     context.accessor.find(name, { ...options, purpose: 'resolve' }),
   );
-  if (record === undefined) return 'missing';
   const state = owner.stateOf(record);
-  if (state === 'held') owner.confirm(record.lockedBy);
-  return state === 'not-ours' && granted !== undefined && isOlder(record, granted) ? 'older' : state;
+  if (record !== undefined && state === 'held') owner.confirm(record.lockedBy);
+  if (state !== 'not-ours' || granted === undefined) return state;
+  const isStale = record === undefined ? context.keepRows : isOlder(record, granted);
+  return isStale ? 'older' : state;
 }
 
 /** Whether the record of another owner was written before the grant. Its token decides. */
-function isOlder({ fencingToken, lockedAt }: LockRecord, { grant, sentAt }: SentGrant): boolean {
+function isOlder(
+  { fencingToken, lockedAt }: LockRecord,
+  { grant, sentAt }: NonNullable<Release['granted']>,
+): boolean {
   if (fencingToken !== undefined && grant.fencingToken !== undefined)
     return fencingToken < grant.fencingToken;
   return lockedAt !== undefined && lockedAt.getTime() < sentAt.wallMs;

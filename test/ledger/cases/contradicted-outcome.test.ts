@@ -33,7 +33,7 @@ function benchOf(context: TestContext, answers: Answer[]) {
     },
   };
   const instance = place.instance({ runStore: answering });
-  /** Lets time pass, second by second, until the promise has settled or the time is over. */
+  /** Lets time pass, second by second, until the promise has settled or the time has passed. */
   const settledWithin = async (promise: Promise<unknown>, seconds: number): Promise<boolean> => {
     let settled = false;
     const watch = (): void => void (settled = true);
@@ -149,7 +149,7 @@ void test('the caller waits 10 s for a contradicted completion, and the lock is 
   });
 });
 
-void test('a completion that the store contradicts until the lease ends is given up then (L-14)', async (context) => {
+void test('a completion that the store contradicts until the lease ends is abandoned then (L-14)', async (context) => {
   const { guard, settledWithin, place, calls } = benchOf(
     context,
     Array.from({ length: 1000 }, () => missing),
