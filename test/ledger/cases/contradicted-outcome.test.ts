@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { ClaimLostError } from 'cronlatch';
-import type { Run, RunStore } from 'cronlatch/provider';
+import { ClaimLostError, type CronlatchEvents } from 'cronlatch';
+import type { EventName, Run, RunStore } from 'cronlatch/provider';
 import { CLOSE_DAY, NO_BANK, closeDay } from '../../support/close-day';
 import { ledgerPlace, memoryStores, BEGINNING } from '../../support/ledger-place';
 import { turn } from '../../support/lock-bench';
@@ -45,7 +45,8 @@ function benchOf(context: TestContext, answers: Answer[]) {
     }
     return false;
   };
-  return { ...instance, calls, place, settledWithin, row: () => instance.guard.ledger.get(CLOSE_DAY) };
+  const of = <K extends EventName>(name: K): readonly CronlatchEvents[K][] => instance.of(name);
+  return { ...instance, of, calls, place, settledWithin, row: () => instance.guard.ledger.get(CLOSE_DAY) };
 }
 
 /** The methods of the store in memory, which are those of its class. */
