@@ -10,7 +10,7 @@ const CATALOGUE = [
   ...ids(1, 19), // of the process and its event loop
   ...ids(20, 29), // of clocks
   ...ids(30, 59), // of database and network
-  ...ids(60, 77), // of the table and its operator
+  ...ids(60, 78), // of the table and its operator
   ...ids(80, 99), // of use
 ];
 

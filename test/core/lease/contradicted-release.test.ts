@@ -33,7 +33,7 @@ const staleAnswers = {
 };
 
 for (const [answer, find] of Object.entries(staleAnswers)) {
-  void test(`a release that matches nothing during the lease is sent again if the locking read finds ${answer} (P4, F-77)`, async () => {
+  void test(`a release that matches nothing during the lease is sent again if the locking read finds ${answer} (P4, F-78)`, async () => {
     const { accessor, store, drive, granted, other } = lockBench();
     const lock = await granted();
     accessor.fail('unlock', matchesNothing, matchesNothing);
@@ -118,7 +118,7 @@ function lagForever(store: StorageAccessor): void {
   Object.assign(store, { unlock: matchesNothing, find: findsNothing });
 }
 
-void test('a release that the store contradicts until the lease ends is reported once, with what to check (F-77)', async () => {
+void test('a release that the store contradicts until the lease ends is reported once, with what to check (F-78)', async () => {
   const { executor, names, emitted, store, clock, drive } = executorBench();
   const result = await drive(
     executor.executeWithLock(() => {

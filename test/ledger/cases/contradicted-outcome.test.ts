@@ -72,7 +72,7 @@ const olderRows: Record<string, Answer> = {
 };
 
 for (const [what, older] of Object.entries(olderRows)) {
-  void test(`a completion that finds ${what} during the lease is recorded again (L3, F-77)`, async (context) => {
+  void test(`a completion that finds ${what} during the lease is recorded again (L3, F-78)`, async (context) => {
     const { guard, calls, settledWithin, row } = benchOf(context, [older, older]);
     const running = guard.run(closeDay(), () => 'done');
     assert.ok(await settledWithin(running, 5));

@@ -78,7 +78,7 @@ async function runBatch(url: string): Promise<{ stop: () => Promise<void> }> {
 const INDEXES = Array.from({ length: JOBS }, (_, index) => index);
 
 testOnCluster(
-  'each job of a night runs once, and every lock is released (F-77)',
+  'each job of a night runs once, and every lock is released (F-78)',
   async ({ guards, operator }) => {
     const runs = new Map<string, number>();
     const problems: string[] = [];
@@ -119,7 +119,7 @@ testOnCluster(
   },
 );
 
-testOnCluster('each day of a once-per-day job is done once (F-77)', async ({ guards }) => {
+testOnCluster('each day of a once-per-day job is done once (F-78)', async ({ guards }) => {
   const effects = new Map<string, number>();
   const failures: string[] = [];
   for (let day = 1; day <= DAYS; day += 1) {
