@@ -5,7 +5,7 @@ import { InMemoryRunStore } from 'cronlatch/memory';
 import { runStoreContract, type ContractCase } from 'cronlatch/contracts';
 import { memoryRunsFixture } from '../support/run-store-fixtures';
 
-const LACKS = { ambientTransaction: 'it has no transactions' } as const;
+const LACKS = { ambientTransaction: 'it has no transactions', staleReads: 'it has no replicas' } as const;
 
 function caseOf(contract: readonly ContractCase[], part: string): ContractCase {
   const found = contract.find(({ name }) => name.includes(part));
@@ -24,16 +24,19 @@ void test('only cases that need a missing capability are skipped, with the reaso
   const contract = runStoreContract(memoryRunsFixture, { lacks: LACKS });
   const skipped = contract.filter(({ skip }) => skip !== undefined);
   assert.ok(skipped.length > 0);
-  for (const { name } of skipped) assert.match(name, /\(L-11\)$/);
-  for (const { skip, run } of skipped) {
-    assert.equal(skip, 'ambientTransaction: it has no transactions');
-    await assert.rejects(run(), /it has no transactions/);
+  for (const { name, skip, run } of skipped) {
+    const [reason, lack] = name.startsWith('with stale reads')
+      ? ['it has no replicas', 'staleReads']
+      : ['it has no transactions', 'ambientTransaction'];
+    assert.match(name, lack === 'staleReads' ? /F-36\)$/ : /\(L-11\)$/);
+    assert.equal(skip, `${lack}: ${reason}`);
+    await assert.rejects(run(), new RegExp(reason));
   }
 });
 
 void test('a fixture must have a function for exactly the capabilities that its store does not lack', async () => {
   // @ts-expect-error ambientTransaction is missing, and lacks does not explain why.
-  const tooLittle = runStoreContract(memoryRunsFixture);
+  const tooLittle = runStoreContract(memoryRunsFixture, { lacks: { staleReads: 'it has no replicas' } });
   await assert.rejects(caseOf(tooLittle, '(L1)').run(), {
     code: InvalidLockUseError.code,
     message: /^runStoreContract: .*offer ambientTransaction, or lacks\.ambientTransaction/,
@@ -47,7 +50,7 @@ void test('a capability that stores of runs do not have cannot be lacked', () =>
   // @ts-expect-error A capability of locks.
   assert.throws(() => runStoreContract(memoryRunsFixture, { lacks: { ...LACKS, stall: 'no' } }), {
     code: InvalidLockUseError.code,
-    message: /deleteRun, ambientTransaction/,
+    message: /deleteRun, ambientTransaction, staleReads/,
   });
 });
 

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { InMemoryRuns, InMemoryRunStore } from 'cronlatch/memory';
 import { runStoreContract, type RunStoreFixture } from 'cronlatch/contracts';
 import { SettableClock } from 'cronlatch/testing';
+import type { Run, RunKey } from '#cronlatch/ledger/run';
 import type { RunStore } from '#cronlatch/ledger/run-store';
 import { overlay } from './contract-mutants/overlay';
 import { BROKEN_CHANGES } from './run-store-mutants/broken-changes';
@@ -11,6 +12,7 @@ import { BROKEN_FINDS } from './run-store-mutants/broken-finds';
 import { BROKEN_INSERTS } from './run-store-mutants/broken-inserts';
 import { BROKEN_PEEKS } from './run-store-mutants/broken-looks';
 import { BROKEN_PURGES } from './run-store-mutants/broken-purges';
+import { BROKEN_READS } from './run-store-mutants/broken-reads';
 import { BROKEN_REGISTERS } from './run-store-mutants/broken-registers';
 import type { BrokenRuns, BrokenRunStore } from './run-store-mutants/broken-run-store';
 import { BROKEN_TABLES } from './run-store-mutants/broken-tables';
@@ -29,10 +31,14 @@ interface Bench extends RunStoreFixture {
 function fixtureWith({ table = () => ({}), store = () => ({}) }: Breaks = {}): Bench {
   const clock = new SettableClock();
   const runs = new InMemoryRuns({ clock });
+  const textOf = ({ job, scope, periodKey }: RunKey): string => JSON.stringify([job, scope, periodKey]);
+  let replica: ReadonlyMap<string, Run> | undefined;
+  const plainRead = (key: RunKey): Run | undefined =>
+    replica === undefined ? runs.row(key)?.run : replica.get(textOf(key));
   const storeOf = (): RunStore => {
     const broken = overlay(runs, table({ runs, clock }));
     const right = new InMemoryRunStore({ runs: broken });
-    return overlay<RunStore>(right, store({ store: right, runs: broken, clock }));
+    return overlay<RunStore>(right, store({ store: right, runs: broken, clock, plainRead }));
   };
   return {
     runs,
@@ -41,6 +47,11 @@ function fixtureWith({ table = () => ({}), store = () => ({}) }: Breaks = {}): B
     elapse: (duration) => clock.advance(duration),
     deleteRun: (key) => void overlay(runs, table({ runs, clock })).delete(key),
     ambientTransaction: (_, body) => body(),
+    async staleReads() {
+      const query = { order: 'oldest-first', limit: 1000 } as const;
+      const found = await new InMemoryRunStore({ runs }).find(query);
+      replica = new Map(found.map((run) => [textOf(run), run]));
+    },
     dispose: () => {},
   };
 }
@@ -55,7 +66,7 @@ const MUTANTS = [
   })),
   ...[
     ...[BROKEN_INSERTS, BROKEN_CHANGES, BROKEN_COMPLETIONS],
-    ...[BROKEN_PEEKS, BROKEN_FINDS, BROKEN_PURGES, BROKEN_REGISTERS],
+    ...[BROKEN_PEEKS, BROKEN_FINDS, BROKEN_PURGES, BROKEN_REGISTERS, BROKEN_READS],
   ]
     .flat()
     .map(({ does, caughtBy, breaks }) => ({

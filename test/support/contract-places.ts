@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import * as mysql2 from 'mysql2';
 import { StorageBasedLockProvider } from 'cronlatch/provider';
 import { systemClock } from '#cronlatch/core/clock';
-import { TypeOrmRunStore } from 'cronlatch/typeorm';
-import { DatabaseAccess } from '#cronlatch/storage/sql/database/database-access';
+import { DatabaseAccess, type DatabaseAccessOptions } from '#cronlatch/storage/sql/database/database-access';
 import {
   SqlLockProvider,
   type SqlLockProviderOptions,
@@ -28,7 +27,7 @@ export interface Place {
   readonly otherApplication: DataSource;
   /** Connected separately, so it never joins a transaction of the application. */
   readonly operator: DataSource;
-  /** Makes the plain reads of the locks stale. */
+  /** Makes plain reads stale. */
   readonly reader: StaleReader;
   /** The stores of both instances. */
   readonly stores: PlaceStores;
@@ -87,7 +86,7 @@ export class ContractPlaces {
     if (driver === undefined)
       return {
         locks: (more) => lockProvider(databaseOf(application), { connections, keepRows, ...more }, reader),
-        runs: () => new TypeOrmRunStore(application, { connections }),
+        runs: () => runStore(databaseOf(application), { connections }, reader),
         close: () => Promise.resolve(),
       };
     const { url, database: file } = options as { url?: string; database?: string };
@@ -97,10 +96,7 @@ export class ContractPlaces {
         grouping === 'always'
           ? groupedProvider(database, more, reader)
           : lockProvider(database, { connections, ...more }, reader),
-      runs() {
-        const access = new DatabaseAccess(database, { connections });
-        return Object.assign(new SqlRunStore(access.forRuns({})), { close: () => access.close() });
-      },
+      runs: () => runStore(database, { connections }, reader),
       close,
     };
   }
@@ -124,6 +120,15 @@ function accessThrough(
   const access = new DatabaseAccess(database, options);
   const executor = reader.wrap(access.forTables.executor);
   return Object.assign(access, { forTables: { ...access.forTables, executor } });
+}
+
+function runStore(
+  database: SqlDatabase,
+  options: DatabaseAccessOptions,
+  reader: StaleReader,
+): SqlRunStore & { close(): Promise<void> } {
+  const access = accessThrough(reader, database, options);
+  return Object.assign(new SqlRunStore(access.forRuns({})), { close: () => access.close() });
 }
 
 function lockProvider(

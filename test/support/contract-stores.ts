@@ -172,6 +172,7 @@ export const CONTRACT_STORES = {
 } as const satisfies Record<string, ContractStore>;
 
 const ONE_WRITER = {
+  staleReads: ONE_COPY,
   ambientTransaction:
     'SQLite has one writer at a time, so a run waits for the transaction that is open in its file',
 };
@@ -179,7 +180,7 @@ const ONE_WRITER = {
 /** The same for stores of runs. */
 export const RUN_STORES = {
   memory: {
-    lacks: { ambientTransaction: 'a map has no transactions' },
+    lacks: { ambientTransaction: 'a map has no transactions', staleReads: ONE_COPY },
     variants: [],
   },
   sqlite: { lacks: ONE_WRITER, variants: ON_SQLITE },

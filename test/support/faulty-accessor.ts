@@ -1,7 +1,7 @@
 import { LockStorageError } from 'cronlatch';
 import type { StorageAccessor } from 'cronlatch/provider';
 
-type Method = Exclude<keyof StorageAccessor, 'close' | 'keepsTimeLimits' | 'clockStepMs'>;
+type Method = Exclude<keyof StorageAccessor, 'close' | 'keepsTimeLimits' | 'keepsRecords' | 'clockStepMs'>;
 type Fault = (run: () => Promise<unknown>) => Promise<unknown>;
 
 /** The statement took effect, but its reply was lost. */
@@ -30,6 +30,7 @@ export function delayedBy(first: () => void | Promise<void>): Fault {
 
 /** A store whose next statements fail in a given order, and that records its calls. */
 export class FaultyAccessor implements StorageAccessor {
+  readonly keepsRecords = true;
   readonly calls: Method[] = [];
   readonly #faults = new Map<Method, Fault[]>();
 

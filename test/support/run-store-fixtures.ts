@@ -6,7 +6,7 @@ import { ambientTransaction } from './ambient-transaction';
 import type { ContractPlaces, Place } from './contract-places';
 import { shiftJobsBack, shiftPeriodsBack, shiftRunsBack } from './run-places';
 
-type WithoutTransactions = RunStoreFixture<'ambientTransaction'>;
+type WithoutTransactions = RunStoreFixture<'ambientTransaction' | 'staleReads'>;
 
 export function memoryRunsFixture(): WithoutTransactions {
   const clock = new SettableClock();
@@ -31,6 +31,7 @@ export async function transactionalRunsFixture(places: ContractPlaces): Promise<
   return {
     ...fixtureAt(place, places),
     ambientTransaction: (end, body) => ambientTransaction(place.application, end, body),
+    staleReads: () => place.reader.lag(),
   };
 }
 
@@ -55,7 +56,7 @@ function fixtureAt(place: Place, places: ContractPlaces): WithoutTransactions {
       );
     },
     async dispose() {
-      await Promise.all([store.close(), other.close()]);
+      await Promise.all([store.close(), other.close(), place.reader.dispose()]);
       await places.giveBack(place);
     },
   };

@@ -151,7 +151,12 @@ export const deletedRecords = [
         assert.ok(error instanceof LockStorageError);
         return false;
       });
-      await elapse('10m');
+      // A store that keeps its records sends the release again until the lease ends. Others have settled it long before.
+      let isSettled = false;
+      void release.then(() => (isSettled = true));
+      for (let i = 0; i < 20 && !isSettled; i += 1)
+        await (await granted(provider, { ...JOB, name: `another-${i}` })).unlock();
+      if (!isSettled) await elapse('10m');
       assert.equal(await release, false);
     },
 

@@ -25,6 +25,8 @@ export interface RunStoreMeans {
    * specifies.
    */
   readonly ambientTransaction: (end: 'commit' | 'rollback', body: () => Promise<void>) => Promise<void>;
+  /** As in the fixture of `lockProviderContract`. */
+  readonly staleReads: () => void | Promise<void>;
 }
 
 /**
@@ -47,6 +49,7 @@ export const CAPABILITIES = new ContractCapabilities<RunStoreCapability>('runSto
   registerJobs: false,
   deleteRun: true,
   ambientTransaction: true,
+  staleReads: true,
 });
 
 export interface RunStoreShape {

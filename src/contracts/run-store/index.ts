@@ -18,6 +18,7 @@ import { peeking } from './peeking';
 import { purging } from './purging';
 import { randomUse } from './random-use';
 import { registering } from './registering';
+import { staleReads } from './stale-reads';
 
 export type {
   LackedRunStoreCapabilities,
@@ -38,6 +39,7 @@ export interface RunStoreContractOptions<Lacked extends RunStoreCapability = nev
 const ALL_CASES: readonly RunStoreCase[] = [
   ...[inserting, exactKeys, changing, exactTexts, crowd, completing, deletedRuns, randomUse],
   ...[peeking, overdue, finding, latest, events, purging, ambientTransactions, registering],
+  staleReads,
 ].flat();
 
 /**

@@ -207,7 +207,8 @@ async function readState(
   const state = owner.stateOf(record);
   if (record !== undefined && state === 'held') owner.confirm(record.lockedBy);
   if (state !== 'not-ours' || granted === undefined) return state;
-  const isStale = record === undefined ? context.keepRows : isOlder(record, granted);
+  const isKept = context.keepRows && context.accessor.keepsRecords === true;
+  const isStale = record === undefined ? isKept : isOlder(record, granted);
   return isStale ? 'older' : state;
 }
 

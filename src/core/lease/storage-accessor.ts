@@ -59,6 +59,11 @@ export interface StorageAccessor {
    */
   readonly keepsTimeLimits?: boolean;
   /**
+   * `true` if a record stays when its lock is released or expires. A release that finds no record during the lease is then
+   * sent again, because a server that lags behind may have answered. Default `false`.
+   */
+  readonly keepsRecords?: boolean;
+  /**
    * The length of a step, if the store's clock or the times in its records have steps. A lease may then begin that
    * much earlier in the record, so the holder trusts it for that much less. Default 0.
    */

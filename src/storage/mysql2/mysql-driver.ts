@@ -1,5 +1,5 @@
-import type { SqlResult, SqlStatement, SqlValue } from '../sql/connections/sql-executor';
-import type { DriverAnswer, DriverSession, NodeWait, ServerDriver } from '../sql/connections/server-driver';
+import type { NodeWait, SqlResult, SqlStatement, SqlValue } from '../sql/connections/sql-executor';
+import type { DriverAnswer, DriverSession, ServerDriver } from '../sql/connections/server-driver';
 import { mysql } from '../sql/dialects/mysql';
 
 /** The methods of a mysql2 connection with callbacks that cronlatch calls. */

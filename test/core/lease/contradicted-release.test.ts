@@ -115,7 +115,7 @@ void test('a failed read does not make the lock of another holder count as relea
 
 /** From now on, the store answers as a server that never learns of the grant. */
 function lagForever(store: StorageAccessor): void {
-  Object.assign(store, { unlock: matchesNothing, find: findsNothing });
+  Object.assign(store, { keepsRecords: true, unlock: matchesNothing, find: findsNothing });
 }
 
 void test('a release that the store contradicts until the lease ends is reported once, with what to check (F-78)', async () => {

@@ -15,7 +15,7 @@ export async function use() {
         dispose: () => {},
       };
     },
-    { lacks: { deleteRun: 'not needed here', ambientTransaction: 'not needed here' } },
+    { lacks: { deleteRun: 'no', ambientTransaction: 'no', staleReads: 'no' } },
   );
   assert.match(first?.name ?? '', /\(L1\)$/);
   await first?.run();

@@ -1,13 +1,13 @@
 import type { InMemoryRuns, InMemoryRunStore } from 'cronlatch/memory';
 import type { SettableClock } from 'cronlatch/testing';
-import type { Run, RunEvent } from '#cronlatch/ledger/run';
+import type { Run, RunEvent, RunKey } from '#cronlatch/ledger/run';
 import type { RunStore } from '#cronlatch/ledger/run-store';
 
 /** A mistake of a store of runs, and a case that must catch it. */
 export interface BrokenRunStore {
   readonly does: string;
   readonly caughtBy: string;
-  readonly breaks: (bench: Bench) => Partial<RunStore>;
+  readonly breaks: (bench: ReplicatedBench) => Partial<RunStore>;
 }
 
 /** A mistake in the tables below a store. */
@@ -21,6 +21,11 @@ export interface Bench {
   readonly store: InMemoryRunStore;
   readonly runs: InMemoryRuns;
   readonly clock: SettableClock;
+}
+
+export interface ReplicatedBench extends Bench {
+  /** What a replica returns: once its reads are stale, the row as it was then. */
+  readonly plainRead: (key: RunKey) => Run | undefined;
 }
 
 type Row = NonNullable<ReturnType<InMemoryRuns['row']>>;

@@ -2,11 +2,11 @@ import type { Clock } from '../../../core';
 import { withinLimit } from '../../../core/clock';
 import { ConnectionGate } from './connection-gate';
 import type { SqlDialect } from '../dialects/sql-dialect';
-import type { NodeWait } from './server-driver';
 import {
   DecisionError,
   SqlExecutionError,
   type ExecuteOptions,
+  type NodeWait,
   type SendInTurn,
   type SqlDecide,
   type SqlExecutor,

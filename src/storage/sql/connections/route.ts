@@ -1,6 +1,6 @@
 import { found } from '../doctor/finding';
-import type { NodeWait, ServerDriver, SessionVariables } from './server-driver';
-import type { SqlResult } from './sql-executor';
+import type { ServerDriver, SessionVariables } from './server-driver';
+import type { NodeWait, SqlResult } from './sql-executor';
 
 /** Sends a statement in one session. */
 export type Ask = (text: string) => Promise<SqlResult['rows']>;

@@ -1,5 +1,5 @@
 import type { SqlDialect } from '../dialects/sql-dialect';
-import type { SqlResult, SqlStatement } from './sql-executor';
+import type { NodeWait, SqlResult, SqlStatement } from './sql-executor';
 
 /** Everything that differs between the drivers of database servers. */
 export interface ServerDriver {
@@ -35,18 +35,6 @@ export interface ServerDriver {
 
 /** By name, in lower case. */
 export type SessionVariables = Readonly<Record<string, unknown>>;
-
-/** Makes the statements of a session wait until its node of a cluster has applied what others have committed. */
-export interface NodeWait {
-  /** For messages: the setting of the servers that does the same. */
-  readonly setting: string;
-  /** Whether it can begin in an open transaction. */
-  readonly worksInside: boolean;
-  readonly isSet: boolean;
-  readonly begin: string;
-  /** Restores what the session had. */
-  readonly end: string;
-}
 
 /** The settings of a transaction that holds a row lock while a job runs. */
 interface RowLockSettings {

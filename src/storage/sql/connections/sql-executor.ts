@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { StatementOptions } from '../../../core';
-import type { NodeWait } from './server-driver';
 
 export type SqlValue = string | number | null;
 
@@ -101,6 +100,18 @@ export type SqlDecide<T> = (result: SqlResult) => SqlDecision<T>;
 
 /** Sends a statement on the connection of its turn. */
 export type SendInTurn = (statement: SqlStatement) => Promise<SqlResult>;
+
+/** Makes the statements of a session wait until its node of a cluster has applied what others have committed. */
+export interface NodeWait {
+  /** For messages: the setting of the servers that does the same. */
+  readonly setting: string;
+  /** Whether it can begin in an open transaction. */
+  readonly worksInside: boolean;
+  readonly isSet: boolean;
+  readonly begin: string;
+  /** Restores what the session had. */
+  readonly end: string;
+}
 
 /** Sends statements to a database. */
 export interface SqlExecutor {

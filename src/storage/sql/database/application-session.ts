@@ -3,11 +3,10 @@ import { withinLimitOr } from '../../../core/clock';
 import type {
   DriverAnswer,
   DriverSession,
-  NodeWait,
   ServerDriver,
   TransactionWatch,
 } from '../connections/server-driver';
-import type { SqlResult, SqlStatement } from '../connections/sql-executor';
+import type { NodeWait, SqlResult, SqlStatement } from '../connections/sql-executor';
 
 /** A connection of the application, as the ledger uses it to take part in a transaction. */
 export interface ApplicationSession {

@@ -14,8 +14,13 @@ import type {
   RunQuery,
   RunStore,
 } from '../../../ledger/run-store';
-import type { NodeWait } from '../connections/server-driver';
-import type { ExecuteOptions, SqlDecide, SqlResult, SqlStatement } from '../connections/sql-executor';
+import type {
+  ExecuteOptions,
+  NodeWait,
+  SqlDecide,
+  SqlResult,
+  SqlStatement,
+} from '../connections/sql-executor';
 import type { SqlDatabase } from '../database/sql-database';
 import { DuplicateRecord } from '../connections/storage-error';
 import { jobTableDefinition, type JobTable } from '../schema/job-table';

@@ -41,6 +41,7 @@ const LEAST_TOKEN = 1e15;
 /** Keeps locks in an SQL table. */
 export class SqlStorageAccessor implements StorageAccessor {
   readonly keepsTimeLimits = true;
+  readonly keepsRecords = true;
   readonly #options: SqlStorageOptions;
   protected readonly tables: VerifiedTables<LockStatements>;
   #found: InspectedTable | undefined;
