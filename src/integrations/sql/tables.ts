@@ -60,12 +60,15 @@ export async function findProblems(
 export async function createMissingTables(database: SqlDatabase, options: TablesOptions): Promise<void> {
   await withAccess(database, options, async (access) => {
     const states = await statesOf(database, options, access);
+    const { dialect } = access.forTables;
     refuseOthers(states.flatMap(({ findings }) => findings));
     for (const { definition, findings } of states) {
       const indexes = findings.flatMap(({ code, remedy }) =>
         code === 'missing-index' ? (remedy ?? []) : [],
       );
-      for (const text of [...createTable(definition, access.forTables.dialect), ...indexes])
+      const texts = [...createTable(definition, dialect), ...indexes];
+      // PostgreSQL commits them together. So another caller never finds a table without its indexes.
+      for (const text of dialect.name === 'postgres' ? [texts.join(';\n')] : texts)
         await send(text, definition, access);
     }
   });

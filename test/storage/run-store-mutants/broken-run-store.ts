@@ -23,7 +23,7 @@ export interface Bench {
   readonly clock: SettableClock;
 }
 
-export interface ReplicatedBench extends Bench {
+interface ReplicatedBench extends Bench {
   /** What a replica returns: once its reads are stale, the row as it was then. */
   readonly plainRead: (key: RunKey) => Run | undefined;
 }
