@@ -9,6 +9,7 @@ import type { CreateJobGuardOptions } from 'cronlatch/typeorm';
 import type { TestContext } from 'node:test';
 import type { DriverName } from './contract-stores';
 import { testWith, type DatabaseName, type TestDatabase } from './databases';
+import { postgresPool } from './postgres-database';
 
 /** What a job does in a transaction that completes its run, the same for every driver. */
 type Effect = (statement: string) => unknown;
@@ -92,7 +93,7 @@ function mysqlBench(_database: TestDatabase, url: string): DriverBench {
 }
 
 function pgBench(_database: TestDatabase, url: string): DriverBench {
-  const pool = new pg.Pool({ connectionString: url });
+  const pool = postgresPool({ connectionString: url });
   return {
     name: 'cronlatch/pg',
     driver: 'pg',

@@ -1,11 +1,11 @@
 import Database from 'better-sqlite3';
 import * as mysql2 from 'mysql2';
-import pg from 'pg';
 import { sqliteApplication } from '#cronlatch/storage/better-sqlite3/sqlite-source';
 import { mysqlApplication } from '#cronlatch/storage/mysql2/mysql-source';
 import { postgresApplication } from '#cronlatch/storage/pg/postgres-source';
 import type { SqlDatabase } from '#cronlatch/storage/sql/database/sql-database';
 import type { DriverName } from './contract-stores';
+import { postgresPool } from './postgres-database';
 
 interface DriverPlace {
   readonly database: SqlDatabase;
@@ -25,7 +25,7 @@ export function driverPlace(driver: DriverName, connections: 'own' | 'shared', a
       return { database, close: async () => await pool?.promise().end() };
     }
     case 'pg': {
-      const pool = isShared ? new pg.Pool({ connectionString: address }) : undefined;
+      const pool = isShared ? postgresPool({ connectionString: address }) : undefined;
       const { database } = postgresApplication(pool ?? address);
       return { database, close: async () => await pool?.end() };
     }

@@ -7,6 +7,7 @@ import type { CreateJobGuardOptions } from 'cronlatch/typeorm';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { databaseOn, SERVER_NAMES, testOn, type ServerName } from './databases';
+import { postgresPool } from './postgres-database';
 import type { ServerDatabase } from './test-database';
 import { JOB } from './transaction-bench';
 
@@ -126,7 +127,7 @@ function onMysql2(url: string, connectionLimit: number): Application {
 }
 
 function onPg(url: string, max: number): Application {
-  const pool = new pg.Pool({ connectionString: url, max });
+  const pool = postgresPool({ connectionString: url, max });
   pool.on('error', () => {}); // Some tests end idle connections.
   const plain = (client: pg.PoolClient): PlainConnection => ({
     query: async (text) => (await client.query<Record<string, unknown>>(text)).rows,

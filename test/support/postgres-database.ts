@@ -1,4 +1,4 @@
-import { Client } from 'pg';
+import { Client, Pool, type PoolConfig } from 'pg';
 import { urlOn } from './running-servers';
 import { freshName, type ServerDatabase } from './test-database';
 
@@ -23,6 +23,14 @@ export async function postgresDatabase(): Promise<PostgresDatabase> {
       await onServer(`DROP DATABASE ${name} WITH (FORCE)`);
     },
   };
+}
+
+/**
+ * A pool of an application. Its `end` resolves before its connections have ended, and the drop of the database then ends them
+ * with an error.
+ */
+export function postgresPool(options: PoolConfig): Pool {
+  return new Pool(options).on('error', () => {});
 }
 
 /** From another database, because a database cannot be dropped from inside; every server has this one. */

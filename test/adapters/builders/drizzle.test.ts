@@ -4,8 +4,8 @@ import { int, mysqlTable, varchar as mysqlVarchar } from 'drizzle-orm/mysql-core
 import { drizzle as drizzlePostgres } from 'drizzle-orm/node-postgres';
 import { integer, pgTable, varchar } from 'drizzle-orm/pg-core';
 import { createPool } from 'mysql2/promise';
-import { Pool } from 'pg';
 import { fromDrizzle } from 'cronlatch/adapters';
+import { postgresPool } from '../../support/postgres-database';
 import { testBuilder, type Builder } from '../builder-tests';
 
 const ON_MYSQL = mysqlTable('effects', {
@@ -35,7 +35,7 @@ function openMysql(url: string): Builder {
 }
 
 function openPostgres(url: string): Builder {
-  const pool = new Pool({ connectionString: url });
+  const pool = postgresPool({ connectionString: url });
   const db = drizzlePostgres({ client: pool });
   return {
     transaction: (work) =>

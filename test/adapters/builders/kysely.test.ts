@@ -1,7 +1,7 @@
 import { CamelCasePlugin, Kysely, MysqlDialect, PostgresDialect, sql } from 'kysely';
 import { createPool } from 'mysql2';
-import { Pool } from 'pg';
 import { fromKysely } from 'cronlatch/adapters';
+import { postgresPool } from '../../support/postgres-database';
 import { testBuilder } from '../builder-tests';
 
 interface Tables {
@@ -11,7 +11,7 @@ interface Tables {
 testBuilder('kysely', (url, server) => {
   const dialect =
     server === 'postgres'
-      ? new PostgresDialect({ pool: new Pool({ connectionString: url }) })
+      ? new PostgresDialect({ pool: postgresPool({ connectionString: url }) })
       : new MysqlDialect({ pool: createPool(url.replace(/^mariadb:/, 'mysql:')) });
   const db = new Kysely<Tables>({ dialect, plugins: [new CamelCasePlugin()] });
   return {
