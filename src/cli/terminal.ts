@@ -3,7 +3,7 @@ import type TableClass from 'cli-table3';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
-import { escapeUnsafe, logLine } from '../guard/log/log-message';
+import { escapeUnsafe, logLine } from '../guard/log/logger';
 
 export function print(text: string): void {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);

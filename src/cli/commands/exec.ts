@@ -6,7 +6,7 @@ import { describeValue } from '../../core/describe-value';
 import { parsePositiveDuration } from '../../core/duration';
 import type { JobGuard } from '../../guard';
 import { integrationOf } from '../../guard/integration';
-import { describeError, logMessage } from '../../guard/log/log-message';
+import { describeError, logMessage } from '../../guard/log/logger';
 import { currentRun, type CurrentRun, type OncePerConfiguration, type PeriodKind } from '../../ledger';
 import type { DeclaredSchedule } from '../../ledger/job-register';
 import { ChildRunner } from '../child-runner';

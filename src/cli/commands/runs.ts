@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { JobGuard } from '../../guard';
-import { describeDuration } from '../../guard/log/log-message';
+import { describeDuration } from '../../guard/log/logger';
 import type { Run, RunEvent, RunLedger, RunName } from '../../ledger';
 import { describeRun } from '../../ledger/run';
 import { ConflictError, orConflict } from '../failure';

@@ -1,5 +1,5 @@
-import type { CronlatchEvents, EventHub, EventName } from '../../core';
-import { describeError, logLine, logMessage, type LoggedEvent } from './log-message';
+import { inspect } from 'node:util';
+import type { CronlatchEvents, EventHub, EventName, LockEvent, RunIdentity } from '../../core';
 
 /** Receives the log lines of the guard, for example `console`. */
 export interface Logger {
@@ -55,26 +55,50 @@ export const consoleLogger: Logger = {
   info: (line) => console.info(line),
 };
 
-const LEVELS: Readonly<Record<LoggedEvent, LogLevel>> = {
-  'lock:failed': 'error',
-  'lock:skipped': 'debug',
-  'lock:lost': 'error',
-  'lock:releaseFailed': 'error',
-  'lock:forced': 'warn',
-  'run:started': 'debug',
-  'run:completed': 'info',
-  'run:failed': 'error',
-  'run:skipped': 'debug',
-  'run:takenOver': 'warn',
-  'run:interrupted': 'error',
-  'run:stuck': 'error',
-  'run:overdue': 'warn',
-  'guard:warning': 'warn',
+/** The events that are logged, each with its level, and what the job does, or what happens to it. */
+const LOGGED: { readonly [K in LoggedEvent]: readonly [LogLevel, (event: CronlatchEvents[K]) => string] } = {
+  'lock:failed': ['error', () => 'did not run'],
+  'lock:skipped': ['debug', (event) => `skipped: ${event.reason}${describeHolder(event)}`],
+  'lock:lost': ['error', () => 'has lost its lock and is still running'],
+  'lock:releaseFailed': ['error', () => 'could not release its lock'],
+  'lock:forced': [
+    'warn',
+    ({ actor, reason, heldBy, heldUntil }) =>
+      `had its lock released by ${actor} (${reason}), which ${heldBy} held until ${heldUntil.toISOString()}`,
+  ],
+  'run:started': ['debug', () => 'started'],
+  'run:completed': ['info', ({ durationMs }) => `completed in ${describeDuration(durationMs)}`],
+  'run:failed': [
+    'error',
+    ({ isFinal, durationMs }) =>
+      `failed ${isFinal ? 'permanently ' : ''}after ${describeDuration(durationMs)}`,
+  ],
+  'run:skipped': ['debug', describeSkip],
+  'run:takenOver': ['warn', () => 'started again'],
+  'run:interrupted': ['error', () => 'was interrupted'],
+  'run:stuck': ['error', () => 'is stuck'],
+  'run:overdue': ['warn', () => 'is overdue'],
+  'guard:warning': ['warn', ({ message }) => message],
+};
+
+type LoggedEvent = Exclude<EventName, 'lock:acquired' | 'lock:extended' | 'lock:released' | 'tick'>;
+
+/** What follows from an event, or what to do, if it is always the same. */
+const CONSEQUENCES: { readonly [K in LoggedEvent]?: string } = {
+  'lock:lost': 'its signal has aborted',
+  'lock:releaseFailed': 'the next run cannot start before the lease expires',
+  'lock:forced': 'another instance can run the job now',
+  'run:takenOver': 'the holder of the last attempt crashed, and this attempt repeats its work',
+  'run:interrupted':
+    'its holder crashed, and the run will not be retried. Check what it did, then call ledger.resolve()',
+  'run:stuck':
+    'its lease has expired but the job is still running. This process will not start it again until it finishes',
+  'run:overdue': 'no instance has answered this tick',
 };
 
 /** Logs one line or one entry per event, if the logger has a method for its level. */
 export function logEvents(events: EventHub, logger: Logger | StructuredLogger): void {
-  for (const name of Object.keys(LEVELS) as LoggedEvent[]) {
+  for (const name of Object.keys(LOGGED) as LoggedEvent[]) {
     events.on(name, (event: CronlatchEvents[typeof name]) => {
       const level = levelOf(name, event);
       if ('writeEntry' in logger) logger.writeEntry(entryOf(name, level, event));
@@ -85,7 +109,7 @@ export function logEvents(events: EventHub, logger: Logger | StructuredLogger): 
 
 /** A run that has started and then was skipped by its handler has ended like any other. */
 function levelOf(name: LoggedEvent, event: object): LogLevel {
-  return name === 'run:skipped' && 'durationMs' in event ? 'info' : LEVELS[name];
+  return name === 'run:skipped' && 'durationMs' in event ? 'info' : LOGGED[name][0];
 }
 
 function entryOf<K extends LoggedEvent>(name: K, level: LogLevel, event: CronlatchEvents[K]): LogEntry {
@@ -104,4 +128,90 @@ function lineOf<K extends LoggedEvent>(name: K, event: CronlatchEvents[K]): stri
   const stop = /[.?;]$/.test(message) ? '' : '.';
   const why = 'error' in event && event.error !== undefined ? ` Cause: ${describeError(event.error)}` : '';
   return logLine(`cronlatch ${name}: ${message}${stop}${why}`);
+}
+
+/** The message of an event without its cause, such as `job 'close-day' completed in 12 ms (scheduled at …)`. */
+export function logMessage<K extends LoggedEvent>(name: K, event: CronlatchEvents[K]): string {
+  const predicate = LOGGED[name][1](event);
+  if (!('name' in event)) return predicate;
+  const run = 'run' in event ? event.run : undefined;
+  const consequence = CONSEQUENCES[name] ?? describeNextStep(event);
+  const end = consequence === undefined ? '' : `; ${consequence}`;
+  return `${describeJob(event, run)} ${predicate}${describeDetails(event, run)}${end}`;
+}
+
+function describeJob(event: LockEvent, run: RunIdentity | undefined): string {
+  if (run === undefined) return `job '${'job' in event ? String(event.job) : event.name}'`;
+  return `job '${run.job}'${run.scope === '' ? '' : ` (${run.scope})`} for ${run.periodKey}`;
+}
+
+function describeDetails({ name, scheduledAt }: LockEvent, run: RunIdentity | undefined): string {
+  const details: string[] = [];
+  if (run !== undefined && run.attempt > 0) details.push(`attempt ${run.attempt}`);
+  if (run !== undefined && run.job !== name) details.push(`lock '${name}'`);
+  if (scheduledAt !== undefined) details.push(`scheduled at ${scheduledAt.toISOString()}`);
+  return details.length === 0 ? '' : ` (${details.join(', ')})`;
+}
+
+function describeHolder({ heldBy, heldUntil }: CronlatchEvents['lock:skipped']): string {
+  return heldBy === undefined ? '' : ` by ${heldBy} until ${heldUntil?.toISOString()}`;
+}
+
+function describeSkip({ reason, durationMs }: CronlatchEvents['run:skipped']): string {
+  if (durationMs === undefined) return `skipped: ${reason}`;
+  const what = reason === 'given-back' ? 'gave its run back' : 'skipped its period';
+  return `${what} after ${describeDuration(durationMs)}`;
+}
+
+function describeNextStep(event: object): string | undefined {
+  if ('willRetry' in event && event.willRetry) return 'the tick will be retried';
+  if ('retryAt' in event && event.retryAt instanceof Date)
+    return `the next attempt is at ${event.retryAt.toISOString()}`;
+  if ('isFinal' in event && event.isFinal) return 'only ledger.rerun() runs it again';
+  return undefined;
+}
+
+export function describeDuration(durationMs: number): string {
+  if (durationMs < 999.5) return `${Math.round(durationMs)} ms`;
+  if (durationMs < 59_950) return `${(durationMs / 1000).toFixed(1)} s`;
+  const seconds = Math.round(durationMs / 1000);
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}
+
+export function describeError(error: unknown): string {
+  try {
+    return error instanceof Error ? `${error.name}: ${error.message}` : inspect(error, { depth: 1 });
+  } catch {
+    return 'an error that cannot be read';
+  }
+}
+
+/** In characters. Longer lines are cut. */
+const MAX_LINE_LENGTH = 8192;
+
+/** Characters that move a terminal's cursor, end a line, change the direction of the text, or are invisible. */
+const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
+const LINE_BREAKS = /[\n\v\f\r\u0085\u2028\u2029]+/;
+
+/** Makes one safe log line of a text, which can contain input from strangers: a job's error may quote it. */
+export function logLine(text: string): string {
+  const lines = text.slice(0, MAX_LINE_LENGTH).split(LINE_BREAKS);
+  const beginning = escapeUnsafe(lines.map((each) => each.trim()).join(' '));
+  const line = beginning.slice(0, MAX_LINE_LENGTH);
+  const missing = Math.max(0, text.length - MAX_LINE_LENGTH) + beginning.length - line.length;
+  const whole =
+    missing === 0 ? line : `${withoutLoneSurrogate(line)}… (${missing.toLocaleString('en')} more characters)`;
+  return whole.trim().toWellFormed();
+}
+
+/** Characters that a terminal would obey or not show become codes, as JSON writes them. */
+export function escapeUnsafe(text: string): string {
+  const codeOf = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return text.replaceAll(UNSAFE, (each) => (each === '\t' ? ' ' : each.split('').map(codeOf).join('')));
+}
+
+/** Cutting a line can leave the first half of a surrogate pair at its end. */
+function withoutLoneSurrogate(line: string): string {
+  return line.at(-1)?.isWellFormed() === false ? line.slice(0, -1) : line;
 }
