@@ -1,8 +1,7 @@
 import { guardOf } from '../guard/configured-guard';
 import { configurationOf, guardedMethodOf, JobDefinition, markGuarded } from '../guard/guarded-method';
-import { integrationOf } from '../guard/integration';
+import { integrationOf, jobSkippedError } from '../guard/integration';
 import { takeInvocation } from '../guard/invocation';
-import { jobSkippedError } from '../guard/jobs/skips';
 import type { AnyMethod } from './skippable';
 
 /** Returns the method with its guard. Other decorators see the same name and metadata as on the method itself. */

@@ -2,8 +2,7 @@ import { InvalidLockConfigurationError } from '../core';
 import { describeValue } from '../core/describe-value';
 import type { OncePerConfiguration, OncePerOptions, PeriodKeyFunction, PeriodKind } from '../ledger';
 import type { MethodOptions } from '../guard/job-guard-options';
-import { checkOncePerOptions } from '../guard/jobs/option-names';
-import { checkOnSkip, parseEnabled } from '../guard/jobs/skips';
+import { checkMethodOptions, checkOncePerOptions } from '../guard/jobs/check-options';
 import { parseJobPolicy } from '../ledger/policy/job-policy';
 import { functionDecorator } from './function-decorator';
 import { guardMethod } from './guard-method';
@@ -56,8 +55,7 @@ function oncePer(
   checkOncePerOptions(policy, policy.name ?? label);
   // The time zone and the name may still come from other decorators on the method.
   parseJobPolicy({ ...policy, timeZone: policy.timeZone ?? 'UTC' }, policy.name ?? label);
-  parseEnabled(policy.enabled, policy.name ?? label);
-  checkOnSkip(policy.onSkip, policy.name ?? label);
+  checkMethodOptions(policy, policy.name ?? label);
   return functionDecorator(label, (method, { name }) =>
     guardMethod(method, name, (definition) => definition.addOncePer(policy)),
   ) as SchedulerLockDecorator;

@@ -2,8 +2,7 @@ import type { Duration, LockConfiguration } from '../core';
 import { checkDeclaredConfiguration } from '../core/lock-configuration';
 import type { LockByArguments, MethodOptions } from '../guard/job-guard-options';
 import { labelled } from '../guard/jobs/lock-name-of';
-import { checkJobOptions } from '../guard/jobs/option-names';
-import { checkOnSkip, parseEnabled } from '../guard/jobs/skips';
+import { checkJobOptions, checkMethodOptions } from '../guard/jobs/check-options';
 import { functionDecorator } from './function-decorator';
 import { guardMethod } from './guard-method';
 import type { SchedulerLockDecorator, ThrowingLockDecorator } from './skippable';
@@ -43,8 +42,7 @@ export function SchedulerLock(
   const declared: LockConfiguration & MethodOptions = labelled(configuration, '@SchedulerLock');
   checkDeclaredConfiguration(declared);
   checkJobOptions({ ...configuration, name: declared.name });
-  parseEnabled(declared.enabled, declared.name);
-  checkOnSkip(declared.onSkip, declared.name);
+  checkMethodOptions(declared, declared.name);
   const label = declared.name === '@SchedulerLock' ? declared.name : `@SchedulerLock('${declared.name}')`;
   return functionDecorator(label, (method, { name }) =>
     guardMethod(method, name, (definition) =>

@@ -1,5 +1,8 @@
+import { types } from 'node:util';
 import {
+  InvalidLockConfigurationError,
   InvalidLockUseError,
+  JobSkippedError,
   type CronlatchEvents,
   type EventHub,
   type LockingTaskExecutor,
@@ -11,14 +14,15 @@ import {
 import { lockEventOf } from '../core/execution/events';
 import type { RunWrapper } from '../core/execution/run-registry';
 import { describeValue } from '../core/describe-value';
+import { callOption, checkOptionNames } from '../core/options';
 import { processState } from '../core/process-state';
 import { SlotRuns } from '../ledger/slots/slot-runs';
 import type { AdmittedJob, Job, JobCall } from './jobs/job';
-import type { GuardConfiguration } from './job-guard-options';
+import type { GuardConfiguration, WrapOptions } from './job-guard-options';
 import { needsLedger, type Admitted, type Declarations, type JobRegistry } from './jobs/job-registry';
 import { lockOf } from './jobs/lock-name-of';
 import type { RegisteredJobs } from './jobs/registered-jobs';
-import { skipIf } from './jobs/skips';
+import { checkMethodOptions } from './jobs/check-options';
 import type { OncePerJobRunner } from './once-per-job-runner';
 import type { OverdueRuns } from './overdue-runs';
 
@@ -91,10 +95,10 @@ export class GuardIntegration {
   #execute<T>(job: Job, call: JobCall<T>, tick: TickDetails): TaskResult<T> | Promise<TaskResult<T>> {
     if (job.policy !== undefined)
       return this.requireOncePerRunner(`Job '${job.policy.job}' needs`).run(job, call, tick);
-    const { executor, events } = this.parts;
+    const { registry, executor, events } = this.parts;
     const { task, scheduledAt } = call;
     const { nameOf, lock } = job;
-    const skipped = this.#skipIfIdle(job, scheduledAt);
+    const skipped = registry.skipIfIdle(job, scheduledAt);
     if (skipped !== undefined) return skipped;
     const named = nameOf === undefined ? lock : lockOf(lock, nameOf, call, events);
     return executor.runTask(task, named, scheduledAt, tick);
@@ -102,14 +106,14 @@ export class GuardIntegration {
 
   /** Reports the ticks that a scheduler dropped in one stall. The guard retries those of admitted once-per jobs. */
   dropTicks(job: AdmittedJob, ticks: readonly Date[], error: Error): void {
-    const { executor, oncePerRunner, events } = this.parts;
+    const { registry, executor, oncePerRunner, events } = this.parts;
     const reportTicks = (end: TickEnd): void => {
       for (const scheduledAt of ticks) events.emit('tick', { ...lockEventOf(job.lock, scheduledAt), ...end });
     };
     const skip = (reason: SkipReason): void => reportTicks({ outcome: 'skipped', reason });
     if (executor.runs.closing) return skip('closing');
     try {
-      const skipped = this.#skipIfIdle(job, ticks[0]);
+      const skipped = registry.skipIfIdle(job, ticks[0]);
       if (skipped !== undefined) return skip(skipped.reason);
     } catch (failure) {
       // An event has reported it.
@@ -118,25 +122,52 @@ export class GuardIntegration {
     const isKept = ticks.map(
       (scheduledAt) => job.policy !== undefined && oncePerRunner?.keepDropped(job, scheduledAt),
     );
-    this.reportLost(job, { willRetry: isKept.includes(true), error }, ticks);
-  }
-
-  #skipIfIdle(job: Job, scheduledAt: Date | undefined): ReturnType<typeof skipIf> {
-    const { registry, events } = this.parts;
-    return skipIf(
-      () => registry.idleReasonOf(job),
-      () => lockEventOf(job.lock, scheduledAt),
-      events,
-    );
+    this.#reportLost(job, { willRetry: isKept.includes(true), error }, ticks);
   }
 
   /** Reports calls that have ended before their lock was requested. */
-  reportLost({ lock }: Job, lost: LostTicks, scheduledTimes: readonly (Date | undefined)[]): void {
+  #reportLost({ lock }: Job, lost: LostTicks, scheduledTimes: readonly (Date | undefined)[]): void {
     const { events } = this.parts;
     const { error } = lost;
     events.emit('lock:failed', { ...lockEventOf(lock, scheduledTimes[0]), ...lost });
     for (const scheduledAt of scheduledTimes)
       events.emit('tick', { ...lockEventOf(lock, scheduledAt), outcome: 'lock-failed', error });
+  }
+
+  /** Returns the function that `guard.wrap` returns. */
+  wrap<A extends unknown[], T>(
+    configuration: GuardConfiguration,
+    task: (...args: A) => T | PromiseLike<T>,
+    options: WrapOptions<A>,
+  ): (...args: A) => Promise<T | undefined> {
+    const { name } = configuration;
+    const place = `guard.wrap('${name}')`;
+    checkOptionNames(options, ['onError', 'onSkip', 'scheduledAt'], place);
+    const { onError = 'report', onSkip, scheduledAt } = options;
+    checkMethodOptions({ onSkip }, name);
+    const call = (args: readonly unknown[]) => (): T | PromiseLike<T> => task(...(args as A));
+    const [job] = this.admit([{ configuration, call, place }]);
+    const scheduledTimeOf = (args: A): Date | undefined => {
+      try {
+        return readScheduledTime(scheduledAt, args, name);
+      } catch (error) {
+        this.#reportLost(job, { willRetry: false, error }, [undefined]);
+        throw error;
+      }
+    };
+    return async (...args) => {
+      let result: TaskResult<T>;
+      try {
+        const tick = { task: call(args), args, call, scheduledAt: scheduledTimeOf(args) };
+        result = await this.execute(job, tick);
+      } catch (error) {
+        if (onError === 'throw') throw error;
+        return undefined; // An event has reported it: lock:failed or run:failed.
+      }
+      if (result.executed) return result.value;
+      if (onSkip === 'throw') throw jobSkippedError(name, result.reason);
+      return undefined;
+    };
   }
 
   /**
@@ -183,6 +214,31 @@ export class GuardIntegration {
     if (this.parts.oncePerRunner !== undefined) return this.parts.oncePerRunner;
     throw needsLedger(needing);
   }
+}
+
+/** @param lock the name of the job's lock */
+export function jobSkippedError(lock: string, reason: SkipReason): JobSkippedError {
+  return new JobSkippedError(`The job with lock '${lock}' was skipped: ${reason}.`, { reason });
+}
+
+/**
+ * Calls the `scheduledAt` option of `guard.wrap` with the arguments of a call.
+ *
+ * @throws InvalidLockConfigurationError if the option throws or returns an invalid date
+ */
+function readScheduledTime<A extends unknown[]>(
+  scheduledAt: ((...args: A) => Date | undefined) | undefined,
+  args: A,
+  job: string,
+): Date | undefined {
+  const read: unknown = callOption(
+    () => scheduledAt?.(...args),
+    `scheduledAt of job '${job}' threw an error. It must return the scheduled time of every call, or undefined if it is unknown.`,
+  );
+  if (read === undefined || (types.isDate(read) && !Number.isNaN(read.getTime()))) return read;
+  throw new InvalidLockConfigurationError(
+    `scheduledAt of job '${job}' returned ${describeValue(read)}. It must return a valid Date, or undefined if the scheduled time is unknown.`,
+  );
 }
 
 /** By guard, including guards of another installed copy of cronlatch. */

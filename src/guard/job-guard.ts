@@ -6,7 +6,7 @@ import {
   type EventListener,
   type EventName,
   type LockedTask,
-  type LockManager,
+  LockManager,
   type LockProvider,
   type TaskResult,
 } from '../core';
@@ -16,7 +16,6 @@ import { backfill } from '../ledger/operator/backfill';
 import { Retention } from '../ledger/operator/retention';
 import { notRegisteredError } from '../ledger/operator/run-ledger';
 import { Closing, type CloseHook, type CloseOptions, type CloseResult } from './closing/closing';
-import { guardLockManager } from './guard-lock-manager';
 import { GuardLocks } from './guard-locks';
 import { createIntegration, type GuardIntegration } from './integration';
 import type {
@@ -32,9 +31,8 @@ import { labelled } from './jobs/lock-name-of';
 import { consoleLogger, logEvents } from './log/logger';
 import { OncePerJobRunner } from './once-per-job-runner';
 import { registeredJobsOf } from './jobs/registered-jobs';
-import { checkGuardOptions } from './jobs/option-names';
+import { checkGuardOptions } from './jobs/check-options';
 import { OverdueRuns, type OverdueResult } from './overdue-runs';
-import { wrappedTask } from './wrapped-task';
 
 /** Runs jobs under locks. */
 export class JobGuard {
@@ -54,7 +52,7 @@ export class JobGuard {
     const { runStore, pollInterval = '1m', statementTimeout = '5s' } = options;
     const warn = (message: string, error?: unknown): void =>
       events.emit('guard:warning', error === undefined ? { message } : { message, error });
-    const registry = new JobRegistry(options, warn);
+    const registry = new JobRegistry(options, events);
     const executor = new LockingTaskExecutor(lockProvider, { clock, events });
     const pollIntervalMs =
       pollInterval === false ? undefined : parsePositiveDuration(pollInterval, 'pollInterval');
@@ -69,9 +67,17 @@ export class JobGuard {
     this.#jobs = registry;
     this.#overdue = overdue;
     this.#closing = new Closing(executor.runs, clock, warn);
-    this.#lockManager = guardLockManager({ ...options, clock, events }, executor, this.#closing);
+    const { lockAtMostFor, lockAtLeastFor, keepAlive } = registry.defaults;
+    const defaults = { lockAtMostFor, lockAtLeastFor, keepAlive };
+    const lockManager = new LockManager(lockProvider, { ...defaults, clock, events }, executor);
+    this.#lockManager = lockManager;
     const parts = { registry, executor, events, oncePerRunner, overdue, registered };
     this.#integration = createIntegration(this, parts);
+    // Running jobs keep the locks that they have taken by hand until they have ended.
+    this.#closing.add({
+      stop: () => Promise.resolve(lockManager.stop()),
+      release: () => lockManager.close(),
+    });
     this.#closing.add({ stop: () => Promise.resolve(overdue?.stop()), release: () => registered?.close() });
     if (logger !== false) logEvents(events, logger);
     if (options.retention === undefined) return;
@@ -182,7 +188,7 @@ export class JobGuard {
     options: WrapOptions<A> = {},
   ): (...args: A) => Promise<T | undefined> {
     const complete = labelled({ ...configuration }, task.name || 'wrapped function');
-    return wrappedTask({ options, integration: this.#integration, configuration: complete, task });
+    return this.#integration.wrap(complete, task, options);
   }
 
   /**

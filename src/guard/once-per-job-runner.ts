@@ -10,7 +10,6 @@ import { OncePerExecutor } from '../ledger/tick/once-per-executor';
 import { newTickReport, type OncePerRequest, type TickReport } from '../ledger/tick/plan-tick';
 import type { AdmittedOncePerJob, JobCall, OncePerJob } from './jobs/job';
 import type { JobRegistry } from './jobs/job-registry';
-import { skipIf } from './jobs/skips';
 
 /** Beyond this number, the oldest ticks are dropped. */
 const MAX_TICKS_TO_RETRY = 1000;
@@ -89,12 +88,7 @@ export class OncePerJobRunner {
         scheduledAt: isFirst ? scheduledAt : undefined,
         receivedAt: hostTime(this.context.clock),
         purpose: 'tick' as const,
-        skip: () =>
-          skipIf(
-            () => this.registry.idleReasonOf(job),
-            () => lockEventOf(lock, scheduledAt),
-            events,
-          ),
+        skip: () => this.registry.skipIfIdle(job, scheduledAt),
       };
     } catch (error) {
       events.emit('lock:failed', { ...lockEventOf(lock, scheduledAt), willRetry: false, error });

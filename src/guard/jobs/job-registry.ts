@@ -1,20 +1,22 @@
-import { InvalidLockConfigurationError, type SkipReason } from '../../core';
+import { InvalidLockConfigurationError, type EventHub, type TaskResult } from '../../core';
+import { lockEventOf } from '../../core/execution/events';
 import { compileJob, type AdmittedJob, type AdmittedOncePerJob, type Job, type JobDeclaration } from './job';
 import { checkJobDefaults, type JobDefaults } from './job-defaults';
 import { hasRegister } from '../../ledger/store-statements';
 import { firesWithinAMinute, skipsDates } from './cron-expression';
 import type { GuardConfiguration, JobGuardOptions } from '../job-guard-options';
-import { parseSwitch, type Switch } from './skips';
+import { parseSwitch, type Switch } from './check-options';
 
 const MINUTE_MS = 60_000;
 
 /** A single declaration is admitted as a single job, for the types too. */
 export type Declarations = readonly JobDeclaration[] | readonly [JobDeclaration];
 export type Admitted<D extends Declarations> = { readonly [K in keyof D]: AdmittedJob };
+type Skipped = TaskResult<never> & { readonly executed: false };
 
 /** The jobs of one guard. Each is compiled once, and checked against the others when it is admitted. */
 export class JobRegistry {
-  readonly #defaults: JobDefaults;
+  readonly defaults: JobDefaults;
   readonly #store: JobGuardOptions['runStore'];
   #isOnStandby: () => boolean = () => false;
   /** The keys are configurations that no longer change. */
@@ -26,16 +28,16 @@ export class JobRegistry {
   /** @throws InvalidLockConfigurationError naming the option */
   constructor(
     options: JobGuardOptions,
-    private readonly warn: (message: string) => void,
+    private readonly events: EventHub,
   ) {
-    this.#defaults = checkJobDefaults(options);
+    this.defaults = checkJobDefaults(options);
     this.#store = options.runStore;
     this.setStandby(options.standby ?? false);
   }
 
   /** @throws InvalidLockConfigurationError naming the lock or the job, and the value */
   compile(configuration: GuardConfiguration): Job {
-    const job = compileJob(configuration, this.#defaults);
+    const job = compileJob(configuration, this.defaults);
     if (job.policy !== undefined && this.#store === undefined)
       throw needsLedger(`Job '${job.policy.job}' needs`);
     if (job.history && (this.#store === undefined || !hasRegister(this.#store)))
@@ -90,13 +92,29 @@ export class JobRegistry {
   }
 
   /**
-   * Why no tick or call may run the job now.
+   * Skips a tick or call that may not run its job now, before anything is sent to the database, and reports it.
    *
+   * @returns `undefined` if the job may run
    * @throws InvalidLockConfigurationError if the function of `standby` or `enabled` fails
    */
-  idleReasonOf({ isEnabled }: Job): Extract<SkipReason, 'standby' | 'disabled'> | undefined {
-    if (this.isOnStandby) return 'standby';
-    return isEnabled() ? undefined : 'disabled';
+  skipIfIdle({ lock, isEnabled }: Job, scheduledAt: Date | undefined): Skipped | undefined {
+    let isOnStandby = false;
+    try {
+      isOnStandby = this.isOnStandby;
+      if (!isOnStandby && isEnabled()) return undefined;
+    } catch (error) {
+      this.events.emit('lock:failed', { willRetry: false, error, ...lockEventOf(lock, scheduledAt) });
+      throw error;
+    }
+    const reason = isOnStandby ? 'standby' : 'disabled';
+    const holder = { heldBy: undefined, heldUntil: undefined };
+    this.events.emit('lock:skipped', {
+      willRetry: false,
+      reason,
+      ...holder,
+      ...lockEventOf(lock, scheduledAt),
+    });
+    return { executed: false, reason };
   }
 
   /** The longest catch-up window of all admitted jobs. */
@@ -127,9 +145,8 @@ export class JobRegistry {
     const expression = schedules.map((schedule) => schedule.expression).find(firesWithinAMinute);
     if (expression === undefined && intervalMs >= MINUTE_MS) return;
     const when = expression === undefined ? `every ${intervalMs} ms` : `at '${expression}'`;
-    this.warn(
-      `${place} is scheduled ${when}, which is more than once a minute, but has no lockAtLeastFor. If the timers of two instances differ, both can run the same tick, one after the other. Set lockAtLeastFor to a little less than the time between two ticks, or to 0 to accept this.`,
-    );
+    const message = `${place} is scheduled ${when}, which is more than once a minute, but has no lockAtLeastFor. If the timers of two instances differ, both can run the same tick, one after the other. Set lockAtLeastFor to a little less than the time between two ticks, or to 0 to accept this.`;
+    this.events.emit('guard:warning', { message });
   }
 
   /** The calendar decides which periods count as missed, so it must leave out the same dates as the cron expression. */
@@ -138,9 +155,8 @@ export class JobRegistry {
     if (typeof period === 'function' || catchUp === 'none' || calendar !== undefined) return;
     const expression = schedules.map((schedule) => schedule.expression).find(skipsDates);
     if (expression === undefined) return;
-    this.warn(
-      `${place} is scheduled at '${expression}', which skips some dates, but its catchUp starts a run for every date without one. Give the job a calendar, for example weekdays().`,
-    );
+    const message = `${place} is scheduled at '${expression}', which skips some dates, but its catchUp starts a run for every date without one. Give the job a calendar, for example weekdays().`;
+    this.events.emit('guard:warning', { message });
   }
 }
 

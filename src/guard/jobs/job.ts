@@ -6,8 +6,7 @@ import { parseJobPolicy, type JobPolicy } from '../../ledger/policy/job-policy';
 import type { OpenInvocation } from '../invocation';
 import { compileLockWithDefaults, type JobDefaults } from './job-defaults';
 import type { GuardConfiguration, LabelledConfiguration } from '../job-guard-options';
-import { checkJobOptions } from './option-names';
-import { parseEnabled } from './skips';
+import { checkJobOptions, parseEnabled } from './check-options';
 
 /** A job whose configuration is checked and parsed once, so that its ticks do not have to. */
 export type Job = LockJob | OncePerJob;

@@ -1,6 +1,6 @@
 import { LockStorageError, SchemaMismatchError } from '../../core';
 import { refuseOption } from '../../core/options';
-import { checkTableOptions } from '../../guard/jobs/option-names';
+import { checkTableOptions } from '../../guard/jobs/check-options';
 import { DuplicateRecord, translateDriverError } from '../../storage/sql/connections/storage-error';
 import { DatabaseAccess, type DatabaseAccessOptions } from '../../storage/sql/database/database-access';
 import { isTableSet, TABLE_SETS, type SqlDatabase } from '../../storage/sql/database/sql-database';

@@ -1,6 +1,8 @@
-import { checkOptionNames } from '../../core/options';
+import { InvalidLockConfigurationError } from '../../core';
+import { describeValue } from '../../core/describe-value';
+import { callOption, checkOptionNames, refuseOption } from '../../core/options';
 import type { OncePerConfiguration } from '../../ledger';
-import type { GuardConfiguration, JobGuardOptions, MethodOptions } from '../job-guard-options';
+import type { GuardConfiguration, JobGuardOptions, JobOptions, MethodOptions } from '../job-guard-options';
 
 const METHOD_OPTIONS = ['enabled', 'history', 'onSkip'] satisfies (keyof MethodOptions)[];
 
@@ -47,4 +49,43 @@ export function checkOncePerOptions(options: OncePerConfiguration, job: string):
   checkOptionNames(options, ONCE_PER_OPTIONS, `job '${job}'`);
   const renamed = { minDelay: 'initialDelay', backoff: 'factor' };
   checkOptionNames(options.retry ?? {}, RETRY_OPTIONS, `retry of job '${job}'`, renamed);
+}
+
+/**
+ * @param job the name of the job, for messages
+ * @throws InvalidLockConfigurationError for an invalid `enabled` or `onSkip`
+ */
+export function checkMethodOptions({ enabled, onSkip }: MethodOptions, job: string): void {
+  parseEnabled(enabled, job);
+  if (onSkip === undefined || onSkip === 'resolve' || onSkip === 'throw') return;
+  refuseOption(`onSkip of job '${job}'`, onSkip, `it must be 'resolve' or 'throw'`);
+}
+
+/** A function is called for each tick and each check for overdue runs. */
+export type Switch = boolean | (() => boolean);
+
+/**
+ * @param job the name of the job, for messages
+ * @throws as `parseSwitch` does
+ */
+export function parseEnabled(enabled: JobOptions['enabled'], job: string): () => boolean {
+  return parseSwitch(enabled ?? true, `enabled of job '${job}'`);
+}
+
+/**
+ * @param what the option and its owner, for messages: `enabled of job 'close-day'`
+ * @returns a function that throws an InvalidLockConfigurationError if the option throws or does not return a boolean
+ * @throws InvalidLockConfigurationError if the option is neither a boolean nor a function
+ */
+export function parseSwitch(option: Switch, what: string): () => boolean {
+  if (typeof option === 'boolean') return () => option;
+  if (typeof option === 'function') return () => callSwitch(option, what);
+  refuseOption(what, option, 'it must be a boolean, or a function that returns one');
+}
+
+function callSwitch(option: () => unknown, what: string): boolean {
+  const didNotRun = `so the job did not run. It must return true or false.`;
+  const answer = callOption(option, `${what} threw an error, ${didNotRun}`);
+  if (typeof answer === 'boolean') return answer;
+  throw new InvalidLockConfigurationError(`${what} returned ${describeValue(answer)}, ${didNotRun}`);
 }
