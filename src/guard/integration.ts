@@ -3,7 +3,6 @@ import {
   InvalidLockConfigurationError,
   InvalidLockUseError,
   JobSkippedError,
-  type CronlatchEvents,
   type EventHub,
   type LockingTaskExecutor,
   type SkipReason,
@@ -39,7 +38,6 @@ interface GuardParts {
 }
 
 type TickEnd = Pick<TickEvent, 'outcome' | 'reason' | 'error'>;
-type LostTicks = Pick<CronlatchEvents['lock:failed'], 'willRetry' | 'error'>;
 
 /** The interface of a guard for decorators and integrations. Applications do not need it. */
 export class GuardIntegration {
@@ -122,15 +120,14 @@ export class GuardIntegration {
     const isKept = ticks.map(
       (scheduledAt) => job.policy !== undefined && oncePerRunner?.keepDropped(job, scheduledAt),
     );
-    this.#reportLost(job, { willRetry: isKept.includes(true), error }, ticks);
+    this.#reportLost(job, error, ticks, isKept.includes(true));
   }
 
   /** Reports calls that have ended before their lock was requested. */
-  #reportLost({ lock }: Job, lost: LostTicks, scheduledTimes: readonly (Date | undefined)[]): void {
+  #reportLost({ lock }: Job, error: unknown, ticks: readonly (Date | undefined)[], willRetry = false): void {
     const { events } = this.parts;
-    const { error } = lost;
-    events.emit('lock:failed', { ...lockEventOf(lock, scheduledTimes[0]), ...lost });
-    for (const scheduledAt of scheduledTimes)
+    events.emit('lock:failed', { ...lockEventOf(lock, ticks[0]), willRetry, error });
+    for (const scheduledAt of ticks)
       events.emit('tick', { ...lockEventOf(lock, scheduledAt), outcome: 'lock-failed', error });
   }
 
@@ -151,7 +148,7 @@ export class GuardIntegration {
       try {
         return readScheduledTime(scheduledAt, args, name);
       } catch (error) {
-        this.#reportLost(job, { willRetry: false, error }, [undefined]);
+        this.#reportLost(job, error, [undefined]);
         throw error;
       }
     };

@@ -1,4 +1,4 @@
-import { InvalidLockConfigurationError, type Duration, type LockConfiguration } from '../../core';
+import { InvalidLockConfigurationError, type LockConfiguration } from '../../core';
 import { parseDuration, parsePositiveDuration } from '../../core/duration';
 import { compileLock, type CompiledLock } from '../../core/lock-configuration';
 import { checkNameLength, DEFAULT_NAME_LENGTH } from '../../core/lock-name';
@@ -6,16 +6,10 @@ import { checkTimeZone } from '../../ledger/periods/time-zone';
 import type { JobGuardOptions } from '../job-guard-options';
 
 /** The options of a guard that apply to jobs that do not set their own. */
-export interface JobDefaults {
-  readonly nameLength: number;
-  readonly lockAtMostFor: Duration | undefined;
-  readonly lockAtLeastFor: Duration | undefined;
-  readonly keepAlive: boolean | Duration | undefined;
-  readonly timeZone: string | undefined;
-}
+export type JobDefaults = Readonly<ReturnType<typeof checkJobDefaults>>;
 
 /** @throws InvalidLockConfigurationError naming the option */
-export function checkJobDefaults(options: JobGuardOptions): JobDefaults {
+export function checkJobDefaults(options: JobGuardOptions) {
   const { nameLength = DEFAULT_NAME_LENGTH, defaultTimeZone: timeZone } = options;
   const { defaultLockAtMostFor, defaultLockAtLeastFor, defaultKeepAlive } = options;
   const mostMs =

@@ -18,9 +18,8 @@ import {
   type RegisteringStore,
 } from '../../ledger/store-statements';
 import type { JobGuardOptions } from '../job-guard-options';
-import { describeDifferences, registeredName } from './declared-job';
 import type { Job, JobDeclaration } from './job';
-import { answer, isAnswered, periodKeyAt, RegisterEntries, type RegisterEntry } from './register-entries';
+import { describeDifferences, RegisterEntries, registeredName, type RegisterEntry } from './register-entries';
 
 interface RegisterContext extends LedgerContext {
   readonly store: RegisteringStore;
@@ -181,7 +180,7 @@ export class RegisteredJobs {
     const { store } = this.context;
     const answered = [...this.#entries.byJob].flatMap(([job, entry]) => {
       const { answeredAt } = entry;
-      if (answeredAt === undefined || !isAnswered(entry)) return [];
+      if (answeredAt === undefined || !entry.isAnswered) return [];
       return { entry, change: { job, answeredAt, nextScheduledAt: entry.nextAfter(answeredAt) } };
     });
     if (answered.length === 0) return;
@@ -195,7 +194,7 @@ export class RegisteredJobs {
     const { store, clock, overdueAfterMs, events } = this.context;
     const nowMs = clock.wallMs();
     const waiting = [...this.#entries.byJob].filter(
-      ([, entry]) => isAnswerKept(entry.declared) && !isAnswered(entry) && Number(entry.next ?? NaN) < nowMs,
+      ([, entry]) => isAnswerKept(entry.declared) && !entry.isAnswered && Number(entry.next ?? NaN) < nowMs,
     );
     if (waiting.length === 0) return;
     const register = await store.jobs(limitOf(this.context));
@@ -206,8 +205,8 @@ export class RegisteredJobs {
       if (stored === undefined) entry.isPending = true;
       const next = (entry.next = stored?.nextScheduledAt);
       if (next === undefined || next > register.now) continue;
-      if (await this.#hasRun(entry, next, stored?.lastStartedAt)) answer(entry, next);
-      const isOverdue = overdue.some((each) => each.job === job) && !isAnswered(entry);
+      if (await this.#hasRun(entry, next, stored?.lastStartedAt)) entry.answer(next);
+      const isOverdue = overdue.some((each) => each.job === job) && !entry.isAnswered;
       if (!isOverdue || entry.reportedAt?.getTime() === next.getTime()) continue;
       entry.reportedAt = next;
       events.emit('run:overdue', { name: entry.declared.lock, job, scheduledAt: next });
@@ -218,7 +217,7 @@ export class RegisteredJobs {
   async #hasRun(entry: RegisterEntry, at: Date, lastStartedAt: Date | undefined): Promise<boolean> {
     if (entry.job.policy === undefined) return lastStartedAt !== undefined && lastStartedAt >= at;
     const { store } = this.context;
-    const [job, periodKey] = [registeredName(entry.job), periodKeyAt(entry, at)];
+    const [job, periodKey] = [registeredName(entry.job), entry.periodKeyAt(at)];
     if (periodKey === undefined) return false;
     const query = { job, periodKey, order: 'newest-first', limit: 1 } as const;
     return (await store.find(query, limitOf(this.context))).length > 0;

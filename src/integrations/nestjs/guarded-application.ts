@@ -6,7 +6,6 @@ import { bindGuard } from '../../guard/configured-guard';
 import { integrationOf, type GuardIntegration } from '../../guard/integration';
 import { discover, instancesWithAlias, type DiscoveredMethod } from './discovered-methods';
 import { attachScheduledTimes, nextTimeOf } from './scheduled-times';
-import { warnOfAliases, warnOfMissingHooks, warnOfNoSchedule } from './warnings';
 
 /** The parts of an application. */
 export interface Application {
@@ -70,7 +69,7 @@ export class GuardedApplication {
     for (const instance of instances.keys()) bindGuard(instance, guard);
     if (registry !== undefined) attachScheduledTimes(registry, guard);
     else warnOfNoSchedule(this.#integration, methods);
-    warnOfMissingHooks(guard);
+    warnOfMissingHooks(guard, this.#integration);
   }
 
   #checkSingleModule(): void {
@@ -101,4 +100,36 @@ function isDisabled({ cron }: DiscoveredMethod, registry: SchedulerRegistry | un
   const { name } = cron;
   if (typeof name !== 'string' || registry?.doesExist('cron', name) !== true) return true;
   return !registry.getCronJob(name).isActive;
+}
+
+function warnOfAliases(
+  integration: GuardIntegration,
+  methods: readonly DiscoveredMethod[],
+  aliased: ReadonlySet<unknown>,
+): void {
+  for (const { place } of methods.filter((method) => method.isScheduled && aliased.has(method.instance))) {
+    integration.warn(
+      `${place} is scheduled, but its class is provided under two tokens. @nestjs/schedule mounts the job for each token, so every tick fires twice. Remove useExisting, or move the schedule to a class of its own.`,
+    );
+  }
+}
+
+function warnOfNoSchedule(integration: GuardIntegration, methods: readonly DiscoveredMethod[]): void {
+  const scheduled = methods.find((method) => method.isScheduled);
+  if (scheduled === undefined) return;
+  integration.warn(
+    `${scheduled.place} is scheduled, but nothing calls it. Import ScheduleModule.forRoot() of @nestjs/schedule.`,
+  );
+}
+
+/** Checks at the first tick, because `main.ts` has finished by then. */
+function warnOfMissingHooks(guard: JobGuard, integration: GuardIntegration): void {
+  const stop = guard.on('run:started', ({ scheduledAt }) => {
+    if (scheduledAt === undefined) return;
+    stop();
+    if (process.listenerCount('SIGTERM') > 0) return;
+    integration.warn(
+      'Nothing listens to SIGTERM, so the signal would end this process in the middle of its jobs. Call app.enableShutdownHooks() in main.ts.',
+    );
+  });
 }
