@@ -1,12 +1,4 @@
-import {
-  createTask,
-  parse,
-  schedule,
-  validateDetailed,
-  type ScheduledTask,
-  type TaskContext,
-  type TaskOptions,
-} from 'node-cron';
+import { createTask, parse, validateDetailed, type TaskOptions } from 'node-cron';
 import { InvalidLockConfigurationError } from '../../core';
 import { callOption, checkOptionNames } from '../../core/options';
 import { LONGEST_TIMER_MS } from '../../core/clock';
@@ -131,18 +123,6 @@ function nextTime({ expression, timeZone }: CronSchedule, afterMs: number): Date
   }
 }
 
-/** @param run receives the scheduled time, or `undefined` for a manual call, whose date is just the host's current time */
-export function scheduleTask(
-  cron: CronSchedule,
-  name: string,
-  run: (scheduledAt: Date | undefined) => Promise<unknown>,
-): ScheduledTask {
-  return schedule(cron.expression, (context) => run(scheduledTimeOf(context)), {
-    name,
-    ...taskOptions(cron),
-  });
-}
-
 /** The options of a schedule for node-cron, which treats some that are `undefined` as set. */
 export function taskOptions(options: ScheduleOptions): TaskOptions {
   const { timeZone: timezone, missedExecutionTolerance, maxRandomDelay } = options;
@@ -153,8 +133,4 @@ export function taskOptions(options: ScheduleOptions): TaskOptions {
 export function defined<T extends object>(options: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const entries = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
-}
-
-function scheduledTimeOf({ date, execution }: TaskContext): Date | undefined {
-  return execution?.reason === 'invoked' ? undefined : date;
 }

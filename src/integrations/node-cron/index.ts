@@ -11,5 +11,4 @@ export { Scheduled } from './scheduled';
 export type { ScheduleDistributedOptions } from './schedule-distributed';
 export { scheduleDistributed } from './schedule-distributed';
 export type { ScheduleJobsOptions } from './schedule-jobs';
-export { scheduleJobs } from './schedule-jobs';
-export { scheduleLocked } from './schedule-locked';
+export { scheduleJobs, scheduleLocked } from './schedule-jobs';

@@ -1,13 +1,19 @@
-import type { ScheduledTask } from 'node-cron';
-import { InvalidLockUseError } from '../../core';
+import { schedule, type ScheduledTask, type TaskContext } from 'node-cron';
+import { InvalidLockUseError, type LockedTask } from '../../core';
 import { checkOptionNames } from '../../core/options';
-import type { JobGuard } from '../../guard';
+import type { GuardConfiguration, JobGuard } from '../../guard';
 import { bindGuard, requireGuard } from '../../guard/configured-guard';
 import { integrationOf, type GuardIntegration } from '../../guard/integration';
 import { configurationOf, guardedMethodOf, methodCall } from '../../guard/guarded-method';
 import { invokeTick } from '../../guard/invocation';
 import type { AdmittedJob, JobDeclaration } from '../../guard/jobs/job';
-import { nextTimeOf, scheduleTask, type CronSchedule } from './cron-schedule';
+import {
+  checkSchedule,
+  nextTimeOf,
+  taskOptions,
+  type CronSchedule,
+  type ScheduleOptions,
+} from './cron-schedule';
 import { onDroppedTicks } from './dropped-ticks';
 import { schedulesOf } from './scheduled';
 import { warnOfSkippedDates } from './skipped-dates';
@@ -47,9 +53,11 @@ export function scheduleJobs(
     scheduled.add(instance);
     bindGuard(instance, guard);
   }
-  const tasks = jobs.flatMap((job, index) =>
-    (methods[index]?.schedules ?? []).map((schedule) => scheduleMethod(integration, job, schedule)),
-  );
+  const tasks = jobs.flatMap((job, index) => {
+    const run = (at: Date | undefined) => invokeTick(at, job.call([]) as () => Promise<unknown>);
+    const schedules = methods[index]?.schedules ?? [];
+    return schedules.map((cron) => scheduleTask(integration, job, { ...cron, name: job.place }, run));
+  });
   guard.onClose({
     async stop() {
       await Promise.all(tasks.map(async (task) => await task.destroy()));
@@ -68,15 +76,56 @@ function checkNotScheduled(instances: readonly object[]): void {
   }
 }
 
-function scheduleMethod(
+/** @param run receives the scheduled time, or `undefined` for a manual call, whose date is just the host's current time */
+function scheduleTask(
   integration: GuardIntegration,
   job: AdmittedJob,
-  schedule: CronSchedule,
+  cron: CronSchedule & { readonly name: string },
+  run: (scheduledAt: Date | undefined) => Promise<unknown>,
 ): ScheduledTask {
-  const call = job.call([]) as () => Promise<unknown>;
-  const task = scheduleTask(schedule, job.place, (scheduledAt) => invokeTick(scheduledAt, call));
+  const onTick = ({ date, execution }: TaskContext): Promise<unknown> =>
+    run(execution?.reason === 'invoked' ? undefined : date);
+  const task = schedule(cron.expression, onTick, { name: cron.name, ...taskOptions(cron) });
   onDroppedTicks(task, (ticks, error) => integration.dropTicks(job, ticks, error));
   return task;
+}
+
+/**
+ * Creates a node-cron task that runs a plain function under a lock. Failures become events and log lines.
+ * `guard.close()` stops the task.
+ *
+ * @throws InvalidLockConfigurationError for an invalid expression, time zone, name or duration, and if another task has
+ * the same lock without `shared: true`
+ * @throws InvalidLockUseError if the guard is closed
+ * @throws NotConfiguredError if there is no guard
+ */
+export function scheduleLocked(
+  expression: string,
+  configuration: GuardConfiguration,
+  task: LockedTask<unknown>,
+  options: ScheduleJobsOptions & ScheduleOptions = {},
+): ScheduledTask {
+  const guard = requireGuard(options.guard, 'scheduleLocked');
+  const cron = { ...options, expression };
+  checkSchedule(cron, ['guard']);
+  const { oncePer } = configuration;
+  const timeZone = oncePer?.timeZone ?? options.timeZone;
+  const locked = { ...configuration, oncePer: oncePer && { ...oncePer, timeZone } };
+  const call = (): LockedTask<unknown> => task;
+  const place = `scheduleLocked('${expression}')`;
+  const schedules = [cron];
+  const nextAfter = nextTimeOf(schedules);
+  const declaration = { place, configuration: locked, call, schedules, nextAfter };
+  const integration = integrationOf(guard);
+  const [job] = integration.admit([declaration]);
+  warnOfSkippedDates(integration, [declaration]);
+  const created = scheduleTask(integration, job, { ...cron, name: locked.name }, async (scheduledAt) => {
+    const tick = { task, args: [], call, scheduledAt };
+    const result = await integration.execute(job, tick).catch(() => undefined); // An event has reported it.
+    return result?.executed ? result.value : undefined;
+  });
+  guard.onClose({ stop: async () => await created.destroy() });
+  return created;
 }
 
 interface ScheduledMethod extends JobDeclaration {
