@@ -21,7 +21,7 @@ export function addChangeCommand(program: Command, usage: string, description: s
   const actor = new Option('--actor <name>', 'who, for the record');
   return addGuardCommand(program, usage, description)
     .requiredOption('--reason <text>', 'why, for the record')
-    .addOption(actor.default(actorHere(), 'user@host'))
+    .addOption(actor.default(`${userName()}@${hostname()}`.slice(0, 200), 'user@host'))
     .option('-y, --yes', 'do not ask before the change')
     .hook('preAction', (command) => checkChange(command.opts<ChangeOptions>()));
 }
@@ -69,9 +69,7 @@ async function openGuard(options: Options, own: CreateJobGuardOptions): Promise<
   );
 }
 
-function isGuard(value: unknown): value is JobGuard {
-  return isJobGuard(value);
-}
+const isGuard = (value: unknown): value is JobGuard => isJobGuard(value);
 
 /** @throws UsageError without a terminal to ask on, and without a usable reason or actor */
 function checkChange({ reason, actor, yes }: ChangeOptions): void {
@@ -95,10 +93,6 @@ export async function agrees(change: readonly string[], { yes, json }: ChangeOpt
   print('nothing changed');
   process.exitCode = 1;
   return false;
-}
-
-function actorHere(): string {
-  return `${userName()}@${hostname()}`.slice(0, 200);
 }
 
 /** A container can run under a number that has no name. */

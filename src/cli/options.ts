@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { describeValue } from '../core/describe-value';
-import { parsePositiveDuration } from '../core/duration';
+import { DAY_MS, parsePositiveDuration } from '../core/duration';
 import type { TablesOptions } from '../integrations/sql/tables';
 import { isTableSet, type TableSet } from '../storage/sql/database/sql-database';
 import { UsageError } from './failure';
@@ -83,8 +83,6 @@ export function instantOf(text: string, option: string): Date {
     `${option} is ${describeValue(text)}: use an instant with its offset, such as 2026-11-23T06:00Z.`,
   );
 }
-
-const DAY_MS = 86_400_000;
 
 /**
  * The end of a hold, as an instant or a duration from now.

@@ -93,12 +93,15 @@ export class GuardIntegration {
   #execute<T>(job: Job, call: JobCall<T>, tick: TickDetails): TaskResult<T> | Promise<TaskResult<T>> {
     if (job.policy !== undefined)
       return this.requireOncePerRunner(`Job '${job.policy.job}' needs`).run(job, call, tick);
-    const { registry, executor, events } = this.parts;
+    const { registry, executor } = this.parts;
     const { task, scheduledAt } = call;
     const { nameOf, lock } = job;
     const skipped = registry.skipIfIdle(job, scheduledAt);
     if (skipped !== undefined) return skipped;
-    const named = nameOf === undefined ? lock : lockOf(lock, nameOf, call, events);
+    const named =
+      nameOf === undefined
+        ? lock
+        : registry.reporting(job, scheduledAt, () => lockOf(lock, nameOf, call.args));
     return executor.runTask(task, named, scheduledAt, tick);
   }
 

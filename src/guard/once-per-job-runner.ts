@@ -1,6 +1,5 @@
 import type { LockedTask, LockingTaskExecutor, LockProvider, TaskResult, TickDetails } from '../core';
 import { callOption } from '../core/options';
-import { lockEventOf } from '../core/execution/events';
 import type { RunKey } from '../ledger';
 import { periodAt } from '../ledger/periods/period';
 import { checkScopeName, type JobPolicy } from '../ledger/policy/job-policy';
@@ -72,28 +71,22 @@ export class OncePerJobRunner {
 
   #tickOf<T>(job: OncePerJob, { task, args, call, at, scheduledAt, invocation }: JobCall<T>) {
     const { lock, policy } = job;
-    const { events } = this.context;
-    try {
-      const scope = scopeOf(policy, args);
-      const isFirst = invocation?.takeScheduledTime(policy.job, scope) ?? true;
-      const { taskOf, willRetry } = this.#requestOf(job, call);
-      return {
-        lock,
-        policy,
-        task,
-        taskOf,
-        scope,
-        at,
-        willRetry,
-        scheduledAt: isFirst ? scheduledAt : undefined,
-        receivedAt: hostTime(this.context.clock),
-        purpose: 'tick' as const,
-        skip: () => this.registry.skipIfIdle(job, scheduledAt),
-      };
-    } catch (error) {
-      events.emit('lock:failed', { ...lockEventOf(lock, scheduledAt), willRetry: false, error });
-      throw error;
-    }
+    const scope = this.registry.reporting(job, scheduledAt, () => scopeOf(policy, args));
+    const isFirst = invocation?.takeScheduledTime(policy.job, scope) ?? true;
+    const { taskOf, willRetry } = this.#requestOf(job, call);
+    return {
+      lock,
+      policy,
+      task,
+      taskOf,
+      scope,
+      at,
+      willRetry,
+      scheduledAt: isFirst ? scheduledAt : undefined,
+      receivedAt: hostTime(this.context.clock),
+      purpose: 'tick' as const,
+      skip: () => this.registry.skipIfIdle(job, scheduledAt),
+    };
   }
 
   #requestOf({ lock, policy }: OncePerJob, call: JobCall<unknown>['call']) {

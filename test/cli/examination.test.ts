@@ -203,7 +203,7 @@ testWith('sqlite', 'a database in memory is examined on the connection of the ap
   const options = { type: 'better-sqlite3', database: ':memory:' } as const;
   const dataSource = await ledgerDataSource({ options, environment: {}, dispose: () => Promise.resolve() });
   const guard = await createJobGuard(dataSource, { logger: false });
-  const { examine } = await import('#cronlatch/cli/examination');
+  const { examine } = await import('#cronlatch/cli/commands/doctor');
   const all = await examine(guard);
   await guard.close();
   await dataSource.destroy();

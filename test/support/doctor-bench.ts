@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { DataSource } from 'typeorm';
 import { createJobGuard } from 'cronlatch/typeorm';
-import { examine } from '#cronlatch/cli/examination';
+import { examine } from '#cronlatch/cli/commands/doctor';
 import type { Finding } from '#cronlatch/storage/sql/doctor/finding';
 
 export interface Report {

@@ -1,9 +1,18 @@
 import type { Command } from 'commander';
+import { InvalidLockConfigurationError, InvalidLockUseError, SchemaMismatchError } from '../../core';
 import type { JobGuard } from '../../guard';
-import { databaseOfGuard } from '../../integrations/sql/create-guard';
-import type { Finding } from '../../storage/sql/doctor/finding';
-import { examine } from '../examination';
-import { addGuardCommand, withGuard } from '../guard-command';
+import { integrationOf } from '../../guard/integration';
+import { databaseOfGuard, type GuardDatabase } from '../../integrations/sql/create-guard';
+import { inspectTables } from '../../integrations/sql/tables';
+import type { JobRegister } from '../../ledger/job-register';
+import { limitOf, readRegister, type LedgerContext } from '../../ledger/store-statements';
+import { POOLED, type Ask } from '../../storage/sql/connections/route';
+import { found, type Finding } from '../../storage/sql/doctor/finding';
+import { judgeLocks, judgeRegister, judgeRuns } from '../../storage/sql/doctor/records';
+import { clockOffset, judgeClock, judgeRoute, plainSession } from '../../storage/sql/doctor/session';
+import { judgeSettings, readSettings, type Settings } from '../../storage/sql/doctor/settings';
+import { judgePrivileges, judgeTable } from '../../storage/sql/doctor/tables';
+import { addGuardCommand, allLocks, withGuard } from '../guard-command';
 import type { Options } from '../options';
 import { print, printJson, shown, styled } from '../terminal';
 
@@ -20,18 +29,15 @@ async function doctor(guard: JobGuard, { json }: Options): Promise<void> {
   const { address = 'an unknown database', name } = databaseOfGuard(guard)?.database ?? {};
   const examined = await examine(guard);
   const all = examined.flatMap(({ findings }) => findings ?? []);
-  const [errors, warnings, infos] = (['error', 'warning', 'info'] as const).map((severity) =>
-    all.filter((each) => each.severity === severity),
-  ) as [Finding[], Finding[], Finding[]];
+  const of = (severity: Finding['severity']) => all.filter((each) => each.severity === severity);
+  const [errors, warnings, infos] = [of('error'), of('warning'), of('info')];
+  const counts = { errors: errors.length, warnings: warnings.length };
   const topicsWith = (count: number | undefined): string[] =>
     examined.filter(({ findings }) => findings?.length === count).map(({ topic }) => topic);
   const [fine, notExamined] = [topicsWith(0), topicsWith(undefined)];
   const findings = [...errors, ...warnings, ...infos];
   if (errors.length > 0) process.exitCode = 1;
-  if (json)
-    return printJson('doctor', {
-      ...{ address, errors: errors.length, warnings: warnings.length, findings, fine, notExamined },
-    });
+  if (json) return printJson('doctor', { address, ...counts, findings, fine, notExamined });
   print(`${address}${name === undefined ? '' : `, database ${name}`}\n\n`);
   for (const each of findings) print(`${describe(each)}\n\n`);
   if (fine.length > 0) print(`fine: ${fine.join(', ')}`);
@@ -42,4 +48,116 @@ async function doctor(guard: JobGuard, { json }: Options): Promise<void> {
 function describe({ severity, code, problem, fix, statement }: Finding): string {
   const run = statement === undefined ? '' : `\n       ${shown(statement)};`;
   return `${styled(STYLES[severity], severity)} ${code}\n  ${shown(problem)}\n  fix: ${shown(fix)}${run}`;
+}
+
+/** A part of the examination. */
+interface Examined {
+  readonly topic: string;
+  /** `undefined` if it was not examined, because a table cannot be used, or a store is not a database. */
+  readonly findings: readonly Finding[] | undefined;
+}
+
+type AddTopic = (topic: string, check: () => Promise<Examined['findings']>) => Promise<void>;
+
+const MOST_LOCKS = 10_000;
+
+/**
+ * Examines the database of a guard and what it keeps there. Writes nothing.
+ *
+ * @throws LockStorageError if the database cannot be reached
+ */
+export async function examine(guard: JobGuard): Promise<readonly Examined[]> {
+  const examined: Examined[] = [];
+  const add: AddTopic = async (topic, check) => {
+    examined.push({ topic, findings: await check().catch((error: unknown) => notExamined(topic, error)) });
+  };
+  const known = databaseOfGuard(guard);
+  if (known === undefined) {
+    const problem =
+      'Could not examine the database, because createJobGuard() of a driver did not create this guard.';
+    examined.push({ topic: 'database', findings: [found('not-examined', problem)] });
+  }
+  // Of another store, only the list of locks is examined.
+  if (known === undefined || known.options.lockProvider !== undefined)
+    await add('lock store', () => guard.probe('5s').then(() => undefined));
+  const offsetMs = known === undefined ? 0 : await examineDatabase(known, add);
+  if (offsetMs !== undefined) await examineRecords(guard, offsetMs, add);
+  return examined;
+}
+
+/** `undefined` if the table was found to be unusable, or the guard has no ledger, or its lock provider lists no locks. */
+function notExamined(topic: string, error: unknown): Finding[] | undefined {
+  const expected = [SchemaMismatchError, InvalidLockUseError, InvalidLockConfigurationError];
+  if (expected.some((type) => error instanceof type)) return undefined;
+  const reason = error instanceof Error ? error.message : String(error);
+  return [found('not-examined', `Could not examine the ${topic}: ${reason}`)];
+}
+
+/** @returns how far the database's clock is ahead; `undefined` if the guard's sessions would disturb the application */
+async function examineDatabase(known: GuardDatabase, add: AddTopic): Promise<number | undefined> {
+  const { database, options } = known;
+  const { dialect, file, isInMemory, sessions } = database;
+  const { ask, end } = plainSession(database, options);
+  let settings: Settings = {};
+  let offsetMs = 0;
+  try {
+    await ask('SELECT 1'); // It throws if the database cannot be reached.
+    if (sessions !== undefined && options.connections !== 'shared') {
+      const findings = await judgeRoute(database, sessions.driver, ask);
+      await add('connection', () => Promise.resolve(findings));
+      if (findings.includes(POOLED)) return undefined;
+    }
+    if (!isInMemory)
+      await add('settings', async () => {
+        settings = await readSettings(dialect.name, ask, file);
+        return judgeSettings(dialect.name, settings);
+      });
+    await add('tables and privileges', () => examineTables(known, settings, ask));
+    if (sessions !== undefined)
+      await add('clock', async () => {
+        const offset = await clockOffset(dialect, ask);
+        offsetMs = offset.offsetMs;
+        return judgeClock(offset);
+      });
+  } finally {
+    await end();
+  }
+  return offsetMs;
+}
+
+async function examineTables(
+  { database, options }: GuardDatabase,
+  { user }: Settings,
+  ask: Ask,
+): Promise<Finding[]> {
+  const { lockProvider, runStore, lockTable, columns, schema, nameLength, runTable, jobTable, connections } =
+    options;
+  const tables = [
+    ...(lockProvider === undefined ? (['lock'] as const) : []),
+    ...(runStore === undefined ? (['ledger', 'jobs'] as const) : []),
+  ];
+  if (tables.length === 0) return [];
+  const named = { lockTable, columns, schema, nameLength, runTable, jobTable, connections };
+  const findings: Finding[] = [];
+  for (const { definition, findings: flaws } of await inspectTables(database, { tables, ...named })) {
+    findings.push(...flaws.map((flaw) => judgeTable(definition, flaw)));
+    if (user === undefined || flaws.some(({ code }) => code === 'missing-table')) continue;
+    findings.push(...(await judgePrivileges(definition, { dialect: database.dialect, user }, ask)));
+  }
+  return findings;
+}
+
+async function examineRecords(guard: JobGuard, offsetMs: number, add: AddTopic): Promise<void> {
+  const contextOf = (): LedgerContext => integrationOf(guard).requireOncePerRunner('doctor needs').context;
+  let register: JobRegister | undefined;
+  await add('register of jobs', async () => {
+    register = await readRegister(contextOf());
+    return judgeRegister(register);
+  });
+  const known = { now: new Date(Date.now() + offsetMs), register };
+  await add('locks', async () => judgeLocks(await allLocks(guard, MOST_LOCKS), known));
+  await add('runs', async () => {
+    const context = contextOf();
+    return judgeRuns((await context.store.latest?.(limitOf(context))) ?? [], known);
+  });
 }

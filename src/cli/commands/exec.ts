@@ -8,7 +8,6 @@ import type { JobGuard } from '../../guard';
 import { integrationOf } from '../../guard/integration';
 import { describeError, logMessage } from '../../guard/log/logger';
 import { currentRun, type CurrentRun, type OncePerConfiguration, type PeriodKind } from '../../ledger';
-import type { DeclaredSchedule } from '../../ledger/job-register';
 import { ChildRunner } from '../child-runner';
 import { EXIT, UsageError } from '../failure';
 import { withGuard } from '../guard-command';
@@ -106,12 +105,12 @@ async function exec(guard: JobGuard, options: ExecOptions, ...command: string[])
     failures.push(status);
     throw new ChildFailedError(`The command ended with status ${status}.`);
   };
+  const { cron: expression, timeZone } = options;
+  const schedules = expression === undefined ? [] : [{ expression, timeZone }];
   const configuration = { name, lockAtMostFor, lockAtLeastFor, keepAlive, oncePer };
   // An application registers its own jobs.
   if (options.app === undefined && oncePer !== undefined)
-    integrationOf(guard).admit([
-      { place: 'exec', configuration, call: () => task, schedules: schedulesOf(options) },
-    ]);
+    integrationOf(guard).admit([{ place: 'exec', configuration, call: () => task, schedules }]);
   try {
     const result = await own.run(true, () => guard.run({ ...configuration, scheduledAt }, task));
     if (!result.executed && result.reason !== 'closing') {
@@ -127,10 +126,6 @@ async function exec(guard: JobGuard, options: ExecOptions, ...command: string[])
   if (failure !== undefined) process.exitCode = failure;
   else if (children.received !== undefined && !hasRun)
     process.exitCode = 128 + constants.signals[children.received];
-}
-
-function schedulesOf({ cron: expression, timeZone }: ExecOptions): readonly DeclaredSchedule[] {
-  return expression === undefined ? [] : [{ expression, timeZone }];
 }
 
 /** @throws UsageError */

@@ -79,7 +79,9 @@ async function init(
   const isNewFile = database.file !== undefined && !existsSync(database.file);
   const tables = await findTables(database, named, isNewFile);
   show(database, tables, isNewFile);
-  refuseDifferent(tables);
+  const differing = tables.filter(({ state }) => state === 'differs');
+  const errors = findingsOf(differing, 'error').map(({ message }) => message);
+  if (errors.length > 0) throw new SchemaMismatchError(errors.join('\n'), { outcome: 'nothing-ran' });
   for (const { message } of findingsOf(tables, 'warning')) printWarning(message);
   const missing = tables.filter(({ state }) => state === 'missing').map(({ definition }) => definition);
   if (missing.length === 0) return print('nothing to do');
@@ -122,13 +124,6 @@ function show({ address, name }: SqlDatabase, tables: readonly FoundTable[], isN
     ({ definition, state }) => `  ${nameOf(definition).padEnd(width)}  ${words[state]}`,
   );
   print(`${address}${where}${isNewFile ? ', a new file' : ''}\n\n${lines.join('\n')}\n\n`);
-}
-
-function refuseDifferent(tables: readonly FoundTable[]): void {
-  const differing = tables.filter(({ state }) => state === 'differs');
-  if (differing.length === 0) return;
-  const messages = findingsOf(differing, 'error').map(({ message }) => message);
-  throw new SchemaMismatchError(messages.join('\n'), { outcome: 'nothing-ran' });
 }
 
 function findingsOf(tables: readonly FoundTable[], severity: SchemaFinding['severity']): SchemaFinding[] {

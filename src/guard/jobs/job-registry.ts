@@ -97,24 +97,30 @@ export class JobRegistry {
    * @returns `undefined` if the job may run
    * @throws InvalidLockConfigurationError if the function of `standby` or `enabled` fails
    */
-  skipIfIdle({ lock, isEnabled }: Job, scheduledAt: Date | undefined): Skipped | undefined {
-    let isOnStandby = false;
-    try {
-      isOnStandby = this.isOnStandby;
-      if (!isOnStandby && isEnabled()) return undefined;
-    } catch (error) {
-      this.events.emit('lock:failed', { willRetry: false, error, ...lockEventOf(lock, scheduledAt) });
-      throw error;
-    }
-    const reason = isOnStandby ? 'standby' : 'disabled';
+  skipIfIdle(job: Job, scheduledAt: Date | undefined): Skipped | undefined {
+    const reason = this.reporting(job, scheduledAt, () => {
+      if (this.isOnStandby) return 'standby';
+      return job.isEnabled() ? undefined : 'disabled';
+    });
+    if (reason === undefined) return undefined;
     const holder = { heldBy: undefined, heldUntil: undefined };
     this.events.emit('lock:skipped', {
       willRetry: false,
       reason,
       ...holder,
-      ...lockEventOf(lock, scheduledAt),
+      ...lockEventOf(job.lock, scheduledAt),
     });
     return { executed: false, reason };
+  }
+
+  /** Calls what an option can make fail. An event reports the failure, after which the job does not run. */
+  reporting<T>({ lock }: Job, scheduledAt: Date | undefined, call: () => T): T {
+    try {
+      return call();
+    } catch (error) {
+      this.events.emit('lock:failed', { ...lockEventOf(lock, scheduledAt), willRetry: false, error });
+      throw error;
+    }
   }
 
   /** The longest catch-up window of all admitted jobs. */

@@ -1,9 +1,7 @@
-import { InvalidLockConfigurationError, type EventHub } from '../../core';
+import { InvalidLockConfigurationError } from '../../core';
 import { callOption } from '../../core/options';
 import { describeValue } from '../../core/describe-value';
-import { lockEventOf } from '../../core/execution/events';
 import { renameLock, type CompiledLock } from '../../core/lock-configuration';
-import type { Job, JobCall } from './job';
 import type {
   GuardConfiguration,
   LabelledConfiguration,
@@ -34,23 +32,9 @@ function isNamedByArguments<A extends unknown[]>(
 /**
  * The lock of one call of a job with a name function.
  *
- * @throws InvalidLockConfigurationError if the name function throws or returns an invalid name. An event reports it.
+ * @throws InvalidLockConfigurationError if the name function throws or returns an invalid name
  */
 export function lockOf(
-  lock: CompiledLock,
-  nameOf: NonNullable<Job['nameOf']>,
-  { args, scheduledAt }: JobCall<unknown>,
-  events: EventHub,
-): CompiledLock {
-  try {
-    return nameLock(lock, nameOf, args);
-  } catch (error) {
-    events.emit('lock:failed', { ...lockEventOf(lock, scheduledAt), willRetry: false, error });
-    throw error;
-  }
-}
-
-function nameLock(
   lock: CompiledLock,
   nameOf: (...args: never[]) => unknown,
   args: readonly unknown[],
