@@ -78,19 +78,7 @@ const ALPHABETS = [
   [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'],
   [...'!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~'],
   [...'éèêëÉßẞæøåıİſµμςσΣжЖяا日本語가나ｊｏｂ'],
-  [
-    '\u200b',
-    '\u200d',
-    '\u2060',
-    '\u202e',
-    '\u00ad',
-    '\ufe0f',
-    '\u{1f469}',
-    '\u{1f4bb}',
-    '𝛼',
-    '𐐀',
-    '\u{10ffff}',
-  ],
+  [...'\u200b\u200d\u2060\u202e\u00ad\ufe0f\u{1f469}\u{1f4bb}𝛼𐐀\u{10ffff}'],
 ];
 const SPACES = [' ', '\u00a0', '\u2003', '\u3000'];
 

@@ -6,34 +6,24 @@ import { RandomUse } from './random-use';
 
 /** The lock does not depend on the outcome of the transaction that the caller is in. */
 export const ambientTransactions = needing(['ambientTransaction'], {
-  async 'other instances see a grant inside a transaction at once (P8)'({
-    provider,
-    other,
-    ambientTransaction,
-  }) {
+  async 'other instances see a grant inside a transaction at once (P8)'(fixture) {
+    const { provider, other, ambientTransaction } = fixture;
     await ambientTransaction('commit', async () => {
       await granted(provider, JOB);
       await refused(other, JOB);
     });
   },
 
-  async 'a grant stays when the transaction of its caller is rolled back (P8)'({
-    provider,
-    other,
-    ambientTransaction,
-  }) {
+  async 'a grant stays when the transaction of its caller is rolled back (P8)'(fixture) {
+    const { provider, other, ambientTransaction } = fixture;
     let lock: Lock | undefined;
     await ambientTransaction('rollback', async () => void (lock = await granted(provider, JOB)));
     await refused(other, JOB);
     assert.equal(await lock?.unlock(), true);
   },
 
-  async 'a takeover stays when the transaction of its caller is rolled back (P8)'({
-    provider,
-    other,
-    elapse,
-    ambientTransaction,
-  }) {
+  async 'a takeover stays when the transaction of its caller is rolled back (P8)'(fixture) {
+    const { provider, other, elapse, ambientTransaction } = fixture;
     const stale = await granted(other, JOB);
     await elapse('10m');
     await ambientTransaction('rollback', async () => void (await granted(provider, JOB)));
@@ -41,12 +31,8 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     assert.equal(await stale.unlock(), false);
   },
 
-  async 'an extension stays when the transaction of its caller is rolled back (P8)'({
-    provider,
-    other,
-    elapse,
-    ambientTransaction,
-  }) {
+  async 'an extension stays when the transaction of its caller is rolled back (P8)'(fixture) {
+    const { provider, other, elapse, ambientTransaction } = fixture;
     const lock = await granted(provider, JOB);
     await ambientTransaction('rollback', async () => assert.equal(await lock.extend('20m'), true));
     await elapse('19m');
@@ -54,21 +40,15 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     assert.equal(lock.signal.aborted, false);
   },
 
-  async 'a release stays when the transaction of its caller is rolled back (P8)'({
-    provider,
-    other,
-    ambientTransaction,
-  }) {
+  async 'a release stays when the transaction of its caller is rolled back (P8)'(fixture) {
+    const { provider, other, ambientTransaction } = fixture;
     const lock = await granted(provider, JOB);
     await ambientTransaction('rollback', async () => assert.equal(await lock.unlock(), true));
     await granted(other, JOB);
   },
 
-  async 'lockAtLeastFor stays in force when the transaction of its caller is rolled back (P8)'({
-    provider,
-    other,
-    ambientTransaction,
-  }) {
+  async 'lockAtLeastFor stays in force when the transaction of its caller is rolled back (P8)'(fixture) {
+    const { provider, other, ambientTransaction } = fixture;
     await ambientTransaction('rollback', async () => {
       assert.equal(await (await granted(provider, AT_LEAST)).unlock(), true);
     });

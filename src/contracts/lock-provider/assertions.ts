@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import {
+  type Duration,
   InvalidLockConfigurationError,
   type Lock,
   type LockConfiguration,
@@ -9,6 +10,7 @@ import {
   type LockProvider,
 } from '../../core';
 import { afterRealTime } from '../real-time';
+import type { LockProviderBasics } from './fixture';
 
 export const JOB = { name: 'contract', lockAtMostFor: '10m' } as const satisfies LockConfiguration;
 export const AT_LEAST = { ...JOB, lockAtLeastFor: '2m' } as const satisfies LockConfiguration;
@@ -26,6 +28,21 @@ export async function granted(
 export async function refused(provider: LockProvider, configuration: LockConfiguration): Promise<void> {
   const lock = await provider.lock(configuration);
   assert.equal(lock, undefined, `lock '${configuration.name}' should have been refused`);
+}
+
+/** Asserts that the lock, and the trust of its holder, last longer than `early` and end after `rest`. */
+export async function freeOnlyAfter(
+  { other, elapse }: Pick<LockProviderBasics, 'other' | 'elapse'>,
+  [early, rest]: readonly [early: Duration, rest: Duration],
+  configuration: LockConfiguration = JOB,
+  holder?: Lock,
+): Promise<void> {
+  await elapse(early);
+  assert.equal(holder?.signal.aborted ?? false, false);
+  await refused(other, configuration);
+  await elapse(rest);
+  assert.equal(holder?.signal.aborted ?? true, true);
+  await granted(other, configuration);
 }
 
 /** Asserts that the configuration is refused as invalid, with a message that contains `named`. */

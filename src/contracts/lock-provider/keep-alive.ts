@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { AT_LEAST, JOB, RecordingObserver, granted, refused } from './assertions';
+import { AT_LEAST, JOB, RecordingObserver, freeOnlyAfter, granted, refused } from './assertions';
 import { needing } from './fixture';
 
 /**
@@ -8,11 +8,8 @@ import { needing } from './fixture';
  */
 export const keepAlive = [
   ...needing(['observer'], {
-    async 'a keep-alive renews the lease past lockAtMostFor, until the release (P2)'({
-      provider,
-      other,
-      elapse,
-    }) {
+    async 'a keep-alive renews the lease past lockAtMostFor, until the release (P2)'(fixture) {
+      const { provider, other, elapse } = fixture;
       const observer = new RecordingObserver();
       const lock = await granted(provider, { ...JOB, keepAlive: true }, observer);
       for (let renewal = 1; renewal <= 6; renewal += 1) {
@@ -33,30 +30,20 @@ export const keepAlive = [
       }
     },
 
-    async 'a keep-alive ends at maxLockDuration, and so does the lease (P4)'({ provider, other, elapse }) {
+    async 'a keep-alive ends at maxLockDuration, and so does the lease (P4)'(fixture) {
       const observer = new RecordingObserver();
       const configuration = { ...JOB, lockAtMostFor: '9m', keepAlive: true, maxLockDuration: '12m' };
-      const lock = await granted(provider, configuration, observer);
-      await observer.renewed(() => elapse('3m'));
-      await elapse('8m');
-      assert.equal(lock.signal.aborted, false);
-      await refused(other, JOB);
-      await elapse('1m');
-      assert.equal(lock.signal.aborted, true);
-      await granted(other, JOB);
+      const lock = await granted(fixture.provider, configuration, observer);
+      await observer.renewed(() => fixture.elapse('3m'));
+      await freeOnlyAfter(fixture, ['8m', '1m'], JOB, lock);
     },
 
-    async 'an abandoned lease is no longer renewed, and expires (P4)'({ provider, other, elapse }) {
+    async 'an abandoned lease is no longer renewed, and expires (P4)'(fixture) {
       const abandoned = new AbortController();
       const observer = new RecordingObserver(abandoned.signal);
-      const lock = await granted(provider, { ...JOB, keepAlive: true }, observer);
+      const lock = await granted(fixture.provider, { ...JOB, keepAlive: true }, observer);
       abandoned.abort();
-      await elapse('9m');
-      assert.equal(lock.signal.aborted, false);
-      await refused(other, JOB);
-      await elapse('1m');
-      assert.equal(lock.signal.aborted, true);
-      await granted(other, JOB);
+      await freeOnlyAfter(fixture, ['9m', '1m'], JOB, lock);
     },
 
     async 'renewals keep lockAtLeastFor in force (P5)'({ provider, other, elapse }) {
@@ -84,11 +71,8 @@ export const keepAlive = [
   }),
 
   ...needing(['deleteRecord', 'observer'], {
-    async 'a keep-alive that finds no record loses the lease at once (P2)'({
-      provider,
-      deleteRecord,
-      elapse,
-    }) {
+    async 'a keep-alive that finds no record loses the lease at once (P2)'(fixture) {
+      const { provider, deleteRecord, elapse } = fixture;
       const observer = new RecordingObserver();
       const lock = await granted(provider, { ...JOB, keepAlive: true }, observer);
       await deleteRecord(JOB.name);

@@ -1,42 +1,26 @@
 import assert from 'node:assert/strict';
 import { InvalidLockConfigurationError } from '../../core';
-import { AT_LEAST, JOB, granted, refused } from './assertions';
+import { AT_LEAST, JOB, freeOnlyAfter, granted, refused } from './assertions';
 import { cases, needing } from './fixture';
 
 /** The lock of a crashed holder becomes free when its lease expires. */
 export const expiry = cases({
-  async 'the lock of a crashed holder is granted when lockAtMostFor has passed, not before (P4)'({
-    provider,
-    other,
-    elapse,
-  }) {
-    await granted(provider, JOB);
-    await elapse('9m');
-    await refused(other, JOB);
-    await elapse('1m');
-    await granted(other, JOB);
+  async 'the lock of a crashed holder is granted when lockAtMostFor has passed, not before (P4)'(fixture) {
+    await granted(fixture.provider, JOB);
+    await freeOnlyAfter(fixture, ['9m', '1m']);
   },
 
   async 'the lock of a crashed holder is also granted to the same process (P4)'({ provider, elapse }) {
     await granted(provider, JOB);
-    await elapse('9m');
-    await refused(provider, JOB);
-    await elapse('1m');
-    await granted(provider, JOB);
+    await freeOnlyAfter({ elapse, other: provider }, ['9m', '1m']);
   },
 
-  async 'an expired lock that was taken over lasts for the lockAtMostFor of its new holder (P4)'({
-    provider,
-    other,
-    elapse,
-  }) {
+  async 'an expired lock that was taken over lasts for the lockAtMostFor of its new holder (P4)'(fixture) {
+    const { provider, other, elapse } = fixture;
     await granted(provider, JOB);
     await elapse('10m');
     await granted(other, { ...JOB, lockAtMostFor: '3m' });
-    await elapse('2m');
-    await refused(provider, JOB);
-    await elapse('1m');
-    await granted(provider, JOB);
+    await freeOnlyAfter({ elapse, other: provider }, ['2m', '1m']);
   },
 
   async 'refusals do not prolong the wait (P4)'({ provider, other, elapse }) {
@@ -48,26 +32,15 @@ export const expiry = cases({
     await granted(other, JOB);
   },
 
-  async 'with lockAtLeastFor, a crashed holder blocks no longer than lockAtMostFor (P4)'({
-    provider,
-    other,
-    elapse,
-  }) {
-    await granted(provider, AT_LEAST);
-    await elapse('9m');
-    await refused(other, AT_LEAST);
-    await elapse('1m');
-    await granted(other, AT_LEAST);
+  async 'with lockAtLeastFor, a crashed holder blocks no longer than lockAtMostFor (P4)'(fixture) {
+    await granted(fixture.provider, AT_LEAST);
+    await freeOnlyAfter(fixture, ['9m', '1m'], AT_LEAST);
   },
 
-  async 'a lease of 365 days, the longest, is still held on its last day (P4)'({ provider, other, elapse }) {
+  async 'a lease of 365 days, the longest, is still held on its last day (P4)'(fixture) {
     const year = { ...JOB, lockAtMostFor: '365d' };
-    const lock = await granted(provider, year);
-    await elapse('364d');
-    assert.equal(lock.signal.aborted, false);
-    await refused(other, year);
-    await elapse('1d');
-    await granted(other, year);
+    const lock = await granted(fixture.provider, year);
+    await freeOnlyAfter(fixture, ['364d', '1d'], year, lock);
   },
 
   async 'durations can be numbers, sums and ISO 8601 (P4)'({ provider, other, elapse }) {
@@ -83,31 +56,19 @@ export const expiry = cases({
 
 /** Some stores round a lease up to whole seconds. */
 export const exactExpiry = needing(['exactExpiry'], {
-  async 'a lease that is not a whole number of seconds ends no later than lockAtMostFor (P4)'({
-    provider,
-    other,
-    elapse,
-  }) {
-    await granted(provider, { ...JOB, lockAtMostFor: '1m30s500ms' });
-    await elapse('80s');
-    await refused(other, JOB);
-    await elapse('10s500ms');
-    await granted(other, JOB);
+  async 'a lease that is not a whole number of seconds ends no later than lockAtMostFor (P4)'(fixture) {
+    await granted(fixture.provider, { ...JOB, lockAtMostFor: '1m30s500ms' });
+    await freeOnlyAfter(fixture, ['80s', '10s500ms']);
   },
 });
 
 /** A holder changes the end of its lease. */
 export const extending = cases({
-  async 'extend moves the end of the lease to now + lockAtMostFor (P4)'({ provider, other, elapse }) {
-    const lock = await granted(provider, JOB);
-    await elapse('5m');
+  async 'extend moves the end of the lease to now + lockAtMostFor (P4)'(fixture) {
+    const lock = await granted(fixture.provider, JOB);
+    await fixture.elapse('5m');
     assert.equal(await lock.extend('10m'), true);
-    await elapse('9m');
-    await refused(other, JOB);
-    assert.equal(lock.signal.aborted, false);
-    await elapse('1m');
-    assert.equal(lock.signal.aborted, true);
-    await granted(other, JOB);
+    await freeOnlyAfter(fixture, ['9m', '1m'], JOB, lock);
   },
 
   async 'a lease can be extended again and again (P4)'({ provider, other, elapse }) {
@@ -122,14 +83,10 @@ export const extending = cases({
     await granted(other, JOB);
   },
 
-  async 'a lease can be extended by more than its first length (P4)'({ provider, other, elapse }) {
-    const lock = await granted(provider, JOB);
+  async 'a lease can be extended by more than its first length (P4)'(fixture) {
+    const lock = await granted(fixture.provider, JOB);
     assert.equal(await lock.extend('2h'), true);
-    await elapse('119m');
-    assert.equal(lock.signal.aborted, false);
-    await refused(other, JOB);
-    await elapse('1m');
-    await granted(other, JOB);
+    await freeOnlyAfter(fixture, ['119m', '1m'], JOB, lock);
   },
 
   async 'a lease can be shortened (P4)'({ provider, other, elapse }) {
@@ -147,18 +104,14 @@ export const extending = cases({
     await granted(other, JOB);
   },
 
-  async 'an invalid extension is refused, and changes nothing (P7)'({ provider, other, elapse }) {
-    const lock = await granted(provider, JOB);
+  async 'an invalid extension is refused, and changes nothing (P7)'(fixture) {
+    const lock = await granted(fixture.provider, JOB);
     for (const wrong of [0, -1, NaN, Infinity, '10', '', '-1m', 'P1M', 'soon', '366d', undefined, null])
       await assert.rejects(
         async () => await lock.extend(wrong as string),
         InvalidLockConfigurationError,
         `extend(${String(wrong)})`,
       );
-    await elapse('9m');
-    assert.equal(lock.signal.aborted, false);
-    await refused(other, JOB);
-    await elapse('1m');
-    await granted(other, JOB);
+    await freeOnlyAfter(fixture, ['9m', '1m'], JOB, lock);
   },
 });

@@ -6,10 +6,8 @@ import { needing } from './fixture';
 /** What an operator can read and change. */
 export const operator = [
   ...needing(['inspect'], {
-    async 'a lock that was never granted has no state, and a held one shows its holder (P1)'({
-      provider,
-      other,
-    }) {
+    async 'a lock that was never granted has no state, and a held one shows its holder (P1)'(fixture) {
+      const { provider, other } = fixture;
       assert.equal(await inspect(other, JOB.name), undefined);
       const lock = await granted(provider, JOB);
       const state = await inspect(other, JOB.name);
@@ -66,10 +64,8 @@ export const operator = [
       await refused(provider, JOB);
     },
 
-    async 'a holder whose lock was released by force learns it, and changes nothing (P2, P6)'({
-      provider,
-      other,
-    }) {
+    async 'a holder whose lock was released by force learns it, and changes nothing (P2, P6)'(fixture) {
+      const { provider, other } = fixture;
       const stale = await granted(provider, JOB);
       assert.equal(await forceRelease(other, JOB.name), true);
       await granted(other, JOB);
@@ -101,11 +97,8 @@ export const operator = [
   }),
 
   ...needing(['hold'], {
-    async 'a lock held by an operator is refused to every instance until its end (P1, P4)'({
-      provider,
-      other,
-      elapse,
-    }) {
+    async 'a lock held by an operator is refused to every instance until its end (P1, P4)'(fixture) {
+      const { provider, other, elapse } = fixture;
       assert.equal(await hold(provider, 'hold/contract/first'), true);
       await refused(provider, JOB);
       await refused(other, JOB);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { AT_LEAST, JOB, assertRising, granted, refused, tokenOf } from './assertions';
+import { AT_LEAST, JOB, assertRising, freeOnlyAfter, granted, refused, tokenOf } from './assertions';
 import { cases, needing } from './fixture';
 
 /** A stale holder changes nothing. */
@@ -12,10 +12,8 @@ export const ownership = cases({
     await refused(provider, JOB);
   },
 
-  async 'a stale holder does not release the lock of the next holder in the same process (P6)'({
-    provider,
-    elapse,
-  }) {
+  async 'a stale holder does not release the lock of the next holder in the same process (P6)'(fixture) {
+    const { provider, elapse } = fixture;
     const stale = await granted(provider, JOB);
     await elapse('10m');
     await granted(provider, JOB);
@@ -45,10 +43,7 @@ export const ownership = cases({
     await elapse('10m');
     await granted(other, JOB);
     assert.equal(await stale.extend('1h'), false);
-    await elapse('9m');
-    await refused(provider, JOB);
-    await elapse('1m');
-    await granted(provider, JOB);
+    await freeOnlyAfter({ elapse, other: provider }, ['9m', '1m']);
   },
 
   async 'extending after the release changes nothing (P6)'({ provider, other }) {
@@ -106,11 +101,8 @@ export const tokens = needing(['fencingTokens'], {
     assert.ok(tokenOf(await granted(provider, JOB)) > 0);
   },
 
-  async 'tokens rise with every grant, after a release and after an expiry (P3)'({
-    provider,
-    other,
-    elapse,
-  }) {
+  async 'tokens rise with every grant, after a release and after an expiry (P3)'(fixture) {
+    const { provider, other, elapse } = fixture;
     const seen: number[] = [];
     for (let round = 0; round < 6; round += 1) {
       const lock = await granted(round % 2 ? provider : other, JOB);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { LockStorageError } from '../../core';
-import { JOB, RecordingObserver, assertRising, granted, refused, tokenOf } from './assertions';
+import { JOB, RecordingObserver, assertRising, freeOnlyAfter, granted, refused, tokenOf } from './assertions';
 import { needing } from './fixture';
 
 const MINUTE_MS = 60_000;
@@ -9,18 +9,11 @@ const HOST = 'billing-7f9c.example.com';
 /** Records that exist already: written by hand, or by ShedLock for Java, which uses host names as owners. */
 export const existingRecords = [
   ...needing(['existingRecord'], {
-    async 'a lock that another program holds is refused until its record expires (P1)'({
-      provider,
-      other,
-      existingRecord,
-      elapse,
-    }) {
+    async 'a lock that another program holds is refused until its record expires (P1)'(fixture) {
+      const { provider, existingRecord } = fixture;
       await existingRecord({ name: JOB.name, lockedBy: HOST, endsInMs: 5 * MINUTE_MS });
       await refused(provider, JOB);
-      await elapse('4m');
-      await refused(other, JOB);
-      await elapse('1m');
-      await granted(other, JOB);
+      await freeOnlyAfter(fixture, ['4m', '1m']);
       await refused(provider, JOB);
     },
 
@@ -37,10 +30,8 @@ export const existingRecords = [
       assert.equal(await lock.unlock(), true);
     },
 
-    async 'a record without an owner is held until it expires, and then free (P4)'({
-      provider,
-      existingRecord,
-    }) {
+    async 'a record without an owner is held until it expires, and then free (P4)'(fixture) {
+      const { provider, existingRecord } = fixture;
       const second = { ...JOB, name: 'contract-2' };
       await existingRecord({ name: JOB.name, lockedBy: '', endsInMs: -MINUTE_MS });
       await existingRecord({ name: second.name, lockedBy: '', endsInMs: MINUTE_MS });
@@ -61,11 +52,8 @@ export const existingRecords = [
       await refused(other, JOB);
     },
 
-    async 'a holder whose record was ended by hand has lost the lock (P6, F-62)'({
-      provider,
-      other,
-      existingRecord,
-    }) {
+    async 'a holder whose record was ended by hand has lost the lock (P6, F-62)'(fixture) {
+      const { provider, other, existingRecord } = fixture;
       const lock = await granted(provider, JOB);
       await existingRecord({ name: JOB.name, lockedBy: HOST, endsInMs: -1 });
       await granted(other, JOB);
@@ -84,11 +72,8 @@ export const existingRecords = [
   }),
 
   ...needing(['existingRecord', 'observer'], {
-    async 'a refused caller can learn who holds the lock, and until when (P1)'({
-      provider,
-      existingRecord,
-      elapse,
-    }) {
+    async 'a refused caller can learn who holds the lock, and until when (P1)'(fixture) {
+      const { provider, existingRecord, elapse } = fixture;
       await existingRecord({ name: JOB.name, lockedBy: HOST, endsInMs: 5 * MINUTE_MS });
       const observer = new RecordingObserver();
       // The provider reads the holder once a minute: in the second attempt at the latest.
@@ -184,23 +169,16 @@ export const deletedRecords = [
   }),
 
   ...needing(['deleteRecord', 'fencingTokens'], {
-    async 'tokens also rise after the record was deleted while the lock was held (P3, F-60)'({
-      provider,
-      other,
-      deleteRecord,
-      elapse,
-    }) {
+    async 'tokens also rise after the record was deleted while the lock was held (P3, F-60)'(fixture) {
+      const { provider, other, deleteRecord, elapse } = fixture;
       const first = tokenOf(await granted(provider, JOB));
       await deleteRecord(JOB.name);
       await elapse('1m');
       assertRising([first, tokenOf(await granted(other, JOB))]);
     },
 
-    async 'tokens also rise after the record was deleted while the lock was free (P3, F-61)'({
-      provider,
-      deleteRecord,
-      elapse,
-    }) {
+    async 'tokens also rise after the record was deleted while the lock was free (P3, F-61)'(fixture) {
+      const { provider, deleteRecord, elapse } = fixture;
       const lock = await granted(provider, JOB);
       await lock.unlock();
       await deleteRecord(JOB.name);

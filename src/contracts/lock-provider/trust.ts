@@ -61,10 +61,8 @@ export const trust = [
       assert.deepEqual(observer.losses, [lock.signal.reason]);
     },
 
-    async 'the observer is notified of an extension, and of no loss after a release (P2)'({
-      provider,
-      elapse,
-    }) {
+    async 'the observer is notified of an extension, and of no loss after a release (P2)'(fixture) {
+      const { provider, elapse } = fixture;
       const observer = new RecordingObserver();
       const lock = await granted(provider, JOB, observer);
       const extended = observer.next('extended');
@@ -93,10 +91,8 @@ export const lateHolder = needing(['stall'], {
     assert.equal(signal.aborted, true);
   },
 
-  async 'after a stall past the deadline, reading the fencing token aborts the signal (P2)'({
-    provider,
-    stall,
-  }) {
+  async 'after a stall past the deadline, reading the fencing token aborts the signal (P2)'(fixture) {
+    const { provider, stall } = fixture;
     const lock = await granted(provider, JOB);
     const { signal } = lock;
     await stall('10m');
@@ -104,11 +100,8 @@ export const lateHolder = needing(['stall'], {
     assert.equal(signal.aborted, true);
   },
 
-  async 'after a stall past the deadline, extend aborts the signal and revives nothing (P2)'({
-    provider,
-    other,
-    stall,
-  }) {
+  async 'after a stall past the deadline, extend aborts the signal and revives nothing (P2)'(fixture) {
+    const { provider, other, stall } = fixture;
     const lock = await granted(provider, JOB);
     const { signal } = lock;
     await stall('10m');
@@ -137,11 +130,8 @@ export const lateHolder = needing(['stall'], {
     assert.equal(await lock.unlock(), true);
   },
 
-  async 'a reply that arrives after the end of its lease is an error, not a lock (P7)'({
-    provider,
-    other,
-    stall,
-  }) {
+  async 'a reply that arrives after the end of its lease is an error, not a lock (P7)'(fixture) {
+    const { provider, other, stall } = fixture;
     // The lock exists already, so its first statement is the one that grants it.
     await (await granted(provider, JOB)).unlock();
     await asksTooLate(provider.lock(JOB), () => stall('11m'));

@@ -11,17 +11,8 @@ export const wrongConfigurations = cases({
   },
 
   async 'a name that is not a string is refused (P7)'({ provider }) {
-    for (const name of [
-      undefined,
-      null,
-      0,
-      1,
-      true,
-      Symbol('job'),
-      ['job'],
-      { name: 'job' },
-      new String('job'),
-    ])
+    const primitives = [undefined, null, 0, 1, true, Symbol('job')];
+    for (const name of [...primitives, ['job'], { name: 'job' }, new String('job')])
       await invalid(provider, { ...JOB, name });
   },
 
@@ -73,20 +64,6 @@ export const wrongConfigurations = cases({
 });
 
 const NO_DURATIONS = [
-  -1,
-  NaN,
-  Infinity,
-  '',
-  '10',
-  '-1m',
-  '1 m',
-  '10M',
-  'soon',
-  'P1M',
-  'P1Y',
-  'P',
-  'PT',
-  '366d',
-  {},
-  null,
+  ...[-1, NaN, Infinity, {}, null],
+  ...['', '10', '-1m', '1 m', '10M', 'soon', 'P1M', 'P1Y', 'P', 'PT', '366d'],
 ];

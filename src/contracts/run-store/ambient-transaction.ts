@@ -22,21 +22,15 @@ import {
 
 /** The runs do not depend on the outcome of the transaction that the caller is in. */
 export const ambientTransactions = needing(['ambientTransaction'], {
-  async 'an insert inside a transaction that is rolled back stays, with its event (L-11)'({
-    store,
-    other,
-    ambientTransaction,
-  }) {
+  async 'an insert inside a transaction that is rolled back stays, with its event (L-11)'(fixture) {
+    const { store, other, ambientTransaction } = fixture;
     await ambientTransaction('rollback', () => inserted(store, { ...running(), event: LOST }));
     await refused(other, PENDING);
     assert.equal((await other.events(KEY, LIMIT)).length, 1);
   },
 
-  async 'a change inside a transaction that is rolled back stays, with its events (L-11)'({
-    store,
-    other,
-    ambientTransaction,
-  }) {
+  async 'a change inside a transaction that is rolled back stays, with its events (L-11)'(fixture) {
+    const { store, other, ambientTransaction } = fixture;
     await inserted(store, PENDING);
     await ambientTransaction('rollback', async () => {
       await written(store, () => ({ attempt: 2 }), { events: [LOST] });
@@ -45,11 +39,8 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     assert.equal((await other.events(KEY, LIMIT)).length, 1);
   },
 
-  async 'a completion inside a transaction that is rolled back stays (L-11)'({
-    store,
-    other,
-    ambientTransaction,
-  }) {
+  async 'a completion inside a transaction that is rolled back stays (L-11)'(fixture) {
+    const { store, other, ambientTransaction } = fixture;
     await inserted(store, running());
     await ambientTransaction('rollback', async () =>
       assert.equal(await store.complete(CLAIM, '"done"', LIMIT), true),
@@ -57,12 +48,8 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     assert.equal((await runOf(other)).state, 'completed');
   },
 
-  async 'a purge inside a transaction that is rolled back still deletes (L-11)'({
-    store,
-    other,
-    elapse,
-    ambientTransaction,
-  }) {
+  async 'a purge inside a transaction that is rolled back still deletes (L-11)'(fixture) {
+    const { store, other, elapse, ambientTransaction } = fixture;
     await inserted(store, { ...SKIPPED, periodKey: 'old' });
     await elapse('2d');
     await inserted(store, { ...SKIPPED, periodKey: 'newest' });
@@ -72,11 +59,8 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     assert.deepEqual(await foundBy(other), ['newest']);
   },
 
-  async 'other instances see a write inside a transaction at once (L-11)'({
-    store,
-    other,
-    ambientTransaction,
-  }) {
+  async 'other instances see a write inside a transaction at once (L-11)'(fixture) {
+    const { store, other, ambientTransaction } = fixture;
     await ambientTransaction('commit', async () => {
       await inserted(store, running());
       await refused(other, PENDING);
@@ -85,11 +69,8 @@ export const ambientTransactions = needing(['ambientTransaction'], {
     });
   },
 
-  async 'a caller inside a transaction sees what was written after its transaction began (L-11)'({
-    store,
-    other,
-    ambientTransaction,
-  }) {
+  async 'a caller inside a transaction sees what was written after its transaction began (L-11)'(fixture) {
+    const { store, other, ambientTransaction } = fixture;
     await inserted(other, running());
     await ambientTransaction('rollback', async () => {
       assert.equal((await runOf(store)).state, 'running');

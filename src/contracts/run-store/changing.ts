@@ -31,11 +31,8 @@ export const changing = cases({
     assert.deepEqual(await other.events(KEY, LIMIT), []);
   },
 
-  async 'a decision gets the current row and the store’s now, and its value is returned (L3)'({
-    store,
-    other,
-    elapse,
-  }) {
+  async 'a decision gets the current row and the store’s now, and its value is returned (L3)'(fixture) {
+    const { store, other, elapse } = fixture;
     await inserted(other, running());
     await written(other, () => ({ attempt: 2, reason: 'seen' }));
     await elapse('1d');

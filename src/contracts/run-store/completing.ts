@@ -8,6 +8,7 @@ import {
   KEY,
   LIMIT,
   LOST,
+  NOT_OVERDUE,
   PENDING,
   absent,
   inserted,
@@ -33,11 +34,8 @@ export const completing = cases({
     other,
   }) {
     await inserted(store, running());
-    const before = await written(store, ({ now }) => ({
-      nextAttemptAt: now,
-      error: 'Error: no',
-      reason: 'before',
-    }));
+    const failed = { error: 'Error: no', reason: 'before' };
+    const before = await written(store, ({ now }) => ({ ...failed, nextAttemptAt: now }));
     const { assertIsNow } = await readClockAround(store, () => completed(store, '{"total":1}'));
     const run = await runOf(other);
     const { finishedAt, updatedAt } = run;
@@ -94,14 +92,7 @@ export const completing = cases({
   async 'a run that is not running is not completed by any claim (L3)'({ store }) {
     await oneOfEach(store);
     const matching = { attempt: 1, claimedBy: CLAIM.claimedBy };
-    for (const periodKey of [
-      'pending',
-      'completed',
-      'failed',
-      'failed permanently',
-      'interrupted',
-      'skipped',
-    ]) {
+    for (const periodKey of ['pending', 'failed', ...NOT_OVERDUE]) {
       const key = { ...KEY, periodKey };
       await written(store, () => matching, { key });
       const before = await runOf(store, key);
@@ -132,11 +123,8 @@ async function completesNothing(store: RunStore, claim: Claim): Promise<void> {
 
 /** An operator deletes a run while it runs. */
 export const deletedRuns = needing(['deleteRun'], {
-  async 'the holder of a deleted run does not complete, change or recreate it (L-14)'({
-    store,
-    other,
-    deleteRun,
-  }) {
+  async 'the holder of a deleted run does not complete, change or recreate it (L-14)'(fixture) {
+    const { store, other, deleteRun } = fixture;
     await inserted(store, running());
     await deleteRun(KEY);
     assert.equal(await store.complete(CLAIM, '"done"', LIMIT), false);

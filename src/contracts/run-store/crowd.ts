@@ -33,10 +33,8 @@ export const crowd = cases({
     for (const [i, key] of keys.entries()) assert.equal((await runOf(other, key)).attempt, 4 * (i + 1));
   },
 
-  async 'a decision gets the last committed row, regardless of which instance wrote it (L3)'({
-    store,
-    other,
-  }) {
+  async 'a decision gets the last committed row, regardless of which instance wrote it (L3)'(fixture) {
+    const { store, other } = fixture;
     await inserted(store, PENDING);
     for (let attempt = 0; attempt < 20; attempt += 1) {
       const at = attempt % 2 ? store : other;

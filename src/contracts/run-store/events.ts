@@ -31,11 +31,8 @@ export const events = cases({
     assert.deepEqual(await store.events(keyOf('another'), LIMIT), []);
   },
 
-  async 'the event of an insert is written with the row, at the store’s now (L-52)'({
-    store,
-    other,
-    elapse,
-  }) {
+  async 'the event of an insert is written with the row, at the store’s now (L-52)'(fixture) {
+    const { store, other, elapse } = fixture;
     await elapse('1d');
     const { assertIsNow } = await readClockAround(store, () => inserted(store, { ...SKIPPED, event: SKIP }));
     const [event] = await eventsOf(other);
@@ -64,11 +61,8 @@ export const events = cases({
     );
   },
 
-  async 'new events do not replace earlier ones, and events are returned oldest first (L-52)'({
-    store,
-    other,
-    elapse,
-  }) {
+  async 'new events do not replace earlier ones, and events are returned oldest first (L-52)'(fixture) {
+    const { store, other, elapse } = fixture;
     await inserted(store, { ...SKIPPED, event: SKIP });
     await elapse('10m');
     await written(other, () => ({}), { events: [RERUN] });

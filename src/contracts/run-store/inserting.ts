@@ -49,11 +49,8 @@ export const inserting = cases({
     }
   },
 
-  async 'a run that starts at once is returned with its given values, as attempt 1 (L1)'({
-    store,
-    other,
-    elapse,
-  }) {
+  async 'a run that starts at once is returned with its given values, as attempt 1 (L1)'(fixture) {
+    const { store, other, elapse } = fixture;
     await elapse('1d');
     const period = dayFrom(new Date('2026-11-19T16:00:00.123Z'));
     const { assertIsNow } = await readClockAround(store, () =>

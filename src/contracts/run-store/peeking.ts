@@ -9,6 +9,8 @@ import {
   KEY,
   LIMIT,
   MINUTE_MS,
+  NOT_OVERDUE,
+  OVERDUE,
   PENDING,
   SKIPPED,
   dayFrom,
@@ -48,14 +50,7 @@ export const peeking = cases({
 
   async 'a peek at a period returns its run in any state (L3)'({ store }) {
     await oneOfEach(store);
-    for (const periodKey of [
-      'completed',
-      'failed permanently',
-      'interrupted',
-      'skipped',
-      'running',
-      'pending',
-    ]) {
+    for (const periodKey of [...NOT_OVERDUE, ...OVERDUE]) {
       const runs = periodKeysOf((await peeked(store, { periodKey })).runs);
       assert.deepEqual(runs, [...new Set([...OVERDUE, periodKey])].sort());
     }
@@ -138,8 +133,6 @@ export const peeking = cases({
     assert.deepEqual(summary(found), summary(await runOf(store)));
   },
 });
-
-const OVERDUE = ['failed', 'pending', 'running'];
 
 /** Every field but the long texts, which a peek may leave out. */
 function summary(run: RunSummary | Run): [string, unknown][] {

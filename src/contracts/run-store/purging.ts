@@ -31,11 +31,8 @@ export const purging = cases({
     assert.deepEqual(await foundBy(store), [SKIPPED.periodKey]);
   },
 
-  async 'finished runs are deleted, and unfinished ones never, however old they are (L-55)'({
-    store,
-    other,
-    elapse,
-  }) {
+  async 'finished runs are deleted, and unfinished ones never, however old they are (L-55)'(fixture) {
+    const { store, other, elapse } = fixture;
     await oneOfEach(store);
     const failed = { state: 'failed', reason: 'due later' } as const;
     await insertedAs(store, { ...PENDING, periodKey: 'due later' }, ({ now }) => ({
@@ -75,11 +72,8 @@ export const purging = cases({
     assert.deepEqual(await knownFrom(other), (await runOf(store, keyOf('newest'))).periodStart);
   },
 
-  async 'purged periods do not count as missed, even if an older run is created afterwards (L-55)'({
-    store,
-    other,
-    elapse,
-  }) {
+  async 'purged periods do not count as missed, even if an older run is created afterwards (L-55)'(fixture) {
+    const { store, other, elapse } = fixture;
     const daysAgo = { first: 6, second: 5, third: 3, newest: 1 };
     for (const [periodKey, days] of Object.entries(daysAgo)) {
       const run = { ...(await dayEnded(store, -days)), periodKey };
@@ -116,10 +110,8 @@ export const purging = cases({
     }
   },
 
-  async 'the newest run with a period stays, even if a run without a period is newer (L-55)'({
-    store,
-    elapse,
-  }) {
+  async 'the newest run with a period stays, even if a run without a period is newer (L-55)'(fixture) {
+    const { store, elapse } = fixture;
     for (const days of [2, 1])
       await inserted(store, { ...(await dayEnded(store, -days)), periodKey: `${days} days ago` });
     await elapse('101d');
@@ -138,10 +130,8 @@ export const purging = cases({
     assert.deepEqual(await foundBy(store), ['a']);
   },
 
-  async 'a purge deletes no more runs than its limit, and the next purge continues (L-55)'({
-    store,
-    elapse,
-  }) {
+  async 'a purge deletes no more runs than its limit, and the next purge continues (L-55)'(fixture) {
+    const { store, elapse } = fixture;
     for (let i = 0; i < 6; i += 1) await inserted(store, { ...SKIPPED, periodKey: `old-${i}` });
     await elapse('101d');
     await inserted(store, { ...SKIPPED, periodKey: 'newest' });

@@ -112,10 +112,8 @@ export const registering = needing(['registerJobs'], {
     }
   },
 
-  async 'the last run is counted back from the store’s now, and stays until a later one (L7)'({
-    store,
-    other,
-  }) {
+  async 'the last run is counted back from the store’s now, and stays until a later one (L7)'(fixture) {
+    const { store, other } = fixture;
     await register(store);
     const { assertIsNow } = await readClockAround(store, () => update(other, COMPLETED));
     const { lastStartedAt, lastFinishedAt, ...rest } = await registered(store);
@@ -147,11 +145,8 @@ export const registering = needing(['registerJobs'], {
     );
   },
 
-  async 'only a job that was not registered lately is forgotten, by its exact name (L7)'({
-    store,
-    other,
-    elapse,
-  }) {
+  async 'only a job that was not registered lately is forgotten, by its exact name (L7)'(fixture) {
+    const { store, other, elapse } = fixture;
     await registerAll(store, ['a', 'A', 'ä']);
     await elapse('1h');
     await registerAll(other, ['A']);

@@ -132,6 +132,10 @@ export async function overdueOf(store: RunStore, ...more: readonly string[]): Pr
   return (await store.overdue([JOB, ...more], LIMIT)).map(({ job, scope }) => `${job}/${scope}`);
 }
 
+/** The rows of `oneOfEach` that are overdue, and the others. */
+export const OVERDUE = ['failed', 'pending', 'running'];
+export const NOT_OVERDUE = ['completed', 'failed permanently', 'interrupted', 'skipped'];
+
 /**
  * One row for each state, named after it, and one that `failed permanently`.
  *
