@@ -7,11 +7,14 @@ import Database from 'better-sqlite3';
 import { DataSource } from 'typeorm';
 import { currentLock, type JobGuard } from 'cronlatch';
 import * as sqliteDriver from 'cronlatch/better-sqlite3';
+import { systemClock, type Clock } from 'cronlatch/provider';
 import * as onTypeorm from 'cronlatch/typeorm';
 import { eventually } from '../support/eventually';
 
 const JOB = { name: 'job', lockAtMostFor: '1m' };
 const DAY = { ...JOB, name: 'day', oncePer: { period: 'day', timeZone: 'UTC' } } as const;
+const SPEED = 10;
+const STARTED_AT_MS = Date.now();
 const REPLACED = /jobs\.db was replaced or removed while this process had it open\. Restart the process, /;
 
 /** A file with tables, and a function that puts a backup of it in its place. */
@@ -35,7 +38,14 @@ interface Opened {
 
 type Open = (file: string, t: TestContext) => Promise<Opened>;
 
-const quiet = { logger: { warn: () => {}, error: () => {} } };
+/** Runs ten times as fast: releases and outcomes are sent to a replaced file again and again, for 10 s and more. */
+const fastClock: Clock = {
+  monotonicMs: () => systemClock.monotonicMs() * SPEED,
+  wallMs: () => STARTED_AT_MS + (systemClock.wallMs() - STARTED_AT_MS) * SPEED,
+  schedule: (delayMs, callback, options) => systemClock.schedule(delayMs / SPEED, callback, options),
+};
+
+const quiet = { clock: fastClock, logger: { warn: () => {}, error: () => {} } };
 
 async function onHandle(file: string, t: TestContext, connections: 'own' | 'shared'): Promise<Opened> {
   const handle = new Database(file);
