@@ -1,6 +1,7 @@
 import { found } from '../doctor/finding';
 import type { ServerDriver, SessionVariables } from './server-driver';
 import type { NodeWait, SqlResult } from './sql-executor';
+import { driverErrorOf } from './sql-failure';
 
 /** Sends a statement in one session. */
 export type Ask = (text: string) => Promise<SqlResult['rows']>;
@@ -18,6 +19,7 @@ export const SPLIT = found(
 /** What is between the sessions of a guard and their server. It warns once of each trap. */
 export class Route {
   nodeWait: NodeWait | undefined;
+  #refusesWait = false;
   readonly #warned = new Set<string>();
 
   constructor(
@@ -27,9 +29,24 @@ export class Route {
 
   async read(ask: Ask): Promise<SessionVariables> {
     const variables = await readVariables(this.driver, ask);
-    this.nodeWait = this.driver.nodeWait?.(variables);
+    const wait = this.driver.nodeWait?.(variables);
+    this.nodeWait = this.#refusesWait && !wait?.isSet ? undefined : wait;
     if (await isSplit(this.driver, ask, variables)) this.#warnOnce(`${SPLIT.problem} ${SPLIT.fix}`);
     return variables;
+  }
+
+  /** For a session of the guard. If the server refuses the setting, sessions of the application do not try it. */
+  async waitForNode(ask: Ask): Promise<void> {
+    if (this.nodeWait === undefined || this.nodeWait.isSet) return;
+    try {
+      await ask(this.nodeWait.begin);
+    } catch (error) {
+      if (this.driver.dialect.failureOf(driverErrorOf(error)) !== 'refused') throw error;
+      await ask(this.driver.probe); // It fails if the connection is lost.
+      this.warnOfNodes();
+      this.#refusesWait = true;
+      this.nodeWait = undefined;
+    }
   }
 
   async warnIfPooled(ask: Ask, other: Ask): Promise<void> {
@@ -38,7 +55,7 @@ export class Route {
     this.warnOfNodes();
   }
 
-  /** For sessions that do not keep what the guard sets. */
+  /** For sessions that do not have what the guard would set. */
   warnOfNodes(): void {
     if (this.nodeWait === undefined || this.nodeWait.isSet) return;
     this.#warnOnce(

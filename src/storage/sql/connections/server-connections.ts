@@ -154,7 +154,7 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
     }
     const variables = await this.#route.read(ask);
     for (const text of driver.sessionSettings(this.settings.statementTimeoutMs, variables)) await ask(text);
-    if (this.nodeWait && !this.nodeWait.isSet) await ask(this.nodeWait.begin);
+    await this.#route.waitForNode(ask);
     const isDirect = session.id === undefined || String(session.id) === String(variables['session_id']);
     if (this.#isPoolerChecked || isDirect) return;
     this.#isPoolerChecked = true;

@@ -73,9 +73,14 @@ export class SqlRunStore implements RunStore {
     this.tables = new VerifiedTables(options, definitions, (found) => runStatementsFor(found, options));
   }
 
-  /** @internal */
+  /**
+   * For transactions of the application. If the servers are set to wait, nothing is sent: they may refuse it.
+   *
+   * @internal
+   */
   get nodeWait(): NodeWait | undefined {
-    return this.#options.executor.nodeWait;
+    const { nodeWait } = this.#options.executor;
+    return nodeWait?.isSet ? undefined : nodeWait;
   }
 
   async peek(request: PeekRequest, options: StatementOptions): Promise<Peek> {

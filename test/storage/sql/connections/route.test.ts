@@ -7,7 +7,7 @@ import {
   SharedServerConnections,
 } from '#cronlatch/storage/sql/connections/server-connections';
 import type { DriverSession, ServerDriver } from '#cronlatch/storage/sql/connections/server-driver';
-import type { SqlResult } from '#cronlatch/storage/sql/connections/sql-executor';
+import { SqlExecutionError, type SqlResult } from '#cronlatch/storage/sql/connections/sql-executor';
 import { ServerApplicationSession } from '#cronlatch/storage/sql/database/application-session';
 import { mysqlDriver } from '#cronlatch/storage/mysql2/mysql-driver';
 import { postgresDriver } from '#cronlatch/storage/pg/postgres-driver';
@@ -20,9 +20,12 @@ interface Answers {
   readonly locking?: readonly Row[];
   /** Of the sessions, one for each statement. Default: that of the connection. */
   readonly sessionIds?: readonly number[];
+  /** The error that a statement rejects with. */
+  readonly errorOf?: (text: string) => Error | undefined;
 }
 
-function bench(driver: ServerDriver, { plain, locking = plain, sessionIds = [] }: Answers) {
+function bench(driver: ServerDriver, answers: Answers) {
+  const { plain, locking = plain, sessionIds = [], errorOf } = answers;
   const log: string[] = [];
   const warnings: string[] = [];
   const ids = [...sessionIds];
@@ -33,6 +36,8 @@ function bench(driver: ServerDriver, { plain, locking = plain, sessionIds = [] }
       id,
       send({ text }) {
         log.push(text);
+        const error = errorOf?.(text);
+        if (error !== undefined) return Promise.reject(error);
         const rows = /FOR UPDATE$/.test(text) ? locking : plain;
         const answer = rows.map((row) => ({ session_id: ids[0] ?? id, ...row }));
         if (text === driver.variables) ids.shift();
@@ -156,6 +161,34 @@ for (const { named, isSet, begin, end, setting } of CLUSTERS) {
       [],
     );
     assert.ok(executors.own.nodeWait);
+  });
+
+  void test(`a server that refuses this of the guard's sessions is warned of once, and used (${kind})`, async () => {
+    const denied = { errno: 1227, message: 'Access denied; you need SUPER' };
+    const errorOf = (text: string) => (begin.test(text) ? Object.assign(new Error(), denied) : undefined);
+    const { log, warnings, executors, execute } = bench(mysqlDriver, { plain: variables(named), errorOf });
+    await Promise.all([execute('own'), execute('own')]);
+    assert.equal(log.at(-1), 'DO 0');
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0] ?? '', setting);
+    assert.equal(executors.own.nodeWait, undefined, 'a session of the application would be refused, too');
+  });
+
+  void test(`a session that is lost while it is set up is not used (${kind})`, async () => {
+    const lost = new Error(`Can't add new command when connection is in closed state`);
+    let isLost = false;
+    const errorOf = (text: string) => ((isLost ||= begin.test(text)) ? lost : undefined);
+    const { warnings, execute } = bench(mysqlDriver, { plain: variables(named), errorOf });
+    await assert.rejects(execute('own'), { message: lost.message });
+    assert.deepEqual(warnings, []);
+  });
+
+  void test(`a session that does not answer while it is set up is not used (${kind})`, async () => {
+    const unanswered = new SqlExecutionError('the database did not answer within 5000 ms', 'sent');
+    const errorOf = (text: string) => (begin.test(text) ? unanswered : undefined);
+    const { warnings, execute } = bench(mysqlDriver, { plain: variables(named), errorOf });
+    await assert.rejects(execute('own'), { message: unanswered.message });
+    assert.deepEqual(warnings, []);
   });
 
   void test(`sessions of the application are not changed, so the start warns (${kind})`, async () => {
