@@ -36,8 +36,9 @@ export async function startGalera(size, log) {
   };
   try {
     await addNode();
-    const position = await eventually('The first Galera node', () => askPosition(members[0].url));
-    for (let node = 1; node < size; node++) await addNode(position);
+    for (let node = 1; node < size; node++)
+      // Each join moves the position of the cluster.
+      await addNode(await eventually('A Galera node', () => askPosition(members[node - 1].url)));
     const settled = () =>
       eventually('A complete Galera cluster', async () => {
         const sizes = await answersOf(members, (url) => askStatus(url, 'wsrep_cluster_size'));
