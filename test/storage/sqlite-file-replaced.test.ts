@@ -11,7 +11,7 @@ import { systemClock, type Clock } from 'cronlatch/provider';
 import * as onTypeorm from 'cronlatch/typeorm';
 import { eventually } from '../support/eventually';
 
-const JOB = { name: 'job', lockAtMostFor: '1m' };
+const JOB = { name: 'job', lockAtMostFor: '10m' };
 const DAY = { ...JOB, name: 'day', oncePer: { period: 'day', timeZone: 'UTC' } } as const;
 const SPEED = 10;
 const STARTED_AT_MS = Date.now();
