@@ -1,7 +1,7 @@
 import { newOwner } from '#cronlatch/core/lease/owner';
 import { RunStatements } from '#cronlatch/storage/sql/ledger/run-statements';
 import type { SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
-import { runTablesOf } from '#cronlatch/storage/sql/schema/run-tables';
+import { tableOf } from '#cronlatch/storage/sql/schema/tables';
 import type { Contender } from '../contest/contender';
 import type { BareDatabase } from '../databases/bench-database';
 import { DONE, DONE_JOB } from './library';
@@ -22,11 +22,15 @@ export interface RunWriter {
 /** The library's own statements for the runs of today. */
 export function runWriter({ dialect, shape }: BareDatabase): RunWriter {
   const overridesClock = dialect.byServerClock !== undefined;
-  const runs = new RunStatements(dialect, runTablesOf(), {
-    ...shape,
-    keyIndex: 'uq_cronlatch_run',
-    overridesClock,
-  });
+  const runs = new RunStatements(
+    dialect,
+    { run: tableOf('run'), event: tableOf('event') },
+    {
+      ...shape,
+      keyIndex: 'uq_cronlatch_run',
+      overridesClock,
+    },
+  );
   const { periodKey, ...period } = today();
   return {
     read: (job, scope) => runs.peek([{ job, scope, periodKey, since: undefined }]),

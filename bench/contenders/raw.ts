@@ -1,6 +1,6 @@
 import { newOwner } from '#cronlatch/core/lease/owner';
 import { lockStatements } from '#cronlatch/storage/sql/lock/lock-statements';
-import { lockTableOf } from '#cronlatch/storage/sql/schema/lock-table';
+import { tableOf } from '#cronlatch/storage/sql/schema/tables';
 import type { SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
 import type { Contender } from '../contest/contender';
 import type { BareConnection, BareDatabase } from '../databases/bench-database';
@@ -36,7 +36,7 @@ export type LockWriter = (key: Key, name: string, owner: string, atLeastUs?: num
 
 /** The library's own statements for a lock. */
 export function lockWriter({ dialect, shape }: Pick<BareDatabase, 'dialect' | 'shape'>): LockWriter {
-  const statements = lockStatements(dialect, lockTableOf(), {
+  const statements = lockStatements(dialect, tableOf('lock'), {
     ...shape,
     clockStepMs: 0,
     hasToken: true,

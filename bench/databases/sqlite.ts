@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
-import { inspection } from '#cronlatch/storage/sql/dialects/sqlite/inspection';
+import { inspection } from '#cronlatch/storage/sql/dialects/sqlite/tables';
 import type { SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
 import type { BareConnection, BenchDatabase, Server } from './bench-database';
 

@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { describeValue } from '../core/describe-value';
 import { DAY_MS, parsePositiveDuration } from '../core/duration';
 import type { TablesOptions } from '../integrations/sql/tables';
-import { isTableSet, type TableSet } from '../storage/sql/database/sql-database';
+import { isTableSet, type TableSet } from '../storage/sql/schema/tables';
 import { UsageError } from './failure';
 
 /** The options that select and name the tables to create. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { DataSource } from 'typeorm';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
-import { lockTableOf } from '#cronlatch/storage/sql/schema/lock-table';
+import { tableOf } from '#cronlatch/storage/sql/schema/tables';
 import { quoteLockTable } from '#cronlatch/storage/sql/dialects/sql-dialect';
 import { testOnEvery, type TestDatabase } from '../support/databases';
 import { migratedDataSource } from '../support/lock-table';
@@ -128,7 +128,7 @@ void test('the statements of the lock are those that are sent', () => {
     insertReturnsToken: true,
     overridesClock: false,
   };
-  const { takeOver, unlock } = mysql.lockTexts(quoteLockTable(lockTableOf(), mysql), shape);
+  const { takeOver, unlock } = mysql.lockTexts(quoteLockTable(tableOf('lock'), mysql), shape);
   const shown = statements.filter(({ databases }) => databases === undefined).map(({ text }) => text);
   assert.deepEqual(shown, [takeOver, unlock].map(plainSql));
 });

@@ -4,7 +4,7 @@ import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
 import { postgres } from '#cronlatch/storage/sql/dialects/postgres';
 import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
 import { createTable } from '#cronlatch/storage/sql/schema/create-table';
-import { lockTableDefinition, lockTableOf } from '#cronlatch/storage/sql/schema/lock-table';
+import { tableOf } from '#cronlatch/storage/sql/schema/tables';
 import { codeBlocksOf, plainSql } from '../support/page';
 
 void test('the tables that it shows are those of the migration', () => {
@@ -12,7 +12,7 @@ void test('the tables that it shows are those of the migration', () => {
   const shown = codeBlocksOf('docs/lock-table.md')
     .filter(({ language }) => language === 'sql')
     .map(({ text }) => normal(text));
-  const table = lockTableDefinition(lockTableOf());
+  const table = tableOf('lock');
   for (const dialect of [mysql, postgres, sqlite]) {
     assert.ok(shown.includes(normal(createTable(table, dialect).join(' '))), dialect.name);
   }

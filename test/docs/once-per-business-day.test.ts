@@ -9,7 +9,7 @@ import { createTable } from '#cronlatch/storage/sql/schema/create-table';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
 import { postgres } from '#cronlatch/storage/sql/dialects/postgres';
 import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
-import { runTableDefinitions, runTablesOf } from '#cronlatch/storage/sql/schema/run-tables';
+import { tablesOf } from '#cronlatch/storage/sql/schema/tables';
 import { codeBlocksOf, plainSql, tableOf } from '../support/page';
 
 const PAGE = 'docs/once-per-business-day.md';
@@ -32,7 +32,7 @@ void test('the tables that it shows are those of the migration', () => {
   const shown = BLOCKS.filter(({ language }) => language === 'sql').map(({ text }) => normal(text));
   const made = [mysql, postgres, sqlite].map((dialect) =>
     normal(
-      runTableDefinitions(runTablesOf())
+      tablesOf(['ledger'])
         .flatMap((table) => createTable(table, dialect))
         .join(' '),
     ),

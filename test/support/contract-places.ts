@@ -7,7 +7,8 @@ import {
   SqlLockProvider,
   type SqlLockProviderOptions,
 } from '#cronlatch/storage/sql/database/sql-lock-provider';
-import { lockTableIn, type SqlDatabase } from '#cronlatch/storage/sql/database/sql-database';
+import type { SqlDatabase } from '#cronlatch/storage/sql/database/sql-database';
+import { tableOf } from '#cronlatch/storage/sql/schema/tables';
 import { GroupingStorageAccessor } from '#cronlatch/storage/sql/lock/grouping-storage-accessor';
 import { SqlRunStore } from '#cronlatch/storage/sql/ledger/sql-run-store';
 import { databaseOf } from '#cronlatch/storage/typeorm/database';
@@ -149,7 +150,7 @@ function groupedProvider(
   reader: StaleReader,
 ): StorageBasedLockProvider {
   const access = accessThrough(reader, database, options);
-  const table = lockTableIn(database, {});
+  const table = tableOf('lock', {}, database);
   const { clock = systemClock } = options;
   const accessor = new GroupingStorageAccessor({
     ...access.forTables,

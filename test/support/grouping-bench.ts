@@ -3,7 +3,8 @@ import { systemClock, type Clock } from '#cronlatch/core/clock';
 import type { LockRequest } from '#cronlatch/core/lease/storage-accessor';
 import type { SendInTurn, SqlExecutor, SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
 import { DatabaseAccess } from '#cronlatch/storage/sql/database/database-access';
-import { lockTableIn, type SqlDatabase } from '#cronlatch/storage/sql/database/sql-database';
+import type { SqlDatabase } from '#cronlatch/storage/sql/database/sql-database';
+import { tableOf } from '#cronlatch/storage/sql/schema/tables';
 import { GroupingStorageAccessor } from '#cronlatch/storage/sql/lock/grouping-storage-accessor';
 import type { DataSource } from 'typeorm';
 import { databaseOn, SERVER_NAMES, testOn, type ServerName } from './databases';
@@ -94,7 +95,7 @@ function groupingAccessor(
 ): GroupingStorageAccessor & { close(): Promise<void>; readonly executor: SqlExecutor } {
   const access = new DatabaseAccess(database, { statementTimeout: '3s', clock });
   const executor = logging(access.forTables.executor, log);
-  const table = lockTableIn(database, {});
+  const table = tableOf('lock', {}, database);
   const options = {
     ...access.forTables,
     executor,

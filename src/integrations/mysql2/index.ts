@@ -6,7 +6,7 @@
 import './peer';
 export type { MysqlSource } from '../../storage/mysql2/mysql-source';
 export type { RowLockProviderOptions } from '../../storage/sql/row-lock/row-lock-provider';
-export type { RowLockTableOptions } from '../../storage/sql/schema/lock-table';
+export type { RowLockTableOptions } from '../../storage/sql/schema/tables';
 export { RowLockProvider } from '../../storage/mysql2/mysql-row-locks';
 export type { IsolationLevel } from '../../storage/sql/connections/server-driver';
 export type { SchemaFinding, SchemaFindingCode } from '../../storage/sql/schema/schema-finding';

@@ -6,8 +6,7 @@ import { DatabaseAccess } from '../../storage/sql/database/database-access';
 import { SqlLockProvider, type SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
 import { GroupingRunStore } from '../../storage/sql/ledger/grouping-run-store';
 import { SqlRunStore } from '../../storage/sql/ledger/sql-run-store';
-import type { JobTableOptions } from '../../storage/sql/schema/job-table';
-import type { RunTableOptions } from '../../storage/sql/schema/run-tables';
+import type { JobTableOptions, RunTableOptions } from '../../storage/sql/schema/tables';
 import type { SqlDatabase } from '../../storage/sql/database/sql-database';
 import { rememberSource, type RunSource } from './run-databases';
 

@@ -3,14 +3,18 @@ import { refuseOption } from '../../core/options';
 import { checkTableOptions } from '../../guard/jobs/check-options';
 import { DuplicateRecord, translateDriverError } from '../../storage/sql/connections/storage-error';
 import { DatabaseAccess, type DatabaseAccessOptions } from '../../storage/sql/database/database-access';
-import { isTableSet, TABLE_SETS, type SqlDatabase } from '../../storage/sql/database/sql-database';
+import type { SqlDatabase } from '../../storage/sql/database/sql-database';
 import type { SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
 import { createTable } from '../../storage/sql/schema/create-table';
-import type { JobTableOptions } from '../../storage/sql/schema/job-table';
-import type { RowLockTableOptions } from '../../storage/sql/schema/lock-table';
-import type { RunTableOptions } from '../../storage/sql/schema/run-tables';
 import type { SchemaFinding } from '../../storage/sql/schema/schema-finding';
 import type { TableDefinition } from '../../storage/sql/schema/table-definition';
+import {
+  isTableSet,
+  tablesOf,
+  type JobTableOptions,
+  type RowLockTableOptions,
+  type RunTableOptions,
+} from '../../storage/sql/schema/tables';
 import { VerifiedTables } from '../../storage/sql/schema/verified-tables';
 
 export interface TablesOptions
@@ -85,8 +89,7 @@ export function tableDefinitions(
 ): readonly TableDefinition[] {
   checkTableOptions(named);
   checkTableSets(tables);
-  const sets = Object.entries(TABLE_SETS).filter(([set]) => (tables as readonly string[]).includes(set));
-  return sets.flatMap(([, definitionsIn]) => definitionsIn(database, named));
+  return tablesOf(tables, named, database);
 }
 
 /** A misspelt set would create no table, and report nothing. */

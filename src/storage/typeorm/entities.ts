@@ -1,8 +1,7 @@
 import { EntitySchema, type EntitySchemaColumnOptions, type EntitySchemaOptions } from 'typeorm';
 import type { DialectName } from '../sql/dialects/sql-dialect';
-import { lockTableDefinition, lockTableOf, type LockTableOptions } from '../sql/schema/lock-table';
-import { runTableDefinitions, runTablesOf, type RunTableOptions } from '../sql/schema/run-tables';
 import type { ColumnKind, TableColumn, TableDefinition } from '../sql/schema/table-definition';
+import { tableOf, type LockTableOptions, type RunTableOptions } from '../sql/schema/tables';
 import { dialectOf } from './database';
 
 /** The columns of the lock table that an application may read. */
@@ -112,7 +111,7 @@ const ENTITY_TYPES: Readonly<Record<DialectName, EntityTypes>> = {
  * @throws InvalidLockConfigurationError for an unsupported type or an invalid identifier
  */
 export function createLockEntity(options: LockTableOptions & { type: string }): EntitySchema<LockRow> {
-  return entity<LockRow>('CronlatchLock', lockTableDefinition(lockTableOf(options)), options.type);
+  return entity<LockRow>('CronlatchLock', tableOf('lock', options), options.type);
 }
 
 /**
@@ -125,10 +124,9 @@ export function createLockEntity(options: LockTableOptions & { type: string }): 
 export function createLedgerEntities(
   options: RunTableOptions & { type: string },
 ): [EntitySchema<RunRow>, EntitySchema<RunEventRow>] {
-  const [run, event] = runTableDefinitions(runTablesOf(options));
   return [
-    entity<RunRow>('CronlatchRun', run, options.type),
-    entity<RunEventRow>('CronlatchRunEvent', event, options.type),
+    entity<RunRow>('CronlatchRun', tableOf('run', options), options.type),
+    entity<RunEventRow>('CronlatchRunEvent', tableOf('event', options), options.type),
   ];
 }
 

@@ -1,7 +1,11 @@
 export type { RowLockProviderOptions } from '../sql/row-lock/row-lock-provider';
-export type { LockColumns, LockTableOptions, RowLockTableOptions } from '../sql/schema/lock-table';
-export type { JobTableOptions } from '../sql/schema/job-table';
-export type { RunTableOptions } from '../sql/schema/run-tables';
+export type {
+  JobTableOptions,
+  LockColumns,
+  LockTableOptions,
+  RowLockTableOptions,
+  RunTableOptions,
+} from '../sql/schema/tables';
 export type { SchemaFinding, SchemaFindingCode } from '../sql/schema/schema-finding';
 export type { IsolationLevel } from '../sql/connections/server-driver';
 export type { DatabaseAccessOptions } from '../sql/database/database-access';

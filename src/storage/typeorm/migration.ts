@@ -5,24 +5,18 @@ import { describeValue } from '../../core/describe-value';
 import { quotePath } from '../sql/dialects/sql-dialect';
 import type { SqlResult } from '../sql/connections/sql-executor';
 import { createIndex, createTable } from '../sql/schema/create-table';
-import { inspectionOf, readTable } from '../sql/schema/inspect-tables';
-import { DEFAULT_JOB_TABLE, jobTableOf, type JobTableOptions } from '../sql/schema/job-table';
+import { absentIndexes, inspectionOf, readTable } from '../sql/schema/inspected-table';
 import {
-  DEFAULT_LOCK_TABLE,
-  DEFAULT_ROW_LOCK_TABLE,
-  lockTableOf,
-  rowLockTableOf,
+  isTableSet,
+  tableOf,
+  tablesOf,
+  type JobTableOptions,
   type LockTableOptions,
   type RowLockTableOptions,
-} from '../sql/schema/lock-table';
-import {
-  DEFAULT_RUN_TABLE,
-  runTableDefinitions,
-  runTablesOf,
   type RunTableOptions,
-} from '../sql/schema/run-tables';
-import { absentIndexes } from '../sql/schema/verify-table';
-import { isTableSet, runTablesIn, TABLE_SETS, type TableSet } from '../sql/database/sql-database';
+  type TableSet,
+} from '../sql/schema/tables';
+import type { TableDefinition } from '../sql/schema/table-definition';
 import { databaseOf, dataSourceOf, dialectOf } from './database';
 
 export interface MigrationOptions
@@ -36,29 +30,20 @@ const OPTIONS = [
 ];
 
 interface SetMigration {
+  readonly name: string;
+  /** The table after which a migration is named if it is not the default one. */
+  readonly of: 'lock' | 'rowLock' | 'run' | 'job';
   /** TypeORM orders migrations by the timestamp at the end of the name, and identifies them by the whole name. */
-  readonly name: (options: MigrationOptions) => string;
+  readonly timestamp: number;
   /** Further statements, for tables that an older version created. */
   readonly more?: (runner: QueryRunner, options: MigrationOptions) => Promise<readonly string[]>;
 }
 
 const MIGRATIONS: Readonly<Record<TableSet, SetMigration>> = {
-  lock: {
-    name: (options) =>
-      `CronlatchLockTable${named(lockTableOf(options).path, DEFAULT_LOCK_TABLE)}1763596800000`,
-  },
-  ledger: {
-    name: (options) =>
-      `CronlatchLedgerTables${named(runTablesOf(options).run, DEFAULT_RUN_TABLE)}1763596800001`,
-  },
-  jobs: {
-    name: (options) => `CronlatchJobTable${named(jobTableOf(options).path, DEFAULT_JOB_TABLE)}1763596800003`,
-    more: missingRunIndexes,
-  },
-  'row-lock': {
-    name: (options) =>
-      `CronlatchRowLockTable${named(rowLockTableOf(options).path, DEFAULT_ROW_LOCK_TABLE)}1763596800002`,
-  },
+  lock: { name: 'CronlatchLockTable', of: 'lock', timestamp: 1763596800000 },
+  ledger: { name: 'CronlatchLedgerTables', of: 'run', timestamp: 1763596800001 },
+  jobs: { name: 'CronlatchJobTable', of: 'job', timestamp: 1763596800003, more: missingRunIndexes },
+  'row-lock': { name: 'CronlatchRowLockTable', of: 'rowLock', timestamp: 1763596800002 },
 };
 
 /**
@@ -71,9 +56,9 @@ const MIGRATIONS: Readonly<Record<TableSet, SetMigration>> = {
 export function createCronlatchMigration(options: MigrationOptions): new () => MigrationInterface {
   checkOptionNames(options, OPTIONS, 'createCronlatchMigration');
   const set = tableSetOf(options.tables);
-  const { name, more } = MIGRATIONS[set];
-  const migrationName = name(options);
-  const definitionsFor = (dataSource: DataSource) => TABLE_SETS[set](databaseOf(dataSource), options);
+  const { name, of, timestamp, more } = MIGRATIONS[set];
+  const migrationName = `${name}${named(tableOf(of, options), tableOf(of))}${timestamp}`;
+  const definitionsFor = (dataSource: DataSource) => tablesOf([set], options, databaseOf(dataSource));
   return class implements MigrationInterface {
     readonly name = migrationName;
 
@@ -99,7 +84,7 @@ async function missingRunIndexes(runner: QueryRunner, options: MigrationOptions)
   const dataSource = dataSourceOf(runner);
   const dialect = dialectOf(dataSource.options.type);
   const database = databaseOf(dataSource);
-  const [{ path, indexes }] = runTableDefinitions(runTablesIn(database, options));
+  const { path, indexes } = tableOf('run', options, database);
   const { text, values } = inspectionOf([{ path, database: database.name }], dialect);
   const rows: unknown = await runner.query(text, [...values]);
   const { indexes: present } = readTable(rows as SqlResult['rows'], 0, dialect);
@@ -115,8 +100,8 @@ function tableSetOf(tables: readonly string[]): TableSet {
   );
 }
 
-function named(path: readonly string[], defaultTable: string): string {
+function named({ path }: TableDefinition, byDefault: TableDefinition): string {
   // With underscores alone, a_b.c and a.b_c would have the same name.
   const table = path.join(path.length > 1 && path.some((part) => part.includes('_')) ? '.' : '_');
-  return table === defaultTable ? '' : `_${table}_`;
+  return table === byDefault.path.join() ? '' : `_${table}_`;
 }

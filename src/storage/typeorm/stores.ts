@@ -3,8 +3,7 @@ import { checkOptionNames } from '../../core/options';
 import { DatabaseAccess, type DatabaseAccessOptions } from '../sql/database/database-access';
 import { SqlLockProvider, type SqlLockProviderOptions } from '../sql/database/sql-lock-provider';
 import { SqlRunStore } from '../sql/ledger/sql-run-store';
-import type { JobTableOptions } from '../sql/schema/job-table';
-import type { RunTableOptions } from '../sql/schema/run-tables';
+import type { JobTableOptions, RunTableOptions } from '../sql/schema/tables';
 import { databaseOf } from './database';
 
 /** Of both stores, so that they can share an object. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { InvalidLockConfigurationError } from 'cronlatch';
-import { lockTableOf, type LockTableOptions } from '#cronlatch/storage/sql/schema/lock-table';
+import { tableOf, type LockTableOptions } from '#cronlatch/storage/sql/schema/tables';
 import { INJECTED_NAMES } from '#cronlatch/contracts/names';
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_$]{0,62}$/;
@@ -22,9 +22,9 @@ const PLACES: Readonly<Record<string, (identifier: string) => LockTableOptions>>
 /** Accepted names consist of identifiers; every other name throws a typed error. */
 function isPlainOrRefused(options: LockTableOptions): 'plain' | 'refused' {
   try {
-    const { path, columns } = lockTableOf(options);
+    const { path, columns } = tableOf('lock', options);
     assert.ok(path.length === 1 || path.length === 2);
-    for (const part of [path, Object.values<string>({ ...columns })].flat()) assert.match(part, IDENTIFIER);
+    for (const part of [...path, ...columns.map(({ name }) => name)]) assert.match(part, IDENTIFIER);
     return 'plain';
   } catch (error) {
     if (error instanceof InvalidLockConfigurationError) return 'refused';
@@ -61,7 +61,7 @@ void test('random texts are accepted only if they are identifiers (F-67)', () =>
 void test('an identifier cannot end with a line break', () => {
   for (const end of ['\n', '\r\n', '\u2028'])
     for (const options of Object.values(PLACES))
-      assert.throws(() => lockTableOf(options(`locks${end}`)), InvalidLockConfigurationError);
+      assert.throws(() => tableOf('lock', options(`locks${end}`)), InvalidLockConfigurationError);
 });
 
 void test('an identifier has 1 to 63 characters (F-67)', () => {
@@ -75,17 +75,17 @@ void test('an identifier has 1 to 63 characters (F-67)', () => {
 void test('an identifier must be a text', () => {
   for (const wrong of [null, 0, 1, true, {}, [], ['locks'], Symbol('locks')])
     for (const [place, options] of Object.entries(PLACES))
-      assert.throws(() => lockTableOf(options(wrong as string)), InvalidLockConfigurationError, place);
+      assert.throws(() => tableOf('lock', options(wrong as string)), InvalidLockConfigurationError, place);
 });
 
 void test('a single dot separates the schema from its table', () => {
-  assert.deepEqual(lockTableOf({ lockTable: 'locks.shedlock' }).path, ['locks', 'shedlock']);
-  assert.deepEqual(lockTableOf({ lockTable: 'shedlock', schema: 'locks' }).path, ['locks', 'shedlock']);
+  assert.deepEqual(tableOf('lock', { lockTable: 'locks.shedlock' }).path, ['locks', 'shedlock']);
+  assert.deepEqual(tableOf('lock', { lockTable: 'shedlock', schema: 'locks' }).path, ['locks', 'shedlock']);
   for (const lockTable of ['a.b.c', '.shedlock', 'locks.', '.', 'locks..shedlock'])
-    assert.throws(() => lockTableOf({ lockTable }), InvalidLockConfigurationError);
-  assert.throws(() => lockTableOf({ lockTable: 'a.b', schema: 'c' }), InvalidLockConfigurationError);
+    assert.throws(() => tableOf('lock', { lockTable }), InvalidLockConfigurationError);
+  assert.throws(() => tableOf('lock', { lockTable: 'a.b', schema: 'c' }), InvalidLockConfigurationError);
 });
 
 void test('two columns with the same name are refused', () => {
-  assert.throws(() => lockTableOf({ columns: { lockedBy: 'name' } }), InvalidLockConfigurationError);
+  assert.throws(() => tableOf('lock', { columns: { lockedBy: 'name' } }), InvalidLockConfigurationError);
 });

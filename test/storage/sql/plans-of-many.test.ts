@@ -5,8 +5,7 @@ import { postgres } from '#cronlatch/storage/sql/dialects/postgres';
 import { lockStatements } from '#cronlatch/storage/sql/lock/lock-statements';
 import { parametersOf } from '#cronlatch/storage/sql/lock/sql-storage-accessor';
 import { RunStatements } from '#cronlatch/storage/sql/ledger/run-statements';
-import { lockTableOf } from '#cronlatch/storage/sql/schema/lock-table';
-import { runTablesOf } from '#cronlatch/storage/sql/schema/run-tables';
+import { tableOf } from '#cronlatch/storage/sql/schema/tables';
 import type { SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
 import { databaseOn, SERVER_NAMES, testOn } from '../../support/databases';
 import { namesOf, requestOf } from '../../support/grouping-bench';
@@ -38,14 +37,14 @@ for (const server of SERVER_NAMES)
         SELECT id, created_at, 0, 1, 'failed', 'me' FROM cronlatch_run`);
       for (const table of ['shedlock', 'cronlatch_run', 'cronlatch_run_event'])
         await operator.query(server === 'postgres' ? `ANALYZE ${table}` : `ANALYZE TABLE ${table}`);
-      const { group } = lockStatements(dialect, lockTableOf(), {
+      const { group } = lockStatements(dialect, tableOf('lock'), {
         ...{ now, clockStepMs: 0, hasToken: true, comparesBytes: true, insertReturnsToken: true },
         ...{ overridesClock: false, keyIndex: 'PRIMARY' },
       });
       assert.ok(group);
       const members = namesOf(50).map((name) => parametersOf(requestOf(name)));
       const shape = { now, keyIndex: 'uq_cronlatch_run', overridesClock: false };
-      const runs = new RunStatements(dialect, runTablesOf({}), shape);
+      const runs = new RunStatements(dialect, { run: tableOf('run'), event: tableOf('event') }, shape);
       const peeks = namesOf(25).map((job) => ({ job, scope: '', periodKey: 'today', since: new Date() }));
       const claim = {
         job: 'job-7',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LockStorageError } from 'cronlatch';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
-import { lockTableOf } from '#cronlatch/storage/sql/schema/lock-table';
+import { tableOf } from '#cronlatch/storage/sql/schema/tables';
 import { NamedStatement } from '#cronlatch/storage/sql/connections/sql-executor';
 import { SqlStorageAccessor } from '#cronlatch/storage/sql/lock/sql-storage-accessor';
 import type { SqlResult, SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
@@ -47,7 +47,7 @@ function accessorThatGets(result: Partial<SqlResult>): SqlStorageAccessor {
   return new SqlStorageAccessor({
     executor: { isFree: () => true, execute, inTurn: () => assert.fail(), transaction: () => assert.fail() },
     dialect: mysql,
-    table: lockTableOf(),
+    table: tableOf('lock'),
     database: undefined,
     address: 'nowhere',
     redact: (text) => text,

@@ -8,8 +8,7 @@ import type { RunQuery } from '#cronlatch/ledger/run-store';
 import { dialectOf } from '#cronlatch/storage/typeorm/database';
 import { JobStatements } from '#cronlatch/storage/sql/ledger/job-statements';
 import { RunStatements } from '#cronlatch/storage/sql/ledger/run-statements';
-import { jobTableOf } from '#cronlatch/storage/sql/schema/job-table';
-import { runTablesOf } from '#cronlatch/storage/sql/schema/run-tables';
+import { tableOf } from '#cronlatch/storage/sql/schema/tables';
 import type { SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
 import { databaseOn, SERVER_NAMES, testOn, testOnEvery, type TestDatabase } from '../../support/databases';
 import { DAILY } from '../../support/guard-of-runs';
@@ -246,7 +245,7 @@ testOnEvery('each statement on jobs and runs uses an index', (database) =>
     });
     const shape = { now, keyIndex: 'uq_cronlatch_run', overridesClock: false };
     const at = JOB.nextScheduledAt ?? assert.fail();
-    const runs = new RunStatements(dialect, runTablesOf(), shape);
+    const runs = new RunStatements(dialect, { run: tableOf('run'), event: tableOf('event') }, shape);
     const [job, scope, periodKey, since] = ['job-7', '', '7', new Date(start)];
     const queries: Partial<RunQuery>[] = [
       { job },
@@ -259,7 +258,9 @@ testOnEvery('each statement on jobs and runs uses an index', (database) =>
       { from: since, to: new Date(start + 3 * 86_400_000) },
     ];
     const statements = [
-      new JobStatements(jobTableOf(), dialect, shape).update([{ job, answeredAt: at, nextScheduledAt: at }]),
+      new JobStatements(tableOf('job'), dialect, shape).update([
+        { job, answeredAt: at, nextScheduledAt: at },
+      ]),
       ...queries.map((query) => runs.find({ order: 'newest-first', limit: 100, ...query })),
       ...[runs.peek([{ job, scope, periodKey, since }]), runs.overdue([job]), runs.latest()],
       runs.events({ job, scope, periodKey }),

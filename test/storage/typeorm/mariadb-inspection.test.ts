@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { QueryRunner } from 'typeorm';
 import type { SqlResult, SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
-import { inspectionOf, readTable } from '#cronlatch/storage/sql/schema/inspect-tables';
+import { inspectionOf, readTable } from '#cronlatch/storage/sql/schema/inspected-table';
 import { mariadbDatabase, testOn } from '../../support/databases';
 import { migratedDataSource } from '../../support/lock-table';
 import { createRunTables } from '../../support/run-places';

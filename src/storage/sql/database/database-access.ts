@@ -6,10 +6,9 @@ import { OWN_CONNECTIONS } from '../connections/server-connections';
 import { mysql } from '../dialects/mysql';
 import type { SqlRunStoreOptions } from '../ledger/sql-run-store';
 import type { InspectedTable } from '../schema/inspected-table';
-import type { JobTableOptions } from '../schema/job-table';
-import type { RunTableOptions } from '../schema/run-tables';
+import { tableOf, type TableNames } from '../schema/tables';
 import type { SqlTablesOptions } from '../schema/verified-tables';
-import { jobTableIn, placeOf, placeOfFound, runTablesIn, type SqlDatabase } from './sql-database';
+import { placeOf, placeOfFound, type SqlDatabase } from './sql-database';
 
 export interface DatabaseAccessOptions {
   /**
@@ -113,15 +112,16 @@ export class DatabaseAccess {
   }
 
   /** The options of a store of runs on these connections. */
-  forRuns(named: RunTableOptions & JobTableOptions): SqlRunStoreOptions {
-    const tables = runTablesIn(this.#database, named);
+  forRuns(named: TableNames): SqlRunStoreOptions {
     const { forTables, statementTimeoutMs } = this;
+    const database = this.#database;
+    const run = tableOf('run', named, database);
     return {
       ...forTables,
-      id: this.placeOf(tables.run),
-      tables,
-      jobTable: jobTableIn(this.#database, named),
-      description: this.#database,
+      id: this.placeOf(run.path),
+      tables: { run, event: tableOf('event', named, database) },
+      jobTable: tableOf('job', named, database),
+      description: database,
       statementTimeoutMs,
     };
   }

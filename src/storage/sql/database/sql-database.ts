@@ -4,18 +4,6 @@ import type { ConnectionSource } from '../connections/pooled-sql-executor';
 import type { ConnectionPool, OpeningSession, ServerDriver } from '../connections/server-driver';
 import type { SqlDialect } from '../dialects/sql-dialect';
 import type { InspectedTable } from '../schema/inspected-table';
-import { jobTableDefinition, jobTableOf, type JobTable, type JobTableOptions } from '../schema/job-table';
-import {
-  lockTableDefinition,
-  lockTableOf,
-  rowLockTableDefinition,
-  rowLockTableOf,
-  type LockTable,
-  type LockTableOptions,
-  type RowLockTableOptions,
-} from '../schema/lock-table';
-import { runTableDefinitions, runTablesOf, type RunTableOptions, type RunTables } from '../schema/run-tables';
-import type { TableDefinition } from '../schema/table-definition';
 
 interface ConnectionSettings {
   readonly clock: Clock;
@@ -141,50 +129,4 @@ export function placeOfFound(
   const digest = createHash('sha256').update(server).digest('hex').slice(0, 12);
   const parts = [...(database === undefined ? [] : [database]), schema, ...path.slice(-1)];
   return `${of.dialect.name}@${digest}:${parts.join('.')}`;
-}
-
-type DefaultSchema = Pick<SqlDatabase, 'schema'>;
-type TableOptions = LockTableOptions & RowLockTableOptions & RunTableOptions & JobTableOptions;
-type Definitions = (database: DefaultSchema, named: TableOptions) => readonly TableDefinition[];
-
-/** The tables of each set. The sets are in the order in which their tables must be created. */
-export const TABLE_SETS = {
-  lock: (database, named) => [lockTableDefinition(lockTableIn(database, named))],
-  'row-lock': (database, named) => [rowLockTableDefinition(rowLockTableIn(database, named))],
-  ledger: (database, named) => runTableDefinitions(runTablesIn(database, named)),
-  jobs: (database, named) => [jobTableDefinition(jobTableIn(database, named))],
-} satisfies Record<string, Definitions>;
-
-export type TableSet = keyof typeof TABLE_SETS;
-
-export function isTableSet(set: unknown): set is TableSet {
-  return typeof set === 'string' && Object.hasOwn(TABLE_SETS, set);
-}
-
-/** The lock table. On PostgreSQL, its default schema is that of the database. */
-export function lockTableIn(database: DefaultSchema, named: LockTableOptions): LockTable {
-  return lockTableOf({ ...named, schema: schemaIn(database, named.schema, named.lockTable) });
-}
-
-/** The same for the table of row locks. */
-export function rowLockTableIn(database: DefaultSchema, named: RowLockTableOptions): LockTable {
-  return rowLockTableOf({ ...named, schema: schemaIn(database, named.schema, named.rowLockTable) });
-}
-
-/** The same for the ledger's tables. */
-export function runTablesIn(database: DefaultSchema, named: RunTableOptions): RunTables {
-  return runTablesOf({ ...named, schema: schemaIn(database, named.schema, named.runTable) });
-}
-
-/** The same for the table of the register of jobs. */
-export function jobTableIn(database: DefaultSchema, named: JobTableOptions): JobTable {
-  return jobTableOf({ ...named, schema: schemaIn(database, named.schema, named.jobTable) });
-}
-
-function schemaIn(
-  { schema }: DefaultSchema,
-  named: string | undefined,
-  table: string | undefined,
-): string | undefined {
-  return named !== undefined || table?.includes('.') ? named : schema;
 }

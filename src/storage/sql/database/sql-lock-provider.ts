@@ -2,10 +2,10 @@ import { StorageBasedLockProvider, systemClock, type StorageBasedLockProviderOpt
 import { GroupingStorageAccessor } from '../lock/grouping-storage-accessor';
 import { SqlStorageAccessor } from '../lock/sql-storage-accessor';
 import type { InspectedTable } from '../schema/inspected-table';
-import type { LockTableOptions } from '../schema/lock-table';
 import type { SchemaFinding } from '../schema/schema-finding';
+import { tableOf, type LockTableOptions } from '../schema/tables';
 import { DatabaseAccess, type DatabaseAccessOptions } from './database-access';
-import { lockTableIn, type SqlDatabase } from './sql-database';
+import type { SqlDatabase } from './sql-database';
 
 export interface SqlLockProviderOptions
   extends
@@ -27,7 +27,7 @@ export class SqlLockProvider extends StorageBasedLockProvider {
    */
   constructor(database: SqlDatabase, options: SqlLockProviderOptions = {}, shared?: DatabaseAccess) {
     const access = shared ?? new DatabaseAccess(database, options);
-    const table = lockTableIn(database, options);
+    const table = tableOf('lock', options, database);
     const { keepRows = true, clock = systemClock, random = Math.random } = options;
     const { forTables, statementTimeoutMs } = access;
     const storage = { ...forTables, table, keepRows };
@@ -35,7 +35,7 @@ export class SqlLockProvider extends StorageBasedLockProvider {
       keepRows && access.sendsGroups(options)
         ? new GroupingStorageAccessor({ ...storage, clock, random, shortestLimitMs: statementTimeoutMs })
         : new SqlStorageAccessor(storage);
-    super(accessor, { ...options, nameLength: table.nameLength });
+    super(accessor, options);
     this.#accessor = accessor;
     this.#access = access;
     this.#ownsAccess = shared === undefined;

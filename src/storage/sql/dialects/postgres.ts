@@ -1,8 +1,7 @@
+import { NEVER_SENT, type DriverError, type SqlFailureKind } from '../connections/sql-failure';
 import type { SqlDialect } from './sql-dialect';
-import { columnTypes } from './postgres/column-types';
-import { failureOf, refusesPreparing } from './postgres/failures';
 import { groupTexts } from './postgres/group-texts';
-import { inspection } from './postgres/inspection';
+import { columnTypes, inspection } from './postgres/tables';
 import { lockTexts } from './postgres/lock-texts';
 import { runWords } from './postgres/run-words';
 
@@ -24,3 +23,32 @@ export const postgres: SqlDialect = {
   failureOf,
   refusesPreparing,
 };
+
+const FAILURE_KINDS: Readonly<Record<string, SqlFailureKind>> = {
+  ...{ '23505': 'duplicate' },
+  // Serialization failure, deadlock, lock timeout, statement timeout. After each the statement is undone.
+  ...{ '40001': 'contention', '40P01': 'contention', '55P03': 'contention', '57014': 'contention' },
+  // Sent by CockroachDB and YugabyteDB if it is unknown whether the transaction was committed.
+  ...{ '40003': 'unknown' },
+  // The server was shut down or crashed, or its database was dropped, while the statement ran.
+  ...{ '57P01': 'unknown', '57P02': 'unknown', '57P04': 'unknown', '57P05': 'unknown' },
+  ...{ '25006': 'not-the-primary' },
+  ...{ '42P01': 'missing-table', '3F000': 'missing-table' },
+  ...{ '42703': 'wrong-shape', '22001': 'wrong-shape', '23502': 'wrong-shape', '42P10': 'wrong-shape' },
+};
+
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+function failureOf({ code, message }: DriverError): SqlFailureKind {
+  if (code !== undefined && NEVER_SENT.has(code)) return 'refused';
+  // Codes of Node and of the operating system begin with E, and have another length or no digits.
+  if (code !== undefined && SQLSTATE.test(code) && /\d/.test(code)) {
+    return FAILURE_KINDS[code] ?? (code.startsWith('08') ? 'unknown' : 'refused');
+  }
+  return /not queryable|client was closed/i.test(message) ? 'refused' : 'unknown';
+}
+
+/** The prepared statement is unknown or exists already (behind a pooler), or its table has changed (ALTER TABLE). */
+function refusesPreparing({ code }: DriverError): boolean {
+  return code === '26000' || code === '42P05' || code === '0A000';
+}

@@ -1,8 +1,8 @@
 import { NamedStatement, type Parameters, type SqlResult } from '../connections/sql-executor';
 import type { DriverError, SqlFailureKind } from '../connections/sql-failure';
-import type { InspectedColumn, InspectedIndex, InspectedTable } from '../schema/inspected-table';
-import type { LockColumns, LockTable } from '../schema/lock-table';
+import type { InspectedColumn, TableInspection } from '../schema/inspected-table';
 import type { ColumnKind, TableDefinition, TableIndex } from '../schema/table-definition';
+import type { LockColumns } from '../schema/tables';
 
 /** A lock table with quoted names, ready for a statement. */
 export interface QuotedLockTable extends LockColumns {
@@ -177,35 +177,6 @@ export interface ColumnTypes {
   }) => string;
 }
 
-/** Where to find a table. */
-export interface TableLocation {
-  /** One part, or schema and table. */
-  readonly path: readonly string[];
-  /** The database of new connections. A session may have changed to another one since. */
-  readonly database: string | undefined;
-}
-
-export interface TableInspection {
-  /**
-   * Describes every column of the table with this number, each with the JSON of all indexes: see `readTable`. No row if
-   * there is no table. The names of its parameters end in the number.
-   */
-  readonly columns: (number: number) => string;
-  /** What comes before the statement. */
-  readonly before?: string;
-  readonly parameters: (location: TableLocation) => Parameters;
-  readonly read: (
-    rows: SqlResult['rows'],
-    indexes: readonly InspectedIndex[],
-  ) => Omit<InspectedTable, 'indexes'>;
-  /** `NAME` and `name` are the same column. */
-  readonly foldsColumnNames: boolean;
-  /** An expression of the current time in UTC, with the type and the digits of the column. */
-  readonly now: (column: InspectedColumn) => string;
-  /** The same for a session that may override its clock. It fails if that clock differs from the server's. */
-  readonly checkedNow?: (now: string) => string;
-}
-
 /** @param overridesClock the session may override its clock, so the statement sets it back */
 export function namedStatement(
   text: string,
@@ -215,23 +186,14 @@ export function namedStatement(
   return new NamedStatement(overridesClock && byServerClock ? byServerClock(text) : text, placeholder);
 }
 
-/** The unique index on this column alone. */
-export function keyOn(column: string, indexes: readonly InspectedIndex[]): InspectedIndex | undefined {
-  return indexes.find(({ isUnique, columns }) => isUnique && columns.length === 1 && columns[0] === column);
-}
-
 export function quotePath(path: readonly string[], { quote }: SqlDialect): string {
   return path.map(quote).join('.');
 }
 
-export function quoteLockTable({ path, columns }: LockTable, dialect: SqlDialect): QuotedLockTable {
-  const { quote } = dialect;
+export function quoteLockTable({ path, columns }: TableDefinition, dialect: SqlDialect): QuotedLockTable {
+  const names = columns.map(({ property, name }) => [property, dialect.quote(name)] as const);
   return {
     table: quotePath(path, dialect),
-    name: quote(columns.name),
-    lockUntil: quote(columns.lockUntil),
-    lockedAt: quote(columns.lockedAt),
-    lockedBy: quote(columns.lockedBy),
-    fencingToken: quote(columns.fencingToken),
+    ...(Object.fromEntries(names) as Record<keyof LockColumns, string>),
   };
 }

@@ -1,9 +1,8 @@
 import { scheduleText, type JobChange, type JobRegistration } from '../../../ledger/job-register';
 import { microseconds, type NamedStatement, type SqlStatement } from '../connections/sql-executor';
 import { namedStatement, quotePath, type RunTableShape, type SqlDialect } from '../dialects/sql-dialect';
-import { foundPath, leastPrecise, type InspectedTable } from '../schema/inspected-table';
-import { jobTableDefinition, type JobTable } from '../schema/job-table';
-import { instantsIn } from '../schema/verify-table';
+import { asFound, leastPrecise, type InspectedTable, instantsIn } from '../schema/inspected-table';
+import type { TableDefinition } from '../schema/table-definition';
 
 /** The statements on the register of jobs. Each takes a JSON array, so that one statement serves any number of jobs. */
 export class JobStatements {
@@ -12,7 +11,7 @@ export class JobStatements {
   readonly #update: NamedStatement;
   readonly #forget: NamedStatement;
 
-  constructor(table: JobTable, dialect: SqlDialect, shape: RunTableShape) {
+  constructor(table: TableDefinition, dialect: SqlDialect, shape: RunTableShape) {
     const named = (text: string): NamedStatement => namedStatement(text, dialect, shape.overridesClock);
     const texts = jobTexts(table, dialect, shape);
     this.#list = named(texts.list);
@@ -57,22 +56,21 @@ export class JobStatements {
 /** @param found the table of the register, without errors */
 export function jobStatementsFor(
   found: InspectedTable | undefined,
-  { dialect, jobTable }: { readonly dialect: SqlDialect; readonly jobTable: JobTable },
+  { dialect, jobTable }: { readonly dialect: SqlDialect; readonly jobTable: TableDefinition },
 ): JobStatements | undefined {
-  const instant = leastPrecise(instantsIn(jobTableDefinition(jobTable), found, dialect));
+  const instant = leastPrecise(instantsIn(jobTable, found, dialect));
   if (found === undefined || instant === undefined) return undefined;
   const now = dialect.inspection.now(instant);
   const overridesClock = found.hasSessionClock ?? false;
-  const table = { ...jobTable, path: foundPath(jobTable.path, found) };
-  return new JobStatements(table, dialect, { now, keyIndex: '', overridesClock });
+  return new JobStatements(asFound(jobTable, found), dialect, { now, keyIndex: '', overridesClock });
 }
 
-function jobTexts(jobTable: JobTable, dialect: SqlDialect, shape: RunTableShape) {
+function jobTexts(jobTable: TableDefinition, dialect: SqlDialect, shape: RunTableShape) {
   const { now } = shape;
   const { us, at, after, is, elements, onDuplicate, proposed, updateMatched, returningId } =
     dialect.runWords(shape);
   const table = quotePath(jobTable.path, dialect);
-  const fields = jobTableDefinition(jobTable).columns.map(
+  const fields = jobTable.columns.map(
     ({ name, kind }) => `${kind.is === 'instant' ? us(`r.${name}`) : `r.${name}`} AS ${name}`,
   );
   const registered = elements(':jobs', {

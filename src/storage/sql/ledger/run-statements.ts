@@ -17,9 +17,14 @@ import {
   type SqlValue,
 } from '../connections/sql-executor';
 import { namedStatement, type RunTableShape, type SqlDialect } from '../dialects/sql-dialect';
-import { foundPath, leastPrecise, type InspectedTable } from '../schema/inspected-table';
-import { RUN_KEY, runTableDefinitions, type RunTables } from '../schema/run-tables';
-import { instantsIn, uniqueIndexOn } from '../schema/verify-table';
+import {
+  asFound,
+  leastPrecise,
+  type InspectedTable,
+  instantsIn,
+  uniqueIndexOn,
+} from '../schema/inspected-table';
+import { RUN_KEY, type RunTables } from '../schema/tables';
 import { readId, readNow, readRun } from './run-rows';
 import { runTexts, type RunCondition, type RunTexts } from './run-texts';
 
@@ -163,10 +168,9 @@ export function runStatementsFor(
   found: readonly InspectedTable[],
   { dialect, tables }: { readonly dialect: SqlDialect; readonly tables: RunTables },
 ): RunStatements | undefined {
-  const instant = leastPrecise(
-    runTableDefinitions(tables).flatMap((definition, i) => instantsIn(definition, found[i], dialect)),
-  );
   const [run, event] = found;
+  const instants = [instantsIn(tables.run, run, dialect), instantsIn(tables.event, event, dialect)];
+  const instant = leastPrecise(instants.flat());
   const keyIndex = uniqueIndexOn(RUN_KEY, run?.indexes ?? [])?.name;
   if (!instant || !run || !event || keyIndex === undefined) return undefined;
   const shape = {
@@ -174,8 +178,8 @@ export function runStatementsFor(
     keyIndex,
     overridesClock: run.hasSessionClock ?? false,
   };
-  const paths = { run: foundPath(tables.run, run), event: foundPath(tables.event, event) };
-  return new RunStatements(dialect, { ...tables, ...paths }, shape);
+  const both = { run: asFound(tables.run, run), event: asFound(tables.event, event) };
+  return new RunStatements(dialect, both, shape);
 }
 
 /** Reads the result of `lock`. */

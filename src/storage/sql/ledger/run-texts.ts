@@ -1,6 +1,6 @@
 import type { RunQuery } from '../../../ledger/run-store';
 import { quotePath, type RunTableShape, type SqlDialect } from '../dialects/sql-dialect';
-import type { RunTables } from '../schema/run-tables';
+import type { RunTables } from '../schema/tables';
 import { NO_SUMMARY, runFields, summaryFields } from './run-rows';
 
 /**
@@ -45,7 +45,7 @@ export interface RunTexts {
 export type RunCondition = Exclude<keyof RunQuery, 'states' | 'order' | 'limit'>;
 
 export function runTexts(tables: RunTables, dialect: SqlDialect, shape: RunTableShape): RunTexts {
-  const [run, event] = [quotePath(tables.run, dialect), quotePath(tables.event, dialect)];
+  const [run, event] = [quotePath(tables.run.path, dialect), quotePath(tables.event.path, dialect)];
   const { now } = shape;
   const words = dialect.runWords(shape);
   const { us, at, after, is, integer, byKey, returningId } = words;

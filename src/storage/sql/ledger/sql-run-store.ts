@@ -23,9 +23,9 @@ import type {
 } from '../connections/sql-executor';
 import type { SqlDatabase } from '../database/sql-database';
 import { DuplicateRecord } from '../connections/storage-error';
-import { jobTableDefinition, type JobTable } from '../schema/job-table';
-import { runTableDefinitions, type RunTables } from '../schema/run-tables';
 import type { SchemaFinding } from '../schema/schema-finding';
+import type { TableDefinition } from '../schema/table-definition';
+import type { RunTables } from '../schema/tables';
 import { VerifiedTables, type SqlTablesOptions } from '../schema/verified-tables';
 import { readJobs } from './job-rows';
 import { jobStatementsFor, type JobStatements } from './job-statements';
@@ -39,7 +39,7 @@ type StoreDatabase = Pick<SqlDatabase, 'dialect' | 'place' | 'address' | 'server
 export interface SqlRunStoreOptions extends SqlTablesOptions {
   readonly id: string;
   readonly tables: RunTables;
-  readonly jobTable: JobTable;
+  readonly jobTable: TableDefinition;
   readonly description: StoreDatabase;
   /** For calls without a limit of their own. */
   readonly statementTimeoutMs: number;
@@ -67,10 +67,10 @@ export class SqlRunStore implements RunStore {
     this.id = options.id;
     this.description = options.description;
     this.#options = options;
-    const jobTable = jobTableDefinition(options.jobTable);
+    const { jobTable, tables } = options;
     this.#jobs = new VerifiedTables(options, [jobTable], ([found]) => jobStatementsFor(found, options));
-    const definitions = runTableDefinitions(options.tables);
-    this.tables = new VerifiedTables(options, definitions, (found) => runStatementsFor(found, options));
+    const both = [tables.run, tables.event] as const;
+    this.tables = new VerifiedTables(options, both, (found) => runStatementsFor(found, options));
   }
 
   /**
@@ -273,7 +273,7 @@ export class SqlRunStore implements RunStore {
 
   #collisionError(subject: string): SchemaMismatchError {
     return new SchemaMismatchError(
-      `Could not write ${subject}: it collides with another row of table '${this.#options.tables.run.join('.')}'. Drop any additional unique index from the table. On a cluster, another server may not have applied the row yet: connect all instances to the same server.`,
+      `Could not write ${subject}: it collides with another row of table '${this.#options.tables.run.path.join('.')}'. Drop any additional unique index from the table. On a cluster, another server may not have applied the row yet: connect all instances to the same server.`,
       { outcome: 'nothing-ran' },
     );
   }

@@ -10,13 +10,14 @@ import {
   type SqlDialect,
 } from '../dialects/sql-dialect';
 import {
-  foundPath,
+  asFound,
+  columnPairs,
   leastPrecise,
   type InspectedColumn,
   type InspectedTable,
 } from '../schema/inspected-table';
-import { lockTableDefinition, type LockColumns, type LockTable } from '../schema/lock-table';
-import { columnPairs } from '../schema/verify-table';
+import type { TableDefinition } from '../schema/table-definition';
+import type { LockColumns } from '../schema/tables';
 
 /** The statements for a lock table as it was found. */
 export interface LockStatements extends Readonly<Record<keyof LockTexts, NamedStatement>> {
@@ -31,7 +32,11 @@ interface GroupStatements {
   readonly read: ((members: readonly LockParameters[]) => SqlStatement) | undefined;
 }
 
-export function lockStatements(dialect: SqlDialect, table: LockTable, shape: LockTableShape): LockStatements {
+export function lockStatements(
+  dialect: SqlDialect,
+  table: TableDefinition,
+  shape: LockTableShape,
+): LockStatements {
   const named = (text: string): NamedStatement => namedStatement(text, dialect, shape.overridesClock);
   const quoted = quoteLockTable(table, dialect);
   const texts = dialect.lockTexts(quoted, shape);
@@ -66,7 +71,7 @@ export function lockStatements(dialect: SqlDialect, table: LockTable, shape: Loc
 
 export interface LockStatementsOptions {
   readonly dialect: SqlDialect;
-  readonly table: LockTable;
+  readonly table: TableDefinition;
   readonly sharesSessions: boolean;
 }
 
@@ -75,7 +80,7 @@ export function lockStatementsFor(
   found: InspectedTable,
   { dialect, table, sharesSessions }: LockStatementsOptions,
 ): LockStatements | undefined {
-  const pairs = columnPairs(lockTableDefinition(table), found, dialect);
+  const pairs = columnPairs(table, found, dialect);
   const columnOf = (property: keyof LockColumns): InspectedColumn | undefined =>
     pairs.find(({ column }) => column.property === property)?.found;
   const [name, lockUntil, lockedAt] = [columnOf('name'), columnOf('lockUntil'), columnOf('lockedAt')];
@@ -92,7 +97,7 @@ export function lockStatementsFor(
     overridesClock,
     keyIndex: name.uniqueIndex,
   };
-  return lockStatements(dialect, { ...table, path: foundPath(table.path, found) }, shape);
+  return lockStatements(dialect, asFound(table, found), shape);
 }
 
 /** A column without a precision has the precision of the database's clock: SQLite's has milliseconds. */

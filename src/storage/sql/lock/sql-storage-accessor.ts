@@ -20,8 +20,8 @@ import {
 } from '../connections/sql-executor';
 import type { LockParameters, LockTexts } from '../dialects/sql-dialect';
 import type { InspectedTable } from '../schema/inspected-table';
-import { lockTableDefinition, type LockTable } from '../schema/lock-table';
 import type { SchemaFinding } from '../schema/schema-finding';
+import type { TableDefinition } from '../schema/table-definition';
 import { VerifiedTables, type SqlTablesOptions } from '../schema/verified-tables';
 import { lockStatementsFor, type LockStatements } from './lock-statements';
 
@@ -30,7 +30,7 @@ type Write = 'takeOver' | 'insert' | 'extend' | 'unlock' | 'deleteRecord';
 export type WriteRequest = LockRequest & { readonly nextOwner?: string };
 
 export interface SqlStorageOptions extends SqlTablesOptions {
-  readonly table: LockTable;
+  readonly table: TableDefinition;
   /** `false`: a take-over follows each refused insert, and finds out why it was refused. */
   readonly keepRows?: boolean | undefined;
 }
@@ -48,7 +48,7 @@ export class SqlStorageAccessor implements StorageAccessor {
 
   constructor(options: SqlStorageOptions) {
     this.#options = options;
-    this.tables = new VerifiedTables(options, [lockTableDefinition(options.table)], ([found]) => {
+    this.tables = new VerifiedTables(options, [options.table], ([found]) => {
       this.#found = found;
       return found && lockStatementsFor(found, options);
     });

@@ -16,9 +16,10 @@ import { Deadline } from '../../../core/lease/deadline';
 import { Lease } from '../../../core/lease/lease';
 import { newOwner } from '../../../core/lease/owner';
 import { checkLockConfiguration } from '../../../core/lock-configuration';
-import { placeOfFound, rowLockTableIn, type SqlDatabase } from '../database/sql-database';
-import type { RowLockTableOptions } from '../schema/lock-table';
+import { DEFAULT_NAME_LENGTH } from '../../../core/lock-name';
+import { placeOfFound, type SqlDatabase } from '../database/sql-database';
 import type { SchemaFinding } from '../schema/schema-finding';
+import { tableOf, type RowLockTableOptions } from '../schema/tables';
 import { IDLE_MS } from './heartbeat';
 import { HeldRow } from './held-row';
 import { RowLockTable } from './row-lock-table';
@@ -63,10 +64,16 @@ export class SqlRowLockProvider implements LockProvider {
   /** @throws InvalidLockConfigurationError for SQLite, an invalid option or an invalid identifier */
   constructor(database: SqlDatabase, options: RowLockProviderOptions = {}) {
     checkOptionNames(options, OPTIONS, 'RowLockProvider');
-    const { maxConnections = 5, statementTimeout = '5s', wait = 0, clock = systemClock } = options;
-    const table = rowLockTableIn(database, options);
+    const {
+      nameLength = DEFAULT_NAME_LENGTH,
+      maxConnections = 5,
+      statementTimeout = '5s',
+      wait = 0,
+      clock = systemClock,
+    } = options;
+    const table = tableOf('rowLock', options, database);
     checkMaxConnections(maxConnections);
-    this.nameLength = table.nameLength;
+    this.nameLength = nameLength;
     this.statementTimeoutMs = parsePositiveDuration(statementTimeout, 'statementTimeout');
     this.#waitMs = waitOf(wait, database);
     this.#clock = clock;

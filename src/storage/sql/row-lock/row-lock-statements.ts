@@ -2,8 +2,8 @@ import { RELEASED_MARK } from '../../../core/lease/owner';
 import { NamedStatement } from '../connections/sql-executor';
 import { quoteLockTable, type DialectName, type SqlDialect } from '../dialects/sql-dialect';
 import { lockStatementsFor, type LockStatements } from '../lock/lock-statements';
-import { foundPath, type InspectedTable } from '../schema/inspected-table';
-import type { LockTable } from '../schema/lock-table';
+import { asFound, type InspectedTable } from '../schema/inspected-table';
+import type { TableDefinition } from '../schema/table-definition';
 
 /** The statements for a table of row locks as it was found. */
 export interface RowLockStatements {
@@ -37,13 +37,13 @@ const INSERT: Readonly<Record<DialectName, InsertWords>> = {
 /** @param found a table without errors */
 export function rowLockStatementsFor(
   found: InspectedTable,
-  { dialect, table, waits }: { dialect: SqlDialect; table: LockTable; waits: boolean },
+  { dialect, table, waits }: { dialect: SqlDialect; table: TableDefinition; waits: boolean },
 ): RowLockStatements | undefined {
   const records = lockStatementsFor(found, { dialect, table, sharesSessions: false });
   if (records === undefined) return undefined;
   const { now } = records.shape;
   const { us, at } = dialect.runWords({ now, keyIndex: '', overridesClock: false });
-  const quoted = quoteLockTable({ ...table, path: foundPath(table.path, found) }, dialect);
+  const quoted = quoteLockTable(asFound(table, found), dialect);
   const { table: into, name, lockUntil, lockedAt, lockedBy, fencingToken } = quoted;
   const { before, after } = INSERT[dialect.name];
   const named = (text: string): NamedStatement => new NamedStatement(text, dialect.placeholder);

@@ -9,7 +9,7 @@ import type { ExecuteOptions } from '../connections/sql-executor';
 import { DuplicateRecord } from '../connections/storage-error';
 import type { SqlDatabase } from '../database/sql-database';
 import type { InspectedTable } from '../schema/inspected-table';
-import { rowLockTableDefinition, type LockTable } from '../schema/lock-table';
+import type { TableDefinition } from '../schema/table-definition';
 import { VerifiedTables } from '../schema/verified-tables';
 import { CLUSTER_VARIABLES, clusterProblem } from './cluster';
 import { lockRow, type RowAnswer } from './lock-row';
@@ -22,7 +22,7 @@ const IDLE_CONNECTION_MS = 3000;
 const MOST_ROUNDS = 3;
 
 interface RowLockTableSettings {
-  readonly table: LockTable;
+  readonly table: TableDefinition;
   readonly limits: RowLockLimits;
   readonly maxConnections: number;
   /** The time of the leases. */
@@ -76,7 +76,7 @@ export class RowLockTable {
     this.#executor = new PooledSqlExecutor(connections, dialect, systemClock);
     this.tables = new VerifiedTables(
       { database: name, dialect, address, redact, sharesSessions: false, warn, executor: this.#executor },
-      [rowLockTableDefinition(table)],
+      [table],
       ([found]) => {
         this.#found = found;
         return found && rowLockStatementsFor(found, { dialect, table, waits: waitMs > 0 });

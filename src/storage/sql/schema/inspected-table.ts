@@ -1,3 +1,11 @@
+import {
+  NamedStatement,
+  type Parameters,
+  type SqlResult,
+  type SqlStatement,
+} from '../connections/sql-executor';
+import type { TableColumn, TableDefinition, TableIndex } from './table-definition';
+
 /** A table as the database describes it, in words that all dialects share. */
 export interface InspectedTable {
   /** Where the table was found. `undefined` if there is no table. */
@@ -56,9 +64,43 @@ export interface InspectedColumn {
   readonly isRequired: boolean;
 }
 
-/** The path of the table that was found, with its schema, so that no session resolves the name to another table. */
-export function foundPath(path: readonly string[], { schema }: InspectedTable): readonly string[] {
-  return schema === undefined ? path : [schema, ...path.slice(-1)];
+/** Where to find a table. */
+export interface TableLocation {
+  /** One part, or schema and table. */
+  readonly path: readonly string[];
+  /** The database of new connections. A session may have changed to another one since. */
+  readonly database: string | undefined;
+}
+
+export interface TableInspection {
+  /**
+   * Describes every column of the table with this number, each with the JSON of all indexes: see `readTable`. No row if
+   * there is no table. The names of its parameters end in the number.
+   */
+  readonly columns: (number: number) => string;
+  /** What comes before the statement. */
+  readonly before?: string;
+  readonly parameters: (location: TableLocation) => Parameters;
+  readonly read: (
+    rows: SqlResult['rows'],
+    indexes: readonly InspectedIndex[],
+  ) => Omit<InspectedTable, 'indexes'>;
+  /** `NAME` and `name` are the same column. */
+  readonly foldsColumnNames: boolean;
+  /** An expression of the current time in UTC, with the type and the digits of the column. */
+  readonly now: (column: InspectedColumn) => string;
+  /** The same for a session that may override its clock. It fails if that clock differs from the server's. */
+  readonly checkedNow?: (now: string) => string;
+}
+
+/** A dialect, as far as it inspects tables. */
+interface Inspecting {
+  readonly inspection: TableInspection;
+}
+
+/** The table with the schema in which it was found, so that no session resolves its name to another table. */
+export function asFound(table: TableDefinition, { schema }: InspectedTable): TableDefinition {
+  return schema === undefined ? table : { ...table, path: [schema, ...table.path.slice(-1)] };
 }
 
 /** The instant with the fewest digits. The database's current time is taken with no more digits than that. */
@@ -68,4 +110,116 @@ export function leastPrecise(instants: readonly InspectedColumn[]): InspectedCol
     (least, column) => (least === undefined || digits(column) < digits(least) ? column : least),
     undefined,
   );
+}
+
+/** The unique index on this column alone. */
+export function keyOn(column: string, indexes: readonly InspectedIndex[]): InspectedIndex | undefined {
+  return indexes.find(({ isUnique, columns }) => isUnique && columns.length === 1 && columns[0] === column);
+}
+
+/** A column of the definition, and the column of that name in the table. */
+export interface ColumnPair {
+  readonly column: TableColumn;
+  readonly found: InspectedColumn | undefined;
+}
+
+export function columnPairs(
+  { columns }: TableDefinition,
+  found: Pick<InspectedTable, 'columns'>,
+  dialect: Inspecting,
+): readonly ColumnPair[] {
+  return columns.map((column) => ({
+    column,
+    found: found.columns.find((candidate) => isNamed(column.name, candidate, dialect)),
+  }));
+}
+
+export function isNamed(name: string, column: InspectedColumn, { inspection }: Inspecting): boolean {
+  return inspection.foldsColumnNames
+    ? column.name.toLowerCase() === name.toLowerCase()
+    : column.name === name;
+}
+
+/** The columns of instants that were found. */
+export function instantsIn(
+  definition: TableDefinition,
+  found: Pick<InspectedTable, 'columns'> = { columns: [] },
+  dialect: Inspecting,
+): readonly InspectedColumn[] {
+  const pairs = columnPairs(definition, found, dialect);
+  return pairs.flatMap((pair) => (pair.column.kind.is === 'instant' ? (pair.found ?? []) : []));
+}
+
+/** A reliable unique index on exactly these columns, in any order. */
+export function uniqueIndexOn(
+  columns: readonly string[],
+  indexes: readonly InspectedIndex[],
+): InspectedIndex | undefined {
+  const fold = (names: readonly string[]): string =>
+    names
+      .map((name) => name.toLowerCase())
+      .sort()
+      .join();
+  return indexes.find((index) => index.isUnique && fold(index.columns) === fold(columns));
+}
+
+/**
+ * The indexes that are for speed alone, and that no present index replaces. An older version of cronlatch did not create
+ * all of them.
+ */
+export function absentIndexes(
+  needed: readonly TableIndex[],
+  present: readonly InspectedIndex[],
+): readonly TableIndex[] {
+  const replaces = (index: InspectedIndex, { columns }: TableIndex): boolean =>
+    columns.every((column, position) => index.columns[position]?.toLowerCase() === column);
+  return needed
+    .filter(({ isUnique }) => !isUnique)
+    .filter((index) => !present.some((each) => replaces(each, index)));
+}
+
+/** One statement describes all tables, so it is one round trip. It is sent rarely, so it is not prepared. */
+export function inspectionOf(
+  tables: readonly TableLocation[],
+  {
+    inspection,
+    placeholder,
+  }: { readonly inspection: TableInspection; readonly placeholder: (position: number) => string },
+): SqlStatement {
+  const { before = '' } = inspection;
+  const text = before + tables.map((_, number) => inspection.columns(number)).join('\n  UNION ALL');
+  return { ...new NamedStatement(text, placeholder).bindMembers(tables.map(inspection.parameters)), id: '' };
+}
+
+/** Reads the table with this number from the answer. */
+export function readTable(
+  rows: SqlResult['rows'],
+  number: number,
+  { inspection }: Inspecting,
+): InspectedTable {
+  const own = rows.filter((row) => Number(row['table_number']) === number);
+  const indexes = indexesIn(own[0]?.['indexes']);
+  return { ...inspection.read(own, indexes), indexes };
+}
+
+/** One part of an index. An expression has no column. */
+type IndexPart = readonly [
+  index: string | number,
+  position: number,
+  column: string | null,
+  isUnique: number | boolean,
+];
+
+/** @param json the parts of all indexes, in any order */
+function indexesIn(json: unknown): readonly InspectedIndex[] {
+  const parts = typeof json === 'string' ? (JSON.parse(json) as readonly IndexPart[]) : [];
+  const names = new Set(parts.map(([index]) => index));
+  return [...names].sort().map((name) => {
+    const own = parts.filter(([index]) => index === name).sort(([, a], [, b]) => a - b);
+    return {
+      name: String(name),
+      columns: own.map(([, , column]) => String(column)),
+      isUnique: own.every(([, , , isUnique]) => Boolean(isUnique)),
+    };
+  });
 }

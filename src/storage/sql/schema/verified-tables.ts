@@ -10,8 +10,7 @@ import {
 } from '../connections/sql-executor';
 import { driverErrorOf } from '../connections/sql-failure';
 import { translateDriverError } from '../connections/storage-error';
-import { inspectionOf, readTable } from './inspect-tables';
-import type { InspectedTable } from './inspected-table';
+import { inspectionOf, readTable, type InspectedTable } from './inspected-table';
 import { isUsable, type SchemaFinding } from './schema-finding';
 import type { TableDefinition } from './table-definition';
 import { verifyTable, type VerificationContext } from './verify-table';

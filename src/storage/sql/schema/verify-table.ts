@@ -1,10 +1,17 @@
 import { quotePath, type SqlDialect } from '../dialects/sql-dialect';
-import { createIndex } from './create-table';
-import type { InspectedColumn, InspectedIndex, InspectedTable } from './inspected-table';
+import { columnLine, createIndex } from './create-table';
+import {
+  absentIndexes,
+  columnPairs,
+  isNamed,
+  uniqueIndexOn,
+  type ColumnPair,
+  type ColumnUse,
+  type InspectedColumn,
+  type InspectedTable,
+} from './inspected-table';
 import { refusal, warning, type SchemaFinding, type TableFlaw } from './schema-finding';
-import type { TableDefinition, TableIndex } from './table-definition';
-import { verifyColumn, type ColumnPair } from './verify-column';
-import { verifyTimeZones } from './verify-time-zones';
+import type { ColumnKind, ColumnTolerance, TableColumn, TableDefinition } from './table-definition';
 
 export interface VerificationContext {
   readonly dialect: SqlDialect;
@@ -14,123 +21,246 @@ export interface VerificationContext {
   readonly sharesSessions: boolean;
 }
 
+/** A table that was found, and its definition. */
+interface Subject extends Pick<VerificationContext, 'dialect' | 'sharesSessions'> {
+  readonly definition: TableDefinition;
+  readonly found: InspectedTable;
+  readonly pairs: readonly ColumnPair[];
+  /** Its name, quoted. */
+  readonly table: string;
+}
+
+/** The same of a column. */
+interface ColumnSubject extends Omit<Subject, 'found'> {
+  readonly column: TableColumn;
+  readonly found: InspectedColumn;
+  /** The statement that gives the column another type, if there is one. Default: the type of the migration. */
+  readonly altered: (type?: string) => string | undefined;
+}
+
+type TableRule = (subject: Subject) => readonly TableFlaw[];
+type ColumnRule = (subject: ColumnSubject) => TableFlaw | false | undefined;
+
+const USES: Readonly<Record<ColumnKind['is'], ColumnUse>> = {
+  ...{ id: 'integer', text: 'text', word: 'text', note: 'document', document: 'document' },
+  ...{ count: 'count', integer: 'integer', instant: 'instant' },
+};
+
+/** With fewer digits, a released lock could seem held for up to a second. */
+const LEAST_PRECISION = 3;
+
+const isOfType: ColumnRule = ({ column, found, dialect }) => {
+  const { kind } = column;
+  // Without a time zone in the type, the session's zone would decide.
+  const lacksTimeZone = kind.is === 'instant' && found.hasTimeZone === false;
+  if (found.holds.includes(USES[kind.is]) && (!lacksTimeZone || tolerates(column, 'any-time-zone')))
+    return undefined;
+  const needed = dialect.columnTypes.type(kind);
+  const problem = `has a column '${found.name}' of type ${found.type}, but it must be ${needed}. Recreate the table`;
+  return refusal('wrong-type', problem);
+};
+
+/** Our own sessions are in UTC, but `inRunTransaction` uses a session of the application. */
+const isInOneZone: ColumnRule = ({ column, found: { name, type, isInSessionZone }, altered }) => {
+  const problem = `has a column '${name}' of type ${type}, whose values depend on the time zone of the session, and inRunTransaction() uses a session of the application. Change the column in a session with time_zone '+00:00'`;
+  return (
+    isInSessionZone && !tolerates(column, 'any-time-zone') && refusal('session-time-zone', problem, altered())
+  );
+};
+
+const numbersRows: ColumnRule = ({ found: { name, isRequired } }) => {
+  const problem = `has a column '${name}' that does not generate numbers for new rows. Recreate the table`;
+  return isRequired && refusal('column-needs-value', problem);
+};
+
+const hasRoom: ColumnRule = ({ column: { kind, room }, found: { name, length = Infinity }, altered }) => {
+  const longest = 'length' in kind ? kind.length : 0;
+  const because = room?.because ?? `its values have up to ${longest}. Widen the column`;
+  const problem = `has a column '${name}' with room for ${length} characters, but ${because}`;
+  return length < (room?.characters ?? longest) && refusal('column-too-short', problem, altered());
+};
+
+const isUnique: ColumnRule = ({ column: { name }, found, definition, dialect, table }) => {
+  const { path, primaryKey, row } = definition;
+  const consequence =
+    row === 'lock' ? 'two instances could both hold a lock' : `two rows could stand for one ${row}`;
+  const problem = `has no primary key or unique index on '${found.name}' alone, so ${consequence}`;
+  const index = dialect.quote(`${path.at(-1)}_${name}`);
+  const remedy = `CREATE UNIQUE INDEX ${index} ON ${table} (${dialect.quote(name)})`;
+  return name === primaryKey && !found.isUnique && refusal('names-not-unique', problem, remedy);
+};
+
+/** The fix keeps the width of the column: a narrower one could cut its values. */
+function inexact(
+  { column: { kind }, found: { length = 0 }, dialect, altered }: ColumnSubject,
+  problem: string,
+) {
+  const widened = 'length' in kind ? { ...kind, length: Math.max(kind.length, length) } : kind;
+  return refusal('inexact-names', problem, altered(dialect.columnTypes.type(widened)));
+}
+
+const isUnicode: ColumnRule = (subject) => {
+  const { name, isUnicode: isSo } = subject.found;
+  return (
+    isSo === false && inexact(subject, `has a column '${name}' that cannot store every Unicode character`)
+  );
+};
+
+/** It stores texts unchanged, and never compares two keys as equal. */
+const isExact: ColumnRule = (subject) => {
+  const { column, found, sharesSessions, dialect } = subject;
+  if (tolerates(column, 'any-charset')) return undefined;
+  const folds = `has a column '${found.name}' that compares different values as equal, for example 'job' and 'Job'`;
+  const isFolded = column.isKey === true && found.comparesBytes === false;
+  const flaw = isUnicode(subject);
+  if (!tolerates(column, 'folding')) return isFolded ? inexact(subject, folds) : flaw;
+  // In our own sessions, the server refuses a name that the column cannot store.
+  if (flaw && sharesSessions)
+    return {
+      ...flaw,
+      problem: `${flaw.problem}. With connections: 'shared', the application's sessions may store a different name instead`,
+    };
+  const cost =
+    dialect.groupTexts === undefined
+      ? ''
+      : ', and locks that are due together are not grouped: each waits for the commits of all before it';
+  const problem = `${folds}. A lock whose name collides with another one cannot be acquired${cost}`;
+  return isFolded && { ...inexact(subject, problem), severity: 'warning' };
+};
+
+const isPrecise: ColumnRule = ({ found, dialect, altered }) => {
+  const { name, precision = LEAST_PRECISION } = found;
+  const problem = `has a column '${name}' with ${precision} fractional digits of the second, but at least ${LEAST_PRECISION} are needed`;
+  const remedy = altered(dialect.columnTypes.preciseInstant(found));
+  return precision < LEAST_PRECISION && refusal('imprecise-time', problem, remedy);
+};
+
+const isOfOwnSessions: ColumnRule = ({ found: { name, type, isInSessionZone }, sharesSessions }) => {
+  const problem = `has a column '${name}' of type ${type}, whose values depend on the time zone of the session, and connections: 'shared' uses the application's sessions. Leave connections at 'own'`;
+  return isInSessionZone && sharesSessions && refusal('session-time-zone', problem);
+};
+
+const isStable: ColumnRule = ({ column, found, definition, dialect, altered }) => {
+  const consequence =
+    definition.row === 'lock' ? ', so every extension would restart lockAtLeastFor' : ' of its row';
+  const problem = `has a column '${found.name}' that changes with every update${consequence}`;
+  const remedy = altered(dialect.columnTypes.preciseInstant(found));
+  return found.changesByItself && !tolerates(column, 'changes') && refusal('unstable-time', problem, remedy);
+};
+
+/** If one of these finds a flaw, the others do not apply. */
+const TYPE_RULES: readonly ColumnRule[] = [isOfType, isInOneZone];
+
+const RULES: Readonly<Record<ColumnKind['is'], readonly ColumnRule[]>> = {
+  id: [numbersRows],
+  text: [hasRoom, isUnique, isExact],
+  word: [hasRoom],
+  note: [hasRoom, isUnicode],
+  document: [hasRoom, isUnicode],
+  count: [],
+  integer: [],
+  instant: [isPrecise, isOfOwnSessions, isStable],
+};
+
+const holdsColumns: TableRule = (subject) =>
+  subject.pairs.flatMap(({ column, found }) => {
+    if (found === undefined) return [missingColumn(column, subject)];
+    const { dialect, table } = subject;
+    const altered = (type = dialect.columnTypes.type(column.kind)): string | undefined =>
+      dialect.columnTypes.alter(table, dialect.quote(column.name), type, column);
+    const flawsBy = (rules: readonly ColumnRule[]): TableFlaw[] =>
+      rules.flatMap((rule) => rule({ ...subject, column, found, altered }) || []);
+    const [flaw] = flawsBy(TYPE_RULES);
+    return flaw === undefined ? flawsBy(RULES[column.kind.is]) : [flaw];
+  });
+
+function missingColumn(column: TableColumn, { dialect, table }: Subject): TableFlaw {
+  const { name, nullable } = column;
+  const add = `ALTER TABLE ${table} ADD COLUMN ${columnLine(column, dialect)}`;
+  if (tolerates(column, 'absence'))
+    return warning('no-fencing-token', `has no column '${name}', so its locks have no fencing token`, add);
+  if (!nullable) return refusal('missing-column', `has no column '${name}'. Recreate the table`);
+  return refusal('missing-column', `has no column '${name}'`, add);
+}
+
+/** The instants whose type may differ from the migration's: those of the lock table. */
+const agreesOnZones: TableRule = ({ pairs, found: { isServerInUtc }, dialect, table, sharesSessions }) => {
+  const instants = pairs.filter(({ column }) => tolerates(column, 'any-time-zone'));
+  const [until, at] = instants.map(({ found }) => found);
+  if (!until?.holds.includes('instant') || !at) return [];
+  // Statements compute each instant from the other one.
+  const isMixed = at.holds.includes('instant') && until.hasTimeZone !== at.hasTimeZone;
+  const types = `'${until.name}' of type ${until.type} and '${at.name}' of type ${at.type}`;
+  const mixed = `has columns ${types}, but only one of them has a time zone, so times would depend on the session. Recreate the table`;
+  // ShedLock for Java writes UTC values in any time zone of its sessions. Our own sessions are always in UTC.
+  const hasToken = pairs.every(({ column, found }) => found !== undefined || !tolerates(column, 'absence'));
+  const isInOtherZone = until.isInSessionZone && isServerInUtc === false && !sharesSessions;
+  const isMadeForJava = until.hasTimeZone && !hasToken;
+  const zone = isInOtherZone ? ', and the time zone of the server is not UTC' : '';
+  const misread = `has a column '${until.name}' of type ${until.type}${zone}. If ShedLock for Java uses this table, set the time zone of its sessions to UTC, or the two misread each other's times: east of UTC, Java's job does not run for hours after each lock of cronlatch, and cronlatch does not see Java's locks. West of UTC, it is the other way round. To keep Java's zone instead, change the columns in a session with that zone while no job runs`;
+  const names = instants.map(({ column }) => dialect.quote(column.name));
+  const remedy = dialect.columnTypes.withoutTimeZone?.(table, names);
+  return [
+    ...(isMixed ? [refusal('wrong-type', mixed)] : []),
+    ...(isInOtherZone || isMadeForJava ? [warning('session-time-zone', misread, remedy)] : []),
+  ];
+};
+
+const hasKeys: TableRule = ({ definition: { path, indexes }, found, dialect }) =>
+  indexes
+    .filter(({ isUnique, columns }) => isUnique && uniqueIndexOn(columns, found.indexes) === undefined)
+    .map((index) => {
+      const problem = `has no unique index on (${index.columns.join(', ')}), so two instances could both start the run of the same period`;
+      return refusal('runs-not-unique', problem, createIndex(path, index, dialect));
+    });
+
+const hasIndexes: TableRule = ({ definition: { path, indexes }, found, dialect }) =>
+  absentIndexes(indexes, found.indexes).map((index) => {
+    const problem = `has no index on (${index.columns.join(', ')}), so some statements read the whole table`;
+    return warning('missing-index', problem, createIndex(path, index, dialect));
+  });
+
+/** The library's inserts leave other columns out. */
+const takesInserts: TableRule = ({ definition: { columns, row }, found, dialect }) =>
+  found.columns
+    .filter((column) => column.isRequired && !columns.some(({ name }) => isNamed(name, column, dialect)))
+    .map(({ name }) => {
+      const problem = `has an additional column '${name}' that requires a value, so cronlatch cannot insert a ${row}. Give the column a default`;
+      return refusal('column-needs-value', problem);
+    });
+
+const TABLE_RULES: readonly TableRule[] = [holdsColumns, agreesOnZones, hasKeys, hasIndexes, takesInserts];
+
 /** Compares a table as the database describes it with its definition. */
 export function verifyTable(
   definition: TableDefinition,
   found: InspectedTable,
   context: VerificationContext,
 ): readonly SchemaFinding[] {
-  const table = definition.path.join('.');
+  const name = definition.path.join('.');
   return flawsOf(definition, found, context).map(({ severity, code, problem, remedy }) => {
     const run = remedy === undefined ? '' : ` Run: ${remedy};`;
-    return { severity, code, message: `Table '${table}' in ${context.address} ${problem}.${run}`, remedy };
+    return { severity, code, message: `Table '${name}' in ${context.address} ${problem}.${run}`, remedy };
   });
-}
-
-export function columnPairs(
-  { columns }: TableDefinition,
-  found: Pick<InspectedTable, 'columns'>,
-  dialect: SqlDialect,
-): readonly ColumnPair[] {
-  return columns.map((column) => ({
-    column,
-    found: found.columns.find((candidate) => isNamed(column.name, candidate, dialect)),
-  }));
-}
-
-/** The columns of instants that were found. */
-export function instantsIn(
-  definition: TableDefinition,
-  found: Pick<InspectedTable, 'columns'> = { columns: [] },
-  dialect: SqlDialect,
-): readonly InspectedColumn[] {
-  const instants = columnPairs(definition, found, dialect).filter(
-    ({ column }) => column.kind.is === 'instant',
-  );
-  return instants.flatMap((pair) => pair.found ?? []);
-}
-
-/** A reliable unique index on exactly these columns, in any order. */
-export function uniqueIndexOn(
-  columns: readonly string[],
-  indexes: readonly InspectedIndex[],
-): InspectedIndex | undefined {
-  const fold = (names: readonly string[]): string =>
-    names
-      .map((name) => name.toLowerCase())
-      .sort()
-      .join();
-  return indexes.find((index) => index.isUnique && fold(index.columns) === fold(columns));
 }
 
 function flawsOf(
   definition: TableDefinition,
   found: InspectedTable,
-  context: VerificationContext,
-): TableFlaw[] {
-  const { path, indexes, migration } = definition;
+  { dialect, sharesSessions }: VerificationContext,
+): readonly TableFlaw[] {
+  const { path, migration } = definition;
   if (found.columns.length === 0)
     return [refusal('missing-table', `is missing, or this database user has no access to it. ${migration}`)];
-  const { unsuitable } = found;
-  if (unsuitable !== undefined)
-    return [
-      refusal('unsuitable-table', `${unsuitable}. Create the table with createTables() or the migration`),
-    ];
-  const { dialect } = context;
+  if (found.unsuitable !== undefined) {
+    const problem = `${found.unsuitable}. Create the table with createTables() or the migration`;
+    return [refusal('unsuitable-table', problem)];
+  }
   const pairs = columnPairs(definition, found, dialect);
-  const columnContext = { ...context, definition, table: quotePath(path, dialect) };
-  return [
-    ...pairs.flatMap((pair) => verifyColumn(pair, columnContext)),
-    ...verifyTimeZones(pairs, found, columnContext),
-    ...missingKeys(indexes, found).map((index) => {
-      const problem = `has no unique index on (${index.columns.join(', ')}), so two instances could both start the run of the same period`;
-      return refusal('runs-not-unique', problem, createIndex(path, index, dialect));
-    }),
-    ...absentIndexes(indexes, found.indexes).map((index) => {
-      const problem = `has no index on (${index.columns.join(', ')}), so some statements read the whole table`;
-      return warning('missing-index', problem, createIndex(path, index, dialect));
-    }),
-    ...unknownColumns(definition, found, dialect),
-  ];
+  const table = quotePath(path, dialect);
+  return TABLE_RULES.flatMap((rule) => rule({ definition, found, pairs, dialect, sharesSessions, table }));
 }
 
-function missingKeys(indexes: readonly TableIndex[], found: InspectedTable): readonly TableIndex[] {
-  return indexes.filter(
-    ({ isUnique, columns }) => isUnique && uniqueIndexOn(columns, found.indexes) === undefined,
-  );
-}
-
-/**
- * The indexes that are for speed alone, and that no present index replaces. An older version of cronlatch did not create
- * all of them.
- */
-export function absentIndexes(
-  needed: readonly TableIndex[],
-  present: readonly InspectedIndex[],
-): readonly TableIndex[] {
-  const replaces = (index: InspectedIndex, { columns }: TableIndex): boolean =>
-    columns.every((column, position) => index.columns[position]?.toLowerCase() === column);
-  return needed
-    .filter(({ isUnique }) => !isUnique)
-    .filter((index) => !present.some((each) => replaces(each, index)));
-}
-
-/** Columns that the library's inserts leave out. */
-function unknownColumns(
-  { columns, row }: TableDefinition,
-  found: InspectedTable,
-  dialect: SqlDialect,
-): TableFlaw[] {
-  return found.columns
-    .filter((column) => column.isRequired && !columns.some(({ name }) => isNamed(name, column, dialect)))
-    .map(({ name }) => {
-      const problem = `has an additional column '${name}' that requires a value, so cronlatch cannot insert a ${row}. Give the column a default`;
-      return refusal('column-needs-value', problem);
-    });
-}
-
-function isNamed(name: string, column: InspectedColumn, { inspection }: SqlDialect): boolean {
-  return inspection.foldsColumnNames
-    ? column.name.toLowerCase() === name.toLowerCase()
-    : column.name === name;
+function tolerates(column: TableColumn, tolerance: ColumnTolerance): boolean {
+  return column.tolerates?.includes(tolerance) === true;
 }

@@ -1,6 +1,43 @@
 import type { Parameters } from '../../connections/sql-executor';
-import type { ColumnUse } from '../../schema/inspected-table';
-import { keyOn, type TableInspection, type TableLocation } from '../sql-dialect';
+import {
+  keyOn,
+  type ColumnUse,
+  type TableInspection,
+  type TableLocation,
+} from '../../schema/inspected-table';
+import type { ColumnKind } from '../../schema/table-definition';
+import type { ColumnTypes } from '../sql-dialect';
+
+const TEXT = 'CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
+
+const TYPES: Readonly<Record<ColumnKind['is'], (length: number) => string>> = {
+  id: () => 'BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY',
+  text: (length) => `VARCHAR(${length}) ${TEXT}`,
+  word: (length) => `VARCHAR(${length}) CHARACTER SET ascii COLLATE ascii_bin`,
+  note: () => `TEXT ${TEXT}`,
+  document: () => `MEDIUMTEXT ${TEXT}`,
+  count: () => 'INT UNSIGNED',
+  integer: () => 'BIGINT UNSIGNED',
+  // It holds UTC. TIMESTAMP is read in the session's time zone, and cannot represent one hour per year.
+  instant: () => 'DATETIME(6)',
+};
+
+export const columnTypes: ColumnTypes = {
+  tableOptions: () => ' ENGINE = InnoDB',
+  type: (kind) => TYPES[kind.is]('length' in kind ? kind.length : 0),
+  // Without a default, MariaDB adds ON UPDATE to a TIMESTAMP.
+  preciseInstant: ({ type }) =>
+    type === 'timestamp' ? 'TIMESTAMP(6) DEFAULT CURRENT_TIMESTAMP(6)' : 'DATETIME(6)',
+  withoutTimeZone: (table, columns) =>
+    `ALTER TABLE ${table} ${columns.map((column) => `MODIFY ${column} DATETIME(6) NOT NULL`).join(', ')}`,
+  alter: (table, column, type, { nullable }) =>
+    `ALTER TABLE ${table} MODIFY ${column} ${type} ${nullable ? '' : 'NOT '}NULL`,
+  // MySQL has no CREATE INDEX IF NOT EXISTS.
+  inlineIndex: ({ name, columns, isUnique }) =>
+    `${isUnique ? 'UNIQUE ' : ''}KEY \`${name}\` (${columns.join(', ')})`,
+  createIndex: ({ path, name, unique, columns }) =>
+    `CREATE ${unique}INDEX \`${name}\` ON ${path.map((part) => `\`${part}\``).join('.')} (${columns})`,
+};
 
 /**
  * `FALSE` if MariaDB forbids sessions to set their clock. Also if MySQL replicates statements, because a replica would

@@ -1,0 +1,288 @@
+import { LONGEST_OWNER } from '../../../core/lease/owner';
+import { checkNameLength, DEFAULT_NAME_LENGTH } from '../../../core/lock-name';
+import { refuseOption } from '../../../core/options';
+import type { ColumnKind, TableColumn, TableDefinition, TableIndex } from './table-definition';
+
+export interface LockColumns {
+  readonly name: string;
+  readonly lockUntil: string;
+  readonly lockedAt: string;
+  readonly lockedBy: string;
+  readonly fencingToken: string;
+}
+
+export interface LockTableOptions {
+  /** Default `shedlock`. May carry its schema before a dot. */
+  readonly lockTable?: string | undefined;
+  /** The schema (on MySQL the database) that the table is in. Default: that of the connection. */
+  readonly schema?: string | undefined;
+  /** Column names that differ from ShedLock's. */
+  readonly columns?: Partial<LockColumns> | undefined;
+  /** The width of the column of names, in characters: the same in all tables. Default 64, at most 255. */
+  readonly nameLength?: number | undefined;
+}
+
+export interface RowLockTableOptions extends Pick<LockTableOptions, 'schema' | 'nameLength'> {
+  /** The table of row locks. Default `cronlatch_row_lock`. May carry its schema before a dot. */
+  readonly rowLockTable?: string | undefined;
+}
+
+export interface RunTableOptions extends Pick<LockTableOptions, 'schema' | 'nameLength'> {
+  /** Default `cronlatch_run`. May carry its schema before a dot. The table of events is named the same, plus `_event`. */
+  readonly runTable?: string | undefined;
+}
+
+export interface JobTableOptions extends Pick<LockTableOptions, 'schema' | 'nameLength'> {
+  /** The table of the register of jobs. Default `cronlatch_job`. May carry its schema before a dot. */
+  readonly jobTable?: string | undefined;
+}
+
+/** How an application names all tables. */
+export type TableNames = LockTableOptions & RowLockTableOptions & RunTableOptions & JobTableOptions;
+
+const ID = { is: 'id' } as const;
+// Longer texts are cut, and the mark of the cut also needs room.
+const NOTE = { is: 'note', length: 8 * 1024 + 256 } as const;
+const DOCUMENT = { is: 'document', length: 64 * 1024 + 256 } as const;
+const COUNT = { is: 'count' } as const;
+const INTEGER = { is: 'integer' } as const;
+const INSTANT = { is: 'instant' } as const;
+const text = (length: number) => ({ is: 'text', length }) as const;
+const word = (length: number) => ({ is: 'word', length }) as const;
+
+function needed(name: string, kind: ColumnKind, defaultValue?: 0 | ''): TableColumn {
+  return { property: propertyOf(name), name, kind, nullable: false, default: defaultValue };
+}
+
+function optional(name: string, kind: ColumnKind): TableColumn {
+  return { property: propertyOf(name), name, kind, nullable: true };
+}
+
+/** `job_name` becomes `jobName`. */
+function propertyOf(column: string): string {
+  return column.replace(/_(.)/g, (_match, letter: string) => letter.toUpperCase());
+}
+
+/** ShedLock's columns, and the token. They may differ as in a table that ShedLock for Java created. */
+const lockColumns = (nameLength: number): readonly TableColumn[] => [
+  {
+    ...needed('name', text(nameLength)),
+    isKey: true,
+    room: {
+      characters: nameLength,
+      because: `nameLength is ${nameLength}. Lower nameLength, or widen the column`,
+    },
+    tolerates: ['folding'],
+  },
+  { ...needed('lock_until', INSTANT), tolerates: ['any-time-zone', 'changes'] },
+  { ...needed('locked_at', INSTANT), tolerates: ['any-time-zone'] },
+  {
+    ...needed('locked_by', text(255)),
+    room: { characters: LONGEST_OWNER, because: `an owner has up to ${LONGEST_OWNER}. Widen the column` },
+    tolerates: ['any-charset'],
+  },
+  { ...needed('fencing_token', INTEGER, 0), tolerates: ['absence'] },
+];
+
+/** No two runs have the same values in all of these columns. */
+export const RUN_KEY = ['job_name', 'scope', 'period_key'] as const;
+
+const runColumns = (nameLength: number): readonly TableColumn[] => [
+  needed('id', ID),
+  { ...needed('job_name', text(nameLength)), isKey: true },
+  // NULL would not collide with NULL in the unique index.
+  { ...needed('scope', text(64), ''), isKey: true },
+  { ...needed('period_key', text(64)), isKey: true },
+  optional('period_start', INSTANT),
+  optional('period_end', INSTANT),
+  optional('time_zone', word(64)),
+  needed('state', word(12)),
+  needed('generation', COUNT, 0),
+  needed('attempt', COUNT, 0),
+  optional('next_attempt_at', INSTANT),
+  optional('claimed_by', text(255)),
+  optional('lock_id', text(128)),
+  optional('fencing_token', INTEGER),
+  optional('lease_until', INSTANT),
+  optional('first_started_at', INSTANT),
+  optional('started_at', INSTANT),
+  optional('finished_at', INSTANT),
+  optional('reason', text(32)),
+  optional('result', DOCUMENT),
+  optional('error', NOTE),
+  needed('created_at', INSTANT),
+  needed('updated_at', INSTANT),
+];
+
+const runIndexes = (table: string): readonly TableIndex[] => [
+  { name: `uq_${table}`, columns: RUN_KEY, isUnique: true },
+  { name: `ix_${table}_due`, columns: ['state', 'next_attempt_at'], isUnique: false },
+  { name: `ix_${table}_period`, columns: ['job_name', 'scope', 'period_start'], isUnique: false },
+  // For lists of the runs of all jobs. Ledgers of older versions may lack it.
+  { name: `ix_${table}_start`, columns: ['period_start'], isUnique: false },
+];
+
+const eventColumns = (): readonly TableColumn[] => [
+  needed('id', ID),
+  needed('run_id', INTEGER),
+  needed('at', INSTANT),
+  needed('generation', COUNT),
+  needed('attempt', COUNT),
+  needed('kind', word(20)),
+  needed('actor', text(255)),
+  optional('fencing_token', INTEGER),
+  optional('detail', NOTE),
+];
+
+const eventIndexes = (table: string): readonly TableIndex[] => [
+  { name: `ix_${table}`, columns: ['run_id', 'id'], isUnique: false },
+];
+
+const jobColumns = (nameLength: number): readonly TableColumn[] => [
+  { ...needed('job_name', text(nameLength)), isKey: true },
+  needed('declared', NOTE),
+  needed('schedule', NOTE),
+  optional('next_scheduled_at', INSTANT),
+  needed('version', text(64)),
+  needed('registered_by', text(255)),
+  needed('registered_at', INSTANT),
+  optional('previous_declared', NOTE),
+  optional('previous_registered_by', text(255)),
+  optional('previous_registered_at', INSTANT),
+  optional('last_started_at', INSTANT),
+  optional('last_finished_at', INSTANT),
+  optional('last_outcome', word(12)),
+  optional('last_holder', text(255)),
+];
+
+/** The ledger's tables: of the runs, and of their events. */
+export type RunTables = Readonly<Record<'run' | 'event', TableDefinition>>;
+
+interface Table {
+  readonly set: TableSet;
+  /** The option that names it. */
+  readonly option: 'lockTable' | 'rowLockTable' | 'runTable' | 'jobTable';
+  readonly defaultName: string;
+  /** What follows the name. */
+  readonly suffix?: string;
+  /** The most characters of the name: an identifier has at most 63, and the names of the indexes add some. */
+  readonly longest?: number;
+  readonly row: TableDefinition['row'];
+  /** If the first one is not an id, it is the primary key. */
+  readonly columns: (nameLength: number, names: TableNames) => readonly TableColumn[];
+  readonly indexes?: (table: string) => readonly TableIndex[];
+}
+
+const LEDGER = { set: 'ledger', option: 'runTable', defaultName: 'cronlatch_run', longest: 50 } as const;
+
+/** In the order in which they must be created. */
+const TABLES: Readonly<Record<'lock' | 'rowLock' | 'run' | 'event' | 'job', Table>> = {
+  lock: {
+    set: 'lock',
+    option: 'lockTable',
+    defaultName: 'shedlock',
+    row: 'lock',
+    columns: (nameLength, { columns }) => renamed(lockColumns(nameLength), columns),
+  },
+  rowLock: {
+    set: 'row-lock',
+    option: 'rowLockTable',
+    defaultName: 'cronlatch_row_lock',
+    row: 'lock',
+    columns: (nameLength) => lockColumns(nameLength).map((column) => ({ ...column, tolerates: [] })),
+  },
+  run: { ...LEDGER, row: 'run', columns: runColumns, indexes: runIndexes },
+  event: { ...LEDGER, suffix: '_event', row: 'run', columns: eventColumns, indexes: eventIndexes },
+  job: { set: 'jobs', option: 'jobTable', defaultName: 'cronlatch_job', row: 'job', columns: jobColumns },
+};
+
+/** Tables that are created together. */
+export type TableSet = 'lock' | 'row-lock' | 'ledger' | 'jobs';
+
+export function isTableSet(set: unknown): set is TableSet {
+  return Object.values(TABLES).some((table) => table.set === set);
+}
+
+/** The tables of these sets as `tableOf` defines them, in the order in which they must be created. */
+export function tablesOf(
+  sets: readonly TableSet[],
+  names?: TableNames,
+  database?: DefaultSchema,
+): readonly TableDefinition[] {
+  const kinds = Object.keys(TABLES) as (keyof typeof TABLES)[];
+  return kinds
+    .filter((kind) => sets.includes(TABLES[kind].set))
+    .map((kind) => tableOf(kind, names, database));
+}
+
+/** The schema of tables that name none. */
+interface DefaultSchema {
+  readonly schema?: string | undefined;
+}
+
+/**
+ * A table exactly as the migration creates it.
+ *
+ * @throws InvalidLockConfigurationError naming the text that is not an identifier
+ */
+export function tableOf(
+  kind: keyof typeof TABLES,
+  names: TableNames = {},
+  database: DefaultSchema = {},
+): TableDefinition {
+  const { option, defaultName, suffix = '', longest = Infinity, row, ...of } = TABLES[kind];
+  const { [option]: named = defaultName, nameLength = DEFAULT_NAME_LENGTH } = names;
+  const parts = typeof named === 'string' ? named.split('.') : [named];
+  const { schema = parts.length > 1 ? undefined : database.schema } = names;
+  const path = schema === undefined ? parts : [schema, ...parts];
+  if (path.length > 2) refuseOption(option, path.join('.'), 'use at most one schema and one dot');
+  for (const part of path) checkIdentifier(option, part);
+  const name = path.at(-1) ?? '';
+  if (name.length > longest) refuseOption(option, name, `use at most ${longest} characters`);
+  const columns = of.columns(nameLength, names);
+  const [first] = columns;
+  return {
+    path: [...path.slice(0, -1), name + suffix],
+    row,
+    columns,
+    primaryKey: first?.kind.is === 'id' ? undefined : first?.name,
+    indexes: of.indexes?.(name + suffix) ?? [],
+    migration: migrationOf(TABLES[kind], path.join('.'), checkNameLength(nameLength)),
+  };
+}
+
+/** How to create the table, as the user has to write it. */
+function migrationOf({ set, option, defaultName }: Table, table: string, nameLength: number): string {
+  const options = [
+    `tables: ['${set}']`,
+    ...(table === defaultName ? [] : [`${option}: '${table}'`]),
+    ...(nameLength === DEFAULT_NAME_LENGTH ? [] : [`nameLength: ${nameLength}`]),
+  ];
+  const same = `{ ${options.join(', ')} }`;
+  const byHand = set === 'lock' ? ', or as docs/lock-table.md shows' : '';
+  return `Create it with createTables(source, ${same}), npx cronlatch init, or the TypeORM migration createCronlatchMigration(${same})${byHand}`;
+}
+
+/** @throws InvalidLockConfigurationError naming the text that is not an identifier, or all names if two are the same */
+function renamed(
+  columns: readonly TableColumn[],
+  names: Partial<LockColumns> | undefined,
+): readonly TableColumn[] {
+  const byDefault = columns.map(({ property, name }) => [property, name] as const);
+  const all: Readonly<Record<string, string>> = { ...Object.fromEntries(byDefault), ...names };
+  for (const [key, name] of Object.entries(all)) checkIdentifier(`columns.${key}`, name);
+  if (new Set(Object.values(all)).size < Object.keys(all).length)
+    refuseOption('columns', Object.values(all).join(', '), 'each column needs a different name');
+  return columns.map((column) => ({ ...column, name: all[column.property] ?? column.name }));
+}
+
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_$]{0,62}$/;
+
+function checkIdentifier(what: string, identifier: unknown): void {
+  if (typeof identifier === 'string' && IDENTIFIER.test(identifier)) return;
+  refuseOption(
+    what,
+    identifier,
+    'an identifier has 1 to 63 letters, digits, _ or $, and starts with a letter or _',
+  );
+}
