@@ -119,8 +119,8 @@ function accessThrough(
   options: SqlLockProviderOptions,
 ): DatabaseAccess {
   const access = new DatabaseAccess(database, options);
-  const executor = reader.wrap(access.forTables.executor);
-  return Object.assign(access, { forTables: { ...access.forTables, executor } });
+  const connections = reader.wrap(access.forTables.connections);
+  return Object.assign(access, { forTables: { ...access.forTables, connections } });
 }
 
 function runStore(

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { systemClock, type Clock } from '#cronlatch/core/clock';
 import type { LockRequest } from '#cronlatch/core/lease/storage-accessor';
-import type { SendInTurn, SqlExecutor, SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
+import type { SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
+import type { SqlTablesOptions } from '#cronlatch/storage/sql/schema/verified-tables';
 import { DatabaseAccess } from '#cronlatch/storage/sql/database/database-access';
 import type { SqlDatabase } from '#cronlatch/storage/sql/database/sql-database';
 import { tableOf } from '#cronlatch/storage/sql/schema/tables';
@@ -29,6 +30,8 @@ export async function releaseAll(accessor: GroupingStorageAccessor, names: reado
   }
 }
 
+type Connections = SqlTablesOptions['connections'];
+
 interface Bench {
   readonly server: ServerName;
   readonly accessor: GroupingStorageAccessor;
@@ -36,7 +39,7 @@ interface Bench {
   readonly others: readonly [GroupingStorageAccessor, ...GroupingStorageAccessor[]];
   readonly operator: DataSource;
   /** The connections of `accessor`. */
-  readonly executor: SqlExecutor;
+  readonly connections: Connections;
   /** The statements of `accessor` since the last call. */
   readonly statements: () => readonly SqlStatement[];
   /** Fails the statements of `accessor` from now on with an error of the driver, if they begin so. */
@@ -73,7 +76,7 @@ export function testGroups(
         };
         await body({
           server,
-          executor: accessor.executor,
+          connections: accessor.connections,
           accessor,
           others: [other, ...others],
           operator,
@@ -92,19 +95,19 @@ function groupingAccessor(
   database: SqlDatabase,
   log: SqlStatement[],
   clock: Clock,
-): GroupingStorageAccessor & { close(): Promise<void>; readonly executor: SqlExecutor } {
+): GroupingStorageAccessor & { close(): Promise<void>; readonly connections: Connections } {
   const access = new DatabaseAccess(database, { statementTimeout: '3s', clock });
-  const executor = logging(access.forTables.executor, log);
+  const connections = logging(access.forTables.connections, log);
   const table = tableOf('lock', {}, database);
   const options = {
     ...access.forTables,
-    executor,
+    connections,
     table,
     clock,
     random: Math.random,
     shortestLimitMs: 0,
   };
-  return Object.assign(new GroupingStorageAccessor(options), { close: () => access.close(), executor });
+  return Object.assign(new GroupingStorageAccessor(options), { close: () => access.close(), connections });
 }
 
 interface Fault {
@@ -114,19 +117,21 @@ interface Fault {
 
 const faults = new WeakMap<SqlStatement[], Fault>();
 
-function logging(executor: SqlExecutor, log: SqlStatement[]): SqlExecutor {
-  const logged =
-    (send: SendInTurn): SendInTurn =>
-    async (statement) => {
-      log.push(statement);
-      const fault = faults.get(log);
-      if (fault !== undefined && statement.text.trimStart().startsWith(fault.beginning)) throw fault.error;
-      return await send(statement);
-    };
+function logging(connections: Connections, log: SqlStatement[]): Connections {
   return {
-    isFree: (request) => executor.isFree(request),
-    execute: (statement, options) => executor.inTurn((send) => logged(send)(statement), options),
-    inTurn: (use, options) => executor.inTurn((send) => use(logged(send)), options),
-    transaction: (...transaction) => executor.transaction(...transaction),
+    nodeWait: undefined,
+    isFree: (priority) => connections.isFree(priority),
+    run: (use, limit) =>
+      connections.run((session, endsAtMs) => {
+        const execute: typeof session.execute = async (statement, endMs) => {
+          log.push(statement);
+          const fault = faults.get(log);
+          if (fault !== undefined && statement.text.trimStart().startsWith(fault.beginning))
+            throw fault.error;
+          return await session.execute(statement, endMs);
+        };
+        const logged = { execute, transaction: session.transaction.bind(session) };
+        return use(logged, endsAtMs);
+      }, limit),
   };
 }

@@ -1,5 +1,8 @@
 import type { DataSource, QueryRunner } from 'typeorm';
-import type { SendInTurn, SqlExecutor, SqlResult } from '#cronlatch/storage/sql/connections/sql-executor';
+import type { SqlResult, SqlSession } from '#cronlatch/storage/sql/connections/sql-executor';
+import type { SqlTablesOptions } from '#cronlatch/storage/sql/schema/verified-tables';
+
+type Connections = SqlTablesOptions['connections'];
 
 /** A statement that a proxy may send to a replica. */
 const PLAIN_READ = /^\s*SELECT\b(?![\s\S]*\bFOR\s+(UPDATE|SHARE)\b)/i;
@@ -15,7 +18,7 @@ export class StaleReader {
   /** @param operator has the tables, and connects to a server whose transactions have snapshots */
   constructor(private readonly operator: DataSource) {}
 
-  /** From now on, plain reads of all wrapped executors are stale. */
+  /** From now on, plain reads of all wrapped connections are stale. */
   async lag(): Promise<void> {
     this.#snapshot = this.operator.createQueryRunner();
     await this.#inTurn(() => this.#renew());
@@ -29,23 +32,26 @@ export class StaleReader {
     await snapshot?.release();
   }
 
-  wrap(executor: SqlExecutor): SqlExecutor {
-    const stale =
-      (send: SendInTurn): SendInTurn =>
-      async (statement) => {
-        if (this.#snapshot === undefined) return await send(statement);
+  wrap(connections: Connections): Connections {
+    return {
+      nodeWait: undefined,
+      isFree: (priority) => connections.isFree(priority),
+      run: (use, limit) => connections.run((session, endsAtMs) => use(this.#stale(session), endsAtMs), limit),
+    };
+  }
+
+  #stale(session: SqlSession): SqlSession {
+    return {
+      execute: async (statement, endsAtMs) => {
+        if (this.#snapshot === undefined) return await session.execute(statement, endsAtMs);
         if (PLAIN_READ.test(statement.text))
           return await this.#inTurn(() => this.#read(statement.text, statement.values));
         await this.#inTurn(() => this.#renew());
-        return await send(statement);
-      };
-    return {
-      isFree: (request) => executor.isFree(request),
-      execute: (statement, options) => executor.inTurn((send) => stale(send)(statement), options),
-      inTurn: (use, options) => executor.inTurn((send) => use(stale(send)), options),
+        return await session.execute(statement, endsAtMs);
+      },
       transaction: async (...transaction) => {
         await this.#inTurn(() => this.#renew());
-        return await executor.transaction(...transaction);
+        return await session.transaction(...transaction);
       },
     };
   }

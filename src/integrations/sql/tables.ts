@@ -1,7 +1,7 @@
 import { LockStorageError, SchemaMismatchError } from '../../core';
 import { refuseOption } from '../../core/options';
 import { checkTableOptions } from '../../guard/jobs/check-options';
-import { DuplicateRecord, translateDriverError } from '../../storage/sql/connections/storage-error';
+import { DuplicateRecord } from '../../storage/sql/connections/sql-failure';
 import { DatabaseAccess, type DatabaseAccessOptions } from '../../storage/sql/database/database-access';
 import type { SqlDatabase } from '../../storage/sql/database/sql-database';
 import type { SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
@@ -119,36 +119,25 @@ async function statesOf(
   const states: TableState[] = [];
   for (const definition of tableDefinitions(database, options)) {
     const table = new VerifiedTables(forTables, [definition], () => undefined);
-    states.push({ definition, findings: await table.verify({ timeoutMs, urgent: false }) });
+    states.push({ definition, findings: await table.verify({ timeoutMs }) });
   }
   return states;
 }
 
 async function send(
   text: string,
-  { path, migration }: TableDefinition,
-  { forTables, statementTimeoutMs }: DatabaseAccess,
+  definition: TableDefinition,
+  { forTables, statementTimeoutMs: timeoutMs }: DatabaseAccess,
 ): Promise<void> {
-  const execute = (): Promise<unknown> =>
-    forTables.executor.execute(
-      { id: '', text, values: [] },
-      { timeoutMs: statementTimeoutMs, urgent: false },
-    );
-  const translated = (error: unknown): never => {
-    throw translateDriverError(error, {
-      ...forTables,
-      tableName: path.join('.'),
-      migration,
-      subject: undefined,
-    });
-  };
+  const table = new VerifiedTables(forTables, [definition], () => undefined);
+  const execute = (): Promise<unknown> => table.execute({ id: '', text, values: [] }, { timeoutMs });
   try {
-    await execute().catch(translated);
+    await execute();
   } catch (error) {
     // Another instance has created it since PostgreSQL found it missing. Now it is there.
     const isThere = error instanceof LockStorageError && ALREADY_THERE.has(error.driverCode ?? '');
     if (!(error instanceof DuplicateRecord || isThere)) throw error;
-    await execute().catch(translated);
+    await execute();
   }
 }
 

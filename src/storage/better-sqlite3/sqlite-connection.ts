@@ -1,10 +1,10 @@
 import type { Clock } from '../../core';
 import { pause } from '../../core/clock';
 import { sqlite } from '../sql/dialects/sqlite';
-import type { SqlConnection } from '../sql/connections/pooled-sql-executor';
 import {
   runDecide,
   SqlExecutionError,
+  type SqlConnection,
   type SqlDecide,
   type SqlResult,
   type SqlStatement,

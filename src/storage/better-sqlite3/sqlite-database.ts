@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
 import { InvalidLockConfigurationError, type Clock } from '../../core';
-import type { ConnectionSource, SqlConnection } from '../sql/connections/pooled-sql-executor';
+import type { ConnectionSource, SqlConnection } from '../sql/connections/sql-executor';
 import type { SqlDatabase } from '../sql/database/sql-database';
 import { sqlite } from '../sql/dialects/sqlite';
 import { OpenedFile } from './opened-file';

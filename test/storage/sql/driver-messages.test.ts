@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
-import { translateDriverError } from '#cronlatch/storage/sql/connections/storage-error';
+import { translateDriverError } from '#cronlatch/storage/sql/connections/sql-failure';
 
 const context = {
   ...{ dialect: mysql, address: 'mysql at localhost', tableName: 'shedlock' },

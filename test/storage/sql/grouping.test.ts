@@ -171,13 +171,13 @@ const clock = new SettableClock();
 
 testGroups(
   'a lock waits for a connection for as long as it may, while one beside it gives up',
-  async ({ accessor, executor }) => {
+  async ({ accessor, connections }) => {
     await releaseAll(accessor, ['patient', 'impatient']);
     const held = signal();
     let entered = 0;
     const use = (): Promise<void> => ((entered += 1), held.promise);
     // One connection for any statement, and four more while statements wait.
-    const turns = Array.from({ length: 5 }, () => executor.inTurn(use, { timeoutMs: 60_000, urgent: false }));
+    const turns = Array.from({ length: 5 }, () => connections.run(use, { timeoutMs: 60_000 }));
     for (let expected = 1; expected <= turns.length; expected += 1) {
       await eventually(() => entered === expected, `${expected} connections are used`);
       clock.advance(200);

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LockStorageError } from 'cronlatch';
+import { systemClock } from 'cronlatch/provider';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
 import { tableOf } from '#cronlatch/storage/sql/schema/tables';
+import { Connections } from '#cronlatch/storage/sql/connections/connections';
 import { NamedStatement } from '#cronlatch/storage/sql/connections/sql-executor';
 import { SqlStorageAccessor } from '#cronlatch/storage/sql/lock/sql-storage-accessor';
 import type { SqlResult, SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
@@ -44,8 +46,15 @@ function accessorThatGets(result: Partial<SqlResult>): SqlStorageAccessor {
   const answer: SqlResult = { rows: [], affectedRows: undefined, insertId: undefined, ...result };
   const execute = ({ text }: SqlStatement): Promise<SqlResult> =>
     Promise.resolve(text.includes('information_schema') ? { ...answer, rows: COLUMNS } : answer);
+  const source = {
+    ...{ size: 1, close: () => Promise.resolve() },
+    open: () => ({
+      ...{ execute, transaction: () => assert.fail(), rollBack: () => assert.fail() },
+      ...{ release: () => {}, destroy: () => {} },
+    }),
+  };
   return new SqlStorageAccessor({
-    executor: { isFree: () => true, execute, inTurn: () => assert.fail(), transaction: () => assert.fail() },
+    connections: new Connections(source, mysql, systemClock),
     dialect: mysql,
     table: tableOf('lock'),
     database: undefined,

@@ -1,10 +1,10 @@
 import type { Clock } from '../../../core';
 import { withinLimitOr } from '../../../core/clock';
-import type { SqlConnection } from './pooled-sql-executor';
 import {
   runDecide,
   DecisionError,
   SqlExecutionError,
+  type SqlConnection,
   type SqlDecide,
   type SqlResult,
   type SqlStatement,

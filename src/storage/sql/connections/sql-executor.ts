@@ -77,15 +77,18 @@ export interface SqlResult {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
 
-export interface ExecuteOptions extends StatementOptions {
-  /** Extend, unlock and resolve come first, because a lease may depend on them. */
-  readonly urgent: boolean;
-  /**
-   * Its lock is held meanwhile, so it comes before requests for further locks. With `urgent`, it is urgent only while no
-   * other request with `holdsLock` waits.
-   */
-  readonly holdsLock?: boolean | undefined;
-  /** When it began to wait, on the monotonic clock. Default: now. Requests of one kind are admitted in this order. */
+/**
+ * Requests of `lease` come first, because a lease depends on them: extend, unlock, resolve. Then come those of `holder`, the
+ * writes of runs whose lock is held, and then all others. `release` counts as `lease`, but as `holder` while requests of
+ * `holder` wait, so that releases become a group.
+ */
+export type Priority = 'lease' | 'release' | 'holder' | 'other';
+
+/** How long a request may take, and when it gets its connection. */
+export interface Limit extends StatementOptions {
+  /** Default `other`. */
+  readonly priority?: Priority | undefined;
+  /** When it began to wait, on the monotonic clock. Default: now. Requests of one priority are admitted in this order. */
   readonly sinceMs?: number | undefined;
 }
 
@@ -113,29 +116,51 @@ export interface NodeWait {
   readonly end: string;
 }
 
-/** Sends statements to a database. */
-export interface SqlExecutor {
-  /** Set if the server is in a cluster whose nodes all accept writes. Known after the first statement. */
-  readonly nodeWait?: NodeWait | undefined;
-  /** Whether a statement that is sent now gets a connection at once. */
-  isFree(request: Pick<ExecuteOptions, 'urgent' | 'holdsLock'>): boolean;
-  /** Runs one statement in autocommit mode, on a connection that no transaction of the application uses. */
-  execute(statement: SqlStatement, options: ExecuteOptions): Promise<SqlResult>;
+/** What a request may do on its connection, one after the other, and never in a transaction of the application. */
+export interface SqlSession {
   /**
-   * Calls `use` as soon as there is a connection for it, and keeps that until its promise settles. Each statement runs in
-   * autocommit mode. All of them share one time limit.
-   */
-  inTurn<T>(use: (send: SendInTurn) => Promise<T>, options: ExecuteOptions): Promise<T>;
-  /**
-   * Runs one transaction at READ COMMITTED on such a connection: the first statement, the statements that `decide`
-   * returns, and COMMIT. If anything fails, `decide` included, it rolls back.
+   * Runs one statement in autocommit mode.
    *
-   * @throws the error of `decide`, unchanged
+   * @param endsAtMs on the monotonic clock. The call settles by then and sends nothing afterwards.
    */
-  transaction<T>(first: SqlStatement, decide: SqlDecide<T>, options: ExecuteOptions): Promise<T>;
+  execute(statement: SqlStatement, endsAtMs: number): Promise<SqlResult>;
+  /**
+   * Runs one transaction at READ COMMITTED: the first statement, the statements that `decide` returns, and COMMIT. After an
+   * error it may still be open, until `rollBack` or `destroy`.
+   *
+   * @throws DecisionError
+   */
+  transaction<T>(first: SqlStatement, decide: SqlDecide<T>, endsAtMs: number): Promise<T>;
 }
 
-/** The error that an executor rejects with. `cause` is the driver's error, `progress` how far the statement got. */
+export interface SqlConnection extends SqlSession {
+  /** @returns `true` if no transaction is open any more */
+  rollBack(endsAtMs: number): Promise<boolean>;
+  /** Returns it to its source. */
+  release(): void;
+  /** Closes it at once, even while a statement runs. */
+  destroy(): void;
+}
+
+export interface ConnectionSource<Connection extends SqlConnection = SqlConnection> {
+  /** How many connections it keeps. */
+  readonly size: number;
+  /** How many more it opens while statements wait for locked rows. */
+  readonly spare?: number;
+  /** Known once a connection was opened. */
+  readonly nodeWait?: NodeWait | undefined;
+  /** For the error of a request that waited in vain: what uses the connections, and what to do. */
+  readonly whenFull?: string | undefined;
+  /**
+   * Returns a connection that is set up and outside a transaction, synchronously if one was used just before.
+   *
+   * @param limitMs of the request. A check of a connection must leave most of it.
+   */
+  open(limitMs: number): Connection | Promise<Connection>;
+  close(): Promise<void>;
+}
+
+/** Why a statement failed. `cause` is the driver's error, `progress` how far the statement got. */
 export class SqlExecutionError extends Error {
   constructor(
     message: string,
@@ -147,7 +172,7 @@ export class SqlExecutionError extends Error {
   }
 }
 
-/** Wraps the error of `decide` until the executor has rolled the transaction back. */
+/** Wraps the error of `decide` until the transaction was rolled back. */
 export class DecisionError extends Error {
   constructor(readonly thrown: unknown) {
     super('The decision about a transaction threw.');

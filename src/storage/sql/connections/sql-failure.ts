@@ -1,3 +1,6 @@
+import { LockStorageError, SchemaMismatchError } from '../../../core';
+import { SqlExecutionError } from './sql-executor';
+
 /** The kinds of driver errors that all dialects share. */
 export type SqlFailureKind =
   'duplicate' | 'contention' | 'unknown' | 'refused' | 'not-the-primary' | 'missing-table' | 'wrong-shape';
@@ -50,3 +53,84 @@ export const NEVER_SENT: ReadonlySet<string> = new Set([
   'ENOENT',
   'EACCES',
 ]);
+
+interface FailureContext {
+  readonly dialect: { readonly failureOf: (error: DriverError) => SqlFailureKind };
+  /** The database's address, without credentials. */
+  readonly address: string;
+  /** Removes secrets from a driver's message. */
+  readonly redact: (message: string) => string;
+  /** The table that the statement needs first. */
+  readonly tableName: string;
+  /** What to do if the table is missing. */
+  readonly migration: string;
+  /** What the statement is about, such as `lock 'job'`. Default: the table. */
+  readonly subject: string | undefined;
+}
+
+/** Not a failure: another process inserted the record first. It is never thrown to the application. */
+export class DuplicateRecord extends Error {}
+
+/** Never exposes the driver's error itself, because it may contain values of the statement. */
+export function translateDriverError(error: unknown, context: FailureContext): Error {
+  const { dialect, address, tableName, subject = `table '${tableName}'` } = context;
+  const driverError = driverErrorOf(error instanceof SqlExecutionError ? (error.cause ?? error) : error);
+  const message = withoutTrailingStops(context.redact(driverError.message));
+  const cause = Object.assign(new Error(message), { code: driverError.code, errno: driverError.errno });
+  const details = { cause, driverCode: driverError.code };
+  const nothingRan = { ...details, outcome: 'nothing-ran' } as const;
+  const progress = error instanceof SqlExecutionError ? error.progress : 'sent';
+  if (progress === 'not-sent') {
+    return new LockStorageError(
+      `Could not send the statement for ${subject} to ${address}: ${message}.`,
+      nothingRan,
+    );
+  }
+  if (progress === 'rolled-back') {
+    return new LockStorageError(`The statement for ${subject} did not take effect: ${message}.`, nothingRan);
+  }
+  // Only the driver's own error can show that a statement that was sent did nothing.
+  const isDriverError = !(error instanceof SqlExecutionError) || error.cause !== undefined;
+  const kind = isDriverError ? dialect.failureOf(driverError) : 'unknown';
+  switch (kind) {
+    case 'duplicate':
+      return new DuplicateRecord();
+    case 'contention':
+      return new LockStorageError(`Other transactions blocked the statement for ${subject}: ${message}.`, {
+        ...details,
+        outcome: kind,
+      });
+    case 'unknown':
+      return new LockStorageError(`The outcome of the statement for ${subject} is unknown: ${message}.`, {
+        ...details,
+        outcome: kind,
+      });
+    case 'not-the-primary':
+      return new LockStorageError(
+        `Could not write ${subject} because ${address} is read-only: ${message}. Connect to the primary, or allow writes.`,
+        nothingRan,
+      );
+    case 'missing-table':
+      return new SchemaMismatchError(
+        `Table '${tableName}' in ${address} is missing: ${message}. ${context.migration}.`,
+        nothingRan,
+      );
+    case 'wrong-shape':
+      return new SchemaMismatchError(
+        `Table '${tableName}' in ${address} has changed since it was last verified: ${message}. The next attempt verifies it again.`,
+        nothingRan,
+      );
+    case 'refused':
+      return new LockStorageError(
+        `${address} rejected the statement for ${subject}: ${message}.`,
+        nothingRan,
+      );
+  }
+}
+
+/** Removes full stops and blanks at the end. A regular expression would take time quadratic in the number of blanks. */
+function withoutTrailingStops(message: string): string {
+  let end = message.length;
+  while (end > 0 && /[.\s]/.test(message.charAt(end - 1))) end -= 1;
+  return message.slice(0, end);
+}

@@ -1,7 +1,7 @@
 import { systemClock, type Clock, type Duration } from '../../../core';
 import { refuseOption } from '../../../core/options';
 import { parsePositiveDuration } from '../../../core/duration';
-import { PooledSqlExecutor } from '../connections/pooled-sql-executor';
+import { Connections } from '../connections/connections';
 import { OWN_CONNECTIONS } from '../connections/server-connections';
 import { mysql } from '../dialects/mysql';
 import type { SqlRunStoreOptions } from '../ledger/sql-run-store';
@@ -43,7 +43,7 @@ export class DatabaseAccess {
   readonly forTables: SqlTablesOptions;
   readonly statementTimeoutMs: number;
   readonly #database: SqlDatabase;
-  readonly #executor: PooledSqlExecutor;
+  readonly #connections: Connections;
 
   /** @throws InvalidLockConfigurationError for an invalid option */
   constructor(database: SqlDatabase, options: DatabaseAccessOptions) {
@@ -63,7 +63,7 @@ export class DatabaseAccess {
       connections: typeof connections === 'number' ? connections : undefined,
     };
     const source = sharesSessions ? database.sharedConnections(settings) : database.ownConnections(settings);
-    this.#executor = new PooledSqlExecutor(source, dialect, clock);
+    this.#connections = new Connections(source, dialect, clock);
     this.forTables = {
       database: name,
       dialect,
@@ -72,7 +72,7 @@ export class DatabaseAccess {
       findLoss: database.findLoss,
       sharesSessions,
       warn,
-      executor: this.#executor,
+      connections: this.#connections,
     };
   }
 
@@ -127,6 +127,6 @@ export class DatabaseAccess {
   }
 
   async close(): Promise<void> {
-    await this.#executor.close();
+    await this.#connections.close();
   }
 }

@@ -1,9 +1,9 @@
 import { systemClock } from '../../../core';
-import { PooledSqlExecutor } from '../connections/pooled-sql-executor';
+import { Connections } from '../connections/connections';
 import { isPooled, isSplit, POOLED, SPLIT, type Ask } from '../connections/route';
 import { OwnServerConnections } from '../connections/server-connections';
 import type { ServerDriver } from '../connections/server-driver';
-import { translateDriverError } from '../connections/storage-error';
+import { translateDriverError } from '../connections/sql-failure';
 import type { DatabaseAccessOptions } from '../database/database-access';
 import type { SqlDatabase } from '../database/sql-database';
 import type { SqlDialect } from '../dialects/sql-dialect';
@@ -27,17 +27,20 @@ export function plainSession(
     sessions === undefined
       ? database[ofFile](limits)
       : new OwnServerConnections(sessions.driver, sessions.open, limits, plain);
-  const executor = new PooledSqlExecutor(source, dialect, systemClock);
+  const plainConnections = new Connections(source, dialect, systemClock);
   return {
     ask: async (text) => {
-      const limit = { timeoutMs: LIMIT_MS, urgent: false };
-      const answer = executor.execute({ id: '', text, values: [] }, limit).catch((error: unknown) => {
+      const statement = { id: '', text, values: [] };
+      const answer = plainConnections.run((session, endsAtMs) => session.execute(statement, endsAtMs), {
+        timeoutMs: LIMIT_MS,
+      });
+      const { rows } = await answer.catch((error: unknown) => {
         const subject = 'the examination';
         throw translateDriverError(error, { ...database, subject, tableName: '', migration: '' });
       });
-      return (await answer).rows;
+      return rows;
     },
-    end: () => executor.close(),
+    end: () => plainConnections.close(),
   };
 }
 

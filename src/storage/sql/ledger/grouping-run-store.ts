@@ -15,7 +15,6 @@ export class GroupingRunStore extends SqlRunStore {
     super(options);
     this.#peeks = new WaitingRequests(this.tables, {
       clock: options.clock,
-      urgent: false,
       subjectOf: ({ job }) => `the runs of job '${job}'`,
       companions(first, others) {
         const byScope = new Map(others.map((request) => [scopeOf(request), request]));

@@ -14,15 +14,9 @@ import type {
   RunQuery,
   RunStore,
 } from '../../../ledger/run-store';
-import type {
-  ExecuteOptions,
-  NodeWait,
-  SqlDecide,
-  SqlResult,
-  SqlStatement,
-} from '../connections/sql-executor';
+import type { Limit, NodeWait, SqlDecide, SqlResult, SqlStatement } from '../connections/sql-executor';
 import type { SqlDatabase } from '../database/sql-database';
-import { DuplicateRecord } from '../connections/storage-error';
+import { DuplicateRecord } from '../connections/sql-failure';
 import type { SchemaFinding } from '../schema/schema-finding';
 import type { TableDefinition } from '../schema/table-definition';
 import type { RunTables } from '../schema/tables';
@@ -45,7 +39,7 @@ export interface SqlRunStoreOptions extends SqlTablesOptions {
   readonly statementTimeoutMs: number;
 }
 
-const OF_A_HOLDER = { urgent: false, holdsLock: true };
+const OF_A_HOLDER = { priority: 'holder' } as const;
 
 /** @throws ClaimLostError if the database that holds the claim can no longer be used */
 export function refuseLoss({ findLoss }: Pick<SqlDatabase, 'findLoss'>, key: RunKey | Claim): void {
@@ -79,7 +73,7 @@ export class SqlRunStore implements RunStore {
    * @internal
    */
   get nodeWait(): NodeWait | undefined {
-    const { nodeWait } = this.#options.executor;
+    const { nodeWait } = this.#options.connections;
     return nodeWait?.isSet ? undefined : nodeWait;
   }
 
@@ -134,7 +128,7 @@ export class SqlRunStore implements RunStore {
     refuseLoss(this.#options, claim);
     const statement = (of: RunStatements): SqlStatement => of.complete(claim, outcome);
     // The outcome of a finished run must not wait behind claims of new ones.
-    const { result } = await this.#execute(statement, options, subject, { urgent: true });
+    const { result } = await this.#execute(statement, options, subject, { priority: 'lease' });
     return this.tables.hasWritten(result, subject);
   }
 
@@ -207,7 +201,7 @@ export class SqlRunStore implements RunStore {
    * @internal
    */
   async statements({ timeoutMs }: StatementOptions): Promise<RunStatements> {
-    return await this.tables.statements({ timeoutMs, urgent: false });
+    return await this.tables.statements({ timeoutMs });
   }
 
   /**
@@ -225,29 +219,28 @@ export class SqlRunStore implements RunStore {
   }
 
   /** For calls that the application makes without a limit. */
-  get #defaults(): ExecuteOptions {
-    return { timeoutMs: this.#options.statementTimeoutMs, urgent: false };
+  get #defaults(): Limit {
+    return { timeoutMs: this.#options.statementTimeoutMs };
   }
 
   #execute(
     statement: (of: RunStatements) => SqlStatement,
     { timeoutMs }: StatementOptions,
     subject?: string,
-    { urgent, holdsLock }: Omit<ExecuteOptions, 'timeoutMs'> = { urgent: false },
+    { priority }: Pick<Limit, 'priority'> = {},
   ): Promise<{ readonly result: SqlResult }> {
-    return this.tables.send(statement, { timeoutMs, urgent, holdsLock }, subject);
+    return this.tables.send(statement, { timeoutMs, priority }, subject);
   }
 
   async #onJobs(
     statement: (of: JobStatements) => SqlStatement,
     { timeoutMs }: StatementOptions,
   ): Promise<SqlResult> {
-    const options = { timeoutMs, urgent: false };
-    const { result } = await this.#jobs.send(statement, options, 'the register of jobs');
+    const { result } = await this.#jobs.send(statement, { timeoutMs }, 'the register of jobs');
     return result;
   }
 
-  /** Never urgent, because it may wait for a row: claims must not delay the renewal of leases. */
+  /** Never of a lease, because it may wait for a row: claims must not delay the renewal of leases. */
   async #transaction<T>(
     { timeoutMs }: StatementOptions,
     subject: string | undefined,

@@ -55,9 +55,8 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
       const rotation = new Rotation(options.random);
       return new WaitingRequests(this.tables, {
         clock: options.clock,
-        urgent: key === 'extend' || key === 'unlock',
         // While claims of runs wait, the releases of those that have ended come after them, as one group.
-        holdsLock: key === 'unlock',
+        priority: key === 'unlock' ? 'release' : key === 'extend' ? 'lease' : 'other',
         subjectOf: describeLock,
         companions: (first, others, { group }) =>
           group === undefined ? [] : rotation.companions(first, others),

@@ -11,10 +11,10 @@ import {
   type StorageAccessor,
 } from '../../../core';
 import { storageErrorOf, unknownOutcome } from '../../../core/lease/statements';
-import { DuplicateRecord } from '../connections/storage-error';
+import { DuplicateRecord } from '../connections/sql-failure';
 import {
   microseconds,
-  type ExecuteOptions,
+  type Limit,
   type Parameters as SqlParameters,
   type SqlResult,
 } from '../connections/sql-executor';
@@ -64,7 +64,7 @@ export class SqlStorageAccessor implements StorageAccessor {
   }
 
   get waitsForNodes(): boolean {
-    return this.#options.executor.nodeWait !== undefined;
+    return this.#options.connections.nodeWait !== undefined;
   }
 
   async insertRecord(request: LockRequest, options: StatementOptions): Promise<Grant | undefined> {
@@ -101,15 +101,15 @@ export class SqlStorageAccessor implements StorageAccessor {
 
   async deleteExpired(olderThanMs: number, { timeoutMs }: StatementOptions): Promise<number> {
     const parameters = { olderThan: microseconds(olderThanMs) };
-    const { result } = await this.#send('deleteExpired', parameters, { timeoutMs, urgent: false });
+    const { result } = await this.#send('deleteExpired', parameters, { timeoutMs });
     const deleted = this.#options.dialect.writtenRows(result);
     if (typeof deleted === 'number') return deleted;
     throw new LockStorageError(`Could not count the deleted locks: the driver reported ${String(deleted)}.`);
   }
 
   async find(name: string, { timeoutMs, purpose }: FindOptions): Promise<LockRecord | undefined> {
-    const options = { timeoutMs, urgent: purpose === 'resolve' };
-    const { result, statements } = await this.#send(purpose, { name }, options);
+    const limit: Limit = { timeoutMs, priority: purpose === 'resolve' ? 'lease' : 'other' };
+    const { result, statements } = await this.#send(purpose, { name }, limit);
     const [record] = result.rows.map((row) => recordIn(row, statements));
     if (record !== undefined) this.#checkName(record.name, name);
     return record;
@@ -119,7 +119,7 @@ export class SqlStorageAccessor implements StorageAccessor {
     { after = '', limit }: { readonly after: string | undefined; readonly limit: number },
     { timeoutMs }: StatementOptions,
   ): Promise<readonly NamedLockRecord[]> {
-    const { result, statements } = await this.#send('list', { after }, { timeoutMs, urgent: false });
+    const { result, statements } = await this.#send('list', { after }, { timeoutMs });
     return result.rows.slice(0, limit).map((row) => recordIn(row, statements));
   }
 
@@ -130,12 +130,12 @@ export class SqlStorageAccessor implements StorageAccessor {
    * @throws LockStorageError if the database cannot be reached
    */
   async check({ timeoutMs }: StatementOptions): Promise<void> {
-    await this.tables.check({ timeoutMs, urgent: false });
+    await this.tables.check({ timeoutMs });
   }
 
   /** @throws LockStorageError if the database cannot be reached */
   async verifySchema({ timeoutMs }: StatementOptions): Promise<readonly SchemaFinding[]> {
-    return await this.tables.verify({ timeoutMs, urgent: false });
+    return await this.tables.verify({ timeoutMs });
   }
 
   async #acquire(
@@ -210,14 +210,14 @@ export class SqlStorageAccessor implements StorageAccessor {
   }
 
   #write(key: Write, request: WriteRequest, options: StatementOptions): Promise<SentStatement> {
-    const urgent = key !== 'insert' && key !== 'takeOver';
-    return this.#send(key, parametersOf(request), { urgent, ...options });
+    const priority = key === 'insert' || key === 'takeOver' ? 'other' : 'lease';
+    return this.#send(key, parametersOf(request), { ...options, priority });
   }
 
-  #send(key: keyof LockTexts, parameters: SqlParameters, options: ExecuteOptions): Promise<SentStatement> {
+  #send(key: keyof LockTexts, parameters: SqlParameters, limit: Limit): Promise<SentStatement> {
     const { name } = parameters;
     const subject = typeof name === 'string' ? describeLock({ name }) : undefined;
-    return this.tables.send((statements) => statements[key].bind(parameters), options, subject);
+    return this.tables.send((statements) => statements[key].bind(parameters), limit, subject);
   }
 }
 

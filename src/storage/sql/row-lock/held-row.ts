@@ -8,9 +8,9 @@ import {
 import type { Moment } from '../../../core/clock';
 import type { Lease, LeaseGuard } from '../../../core/lease/lease';
 import type { LeaseAccessor } from '../../../core/lease/storage-accessor';
-import type { BorrowedConnection } from '../connections/pooled-sql-executor';
+import type { BorrowedConnection } from '../connections/connections';
 import type { ServerSession } from '../connections/server-session';
-import { microseconds } from '../connections/sql-executor';
+import { microseconds, type Limit } from '../connections/sql-executor';
 import { recordIn } from '../lock/sql-storage-accessor';
 import type { VerifiedTables } from '../schema/verified-tables';
 import { Heartbeat, IDLE_MS } from './heartbeat';
@@ -104,9 +104,9 @@ export class HeldRow implements LeaseAccessor, LeaseGuard {
   /** Settles a COMMIT that got no answer. While the server may still execute it, the row is locked. */
   async find(name: string, { timeoutMs }: StatementOptions): Promise<LockRecord | undefined> {
     const { tables, statements, clock } = this.options;
-    const limits = { timeoutMs, urgent: true };
+    const limit: Limit = { timeoutMs, priority: 'lease' };
     const read = async (statement: 'settle' | 'inspect'): Promise<LockRecord | undefined> => {
-      const { rows } = await tables.execute(statements[statement].bind({ name }), limits, `lock '${name}'`);
+      const { rows } = await tables.execute(statements[statement].bind({ name }), limit, `lock '${name}'`);
       const [record] = rows.map((row) => recordIn(row, statements.records));
       if (record === undefined || (record.fencingToken ?? 0) >= this.row.token) return record;
       // The COMMIT did not take effect, and the lock ended with its connection.

@@ -1,6 +1,6 @@
 import type { NamedLockRecord } from '../../../core';
 import type { Moment } from '../../../core/clock';
-import type { BorrowedConnection } from '../connections/pooled-sql-executor';
+import type { BorrowedConnection } from '../connections/connections';
 import type { RowLockLimits, ServerDriver } from '../connections/server-driver';
 import type { ServerSession } from '../connections/server-session';
 import type { SqlResult } from '../connections/sql-executor';

@@ -17,6 +17,7 @@ import { Lease } from '../../../core/lease/lease';
 import { newOwner } from '../../../core/lease/owner';
 import { checkLockConfiguration } from '../../../core/lock-configuration';
 import { DEFAULT_NAME_LENGTH } from '../../../core/lock-name';
+import type { Limit } from '../connections/sql-executor';
 import { placeOfFound, type SqlDatabase } from '../database/sql-database';
 import type { SchemaFinding } from '../schema/schema-finding';
 import { tableOf, type RowLockTableOptions } from '../schema/tables';
@@ -96,7 +97,7 @@ export class SqlRowLockProvider implements LockProvider {
     const terms = checkLockConfiguration(configuration, this.nameLength);
     const { name, lockAtMostForMs, lockAtLeastForMs, renewEveryMs } = terms;
     const timeoutMs = Math.min(lockAtMostForMs / 3, this.statementTimeoutMs) + this.#waitMs;
-    const found = await this.#table.lock(name, { timeoutMs, urgent: true });
+    const found = await this.#table.lock(name, { timeoutMs, priority: 'lease' });
     if (found.is === 'held') return undefined;
     const { lockedBy: heldBy, lockUntil: heldUntil, fencingToken = 0 } = found.record;
     if (found.is === 'kept') {
@@ -133,9 +134,9 @@ export class SqlRowLockProvider implements LockProvider {
   }
 
   async probe(timeoutMs: number): Promise<void> {
-    const options = { timeoutMs: Math.min(timeoutMs, this.statementTimeoutMs), urgent: true };
-    const { inspect } = await this.#table.ready(options);
-    await this.#table.tables.execute(inspect.bind({ name: PROBED_NAME }), options);
+    const limit: Limit = { timeoutMs: Math.min(timeoutMs, this.statementTimeoutMs), priority: 'lease' };
+    const { inspect } = await this.#table.ready(limit);
+    await this.#table.tables.execute(inspect.bind({ name: PROBED_NAME }), limit);
   }
 
   /**
@@ -146,7 +147,7 @@ export class SqlRowLockProvider implements LockProvider {
    * @throws LockStorageError if the database cannot be reached. The message contains its address.
    */
   async check(): Promise<void> {
-    await this.#table.ready({ timeoutMs: this.statementTimeoutMs, urgent: true });
+    await this.#table.ready({ timeoutMs: this.statementTimeoutMs, priority: 'lease' });
   }
 
   /**
@@ -155,7 +156,7 @@ export class SqlRowLockProvider implements LockProvider {
    * @throws LockStorageError if the database cannot be reached. The message contains its address.
    */
   async verifySchema(): Promise<readonly SchemaFinding[]> {
-    return await this.#table.tables.verify({ timeoutMs: this.statementTimeoutMs, urgent: true });
+    return await this.#table.tables.verify({ timeoutMs: this.statementTimeoutMs, priority: 'lease' });
   }
 
   /** Closes all connections. Locks that are still held are lost. */

@@ -1,12 +1,12 @@
 import { InvalidLockConfigurationError, LockStorageError, systemClock, type Clock } from '../../../core';
 import { momentOf } from '../../../core/clock';
 import { SeenLocks } from '../../../core/lease/seen-locks';
-import { PooledSqlExecutor, type BorrowedConnection } from '../connections/pooled-sql-executor';
+import { Connections, type BorrowedConnection } from '../connections/connections';
 import { OwnServerConnections } from '../connections/server-connections';
 import type { RowLockLimits, ServerDriver } from '../connections/server-driver';
 import type { ServerSession } from '../connections/server-session';
-import type { ExecuteOptions } from '../connections/sql-executor';
-import { DuplicateRecord } from '../connections/storage-error';
+import type { Limit } from '../connections/sql-executor';
+import { DuplicateRecord } from '../connections/sql-failure';
 import type { SqlDatabase } from '../database/sql-database';
 import type { InspectedTable } from '../schema/inspected-table';
 import type { TableDefinition } from '../schema/table-definition';
@@ -43,7 +43,7 @@ export class RowLockTable {
   readonly tables: VerifiedTables<RowLockStatements>;
   readonly seenLocks = new SeenLocks();
   readonly #driver: ServerDriver;
-  readonly #executor: PooledSqlExecutor<ServerSession>;
+  readonly #connections: Connections<ServerSession>;
   #found: InspectedTable | undefined;
   #isSuitable = false;
 
@@ -61,7 +61,7 @@ export class RowLockTable {
     const { driver } = sessions;
     this.#driver = driver;
     const { statementTimeoutMs, waitMs } = limits;
-    const connections = new OwnServerConnections(
+    const source = new OwnServerConnections(
       driver,
       sessions.open,
       { clock: systemClock, statementTimeoutMs, warn },
@@ -73,9 +73,17 @@ export class RowLockTable {
         idleForMs: IDLE_CONNECTION_MS,
       },
     );
-    this.#executor = new PooledSqlExecutor(connections, dialect, systemClock);
+    this.#connections = new Connections(source, dialect, systemClock);
     this.tables = new VerifiedTables(
-      { database: name, dialect, address, redact, sharesSessions: false, warn, executor: this.#executor },
+      {
+        database: name,
+        dialect,
+        address,
+        redact,
+        sharesSessions: false,
+        warn,
+        connections: this.#connections,
+      },
       [table],
       ([found]) => {
         this.#found = found;
@@ -94,22 +102,22 @@ export class RowLockTable {
    *
    * @throws SchemaMismatchError, InvalidLockConfigurationError, LockStorageError
    */
-  async ready(options: ExecuteOptions): Promise<RowLockStatements> {
-    const statements = await this.tables.statements(options);
-    if (!this.#isSuitable) await this.#checkServer(options);
+  async ready(limit: Limit): Promise<RowLockStatements> {
+    const statements = await this.tables.statements(limit);
+    if (!this.#isSuitable) await this.#checkServer(limit);
     return statements;
   }
 
   /** @throws LockStorageError if it is not certain who holds the row */
-  async lock(name: string, options: ExecuteOptions): Promise<FoundRow> {
+  async lock(name: string, limit: Limit): Promise<FoundRow> {
     const { settings } = this;
     const subject = `lock '${name}'`;
     const now = () => ({ lease: momentOf(settings.clock), connection: momentOf(systemClock) });
     for (let round = 1; round <= MOST_ROUNDS; round += 1) {
-      const statements = await this.ready(options);
-      if (!this.seenLocks.has(name)) await this.#createRow(name, statements, options);
+      const statements = await this.ready(limit);
+      if (!this.seenLocks.has(name)) await this.#createRow(name, statements, limit);
       try {
-        const borrowed = await this.#executor.borrow(options);
+        const borrowed = await this.#connections.borrow(limit);
         const attempt = { name, statements, driver: this.#driver, limits: settings.limits, now };
         const answer = await lockRow(borrowed, attempt);
         if (answer.is === 'locked') return { ...answer, borrowed, statements };
@@ -126,15 +134,15 @@ export class RowLockTable {
   }
 
   async close(): Promise<void> {
-    await this.#executor.close();
+    await this.#connections.close();
   }
 
   /** In autocommit: two transactions can both lock a row that does not exist. */
-  async #createRow(name: string, statements: RowLockStatements, options: ExecuteOptions): Promise<void> {
+  async #createRow(name: string, statements: RowLockStatements, limit: Limit): Promise<void> {
     const subject = `lock '${name}'`;
-    const { rows } = await this.tables.execute(statements.inspect.bind({ name }), options, subject);
+    const { rows } = await this.tables.execute(statements.inspect.bind({ name }), limit, subject);
     try {
-      if (rows.length === 0) await this.tables.execute(statements.insert.bind({ name }), options, subject);
+      if (rows.length === 0) await this.tables.execute(statements.insert.bind({ name }), limit, subject);
     } catch (error) {
       // Another process has created the row. It may hold it already.
       const isThere = error instanceof LockStorageError && error.outcome === 'contention';
@@ -143,10 +151,10 @@ export class RowLockTable {
     this.seenLocks.add(name);
   }
 
-  async #checkServer(options: ExecuteOptions): Promise<void> {
+  async #checkServer(limit: Limit): Promise<void> {
     const { dialect, address } = this.database;
     const text = CLUSTER_VARIABLES[dialect.name];
-    const answer = text && (await this.tables.execute({ id: '', text, values: [] }, options));
+    const answer = text && (await this.tables.execute({ id: '', text, values: [] }, limit));
     const problem = answer && clusterProblem(answer.rows);
     if (problem)
       throw new InvalidLockConfigurationError(

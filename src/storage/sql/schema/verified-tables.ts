@@ -1,15 +1,16 @@
 import { LockStorageError, SchemaMismatchError } from '../../../core';
+import type { Connections } from '../connections/connections';
 import {
   SqlExecutionError,
-  type ExecuteOptions,
+  type Limit,
+  type Priority,
   type SendInTurn,
+  type SqlSession,
   type SqlDecide,
-  type SqlExecutor,
   type SqlResult,
   type SqlStatement,
 } from '../connections/sql-executor';
-import { driverErrorOf } from '../connections/sql-failure';
-import { translateDriverError } from '../connections/storage-error';
+import { driverErrorOf, translateDriverError } from '../connections/sql-failure';
 import { inspectionOf, readTable, type InspectedTable } from './inspected-table';
 import { isUsable, type SchemaFinding } from './schema-finding';
 import type { TableDefinition } from './table-definition';
@@ -17,7 +18,7 @@ import { verifyTable, type VerificationContext } from './verify-table';
 
 /** What the statements on any of the library's tables need. */
 export interface SqlTablesOptions extends VerificationContext {
-  readonly executor: SqlExecutor;
+  readonly connections: Pick<Connections, 'nodeWait' | 'isFree' | 'run'>;
   /** The database that the connections begin in, if the DataSource names it. */
   readonly database: string | undefined;
   /** Removes secrets from a driver's message. */
@@ -57,20 +58,20 @@ export class VerifiedTables<Statements> {
    *
    * @throws as `check` does
    */
-  async statements(options: ExecuteOptions): Promise<Statements> {
-    return this.#statements ?? (await this.check(options));
+  async statements(limit: Limit): Promise<Statements> {
+    return this.#statements ?? (await this.check(limit));
   }
 
   /** @throws SchemaMismatchError listing every problem of the tables with its fix */
-  async check(options: ExecuteOptions): Promise<Statements> {
-    this.#verifying ??= this.#verifyForUse(options).finally(() => (this.#verifying = undefined));
+  async check(limit: Limit): Promise<Statements> {
+    this.#verifying ??= this.#verifyForUse(limit).finally(() => (this.#verifying = undefined));
     return await this.#verifying;
   }
 
-  async verify(options: ExecuteOptions): Promise<readonly SchemaFinding[]> {
+  async verify(limit: Limit): Promise<readonly SchemaFinding[]> {
     const { dialect, database } = this.options;
     const locations = this.definitions.map(({ path }) => ({ path, database }));
-    const { rows } = await this.execute(inspectionOf(locations, dialect), options);
+    const { rows } = await this.execute(inspectionOf(locations, dialect), limit);
     const tables = this.definitions.map((definition, number) => {
       const found = readTable(rows, number, dialect);
       return { found, findings: verifyTable(definition, found, this.options) };
@@ -81,51 +82,50 @@ export class VerifiedTables<Statements> {
   }
 
   /** @param subject what the statement is about, such as `lock 'job'`. Default: the table. */
-  async execute(statement: SqlStatement, options: ExecuteOptions, subject?: string): Promise<SqlResult> {
-    try {
-      return await this.options.executor.execute(statement, options);
-    } catch (error) {
-      throw this.failureOf(error, subject);
-    }
+  execute(statement: SqlStatement, limit: Limit, subject?: string): Promise<SqlResult> {
+    return this.#run((session, endsAtMs) => session.execute(statement, endsAtMs), limit, subject);
   }
 
   /** Sends one of the statements on these tables, and returns its answer and all of them. */
   async send(
     statement: (of: Statements) => SqlStatement,
-    options: ExecuteOptions,
+    limit: Limit,
     subject?: string,
   ): Promise<{ readonly result: SqlResult; readonly statements: Statements }> {
-    const statements = this.#statements ?? (await this.check(options));
-    const bound = statement(statements);
-    try {
-      return { result: await this.options.executor.execute(bound, options), statements };
-    } catch (error) {
-      throw this.failureOf(error, subject);
-    }
-  }
-
-  /** Until the tables were verified, no request gets a connection at once. */
-  isFree(request: Pick<ExecuteOptions, 'urgent' | 'holdsLock'>): boolean {
-    return this.#statements !== undefined && this.options.executor.isFree(request);
-  }
-
-  /** Calls `use` as soon as there is a connection for it. Its errors need `failureOf`. */
-  async inTurn<T>(
-    use: (send: SendInTurn, statements: Statements) => Promise<T>,
-    options: ExecuteOptions,
-  ): Promise<T> {
-    const statements = await this.statements(options);
-    return await this.options.executor.inTurn((send) => use(send, statements), options);
+    const statements = this.#statements ?? (await this.check(limit));
+    return { result: await this.execute(statement(statements), limit, subject), statements };
   }
 
   /** @throws the error of `decide`, unchanged */
-  async transaction<T>(
+  transaction<T>(
     [first, decide]: readonly [SqlStatement, SqlDecide<T>],
-    options: ExecuteOptions,
+    limit: Limit,
     subject?: string,
   ): Promise<T> {
+    return this.#run((session, endsAtMs) => session.transaction(first, decide, endsAtMs), limit, subject);
+  }
+
+  /** Until the tables were verified, no request gets a connection at once. */
+  isFree(priority: Priority | undefined): boolean {
+    return this.#statements !== undefined && this.options.connections.isFree(priority);
+  }
+
+  /** Calls `use` as soon as there is a connection for it. All its statements share the limit. Its errors need `failureOf`. */
+  async inTurn<T>(use: (send: SendInTurn, statements: Statements) => Promise<T>, limit: Limit): Promise<T> {
+    const statements = await this.statements(limit);
+    return await this.options.connections.run(
+      (session, endsAtMs) => use((statement) => session.execute(statement, endsAtMs), statements),
+      limit,
+    );
+  }
+
+  async #run<T>(
+    use: (session: SqlSession, endsAtMs: number) => Promise<T>,
+    limit: Limit,
+    subject: string | undefined,
+  ): Promise<T> {
     try {
-      return await this.options.executor.transaction(first, decide, options);
+      return await this.options.connections.run(use, limit);
     } catch (error) {
       throw error instanceof SqlExecutionError ? this.failureOf(error, subject) : error;
     }
@@ -140,8 +140,8 @@ export class VerifiedTables<Statements> {
     );
   }
 
-  async #verifyForUse(options: ExecuteOptions): Promise<Statements> {
-    const findings = await this.verify(options);
+  async #verifyForUse(limit: Limit): Promise<Statements> {
+    const findings = await this.verify(limit);
     if (this.#statements === undefined) {
       const errors = findings.filter(({ severity }) => severity === 'error').map(({ message }) => message);
       throw new SchemaMismatchError(errors.join('\n'), { outcome: 'nothing-ran' });

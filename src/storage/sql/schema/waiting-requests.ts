@@ -1,13 +1,11 @@
 import type { Clock, StatementOptions } from '../../../core';
-import type { SendInTurn } from '../connections/sql-executor';
+import type { Priority, SendInTurn } from '../connections/sql-executor';
 import type { VerifiedTables } from './verified-tables';
 
 /** How requests of one kind travel together. */
 export interface GroupOptions<Request, Answer, Statements> {
   readonly clock: Clock;
-  /** See `ExecuteOptions`. */
-  readonly urgent: boolean;
-  readonly holdsLock?: boolean;
+  readonly priority?: Priority;
   /** What a request is about, for its error. */
   readonly subjectOf: (request: Request) => string;
   /** Chooses those that travel with the first one. */
@@ -62,7 +60,7 @@ export class WaitingRequests<Request extends object, Answer, Statements> {
 
   /** `true`: a request that waits gains nothing, so send it on its own. */
   get isFree(): boolean {
-    return !this.#hasCompany && this.tables.isFree(this.options);
+    return !this.#hasCompany && this.tables.isFree(this.options.priority);
   }
 
   send(request: Request, options: StatementOptions): Promise<Answer> {
@@ -91,7 +89,7 @@ export class WaitingRequests<Request extends object, Answer, Statements> {
 
   /** Never rejects. */
   async #sendGroup(first: Request, endsAtMs: number): Promise<void> {
-    const { clock, urgent, holdsLock, subjectOf, answersTo } = this.options;
+    const { clock, priority, subjectOf, answersTo } = this.options;
     const own = this.#waiting.get(first);
     const group = new Map<Request, Waiting<Answer>>();
     this.#asking.set(first, endsAtMs);
@@ -114,7 +112,7 @@ export class WaitingRequests<Request extends object, Answer, Statements> {
         timeoutMs: Math.min(timeoutMs, leftMs),
         connectionWaitMs: Math.max(0, leftMs - timeoutMs),
       };
-      await this.tables.inTurn(use, { ...limits, urgent, holdsLock, sinceMs });
+      await this.tables.inTurn(use, { ...limits, priority, sinceMs });
     } catch (error) {
       if (group.size > 1 && this.tables.isRefused(error)) return this.#sendHalves([...group], error);
       if (group.size > 1) this.#aloneUntilMs = clock.monotonicMs() + ALONE_MS;

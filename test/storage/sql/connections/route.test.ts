@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from 'cronlatch/provider';
-import { PooledSqlExecutor } from '#cronlatch/storage/sql/connections/pooled-sql-executor';
+import { Connections } from '#cronlatch/storage/sql/connections/connections';
 import {
   OwnServerConnections,
   SharedServerConnections,
@@ -62,13 +62,16 @@ function bench(driver: ServerDriver, answers: Answers) {
     own: new OwnServerConnections(driver, open, settings),
     shared: new SharedServerConnections(driver, pool, settings),
   };
-  const executors = {
-    own: new PooledSqlExecutor(sources.own, driver.dialect, systemClock),
-    shared: new PooledSqlExecutor(sources.shared, driver.dialect, systemClock),
+  const connections = {
+    own: new Connections(sources.own, driver.dialect, systemClock),
+    shared: new Connections(sources.shared, driver.dialect, systemClock),
   };
   const execute = (kind: 'own' | 'shared') =>
-    executors[kind].execute({ id: '', text: 'DO 0', values: [] }, { timeoutMs: 5000, urgent: false });
-  return { log, warnings, executors, execute };
+    connections[kind].run(
+      (session, endsAtMs) => session.execute({ id: '', text: 'DO 0', values: [] }, endsAtMs),
+      { timeoutMs: 5000 },
+    );
+  return { log, warnings, connections, execute };
 }
 
 const variables = (named: Record<string, string>): Row[] =>
@@ -146,21 +149,21 @@ for (const { named, isSet, begin, end, setting } of CLUSTERS) {
   const kind = Object.keys(named)[0] ?? '';
 
   void test(`sessions of the guard wait for their node (${kind})`, async () => {
-    const { log, warnings, executors, execute } = bench(mysqlDriver, { plain: variables(named) });
+    const { log, warnings, connections, execute } = bench(mysqlDriver, { plain: variables(named) });
     await execute('own');
     assert.match(log[2] ?? '', begin);
     assert.deepEqual([log[3], warnings], ['DO 0', []]);
-    assert.ok(executors.own.nodeWait);
+    assert.ok(connections.own.nodeWait);
   });
 
   void test(`a stronger setting of the servers stays (${kind})`, async () => {
-    const { log, executors, execute } = bench(mysqlDriver, { plain: variables(isSet) });
+    const { log, connections, execute } = bench(mysqlDriver, { plain: variables(isSet) });
     await Promise.all([execute('own'), execute('shared')]);
     assert.deepEqual(
       log.filter((text) => text.includes('@cronlatch_node_wait')),
       [],
     );
-    assert.ok(executors.own.nodeWait);
+    assert.ok(connections.own.nodeWait);
   });
 
   void test(`a server that refuses this of the guard's sessions is warned of once, and used (${kind})`, async () => {

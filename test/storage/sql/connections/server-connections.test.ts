@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Clock, systemClock } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
-import { PooledSqlExecutor } from '#cronlatch/storage/sql/connections/pooled-sql-executor';
+import { Connections } from '#cronlatch/storage/sql/connections/connections';
 import { OwnServerConnections } from '#cronlatch/storage/sql/connections/server-connections';
 import type { DriverSession } from '#cronlatch/storage/sql/connections/server-driver';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
@@ -49,9 +49,12 @@ function bench(failing: string, clock: Clock = systemClock) {
     return { session, opened: Promise.resolve() };
   };
   const limits = { clock, statementTimeoutMs: STATEMENT_TIMEOUT_MS, warn: () => {} };
-  const executor = new PooledSqlExecutor(new OwnServerConnections(driver, open, limits), mysql, clock);
+  const connections = new Connections(new OwnServerConnections(driver, open, limits), mysql, clock);
   const execute = (text: string, timeoutMs = STATEMENT_TIMEOUT_MS) =>
-    executor.execute({ id: text, text, values: [] }, { timeoutMs, urgent: true });
+    connections.run((session, endsAtMs) => session.execute({ id: text, text, values: [] }, endsAtMs), {
+      timeoutMs,
+      priority: 'lease',
+    });
   return { log, execute, forgotten, newLines: () => log.splice(0) };
 }
 

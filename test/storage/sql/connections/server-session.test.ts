@@ -2,15 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from 'cronlatch/provider';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
-import {
-  PooledSqlExecutor,
-  type SqlConnection,
-} from '#cronlatch/storage/sql/connections/pooled-sql-executor';
-import type { SqlDecide, SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
+import { Connections } from '#cronlatch/storage/sql/connections/connections';
+import type { SqlConnection, SqlDecide, SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
 import type { DriverAnswer } from '#cronlatch/storage/sql/connections/server-driver';
 import { ServerSession } from '#cronlatch/storage/sql/connections/server-session';
 
-const OPTIONS = { timeoutMs: 1000, urgent: false };
+const LIMIT = { timeoutMs: 1000 };
 const READ = statement('read');
 const WRITE = statement('write');
 const writes: SqlDecide<string> = () => ({ value: 'decided', statements: [WRITE] });
@@ -21,7 +18,7 @@ function statement(text: string): SqlStatement {
 
 type Reply = Partial<DriverAnswer> | Error;
 
-/** An executor on one connection, on which some statements get faulty replies. */
+/** One connection, on which some statements get faulty replies. */
 function bench({ isShared = false, faults = {} }: { isShared?: boolean; faults?: Record<string, Reply[]> }) {
   const log: string[] = [];
   let inTransaction = false;
@@ -56,37 +53,42 @@ function bench({ isShared = false, faults = {} }: { isShared?: boolean; faults?:
     destroy: () => void log.push('destroyed'),
   };
   const source = { size: 1, open: () => connection, close: () => Promise.resolve() };
-  return { log, executor: new PooledSqlExecutor(source, mysql, systemClock) };
+  const connections = new Connections(source, mysql, systemClock);
+  const transact = <T>(decide: SqlDecide<T>): Promise<T> =>
+    connections.run((lent, endsAtMs) => lent.transaction(READ, decide, endsAtMs), LIMIT);
+  const read = (): Promise<unknown> =>
+    connections.run((lent, endsAtMs) => lent.execute(READ, endsAtMs), LIMIT);
+  return { log, transact, read };
 }
 
 const failure = (errno: number): Error => Object.assign(new Error(`error ${errno}`), { errno });
 const lost = (): Error => Object.assign(new Error('lost'), { code: 'PROTOCOL_CONNECTION_LOST' });
 
 void test('a transaction is begun, decided on, and committed', async () => {
-  const { log, executor } = bench({});
-  assert.equal(await executor.transaction(READ, writes, OPTIONS), 'decided');
+  const { log, transact } = bench({});
+  assert.equal(await transact(writes), 'decided');
   assert.deepEqual(log, ['BEGIN', 'read (prepared)', 'write (prepared)', 'COMMIT', 'released']);
 });
 
 void test('a transaction also ends if there is nothing to write', async () => {
-  const { log, executor } = bench({});
-  await executor.transaction(READ, () => ({ value: 0, statements: [] }), OPTIONS);
+  const { log, transact } = bench({});
+  await transact(() => ({ value: 0, statements: [] }));
   assert.deepEqual(log, ['BEGIN', 'read (prepared)', 'COMMIT', 'released']);
 });
 
 void test('the error of a decision is rethrown unchanged, and nothing is written', async () => {
-  const { log, executor } = bench({});
+  const { log, transact } = bench({});
   const thrown = { not: 'an error' };
   const decide = (): never => {
     throw thrown as unknown as Error;
   };
-  assert.equal(await executor.transaction(READ, decide, OPTIONS).catch((error: unknown) => error), thrown);
+  assert.equal(await transact(decide).catch((error: unknown) => error), thrown);
   assert.deepEqual(log, ['BEGIN', 'read (prepared)', 'ROLLBACK', 'released']);
 });
 
 void test('after a deadlock and its rollback, the connection is used again', async () => {
-  const { log, executor } = bench({ faults: { write: [failure(1213)] } });
-  await assert.rejects(executor.transaction(READ, writes, OPTIONS), {
+  const { log, transact } = bench({ faults: { write: [failure(1213)] } });
+  await assert.rejects(transact(writes), {
     progress: 'sent',
     message: 'error 1213',
   });
@@ -95,24 +97,24 @@ void test('after a deadlock and its rollback, the connection is used again', asy
 
 void test('if the rollback also fails, the connection is destroyed', async () => {
   for (const reply of [lost(), { inTransaction: true }]) {
-    const { log, executor } = bench({ faults: { write: [failure(1213)], ROLLBACK: [reply] } });
-    await assert.rejects(executor.transaction(READ, writes, OPTIONS), { message: 'error 1213' });
+    const { log, transact } = bench({ faults: { write: [failure(1213)], ROLLBACK: [reply] } });
+    await assert.rejects(transact(writes), { message: 'error 1213' });
     assert.deepEqual(log.slice(-2), ['ROLLBACK', 'destroyed']);
   }
 });
 
 for (const text of ['BEGIN', 'read', 'write']) {
   void test(`a connection that is lost at '${text}' has committed nothing`, async () => {
-    const { log, executor } = bench({ faults: { [text]: [lost()] } });
-    await assert.rejects(executor.transaction(READ, writes, OPTIONS), { progress: 'rolled-back' });
+    const { log, transact } = bench({ faults: { [text]: [lost()] } });
+    await assert.rejects(transact(writes), { progress: 'rolled-back' });
     assert.equal(log.at(-1), 'destroyed');
     assert.ok(!log.includes('COMMIT'));
   });
 }
 
 void test('if a connection is lost at COMMIT, the outcome is unknown', async () => {
-  const { log, executor } = bench({ faults: { COMMIT: [lost()] } });
-  await assert.rejects(executor.transaction(READ, writes, OPTIONS), {
+  const { log, transact } = bench({ faults: { COMMIT: [lost()] } });
+  await assert.rejects(transact(writes), {
     progress: 'sent',
     message: 'lost',
   });
@@ -120,8 +122,8 @@ void test('if a connection is lost at COMMIT, the outcome is unknown', async () 
 });
 
 void test('if a connection is still inside a transaction after COMMIT, the outcome is unknown', async () => {
-  const { log, executor } = bench({ faults: { COMMIT: [{ inTransaction: true }] } });
-  await assert.rejects(executor.transaction(READ, writes, OPTIONS), { progress: 'sent' });
+  const { log, transact } = bench({ faults: { COMMIT: [{ inTransaction: true }] } });
+  await assert.rejects(transact(writes), { progress: 'sent' });
   assert.equal(log.at(-1), 'destroyed');
 });
 
@@ -130,25 +132,25 @@ void test('a connection that is not inside a transaction when it should be is an
     ['BEGIN', 'rolled-back'],
     ['write', 'sent'],
   ] as const) {
-    const { log, executor } = bench({ faults: { [text]: [{ inTransaction: false }] } });
-    await assert.rejects(executor.transaction(READ, writes, OPTIONS), { progress });
+    const { log, transact } = bench({ faults: { [text]: [{ inTransaction: false }] } });
+    await assert.rejects(transact(writes), { progress });
     assert.equal(log.at(-1), 'destroyed');
   }
 });
 
 void test('our COMMIT does not commit what the application has left open on a shared connection', async () => {
   const clean = bench({ isShared: true });
-  await clean.executor.transaction(READ, writes, OPTIONS);
+  await clean.transact(writes);
   assert.deepEqual(clean.log.slice(0, 2), ['PROBE', 'BEGIN']);
-  const { log, executor } = bench({ isShared: true, faults: { PROBE: [{ inTransaction: true }] } });
-  await assert.rejects(executor.transaction(READ, writes, OPTIONS), /left inside a transaction/);
+  const { log, transact } = bench({ isShared: true, faults: { PROBE: [{ inTransaction: true }] } });
+  await assert.rejects(transact(writes), /left inside a transaction/);
   assert.deepEqual(log, ['PROBE', 'destroyed']);
 });
 
 void test('if a statement cannot be prepared, the whole transaction is repeated without preparing', async () => {
-  const { log, executor } = bench({ faults: { write: [failure(1615)] } });
-  assert.equal(await executor.transaction(READ, writes, OPTIONS), 'decided');
-  await executor.execute(READ, OPTIONS);
+  const { log, transact, read } = bench({ faults: { write: [failure(1615)] } });
+  assert.equal(await transact(writes), 'decided');
+  await read();
   const first = ['BEGIN', 'read (prepared)', 'write (prepared)', 'ROLLBACK'];
   const again = ['BEGIN', 'read', 'write', 'COMMIT', 'released'];
   assert.deepEqual(log, [...first, ...again, 'read', 'released']);

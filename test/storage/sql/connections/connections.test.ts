@@ -3,10 +3,15 @@ import { test } from 'node:test';
 import { systemClock } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
 import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
-import { PooledSqlExecutor } from '#cronlatch/storage/sql/connections/pooled-sql-executor';
-import type { SqlResult, SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
-import { signal } from '../../support/executor-bench';
-import { turn } from '../../support/lock-bench';
+import { Connections } from '#cronlatch/storage/sql/connections/connections';
+import type { Limit, SqlResult, SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
+import { signal } from '../../../support/executor-bench';
+import { turn } from '../../../support/lock-bench';
+
+function execute(connections: Connections, id: string, limit: Limit): Promise<SqlResult> {
+  const statement = { id, text: 'text', values: [] };
+  return connections.run((session, endsAtMs) => session.execute(statement, endsAtMs), limit);
+}
 
 void test('after close, a statement that waits for a connection is not sent, and opens none', async () => {
   let opened = 0;
@@ -20,13 +25,13 @@ void test('after close, a statement that waits for a connection is not sent, and
   };
   const open = () => Promise.resolve(((opened += 1), connection));
   const source = { size: 1, open, close: () => Promise.resolve() };
-  const executor = new PooledSqlExecutor(source, sqlite, systemClock);
-  const options = { timeoutMs: 1000, urgent: false };
-  const first = executor.execute({ id: 'first', text: 'first', values: [] }, options);
-  const second = executor.execute({ id: 'second', text: 'second', values: [] }, options);
+  const connections = new Connections(source, sqlite, systemClock);
+  const options = { timeoutMs: 1000 };
+  const first = execute(connections, 'first', options);
+  const second = execute(connections, 'second', options);
   second.catch(() => {}); // Awaited below.
   await turn();
-  await executor.close();
+  await connections.close();
   answer.resolve({ rows: [], affectedRows: 0, insertId: 0 });
   await first;
   await assert.rejects(second, { progress: 'not-sent' });
@@ -45,23 +50,14 @@ void test('a statement that waited for a connection for most of its time limit i
     destroy: () => {},
   };
   const source = { size: 1, open: () => connection, close: () => Promise.resolve() };
-  const executor = new PooledSqlExecutor(source, sqlite, clock);
-  const first = executor.execute(
-    { id: 'first', text: 'first', values: [] },
-    { timeoutMs: 60_000, urgent: false },
-  );
-  const second = executor.execute(
-    { id: 'second', text: 'second', values: [] },
-    { timeoutMs: 1000, urgent: false },
-  );
+  const connections = new Connections(source, sqlite, clock);
+  const first = execute(connections, 'first', { timeoutMs: 60_000 });
+  const second = execute(connections, 'second', { timeoutMs: 1000 });
   second.catch(() => {}); // Awaited below.
   clock.advance(751);
   await assert.rejects(second, { progress: 'not-sent' });
   // Half of the time had passed before it asked for a connection.
-  const third = executor.execute(
-    { id: 'third', text: 'third', values: [] },
-    { timeoutMs: 500, urgent: false, sinceMs: clock.monotonicMs() - 500 },
-  );
+  const third = execute(connections, 'third', { timeoutMs: 500, sinceMs: clock.monotonicMs() - 500 });
   third.catch(() => {}); // Awaited below.
   clock.advance(251);
   await assert.rejects(third, { message: 'no connection was free within 750 ms', progress: 'not-sent' });
@@ -82,14 +78,13 @@ void test('a statement that may wait longer than its time limit gets the whole l
     destroy: () => {},
   };
   const source = { size: 1, open: () => connection, close: () => Promise.resolve() };
-  const executor = new PooledSqlExecutor(source, sqlite, clock);
-  const statement = { id: 'id', text: 'text', values: [] };
+  const connections = new Connections(source, sqlite, clock);
   let sent = 0;
-  const options = { timeoutMs: 1000, urgent: false, connectionWaitMs: 30_000, onSending: () => (sent += 1) };
-  const first = executor.execute(statement, { ...options, timeoutMs: 60_000 });
+  const options = { timeoutMs: 1000, connectionWaitMs: 30_000, onSending: () => (sent += 1) };
+  const first = execute(connections, 'id', { ...options, timeoutMs: 60_000 });
   assert.equal(sent, 0, 'it did not wait');
-  const second = executor.execute(statement, options);
-  const third = executor.execute(statement, { ...options, connectionWaitMs: 25_000 });
+  const second = execute(connections, 'id', options);
+  const third = execute(connections, 'id', { ...options, connectionWaitMs: 25_000 });
   third.catch(() => {}); // Awaited below.
   clock.advance('29s');
   await assert.rejects(third, { message: 'no connection was free within 25000 ms', progress: 'not-sent' });

@@ -1,21 +1,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SettableClock } from 'cronlatch/testing';
-import { ConnectionGate } from '#cronlatch/storage/sql/connections/connection-gate';
-import { turn } from '../../support/lock-bench';
+import { ConnectionGate } from '#cronlatch/storage/sql/connections/connections';
+import { turn } from '../../../support/lock-bench';
 
-const URGENT = { urgent: true, timeoutMs: 1000 };
-const OTHER = { urgent: false, timeoutMs: 1000 };
-const LATE = { urgent: false, timeoutMs: 5000 };
+const OTHER = waiting(1000);
+const LATE = waiting(5000);
+const LEASE = { ...OTHER, priority: 'lease' } as const;
+const HOLDER = { ...OTHER, priority: 'holder' } as const;
+const RELEASE = { ...OTHER, priority: 'release' } as const;
 
-type GateOptions = Parameters<ConnectionGate['enter']>[0];
+type Limit = Parameters<ConnectionGate['enter']>[0];
+
+/** A request that waits for so long. */
+function waiting(connectionWaitMs: number): Limit {
+  return { timeoutMs: 1, connectionWaitMs };
+}
 
 function bench(size: number, spare = 0) {
   const clock = new SettableClock();
   const gate = new ConnectionGate({ size, spare }, clock);
   const entered: string[] = [];
-  const enter = async (name: string, options: GateOptions = OTHER): Promise<void> => {
-    await gate.enter(options);
+  const enter = async (name: string, limit: Limit = OTHER): Promise<void> => {
+    await gate.enter(limit);
     entered.push(name);
   };
   const leave = (name: string): void => {
@@ -28,7 +35,7 @@ function bench(size: number, spare = 0) {
 void test('one of two connections is reserved for statements that a lease depends on', async () => {
   const { entered, enter, leave } = bench(2);
   for (const name of ['acquire-1', 'acquire-2']) void enter(name);
-  void enter('extend', URGENT);
+  void enter('extend', LEASE);
   await turn();
   assert.deepEqual(entered, ['acquire-1', 'extend']);
   leave('acquire-1');
@@ -43,7 +50,7 @@ void test('with a single connection, the order is the same', async () => {
   const { entered, enter, leave } = bench(1);
   void enter('acquire-1');
   for (const name of ['acquire-2', 'acquire-3']) void enter(name);
-  void enter('unlock', URGENT);
+  void enter('unlock', LEASE);
   await turn();
   for (const name of ['acquire-1', 'unlock', 'acquire-2']) {
     leave(name);
@@ -72,12 +79,12 @@ void test('a caller that waits too long gets an error that nothing was sent, and
   const { clock, entered, enter, leave } = bench(1);
   void enter('first');
   const late = enter('late');
-  const waiting = enter('waiting', { urgent: false, timeoutMs: 5000 });
+  const waited = enter('waiting', LATE);
   await turn();
   clock.advance('1s');
   await assert.rejects(late, { message: 'no connection was free within 1000 ms', progress: 'not-sent' });
   leave('first');
-  await waiting;
+  await waited;
   assert.deepEqual(entered, ['first', 'waiting']);
 });
 
@@ -96,7 +103,7 @@ void test('if no caller was admitted for 200 ms, the next one borrows a spare co
   clock.advance(400);
   await turn();
   assert.deepEqual(entered, ['stuck-1', 'stuck-2', 'stuck-3'], 'there are only two to borrow');
-  void enter('extend', URGENT);
+  void enter('extend', LEASE);
   await turn();
   assert.deepEqual(
     entered.slice(3),
@@ -140,7 +147,7 @@ void test('extensions that pass do not hide that other callers are stuck', async
   const { clock, entered, enter, leave } = bench(2, 1);
   for (const name of ['stuck', 'acquire']) void enter(name);
   for (const name of ['extend-1', 'extend-2']) {
-    void enter(name, URGENT);
+    void enter(name, LEASE);
     await turn();
     clock.advance(100);
     leave(name);
@@ -157,7 +164,7 @@ void test('a borrowed connection is returned as soon as no caller waits, and can
     await turn();
     assert.equal(entered.length, 2 * round);
     leave(`other-${round}`);
-    void enter('late', { urgent: false, timeoutMs: 100 }).catch(() => undefined);
+    void enter('late', waiting(100)).catch(() => undefined);
     await turn();
     assert.equal(entered.length, 2 * round, 'it is not free for the next caller');
     clock.advance(100);
@@ -169,8 +176,8 @@ void test('the write of a run whose lock is held comes before requests for furth
   const { entered, enter, leave } = bench(1);
   void enter('first');
   void enter('lock');
-  void enter('claim', { ...OTHER, holdsLock: true });
-  void enter('extension', URGENT);
+  void enter('claim', HOLDER);
+  void enter('extension', LEASE);
   await turn();
   for (const name of ['first', 'extension', 'claim']) {
     leave(name);
@@ -180,15 +187,14 @@ void test('the write of a run whose lock is held comes before requests for furth
 });
 
 void test('the release of a lock comes behind the writes of runs that wait, and else comes first', async () => {
-  const RELEASE = { ...URGENT, holdsLock: true };
   const { entered, enter, leave } = bench(2);
   for (const name of ['first', 'lock']) void enter(name);
   void enter('release-1', RELEASE);
   await turn();
   assert.deepEqual(entered, ['first', 'release-1'], 'it takes the last free connection');
-  void enter('claim', { ...OTHER, holdsLock: true });
+  void enter('claim', HOLDER);
   void enter('release-2', RELEASE);
-  void enter('extension', URGENT);
+  void enter('extension', LEASE);
   await turn();
   for (const name of ['first', 'extension', 'release-1', 'claim', 'release-2']) {
     leave(name);
