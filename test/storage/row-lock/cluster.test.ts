@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clusterProblem } from '#cronlatch/storage/sql/row-lock/cluster';
+import { clusterProblem } from '#cronlatch/storage/sql/row-lock/row-lock-table';
 
 function problemOf(variables: Readonly<Record<string, string>>): string | undefined {
   return clusterProblem(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import { test } from 'node:test';
 import { momentOf } from '#cronlatch/core/clock';
-import { Heartbeat } from '#cronlatch/storage/sql/row-lock/heartbeat';
+import { Heartbeat } from '#cronlatch/storage/sql/row-lock/held-row';
 import { SettableClock } from 'cronlatch/testing';
 
 /** A heartbeat whose pings a test answers. */

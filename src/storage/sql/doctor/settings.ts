@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import type { Ask } from '../connections/route';
 import type { DialectName } from '../dialects/sql-dialect';
-import { clusterProblem } from '../row-lock/cluster';
+import { clusterProblem } from '../row-lock/row-lock-table';
 import { found, type Finding } from './finding';
 
 /** What a server or a file shows about itself. A setting that it does not have is missing. */

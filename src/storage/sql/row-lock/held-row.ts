@@ -5,32 +5,25 @@ import {
   type LockRequest,
   type StatementOptions,
 } from '../../../core';
-import type { Moment } from '../../../core/clock';
+import { momentOf, type Moment } from '../../../core/clock';
+import { Deadline } from '../../../core/lease/deadline';
 import type { Lease, LeaseGuard } from '../../../core/lease/lease';
 import type { LeaseAccessor } from '../../../core/lease/storage-accessor';
-import type { BorrowedConnection } from '../connections/connections';
-import type { ServerSession } from '../connections/server-session';
 import { microseconds, type Limit } from '../connections/sql-executor';
 import { recordIn } from '../lock/sql-storage-accessor';
 import type { VerifiedTables } from '../schema/verified-tables';
-import { Heartbeat, IDLE_MS } from './heartbeat';
 import { releasedOwner, type RowLockStatements } from './row-lock-statements';
+import type { LockedRow } from './row-lock-table';
 
-/** A row that a transaction of ours has locked. */
-export interface LockedRow {
-  readonly name: string;
-  readonly owner: string;
-  readonly token: number;
-  /** By the database's clock, in microseconds since 1970. */
-  readonly lockedAtUs: number;
-  readonly lockAtLeastForMs: number;
-  /** When the statement that locked it was sent, by the process's clock. */
-  readonly sentAt: Moment;
-}
+const INTERVAL_MS = 1000;
+
+/** After this time without a statement, the server ends the session, and the holder no longer trusts it. */
+export const IDLE_MS = 5000;
 
 interface HeldRowOptions {
-  readonly borrowed: BorrowedConnection<ServerSession>;
-  readonly statements: RowLockStatements;
+  readonly name: string;
+  readonly owner: string;
+  readonly lockAtLeastForMs: number;
   readonly tables: VerifiedTables<RowLockStatements>;
   readonly clock: Clock;
   readonly statementTimeoutMs: number;
@@ -41,6 +34,7 @@ interface HeldRowOptions {
 export class HeldRow implements LeaseAccessor, LeaseGuard {
   readonly keepsTimeLimits = true;
   readonly #heartbeat: Heartbeat;
+  readonly #token: number;
   #lease: Lease | undefined;
   #isLost = false;
   /** Whether the release was committed. Rejects if that is unknown. */
@@ -51,10 +45,11 @@ export class HeldRow implements LeaseAccessor, LeaseGuard {
     private readonly row: LockedRow,
     private readonly options: HeldRowOptions,
   ) {
-    const { connection } = options.borrowed;
+    const { connection } = row.borrowed;
+    this.#token = row.record.fencingToken ?? 0;
     this.#heartbeat = new Heartbeat(
       options.clock,
-      row.sentAt,
+      row.sentAt.connection,
       (endsAtMs) => connection.ping(endsAtMs),
       (reason) => this.abandon(reason),
     );
@@ -88,7 +83,7 @@ export class HeldRow implements LeaseAccessor, LeaseGuard {
     this.#isLost = true;
     const reason = this.expiryReason();
     if (reason !== undefined) this.abandon(reason);
-    this.#ending ??= this.#release(this.row.owner, this.options.statementTimeoutMs);
+    this.#ending ??= this.#release(this.options.owner, this.options.statementTimeoutMs);
     this.#ending.catch(() => {}); // A transaction without an answer ends with its connection.
   }
 
@@ -103,14 +98,15 @@ export class HeldRow implements LeaseAccessor, LeaseGuard {
 
   /** Settles a COMMIT that got no answer. While the server may still execute it, the row is locked. */
   async find(name: string, { timeoutMs }: StatementOptions): Promise<LockRecord | undefined> {
-    const { tables, statements, clock } = this.options;
+    const { tables, clock } = this.options;
+    const { statements } = this.row;
     const limit: Limit = { timeoutMs, priority: 'lease' };
     const read = async (statement: 'settle' | 'inspect'): Promise<LockRecord | undefined> => {
       const { rows } = await tables.execute(statements[statement].bind({ name }), limit, `lock '${name}'`);
       const [record] = rows.map((row) => recordIn(row, statements.records));
-      if (record === undefined || (record.fencingToken ?? 0) >= this.row.token) return record;
+      if (record === undefined || (record.fencingToken ?? 0) >= this.#token) return record;
       // The COMMIT did not take effect, and the lock ended with its connection.
-      return { ...record, lockedBy: this.row.owner, held: false };
+      return { ...record, lockedBy: this.options.owner, held: false };
     };
     try {
       return await read('settle');
@@ -123,12 +119,18 @@ export class HeldRow implements LeaseAccessor, LeaseGuard {
   }
 
   async #release(owner: string, timeoutMs: number): Promise<boolean> {
-    const { borrowed, statements, tables, clock } = this.options;
-    const { name, token, lockedAtUs, lockAtLeastForMs } = this.row;
+    const { borrowed, statements, lockedAtUs } = this.row;
+    const { name, lockAtLeastForMs, tables, clock } = this.options;
     this.#heartbeat.stop();
     const endsAtMs = clock.monotonicMs() + timeoutMs;
     const keptUntil = lockedAtUs + microseconds(lockAtLeastForMs);
-    const release = { name, token, owner: releasedOwner(owner), lockedAt: lockedAtUs, keptUntil };
+    const release = {
+      name,
+      token: this.#token,
+      owner: releasedOwner(owner),
+      lockedAt: lockedAtUs,
+      keptUntil,
+    };
     try {
       const written = await borrowed.connection.sendInside(statements.release.bind(release), endsAtMs);
       if (Number(written.affectedRows) !== 1) {
@@ -152,11 +154,79 @@ export class HeldRow implements LeaseAccessor, LeaseGuard {
   }
 
   #giveBack(isUsable: boolean): void {
-    const { borrowed, clock, onEnded } = this.options;
+    const { borrowed } = this.row;
+    const { clock, onEnded } = this.options;
     this.#heartbeat.stop();
     this.#endedAtMs = clock.monotonicMs();
     borrowed.connection.onEnd = () => {};
     borrowed.giveBack(isUsable);
     onEnded();
+  }
+}
+
+/**
+ * Confirms every second that the transaction of a lock is still open. The holder trusts its connection until `IDLE_MS`
+ * after the last confirmed statement was sent. The server counts from its arrival, so it frees the lock later.
+ */
+export class Heartbeat {
+  #trusted: Deadline;
+  #isStopped = false;
+  #cancel = (): void => {};
+
+  /**
+   * @param sentAt when the statement was sent that locked the row
+   * @param onLost called at most once
+   */
+  constructor(
+    private readonly clock: Clock,
+    sentAt: Moment,
+    private readonly ping: (endsAtMs: number) => Promise<void>,
+    private readonly onLost: (reason: string) => void,
+  ) {
+    this.#trusted = Deadline.of(sentAt, IDLE_MS);
+    this.#schedule(sentAt);
+  }
+
+  /** Why the connection can no longer be trusted; `undefined` while it can. */
+  expiryReason(): string | undefined {
+    if (this.#isStopped || this.#trusted.expiryReason(this.clock) === undefined) return undefined;
+    return `the database has not confirmed its transaction for ${IDLE_MS} ms`;
+  }
+
+  /** @returns whether the transaction is still open */
+  async confirm(): Promise<boolean> {
+    if (this.#isStopped) return false;
+    const sentAt = momentOf(this.clock);
+    try {
+      await this.ping(this.#trusted.monotonicMs);
+    } catch (error) {
+      this.#lose(`its transaction has ended: ${(error as Error).message}`);
+      return false;
+    }
+    this.#trusted = Deadline.of(sentAt, IDLE_MS);
+    return !this.#isStopped;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancel();
+  }
+
+  #schedule({ monotonicMs }: Moment): void {
+    const inMs = monotonicMs + INTERVAL_MS - this.clock.monotonicMs();
+    this.#cancel = this.clock.schedule(inMs, () => void this.#beat(), { keepAlive: false });
+  }
+
+  async #beat(): Promise<void> {
+    const reason = this.expiryReason();
+    if (reason !== undefined) return this.#lose(reason);
+    const sentAt = momentOf(this.clock);
+    if (await this.confirm()) this.#schedule(sentAt);
+  }
+
+  #lose(reason: string): void {
+    if (this.#isStopped) return;
+    this.stop();
+    this.onLost(reason);
   }
 }

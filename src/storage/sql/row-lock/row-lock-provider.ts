@@ -18,11 +18,10 @@ import { newOwner } from '../../../core/lease/owner';
 import { checkLockConfiguration } from '../../../core/lock-configuration';
 import { DEFAULT_NAME_LENGTH } from '../../../core/lock-name';
 import type { Limit } from '../connections/sql-executor';
-import { placeOfFound, type SqlDatabase } from '../database/sql-database';
+import type { SqlDatabase } from '../database/sql-database';
 import type { SchemaFinding } from '../schema/schema-finding';
 import { tableOf, type RowLockTableOptions } from '../schema/tables';
-import { IDLE_MS } from './heartbeat';
-import { HeldRow } from './held-row';
+import { HeldRow, IDLE_MS } from './held-row';
 import { RowLockTable } from './row-lock-table';
 
 /** It does not matter whether this lock exists. */
@@ -60,7 +59,6 @@ export class SqlRowLockProvider implements LockProvider {
   readonly #waitMs: number;
   readonly #table: RowLockTable;
   readonly #held = new Set<HeldRow>();
-  readonly #id: () => string | undefined;
 
   /** @throws InvalidLockConfigurationError for SQLite, an invalid option or an invalid identifier */
   constructor(database: SqlDatabase, options: RowLockProviderOptions = {}) {
@@ -85,12 +83,11 @@ export class SqlRowLockProvider implements LockProvider {
       limits: { statementTimeoutMs: this.statementTimeoutMs, idleMs: IDLE_MS, waitMs: this.#waitMs },
       warn: options.onWarning ?? ((message) => process.emitWarning(message, { code: 'CRONLATCH' })),
     });
-    this.#id = () => this.#table.found && placeOfFound(database, table.path, this.#table.found);
   }
 
   /** `undefined` until the table was checked, because it contains the identity of the server. */
   get id(): string | undefined {
-    return this.#id();
+    return this.#table.id;
   }
 
   async lock(configuration: LockConfiguration, observer: LockObserver = {}): Promise<Lock | undefined> {
@@ -105,16 +102,14 @@ export class SqlRowLockProvider implements LockProvider {
       if (isDue) observer.refused?.({ heldBy, heldUntil });
       return undefined;
     }
-    const { borrowed, statements, sentAt, nowUs } = found;
+    const { sentAt } = found;
     const { statementTimeoutMs } = this;
     const owner = newOwner();
-    const held: HeldRow = new HeldRow(
-      { name, owner, token: fencingToken, lockedAtUs: nowUs, lockAtLeastForMs, sentAt: sentAt.connection },
-      {
-        ...{ borrowed, statements, statementTimeoutMs, tables: this.#table.tables, clock: systemClock },
-        onEnded: () => this.#held.delete(held),
-      },
-    );
+    const held: HeldRow = new HeldRow(found, {
+      ...{ name, owner, lockAtLeastForMs, statementTimeoutMs },
+      ...{ tables: this.#table.tables, clock: systemClock },
+      onEnded: () => this.#held.delete(held),
+    });
     this.#held.add(held);
     const shared = { accessor: held, guard: held, clock: this.#clock, random: Math.random, keepRows: true };
     const lease = new Lease(

@@ -1,18 +1,24 @@
-import { InvalidLockConfigurationError, LockStorageError, systemClock, type Clock } from '../../../core';
-import { momentOf } from '../../../core/clock';
+import {
+  InvalidLockConfigurationError,
+  LockStorageError,
+  systemClock,
+  type Clock,
+  type NamedLockRecord,
+} from '../../../core';
+import { momentOf, type Moment } from '../../../core/clock';
 import { SeenLocks } from '../../../core/lease/seen-locks';
 import { Connections, type BorrowedConnection } from '../connections/connections';
 import { OwnServerConnections } from '../connections/server-connections';
 import type { RowLockLimits, ServerDriver } from '../connections/server-driver';
 import type { ServerSession } from '../connections/server-session';
-import type { Limit } from '../connections/sql-executor';
-import { DuplicateRecord } from '../connections/sql-failure';
-import type { SqlDatabase } from '../database/sql-database';
+import { SqlExecutionError, type Limit, type SqlResult } from '../connections/sql-executor';
+import { driverErrorOf, DuplicateRecord } from '../connections/sql-failure';
+import { placeOfFound, type SqlDatabase } from '../database/sql-database';
+import type { DialectName } from '../dialects/sql-dialect';
+import { recordIn } from '../lock/sql-storage-accessor';
 import type { InspectedTable } from '../schema/inspected-table';
 import type { TableDefinition } from '../schema/table-definition';
 import { VerifiedTables } from '../schema/verified-tables';
-import { CLUSTER_VARIABLES, clusterProblem } from './cluster';
-import { lockRow, type RowAnswer } from './lock-row';
 import { rowLockStatementsFor, type RowLockStatements } from './row-lock-statements';
 
 /** A connection that is not used is closed before the server ends it. */
@@ -30,13 +36,26 @@ interface RowLockTableSettings {
   readonly warn: (message: string) => void;
 }
 
-/** What an attempt found. A locked row comes with its connection. */
-export type FoundRow =
-  | Exclude<RowAnswer, { is: 'locked' | 'missing' }>
-  | (Extract<RowAnswer, { is: 'locked' }> & {
-      readonly borrowed: BorrowedConnection<ServerSession>;
-      readonly statements: RowLockStatements;
-    });
+/** A row that a transaction of ours has locked. */
+export interface LockedRow {
+  readonly is: 'locked';
+  /** The token is that of the new holder. */
+  readonly record: NamedLockRecord;
+  /** By the database's clock, in microseconds since 1970. */
+  readonly lockedAtUs: number;
+  /** When the statement was sent: by the clock of the leases, and by the one that watches the connection. */
+  readonly sentAt: { readonly lease: Moment; readonly connection: Moment };
+  /** Its transaction is open. */
+  readonly borrowed: BorrowedConnection<ServerSession>;
+  readonly statements: RowLockStatements;
+}
+
+/** What an attempt found. */
+type FoundRow =
+  | LockedRow
+  /** The row is free, but `lockAtLeastFor` of its last holder still lasts. */
+  | { readonly is: 'kept'; readonly record: NamedLockRecord }
+  | { readonly is: 'held' };
 
 /** The table of row locks, and the connections that lock its rows. */
 export class RowLockTable {
@@ -92,9 +111,9 @@ export class RowLockTable {
     );
   }
 
-  /** The table as last found. */
-  get found(): InspectedTable | undefined {
-    return this.#found;
+  /** `undefined` until the table was checked, because it contains the identity of the server. */
+  get id(): string | undefined {
+    return this.#found && placeOfFound(this.database, this.settings.table.path, this.#found);
   }
 
   /**
@@ -110,21 +129,14 @@ export class RowLockTable {
 
   /** @throws LockStorageError if it is not certain who holds the row */
   async lock(name: string, limit: Limit): Promise<FoundRow> {
-    const { settings } = this;
     const subject = `lock '${name}'`;
-    const now = () => ({ lease: momentOf(settings.clock), connection: momentOf(systemClock) });
     for (let round = 1; round <= MOST_ROUNDS; round += 1) {
       const statements = await this.ready(limit);
       if (!this.seenLocks.has(name)) await this.#createRow(name, statements, limit);
-      try {
-        const borrowed = await this.#connections.borrow(limit);
-        const attempt = { name, statements, driver: this.#driver, limits: settings.limits, now };
-        const answer = await lockRow(borrowed, attempt);
-        if (answer.is === 'locked') return { ...answer, borrowed, statements };
-        if (answer.is !== 'missing') return answer;
-      } catch (error) {
+      const found = await this.#lockRow(name, statements, limit).catch((error: unknown) => {
         throw this.tables.failureOf(error, subject);
-      }
+      });
+      if (found !== undefined) return found;
       this.seenLocks.forget(name);
     }
     throw new LockStorageError(
@@ -151,6 +163,40 @@ export class RowLockTable {
     this.seenLocks.add(name);
   }
 
+  /**
+   * Tries to lock the row. Gives the connection back, outside a transaction, unless the row is locked.
+   *
+   * @returns `undefined` if there is no row
+   * @throws the error of the driver or of the connection
+   */
+  async #lockRow(name: string, statements: RowLockStatements, limit: Limit): Promise<FoundRow | undefined> {
+    const { clock, limits } = this.settings;
+    const now = () => ({ lease: momentOf(clock), connection: momentOf(systemClock) });
+    const statement = statements.lock.bind({ name });
+    const borrowed = await this.#connections.borrow(limit);
+    const { connection, endsAtMs, giveBack } = borrowed;
+    try {
+      await connection.begin(this.#driver.rowLock.begin(limits), endsAtMs);
+      let sentAt = now();
+      let { rows } = await connection.sendInside(statement, endsAtMs);
+      if (limits.waitMs > 0) {
+        // The first answer can hold the time before the wait.
+        sentAt = now();
+        ({ rows } = await connection.sendInside(statement, endsAtMs));
+      }
+      const [row] = rows;
+      const record = row && recordIn(row, statements.records);
+      if (record?.held === false)
+        return { is: 'locked', record, lockedAtUs: Number(row?.['now_us']), sentAt, borrowed, statements };
+      giveBack(await connection.rollBack(endsAtMs));
+      return record && { is: 'kept', record };
+    } catch (error) {
+      giveBack(await connection.rollBack(endsAtMs));
+      if (isRowLocked(error)) return { is: 'held' };
+      throw error;
+    }
+  }
+
   async #checkServer(limit: Limit): Promise<void> {
     const { dialect, address } = this.database;
     const text = CLUSTER_VARIABLES[dialect.name];
@@ -162,4 +208,27 @@ export class RowLockTable {
       );
     this.#isSuitable = true;
   }
+}
+
+/** MySQL: NOWAIT. MariaDB: NOWAIT, and on both a wait that was too long. PostgreSQL: both. */
+const ROW_LOCKED = new Set([3572, 1205]);
+
+function isRowLocked(error: unknown): boolean {
+  const { errno = 0, code } = driverErrorOf(error instanceof SqlExecutionError ? error.cause : error);
+  return ROW_LOCKED.has(errno) || code === '55P03';
+}
+
+/** Returns the variables that `clusterProblem` needs. PostgreSQL has no such clusters of its own. */
+const CLUSTER_VARIABLES: Readonly<Partial<Record<DialectName, string>>> = {
+  mysql: `SHOW GLOBAL VARIABLES WHERE Variable_name IN
+    ('wsrep_on', 'group_replication_group_name', 'group_replication_single_primary_mode')`,
+};
+
+/** Why row locks do not exclude one another on this server; `undefined` if they do. */
+export function clusterProblem(rows: SqlResult['rows']): string | undefined {
+  const variables = new Map(rows.map((row) => [String(row['Variable_name']), String(row['Value'])]));
+  if (variables.get('wsrep_on') === 'ON') return 'it is a node of a Galera cluster (wsrep_on = ON)';
+  const isInGroup = (variables.get('group_replication_group_name') ?? '') !== '';
+  if (!isInGroup || variables.get('group_replication_single_primary_mode') !== 'OFF') return undefined;
+  return 'it is a member of a group with several primaries (group_replication_single_primary_mode = OFF)';
 }
