@@ -71,7 +71,7 @@ export class RowLockTable {
     private readonly database: SqlDatabase,
     private readonly settings: RowLockTableSettings,
   ) {
-    const { sessions, dialect, address, redact, name } = database;
+    const { sessions, dialect } = database;
     const { limits, maxConnections, table, warn } = settings;
     if (sessions === undefined)
       throw new InvalidLockConfigurationError(
@@ -94,15 +94,7 @@ export class RowLockTable {
     );
     this.#connections = new Connections(source, dialect, systemClock);
     this.tables = new VerifiedTables(
-      {
-        database: name,
-        dialect,
-        address,
-        redact,
-        sharesSessions: false,
-        warn,
-        connections: this.#connections,
-      },
+      { ...database, database: database.name, sharesSessions: false, warn, connections: this.#connections },
       [table],
       ([found]) => {
         this.#found = found;
