@@ -6,7 +6,7 @@
  */
 export type { SqlValue } from '../../storage/sql/connections/sql-executor';
 export type { AdaptedAnswer, AdaptedTransaction } from '../sql/adapted-transaction';
-export { fromDrizzle, type DrizzleTransaction, type SqlTag } from './drizzle';
-export { fromKnex, type KnexTransaction } from './knex';
-export { fromKysely, type KyselyQuery, type KyselyTransaction } from './kysely';
-export { fromPrisma, type PrismaTransaction } from './prisma';
+export { fromDrizzle, type DrizzleTransaction, type SqlTag } from './query-builders';
+export { fromKnex, type KnexTransaction } from './query-builders';
+export { fromKysely, type KyselyQuery, type KyselyTransaction } from './query-builders';
+export { fromPrisma, type PrismaTransaction } from './query-builders';
