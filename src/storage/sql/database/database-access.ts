@@ -5,10 +5,9 @@ import { Connections } from '../connections/connections';
 import { OWN_CONNECTIONS } from '../connections/server-connections';
 import { mysql } from '../dialects/mysql';
 import type { SqlRunStoreOptions } from '../ledger/sql-run-store';
-import type { InspectedTable } from '../schema/inspected-table';
 import { tableOf, type TableNames } from '../schema/tables';
 import type { SqlTablesOptions } from '../schema/verified-tables';
-import { placeOf, placeOfFound, type SqlDatabase } from './sql-database';
+import { placeOf, type SqlDatabase } from './sql-database';
 
 export interface DatabaseAccessOptions {
   /**
@@ -37,16 +36,20 @@ const SHORTEST_FOR_GROUPS_MS = 3000;
 /** The shortest `innodb_lock_wait_timeout`. */
 const SHORTEST_LOCK_WAIT_MS = 1000;
 
+const warnInProcess = (message: string): void => process.emitWarning(message, { code: 'CRONLATCH' });
+
 /** The connections to the application's database that the locks and runs of one guard share. */
 export class DatabaseAccess {
   /** Passed to the lock store and the run store. */
   readonly forTables: SqlTablesOptions;
   readonly statementTimeoutMs: number;
-  readonly #database: SqlDatabase;
   readonly #connections: Connections;
 
   /** @throws InvalidLockConfigurationError for an invalid option */
-  constructor(database: SqlDatabase, options: DatabaseAccessOptions) {
+  constructor(
+    readonly database: SqlDatabase,
+    options: DatabaseAccessOptions,
+  ) {
     const { dialect, address, redact, isInMemory, name } = database;
     const { clock = systemClock, statementTimeout = '5s', connections = 'own' } = options;
     const isNumber = Number.isSafeInteger(connections) && Number(connections) >= OWN_CONNECTIONS;
@@ -54,14 +57,11 @@ export class DatabaseAccess {
       refuseOption('connections', connections, `use 'own', 'shared', or a whole number of at least 2`);
     }
     const sharesSessions = isInMemory || connections === 'shared';
-    const warn =
-      options.onWarning ?? ((message: string): void => process.emitWarning(message, { code: 'CRONLATCH' }));
-    this.#database = database;
+    const { onWarning: warn = warnInProcess } = options;
     this.statementTimeoutMs = parsePositiveDuration(statementTimeout, 'statementTimeout');
-    const settings = {
-      ...{ clock, statementTimeoutMs: this.statementTimeoutMs, warn },
-      connections: typeof connections === 'number' ? connections : undefined,
-    };
+    const { statementTimeoutMs } = this;
+    const count = typeof connections === 'number' ? connections : undefined;
+    const settings = { clock, statementTimeoutMs, warn, connections: count };
     const source = sharesSessions ? database.sharedConnections(settings) : database.ownConnections(settings);
     this.#connections = new Connections(source, dialect, clock);
     this.forTables = {
@@ -101,24 +101,13 @@ export class DatabaseAccess {
     );
   }
 
-  /** Returns a name of the table that is the same on all instances that share it. */
-  placeOf(path: readonly string[]): string {
-    return placeOf(this.#database, path);
-  }
-
-  /** The same for a table that was inspected. Tables of the same name on different servers get different names. */
-  placeOfFound(path: readonly string[], found: InspectedTable): string {
-    return placeOfFound(this.#database, path, found);
-  }
-
   /** The options of a store of runs on these connections. */
   forRuns(named: TableNames): SqlRunStoreOptions {
-    const { forTables, statementTimeoutMs } = this;
-    const database = this.#database;
+    const { database, forTables, statementTimeoutMs } = this;
     const run = tableOf('run', named, database);
     return {
       ...forTables,
-      id: this.placeOf(run.path),
+      id: placeOf(database, run.path),
       tables: { run, event: tableOf('event', named, database) },
       jobTable: tableOf('job', named, database),
       description: database,

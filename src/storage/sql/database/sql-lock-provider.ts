@@ -5,7 +5,7 @@ import type { InspectedTable } from '../schema/inspected-table';
 import type { SchemaFinding } from '../schema/schema-finding';
 import { tableOf, type LockTableOptions } from '../schema/tables';
 import { DatabaseAccess, type DatabaseAccessOptions } from './database-access';
-import type { SqlDatabase } from './sql-database';
+import { placeOfFound, type SqlDatabase } from './sql-database';
 
 export interface SqlLockProviderOptions
   extends
@@ -47,7 +47,7 @@ export class SqlLockProvider extends StorageBasedLockProvider {
     const { found } = this.#accessor;
     if (found === undefined) return undefined;
     if (this.#place?.of !== found)
-      this.#place = { of: found, id: this.#access.placeOfFound(this.#path, found) };
+      this.#place = { of: found, id: placeOfFound(this.#access.database, this.#path, found) };
     return this.#place.id;
   }
 
