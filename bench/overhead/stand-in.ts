@@ -34,7 +34,7 @@ export class StandIn {
     return await createGuard(
       {
         subpath: 'cronlatch/typeorm',
-        owner: this,
+        open: () => undefined,
         database: {
           ...database,
           ownConnections: (settings) => new OwnServerConnections(driver, open, settings),

@@ -63,7 +63,7 @@ async function openGuard(options: Options, own: CreateJobGuardOptions): Promise<
   }
   const { database, close } = await openDatabase(options, { creates: false });
   return await createGuard(
-    { database, owner: database, subpath: 'cronlatch' },
+    { database, subpath: 'cronlatch', open: () => undefined },
     { lockTable, runTable, jobTable, schema, lazy: true, logger: false, pollInterval: false, ...own },
     close,
   );

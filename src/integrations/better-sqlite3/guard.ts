@@ -3,7 +3,7 @@ import { sqliteApplication, type SqliteSource } from '../../storage/better-sqlit
 import type { SchemaFinding } from '../../storage/sql/schema/schema-finding';
 import { createGuard, type CreateJobGuardOptions } from '../sql/create-guard';
 import { createMissingTables, findProblems, type TablesOptions } from '../sql/tables';
-import { SUBPATH, type SqliteRunSource } from './transactions';
+import { SUBPATH } from './transactions';
 
 /**
  * Creates a guard whose locks and runs are in a SQLite file. It opens a connection of its own, which it closes with the
@@ -21,9 +21,8 @@ export async function createJobGuard(
   source: SqliteSource,
   options: CreateJobGuardOptions = {},
 ): Promise<JobGuard> {
-  const { database, owner, handle, close } = sqliteApplication(source, { creates: false });
-  const runs: SqliteRunSource = { subpath: SUBPATH, database, owner, handle };
-  return await createGuard(runs, options, close);
+  const { database, handle, close } = sqliteApplication(source, { creates: false });
+  return await createGuard({ subpath: SUBPATH, database, open: handle }, options, close);
 }
 
 /**

@@ -2,25 +2,25 @@ import type { Database } from 'better-sqlite3';
 import { InvalidLockUseError } from '../../core';
 import { pause } from '../../core/clock';
 import { isThenable } from '../../core/execution/task-result';
-import { limitOf } from '../../ledger/store-statements';
+import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import { serializeResult } from '../../ledger/tick/record-outcome';
 import { requiredContext } from '../../ledger/tick/run-context';
 import { RETRY_DELAY_MS, runStatement, withoutWaiting } from '../../storage/better-sqlite3/sqlite-connection';
 import { isHandle, sqliteApplication } from '../../storage/better-sqlite3/sqlite-source';
-import type { SessionLimits } from '../../storage/sql/database/application-session';
 import { driverErrorOf } from '../../storage/sql/connections/sql-failure';
 import { sqlite } from '../../storage/sql/dialects/sqlite';
-import { COMPLETE_RUN_IN, checkConnection, completionSteps, transactionEnded } from '../sql/completion';
-import type { Completion } from '../sql/completion';
-import { placeOf, sourceOf, type RunSource } from '../sql/run-databases';
+import {
+  checkConnection,
+  COMPLETE_RUN_IN,
+  completionSteps,
+  ledgerIn,
+  sourceOf,
+  transactionEnded,
+  type Completion,
+} from '../sql/completion';
 import { IN_RUN_TRANSACTION } from '../sql/run-transaction';
 
 export const SUBPATH = 'cronlatch/better-sqlite3';
-
-/** A source whose transactions are synchronous. */
-export interface SqliteRunSource extends RunSource {
-  readonly handle: () => Database;
-}
 
 /**
  * Runs `work` in a transaction that also completes the current run. The effects in the file and the completion are
@@ -39,16 +39,16 @@ export interface SqliteRunSource extends RunSource {
  */
 export async function inRunTransaction<T>(work: (database: Database) => T): Promise<T> {
   const run = requiredContext(IN_RUN_TRANSACTION);
-  const { source, store, ledger } = sourceOf<SqliteRunSource>(run, IN_RUN_TRANSACTION, SUBPATH);
+  const { source, ledger } = sourceOf<Database>(run, IN_RUN_TRANSACTION, SUBPATH);
   run.beginCompletion(IN_RUN_TRANSACTION);
   try {
-    const statements = await store.statements(limitOf(ledger));
-    const value = await immediately(source.handle(), ledger, (database) => {
-      const result = work(database);
-      refusePromise(result);
-      const written = serializeResult(ledger, run.claim, result);
-      complete(database, { statements, database: store.description, claim: run.claim, result: written });
-      return result;
+    const statements = await ledger.store.statements(limitOf(ledger));
+    const value = await immediately(source.open(ledger), ledger, (database) => {
+      const value = work(database);
+      refusePromise(value);
+      const result = serializeResult(ledger, run.claim, value);
+      complete(database, { run, ledger, statements, result });
+      return value;
     });
     run.confirmCompletion();
     return value;
@@ -72,13 +72,12 @@ export async function inRunTransaction<T>(work: (database: Database) => T): Prom
 export function completeRunIn(database: Database, result?: unknown): void {
   const run = requiredContext(COMPLETE_RUN_IN);
   checkConnection(database, isHandle(database));
-  const other = { database: sqliteApplication(database, { creates: false }).database, owner: database };
-  const { store, ledger } = placeOf(run, COMPLETE_RUN_IN, other);
+  const { database: place } = sqliteApplication(database, { creates: false });
+  const ledger = ledgerIn(run, COMPLETE_RUN_IN, place);
   run.beginCompletion(COMPLETE_RUN_IN);
   try {
-    const { verifiedStatements: statements, description } = store;
-    const written = serializeResult(ledger, run.claim, result);
-    complete(database, { statements, database: description, claim: run.claim, result: written });
+    const { verifiedStatements: statements } = ledger.store;
+    complete(database, { run, ledger, statements, result: serializeResult(ledger, run.claim, result) });
   } catch (error) {
     run.endCompletion();
     throw error;
@@ -86,7 +85,7 @@ export function completeRunIn(database: Database, result?: unknown): void {
 }
 
 function complete(database: Database, completion: Completion): void {
-  if (!database.inTransaction) throw transactionEnded(completion.claim);
+  if (!database.inTransaction) throw transactionEnded(completion);
   const steps = completionSteps(completion);
   for (let step = steps.next(); !step.done; step = steps.next(runStatement(database, step.value)));
 }
@@ -94,7 +93,7 @@ function complete(database: Database, completion: Completion): void {
 /** Runs `work` in a transaction as soon as no other one is open on the connection or writes to the file. */
 async function immediately<T>(
   database: Database,
-  { clock, statementTimeoutMs }: SessionLimits,
+  { clock, statementTimeoutMs }: LedgerContext,
   work: (database: Database) => T,
 ): Promise<T> {
   const endsAtMs = clock.monotonicMs() + statementTimeoutMs;

@@ -3,8 +3,8 @@ import { mysqlDriver } from '../../storage/mysql2/mysql-driver';
 import { mysqlApplication, type MysqlSource } from '../../storage/mysql2/mysql-source';
 import type { SchemaFinding } from '../../storage/sql/schema/schema-finding';
 import { createGuard, type CreateJobGuardOptions } from '../sql/create-guard';
-import { serverTransactions } from '../sql/server-transaction';
 import { createMissingTables, findProblems, type TablesOptions } from '../sql/tables';
+import { serverTransactions } from '../sql/transaction';
 import { SUBPATH } from './transactions';
 
 export interface MysqlGuardOptions extends CreateJobGuardOptions {

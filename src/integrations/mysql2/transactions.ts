@@ -6,11 +6,11 @@ import {
   mysqlSessionOf,
   type MysqlConnection,
 } from '../../storage/mysql2/mysql-driver';
-import { ServerApplicationSession } from '../../storage/sql/database/application-session';
 import { describeServer } from '../../storage/sql/database/sql-database';
 import { completeInAdapted, isAdapted, type AdaptedTransaction } from '../sql/adapted-transaction';
 import { checkConnection, completeIn } from '../sql/completion';
 import { runInTransaction, type RunTransactionOptions } from '../sql/run-transaction';
+import { serverTransaction } from '../sql/transaction';
 
 export const SUBPATH = 'cronlatch/mysql2';
 
@@ -60,11 +60,7 @@ export async function completeRunIn(
   const { host, port, socketPath, database } = core.config;
   const address = describeServer(mysqlDriver.dialect, { host, port, socketPath, database, secrets: [] });
   const session = mysqlSessionOf(core as unknown as MysqlConnection);
-  await completeIn(
-    (limits) => new ServerApplicationSession(session, mysqlDriver, limits),
-    { database: address, owner: core },
-    result,
-  );
+  await completeIn((ledger) => serverTransaction(session, mysqlDriver, ledger), address, result);
 }
 
 function coreOf(connection: unknown): CoreConnection {

@@ -3,8 +3,8 @@ import { postgresDriver } from '../../storage/pg/postgres-driver';
 import { postgresApplication, type PostgresSource } from '../../storage/pg/postgres-source';
 import type { SchemaFinding } from '../../storage/sql/schema/schema-finding';
 import { createGuard, type CreateJobGuardOptions } from '../sql/create-guard';
-import { serverTransactions } from '../sql/server-transaction';
 import { createMissingTables, findProblems, type TablesOptions } from '../sql/tables';
+import { serverTransactions } from '../sql/transaction';
 import { SUBPATH } from './transactions';
 
 export interface PostgresGuardOptions extends CreateJobGuardOptions {

@@ -5,11 +5,11 @@ import {
   postgresSessionOf,
   type PostgresClient,
 } from '../../storage/pg/postgres-driver';
-import { ServerApplicationSession } from '../../storage/sql/database/application-session';
 import { describeServer } from '../../storage/sql/database/sql-database';
 import { completeInAdapted, isAdapted, type AdaptedTransaction } from '../sql/adapted-transaction';
 import { checkConnection, completeIn } from '../sql/completion';
 import { runInTransaction, type RunTransactionOptions } from '../sql/run-transaction';
+import { serverTransaction } from '../sql/transaction';
 
 export const SUBPATH = 'cronlatch/pg';
 
@@ -59,11 +59,7 @@ export async function completeRunIn(
   const { host, port, database } = client as ClientBase & Partial<Record<string, string>>;
   const address = describeServer(postgresDriver.dialect, { host, port, database, secrets: [] });
   const session = postgresSessionOf(client as unknown as PostgresClient);
-  await completeIn(
-    (limits) => new ServerApplicationSession(session, postgresDriver, limits),
-    { database: address, owner: client },
-    result,
-  );
+  await completeIn((ledger) => serverTransaction(session, postgresDriver, ledger), address, result);
 }
 
 /** A pool has the same methods, and would send each statement on another connection. */

@@ -1,8 +1,6 @@
-import { withinLimitOr } from '../../core/clock';
-import type { SqlResult, SqlStatement, SqlValue } from '../../storage/sql/connections/sql-executor';
-import type { SessionLimits } from '../../storage/sql/database/application-session';
-import type { DialectName } from '../../storage/sql/dialects/sql-dialect';
-import { completeIn, type CompletionSession } from './completion';
+import type { SqlValue } from '../../storage/sql/connections/sql-executor';
+import { completeIn, type SqlLedger } from './completion';
+import { answerOf, type Transaction } from './transaction';
 
 /**
  * A transaction of the application, as `completeRunIn` uses it. You need it only for a query builder that
@@ -31,74 +29,54 @@ export function isAdapted(transaction: unknown): transaction is AdaptedTransacti
 }
 
 /** Completes the current run in the transaction of a query builder. Its database cannot be read from it. */
-export async function completeInAdapted(transaction: AdaptedTransaction, result: unknown): Promise<void> {
-  await completeIn(
-    (limits, dialect) => new AdaptedSession(transaction, dialect.name, limits),
-    { dialect: transaction.dialect },
-    result,
-  );
+export async function completeInAdapted(adapted: AdaptedTransaction, result: unknown): Promise<void> {
+  await completeIn((ledger) => transactionIn(adapted, ledger), { dialect: adapted.dialect }, result);
 }
 
-class AdaptedSession implements CompletionSession {
-  constructor(
-    private readonly transaction: AdaptedTransaction,
-    private readonly dialect: DialectName,
-    private readonly limits: SessionLimits,
-  ) {}
+type Run = (text: string, values?: readonly SqlValue[]) => Promise<AdaptedAnswer>;
 
-  async send({ text, values }: SqlStatement): Promise<SqlResult> {
-    return { ...(await this.#run(text, values)), insertId: undefined };
+function transactionIn(adapted: AdaptedTransaction, ledger: SqlLedger): Transaction {
+  const run: Run = (text, values = []) => answerOf(adapted.run(text, values), ledger);
+  const isPostgres = ledger.store.description.dialect.name === 'postgres';
+  return {
+    send: async ({ text, values }) => ({ ...(await run(text, values)), insertId: undefined }),
+    isOpen: () => (isPostgres ? isSameTransaction(run) : keepsSavepoint(run)),
+  };
+}
+
+/** Outside a transaction, PostgreSQL runs each statement in one of its own. */
+async function isSameTransaction(run: Run): Promise<boolean> {
+  const read = async (): Promise<string> => {
+    const { rows } = await run('SELECT txid_current() AS id');
+    return String(rows[0]?.['id']);
+  };
+  return (await read()) === (await read());
+}
+
+/** Outside a transaction, MySQL and MariaDB drop a savepoint at once. */
+async function keepsSavepoint(run: Run): Promise<boolean> {
+  try {
+    await run('SAVEPOINT cronlatch_completion');
+    await run('RELEASE SAVEPOINT cronlatch_completion');
+    return true;
+  } catch (error) {
+    if (hasNumber(error, NO_SUCH_SAVEPOINT)) return false;
+    if (hasNumber(error, CANNOT_PREPARE)) return await refusesCharacteristics(run);
+    throw error;
   }
+}
 
-  async isInTransaction(): Promise<boolean> {
-    return this.dialect === 'postgres' ? await this.#isSameTransaction() : await this.#keepsSavepoint();
-  }
-
-  /** Outside a transaction, PostgreSQL runs each statement in one of its own. */
-  async #isSameTransaction(): Promise<boolean> {
-    const read = async (): Promise<string> => {
-      const { rows } = await this.#run('SELECT txid_current() AS id');
-      return String(rows[0]?.['id']);
-    };
-    return (await read()) === (await read());
-  }
-
-  /** Outside a transaction, MySQL and MariaDB drop a savepoint at once. */
-  async #keepsSavepoint(): Promise<boolean> {
-    try {
-      await this.#run('SAVEPOINT cronlatch_completion');
-    } catch (error) {
-      if (hasNumber(error, CANNOT_PREPARE)) return await this.#refusesCharacteristics();
-      throw error;
-    }
-    try {
-      await this.#run('RELEASE SAVEPOINT cronlatch_completion');
-      return true;
-    } catch (error) {
-      if (hasNumber(error, NO_SUCH_SAVEPOINT)) return false;
-      throw error;
-    }
-  }
-
-  /**
-   * For a client that prepares every statement: MySQL cannot prepare SAVEPOINT. Inside a transaction it refuses this one,
-   * and the transaction continues. Outside, the statement only repeats the default of the next transaction.
-   */
-  async #refusesCharacteristics(): Promise<boolean> {
-    try {
-      await this.#run('SET TRANSACTION READ WRITE');
-      return false;
-    } catch (error) {
-      if (hasNumber(error, IN_TRANSACTION)) return true;
-      throw error;
-    }
-  }
-
-  #run(text: string, values: readonly SqlValue[] = []): Promise<AdaptedAnswer> {
-    const { clock, statementTimeoutMs } = this.limits;
-    const timeoutError = (): Error =>
-      new Error(`The database did not answer within ${statementTimeoutMs} ms.`);
-    return withinLimitOr(clock, this.transaction.run(text, values), statementTimeoutMs, timeoutError);
+/**
+ * For a client that prepares every statement: MySQL cannot prepare SAVEPOINT. Inside a transaction it refuses this one,
+ * and the transaction continues. Outside, the statement only repeats the default of the next transaction.
+ */
+async function refusesCharacteristics(run: Run): Promise<boolean> {
+  try {
+    await run('SET TRANSACTION READ WRITE');
+    return false;
+  } catch (error) {
+    if (hasNumber(error, IN_TRANSACTION)) return true;
+    throw error;
   }
 }
 

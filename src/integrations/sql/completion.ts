@@ -1,62 +1,123 @@
 import { InvalidLockUseError, RunAlreadyCompletedError } from '../../core';
-import { describeRun, type Claim } from '../../ledger/run';
-import { limitOf } from '../../ledger/store-statements';
+import { processState } from '../../core/process-state';
+import type { RunStore } from '../../ledger';
+import { describeRun } from '../../ledger/run';
+import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import { decideOutcome } from '../../ledger/tick/decide-outcome';
 import { claimLostError, serializeResult } from '../../ledger/tick/record-outcome';
-import { requiredContext } from '../../ledger/tick/run-context';
+import { requiredContext, type RunContext } from '../../ledger/tick/run-context';
 import type { SqlResult, SqlStatement } from '../../storage/sql/connections/sql-executor';
-import type { ApplicationSession, SessionLimits } from '../../storage/sql/database/application-session';
+import { describeSource } from '../../storage/sql/database/application-source';
 import type { SqlDatabase } from '../../storage/sql/database/sql-database';
-import type { SqlDialect } from '../../storage/sql/dialects/sql-dialect';
 import { readId } from '../../storage/sql/ledger/run-rows';
 import { foundRunOf, type RunStatements } from '../../storage/sql/ledger/run-statements';
-import { refuseLoss } from '../../storage/sql/ledger/sql-run-store';
-import { describeSource } from '../../storage/sql/database/application-source';
-import { placeOf, type ApplicationDatabase, type UnknownDatabase } from './run-databases';
+import { refuseLoss, type SqlRunStore } from '../../storage/sql/ledger/sql-run-store';
+import { ChangedSettings, type RunSource, type Transaction } from './transaction';
 
 export const COMPLETE_RUN_IN = 'completeRunIn()';
 
-/** What a completion needs of the application's transaction. */
-export type CompletionSession = Pick<ApplicationSession, 'isInTransaction' | 'send'>;
+/** The ledger of a run that an SQL database keeps. */
+export type SqlLedger = LedgerContext & { readonly store: SqlRunStore };
 
+const sources = processState('transaction-sources', () => new WeakMap<RunStore, RunSource>());
+
+export function rememberSource(store: RunStore, source: RunSource): void {
+  sources.set(store, source);
+}
+
+/** @throws InvalidLockUseError if the run's guard was not created by this subpath */
+export function sourceOf<Opened>(
+  { ledger }: RunContext,
+  caller: string,
+  subpath: string,
+): { readonly ledger: SqlLedger; readonly source: RunSource<Opened> } {
+  const source = ledger && sources.get(ledger.store);
+  if (isSqlLedger(ledger) && source?.subpath === subpath)
+    return { ledger, source: source as RunSource<Opened> };
+  throw new InvalidLockUseError(
+    `${caller} needs a run whose guard was created with createJobGuard() of ${subpath}${source === undefined ? '' : `, not of ${source.subpath}`}.`,
+  );
+}
+
+/** The database of a transaction, as far as it can be read: a query builder shows its kind at most. */
+type TransactionPlace =
+  | Pick<SqlDatabase, 'place' | 'address' | 'server' | 'owner'>
+  | { readonly dialect: 'mysql' | 'postgres' | undefined };
+
+/**
+ * @param other the database of the transaction
+ * @throws InvalidLockUseError if the run is kept in another database, so that effects and completion cannot commit
+ * together
+ */
+export function ledgerIn({ ledger }: RunContext, caller: string, other: TransactionPlace): SqlLedger {
+  if (!isSqlLedger(ledger)) {
+    throw new InvalidLockUseError(
+      `${caller} needs a run whose ledger is in an SQL database. Create the guard with createJobGuard(…) of your driver.`,
+    );
+  }
+  const { description } = ledger.store;
+  const where = otherPlace(other, description);
+  if (where === undefined) return ledger;
+  throw new InvalidLockUseError(
+    `${caller} was given a transaction ${where}, but the ledger is in ${description.address} (${description.place}). Use a transaction in the ledger's database, so that it can commit together with the run's completion.`,
+  );
+}
+
+/** Where the transaction is, if the ledger is elsewhere. */
+function otherPlace(
+  other: TransactionPlace,
+  { place, server, owner, dialect }: SqlRunStore['description'],
+): string | undefined {
+  if ('place' in other) {
+    const isSame = other.place === place && other.server === server && other.owner === owner;
+    return isSame ? undefined : `in ${other.address} (${other.place})`;
+  }
+  if (other.dialect === undefined || other.dialect === dialect.name) return undefined;
+  return `on ${other.dialect === 'mysql' ? 'MySQL or MariaDB' : 'PostgreSQL'}`;
+}
+
+/** Checks the shape, because a second installed copy of the library has its own class. */
+function isSqlLedger(ledger: LedgerContext | undefined): ledger is SqlLedger {
+  const { description, statements } = (ledger?.store ?? {}) as Partial<SqlRunStore>;
+  return description !== undefined && typeof statements === 'function';
+}
+
+/** The completion of a run in a transaction. */
 export interface Completion {
+  readonly run: RunContext;
+  readonly ledger: SqlLedger;
   readonly statements: RunStatements;
-  readonly database: Pick<SqlDatabase, 'dialect' | 'findLoss'>;
-  readonly claim: Claim;
   readonly result: string | undefined;
-  /** The ledger's database, if the transaction may be in another one. */
-  readonly expectedDatabase?: string | undefined;
+  /** The transaction may be in another database than the ledger. */
+  readonly mayBeElsewhere?: boolean;
 }
 
 /**
  * Completes the current run in a transaction of the application.
  *
+ * @param open returns that transaction
  * @param other the database of the transaction
  */
 export async function completeIn(
-  session: (limits: SessionLimits, dialect: SqlDialect) => CompletionSession | Promise<CompletionSession>,
-  other: ApplicationDatabase | UnknownDatabase,
-  result: unknown,
+  open: (ledger: SqlLedger) => Transaction | Promise<Transaction>,
+  other: TransactionPlace,
+  value: unknown,
 ): Promise<void> {
   const run = requiredContext(COMPLETE_RUN_IN);
-  const { store, ledger } = placeOf(run, COMPLETE_RUN_IN, other);
+  const ledger = ledgerIn(run, COMPLETE_RUN_IN, other);
   run.beginCompletion(COMPLETE_RUN_IN);
   try {
-    const statements = await store.statements(limitOf(ledger));
-    const { dialect, address, place } = store.description;
-    const transaction = await session(ledger, dialect);
-    const wait = store.nodeWait?.worksInside ? store.nodeWait : undefined;
-    if (wait) await transaction.send({ id: '', text: wait.begin, values: [] });
+    const statements = await ledger.store.statements(limitOf(ledger));
+    const transaction = await open(ledger);
+    const settings = new ChangedSettings(transaction);
+    const { nodeWait } = ledger.store;
+    if (nodeWait?.worksInside) await settings.change(nodeWait);
     try {
-      await completeInTransaction(transaction, {
-        statements,
-        database: store.description,
-        claim: run.claim,
-        result: serializeResult(ledger, run.claim, result),
-        expectedDatabase: 'database' in other ? undefined : `${address} (${place})`,
-      });
+      const result = serializeResult(ledger, run.claim, value);
+      const mayBeElsewhere = !('place' in other);
+      await completeInTransaction(transaction, { run, ledger, statements, result, mayBeElsewhere });
     } finally {
-      if (wait) await transaction.send({ id: '', text: wait.end, values: [] });
+      await settings.restore();
     }
   } catch (error) {
     run.endCompletion();
@@ -65,35 +126,34 @@ export async function completeIn(
 }
 
 /**
- * Writes the completion of a run in the transaction that is open on the session. If another process has taken the run
+ * Writes the completion of a run in a transaction. If another process has taken the run
  * over, its row has changed, and nothing is written.
  *
  * @throws ClaimLostError if another attempt has replaced this one. The transaction must be rolled back.
  * @throws RunAlreadyCompletedError if the row is completed already. The transaction must be rolled back.
  * @throws InvalidLockUseError if the transaction has already ended
  */
-export async function completeInTransaction(
-  session: CompletionSession,
-  completion: Completion,
-): Promise<void> {
+export async function completeInTransaction(transaction: Transaction, completion: Completion): Promise<void> {
   // Outside a transaction, the completion would commit alone. That could happen after a deadlock, in which MySQL rolls
   // everything back, if the job catches the error.
-  if (!(await session.isInTransaction())) throw transactionEnded(completion.claim);
+  if (!(await transaction.isOpen())) throw transactionEnded(completion);
   const steps = completionSteps(completion);
-  for (let step = steps.next(); !step.done; step = steps.next(await session.send(step.value)));
+  for (let step = steps.next(); !step.done; step = steps.next(await transaction.send(step.value)));
 }
 
 /** The statements of a completion, one after the other: a synchronous driver cannot await their results. */
 export function* completionSteps(completion: Completion): Generator<SqlStatement, void, SqlResult> {
-  const { statements, database, claim, result, expectedDatabase } = completion;
-  refuseLoss(database, claim);
-  if (database.dialect.writtenRows(yield statements.complete(claim, result)) === 1) return;
+  const { statements, result, mayBeElsewhere = false } = completion;
+  const { claim } = completion.run;
+  const { description } = completion.ledger.store;
+  refuseLoss(description, claim);
+  if (description.dialect.writtenRows(yield statements.complete(claim, result)) === 1) return;
   // The claim no longer matches the row. Read the row to find out why.
   const locked = yield statements.lock(claim);
   const found = foundRunOf(locked);
-  if (found === undefined && expectedDatabase !== undefined)
+  if (found === undefined && mayBeElsewhere)
     throw new InvalidLockUseError(
-      `Cannot complete ${describeRun(claim)}: the database of its transaction has no such run. Use a transaction in the ledger's database, ${expectedDatabase}.`,
+      `Cannot complete ${describeRun(claim)}: the database of its transaction has no such run. Use a transaction in the ledger's database, ${description.address} (${description.place}).`,
     );
   const { value: verdict, write, events = [] } = decideOutcome(found, claim, { kind: 'completed', result });
   const [row] = locked.rows;
@@ -117,8 +177,8 @@ export function checkConnection(value: unknown, isConnection: boolean): void {
   );
 }
 
-export function transactionEnded(claim: Claim): InvalidLockUseError {
+export function transactionEnded({ run }: Completion): InvalidLockUseError {
   return new InvalidLockUseError(
-    `Cannot complete ${describeRun(claim)}: its transaction has already ended. Check whether the job ended it, ran a statement that commits implicitly, or caught an error after which the database rolls back, such as a deadlock.`,
+    `Cannot complete ${describeRun(run.claim)}: its transaction has already ended. Check whether the job ended it, ran a statement that commits implicitly, or caught an error after which the database rolls back, such as a deadlock.`,
   );
 }

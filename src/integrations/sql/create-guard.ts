@@ -8,7 +8,8 @@ import { GroupingRunStore } from '../../storage/sql/ledger/grouping-run-store';
 import { SqlRunStore } from '../../storage/sql/ledger/sql-run-store';
 import type { JobTableOptions, RunTableOptions } from '../../storage/sql/schema/tables';
 import type { SqlDatabase } from '../../storage/sql/database/sql-database';
-import { rememberSource, type RunSource } from './run-databases';
+import { rememberSource } from './completion';
+import type { RunSource } from './transaction';
 
 export interface CreateJobGuardOptions
   extends

@@ -1,16 +1,14 @@
 import { ClaimLostError, CronlatchError, InvalidLockUseError } from '../../core';
 import { withinLimitOr } from '../../core/clock';
 import { describeRun } from '../../ledger/run';
-import type { FoundRun } from '../../ledger/run-store';
 import { limitOf } from '../../ledger/store-statements';
 import { isOurs } from '../../ledger/tick/decide-outcome';
 import { claimLostError, isCompletedBy, serializeResult } from '../../ledger/tick/record-outcome';
 import { requiredContext, type RunContext } from '../../ledger/tick/run-context';
 import type { IsolationLevel } from '../../storage/sql/connections/server-driver';
-import type { ApplicationSession } from '../../storage/sql/database/application-session';
 import type { RunStatements } from '../../storage/sql/ledger/run-statements';
-import { completeInTransaction } from './completion';
-import { sourceOf, type RunPlace, type RunTransaction, type TransactionSource } from './run-databases';
+import { completeInTransaction, sourceOf, type SqlLedger } from './completion';
+import { ChangedSettings, type RunTransaction, type Transaction } from './transaction';
 
 export const IN_RUN_TRANSACTION = 'inRunTransaction()';
 
@@ -36,7 +34,7 @@ export async function runInTransaction<Connection, T>(
   { isolationLevel }: RunTransactionOptions,
 ): Promise<T> {
   const run = requiredContext(IN_RUN_TRANSACTION);
-  const { source, store, ledger } = sourceOf<TransactionSource<Connection>>(
+  const { source, ledger } = sourceOf<Promise<RunTransaction<Connection>>>(
     run,
     IN_RUN_TRANSACTION,
     work.subpath,
@@ -44,15 +42,16 @@ export async function runInTransaction<Connection, T>(
   run.beginCompletion(IN_RUN_TRANSACTION);
   try {
     const transaction = await source.open(ledger);
-    const { session } = transaction;
+    const settings = new ChangedSettings(transaction);
+    const { store } = ledger;
     try {
       // This may verify the tables, so it comes before the transaction.
       const statements = await store.statements(limitOf(ledger));
-      if (store.nodeWait !== undefined) await session.change(store.nodeWait);
-      return await transact({ run, store, ledger, transaction, statements }, work, isolationLevel);
+      if (store.nodeWait !== undefined) await settings.change(store.nodeWait);
+      return await transact({ run, ledger, transaction, settings, statements }, work, isolationLevel);
     } finally {
       // A connection whose settings cannot be restored must not return to the pool.
-      await session.restore().catch(() => session.destroy());
+      await settings.restore().catch(() => transaction.destroy?.());
       await transaction.release();
     }
   } finally {
@@ -60,35 +59,35 @@ export async function runInTransaction<Connection, T>(
   }
 }
 
-interface Transaction<Connection> extends RunPlace {
+interface Context {
   readonly run: RunContext;
-  readonly transaction: RunTransaction<Connection>;
+  readonly ledger: SqlLedger;
+  readonly transaction: RunTransaction<unknown>;
+  readonly settings: ChangedSettings;
   readonly statements: RunStatements;
 }
 
 async function transact<Connection, T>(
-  context: Transaction<Connection>,
+  context: Context & { readonly transaction: RunTransaction<Connection> },
   { work, isClientError = () => false }: Work<Connection, T>,
   isolationLevel: IsolationLevel | undefined,
 ): Promise<T> {
-  const { run, store, ledger, transaction, statements } = context;
-  const { session } = transaction;
-  const { started } = await transaction.begin(isolationLevel);
+  const { run, ledger, transaction, settings } = context;
   let thrownByWork: unknown;
   try {
-    await started;
-    await session.limitIdle(Math.max(LEAST_IDLE_MS, run.remainingMs()));
+    await transaction.begin(isolationLevel);
+    const { idleLimit } = transaction;
+    if (idleLimit !== undefined) {
+      const idleMs = Math.max(LEAST_IDLE_MS, run.remainingMs());
+      await settings.change({ begin: idleLimit.begin(idleMs), end: idleLimit.end });
+    }
     const runWork = async (): Promise<T> => await work(transaction.connection);
     const value = await runWork().catch((error: unknown) => {
       thrownByWork = error;
       throw error;
     });
-    await completeInTransaction(session, {
-      statements,
-      database: store.description,
-      claim: run.claim,
-      result: serializeResult(ledger, run.claim, value),
-    });
+    const result = serializeResult(ledger, run.claim, value);
+    await completeInTransaction(transaction, { ...context, result });
     await commit(context);
     return value;
   } catch (error) {
@@ -99,16 +98,15 @@ async function transact<Connection, T>(
 }
 
 /** If the answer to COMMIT is lost, the row shows whether it took effect, as soon as its writer has ended. */
-async function commit<Connection>(context: Transaction<Connection>): Promise<void> {
+async function commit(context: Context): Promise<void> {
   const { run, transaction, ledger } = context;
-  const { session } = transaction;
   const { clock, statementTimeoutMs } = ledger;
   const timeoutError = (): Error => {
-    session.destroy();
+    transaction.destroy?.();
     return new Error(`The database did not answer COMMIT within ${statementTimeoutMs} ms.`);
   };
   const mayBeRolledBack = transaction.sendsBeforeCommit;
-  const watch = session.watchEnd();
+  const watch = transaction.watchEnd?.();
   try {
     await withinLimitOr(clock, transaction.commit(), statementTimeoutMs, timeoutError);
   } catch (error) {
@@ -117,7 +115,7 @@ async function commit<Connection>(context: Transaction<Connection>): Promise<voi
       await confirmCommit(context, watch?.isCommitted() ?? !mayBeRolledBack);
       throw error;
     }
-    if (await isStillOpen(session)) throw error;
+    if (await isStillOpen(transaction)) throw error;
     await rollBack(context);
     const remainingMs = run.remainingMs();
     if (!(await isCompletedBy(ledger, run.claim, { remainingMs }))) throw error;
@@ -138,10 +136,7 @@ async function commit<Connection>(context: Transaction<Connection>): Promise<voi
  * @param isCommitted `false` if the answer to COMMIT does not prove it, so the row must be read
  * @throws InvalidLockUseError if COMMIT has rolled the transaction back
  */
-async function confirmCommit<Connection>(
-  { run, ledger }: Transaction<Connection>,
-  isCommitted: boolean,
-): Promise<void> {
+async function confirmCommit({ run, ledger }: Context, isCommitted: boolean): Promise<void> {
   const remainingMs = run.remainingMs();
   if (!isCommitted && !(await isCompletedBy(ledger, run.claim, { remainingMs }))) {
     throw new InvalidLockUseError(
@@ -152,12 +147,12 @@ async function confirmCommit<Connection>(
 }
 
 /** @returns `true` if COMMIT was rejected, so that it had no effect; `false` also if the connection is lost */
-async function isStillOpen(session: ApplicationSession): Promise<boolean> {
-  return await session.isInTransaction().catch(() => false);
+async function isStillOpen(transaction: Transaction): Promise<boolean> {
+  return await transaction.isOpen().catch(() => false);
 }
 
 /** If rolling back fails, the connection is ended, and the transaction with it. The caller reports the first error. */
-async function rollBack<Connection>({ transaction, ledger }: Transaction<Connection>): Promise<void> {
+async function rollBack({ transaction, ledger }: Context): Promise<void> {
   const { clock, statementTimeoutMs } = ledger;
   const timeoutError = (): Error =>
     new Error(`The database did not answer ROLLBACK within ${statementTimeoutMs} ms.`);
@@ -166,7 +161,7 @@ async function rollBack<Connection>({ transaction, ledger }: Transaction<Connect
     while (transaction.isActive)
       await withinLimitOr(clock, transaction.rollBack(), statementTimeoutMs, timeoutError);
   } catch {
-    transaction.session.destroy();
+    transaction.destroy?.();
   }
 }
 
@@ -177,20 +172,15 @@ async function rollBack<Connection>({ transaction, ledger }: Transaction<Connect
  * @param error from the database, after the transaction was rolled back
  * @returns `error` itself during the lease, and if the run could still be completed
  */
-async function claimLostBy<Connection>(
-  error: unknown,
-  { run: context, ledger, transaction: { session } }: Transaction<Connection>,
-): Promise<unknown> {
+async function claimLostBy(error: unknown, { run: context, ledger, transaction }: Context): Promise<unknown> {
   if (error instanceof CronlatchError || context.remainingMs() > 0) return error;
   const { claim } = context;
-  const readRow = (found: FoundRun | undefined): { value: { found: FoundRun | undefined } } => ({
-    value: { found },
-  });
-  const row = await ledger.store.change(claim, readRow, limitOf(ledger)).catch(() => undefined);
+  const reading = ledger.store.change(claim, (found) => ({ value: { run: found?.run } }), limitOf(ledger));
+  const row = await reading.catch(() => undefined);
   if (row === undefined) return error; // The state of the run is unknown.
-  const run = row.found?.run;
+  const { run } = row;
   if (run === undefined || !isOurs(run, claim)) return claimLostError(claim, run, { cause: error });
-  const isConnected = await session.isInTransaction().then(
+  const isConnected = await transaction.isOpen().then(
     () => true,
     () => false,
   );

@@ -1,8 +1,7 @@
-import type { DataSource, EntityManager } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import type { JobGuard } from '../../guard';
 import { databaseOf } from '../../storage/typeorm/database';
 import { createGuard, type CreateJobGuardOptions } from '../sql/create-guard';
-import type { TransactionSource } from '../sql/run-databases';
 import { openRunTransaction, SUBPATH } from './run-transaction';
 
 /**
@@ -21,11 +20,6 @@ export async function createJobGuard(
   dataSource: DataSource,
   options: CreateJobGuardOptions = {},
 ): Promise<JobGuard> {
-  const source: TransactionSource<EntityManager> = {
-    subpath: SUBPATH,
-    database: databaseOf(dataSource),
-    owner: dataSource,
-    open: openRunTransaction(dataSource),
-  };
-  return await createGuard(source, options);
+  const database = databaseOf(dataSource);
+  return await createGuard({ subpath: SUBPATH, database, open: openRunTransaction(dataSource) }, options);
 }

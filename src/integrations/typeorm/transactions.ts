@@ -4,7 +4,7 @@ import { requiredContext } from '../../ledger/tick/run-context';
 import { databaseOf, dataSourceOf } from '../../storage/typeorm/database';
 import { COMPLETE_RUN_IN, completeIn } from '../sql/completion';
 import { runInTransaction, type RunTransactionOptions } from '../sql/run-transaction';
-import { applicationSession, SUBPATH } from './run-transaction';
+import { SUBPATH, transactionOf } from './run-transaction';
 
 /**
  * Runs `work` in a transaction of the application's DataSource that also completes the current run. The effects in the
@@ -54,7 +54,6 @@ export async function completeRunIn(manager: EntityManager, result?: unknown): P
       `${COMPLETE_RUN_IN} needs a manager with an open transaction. Call it inside dataSource.transaction(async (manager) => { … }), or use inRunTransaction().`,
     );
   }
-  const dataSource = dataSourceOf(manager);
-  const database = { database: databaseOf(dataSource), owner: dataSource };
-  await completeIn((limits) => applicationSession(queryRunner, limits), database, result);
+  const database = databaseOf(dataSourceOf(manager));
+  await completeIn((ledger) => transactionOf(queryRunner, ledger), database, result);
 }

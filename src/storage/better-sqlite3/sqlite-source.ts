@@ -12,7 +12,6 @@ export type SqliteSource = string | Database.Database;
 /** The database of an application that uses better-sqlite3. */
 export interface SqliteApplication {
   readonly database: SqlDatabase;
-  readonly owner: object;
   /** The connection of the application, or one that this opens for it. */
   readonly handle: () => Database.Database;
   /** Closes what this has opened. */
@@ -42,8 +41,8 @@ export function sqliteApplication(
         return own;
       },
       shared: given && (() => given),
+      owner: given,
     }),
-    owner: given ?? handle,
     handle,
     close: () => void opened?.close(),
   };

@@ -51,7 +51,6 @@ export function mysqlApplication(
       pool: given && { size: given.config.connectionLimit, borrow },
       address: { host, port, socketPath, database, secrets: [options['password'], ...secrets], label },
     }),
-    owner: given ?? options,
     borrow,
     // Also if none was opened: a run that the guard no longer waits for must not open one afterwards.
     close: async () => {

@@ -46,7 +46,6 @@ export function postgresApplication(
       options: options as PostgresOptions,
       pool: given && { size: given.options.max ?? 10, borrow },
     }),
-    owner: given ?? options,
     borrow,
     // Also if none was opened: a run that the guard no longer waits for must not open one afterwards.
     close: async () => {

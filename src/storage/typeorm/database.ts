@@ -20,22 +20,22 @@ import type { SqlDialect } from '../sql/dialects/sql-dialect';
 import { sqlite } from '../sql/dialects/sqlite';
 
 /** The kinds of DataSource whose databases can hold the tables. */
-const DIALECTS: Readonly<Record<string, SqlDialect>> = {
-  ...{ mysql, mariadb: mysql, postgres },
-  ...{ 'better-sqlite3': sqlite },
-};
+const DIALECTS = new Map<string, SqlDialect>([
+  ['mysql', mysql],
+  ['mariadb', mysql],
+  ['postgres', postgres],
+  ['better-sqlite3', sqlite],
+]);
 
 /** @throws InvalidLockConfigurationError that lists what is supported */
 export function dialectOf(type: string): SqlDialect {
-  const dialect = DIALECTS[type];
+  const dialect = DIALECTS.get(type);
   if (dialect !== undefined) return dialect;
-  const supported = Object.keys(DIALECTS).join(', ');
+  const supported = [...DIALECTS.keys()].join(', ');
   throw new InvalidLockConfigurationError(
     `A DataSource of type '${type}' is not supported. Use one of type ${supported}.`,
   );
 }
-
-type Settings = Readonly<Record<string, unknown>>;
 
 /** The options of a DataSource that lead to its database. TypeORM gives them to the driver under other names. */
 interface DataSourceSettings {
@@ -53,7 +53,7 @@ interface DataSourceSettings {
   readonly charset?: string;
   readonly applicationName?: string;
   readonly poolSize?: number;
-  readonly extra?: Settings;
+  readonly extra?: Readonly<Record<string, unknown>>;
   readonly replication?: { readonly master: Partial<DataSourceSettings> };
 }
 
@@ -104,9 +104,7 @@ function mysqlOf(
   return mysqlDatabase({
     mysql2,
     options,
-    pool: poolOf(dataSource, sizeOf(settings, 'connectionLimit'), (connection) =>
-      mysqlSessionOf(connection as MysqlConnection),
-    ),
+    pool: poolOf(dataSource, sizeOf(settings, 'connectionLimit')),
     address: {
       ...given,
       ...options,
@@ -149,26 +147,28 @@ function postgresOf(
   return postgresDatabase({
     Client,
     options: { ...given, ...extra },
-    pool: poolOf(dataSource, sizeOf(settings, 'max'), (client) =>
-      postgresSessionOf(client as PostgresClient),
-    ),
+    pool: poolOf(dataSource, sizeOf(settings, 'max')),
     schema,
   });
 }
 
-function poolOf(
-  dataSource: DataSource,
-  size: number,
-  sessionOf: (connection: unknown) => DriverSession,
-): ConnectionPool {
+function poolOf(dataSource: DataSource, size: number): ConnectionPool {
   return {
     size,
     async borrow() {
       // Not dataSource.query: an ambient transaction could catch it.
       const runner = dataSource.createQueryRunner('master');
-      return { session: sessionOf(await runner.connect()), release: () => void runner.release() };
+      return { session: await sessionOf(runner), release: () => void runner.release() };
     },
   };
+}
+
+/** The session of the connection that a query runner uses. */
+export async function sessionOf(runner: QueryRunner): Promise<DriverSession> {
+  const connection: unknown = await runner.connect();
+  return dialectOf(dataSourceOf(runner).options.type) === mysql
+    ? mysqlSessionOf(connection as MysqlConnection)
+    : postgresSessionOf(connection as PostgresClient);
 }
 
 /** For an invalid size, drivers use a default that is larger than we need. */
@@ -203,6 +203,7 @@ function fileOf(
         'the DataSource of this in-memory database is not initialized: await dataSource.initialize() first',
       );
     },
+    owner: dataSource,
   });
 }
 
@@ -215,7 +216,7 @@ interface SqliteSettings {
 }
 
 /** The handle of better-sqlite3 behind a query runner. */
-async function handleOf(runner: QueryRunner): Promise<SqliteDatabase> {
+export async function handleOf(runner: QueryRunner): Promise<SqliteDatabase> {
   return (await runner.connect()) as SqliteDatabase;
 }
 

@@ -8,8 +8,6 @@ import { severalHosts, type SqlDatabase } from './sql-database';
 /** The database of an application that uses a driver of a server. */
 export interface ServerApplication<Connection> {
   readonly database: SqlDatabase;
-  /** The pool or the options that the application has passed. */
-  readonly owner: object;
   /** Borrows a connection from the application's pool, or from one that this opens for it. */
   readonly borrow: () => Promise<BorrowedSession & { readonly connection: Connection }>;
   /** Closes what this has opened. */

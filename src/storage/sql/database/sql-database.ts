@@ -32,6 +32,8 @@ export interface SqlDatabase {
   readonly findLoss?: (() => Error | undefined) | undefined;
   /** The application has the only connection to it. */
   readonly isInMemory: boolean;
+  /** What holds a database in memory. All of them have the same place. */
+  readonly owner?: object | undefined;
   /** Removes secrets from a driver's message. */
   readonly redact: (message: string) => string;
   /** How to open a connection to the server. `undefined` for SQLite. */

@@ -27,7 +27,7 @@ import { readEvent, readPeek, readRun, readScope, readSummary } from './run-rows
 import { changeOf, foundRunOf, insertedId, runStatementsFor, type RunStatements } from './run-statements';
 
 /** The database of the runs, for messages and comparisons. */
-type StoreDatabase = Pick<SqlDatabase, 'dialect' | 'place' | 'address' | 'server'>;
+type StoreDatabase = Pick<SqlDatabase, 'dialect' | 'place' | 'address' | 'server' | 'owner' | 'findLoss'>;
 
 export interface SqlRunStoreOptions extends SqlTablesOptions {
   readonly id: string;

@@ -7,8 +7,8 @@ import {
   SharedServerConnections,
 } from '#cronlatch/storage/sql/connections/server-connections';
 import type { DriverSession, ServerDriver } from '#cronlatch/storage/sql/connections/server-driver';
+import { ChangedSettings, serverTransaction } from '#cronlatch/integrations/sql/transaction';
 import { SqlExecutionError, type SqlResult } from '#cronlatch/storage/sql/connections/sql-executor';
-import { ServerApplicationSession } from '#cronlatch/storage/sql/database/application-session';
 import { mysqlDriver } from '#cronlatch/storage/mysql2/mysql-driver';
 import { postgresDriver } from '#cronlatch/storage/pg/postgres-driver';
 
@@ -212,12 +212,13 @@ for (const { named, isSet, begin, end, setting } of CLUSTERS) {
       ...{ onEnd: () => {}, end: () => {}, destroy: () => {} },
     };
     const limits = { clock: systemClock, statementTimeoutMs: 5000 };
-    const application = new ServerApplicationSession(session, mysqlDriver, limits);
+    const { idleLimit, ...transaction } = serverTransaction(session, mysqlDriver, limits);
+    const settings = new ChangedSettings(transaction);
     const wait = mysqlDriver.nodeWait?.(named);
     assert.ok(wait);
-    await application.change(wait);
-    await application.limitIdle(1000);
-    await application.restore();
+    await settings.change(wait);
+    await settings.change({ begin: idleLimit.begin(1000), end: idleLimit.end });
+    await settings.restore();
     assert.match(sent[0] ?? '', begin);
     assert.deepEqual([sent.length, sent[2], sent[3]], [4, end, mysqlDriver.idleLimit.end]);
   });

@@ -1,0 +1,140 @@
+import { withinLimitOr } from '../../core/clock';
+import type { LedgerContext } from '../../ledger/store-statements';
+import type {
+  DriverAnswer,
+  DriverSession,
+  IsolationLevel,
+  ServerDriver,
+  TransactionWatch,
+} from '../../storage/sql/connections/server-driver';
+import type { NodeWait, SqlResult, SqlStatement } from '../../storage/sql/connections/sql-executor';
+import type { ServerApplication } from '../../storage/sql/database/application-source';
+import type { SqlDatabase } from '../../storage/sql/database/sql-database';
+
+/** A transaction of the application, in which a run can be completed. */
+export interface Transaction {
+  /** Sends a statement inside it. Rejects with the driver's error. */
+  send(statement: SqlStatement): Promise<SqlResult>;
+  /** Asks the database, because statements can end a transaction without the client noticing. */
+  isOpen(): Promise<boolean>;
+  /** Watches its end. `undefined` on MySQL, where the answer to COMMIT is the same after a rollback. */
+  watchEnd?(): TransactionWatch | undefined;
+  /** Limits how long the server keeps it open while it is idle. SQLite has no such limit. */
+  readonly idleLimit?: ServerDriver['idleLimit'];
+  /** Ends the connection at once, so that the server rolls it back. */
+  destroy?(): void;
+}
+
+/** A transaction that `inRunTransaction` begins and ends. */
+export interface RunTransaction<Connection> extends Transaction {
+  /** What the job works with. */
+  readonly connection: Connection;
+  /** Whether it has begun, and its client considers it open. */
+  readonly isActive: boolean;
+  /** Whether other code can send statements between the completion and COMMIT. */
+  readonly sendsBeforeCommit: boolean;
+  /** Waits until no other transaction uses the connection, and begins. */
+  begin(isolationLevel: IsolationLevel | undefined): Promise<void>;
+  commit(): Promise<void>;
+  /** Ends one level of nested transactions. */
+  rollBack(): Promise<void>;
+  /** Returns the connection to its pool. */
+  release(): Promise<void>;
+}
+
+/** What an application passed to `createJobGuard`: its database, in which runs can be completed. */
+export interface RunSource<Opened = unknown> {
+  /** The subpath whose `inRunTransaction` can use it, such as `cronlatch/pg`. */
+  readonly subpath: string;
+  readonly database: SqlDatabase;
+  /**
+   * Opens what `inRunTransaction` begins its transaction on.
+   *
+   * @throws InvalidLockUseError if the application is not connected to its database
+   */
+  readonly open: (ledger: LedgerContext) => Opened;
+}
+
+type Limits = Pick<LedgerContext, 'clock' | 'statementTimeoutMs'>;
+
+/** Rejects if the database does not answer a statement in time. */
+export function answerOf<T>(sent: Promise<T>, { clock, statementTimeoutMs }: Limits): Promise<T> {
+  const timeoutError = (): Error => new Error(`The database did not answer within ${statementTimeoutMs} ms.`);
+  return withinLimitOr(clock, sent, statementTimeoutMs, timeoutError);
+}
+
+const plain = (text: string): SqlStatement => ({ id: '', text, values: [] });
+
+/** The transaction that is open on a connection to a server. */
+export function serverTransaction(
+  session: DriverSession,
+  driver: ServerDriver,
+  limits: Limits,
+): Required<Transaction> {
+  const send = (statement: SqlStatement): Promise<DriverAnswer> =>
+    answerOf(session.send(statement, { prepared: false }), limits);
+  return {
+    send,
+    isOpen: async () => (await send(plain(driver.probe))).inTransaction !== false,
+    watchEnd: () => session.watchEnd?.(),
+    idleLimit: driver.idleLimit,
+    destroy: () => session.destroy(),
+  };
+}
+
+/** The transactions of `inRunTransaction` on the connections of a driver, without an ORM. */
+export function serverTransactions<Connection>(
+  subpath: string,
+  driver: ServerDriver,
+  { database, borrow }: ServerApplication<Connection>,
+): RunSource<Promise<RunTransaction<Connection>>> {
+  return {
+    subpath,
+    database,
+    async open(ledger) {
+      const borrowed = await borrow();
+      const { connection, session } = borrowed;
+      const transaction = serverTransaction(session, driver, ledger);
+      let isActive = false;
+      /** The caller limits its time. A limit here would end before that, with the connection still open. */
+      const end = async (text: string): Promise<void> => {
+        await session.send(plain(text), { prepared: false });
+        isActive = false;
+      };
+      return {
+        ...transaction,
+        connection,
+        sendsBeforeCommit: false,
+        get isActive() {
+          return isActive;
+        },
+        async begin(isolationLevel) {
+          isActive = true; // Even if the answer is lost.
+          for (const text of driver.beginAt(isolationLevel)) await transaction.send(plain(text));
+        },
+        commit: () => end(driver.commit),
+        rollBack: () => end(driver.rollBack),
+        release: () => Promise.resolve(borrowed.release()),
+      };
+    },
+  };
+}
+
+/** Settings of a transaction's session that are restored after it. */
+export class ChangedSettings {
+  readonly #restoring: string[] = [];
+
+  constructor(private readonly transaction: Transaction) {}
+
+  async change({
+    begin,
+    end,
+  }: Pick<NodeWait, 'begin'> & { readonly end: string | undefined }): Promise<void> {
+    if (end !== undefined) this.#restoring.push(end); // Even if the answer is lost.
+    await this.transaction.send(plain(begin));
+  }
+
+  async restore(): Promise<void> {
+    for (const text of this.#restoring) await this.transaction.send(plain(text));
+  }
+}
