@@ -1,7 +1,7 @@
 /* eslint-disable @typescript-eslint/no-require-imports -- only the driver of the address is loaded */
-import type * as sqliteSource from '../storage/better-sqlite3/sqlite-source';
-import type * as mysqlSource from '../storage/mysql2/mysql-source';
-import type * as postgresSource from '../storage/pg/postgres-source';
+import type * as sqlite from '../storage/better-sqlite3/sqlite-driver';
+import type * as mysql from '../storage/mysql2/mysql-driver';
+import type * as postgres from '../storage/pg/postgres-driver';
 import type { SqlDatabase } from '../storage/sql/database/sql-database';
 import { databaseOf } from '../storage/typeorm/database';
 import { exportedValue, isDataSource } from './exported-value';
@@ -25,19 +25,18 @@ type Opener = (url: string, options: OpenOptions) => SqlDatabase;
 
 const mysqlAt: Opener = (url) => {
   require('../integrations/mysql2/peer');
-  return (require('../storage/mysql2/mysql-source') as typeof mysqlSource).mysqlApplication(url).database;
+  return (require('../storage/mysql2/mysql-driver') as typeof mysql).mysqlDriver.read(url).database;
 };
 
 const postgresAt: Opener = (url) => {
   require('../integrations/pg/peer');
-  return (require('../storage/pg/postgres-source') as typeof postgresSource).postgresApplication(url)
-    .database;
+  return (require('../storage/pg/postgres-driver') as typeof postgres).postgresDriver.read(url).database;
 };
 
 const sqliteAt: Opener = (url, options) => {
   require('../integrations/better-sqlite3/peer');
-  const { sqliteApplication } = require('../storage/better-sqlite3/sqlite-source') as typeof sqliteSource;
-  return sqliteApplication(url, options).database;
+  const { sqliteDriver } = require('../storage/better-sqlite3/sqlite-driver') as typeof sqlite;
+  return sqliteDriver.read(url, options).database;
 };
 
 /** What opens the database of an address, by the beginning of the address. */

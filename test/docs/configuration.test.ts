@@ -25,7 +25,7 @@ function codeIn(text = ''): string[] {
 
 void test('the page lists every option of createJobGuard, and no other', () => {
   const listed = tableOf(PAGE, 'option').flatMap(([cell]) => codeIn(cell));
-  assert.deepEqual(listed.sort(), propertiesOf('src/integrations/mysql2/guard.ts', 'MysqlGuardOptions'));
+  assert.deepEqual(listed.sort(), propertiesOf('src/integrations/sql/create-guard.ts', 'PoolGuardOptions'));
 });
 
 void test('the page lists every event, and no other', () => {

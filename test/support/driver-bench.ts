@@ -23,8 +23,12 @@ export interface DriverBench {
   readonly pool: () => unknown;
   /** The same, closed. */
   readonly closedPool: () => Promise<unknown>;
-  readonly createTables: (source?: unknown) => Promise<void>;
+  readonly createTables: (source?: unknown, options?: mysqlDriver.TablesOptions) => Promise<void>;
   readonly verifySchema: () => Promise<readonly { readonly code: string }[]>;
+  readonly lockProvider: (
+    source?: unknown,
+    options?: mysqlDriver.SqlLockProviderOptions,
+  ) => mysqlDriver.Mysql2LockProvider;
   readonly createJobGuard: (source?: unknown, options?: CreateJobGuardOptions) => Promise<JobGuard>;
   /** Runs the statements in a transaction that completes the current run. */
   readonly inRunTransaction: (work: (effect: Effect) => unknown) => Promise<unknown>;
@@ -71,8 +75,10 @@ function mysqlBench(_database: TestDatabase, url: string): DriverBench {
       await closed.end();
       return closed;
     },
-    createTables: (source = url) => mysqlDriver.createTables(source as string),
+    createTables: (source = url, options = {}) => mysqlDriver.createTables(source as string, options),
     verifySchema: () => mysqlDriver.verifySchema(url),
+    lockProvider: (source = url, options = {}) =>
+      new mysqlDriver.Mysql2LockProvider(source as string, options),
     createJobGuard: (source = url, options = {}) => mysqlDriver.createJobGuard(source as string, options),
     inRunTransaction: (work) =>
       mysqlDriver.inRunTransaction((connection) => work((statement) => connection.query(statement))),
@@ -104,8 +110,9 @@ function pgBench(_database: TestDatabase, url: string): DriverBench {
       await closed.end();
       return closed;
     },
-    createTables: (source = url) => pgDriver.createTables(source as string),
+    createTables: (source = url, options = {}) => pgDriver.createTables(source as string, options),
     verifySchema: () => pgDriver.verifySchema(url),
+    lockProvider: (source = url, options = {}) => new pgDriver.PgLockProvider(source as string, options),
     createJobGuard: (source = url, options = {}) => pgDriver.createJobGuard(source as string, options),
     inRunTransaction: (work) =>
       pgDriver.inRunTransaction((client) => work((statement) => client.query(statement))),
@@ -134,8 +141,10 @@ function sqliteBench(_database: TestDatabase, url: string): DriverBench {
     url,
     pool: () => database,
     closedPool: () => Promise.resolve(new Database(database.name).close()),
-    createTables: (source = url) => sqliteDriver.createTables(source as string),
+    createTables: (source = url, options = {}) => sqliteDriver.createTables(source as string, options),
     verifySchema: () => sqliteDriver.verifySchema(url),
+    lockProvider: (source = url, options = {}) =>
+      new sqliteDriver.BetterSqlite3LockProvider(source as string, options),
     createJobGuard: (source = url, options = {}) => sqliteDriver.createJobGuard(source as string, options),
     inRunTransaction: (work) => sqliteDriver.inRunTransaction((own) => work((text) => own.exec(text))),
     completeInOwn(statements, end = 'COMMIT') {

@@ -1,8 +1,8 @@
 import Database from 'better-sqlite3';
 import * as mysql2 from 'mysql2';
-import { sqliteApplication } from '#cronlatch/storage/better-sqlite3/sqlite-source';
-import { mysqlApplication } from '#cronlatch/storage/mysql2/mysql-source';
-import { postgresApplication } from '#cronlatch/storage/pg/postgres-source';
+import { sqliteDriver } from '#cronlatch/storage/better-sqlite3/sqlite-driver';
+import { mysqlDriver } from '#cronlatch/storage/mysql2/mysql-driver';
+import { postgresDriver } from '#cronlatch/storage/pg/postgres-driver';
 import type { SqlDatabase } from '#cronlatch/storage/sql/database/sql-database';
 import type { DriverName } from './contract-stores';
 import { postgresPool } from './postgres-database';
@@ -21,17 +21,17 @@ export function driverPlace(driver: DriverName, connections: 'own' | 'shared', a
   switch (driver) {
     case 'mysql2': {
       const pool = isShared ? mysql2.createPool(address) : undefined;
-      const { database } = mysqlApplication(pool ?? address);
+      const { database } = mysqlDriver.read(pool ?? address);
       return { database, close: async () => await pool?.promise().end() };
     }
     case 'pg': {
       const pool = isShared ? postgresPool({ connectionString: address }) : undefined;
-      const { database } = postgresApplication(pool ?? address);
+      const { database } = postgresDriver.read(pool ?? address);
       return { database, close: async () => await pool?.end() };
     }
     case 'better-sqlite3': {
       const handle = isShared ? new Database(address) : undefined;
-      const { database } = sqliteApplication(handle ?? `sqlite:${address}`, { creates: false });
+      const { database } = sqliteDriver.read(handle ?? `sqlite:${address}`);
       return { database, close: () => Promise.resolve(void handle?.close()) };
     }
   }

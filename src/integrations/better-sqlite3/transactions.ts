@@ -5,8 +5,8 @@ import { isThenable } from '../../core/execution/task-result';
 import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import { serializeResult } from '../../ledger/tick/record-outcome';
 import { requiredContext } from '../../ledger/tick/run-context';
-import { RETRY_DELAY_MS, runStatement, withoutWaiting } from '../../storage/better-sqlite3/sqlite-connection';
-import { isHandle, sqliteApplication } from '../../storage/better-sqlite3/sqlite-source';
+import { RETRY_DELAY_MS, runStatement, withoutWaiting } from '../../storage/better-sqlite3/sqlite-database';
+import { isHandle, sqliteDriver } from '../../storage/better-sqlite3/sqlite-driver';
 import { driverErrorOf } from '../../storage/sql/connections/sql-failure';
 import { sqlite } from '../../storage/sql/dialects/sqlite';
 import {
@@ -19,8 +19,6 @@ import {
   type Completion,
 } from '../sql/completion';
 import { IN_RUN_TRANSACTION } from '../sql/run-transaction';
-
-export const SUBPATH = 'cronlatch/better-sqlite3';
 
 /**
  * Runs `work` in a transaction that also completes the current run. The effects in the file and the completion are
@@ -39,7 +37,7 @@ export const SUBPATH = 'cronlatch/better-sqlite3';
  */
 export async function inRunTransaction<T>(work: (database: Database) => T): Promise<T> {
   const run = requiredContext(IN_RUN_TRANSACTION);
-  const { source, ledger } = sourceOf<Database>(run, IN_RUN_TRANSACTION, SUBPATH);
+  const { source, ledger } = sourceOf<Database>(run, IN_RUN_TRANSACTION, sqliteDriver.subpath);
   run.beginCompletion(IN_RUN_TRANSACTION);
   try {
     const statements = await ledger.store.statements(limitOf(ledger));
@@ -72,8 +70,7 @@ export async function inRunTransaction<T>(work: (database: Database) => T): Prom
 export function completeRunIn(database: Database, result?: unknown): void {
   const run = requiredContext(COMPLETE_RUN_IN);
   checkConnection(database, isHandle(database));
-  const { database: place } = sqliteApplication(database, { creates: false });
-  const ledger = ledgerIn(run, COMPLETE_RUN_IN, place);
+  const ledger = ledgerIn(run, COMPLETE_RUN_IN, sqliteDriver.read(database).database);
   run.beginCompletion(COMPLETE_RUN_IN);
   try {
     const { verifiedStatements: statements } = ledger.store;

@@ -1,18 +1,41 @@
 /**
- * Creates a guard from pg: a pool, options or an address. It has the tables, and transactions that complete a run.
+ * Creates a guard from pg: a pool, options or an address. It has the tables, locks, and transactions that complete a run.
  *
  * @packageDocumentation
  */
 import './peer';
-export type { PostgresSource } from '../../storage/pg/postgres-source';
+import type { ClientBase, PoolClient } from 'pg';
+import { postgresDriver, type PostgresSource } from '../../storage/pg/postgres-driver';
+import type { AdaptedTransaction } from '../sql/adapted-transaction';
+import type { PoolGuardOptions } from '../sql/create-guard';
+import { poolEntry, type RunTransactions, type SqlEntry } from '../sql/entry';
+
+export type { PostgresSource } from '../../storage/pg/postgres-driver';
+export type { IsolationLevel } from '../../storage/sql/connections/server-driver';
+export type { SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
 export type { RowLockProviderOptions } from '../../storage/sql/row-lock/row-lock-provider';
 export type { RowLockTableOptions } from '../../storage/sql/schema/tables';
-export { RowLockProvider } from '../../storage/pg/postgres-row-locks';
-export type { IsolationLevel } from '../../storage/sql/connections/server-driver';
 export type { SchemaFinding, SchemaFindingCode } from '../../storage/sql/schema/schema-finding';
-export type { CreateJobGuardOptions } from '../sql/create-guard';
+export type { CreateJobGuardOptions, PoolGuardOptions as PostgresGuardOptions } from '../sql/create-guard';
+export type { RunTransactions, SqlEntry } from '../sql/entry';
 export type { RunTransactionOptions } from '../sql/run-transaction';
 export type { TablesOptions } from '../sql/tables';
-export type { PostgresGuardOptions } from './guard';
-export { createJobGuard, createTables, verifySchema } from './guard';
-export { completeRunIn, inRunTransaction } from './transactions';
+
+export type PostgresEntry = SqlEntry<PostgresSource, PoolGuardOptions> &
+  RunTransactions<ClientBase | AdaptedTransaction, PoolClient>;
+const entry: PostgresEntry = poolEntry(postgresDriver);
+
+export const createJobGuard: PostgresEntry['createJobGuard'] = entry.createJobGuard;
+export const createTables: PostgresEntry['createTables'] = entry.createTables;
+export const verifySchema: PostgresEntry['verifySchema'] = entry.verifySchema;
+export const inRunTransaction: PostgresEntry['inRunTransaction'] = entry.inRunTransaction;
+export const completeRunIn: PostgresEntry['completeRunIn'] = entry.completeRunIn;
+
+/** Keeps locks in a table of PostgreSQL, for a lock manager, a guard or a provider of your own. */
+export class PgLockProvider extends entry.LockProvider {}
+
+/**
+ * Holds each lock by an open transaction of PostgreSQL, in a table of its own. COMMIT frees the lock, and so does the end
+ * of the connection: at once after a crash, within about 5 s after the loss of a host.
+ */
+export class RowLockProvider extends entry.RowLockProvider {}

@@ -7,7 +7,7 @@ import { decideOutcome } from '../../ledger/tick/decide-outcome';
 import { claimLostError, serializeResult } from '../../ledger/tick/record-outcome';
 import { requiredContext, type RunContext } from '../../ledger/tick/run-context';
 import type { SqlResult, SqlStatement } from '../../storage/sql/connections/sql-executor';
-import { describeSource } from '../../storage/sql/database/application-source';
+import { describeSource } from '../../storage/sql/database/driver';
 import type { SqlDatabase } from '../../storage/sql/database/sql-database';
 import { readId } from '../../storage/sql/ledger/run-rows';
 import { foundRunOf, type RunStatements } from '../../storage/sql/ledger/run-statements';
@@ -169,7 +169,7 @@ export function* completionSteps(completion: Completion): Generator<SqlStatement
 }
 
 /** @throws InvalidLockUseError outside a run, and for a pool or the connection of another driver */
-export function checkConnection(value: unknown, isConnection: boolean): void {
+export function checkConnection(value: unknown, isConnection: boolean): asserts isConnection {
   requiredContext(COMPLETE_RUN_IN);
   if (isConnection) return;
   throw new InvalidLockUseError(

@@ -23,6 +23,12 @@ export interface CreateJobGuardOptions
   readonly lazy?: boolean | undefined;
 }
 
+/** Of a driver with pools. */
+export interface PoolGuardOptions extends CreateJobGuardOptions {
+  /** With an address or options: how many connections `inRunTransaction` opens at most, beside the guard's. Default 5. */
+  readonly transactionConnections?: number | undefined;
+}
+
 /** What a guard was created with. */
 export interface GuardDatabase {
   readonly database: SqlDatabase;

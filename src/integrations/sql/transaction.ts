@@ -8,7 +8,7 @@ import type {
   TransactionWatch,
 } from '../../storage/sql/connections/server-driver';
 import type { NodeWait, SqlResult, SqlStatement } from '../../storage/sql/connections/sql-executor';
-import type { ServerApplication } from '../../storage/sql/database/application-source';
+import type { PoolApplication } from '../../storage/sql/database/driver';
 import type { SqlDatabase } from '../../storage/sql/database/sql-database';
 
 /** A transaction of the application, in which a run can be completed. */
@@ -86,7 +86,7 @@ export function serverTransaction(
 export function serverTransactions<Connection>(
   subpath: string,
   driver: ServerDriver,
-  { database, borrow }: ServerApplication<Connection>,
+  { database, borrow }: PoolApplication<Connection>,
 ): RunSource<Promise<RunTransaction<Connection>>> {
   return {
     subpath,

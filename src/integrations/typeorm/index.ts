@@ -4,8 +4,52 @@
  * @packageDocumentation
  */
 import './peer';
+import type { DataSource, EntityManager } from 'typeorm';
+import type { SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
+import { databaseOf } from '../../storage/typeorm/database';
+import { sqlEntry, type RunTransactions, type SqlEntry } from '../sql/entry';
+import { openRunTransaction, SUBPATH } from './run-transaction';
+import { transactions } from './transactions';
+
+export type { IsolationLevel } from '../../storage/sql/connections/server-driver';
+export type { DatabaseAccessOptions } from '../../storage/sql/database/database-access';
+export type { RowLockProviderOptions } from '../../storage/sql/row-lock/row-lock-provider';
+export type { SchemaFinding, SchemaFindingCode } from '../../storage/sql/schema/schema-finding';
+export type {
+  JobTableOptions,
+  LockColumns,
+  LockTableOptions,
+  RowLockTableOptions,
+  RunTableOptions,
+} from '../../storage/sql/schema/tables';
+export * from '../../storage/typeorm/entities';
+export * from '../../storage/typeorm/migration';
+export * from '../../storage/typeorm/run-store';
 export type { CreateJobGuardOptions } from '../sql/create-guard';
-export { createJobGuard } from './guard';
+export type { RunTransactions, SqlEntry } from '../sql/entry';
 export type { RunTransactionOptions } from '../sql/run-transaction';
-export { completeRunIn, inRunTransaction } from './transactions';
-export * from '../../storage/typeorm';
+
+const entry: SqlEntry<DataSource> = sqlEntry(
+  {
+    subpath: SUBPATH,
+    read: (dataSource: DataSource) => ({ database: databaseOf(dataSource), dataSource }),
+  },
+  ({ database, dataSource }) => ({ subpath: SUBPATH, database, open: openRunTransaction(dataSource) }),
+);
+
+export const createJobGuard: SqlEntry<DataSource>['createJobGuard'] = entry.createJobGuard;
+export const inRunTransaction: RunTransactions<EntityManager, EntityManager>['inRunTransaction'] =
+  transactions.inRunTransaction;
+export const completeRunIn: RunTransactions<EntityManager, EntityManager>['completeRunIn'] =
+  transactions.completeRunIn;
+
+export type TypeOrmLockProviderOptions = SqlLockProviderOptions;
+
+/** Keeps locks in a table of the database of a TypeORM DataSource. */
+export class TypeOrmLockProvider extends entry.LockProvider {}
+
+/**
+ * Holds each lock by an open transaction of MySQL, MariaDB or PostgreSQL, in a table of its own. COMMIT frees the lock,
+ * and so does the end of the connection: at once after a crash, within about 5 s after the loss of a host.
+ */
+export class RowLockProvider extends entry.RowLockProvider {}

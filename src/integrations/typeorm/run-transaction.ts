@@ -6,9 +6,9 @@ import {
   RETRY_DELAY_MS,
   runStatement,
   type SqliteDatabase,
-} from '../../storage/better-sqlite3/sqlite-connection';
-import { mysqlDriver } from '../../storage/mysql2/mysql-driver';
-import { postgresDriver } from '../../storage/pg/postgres-driver';
+} from '../../storage/better-sqlite3/sqlite-database';
+import { mysqlServer } from '../../storage/mysql2/mysql-server';
+import { postgresServer } from '../../storage/pg/postgres-server';
 import { mysql } from '../../storage/sql/dialects/mysql';
 import { sqlite } from '../../storage/sql/dialects/sqlite';
 import { dataSourceOf, dialectOf, handleOf, sessionOf } from '../../storage/typeorm/database';
@@ -41,8 +41,8 @@ export function openRunTransaction(
 export async function transactionOf(runner: QueryRunner, ledger: LedgerContext): Promise<Transaction> {
   const dialect = dialectOf(dataSourceOf(runner).options.type);
   if (dialect === sqlite) return fileTransaction(await handleOf(runner));
-  const driver = dialect === mysql ? mysqlDriver : postgresDriver;
-  return serverTransaction(await sessionOf(runner), driver, ledger);
+  const server = dialect === mysql ? mysqlServer : postgresServer;
+  return serverTransaction(await sessionOf(runner), server, ledger);
 }
 
 function fileTransaction(database: SqliteDatabase): Transaction {

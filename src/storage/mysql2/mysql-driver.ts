@@ -1,211 +1,180 @@
-import type { NodeWait, SqlResult, SqlStatement, SqlValue } from '../sql/connections/sql-executor';
-import type { DriverAnswer, DriverSession, ServerDriver } from '../sql/connections/server-driver';
+import {
+  createConnection,
+  createPool,
+  type Connection as CallbackConnection,
+  type Pool,
+  type PoolOptions,
+} from 'mysql2';
+import type { Connection, Pool as PromisePool, PoolConnection } from 'mysql2/promise';
+import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
+import {
+  checkAddress,
+  checkTransactionConnections,
+  describeSource,
+  isPlainObject,
+  type PoolApplication,
+  type PoolDriver,
+  type SourceOptions,
+} from '../sql/database/driver';
+import { describeServer, parseUrl } from '../sql/database/sql-database';
 import { mysql } from '../sql/dialects/mysql';
+import {
+  isMysqlError,
+  mysqlDatabase,
+  mysqlServer,
+  mysqlSessionOf,
+  type MysqlConnection,
+  type MysqlOptions,
+} from './mysql-server';
 
-/** The methods of a mysql2 connection with callbacks that cronlatch calls. */
-export interface MysqlConnection {
-  query(sql: string | object, values: readonly (number | null | SqlText)[], done: MysqlCallback): unknown;
-  execute(sql: string | object, values: readonly SqlValue[], done: MysqlCallback): unknown;
-  on(event: 'error' | 'end', listener: () => void): unknown;
-  connect(done: (error: Error | null) => void): unknown;
-  end(): unknown;
-  destroy(): void;
-  readonly threadId: number | null;
-  readonly stream?: { readonly localPort?: number };
-  readonly config?: { readonly [K in keyof typeof ROWS]?: unknown };
-}
-/** The driver puts the result into the statement unchanged. */
-interface SqlText {
-  toSqlString(): string;
-}
-type MysqlCallback = (error: Error | null, answer: unknown) => void;
+/** An address such as `mysql://user:password@host:3306/database`, options of mysql2, or a pool of the application. */
+export type MysqlSource = string | PoolOptions | Pool | PromisePool;
 
-/** Rows are read by the names of their columns, also if the application has another setting for its connections. */
-const ROWS = { rowsAsArray: false, nestTables: false, typeCast: true };
-
-/** Bit 0 of the status that MySQL sends with every answer. */
-const IN_TRANSACTION = 1;
-
-const READ_ONLY = `CONCAT_WS(' ', @@read_only, @@innodb_read_only)`;
-
-/** @param value an expression, never weaker than what the session has */
-function nodeWait(name: string, value: string): Pick<NodeWait, 'begin' | 'end'> {
-  return {
-    begin: `SET @cronlatch_node_wait = @@SESSION.${name}, SESSION ${name} = ${value}`,
-    end: `SET SESSION ${name} = @cronlatch_node_wait`,
-  };
+/** The parts of mysql2's pools that hold their settings. */
+interface CorePool extends Pool {
+  readonly config: { readonly connectionLimit: number; readonly connectionConfig: MysqlOptions };
+  readonly _closed?: boolean;
 }
 
-const SYNC_WAIT = nodeWait('wsrep_sync_wait', '@@SESSION.wsrep_sync_wait | 7');
-
-const CONSISTENCY = nodeWait(
-  'group_replication_consistency',
-  `IF(@@SESSION.group_replication_consistency LIKE '%AFTER', 'BEFORE_AND_AFTER', 'BEFORE')`,
-);
-
-function limits(statementTimeoutMs: number): string {
-  // InnoDB checks waits once a second, so a wait can end a second late. It must still end before the client's timeout.
-  const lockWaitSeconds = Math.max(1, Math.floor(statementTimeoutMs / 1000) - 2);
-  return (
-    // In strict mode, a name is stored unchanged or not at all.
-    `time_zone = '+00:00', autocommit = 1, sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES'), ` +
-    `innodb_lock_wait_timeout = ${lockWaitSeconds}, lock_wait_timeout = ${lockWaitSeconds}` +
-    // It limits how long a process that stops during a claim keeps the row locked. MySQL has no such limit.
-    ` /*M! , idle_transaction_timeout = ${Math.ceil(statementTimeoutMs / 1000)} */`
-  );
-}
-
-/** mysql2, to MySQL and MariaDB. */
-export const mysqlDriver: ServerDriver = {
-  dialect: mysql,
-
-  readOnly: READ_ONLY,
-
-  // A server without one of these variables would refuse its @@name. Every user may read these tables.
-  variables: `SELECT CONNECTION_ID() AS session_id, ${READ_ONLY} AS is_read_only, v.VARIABLE_NAME AS name, v.VARIABLE_VALUE AS value
-    FROM /*!80000 performance_schema.session_variables */ /*M! information_schema.SESSION_VARIABLES */ v
-    WHERE v.VARIABLE_NAME IN ('transaction_isolation', 'tx_isolation', 'wsrep_on', 'wsrep_sync_wait',
-      'group_replication_group_name', 'group_replication_single_primary_mode', 'group_replication_consistency')`,
-
-  // MariaDB before 11.1 has only tx_isolation.
-  sessionSettings: (statementTimeoutMs, { transaction_isolation: isolation }) => [
-    `SET ${isolation === undefined ? 'tx' : 'transaction'}_isolation = 'READ-COMMITTED', ${limits(statementTimeoutMs)}`,
-  ],
-
-  nodeWait({ wsrep_on: isGalera, wsrep_sync_wait: kinds, ...variables }) {
-    if (isGalera === 'ON')
-      return {
-        ...SYNC_WAIT,
-        setting: 'wsrep_sync_wait = 7',
-        isSet: (Number(kinds) & 7) === 7,
-        worksInside: true,
-      };
-    const isSingle = variables['group_replication_single_primary_mode'] !== 'OFF';
-    if (isSingle || !variables['group_replication_group_name']) return undefined;
-    const isSet = /^BEFORE(_AND_AFTER)?$/.test(String(variables['group_replication_consistency']));
-    return { ...CONSISTENCY, setting: `group_replication_consistency = 'BEFORE'`, isSet, worksInside: false };
-  },
-
-  begin: 'START TRANSACTION',
-
-  beginAt: (isolationLevel) => [
-    ...(isolationLevel === undefined ? [] : [`SET TRANSACTION ISOLATION LEVEL ${isolationLevel}`]),
-    'START TRANSACTION',
-  ],
-
-  // With another completion_type, a plain COMMIT would begin another transaction or end the session.
-  commit: 'COMMIT AND NO CHAIN NO RELEASE',
-
-  rollBack: 'ROLLBACK AND NO CHAIN NO RELEASE',
-
-  probe: 'DO 0',
-
-  idleLimit: {
-    // In whole seconds. Assignments run from left to right, so the old values are saved first. completion_type is set
-    // because TypeORM sends a plain COMMIT.
-    begin: (milliseconds) =>
-      `SET @cronlatch_wait_timeout = @@SESSION.wait_timeout, @cronlatch_completion_type = @@SESSION.completion_type, ` +
-      `SESSION wait_timeout = ${Math.max(1, Math.ceil(milliseconds / 1000))}, SESSION completion_type = 'NO_CHAIN'`,
-    end: 'SET SESSION wait_timeout = @cronlatch_wait_timeout, SESSION completion_type = @cronlatch_completion_type',
-  },
-
-  rowLock: {
-    session({ statementTimeoutMs, idleMs, waitMs }) {
-      const idleSeconds = Math.ceil(idleMs / 1000);
-      const idleInTransaction = ['', '_readonly', '_write'].map(
-        (kind) => `, idle${kind}_transaction_timeout = ${idleSeconds}`,
-      );
-      return [
-        'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-        `SET ${limits(statementTimeoutMs)}`,
-        `SET wait_timeout = ${idleSeconds}, innodb_lock_wait_timeout = ${Math.max(1, Math.ceil(waitMs / 1000))}` +
-          ` /*M! ${idleInTransaction.join('')} */`,
-      ];
-    },
-    // READ WRITE fails on a read-only server, so that no replica grants the lock beside the primary.
-    begin: () => 'START TRANSACTION READ WRITE',
+export const mysqlDriver: PoolDriver<MysqlSource, Connection | CallbackConnection, PoolConnection> = {
+  subpath: 'cronlatch/mysql2',
+  server: mysqlServer,
+  isClientError: isMysqlError,
+  read,
+  readConnection(connection) {
+    const core = coreConnectionOf(connection);
+    if (core === undefined) return undefined;
+    const { host, port, socketPath, database } = core.config;
+    return {
+      session: mysqlSessionOf(core as unknown as MysqlConnection),
+      database: describeServer(mysql, { host, port, socketPath, database, secrets: [] }),
+    };
   },
 };
 
-/** Whether mysql2 has made the error, with callbacks or with promises. */
-export function isMysqlError(error: unknown): boolean {
-  return error instanceof Error && ('sqlState' in error || ('fatal' in error && error.fatal === true));
+function read(
+  source: MysqlSource,
+  { transactionConnections = 5 }: SourceOptions = {},
+): PoolApplication<PoolConnection> {
+  checkTransactionConnections(transactionConnections);
+  const given = corePoolOf(source);
+  const { options, secrets, label } = given
+    ? optionsOfPool(given)
+    : optionsOf(source as string | PoolOptions);
+  const { host, port, socketPath, database } = options as Partial<Record<string, string>>;
+  if (!database)
+    throw new InvalidLockConfigurationError(
+      `The ${given ? 'pool' : 'address'} for cronlatch/mysql2 names no database. Add one, as in mysql://host/app, or the option database.`,
+    );
+  let opened: CorePool | undefined;
+  const pool = (): CorePool =>
+    given ?? (opened ??= createPool({ ...options, connectionLimit: transactionConnections }) as CorePool);
+  const borrow: PoolApplication<PoolConnection>['borrow'] = async () => {
+    const connection = await pool().promise().getConnection();
+    const session = mysqlSessionOf(connection.connection as unknown as MysqlConnection);
+    return { connection, session, release: () => connection.release() };
+  };
+  return {
+    database: mysqlDatabase({
+      mysql2: { createConnection: (own) => createConnection(own) },
+      options,
+      pool: given && { size: given.config.connectionLimit, borrow },
+      address: { host, port, socketPath, database, secrets: [options['password'], ...secrets], label },
+    }),
+    borrow,
+    // Also if none was opened: a run that the guard no longer waits for must not open one afterwards.
+    close: async () => {
+      if (given === undefined) await pool().promise().end();
+    },
+  };
 }
 
-/** By connection: a pool lends the same one many times. */
-const sessions = new WeakMap<MysqlConnection, MysqlSession>();
-
-export function mysqlSessionOf(connection: MysqlConnection): DriverSession {
-  const session = sessions.get(connection) ?? new MysqlSession(connection);
-  sessions.set(connection, session);
-  return session;
+interface ReadOptions {
+  readonly options: MysqlOptions;
+  readonly secrets: readonly unknown[];
+  readonly label?: string | undefined;
 }
 
-class MysqlSession implements DriverSession {
-  /** Read while the connection is open: a destroyed socket has no port. */
-  #port: number | undefined;
-  readonly #hasOtherRows: boolean;
+function optionsOfPool({ config }: CorePool): ReadOptions {
+  const { charsetNumber } = config.connectionConfig as { charsetNumber: number };
+  const charset = isUtf8mb4(charsetNumber) ? 'utf8mb4' : `with the number ${charsetNumber}`;
+  return { options: { ...config.connectionConfig, charset }, secrets: [] };
+}
 
-  constructor(private readonly connection: MysqlConnection) {
-    const { rowsAsArray, nestTables, typeCast } = connection.config ?? {};
-    this.#hasOtherRows = Boolean(rowsAsArray) || Boolean(nestTables) || typeCast !== ROWS.typeCast;
-  }
+/** The numbers of the collations of utf8mb4, in MySQL and MariaDB. */
+function isUtf8mb4(charset: number): boolean {
+  const ranges = [
+    [45, 46],
+    [224, 247],
+    [255, 323],
+    [608, 639],
+    [1216, 1247],
+    [2048, 2303],
+  ] as const;
+  return ranges.some(([first, last]) => charset >= first && charset <= last);
+}
 
-  send({ text, values }: SqlStatement, { prepared }: { prepared: boolean }): Promise<DriverAnswer> {
-    this.#port ??= this.connection.stream?.localPort;
-    // mysql2 takes several microseconds to merge options.
-    const sql = this.#hasOtherRows ? { sql: text, ...ROWS } : text;
-    return new Promise((resolve, reject) => {
-      const done: MysqlCallback = (error, answer) =>
-        error ? reject(error) : resolve(driverAnswerOf(answer));
-      if (prepared) this.connection.execute(sql, values, done);
-      else this.connection.query(sql, values.map(sqlLiteral), done);
-    });
-  }
+function optionsOf(source: string | PoolOptions): ReadOptions {
+  const { uri, ...options } = typeof source === 'string' ? { uri: source } : source;
+  if (uri === undefined) return { options: options, secrets: [] };
+  checkAddress(uri, {
+    subpath: 'cronlatch/mysql2',
+    protocols: ['mysql://', 'mariadb://'],
+    example: 'mysql://user:password@host/database',
+  });
+  const { parameters, ...parts } = parseUrl(uri);
+  const given = Object.fromEntries([...parameters].map(([key, value]) => [key, parsed(value)]));
+  // As in mysql2, an option that is undefined does not replace a part of the address.
+  const set = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  return {
+    options: { ...given, ...parts, ...set },
+    secrets: [uri, new URL(uri).password],
+    label: /^mariadb/i.test(uri) ? 'MariaDB' : undefined,
+  };
+}
 
-  get id(): number | null {
-    return this.connection.threadId;
-  }
-
-  async endFrom(other: DriverSession): Promise<void> {
-    const { threadId } = this.connection;
-    const sessions = await other.send({ id: '', text: 'SHOW PROCESSLIST', values: [] }, { prepared: false });
-    // Behind a load balancer, the session with this id can be a different one on another server. The port identifies ours.
-    const isOurs = ({ Id, Host }: Readonly<Record<string, unknown>>): boolean =>
-      Number(Id) === threadId && String(Host).endsWith(`:${this.#port}`);
-    if (!sessions.rows.some(isOurs)) return;
-    await other.send({ id: '', text: `KILL ${Number(threadId)}`, values: [] }, { prepared: false });
-  }
-
-  onEnd(listener: () => void): void {
-    this.connection.on('error', listener);
-    this.connection.on('end', listener);
-  }
-
-  end(): void {
-    this.connection.end();
-  }
-
-  destroy(): void {
-    this.connection.destroy();
+/** mysql2 reads the parameters of an address as JSON, or else as texts. */
+function parsed(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
   }
 }
 
-/** A text literal that works in every SQL mode. The driver's own quoting is wrong with NO_BACKSLASH_ESCAPES. */
-function sqlLiteral(value: SqlValue): number | null | SqlText {
-  if (typeof value !== 'string') return value;
-  return { toSqlString: () => `_utf8mb4 X'${Buffer.from(value).toString('hex')}'` };
+function corePoolOf(source: unknown): CorePool | undefined {
+  if (typeof source === 'string') return undefined;
+  if (typeof source !== 'object' || source === null) throw unknownSource(source);
+  const core = ('pool' in source ? source.pool : source) as Partial<CorePool>;
+  if (core._closed)
+    throw new InvalidLockUseError('The pool for cronlatch/mysql2 is closed. Pass an open one.');
+  if (core.config?.connectionConfig !== undefined) return core as CorePool;
+  if (isPlainObject(source)) return undefined;
+  throw unknownSource(source);
 }
 
-function driverAnswerOf(answer: unknown): DriverAnswer {
-  if (Array.isArray(answer)) {
-    return {
-      rows: answer as SqlResult['rows'],
-      affectedRows: undefined,
-      insertId: undefined,
-      inTransaction: undefined,
-    };
-  }
-  const { affectedRows, insertId, serverStatus } = answer as Record<string, unknown>;
-  return { rows: [], affectedRows, insertId, inTransaction: (Number(serverStatus) & IN_TRANSACTION) !== 0 };
+function unknownSource(source: unknown): InvalidLockConfigurationError {
+  return new InvalidLockConfigurationError(
+    `cronlatch/mysql2 cannot use ${describeSource(source)}. Pass a pool of mysql2, its options, or an address such as mysql://user:password@host/database.`,
+  );
 }
+
+function coreConnectionOf(connection: unknown): CoreConnection | undefined {
+  const isObject = typeof connection === 'object' && connection !== null;
+  const core = isObject && 'connection' in connection ? connection.connection : connection;
+  const { config, execute } = (core ?? {}) as Partial<CoreConnection>;
+  const isPool = config !== undefined && 'connectionConfig' in config;
+  return typeof execute === 'function' && config !== undefined && !isPool
+    ? (core as CoreConnection)
+    : undefined;
+}
+
+/** A connection with callbacks, whose settings mysql2 does not declare. */
+type CoreConnection = CallbackConnection & {
+  readonly config: {
+    readonly host?: string;
+    readonly port?: number;
+    readonly socketPath?: string;
+    readonly database?: string;
+  };
+};

@@ -1,165 +1,136 @@
-import type { SqlResult, SqlStatement, SqlValue } from '../sql/connections/sql-executor';
-import type {
-  DriverAnswer,
-  DriverSession,
-  ServerDriver,
-  TransactionWatch,
-} from '../sql/connections/server-driver';
+import { Client, Pool, type ClientBase, type PoolClient, type PoolConfig } from 'pg';
+import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
+import {
+  checkAddress,
+  checkTransactionConnections,
+  describeSource,
+  isPlainObject,
+  type PoolApplication,
+  type PoolDriver,
+  type SourceOptions,
+} from '../sql/database/driver';
+import { describeServer } from '../sql/database/sql-database';
 import { postgres } from '../sql/dialects/postgres';
+import {
+  isPostgresError,
+  postgresDatabase,
+  postgresServer,
+  postgresSessionOf,
+  type PostgresClient,
+  type PostgresOptions,
+  type PostgresSettings,
+} from './postgres-server';
 
-/** The protocol connection of a pg client. */
-interface PostgresConnection {
-  on(event: 'readyForQuery' | 'commandComplete', listener: (message: PostgresMessage) => void): unknown;
-  off(event: 'readyForQuery' | 'commandComplete', listener: (message: PostgresMessage) => void): unknown;
-  readonly stream: { destroy(): unknown };
-}
+/** An address such as `postgres://user:password@host:5432/database`, options of pg, or a pool of the application. */
+export type PostgresSource = string | PoolConfig | Pool;
 
-interface PostgresMessage {
-  /** `I` if the session is in no transaction. */
-  readonly status?: string;
-  /** The command that the server executed: `ROLLBACK` for a COMMIT after a failed statement. */
-  readonly text?: string;
-}
-
-/** The methods of a pg client that cronlatch calls. */
-export interface PostgresClient {
-  /** Not in the native client. */
-  readonly connection?: PostgresConnection;
-  /** Not in the native client. */
-  readonly processID?: number | null;
-  /** Not in older releases. */
-  getTransactionStatus?(): string | null;
-  on(event: 'error' | 'end', listener: () => void): unknown;
-  query(options: { name: string | undefined; text: string; values: readonly SqlValue[] }): Promise<{
-    rows: SqlResult['rows'];
-    rowCount: number | null;
-  }>;
-  connect(): Promise<unknown>;
-  end(): Promise<void>;
-}
-
-/** The status of a session that is in no transaction. */
-const IDLE = 'I';
-
-const READ_ONLY = `current_setting('transaction_read_only')`;
-
-/** The server's timeout ends this long before the client's, or at half of a short one. */
-const SERVER_HEAD_START_MS = 500;
-
-export const postgresDriver: ServerDriver = {
-  dialect: postgres,
-
-  readOnly: READ_ONLY,
-
-  variables: `SELECT pg_backend_pid() AS session_id, ${READ_ONLY} AS is_read_only`,
-
-  sessionSettings(statementTimeoutMs) {
-    const limitMs = Math.ceil(Math.max(statementTimeoutMs - SERVER_HEAD_START_MS, statementTimeoutMs / 2));
-    return [
-      `SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED;
-       SET lock_timeout = ${limitMs}; SET statement_timeout = ${limitMs};
-       SET idle_in_transaction_session_timeout = ${limitMs}`,
-    ];
-  },
-
-  begin: 'BEGIN ISOLATION LEVEL READ COMMITTED',
-
-  beginAt: (isolationLevel) => [
-    isolationLevel === undefined ? 'BEGIN' : `BEGIN ISOLATION LEVEL ${isolationLevel}`,
-  ],
-
-  commit: 'COMMIT',
-
-  rollBack: 'ROLLBACK',
-
-  probe: 'SELECT 1',
-
-  idleLimit: {
-    begin: (milliseconds) =>
-      `SET LOCAL idle_in_transaction_session_timeout = ${Math.max(1, Math.ceil(milliseconds))}`,
-    end: undefined,
-  },
-
-  rowLock: {
-    // A pooler can give the session to other clients.
-    session: () => [],
-    begin: ({ statementTimeoutMs, idleMs, waitMs }) =>
-      `BEGIN ISOLATION LEVEL READ COMMITTED;
-       SET LOCAL idle_in_transaction_session_timeout = ${idleMs};
-       SET LOCAL lock_timeout = ${Math.ceil(waitMs || statementTimeoutMs)};
-       SET LOCAL statement_timeout = ${Math.ceil(waitMs + statementTimeoutMs)};
-       SELECT set_config('transaction_timeout', '0', true) WHERE current_setting('transaction_timeout', true) IS NOT NULL`,
+export const postgresDriver: PoolDriver<PostgresSource, ClientBase, PoolClient> = {
+  subpath: 'cronlatch/pg',
+  server: postgresServer,
+  isClientError: isPostgresError,
+  read,
+  readConnection(client) {
+    if (!isClient(client)) return undefined;
+    const { host, port, database } = client as ClientBase & Partial<Record<string, string>>;
+    return {
+      session: postgresSessionOf(client as unknown as PostgresClient),
+      database: describeServer(postgres, { host, port, database, secrets: [] }),
+    };
   },
 };
 
-/** Whether pg has made the error, or the server, or the socket. pg's own errors have no code. */
-export function isPostgresError(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const isOfClient = /^(Connection terminated|Client (was closed|has encountered a connection error))/;
-  return 'severity' in error || 'syscall' in error || isOfClient.test(error.message);
+function read(
+  source: PostgresSource,
+  { transactionConnections = 5 }: SourceOptions = {},
+): PoolApplication<PoolClient> {
+  checkTransactionConnections(transactionConnections);
+  const given = poolOf(source);
+  const options = given ? given.options : optionsOf(source as string | PoolConfig);
+  let opened: Pool | undefined;
+  const open = (): Pool => {
+    const own = new Pool({ ...options, max: transactionConnections });
+    own.on('error', () => {}); // An idle connection that ends would end the process. The next use opens another.
+    return own;
+  };
+  const pool = (): Pool => given ?? (opened ??= open());
+  const borrow: PoolApplication<PoolClient>['borrow'] = async () => {
+    const connection = await pool().connect();
+    // The pool listens only while a client is idle, and an error without a listener would end the process.
+    const onError = (): void => {};
+    connection.on('error', onError);
+    const release = (): void => {
+      connection.release();
+      connection.off('error', onError);
+    };
+    return { connection, session: postgresSessionOf(connection), release };
+  };
+  return {
+    database: postgresDatabase({
+      // The application can use the native client.
+      Client: (given?.Client ?? Client) as PostgresSettings['Client'],
+      options: options as PostgresOptions,
+      pool: given && { size: given.options.max ?? 10, borrow },
+    }),
+    borrow,
+    // Also if none was opened: a run that the guard no longer waits for must not open one afterwards.
+    close: async () => {
+      if (given === undefined) await pool().end();
+    },
+  };
 }
 
-/** By client: a pool lends the same one many times. */
-const sessions = new WeakMap<PostgresClient, PostgresSession>();
-
-export function postgresSessionOf(client: PostgresClient): DriverSession {
-  const session = sessions.get(client) ?? new PostgresSession(client);
-  sessions.set(client, session);
-  return session;
+/** The parts of pg's pool that hold its settings. */
+interface ReadablePool extends Pool {
+  readonly options: Pool['options'];
+  readonly Client?: unknown;
 }
 
-class PostgresSession implements DriverSession {
-  #status = IDLE;
+function optionsOf(source: string | PoolConfig): PoolConfig {
+  const { connectionString, ...options } = typeof source === 'string' ? { connectionString: source } : source;
+  if (connectionString === undefined) return options;
+  // Without a host, as in postgres://user@/app?host=/run/postgresql, pg accepts it and URL does not.
+  const parsable =
+    typeof connectionString === 'string'
+      ? connectionString.replace(/^([^@]*)@\/(?=[^@]*$)/, '$1@localhost/')
+      : connectionString;
+  checkAddress(parsable, {
+    subpath: 'cronlatch/pg',
+    protocols: ['postgres://', 'postgresql://'],
+    example: 'postgres://user:password@host/database',
+  });
+  // Beside an address, pg ignores the option database.
+  if (new URL(parsable).pathname.length < 2)
+    throw new InvalidLockConfigurationError(
+      `The address for cronlatch/pg names no database. Add one, as in postgres://host/app.`,
+    );
+  return { connectionString, ...options };
+}
 
-  constructor(private readonly client: PostgresClient) {
-    if (client.getTransactionStatus !== undefined) return;
-    client.connection?.on('readyForQuery', ({ status = IDLE }) => (this.#status = status));
+function poolOf(source: unknown): ReadablePool | undefined {
+  if (typeof source === 'string') return undefined;
+  if (typeof source !== 'object' || source === null) throw unknownSource(source);
+  if ('totalCount' in source && 'options' in source) {
+    if ('ending' in source && source.ending)
+      throw new InvalidLockUseError('The pool for cronlatch/pg is closed. Pass an open one.');
+    return source as ReadablePool;
   }
+  if (isPlainObject(source)) return undefined;
+  throw unknownSource(source);
+}
 
-  get id(): number | null | undefined {
-    return this.client.processID;
-  }
+function unknownSource(source: unknown): InvalidLockConfigurationError {
+  return new InvalidLockConfigurationError(
+    `cronlatch/pg cannot use ${describeSource(source)}. Pass a pool of pg, its options, or an address such as postgres://user:password@host/database.`,
+  );
+}
 
-  send({ id, text, values }: SqlStatement, { prepared }: { prepared: boolean }): Promise<DriverAnswer> {
-    const sent = this.client.query({ name: prepared ? id : undefined, text, values });
-    return sent.then(({ rows, rowCount }) => {
-      const status = this.client.getTransactionStatus?.() ?? this.#status;
-      return { rows, affectedRows: rowCount, insertId: undefined, inTransaction: status !== IDLE };
-    });
-  }
-
-  watchEnd(): TransactionWatch {
-    const { connection } = this.client;
-    let lastCommand: string | undefined;
-    let endedBy: string | undefined;
-    const onCommand = ({ text }: PostgresMessage): void => void (lastCommand = text);
-    const onReady = ({ status }: PostgresMessage): void => {
-      if (status === IDLE) endedBy ??= lastCommand;
-    };
-    connection?.on('commandComplete', onCommand);
-    connection?.on('readyForQuery', onReady);
-    return {
-      isCommitted: () => (endedBy === undefined ? undefined : endedBy === 'COMMIT'),
-      stop() {
-        connection?.off('commandComplete', onCommand);
-        connection?.off('readyForQuery', onReady);
-      },
-    };
-  }
-
-  onEnd(listener: () => void): void {
-    this.client.on('error', listener);
-    this.client.on('end', listener);
-  }
-
-  end(): void {
-    void this.client.end().catch(() => undefined);
-  }
-
-  destroy(): void {
-    // `end` makes the pool drop the client, and its error does not matter. The socket is destroyed too, because a server
-    // that does not answer would never end it.
-    void this.client.end().catch(() => undefined);
-    this.client.connection?.stream.destroy();
-  }
+/** A pool has the same methods, and would send each statement on another connection. */
+function isClient(client: unknown): boolean {
+  return (
+    typeof client === 'object' &&
+    client !== null &&
+    'query' in client &&
+    'database' in client &&
+    !('totalCount' in client)
+  );
 }

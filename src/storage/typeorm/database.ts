@@ -1,18 +1,26 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import { InvalidLockConfigurationError } from '../../core';
 import { refuseCrashingDriver } from '../better-sqlite3/installed-driver';
-import type { SqliteDatabase } from '../better-sqlite3/sqlite-connection';
 import {
   OWN_SQLITE_OPTIONS,
   sqliteDatabase,
   type CloseableDatabase,
+  type SqliteDatabase,
 } from '../better-sqlite3/sqlite-database';
-import { mysqlDatabase, type MysqlSettings } from '../mysql2/mysql-database';
-import { mysqlSessionOf, type MysqlConnection } from '../mysql2/mysql-driver';
-import { postgresDatabase, type PostgresSettings } from '../pg/postgres-database';
-import { postgresSessionOf, type PostgresClient } from '../pg/postgres-driver';
+import {
+  mysqlDatabase,
+  mysqlSessionOf,
+  type MysqlConnection,
+  type MysqlSettings,
+} from '../mysql2/mysql-server';
+import {
+  postgresDatabase,
+  postgresSessionOf,
+  type PostgresClient,
+  type PostgresSettings,
+} from '../pg/postgres-server';
 import type { ConnectionPool, DriverSession } from '../sql/connections/server-driver';
-import { describeSource, unreadableAddress } from '../sql/database/application-source';
+import { describeSource, unreadableAddress } from '../sql/database/driver';
 import type { ParsedUrl, SqlDatabase } from '../sql/database/sql-database';
 import { mysql } from '../sql/dialects/mysql';
 import { postgres } from '../sql/dialects/postgres';

@@ -55,7 +55,7 @@ export interface ServerAddress {
   readonly label?: string | undefined;
 }
 
-type ServerDescription = Pick<
+export type ServerDescription = Pick<
   SqlDatabase,
   'dialect' | 'place' | 'address' | 'server' | 'name' | 'isInMemory' | 'redact'
 >;

@@ -13,6 +13,12 @@ export interface SqlLockProviderOptions
     Omit<DatabaseAccessOptions, keyof StorageBasedLockProviderOptions>,
     Omit<StorageBasedLockProviderOptions, 'id' | 'nameLength'> {}
 
+/** Of a lock provider and a run store, so that both can share an object. */
+export const STORE_OPTIONS = [
+  ...['lockTable', 'runTable', 'jobTable', 'schema', 'columns', 'nameLength', 'connections', 'grouping'],
+  ...['statementTimeout', 'keepRows', 'onWarning', 'clock', 'random'],
+];
+
 /** Keeps locks in a table of the application's database. */
 export class SqlLockProvider extends StorageBasedLockProvider {
   readonly #accessor: SqlStorageAccessor;

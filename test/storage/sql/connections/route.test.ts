@@ -9,8 +9,8 @@ import {
 import type { DriverSession, ServerDriver } from '#cronlatch/storage/sql/connections/server-driver';
 import { ChangedSettings, serverTransaction } from '#cronlatch/integrations/sql/transaction';
 import { SqlExecutionError, type SqlResult } from '#cronlatch/storage/sql/connections/sql-executor';
-import { mysqlDriver } from '#cronlatch/storage/mysql2/mysql-driver';
-import { postgresDriver } from '#cronlatch/storage/pg/postgres-driver';
+import { mysqlServer } from '#cronlatch/storage/mysql2/mysql-server';
+import { postgresServer } from '#cronlatch/storage/pg/postgres-server';
 
 type Row = SqlResult['rows'][number];
 
@@ -81,8 +81,8 @@ const REPLICA = { mysql: { is_read_only: '1 0' }, postgres: { is_read_only: 'on'
 const PRIMARY = { mysql: { is_read_only: '0 0' }, postgres: { is_read_only: 'off' } };
 
 for (const [name, driver] of [
-  ['mysql', mysqlDriver],
-  ['postgres', postgresDriver],
+  ['mysql', mysqlServer],
+  ['postgres', postgresServer],
 ] as const) {
   for (const kind of ['own', 'shared'] as const)
     void test(`on ${name}, a proxy that sends plain SELECTs to a replica is warned of once (${kind})`, async () => {
@@ -149,7 +149,7 @@ for (const { named, isSet, begin, end, setting } of CLUSTERS) {
   const kind = Object.keys(named)[0] ?? '';
 
   void test(`sessions of the guard wait for their node (${kind})`, async () => {
-    const { log, warnings, connections, execute } = bench(mysqlDriver, { plain: variables(named) });
+    const { log, warnings, connections, execute } = bench(mysqlServer, { plain: variables(named) });
     await execute('own');
     assert.match(log[2] ?? '', begin);
     assert.deepEqual([log[3], warnings], ['DO 0', []]);
@@ -157,7 +157,7 @@ for (const { named, isSet, begin, end, setting } of CLUSTERS) {
   });
 
   void test(`a stronger setting of the servers stays (${kind})`, async () => {
-    const { log, connections, execute } = bench(mysqlDriver, { plain: variables(isSet) });
+    const { log, connections, execute } = bench(mysqlServer, { plain: variables(isSet) });
     await Promise.all([execute('own'), execute('shared')]);
     assert.deepEqual(
       log.filter((text) => text.includes('@cronlatch_node_wait')),
@@ -169,19 +169,19 @@ for (const { named, isSet, begin, end, setting } of CLUSTERS) {
   void test(`a server that refuses this of the guard's sessions is warned of once, and used (${kind})`, async () => {
     const denied = { errno: 1227, message: 'Access denied; you need SUPER' };
     const errorOf = (text: string) => (begin.test(text) ? Object.assign(new Error(), denied) : undefined);
-    const { log, warnings, executors, execute } = bench(mysqlDriver, { plain: variables(named), errorOf });
+    const { log, warnings, connections, execute } = bench(mysqlServer, { plain: variables(named), errorOf });
     await Promise.all([execute('own'), execute('own')]);
     assert.equal(log.at(-1), 'DO 0');
     assert.equal(warnings.length, 1);
     assert.match(warnings[0] ?? '', setting);
-    assert.equal(executors.own.nodeWait, undefined, 'a session of the application would be refused, too');
+    assert.equal(connections.own.nodeWait, undefined, 'a session of the application would be refused, too');
   });
 
   void test(`a session that is lost while it is set up is not used (${kind})`, async () => {
     const lost = new Error(`Can't add new command when connection is in closed state`);
     let isLost = false;
     const errorOf = (text: string) => ((isLost ||= begin.test(text)) ? lost : undefined);
-    const { warnings, execute } = bench(mysqlDriver, { plain: variables(named), errorOf });
+    const { warnings, execute } = bench(mysqlServer, { plain: variables(named), errorOf });
     await assert.rejects(execute('own'), { message: lost.message });
     assert.deepEqual(warnings, []);
   });
@@ -189,15 +189,15 @@ for (const { named, isSet, begin, end, setting } of CLUSTERS) {
   void test(`a session that does not answer while it is set up is not used (${kind})`, async () => {
     const unanswered = new SqlExecutionError('the database did not answer within 5000 ms', 'sent');
     const errorOf = (text: string) => (begin.test(text) ? unanswered : undefined);
-    const { warnings, execute } = bench(mysqlDriver, { plain: variables(named), errorOf });
+    const { warnings, execute } = bench(mysqlServer, { plain: variables(named), errorOf });
     await assert.rejects(execute('own'), { message: unanswered.message });
     assert.deepEqual(warnings, []);
   });
 
   void test(`sessions of the application are not changed, so the start warns (${kind})`, async () => {
-    const { log, warnings, execute } = bench(mysqlDriver, { plain: variables(named) });
+    const { log, warnings, execute } = bench(mysqlServer, { plain: variables(named) });
     for (let statement = 1; statement <= 2; statement += 1) await execute('shared');
-    assert.deepEqual(log, [mysqlDriver.variables, 'DO 0', 'DO 0']);
+    assert.deepEqual(log, [mysqlServer.variables, 'DO 0', 'DO 0']);
     assert.equal(warnings.length, 1);
     assert.match(warnings[0] ?? '', setting);
   });
@@ -212,28 +212,28 @@ for (const { named, isSet, begin, end, setting } of CLUSTERS) {
       ...{ onEnd: () => {}, end: () => {}, destroy: () => {} },
     };
     const limits = { clock: systemClock, statementTimeoutMs: 5000 };
-    const { idleLimit, ...transaction } = serverTransaction(session, mysqlDriver, limits);
+    const { idleLimit, ...transaction } = serverTransaction(session, mysqlServer, limits);
     const settings = new ChangedSettings(transaction);
-    const wait = mysqlDriver.nodeWait?.(named);
+    const wait = mysqlServer.nodeWait?.(named);
     assert.ok(wait);
     await settings.change(wait);
     await settings.change({ begin: idleLimit.begin(1000), end: idleLimit.end });
     await settings.restore();
     assert.match(sent[0] ?? '', begin);
-    assert.deepEqual([sent.length, sent[2], sent[3]], [4, end, mysqlDriver.idleLimit.end]);
+    assert.deepEqual([sent.length, sent[2], sent[3]], [4, end, mysqlServer.idleLimit.end]);
   });
 }
 
 void test('a group with a single primary needs no wait, and neither does a server alone', () => {
   const single = { ...GROUP, group_replication_single_primary_mode: 'ON' };
   for (const named of [single, { wsrep_on: 'OFF' }, {}])
-    assert.equal(mysqlDriver.nodeWait?.(named), undefined);
+    assert.equal(mysqlServer.nodeWait?.(named), undefined);
 });
 
 void test('the isolation level is set by the name that the server has', () => {
-  assert.match(mysqlDriver.sessionSettings(5000, GALERA)[0] ?? '', /^SET tx_isolation = 'READ-COMMITTED', /);
+  assert.match(mysqlServer.sessionSettings(5000, GALERA)[0] ?? '', /^SET tx_isolation = 'READ-COMMITTED', /);
   assert.match(
-    mysqlDriver.sessionSettings(5000, GROUP)[0] ?? '',
+    mysqlServer.sessionSettings(5000, GROUP)[0] ?? '',
     /^SET transaction_isolation = 'READ-COMMITTED', /,
   );
 });

@@ -1,28 +1,24 @@
 import Database from 'better-sqlite3';
 import { existsSync } from 'node:fs';
 import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
-import { describeSource } from '../sql/database/application-source';
-import type { SqlDatabase } from '../sql/database/sql-database';
+import { describeSource, type Application, type Driver, type SourceOptions } from '../sql/database/driver';
 import { refuseCrashingDriver } from './installed-driver';
 import { OWN_SQLITE_OPTIONS, sqliteDatabase } from './sqlite-database';
 
 /** An address such as `sqlite:jobs.db`, or a database that the application has opened with better-sqlite3. */
 export type SqliteSource = string | Database.Database;
 
-/** The database of an application that uses better-sqlite3. */
-export interface SqliteApplication {
-  readonly database: SqlDatabase;
+interface SqliteApplication extends Application {
   /** The connection of the application, or one that this opens for it. */
   readonly handle: () => Database.Database;
-  /** Closes what this has opened. */
-  readonly close: () => void;
 }
 
-/** @throws InvalidLockConfigurationError naming what is wrong */
-export function sqliteApplication(
-  source: SqliteSource,
-  { creates }: { readonly creates: boolean },
-): SqliteApplication {
+export const sqliteDriver: Driver<SqliteSource, SqliteApplication> = {
+  subpath: 'cronlatch/better-sqlite3',
+  read,
+};
+
+function read(source: SqliteSource, { creates = false }: SourceOptions = {}): SqliteApplication {
   refuseCrashingDriver();
   const given = typeof source === 'string' ? undefined : checkedHandle(source);
   const file = given === undefined ? fileOf(source as string) : given.memory ? ':memory:' : given.name;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ownMysqlOptions } from '#cronlatch/storage/mysql2/mysql-database';
+import { ownMysqlOptions } from '#cronlatch/storage/mysql2/mysql-server';
 
 const OWN = {
   connectTimeout: 5000,

@@ -1,17 +1,57 @@
 import { InvalidLockConfigurationError } from '../../../core';
 import { describeValue } from '../../../core/describe-value';
 import { refuseOption } from '../../../core/options';
-import type { BorrowedSession } from '../connections/server-driver';
+import type { BorrowedSession, DriverSession, ServerDriver } from '../connections/server-driver';
 import { driverErrorOf } from '../connections/sql-failure';
-import { severalHosts, type SqlDatabase } from './sql-database';
+import { severalHosts, type ServerDescription, type SqlDatabase } from './sql-database';
 
-/** The database of an application that uses a driver of a server. */
-export interface ServerApplication<Connection> {
+/** What the entry point of a driver needs. */
+export interface Driver<Source, Opened extends Application> {
+  /** The subpath of the entry point, such as `cronlatch/pg`. */
+  readonly subpath: string;
+  /**
+   * Describes the database that an application has passed, without connecting to it.
+   *
+   * @throws InvalidLockConfigurationError naming what is wrong, without the address
+   */
+  readonly read: (source: Source, options?: SourceOptions) => Opened;
+}
+
+export interface SourceOptions {
+  /** How many connections `inRunTransaction` opens at most if the application has passed no pool. Default 5. */
+  readonly transactionConnections?: number | undefined;
+  /** Whether a SQLite file that is missing is created. */
+  readonly creates?: boolean | undefined;
+}
+
+/** What an application has passed. */
+export interface Application {
   readonly database: SqlDatabase;
+  /** Closes what was opened for the application. */
+  readonly close?: () => Promise<void> | void;
+}
+
+/**
+ * A driver with pools, and so with asynchronous transactions. The application's transactions are on a `Connection`, and
+ * those of `inRunTransaction` on a `Lent` one of a pool.
+ */
+export interface PoolDriver<Source, Connection, Lent> extends Driver<Source, PoolApplication<Lent>> {
+  readonly server: ServerDriver;
+  /** `undefined` for a pool, and for the connection of another driver. */
+  readonly readConnection: (connection: Connection) => OpenedConnection | undefined;
+  /** Whether the driver has made the error. It may be due to a lost lease. */
+  readonly isClientError: (error: unknown) => boolean;
+}
+
+export interface PoolApplication<Lent> extends Application {
   /** Borrows a connection from the application's pool, or from one that this opens for it. */
-  readonly borrow: () => Promise<BorrowedSession & { readonly connection: Connection }>;
-  /** Closes what this has opened. */
-  readonly close: () => Promise<void>;
+  readonly borrow: () => Promise<BorrowedSession & { readonly connection: Lent }>;
+}
+
+/** A connection that the application has opened itself. */
+interface OpenedConnection {
+  readonly session: DriverSession;
+  readonly database: ServerDescription;
 }
 
 /** The kind of a wrong source. Its content is not shown, because it can contain a password. */

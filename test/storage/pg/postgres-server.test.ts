@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import { systemClock } from 'cronlatch/provider';
-import { ownPostgresOptions, postgresDatabase } from '#cronlatch/storage/pg/postgres-database';
+import { ownPostgresOptions, postgresDatabase } from '#cronlatch/storage/pg/postgres-server';
 
 void test('connection settings are copied, and those that would change a result are left out', () => {
   const way = { connectionString: 'postgres://u:p@db/app', ssl: true, application_name: 'billing' };
