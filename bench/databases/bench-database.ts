@@ -1,6 +1,6 @@
 import type { DataSourceOptions } from 'typeorm';
 import type { RunTableShape, SqlDialect } from '#cronlatch/storage/sql/dialects/sql-dialect';
-import type { SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
+import type { SqlStatement } from '#cronlatch/storage/sql/connections/statement';
 
 /** A server from `test/support/servers`, or SQLite. */
 export interface Server {

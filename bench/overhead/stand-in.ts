@@ -7,7 +7,7 @@ import type {
   DriverSession,
   OpeningSession,
 } from '#cronlatch/storage/sql/connections/server-driver';
-import type { SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
+import type { SqlStatement } from '#cronlatch/storage/sql/connections/statement';
 import { databaseOf } from '#cronlatch/storage/typeorm/database';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 

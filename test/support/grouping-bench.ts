@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { systemClock, type Clock } from '#cronlatch/core/clock';
 import type { LockRequest } from '#cronlatch/core/lease/storage-accessor';
-import type { SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
+import type { SqlStatement } from '#cronlatch/storage/sql/connections/statement';
 import type { SqlTablesOptions } from '#cronlatch/storage/sql/schema/verified-tables';
 import { DatabaseAccess } from '#cronlatch/storage/sql/database/database-access';
 import type { SqlDatabase } from '#cronlatch/storage/sql/database/sql-database';

@@ -1,5 +1,5 @@
 import type { DataSource, QueryRunner } from 'typeorm';
-import type { SqlResult, SqlSession } from '#cronlatch/storage/sql/connections/sql-executor';
+import type { SqlResult, SqlSession } from '#cronlatch/storage/sql/connections/statement';
 import type { SqlTablesOptions } from '#cronlatch/storage/sql/schema/verified-tables';
 
 type Connections = SqlTablesOptions['connections'];

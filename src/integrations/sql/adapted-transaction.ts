@@ -1,4 +1,4 @@
-import type { SqlValue } from '../../storage/sql/connections/sql-executor';
+import type { SqlValue } from '../../storage/sql/connections/statement';
 import { completeIn, type SqlLedger } from './completion';
 import { answerOf, type Transaction } from './transaction';
 

@@ -6,7 +6,7 @@ import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import { decideOutcome } from '../../ledger/tick/decide-outcome';
 import { claimLostError, serializeResult } from '../../ledger/tick/record-outcome';
 import { requiredContext, type RunContext } from '../../ledger/tick/run-context';
-import type { SqlResult, SqlStatement } from '../../storage/sql/connections/sql-executor';
+import type { SqlResult, SqlStatement } from '../../storage/sql/connections/statement';
 import { describeSource } from '../../storage/sql/database/driver';
 import type { SqlDatabase } from '../../storage/sql/database/sql-database';
 import { readId } from '../../storage/sql/ledger/run-rows';

@@ -7,7 +7,7 @@ import type {
   ServerDriver,
   TransactionWatch,
 } from '../../storage/sql/connections/server-driver';
-import type { NodeWait, SqlResult, SqlStatement } from '../../storage/sql/connections/sql-executor';
+import type { NodeWait, SqlResult, SqlStatement } from '../../storage/sql/connections/statement';
 import type { PoolApplication } from '../../storage/sql/database/driver';
 import type { SqlDatabase } from '../../storage/sql/database/sql-database';
 

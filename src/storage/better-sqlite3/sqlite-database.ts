@@ -10,7 +10,7 @@ import {
   type SqlDecide,
   type SqlResult,
   type SqlStatement,
-} from '../sql/connections/sql-executor';
+} from '../sql/connections/statement';
 import { driverErrorOf } from '../sql/connections/sql-failure';
 import type { SqlDatabase } from '../sql/database/sql-database';
 import { sqlite } from '../sql/dialects/sqlite';

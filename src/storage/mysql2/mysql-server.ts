@@ -7,7 +7,7 @@ import type {
   OpeningSession,
   ServerDriver,
 } from '../sql/connections/server-driver';
-import type { NodeWait, SqlResult, SqlStatement, SqlValue } from '../sql/connections/sql-executor';
+import type { NodeWait, SqlResult, SqlStatement, SqlValue } from '../sql/connections/statement';
 import {
   describeServer,
   requirePool,

@@ -8,7 +8,7 @@ import type {
   ServerDriver,
   TransactionWatch,
 } from '../sql/connections/server-driver';
-import type { SqlResult, SqlStatement, SqlValue } from '../sql/connections/sql-executor';
+import type { SqlResult, SqlStatement, SqlValue } from '../sql/connections/statement';
 import { readAddress } from '../sql/database/driver';
 import {
   describeServer,

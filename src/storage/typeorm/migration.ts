@@ -3,7 +3,7 @@ import { InvalidLockConfigurationError } from '../../core';
 import { checkOptionNames } from '../../core/options';
 import { describeValue } from '../../core/describe-value';
 import { quotePath } from '../sql/dialects/sql-dialect';
-import type { SqlResult } from '../sql/connections/sql-executor';
+import type { SqlResult } from '../sql/connections/statement';
 import { createIndex, createTable } from '../sql/schema/create-table';
 import { absentIndexes, inspectionOf, readTable } from '../sql/schema/inspected-table';
 import {

@@ -6,7 +6,7 @@ import { lockStatements } from '#cronlatch/storage/sql/lock/lock-statements';
 import { parametersOf } from '#cronlatch/storage/sql/lock/sql-storage-accessor';
 import { RunStatements } from '#cronlatch/storage/sql/ledger/run-statements';
 import { tableOf } from '#cronlatch/storage/sql/schema/tables';
-import type { SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
+import type { SqlStatement } from '#cronlatch/storage/sql/connections/statement';
 import { databaseOn, SERVER_NAMES, testOn } from '../../support/databases';
 import { namesOf, requestOf } from '../../support/grouping-bench';
 import { readWithoutIndex } from '../../support/plans';

@@ -9,7 +9,7 @@ import { dialectOf } from '#cronlatch/storage/typeorm/database';
 import { JobStatements } from '#cronlatch/storage/sql/ledger/job-statements';
 import { RunStatements } from '#cronlatch/storage/sql/ledger/run-statements';
 import { tableOf } from '#cronlatch/storage/sql/schema/tables';
-import type { SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
+import type { SqlStatement } from '#cronlatch/storage/sql/connections/statement';
 import { databaseOn, SERVER_NAMES, testOn, testOnEvery, type TestDatabase } from '../../support/databases';
 import { DAILY } from '../../support/guard-of-runs';
 import { withRunStore } from '../../support/run-bench';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { QueryRunner } from 'typeorm';
-import type { SqlResult, SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
+import type { SqlResult, SqlStatement } from '#cronlatch/storage/sql/connections/statement';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
 import { inspectionOf, readTable } from '#cronlatch/storage/sql/schema/inspected-table';
 import { mariadbDatabase, testOn } from '../../support/databases';

@@ -10,7 +10,7 @@ import {
   type Priority,
   type SqlConnection,
   type SqlSession,
-} from './sql-executor';
+} from './statement';
 import { driverErrorOf, leavesConnectionUsable } from './sql-failure';
 
 /**

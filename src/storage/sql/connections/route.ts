@@ -1,6 +1,6 @@
 import { found } from '../doctor/finding';
 import type { ServerDriver, SessionVariables } from './server-driver';
-import type { NodeWait, SqlResult } from './sql-executor';
+import type { NodeWait, SqlResult } from './statement';
 import { driverErrorOf } from './sql-failure';
 
 /** Sends a statement in one session. */

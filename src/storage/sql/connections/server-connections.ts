@@ -2,7 +2,7 @@ import type { Clock } from '../../../core';
 import { withinLimit, withinLimitOr } from '../../../core/clock';
 import { Route, type Ask } from './route';
 import type { ConnectionPool, DriverSession, OpeningSession, ServerDriver } from './server-driver';
-import type { ConnectionSource, NodeWait, SqlConnection } from './sql-executor';
+import type { ConnectionSource, NodeWait, SqlConnection } from './statement';
 import { ServerSession } from './server-session';
 
 /** One for any statement, and one that is kept for the statements that a lease depends on. */

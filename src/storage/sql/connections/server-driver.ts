@@ -1,5 +1,5 @@
 import type { SqlDialect } from '../dialects/sql-dialect';
-import type { NodeWait, SqlResult, SqlStatement } from './sql-executor';
+import type { NodeWait, SqlResult, SqlStatement } from './statement';
 
 /** Everything that differs between the drivers of database servers. */
 export interface ServerDriver {

@@ -8,7 +8,7 @@ import {
   type SqlDecide,
   type SqlResult,
   type SqlStatement,
-} from './sql-executor';
+} from './statement';
 import { driverErrorOf, type SqlFailureKind } from './sql-failure';
 import type { DriverAnswer, DriverSession, ServerDriver } from './server-driver';
 

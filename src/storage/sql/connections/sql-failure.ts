@@ -1,5 +1,5 @@
 import { LockStorageError, SchemaMismatchError } from '../../../core';
-import { SqlExecutionError } from './sql-executor';
+import { SqlExecutionError } from './statement';
 
 /** The kinds of driver errors that all dialects share. */
 export type SqlFailureKind =

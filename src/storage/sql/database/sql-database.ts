@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { InvalidLockConfigurationError, type Clock } from '../../../core';
-import type { ConnectionSource } from '../connections/sql-executor';
+import type { ConnectionSource } from '../connections/statement';
 import type { ConnectionPool, OpeningSession, ServerDriver } from '../connections/server-driver';
 import type { SqlDialect } from '../dialects/sql-dialect';
 import type { InspectedTable } from '../schema/inspected-table';

@@ -1,4 +1,4 @@
-import { NamedStatement, type Parameters, type SqlResult } from '../connections/sql-executor';
+import { NamedStatement, type Parameters, type SqlResult } from '../connections/statement';
 import type { DriverError, SqlFailureKind } from '../connections/sql-failure';
 import type { InspectedColumn, TableInspection } from '../schema/inspected-table';
 import type { ColumnKind, TableDefinition, TableIndex } from '../schema/table-definition';

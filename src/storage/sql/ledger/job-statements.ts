@@ -12,7 +12,7 @@ import {
   type NamedStatement,
   type SqlResult,
   type SqlStatement,
-} from '../connections/sql-executor';
+} from '../connections/statement';
 import { namedStatement, quotePath, type RunTableShape, type SqlDialect } from '../dialects/sql-dialect';
 import { asFound, instantsIn, leastPrecise, type InspectedTable } from '../schema/inspected-table';
 import type { TableDefinition } from '../schema/table-definition';

@@ -1,5 +1,5 @@
 import { readId } from './run-rows';
-import type { SqlDecide, SqlResult, SqlStatement } from '../connections/sql-executor';
+import type { SqlDecide, SqlResult, SqlStatement } from '../connections/statement';
 import type { RunStatements } from './run-statements';
 
 type Rows = SqlResult['rows'];

@@ -9,7 +9,7 @@ import {
   type RunSummary,
 } from '../../../ledger/run';
 import type { RunState } from '../../../ledger/run-state';
-import type { SqlResult } from '../connections/sql-executor';
+import type { SqlResult } from '../connections/statement';
 
 type Row = SqlResult['rows'][number];
 

@@ -15,7 +15,7 @@ import {
   type SqlResult,
   type SqlStatement,
   type SqlValue,
-} from '../connections/sql-executor';
+} from '../connections/statement';
 import { namedStatement, type RunTableShape, type SqlDialect } from '../dialects/sql-dialect';
 import {
   asFound,

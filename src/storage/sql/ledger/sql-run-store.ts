@@ -14,7 +14,7 @@ import type {
   RunQuery,
   RunStore,
 } from '../../../ledger/run-store';
-import type { Limit, NodeWait, SqlDecide, SqlResult, SqlStatement } from '../connections/sql-executor';
+import type { Limit, NodeWait, SqlDecide, SqlResult, SqlStatement } from '../connections/statement';
 import type { SqlDatabase } from '../database/sql-database';
 import { DuplicateRecord } from '../connections/sql-failure';
 import type { SchemaFinding } from '../schema/schema-finding';

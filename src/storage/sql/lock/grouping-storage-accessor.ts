@@ -1,6 +1,6 @@
 import type { Clock, ExtensionRequest, LockRequest, StatementOptions } from '../../../core';
 import { LONGEST_OWNER, RELEASED_MARK } from '../../../core/lease/owner';
-import { SqlExecutionError, type SendInTurn, type SqlResult } from '../connections/sql-executor';
+import { SqlExecutionError, type SendInTurn, type SqlResult } from '../connections/statement';
 import { driverErrorOf } from '../connections/sql-failure';
 import type { GroupedWrite } from '../dialects/sql-dialect';
 import { WaitingRequests } from '../schema/waiting-requests';

@@ -1,4 +1,4 @@
-import type { NamedStatement, SqlStatement } from '../connections/sql-executor';
+import type { NamedStatement, SqlStatement } from '../connections/statement';
 import {
   namedStatement,
   quoteLockTable,

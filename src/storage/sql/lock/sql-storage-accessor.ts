@@ -17,7 +17,7 @@ import {
   type Limit,
   type Parameters as SqlParameters,
   type SqlResult,
-} from '../connections/sql-executor';
+} from '../connections/statement';
 import type { LockParameters, LockTexts } from '../dialects/sql-dialect';
 import type { InspectedTable } from '../schema/inspected-table';
 import type { SchemaFinding } from '../schema/schema-finding';

@@ -9,7 +9,7 @@ import { momentOf, type Moment } from '../../../core/clock';
 import { Deadline } from '../../../core/lease/deadline';
 import type { Lease, LeaseGuard } from '../../../core/lease/lease';
 import type { LeaseAccessor } from '../../../core/lease/storage-accessor';
-import { microseconds, type Limit } from '../connections/sql-executor';
+import { microseconds, type Limit } from '../connections/statement';
 import { recordIn } from '../lock/sql-storage-accessor';
 import type { VerifiedTables } from '../schema/verified-tables';
 import { releasedOwner, type RowLockStatements } from './row-lock-statements';

@@ -17,7 +17,7 @@ import { Lease } from '../../../core/lease/lease';
 import { newOwner } from '../../../core/lease/owner';
 import { checkLockConfiguration } from '../../../core/lock-configuration';
 import { DEFAULT_NAME_LENGTH } from '../../../core/lock-name';
-import type { Limit } from '../connections/sql-executor';
+import type { Limit } from '../connections/statement';
 import type { SqlDatabase } from '../database/sql-database';
 import type { SchemaFinding } from '../schema/schema-finding';
 import { tableOf, type RowLockTableOptions } from '../schema/tables';

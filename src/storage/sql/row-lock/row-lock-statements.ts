@@ -1,5 +1,5 @@
 import { RELEASED_MARK } from '../../../core/lease/owner';
-import { NamedStatement } from '../connections/sql-executor';
+import { NamedStatement } from '../connections/statement';
 import { quoteLockTable, type DialectName, type SqlDialect } from '../dialects/sql-dialect';
 import { lockStatementsFor, type LockStatements } from '../lock/lock-statements';
 import { asFound, type InspectedTable } from '../schema/inspected-table';

@@ -11,7 +11,7 @@ import { Connections, type BorrowedConnection } from '../connections/connections
 import { OwnServerConnections } from '../connections/server-connections';
 import type { RowLockLimits, ServerDriver } from '../connections/server-driver';
 import type { ServerSession } from '../connections/server-session';
-import { SqlExecutionError, type Limit, type SqlResult } from '../connections/sql-executor';
+import { SqlExecutionError, type Limit, type SqlResult } from '../connections/statement';
 import { driverErrorOf, DuplicateRecord } from '../connections/sql-failure';
 import { placeOfFound, type SqlDatabase } from '../database/sql-database';
 import type { DialectName } from '../dialects/sql-dialect';

@@ -1,9 +1,4 @@
-import {
-  NamedStatement,
-  type Parameters,
-  type SqlResult,
-  type SqlStatement,
-} from '../connections/sql-executor';
+import { NamedStatement, type Parameters, type SqlResult, type SqlStatement } from '../connections/statement';
 import type { TableColumn, TableDefinition, TableIndex } from './table-definition';
 
 /** A table as the database describes it, in words that all dialects share. */

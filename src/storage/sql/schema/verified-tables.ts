@@ -9,7 +9,7 @@ import {
   type SqlDecide,
   type SqlResult,
   type SqlStatement,
-} from '../connections/sql-executor';
+} from '../connections/statement';
 import { driverErrorOf, translateDriverError } from '../connections/sql-failure';
 import { inspectionOf, readTable, type InspectedTable } from './inspected-table';
 import { isUsable, type SchemaFinding } from './schema-finding';

@@ -1,5 +1,5 @@
 import type { Clock, StatementOptions } from '../../../core';
-import type { Priority, SendInTurn } from '../connections/sql-executor';
+import type { Priority, SendInTurn } from '../connections/statement';
 import type { VerifiedTables } from './verified-tables';
 
 /** How requests of one kind travel together. */

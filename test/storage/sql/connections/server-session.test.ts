@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { systemClock } from 'cronlatch/provider';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
 import { Connections } from '#cronlatch/storage/sql/connections/connections';
-import type { SqlConnection, SqlDecide, SqlStatement } from '#cronlatch/storage/sql/connections/sql-executor';
+import type { SqlConnection, SqlDecide, SqlStatement } from '#cronlatch/storage/sql/connections/statement';
 import type { DriverAnswer } from '#cronlatch/storage/sql/connections/server-driver';
 import { ServerSession } from '#cronlatch/storage/sql/connections/server-session';
 

@@ -1,4 +1,4 @@
-import type { Parameters } from '../../connections/sql-executor';
+import type { Parameters } from '../../connections/statement';
 import {
   keyOn,
   type ColumnUse,
