@@ -1,3 +1,5 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { isAbsolute } from 'node:path';
 import { schedule, type ScheduledTask, type TaskFn } from 'node-cron';
 import { InvalidLockConfigurationError, type Duration } from '../../core';
@@ -111,9 +113,15 @@ function restartOnFailure(task: ScheduledTask, guard: JobGuard): void {
   start(); // node-cron is already starting it, and returns the promise of that start.
 }
 
-/** Waits for the stop first: node-cron kills a stopped process, and could then wait forever for its reply to `destroy`. */
+/**
+ * Waits for the stop first: node-cron kills a stopped process, and could then wait forever for its reply to `destroy`. The
+ * messages of a process can arrive until it has disconnected. On one that arrives after `destroy`, node-cron throws.
+ */
 async function stopAndDestroy(task: ScheduledTask): Promise<void> {
+  const { forkProcess } = task as { readonly forkProcess?: ChildProcess };
+  const isSilent = forkProcess?.connected ? once(forkProcess, 'disconnect') : undefined;
   await task.stop();
+  await isSilent;
   await task.destroy();
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -181,6 +182,26 @@ void describe('a task in a process of its own', { concurrency: true }, () => {
       );
       const row = await here.guard.ledger.get({ job: 'settle', periodKey: run?.periodKey ?? '' });
       assert.equal(row?.state, 'completed');
+    });
+  });
+
+  void test('is destroyed after the last message of its process, on which node-cron would throw', async () => {
+    await withInstances(1, async ([here]) => {
+      assert.ok(here);
+      const started = nextEvent(here.guard, 'run:started');
+      const task = await forked(here, 'returns');
+      await started;
+      const { forkProcess } = task as unknown as { readonly forkProcess: EventEmitter };
+      const late = { event: 'execution:finished', context: { date: new Date(), task: { state: 'stopped' } } };
+      let states: string[] = [];
+      task.on('task:stopped', () => {
+        setImmediate(() => {
+          states = [task.getStatus()];
+          forkProcess.emit('message', late);
+        });
+      });
+      await here.guard.close();
+      assert.deepEqual([...states, task.getStatus()], ['stopped', 'destroyed']);
     });
   });
 
