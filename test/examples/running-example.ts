@@ -83,6 +83,12 @@ export class RunningExample {
     return await this.errors;
   }
 
+  /** The process stands still during the act, however long that takes. */
+  async paused(act: () => Promise<void>): Promise<void> {
+    this.#process.kill('SIGSTOP');
+    await act().finally(() => this.#process.kill('SIGCONT'));
+  }
+
   async kill(): Promise<void> {
     this.#process.kill('SIGKILL');
     await this.ended;

@@ -78,13 +78,15 @@ void describe('examples of jobs that run once per day', { concurrency: 6 }, () =
 
       const second = start();
       await second.until(() => second.lines.length > 0, 'any line');
-      const dataSource = await ledgerDataSource(database);
-      const guard = await createJobGuard(dataSource);
-      const [run] = await guard.ledger.list({ job: 'pay-out' });
-      assert.ok(run !== undefined);
-      await guard.ledger.rerun(run, { actor: 'ops', reason: 'it seems to hang', force: true });
-      await guard.close();
-      await dataSource.destroy();
+      await second.paused(async () => {
+        const dataSource = await ledgerDataSource(database);
+        const guard = await createJobGuard(dataSource);
+        const [run] = await guard.ledger.list({ job: 'pay-out' });
+        assert.ok(run !== undefined);
+        await guard.ledger.rerun(run, { actor: 'ops', reason: 'it seems to hang', force: true });
+        await guard.close();
+        await dataSource.destroy();
+      });
       await second.prints(1);
       assert.match(await second.stop(), /run:failed: .* Cause: ClaimLostError/);
       assert.equal(await payouts(database), 1);
