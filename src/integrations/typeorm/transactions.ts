@@ -18,7 +18,7 @@ export const transactions: RunTransactions<EntityManager, EntityManager> = {
     const { queryRunner } = manager;
     if (queryRunner?.isTransactionActive !== true) {
       throw new InvalidLockUseError(
-        `${COMPLETE_RUN_IN} needs a manager with an open transaction. Call it inside dataSource.transaction(async (manager) => { â¦ }), or use inRunTransaction().`,
+        `${COMPLETE_RUN_IN} needs a manager with an open transaction. Call it inside dataSource.transaction(async (manager) => { … }), or use inRunTransaction().`,
       );
     }
     const database = databaseOf(dataSourceOf(manager));

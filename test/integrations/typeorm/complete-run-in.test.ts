@@ -63,7 +63,7 @@ testTransactions('a failed completion may be retried in another transaction', as
   await bench.run(async () => {
     await assert.rejects(
       completeRunIn(bench.application.manager),
-      /needs a manager with an open transaction/,
+      /needs a manager with an open transaction\. Call it inside dataSource\.transaction\(async \(manager\) => \{ … \}\)/,
     );
     await bench.application.transaction((manager) => completeRunIn(manager));
   });
