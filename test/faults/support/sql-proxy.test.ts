@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { currentLock, type JobConfiguration } from 'cronlatch';
+import { currentLock } from 'cronlatch';
 import { inRunTransaction } from 'cronlatch/typeorm';
 import { eventually } from '../../support/eventually';
 import { insertLockRow } from '../../support/lock-table';
@@ -14,16 +14,15 @@ import type { StatementKind } from '../../support/sql-proxy/statement-kind';
 const KINDS = ['insert', 'take-over', 'claim', 'extend', 'complete', 'commit', 'unlock'] as const;
 
 /** One run that uses every statement of the library, in its own period. */
-async function runOnce(
-  bench: TransactionBench,
-  period: StatementKind,
-  more: Partial<JobConfiguration> = {},
-): Promise<void> {
+async function runOnce(bench: TransactionBench, period: StatementKind): Promise<void> {
   const handler = async (): Promise<void> => {
     await currentLock().extend('20m');
     if (period === 'commit') await inRunTransaction((manager) => bench.effect(manager));
   };
-  const result = await bench.run(handler, { ...more, oncePer: { ...JOB.oncePer, period: () => period } });
+  const result = await bench.run(handler, {
+    lockAtMostFor: '10m',
+    oncePer: { ...JOB.oncePer, period: () => period },
+  });
   assert.equal(result.executed, true);
 }
 
@@ -58,10 +57,9 @@ testServerTransactions('the proxy reads messages in pieces of any size', async (
       application: { url: throughProxy(database.url, proxy) },
       guard: { statementTimeout: '2m' },
     });
-    const unhurried = { lockAtMostFor: '10m' } as const;
-    await runOnce(bench, 'insert', unhurried);
+    await runOnce(bench, 'insert');
     const swallowed = proxy.swallow('commit', 'cut');
-    await runOnce(bench, 'commit', unhurried);
+    await runOnce(bench, 'commit');
     await swallowed;
     assert.deepEqual(await bench.effects(), [1]);
   } finally {
