@@ -23,11 +23,11 @@ const TRUSTED_MS = 5000;
 
 const LONGEST_PROBE_MS = 1000;
 
-interface Settings {
+export interface ConnectionSettings {
   readonly clock: Clock;
   readonly statementTimeoutMs: number;
   readonly warn: (message: string) => void;
-  /** How many connections it keeps in use. Default 2. */
+  /** How many connections of our own to a server stay open. Default 2. */
   readonly connections?: number | undefined;
 }
 
@@ -68,7 +68,7 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
   constructor(
     private readonly driver: ServerDriver,
     private readonly openSession: (limitMs: number) => OpeningSession,
-    private readonly settings: Settings,
+    private readonly settings: ConnectionSettings,
     private readonly options?: OwnConnectionOptions,
   ) {
     this.size = options?.size ?? settings.connections ?? OWN_CONNECTIONS;
@@ -239,7 +239,7 @@ export class SharedServerConnections implements ConnectionSource {
   constructor(
     private readonly driver: ServerDriver,
     private readonly pool: ConnectionPool,
-    private readonly settings: Settings,
+    private readonly settings: ConnectionSettings,
   ) {
     this.size = Math.min(OWN_CONNECTIONS, pool.size);
     this.#route = new Route(driver, settings.warn);
@@ -274,6 +274,6 @@ export class SharedServerConnections implements ConnectionSource {
   }
 }
 
-function askOn(connection: ServerSession, { clock, statementTimeoutMs }: Settings): Ask {
+function askOn(connection: ServerSession, { clock, statementTimeoutMs }: ConnectionSettings): Ask {
   return async (text) => (await connection.run(text, clock.monotonicMs() + statementTimeoutMs)).rows;
 }

@@ -1,17 +1,10 @@
 import { createHash } from 'node:crypto';
-import { InvalidLockConfigurationError, type Clock } from '../../../core';
-import type { ConnectionSource } from '../connections/statement';
+import { InvalidLockConfigurationError } from '../../../core';
+import type { ConnectionSettings } from '../connections/server-connections';
 import type { ConnectionPool, OpeningSession, ServerDriver } from '../connections/server-driver';
+import type { ConnectionSource } from '../connections/statement';
 import type { SqlDialect } from '../dialects/sql-dialect';
 import type { InspectedTable } from '../schema/inspected-table';
-
-interface ConnectionSettings {
-  readonly clock: Clock;
-  readonly statementTimeoutMs: number;
-  readonly warn: (message: string) => void;
-  /** How many connections of our own to a server stay open. Default 2. */
-  readonly connections?: number | undefined;
-}
 
 /** The application's database, described without connecting to it. */
 export interface SqlDatabase {
