@@ -32,14 +32,7 @@ export class StandIn {
       return { session: this.#sessionOn(session), opened };
     };
     return await createGuard(
-      {
-        subpath: 'cronlatch/typeorm',
-        open: () => undefined,
-        database: {
-          ...database,
-          ownConnections: (settings) => new OwnServerConnections(driver, open, settings),
-        },
-      },
+      { ...database, ownConnections: (settings) => new OwnServerConnections(driver, open, settings) },
       { logger: false, pollInterval: false, ...variant },
     );
   }

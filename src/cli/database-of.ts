@@ -9,11 +9,9 @@ import { UsageError } from './failure';
 import type { Options } from './options';
 
 /** The database that a command works on. */
-export interface OpenedDatabase {
-  readonly database: SqlDatabase;
+export interface OpenedDatabase extends SqlDatabase {
   /** Creates the SQLite file of the database with the settings of the application. Not needed for an address. */
   readonly createFile?: () => Promise<void>;
-  readonly close: () => Promise<void>;
 }
 
 interface OpenOptions {
@@ -25,18 +23,17 @@ type Opener = (url: string, options: OpenOptions) => SqlDatabase;
 
 const mysqlAt: Opener = (url) => {
   require('../integrations/mysql2/peer');
-  return (require('../storage/mysql2/mysql-driver') as typeof mysql).mysqlDriver.read(url).database;
+  return (require('../storage/mysql2/mysql-driver') as typeof mysql).mysqlDriver.read(url);
 };
 
 const postgresAt: Opener = (url) => {
   require('../integrations/pg/peer');
-  return (require('../storage/pg/postgres-driver') as typeof postgres).postgresDriver.read(url).database;
+  return (require('../storage/pg/postgres-driver') as typeof postgres).postgresDriver.read(url);
 };
 
 const sqliteAt: Opener = (url, options) => {
   require('../integrations/better-sqlite3/peer');
-  const { sqliteDriver } = require('../storage/better-sqlite3/sqlite-driver') as typeof sqlite;
-  return sqliteDriver.read(url, options).database;
+  return (require('../storage/better-sqlite3/sqlite-driver') as typeof sqlite).readSqlite(url, options);
 };
 
 /** What opens the database of an address, by the beginning of the address. */
@@ -54,8 +51,8 @@ export async function openDatabase(
   options: OpenOptions,
 ): Promise<OpenedDatabase> {
   const opened = dataSource === undefined ? openAddress(url, options) : await openDataSource(dataSource);
-  if (!opened.database.isInMemory) return opened;
-  await opened.close();
+  if (!opened.isInMemory) return opened;
+  await opened.close?.();
   throw new UsageError(
     'The database is in memory, so only the application can use it. Create its tables there, with createTables() or a migration.',
   );
@@ -70,7 +67,7 @@ function openAddress(option: string | undefined, options: OpenOptions): OpenedDa
     throw new UsageError(
       `The address of the database must begin with one of ${Object.keys(OPENERS).join(', ')}.`,
     );
-  return { database: open(url, options), close: () => Promise.resolve() };
+  return open(url, options);
 }
 
 async function openDataSource(file: string): Promise<OpenedDatabase> {
@@ -78,7 +75,7 @@ async function openDataSource(file: string): Promise<OpenedDatabase> {
   const dataSource = await exportedValue(file, wanted);
   const { driver } = dataSource;
   return {
-    database: databaseOf(dataSource),
+    ...databaseOf(dataSource),
     // Not dataSource.initialize(), which can also run migrations or synchronize the tables of the application.
     async createFile() {
       await driver.connect();

@@ -61,12 +61,9 @@ async function openGuard(options: Options, own: CreateJobGuardOptions): Promise<
     guard.standby(true);
     return guard;
   }
-  const { database, close } = await openDatabase(options, { creates: false });
-  return await createGuard(
-    { database, subpath: 'cronlatch', open: () => undefined },
-    { lockTable, runTable, jobTable, schema, lazy: true, logger: false, pollInterval: false, ...own },
-    close,
-  );
+  const database = await openDatabase(options, { creates: false });
+  const named = { lockTable, runTable, jobTable, schema };
+  return await createGuard(database, { ...named, lazy: true, logger: false, pollInterval: false, ...own });
 }
 
 const isGuard = (value: unknown): value is JobGuard => isJobGuard(value);

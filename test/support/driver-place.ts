@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import * as mysql2 from 'mysql2';
-import { sqliteDriver } from '#cronlatch/storage/better-sqlite3/sqlite-driver';
+import { readSqlite } from '#cronlatch/storage/better-sqlite3/sqlite-driver';
 import { mysqlDriver } from '#cronlatch/storage/mysql2/mysql-driver';
 import { postgresDriver } from '#cronlatch/storage/pg/postgres-driver';
 import type { SqlDatabase } from '#cronlatch/storage/sql/database/sql-database';
@@ -21,17 +21,17 @@ export function driverPlace(driver: DriverName, connections: 'own' | 'shared', a
   switch (driver) {
     case 'mysql2': {
       const pool = isShared ? mysql2.createPool(address) : undefined;
-      const { database } = mysqlDriver.read(pool ?? address);
+      const database = mysqlDriver.read(pool ?? address);
       return { database, close: async () => await pool?.promise().end() };
     }
     case 'pg': {
       const pool = isShared ? postgresPool({ connectionString: address }) : undefined;
-      const { database } = postgresDriver.read(pool ?? address);
+      const database = postgresDriver.read(pool ?? address);
       return { database, close: async () => await pool?.end() };
     }
     case 'better-sqlite3': {
       const handle = isShared ? new Database(address) : undefined;
-      const { database } = sqliteDriver.read(handle ?? `sqlite:${address}`);
+      const database = readSqlite(handle ?? `sqlite:${address}`);
       return { database, close: () => Promise.resolve(void handle?.close()) };
     }
   }

@@ -50,13 +50,13 @@ export function addTableCommands(program: Command): void {
     .option('-y, --yes', 'do not ask before creating the tables');
   addTableOptions(addAddressOptions(initCommand)).action(
     async ({ url, dataSource, ...others }: InitOptions) => {
-      const opened = await openDatabase({ url, dataSource }, { creates: true });
+      const database = await openDatabase({ url, dataSource }, { creates: true });
       try {
-        await init(opened, others);
+        await init(database, others);
       } catch (error) {
-        throw explained(error, opened.database);
+        throw explained(error, database);
       } finally {
-        await opened.close();
+        await database.close?.();
       }
     },
   );
@@ -72,10 +72,9 @@ export function addTableCommands(program: Command): void {
 }
 
 async function init(
-  opened: OpenedDatabase,
+  database: OpenedDatabase,
   { dryRun, yes, ...named }: Omit<InitOptions, 'url' | 'dataSource'>,
 ): Promise<void> {
-  const { database } = opened;
   const isNewFile = database.file !== undefined && !existsSync(database.file);
   const tables = await findTables(database, named, isNewFile);
   show(database, tables, isNewFile);
@@ -90,7 +89,7 @@ async function init(
     process.exitCode = 1;
     return print('nothing changed');
   }
-  if (isNewFile) await opened.createFile?.();
+  if (isNewFile) await database.createFile?.();
   await createMissingTables(database, named);
   print(`created ${missing.map(nameOf).join(', ')}`);
 }

@@ -5,7 +5,7 @@
  * @packageDocumentation
  */
 import './peer';
-import { sqliteDriver, type SqliteSource } from '../../storage/better-sqlite3/sqlite-driver';
+import { readSqlite, type SqliteSource } from '../../storage/better-sqlite3/sqlite-driver';
 import { sqlEntry, type SqlEntry } from '../sql/entry';
 
 export type { SqliteSource } from '../../storage/better-sqlite3/sqlite-driver';
@@ -16,11 +16,7 @@ export type { SqlEntry } from '../sql/entry';
 export type { TablesOptions } from '../sql/tables';
 export { completeRunIn, inRunTransaction } from './transactions';
 
-const entry: SqlEntry<SqliteSource> = sqlEntry(sqliteDriver, ({ database, handle }) => ({
-  subpath: sqliteDriver.subpath,
-  database,
-  open: handle,
-}));
+const entry: SqlEntry<SqliteSource> = sqlEntry(readSqlite);
 
 export const createJobGuard: SqlEntry<SqliteSource>['createJobGuard'] = entry.createJobGuard;
 export const createTables: SqlEntry<SqliteSource>['createTables'] = entry.createTables;

@@ -6,16 +6,16 @@ import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import { serializeResult } from '../../ledger/tick/record-outcome';
 import { requiredContext } from '../../ledger/tick/run-context';
 import { RETRY_DELAY_MS, runStatement, withoutWaiting } from '../../storage/better-sqlite3/sqlite-database';
-import { isHandle, sqliteDriver } from '../../storage/better-sqlite3/sqlite-driver';
+import { isHandle, readSqlite, SUBPATH } from '../../storage/better-sqlite3/sqlite-driver';
 import { driverErrorOf } from '../../storage/sql/connections/sql-failure';
 import { sqlite } from '../../storage/sql/dialects/sqlite';
 import {
-  checkConnection,
   COMPLETE_RUN_IN,
   completionSteps,
   ledgerIn,
-  sourceOf,
+  lenderOf,
   transactionEnded,
+  unusableConnection,
   type Completion,
 } from '../sql/completion';
 import { IN_RUN_TRANSACTION } from '../sql/run-transaction';
@@ -37,11 +37,11 @@ import { IN_RUN_TRANSACTION } from '../sql/run-transaction';
  */
 export async function inRunTransaction<T>(work: (database: Database) => T): Promise<T> {
   const run = requiredContext(IN_RUN_TRANSACTION);
-  const { source, ledger } = sourceOf<Database>(run, IN_RUN_TRANSACTION, sqliteDriver.subpath);
+  const { ledger, lend } = lenderOf<Database>(run, IN_RUN_TRANSACTION, SUBPATH);
   run.beginCompletion(IN_RUN_TRANSACTION);
   try {
     const statements = await ledger.store.statements(limitOf(ledger));
-    const value = await immediately(source.open(ledger), ledger, (database) => {
+    const value = await immediately(lend(ledger), ledger, (database) => {
       const value = work(database);
       refusePromise(value);
       const result = serializeResult(ledger, run.claim, value);
@@ -69,8 +69,8 @@ export async function inRunTransaction<T>(work: (database: Database) => T): Prom
  */
 export function completeRunIn(database: Database, result?: unknown): void {
   const run = requiredContext(COMPLETE_RUN_IN);
-  checkConnection(database, isHandle(database));
-  const ledger = ledgerIn(run, COMPLETE_RUN_IN, sqliteDriver.read(database).database);
+  if (!isHandle(database)) throw unusableConnection(database);
+  const ledger = ledgerIn(run, COMPLETE_RUN_IN, readSqlite(database));
   run.beginCompletion(COMPLETE_RUN_IN);
   try {
     const { verifiedStatements: statements } = ledger.store;

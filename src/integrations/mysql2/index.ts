@@ -10,7 +10,7 @@ import type { Connection, PoolConnection } from 'mysql2/promise';
 import { mysqlDriver, type MysqlSource } from '../../storage/mysql2/mysql-driver';
 import type { AdaptedTransaction } from '../sql/adapted-transaction';
 import type { PoolGuardOptions } from '../sql/create-guard';
-import { poolEntry, type RunTransactions, type SqlEntry } from '../sql/entry';
+import { driverEntry, type RunTransactions, type SqlEntry } from '../sql/entry';
 
 export type { MysqlSource } from '../../storage/mysql2/mysql-driver';
 export type { IsolationLevel } from '../../storage/sql/connections/server-driver';
@@ -25,7 +25,7 @@ export type { TablesOptions } from '../sql/tables';
 
 export type MysqlEntry = SqlEntry<MysqlSource, PoolGuardOptions> &
   RunTransactions<Connection | CallbackConnection | AdaptedTransaction, PoolConnection>;
-const entry: MysqlEntry = poolEntry(mysqlDriver);
+const entry: MysqlEntry = driverEntry(mysqlDriver);
 
 export const createJobGuard: MysqlEntry['createJobGuard'] = entry.createJobGuard;
 export const createTables: MysqlEntry['createTables'] = entry.createTables;

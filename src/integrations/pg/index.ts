@@ -8,7 +8,7 @@ import type { ClientBase, PoolClient } from 'pg';
 import { postgresDriver, type PostgresSource } from '../../storage/pg/postgres-driver';
 import type { AdaptedTransaction } from '../sql/adapted-transaction';
 import type { PoolGuardOptions } from '../sql/create-guard';
-import { poolEntry, type RunTransactions, type SqlEntry } from '../sql/entry';
+import { driverEntry, type RunTransactions, type SqlEntry } from '../sql/entry';
 
 export type { PostgresSource } from '../../storage/pg/postgres-driver';
 export type { IsolationLevel } from '../../storage/sql/connections/server-driver';
@@ -23,7 +23,7 @@ export type { TablesOptions } from '../sql/tables';
 
 export type PostgresEntry = SqlEntry<PostgresSource, PoolGuardOptions> &
   RunTransactions<ClientBase | AdaptedTransaction, PoolClient>;
-const entry: PostgresEntry = poolEntry(postgresDriver);
+const entry: PostgresEntry = driverEntry(postgresDriver);
 
 export const createJobGuard: PostgresEntry['createJobGuard'] = entry.createJobGuard;
 export const createTables: PostgresEntry['createTables'] = entry.createTables;

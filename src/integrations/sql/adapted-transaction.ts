@@ -1,6 +1,6 @@
 import type { SqlValue } from '../../storage/sql/connections/statement';
-import { completeIn, type SqlLedger } from './completion';
-import { answerOf, type Transaction } from './transaction';
+import { answerOf, type Transaction } from '../../storage/sql/database/transaction';
+import type { GivenTransaction, SqlLedger } from './completion';
 
 /**
  * A transaction of the application, as `completeRunIn` uses it. You need it only for a query builder that
@@ -24,13 +24,11 @@ export interface AdaptedAnswer {
   readonly affectedRows: number | undefined;
 }
 
-export function isAdapted(transaction: unknown): transaction is AdaptedTransaction {
-  return typeof (transaction as Partial<AdaptedTransaction> | null | undefined)?.run === 'function';
-}
-
-/** Completes the current run in the transaction of a query builder. Its database cannot be read from it. */
-export async function completeInAdapted(adapted: AdaptedTransaction, result: unknown): Promise<void> {
-  await completeIn((ledger) => transactionIn(adapted, ledger), { dialect: adapted.dialect }, result);
+/** `undefined` for anything but the transaction of a query builder. */
+export function readAdapted(transaction: unknown): GivenTransaction | undefined {
+  const adapted = transaction as AdaptedTransaction | null | undefined;
+  if (typeof adapted?.run !== 'function') return undefined;
+  return { dialect: adapted.dialect, open: (ledger) => transactionIn(adapted, ledger) };
 }
 
 type Run = (text: string, values?: readonly SqlValue[]) => Promise<AdaptedAnswer>;

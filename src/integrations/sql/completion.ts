@@ -9,33 +9,38 @@ import { requiredContext, type RunContext } from '../../ledger/tick/run-context'
 import type { SqlResult, SqlStatement } from '../../storage/sql/connections/statement';
 import { describeSource } from '../../storage/sql/database/driver';
 import type { SqlDatabase } from '../../storage/sql/database/sql-database';
+import { ChangedSettings, type Limits, type Transaction } from '../../storage/sql/database/transaction';
 import { readId } from '../../storage/sql/ledger/run-rows';
 import { foundRunOf, type RunStatements } from '../../storage/sql/ledger/run-statements';
 import { refuseLoss, type SqlRunStore } from '../../storage/sql/ledger/sql-run-store';
-import { ChangedSettings, type RunSource, type Transaction } from './transaction';
 
 export const COMPLETE_RUN_IN = 'completeRunIn()';
 
 /** The ledger of a run that an SQL database keeps. */
 export type SqlLedger = LedgerContext & { readonly store: SqlRunStore };
 
-const sources = processState('transaction-sources', () => new WeakMap<RunStore, RunSource>());
+const databases = processState('guarded-databases', () => new WeakMap<RunStore, SqlDatabase>());
 
-export function rememberSource(store: RunStore, source: RunSource): void {
-  sources.set(store, source);
+/** Remembers what an application passed to `createJobGuard`. */
+export function rememberDatabase(store: RunStore, database: SqlDatabase): void {
+  databases.set(store, database);
 }
 
-/** @throws InvalidLockUseError if the run's guard was not created by this subpath */
-export function sourceOf<Opened>(
+/**
+ * The ledger of a run, and the function that lends what `inRunTransaction` works with.
+ *
+ * @throws InvalidLockUseError if the run's guard was not created by this subpath
+ */
+export function lenderOf<Lent>(
   { ledger }: RunContext,
   caller: string,
   subpath: string,
-): { readonly ledger: SqlLedger; readonly source: RunSource<Opened> } {
-  const source = ledger && sources.get(ledger.store);
-  if (isSqlLedger(ledger) && source?.subpath === subpath)
-    return { ledger, source: source as RunSource<Opened> };
+): { readonly ledger: SqlLedger; readonly lend: (limits: Limits) => Lent } {
+  const { subpath: own, lend } = (ledger && databases.get(ledger.store)) ?? {};
+  if (isSqlLedger(ledger) && own === subpath && lend !== undefined)
+    return { ledger, lend: lend as (limits: Limits) => Lent };
   throw new InvalidLockUseError(
-    `${caller} needs a run whose guard was created with createJobGuard() of ${subpath}${source === undefined ? '' : `, not of ${source.subpath}`}.`,
+    `${caller} needs a run whose guard was created with createJobGuard() of ${subpath}${own === undefined ? '' : `, not of ${own}`}.`,
   );
 }
 
@@ -43,6 +48,11 @@ export function sourceOf<Opened>(
 type TransactionPlace =
   | Pick<SqlDatabase, 'place' | 'address' | 'server' | 'owner'>
   | { readonly dialect: 'mysql' | 'postgres' | undefined };
+
+/** A transaction that the application has begun. */
+export type GivenTransaction = TransactionPlace & {
+  readonly open: (ledger: SqlLedger) => Transaction | Promise<Transaction>;
+};
 
 /**
  * @param other the database of the transaction
@@ -92,29 +102,20 @@ export interface Completion {
   readonly mayBeElsewhere?: boolean;
 }
 
-/**
- * Completes the current run in a transaction of the application.
- *
- * @param open returns that transaction
- * @param other the database of the transaction
- */
-export async function completeIn(
-  open: (ledger: SqlLedger) => Transaction | Promise<Transaction>,
-  other: TransactionPlace,
-  value: unknown,
-): Promise<void> {
+/** Completes the current run in a transaction that the application has begun. */
+export async function completeIn(given: GivenTransaction, value: unknown): Promise<void> {
   const run = requiredContext(COMPLETE_RUN_IN);
-  const ledger = ledgerIn(run, COMPLETE_RUN_IN, other);
+  const ledger = ledgerIn(run, COMPLETE_RUN_IN, given);
   run.beginCompletion(COMPLETE_RUN_IN);
   try {
     const statements = await ledger.store.statements(limitOf(ledger));
-    const transaction = await open(ledger);
+    const transaction = await given.open(ledger);
     const settings = new ChangedSettings(transaction);
     const { nodeWait } = ledger.store;
     if (nodeWait?.worksInside) await settings.change(nodeWait);
     try {
       const result = serializeResult(ledger, run.claim, value);
-      const mayBeElsewhere = !('place' in other);
+      const mayBeElsewhere = !('place' in given);
       await completeInTransaction(transaction, { run, ledger, statements, result, mayBeElsewhere });
     } finally {
       await settings.restore();
@@ -168,11 +169,9 @@ export function* completionSteps(completion: Completion): Generator<SqlStatement
   for (const event of events) yield statements.insertEvent(id, event);
 }
 
-/** @throws InvalidLockUseError outside a run, and for a pool or the connection of another driver */
-export function checkConnection(value: unknown, isConnection: boolean): asserts isConnection {
-  requiredContext(COMPLETE_RUN_IN);
-  if (isConnection) return;
-  throw new InvalidLockUseError(
+/** Of a pool or the connection of another driver. */
+export function unusableConnection(value: unknown): InvalidLockUseError {
+  return new InvalidLockUseError(
     `${COMPLETE_RUN_IN} cannot use ${describeSource(value)}. Pass the connection on which you have begun the transaction.`,
   );
 }

@@ -8,8 +8,7 @@ import { GroupingRunStore } from '../../storage/sql/ledger/grouping-run-store';
 import { SqlRunStore } from '../../storage/sql/ledger/sql-run-store';
 import type { JobTableOptions, RunTableOptions } from '../../storage/sql/schema/tables';
 import type { SqlDatabase } from '../../storage/sql/database/sql-database';
-import { rememberSource } from './completion';
-import type { RunSource } from './transaction';
+import { rememberDatabase } from './completion';
 
 export interface CreateJobGuardOptions
   extends
@@ -49,26 +48,21 @@ function runStoreOn(access: DatabaseAccess, options: CreateJobGuardOptions): Sql
 }
 
 /** A guard whose locks and runs are in one database. */
-export async function createGuard(
-  source: RunSource,
-  options: CreateJobGuardOptions,
-  closeSource?: () => Promise<void> | void,
-): Promise<JobGuard> {
-  const { database } = source;
+export async function createGuard(database: SqlDatabase, options: CreateJobGuardOptions): Promise<JobGuard> {
   const events = new EventHub();
   const onWarning = (message: string): void => events.emit('guard:warning', { message });
   const access = new DatabaseAccess(database, { ...options, onWarning });
   const lockProvider = options.lockProvider ?? new SqlLockProvider(database, options, access);
   const ownLocks = lockProvider === options.lockProvider ? undefined : (lockProvider as SqlLockProvider);
   const runStore = options.runStore ?? runStoreOn(access, options);
-  rememberSource(runStore, source);
+  rememberDatabase(runStore, database);
   const guard = new JobGuard({ ...options, lockProvider, runStore, events });
   guards.set(guard, { database, options });
   guard.onClose({
     async close() {
       await ownLocks?.close();
       await access.close();
-      await closeSource?.();
+      await database.close?.();
     },
   });
   if (options.lazy) return guard;

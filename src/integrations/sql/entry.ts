@@ -1,6 +1,7 @@
 import type { JobGuard } from '../../guard';
 import { checkOptionNames } from '../../core/options';
-import type { Application, Driver, PoolDriver } from '../../storage/sql/database/driver';
+import { requiredContext } from '../../ledger/tick/run-context';
+import type { Driver, ReadSource } from '../../storage/sql/database/driver';
 import {
   SqlLockProvider,
   STORE_OPTIONS,
@@ -11,12 +12,11 @@ import {
   type RowLockProviderOptions,
 } from '../../storage/sql/row-lock/row-lock-provider';
 import type { SchemaFinding } from '../../storage/sql/schema/schema-finding';
-import { completeInAdapted, isAdapted, type AdaptedTransaction } from './adapted-transaction';
-import { checkConnection, completeIn } from './completion';
+import { readAdapted, type AdaptedTransaction } from './adapted-transaction';
+import { COMPLETE_RUN_IN, completeIn, unusableConnection } from './completion';
 import { createGuard, type CreateJobGuardOptions, type PoolGuardOptions } from './create-guard';
 import { runInTransaction, type RunTransactionOptions } from './run-transaction';
 import { createMissingTables, findProblems, type TablesOptions } from './tables';
-import { serverTransaction, serverTransactions, type RunSource } from './transaction';
 
 /**
  * What the subpaths of the SQL drivers and of TypeORM export, documented once. `Source` is what an application passes: an
@@ -109,7 +109,7 @@ export interface RunTransactions<Connection, Lent> {
    * Extend the lock before the transaction begins, not inside it. The extension writes the row of the run, and a
    * transaction with an older snapshot then cannot complete it (PostgreSQL 40001, MariaDB 1020).
    *
-   * @param connection on which you have begun the transaction, or the transaction of a query builder, from
+   * @param connection on which you have given the transaction, or the transaction of a query builder, from
    * `cronlatch/adapters`; for TypeORM the manager of the transaction
    * @param result stored as the result of the run, if it can be serialized as JSON
    * @throws ClaimLostError if another process has taken the run over. The transaction must be rolled back.
@@ -120,51 +120,49 @@ export interface RunTransactions<Connection, Lent> {
   completeRunIn(this: void, connection: Connection, result?: unknown): Promise<void>;
 }
 
-/** @param runSourceOf how runs are completed in the database of the application */
-export function sqlEntry<Source, Opened extends Application, Options extends CreateJobGuardOptions>(
-  driver: Driver<Source, Opened>,
-  runSourceOf: (application: Opened) => RunSource,
+/** The entry of a driver, without its transactions. */
+export function sqlEntry<Source, Options extends CreateJobGuardOptions>(
+  read: ReadSource<Source, unknown>,
 ): SqlEntry<Source, Options> {
   return {
     async createJobGuard(source, { transactionConnections, ...options }: PoolGuardOptions = {}) {
-      const application = driver.read(source, { transactionConnections });
-      return await createGuard(runSourceOf(application), options, application.close);
+      return await createGuard(read(source, { transactionConnections }), options);
     },
     async createTables(source, options = {}) {
-      await createMissingTables(driver.read(source, { creates: true }).database, options);
+      await createMissingTables(read(source, { creates: true }), options);
     },
     async verifySchema(source, options = {}) {
-      return await findProblems(driver.read(source).database, options);
+      return await findProblems(read(source), options);
     },
     LockProvider: class extends SqlLockProvider {
       constructor(source: Source, options: SqlLockProviderOptions = {}) {
         checkOptionNames(options, STORE_OPTIONS, new.target.name);
-        super(driver.read(source).database, options);
+        super(read(source), options);
       }
     },
     RowLockProvider: class extends SqlRowLockProvider {
       constructor(source: Source, options: RowLockProviderOptions = {}) {
-        super(driver.read(source).database, options);
+        super(read(source), options);
       }
     },
   };
 }
 
-export function poolEntry<Source, Connection, Lent>(
-  driver: PoolDriver<Source, Connection, Lent>,
+/** The entry of a driver with asynchronous transactions, in which query builders can complete runs too. */
+export function driverEntry<Source, Connection, Lent>(
+  driver: Driver<Source, Connection, Lent>,
 ): SqlEntry<Source, PoolGuardOptions> & RunTransactions<Connection | AdaptedTransaction, Lent> {
-  const { subpath, server, isClientError } = driver;
   return {
-    ...sqlEntry(driver, (application) => serverTransactions(subpath, server, application)),
+    ...sqlEntry(driver.read),
     async inRunTransaction(work, options = {}) {
-      return await runInTransaction({ subpath, work, isClientError }, options);
+      return await runInTransaction(driver, work, options);
     },
     async completeRunIn(connection, result) {
-      if (isAdapted(connection)) return await completeInAdapted(connection, result);
-      const opened = driver.readConnection(connection);
-      checkConnection(connection, opened !== undefined);
-      const { session, database } = opened;
-      await completeIn((ledger) => serverTransaction(session, server, ledger), database, result);
+      requiredContext(COMPLETE_RUN_IN);
+      // The driver decides first, because TypeORM refuses transactions of query builders.
+      const given = driver.transactionOn(connection as Connection) ?? readAdapted(connection);
+      if (given === undefined) throw unusableConnection(connection);
+      await completeIn(given, result);
     },
   };
 }

@@ -6,9 +6,14 @@ import { isOurs } from '../../ledger/tick/decide-outcome';
 import { claimLostError, isCompletedBy, serializeResult } from '../../ledger/tick/record-outcome';
 import { requiredContext, type RunContext } from '../../ledger/tick/run-context';
 import type { IsolationLevel } from '../../storage/sql/connections/server-driver';
+import type { Driver } from '../../storage/sql/database/driver';
+import {
+  ChangedSettings,
+  type RunTransaction,
+  type Transaction,
+} from '../../storage/sql/database/transaction';
 import type { RunStatements } from '../../storage/sql/ledger/run-statements';
-import { completeInTransaction, sourceOf, type SqlLedger } from './completion';
-import { ChangedSettings, type RunTransaction, type Transaction } from './transaction';
+import { completeInTransaction, lenderOf, type SqlLedger } from './completion';
 
 export const IN_RUN_TRANSACTION = 'inRunTransaction()';
 
@@ -20,35 +25,29 @@ export interface RunTransactionOptions {
   readonly isolationLevel?: IsolationLevel | undefined;
 }
 
-interface Work<Connection, T> {
-  /** The subpath that the job calls. */
-  readonly subpath: string;
-  readonly work: (connection: Connection) => T | PromiseLike<T>;
-  /** An error of the client, not of the job. It may be due to the lost lease. */
-  readonly isClientError?: (error: unknown) => boolean;
-}
-
-/** Runs work in a transaction of the application that also completes the current run. */
-export async function runInTransaction<Connection, T>(
-  work: Work<Connection, T>,
+/**
+ * Runs work in a transaction of the application that also completes the current run.
+ *
+ * @param driver whose subpath the job calls
+ */
+export async function runInTransaction<Lent, T>(
+  { subpath, isClientError }: Driver<never, never, Lent>,
+  work: (connection: Lent) => T | PromiseLike<T>,
   { isolationLevel }: RunTransactionOptions,
 ): Promise<T> {
   const run = requiredContext(IN_RUN_TRANSACTION);
-  const { source, ledger } = sourceOf<Promise<RunTransaction<Connection>>>(
-    run,
-    IN_RUN_TRANSACTION,
-    work.subpath,
-  );
+  const { ledger, lend } = lenderOf<Promise<RunTransaction<Lent>>>(run, IN_RUN_TRANSACTION, subpath);
   run.beginCompletion(IN_RUN_TRANSACTION);
   try {
-    const transaction = await source.open(ledger);
+    const transaction = await lend(ledger);
     const settings = new ChangedSettings(transaction);
     const { store } = ledger;
     try {
       // This may verify the tables, so it comes before the transaction.
       const statements = await store.statements(limitOf(ledger));
       if (store.nodeWait !== undefined) await settings.change(store.nodeWait);
-      return await transact({ run, ledger, transaction, settings, statements }, work, isolationLevel);
+      const context = { run, ledger, transaction, settings, statements, isClientError };
+      return await transact(context, work, isolationLevel);
     } finally {
       // A connection whose settings cannot be restored must not return to the pool.
       await settings.restore().catch(() => transaction.destroy?.());
@@ -65,14 +64,15 @@ interface Context {
   readonly transaction: RunTransaction<unknown>;
   readonly settings: ChangedSettings;
   readonly statements: RunStatements;
+  readonly isClientError: (error: unknown) => boolean;
 }
 
-async function transact<Connection, T>(
-  context: Context & { readonly transaction: RunTransaction<Connection> },
-  { work, isClientError = () => false }: Work<Connection, T>,
+async function transact<Lent, T>(
+  context: Context & { readonly transaction: RunTransaction<Lent> },
+  work: (connection: Lent) => T | PromiseLike<T>,
   isolationLevel: IsolationLevel | undefined,
 ): Promise<T> {
-  const { run, ledger, transaction, settings } = context;
+  const { run, ledger, transaction, settings, isClientError } = context;
   let thrownByWork: unknown;
   try {
     await transaction.begin(isolationLevel);

@@ -6,22 +6,15 @@
 import './peer';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
-import { databaseOf } from '../../storage/typeorm/database';
-import { sqlEntry, type RunTransactions, type SqlEntry } from '../sql/entry';
-import { openRunTransaction, SUBPATH } from './run-transaction';
-import { transactions } from './transactions';
+import { typeormDriver } from '../../storage/typeorm/typeorm-driver';
+import { driverEntry, type RunTransactions, type SqlEntry } from '../sql/entry';
 
 export type { IsolationLevel } from '../../storage/sql/connections/server-driver';
 export type { DatabaseAccessOptions } from '../../storage/sql/database/database-access';
 export type { RowLockProviderOptions } from '../../storage/sql/row-lock/row-lock-provider';
 export type { SchemaFinding, SchemaFindingCode } from '../../storage/sql/schema/schema-finding';
-export type {
-  JobTableOptions,
-  LockColumns,
-  LockTableOptions,
-  RowLockTableOptions,
-  RunTableOptions,
-} from '../../storage/sql/schema/tables';
+export type { JobTableOptions, LockColumns, LockTableOptions } from '../../storage/sql/schema/tables';
+export type { RowLockTableOptions, RunTableOptions } from '../../storage/sql/schema/tables';
 export * from '../../storage/typeorm/entities';
 export * from '../../storage/typeorm/migration';
 export * from '../../storage/typeorm/run-store';
@@ -29,19 +22,14 @@ export type { CreateJobGuardOptions } from '../sql/create-guard';
 export type { RunTransactions, SqlEntry } from '../sql/entry';
 export type { RunTransactionOptions } from '../sql/run-transaction';
 
-const entry: SqlEntry<DataSource> = sqlEntry(
-  {
-    subpath: SUBPATH,
-    read: (dataSource: DataSource) => ({ database: databaseOf(dataSource), dataSource }),
-  },
-  ({ database, dataSource }) => ({ subpath: SUBPATH, database, open: openRunTransaction(dataSource) }),
-);
+const entry: SqlEntry<DataSource> & RunTransactions<EntityManager, EntityManager> =
+  driverEntry(typeormDriver);
 
 export const createJobGuard: SqlEntry<DataSource>['createJobGuard'] = entry.createJobGuard;
 export const inRunTransaction: RunTransactions<EntityManager, EntityManager>['inRunTransaction'] =
-  transactions.inRunTransaction;
+  entry.inRunTransaction;
 export const completeRunIn: RunTransactions<EntityManager, EntityManager>['completeRunIn'] =
-  transactions.completeRunIn;
+  entry.completeRunIn;
 
 export type TypeOrmLockProviderOptions = SqlLockProviderOptions;
 

@@ -1,32 +1,24 @@
 import Database from 'better-sqlite3';
 import { existsSync } from 'node:fs';
 import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
-import { describeSource, type Application, type Driver, type SourceOptions } from '../sql/database/driver';
+import { describeSource, type ReadSource } from '../sql/database/driver';
 import { refuseCrashingDriver } from './installed-driver';
 import { OWN_SQLITE_OPTIONS, sqliteDatabase } from './sqlite-database';
 
 /** An address such as `sqlite:jobs.db`, or a database that the application has opened with better-sqlite3. */
 export type SqliteSource = string | Database.Database;
 
-interface SqliteApplication extends Application {
-  /** The connection of the application, or one that this opens for it. */
-  readonly handle: () => Database.Database;
-}
+export const SUBPATH = 'cronlatch/better-sqlite3';
 
-export const sqliteDriver: Driver<SqliteSource, SqliteApplication> = {
-  subpath: 'cronlatch/better-sqlite3',
-  read,
-};
-
-function read(source: SqliteSource, { creates = false }: SourceOptions = {}): SqliteApplication {
+/** It lends the connection of the application, or one that it opens for it. */
+export const readSqlite: ReadSource<SqliteSource, Database.Database> = (source, { creates = false } = {}) => {
   refuseCrashingDriver();
   const given = typeof source === 'string' ? undefined : checkedHandle(source);
   const file = given === undefined ? fileOf(source as string) : given.memory ? ':memory:' : given.name;
   const options = { ...OWN_SQLITE_OPTIONS, fileMustExist: !creates };
   let opened: Database.Database | undefined;
-  const handle = (): Database.Database => given ?? (opened ??= new Database(file, { fileMustExist: true }));
   return {
-    database: sqliteDatabase({
+    ...sqliteDatabase({
       file,
       open() {
         const isNew = !existsSync(file);
@@ -39,10 +31,11 @@ function read(source: SqliteSource, { creates = false }: SourceOptions = {}): Sq
       shared: given && (() => given),
       owner: given,
     }),
-    handle,
+    subpath: SUBPATH,
+    lend: () => given ?? (opened ??= new Database(file, { fileMustExist: true })),
     close: () => void opened?.close(),
   };
-}
+};
 
 function fileOf(address: string): string {
   const file = address.replace(/^sqlite:(\/\/(?=\/))?/i, '');

@@ -12,11 +12,10 @@ import {
   checkTransactionConnections,
   describeSource,
   isPlainObject,
-  type PoolApplication,
-  type PoolDriver,
-  type SourceOptions,
+  type Driver,
 } from '../sql/database/driver';
 import { describeServer, parseUrl } from '../sql/database/sql-database';
+import { pooledTransaction, serverTransaction } from '../sql/database/transaction';
 import { mysql } from '../sql/dialects/mysql';
 import {
   isMysqlError,
@@ -36,58 +35,56 @@ interface CorePool extends Pool {
   readonly _closed?: boolean;
 }
 
-export const mysqlDriver: PoolDriver<MysqlSource, Connection | CallbackConnection, PoolConnection> = {
+export const mysqlDriver: Driver<MysqlSource, Connection | CallbackConnection, PoolConnection> = {
   subpath: 'cronlatch/mysql2',
-  server: mysqlServer,
   isClientError: isMysqlError,
-  read,
-  readConnection(connection) {
+
+  read(source, { transactionConnections = 5 } = {}) {
+    checkTransactionConnections(transactionConnections);
+    const given = corePoolOf(source);
+    const { options, secrets, label } = given
+      ? optionsOfPool(given)
+      : optionsOf(source as string | PoolOptions);
+    const { host, port, socketPath, database } = options as Partial<Record<string, string>>;
+    if (!database)
+      throw new InvalidLockConfigurationError(
+        `The ${given ? 'pool' : 'address'} for cronlatch/mysql2 names no database. Add one, as in mysql://host/app, or the option database.`,
+      );
+    let opened: CorePool | undefined;
+    const pool = (): CorePool =>
+      given ?? (opened ??= createPool({ ...options, connectionLimit: transactionConnections }) as CorePool);
+    const borrow = async () => {
+      const connection = await pool().promise().getConnection();
+      const session = mysqlSessionOf(connection.connection as unknown as MysqlConnection);
+      return { connection, session, release: () => connection.release() };
+    };
+    return {
+      ...mysqlDatabase({
+        mysql2: { createConnection: (own) => createConnection(own) },
+        options,
+        pool: given && { size: given.config.connectionLimit, borrow },
+        address: { host, port, socketPath, database, secrets: [options['password'], ...secrets], label },
+      }),
+      subpath: mysqlDriver.subpath,
+      lend: async (limits) => pooledTransaction(await borrow(), mysqlServer, limits),
+      // Also if none was opened: a run that the guard no longer waits for must not open one afterwards.
+      close: async () => {
+        if (given === undefined) await pool().promise().end();
+      },
+    };
+  },
+
+  transactionOn(connection) {
     const core = coreConnectionOf(connection);
     if (core === undefined) return undefined;
     const { host, port, socketPath, database } = core.config;
+    const session = mysqlSessionOf(core as unknown as MysqlConnection);
     return {
-      session: mysqlSessionOf(core as unknown as MysqlConnection),
-      database: describeServer(mysql, { host, port, socketPath, database, secrets: [] }),
+      ...describeServer(mysql, { host, port, socketPath, database, secrets: [] }),
+      open: (limits) => serverTransaction(session, mysqlServer, limits),
     };
   },
 };
-
-function read(
-  source: MysqlSource,
-  { transactionConnections = 5 }: SourceOptions = {},
-): PoolApplication<PoolConnection> {
-  checkTransactionConnections(transactionConnections);
-  const given = corePoolOf(source);
-  const { options, secrets, label } = given
-    ? optionsOfPool(given)
-    : optionsOf(source as string | PoolOptions);
-  const { host, port, socketPath, database } = options as Partial<Record<string, string>>;
-  if (!database)
-    throw new InvalidLockConfigurationError(
-      `The ${given ? 'pool' : 'address'} for cronlatch/mysql2 names no database. Add one, as in mysql://host/app, or the option database.`,
-    );
-  let opened: CorePool | undefined;
-  const pool = (): CorePool =>
-    given ?? (opened ??= createPool({ ...options, connectionLimit: transactionConnections }) as CorePool);
-  const borrow: PoolApplication<PoolConnection>['borrow'] = async () => {
-    const connection = await pool().promise().getConnection();
-    const session = mysqlSessionOf(connection.connection as unknown as MysqlConnection);
-    return { connection, session, release: () => connection.release() };
-  };
-  return {
-    database: mysqlDatabase({
-      mysql2: { createConnection: (own) => createConnection(own) },
-      options,
-      pool: given && { size: given.config.connectionLimit, borrow },
-      address: { host, port, socketPath, database, secrets: [options['password'], ...secrets], label },
-    }),
-    borrow,
-    // Also if none was opened: a run that the guard no longer waits for must not open one afterwards.
-    close: async () => {
-      if (given === undefined) await pool().promise().end();
-    },
-  };
-}
 
 interface ReadOptions {
   readonly options: MysqlOptions;

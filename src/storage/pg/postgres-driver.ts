@@ -5,11 +5,10 @@ import {
   checkTransactionConnections,
   describeSource,
   isPlainObject,
-  type PoolApplication,
-  type PoolDriver,
-  type SourceOptions,
+  type Driver,
 } from '../sql/database/driver';
 import { describeServer } from '../sql/database/sql-database';
+import { pooledTransaction, serverTransaction } from '../sql/database/transaction';
 import { postgres } from '../sql/dialects/postgres';
 import {
   isPostgresError,
@@ -24,60 +23,58 @@ import {
 /** An address such as `postgres://user:password@host:5432/database`, options of pg, or a pool of the application. */
 export type PostgresSource = string | PoolConfig | Pool;
 
-export const postgresDriver: PoolDriver<PostgresSource, ClientBase, PoolClient> = {
+export const postgresDriver: Driver<PostgresSource, ClientBase, PoolClient> = {
   subpath: 'cronlatch/pg',
-  server: postgresServer,
   isClientError: isPostgresError,
-  read,
-  readConnection(client) {
+
+  read(source, { transactionConnections = 5 } = {}) {
+    checkTransactionConnections(transactionConnections);
+    const given = poolOf(source);
+    const options = given ? given.options : optionsOf(source as string | PoolConfig);
+    let opened: Pool | undefined;
+    const open = (): Pool => {
+      const own = new Pool({ ...options, max: transactionConnections });
+      own.on('error', () => {}); // An idle connection that ends would end the process. The next use opens another.
+      return own;
+    };
+    const pool = (): Pool => given ?? (opened ??= open());
+    const borrow = async () => {
+      const connection = await pool().connect();
+      // The pool listens only while a client is idle, and an error without a listener would end the process.
+      const onError = (): void => {};
+      connection.on('error', onError);
+      const release = (): void => {
+        connection.release();
+        connection.off('error', onError);
+      };
+      return { connection, session: postgresSessionOf(connection), release };
+    };
+    return {
+      ...postgresDatabase({
+        // The application can use the native client.
+        Client: (given?.Client ?? Client) as PostgresSettings['Client'],
+        options: options as PostgresOptions,
+        pool: given && { size: given.options.max ?? 10, borrow },
+      }),
+      subpath: postgresDriver.subpath,
+      lend: async (limits) => pooledTransaction(await borrow(), postgresServer, limits),
+      // Also if none was opened: a run that the guard no longer waits for must not open one afterwards.
+      close: async () => {
+        if (given === undefined) await pool().end();
+      },
+    };
+  },
+
+  transactionOn(client) {
     if (!isClient(client)) return undefined;
     const { host, port, database } = client as ClientBase & Partial<Record<string, string>>;
+    const session = postgresSessionOf(client as unknown as PostgresClient);
     return {
-      session: postgresSessionOf(client as unknown as PostgresClient),
-      database: describeServer(postgres, { host, port, database, secrets: [] }),
+      ...describeServer(postgres, { host, port, database, secrets: [] }),
+      open: (limits) => serverTransaction(session, postgresServer, limits),
     };
   },
 };
-
-function read(
-  source: PostgresSource,
-  { transactionConnections = 5 }: SourceOptions = {},
-): PoolApplication<PoolClient> {
-  checkTransactionConnections(transactionConnections);
-  const given = poolOf(source);
-  const options = given ? given.options : optionsOf(source as string | PoolConfig);
-  let opened: Pool | undefined;
-  const open = (): Pool => {
-    const own = new Pool({ ...options, max: transactionConnections });
-    own.on('error', () => {}); // An idle connection that ends would end the process. The next use opens another.
-    return own;
-  };
-  const pool = (): Pool => given ?? (opened ??= open());
-  const borrow: PoolApplication<PoolClient>['borrow'] = async () => {
-    const connection = await pool().connect();
-    // The pool listens only while a client is idle, and an error without a listener would end the process.
-    const onError = (): void => {};
-    connection.on('error', onError);
-    const release = (): void => {
-      connection.release();
-      connection.off('error', onError);
-    };
-    return { connection, session: postgresSessionOf(connection), release };
-  };
-  return {
-    database: postgresDatabase({
-      // The application can use the native client.
-      Client: (given?.Client ?? Client) as PostgresSettings['Client'],
-      options: options as PostgresOptions,
-      pool: given && { size: given.options.max ?? 10, borrow },
-    }),
-    borrow,
-    // Also if none was opened: a run that the guard no longer waits for must not open one afterwards.
-    close: async () => {
-      if (given === undefined) await pool().end();
-    },
-  };
-}
 
 /** The parts of pg's pool that hold its settings. */
 interface ReadablePool extends Pool {

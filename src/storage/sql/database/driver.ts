@@ -1,57 +1,44 @@
 import { InvalidLockConfigurationError } from '../../../core';
 import { describeValue } from '../../../core/describe-value';
 import { refuseOption } from '../../../core/options';
-import type { BorrowedSession, DriverSession, ServerDriver } from '../connections/server-driver';
 import { driverErrorOf } from '../connections/sql-failure';
-import { severalHosts, type ServerDescription, type SqlDatabase } from './sql-database';
+import { severalHosts, type SqlDatabase } from './sql-database';
+import type { Limits, RunTransaction, Transaction } from './transaction';
 
-/** What the entry point of a driver needs. */
-export interface Driver<Source, Opened extends Application> {
+/**
+ * What the entry point of a driver needs. An application begins its transactions on a `Connection`, and `inRunTransaction`
+ * passes a `Lent` one to the job.
+ */
+export interface Driver<Source, Connection, Lent> {
   /** The subpath of the entry point, such as `cronlatch/pg`. */
   readonly subpath: string;
+  readonly read: ReadSource<Source, Promise<RunTransaction<Lent>>>;
   /**
-   * Describes the database that an application has passed, without connecting to it.
-   *
-   * @throws InvalidLockConfigurationError naming what is wrong, without the address
+   * The transaction that the application has begun on a connection. `undefined` for a pool, and for the connection of
+   * another driver.
    */
-  readonly read: (source: Source, options?: SourceOptions) => Opened;
+  readonly transactionOn: (connection: Connection) => BegunTransaction | undefined;
+  /** Whether the driver has made the error. It may be due to a lost lease. */
+  readonly isClientError: (error: unknown) => boolean;
 }
 
-export interface SourceOptions {
+/**
+ * Describes the database that an application has passed, without connecting to it.
+ *
+ * @throws InvalidLockConfigurationError naming what is wrong, without the address
+ */
+export type ReadSource<Source, Lent> = (source: Source, options?: SourceOptions) => SqlDatabase<Lent>;
+
+interface SourceOptions {
   /** How many connections `inRunTransaction` opens at most if the application has passed no pool. Default 5. */
   readonly transactionConnections?: number | undefined;
   /** Whether a SQLite file that is missing is created. */
   readonly creates?: boolean | undefined;
 }
 
-/** What an application has passed. */
-export interface Application {
-  readonly database: SqlDatabase;
-  /** Closes what was opened for the application. */
-  readonly close?: () => Promise<void> | void;
-}
-
-/**
- * A driver with pools, and so with asynchronous transactions. The application's transactions are on a `Connection`, and
- * those of `inRunTransaction` on a `Lent` one of a pool.
- */
-export interface PoolDriver<Source, Connection, Lent> extends Driver<Source, PoolApplication<Lent>> {
-  readonly server: ServerDriver;
-  /** `undefined` for a pool, and for the connection of another driver. */
-  readonly readConnection: (connection: Connection) => OpenedConnection | undefined;
-  /** Whether the driver has made the error. It may be due to a lost lease. */
-  readonly isClientError: (error: unknown) => boolean;
-}
-
-export interface PoolApplication<Lent> extends Application {
-  /** Borrows a connection from the application's pool, or from one that this opens for it. */
-  readonly borrow: () => Promise<BorrowedSession & { readonly connection: Lent }>;
-}
-
-/** A connection that the application has opened itself. */
-interface OpenedConnection {
-  readonly session: DriverSession;
-  readonly database: ServerDescription;
+/** A transaction that the application has begun, in a database that can be read from its connection. */
+interface BegunTransaction extends Pick<SqlDatabase, 'place' | 'address' | 'server' | 'owner'> {
+  readonly open: (limits: Limits) => Transaction | Promise<Transaction>;
 }
 
 /** The kind of a wrong source. Its content is not shown, because it can contain a password. */

@@ -5,9 +5,10 @@ import type { ConnectionPool, OpeningSession, ServerDriver } from '../connection
 import type { ConnectionSource } from '../connections/statement';
 import type { SqlDialect } from '../dialects/sql-dialect';
 import type { InspectedTable } from '../schema/inspected-table';
+import type { Limits } from './transaction';
 
-/** The application's database, described without connecting to it. */
-export interface SqlDatabase {
+/** The application's database, described without connecting to it. `Lent` is what `inRunTransaction` works with. */
+export interface SqlDatabase<Lent = unknown> {
   readonly dialect: SqlDialect;
   /** The same on every instance that uses this database. */
   readonly place: string;
@@ -34,6 +35,12 @@ export interface SqlDatabase {
   readonly ownConnections: (settings: ConnectionSettings) => ConnectionSource;
   /** @throws InvalidLockConfigurationError if there is no pool, or if its sessions could mix up different locks */
   readonly sharedConnections: (settings: ConnectionSettings) => ConnectionSource;
+  /** The subpath whose `inRunTransaction` can use what `lend` returns, such as `cronlatch/pg`. */
+  readonly subpath?: string;
+  /** @throws InvalidLockUseError if the application is not connected to its database */
+  readonly lend?: (limits: Limits) => Lent;
+  /** Closes what `lend` has opened for the application. */
+  readonly close?: () => Promise<void> | void;
 }
 
 /** Where a server is, and what must not appear in a message. */
@@ -48,17 +55,12 @@ export interface ServerAddress {
   readonly label?: string | undefined;
 }
 
-export type ServerDescription = Pick<
-  SqlDatabase,
-  'dialect' | 'place' | 'address' | 'server' | 'name' | 'isInMemory' | 'redact'
->;
-
 const PORTS = { mysql: 3306, postgres: 5432, sqlite: undefined };
 
 export function describeServer(
   dialect: SqlDialect,
   { host = 'localhost', port = PORTS[dialect.name], socketPath, database, secrets, label }: ServerAddress,
-): ServerDescription {
+): Pick<SqlDatabase, 'dialect' | 'place' | 'address' | 'server' | 'name' | 'isInMemory' | 'redact'> {
   if (/,/.test(host)) throw severalHosts();
   const texts = secrets.filter((secret) => typeof secret === 'string' && secret !== '') as string[];
   const server = socketPath ?? `${host}:${port}`;

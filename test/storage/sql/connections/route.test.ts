@@ -7,10 +7,10 @@ import {
   SharedServerConnections,
 } from '#cronlatch/storage/sql/connections/server-connections';
 import type { DriverSession, ServerDriver } from '#cronlatch/storage/sql/connections/server-driver';
-import { ChangedSettings, serverTransaction } from '#cronlatch/integrations/sql/transaction';
 import { SqlExecutionError, type SqlResult } from '#cronlatch/storage/sql/connections/statement';
 import { mysqlServer } from '#cronlatch/storage/mysql2/mysql-server';
 import { postgresServer } from '#cronlatch/storage/pg/postgres-server';
+import { ChangedSettings, serverTransaction } from '#cronlatch/storage/sql/database/transaction';
 
 type Row = SqlResult['rows'][number];
 

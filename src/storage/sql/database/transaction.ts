@@ -1,15 +1,17 @@
-import { withinLimitOr } from '../../core/clock';
-import type { LedgerContext } from '../../ledger/store-statements';
+import { withinLimitOr } from '../../../core/clock';
+import type { ConnectionSettings } from '../connections/server-connections';
 import type {
+  BorrowedSession,
   DriverAnswer,
   DriverSession,
   IsolationLevel,
   ServerDriver,
   TransactionWatch,
-} from '../../storage/sql/connections/server-driver';
-import type { NodeWait, SqlResult, SqlStatement } from '../../storage/sql/connections/statement';
-import type { PoolApplication } from '../../storage/sql/database/driver';
-import type { SqlDatabase } from '../../storage/sql/database/sql-database';
+} from '../connections/server-driver';
+import type { NodeWait, SqlResult, SqlStatement } from '../connections/statement';
+
+/** How long a statement in a transaction of the application may take. */
+export type Limits = Pick<ConnectionSettings, 'clock' | 'statementTimeoutMs'>;
 
 /** A transaction of the application, in which a run can be completed. */
 export interface Transaction {
@@ -39,23 +41,8 @@ export interface RunTransaction<Connection> extends Transaction {
   /** Ends one level of nested transactions. */
   rollBack(): Promise<void>;
   /** Returns the connection to its pool. */
-  release(): Promise<void>;
+  release(): Promise<void> | void;
 }
-
-/** What an application passed to `createJobGuard`: its database, in which runs can be completed. */
-export interface RunSource<Opened = unknown> {
-  /** The subpath whose `inRunTransaction` can use it, such as `cronlatch/pg`. */
-  readonly subpath: string;
-  readonly database: SqlDatabase;
-  /**
-   * Opens what `inRunTransaction` begins its transaction on.
-   *
-   * @throws InvalidLockUseError if the application is not connected to its database
-   */
-  readonly open: (ledger: LedgerContext) => Opened;
-}
-
-type Limits = Pick<LedgerContext, 'clock' | 'statementTimeoutMs'>;
 
 /** Rejects if the database does not answer a statement in time. */
 export function answerOf<T>(sent: Promise<T>, { clock, statementTimeoutMs }: Limits): Promise<T> {
@@ -82,41 +69,34 @@ export function serverTransaction(
   };
 }
 
-/** The transactions of `inRunTransaction` on the connections of a driver, without an ORM. */
-export function serverTransactions<Connection>(
-  subpath: string,
+/** The transaction of `inRunTransaction` on a connection that a pool has lent. */
+export function pooledTransaction<Connection>(
+  lent: BorrowedSession & { readonly connection: Connection },
   driver: ServerDriver,
-  { database, borrow }: PoolApplication<Connection>,
-): RunSource<Promise<RunTransaction<Connection>>> {
+  limits: Limits,
+): RunTransaction<Connection> {
+  const { connection, session } = lent;
+  const transaction = serverTransaction(session, driver, limits);
+  let isActive = false;
+  /** The caller limits its time. A limit here would end before that, with the connection still open. */
+  const end = async (text: string): Promise<void> => {
+    await session.send(plain(text), { prepared: false });
+    isActive = false;
+  };
   return {
-    subpath,
-    database,
-    async open(ledger) {
-      const borrowed = await borrow();
-      const { connection, session } = borrowed;
-      const transaction = serverTransaction(session, driver, ledger);
-      let isActive = false;
-      /** The caller limits its time. A limit here would end before that, with the connection still open. */
-      const end = async (text: string): Promise<void> => {
-        await session.send(plain(text), { prepared: false });
-        isActive = false;
-      };
-      return {
-        ...transaction,
-        connection,
-        sendsBeforeCommit: false,
-        get isActive() {
-          return isActive;
-        },
-        async begin(isolationLevel) {
-          isActive = true; // Even if the answer is lost.
-          for (const text of driver.beginAt(isolationLevel)) await transaction.send(plain(text));
-        },
-        commit: () => end(driver.commit),
-        rollBack: () => end(driver.rollBack),
-        release: () => Promise.resolve(borrowed.release()),
-      };
+    ...transaction,
+    connection,
+    sendsBeforeCommit: false,
+    get isActive() {
+      return isActive;
     },
+    async begin(isolationLevel) {
+      isActive = true; // Even if the answer is lost.
+      for (const text of driver.beginAt(isolationLevel)) await transaction.send(plain(text));
+    },
+    commit: () => end(driver.commit),
+    rollBack: () => end(driver.rollBack),
+    release: () => lent.release(),
   };
 }
 

@@ -1,0 +1,113 @@
+import { TypeORMError, type DataSource, type EntityManager, type QueryRunner } from 'typeorm';
+import { InvalidLockUseError } from '../../core';
+import { pause } from '../../core/clock';
+import { RETRY_DELAY_MS, runStatement, type SqliteDatabase } from '../better-sqlite3/sqlite-database';
+import type { Driver } from '../sql/database/driver';
+import {
+  serverTransaction,
+  type Limits,
+  type RunTransaction,
+  type Transaction,
+} from '../sql/database/transaction';
+import type { SqlDatabase } from '../sql/database/sql-database';
+import { databaseOf, dataSourceOf, handleOf, sessionOf } from './database';
+
+/** The DataSource opens the connections and ends the transactions. The driver behind it sends the statements. */
+export const typeormDriver: Driver<DataSource, EntityManager, EntityManager> = {
+  subpath: 'cronlatch/typeorm',
+  isClientError: (error) => error instanceof TypeORMError,
+
+  read(dataSource) {
+    const database = databaseOf(dataSource);
+    const lend = (limits: Limits) => lendTransaction(dataSource, database, limits);
+    return { ...database, subpath: typeormDriver.subpath, lend };
+  },
+
+  transactionOn(manager) {
+    const { queryRunner } = manager;
+    if (queryRunner?.isTransactionActive !== true) {
+      throw new InvalidLockUseError(
+        'completeRunIn() needs a manager with an open transaction. Call it inside dataSource.transaction(async (manager) => { … }), or use inRunTransaction().',
+      );
+    }
+    const database = databaseOf(dataSourceOf(manager));
+    return { ...database, open: (limits) => transactionOf(queryRunner, database, limits) };
+  },
+};
+
+/** The transaction that is open on the connection of a query runner. */
+async function transactionOf(
+  runner: QueryRunner,
+  { sessions }: SqlDatabase,
+  limits: Limits,
+): Promise<Transaction> {
+  if (sessions !== undefined) return serverTransaction(await sessionOf(runner), sessions.driver, limits);
+  const database = await handleOf(runner);
+  return {
+    send: async (statement) => await Promise.resolve(runStatement(database, statement)),
+    isOpen: () => Promise.resolve(database.inTransaction),
+    // SQLite rejects COMMIT outside a transaction.
+    watchEnd: () => ({ isCommitted: () => true, stop: () => {} }),
+  };
+}
+
+/** What `inRunTransaction` works with, on the connection of a new query runner. */
+async function lendTransaction(
+  dataSource: DataSource,
+  database: SqlDatabase,
+  limits: Limits,
+): Promise<RunTransaction<EntityManager>> {
+  if (!dataSource.isInitialized) {
+    throw new InvalidLockUseError(
+      'inRunTransaction() needs a connected DataSource. First call await dataSource.initialize() on the one that you passed to createJobGuard().',
+    );
+  }
+  const runner = dataSource.createQueryRunner('master');
+  let hasBegun = false;
+  try {
+    return {
+      ...(await transactionOf(runner, database, limits)),
+      connection: runner.manager,
+      get isActive() {
+        return hasBegun && runner.isTransactionActive;
+      },
+      /** Subscribers can send statements between the completion and COMMIT, and catch the error of one that undoes both. */
+      get sendsBeforeCommit() {
+        return dataSource.subscribers.some((subscriber) => subscriber.beforeTransactionCommit !== undefined);
+      },
+      async begin(isolationLevel) {
+        if (database.sessions === undefined) await untilFree(runner, await handleOf(runner), limits);
+        hasBegun = true;
+        await runner.startTransaction(isolationLevel);
+      },
+      commit: () => runner.commitTransaction(),
+      rollBack: () => runner.rollbackTransaction(),
+      release: () => runner.release(),
+    };
+  } catch (error) {
+    await runner.release();
+    throw error;
+  }
+}
+
+/**
+ * On SQLite, all users of a DataSource share one query runner. Inside the transaction of another, TypeORM would only
+ * create a savepoint, and its owner could roll it back.
+ *
+ * @throws InvalidLockUseError if the other transaction does not end in time
+ */
+async function untilFree(
+  runner: QueryRunner,
+  database: SqliteDatabase,
+  { clock, statementTimeoutMs }: Limits,
+): Promise<void> {
+  const endsAtMs = clock.monotonicMs() + statementTimeoutMs;
+  while (runner.isTransactionActive || database.inTransaction) {
+    if (clock.monotonicMs() >= endsAtMs) {
+      throw new InvalidLockUseError(
+        `Could not begin the run's transaction: the DataSource's only SQLite connection was in another transaction for ${statementTimeoutMs} ms. If your job began that transaction, complete the run in it with completeRunIn(manager).`,
+      );
+    }
+    await pause(clock, RETRY_DELAY_MS);
+  }
+}
