@@ -35,7 +35,7 @@ type Run = (text: string, values?: readonly SqlValue[]) => Promise<AdaptedAnswer
 
 function transactionIn(adapted: AdaptedTransaction, ledger: SqlLedger): Transaction {
   const run: Run = (text, values = []) => answerOf(adapted.run(text, values), ledger);
-  const isPostgres = ledger.store.description.dialect.name === 'postgres';
+  const isPostgres = ledger.store.database.dialect.name === 'postgres';
   return {
     send: async ({ text, values }) => ({ ...(await run(text, values)), insertId: undefined }),
     isOpen: () => (isPostgres ? isSameTransaction(run) : keepsSavepoint(run)),

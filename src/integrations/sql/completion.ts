@@ -65,18 +65,18 @@ export function ledgerIn({ ledger }: RunContext, caller: string, other: Transact
       `${caller} needs a run whose ledger is in an SQL database. Create the guard with createJobGuard(…) of your driver.`,
     );
   }
-  const { description } = ledger.store;
-  const where = otherPlace(other, description);
+  const { database } = ledger.store;
+  const where = otherPlace(other, database);
   if (where === undefined) return ledger;
   throw new InvalidLockUseError(
-    `${caller} was given a transaction ${where}, but the ledger is in ${description.address} (${description.place}). Use a transaction in the ledger's database, so that it can commit together with the run's completion.`,
+    `${caller} was given a transaction ${where}, but the ledger is in ${database.address} (${database.place}). Use a transaction in the ledger's database, so that it can commit together with the run's completion.`,
   );
 }
 
 /** Where the transaction is, if the ledger is elsewhere. */
 function otherPlace(
   other: TransactionPlace,
-  { place, server, owner, dialect }: SqlRunStore['description'],
+  { place, server, owner, dialect }: SqlDatabase,
 ): string | undefined {
   if ('place' in other) {
     const isSame = other.place === place && other.server === server && other.owner === owner;
@@ -88,8 +88,8 @@ function otherPlace(
 
 /** Checks the shape, because a second installed copy of the library has its own class. */
 function isSqlLedger(ledger: LedgerContext | undefined): ledger is SqlLedger {
-  const { description, statements } = (ledger?.store ?? {}) as Partial<SqlRunStore>;
-  return description !== undefined && typeof statements === 'function';
+  const { database, statements } = (ledger?.store ?? {}) as Partial<SqlRunStore>;
+  return database !== undefined && typeof statements === 'function';
 }
 
 /** The completion of a run in a transaction. */
@@ -146,15 +146,15 @@ export async function completeInTransaction(transaction: Transaction, completion
 export function* completionSteps(completion: Completion): Generator<SqlStatement, void, SqlResult> {
   const { statements, result, mayBeElsewhere = false } = completion;
   const { claim } = completion.run;
-  const { description } = completion.ledger.store;
-  refuseLoss(description, claim);
-  if (description.dialect.writtenRows(yield statements.complete(claim, result)) === 1) return;
+  const { database } = completion.ledger.store;
+  refuseLoss(database, claim);
+  if (database.dialect.writtenRows(yield statements.complete(claim, result)) === 1) return;
   // The claim no longer matches the row. Read the row to find out why.
   const locked = yield statements.lock(claim);
   const found = foundRunOf(locked);
   if (found === undefined && mayBeElsewhere)
     throw new InvalidLockUseError(
-      `Cannot complete ${describeRun(claim)}: the database of its transaction has no such run. Use a transaction in the ledger's database, ${description.address} (${description.place}).`,
+      `Cannot complete ${describeRun(claim)}: the database of its transaction has no such run. Use a transaction in the ledger's database, ${database.address} (${database.place}).`,
     );
   const { value: verdict, write, events = [] } = decideOutcome(found, claim, { kind: 'completed', result });
   const [row] = locked.rows;

@@ -57,7 +57,7 @@ function accessorThatGets(result: Partial<SqlResult>): SqlStorageAccessor {
     connections: new Connections(source, mysql, systemClock),
     dialect: mysql,
     table: tableOf('lock'),
-    database: undefined,
+    name: undefined,
     address: 'nowhere',
     redact: (text) => text,
     sharesSessions: false,

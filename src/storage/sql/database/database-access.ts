@@ -50,30 +50,20 @@ export class DatabaseAccess {
     readonly database: SqlDatabase,
     options: DatabaseAccessOptions,
   ) {
-    const { dialect, address, redact, isInMemory, name } = database;
     const { clock = systemClock, statementTimeout = '5s', connections = 'own' } = options;
     const isNumber = Number.isSafeInteger(connections) && Number(connections) >= OWN_CONNECTIONS;
     if (connections !== 'own' && connections !== 'shared' && !isNumber) {
       refuseOption('connections', connections, `use 'own', 'shared', or a whole number of at least 2`);
     }
-    const sharesSessions = isInMemory || connections === 'shared';
+    const sharesSessions = database.isInMemory || connections === 'shared';
     const { onWarning: warn = warnInProcess } = options;
     this.statementTimeoutMs = parsePositiveDuration(statementTimeout, 'statementTimeout');
     const { statementTimeoutMs } = this;
     const count = typeof connections === 'number' ? connections : undefined;
     const settings = { clock, statementTimeoutMs, warn, connections: count };
     const source = sharesSessions ? database.sharedConnections(settings) : database.ownConnections(settings);
-    this.#connections = new Connections(source, dialect, clock);
-    this.forTables = {
-      database: name,
-      dialect,
-      address,
-      redact,
-      findLoss: database.findLoss,
-      sharesSessions,
-      warn,
-      connections: this.#connections,
-    };
+    this.#connections = new Connections(source, database.dialect, clock);
+    this.forTables = { ...database, sharesSessions, warn, connections: this.#connections };
   }
 
   /**
@@ -106,11 +96,11 @@ export class DatabaseAccess {
     const { database, forTables, statementTimeoutMs } = this;
     const run = tableOf('run', named, database);
     return {
+      ...database,
       ...forTables,
       id: placeOf(database, run.path),
       tables: { run, event: tableOf('event', named, database) },
       jobTable: tableOf('job', named, database),
-      description: database,
       statementTimeoutMs,
     };
   }

@@ -26,14 +26,10 @@ import { deletionOf, PurgeWalk } from './purge-walk';
 import { readEvent, readPeek, readRun, readScope, readSummary } from './run-rows';
 import { changeOf, foundRunOf, insertedId, runStatementsFor, type RunStatements } from './run-statements';
 
-/** The database of the runs, for messages and comparisons. */
-type StoreDatabase = Pick<SqlDatabase, 'dialect' | 'place' | 'address' | 'server' | 'owner' | 'findLoss'>;
-
-export interface SqlRunStoreOptions extends SqlTablesOptions {
+export interface SqlRunStoreOptions extends SqlDatabase, SqlTablesOptions {
   readonly id: string;
   readonly tables: RunTables;
   readonly jobTable: TableDefinition;
-  readonly description: StoreDatabase;
   /** For calls without a limit of their own. */
   readonly statementTimeoutMs: number;
 }
@@ -51,14 +47,14 @@ export function refuseLoss({ findLoss }: Pick<SqlDatabase, 'findLoss'>, key: Run
 export class SqlRunStore implements RunStore {
   readonly id: string;
   /** @internal */
-  readonly description: StoreDatabase;
+  readonly database: SqlDatabase;
   readonly #options: SqlRunStoreOptions;
   protected readonly tables: VerifiedTables<RunStatements>;
   readonly #jobs: VerifiedTables<JobStatements>;
 
   constructor(options: SqlRunStoreOptions) {
     this.id = options.id;
-    this.description = options.description;
+    this.database = options;
     this.#options = options;
     const { jobTable, tables } = options;
     this.#jobs = new VerifiedTables(options, [jobTable], ([found]) => jobStatementsFor(found, options));

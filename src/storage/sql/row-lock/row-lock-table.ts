@@ -94,7 +94,7 @@ export class RowLockTable {
     );
     this.#connections = new Connections(source, dialect, systemClock);
     this.tables = new VerifiedTables(
-      { ...database, database: database.name, sharesSessions: false, warn, connections: this.#connections },
+      { ...database, sharesSessions: false, warn, connections: this.#connections },
       [table],
       ([found]) => {
         this.#found = found;

@@ -11,20 +11,16 @@ import {
   type SqlStatement,
 } from '../connections/statement';
 import { driverErrorOf, translateDriverError } from '../connections/sql-failure';
+import type { SqlDatabase } from '../database/sql-database';
 import { inspectionOf, readTable, type InspectedTable } from './inspected-table';
 import { isUsable, type SchemaFinding } from './schema-finding';
 import type { TableDefinition } from './table-definition';
 import { verifyTable, type VerificationContext } from './verify-table';
 
 /** What the statements on any of the library's tables need. */
-export interface SqlTablesOptions extends VerificationContext {
+export interface SqlTablesOptions
+  extends VerificationContext, Pick<SqlDatabase, 'name' | 'redact' | 'findLoss'> {
   readonly connections: Pick<Connections, 'nodeWait' | 'isFree' | 'run'>;
-  /** The database that the connections begin in, if the DataSource names it. */
-  readonly database: string | undefined;
-  /** Removes secrets from a driver's message. */
-  readonly redact: (message: string) => string;
-  /** Why the opened database can no longer be used. `undefined` if it can. */
-  readonly findLoss?: (() => Error | undefined) | undefined;
   /** Called once for each finding that is a warning. */
   readonly warn: (message: string) => void;
 }
@@ -69,8 +65,8 @@ export class VerifiedTables<Statements> {
   }
 
   async verify(limit: Limit): Promise<readonly SchemaFinding[]> {
-    const { dialect, database } = this.options;
-    const locations = this.definitions.map(({ path }) => ({ path, database }));
+    const { dialect, name } = this.options;
+    const locations = this.definitions.map(({ path }) => ({ path, database: name }));
     const { rows } = await this.execute(inspectionOf(locations, dialect), limit);
     const tables = this.definitions.map((definition, number) => {
       const found = readTable(rows, number, dialect);

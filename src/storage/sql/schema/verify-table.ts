@@ -1,4 +1,5 @@
-import { quotePath, type SqlDialect } from '../dialects/sql-dialect';
+import type { SqlDatabase } from '../database/sql-database';
+import { quotePath } from '../dialects/sql-dialect';
 import { columnLine, createIndex } from './create-table';
 import {
   absentIndexes,
@@ -13,10 +14,7 @@ import {
 import { refusal, warning, type SchemaFinding, type TableFlaw } from './schema-finding';
 import type { ColumnKind, ColumnTolerance, TableColumn, TableDefinition } from './table-definition';
 
-export interface VerificationContext {
-  readonly dialect: SqlDialect;
-  /** The database's address, without credentials. */
-  readonly address: string;
+export interface VerificationContext extends Pick<SqlDatabase, 'dialect' | 'address'> {
   /** The sessions are the application's, with its time zone and its SQL mode. */
   readonly sharesSessions: boolean;
 }
