@@ -1,4 +1,4 @@
-import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { InvalidLockConfigurationError } from '../../core';
 import { checkOptionNames } from '../../core/options';
 import { describeValue } from '../../core/describe-value';
@@ -17,7 +17,7 @@ import {
   type TableSet,
 } from '../sql/schema/tables';
 import type { TableDefinition } from '../sql/schema/table-definition';
-import { databaseOf, dataSourceOf, dialectOf } from './database';
+import { databaseOf, dataSourceOf } from './database';
 
 export interface MigrationOptions
   extends LockTableOptions, RunTableOptions, JobTableOptions, RowLockTableOptions {
@@ -58,32 +58,29 @@ export function createCronlatchMigration(options: MigrationOptions): new () => M
   const set = tableSetOf(options.tables);
   const { name, of, timestamp, more } = MIGRATIONS[set];
   const migrationName = `${name}${named(tableOf(of, options), tableOf(of))}${timestamp}`;
-  const definitionsFor = (dataSource: DataSource) => tablesOf([set], options, databaseOf(dataSource));
   return class implements MigrationInterface {
     readonly name = migrationName;
 
     async up(runner: QueryRunner): Promise<void> {
-      const dataSource = dataSourceOf(runner);
-      const dialect = dialectOf(dataSource.options.type);
-      const statements = definitionsFor(dataSource).flatMap((table) => createTable(table, dialect));
+      const database = databaseOf(dataSourceOf(runner));
+      const tables = tablesOf([set], options, database);
+      const statements = tables.flatMap((table) => createTable(table, database.dialect));
       for (const statement of statements) await runner.query(statement);
       for (const statement of (await more?.(runner, options)) ?? []) await runner.query(statement);
     }
 
     async down(runner: QueryRunner): Promise<void> {
-      const dataSource = dataSourceOf(runner);
-      const dialect = dialectOf(dataSource.options.type);
-      for (const { path } of [...definitionsFor(dataSource)].reverse())
-        await runner.query(`DROP TABLE IF EXISTS ${quotePath(path, dialect)}`);
+      const database = databaseOf(dataSourceOf(runner));
+      for (const { path } of [...tablesOf([set], options, database)].reverse())
+        await runner.query(`DROP TABLE IF EXISTS ${quotePath(path, database.dialect)}`);
     }
   };
 }
 
 /** The indexes that the ledger's table of an older version lacks. None if there is no such table. */
 async function missingRunIndexes(runner: QueryRunner, options: MigrationOptions): Promise<readonly string[]> {
-  const dataSource = dataSourceOf(runner);
-  const dialect = dialectOf(dataSource.options.type);
-  const database = databaseOf(dataSource);
+  const database = databaseOf(dataSourceOf(runner));
+  const { dialect } = database;
   const { path, indexes } = tableOf('run', options, database);
   const { text, values } = inspectionOf([{ path, database: database.name }], dialect);
   const rows: unknown = await runner.query(text, [...values]);
