@@ -1,6 +1,7 @@
 import type { SqlValue } from '../../storage/sql/connections/statement';
-import { answerOf, type Transaction } from '../../storage/sql/database/transaction';
-import type { GivenTransaction, SqlLedger } from './completion';
+import type { GivenTransaction } from '../../storage/sql/database/driver';
+import { answerOf, type Limits, type Transaction } from '../../storage/sql/database/transaction';
+import type { DialectName } from '../../storage/sql/dialects/sql-dialect';
 
 /**
  * A transaction of the application, as `completeRunIn` uses it. You need it only for a query builder that
@@ -28,17 +29,17 @@ export interface AdaptedAnswer {
 export function readAdapted(transaction: unknown): GivenTransaction | undefined {
   const adapted = transaction as AdaptedTransaction | null | undefined;
   if (typeof adapted?.run !== 'function') return undefined;
-  return { dialect: adapted.dialect, open: (ledger) => transactionIn(adapted, ledger) };
+  const { dialect } = adapted;
+  return { dialect, open: (limits, { name }) => transactionIn(adapted, name, limits) };
 }
 
 type Run = (text: string, values?: readonly SqlValue[]) => Promise<AdaptedAnswer>;
 
-function transactionIn(adapted: AdaptedTransaction, ledger: SqlLedger): Transaction {
-  const run: Run = (text, values = []) => answerOf(adapted.run(text, values), ledger);
-  const isPostgres = ledger.store.database.dialect.name === 'postgres';
+function transactionIn(adapted: AdaptedTransaction, dialect: DialectName, limits: Limits): Transaction {
+  const run: Run = (text, values = []) => answerOf(adapted.run(text, values), limits);
   return {
     send: async ({ text, values }) => ({ ...(await run(text, values)), insertId: undefined }),
-    isOpen: () => (isPostgres ? isSameTransaction(run) : keepsSavepoint(run)),
+    isOpen: () => (dialect === 'postgres' ? isSameTransaction(run) : keepsSavepoint(run)),
   };
 }
 

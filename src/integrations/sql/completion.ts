@@ -7,7 +7,11 @@ import { decideOutcome } from '../../ledger/tick/decide-outcome';
 import { claimLostError, serializeResult } from '../../ledger/tick/record-outcome';
 import { requiredContext, type RunContext } from '../../ledger/tick/run-context';
 import type { SqlResult, SqlStatement } from '../../storage/sql/connections/statement';
-import { describeSource } from '../../storage/sql/database/driver';
+import {
+  describeSource,
+  type GivenTransaction,
+  type TransactionPlace,
+} from '../../storage/sql/database/driver';
 import type { SqlDatabase } from '../../storage/sql/database/sql-database';
 import { ChangedSettings, type Limits, type Transaction } from '../../storage/sql/database/transaction';
 import { readId } from '../../storage/sql/ledger/run-rows';
@@ -43,16 +47,6 @@ export function lenderOf<Lent>(
     `${caller} needs a run whose guard was created with createJobGuard() of ${subpath}${own === undefined ? '' : `, not of ${own}`}.`,
   );
 }
-
-/** The database of a transaction, as far as it can be read: a query builder shows its kind at most. */
-type TransactionPlace =
-  | Pick<SqlDatabase, 'place' | 'address' | 'server' | 'owner'>
-  | { readonly dialect: 'mysql' | 'postgres' | undefined };
-
-/** A transaction that the application has begun. */
-export type GivenTransaction = TransactionPlace & {
-  readonly open: (ledger: SqlLedger) => Transaction | Promise<Transaction>;
-};
 
 /**
  * @param other the database of the transaction
@@ -109,7 +103,7 @@ export async function completeIn(given: GivenTransaction, value: unknown): Promi
   run.beginCompletion(COMPLETE_RUN_IN);
   try {
     const statements = await ledger.store.statements(limitOf(ledger));
-    const transaction = await given.open(ledger);
+    const transaction = await given.open(ledger, ledger.store.database.dialect);
     const settings = new ChangedSettings(transaction);
     const { nodeWait } = ledger.store;
     if (nodeWait?.worksInside) await settings.change(nodeWait);

@@ -2,6 +2,7 @@ import { InvalidLockConfigurationError } from '../../../core';
 import { describeValue } from '../../../core/describe-value';
 import { refuseOption } from '../../../core/options';
 import { driverErrorOf } from '../connections/sql-failure';
+import type { SqlDialect } from '../dialects/sql-dialect';
 import { severalHosts, type SqlDatabase } from './sql-database';
 import type { Limits, RunTransaction, Transaction } from './transaction';
 
@@ -17,7 +18,7 @@ export interface Driver<Source, Connection, Lent> {
    * The transaction that the application has begun on a connection. `undefined` for a pool, and for the connection of
    * another driver.
    */
-  readonly transactionOn: (connection: Connection) => BegunTransaction | undefined;
+  readonly transactionOn: (connection: Connection) => GivenTransaction | undefined;
   /** Whether the driver has made the error. It may be due to a lost lease. */
   readonly isClientError: (error: unknown) => boolean;
 }
@@ -36,10 +37,16 @@ interface SourceOptions {
   readonly creates?: boolean | undefined;
 }
 
-/** A transaction that the application has begun, in a database that can be read from its connection. */
-interface BegunTransaction extends Pick<SqlDatabase, 'place' | 'address' | 'server' | 'owner'> {
-  readonly open: (limits: Limits) => Transaction | Promise<Transaction>;
-}
+/** The database of a transaction, as far as it can be read: a query builder shows its kind at most. */
+export type TransactionPlace =
+  | Pick<SqlDatabase, 'place' | 'address' | 'server' | 'owner'>
+  | { readonly dialect: 'mysql' | 'postgres' | undefined };
+
+/** A transaction that the application has begun. */
+export type GivenTransaction = TransactionPlace & {
+  /** @param dialect of the ledger, whose statements are sent in it */
+  readonly open: (limits: Limits, dialect: SqlDialect) => Transaction | Promise<Transaction>;
+};
 
 /** The kind of a wrong source. Its content is not shown, because it can contain a password. */
 export function describeSource(source: unknown): string {
