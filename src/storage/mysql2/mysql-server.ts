@@ -1,5 +1,4 @@
 import { InvalidLockConfigurationError } from '../../core';
-import { OwnServerConnections, SharedServerConnections } from '../sql/connections/server-connections';
 import type {
   ConnectionPool,
   DriverAnswer,
@@ -8,12 +7,7 @@ import type {
   ServerDriver,
 } from '../sql/connections/server-driver';
 import type { NodeWait, SqlResult, SqlStatement, SqlValue } from '../sql/connections/statement';
-import {
-  describeServer,
-  requirePool,
-  type ServerAddress,
-  type SqlDatabase,
-} from '../sql/database/sql-database';
+import { serverDatabase, type ServerAddress, type SqlDatabase } from '../sql/database/sql-database';
 import { mysql } from '../sql/dialects/mysql';
 
 /** The methods of a mysql2 connection with callbacks that cronlatch calls. */
@@ -256,13 +250,12 @@ export function mysqlDatabase({ mysql2, options, pool, address }: MysqlSettings)
     );
     return { session: mysqlSessionOf(connection), opened };
   };
+  const database = serverDatabase(mysqlServer, address, open, pool);
   return {
-    ...describeServer(mysql, address),
-    sessions: { driver: mysqlServer, open },
-    ownConnections: (settings) => new OwnServerConnections(mysqlServer, open, settings),
-    sharedConnections: (settings) => {
+    ...database,
+    sharedConnections(settings) {
       checkCharset(options['charset']);
-      return new SharedServerConnections(mysqlServer, requirePool(pool), settings);
+      return database.sharedConnections(settings);
     },
   };
 }

@@ -1,5 +1,4 @@
 import { refuseOption } from '../../core/options';
-import { OwnServerConnections, SharedServerConnections } from '../sql/connections/server-connections';
 import type {
   ConnectionPool,
   DriverAnswer,
@@ -10,12 +9,7 @@ import type {
 } from '../sql/connections/server-driver';
 import type { SqlResult, SqlStatement, SqlValue } from '../sql/connections/statement';
 import { readAddress } from '../sql/database/driver';
-import {
-  describeServer,
-  requirePool,
-  type ServerAddress,
-  type SqlDatabase,
-} from '../sql/database/sql-database';
+import { serverDatabase, type ServerAddress, type SqlDatabase } from '../sql/database/sql-database';
 import { postgres } from '../sql/dialects/postgres';
 
 /** The protocol connection of a pg client. */
@@ -209,13 +203,7 @@ export function postgresDatabase({ Client, options, pool, schema }: PostgresSett
     const client = new Client(ownPostgresOptions(options, limitMs)) as PostgresClient;
     return { session: postgresSessionOf(client), opened: connected(client, options, wanted) };
   };
-  return {
-    ...describeServer(postgres, address),
-    schema,
-    sessions: { driver: postgresServer, open },
-    ownConnections: (settings) => new OwnServerConnections(postgresServer, open, settings),
-    sharedConnections: (settings) => new SharedServerConnections(postgresServer, requirePool(pool), settings),
-  };
+  return { ...serverDatabase(postgresServer, address, open, pool), schema };
 }
 
 /** pg itself reads the connection string, and the environment for what is missing. A factory of sockets is not called. */

@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto';
 import { InvalidLockConfigurationError } from '../../../core';
-import type { ConnectionSettings } from '../connections/server-connections';
+import {
+  OwnServerConnections,
+  SharedServerConnections,
+  type ConnectionSettings,
+} from '../connections/server-connections';
 import type { ConnectionPool, OpeningSession, ServerDriver } from '../connections/server-driver';
 import type { ConnectionSource } from '../connections/statement';
 import type { SqlDialect } from '../dialects/sql-dialect';
@@ -103,12 +107,24 @@ export function parseUrl(text: string): ParsedUrl & { readonly parameters: URLSe
   };
 }
 
-/** @throws InvalidLockConfigurationError if the application has passed no pool */
-export function requirePool(pool: ConnectionPool | undefined): ConnectionPool {
-  if (pool !== undefined) return pool;
-  throw new InvalidLockConfigurationError(
-    `connections: 'shared' needs a pool of the application. Pass a pool instead of an address, or leave connections at 'own'.`,
-  );
+/** @param pool of the application. Without it, the connections cannot be shared. */
+export function serverDatabase(
+  driver: ServerDriver,
+  address: ServerAddress,
+  open: (limitMs: number) => OpeningSession,
+  pool: ConnectionPool | undefined,
+): SqlDatabase {
+  return {
+    ...describeServer(driver.dialect, address),
+    sessions: { driver, open },
+    ownConnections: (settings) => new OwnServerConnections(driver, open, settings),
+    sharedConnections(settings) {
+      if (pool !== undefined) return new SharedServerConnections(driver, pool, settings);
+      throw new InvalidLockConfigurationError(
+        `connections: 'shared' needs a pool of the application. Pass a pool instead of an address, or leave connections at 'own'.`,
+      );
+    },
+  };
 }
 
 /** Returns a name of the table that is the same on all instances that share it. */
