@@ -20,57 +20,56 @@ interface Disposable {
   readonly dispose: () => void | Promise<void>;
 }
 
-/** The types of one contract: its fixtures and what its cases receive. */
+/** The types of one contract. */
 export interface ContractShape {
   /** In every fixture. */
   readonly basics: Disposable;
   /** In a fixture that lacks nothing. */
   readonly means: object;
   readonly capability: string;
-  /** What only the cases of this contract receive. */
-  readonly settings: object;
+  /** What a case receives of a fixture, besides its means. */
+  readonly place: object;
 }
 
-type FixtureOf<Shape extends ContractShape, Lacked extends PropertyKey = never> = Shape['basics'] &
-  Omit<Shape['means'], Lacked>;
-
-type CaseTools<Shape extends ContractShape, Lacked extends PropertyKey> = Shape['settings'] & {
-  /** Creates another place, which is disposed of when the case ends. */
-  readonly anotherPlace: () => Promise<FixtureOf<Shape, Lacked>>;
-  readonly random: Random;
-};
-
-type CaseBody<Shape extends ContractShape, Lacked extends PropertyKey = never> = (
-  fixture: FixtureOf<Shape, Lacked>,
-  tools: CaseTools<Shape, Lacked>,
-) => Promise<void>;
+/** What a case receives: a place, with the means of the capabilities that the case needs. */
+type CaseContext<Shape extends ContractShape, Lacked extends PropertyKey = never> = Shape['place'] &
+  Omit<Shape['means'], Lacked> & {
+    /** Creates another place, which is disposed of when the case ends. */
+    readonly anotherPlace: () => Promise<Shape['place']>;
+    readonly random: Random;
+  };
 
 export interface CaseDefinition<Shape extends ContractShape> {
   /** Begins with the promise that the case tests. */
   readonly name: string;
   readonly needs: readonly Shape['capability'][];
-  readonly body: CaseBody<Shape>;
+  readonly body: (c: CaseContext<Shape>) => Promise<void>;
 }
 
-/** Bodies by name. A body cannot use the means of a capability that its case does not need. */
-type Bodies<Shape extends ContractShape, Needed extends string> = Readonly<
-  Record<string, CaseBody<Shape, Exclude<Shape['capability'], Needed>>>
->;
+/** A body cannot use the means of a capability that its case does not need. */
+type Test<Shape extends ContractShape, Needed extends string> = (
+  name: string,
+  body: (c: CaseContext<Shape, Exclude<Shape['capability'], Needed>>) => Promise<void>,
+) => CaseDefinition<Shape>;
+
+type Definitions<Shape extends ContractShape, Needed extends string> = (
+  test: Test<Shape, Needed>,
+) => CaseDefinition<Shape>[];
 
 interface CaseDefiner<Shape extends ContractShape> {
   /** Cases that every store must pass. */
-  readonly cases: (bodies: Bodies<Shape, never>) => CaseDefinition<Shape>[];
+  readonly cases: (define: Definitions<Shape, never>) => CaseDefinition<Shape>[];
   /** Cases that only a store with these capabilities can pass. */
   readonly needing: <Needed extends Shape['capability']>(
     needs: readonly Needed[],
-    bodies: Bodies<Shape, Needed>,
+    define: Definitions<Shape, Needed>,
   ) => CaseDefinition<Shape>[];
 }
 
 export function caseDefiner<Shape extends ContractShape>(): CaseDefiner<Shape> {
-  const needing: CaseDefiner<Shape>['needing'] = (needs, bodies) =>
-    Object.entries(bodies).map(([name, body]) => ({ name, needs, body }));
-  return { needing, cases: (bodies) => needing([], bodies) };
+  const needing: CaseDefiner<Shape>['needing'] = (needs, define) =>
+    define((name, body) => ({ name, needs, body }));
+  return { needing, cases: (define) => needing([], define) };
 }
 
 /** Capabilities that some stores of a contract have and others cannot have. */
@@ -99,17 +98,20 @@ export class ContractCapabilities<Capability extends string> {
   }
 
   /**
-   * @throws InvalidLockUseError unless the fixture has a function for exactly those capabilities that are not
-   * lacked
+   * The functions of a fixture for its capabilities.
+   *
+   * @throws InvalidLockUseError unless there is one for exactly those capabilities that are not lacked
    */
-  checkFixture(fixture: object, lacks: Lacks<Capability>): void {
-    for (const means of this.#means) {
-      const isOffered = typeof Reflect.get(fixture, means) === 'function';
+  meansOf(fixture: object, lacks: Lacks<Capability>): object {
+    const functions = this.#means.map((means) => [means, Reflect.get(fixture, means) as unknown] as const);
+    for (const [means, offered] of functions) {
+      const isOffered = typeof offered === 'function';
       const isLacked = lacks[means] !== undefined;
       if (!isOffered && !isLacked)
         this.#refuse(`the fixture must offer ${means}, or lacks.${means} must explain why it cannot`);
       if (isOffered && isLacked) this.#refuse(`the fixture offers ${means}, although lacks.${means} is set`);
     }
+    return Object.fromEntries(functions);
   }
 
   #refuse(why: string): never {
@@ -119,12 +121,12 @@ export class ContractCapabilities<Capability extends string> {
 
 interface ContractSetUp<Shape extends ContractShape> {
   readonly capabilities: ContractCapabilities<Shape['capability']>;
-  /** Creates a place for one case. */
+  /** Creates a fixture for one case. */
   readonly create: () => Shape['basics'] | Promise<Shape['basics']>;
+  readonly placeOf: (fixture: Shape['basics']) => Shape['place'];
   readonly lacks: Lacks<Shape['capability']>;
   /** Default: a new one each time. */
   readonly seed: number | undefined;
-  readonly settings: Shape['settings'];
 }
 
 /** The cases as one store must run or skip them. */
@@ -135,40 +137,32 @@ export function contractOf<Shape extends ContractShape>(
   const { lacks, capabilities, seed = Math.trunc(Math.random() * 2 ** 32) } = setUp;
   capabilities.checkLacks(lacks);
   return definitions.map((definition) => {
-    const { name } = definition;
-    const skip = reasonToSkip(definition, lacks);
-    if (skip !== undefined) return { name, skip, run: () => Promise.reject(new Error(`Skipped: ${skip}`)) };
-    return { name, run: () => runCase(definition, setUp, new Random(seed)) };
+    const { name, needs } = definition;
+    const lacked = needs.find((capability: Shape['capability']) => lacks[capability] !== undefined);
+    if (lacked === undefined) return { name, run: () => runCase(definition, setUp, new Random(seed)) };
+    const skip = `${lacked}: ${lacks[lacked]}`;
+    return { name, skip, run: () => Promise.reject(new Error(`Skipped: ${skip}`)) };
   });
-}
-
-function reasonToSkip<Shape extends ContractShape>(
-  { needs }: CaseDefinition<Shape>,
-  lacks: Lacks<Shape['capability']>,
-): string | undefined {
-  const lacked = needs.find((capability: Shape['capability']) => lacks[capability] !== undefined);
-  return lacked && `${lacked}: ${lacks[lacked]}`;
 }
 
 async function runCase<Shape extends ContractShape>(
   { body }: CaseDefinition<Shape>,
-  { create, capabilities, lacks, settings }: ContractSetUp<Shape>,
+  { create, placeOf, capabilities, lacks }: ContractSetUp<Shape>,
   random: Random,
 ): Promise<void> {
-  const places: Disposable[] = [];
-  const anotherPlace = async (): Promise<Shape['basics'] & Shape['means']> => {
+  const fixtures: Disposable[] = [];
+  const anotherPlace = async (): Promise<Shape['place'] & Shape['means']> => {
     const fixture = await create();
-    places.push(fixture);
-    capabilities.checkFixture(fixture, lacks);
-    return fixture;
+    fixtures.push(fixture);
+    return { ...capabilities.meansOf(fixture, lacks), ...placeOf(fixture) };
   };
   try {
-    await body(await anotherPlace(), { ...settings, anotherPlace, random });
+    await body({ ...(await anotherPlace()), anotherPlace, random });
   } catch (error) {
     if (!random.used) throw error;
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(`With seed ${random.seed}: ${why}`, { cause: error });
   } finally {
-    for (const place of places) await place.dispose();
+    for (const fixture of fixtures) await fixture.dispose();
   }
 }

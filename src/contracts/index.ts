@@ -12,16 +12,14 @@ export type {
   LackedCapabilities,
   LockProviderBasics,
   LockProviderCapability,
-  LockProviderContractOptions,
   LockProviderFixture,
-} from './lock-provider';
-export { lockProviderContract } from './lock-provider';
+} from './lock-provider/fixture';
+export { lockProviderContract, type LockProviderContractOptions } from './lock-provider';
 export type {
   LackedRunStoreCapabilities,
   RunStoreBasics,
   RunStoreCapability,
-  RunStoreContractOptions,
   RunStoreFixture,
   RunStoreMeans,
-} from './run-store';
-export { runStoreContract } from './run-store';
+} from './run-store/fixture';
+export { runStoreContract, type RunStoreContractOptions } from './run-store';

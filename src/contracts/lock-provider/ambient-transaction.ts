@@ -1,82 +1,66 @@
 import assert from 'node:assert/strict';
 import type { Lock } from '../../core';
-import { JOB, AT_LEAST, granted, refused } from './assertions';
+import { AT_LEAST, JOB, expired, granted, refused, released } from './assertions';
 import { needing } from './fixture';
 import { RandomUse } from './random-use';
 
 /** The lock does not depend on the outcome of the transaction that the caller is in. */
-export const ambientTransactions = needing(['ambientTransaction'], {
-  async 'other instances see a grant inside a transaction at once (P8)'(fixture) {
-    const { provider, other, ambientTransaction } = fixture;
-    await ambientTransaction('commit', async () => {
-      await granted(provider, JOB);
-      await refused(other, JOB);
+export const ambientTransactions = needing(['ambientTransaction'], (test) => [
+  test('other instances see a grant inside a transaction at once (P8)', async (c) => {
+    await c.ambientTransaction('commit', async () => {
+      await granted(c.provider);
+      await refused(c.other);
     });
-  },
+  }),
 
-  async 'a grant stays when the transaction of its caller is rolled back (P8)'(fixture) {
-    const { provider, other, ambientTransaction } = fixture;
+  test('a grant stays when the transaction of its caller is rolled back (P8)', async (c) => {
     let lock: Lock | undefined;
-    await ambientTransaction('rollback', async () => void (lock = await granted(provider, JOB)));
-    await refused(other, JOB);
+    await c.ambientTransaction('rollback', async () => void (lock = await granted(c.provider)));
+    await refused(c.other);
     assert.equal(await lock?.unlock(), true);
-  },
+  }),
 
-  async 'a takeover stays when the transaction of its caller is rolled back (P8)'(fixture) {
-    const { provider, other, elapse, ambientTransaction } = fixture;
-    const stale = await granted(other, JOB);
-    await elapse('10m');
-    await ambientTransaction('rollback', async () => void (await granted(provider, JOB)));
-    await refused(other, JOB);
+  test('a takeover stays when the transaction of its caller is rolled back (P8)', async (c) => {
+    const stale = await expired({ ...c, provider: c.other });
+    await c.ambientTransaction('rollback', async () => void (await granted(c.provider)));
+    await refused(c.other);
     assert.equal(await stale.unlock(), false);
-  },
+  }),
 
-  async 'an extension stays when the transaction of its caller is rolled back (P8)'(fixture) {
-    const { provider, other, elapse, ambientTransaction } = fixture;
-    const lock = await granted(provider, JOB);
-    await ambientTransaction('rollback', async () => assert.equal(await lock.extend('20m'), true));
-    await elapse('19m');
-    await refused(other, JOB);
+  test('an extension stays when the transaction of its caller is rolled back (P8)', async (c) => {
+    const lock = await granted(c.provider);
+    await c.ambientTransaction('rollback', async () => assert.equal(await lock.extend('20m'), true));
+    await c.elapse('19m');
+    await refused(c.other);
     assert.equal(lock.signal.aborted, false);
-  },
+  }),
 
-  async 'a release stays when the transaction of its caller is rolled back (P8)'(fixture) {
-    const { provider, other, ambientTransaction } = fixture;
-    const lock = await granted(provider, JOB);
-    await ambientTransaction('rollback', async () => assert.equal(await lock.unlock(), true));
-    await granted(other, JOB);
-  },
+  test('a release stays when the transaction of its caller is rolled back (P8)', async (c) => {
+    const lock = await granted(c.provider);
+    await c.ambientTransaction('rollback', async () => assert.equal(await lock.unlock(), true));
+    await granted(c.other);
+  }),
 
-  async 'lockAtLeastFor stays in force when the transaction of its caller is rolled back (P8)'(fixture) {
-    const { provider, other, ambientTransaction } = fixture;
-    await ambientTransaction('rollback', async () => {
-      assert.equal(await (await granted(provider, AT_LEAST)).unlock(), true);
-    });
-    await refused(other, AT_LEAST);
-  },
+  test('lockAtLeastFor stays in force when the transaction of its caller is rolled back (P8)', async (c) => {
+    await c.ambientTransaction('rollback', async () => void (await released(c.provider, AT_LEAST)));
+    await refused(c.other, AT_LEAST);
+  }),
 
-  async 'a caller inside a transaction sees a release that happened after its transaction began (P8)'({
-    provider,
-    other,
-    ambientTransaction,
-  }) {
-    const lock = await granted(other, JOB);
-    await ambientTransaction('rollback', async () => {
-      await refused(provider, JOB);
+  test('a caller inside a transaction sees a release that happened after its transaction began (P8)', async (c) => {
+    const lock = await granted(c.other);
+    await c.ambientTransaction('rollback', async () => {
+      await refused(c.provider);
       await lock.unlock();
-      await granted(provider, JOB);
+      await granted(c.provider);
     });
-    await refused(other, JOB);
-  },
+    await refused(c.other);
+  }),
 
-  async 'random use inside transactions gives the same results as without transactions (P8)'(
-    { provider, other, elapse, ambientTransaction },
-    { random },
-  ) {
-    const use = new RandomUse({ provider, other, elapse }, random, JOB.name);
+  test('random use inside transactions gives the same results as without transactions (P8)', async (c) => {
+    const use = new RandomUse(c, c.random, JOB.name);
     for (const end of ['rollback', 'commit', 'rollback'] as const) {
-      await ambientTransaction(end, () => use.steps(40));
+      await c.ambientTransaction(end, () => use.steps(40));
       await use.steps(10);
     }
-  },
-});
+  }),
+]);

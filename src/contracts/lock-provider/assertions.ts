@@ -1,23 +1,24 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
-import {
-  type Duration,
-  InvalidLockConfigurationError,
-  type Lock,
-  type LockConfiguration,
-  type LockLostError,
-  type LockObserver,
-  type LockProvider,
+import { InvalidLockConfigurationError } from '../../core';
+import type {
+  Duration,
+  Lock,
+  LockConfiguration,
+  LockLostError,
+  LockObserver,
+  LockProvider,
 } from '../../core';
 import { afterRealTime } from '../real-time';
-import type { LockProviderBasics } from './fixture';
+import type { Instances } from './fixture';
 
-export const JOB = { name: 'contract', lockAtMostFor: '10m' } as const satisfies LockConfiguration;
-export const AT_LEAST = { ...JOB, lockAtLeastFor: '2m' } as const satisfies LockConfiguration;
+export const JOB = { name: 'contract', lockAtMostFor: '10m' };
+export const SECOND = { ...JOB, name: 'contract-2' };
+export const AT_LEAST = { ...JOB, lockAtLeastFor: '2m' };
 
 export async function granted(
   provider: LockProvider,
-  configuration: LockConfiguration,
+  configuration: LockConfiguration = JOB,
   observer?: LockObserver,
 ): Promise<Lock> {
   const lock = await provider.lock(configuration, observer);
@@ -25,24 +26,60 @@ export async function granted(
   return lock;
 }
 
-export async function refused(provider: LockProvider, configuration: LockConfiguration): Promise<void> {
+export async function refused(provider: LockProvider, configuration: LockConfiguration = JOB): Promise<void> {
   const lock = await provider.lock(configuration);
   assert.equal(lock, undefined, `lock '${configuration.name}' should have been refused`);
 }
 
-/** Asserts that the lock, and the trust of its holder, last longer than `early` and end after `rest`. */
-export async function freeOnlyAfter(
-  { other, elapse }: Pick<LockProviderBasics, 'other' | 'elapse'>,
-  [early, rest]: readonly [early: Duration, rest: Duration],
+/** A lock that was granted, and released by its holder. */
+export async function released(
+  provider: LockProvider,
+  configuration: LockConfiguration = JOB,
+): Promise<Lock> {
+  const lock = await granted(provider, configuration);
+  assert.equal(await lock.unlock(), true, `unlock of lock '${configuration.name}' should have returned true`);
+  return lock;
+}
+
+/** A lock that was granted, and whose lease has expired: its holder has crashed, or is stale. */
+export async function expired({ provider, elapse }: Omit<Instances, 'other'>): Promise<Lock> {
+  const lock = await granted(provider);
+  await elapse(JOB.lockAtMostFor);
+  return lock;
+}
+
+/** A lock that was granted, and the observer that the provider reports to. */
+export async function observed(
+  provider: LockProvider,
+  configuration: LockConfiguration = JOB,
+  observer = new RecordingObserver(),
+): Promise<{ lock: Lock; observer: RecordingObserver }> {
+  return { lock: await granted(provider, configuration, observer), observer };
+}
+
+/** Asserts that the lock, and the trust of its holder, last until this much time has passed. */
+export async function freeAfter(
+  { other, elapse }: Omit<Instances, 'provider'>,
+  rest: Duration,
   configuration: LockConfiguration = JOB,
   holder?: Lock,
 ): Promise<void> {
-  await elapse(early);
-  assert.equal(holder?.signal.aborted ?? false, false);
+  assert.equal(holder?.signal.aborted ?? false, false, 'the signal aborted before the end of the lease');
   await refused(other, configuration);
   await elapse(rest);
-  assert.equal(holder?.signal.aborted ?? true, true);
+  assert.equal(holder?.signal.aborted ?? true, true, 'the signal should abort at the end of the lease');
   await granted(other, configuration);
+}
+
+/** Asserts that the lock, and the trust of its holder, last longer than `early` and end after `rest`. */
+export async function freeOnlyAfter(
+  instances: Omit<Instances, 'provider'>,
+  [early, rest]: readonly [early: Duration, rest: Duration],
+  configuration?: LockConfiguration,
+  holder?: Lock,
+): Promise<void> {
+  await instances.elapse(early);
+  await freeAfter(instances, rest, configuration, holder);
 }
 
 /** Asserts that the configuration is refused as invalid, with a message that contains `named`. */
@@ -54,11 +91,9 @@ export async function invalid(provider: LockProvider, configuration: unknown, na
     if (error instanceof InvalidLockConfigurationError && error.message.includes(named)) return;
     found = String(error);
   }
-  assert.fail(
-    `${inspect(configuration, { maxStringLength: 100 })} should have been refused as invalid${
-      named && ` with a message that contains '${named}'`
-    }, but the result was ${found}`,
-  );
+  const shown = inspect(configuration, { maxStringLength: 100 });
+  const message = named && ` with a message that contains '${named}'`;
+  assert.fail(`${shown} should have been refused as invalid${message}, but the result was ${found}`);
 }
 
 export function tokenOf({ fencingToken }: Lock): number {
@@ -94,17 +129,12 @@ export class RecordingObserver implements LockObserver {
 
   readonly refused = (holder: { heldBy: string; heldUntil: Date }): void => void (this.holder = holder);
 
-  /** Resolves at the next call. Call this before the action that causes the call. */
-  next(what: 'extended' | 'lost'): Promise<void> {
-    const called = new Promise<void>((resolve) => this.#waiting.set(what, resolve));
-    return inTime(called, `The observer got no call of '${what}'`);
-  }
-
-  /** Lets time pass until the lease was renewed. */
-  async renewed(pass: () => void | Promise<void>): Promise<void> {
-    const extended = this.next('extended');
-    await pass();
-    await extended;
+  /** Resolves when `act` has caused this call. */
+  async until(called: 'extended' | 'lost', act: () => unknown): Promise<void> {
+    const call = new Promise<void>((resolve) => this.#waiting.set(called, resolve));
+    const calledInTime = inTime(call, `The observer got no call of '${called}'`);
+    await act();
+    await calledInTime;
   }
 }
 

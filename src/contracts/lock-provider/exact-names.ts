@@ -2,51 +2,43 @@ import assert from 'node:assert/strict';
 import { InvalidLockConfigurationError, type LockProvider } from '../../core';
 import { INJECTED_NAMES, TRICKY_NAMES, randomName, randomWrongName } from '../names';
 import { JOB, granted, invalid, refused } from './assertions';
-import { type LockProviderFixture, cases, needing } from './fixture';
-
-type Instances = Pick<LockProviderFixture, 'provider' | 'other'>;
+import { type Instances, cases, needing } from './fixture';
 
 /**
  * A name is kept exactly: never truncated, never confused with another name, never run as part of a
  * statement.
  */
-export const exactNames = cases({
-  async 'random invalid names are refused (P7)'({ provider }, { random, fuzzedNames }) {
-    for (let i = 0; i < fuzzedNames; i += 1)
-      await invalid(provider, { ...JOB, name: randomWrongName(random) });
-  },
+export const exactNames = cases((test) => [
+  test('random invalid names are refused (P7)', async (c) => {
+    for (let i = 0; i < c.fuzzedNames; i += 1)
+      await invalid(c.provider, { ...JOB, name: randomWrongName(c.random) });
+  }),
 
-  async 'a name of 64 characters is kept exactly, and a longer one is kept exactly or refused (P7, F-66)'({
-    provider,
-  }) {
-    for (const length of [1, 2, 63, 64]) assert.equal(await isExact(provider, length, 'x'), true);
-    for (const length of [65, 128, 190, 191, 255]) await isExact(provider, length, 'x');
-  },
+  test('a name of 64 characters is kept exactly, and a longer one is kept exactly or refused (P7, F-66)', async (c) => {
+    for (const length of [1, 2, 63, 64]) assert.equal(await isExact(c.provider, length, 'x'), true);
+    for (const length of [65, 128, 190, 191, 255]) await isExact(c.provider, length, 'x');
+  }),
 
-  async 'the limit counts characters, not code units: 64 characters outside the basic plane are kept exactly (P7, F-66)'({
-    provider,
-  }) {
-    assert.equal(await isExact(provider, 64, '\u{1f512}'), true);
-    await isExact(provider, 65, '\u{1f512}');
-  },
-});
+  test('the limit counts characters, not code units: 64 characters outside the basic plane are kept exactly (P7, F-66)', async (c) => {
+    assert.equal(await isExact(c.provider, 64, '\u{1f512}'), true);
+    await isExact(c.provider, 65, '\u{1f512}');
+  }),
+]);
 
 /** All names are held at once, so that any two that are confused collide. */
-export const manyNames = needing(['manyLocks'], {
-  async 'names that look or sort alike are separate locks (P1, F-65)'(instances) {
-    await areIndependent(instances, TRICKY_NAMES);
-  },
+export const manyNames = needing(['manyLocks'], (test) => [
+  test('names that look or sort alike are separate locks (P1, F-65)', (c) => areIndependent(c, TRICKY_NAMES)),
 
-  async 'names with SQL or template syntax are ordinary names (P1, F-67)'(instances) {
+  test('names with SQL or template syntax are ordinary names (P1, F-67)', async (c) => {
     assert.ok(INJECTED_NAMES.length >= 300);
-    await areIndependent(instances, INJECTED_NAMES);
-  },
+    await areIndependent(c, INJECTED_NAMES);
+  }),
 
-  async 'random names are separate locks (P1, F-67)'(instances, { random, fuzzedNames }) {
-    const names = Array.from({ length: fuzzedNames }, () => randomName(random));
-    await areIndependent(instances, [...new Set(names)]);
-  },
-});
+  test('random names are separate locks (P1, F-67)', async (c) => {
+    const names = Array.from({ length: c.fuzzedNames }, () => randomName(c.random));
+    await areIndependent(c, [...new Set(names)]);
+  }),
+]);
 
 /** Each name is held independently of the others, also after every second lock was released. */
 async function areIndependent({ provider, other }: Instances, names: readonly string[]): Promise<void> {

@@ -1,12 +1,10 @@
 import type { Duration, LockProvider } from '../../core';
-import { type CaseDefinition, ContractCapabilities, type Lacks, caseDefiner } from '../contract';
+import { ContractCapabilities, type Lacks, caseDefiner } from '../contract';
 
 /** What the contract needs to know about every store. */
 export interface LockProviderBasics {
   readonly provider: LockProvider;
-  /**
-   * The same place of locks as another instance of the application sees it: the two share nothing in memory.
-   */
+  /** The same locks as another instance of the application sees them: the two share nothing in memory. */
   readonly other: LockProvider;
   /**
    * Lets time pass for the store and for the clock of both providers alike. Timers that fall due in this time
@@ -16,10 +14,7 @@ export interface LockProviderBasics {
   readonly dispose: () => void | Promise<void>;
 }
 
-/**
- * A fresh place of locks, seen by two instances, with the functions for every capability that is not
- * `Lacked`.
- */
+/** A fresh place of locks, seen by two instances, with the functions for each capability that is not `Lacked`. */
 export type LockProviderFixture<Lacked extends LockProviderCapability = never> = LockProviderBasics &
   Omit<CapabilityMeans, Lacked>;
 
@@ -65,10 +60,10 @@ export interface CapabilityMeans {
 
 /**
  * Capabilities that some stores have and others cannot have: the functions above; `fencingTokens`, tokens
- * that rise with every grant of a name; `observer`, a provider that reports renewals, losses and holders to its
- * observer; `exactExpiry`, leases that end with their `lockAtMostFor`, even if that is not a whole number of seconds;
- * `atLeastAfterCrash`, a `lockAtLeastFor` that outlasts a crashed holder; `manyLocks`, hundreds of locks held at once; and
- * the optional methods of a provider.
+ * that rise with every grant of a name; `observer`, a provider that reports renewals, losses and holders to
+ * its observer; `exactExpiry`, leases that end with their `lockAtMostFor`, even if that is not a whole number
+ * of seconds; `atLeastAfterCrash`, a `lockAtLeastFor` that outlasts a crashed holder; `manyLocks`, hundreds of
+ * locks held at once; and the optional methods of a provider.
  */
 export type LockProviderCapability =
   | keyof CapabilityMeans
@@ -79,34 +74,41 @@ export type LockProviderCapability =
   | 'manyLocks'
   | OptionalMethod;
 
-type OptionalMethod = 'inspect' | 'list' | 'forceRelease' | 'released' | 'hold';
+export type OptionalMethod = 'inspect' | 'list' | 'forceRelease' | 'released' | 'hold';
 
 /** The capabilities that a store may lack, each with the reason in words. */
 export type LackedCapabilities<Lacked extends LockProviderCapability = LockProviderCapability> =
   Lacks<Lacked>;
 
 export const CAPABILITIES = new ContractCapabilities<LockProviderCapability>('lockProviderContract', {
-  ...{
-    fencingTokens: false,
-    observer: false,
-    exactExpiry: false,
-    atLeastAfterCrash: false,
-    manyLocks: false,
-  },
-  ...{ inspect: false, list: false, forceRelease: false, released: false, hold: false },
-  ...{ deleteRecord: true, existingRecord: true, stall: true, ambientTransaction: true, staleReads: true },
+  fencingTokens: false,
+  observer: false,
+  exactExpiry: false,
+  atLeastAfterCrash: false,
+  manyLocks: false,
+  inspect: false,
+  list: false,
+  forceRelease: false,
+  released: false,
+  hold: false,
+  deleteRecord: true,
+  existingRecord: true,
+  stall: true,
+  ambientTransaction: true,
+  staleReads: true,
 });
+
+/** The two instances, and the time that passes for both. */
+export type Instances = Omit<LockProviderBasics, 'dispose'>;
 
 export interface LockProviderShape {
   readonly basics: LockProviderBasics;
   readonly means: CapabilityMeans;
   readonly capability: LockProviderCapability;
-  readonly settings: {
+  readonly place: Instances & {
     /** How many random names a case tries. */
     readonly fuzzedNames: number;
   };
 }
-
-export type LockProviderCase = CaseDefinition<LockProviderShape>;
 
 export const { cases, needing } = caseDefiner<LockProviderShape>();

@@ -3,13 +3,8 @@ import { ambientTransactions } from './ambient-transaction';
 import { atLeast, atLeastAfterCrash } from './at-least';
 import { exactNames, manyNames } from './exact-names';
 import { crowd, exclusion } from './exclusion';
-import {
-  CAPABILITIES,
-  type LackedCapabilities,
-  type LockProviderCapability,
-  type LockProviderCase,
-  type LockProviderFixture,
-} from './fixture';
+import { CAPABILITIES, type LackedCapabilities } from './fixture';
+import type { Instances, LockProviderCapability, LockProviderFixture } from './fixture';
 import { keepAlive } from './keep-alive';
 import { exactExpiry, expiry, extending } from './lease';
 import { operator } from './operator';
@@ -21,15 +16,6 @@ import { tasks } from './tasks';
 import { lateHolder, trust } from './trust';
 import { wrongConfigurations } from './wrong-configurations';
 
-export type {
-  CapabilityMeans,
-  ExistingRecord,
-  LackedCapabilities,
-  LockProviderBasics,
-  LockProviderCapability,
-  LockProviderFixture,
-} from './fixture';
-
 export interface LockProviderContractOptions<Lacked extends LockProviderCapability = never> {
   /** The capabilities that the store lacks, and why. The cases that need them are skipped with that reason. */
   readonly lacks?: LackedCapabilities<Lacked>;
@@ -39,10 +25,29 @@ export interface LockProviderContractOptions<Lacked extends LockProviderCapabili
   readonly fuzzedNames?: number;
 }
 
-const ALL_CASES: readonly LockProviderCase[] = [
-  ...[exclusion, crowd, exactNames, manyNames, existingRecords, staleReads, randomUse],
-  ...[trust, lateHolder, tokens, expiry, exactExpiry, extending, deletedRecords, keepAlive],
-  ...[atLeast, atLeastAfterCrash, ownership, operator, wrongConfigurations, ambientTransactions, tasks],
+const ALL_CASES = [
+  exclusion,
+  crowd,
+  exactNames,
+  manyNames,
+  existingRecords,
+  staleReads,
+  randomUse,
+  trust,
+  lateHolder,
+  tokens,
+  expiry,
+  exactExpiry,
+  extending,
+  deletedRecords,
+  keepAlive,
+  atLeast,
+  atLeastAfterCrash,
+  ownership,
+  operator,
+  wrongConfigurations,
+  ambientTransactions,
+  tasks,
 ].flat();
 
 /**
@@ -59,6 +64,6 @@ export function lockProviderContract<Lacked extends LockProviderCapability = nev
   options: LockProviderContractOptions<Lacked> = {},
 ): ContractCase[] {
   const { lacks = {}, seed, fuzzedNames = 300 } = options;
-  const settings = { fuzzedNames };
-  return contractOf(ALL_CASES, { capabilities: CAPABILITIES, create, lacks, seed, settings });
+  const placeOf = ({ provider, other, elapse }: Instances) => ({ provider, other, elapse, fuzzedNames });
+  return contractOf(ALL_CASES, { capabilities: CAPABILITIES, create, placeOf, lacks, seed });
 }

@@ -1,134 +1,120 @@
 import assert from 'node:assert/strict';
-import { AT_LEAST, JOB, assertRising, freeOnlyAfter, granted, refused, tokenOf } from './assertions';
+import {
+  AT_LEAST,
+  assertRising,
+  expired,
+  freeOnlyAfter,
+  granted,
+  refused,
+  released,
+  tokenOf,
+} from './assertions';
 import { cases, needing } from './fixture';
 
 /** A stale holder changes nothing. */
-export const ownership = cases({
-  async 'a stale holder does not release the lock of the next holder (P6)'({ provider, other, elapse }) {
-    const stale = await granted(provider, JOB);
-    await elapse('10m');
-    await granted(other, JOB);
+export const ownership = cases((test) => [
+  test('a stale holder does not release the lock of the next holder (P6)', async (c) => {
+    const stale = await expired(c);
+    await granted(c.other);
     assert.equal(await stale.unlock(), false);
-    await refused(provider, JOB);
-  },
+    await refused(c.provider);
+  }),
 
-  async 'a stale holder does not release the lock of the next holder in the same process (P6)'(fixture) {
-    const { provider, elapse } = fixture;
-    const stale = await granted(provider, JOB);
-    await elapse('10m');
-    await granted(provider, JOB);
+  test('a stale holder does not release the lock of the next holder in the same process (P6)', async (c) => {
+    const stale = await expired(c);
+    await granted(c.provider);
     assert.equal(await stale.unlock(), false);
-    await refused(provider, JOB);
-  },
+    await refused(c.provider);
+  }),
 
-  async 'a release after the end of the lease returns false, even if no other holder took over (P6)'({
-    provider,
-    elapse,
-  }) {
-    const stale = await granted(provider, JOB);
-    await elapse('10m');
+  test('a release after the end of the lease returns false, even if no other holder took over (P6)', async (c) => {
+    const stale = await expired(c);
     assert.equal(await stale.unlock(), false);
-    await granted(provider, JOB);
-  },
+    await granted(c.provider);
+  }),
 
-  async 'a stale holder cannot extend, even if no other holder took over (P6)'({ provider, elapse }) {
-    const stale = await granted(provider, JOB);
-    await elapse('10m');
+  test('a stale holder cannot extend, even if no other holder took over (P6)', async (c) => {
+    const stale = await expired(c);
     assert.equal(await stale.extend('10m'), false);
-    await granted(provider, JOB);
-  },
+    await granted(c.provider);
+  }),
 
-  async 'a stale holder does not move the end of the next lease (P6)'({ provider, other, elapse }) {
-    const stale = await granted(provider, JOB);
-    await elapse('10m');
-    await granted(other, JOB);
+  test('a stale holder does not move the end of the next lease (P6)', async (c) => {
+    const stale = await expired(c);
+    await granted(c.other);
     assert.equal(await stale.extend('1h'), false);
-    await freeOnlyAfter({ elapse, other: provider }, ['9m', '1m']);
-  },
+    await freeOnlyAfter({ ...c, other: c.provider }, ['9m', '1m']);
+  }),
 
-  async 'extending after the release changes nothing (P6)'({ provider, other }) {
-    const lock = await granted(provider, AT_LEAST);
-    await lock.unlock();
+  test('extending after the release changes nothing (P6)', async (c) => {
+    const lock = await released(c.provider, AT_LEAST);
     assert.equal(await lock.extend('10m'), false);
-    await refused(other, AT_LEAST);
-  },
+    await refused(c.other, AT_LEAST);
+  }),
 
-  async 'extending after the release does not take the lock back (P6)'({ provider, other }) {
-    const lock = await granted(provider, JOB);
-    await lock.unlock();
+  test('extending after the release does not take the lock back (P6)', async (c) => {
+    const lock = await released(c.provider);
     assert.equal(await lock.extend('10m'), false);
-    await granted(other, JOB);
-  },
+    await granted(c.other);
+  }),
 
-  async 'an extension that is requested together with the release does not take effect after it (P6)'({
-    provider,
-    other,
-  }) {
-    const lock = await granted(provider, JOB);
+  test('an extension that is requested together with the release does not take effect after it (P6)', async (c) => {
+    const lock = await granted(c.provider);
     assert.deepEqual(await Promise.all([lock.unlock(), lock.extend('10m')]), [true, false]);
-    await granted(other, JOB);
-  },
+    await granted(c.other);
+  }),
 
-  async 'a second release returns the same result and does not free the lock of the next holder (P6)'({
-    provider,
-    other,
-  }) {
-    const lock = await granted(provider, JOB);
+  test('a second release returns the same result and does not free the lock of the next holder (P6)', async (c) => {
+    const lock = await released(c.provider);
+    await granted(c.other);
     assert.equal(await lock.unlock(), true);
-    await granted(other, JOB);
-    assert.equal(await lock.unlock(), true);
-    await refused(provider, JOB);
-  },
+    await refused(c.provider);
+  }),
 
-  async 'many simultaneous releases return the same result (P6)'({ provider, other }) {
-    const lock = await granted(provider, JOB);
+  test('many simultaneous releases return the same result (P6)', async (c) => {
+    const lock = await granted(c.provider);
     const answers = await Promise.all(Array.from({ length: 10 }, () => lock.unlock()));
     assert.deepEqual([...new Set(answers)], [true]);
-    await granted(other, JOB);
-  },
+    await granted(c.other);
+  }),
 
-  async 'disposing of a lease releases it (P6)'({ provider, other }) {
-    const lock = await granted(provider, JOB);
+  test('disposing of a lease releases it (P6)', async (c) => {
+    const lock = await granted(c.provider);
     await lock[Symbol.asyncDispose]();
-    await granted(other, JOB);
+    await granted(c.other);
     assert.equal(await lock.unlock(), true);
-  },
-});
+  }),
+]);
 
 /** Fencing tokens rise with every grant of a name. */
-export const tokens = needing(['fencingTokens'], {
-  async 'a token is an integer above zero (P3)'({ provider }) {
-    assert.ok(tokenOf(await granted(provider, JOB)) > 0);
-  },
+export const tokens = needing(['fencingTokens'], (test) => [
+  test('a token is an integer above zero (P3)', async (c) => {
+    assert.ok(tokenOf(await granted(c.provider)) > 0);
+  }),
 
-  async 'tokens rise with every grant, after a release and after an expiry (P3)'(fixture) {
-    const { provider, other, elapse } = fixture;
+  test('tokens rise with every grant, after a release and after an expiry (P3)', async (c) => {
     const seen: number[] = [];
     for (let round = 0; round < 6; round += 1) {
-      const lock = await granted(round % 2 ? provider : other, JOB);
+      const provider = round % 2 ? c.provider : c.other;
+      const lock = await (round % 3 === 0 ? expired({ ...c, provider }) : released(provider));
       seen.push(tokenOf(lock));
-      if (round % 3 === 0) await elapse('10m');
-      else await lock.unlock();
     }
     assertRising(seen);
-  },
+  }),
 
-  async 'tokens rise even if grants follow each other immediately (P3)'({ provider, other }) {
+  test('tokens rise even if grants follow each other immediately (P3)', async (c) => {
     const seen: number[] = [];
-    for (let round = 0; round < 50; round += 1) {
-      const lock = await granted(round % 2 ? provider : other, JOB);
-      seen.push(tokenOf(lock));
-      await lock.unlock();
-    }
+    for (let round = 0; round < 50; round += 1)
+      seen.push(tokenOf(await released(round % 2 ? c.provider : c.other)));
     assertRising(seen);
-  },
+  }),
 
-  async 'an extension and a release do not change the token (P3)'({ provider }) {
-    const lock = await granted(provider, JOB);
+  test('an extension and a release do not change the token (P3)', async (c) => {
+    const lock = await granted(c.provider);
     const token = tokenOf(lock);
     await lock.extend('10m');
     assert.equal(tokenOf(lock), token);
     await lock.unlock();
     assert.equal(tokenOf(lock), token);
-  },
-});
+  }),
+]);

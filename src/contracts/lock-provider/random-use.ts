@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Lock } from '../../core';
 import type { Random } from '../random';
-import { type LockProviderFixture, cases } from './fixture';
-
-type Instances = Pick<LockProviderFixture, 'provider' | 'other' | 'elapse'>;
+import { type Instances, cases } from './fixture';
 
 /** A grant in the model. Times and durations are whole minutes since the start. */
 interface Held {
@@ -101,12 +99,9 @@ export class RandomUse {
   }
 }
 
-export const randomUse = cases({
-  async 'random use by several holders gives the results that a model predicts (P1)'(
-    { provider, other, elapse },
-    { random },
-  ) {
+export const randomUse = cases((test) => [
+  test('random use by several holders gives the results that a model predicts (P1)', async (c) => {
     for (let round = 0; round < 10; round += 1)
-      await new RandomUse({ provider, other, elapse }, random, `contract-${round}`).steps(40);
-  },
-});
+      await new RandomUse(c, c.random, `contract-${round}`).steps(40);
+  }),
+]);

@@ -1,144 +1,129 @@
 import assert from 'node:assert/strict';
 import type { Run } from '../../ledger/run';
-import { assertAge, readClockAround } from './assertions';
 import { cases } from './fixture';
-import {
-  DAY_MS,
-  KEY,
-  LIMIT,
-  LOST,
-  MINUTE_MS,
-  PENDING,
-  absent,
-  dayFrom,
-  found,
-  foundBy,
-  inserted,
-  keyOf,
-  runOf,
-  running,
-  written,
-} from './runs';
+import { DAY_MS, KEY, LOST, MINUTE_MS, NEVER_STARTED, PENDING } from './runs';
+import { dayFrom, keyOf, running } from './runs';
 
 /** A row is read, decided about and written in one step. */
-export const changing = cases({
-  async 'without a row, the decision gets none, and nothing is written (L3)'({ store, other }) {
-    await inserted(other, { ...running(), periodKey: 'another' });
-    const write = { ...(await runOf(other, { ...KEY, periodKey: 'another' })), ...KEY };
-    const seen = await store.change(KEY, (row) => ({ value: { row }, write, events: [LOST] }), LIMIT);
+export const changing = cases((test) => [
+  test('without a row, the decision gets none, and nothing is written (L3)', async (c) => {
+    const another = keyOf('another');
+    await c.other.inserted({ ...running(), ...another });
+    const write = { ...(await c.other.run(another)), ...KEY };
+    const seen = await c.store.change((row) => ({ value: { row }, write, events: [LOST] }));
     assert.deepEqual(seen, { row: undefined });
-    assert.deepEqual(await foundBy(other), ['another']);
-    assert.deepEqual(await other.events(KEY, LIMIT), []);
-  },
+    assert.deepEqual(await c.other.periodKeys(), ['another']);
+    assert.deepEqual(await c.other.events(), []);
+  }),
 
-  async 'a decision gets the current row and the store’s now, and its value is returned (L3)'(fixture) {
-    const { store, other, elapse } = fixture;
-    await inserted(other, running());
-    await written(other, () => ({ attempt: 2, reason: 'seen' }));
-    await elapse('1d');
+  test('a decision gets the current row and the store’s now, and its value is returned (L3)', async (c) => {
+    await c.other.inserted(running());
+    await c.other.written({ attempt: 2, reason: 'seen' });
+    await c.elapse('1d');
     const answer = { some: 'value' };
-    const { value, assertIsNow } = await readClockAround(store, async () => {
-      const seen = await found(store);
-      assert.equal(await store.change(KEY, () => ({ value: answer }), LIMIT), answer);
+    const { value, assertIsNow } = await c.store.readClockAround(async () => {
+      const seen = await c.store.found();
+      assert.equal(await c.store.change(() => ({ value: answer })), answer);
       return seen;
     });
-    assertIsNow(value.now, 'now');
+    assertIsNow({ now: value.now });
     assert.equal(value.run.attempt, 2);
-    assert.deepEqual(value.run, await runOf(other));
-  },
+    assert.deepEqual(value.run, await c.other.run());
+  }),
 
-  async 'a decision can write every mutable field, and the other instance sees it (L3)'({ store, other }) {
-    await inserted(store, PENDING);
-    const { value: write, assertIsNow } = await readClockAround(store, () =>
-      written(store, ({ run }) => everyField(run)),
-    );
-    const run = await runOf(other);
-    assertIsNow(run.updatedAt, 'updatedAt');
-    assert.deepEqual(run, { ...write, updatedAt: run.updatedAt });
-  },
+  test('a decision can write every mutable field, and the other instance sees it (L3)', async (c) => {
+    await c.store.inserted(PENDING);
+    const write = () => c.store.written(({ run }) => everyField(run));
+    const { value, assertIsNow } = await c.store.readClockAround(write);
+    const run = await c.other.run();
+    assertIsNow({ updatedAt: run.updatedAt });
+    assert.deepEqual(run, { ...value, updatedAt: run.updatedAt });
+  }),
 
-  async 'a decision can clear every optional field (L3)'({ store, other }) {
-    await inserted(store, PENDING);
-    await written(store, ({ run }) => everyField(run));
-    await written(store, () => EMPTY);
-    const { createdAt, updatedAt, ...run } = await runOf(other);
-    const { generation, attempt } = everyField({ createdAt, updatedAt });
-    assert.deepEqual(run, { ...PENDING, ...EMPTY, state: 'interrupted', generation, attempt });
-  },
+  test('a decision can clear every optional field (L3)', async (c) => {
+    await c.store.inserted(PENDING);
+    await c.store.written(({ run }) => everyField(run));
+    const cleared = { ...NEVER_STARTED, state: 'interrupted', generation: 3, attempt: 4 } as const;
+    await c.store.written(cleared);
+    const { createdAt, updatedAt, ...run } = await c.other.run();
+    assert.deepEqual(run, { ...PENDING, ...cleared });
+  }),
 
-  async 'key, period and creation stay, regardless of what a decision writes (L1)'({ store, elapse }) {
-    const period = dayFrom(new Date('2026-11-19T16:00:00Z'));
-    await inserted(store, { ...PENDING, ...period });
-    await elapse('1d');
-    const { createdAt, ...before } = await runOf(store);
-    await written(store, ({ now }) => ({
-      ...{ job: 'another', scope: 'another', periodKey: 'another', createdAt: now, updatedAt: new Date(0) },
-      ...{ ...dayFrom(now), timeZone: 'UTC' },
+  test('key, period and creation stay, regardless of what a decision writes (L1)', async (c) => {
+    await c.store.inserted({ ...PENDING, ...dayFrom('2026-11-19T16:00:00Z') });
+    await c.elapse('1d');
+    const before = await c.store.run();
+    await c.store.written(({ now }) => ({
+      ...dayFrom(now),
+      timeZone: 'UTC',
+      job: 'another',
+      scope: 'another',
+      periodKey: 'another',
+      createdAt: now,
+      updatedAt: new Date(0),
     }));
-    const after = await runOf(store);
-    assert.deepEqual(after, { ...before, createdAt, updatedAt: after.updatedAt });
-    await assertAge(store, after.createdAt, DAY_MS);
-    await assertAge(store, after.updatedAt, 0);
-    assert.deepEqual(await foundBy(store), [KEY.periodKey]);
-  },
+    const after = await c.store.run();
+    assert.deepEqual(after, { ...before, updatedAt: after.updatedAt });
+    await c.store.assertAge(after.createdAt, DAY_MS);
+    await c.store.assertAge(after.updatedAt, 0);
+    assert.deepEqual(await c.store.periodKeys(), [KEY.periodKey]);
+  }),
 
-  async 'a decision that writes nothing leaves the row unchanged (L3)'({ store, elapse }) {
-    await inserted(store, PENDING);
-    await elapse('10m');
-    const before = await runOf(store);
-    await store.change(KEY, () => ({ value: 1, events: [] }), LIMIT);
-    const after = await runOf(store);
+  test('a decision that writes nothing leaves the row unchanged (L3)', async (c) => {
+    await c.store.inserted(PENDING);
+    await c.elapse('10m');
+    const before = await c.store.run();
+    await c.store.change(() => ({ value: 1, events: [] }));
+    const after = await c.store.run();
     assert.deepEqual(after, before);
-    await assertAge(store, after.updatedAt, 10 * MINUTE_MS);
-  },
+    await c.store.assertAge(after.updatedAt, 10 * MINUTE_MS);
+  }),
 
-  async 'the error of a decision is rethrown unchanged, and nothing is written (L3)'({ store, other }) {
-    await inserted(store, PENDING);
-    const before = await runOf(store);
+  test('the error of a decision is rethrown unchanged, and nothing is written (L3)', async (c) => {
+    await c.store.inserted(PENDING);
+    const before = await c.store.run();
     const error = new Error('cannot decide');
     const decide = (): never => {
       throw error;
     };
-    await assert.rejects(store.change(KEY, decide, LIMIT), (thrown) => thrown === error);
-    assert.deepEqual(await runOf(other), before);
-    await written(other, () => ({ attempt: 1 }));
-    assert.equal((await runOf(store)).attempt, 1);
-  },
+    await assert.rejects(c.store.change(decide), (thrown) => thrown === error);
+    assert.deepEqual(await c.other.run(), before);
+    await c.other.written({ attempt: 1 });
+    await c.store.has({ attempt: 1 });
+  }),
 
-  async 'a change of one run leaves all others unchanged (L3)'({ store, other }) {
-    await inserted(store, PENDING, { ...PENDING, periodKey: 'another' }, { ...PENDING, scope: 'another' });
+  test('a change of one run leaves all others unchanged (L3)', async (c) => {
     const keys = [keyOf('another'), keyOf(KEY.periodKey, { scope: 'another' })];
+    await c.store.inserted(PENDING, ...keys.map((key) => ({ ...PENDING, ...key })));
     const before = [];
-    for (const key of keys) before.push(await runOf(store, key));
-    await written(store, () => ({ attempt: 5 }));
-    for (const [i, key] of keys.entries()) assert.deepEqual(await runOf(other, key), before[i]);
-    await absent(other, { ...KEY, job: 'another' });
-  },
+    for (const key of keys) before.push(await c.store.run(key));
+    await c.store.written({ attempt: 5 });
+    for (const [i, key] of keys.entries()) assert.deepEqual(await c.other.run(key), before[i]);
+    await c.other.absent({ ...KEY, job: 'another' });
+  }),
 
-  async 'modifying a returned value changes no row (L3)'({ store }) {
-    const from = new Date('2026-11-19T16:00:00Z');
-    await inserted(store, { ...running(), ...dayFrom(from), event: LOST });
-    const before = await runOf(store);
-    const { runs, now, firstPeriodStart } = await store.peek({ ...KEY, since: undefined }, LIMIT);
-    const [stored] = await store.find({ order: 'oldest-first', limit: 1 }, LIMIT);
-    const [event] = await store.events(KEY, LIMIT);
-    const { run, now: nowOfChange } = await found(store);
-    const records = [run, stored, event, ...runs, { now, nowOfChange, firstPeriodStart, from }];
-    const instants = records.flatMap((record) =>
-      Object.values(record ?? {}).filter((value) => value instanceof Date),
-    );
-    for (const instant of instants) instant.setTime(0);
-    const { periodStart, createdAt, startedAt, leaseUntil } = await runOf(store);
-    assert.deepEqual(
-      { periodStart, createdAt, startedAt, leaseUntil },
-      {
-        ...{ periodStart: new Date('2026-11-19T16:00:00Z'), createdAt: before.createdAt },
-        ...{ startedAt: before.startedAt, leaseUntil: before.leaseUntil },
-      },
-    );
-    assert.notEqual((await store.events(KEY, LIMIT))[0]?.at.getTime(), 0);
-  },
-});
+  test('modifying a returned value changes no row (L3)', async (c) => {
+    const period = dayFrom('2026-11-19T16:00:00Z');
+    await c.store.inserted({ ...running(), ...period, event: LOST });
+    const before = JSON.stringify(await c.store.run());
+    const { runs, now, firstPeriodStart } = await c.store.peek(KEY);
+    const [stored] = await c.store.find({ limit: 1 });
+    const [event] = await c.store.events();
+    const found = await c.store.found();
+    const records = [
+      found.run,
+      stored,
+      event,
+      ...runs,
+      period,
+      { now, nowOfChange: found.now, firstPeriodStart },
+    ];
+    const values: unknown[] = records.flatMap((record) => Object.values(record ?? {}));
+    for (const value of values) if (value instanceof Date) value.setTime(0);
+    assert.equal(JSON.stringify(await c.store.run()), before);
+    assert.notEqual((await c.store.events())[0]?.at.getTime(), 0);
+  }),
+]);
 
 /** All fields but key, period and creation, each with a distinct value. */
 function everyField({ createdAt, updatedAt }: Pick<Run, 'createdAt' | 'updatedAt'>) {
@@ -161,10 +146,3 @@ function everyField({ createdAt, updatedAt }: Pick<Run, 'createdAt' | 'updatedAt
     updatedAt,
   } as const;
 }
-
-const EMPTY = {
-  state: 'interrupted',
-  ...{ nextAttemptAt: undefined, claimedBy: undefined, lockId: undefined, fencingToken: undefined },
-  ...{ leaseUntil: undefined, firstStartedAt: undefined, startedAt: undefined, finishedAt: undefined },
-  ...{ reason: undefined, result: undefined, error: undefined },
-} as const;

@@ -1,80 +1,75 @@
 import assert from 'node:assert/strict';
 import type { FoundRun } from '../../ledger/run-store';
 import { cases } from './fixture';
-import { runConcurrently, retryContention } from './assertions';
-import { CLAIM, KEY, LIMIT, LOST, PENDING, inserted, keyOf, runOf, running, written } from './runs';
+import { CLAIM, LOST, PENDING, keyOf, running } from './runs';
+import { retryContention, runConcurrently } from './tested-store';
 
 /** Many instances that write at the same moment. */
-export const crowd = cases({
-  async '50 simultaneous changes lose no update (L3)'({ store, other }) {
-    await inserted(store, PENDING);
-    await runConcurrently(50, [store, other], (at) =>
-      written(at, ({ run }) => ({ attempt: run.attempt + 1 })),
-    );
-    assert.equal((await runOf(store)).attempt, 50);
-  },
+export const crowd = cases((test) => [
+  test('50 simultaneous changes lose no update (L3)', async (c) => {
+    await c.store.inserted(PENDING);
+    await runConcurrently(c, 50, (at) => at.written(nextAttempt));
+    await c.store.has({ attempt: 50 });
+  }),
 
-  async 'of 32 simultaneous claims of a pending run, one wins (L-01)'({ store, other }) {
-    await inserted(store, PENDING);
-    const won = await runConcurrently(32, [store, other], (at, i) =>
-      at.change(KEY, (row) => claimed(row, `host/1/${i}`), LIMIT),
-    );
+  test('of 32 simultaneous claims of a pending run, one wins (L-01)', async (c) => {
+    await c.store.inserted(PENDING);
+    const won = await runConcurrently(c, 32, (at, i) => at.change((row) => claimed(row, `host/1/${i}`)));
     assert.equal(won.filter(Boolean).length, 1);
-    const { claimedBy, attempt } = await runOf(other);
-    assert.deepEqual({ claimedBy, attempt }, { claimedBy: `host/1/${won.indexOf(true)}`, attempt: 1 });
-  },
+    await c.other.has({ claimedBy: `host/1/${won.indexOf(true)}`, attempt: 1 });
+  }),
 
-  async 'simultaneous changes of ten runs each change their own run (L3)'({ store, other }) {
+  test('simultaneous changes of ten runs each change their own run (L3)', async (c) => {
     const keys = Array.from({ length: 10 }, (_, i) => keyOf(`period-${i}`));
-    await inserted(store, ...keys.map((key) => ({ ...PENDING, ...key })));
-    await runConcurrently(40, [store, other], (at, i) =>
-      written(at, ({ run }) => ({ attempt: run.attempt + 1 + (i % 10) }), { key: keyOf(`period-${i % 10}`) }),
+    await c.store.inserted(...keys.map((key) => ({ ...PENDING, ...key })));
+    await runConcurrently(c, 40, (at, i) =>
+      at.written(({ run }) => ({ attempt: run.attempt + 1 + (i % 10) }), { key: keyOf(`period-${i % 10}`) }),
     );
-    for (const [i, key] of keys.entries()) assert.equal((await runOf(other, key)).attempt, 4 * (i + 1));
-  },
+    for (const [i, key] of keys.entries()) await c.other.has({ attempt: 4 * (i + 1) }, key);
+  }),
 
-  async 'a decision gets the last committed row, regardless of which instance wrote it (L3)'(fixture) {
-    const { store, other } = fixture;
-    await inserted(store, PENDING);
+  test('a decision gets the last committed row, regardless of which instance wrote it (L3)', async (c) => {
+    await c.store.inserted(PENDING);
     for (let attempt = 0; attempt < 20; attempt += 1) {
-      const at = attempt % 2 ? store : other;
-      assert.equal((await written(at, ({ run }) => ({ attempt: run.attempt + 1 }))).attempt, attempt + 1);
+      const at = attempt % 2 ? c.store : c.other;
+      assert.equal((await at.written(nextAttempt)).attempt, attempt + 1);
     }
-  },
+  }),
 
-  async 'the events of simultaneous changes are all kept (L-52)'({ store, other }) {
-    await inserted(store, PENDING);
-    await runConcurrently(20, [store, other], (at, i) =>
-      at.change(KEY, () => ({ value: i, events: [{ ...LOST, detail: `${i}` }] }), LIMIT),
+  test('the events of simultaneous changes are all kept (L-52)', async (c) => {
+    await c.store.inserted(PENDING);
+    await runConcurrently(c, 20, (at, i) =>
+      at.change(() => ({ value: i, events: [{ ...LOST, detail: `${i}` }] })),
     );
-    const details = (await store.events(KEY, LIMIT)).map(({ detail }) => Number(detail));
-    assert.deepEqual(
-      details.sort((a, b) => a - b),
-      [...Array(20).keys()],
-    );
-  },
+    const details = (await c.store.events()).map(({ detail }) => Number(detail)).sort((a, b) => a - b);
+    assert.deepEqual(details, [...Array(20).keys()]);
+  }),
 
-  async 'of 20 simultaneous completions of a run, one succeeds (L-21)'({ store, other }) {
-    await inserted(store, running());
-    const done = await runConcurrently(20, [store, other], (at, i) => at.complete(CLAIM, `${i}`, LIMIT));
+  test('of 20 simultaneous completions of a run, one succeeds (L-21)', async (c) => {
+    await c.store.inserted(running());
+    const done = await runConcurrently(c, 20, (at, i) => at.complete(CLAIM, `${i}`));
     assert.equal(done.filter(Boolean).length, 1);
-    assert.equal((await runOf(store)).result, `${done.indexOf(true)}`);
-  },
+    await c.store.has({ result: `${done.indexOf(true)}` });
+  }),
 
-  async 'a simultaneous completion and change do not overwrite each other (L-21)'({ store, other }) {
+  test('a simultaneous completion and change do not overwrite each other (L-21)', async (c) => {
     for (let round = 0; round < 10; round += 1) {
       const key = keyOf(`period-${round}`);
-      await inserted(store, { ...running(), ...key });
-      const complete = () => store.complete({ ...CLAIM, ...key }, 'done', LIMIT);
-      const takeOver = () => other.change(key, takenOver, LIMIT);
+      await c.store.inserted({ ...running(), ...key });
+      const complete = () => c.store.complete({ ...CLAIM, ...key }, 'done');
+      const takeOver = () => c.other.change(takenOver, key);
       const acts = round % 2 ? [complete, takeOver] : [takeOver, complete];
       const [first, second] = await Promise.all(acts.map(retryContention));
       const completed = round % 2 ? first : second;
       assert.notEqual(first, second, 'one of the two, not both');
-      assert.equal((await runOf(store, key)).state, completed ? 'completed' : 'interrupted');
+      await c.store.has({ state: completed ? 'completed' : 'interrupted' }, key);
     }
-  },
-});
+  }),
+]);
+
+function nextAttempt({ run }: FoundRun) {
+  return { attempt: run.attempt + 1 };
+}
 
 function claimed(row: FoundRun | undefined, claimedBy: string) {
   if (row?.run.state !== 'pending') return { value: false };

@@ -1,7 +1,8 @@
 import type { Duration } from '../../core';
 import type { RunKey } from '../../ledger/run';
 import type { RunStore } from '../../ledger/run-store';
-import { type CaseDefinition, ContractCapabilities, type Lacks, caseDefiner } from '../contract';
+import { ContractCapabilities, type Lacks, caseDefiner } from '../contract';
+import type { TestedStore } from './tested-store';
 
 /** What the contract needs to know about every store of runs. */
 export interface RunStoreBasics {
@@ -39,9 +40,7 @@ export type RunStoreCapability = keyof RunStoreMeans | 'registerJobs';
 export type LackedRunStoreCapabilities<Lacked extends RunStoreCapability = RunStoreCapability> =
   Lacks<Lacked>;
 
-/**
- * A fresh place of runs, seen by two instances, with the functions for every capability that is not `Lacked`.
- */
+/** A fresh place of runs, seen by two instances, with the functions for each capability that is not `Lacked`. */
 export type RunStoreFixture<Lacked extends RunStoreCapability = never> = RunStoreBasics &
   Omit<RunStoreMeans, Lacked>;
 
@@ -56,9 +55,13 @@ export interface RunStoreShape {
   readonly basics: RunStoreBasics;
   readonly means: RunStoreMeans;
   readonly capability: RunStoreCapability;
-  readonly settings: object;
+  readonly place: Instances;
 }
 
-export type RunStoreCase = CaseDefinition<RunStoreShape>;
+/** The two instances, and the time that passes for both. */
+export interface Instances extends Pick<RunStoreBasics, 'elapse'> {
+  readonly store: TestedStore;
+  readonly other: TestedStore;
+}
 
 export const { cases, needing } = caseDefiner<RunStoreShape>();

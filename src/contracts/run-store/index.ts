@@ -6,27 +6,15 @@ import { crowd } from './crowd';
 import { events } from './events';
 import { exactKeys, exactTexts } from './exact-keys';
 import { finding, latest, overdue } from './finding';
-import {
-  CAPABILITIES,
-  type LackedRunStoreCapabilities,
-  type RunStoreCapability,
-  type RunStoreCase,
-  type RunStoreFixture,
-} from './fixture';
+import { CAPABILITIES, type LackedRunStoreCapabilities } from './fixture';
+import type { Instances, RunStoreBasics, RunStoreCapability, RunStoreFixture } from './fixture';
 import { inserting } from './inserting';
 import { peeking } from './peeking';
 import { purging } from './purging';
 import { randomUse } from './random-use';
 import { registering } from './registering';
 import { staleReads } from './stale-reads';
-
-export type {
-  LackedRunStoreCapabilities,
-  RunStoreBasics,
-  RunStoreCapability,
-  RunStoreFixture,
-  RunStoreMeans,
-} from './fixture';
+import { TestedStore } from './tested-store';
 
 export interface RunStoreContractOptions<Lacked extends RunStoreCapability = never> {
   /** The capabilities that the store lacks, and why. The cases that need them are skipped with that reason. */
@@ -36,9 +24,23 @@ export interface RunStoreContractOptions<Lacked extends RunStoreCapability = nev
 }
 
 /** Every case, in the order of a run's life. */
-const ALL_CASES: readonly RunStoreCase[] = [
-  ...[inserting, exactKeys, changing, exactTexts, crowd, completing, deletedRuns, randomUse],
-  ...[peeking, overdue, finding, latest, events, purging, ambientTransactions, registering],
+const ALL_CASES = [
+  inserting,
+  exactKeys,
+  changing,
+  exactTexts,
+  crowd,
+  completing,
+  deletedRuns,
+  randomUse,
+  peeking,
+  overdue,
+  finding,
+  latest,
+  events,
+  purging,
+  ambientTransactions,
+  registering,
   staleReads,
 ].flat();
 
@@ -54,5 +56,9 @@ export function runStoreContract<Lacked extends RunStoreCapability = never>(
   create: () => RunStoreFixture<NoInfer<Lacked>> | Promise<RunStoreFixture<NoInfer<Lacked>>>,
   { lacks = {}, seed }: RunStoreContractOptions<Lacked> = {},
 ): ContractCase[] {
-  return contractOf(ALL_CASES, { capabilities: CAPABILITIES, create, lacks, seed, settings: {} });
+  return contractOf(ALL_CASES, { capabilities: CAPABILITIES, create, placeOf, lacks, seed });
+}
+
+function placeOf({ store, other, elapse }: RunStoreBasics): Instances {
+  return { store: new TestedStore(store), other: new TestedStore(other), elapse };
 }
