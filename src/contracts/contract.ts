@@ -1,13 +1,10 @@
 import { InvalidLockUseError } from '../core';
 import { Random } from './random';
 
-/**
- * One promise as a test, for any test runner: `test(name, { skip }, run)`, or the runner's own way to skip a
- * test.
- */
+/** One promise as a test, for any test runner: `test(name, { skip }, run)`, or its own way to skip. */
 export interface ContractCase {
   readonly name: string;
-  /** Why the store cannot keep this promise, copied from its `lacks`. A case is never skipped without a reason. */
+  /** Why the store cannot keep this promise, copied from its `lacks`. No case is skipped without a reason. */
   readonly skip?: string;
   /** Rejects if the promise is broken. A skipped case rejects too, so that it cannot seem to pass. */
   readonly run: () => Promise<void>;
@@ -46,52 +43,37 @@ export interface CaseDefinition<Shape extends ContractShape> {
   readonly body: (c: CaseContext<Shape>) => Promise<void>;
 }
 
-/** A body cannot use the means of a capability that its case does not need. */
-type Test<Shape extends ContractShape, Needed extends string> = (
-  name: string,
-  body: (c: CaseContext<Shape, Exclude<Shape['capability'], Needed>>) => Promise<void>,
-) => CaseDefinition<Shape>;
-
+/** Defines cases. A body cannot use the means of a capability that its case does not need. */
 type Definitions<Shape extends ContractShape, Needed extends string> = (
-  test: Test<Shape, Needed>,
+  test: (
+    name: string,
+    body: (c: CaseContext<Shape, Exclude<Shape['capability'], Needed>>) => Promise<void>,
+  ) => CaseDefinition<Shape>,
 ) => CaseDefinition<Shape>[];
 
-interface CaseDefiner<Shape extends ContractShape> {
-  /** Cases that every store must pass. */
-  readonly cases: (define: Definitions<Shape, never>) => CaseDefinition<Shape>[];
-  /** Cases that only a store with these capabilities can pass. */
-  readonly needing: <Needed extends Shape['capability']>(
+/** `cases` for every store, and `needing` for those that only a store with certain capabilities can pass. */
+export function caseDefiner<Shape extends ContractShape>() {
+  const needing = <Needed extends Shape['capability']>(
     needs: readonly Needed[],
     define: Definitions<Shape, Needed>,
-  ) => CaseDefinition<Shape>[];
-}
-
-export function caseDefiner<Shape extends ContractShape>(): CaseDefiner<Shape> {
-  const needing: CaseDefiner<Shape>['needing'] = (needs, define) =>
-    define((name, body) => ({ name, needs, body }));
-  return { needing, cases: (define) => needing([], define) };
+  ): CaseDefinition<Shape>[] => define((name, body) => ({ name, needs, body }));
+  return { needing, cases: (define: Definitions<Shape, never>) => needing([], define) };
 }
 
 /** Capabilities that some stores of a contract have and others cannot have. */
 export class ContractCapabilities<Capability extends string> {
-  readonly #all: readonly string[];
-  /** The capabilities for which a fixture must have a function of the same name. */
-  readonly #means: readonly Capability[];
-
-  /** @param hasMeans for every capability, whether a fixture needs a function for it */
+  /** @param hasMeans for every capability, whether a fixture needs a function of the same name for it */
   constructor(
     private readonly contract: string,
-    hasMeans: Readonly<Record<Capability, boolean>>,
-  ) {
-    this.#all = Object.keys(hasMeans);
-    this.#means = (this.#all as Capability[]).filter((capability) => hasMeans[capability]);
-  }
+    private readonly hasMeans: Readonly<Record<Capability, boolean>>,
+  ) {}
 
   /** @throws InvalidLockUseError for an unknown capability, or one that is lacked without a reason */
   checkLacks(lacks: Lacks<Capability>): void {
+    const known = Object.keys(this.hasMeans);
     for (const [capability, reason] of Object.entries<unknown>(lacks)) {
-      if (!this.#all.includes(capability))
-        this.#refuse(`unknown capability '${capability}'. Known capabilities: ${this.#all.join(', ')}`);
+      if (!known.includes(capability))
+        this.#refuse(`unknown capability '${capability}'. Known capabilities: ${known.join(', ')}`);
       if (typeof reason !== 'string' || reason.trim() === '')
         this.#refuse(`lacks.${capability} must be a text that explains why the store lacks it`);
     }
@@ -103,15 +85,16 @@ export class ContractCapabilities<Capability extends string> {
    * @throws InvalidLockUseError unless there is one for exactly those capabilities that are not lacked
    */
   meansOf(fixture: object, lacks: Lacks<Capability>): object {
-    const functions = this.#means.map((means) => [means, Reflect.get(fixture, means) as unknown] as const);
-    for (const [means, offered] of functions) {
+    const names = (Object.keys(this.hasMeans) as Capability[]).filter((name) => this.hasMeans[name]);
+    const means = names.map((name) => [name, Reflect.get(fixture, name) as unknown] as const);
+    for (const [name, offered] of means) {
       const isOffered = typeof offered === 'function';
-      const isLacked = lacks[means] !== undefined;
+      const isLacked = lacks[name] !== undefined;
       if (!isOffered && !isLacked)
-        this.#refuse(`the fixture must offer ${means}, or lacks.${means} must explain why it cannot`);
-      if (isOffered && isLacked) this.#refuse(`the fixture offers ${means}, although lacks.${means} is set`);
+        this.#refuse(`the fixture must offer ${name}, or lacks.${name} must explain why it cannot`);
+      if (isOffered && isLacked) this.#refuse(`the fixture offers ${name}, although lacks.${name} is set`);
     }
-    return Object.fromEntries(functions);
+    return Object.fromEntries(means);
   }
 
   #refuse(why: string): never {

@@ -1,27 +1,23 @@
 import type { Random } from './random';
 
-/** Names that a collation, case folding or normalisation could treat as equal. Each is a separate lock. */
-export const TRICKY_NAMES = [
-  ...'job Job JOB jOB jób jòb jöb jo\u0308b\u0323 job. job_ job% j_b j%b j-b job1 job01'
-    .normalize()
-    .split(' '),
-  ...['a', 'aa', 'ab', 'a b', 'a  b', 'a\u00a0b', 'a\u2003b', 'a\u3000b'],
-  ...['a'.repeat(63), 'a'.repeat(64), `${'a'.repeat(63)}b`],
-  // Zero width characters, joiners, soft hyphens and direction marks are invisible, but they count.
-  ...'\u200b \u200c \u200d \u2060 \u00ad \u200e \u200f \u202e \u061c \u180e'
-    .split(' ')
-    .map((mark) => `a${mark}b`),
-  ...['\u200bab', 'ab\u200b', '\u202eab'],
-  ...'e é è É E straße strasse STRASSE straẞe fin ﬁn æ ae ø o ÿ ŷ y'.split(' '),
-  ...'i I ı İ ĳ ij k ĸ c с σ ς Σ µ μ ǆ ǅ Ǆ b b\u0301 b\u0300 か が カ ｶ 가 日 曰 Ｊｏｂ ｊｏｂ 𝛼 α 𐐀 𐐨'.split(
-    ' ',
-  ),
+const ALIKE = [
+  'job Job JOB jOB jób jòb jöb jo\u0308b\u0323 job. job_ job% j_b j%b j-b job1 job01'.normalize(),
+  'e é è É E straße strasse STRASSE straẞe fin ﬁn æ ae ø o ÿ ŷ y',
+  'i I ı İ ĳ ij k ĸ c с σ ς Σ µ μ ǆ ǅ Ǆ b b\u0301 b\u0300 か が カ ｶ 가 日 曰 Ｊｏｂ ｊｏｂ 𝛼 α 𐐀 𐐨',
   // The same emoji with another skin tone, joined or not, as text or in colour.
-  ...'\u{1f44d} \u{1f44d}\u{1f3fd} \u{1f469} \u{1f469}\u{1f4bb} \u{1f469}\u200d\u{1f4bb} ❤ ❤\ufe0f ❤\ufe0e'.split(
-    ' ',
-  ),
-  ...'1 01 1.0 +1 １ ① ² 2 - – — − \' ’ " / // \\ … ... \ufffd \uffff \u{10ffff}'.split(' '),
-];
+  '\u{1f44d} \u{1f44d}\u{1f3fd} \u{1f469} \u{1f469}\u{1f4bb} \u{1f469}\u200d\u{1f4bb} ❤ ❤\ufe0f ❤\ufe0e',
+  '1 01 1.0 +1 １ ① ² 2 - – — − \' ’ " / // \\ … ... \ufffd \uffff \u{10ffff}',
+].flatMap((line) => line.split(' '));
+
+const SPACED = 'a|aa|ab|a b|a  b|a\u00a0b|a\u2003b|a\u3000b|\u200bab|ab\u200b|\u202eab'.split('|');
+
+/** Zero width characters, joiners, soft hyphens and direction marks are invisible, but they count. */
+const INVISIBLE = '\u200b \u200c \u200d \u2060 \u00ad \u200e \u200f \u202e \u061c \u180e'.split(' ');
+
+const LONG = ['a'.repeat(63), 'a'.repeat(64), `${'a'.repeat(63)}b`];
+
+/** Names that a collation, case folding or normalisation could treat as equal. Each is a separate lock. */
+export const TRICKY_NAMES = [...ALIKE, ...SPACED, ...LONG, ...INVISIBLE.map((mark) => `a${mark}b`)];
 
 /** Texts that break out of a statement, a pattern, a template, a path or a protocol if they are not bound. */
 const ESCAPES = [
@@ -56,10 +52,7 @@ export const SPOILS: Readonly<Record<string, (name: string) => string>> = {
   'a letter in two parts': (name) => `${name.slice(0, -1)}e\u0301`,
 };
 
-/**
- * Every character that Unicode calls white space, and the byte order mark. A name must not begin or end with
- * one.
- */
+/** Unicode's white space, and the byte order mark. A name must not begin or end with such a character. */
 export const WHITE_SPACE = Array.from(
   '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff',
 );

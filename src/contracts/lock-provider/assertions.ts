@@ -12,13 +12,13 @@ import type {
 import { afterRealTime } from '../real-time';
 import type { Instances } from './fixture';
 
-export const JOB = { name: 'contract', lockAtMostFor: '10m' };
-export const SECOND = { ...JOB, name: 'contract-2' };
-export const AT_LEAST = { ...JOB, lockAtLeastFor: '2m' };
+export const JOB: LockConfiguration = { name: 'contract', lockAtMostFor: '10m' };
+export const SECOND: LockConfiguration = { ...JOB, name: 'contract-2' };
+export const AT_LEAST: LockConfiguration = { ...JOB, lockAtLeastFor: '2m' };
 
 export async function granted(
   provider: LockProvider,
-  configuration: LockConfiguration = JOB,
+  configuration = JOB,
   observer?: LockObserver,
 ): Promise<Lock> {
   const lock = await provider.lock(configuration, observer);
@@ -26,42 +26,36 @@ export async function granted(
   return lock;
 }
 
-export async function refused(provider: LockProvider, configuration: LockConfiguration = JOB): Promise<void> {
+export async function refused(provider: LockProvider, configuration = JOB): Promise<void> {
   const lock = await provider.lock(configuration);
   assert.equal(lock, undefined, `lock '${configuration.name}' should have been refused`);
 }
 
 /** A lock that was granted, and released by its holder. */
-export async function released(
-  provider: LockProvider,
-  configuration: LockConfiguration = JOB,
-): Promise<Lock> {
+export async function released(provider: LockProvider, configuration = JOB): Promise<Lock> {
   const lock = await granted(provider, configuration);
   assert.equal(await lock.unlock(), true, `unlock of lock '${configuration.name}' should have returned true`);
   return lock;
 }
 
 /** A lock that was granted, and whose lease has expired: its holder has crashed, or is stale. */
-export async function expired({ provider, elapse }: Omit<Instances, 'other'>): Promise<Lock> {
+export async function expired({ provider, elapse }: Instances): Promise<Lock> {
   const lock = await granted(provider);
-  await elapse(JOB.lockAtMostFor);
+  await elapse('10m');
   return lock;
 }
 
 /** A lock that was granted, and the observer that the provider reports to. */
-export async function observed(
-  provider: LockProvider,
-  configuration: LockConfiguration = JOB,
-  observer = new RecordingObserver(),
-): Promise<{ lock: Lock; observer: RecordingObserver }> {
+export async function observed(provider: LockProvider, configuration = JOB) {
+  const observer = new RecordingObserver();
   return { lock: await granted(provider, configuration, observer), observer };
 }
 
 /** Asserts that the lock, and the trust of its holder, last until this much time has passed. */
 export async function freeAfter(
-  { other, elapse }: Omit<Instances, 'provider'>,
+  { other, elapse }: Instances,
   rest: Duration,
-  configuration: LockConfiguration = JOB,
+  configuration = JOB,
   holder?: Lock,
 ): Promise<void> {
   assert.equal(holder?.signal.aborted ?? false, false, 'the signal aborted before the end of the lease');
@@ -73,7 +67,7 @@ export async function freeAfter(
 
 /** Asserts that the lock, and the trust of its holder, last longer than `early` and end after `rest`. */
 export async function freeOnlyAfter(
-  instances: Omit<Instances, 'provider'>,
+  instances: Instances,
   [early, rest]: readonly [early: Duration, rest: Duration],
   configuration?: LockConfiguration,
   holder?: Lock,
@@ -101,7 +95,9 @@ export function tokenOf({ fencingToken }: Lock): number {
   return fencingToken as number;
 }
 
-export function assertRising(tokens: readonly number[]): void {
+/** Asserts that the tokens of these grants rise. */
+export function assertRising(grants: readonly (Lock | number)[]): void {
+  const tokens = grants.map((grant) => (typeof grant === 'number' ? grant : tokenOf(grant)));
   const rising = [...new Set(tokens)].sort((a, b) => a - b);
   assert.deepEqual(tokens, rising, 'fencing tokens should rise with every grant');
 }
@@ -112,7 +108,6 @@ const GIVE_UP_AFTER_MS = 4000;
 /** Records its calls, so that a case can wait for a call instead of for time. */
 export class RecordingObserver implements LockObserver {
   readonly losses: LockLostError[] = [];
-  holder: { heldBy: string; heldUntil: Date } | undefined;
   readonly abandonedSignal?: AbortSignal;
   readonly #waiting = new Map<string, () => void>();
 
@@ -126,8 +121,6 @@ export class RecordingObserver implements LockObserver {
     this.losses.push(error);
     this.#waiting.get('lost')?.();
   };
-
-  readonly refused = (holder: { heldBy: string; heldUntil: Date }): void => void (this.holder = holder);
 
   /** Resolves when `act` has caused this call. */
   async until(called: 'extended' | 'lost', act: () => unknown): Promise<void> {

@@ -4,10 +4,7 @@ import { INJECTED_NAMES, TRICKY_NAMES, randomName, randomWrongName } from '../na
 import { JOB, granted, invalid, refused } from './assertions';
 import { type Instances, cases, needing } from './fixture';
 
-/**
- * A name is kept exactly: never truncated, never confused with another name, never run as part of a
- * statement.
- */
+/** A name is kept exactly: never truncated, never confused with another, never run as part of a statement. */
 export const exactNames = cases((test) => [
   test('random invalid names are refused (P7)', async (c) => {
     for (let i = 0; i < c.fuzzedNames; i += 1)

@@ -100,7 +100,7 @@ export const crowd = cases((test) => [
   }),
 ]);
 
-/** Twenty callers ask at once for each name, half of them through each instance. @returns the granted locks */
+/** Twenty callers ask at once for each name, half through each instance. @returns the granted locks */
 async function lockConcurrently(
   { provider, other, elapse }: Instances,
   names: readonly string[] = [JOB.name],

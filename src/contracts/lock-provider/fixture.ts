@@ -6,15 +6,12 @@ export interface LockProviderBasics {
   readonly provider: LockProvider;
   /** The same locks as another instance of the application sees them: the two share nothing in memory. */
   readonly other: LockProvider;
-  /**
-   * Lets time pass for the store and for the clock of both providers alike. Timers that fall due in this time
-   * fire.
-   */
+  /** Lets time pass for the store and for the clock of both providers alike. Timers that fall due fire. */
   readonly elapse: (duration: Duration) => void | Promise<void>;
   readonly dispose: () => void | Promise<void>;
 }
 
-/** A fresh place of locks, seen by two instances, with the functions for each capability that is not `Lacked`. */
+/** A fresh place of locks, seen by two instances, with the means of each capability that is not `Lacked`. */
 export type LockProviderFixture<Lacked extends LockProviderCapability = never> = LockProviderBasics &
   Omit<CapabilityMeans, Lacked>;
 
@@ -23,10 +20,7 @@ export interface ExistingRecord {
   readonly name: string;
   /** A host's name, or empty. */
   readonly lockedBy: string;
-  /**
-   * When the record's lock ends, in milliseconds from now by the store's clock; negative if it has ended
-   * already.
-   */
+  /** When the record's lock ends, in milliseconds from now by the store's clock; negative if it has ended. */
   readonly endsInMs: number;
 }
 
@@ -37,23 +31,18 @@ export interface CapabilityMeans {
    * `elapse` does not move, this resolves only after that clock has moved on.
    */
   readonly deleteRecord: (name: string) => void | Promise<void>;
-  /**
-   * Writes a record without a token, as an operator or another program would. It replaces an existing record.
-   */
+  /** Writes a record without a token, as another program would. It replaces an existing record. */
   readonly existingRecord: (record: ExistingRecord) => void | Promise<void>;
   /**
    * Lets time pass as `elapse` does, but without firing timers: a blocked event loop, a stopped process. The
    * clock moves before this returns, so a call that was just made gets its answer that much later.
    */
   readonly stall: (duration: Duration) => void | Promise<void>;
-  /**
-   * Runs `body` inside an open transaction of the application, and then ends the transaction as `end`
-   * specifies.
-   */
+  /** Runs `body` inside an open transaction of the application, and then commits it or rolls it back. */
   readonly ambientTransaction: (end: 'commit' | 'rollback', body: () => Promise<void>) => Promise<void>;
   /**
-   * From now on, both providers get the answer to each plain read from before the last write, as behind a proxy that sends
-   * such reads to a replica. Writes, and reads that lock, are not changed.
+   * From now on, both providers get the answer to each plain read from before the last write, as behind a
+   * proxy that sends such reads to a replica. Writes, and reads that lock, are not changed.
    */
   readonly staleReads: () => void | Promise<void>;
 }
@@ -62,8 +51,8 @@ export interface CapabilityMeans {
  * Capabilities that some stores have and others cannot have: the functions above; `fencingTokens`, tokens
  * that rise with every grant of a name; `observer`, a provider that reports renewals, losses and holders to
  * its observer; `exactExpiry`, leases that end with their `lockAtMostFor`, even if that is not a whole number
- * of seconds; `atLeastAfterCrash`, a `lockAtLeastFor` that outlasts a crashed holder; `manyLocks`, hundreds of
- * locks held at once; and the optional methods of a provider.
+ * of seconds; `atLeastAfterCrash`, a `lockAtLeastFor` that outlasts a crashed holder; `manyLocks`, hundreds
+ * of locks held at once; and the optional methods of a provider.
  */
 export type LockProviderCapability =
   | keyof CapabilityMeans

@@ -17,7 +17,7 @@ import { lateHolder, trust } from './trust';
 import { wrongConfigurations } from './wrong-configurations';
 
 export interface LockProviderContractOptions<Lacked extends LockProviderCapability = never> {
-  /** The capabilities that the store lacks, and why. The cases that need them are skipped with that reason. */
+  /** The capabilities that the store lacks, and why. Cases that need them are skipped with that reason. */
   readonly lacks?: LackedCapabilities<Lacked>;
   /** Seeds the random cases. A failure names its seed. Default: a new seed each time. */
   readonly seed?: number;

@@ -13,10 +13,7 @@ import { needing } from './fixture';
 
 const KEPT_ALIVE = { ...JOB, keepAlive: true };
 
-/**
- * A lease that is renewed while its job runs. Time moves by at most one renewal at a time, and the case waits
- * for it.
- */
+/** A lease that is renewed while its job runs. Time moves by one renewal, and the case waits for it. */
 export const keepAlive = [
   ...needing(['observer'], (test) => [
     test('a keep-alive renews the lease past lockAtMostFor, until the release (P2)', async (c) => {
@@ -52,11 +49,8 @@ export const keepAlive = [
     }),
 
     test('renewals keep lockAtLeastFor in force (P5)', async (c) => {
-      const { lock, observer } = await observed(c.provider, {
-        ...AT_LEAST,
-        lockAtMostFor: '3m',
-        keepAlive: true,
-      });
+      const short = { ...AT_LEAST, lockAtMostFor: '3m', keepAlive: true };
+      const { lock, observer } = await observed(c.provider, short);
       await observer.until('extended', () => c.elapse('1m'));
       assert.equal(await lock.unlock(), true);
       await freeAfter(c, '1m');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Lock, LockLostError, LockStorageError, LockingTaskExecutor } from '../../core';
+import { type Duration, LockLostError, LockStorageError, LockingTaskExecutor } from '../../core';
 import { JOB, granted, observed, refused, released } from './assertions';
 import { type CapabilityMeans, type Instances, cases, needing } from './fixture';
 
@@ -115,41 +115,41 @@ export const lateHolder = needing(['stall'], (test) => [
   }),
 
   test('a reply that arrives after the end of its lease is an error, not a lock (P7)', async (c) => {
-    // The lock exists already, so its first statement is the one that grants it.
-    await released(c.provider);
-    await failsAsTooLate(c.provider.lock(JOB), () => c.stall('11m'));
+    await failsAsTooLate(c, '11m', () => c.provider.lock(JOB));
     await granted(c.other);
   }),
 
   test('a reply that leaves less than a quarter of its lease is an error, and the lock is released (P7)', async (c) => {
-    await released(c.provider);
-    await failsAsTooLate(c.provider.lock(JOB), () => c.stall('9m'));
+    await failsAsTooLate(c, '9m', () => c.provider.lock(JOB));
     await granted(c.other);
   }),
 
   test('a task whose lock was granted too late does not run (P7)', async (c) => {
-    await released(c.provider);
     const task = (): void => assert.fail('the task ran');
-    const result = new LockingTaskExecutor(c.provider).executeWithLock(task, JOB);
-    await failsAsTooLate(result, () => c.stall('11m'));
+    await failsAsTooLate(c, '11m', () => new LockingTaskExecutor(c.provider).executeWithLock(task, JOB));
   }),
 ]);
 
-/** A lock whose holder was stalled past the end of its lease, and the signal as the holder has read it before. */
-async function stalled({
-  provider,
-  stall,
-}: Pick<Instances & CapabilityMeans, 'provider' | 'stall'>): Promise<{ lock: Lock; signal: AbortSignal }> {
+type Stallable = Instances & Pick<CapabilityMeans, 'stall'>;
+
+/** A lock whose holder was stalled past the end of its lease, and the signal as the holder had read it. */
+async function stalled({ provider, stall }: Stallable) {
   const lock = await granted(provider);
   const { signal } = lock;
   await stall('10m');
   return { lock, signal };
 }
 
-/** The call is in flight, and time passes before its reply arrives. */
-async function failsAsTooLate(answer: Promise<unknown>, stall: () => void | Promise<void>): Promise<void> {
-  const failed = assert.rejects(answer, LockStorageError);
+/** The call is in flight, and this much time passes before its reply arrives. */
+async function failsAsTooLate(
+  { provider, stall }: Stallable,
+  late: Duration,
+  call: () => Promise<unknown>,
+): Promise<void> {
+  // If the lock exists already, the first statement of the call is the one that grants it.
+  await released(provider);
+  const failed = assert.rejects(call(), LockStorageError);
   failed.catch(() => {}); // Awaited below.
-  await stall();
+  await stall(late);
   await failed;
 }

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Run } from '../../ledger/run';
 import { cases } from './fixture';
-import { DAY_MS, KEY, LOST, MINUTE_MS, NEVER_STARTED, PENDING } from './runs';
-import { dayFrom, keyOf, running } from './runs';
+import { DAY_MS, KEY, LOST, MINUTE_MS, NEVER_STARTED, PENDING, dayFrom, keyOf, running } from './runs';
 
 /** A row is read, decided about and written in one step. */
 export const changing = cases((test) => [
@@ -106,18 +105,11 @@ export const changing = cases((test) => [
     const period = dayFrom('2026-11-19T16:00:00Z');
     await c.store.inserted({ ...running(), ...period, event: LOST });
     const before = JSON.stringify(await c.store.run());
-    const { runs, now, firstPeriodStart } = await c.store.peek(KEY);
+    const peek = await c.store.peek(KEY);
     const [stored] = await c.store.find({ limit: 1 });
     const [event] = await c.store.events();
     const found = await c.store.found();
-    const records = [
-      found.run,
-      stored,
-      event,
-      ...runs,
-      period,
-      { now, nowOfChange: found.now, firstPeriodStart },
-    ];
+    const records = [found, found.run, peek, ...peek.runs, stored, event, period];
     const values: unknown[] = records.flatMap((record) => Object.values(record ?? {}));
     for (const value of values) if (value instanceof Date) value.setTime(0);
     assert.equal(JSON.stringify(await c.store.run()), before);

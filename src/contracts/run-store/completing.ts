@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Claim } from '../../ledger/run';
 import { cases, needing } from './fixture';
-import { CLAIM, KEY, LOST, NOT_OVERDUE, PENDING, keyOf, oneOfEach, running } from './runs';
+import { NOT_OVERDUE, oneOfEach } from './one-of-each';
+import { CLAIM, KEY, LOST, PENDING, keyOf, running } from './runs';
 import type { TestedStore } from './tested-store';
 
 /** A run is completed once, by the claim that runs it. */

@@ -8,10 +8,7 @@ import { CLAIM, JOB, PENDING, keyOf, running, skipped, textOf } from './runs';
 const DECOMPOSED = TRICKY_NAMES.map((name) => name.normalize('NFD'));
 const ALIKE = [...new Set([...TRICKY_NAMES, ...DECOMPOSED])];
 
-/**
- * A key is compared byte for byte: never truncated, never confused with another, never run as part of a
- * statement.
- */
+/** A key is kept exactly: never truncated, never confused with another, never run as part of a statement. */
 export const exactKeys = cases((test) => [
   test('job, scope and period each distinguish runs (L1)', async (c) => {
     await areIndependent(c, [
@@ -53,10 +50,8 @@ export const exactKeys = cases((test) => [
   }),
 
   test('random keys are separate runs (L-57)', async (c) => {
-    const keys = Array.from({ length: 100 }, () => {
-      const [job, scope, periodKey] = [randomName(c.random), randomName(c.random), randomName(c.random)];
-      return { job, scope, periodKey };
-    });
+    const name = (): string => randomName(c.random);
+    const keys = Array.from({ length: 100 }, () => ({ job: name(), scope: name(), periodKey: name() }));
     await areIndependent(c, keys);
   }),
 

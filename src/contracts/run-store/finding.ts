@@ -2,18 +2,8 @@ import assert from 'node:assert/strict';
 import type { RunKey } from '../../ledger/run';
 import type { RunState } from '../../ledger/run-state';
 import { cases } from './fixture';
-import {
-  JOB,
-  MINUTE_MS,
-  PENDING,
-  SKIPPED,
-  dayFrom,
-  keyOf,
-  oneOfEach,
-  pending,
-  running,
-  skipped,
-} from './runs';
+import { oneOfEach } from './one-of-each';
+import { JOB, MINUTE_MS, PENDING, SKIPPED, dayFrom, keyOf, pending, running, skipped } from './runs';
 import { LIMIT, type TestedStore } from './tested-store';
 
 /** Runs that are found by their fields. */
@@ -186,11 +176,10 @@ export const overdue = cases((test) => [
   test('the run that has been due or running for the longest time comes first (L4)', async (c) => {
     const minutesAgo = { second: 40, fourth: 20, first: 50, third: 30 };
     for (const [scope, minutes] of Object.entries(minutesAgo)) {
-      const runs = scope === 'second' || scope === 'third';
-      await c.store.insertedAs({ ...(runs ? running() : PENDING), scope }, ({ now }) => {
-        const since = new Date(now.getTime() - minutes * MINUTE_MS);
-        return runs ? { startedAt: since } : { nextAttemptAt: since };
-      });
+      const since = new Date((await c.store.now()).getTime() - minutes * MINUTE_MS);
+      if (scope === 'first' || scope === 'fourth')
+        await c.store.insertedAs({ ...PENDING, scope }, { nextAttemptAt: since });
+      else await c.store.insertedAs({ ...running(), scope }, { startedAt: since });
     }
     await c.store.inserted(pending('later', { scope: 'first' }));
     const expected = ['first', 'second', 'third', 'fourth'].map((scope) => `${JOB}/${scope}`);

@@ -7,7 +7,7 @@ import type { TestedStore } from './tested-store';
 /** What the contract needs to know about every store of runs. */
 export interface RunStoreBasics {
   readonly store: RunStore;
-  /** The same place of runs as another instance of the application sees it: the two share nothing in memory. */
+  /** The same runs as another instance of the application sees them: the two share nothing in memory. */
   readonly other: RunStore;
   /**
    * Lets time pass for the store. If its clock cannot be set, every instant in its rows and events, including
@@ -21,18 +21,15 @@ export interface RunStoreBasics {
 export interface RunStoreMeans {
   /** Removes a run, as an operator would. */
   readonly deleteRun: (key: RunKey) => void | Promise<void>;
-  /**
-   * Runs `body` inside an open transaction of the application, and then ends the transaction as `end`
-   * specifies.
-   */
+  /** Runs `body` inside an open transaction of the application, and then commits it or rolls it back. */
   readonly ambientTransaction: (end: 'commit' | 'rollback', body: () => Promise<void>) => Promise<void>;
   /** As in the fixture of `lockProviderContract`. */
   readonly staleReads: () => void | Promise<void>;
 }
 
 /**
- * Capabilities that some stores have and others cannot have: the functions above, and `registerJobs`, the register of jobs
- * with its four methods.
+ * Capabilities that some stores have and others cannot have: the functions above, and `registerJobs`, the
+ * register of jobs with its four methods.
  */
 export type RunStoreCapability = keyof RunStoreMeans | 'registerJobs';
 
@@ -40,7 +37,7 @@ export type RunStoreCapability = keyof RunStoreMeans | 'registerJobs';
 export type LackedRunStoreCapabilities<Lacked extends RunStoreCapability = RunStoreCapability> =
   Lacks<Lacked>;
 
-/** A fresh place of runs, seen by two instances, with the functions for each capability that is not `Lacked`. */
+/** A fresh place of runs, seen by two instances, with the means of each capability that is not `Lacked`. */
 export type RunStoreFixture<Lacked extends RunStoreCapability = never> = RunStoreBasics &
   Omit<RunStoreMeans, Lacked>;
 

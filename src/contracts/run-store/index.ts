@@ -17,7 +17,7 @@ import { staleReads } from './stale-reads';
 import { TestedStore } from './tested-store';
 
 export interface RunStoreContractOptions<Lacked extends RunStoreCapability = never> {
-  /** The capabilities that the store lacks, and why. The cases that need them are skipped with that reason. */
+  /** The capabilities that the store lacks, and why. Cases that need them are skipped with that reason. */
   readonly lacks?: LackedRunStoreCapabilities<Lacked>;
   /** Seeds the random cases. A failure names its seed. Default: a new seed each time. */
   readonly seed?: number;
@@ -47,7 +47,8 @@ const ALL_CASES = [
 /**
  * The promises of every store of runs, as a list of cases for any test runner. A name ends with a promise
  * of the ledger: L1 one row per key, L2 one attempt at a time, L3 completed is completed, L4 overdue runs are
- * found, L7 missed periods can be seen. A number such as L-01 is one of the situations that the ledger must withstand.
+ * found, L7 missed periods can be seen. A number such as L-01 is one of the situations that the ledger must
+ * withstand.
  *
  * @param create creates a fixture for one case. The case shares its runs with no other case.
  * @throws InvalidLockUseError for an unknown capability, or one that is lacked without a reason

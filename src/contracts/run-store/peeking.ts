@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { RunSummary } from '../../ledger/run';
 import { cases } from './fixture';
-import { DAY_MS, JOB, KEY, MINUTE_MS, NOT_OVERDUE, OVERDUE, PENDING } from './runs';
-import { dayFrom, oneOfEach, pending, running, skipped } from './runs';
+import { NOT_OVERDUE, OVERDUE, oneOfEach } from './one-of-each';
+import { DAY_MS, JOB, KEY, MINUTE_MS, PENDING, dayFrom, dueIn, pending, running, skipped } from './runs';
 
 /** One peek at a job, before the ledger asks for its lock. Most ticks need no more than this. */
 export const peeking = cases((test) => [
@@ -41,10 +41,7 @@ export const peeking = cases((test) => [
 
   test('a pending or failed run is due at its next attempt, not before (L-26)', async (c) => {
     for (const state of ['pending', 'failed'] as const)
-      await c.store.insertedAs(pending(state), ({ now }) => ({
-        state,
-        nextAttemptAt: new Date(now.getTime() + 10 * MINUTE_MS),
-      }));
+      await c.store.insertedAs(pending(state), dueIn(10 * MINUTE_MS, { state }));
     await c.elapse('9m');
     assert.deepEqual(await c.store.peekedKeys(), []);
     assert.deepEqual(await c.store.overdue(), []);
@@ -94,14 +91,9 @@ export const peeking = cases((test) => [
   }),
 
   test('a peek returns the values of the row (L4)', async (c) => {
-    await c.store.insertedAs({ ...running(), ...dayFrom('2026-11-19T16:00:00.123Z') }, ({ now }) => ({
-      generation: 2,
-      attempt: 3,
-      nextAttemptAt: now,
-      finishedAt: now,
-      reason: 'before',
-      fencingToken: Number.MAX_SAFE_INTEGER,
-    }));
+    const run = { ...running(), ...dayFrom('2026-11-19T16:00:00.123Z') };
+    const values = { generation: 2, attempt: 3, reason: 'before', fencingToken: Number.MAX_SAFE_INTEGER };
+    await c.store.insertedAs(run, ({ now }) => ({ ...values, nextAttemptAt: now, finishedAt: now }));
     const [found] = (await c.other.peek(KEY)).runs;
     assert.ok(found !== undefined);
     assert.deepEqual(summary(found), summary(await c.store.run()));

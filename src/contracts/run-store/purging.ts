@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { NewRun } from '../../ledger/run-store';
 import { cases } from './fixture';
-import { DAY_MS, LOST, SKIPPED, dayFrom, keyOf, oneOfEach, pending, skipped } from './runs';
+import { oneOfEach } from './one-of-each';
+import { DAY_MS, LOST, SKIPPED, dayFrom, dueIn, keyOf, pending, skipped } from './runs';
 import type { TestedStore } from './tested-store';
 
 const AGE_MS = 100 * DAY_MS;
@@ -17,11 +18,7 @@ export const purging = cases((test) => [
 
   test('finished runs are deleted, and unfinished ones never, however old they are (L-55)', async (c) => {
     await oneOfEach(c.store);
-    await c.store.insertedAs(pending('due later'), ({ now }) => ({
-      state: 'failed',
-      reason: 'due later',
-      nextAttemptAt: new Date(now.getTime() + 2 * AGE_MS),
-    }));
+    await c.store.insertedAs(pending('due later'), dueIn(2 * AGE_MS, { state: 'failed' }));
     await c.elapse('101d');
     await c.store.inserted(skipped('newest'));
     assert.equal(await purged(c.store), 3);

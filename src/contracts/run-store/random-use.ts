@@ -3,7 +3,7 @@ import type { RunKey } from '../../ledger/run';
 import type { RunState } from '../../ledger/run-state';
 import type { Random } from '../random';
 import { type Instances, cases } from './fixture';
-import { CLAIM, JOB, LOST, MINUTE_MS, PENDING, keyOf, running } from './runs';
+import { CLAIM, JOB, LOST, MINUTE_MS, PENDING, dueIn, keyOf, running } from './runs';
 import type { TestedStore } from './tested-store';
 
 /** A run in the model. Times are whole minutes since the start. */
@@ -58,10 +58,7 @@ class RandomUse {
     const minutes = this.random.integer(0, 5);
     const events = [{ ...LOST, attempt: known.attempt, kind: 'failed' } as const];
     Object.assign(known, { state: 'failed', dueAt: this.#now + minutes, events: known.events + 1 });
-    await this.#either().written(
-      ({ now }) => ({ state: 'failed', nextAttemptAt: new Date(now.getTime() + minutes * MINUTE_MS) }),
-      { key, events },
-    );
+    await this.#either().written(dueIn(minutes * MINUTE_MS, { state: 'failed' }), { key, events });
   }
 
   private async completeOnce(key: RunKey): Promise<void> {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { DeclaredJob, JobChange, JobRegister } from '../../ledger/job-register';
-import type { JobRegistration, RegisteredJob } from '../../ledger/job-register';
+import type { DeclaredJob, JobChange, JobRegistration, RegisteredJob } from '../../ledger/job-register';
 import { needing } from './fixture';
 import { JOB, MINUTE_MS } from './runs';
 import { LIMIT, type TestedStore, retryContention, runConcurrently } from './tested-store';
@@ -68,7 +67,7 @@ export const registering = needing(['registerJobs'], (test) => [
 
   test('several jobs are registered at once, and listed in the order of their names (L7)', async (c) => {
     const names = ['b', 'a', 'B', 'ä', 'a b'];
-    await registerAll(c.store, names);
+    await register(c.store, {}, names);
     assert.deepEqual(await namesOf(c.other), names.toSorted());
   }),
 
@@ -147,29 +146,22 @@ export const registering = needing(['registerJobs'], (test) => [
 
   test('several jobs are changed at once, and an unknown one is not created (L7)', async (c) => {
     const next = await fromNow(c.store, HOUR_MS);
-    await registerAll(c.store, ['A', 'a', 'ä'], { nextScheduledAt: next });
-    const answered = { answeredAt: next, nextScheduledAt: undefined };
-    await update(
-      c.other,
-      { ...COMPLETED, job: 'a' },
-      { ...answered, job: 'ä' },
-      { ...answered, job: 'unknown' },
-    );
+    await register(c.store, { nextScheduledAt: next }, ['A', 'a', 'ä']);
+    const answers = ['ä', 'unknown'].map((job) => ({ job, answeredAt: next, nextScheduledAt: undefined }));
+    await update(c.other, { ...COMPLETED, job: 'a' }, ...answers);
     const { jobs } = await list(c.store);
-    assert.deepEqual(
-      jobs.map(({ job, lastOutcome, nextScheduledAt }) => [job, lastOutcome, nextScheduledAt]),
-      [
-        ['A', undefined, next],
-        ['a', 'completed', next],
-        ['ä', undefined, undefined],
-      ],
-    );
+    const seen = jobs.map(({ job, lastOutcome, nextScheduledAt }) => ({ job, lastOutcome, nextScheduledAt }));
+    assert.deepEqual(seen, [
+      { job: 'A', lastOutcome: undefined, nextScheduledAt: next },
+      { job: 'a', lastOutcome: 'completed', nextScheduledAt: next },
+      { job: 'ä', lastOutcome: undefined, nextScheduledAt: undefined },
+    ]);
   }),
 
   test('only a job that was not registered lately is forgotten, by its exact name (L7)', async (c) => {
-    await registerAll(c.store, ['a', 'A', 'ä']);
+    await register(c.store, {}, ['a', 'A', 'ä']);
     await c.elapse('1h');
-    await registerAll(c.other, ['A']);
+    await register(c.other, {}, ['A']);
     for (const job of ['A', 'a', 'unknown'])
       assert.equal(await c.store.raw.forgetJob?.(job, HOUR_MS / 2, LIMIT), job === 'a', job);
     assert.deepEqual(await namesOf(c.other), ['A', 'ä']);
@@ -178,30 +170,26 @@ export const registering = needing(['registerJobs'], (test) => [
   test('instances that register the same jobs at once leave one row of each (L7)', async (c) => {
     const names = Array.from({ length: 5 }, (_, i) => `contract-${i}`);
     await runConcurrently(c, 20, (at, i) =>
-      registerAll(at, i % 3 === 0 ? names.toReversed() : names, { registeredBy: `host/${i}` }),
+      register(at, { registeredBy: `host/${i}` }, i % 3 === 0 ? names.toReversed() : names),
     );
     assert.deepEqual(await namesOf(c.other), names);
   }),
 ]);
 
-async function registerAll(
+async function register(
   { raw }: TestedStore,
-  names: readonly string[],
   more: Partial<JobRegistration> = {},
+  names: readonly string[] = [JOB],
 ): Promise<void> {
   const registrations = names.map((job) => ({ ...REGISTRATION, ...more, job }));
   await retryContention(async () => await raw.registerJobs?.(registrations, LIMIT));
-}
-
-async function register(store: TestedStore, job: Partial<JobRegistration> = {}): Promise<void> {
-  await registerAll(store, [JOB], job);
 }
 
 async function update({ raw }: TestedStore, ...changes: readonly JobChange[]): Promise<void> {
   await retryContention(async () => await raw.updateJobs?.(changes, LIMIT));
 }
 
-async function list({ raw }: TestedStore): Promise<JobRegister> {
+async function list({ raw }: TestedStore) {
   const register = await raw.jobs?.(LIMIT);
   assert.ok(register !== undefined, 'a store with registerJobs should have jobs');
   return register;

@@ -1,7 +1,5 @@
 import type { Claim, Run, RunKey, RunPeriod } from '../../ledger/run';
-import type { RunState } from '../../ledger/run-state';
-import type { NewRun, NewRunEvent } from '../../ledger/run-store';
-import type { TestedStore } from './tested-store';
+import type { FoundRun, NewRun, NewRunEvent } from '../../ledger/run-store';
 
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -33,6 +31,11 @@ export function skipped(periodKey: string, more: Partial<NewRun> = {}): NewRun {
 export function running(claimedBy = 'host/1/first'): NewRun {
   const started = { claimedBy, lockId: 'place/contract', fencingToken: 7, leaseMs: 10 * MINUTE_MS };
   return { ...PENDING, state: 'running', started };
+}
+
+/** Values of a run that is due this much after the store's now. */
+export function dueIn(ms: number, more: Partial<Run>): (found: FoundRun) => Partial<Run> {
+  return ({ now }) => ({ ...more, nextAttemptAt: new Date(now.getTime() + ms) });
 }
 
 /** The claim of a run that `running` created. */
@@ -73,29 +76,4 @@ export function dayFrom(start: Date | string): RunPeriod & { readonly periodStar
 
 export function textOf({ job, scope, periodKey }: RunKey): string {
   return `'${job}/${scope}/${periodKey}'`;
-}
-
-/** The rows of `oneOfEach` that are overdue, and the others. */
-export const OVERDUE = ['failed', 'pending', 'running'];
-export const NOT_OVERDUE = ['completed', 'failed permanently', 'interrupted', 'skipped'];
-
-/**
- * One row for each state, named after it, and one that `failed permanently`.
- *
- * @param options.scoped each row in a scope of the same name
- */
-export async function oneOfEach(store: TestedStore, { scoped = false } = {}): Promise<void> {
-  const attempted = { attempt: 1, claimedBy: CLAIM.claimedBy };
-  const notDue = { nextAttemptAt: undefined };
-  const rows: Readonly<Record<RunState | 'failed permanently', Partial<Run>>> = {
-    pending: {},
-    running: { ...attempted, ...notDue, state: 'running' },
-    completed: { ...notDue, state: 'completed' },
-    failed: { ...attempted, state: 'failed' },
-    interrupted: { ...attempted, ...notDue, state: 'interrupted' },
-    skipped: { ...notDue, state: 'skipped' },
-    'failed permanently': { ...notDue, state: 'failed' },
-  };
-  for (const [name, edit] of Object.entries(rows))
-    await store.insertedAs(pending(name, scoped ? { scope: name } : {}), edit);
 }

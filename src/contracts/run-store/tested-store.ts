@@ -8,8 +8,9 @@ import type {
   NewRunEvent,
   PeekRequest,
   PurgeRequest,
+  RunQuery,
+  RunStore,
 } from '../../ledger/run-store';
-import type { RunQuery, RunStore } from '../../ledger/run-store';
 import { afterRealTime } from '../real-time';
 import { CLAIM, JOB, KEY, textOf } from './runs';
 
@@ -36,7 +37,6 @@ export class TestedStore {
     this.raw.find({ order: 'oldest-first', limit: 1000, ...query }, LIMIT);
   readonly peek = ({ job = JOB, scope = '', periodKey, since }: Partial<PeekRequest> = {}) =>
     this.raw.peek({ job, scope, periodKey, since }, LIMIT);
-
   readonly purge = (request: PurgeRequest) => this.raw.purge(request, LIMIT);
 
   async inserted(...runs: readonly NewRun[]): Promise<void> {
@@ -60,7 +60,11 @@ export class TestedStore {
   }
 
   async absent(key: RunKey = KEY): Promise<void> {
-    assert.equal(await this.change((row) => ({ value: row }), key), undefined, textOf(key));
+    assert.equal(
+      await this.change((row) => ({ value: row }), key),
+      undefined,
+      `${textOf(key)} should have no row`,
+    );
   }
 
   /** Changes an existing row. @returns the new values */
