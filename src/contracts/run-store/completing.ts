@@ -92,7 +92,8 @@ export const completing = cases((test) => [
 /** @param key of the run that the claim could change */
 async function completesNothing(store: TestedStore, claim: Claim, key = KEY): Promise<void> {
   const before = await store.run(key);
-  assert.equal(await store.complete(claim, '"done"'), false, `the '${before.state}' run was completed`);
+  const message = `a claim that does not match the ${before.state} run should not complete it`;
+  assert.equal(await store.complete(claim, '"done"'), false, message);
   assert.deepEqual(await store.run(key), before);
 }
 
