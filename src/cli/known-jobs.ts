@@ -1,9 +1,8 @@
 import { InvalidLockUseError, SchemaMismatchError } from '../core';
-import { describeValue } from '../core/describe-value';
 import type { JobGuard } from '../guard';
 import { integrationOf } from '../guard/integration';
 import type { JobRegistry } from '../guard/jobs/job-registry';
-import { isNear } from '../core/options';
+import { describeValue, isNear } from '../core/options';
 import { periodAt, RunLedger, type Run, type RunSummary } from '../ledger';
 import type { JobRegister, RegisteredJob } from '../ledger/job-register';
 import { checkDayRule, dayOf, startOfDayMs } from '../ledger/periods/business-date';

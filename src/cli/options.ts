@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { describeValue } from '../core/describe-value';
+import { describeValue } from '../core/options';
 import { DAY_MS, parsePositiveDuration } from '../core/duration';
 import type { TablesOptions } from '../integrations/sql/tables';
 import { isTableSet, type TableSet } from '../storage/sql/schema/tables';

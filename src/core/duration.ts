@@ -1,5 +1,4 @@
-import { describeValue } from './describe-value';
-import { refuseOption } from './options';
+import { describeValue, refuseOption } from './options';
 import { InvalidLockConfigurationError } from './errors';
 
 /**

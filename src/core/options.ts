@@ -1,5 +1,7 @@
-import { describeValue } from './describe-value';
+import { inspect } from 'node:util';
 import { InvalidLockConfigurationError } from './errors';
+
+const LONGEST_SHOWN = 80;
 
 /**
  * Calls what an option may make fail, for example a function of the application.
@@ -58,4 +60,14 @@ export function isNear(written: string, name: string): boolean {
     distances = next;
   }
   return (distances[name.length] ?? 0) <= limit;
+}
+
+/** Formats a value for an error message: quoted, on one line, and cut if it is long. */
+export function describeValue(value: unknown): string {
+  // Cut before quoting: a string may be of any length.
+  if (typeof value === 'string' && value.length > LONGEST_SHOWN)
+    return `${JSON.stringify(value.slice(0, LONGEST_SHOWN)).slice(0, LONGEST_SHOWN)}… (${value.length} characters)`;
+  const text =
+    typeof value === 'string' ? JSON.stringify(value) : inspect(value, { depth: 0, breakLength: Infinity });
+  return text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}… (${text.length} characters)`;
 }

@@ -1,5 +1,5 @@
 import { InvalidLockUseError } from '../core';
-import { describeValue } from '../core/describe-value';
+import { describeValue } from '../core/options';
 import type { AnyMethod } from './skippable';
 
 /** The place of a decorated function in its class. */

@@ -1,5 +1,5 @@
 import { InvalidLockConfigurationError } from '../core';
-import { describeValue } from '../core/describe-value';
+import { describeValue } from '../core/options';
 import type { OncePerConfiguration, OncePerOptions, PeriodKeyFunction, PeriodKind } from '../ledger';
 import type { MethodOptions } from '../guard/job-guard-options';
 import { checkMethodOptions, checkOncePerOptions } from '../guard/jobs/check-options';

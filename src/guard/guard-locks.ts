@@ -8,7 +8,7 @@ import {
   type LockProvider,
   type LockState,
 } from '../core';
-import { describeValue } from '../core/describe-value';
+import { describeValue } from '../core/options';
 import { DAY_MS, parseDuration } from '../core/duration';
 import { isHoldOwner, LONGEST_HOLD_OWNER, newHoldOwner } from '../core/lease/owner';
 

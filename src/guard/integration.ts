@@ -12,8 +12,7 @@ import {
 } from '../core';
 import { lockEventOf } from '../core/execution/events';
 import type { RunWrapper } from '../core/execution/run-registry';
-import { describeValue } from '../core/describe-value';
-import { callOption, checkOptionNames } from '../core/options';
+import { callOption, checkOptionNames, describeValue } from '../core/options';
 import { processState } from '../core/process-state';
 import { SlotRuns } from '../ledger/slots/slot-runs';
 import type { AdmittedJob, Job, JobCall } from './jobs/job';

@@ -1,7 +1,6 @@
 import { metrics, trace, type MeterProvider, type TracerProvider } from '@opentelemetry/api';
 import { InvalidLockUseError, type Duration } from '../core';
-import { describeValue } from '../core/describe-value';
-import { checkOptionNames } from '../core/options';
+import { checkOptionNames, describeValue } from '../core/options';
 import { parseDuration } from '../core/duration';
 import type { JobGuard } from '../guard';
 import { integrationOf } from '../guard/integration';

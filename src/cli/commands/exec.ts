@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { constants } from 'node:os';
 import { LockLostError, type Lock, type SkipReason } from '../../core';
-import { describeValue } from '../../core/describe-value';
+import { describeValue } from '../../core/options';
 import { parsePositiveDuration } from '../../core/duration';
 import type { JobGuard } from '../../guard';
 import { integrationOf } from '../../guard/integration';

@@ -1,5 +1,5 @@
 import { channel, type Channel } from 'node:diagnostics_channel';
-import { describeValue } from '../describe-value';
+import { describeValue } from '../options';
 import type { LockLostError } from '../errors';
 import { jobOf, type LockConfiguration } from '../lock-configuration';
 import { isThenable, type SkipReason } from './task-result';

@@ -1,4 +1,4 @@
-import { describeValue } from '../describe-value';
+import { describeValue } from '../options';
 import { InvalidLockConfigurationError, InvalidLockUseError } from '../errors';
 import type { LockPage, LockState } from '../lock';
 import { checkLockName } from '../lock-name';

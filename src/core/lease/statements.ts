@@ -1,5 +1,5 @@
 import { pause, statementRetryDelayMs, withinLimitOr, momentOf, type Clock, type Moment } from '../clock';
-import { describeValue } from '../describe-value';
+import { describeValue } from '../options';
 import { LockStorageError, SchemaMismatchError } from '../errors';
 import type { LockTerms } from '../lock-configuration';
 import type { LeaseOwner } from './owner';

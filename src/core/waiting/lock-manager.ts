@@ -1,8 +1,7 @@
 import { systemClock, type Clock } from '../clock';
-import { describeValue } from '../describe-value';
 import { parseDuration, type Duration } from '../duration';
 import { InvalidLockUseError } from '../errors';
-import { checkOptionNames } from '../options';
+import { checkOptionNames, describeValue } from '../options';
 import { EventHub } from '../execution/events';
 import { liveContext } from '../execution/lock-context';
 import { LockingTaskExecutor } from '../execution/locking-task-executor';

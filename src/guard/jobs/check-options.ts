@@ -1,6 +1,5 @@
 import { InvalidLockConfigurationError } from '../../core';
-import { describeValue } from '../../core/describe-value';
-import { callOption, checkOptionNames, refuseOption } from '../../core/options';
+import { callOption, checkOptionNames, describeValue, refuseOption } from '../../core/options';
 import type { OncePerConfiguration } from '../../ledger';
 import type { GuardConfiguration, JobGuardOptions, JobOptions, MethodOptions } from '../job-guard-options';
 

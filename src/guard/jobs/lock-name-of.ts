@@ -1,6 +1,5 @@
 import { InvalidLockConfigurationError } from '../../core';
-import { callOption } from '../../core/options';
-import { describeValue } from '../../core/describe-value';
+import { callOption, describeValue } from '../../core/options';
 import { renameLock, type CompiledLock } from '../../core/lock-configuration';
 import type {
   GuardConfiguration,

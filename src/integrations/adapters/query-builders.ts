@@ -1,5 +1,5 @@
 import { InvalidLockUseError } from '../../core';
-import { describeValue } from '../../core/describe-value';
+import { describeValue } from '../../core/options';
 import type { SqlValue } from '../../storage/sql/connections/statement';
 import type { AdaptedAnswer, AdaptedTransaction } from '../sql/adapted-transaction';
 

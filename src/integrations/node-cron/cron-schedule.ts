@@ -1,8 +1,7 @@
 import { createTask, parse, validateDetailed, type TaskOptions } from 'node-cron';
 import { InvalidLockConfigurationError } from '../../core';
-import { callOption, checkOptionNames } from '../../core/options';
+import { callOption, checkOptionNames, describeValue } from '../../core/options';
 import { LONGEST_TIMER_MS } from '../../core/clock';
-import { describeValue } from '../../core/describe-value';
 
 export interface ScheduleOptions {
   /** The IANA time zone of the expression, for example `'Europe/Paris'`. Default: the host's time zone. */

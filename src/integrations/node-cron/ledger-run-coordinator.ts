@@ -1,6 +1,6 @@
 import type { RunCoordinator, ScheduledTask, TaskContext } from 'node-cron';
 import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
-import { describeValue } from '../../core/describe-value';
+import { describeValue } from '../../core/options';
 import { requireGuard } from '../../guard/configured-guard';
 import { integrationOf, type GuardIntegration } from '../../guard/integration';
 import type { Slot } from '../../ledger/slots/slot';

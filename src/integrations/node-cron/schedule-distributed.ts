@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { isAbsolute } from 'node:path';
 import { schedule, type ScheduledTask, type TaskFn } from 'node-cron';
 import { InvalidLockConfigurationError, type Duration } from '../../core';
-import { describeValue } from '../../core/describe-value';
+import { describeValue } from '../../core/options';
 import { parsePositiveDuration } from '../../core/duration';
 import type { JobGuard } from '../../guard';
 import { requireGuard } from '../../guard/configured-guard';

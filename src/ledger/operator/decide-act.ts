@@ -1,5 +1,5 @@
 import { InvalidLockUseError } from '../../core';
-import { describeValue } from '../../core/describe-value';
+import { describeValue } from '../../core/options';
 import type { Run, RunEventKind } from '../run';
 import { mayChange, type Actor, type RunState, type StateBefore } from '../run-state';
 import type { Decision, FoundRun, NewRunEvent } from '../run-store';

@@ -1,5 +1,4 @@
-import { describeValue } from '../../core/describe-value';
-import { refuseOption } from '../../core/options';
+import { describeValue, refuseOption } from '../../core/options';
 import { DAY_MS } from '../../core/duration';
 import { InvalidLockConfigurationError } from '../../core/errors';
 import { checkTimeZone, MOST_OFFSET_MS, offsetStretches } from './time-zone';

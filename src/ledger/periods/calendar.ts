@@ -1,5 +1,5 @@
 import { type Clock, withinLimit } from '../../core/clock';
-import { describeValue } from '../../core/describe-value';
+import { describeValue } from '../../core/options';
 import { dayOf, isoWeekday } from './business-date';
 
 /** Decides on which dates a job runs. Instances may ask about one date several times, and about past dates. */

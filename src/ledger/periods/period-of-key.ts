@@ -1,6 +1,6 @@
 import { InvalidLockUseError } from '../../core';
 import { DAY_MS, HOUR_MS } from '../../core/duration';
-import { describeValue } from '../../core/describe-value';
+import { describeValue } from '../../core/options';
 import type { RunSummary } from '../run';
 import { businessDateAt, checkDayRule, type DayRule, startOfDayMs } from './business-date';
 import {

@@ -9,8 +9,7 @@
  * `period-of-key.ts` finds the period of a key or of a recorded run. `calendar.ts` asks the application which dates
  * are business days.
  */
-import { callOption, refuseOption } from '../../core/options';
-import { describeValue } from '../../core/describe-value';
+import { callOption, describeValue, refuseOption } from '../../core/options';
 import { DAY_MS } from '../../core/duration';
 import { InvalidLockConfigurationError } from '../../core/errors';
 import { checkStoredName } from '../../core/lock-name';

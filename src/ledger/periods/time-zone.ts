@@ -1,4 +1,4 @@
-import { describeValue } from '../../core/describe-value';
+import { describeValue } from '../../core/options';
 import { DAY_MS, HOUR_MS } from '../../core/duration';
 import { InvalidLockConfigurationError } from '../../core/errors';
 

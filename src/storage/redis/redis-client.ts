@@ -1,5 +1,5 @@
 import { InvalidLockConfigurationError, LockStorageError } from '../../core';
-import { describeValue } from '../../core/describe-value';
+import { describeValue } from '../../core/options';
 
 /**
  * Sends one command and resolves to its answer.

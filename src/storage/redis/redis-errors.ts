@@ -1,5 +1,5 @@
 import { LockStorageError } from '../../core';
-import { describeValue } from '../../core/describe-value';
+import { describeValue } from '../../core/options';
 
 /** What to do about errors of the server. Each script writes at most once, so nothing was written. */
 const ADVICE: Readonly<Record<string, string>> = {

@@ -1,7 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { InvalidLockConfigurationError } from '../../core';
-import { checkOptionNames } from '../../core/options';
-import { describeValue } from '../../core/describe-value';
+import { checkOptionNames, describeValue } from '../../core/options';
 import { quotePath } from '../sql/dialects/sql-dialect';
 import type { SqlResult } from '../sql/connections/statement';
 import { createIndex, createTable } from '../sql/schema/create-table';

@@ -1,5 +1,5 @@
 import { InvalidLockConfigurationError } from '../../core';
-import { describeValue } from '../../core/describe-value';
+import { describeValue } from '../../core/options';
 
 /**
  * A text as the name of a node. ZooKeeper refuses `/`, `.`, `..`, control characters and everything outside of the

@@ -1,5 +1,5 @@
 import { InvalidLockConfigurationError } from '../../core';
-import { describeValue } from '../../core/describe-value';
+import { describeValue } from '../../core/options';
 
 /** The error codes of ZooKeeper that mean something to a lock. */
 export const CONNECTION_LOSS = -4;

@@ -1,6 +1,6 @@
 import { LockStorageError, systemClock } from '../../core';
 import { withinLimitOr } from '../../core/clock';
-import { describeValue } from '../../core/describe-value';
+import { describeValue } from '../../core/options';
 import {
   codeOf,
   CONNECTION_LOSS,

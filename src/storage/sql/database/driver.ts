@@ -1,6 +1,5 @@
 import { InvalidLockConfigurationError } from '../../../core';
-import { describeValue } from '../../../core/describe-value';
-import { refuseOption } from '../../../core/options';
+import { describeValue, refuseOption } from '../../../core/options';
 import { driverErrorOf } from '../connections/sql-failure';
 import type { SqlDialect } from '../dialects/sql-dialect';
 import { severalHosts, type SqlDatabase } from './sql-database';

@@ -1,5 +1,5 @@
 import { LockStorageError } from '../../../core';
-import { describeValue } from '../../../core/describe-value';
+import { describeValue } from '../../../core/options';
 import type { OverdueScope, Peek, PeekRequest } from '../../../ledger/run-store';
 import {
   describeRun,

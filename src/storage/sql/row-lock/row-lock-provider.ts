@@ -9,8 +9,7 @@ import {
   type LockObserver,
   type LockProvider,
 } from '../../../core';
-import { describeValue } from '../../../core/describe-value';
-import { checkOptionNames, refuseOption } from '../../../core/options';
+import { checkOptionNames, describeValue, refuseOption } from '../../../core/options';
 import { parseDuration, parsePositiveDuration } from '../../../core/duration';
 import { Deadline } from '../../../core/lease/deadline';
 import { Lease } from '../../../core/lease/lease';
