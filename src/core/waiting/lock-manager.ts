@@ -11,8 +11,7 @@ import type { Lock, LockObserver, LockProvider } from '../lock';
 import { processState } from '../process-state';
 import { checkLockConfiguration, type LockConfiguration } from '../lock-configuration';
 import { LONGEST_NAME_LENGTH } from '../lock-name';
-import { LockQueues } from './lock-queue';
-import { waitForLock, type WaitContext } from './lock-wait';
+import { LockQueues, waitForLock, type WaitContext } from './lock-wait';
 
 export interface LockManagerOptions {
   /** The `lockAtMostFor` of locks that do not set it. Without it, every lock must set it. */

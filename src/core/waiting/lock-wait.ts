@@ -2,8 +2,6 @@ import type { Clock } from '../clock';
 import type { EventHub } from '../execution/events';
 import type { Lock, LockObserver, LockProvider } from '../lock';
 import type { LockConfiguration } from '../lock-configuration';
-import type { LockQueues, QueuePlace } from './lock-queue';
-import { onAbort } from './on-abort';
 
 export interface WaitContext {
   readonly provider: LockProvider;
@@ -177,4 +175,102 @@ class LockWait {
     });
     signal.throwIfAborted();
   }
+}
+
+/** A waiter's place in the queue of one lock. */
+interface QueuePlace {
+  isFirst(): boolean;
+  /** Resolves when the place is the first one. */
+  readonly turn: Promise<void>;
+  /** Resolves when this process has released the lock. */
+  nextRelease(): Promise<void>;
+  leave(): void;
+}
+
+/** The start of the turn of each waiter, in their order. */
+type Starts = Set<() => void>;
+
+const queues = new WeakMap<LockProvider, LockQueues>();
+
+/** The waiters of this process, first come, first served per name. Only the first one of a name asks the store. */
+export class LockQueues {
+  readonly #starts = new Map<string, Starts>();
+  /** Wakes the first waiter of each name. */
+  readonly #wakes = new Map<string, () => void>();
+
+  /** Managers with the same provider share their queues. */
+  static of(provider: LockProvider): LockQueues {
+    const known = queues.get(provider) ?? new LockQueues();
+    queues.set(provider, known);
+    return known;
+  }
+
+  enter(name: string): QueuePlace {
+    const starts = this.#starts.get(name) ?? new Set();
+    this.#starts.set(name, starts);
+    let start = (): void => {};
+    const turn = new Promise<void>((resolve) => (start = resolve));
+    starts.add(start);
+    const isFirst = (): boolean => firstOf(starts) === start;
+    if (isFirst()) start();
+    return {
+      isFirst,
+      turn,
+      nextRelease: () => new Promise((resolve) => this.#wakes.set(name, resolve)),
+      leave: () => this.#leave(name, starts, start),
+    };
+  }
+
+  /** Wakes the first waiter, because this process has released the lock. */
+  notify(name: string): void {
+    this.#wakes.get(name)?.();
+  }
+
+  #leave(name: string, starts: Starts, start: () => void): void {
+    const wasFirst = firstOf(starts) === start;
+    starts.delete(start);
+    if (!wasFirst) return;
+    this.#wakes.delete(name);
+    if (starts.size === 0) this.#starts.delete(name);
+    else firstOf(starts)?.();
+  }
+}
+
+function firstOf(starts: Starts): (() => void) | undefined {
+  for (const first of starts) return first;
+  return undefined;
+}
+
+interface Watch {
+  readonly callbacks: Set<() => void>;
+  readonly listener: () => void;
+}
+
+const abortWatches = new WeakMap<AbortSignal, Watch>();
+
+/**
+ * Calls back when the signal aborts. All callbacks of a signal share one listener: many waiters often share a signal,
+ * and Node warns about a leak from the eleventh listener on.
+ *
+ * @returns a function that stops watching
+ */
+function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  const { callbacks, listener } = abortWatches.get(signal) ?? watch(signal);
+  callbacks.add(callback);
+  return () => {
+    if (!callbacks.delete(callback) || callbacks.size > 0) return;
+    signal.removeEventListener('abort', listener);
+    abortWatches.delete(signal);
+  };
+}
+
+function watch(signal: AbortSignal): Watch {
+  const callbacks = new Set<() => void>();
+  const listener = (): void => {
+    for (const callback of [...callbacks]) callback();
+  };
+  signal.addEventListener('abort', listener);
+  const created = { callbacks, listener };
+  abortWatches.set(signal, created);
+  return created;
 }
