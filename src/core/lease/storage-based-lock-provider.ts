@@ -1,7 +1,6 @@
 import { Acquisition, type AcquisitionOptions, type SentGrant } from './acquisition';
-import { systemClock, type Clock } from '../clock';
+import { Deadline, systemClock, type Clock } from '../clock';
 import { refuseOption } from '../options';
-import { Deadline } from './deadline';
 import { parsePositiveDuration, type Duration } from '../duration';
 import { InvalidLockConfigurationError, LockStorageError } from '../errors';
 import { SeenLocks } from './seen-locks';
@@ -164,7 +163,7 @@ export class StorageBasedLockProvider implements LockProvider {
   #latenessOf({ sentAt }: SentGrant, terms: LockTerms, startedAtMs: number): string | undefined {
     const { lockAtMostForMs, lockAtLeastForMs, renewEveryMs } = terms;
     const { accessor, clock } = this.#context;
-    const deadline = Deadline.of(sentAt, lockAtMostForMs, accessor.clockStepMs);
+    const deadline = new Deadline(sentAt, lockAtMostForMs, accessor.clockStepMs);
     const least = renewEveryMs === undefined ? lockAtMostForMs / 4 : 0;
     const remainingMs = deadline.remainingMs(clock);
     if (remainingMs <= least || deadline.expiryReason(clock) !== undefined)

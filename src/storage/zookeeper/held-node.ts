@@ -6,8 +6,7 @@ import {
   type LockStorageError,
   type StatementOptions,
 } from '../../core';
-import { momentOf, type Moment } from '../../core/clock';
-import { Deadline } from '../../core/lease/deadline';
+import { Deadline, momentOf, type Moment } from '../../core/clock';
 import type { Lease, LeaseGuard } from '../../core/lease/lease';
 import type { LeaseAccessor } from '../../core/lease/storage-accessor';
 import type { LockTerms } from '../../core/lock-configuration';
@@ -145,7 +144,7 @@ export class HeldNode implements LeaseAccessor, LeaseGuard {
   }
 
   #trustFrom(provenAt: Moment): Deadline {
-    return Deadline.of(provenAt, (this.#session.timeoutMs * 2) / 3);
+    return new Deadline(provenAt, (this.#session.timeoutMs * 2) / 3);
   }
 
   #within<T>(timeoutMs: number, body: () => Promise<T>): Promise<T> {

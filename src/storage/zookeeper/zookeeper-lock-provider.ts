@@ -10,10 +10,9 @@ import {
   type LockProvider,
   type LockState,
 } from '../../core';
-import { momentOf, withinLimit, type Moment } from '../../core/clock';
+import { Deadline, momentOf, withinLimit, type Moment } from '../../core/clock';
 import { parsePositiveDuration } from '../../core/duration';
 import { checkOptionNames } from '../../core/options';
-import { Deadline } from '../../core/lease/deadline';
 import { Lease } from '../../core/lease/lease';
 import { LockRecords } from '../../core/lease/lock-records';
 import { SeenLocks } from '../../core/lease/seen-locks';
@@ -182,7 +181,7 @@ export class ZooKeeperLockProvider implements LockProvider {
       lockedAt,
     );
     held.lease = lease;
-    const remainingMs = Deadline.of(lockedAt, lockAtMostForMs).remainingMs(this.#clock);
+    const remainingMs = new Deadline(lockedAt, lockAtMostForMs).remainingMs(this.#clock);
     const neededMs = renewEveryMs === undefined ? lockAtMostForMs / 4 : 0;
     // Reading the signal checks how long the session can be trusted, too.
     if (!lease.signal.aborted && remainingMs > neededMs) return lease;

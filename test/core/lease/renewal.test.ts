@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { planRenewal, type RenewalState } from '#cronlatch/core/lease/renewal';
+import { planRenewal, type RenewalState } from '#cronlatch/core/lease/lease';
 
 const STATE: RenewalState = {
   nowMs: 0,

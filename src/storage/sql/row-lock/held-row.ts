@@ -5,8 +5,7 @@ import {
   type LockRequest,
   type StatementOptions,
 } from '../../../core';
-import { momentOf, type Moment } from '../../../core/clock';
-import { Deadline } from '../../../core/lease/deadline';
+import { Deadline, momentOf, type Moment } from '../../../core/clock';
 import type { Lease, LeaseGuard } from '../../../core/lease/lease';
 import type { LeaseAccessor } from '../../../core/lease/storage-accessor';
 import { microseconds, type Limit } from '../connections/statement';
@@ -183,7 +182,7 @@ export class Heartbeat {
     private readonly ping: (endsAtMs: number) => Promise<void>,
     private readonly onLost: (reason: string) => void,
   ) {
-    this.#trusted = Deadline.of(sentAt, IDLE_MS);
+    this.#trusted = new Deadline(sentAt, IDLE_MS);
     this.#schedule(sentAt);
   }
 
@@ -203,7 +202,7 @@ export class Heartbeat {
       this.#lose(`its transaction has ended: ${(error as Error).message}`);
       return false;
     }
-    this.#trusted = Deadline.of(sentAt, IDLE_MS);
+    this.#trusted = new Deadline(sentAt, IDLE_MS);
     return !this.#isStopped;
   }
 

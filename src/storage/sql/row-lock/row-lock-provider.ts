@@ -11,7 +11,7 @@ import {
 } from '../../../core';
 import { checkOptionNames, describeValue, refuseOption } from '../../../core/options';
 import { parseDuration, parsePositiveDuration } from '../../../core/duration';
-import { Deadline } from '../../../core/lease/deadline';
+import { Deadline } from '../../../core/clock';
 import { Lease } from '../../../core/lease/lease';
 import { newOwner } from '../../../core/lease/owner';
 import { checkLockConfiguration } from '../../../core/lock-configuration';
@@ -117,7 +117,7 @@ export class SqlRowLockProvider implements LockProvider {
       sentAt.lease,
     );
     held.lease = lease;
-    const remainingMs = Deadline.of(sentAt.lease, lockAtMostForMs).remainingMs(this.#clock);
+    const remainingMs = new Deadline(sentAt.lease, lockAtMostForMs).remainingMs(this.#clock);
     const neededMs = renewEveryMs === undefined ? lockAtMostForMs / 4 : 0;
     // Reading the signal checks how long the connection can be trusted, too.
     if (!lease.signal.aborted && remainingMs > neededMs) return lease;
