@@ -1,4 +1,4 @@
-import type { SkipReason } from './execution/skip-reason';
+import type { SkipReason } from './execution/task-result';
 
 const BRAND = Symbol.for('cronlatch.error');
 

@@ -38,7 +38,7 @@ export type {
 export { EventHub } from './execution/events';
 export type { LockConfiguration, TaskConfiguration } from './lock-configuration';
 export { lockName } from './lock-name';
-export type { Lock, LockObserver, LockPage, LockProvider, LockState } from './lock';
+export type { Lock, LockedTask, LockObserver, LockPage, LockProvider, LockState } from './lock';
 export type {
   ExtensionRequest,
   Grant,
@@ -50,8 +50,8 @@ export type {
 } from './lease/storage-accessor';
 export type { StorageBasedLockProviderOptions } from './lease/storage-based-lock-provider';
 export { StorageBasedLockProvider } from './lease/storage-based-lock-provider';
-export type { CurrentOptions } from './execution/lock-context';
-export { currentLock, LockAssert, LockExtender } from './execution/lock-context';
+export type { CurrentOptions } from './execution/current-lock';
+export { currentLock, LockAssert, LockExtender } from './execution/current-lock';
 export type {
   ExecutorOptions,
   HeldLock,
@@ -59,7 +59,7 @@ export type {
   TickDetails,
 } from './execution/locking-task-executor';
 export { LockingTaskExecutor } from './execution/locking-task-executor';
-export type { LockedTask, SkipReason, TaskResult } from './execution/task-result';
+export type { SkipReason, TaskResult } from './execution/task-result';
 export type { LockManagerOptions, LockOptions, TryLockOptions } from './waiting/lock-manager';
 export { LockManager } from './waiting/lock-manager';
 export type { RefreshOptions } from './waiting/refresh-once';

@@ -35,6 +35,9 @@ export interface Lock extends AsyncDisposable {
   extend(lockAtMostFor: Duration): Promise<boolean>;
 }
 
+/** A task that runs while the lock is held. cronlatch awaits its result before it releases the lock. */
+export type LockedTask<T> = (lock: Lock) => T | PromiseLike<T>;
+
 /** A source of locks. It needs one method only, so that any store, or a wrapper around one, can be a lock provider. */
 export interface LockProvider {
   /**

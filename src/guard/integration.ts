@@ -10,8 +10,7 @@ import {
   type TickDetails,
   type TickEvent,
 } from '../core';
-import { lockEventOf } from '../core/execution/events';
-import type { RunWrapper } from '../core/execution/run-registry';
+import { lockEventOf, type RunWrapper } from '../core/execution/events';
 import { callOption, checkOptionNames, describeValue } from '../core/options';
 import { processState } from '../core/process-state';
 import { SlotRuns } from '../ledger/slots/slot-runs';

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { isThenable } from '../core/execution/task-result';
+import { isThenable } from '../core/execution/events';
 import { processState } from '../core/process-state';
 
 /** A guarded function, and the instance that it was called on. */

@@ -1,6 +1,6 @@
 import { context, SpanStatusCode, trace, type Attributes, type Span, type Tracer } from '@opentelemetry/api';
 import type { RunIdentity } from '../core';
-import type { ObservedRun } from '../core/execution/run-registry';
+import type { ObservedRun } from '../core/execution/events';
 import type { JobGuard } from '../guard';
 import type { GuardIntegration } from '../guard/integration';
 import { errorTypeOf } from './attributes';

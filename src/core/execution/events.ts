@@ -1,8 +1,9 @@
 import { channel, type Channel } from 'node:diagnostics_channel';
 import { describeValue } from '../options';
 import type { LockLostError } from '../errors';
+import type { LockObserver } from '../lock';
 import { jobOf, type LockConfiguration } from '../lock-configuration';
-import { isThenable, type SkipReason } from './task-result';
+import type { SkipReason } from './task-result';
 
 /** The fields that all events of a lock have. */
 export interface LockEvent {
@@ -138,6 +139,14 @@ export interface CronlatchEvents {
   'guard:warning': { readonly message: string; readonly error?: unknown };
 }
 
+/** What an observer learns of a run before its handler is called. */
+export type ObservedRun = CronlatchEvents['run:started'] & { readonly businessDate?: string | undefined };
+
+/**
+ * Called around the handler of a run and the events of the run. It calls `work` once and settles as `work` does.
+ */
+export type RunWrapper = <T>(run: ObservedRun, work: () => Promise<T>) => Promise<T>;
+
 export type EventName = keyof CronlatchEvents;
 export type EventListener<K extends EventName> = (event: CronlatchEvents[K]) => unknown;
 
@@ -213,4 +222,32 @@ export class EventHub {
       failed(error);
     }
   }
+}
+
+/**
+ * An observer that emits the events that only the lock provider can detect. It keeps the holder of the lock that the
+ * provider has refused.
+ */
+export function observerOf(
+  run: { readonly abandonedSignal: AbortSignal },
+  events: EventHub,
+  event: LockEvent,
+): LockObserver & { holder?: { readonly heldBy: string; readonly heldUntil: Date } } {
+  const observer: ReturnType<typeof observerOf> = {
+    // Not of a prototype, so that a provider can pass on `{ ...observer }`. Reading it creates the signal.
+    get abandonedSignal() {
+      return run.abandonedSignal;
+    },
+    refused: (holder) => void (observer.holder = holder),
+    extended: (lockAtMostForMs) => events.emit('lock:extended', { ...event, lockAtMostForMs }),
+    lost: (error) => events.emit('lock:lost', { ...event, error }),
+    warning: (message, error) => events.emit('guard:warning', { message, error }),
+  };
+  return observer;
+}
+
+/** Whether a value settles like a promise, of any library or realm. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function';
+  return isObject && typeof (value as Partial<PromiseLike<unknown>>).then === 'function';
 }

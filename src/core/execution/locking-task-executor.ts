@@ -2,6 +2,7 @@ import { systemClock, withinLimit, type Clock } from '../clock';
 import {
   EventHub,
   lockEventOf,
+  observerOf,
   type CronlatchEvents,
   type LockEvent,
   type RunIdentity,
@@ -9,12 +10,12 @@ import {
   type RunSkipReason,
   type TickEvent,
 } from './events';
-import { refuseUnawaitable, type LockedTask, type SkipReason, type TaskResult } from './task-result';
-import type { Lock, LockObserver, LockProvider } from '../lock';
+import { InvalidLockUseError } from '../errors';
+import type { Lock, LockedTask, LockObserver, LockProvider } from '../lock';
 import type { LockConfiguration, TaskConfiguration } from '../lock-configuration';
-import { liveContext, LockContext, runInContext } from './lock-context';
-import { RunObserver, RunRegistry, type ActiveRun } from './run-registry';
+import { liveContext, LockContext, runInContext, RunRegistry, type ActiveRun } from './run-registry';
 import { StorageBasedLockProvider } from '../lease/storage-based-lock-provider';
+import type { SkipReason, TaskResult } from './task-result';
 
 export interface ExecutorOptions {
   readonly clock?: Clock | undefined;
@@ -72,28 +73,6 @@ export interface HeldLock {
   execute<T>(task: LockedTask<T>, options?: ExecuteOptions): Promise<T>;
 }
 
-class ExecutedLock implements HeldLock {
-  constructor(
-    readonly lock: Lock,
-    private readonly context: LockContext,
-    readonly execute: HeldLock['execute'],
-  ) {}
-
-  get abandonedSignal(): AbortSignal {
-    return this.context.run.abandonedSignal;
-  }
-
-  keepUntil(work: Promise<unknown>): void {
-    this.context.keepUntil(work);
-  }
-}
-
-/** A lease, and the lock object that its handler gets in its place. */
-interface Acquired {
-  readonly lease: Lock;
-  readonly lock: Lock;
-}
-
 /** Runs tasks under locks, for decorated methods, `guard.run` and `guard.wrap`. */
 export class LockingTaskExecutor {
   readonly #lockProvider: LockProvider;
@@ -148,7 +127,7 @@ export class LockingTaskExecutor {
     const acquisition: Acquisition = { event, willRetry };
     const outer = liveContext(this.#lockProvider, name);
     if (outer !== undefined) {
-      return await outer.nest((lock) => work(this.#heldLockOf(lock, outer, event)));
+      return await outer.nest(() => work(this.#heldLockOf(outer, event)));
     }
     const refusal = acquire === undefined ? this.runs.refusal(name) : undefined;
     if (refusal !== undefined) return this.#refuse(acquisition, refusal);
@@ -157,14 +136,13 @@ export class LockingTaskExecutor {
     try {
       const ask = (observer: LockObserver): Promise<Lock | undefined> =>
         this.#warnIfSilent(this.#lockProvider.lock(configuration, observer), name);
-      const acquired = await this.#acquire(acquire ?? ask, run, acquisition);
-      if (acquired === undefined) return { executed: false, reason: 'locked' };
-      const context = new LockContext(acquired.lock, acquired.lease, this.#lockProvider, run);
+      const context = await this.#acquire(acquire ?? ask, run, acquisition);
+      if (context === undefined) return { executed: false, reason: 'locked' };
       let started = false;
       try {
         if (this.runs.closing) return this.#skip(acquisition, 'closing');
         started = true;
-        const held = this.#heldLockOf(acquired.lock, context, event);
+        const held = this.#heldLockOf(context, event);
         return await runInContext(context, () => work(held));
       } finally {
         const nested = context.end();
@@ -172,7 +150,7 @@ export class LockingTaskExecutor {
         // The lock of an abandoned handler stays until its lease expires.
         if (!started || !run.isAbandoned) {
           const { keptUntil } = context;
-          const release = (): Promise<void> => this.#release(acquired.lease, event);
+          const release = (): Promise<void> => this.#release(context.lease, event);
           const releasing = keptUntil === undefined ? release() : keptUntil.then(release);
           const limitMs = keptUntil === undefined ? LONGEST_WAIT_FOR_RELEASE_MS : 0;
           const inTime = await withinLimit(this.#clock, releasing, limitMs);
@@ -205,18 +183,18 @@ export class LockingTaskExecutor {
     acquire: (observer: LockObserver) => Promise<Lock | undefined>,
     run: ActiveRun,
     acquisition: Acquisition,
-  ): Promise<Acquired | undefined> {
+  ): Promise<LockContext | undefined> {
     const { event, willRetry } = acquisition;
-    const observer = new RunObserver(run, this.#events, event);
+    const observer = observerOf(run, this.#events, event);
     try {
       const lease = await acquire(observer);
       if (lease === undefined) {
         this.#skip(acquisition, 'locked', observer.holder);
         return undefined;
       }
-      const acquired = { lease, lock: run.attach(lease) };
+      const context = new LockContext(run.attach(lease), lease, this.#lockProvider, run);
       this.#events.emit('lock:acquired', { fencingToken: lease.fencingToken, ...event });
-      return acquired;
+      return context;
     } catch (error) {
       this.#events.emit('lock:failed', { ...event, willRetry, error });
       throw error;
@@ -239,8 +217,16 @@ export class LockingTaskExecutor {
     return answer.finally(cancel);
   }
 
-  #heldLockOf(lock: Lock, context: LockContext, event: LockEvent): HeldLock {
-    return new ExecutedLock(lock, context, (task, options = {}) => this.#execute(task, lock, event, options));
+  #heldLockOf(context: LockContext, event: LockEvent): HeldLock {
+    const { lock, run } = context;
+    return {
+      lock,
+      get abandonedSignal() {
+        return run.abandonedSignal;
+      },
+      keepUntil: (work) => context.keepUntil(work),
+      execute: (task, options = {}) => this.#execute(task, lock, event, options),
+    };
   }
 
   #execute<T>(task: LockedTask<T>, lock: Lock, lockEvent: LockEvent, options: ExecuteOptions): Promise<T> {
@@ -292,4 +278,21 @@ export class LockingTaskExecutor {
       this.#events.emit('lock:releaseFailed', { ...event, error });
     }
   }
+}
+
+/** Refuses a result whose work would continue unnoticed after the release of the lock. */
+export function refuseUnawaitable(name: string, result: unknown): void {
+  const kind = kindOf(result);
+  if (kind === undefined) return;
+  throw new InvalidLockUseError(
+    `The handler of lock '${name}' returned ${kind}: its work would run after the release. Await it inside the handler.`,
+  );
+}
+
+function kindOf(result: unknown): string | undefined {
+  if (typeof result !== 'object' || result === null || 'then' in result) return undefined;
+  if (Symbol.asyncIterator in result) return 'an async iterator';
+  if (Symbol.iterator in result && 'next' in result) return 'a generator or iterator';
+  if ('subscribe' in result && typeof result.subscribe === 'function') return 'an Observable';
+  return undefined;
 }

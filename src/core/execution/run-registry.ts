@@ -1,8 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Duration } from '../duration';
-import { InvalidLockUseError, type LockLostError } from '../errors';
-import type { Lock, LockObserver } from '../lock';
-import type { CronlatchEvents, EventHub, LockEvent } from './events';
+import { InvalidLockUseError } from '../errors';
 import { Lease } from '../lease/lease';
+import type { Lock, LockProvider } from '../lock';
+import { processState } from '../process-state';
+import type { ObservedRun, RunWrapper } from './events';
 import type { SkipReason } from './task-result';
 
 /** A job that runs in this process, from before its lock is requested until the lock's release is written. */
@@ -10,8 +12,8 @@ export class ActiveRun {
   // Node creates a signal when it is first read. That takes microseconds, and most runs need none.
   readonly #stop = new AbortController();
   readonly #abandoned = new AbortController();
-  #isAskedToStop = false;
-  #isAbandoned = false;
+  isAskedToStop = false;
+  isAbandoned = false;
   readonly settled: Promise<void>;
   #settle = (): void => {};
   #lease: Lock | undefined;
@@ -25,10 +27,6 @@ export class ActiveRun {
   /** Aborts when the guard stops waiting for the run. From then on its lease is not renewed, and nothing is recorded. */
   get abandonedSignal(): AbortSignal {
     return this.#abandoned.signal;
-  }
-
-  get isAbandoned(): boolean {
-    return this.#isAbandoned;
   }
 
   /** Whether the lease has expired while the handler still runs. */
@@ -51,17 +49,13 @@ export class ActiveRun {
     return this.#stop.signal;
   }
 
-  get isAskedToStop(): boolean {
-    return this.#isAskedToStop;
-  }
-
   askToStop(reason: unknown): void {
-    this.#isAskedToStop = true;
+    this.isAskedToStop = true;
     this.#stop.abort(reason);
   }
 
   abandon(): void {
-    this.#isAbandoned = true;
+    this.isAbandoned = true;
     this.#abandoned.abort();
   }
 
@@ -77,50 +71,6 @@ function requireSignal(lock: Lock, name: string): void {
     `The lock provider returned a lock without a signal for '${name}'. It must return a lock with an AbortSignal.`,
   );
 }
-
-/** Emits the events that only the lock provider can detect. */
-export class RunObserver implements LockObserver {
-  /** A property of the observer itself, so that a provider can pass on `{ ...observer }`. */
-  static readonly #abandonedSignal = {
-    enumerable: true,
-    get(this: RunObserver): AbortSignal {
-      return this.#run.abandonedSignal;
-    },
-  };
-  declare readonly abandonedSignal: AbortSignal;
-  /** The holder of the lock when it was refused. */
-  holder: { readonly heldBy: string; readonly heldUntil: Date } | undefined;
-  readonly #run: ActiveRun;
-  readonly #events: EventHub;
-  readonly #event: LockEvent;
-
-  constructor(run: ActiveRun, events: EventHub, event: LockEvent) {
-    Object.defineProperty(this, 'abandonedSignal', RunObserver.#abandonedSignal);
-    this.#run = run;
-    this.#events = events;
-    this.#event = event;
-  }
-
-  readonly refused = (holder: { heldBy: string; heldUntil: Date }): void => {
-    this.holder = holder;
-  };
-
-  readonly extended = (lockAtMostForMs: number): void =>
-    this.#events.emit('lock:extended', { ...this.#event, lockAtMostForMs });
-
-  readonly lost = (error: LockLostError): void => this.#events.emit('lock:lost', { ...this.#event, error });
-
-  readonly warning = (message: string, error: unknown): void =>
-    this.#events.emit('guard:warning', { message, error });
-}
-
-/** What an observer learns of a run before its handler is called. */
-export type ObservedRun = CronlatchEvents['run:started'] & { readonly businessDate?: string | undefined };
-
-/**
- * Called around the handler of a run and the events of the run. It calls `work` once and settles as `work` does.
- */
-export type RunWrapper = <T>(run: ObservedRun, work: () => Promise<T>) => Promise<T>;
 
 /** The runs of one executor. It refuses a job that still runs here, and every job once the guard is closing. */
 export class RunRegistry {
@@ -138,12 +88,8 @@ export class RunRegistry {
 
   /** Calls `work` inside all wrappers. */
   observe<T>(run: ObservedRun, work: () => Promise<T>): Promise<T> {
-    let wrapped = work;
-    for (const wrapper of this.#wrappers) {
-      const inner = wrapped;
-      wrapped = () => wrapper(run, inner);
-    }
-    return wrapped();
+    const wrap = (inner: () => Promise<T>, wrapper: RunWrapper) => () => wrapper(run, inner);
+    return [...this.#wrappers].reduce(wrap, work)();
   }
 
   get closing(): boolean {
@@ -271,4 +217,88 @@ export function isAborted(lock: Lock): boolean {
  */
 export function afterExtensions(lock: Lock, listener: ExtensionListener): () => void {
   return lock instanceof HandlerLock ? lock.afterExtensions(listener) : () => {};
+}
+
+/** The lease under which code runs. Work that a job left behind still has the context of its job. */
+export class LockContext {
+  readonly #nested = new Set<Promise<unknown>>();
+  /** Never a released context. Otherwise, a job that calls itself from a timer would build an endless chain. */
+  readonly outer = innermostContext();
+  #released = false;
+  /** The lock is kept until this has settled. */
+  keptUntil: Promise<unknown> | undefined;
+
+  /**
+   * @param lock the lock as the handler sees it
+   * @param lease the lock itself, which a handler that was asked to stop still holds
+   * @param run its signal aborts when the guard stops waiting for the work
+   */
+  constructor(
+    readonly lock: Lock,
+    readonly lease: Lock,
+    readonly lockProvider: LockProvider,
+    readonly run: { readonly abandonedSignal: AbortSignal },
+  ) {}
+
+  /** `true` only while this lease is live: not after its deadline, and not after its release by anyone. */
+  isLive(): boolean {
+    return !this.#released && !this.lease.signal.aborted && this.lease.remainingMs() > 0;
+  }
+
+  isReleased(): boolean {
+    return this.#released;
+  }
+
+  /** Runs a task inside this lease. The lease is not released before the task has settled. */
+  async nest<T>(task: (lock: Lock) => Promise<T>): Promise<T> {
+    const run = task(this.lock);
+    this.#nested.add(run);
+    try {
+      return await run;
+    } finally {
+      this.#nested.delete(run);
+    }
+  }
+
+  /** Keeps the lock until this has settled, although the caller gets its result before. It must not reject. */
+  keepUntil(work: Promise<unknown>): void {
+    this.keptUntil = Promise.all([this.keptUntil, work]);
+  }
+
+  /**
+   * Ends the lease for its code when every nested task has settled, including the tasks that they started.
+   *
+   * @returns `undefined` if there was no nested task, so that the lease has already ended
+   */
+  end(): Promise<void> | undefined {
+    if (this.#nested.size > 0) return Promise.allSettled(this.#nested).then(() => this.end());
+    this.#released = true;
+    return undefined;
+  }
+}
+
+const storage = processState('lock-context', () => new AsyncLocalStorage<LockContext | undefined>());
+
+export function runInContext<T>(context: LockContext, task: () => T): T {
+  return storage.run(context, task);
+}
+
+/** The context of the innermost run that this code belongs to and that is not released. Its lease may be lost. */
+export function innermostContext(): LockContext | undefined {
+  let context = storage.getStore();
+  while (context?.isReleased()) context = context.outer;
+  return context;
+}
+
+export function* activeContexts(): Generator<LockContext> {
+  for (let context = innermostContext(); context !== undefined; context = context.outer) {
+    if (context.isLive()) yield context;
+  }
+}
+
+/** The live lease of this provider and name to which this code belongs. */
+export function liveContext(lockProvider: LockProvider, name: string): LockContext | undefined {
+  for (const context of activeContexts())
+    if (context.lockProvider === lockProvider && context.lock.name === name) return context;
+  return undefined;
 }

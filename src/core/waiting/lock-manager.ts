@@ -2,12 +2,10 @@ import { systemClock, type Clock } from '../clock';
 import { parseDuration, type Duration } from '../duration';
 import { InvalidLockUseError } from '../errors';
 import { checkOptionNames, describeValue } from '../options';
-import { EventHub } from '../execution/events';
-import { liveContext } from '../execution/lock-context';
+import { EventHub, observerOf } from '../execution/events';
 import { LockingTaskExecutor } from '../execution/locking-task-executor';
-import { ActiveRun, RunObserver } from '../execution/run-registry';
-import type { LockedTask } from '../execution/task-result';
-import type { Lock, LockObserver, LockProvider } from '../lock';
+import { ActiveRun, liveContext } from '../execution/run-registry';
+import type { Lock, LockedTask, LockObserver, LockProvider } from '../lock';
 import { processState } from '../process-state';
 import { checkLockConfiguration, type LockConfiguration } from '../lock-configuration';
 import { LONGEST_NAME_LENGTH } from '../lock-name';
@@ -188,7 +186,7 @@ export class LockManager {
       );
     }
     const run = new ActiveRun(name);
-    const observer = new RunObserver(run, this.#context.events, { name, scheduledAt: undefined });
+    const observer = observerOf(run, this.#context.events, { name, scheduledAt: undefined });
     const signals = this.#signalsOf(options);
     const granted = await waitForLock(this.#context, { configuration, observer, waitMs, signals });
     const handle = granted && this.#handleOf(granted, run);

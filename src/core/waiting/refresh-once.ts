@@ -1,7 +1,7 @@
 import { withinLimit } from '../clock';
 import { parseDuration, type Duration } from '../duration';
 import { JobSkippedError } from '../errors';
-import { liveContext } from '../execution/lock-context';
+import { liveContext } from '../execution/run-registry';
 import type { Lock } from '../lock';
 import { contextOf, type LockManager } from './lock-manager';
 import type { WaitContext } from './lock-wait';

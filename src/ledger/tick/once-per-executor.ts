@@ -20,7 +20,7 @@ import {
   type TaskResult,
 } from '../../core';
 import { lockEventOf } from '../../core/execution/events';
-import { activeContexts } from '../../core/execution/lock-context';
+import { activeContexts } from '../../core/execution/run-registry';
 import { PlanRunner } from './plan-runner';
 import { identityOf } from '../run';
 import type { LedgerContext } from '../store-statements';

@@ -1,5 +1,5 @@
 import { ClaimLostError, type HeldLock, type Lock, type LockedTask, type TickDetails } from '../../core';
-import { refuseUnawaitable } from '../../core/execution/task-result';
+import { refuseUnawaitable } from '../../core/execution/locking-task-executor';
 import { withinLimit } from '../../core/clock';
 import { LONGEST_WAIT_FOR_RELEASE_MS, type FailureDetails } from '../../core/execution/locking-task-executor';
 import { afterExtensions } from '../../core/execution/run-registry';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { currentLock, LockAssert, LockExtender, LockNotHeldError } from 'cronlatch';
-import { LockContext, runInContext } from '#cronlatch/core/execution/lock-context';
+import { LockContext, runInContext } from '#cronlatch/core/execution/run-registry';
 import { executorBench, signal } from '../../support/executor-bench';
 import { JOB, lockBench } from '../../support/lock-bench';
 
