@@ -4,6 +4,9 @@ import { InvalidLockConfigurationError } from './errors';
 export const DEFAULT_NAME_LENGTH = 64;
 export const LONGEST_NAME_LENGTH = 255;
 
+/** The lock that a probe reads. It does not matter whether it exists. */
+export const PROBED_NAME = 'cronlatch-probe';
+
 /**
  * Refuses names that a store could truncate, fold or confuse. Every store compares names byte for byte.
  *

@@ -1,7 +1,7 @@
 import type { SentGrant } from './acquisition';
 import { Deadline, type Moment } from '../clock';
 import { parsePositiveDuration, type Duration } from '../duration';
-import { LockLostError } from '../errors';
+import { LockLostError, LockStorageError } from '../errors';
 import { LeaseOwner } from './owner';
 import type { Lock, LockObserver } from '../lock';
 import type { LockTerms } from '../lock-configuration';
@@ -100,6 +100,20 @@ export class Lease implements Lock {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.unlock();
+  }
+
+  /**
+   * Releases a lease that was granted too late to work under it, and throws a LockStorageError.
+   *
+   * @param basis what can be lost before the deadline, for the error
+   */
+  async orRelease(basis: string): Promise<Lease> {
+    const left = latenessOf(this.#deadline, this.#options, this.isLost);
+    if (left === undefined) return this;
+    await this.unlock();
+    throw new LockStorageError(
+      `Lock '${this.name}' was granted too late: ${left}, or ${basis} was lost meanwhile, so it was released.`,
+    );
   }
 
   /** The store has ended the lock. Has no effect after a release. */
@@ -238,6 +252,18 @@ export class Lease implements Lock {
       if (this.#release === undefined && this.#checkDeadline()) this.#planRenewal();
     }
   }
+}
+
+/** How little of a grant is left, if a job cannot work with it: without renewals, it needs a quarter of its lease. */
+export function latenessOf(
+  deadline: Deadline,
+  { terms, clock }: Pick<LeaseOptions, 'terms' | 'clock'>,
+  isLost = deadline.expiryReason(clock) !== undefined,
+): string | undefined {
+  const remainingMs = deadline.remainingMs(clock);
+  const neededMs = terms.renewEveryMs === undefined ? terms.lockAtMostForMs / 4 : 0;
+  if (!isLost && remainingMs > neededMs) return undefined;
+  return `only ${Math.max(0, Math.round(remainingMs))} ms of its ${terms.lockAtMostForMs} ms were left`;
 }
 
 export interface RenewalState {

@@ -5,17 +5,14 @@ import { parsePositiveDuration, type Duration } from '../duration';
 import { InvalidLockConfigurationError, LockStorageError } from '../errors';
 import { SeenLocks } from './seen-locks';
 import { LateReleases } from './late-releases';
-import { Lease, type LeaseOptions } from './lease';
+import { latenessOf, Lease, type LeaseOptions } from './lease';
 import type { Lock, LockObserver, LockPage, LockProvider, LockState } from '../lock';
-import { checkLockConfiguration, type LockConfiguration, type LockTerms } from '../lock-configuration';
-import { checkNameLength, DEFAULT_NAME_LENGTH } from '../lock-name';
+import { checkLockConfiguration, type LockConfiguration } from '../lock-configuration';
+import { checkNameLength, DEFAULT_NAME_LENGTH, PROBED_NAME } from '../lock-name';
 import { LockRecords } from './lock-records';
 import { newOwner } from './owner';
 import { releaseRecord, sendWithin, storageErrorOf, type StatementContext } from './statements';
 import type { StatementOptions, StorageAccessor } from './storage-accessor';
-
-/** It does not matter whether this lock exists. */
-const PROBED_NAME = 'cronlatch-probe';
 
 export interface StorageBasedLockProviderOptions {
   /**
@@ -74,7 +71,7 @@ export class StorageBasedLockProvider implements LockProvider {
   lock(configuration: LockConfiguration, observer: LockObserver = {}): Promise<Lock | undefined> {
     const startedAtMs = this.#context.clock.monotonicMs();
     return this.#acquire(configuration, newOwner(), observer, (granted, options) => {
-      const lateness = this.#latenessOf(granted, options.terms, startedAtMs);
+      const lateness = this.#latenessOf(granted, options, startedAtMs);
       return lateness === undefined
         ? new Lease(options, granted.grant, granted.sentAt)
         : this.#giveBack(options, lateness);
@@ -160,14 +157,11 @@ export class StorageBasedLockProvider implements LockProvider {
   }
 
   /** Why the grant arrived too late to work with it, and what to do. `undefined` if it did not. */
-  #latenessOf({ sentAt }: SentGrant, terms: LockTerms, startedAtMs: number): string | undefined {
-    const { lockAtMostForMs, lockAtLeastForMs, renewEveryMs } = terms;
-    const { accessor, clock } = this.#context;
-    const deadline = new Deadline(sentAt, lockAtMostForMs, accessor.clockStepMs);
-    const least = renewEveryMs === undefined ? lockAtMostForMs / 4 : 0;
-    const remainingMs = deadline.remainingMs(clock);
-    if (remainingMs <= least || deadline.expiryReason(clock) !== undefined)
-      return `only ${Math.max(0, Math.round(remainingMs))} ms of its ${lockAtMostForMs} ms were left, so it was released. Set a longer lockAtMostFor.`;
+  #latenessOf({ sentAt }: SentGrant, options: LeaseOptions, startedAtMs: number): string | undefined {
+    const { accessor, clock, terms } = options;
+    const { lockAtMostForMs, lockAtLeastForMs } = terms;
+    const left = latenessOf(new Deadline(sentAt, lockAtMostForMs, accessor.clockStepMs), options);
+    if (left !== undefined) return `${left}, so it was released. Set a longer lockAtMostFor.`;
     const waitedMs = clock.monotonicMs() - startedAtMs;
     const isOutrun = accessor.waitsForNodes && lockAtLeastForMs > 0 && waitedMs > lockAtLeastForMs;
     if (!isOutrun) return undefined;

@@ -10,7 +10,7 @@ import {
   type LockProvider,
   type LockState,
 } from '../../core';
-import { Deadline, momentOf, withinLimit, type Moment } from '../../core/clock';
+import { momentOf, withinLimit, type Moment } from '../../core/clock';
 import { parsePositiveDuration } from '../../core/duration';
 import { checkOptionNames } from '../../core/options';
 import { Lease } from '../../core/lease/lease';
@@ -19,7 +19,7 @@ import { SeenLocks } from '../../core/lease/seen-locks';
 import type { StatementContext } from '../../core/lease/statements';
 import type { LeaseAccessor } from '../../core/lease/storage-accessor';
 import { checkLockConfiguration, type LockTerms } from '../../core/lock-configuration';
-import { checkNameLength, DEFAULT_NAME_LENGTH } from '../../core/lock-name';
+import { checkNameLength, DEFAULT_NAME_LENGTH, PROBED_NAME } from '../../core/lock-name';
 import { HeldNode } from './held-node';
 import { dataOf, LockNodes, type NodeTimes, type OwnNode } from './lock-nodes';
 import { LockWaiters } from './lock-waiters';
@@ -29,8 +29,6 @@ import { NodeRequests } from './node-requests';
 import { checkClient, type ZooKeeperAcl, type ZooKeeperClient } from './zookeeper-client';
 import { ZooKeeperSession } from './zookeeper-session';
 
-/** It does not matter whether this lock exists. */
-const PROBED_NAME = 'cronlatch-probe';
 const CLOSED = 'its lock provider was closed';
 
 /** Runs a step of an attempt within the time limit of the attempt. */
@@ -149,7 +147,7 @@ export class ZooKeeperLockProvider implements LockProvider {
   }
 
   async #lock(terms: LockTerms, observer: LockObserver): Promise<Lock | undefined> {
-    const { name, lockAtMostForMs, renewEveryMs } = terms;
+    const { name, lockAtMostForMs } = terms;
     const { statementTimeoutMs } = this;
     const longestMs = Math.min(statementTimeoutMs, observer.statementTimeoutMs ?? statementTimeoutMs);
     const endsAtMs = systemClock.monotonicMs() + Math.min(lockAtMostForMs / 3, longestMs);
@@ -181,14 +179,7 @@ export class ZooKeeperLockProvider implements LockProvider {
       lockedAt,
     );
     held.lease = lease;
-    const remainingMs = new Deadline(lockedAt, lockAtMostForMs).remainingMs(this.#clock);
-    const neededMs = renewEveryMs === undefined ? lockAtMostForMs / 4 : 0;
-    // Reading the signal checks how long the session can be trusted, too.
-    if (!lease.signal.aborted && remainingMs > neededMs) return lease;
-    await lease.unlock();
-    throw new LockStorageError(
-      `Lock '${name}' was granted too late: only ${Math.max(0, Math.round(remainingMs))} ms of its ${lockAtMostForMs} ms were left, or its session was lost meanwhile, so it was released.`,
-    );
+    return await lease.orRelease('its session');
   }
 
   /** @returns `undefined` if the lock is held */

@@ -1,6 +1,5 @@
 import {
   InvalidLockConfigurationError,
-  LockStorageError,
   systemClock,
   type Clock,
   type Duration,
@@ -11,20 +10,16 @@ import {
 } from '../../../core';
 import { checkOptionNames, describeValue, refuseOption } from '../../../core/options';
 import { parseDuration, parsePositiveDuration } from '../../../core/duration';
-import { Deadline } from '../../../core/clock';
 import { Lease } from '../../../core/lease/lease';
 import { newOwner } from '../../../core/lease/owner';
 import { checkLockConfiguration } from '../../../core/lock-configuration';
-import { DEFAULT_NAME_LENGTH } from '../../../core/lock-name';
+import { DEFAULT_NAME_LENGTH, PROBED_NAME } from '../../../core/lock-name';
 import type { Limit } from '../connections/statement';
 import type { SqlDatabase } from '../database/sql-database';
 import type { SchemaFinding } from '../schema/schema-finding';
 import { tableOf, type RowLockTableOptions } from '../schema/tables';
 import { HeldRow, IDLE_MS } from './held-row';
 import { RowLockTable } from './row-lock-table';
-
-/** It does not matter whether this lock exists. */
-const PROBED_NAME = 'cronlatch-probe';
 
 export interface RowLockProviderOptions extends RowLockTableOptions {
   /**
@@ -91,7 +86,7 @@ export class SqlRowLockProvider implements LockProvider {
 
   async lock(configuration: LockConfiguration, observer: LockObserver = {}): Promise<Lock | undefined> {
     const terms = checkLockConfiguration(configuration, this.nameLength);
-    const { name, lockAtMostForMs, lockAtLeastForMs, renewEveryMs } = terms;
+    const { name, lockAtMostForMs, lockAtLeastForMs } = terms;
     const timeoutMs = Math.min(lockAtMostForMs / 3, this.statementTimeoutMs) + this.#waitMs;
     const found = await this.#table.lock(name, { timeoutMs, priority: 'lease' });
     if (found.is === 'held') return undefined;
@@ -105,8 +100,12 @@ export class SqlRowLockProvider implements LockProvider {
     const { statementTimeoutMs } = this;
     const owner = newOwner();
     const held: HeldRow = new HeldRow(found, {
-      ...{ name, owner, lockAtLeastForMs, statementTimeoutMs },
-      ...{ tables: this.#table.tables, clock: systemClock },
+      name,
+      owner,
+      lockAtLeastForMs,
+      statementTimeoutMs,
+      tables: this.#table.tables,
+      clock: systemClock,
       onEnded: () => this.#held.delete(held),
     });
     this.#held.add(held);
@@ -117,14 +116,7 @@ export class SqlRowLockProvider implements LockProvider {
       sentAt.lease,
     );
     held.lease = lease;
-    const remainingMs = new Deadline(sentAt.lease, lockAtMostForMs).remainingMs(this.#clock);
-    const neededMs = renewEveryMs === undefined ? lockAtMostForMs / 4 : 0;
-    // Reading the signal checks how long the connection can be trusted, too.
-    if (!lease.signal.aborted && remainingMs > neededMs) return lease;
-    await lease.unlock();
-    throw new LockStorageError(
-      `Lock '${name}' was granted too late: only ${Math.max(0, Math.round(remainingMs))} ms of its ${lockAtMostForMs} ms were left, or its connection was lost meanwhile, so it was released.`,
-    );
+    return await lease.orRelease('its connection');
   }
 
   async probe(timeoutMs: number): Promise<void> {
