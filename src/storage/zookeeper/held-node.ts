@@ -6,9 +6,10 @@ import {
   type LockStorageError,
   type StatementOptions,
 } from '../../core';
-import { Deadline, momentOf, type Moment } from '../../core/clock';
+import { momentOf, type Deadline, type Moment } from '../../core/clock';
 import type { Lease, LeaseGuard } from '../../core/lease/lease';
 import type { LeaseAccessor } from '../../core/lease/storage-accessor';
+import { TrustedSession } from '../../core/lease/trusted-session';
 import type { LockTerms } from '../../core/lock-configuration';
 import { dataOf, type LockNodes, type OwnNode } from './lock-nodes';
 import type { NodeRecords } from './node-records';
@@ -36,31 +37,34 @@ export class HeldNode implements LeaseAccessor, LeaseGuard {
   readonly keepsTimeLimits = true;
   lease: Lease | undefined;
   readonly #session: ZooKeeperSession;
-  #trusted: Deadline;
-  #isHeld = true;
+  readonly #trust: TrustedSession;
   #isLost = false;
   #isGone = false;
-  #isProving = false;
-  #cancelProof = (): void => {};
   #cancelKeeping: (() => void) | undefined;
   readonly #stopWatching: () => void;
 
   constructor(private readonly options: HeldNodeOptions) {
     this.#session = options.nodes.requests.session;
-    this.#trusted = this.#trustFrom(options.provenAt);
+    const proof = {
+      clock: systemClock,
+      intervalMs: () => this.#session.timeoutMs / 3,
+      trustedForMs: () => (this.#session.timeoutMs * 2) / 3,
+      describeExpiry: this.#describeExpiry,
+      send: (trusted: Deadline) => this.#confirm(trusted),
+      onLost: (reason: string) => this.lose(reason),
+    };
+    this.#trust = new TrustedSession(proof, options.provenAt);
     this.#stopWatching = this.#session.watch((state) => {
-      if (state === 'connected') void this.#prove();
+      if (state === 'connected') void this.#trust.prove();
       else this.lose(this.expiryReason() ?? state);
     });
-    this.#planProof();
   }
 
   expiryReason(): string | undefined {
     const { end } = this.#session;
-    if (!this.#isHeld) return undefined;
-    if (end !== undefined) return `the ZooKeeper client cannot be used any more: ${end}`;
-    if (this.#trusted.expiryReason(systemClock) === undefined) return undefined;
-    return this.#unconfirmed();
+    if (end !== undefined && !this.#trust.isStopped)
+      return `the ZooKeeper client cannot be used any more: ${end}`;
+    return this.#trust.expiryReason();
   }
 
   /**
@@ -69,14 +73,14 @@ export class HeldNode implements LeaseAccessor, LeaseGuard {
    */
   onLost(): void {
     this.#isLost = true;
-    if (!this.#isHeld || this.#trusted.expiryReason(systemClock) === undefined) return this.end();
+    if (this.#trust.expiryReason() === undefined) return this.end();
     this.#stopProving();
     const discard = (): void => this.#endKeeping();
     this.#cancelKeeping = systemClock.schedule(this.#session.timeoutMs / 3, discard, { keepAlive: false });
   }
 
   lose(reason: string): void {
-    if (this.#isHeld) this.lease?.lose(reason);
+    if (!this.#trust.isStopped) this.lease?.lose(reason);
     if (!this.#isLost) this.end();
   }
 
@@ -86,7 +90,7 @@ export class HeldNode implements LeaseAccessor, LeaseGuard {
     const lockUntil = new Date(clock.wallMs() + lockAtMostForMs);
     const data = dataOf(own.owner, { lockedAt: new Date(lockedAt.wallMs), lockUntil });
     const stat = await this.#within(timeoutMs, () => nodes.requests.write(own.path, data));
-    if (stat !== undefined) this.#trusted = this.#trustFrom(provenAt);
+    if (stat !== undefined) this.#trust.trustFrom(provenAt);
     return stat !== undefined;
   }
 
@@ -126,8 +130,7 @@ export class HeldNode implements LeaseAccessor, LeaseGuard {
   }
 
   #stopProving(): void {
-    this.#isHeld = false;
-    this.#cancelProof();
+    this.#trust.stop();
     this.#stopWatching();
   }
 
@@ -143,43 +146,24 @@ export class HeldNode implements LeaseAccessor, LeaseGuard {
     return lockedAt.monotonicMs + terms.lockAtLeastForMs - clock.monotonicMs();
   }
 
-  #trustFrom(provenAt: Moment): Deadline {
-    return new Deadline(provenAt, (this.#session.timeoutMs * 2) / 3);
-  }
-
   #within<T>(timeoutMs: number, body: () => Promise<T>): Promise<T> {
     return this.#session.within(timeoutMs, `lock '${this.options.terms.name}'`, body);
   }
 
-  #unconfirmed(): string {
-    return `ZooKeeper has not confirmed its session for two thirds of the session timeout of ${this.#session.timeoutMs} ms`;
-  }
-
-  #planProof(): void {
-    this.#cancelProof();
-    const dueMs = Math.min(this.#trusted.sentAtMs + this.#session.timeoutMs / 3, this.#trusted.monotonicMs);
-    const inMs = Math.max(0, dueMs - systemClock.monotonicMs());
-    this.#cancelProof = systemClock.schedule(inMs, () => void this.#prove(), { keepAlive: false });
-  }
-
-  async #prove(): Promise<void> {
-    if (this.#isProving || !this.#isHeld) return;
+  /** @returns why the node is gone, if so */
+  async #confirm(trusted: Deadline): Promise<string | undefined> {
     const { nodes, own } = this.options;
-    this.#isProving = true;
-    const provenAt = momentOf(systemClock);
-    let reason = this.expiryReason();
     try {
-      const leftMs = this.#trusted.remainingMs(systemClock);
-      if (reason === undefined && !(await this.#within(leftMs, () => nodes.requests.confirm(own.path))))
-        reason = 'its node was deleted';
+      const leftMs = trusted.remainingMs(systemClock);
+      const isThere = await this.#within(leftMs, () => nodes.requests.confirm(own.path));
+      return isThere ? undefined : 'its node was deleted';
     } catch (error) {
       const { driverCode, message } = error as LockStorageError;
       // Without an answer, the trust has ended, although a timer may fire a little early.
-      reason = this.expiryReason() ?? (driverCode === undefined ? this.#unconfirmed() : message);
+      return this.expiryReason() ?? (driverCode === undefined ? this.#describeExpiry() : message);
     }
-    this.#isProving = false;
-    if (reason !== undefined) return this.lose(reason);
-    this.#trusted = this.#trustFrom(provenAt);
-    if (this.#isHeld) this.#planProof();
   }
+
+  readonly #describeExpiry = (): string =>
+    `ZooKeeper has not confirmed its session for two thirds of the session timeout of ${this.#session.timeoutMs} ms`;
 }

@@ -1,13 +1,14 @@
 import {
   LockStorageError,
-  type Clock,
+  systemClock,
   type LockRecord,
   type LockRequest,
   type StatementOptions,
 } from '../../../core';
-import { Deadline, momentOf, type Moment } from '../../../core/clock';
+import type { Deadline } from '../../../core/clock';
 import type { Lease, LeaseGuard } from '../../../core/lease/lease';
 import type { LeaseAccessor } from '../../../core/lease/storage-accessor';
+import { TrustedSession } from '../../../core/lease/trusted-session';
 import { microseconds, type Limit } from '../connections/statement';
 import { recordIn } from '../lock/sql-storage-accessor';
 import type { VerifiedTables } from '../schema/verified-tables';
@@ -24,7 +25,6 @@ interface HeldRowOptions {
   readonly owner: string;
   readonly lockAtLeastForMs: number;
   readonly tables: VerifiedTables<RowLockStatements>;
-  readonly clock: Clock;
   readonly statementTimeoutMs: number;
   readonly onEnded: () => void;
 }
@@ -32,7 +32,7 @@ interface HeldRowOptions {
 /** The open transaction of one lock. It ends by COMMIT, or with its connection. */
 export class HeldRow implements LeaseAccessor, LeaseGuard {
   readonly keepsTimeLimits = true;
-  readonly #heartbeat: Heartbeat;
+  readonly #session: TrustedSession;
   readonly #token: number;
   #lease: Lease | undefined;
   #isLost = false;
@@ -46,12 +46,19 @@ export class HeldRow implements LeaseAccessor, LeaseGuard {
   ) {
     const { connection } = row.borrowed;
     this.#token = row.record.fencingToken ?? 0;
-    this.#heartbeat = new Heartbeat(
-      options.clock,
-      row.sentAt.connection,
-      (endsAtMs) => connection.ping(endsAtMs),
-      (reason) => this.abandon(reason),
-    );
+    const proof = {
+      clock: systemClock,
+      intervalMs: () => INTERVAL_MS,
+      trustedForMs: () => IDLE_MS,
+      describeExpiry: () => `the database has not confirmed its transaction for ${IDLE_MS} ms`,
+      send: ({ monotonicMs }: Deadline) =>
+        connection.ping(monotonicMs).then(
+          () => undefined,
+          (error: Error) => `its transaction has ended: ${error.message}`,
+        ),
+      onLost: (reason: string) => this.abandon(reason),
+    };
+    this.#session = new TrustedSession(proof, row.sentAt.connection);
     connection.onEnd = () => this.abandon('its connection to the database has ended');
   }
 
@@ -74,7 +81,7 @@ export class HeldRow implements LeaseAccessor, LeaseGuard {
   }
 
   expiryReason(): string | undefined {
-    return this.#heartbeat.expiryReason();
+    return this.#session.expiryReason();
   }
 
   /** Frees the lock at its deadline. COMMIT rather than ROLLBACK, so that `lockAtLeastFor` and the token stay. */
@@ -87,7 +94,7 @@ export class HeldRow implements LeaseAccessor, LeaseGuard {
   }
 
   async extend(): Promise<boolean> {
-    return await this.#heartbeat.confirm();
+    return await this.#session.prove();
   }
 
   async unlock({ owner }: LockRequest, { timeoutMs }: StatementOptions): Promise<boolean> {
@@ -97,7 +104,7 @@ export class HeldRow implements LeaseAccessor, LeaseGuard {
 
   /** Settles a COMMIT that got no answer. While the server may still execute it, the row is locked. */
   async find(name: string, { timeoutMs }: StatementOptions): Promise<LockRecord | undefined> {
-    const { tables, clock } = this.options;
+    const { tables } = this.options;
     const { statements } = this.row;
     const limit: Limit = { timeoutMs, priority: 'lease' };
     const read = async (statement: 'settle' | 'inspect'): Promise<LockRecord | undefined> => {
@@ -111,7 +118,7 @@ export class HeldRow implements LeaseAccessor, LeaseGuard {
       return await read('settle');
     } catch (error) {
       const isLocked = error instanceof LockStorageError && error.outcome === 'contention';
-      const isOurEnded = clock.monotonicMs() > this.#endedAtMs + 2 * IDLE_MS;
+      const isOurEnded = systemClock.monotonicMs() > this.#endedAtMs + 2 * IDLE_MS;
       if (!isLocked || !isOurEnded) throw error;
       return await read('inspect'); // The next holder has the row.
     }
@@ -119,9 +126,9 @@ export class HeldRow implements LeaseAccessor, LeaseGuard {
 
   async #release(owner: string, timeoutMs: number): Promise<boolean> {
     const { borrowed, statements, lockedAtUs } = this.row;
-    const { name, lockAtLeastForMs, tables, clock } = this.options;
-    this.#heartbeat.stop();
-    const endsAtMs = clock.monotonicMs() + timeoutMs;
+    const { name, lockAtLeastForMs, tables } = this.options;
+    this.#session.stop();
+    const endsAtMs = systemClock.monotonicMs() + timeoutMs;
     const keptUntil = lockedAtUs + microseconds(lockAtLeastForMs);
     const release = {
       name,
@@ -154,78 +161,10 @@ export class HeldRow implements LeaseAccessor, LeaseGuard {
 
   #giveBack(isUsable: boolean): void {
     const { borrowed } = this.row;
-    const { clock, onEnded } = this.options;
-    this.#heartbeat.stop();
-    this.#endedAtMs = clock.monotonicMs();
+    this.#session.stop();
+    this.#endedAtMs = systemClock.monotonicMs();
     borrowed.connection.onEnd = () => {};
     borrowed.giveBack(isUsable);
-    onEnded();
-  }
-}
-
-/**
- * Confirms every second that the transaction of a lock is still open. The holder trusts its connection until `IDLE_MS`
- * after the last confirmed statement was sent. The server counts from its arrival, so it frees the lock later.
- */
-export class Heartbeat {
-  #trusted: Deadline;
-  #isStopped = false;
-  #cancel = (): void => {};
-
-  /**
-   * @param sentAt when the statement was sent that locked the row
-   * @param onLost called at most once
-   */
-  constructor(
-    private readonly clock: Clock,
-    sentAt: Moment,
-    private readonly ping: (endsAtMs: number) => Promise<void>,
-    private readonly onLost: (reason: string) => void,
-  ) {
-    this.#trusted = new Deadline(sentAt, IDLE_MS);
-    this.#schedule(sentAt);
-  }
-
-  /** Why the connection can no longer be trusted; `undefined` while it can. */
-  expiryReason(): string | undefined {
-    if (this.#isStopped || this.#trusted.expiryReason(this.clock) === undefined) return undefined;
-    return `the database has not confirmed its transaction for ${IDLE_MS} ms`;
-  }
-
-  /** @returns whether the transaction is still open */
-  async confirm(): Promise<boolean> {
-    if (this.#isStopped) return false;
-    const sentAt = momentOf(this.clock);
-    try {
-      await this.ping(this.#trusted.monotonicMs);
-    } catch (error) {
-      this.#lose(`its transaction has ended: ${(error as Error).message}`);
-      return false;
-    }
-    this.#trusted = new Deadline(sentAt, IDLE_MS);
-    return !this.#isStopped;
-  }
-
-  stop(): void {
-    this.#isStopped = true;
-    this.#cancel();
-  }
-
-  #schedule({ monotonicMs }: Moment): void {
-    const inMs = monotonicMs + INTERVAL_MS - this.clock.monotonicMs();
-    this.#cancel = this.clock.schedule(inMs, () => void this.#beat(), { keepAlive: false });
-  }
-
-  async #beat(): Promise<void> {
-    const reason = this.expiryReason();
-    if (reason !== undefined) return this.#lose(reason);
-    const sentAt = momentOf(this.clock);
-    if (await this.confirm()) this.#schedule(sentAt);
-  }
-
-  #lose(reason: string): void {
-    if (this.#isStopped) return;
-    this.stop();
-    this.onLost(reason);
+    this.options.onEnded();
   }
 }

@@ -105,7 +105,6 @@ export class SqlRowLockProvider implements LockProvider {
       lockAtLeastForMs,
       statementTimeoutMs,
       tables: this.#table.tables,
-      clock: systemClock,
       onEnded: () => this.#held.delete(held),
     });
     this.#held.add(held);
