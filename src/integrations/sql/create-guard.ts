@@ -4,7 +4,6 @@ import { JobGuard, type JobGuardOptions } from '../../guard';
 import { declaredConfigurations } from '../../guard/guarded-method';
 import { DatabaseAccess } from '../../storage/sql/database/database-access';
 import { SqlLockProvider, type SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
-import { GroupingRunStore } from '../../storage/sql/ledger/grouping-run-store';
 import { SqlRunStore } from '../../storage/sql/ledger/sql-run-store';
 import type { JobTableOptions, RunTableOptions } from '../../storage/sql/schema/tables';
 import type { SqlDatabase } from '../../storage/sql/database/sql-database';
@@ -43,8 +42,8 @@ export function databaseOfGuard(guard: JobGuard): GuardDatabase | undefined {
 
 function runStoreOn(access: DatabaseAccess, options: CreateJobGuardOptions): SqlRunStore {
   const { clock = systemClock } = options;
-  const store = access.forRuns(options);
-  return access.sendsGroups(options) ? new GroupingRunStore({ ...store, clock }) : new SqlRunStore(store);
+  const groupingClock = access.sendsGroups(options) ? clock : undefined;
+  return new SqlRunStore({ ...access.forRuns(options), groupingClock });
 }
 
 /** A guard whose locks and runs are in one database. */

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { systemClock } from '#cronlatch/core/clock';
 import type { PeekRequest } from '#cronlatch/ledger/run-store';
 import { DatabaseAccess } from '#cronlatch/storage/sql/database/database-access';
-import { GroupingRunStore } from '#cronlatch/storage/sql/ledger/grouping-run-store';
 import { SqlRunStore } from '#cronlatch/storage/sql/ledger/sql-run-store';
 import { databaseOn, SERVER_NAMES, testOn } from '../../support/databases';
 import { driverPlace } from '../../support/driver-place';
@@ -21,7 +20,7 @@ for (const server of SERVER_NAMES)
     const access = new DatabaseAccess(place.database, {});
     try {
       const alone = new SqlRunStore(access.forRuns({}));
-      const grouped = new GroupingRunStore({ ...access.forRuns({}), clock: systemClock });
+      const grouped = new SqlRunStore({ ...access.forRuns({}), groupingClock: systemClock });
       const requests: PeekRequest[] = [];
       for (let job = 0; job < 60; job += 1) {
         const days = job % 4;

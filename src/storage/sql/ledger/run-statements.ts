@@ -1,3 +1,4 @@
+import type { Clock } from '../../../core';
 import type { Claim, Run, RunKey } from '../../../ledger/run';
 import { RUN_STATES, type RunState } from '../../../ledger/run-state';
 import type {
@@ -5,6 +6,7 @@ import type {
   FoundRun,
   NewRun,
   NewRunEvent,
+  Peek,
   PeekRequest,
   RunQuery,
 } from '../../../ledger/run-store';
@@ -25,11 +27,14 @@ import {
   uniqueIndexOn,
 } from '../schema/inspected-table';
 import { RUN_KEY, type RunTables } from '../schema/tables';
-import { readId, readNow, readRun } from './run-rows';
+import type { VerifiedTables } from '../schema/verified-tables';
+import { WaitingRequests } from '../schema/waiting-requests';
+import { readId, readNow, readPeek, readRun } from './run-rows';
 import { runTexts, type RunCondition, type RunTexts } from './run-texts';
 
 /** How many requests a read has room for. */
-const GROUP_SIZES = [1, 5, 25];
+const LARGEST_GROUP = 25;
+const GROUP_SIZES = [1, 5, LARGEST_GROUP];
 
 /** Instants become microseconds, and `undefined` becomes `null`. */
 type RunValues = Readonly<Record<string, SqlValue | Date | undefined>>;
@@ -180,6 +185,28 @@ export function runStatementsFor(
   };
   const both = { run: asFound(tables.run, run), event: asFound(tables.event, event) };
   return new RunStatements(dialect, both, shape);
+}
+
+/** Reads the runs of several jobs in one statement, if their requests wait for a connection. */
+export function waitingPeeks(tables: VerifiedTables<RunStatements>, clock: Clock) {
+  return new WaitingRequests<PeekRequest, Peek, RunStatements>(tables, {
+    clock,
+    subjectOf: ({ job }) => `the runs of job '${job}'`,
+    companions(first, others) {
+      const byScope = new Map(others.map((request) => [scopeOf(request), request]));
+      byScope.delete(scopeOf(first));
+      return [...byScope.values()].slice(0, LARGEST_GROUP - 1);
+    },
+    async answersTo(group, send, statements) {
+      const { rows } = await send(statements.peek(group));
+      return group.map((request, number) => readPeek(rows, request, number));
+    },
+  });
+}
+
+/** Two requests for the same job and scope would get each other's runs. */
+function scopeOf({ job, scope }: PeekRequest): string {
+  return JSON.stringify([job, scope]);
 }
 
 /** Reads the result of `lock`. */

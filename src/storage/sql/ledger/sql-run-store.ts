@@ -1,4 +1,10 @@
-import { ClaimLostError, LockStorageError, SchemaMismatchError, type StatementOptions } from '../../../core';
+import {
+  ClaimLostError,
+  LockStorageError,
+  SchemaMismatchError,
+  type Clock,
+  type StatementOptions,
+} from '../../../core';
 import type { JobChange, JobRegister, JobRegistration } from '../../../ledger/job-register';
 import { describeRun } from '../../../ledger/run';
 import type { Claim, Run, RunEvent, RunKey, RunSummary } from '../../../ledger/run';
@@ -24,7 +30,14 @@ import { VerifiedTables, type SqlTablesOptions } from '../schema/verified-tables
 import { jobStatementsFor, readJobs, type JobStatements } from './job-statements';
 import { deletionOf, PurgeWalk } from './purge-walk';
 import { readEvent, readPeek, readRun, readScope, readSummary } from './run-rows';
-import { changeOf, foundRunOf, insertedId, runStatementsFor, type RunStatements } from './run-statements';
+import {
+  changeOf,
+  foundRunOf,
+  insertedId,
+  runStatementsFor,
+  waitingPeeks,
+  type RunStatements,
+} from './run-statements';
 
 export interface SqlRunStoreOptions extends SqlDatabase, SqlTablesOptions {
   readonly id: string;
@@ -32,6 +45,8 @@ export interface SqlRunStoreOptions extends SqlDatabase, SqlTablesOptions {
   readonly jobTable: TableDefinition;
   /** For calls without a limit of their own. */
   readonly statementTimeoutMs: number;
+  /** One statement reads the runs of several jobs if their requests wait for a connection, by this clock. */
+  readonly groupingClock?: Clock | undefined;
 }
 
 const OF_A_HOLDER = { priority: 'holder' } as const;
@@ -49,17 +64,19 @@ export class SqlRunStore implements RunStore {
   /** @internal */
   readonly database: SqlDatabase;
   readonly #options: SqlRunStoreOptions;
-  protected readonly tables: VerifiedTables<RunStatements>;
+  readonly #tables: VerifiedTables<RunStatements>;
   readonly #jobs: VerifiedTables<JobStatements>;
+  readonly #peeks: ReturnType<typeof waitingPeeks> | undefined;
 
   constructor(options: SqlRunStoreOptions) {
     this.id = options.id;
     this.database = options;
     this.#options = options;
-    const { jobTable, tables } = options;
+    const { jobTable, tables, groupingClock } = options;
     this.#jobs = new VerifiedTables(options, [jobTable], ([found]) => jobStatementsFor(found, options));
     const both = [tables.run, tables.event] as const;
-    this.tables = new VerifiedTables(options, both, (found) => runStatementsFor(found, options));
+    this.#tables = new VerifiedTables(options, both, (found) => runStatementsFor(found, options));
+    this.#peeks = groupingClock && waitingPeeks(this.#tables, groupingClock);
   }
 
   /**
@@ -73,6 +90,7 @@ export class SqlRunStore implements RunStore {
   }
 
   async peek(request: PeekRequest, options: StatementOptions): Promise<Peek> {
+    if (this.#peeks?.isFree === false) return await this.#peeks.send(request, options);
     const subject = `the runs of job '${request.job}'`;
     const { result } = await this.#execute((of) => of.peek([request]), options, subject);
     return readPeek(result.rows, request);
@@ -89,12 +107,12 @@ export class SqlRunStore implements RunStore {
     try {
       if (event === undefined) {
         const { result } = await this.#execute((of) => of.insert(run), options, subject, OF_A_HOLDER);
-        return this.tables.hasWritten(result, subject);
+        return this.#tables.hasWritten(result, subject);
       }
       return await this.#transaction(options, subject, (of) => [
         of.insert(run),
         (result) => {
-          if (!this.tables.hasWritten(result, subject)) return { value: false, statements: [] };
+          if (!this.#tables.hasWritten(result, subject)) return { value: false, statements: [] };
           return { value: true, statements: [of.insertEvent(insertedId(result, subject), event)] };
         },
       ]);
@@ -115,7 +133,9 @@ export class SqlRunStore implements RunStore {
     return await this.#transaction(options, subject, (of) => [
       of.lock(key),
       (result) => changeOf(result, decide(foundRunOf(result)), { of, subject }),
-    ]).catch((error: unknown) => this.#refuseDuplicate(error, subject));
+    ]).catch((error: unknown) => {
+      throw error instanceof DuplicateRecord ? this.#collisionError(subject) : error;
+    });
   }
 
   async complete(claim: Claim, outcome: string | undefined, options: StatementOptions): Promise<boolean> {
@@ -124,7 +144,7 @@ export class SqlRunStore implements RunStore {
     const statement = (of: RunStatements): SqlStatement => of.complete(claim, outcome);
     // The outcome of a finished run must not wait behind claims of new ones.
     const { result } = await this.#execute(statement, options, subject, { priority: 'lease' });
-    return this.tables.hasWritten(result, subject);
+    return this.#tables.hasWritten(result, subject);
   }
 
   async find(query: RunQuery, options: StatementOptions): Promise<readonly Run[]> {
@@ -168,7 +188,7 @@ export class SqlRunStore implements RunStore {
 
   async forgetJob(job: string, idleMs: number, options: StatementOptions): Promise<boolean> {
     const result = await this.#onJobs((of) => of.forget(job, idleMs), options);
-    return this.tables.hasWritten(result, `job '${job}' in the register of jobs`);
+    return this.#tables.hasWritten(result, `job '${job}' in the register of jobs`);
   }
 
   /**
@@ -178,7 +198,7 @@ export class SqlRunStore implements RunStore {
    * @throws LockStorageError if the database cannot be reached. The message contains its address.
    */
   async check(): Promise<void> {
-    await this.tables.check(this.#defaults);
+    await this.#tables.check(this.#defaults);
   }
 
   /**
@@ -187,7 +207,7 @@ export class SqlRunStore implements RunStore {
    * @throws LockStorageError if the database cannot be reached. The message contains its address.
    */
   async verifySchema(): Promise<readonly SchemaFinding[]> {
-    return await this.tables.verify(this.#defaults);
+    return await this.#tables.verify(this.#defaults);
   }
 
   /**
@@ -196,7 +216,7 @@ export class SqlRunStore implements RunStore {
    * @internal
    */
   async statements({ timeoutMs }: StatementOptions): Promise<RunStatements> {
-    return await this.tables.statements({ timeoutMs });
+    return await this.#tables.statements({ timeoutMs });
   }
 
   /**
@@ -206,7 +226,7 @@ export class SqlRunStore implements RunStore {
    * @throws LockStorageError if a table has changed since
    */
   get verifiedStatements(): RunStatements {
-    if (this.tables.verified !== undefined) return this.tables.verified;
+    if (this.#tables.verified !== undefined) return this.#tables.verified;
     throw new LockStorageError(
       `The tables of the run ledger have changed since they were last verified. The next attempt verifies them again.`,
       { outcome: 'nothing-ran' },
@@ -224,7 +244,7 @@ export class SqlRunStore implements RunStore {
     subject?: string,
     { priority }: Pick<Limit, 'priority'> = {},
   ): Promise<{ readonly result: SqlResult }> {
-    return this.tables.send(statement, { timeoutMs, priority }, subject);
+    return this.#tables.send(statement, { timeoutMs, priority }, subject);
   }
 
   async #onJobs(
@@ -242,7 +262,7 @@ export class SqlRunStore implements RunStore {
     plan: (of: RunStatements) => readonly [SqlStatement, SqlDecide<T>],
   ): Promise<T> {
     const planned = plan(await this.statements({ timeoutMs }));
-    return await this.tables.transaction(planned, { timeoutMs, ...OF_A_HOLDER }, subject);
+    return await this.#tables.transaction(planned, { timeoutMs, ...OF_A_HOLDER }, subject);
   }
 
   /**
@@ -253,10 +273,6 @@ export class SqlRunStore implements RunStore {
     const subject = describeRun(key);
     const { result } = await this.#execute((of) => of.lock(key), options, subject, OF_A_HOLDER);
     if (result.rows.length === 0) throw this.#collisionError(subject);
-  }
-
-  #refuseDuplicate(error: unknown, subject: string): never {
-    throw error instanceof DuplicateRecord ? this.#collisionError(subject) : error;
   }
 
   #collisionError(subject: string): SchemaMismatchError {
