@@ -7,13 +7,13 @@ import {
 } from '../../../core';
 import type { Deadline } from '../../../core/clock';
 import type { Lease, LeaseGuard } from '../../../core/lease/lease';
+import { RELEASED_MARK } from '../../../core/lease/owner';
 import type { LeaseAccessor } from '../../../core/lease/storage-accessor';
 import { TrustedSession } from '../../../core/lease/trusted-session';
 import { microseconds, type Limit } from '../connections/statement';
 import { recordIn } from '../lock/sql-storage-accessor';
 import type { VerifiedTables } from '../schema/verified-tables';
-import { releasedOwner, type RowLockStatements } from './row-lock-statements';
-import type { LockedRow } from './row-lock-table';
+import type { LockedRow, RowLockStatements } from './row-lock-table';
 
 const INTERVAL_MS = 1000;
 
@@ -133,7 +133,7 @@ export class HeldRow implements LeaseAccessor, LeaseGuard {
     const release = {
       name,
       token: this.#token,
-      owner: releasedOwner(owner),
+      owner: `${owner}${RELEASED_MARK}`,
       lockedAt: lockedAtUs,
       keptUntil,
     };

@@ -11,15 +11,15 @@ import { Connections, type BorrowedConnection } from '../connections/connections
 import { OwnServerConnections } from '../connections/server-connections';
 import type { RowLockLimits, ServerDriver } from '../connections/server-driver';
 import type { ServerSession } from '../connections/server-session';
-import { SqlExecutionError, type Limit, type SqlResult } from '../connections/statement';
+import { NamedStatement, SqlExecutionError, type Limit, type SqlResult } from '../connections/statement';
 import { driverErrorOf, DuplicateRecord } from '../connections/sql-failure';
 import { placeOfFound, type SqlDatabase } from '../database/sql-database';
-import type { DialectName } from '../dialects/sql-dialect';
+import { quoteLockTable, type DialectName, type SqlDialect } from '../dialects/sql-dialect';
+import { lockStatementsFor, type LockStatements } from '../lock/lock-statements';
 import { recordIn } from '../lock/sql-storage-accessor';
-import type { InspectedTable } from '../schema/inspected-table';
+import { asFound, type InspectedTable } from '../schema/inspected-table';
 import type { TableDefinition } from '../schema/table-definition';
 import { VerifiedTables } from '../schema/verified-tables';
-import { rowLockStatementsFor, type RowLockStatements } from './row-lock-statements';
 
 /** A connection that is not used is closed before the server ends it. */
 const IDLE_CONNECTION_MS = 3000;
@@ -223,4 +223,64 @@ export function clusterProblem(rows: SqlResult['rows']): string | undefined {
   const isInGroup = (variables.get('group_replication_group_name') ?? '') !== '';
   if (!isInGroup || variables.get('group_replication_single_primary_mode') !== 'OFF') return undefined;
   return 'it is a member of a group with several primaries (group_replication_single_primary_mode = OFF)';
+}
+
+/** The statements for a table of row locks as it was found. */
+export interface RowLockStatements {
+  /** Creates the row of a lock that is free. */
+  readonly insert: NamedStatement;
+  /**
+   * Locks the row for the rest of the transaction. Returns whether `lockAtLeastFor` of the last holder still lasts, that
+   * holder, the time and the next token.
+   */
+  readonly lock: NamedStatement;
+  /** The same record as `inspect`. Fails if another transaction holds the row. */
+  readonly settle: NamedStatement;
+  /** Writes the release of a holder, unless a later one has written its own. */
+  readonly release: NamedStatement;
+  readonly inspect: NamedStatement;
+  readonly records: LockStatements;
+}
+
+/** An insert of a row that exists does not wait for its holder. MySQL waits for a second, the shortest limit. */
+const INSERT: Readonly<Record<DialectName, { readonly before: string; readonly after: string }>> = {
+  mysql: { before: '/*M! SET STATEMENT innodb_lock_wait_timeout = 0 FOR */ ', after: '' },
+  postgres: { before: '', after: ' ON CONFLICT DO NOTHING' },
+  sqlite: { before: '', after: '' },
+};
+
+/** @param found a table without errors */
+function rowLockStatementsFor(
+  found: InspectedTable,
+  { dialect, table, waits }: { dialect: SqlDialect; table: TableDefinition; waits: boolean },
+): RowLockStatements | undefined {
+  const records = lockStatementsFor(found, { dialect, table, sharesSessions: false });
+  if (records === undefined) return undefined;
+  const { now } = records.shape;
+  const { us, at } = dialect.runWords({ now, keyIndex: '', overridesClock: false });
+  const quoted = quoteLockTable(asFound(table, found), dialect);
+  const { table: into, name, lockUntil, lockedAt, lockedBy, fencingToken } = quoted;
+  const { before, after } = INSERT[dialect.name];
+  const named = (text: string): NamedStatement => new NamedStatement(text, dialect.placeholder);
+  const record = `SELECT ${name} AS name, ${lockedBy} AS locked_by, CASE WHEN ${lockUntil} > ${now} THEN 1 ELSE 0 END AS held,
+    ${us(lockUntil)} AS lock_until_us, ${us(now)} AS now_us`;
+  const from = `FROM ${into} WHERE ${name} = :name FOR UPDATE`;
+  return {
+    insert: named(
+      `${before}INSERT INTO ${into} (${name}, ${lockUntil}, ${lockedAt}, ${lockedBy}, ${fencingToken})
+       VALUES (:name, ${now}, ${now}, '', 0)${after}`,
+    ),
+    lock: named(
+      `${record}, GREATEST(${fencingToken} + 1, ${us(now)}) AS fencing_token ${from}${waits ? '' : ' NOWAIT'}`,
+    ),
+    settle: named(`${record}, ${fencingToken} AS fencing_token ${from} NOWAIT`),
+    // The database clock may be set back while a job runs, so the end is compared with its current time.
+    release: named(
+      `UPDATE ${into} SET ${lockUntil} = GREATEST(${now}, ${at(':keptUntil')}), ${lockedAt} = ${at(':lockedAt')},
+         ${lockedBy} = :owner, ${fencingToken} = :token
+       WHERE ${name} = :name AND ${fencingToken} < :token`,
+    ),
+    inspect: records.inspect,
+    records,
+  };
 }
