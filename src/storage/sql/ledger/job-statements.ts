@@ -42,8 +42,12 @@ export class JobStatements {
 
   register(registrations: readonly JobRegistration[]): SqlStatement {
     const jobs = registrations.map(({ job, declared, nextScheduledAt, version, registeredBy }) => ({
-      ...{ job, edition: version, instance: registeredBy, declaration: JSON.stringify(declared) },
-      ...{ times: scheduleText(declared), next: microsecondsOf(nextScheduledAt) },
+      job,
+      edition: version,
+      instance: registeredBy,
+      declaration: JSON.stringify(declared),
+      times: scheduleText(declared),
+      next: microsecondsOf(nextScheduledAt),
     }));
     return this.#register.bind({ jobs: sortedJson(jobs) });
   }

@@ -79,7 +79,9 @@ const columns = (number: number): string => `
 
 const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
   varchar: ['text', 'document'],
-  ...{ text: ['document'], mediumtext: ['document'], longtext: ['document'] },
+  text: ['document'],
+  mediumtext: ['document'],
+  longtext: ['document'],
   datetime: ['instant'],
   timestamp: ['instant'],
   bigint: ['integer', 'count'],

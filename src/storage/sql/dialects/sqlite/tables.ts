@@ -43,8 +43,11 @@ const columns = (number: number): string => `
 const TEXT: readonly ColumnUse[] = ['text', 'document'];
 const INTEGER: readonly ColumnUse[] = ['integer', 'count', 'instant'];
 const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
-  ...{ TEXT, VARCHAR: TEXT },
-  ...{ INTEGER, INT: INTEGER, BIGINT: INTEGER },
+  TEXT,
+  VARCHAR: TEXT,
+  INTEGER,
+  INT: INTEGER,
+  BIGINT: INTEGER,
 };
 
 /** Microseconds since 1970, in steps of 1,000. */
