@@ -123,7 +123,6 @@ export class RunRegistry {
     return run;
   }
 
-  /** Begins a run that may wait for its lock. */
   beginWaiting(name: string): ActiveRun {
     const run = new ActiveRun(name);
     this.#waiting.add(run);

@@ -66,10 +66,8 @@ export class LateReleases {
   #remember(owner: string, send: SendRelease): void {
     this.#sent.set(owner, send);
     if (this.#sent.size <= MOST_OWNERS) return;
-    for (const oldest of this.#sent.keys()) {
-      this.#sent.delete(oldest);
-      return;
-    }
+    const [oldest = owner] = this.#sent.keys();
+    this.#sent.delete(oldest);
   }
 
   async #finish({ settledAtMs, send, cancel }: LateRelease, untilMs: number): Promise<void> {

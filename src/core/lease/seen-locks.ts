@@ -44,9 +44,7 @@ export class SeenLocks {
     this.#readAtMs.delete(name);
     this.#readAtMs.set(name, readAtMs);
     if (this.#readAtMs.size <= MOST_NAMES) return;
-    for (const oldest of this.#readAtMs.keys()) {
-      this.#readAtMs.delete(oldest);
-      return;
-    }
+    const [oldest = name] = this.#readAtMs.keys();
+    this.#readAtMs.delete(oldest);
   }
 }

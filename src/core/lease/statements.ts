@@ -5,11 +5,9 @@ import type { LockTerms } from '../lock-configuration';
 import type { LeaseOwner } from './owner';
 import type { Grant, LeaseAccessor, LockRecord, LockRequest, StatementOptions } from './storage-accessor';
 
-/** The context of every statement of a storage-based lock. */
 export interface StatementContext {
   readonly accessor: LeaseAccessor;
   readonly clock: Clock;
-  /** The longest time limit of a statement. */
   readonly statementTimeoutMs: number;
   /** Between 0 and 1. */
   readonly random: () => number;

@@ -177,7 +177,6 @@ class LockWait {
   }
 }
 
-/** A waiter's place in the queue of one lock. */
 interface QueuePlace {
   isFirst(): boolean;
   /** Resolves when the place is the first one. */
@@ -237,8 +236,8 @@ export class LockQueues {
 }
 
 function firstOf(starts: Starts): (() => void) | undefined {
-  for (const first of starts) return first;
-  return undefined;
+  const [first] = starts;
+  return first;
 }
 
 interface Watch {

@@ -67,7 +67,6 @@ export interface DriverSession {
    * is gone. `undefined` if the server itself limits the time of statements.
    */
   endFrom?(other: DriverSession): Promise<void>;
-  /** Calls the listener when the connection has ended. */
   onEnd(listener: () => void): void;
   /** Ends an idle connection. `onEnd` reports when it has ended. */
   end(): void;

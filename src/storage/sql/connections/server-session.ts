@@ -36,7 +36,6 @@ export class ServerSession implements SqlConnection {
     this.#prepares = options.prepares ?? true;
   }
 
-  /** Called when the connection has ended. */
   onEnd: () => void = () => {};
 
   /** @param giveBack called when the connection is released, or was destroyed and cannot be used again */

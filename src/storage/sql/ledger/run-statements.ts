@@ -32,8 +32,8 @@ import { WaitingRequests } from '../schema/waiting-requests';
 import { readId, readNow, readPeek, readRun } from './run-rows';
 import { runTexts, type RunCondition, type RunTexts } from './run-texts';
 
-/** How many requests a read has room for. */
 const LARGEST_GROUP = 25;
+/** How many requests a read has room for. */
 const GROUP_SIZES = [1, 5, LARGEST_GROUP];
 
 /** Instants become microseconds, and `undefined` becomes `null`. */

@@ -62,7 +62,6 @@ export class HeldRow implements LeaseAccessor, LeaseGuard {
     connection.onEnd = () => this.abandon('its connection to the database has ended');
   }
 
-  /** The lease that depends on this row. */
   set lease(lease: Lease) {
     this.#lease = lease;
   }

@@ -59,7 +59,6 @@ export interface InspectedColumn {
   readonly isRequired: boolean;
 }
 
-/** Where to find a table. */
 export interface TableLocation {
   /** One part, or schema and table. */
   readonly path: readonly string[];
