@@ -9,7 +9,7 @@ import type { SkipReason } from './task-result';
 
 /** A job that runs in this process, from before its lock is requested until the lock's release is written. */
 export class ActiveRun {
-  // Node creates a signal when it is first read. That takes microseconds, and most runs need none.
+  // Node creates a signal when it is first read. That takes microseconds, so most code reads the two fields below.
   readonly #stop = new AbortController();
   readonly #abandoned = new AbortController();
   isAskedToStop = false;
