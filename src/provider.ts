@@ -70,7 +70,7 @@ export type {
 
 // The register of jobs.
 export type { DeclaredJob, DeclaredSchedule, JobRegister, JobRegistration } from './ledger';
-export type { OverdueJob, RegisteredJob } from './ledger';
+export type { LateJob, RegisteredJob } from './ledger';
 export type { JobChange, LastRunChange, ScheduleChange } from './ledger';
 
 // Tools for operators, on `guard.ledger` and `guard.backfill`.

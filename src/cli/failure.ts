@@ -8,7 +8,7 @@ import {
 } from '../core';
 
 /** The exit codes of a command, beside 1 for an error. */
-export const EXIT = { done: 0, usage: 2, conflict: 4, overdue: 5, stillDue: 75 } as const;
+export const EXIT = { done: 0, usage: 2, conflict: 4, problems: 5, stillDue: 75 } as const;
 
 /** The command was called in a wrong way. It ends with the exit code 2. */
 export class UsageError extends Error {}

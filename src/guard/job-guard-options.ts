@@ -9,10 +9,10 @@ export interface JobGuardOptions {
   /** How often the guard looks for overdue runs, once a once-per job is registered. Default 1 minute; `false`: never. */
   readonly pollInterval?: Duration | false | undefined;
   /**
-   * How long after a scheduled time a job counts as overdue if no instance has answered the tick: `run:overdue` reports it.
+   * How long after a scheduled time a job counts as late if no instance has answered the tick: `job:late` reports it.
    * Never less than two `pollInterval`. Default 5 minutes.
    */
-  readonly overdueAfter?: Duration | undefined;
+  readonly lateAfter?: Duration | undefined;
   /** The longest time that one statement on runs may take. Default 5 s. */
   readonly statementTimeout?: Duration | undefined;
   /** The `lockAtMostFor` of jobs that do not set it. Without a default, every job must set it. */
@@ -60,7 +60,7 @@ export interface JobOptions {
   readonly enabled?: boolean | (() => boolean) | undefined;
   /**
    * For a job without `oncePer`: `true` keeps the start, end, outcome and holder of the last run in the register of jobs,
-   * so that `ledger.jobs()` shows them and `ledger.overdue()` includes the job. It costs one statement after each run,
+   * so that `ledger.jobs()` shows them and `ledger.late()` includes the job. It costs one statement after each run,
    * which the run does not wait for. Default `false`.
    */
   readonly history?: boolean | undefined;

@@ -36,7 +36,7 @@ export type { BusinessCalendar } from './periods/calendar';
 export { everyDay, weekdays, withHolidays, withWorkingDays } from './periods/calendar';
 export type { CatchUp, CatchUpOptions } from './policy/catch-up';
 export type { DeclaredJob, DeclaredSchedule, JobRegister, JobRegistration } from './job-register';
-export type { OverdueJob, RegisteredJob } from './job-register';
+export type { LateJob, RegisteredJob } from './job-register';
 export type { JobChange, LastRunChange, ScheduleChange } from './job-register';
 export type { Explanation } from './operator/explain';
 export type { OperatorAct } from './operator/decide-act';

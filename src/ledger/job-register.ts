@@ -105,7 +105,7 @@ export interface LastRunChange {
 }
 
 /** A registered job whose scheduled time has passed, and no instance has answered its tick. */
-export interface OverdueJob extends RegisteredJob {
+export interface LateJob extends RegisteredJob {
   /** The scheduled time that has passed. */
   readonly scheduledAt: Date;
 }
@@ -127,7 +127,7 @@ export function differencesOf(before: DeclaredJob, now: DeclaredJob): DeclaredDi
 
 /**
  * Compared as a text: two declarations are equal only if their schedules are written alike. A job that is enabled again
- * is not overdue for the time before.
+ * is not late for the time before.
  */
 export function scheduleText({ schedules, enabled }: DeclaredJob): string {
   const texts = schedules.map(({ expression, timeZone }) =>
@@ -158,7 +158,7 @@ export function nextAfterRegistration(
   return next !== undefined && time > next && next > now ? next : time;
 }
 
-/** Whether `ledger.overdue` knows if a job of this kind has run: it keeps its runs, or at least the last one. */
+/** Whether `ledger.late` knows if a job of this kind has run: it keeps its runs, or at least the last one. */
 export function isAnswerKept({ kind, history }: DeclaredJob): boolean {
   return kind !== 'lock' || history;
 }
@@ -166,7 +166,7 @@ export function isAnswerKept({ kind, history }: DeclaredJob): boolean {
 /**
  * The jobs whose scheduled time passed longer ago than the tolerance. The one that has waited longest comes first.
  */
-export function findOverdueJobs({ now, jobs }: JobRegister, toleranceMs: number): OverdueJob[] {
+export function findLateJobs({ now, jobs }: JobRegister, toleranceMs: number): LateJob[] {
   return jobs
     .filter(({ declared }) => isAnswerKept(declared) && declared.enabled !== false)
     .flatMap((job) => {

@@ -14,10 +14,10 @@ export interface InstrumentOptions {
   /** Default: the global one. */
   readonly tracerProvider?: TracerProvider | undefined;
   /**
-   * How long after its scheduled time a job counts as overdue. Use more than two `pollInterval` of your guards. Default
+   * How long after its scheduled time a job counts as late. Use more than two `pollInterval` of your guards. Default
    * 5 minutes.
    */
-  readonly overdueTolerance?: Duration | undefined;
+  readonly lateAfter?: Duration | undefined;
 }
 
 const SCOPE = 'cronlatch';
@@ -39,13 +39,13 @@ const instrumented = new WeakSet<JobGuard>();
  *
  * @returns a function that stops the recording. Spans of active runs still end with their runs.
  * @throws InvalidLockUseError for anything but a guard, for a guard that is instrumented, and for an invalid provider
- * @throws InvalidLockConfigurationError for an invalid `overdueTolerance`
+ * @throws InvalidLockConfigurationError for an invalid `lateAfter`
  */
 export function instrumentGuard(guard: JobGuard, options: InstrumentOptions = {}): () => void {
   const integration = integrationOf(guard, 'instrumentGuard');
-  checkOptionNames(options, ['meterProvider', 'tracerProvider', 'overdueTolerance'], 'instrumentGuard');
+  checkOptionNames(options, ['meterProvider', 'tracerProvider', 'lateAfter'], 'instrumentGuard');
   const { meterProvider = metrics.getMeterProvider(), tracerProvider = trace.getTracerProvider() } = options;
-  const toleranceMs = parseDuration(options.overdueTolerance ?? '5m', 'overdueTolerance');
+  const toleranceMs = parseDuration(options.lateAfter ?? '5m', 'lateAfter');
   requireMethod(meterProvider, 'meterProvider', 'getMeter');
   requireMethod(tracerProvider, 'tracerProvider', 'getTracer');
   if (instrumented.has(guard))

@@ -2,7 +2,7 @@ import { diag, type BatchObservableResult, type Meter } from '@opentelemetry/api
 import type { JobGuard } from '../guard';
 import type { GuardIntegration } from '../guard/integration';
 import type { OncePerJobRunner } from '../guard/once-per-job-runner';
-import { findOverdueJobs, isAnswerKept } from '../ledger/job-register';
+import { findLateJobs, isAnswerKept } from '../ledger/job-register';
 import { limitOf, readRegister } from '../ledger/store-statements';
 import { jobAttribute } from './attributes';
 
@@ -26,16 +26,16 @@ export function measureStores(
     's',
     'When the latest completed run ended, in Unix time.',
   );
-  const overdue = gauge('run.overdue', '{job}', '1 if a job has not run in time, or else 0.');
+  const late = gauge('job.late', '{job}', '1 if a job has not run in time, or else 0.');
   const seen = new Set<string>();
   const readLedger = async (result: BatchObservableResult, runner: OncePerJobRunner): Promise<void> => {
     result.observe(offset, await readClockOffset(runner));
     for (const [job, at] of await readLastCompleted(guard, runner))
       result.observe(lastCompleted, at, jobAttribute({ job }));
-    const jobs = new Map(await readOverdue(runner, toleranceMs));
+    const jobs = new Map(await readLate(runner, toleranceMs));
     for (const job of jobs.keys()) seen.add(job);
     // A job that has left the register would keep its last value.
-    for (const job of seen) result.observe(overdue, jobs.get(job) ?? 0, jobAttribute({ job }));
+    for (const job of seen) result.observe(late, jobs.get(job) ?? 0, jobAttribute({ job }));
   };
   const observe = async (result: BatchObservableResult): Promise<void> => {
     if (guard.isClosing) return result.observe(reachable, 0);
@@ -51,7 +51,7 @@ export function measureStores(
       diag.warn('cronlatch could not read its stores for the gauges.', error);
     }
   };
-  const gauges = [reachable, offset, lastCompleted, overdue];
+  const gauges = [reachable, offset, lastCompleted, late];
   meter.addBatchObservableCallback(observe, gauges);
   return () => meter.removeBatchObservableCallback(observe, gauges);
 }
@@ -81,11 +81,11 @@ async function readLastCompleted(guard: JobGuard, { registry }: OncePerJobRunner
 }
 
 /** The registered jobs of all instances. None if the run store has no register of jobs. */
-async function readOverdue({ context }: OncePerJobRunner, toleranceMs: number): Promise<Observation[]> {
+async function readLate({ context }: OncePerJobRunner, toleranceMs: number): Promise<Observation[]> {
   if (context.store.jobs === undefined) return [];
   const register = await readRegister(context);
-  const overdue = new Set(findOverdueJobs(register, toleranceMs).map(({ job }) => job));
+  const late = new Set(findLateJobs(register, toleranceMs).map(({ job }) => job));
   return register.jobs
     .filter(({ declared, nextScheduledAt }) => isAnswerKept(declared) && nextScheduledAt !== undefined)
-    .map(({ job }) => [job, overdue.has(job) ? 1 : 0]);
+    .map(({ job }) => [job, late.has(job) ? 1 : 0]);
 }

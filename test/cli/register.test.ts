@@ -24,13 +24,13 @@ async function damage({ query }: Operated, job: string, declared: string): Promi
 for (const [what, declared] of Object.entries(UNREADABLE))
   testOperated(`a row of the register with ${what} is named, and the other jobs are shown`, async (bench) => {
     const { guard, call, json } = bench;
-    const overdue = { ...dailyJob('late'), nextScheduledAt: new Date(Date.now() - DAY_MS) };
-    await register(guard, dailyJob('new'), overdue);
+    const late = { ...dailyJob('late'), nextScheduledAt: new Date(Date.now() - DAY_MS) };
+    await register(guard, dailyJob('new'), late);
     await damage(bench, 'new', declared);
     const text = `Job 'new' cannot be read: cronlatch 9.8.7 has registered it. Use that version here. If your code no longer has the job, call cronlatch forget new --reason TEXT`;
     const checked = await call('status --check');
     assert.deepEqual([checked.status, checked.stderr], [5, '']);
-    assert.match(checked.stdout, /^late is overdue: /m);
+    assert.match(checked.stdout, /^late is late: /m);
     assert.ok(checked.stdout.split('\n').includes(text), checked.stdout);
     assert.match((await call('status')).stdout, /^new +- .*unreadable$/m);
     const { status, stdout } = await call('jobs');
@@ -85,7 +85,7 @@ testOperated(
     assert.equal((await guard.locks.inspect('gone'))?.name, 'gone');
     assert.deepEqual(namesIn((await json('jobs'))['jobs']), ['stays']);
     const checked = await call('status --check');
-    assert.match(checked.stdout, /^stays is overdue: [^\n]+\n$/);
+    assert.match(checked.stdout, /^stays is late: [^\n]+\n$/);
     const again = await call(`forget gone ${CHANGE}`);
     assert.deepEqual(
       [again.status, errorLines(again)],

@@ -26,7 +26,7 @@ testOperated(
     const [head = '', ...lines] = shown.stdout.split('\n');
     assert.match(head, /^job +last run +state +started +next tick +problem$/);
     assert.match(lines.find((line) => line.startsWith('fine ')) ?? '', /completed +\d+ s ago +in 1 d +-$/);
-    assert.match(lines.find((line) => line.startsWith('late ')) ?? '', /- +- +- +1 h ago +overdue$/);
+    assert.match(lines.find((line) => line.startsWith('late ')) ?? '', /- +- +- +1 h ago +late$/);
     assert.match(lines.find((line) => line.startsWith('gap ')) ?? '', / missed$/);
     assert.match(lines.find((line) => line.startsWith('week-days ')) ?? '', / -$/);
 
@@ -36,7 +36,7 @@ testOperated(
     assert.deepEqual(checked.stdout.replace(/tick of \S+ \S+/, 'tick of T').split('\n'), [
       `broken failed permanently for ${failed}, after attempt 1`,
       `gap has missed ${first} and 2 more`,
-      'late is overdue: no instance has answered its tick of T',
+      'late is late: no instance has answered its tick of T',
       '',
     ]);
 

@@ -46,7 +46,7 @@ testInFolder(
   },
 );
 
-/** The night of the page: a run has failed, a day was missed, a job is overdue, and a lock is held. */
+/** The night of the page: a run has failed, a day was missed, a job is late, and a lock is held. */
 async function fill(cwd: string): Promise<void> {
   await cronlatch(['init'], { cwd, env: { DATABASE_URL } });
   const guard = await createJobGuard(`sqlite:${join(cwd, 'jobs.db')}`, {

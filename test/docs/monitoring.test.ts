@@ -144,7 +144,7 @@ void test('the metrics of prom-client have the names and labels of the alerts, a
   for (const [, name = ''] of text.matchAll(/^(cronlatch_\w+)/gm)) assert.ok(names.has(name), name);
 });
 
-void test('an overdue job is a metric of prom-client, and a ledger that fails does not break the scrape', async (t) => {
+void test('a late job is a metric of prom-client, and a ledger that fails does not break the scrape', async (t) => {
   const { guard, clock, runStore } = guardOfRuns();
   const registry = new Registry();
   measureJobs(guard, registry);
@@ -156,15 +156,15 @@ void test('an overdue job is a metric of prom-client, and a ledger that fails do
   };
   const registered = { declared, version: '0.1.0', registeredBy: 'host/1' };
   await runStore.registerJobs([{ job: 'close-day', nextScheduledAt: scheduledAt, ...registered }]);
-  assert.doesNotMatch(await registry.metrics(), /^cronlatch_run_overdue/m);
+  assert.doesNotMatch(await registry.metrics(), /^cronlatch_job_late/m);
   clock.advance('6m');
-  assert.match(await registry.metrics(), /^cronlatch_run_overdue\{cronlatch_job="close-day"\} 1$/m);
+  assert.match(await registry.metrics(), /^cronlatch_job_late\{cronlatch_job="close-day"\} 1$/m);
   assert.match(await registry.metrics(), /^cronlatch_store_reachable 1$/m);
   const down = () => Promise.reject(new Error('the database is down'));
   t.mock.method(runStore, 'jobs', down);
   t.mock.method(guard, 'probe', down);
   const text = await registry.metrics();
-  assert.match(text, /^cronlatch_run_overdue\{cronlatch_job="close-day"\} 1$/m);
+  assert.match(text, /^cronlatch_job_late\{cronlatch_job="close-day"\} 1$/m);
   assert.match(text, /^cronlatch_store_reachable 0$/m);
 });
 

@@ -194,29 +194,29 @@ void test('closing the guard moves the scheduled time on', async () => {
   assert.equal((jobs[0]?.nextScheduledAt?.getTime() ?? 0) - of.clock.wallMs(), HOUR_MS);
 });
 
-void test('a job whose tick no instance answers is overdue, and each time is reported once', async () => {
+void test('a job whose tick no instance answers is late, and each time is reported once', async () => {
   const of = bench();
   const reported: string[] = [];
-  of.guard.on('run:overdue', ({ job, scheduledAt }) => void reported.push(`${job} ${scheduledAt.getTime()}`));
+  of.guard.on('job:late', ({ job, scheduledAt }) => void reported.push(`${job} ${scheduledAt.getTime()}`));
   scheduled(of, DAILY);
   const { nextScheduledAt } = await registered(of);
   of.clock.advance(HOUR_MS + 299_000);
-  assert.deepEqual(await of.guard.ledger.overdue(), []);
+  assert.deepEqual(await of.guard.ledger.late(), []);
   await of.guard.runOverdue();
   assert.deepEqual(reported, []);
   of.clock.advance('2s');
   await of.guard.runOverdue();
   await of.guard.runOverdue();
   assert.deepEqual(reported, [`close-day ${nextScheduledAt?.getTime()}`]);
-  const [overdue] = await of.guard.ledger.overdue();
-  assert.deepEqual([overdue?.job, overdue?.scheduledAt], ['close-day', nextScheduledAt]);
-  assert.deepEqual(await of.guard.ledger.overdue({ tolerance: '1h' }), []);
+  const [late] = await of.guard.ledger.late();
+  assert.deepEqual([late?.job, late?.scheduledAt], ['close-day', nextScheduledAt]);
+  assert.deepEqual(await of.guard.ledger.late({ tolerance: '1h' }), []);
 });
 
 void test('an instance that answers no tick reports each scheduled time that other instances miss', async () => {
   const of = bench();
   const reported: number[] = [];
-  of.guard.on('run:overdue', ({ scheduledAt }) => void reported.push(scheduledAt.getTime()));
+  of.guard.on('job:late', ({ scheduledAt }) => void reported.push(scheduledAt.getTime()));
   scheduled(of, WITH_HISTORY);
   const first = Number((await registered(of)).nextScheduledAt);
   of.clock.advance('90m');
@@ -229,20 +229,20 @@ void test('an instance that answers no tick reports each scheduled time that oth
   assert.deepEqual(reported, [first, first + HOUR_MS]);
 });
 
-void test('a job that all instances declare as disabled is never overdue, and is so again once it is enabled', async () => {
+void test('a job that all instances declare as disabled is never late, and is so again once it is enabled', async () => {
   const of = bench();
-  of.guard.on('run:overdue', () => assert.fail('overdue'));
+  of.guard.on('job:late', () => assert.fail('late'));
   scheduled(of, { ...DAILY, enabled: false });
   assert.equal((await registered(of)).declared.enabled, false);
   of.clock.advance('30h');
   await of.guard.runOverdue();
-  assert.deepEqual(await of.guard.ledger.overdue(), []);
+  assert.deepEqual(await of.guard.ledger.late(), []);
   const enabled = bench(of.options());
   scheduled(enabled, DAILY);
   await registered(enabled);
-  assert.deepEqual(await enabled.guard.ledger.overdue(), []);
+  assert.deepEqual(await enabled.guard.ledger.late(), []);
   of.clock.advance('2h');
-  assert.equal((await enabled.guard.ledger.overdue()).length, 1);
+  assert.equal((await enabled.guard.ledger.late()).length, 1);
 });
 
 void test('an instance that disables a job does not silence it for the others', async () => {
@@ -312,7 +312,7 @@ void test('the declaration of another instance stays while that instance registe
   assert.deepEqual((await registered(of)).declared, declared);
 });
 
-void test('an overdue job is a log line', async () => {
+void test('a late job is a log line', async () => {
   const lines: string[] = [];
   const of = bench({ logger: { warn: (line) => void lines.push(line), error: assert.fail } });
   scheduled(of, { ...DAILY, oncePer: { ...DAILY.oncePer, name: 'daily' } });
@@ -321,23 +321,23 @@ void test('an overdue job is a log line', async () => {
   await of.guard.runOverdue();
   const at = nextScheduledAt?.toISOString();
   assert.deepEqual(lines, [
-    `cronlatch run:overdue: job 'daily' is overdue (scheduled at ${at}); no instance has answered this tick.`,
+    `cronlatch job:late: job 'daily' is late (scheduled at ${at}); no instance has answered this tick.`,
   ]);
 });
 
-void test('a job that has only a lock is overdue only if it has a history', async () => {
+void test('a job that has only a lock is late only if it has a history', async () => {
   for (const configuration of [JOB, WITH_HISTORY]) {
     const of = bench();
     scheduled(of, configuration);
     await registered(of);
     of.clock.advance('2h');
-    assert.equal((await of.guard.ledger.overdue()).length, configuration === JOB ? 0 : 1);
+    assert.equal((await of.guard.ledger.late()).length, configuration === JOB ? 0 : 1);
   }
 });
 
-void test('a tick that another instance has answered is not overdue', async () => {
+void test('a tick that another instance has answered is not late', async () => {
   const of = bench();
-  of.guard.on('run:overdue', () => assert.fail('overdue'));
+  of.guard.on('job:late', () => assert.fail('late'));
   scheduled(of, DAILY);
   const { nextScheduledAt } = await registered(of);
   assert.ok(nextScheduledAt);
@@ -349,14 +349,14 @@ void test('a tick that another instance has answered is not overdue', async () =
 
 void test('a run of the ledger answers its tick, also if its instance crashed before the poll', async () => {
   const of = bench();
-  of.guard.on('run:overdue', () => assert.fail('overdue'));
+  of.guard.on('job:late', () => assert.fail('late'));
   scheduled(of, DAILY);
   await registered(of);
   of.clock.advance('2h');
   const crashed = new JobGuard({ ...of.options(), events: undefined, logger: false });
   await crashed.run(DAILY, () => 'done');
   await of.guard.runOverdue();
-  assert.deepEqual(await of.guard.ledger.overdue(), []);
+  assert.deepEqual(await of.guard.ledger.late(), []);
 });
 
 void test('a later tick of a period that has a run is not answered before its time', async () => {
@@ -484,7 +484,7 @@ void test('a store without a register works as before, and cannot list jobs', as
     code,
     message: /^Cannot use the jobs: .* has no register of jobs/,
   });
-  await assert.rejects(guard.ledger.overdue(), { code });
+  await assert.rejects(guard.ledger.late(), { code });
   assert.throws(() => guard.check(WITH_HISTORY), {
     code: InvalidLockConfigurationError.code,
     message: /^The history of job 'job' needs a run store with a register of jobs/,
@@ -502,9 +502,9 @@ void test('the options of the register are checked', () => {
     code,
     message: /^history is set for job 'close-day', which runs once per period/,
   });
-  assert.throws(() => bench({ overdueAfter: '0s' }), { code, message: /overdueAfter/ });
+  assert.throws(() => bench({ lateAfter: '0s' }), { code, message: /lateAfter/ });
   assert.throws(
-    () => new JobGuard({ lockProvider: of.provider, runStore: of.runStore, overdueAftr: '1m' } as never),
-    /Did you mean 'overdueAfter'/,
+    () => new JobGuard({ lockProvider: of.provider, runStore: of.runStore, lateAftr: '1m' } as never),
+    /Did you mean 'lateAfter'/,
   );
 });

@@ -220,9 +220,9 @@ void test('anything but a guard and invalid options are refused', () => {
   assert.throws(() => instrumentGuard(guard, { tracerProvider: null as never }), {
     message: /^tracerProvider of instrumentGuard is null: /,
   });
-  assert.throws(() => instrumentGuard(guard, { overdueTolerance: 'soon' as never }), {
+  assert.throws(() => instrumentGuard(guard, { lateAfter: 'soon' as never }), {
     code: 'CRONLATCH_INVALID_CONFIGURATION',
-    message: /^overdueTolerance /,
+    message: /^lateAfter /,
   });
 });
 

@@ -40,31 +40,31 @@ void test('the last completion is read from the ledger for each registered once-
   });
 });
 
-void test('a job is overdue from its next scheduled time plus the tolerance', async () => {
+void test('a job is late from its next scheduled time plus the tolerance', async () => {
   const { meterProvider, read } = metricsBench();
   const { guard, clock, runStore } = guardOfRuns();
-  instrumentGuard(guard, { meterProvider, overdueTolerance: '10m' });
+  instrumentGuard(guard, { meterProvider, lateAfter: '10m' });
   const scheduledAt = new Date('2026-11-20T04:00:00Z');
   await runStore.registerJobs([
     registration('nightly', scheduledAt),
     registration('by-hand', undefined),
     registration('without-history', scheduledAt, false),
   ]);
-  const overdue = async () => (await read())['cronlatch.run.overdue'];
+  const late = async () => (await read())['cronlatch.job.late'];
   clock.advance(scheduledAt.getTime() + 600_000 - clock.wallMs());
-  assert.deepEqual(await overdue(), { 'cronlatch.job=nightly': 0 });
+  assert.deepEqual(await late(), { 'cronlatch.job=nightly': 0 });
   clock.advance(1);
-  assert.deepEqual(await overdue(), { 'cronlatch.job=nightly': 1 });
+  assert.deepEqual(await late(), { 'cronlatch.job=nightly': 1 });
   const answered = {
     job: 'nightly',
     answeredAt: scheduledAt,
     nextScheduledAt: new Date('2026-11-21T04:00:00Z'),
   };
   await runStore.updateJobs([answered]);
-  assert.deepEqual(await overdue(), { 'cronlatch.job=nightly': 0 });
+  assert.deepEqual(await late(), { 'cronlatch.job=nightly': 0 });
 });
 
-void test('a job that its schedule should have started is overdue in SQLite, too', async (t) => {
+void test('a job that its schedule should have started is late in SQLite, too', async (t) => {
   const database = new Database(':memory:');
   await createTables(database);
   const { meterProvider, read } = metricsBench();
@@ -76,11 +76,11 @@ void test('a job that its schedule should have started is overdue in SQLite, too
     database.close();
   });
   instrumentGuard(guard, { meterProvider });
-  const overdue = async () => (await read())['cronlatch.run.overdue'];
+  const late = async () => (await read())['cronlatch.job.late'];
   await eventually(async () => (await guard.ledger.jobs()).length === 1, 'the registration of the job');
-  assert.deepEqual(await overdue(), { 'cronlatch.job=close-day': 0 });
+  assert.deepEqual(await late(), { 'cronlatch.job=close-day': 0 });
   database.exec('UPDATE cronlatch_job SET next_scheduled_at = next_scheduled_at - 400 * 86400000000'); // In microseconds.
-  assert.deepEqual(await overdue(), { 'cronlatch.job=close-day': 1 });
+  assert.deepEqual(await late(), { 'cronlatch.job=close-day': 1 });
 });
 
 void test('the clock offset is the time of the host less the time of the database, in seconds', async () => {
@@ -154,18 +154,18 @@ void test('a closed guard is not reachable, and its store is not asked any more'
   assert.deepEqual([runStore.calls, warnings], [[], []]);
 });
 
-void test('an overdue job that the register no longer has is not overdue any more', async (t) => {
+void test('a late job that the register no longer has is not late any more', async (t) => {
   const { meterProvider, read } = metricsBench();
   const { guard, clock, runStore } = guardOfRuns();
   instrumentGuard(guard, { meterProvider });
   await runStore.registerJobs([registration('nightly', new Date(clock.wallMs()))]);
   clock.advance('6m');
-  assert.deepEqual((await read())['cronlatch.run.overdue'], { 'cronlatch.job=nightly': 1 });
+  assert.deepEqual((await read())['cronlatch.job.late'], { 'cronlatch.job=nightly': 1 });
   t.mock.method(runStore, 'jobs', () => Promise.resolve({ now: new Date(clock.wallMs()), jobs: [] }));
-  assert.deepEqual((await read())['cronlatch.run.overdue'], { 'cronlatch.job=nightly': 0 });
+  assert.deepEqual((await read())['cronlatch.job.late'], { 'cronlatch.job=nightly': 0 });
 });
 
-void test('a run store without a register of jobs has no overdue jobs, but the other gauges', async () => {
+void test('a run store without a register of jobs has no late jobs, but the other gauges', async () => {
   const { meterProvider, read } = metricsBench();
   const { runStore: inner } = guardOfRuns();
   const { guard } = guardOfRuns({ runStore: new FaultyRunStore(inner) });

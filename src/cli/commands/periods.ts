@@ -72,7 +72,7 @@ async function listJobs(guard: JobGuard, { json }: Options): Promise<void> {
 async function forget(guard: JobGuard, options: ChangeOptions, job = ''): Promise<void> {
   const { actor, reason, json } = options;
   const { ledger } = await KnownJobs.of(guard);
-  const change = `remove job ${shown(job)} from the register, so that it is never overdue. Its runs and its lock stay`;
+  const change = `remove job ${shown(job)} from the register, so that it is never late. Its runs and its lock stay`;
   if (!(await agrees([change], options))) return;
   await orConflict(ledger.forget(job));
   if (json) printJson('forget', { forgotten: job, actor, reason });
@@ -108,7 +108,7 @@ async function listMissed(
   const jobs = await KnownJobs.of(guard);
   const since = jobs.instant(from, '--from', jobs.policy(job));
   const missed = await jobs.ledger.gaps(job, { scope, from: since });
-  if (missed.length > 0) process.exitCode = EXIT.overdue;
+  if (missed.length > 0) process.exitCode = EXIT.problems;
   if (json) return printJson('missed', { job, scope: scope ?? '', from: since, missed });
   if (missed.length === 0) return print(`${shown(job)} has missed nothing since ${shown(since)}`);
   printTable(missed.map(({ key, start, end }) => ({ period: key, from: start, until: end })));

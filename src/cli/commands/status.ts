@@ -3,8 +3,8 @@ import { parseDuration } from '../../core/duration';
 import { instanceOf } from '../../core/lease/owner';
 import type { JobGuard } from '../../guard';
 import { skipsDates } from '../../guard/jobs/cron-expression';
-import { periodAt, periodsBetween, type OverdueJob, type RegisteredJob, type RunSummary } from '../../ledger';
-import { findOverdueJobs } from '../../ledger/job-register';
+import { periodAt, periodsBetween, type LateJob, type RegisteredJob, type RunSummary } from '../../ledger';
+import { findLateJobs } from '../../ledger/job-register';
 import { calendarPeriodsOf } from '../../ledger/policy/job-policy';
 import { EXIT } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
@@ -17,7 +17,7 @@ type StatusOptions = Options & { readonly check?: boolean; readonly tolerance: s
 
 /** Something that an operator should look at. */
 interface Problem {
-  readonly kind: 'overdue' | 'missed' | 'failed' | 'interrupted' | 'unreadable';
+  readonly kind: 'late' | 'missed' | 'failed' | 'interrupted' | 'unreadable';
   readonly text: string;
 }
 
@@ -41,7 +41,7 @@ type LastRun = Pick<RunSummary, 'state' | 'startedAt' | 'finishedAt'> & {
 export function addStatusCommand(program: Command): void {
   addGuardCommand(program, 'status', 'show the last run, the next tick and the problems of each job')
     .option('--check', 'print only the problems, and end with 5 if there are any')
-    .option('--tolerance <duration>', 'how late a tick may be before it is overdue', '5m')
+    .option('--tolerance <duration>', 'how late a tick may be before its job is late', '5m')
     .action(withGuard(showStatus));
 }
 
@@ -51,7 +51,7 @@ async function showStatus(guard: JobGuard, options: StatusOptions): Promise<void
   const known = await KnownJobs.of(guard);
   const jobs = statusOf(known, await known.latestRuns(), toleranceMs);
   const problems = jobs.flatMap((job) => job.problems.map((problem) => ({ job: job.job, ...problem })));
-  if (check && problems.length > 0) process.exitCode = EXIT.overdue;
+  if (check && problems.length > 0) process.exitCode = EXIT.problems;
   if (json) return printJson('status', { hasRegister: known.register !== undefined, jobs });
   const lines = problems.map(({ text }) => styled('red', text));
   if (check) return print([...lines, ...(lines.length === 0 ? ['no problems'] : [])].join('\n'));
@@ -85,8 +85,8 @@ function statusOf(
   for (const run of runs) runsOf.set(run.job, [...(runsOf.get(run.job) ?? []), run]);
   const registered = new Map(register?.jobs.map((job) => [job.job, job]));
   const unreadable = new Map(register?.unreadable?.map((row) => [row.job, row]));
-  const late = register === undefined ? [] : findOverdueJobs(register, toleranceMs);
-  const overdue = new Map(late.map((job) => [job.job, job]));
+  const lateJobs = register === undefined ? [] : findLateJobs(register, toleranceMs);
+  const late = new Map(lateJobs.map((job) => [job.job, job]));
   return [...new Set([...registered.keys(), ...unreadable.keys(), ...runsOf.keys()])].sort().map((name) => {
     const row = unreadable.get(name);
     const [job, own] = [registered.get(name), runsOf.get(name) ?? []];
@@ -96,7 +96,7 @@ function statusOf(
     );
     const problems = [
       ...(row ? problem('unreadable', unreadableText(row)) : []),
-      ...overdueText(overdue.get(name)),
+      ...lateText(late.get(name)),
       ...(job === undefined ? [] : [...missedBy(job, newest, now), ...failedBy(job)]),
       ...own.flatMap(problemOf),
     ];
@@ -123,10 +123,10 @@ function problem(kind: Problem['kind'], text: string): Problem[] {
   return [{ kind, text }];
 }
 
-function overdueText(job: OverdueJob | undefined): Problem[] {
+function lateText(job: LateJob | undefined): Problem[] {
   if (job === undefined) return [];
   const tick = shown(job.scheduledAt);
-  return problem('overdue', `${job.job} is overdue: no instance has answered its tick of ${tick}`);
+  return problem('late', `${job.job} is late: no instance has answered its tick of ${tick}`);
 }
 
 /** The last run of a job that has only a lock. */

@@ -126,11 +126,11 @@ export interface CronlatchEvents {
    */
   'run:stuck': LockEvent;
   /**
-   * The scheduled time of a registered job passed longer ago than the guard's `overdueAfter`, and no instance has answered
+   * The scheduled time of a registered job passed longer ago than the guard's `lateAfter`, and no instance has answered
    * its tick. Emitted once per job and scheduled time by each instance that has registered the job. A job that has only a
    * lock needs `history: true`. `name` is its lock.
    */
-  'run:overdue': LockEvent & { readonly scheduledAt: Date; readonly job: string };
+  'job:late': LockEvent & { readonly scheduledAt: Date; readonly job: string };
   /**
    * Emitted exactly once for each call of a job, when the call has ended, tick or manual. A tick that node-cron dropped
    * counts as a call. An overdue run that the guard starts itself has no tick.

@@ -8,7 +8,7 @@ const METHOD_OPTIONS = ['enabled', 'history', 'onSkip'] satisfies (keyof MethodO
 /** Those of `createJobGuard` too, which passes them on. */
 const GUARD_OPTIONS = [
   ...['lockProvider', 'runStore', 'pollInterval', 'statementTimeout', 'nameLength', 'keepRows', 'grouping'],
-  ...['standby', 'retention', 'lazy', 'logger', 'overdueAfter', 'clock', 'events', 'random'],
+  ...['standby', 'retention', 'lazy', 'logger', 'lateAfter', 'clock', 'events', 'random'],
   ...['defaultLockAtMostFor', 'defaultLockAtLeastFor', 'defaultKeepAlive', 'defaultTimeZone'],
   ...['lockTable', 'runTable', 'jobTable', 'schema', 'columns', 'connections', 'transactionConnections'],
 ];

@@ -14,7 +14,7 @@ export class RegisterEntry {
   next: Date | undefined;
   /** The scheduled time of the latest tick that was answered here. */
   answeredAt: Date | undefined;
-  /** The scheduled time that was last reported as overdue. */
+  /** The scheduled time that was last reported as late. */
   reportedAt: Date | undefined;
   /** The last run of a job with a history, until it is recorded. */
   ended: EndedRun | undefined;

@@ -4,7 +4,7 @@ import { instanceName } from '../../core/lease/owner';
 import { VERSION } from '../../core/version';
 import type { DeclaredJob, JobRegistration, RegisteredJob } from '../../ledger';
 import {
-  findOverdueJobs,
+  findLateJobs,
   isAnswerKept,
   nextAfterRegistration,
   REGISTER_EVERY_MS,
@@ -23,20 +23,20 @@ import { describeDifferences, RegisterEntries, registeredName, type RegisterEntr
 
 interface RegisterContext extends LedgerContext {
   readonly store: RegisteringStore;
-  /** How long a scheduled time may have passed before its job is overdue. */
-  readonly overdueAfterMs: number;
+  /** How long a scheduled time may have passed before its job is late. */
+  readonly lateAfterMs: number;
 }
 
-/** @throws InvalidLockConfigurationError for an invalid `overdueAfter` */
+/** @throws InvalidLockConfigurationError for an invalid `lateAfter` */
 export function registeredJobsOf(
   context: LedgerContext,
-  { overdueAfter = '5m' }: Pick<JobGuardOptions, 'overdueAfter'>,
+  { lateAfter = '5m' }: Pick<JobGuardOptions, 'lateAfter'>,
   pollIntervalMs = 0,
 ): RegisteredJobs | undefined {
-  const toleranceMs = parsePositiveDuration(overdueAfter, 'overdueAfter');
+  const toleranceMs = parsePositiveDuration(lateAfter, 'lateAfter');
   const { store } = context;
   if (!hasRegister(store)) return undefined;
-  return new RegisteredJobs({ ...context, store, overdueAfterMs: Math.max(toleranceMs, 2 * pollIntervalMs) });
+  return new RegisteredJobs({ ...context, store, lateAfterMs: Math.max(toleranceMs, 2 * pollIntervalMs) });
 }
 
 const INSTANCE = instanceName();
@@ -78,7 +78,7 @@ export class RegisteredJobs {
     this.#registering ??= this.#registerRequested().finally(() => (this.#registering = undefined));
   }
 
-  /** Registers, moves scheduled times on, and reports overdue jobs. Never rejects. */
+  /** Registers, moves scheduled times on, and reports late jobs. Never rejects. */
   async poll(): Promise<void> {
     this.#polling ??= this.#poll().finally(() => (this.#polling = undefined));
     await this.#polling;
@@ -171,7 +171,7 @@ export class RegisteredJobs {
     this.register();
     await this.#registering;
     await this.#attempt(async () => {
-      await this.#reportOverdue();
+      await this.#reportLate();
       await this.#moveOn();
     });
   }
@@ -190,15 +190,15 @@ export class RegisteredJobs {
   }
 
   /** Another instance may have answered a tick that this one has not, so the register and the ledger decide. */
-  async #reportOverdue(): Promise<void> {
-    const { store, clock, overdueAfterMs, events } = this.context;
+  async #reportLate(): Promise<void> {
+    const { store, clock, lateAfterMs, events } = this.context;
     const nowMs = clock.wallMs();
     const waiting = [...this.#entries.byJob].filter(
       ([, entry]) => isAnswerKept(entry.declared) && !entry.isAnswered && Number(entry.next ?? NaN) < nowMs,
     );
     if (waiting.length === 0) return;
     const register = await store.jobs(limitOf(this.context));
-    const overdue = findOverdueJobs(register, overdueAfterMs);
+    const late = findLateJobs(register, lateAfterMs);
     for (const [job, entry] of waiting) {
       const stored = register.jobs.find((each) => each.job === job);
       // An operator may have deleted its row.
@@ -206,10 +206,10 @@ export class RegisteredJobs {
       const next = (entry.next = stored?.nextScheduledAt);
       if (next === undefined || next > register.now) continue;
       if (await this.#hasRun(entry, next, stored?.lastStartedAt)) entry.answer(next);
-      const isOverdue = overdue.some((each) => each.job === job) && !entry.isAnswered;
-      if (!isOverdue || entry.reportedAt?.getTime() === next.getTime()) continue;
+      const isLate = late.some((each) => each.job === job) && !entry.isAnswered;
+      if (!isLate || entry.reportedAt?.getTime() === next.getTime()) continue;
       entry.reportedAt = next;
-      events.emit('run:overdue', { name: entry.declared.lock, job, scheduledAt: next });
+      events.emit('job:late', { name: entry.declared.lock, job, scheduledAt: next });
     }
   }
 

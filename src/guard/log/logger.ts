@@ -77,7 +77,7 @@ const LOGGED: { readonly [K in LoggedEvent]: readonly [LogLevel, (event: Cronlat
   'run:takenOver': ['warn', () => 'started again'],
   'run:interrupted': ['error', () => 'was interrupted'],
   'run:stuck': ['error', () => 'is stuck'],
-  'run:overdue': ['warn', () => 'is overdue'],
+  'job:late': ['warn', () => 'is late'],
   'guard:warning': ['warn', ({ message }) => message],
 };
 
@@ -93,7 +93,7 @@ const CONSEQUENCES: { readonly [K in LoggedEvent]?: string } = {
     'its holder crashed, and the run will not be retried. Check what it did, then call ledger.resolve()',
   'run:stuck':
     'its lease has expired but the job is still running. This process will not start it again until it finishes',
-  'run:overdue': 'no instance has answered this tick',
+  'job:late': 'no instance has answered this tick',
 };
 
 /** Logs one line or one entry per event, if the logger has a method for its level. */

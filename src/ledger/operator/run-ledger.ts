@@ -7,7 +7,7 @@
  */
 import { InvalidLockUseError } from '../../core';
 import { parseDuration, parsePositiveDuration, type Duration } from '../../core/duration';
-import { findOverdueJobs, IDLE_AFTER_MS, type OverdueJob, type RegisteredJob } from '../job-register';
+import { findLateJobs, IDLE_AFTER_MS, type LateJob, type RegisteredJob } from '../job-register';
 import { limitOf, readRegister, type LedgerContext } from '../store-statements';
 import type { CalendarPeriod } from '../periods/period';
 import { periodOfKey } from '../periods/period-of-key';
@@ -116,15 +116,15 @@ export class RunLedger {
    * Default 5 minutes
    * @throws as `jobs` does
    */
-  async overdue({ tolerance = '5m' }: { readonly tolerance?: Duration | undefined } = {}): Promise<
-    readonly OverdueJob[]
+  async late({ tolerance = '5m' }: { readonly tolerance?: Duration | undefined } = {}): Promise<
+    readonly LateJob[]
   > {
-    const toleranceMs = parseDuration(tolerance, 'tolerance of ledger.overdue');
-    return findOverdueJobs(await readRegister(this.options.context), toleranceMs);
+    const toleranceMs = parseDuration(tolerance, 'tolerance of ledger.late');
+    return findLateJobs(await readRegister(this.options.context), toleranceMs);
   }
 
   /**
-   * Removes a job from the register, so that it is not overdue any more: a job that your code no longer has. Its runs and
+   * Removes a job from the register, so that it is not late any more: a job that your code no longer has. Its runs and
    * its lock stay. An instance that still declares the job registers it again.
    *
    * @throws InvalidLockUseError if the job is not registered, or an instance has registered it within the last 15 minutes.

@@ -25,12 +25,12 @@ export function measureJobs(guard: JobGuard, registry: Registry): void {
     },
   });
   new Gauge({
-    ...metric('run_overdue', '1 if a job has not run in time'),
+    ...metric('job_late', '1 if a job has not run in time'),
     async collect() {
-      const overdue = await guard.ledger.overdue().catch(() => undefined);
-      if (overdue === undefined) return; // The ledger did not answer, so the last values stay.
+      const late = await guard.ledger.late().catch(() => undefined);
+      if (late === undefined) return; // The ledger did not answer, so the last values stay.
       this.reset();
-      for (const { job } of overdue) this.set({ cronlatch_job: job }, 1);
+      for (const { job } of late) this.set({ cronlatch_job: job }, 1);
     },
   });
   new Gauge({
