@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
 import { escapeUnsafe, logLine } from '../guard/log/logger';
+import { timeText } from '../ledger/operator/state-of-run';
 
 export function print(text: string): void {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
@@ -39,8 +40,7 @@ export type Value = string | number | Date | undefined;
 /** A value for people, on one line. A character that a terminal would obey is shown as its code. */
 export function shown(value: Value): string {
   if (value === undefined) return NONE;
-  if (!(value instanceof Date)) return logLine(String(value));
-  return Number.isNaN(value.getTime()) ? NONE : `${value.toISOString().slice(0, 19).replace('T', ' ')}Z`;
+  return value instanceof Date ? timeText(value) : logLine(String(value));
 }
 
 /** For a shell, if the text has characters with a meaning there. */

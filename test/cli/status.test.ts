@@ -33,8 +33,8 @@ testOperated(
     const checked = await call('status --check');
     assert.equal(checked.status, 5);
     const first = new Date(Date.parse(newest) + DAY_MS).toISOString().slice(0, 10);
-    assert.deepEqual(checked.stdout.replace(/tick of \S+ \S+/, 'tick of T').split('\n'), [
-      `broken failed permanently for ${failed}, after attempt 1`,
+    assert.deepEqual(checked.stdout.replace(/\S+ \d\d:\S+Z/g, 'T').split('\n'), [
+      `broken ${failed} failed permanently at T, after attempt 1: exhausted. To run it again: cronlatch rerun broken ${failed} --reason TEXT`,
       `gap has missed ${first} and 2 more`,
       'late is late: no instance has answered its tick of T',
       '',
@@ -77,7 +77,13 @@ testOperated(
     );
     const { stdout } = await call('status');
     assert.match(stdout, /^bill .* interrupted$/m);
-    assert.match(stdout, new RegExp(`^bill was interrupted for ${interrupted}: `, 'm'));
+    assert.match(
+      stdout,
+      new RegExp(
+        `^bill ${interrupted} was interrupted, because its holder crashed\\. Check what it did, then record that: cronlatch resolve bill ${interrupted} --as `,
+        'm',
+      ),
+    );
     assert.match(stdout, /^report +key +running +\d+ s ago +web-3\/9/m);
   },
 );

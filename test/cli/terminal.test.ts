@@ -15,17 +15,20 @@ testOperated('on a terminal, a change asks first', async ({ call, runDaysAgo }) 
   const args = `rerun bill ${period} --reason why`;
   const no = await call(args, { input: 'n\n', hook: 'interactive.cjs' });
   assert.equal(no.status, 1);
-  assert.match(no.stdout, /: failed, attempt 1, .+Error: no disk\n.+\nGo on\? \[y\/N\] nothing changed\n$/);
+  assert.match(
+    no.stdout,
+    / failed permanently at .+, after attempt 1: Error: no disk\n.+\nGo on\? \[y\/N\] nothing changed\n$/,
+  );
   const yes = await call(args, { input: 'y\n', hook: 'interactive.cjs' });
   assert.equal(yes.status, 0);
-  assert.match(yes.stdout, /\nGo on\? \[y\/N\] now pending, attempt 0, due /);
+  assert.match(yes.stdout, /\nGo on\? \[y\/N\] Now it is due since /);
 });
 
 testOperated('on a narrow terminal, a table becomes a list', async ({ call, runDaysAgo }) => {
   await runDaysAgo('close-day-of-the-subsidiary', 0);
-  const { stdout } = await call('history close-day-of-the-subsidiary', { env: { COLUMNS: '40' } });
+  const { stdout } = await call('history close-day-of-the-subsidiary', { env: { COLUMNS: '45' } });
   assert.match(stdout, /^period: \S+\nstate: completed\nattempt: 1\nstarted: /);
-  for (const line of stdout.split('\n')) assert.ok(line.length <= 40, line);
+  for (const line of stdout.split('\n')) assert.ok(line.length <= 45, line);
 });
 
 testOperated('a wide character takes two columns of a narrow terminal', async ({ call, guard }) => {

@@ -1,13 +1,14 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { JobGuard } from '../../guard';
 import { describeDuration } from '../../guard/log/logger';
-import type { Run, RunEvent, RunLedger, RunName } from '../../ledger';
+import type { Run, RunEvent, RunLedger, RunName, RunSummary } from '../../ledger';
+import { briefly, stateOfRun, type StateOfRun } from '../../ledger/operator/state-of-run';
 import { describeRun } from '../../ledger/run';
 import { ConflictError, orConflict } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
 import { KnownJobs } from '../known-jobs';
 import type { ChangeOptions, Options } from '../options';
-import { print, printJson, printTable, shown, styled } from '../terminal';
+import { commandText, print, printJson, printTable, quoted, shown } from '../terminal';
 
 type Outcome = 'completed' | 'failed' | 'pending';
 type HistoryOptions = Options & { readonly limit: number; readonly period?: string };
@@ -72,12 +73,12 @@ function changeRun<Own extends object>(
     jobs.checkPeriod(job, periodKey);
     const name = { job, scope, periodKey };
     const before = await jobs.ledger.get(name);
-    const lines = [`${shown(describeRun(name))}: ${describeState(before)}`, effect(options)];
+    const lines = [`${shown(describeRun(name))} ${describeState(before)}`, effect(options)];
     if (!(await agrees(lines, options))) return;
     await orConflict(change(jobs.ledger, name, options));
     const run = await jobs.ledger.get(name);
     if (json) printJson(verb, { run, before, actor, reason });
-    else print(`now ${describeState(run)}`);
+    else print(`Now it ${describeState(run)}.`);
   });
 }
 
@@ -97,7 +98,7 @@ async function showHistory(guard: JobGuard, options: HistoryOptions, job = ''): 
       attempt: run.attempt,
       started: run.startedAt,
       took: durationOf(run),
-      details: detailsOf(run),
+      details: stateOfRun(run).sentence,
     })),
   );
 }
@@ -109,7 +110,7 @@ async function showRun({ ledger }: KnownJobs, name: RunName, json = false): Prom
     throw new ConflictError(`Job '${job}' has no run for '${periodKey}'. cronlatch history lists its runs.`);
   const events = await ledger.history(name);
   if (json) return printJson('history', { job, run, events });
-  print(`${shown(job)} ${shown(periodKey)}: ${describeState(run)}`);
+  print(`${shown(job)} ${shown(periodKey)} ${describeState(run)}`);
   if (run.claimedBy !== undefined) print(`last attempt by ${shown(run.claimedBy)}`);
   if (run.error !== undefined) print(run.error.split('\n').map(shown).join('\n'));
   if (run.result !== undefined) print(`result: ${shown(run.result)}`);
@@ -125,9 +126,16 @@ function durationOf({ startedAt, finishedAt }: Run): string | undefined {
   return describeDuration(finishedAt.getTime() - startedAt.getTime());
 }
 
+/** The command that a remedy needs. */
+export function commandOf({ job, scope, periodKey }: RunSummary, { remedy }: StateOfRun): string | undefined {
+  if (remedy?.command === undefined) return undefined;
+  const [verb, options = ''] = remedy.command;
+  const inScope = scope === '' ? '' : ` --scope ${quoted(scope)}`;
+  return commandText(verb, [job, periodKey], `${inScope}${options} --reason TEXT`);
+}
+
 function describeState(run: Run | undefined): string {
-  if (run === undefined) return 'no run yet';
-  return `${styled(...styledState(run))}, attempt ${run.attempt}, ${shown(detailsOf(run))}`;
+  return run === undefined ? 'has not run yet' : shown(stateOfRun(run).sentence);
 }
 
 const STYLES = {
@@ -137,29 +145,6 @@ const STYLES = {
 
 export function styledState({ state }: Pick<Run, 'state'>) {
   return [STYLES[state], state] as const;
-}
-
-/** Enough of an error to recognize it, without its stack. */
-export function briefly(error: string | undefined): string | undefined {
-  return error?.split(/\n\s+at /)[0]?.slice(0, 120);
-}
-
-/** In a phrase, what is known about the state of a run. */
-function detailsOf({ state, reason, error, claimedBy, nextAttemptAt, finishedAt }: Run): string {
-  const next = nextAttemptAt === undefined ? 'no further attempt' : `next attempt ${shown(nextAttemptAt)}`;
-  switch (state) {
-    case 'running':
-      return `by ${shown(claimedBy)}`;
-    case 'pending':
-      return `due ${shown(nextAttemptAt)}`;
-    case 'failed':
-      return `${next}; ${shown(briefly(error) ?? reason)}`;
-    case 'completed':
-      return `ended ${shown(finishedAt)}`;
-    case 'interrupted':
-    case 'skipped':
-      return reason ?? 'holder crashed';
-  }
 }
 
 function countOf(text: string): number {

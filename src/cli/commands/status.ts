@@ -5,13 +5,14 @@ import type { JobGuard } from '../../guard';
 import { skipsDates } from '../../guard/jobs/cron-expression';
 import { periodAt, periodsBetween, type LateJob, type RegisteredJob, type RunSummary } from '../../ledger';
 import { findLateJobs } from '../../ledger/job-register';
+import { stateOfRun } from '../../ledger/operator/state-of-run';
 import { calendarPeriodsOf } from '../../ledger/policy/job-policy';
 import { EXIT } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
 import { declaredPolicy, KnownJobs, unreadableText } from '../known-jobs';
 import type { Options } from '../options';
 import { print, printJson, printTable, relative, shown, styled, type Row } from '../terminal';
-import { styledState } from './runs';
+import { commandOf, styledState } from './runs';
 
 type StatusOptions = Options & { readonly check?: boolean; readonly tolerance: string };
 
@@ -148,13 +149,11 @@ function missedBy(job: RegisteredJob, newest: RunSummary | undefined, now: Date)
   return problem('missed', `${job.job} has missed ${first.key}${others}`);
 }
 
-function problemOf({ job, scope, periodKey, state, attempt, nextAttemptAt }: RunSummary): Problem[] {
-  const run = `${job}${scope === '' ? '' : ` (${scope})`}`;
-  if (state === 'interrupted')
-    return problem(
-      state,
-      `${run} was interrupted for ${periodKey}: record its outcome with cronlatch resolve`,
-    );
-  if (state !== 'failed' || nextAttemptAt !== undefined) return [];
-  return problem(state, `${run} failed permanently for ${periodKey}, after attempt ${attempt}`);
+/** A run that no instance goes on with by itself. */
+function problemOf(run: RunSummary): Problem[] {
+  const { job, scope, periodKey, state, nextAttemptAt } = run;
+  if (state !== 'interrupted' && !(state === 'failed' && nextAttemptAt === undefined)) return [];
+  const found = stateOfRun(run);
+  const name = `${job}${scope === '' ? '' : ` (${scope})`} ${periodKey}`;
+  return problem(state, `${name} ${found.sentence}. ${found.remedy?.advice} ${commandOf(run, found)}`);
 }

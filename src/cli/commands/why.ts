@@ -3,11 +3,12 @@ import { InvalidLockConfigurationError, SchemaMismatchError, type LockState } fr
 import type { JobGuard } from '../../guard';
 import { leaseOf, readHold } from '../../core/lease/owner';
 import type { DeclaredJob, RegisteredJob, Run } from '../../ledger';
+import { stateOfRun } from '../../ledger/operator/state-of-run';
 import { addGuardCommand, withGuard } from '../guard-command';
 import { KnownJobs } from '../known-jobs';
 import type { Options } from '../options';
 import { commandText, print, printJson, printWarning, quoted, shown, styled } from '../terminal';
-import { briefly } from './runs';
+import { commandOf } from './runs';
 
 /** Something that keeps a job from running, and what ends it. */
 interface Obstacle {
@@ -100,31 +101,10 @@ function isRenewed({ lockedBy, lockUntil }: LockState, declared: DeclaredJob | u
 }
 
 function runObstacle(run: Run, lock: LockState | undefined): Obstacle {
-  const { state, periodKey, attempt, nextAttemptAt, startedAt, finishedAt, claimedBy } = run;
-  // The text goes on with a full stop.
-  const reason = (briefly(run.error) ?? run.reason)?.replace(/\.$/, '');
-  const isFinal = nextAttemptAt === undefined;
-  const texts: Readonly<Record<Run['state'], string>> = {
-    completed: `completed at ${shown(finishedAt)}. To run it again:`,
-    running: lock?.isHeld
-      ? `is running: attempt ${attempt} started at ${shown(startedAt)} on ${claimedBy}.`
-      : `began at ${shown(startedAt)} on ${claimedBy}, but no process holds the lock. If its holder has crashed, the next tick or check for overdue runs takes it over.`,
-    failed: isFinal
-      ? `failed permanently at ${shown(finishedAt)}: ${reason}. To run it again:`
-      : `failed at ${shown(finishedAt)}: ${reason}. Its next attempt is due at ${shown(nextAttemptAt)}.`,
-    pending: `is due since ${shown(nextAttemptAt)}. An instance starts it when it checks for overdue runs.`,
-    interrupted: `was interrupted: its holder crashed, and onCrash is 'hold'. Check what it did, then record that:`,
-    skipped: `was skipped: ${reason}. To run it anyway:`,
-  };
-  const verbs: Readonly<Record<Run['state'], readonly [verb: string, options?: string] | undefined>> = {
-    ...{ completed: ['rerun', ' --force'], failed: isFinal ? ['rerun'] : undefined, skipped: ['rerun'] },
-    ...{ interrupted: ['resolve', ' --as completed|failed|pending'], running: undefined, pending: undefined },
-  };
-  const [verb, options = ''] = verbs[state] ?? [];
-  const scope = run.scope === '' ? '' : ` --scope ${quoted(run.scope)}`;
-  const command = verb && commandText(verb, [run.job, periodKey], `${scope}${options} --reason TEXT`);
-  const text = `The run for ${periodKey} ${texts[state]}`;
-  return { reason: state, text, command };
+  const state = stateOfRun(run, lock?.isHeld === true);
+  const advice = state.remedy === undefined ? '' : ` ${state.remedy.advice}`;
+  const text = `The run for ${run.periodKey} ${state.sentence}.${advice}`;
+  return { reason: run.state, text, command: commandOf(run, state) };
 }
 
 function tickText(next: Date, now: Date): string {

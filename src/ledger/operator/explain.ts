@@ -2,7 +2,7 @@ import { readSnapshot, type LedgerSnapshot } from '../tick/ledger-snapshot';
 import type { JobPolicy } from '../policy/job-policy';
 import type { LedgerContext } from '../store-statements';
 import { hasWork, planTick, type TickPlan } from '../tick/plan-tick';
-import type { RunSummary } from '../run';
+import { stateOfRun } from './state-of-run';
 
 /** What a tick would do, and why. */
 export interface Explanation {
@@ -26,7 +26,9 @@ export async function explain(
   const decision = decisionOf(plan);
   const text = [
     `A tick of job '${policy.job}'${scope === '' ? '' : ` (${scope})`} at ${(at ?? snapshot.now).toISOString()} counts for ${period.key}${extent(snapshot)}.`,
-    snapshot.run === undefined ? 'This period has no run yet.' : describeRecorded(snapshot.run),
+    snapshot.run === undefined
+      ? 'This period has no run yet.'
+      : `Its run ${stateOfRun(snapshot.run).sentence}.`,
     decision === 'run'
       ? 'The tick would request the lock and run it.'
       : `The tick would not run it: ${decision}.`,
@@ -52,18 +54,6 @@ function decisionOf({ own }: TickPlan): string {
 
 function extent({ period: { start, end } }: LedgerSnapshot): string {
   return start && end ? `, the time from ${start.toISOString()} until ${end.toISOString()}` : '';
-}
-
-function describeRecorded(run: RunSummary): string {
-  const { state, attempt, generation, reason, nextAttemptAt, finishedAt } = run;
-  const parts = [
-    `Its run is ${state}${reason === undefined ? '' : ` (${reason})`}`,
-    generation > 0 ? `generation ${generation}` : '',
-    attempt > 0 ? `attempt ${attempt}` : 'not started',
-    finishedAt === undefined ? '' : `ended at ${finishedAt.toISOString()}`,
-    nextAttemptAt === undefined ? '' : `due at ${nextAttemptAt.toISOString()}`,
-  ];
-  return `${parts.filter((part) => part !== '').join(', ')}.`;
 }
 
 function describeOthers({ overdue, catchUp, missed, failures }: TickPlan): string[] {

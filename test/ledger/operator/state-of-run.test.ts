@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { briefly, stateOfRun, timeText } from '#cronlatch/ledger/operator/state-of-run';
+import type { Run } from 'cronlatch/provider';
+import { after, NOW, runRow } from '../../support/run-row';
+
+const T = timeText(NOW);
+const RETRY = timeText(after(60_000));
+
+const textOf = (changes: Partial<Run>, isLocked?: boolean): string => {
+  const { state, sentence, remedy } = stateOfRun(
+    runRow({ finishedAt: NOW, startedAt: NOW, ...changes }),
+    isLocked,
+  );
+  return [state, sentence, remedy?.advice, remedy?.command?.join('')].filter(Boolean).join(' | ');
+};
+
+void test('each state of a run is a sentence with its remedy', () => {
+  const error = 'Error: The disk is full.\n    at job (app.js:1:1)';
+  assert.deepEqual(
+    [
+      textOf({ state: 'pending', nextAttemptAt: NOW }),
+      textOf({ state: 'running' }),
+      textOf({ state: 'running' }, false),
+      textOf({ state: 'completed' }),
+      textOf({ state: 'failed', error }),
+      textOf({ state: 'failed', error, nextAttemptAt: after(60_000) }),
+      textOf({ state: 'failed', reason: 'fatal' }),
+      textOf({ state: 'interrupted' }),
+      textOf({ state: 'skipped', reason: 'operator' }),
+    ],
+    [
+      `pending | is due since ${T} | An instance starts it when it checks for overdue runs.`,
+      `running | is running: attempt 1 started at ${T} on host/1/a`,
+      `running | began at ${T} on host/1/a, but no process holds the lock | If its holder has crashed, an instance takes it over when it checks for overdue runs.`,
+      `completed | completed at ${T} | To run it again: | rerun --force`,
+      `failed | failed permanently at ${T}, after attempt 1: Error: The disk is full | To run it again: | rerun`,
+      `failed | failed at ${T}, and is due again at ${RETRY}: Error: The disk is full`,
+      `failed | failed permanently at ${T}, after attempt 1: fatal | To run it again: | rerun`,
+      'interrupted | was interrupted, because its holder crashed | Check what it did, then record that: | resolve --as completed|failed|pending',
+      'skipped | was skipped: operator | To run it anyway: | rerun',
+    ],
+  );
+});
+
+void test('a time that is unknown is a dash, and a long error is cut', () => {
+  assert.deepEqual([timeText(undefined), timeText(new Date(NaN))], ['-', '-']);
+  assert.equal(briefly('x'.repeat(200))?.length, 120);
+});
