@@ -1,7 +1,7 @@
 import type { Duration } from '../duration';
 import { LockNotHeldError } from '../errors';
 import type { Lock } from '../lock';
-import { activeContexts, innermostContext } from './run-registry';
+import { innermostLock, liveLocks } from './run-registry';
 
 /** For code that also runs outside a job. */
 export interface CurrentOptions {
@@ -18,8 +18,8 @@ export interface CurrentOptions {
 export function currentLock(options?: { readonly optional?: false | undefined }): Lock;
 export function currentLock(options: CurrentOptions): Lock | undefined;
 export function currentLock({ optional = false }: CurrentOptions = {}): Lock | undefined {
-  const context = innermostContext();
-  if (context !== undefined || optional) return context?.lock;
+  const lock = innermostLock();
+  if (lock !== undefined || optional) return lock;
   throw new LockNotHeldError(
     'currentLock() was called outside a guarded job. Call it from a job while it runs. If the code also runs elsewhere, call currentLock({ optional: true }).',
   );
@@ -32,7 +32,7 @@ export const LockAssert = {
    * @throws LockNotHeldError unless this code runs in a live lease, neither released nor expired
    */
   assertLocked(name?: string): void {
-    for (const { lock } of activeContexts()) if (name === undefined || lock.name === name) return;
+    for (const lock of liveLocks()) if (name === undefined || lock.name === name) return;
     throw new LockNotHeldError(
       `${name === undefined ? 'No lock is' : `Lock '${name}' is not`} held here. Call this from a guarded job, while its lease lasts.`,
     );
@@ -49,11 +49,11 @@ export const LockExtender = {
    * @throws LockStorageError if the store did not answer; the old end of the lease still counts
    */
   async extendActiveLock(lockAtMostFor: Duration): Promise<boolean> {
-    const [context] = activeContexts();
-    if (context === undefined)
+    const [lock] = liveLocks();
+    if (lock === undefined)
       throw new LockNotHeldError(
         'Cannot extend a lock: no lock is held here. Call this from a guarded job, while its lease lasts.',
       );
-    return await context.lock.extend(lockAtMostFor);
+    return await lock.extend(lockAtMostFor);
   },
 };

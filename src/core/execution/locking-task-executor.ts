@@ -13,7 +13,7 @@ import {
 import { InvalidLockUseError } from '../errors';
 import type { Lock, LockedTask, LockObserver, LockProvider } from '../lock';
 import type { LockConfiguration, TaskConfiguration } from '../lock-configuration';
-import { liveContext, LockContext, runInContext, RunRegistry, type ActiveRun } from './run-registry';
+import { GrantedLock, liveLock, RunRegistry, type ActiveRun } from './run-registry';
 import { StorageBasedLockProvider } from '../lease/storage-based-lock-provider';
 import type { SkipReason, TaskResult } from './task-result';
 
@@ -123,43 +123,25 @@ export class LockingTaskExecutor {
     { scheduledAt, willRetry = false, acquire }: HoldingOptions = {},
   ): Promise<TaskResult<T>> {
     const { name } = configuration;
-    const event = lockEventOf(configuration, scheduledAt);
-    const acquisition: Acquisition = { event, willRetry };
-    const outer = liveContext(this.#lockProvider, name);
-    if (outer !== undefined) {
-      return await outer.nest(() => work(this.#heldLockOf(outer, event)));
-    }
+    const acquisition: Acquisition = { event: lockEventOf(configuration, scheduledAt), willRetry };
+    const held = (lock: GrantedLock): HeldLock => this.#heldLockOf(lock, acquisition.event);
+    const outer = liveLock(this.#lockProvider, name);
+    if (outer !== undefined) return await outer.nest(() => work(held(outer)));
     const refusal = acquire === undefined ? this.runs.refusal(name) : undefined;
     if (refusal !== undefined) return this.#refuse(acquisition, refusal);
-    const run = acquire === undefined ? this.runs.begin(name) : this.runs.beginWaiting(name);
-    let unfinishedRelease: Promise<void> | undefined;
+    const ask = (observer: LockObserver): Promise<Lock | undefined> =>
+      this.#warnIfSilent(this.#lockProvider.lock(configuration, observer), name);
+    const run = this.runs.begin(name, { mayWait: acquire !== undefined });
+    const lock = await this.#acquire(acquire ?? ask, run, acquisition);
+    if (lock === undefined) return { executed: false, reason: 'locked' };
+    const mayStart = !this.runs.closing;
     try {
-      const ask = (observer: LockObserver): Promise<Lock | undefined> =>
-        this.#warnIfSilent(this.#lockProvider.lock(configuration, observer), name);
-      const context = await this.#acquire(acquire ?? ask, run, acquisition);
-      if (context === undefined) return { executed: false, reason: 'locked' };
-      let started = false;
-      try {
-        if (this.runs.closing) return this.#skip(acquisition, 'closing');
-        started = true;
-        const held = this.#heldLockOf(context, event);
-        return await runInContext(context, () => work(held));
-      } finally {
-        const nested = context.end();
-        if (nested !== undefined) await nested;
-        // The lock of an abandoned handler stays until its lease expires.
-        if (!started || !run.isAbandoned) {
-          const { keptUntil } = context;
-          const release = (): Promise<void> => this.#release(context.lease, event);
-          const releasing = keptUntil === undefined ? release() : keptUntil.then(release);
-          const limitMs = keptUntil === undefined ? LONGEST_WAIT_FOR_RELEASE_MS : 0;
-          const inTime = await withinLimit(this.#clock, releasing, limitMs);
-          if (inTime === 'time-out') unfinishedRelease = releasing;
-        }
-      }
+      if (mayStart) return await lock.during(() => work(held(lock)));
+      return this.#skip(acquisition, 'closing');
     } finally {
-      if (unfinishedRelease === undefined) this.runs.end(run);
-      else void unfinishedRelease.then(() => this.runs.end(run));
+      // The lock of an abandoned handler stays until its lease expires.
+      if (mayStart && run.isAbandoned) this.runs.end(run);
+      else await this.#release(lock, acquisition.event);
     }
   }
 
@@ -183,21 +165,23 @@ export class LockingTaskExecutor {
     acquire: (observer: LockObserver) => Promise<Lock | undefined>,
     run: ActiveRun,
     acquisition: Acquisition,
-  ): Promise<LockContext | undefined> {
+  ): Promise<GrantedLock | undefined> {
     const { event, willRetry } = acquisition;
     const observer = observerOf(run, this.#events, event);
+    let lock: GrantedLock | undefined;
     try {
       const lease = await acquire(observer);
-      if (lease === undefined) {
-        this.#skip(acquisition, 'locked', observer.holder);
-        return undefined;
+      if (lease === undefined) this.#skip(acquisition, 'locked', observer.holder);
+      else {
+        lock = new GrantedLock(lease, { provider: this.#lockProvider, run });
+        this.#events.emit('lock:acquired', { fencingToken: lease.fencingToken, ...event });
       }
-      const context = new LockContext(run.attach(lease), lease, this.#lockProvider, run);
-      this.#events.emit('lock:acquired', { fencingToken: lease.fencingToken, ...event });
-      return context;
+      return lock;
     } catch (error) {
       this.#events.emit('lock:failed', { ...event, willRetry, error });
       throw error;
+    } finally {
+      if (lock === undefined) this.runs.end(run);
     }
   }
 
@@ -217,14 +201,13 @@ export class LockingTaskExecutor {
     return answer.finally(cancel);
   }
 
-  #heldLockOf(context: LockContext, event: LockEvent): HeldLock {
-    const { lock, run } = context;
+  #heldLockOf(lock: GrantedLock, event: LockEvent): HeldLock {
     return {
       lock,
       get abandonedSignal() {
-        return run.abandonedSignal;
+        return lock.run.abandonedSignal;
       },
-      keepUntil: (work) => context.keepUntil(work),
+      keepUntil: (work) => lock.keepUntil(work),
       execute: (task, options = {}) => this.#execute(task, lock, event, options),
     };
   }
@@ -270,13 +253,18 @@ export class LockingTaskExecutor {
     }
   }
 
-  /** Never rejects: the job's own outcome wins. */
-  async #release(lock: Lock, event: LockEvent): Promise<void> {
-    try {
-      this.#events.emit('lock:released', { stillOurs: await lock.unlock(), ...event });
-    } catch (error) {
-      this.#events.emit('lock:releaseFailed', { ...event, error });
-    }
+  /** Releases a lock, and then ends its run. Never rejects: the job's own outcome wins. The caller waits for a limited time. */
+  async #release({ lease, run, keptUntil }: GrantedLock, event: LockEvent): Promise<void> {
+    const release = async (): Promise<void> => {
+      try {
+        this.#events.emit('lock:released', { stillOurs: await lease.unlock(), ...event });
+      } catch (error) {
+        this.#events.emit('lock:releaseFailed', { ...event, error });
+      }
+      this.runs.end(run);
+    };
+    const limitMs = keptUntil === undefined ? LONGEST_WAIT_FOR_RELEASE_MS : 0;
+    await withinLimit(this.#clock, keptUntil === undefined ? release() : keptUntil.then(release), limitMs);
   }
 }
 

@@ -34,14 +34,8 @@ export class ActiveRun {
     return this.#lease?.signal.aborted ?? false;
   }
 
-  /**
-   * @param onUnlock called once, when the handler itself releases the lock
-   * @returns the lock as the handler sees it
-   */
-  attach(lock: Lock, onUnlock?: UnlockListener): Lock {
-    requireSignal(lock, this.name);
-    this.#lease = lock;
-    return new HandlerLock(lock, this, onUnlock);
+  attach(lease: Lock): void {
+    this.#lease = lease;
   }
 
   /** Aborts when the handler is asked to stop. */
@@ -62,14 +56,6 @@ export class ActiveRun {
   end(): void {
     this.#settle();
   }
-}
-
-/** Third-party providers can return anything. Without a signal, a lost lease would go unnoticed. */
-function requireSignal(lock: Lock, name: string): void {
-  if ('signal' in lock) return;
-  throw new InvalidLockUseError(
-    `The lock provider returned a lock without a signal for '${name}'. It must return a lock with an AbortSignal.`,
-  );
 }
 
 /** The runs of one executor. It refuses a job that still runs here, and every job once the guard is closing. */
@@ -117,15 +103,10 @@ export class RunRegistry {
     return true;
   }
 
-  begin(name: string): ActiveRun {
+  begin(name: string, { mayWait = false } = {}): ActiveRun {
     const run = new ActiveRun(name);
-    this.#runs.set(name, run);
-    return run;
-  }
-
-  beginWaiting(name: string): ActiveRun {
-    const run = new ActiveRun(name);
-    this.#waiting.add(run);
+    if (mayWait) this.#waiting.add(run);
+    else this.#runs.set(name, run);
     return run;
   }
 
@@ -135,28 +116,44 @@ export class RunRegistry {
   }
 }
 
-type UnlockListener = (release: Promise<boolean>) => void;
-
 /** Never rejects. */
 type ExtensionListener = (lock: Lock) => Promise<void>;
 
+interface GrantedLockOptions {
+  readonly provider: LockProvider;
+  readonly run: ActiveRun;
+  /** Called once, when the handler itself releases the lock. */
+  readonly onUnlock?: (release: Promise<boolean>) => void;
+}
+
 /**
- * The lock as a handler sees it: its signal also aborts when the handler is asked to stop.
+ * A lock while it is held: what the handler gets, and the context of the code that runs under it. Its signal also aborts
+ * when the handler is asked to stop. Work that a job left behind still has the lock of its job.
  */
-class HandlerLock implements Lock {
+export class GrantedLock implements Lock {
   readonly name: string;
   readonly #lease: Lock;
+  readonly #provider: LockProvider;
   readonly #run: ActiveRun;
-  readonly #onUnlock: UnlockListener | undefined;
+  readonly #onUnlock: GrantedLockOptions['onUnlock'];
+  /** Never a released one. Otherwise, a job that calls itself from a timer would build an endless chain. */
+  readonly #outer = innermostLock();
+  readonly #nested = new Set<Promise<unknown>>();
   #signal: AbortSignal | undefined;
   #release: Promise<boolean> | undefined;
   #extensionListeners: Set<ExtensionListener> | undefined;
+  #keptUntil: Promise<unknown> | undefined;
+  #hasEnded = false;
 
-  constructor(lease: Lock, run: ActiveRun, onUnlock: UnlockListener | undefined) {
+  /** @throws InvalidLockUseError if a provider of a third party has returned no lock */
+  constructor(lease: Lock, { provider, run, onUnlock }: GrantedLockOptions) {
+    requireSignal(lease, run.name);
     this.name = lease.name;
     this.#lease = lease;
+    this.#provider = provider;
     this.#run = run;
     this.#onUnlock = onUnlock;
+    run.attach(lease);
   }
 
   get fencingToken(): number | undefined {
@@ -168,11 +165,6 @@ class HandlerLock implements Lock {
     // Reading the lease's own signal checks the clock. It aborts our signal too if the lease has expired.
     if (signal.aborted) return signal;
     return (this.#signal ??= AbortSignal.any([signal, this.#run.stopSignal]));
-  }
-
-  get isAborted(): boolean {
-    if (this.#run.isAskedToStop) return true;
-    return this.#lease instanceof Lease ? this.#lease.isLost : this.#lease.signal.aborted;
   }
 
   // Fields: a handler may take them out of the lock, as in `({ signal, extend }) => …`.
@@ -189,13 +181,76 @@ class HandlerLock implements Lock {
     if (isExtended) for (const listener of this.#extensionListeners ?? []) await listener(this);
     return isExtended;
   };
+  readonly [Symbol.asyncDispose] = async (): Promise<void> => void (await this.unlock());
+
+  /** Whether the signal has aborted. It creates no signal for a lease of cronlatch. */
+  get isAborted(): boolean {
+    if (this.#run.isAskedToStop) return true;
+    return this.#lease instanceof Lease ? this.#lease.isLost : this.#lease.signal.aborted;
+  }
+
+  get run(): ActiveRun {
+    return this.#run;
+  }
+
+  /** The lock itself, which a handler that was asked to stop still holds. */
+  get lease(): Lock {
+    return this.#lease;
+  }
+
+  /** Whether every task under the lock has settled. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  get outer(): GrantedLock | undefined {
+    return this.#outer;
+  }
+
+  /** `true` only while the lease is live: not after its deadline, and not after its release by anyone. */
+  isLive(): boolean {
+    return !this.#hasEnded && !this.#lease.signal.aborted && this.#lease.remainingMs() > 0;
+  }
+
+  isOf(provider: LockProvider, name: string): boolean {
+    return this.#provider === provider && this.name === name;
+  }
+
   afterExtensions(listener: ExtensionListener): () => void {
     const listeners = (this.#extensionListeners ??= new Set());
     listeners.add(listener);
     return () => void listeners.delete(listener);
   }
 
-  readonly [Symbol.asyncDispose] = async (): Promise<void> => void (await this.unlock());
+  /** Keeps the lock until this has settled, although the caller gets its result before. It must not reject. */
+  keepUntil(work: Promise<unknown>): void {
+    this.#keptUntil = Promise.all([this.#keptUntil, work]);
+  }
+
+  get keptUntil(): Promise<unknown> | undefined {
+    return this.#keptUntil;
+  }
+
+  /** Runs work whose code belongs to this lock. Then waits for every nested task, including those that they started. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await storage.run(this, work);
+    } finally {
+      while (this.#nested.size > 0) await Promise.allSettled(this.#nested);
+      this.#hasEnded = true;
+    }
+  }
+
+  /** Runs a task inside the lease. */
+  async nest<T>(task: () => Promise<T>): Promise<T> {
+    const run = task();
+    this.#nested.add(run);
+    try {
+      return await run;
+    } finally {
+      this.#nested.delete(run);
+    }
+  }
 }
 
 /**
@@ -204,7 +259,7 @@ class HandlerLock implements Lock {
  * @param lock the lock as the handler sees it
  */
 export function isAborted(lock: Lock): boolean {
-  return lock instanceof HandlerLock ? lock.isAborted : lock.signal.aborted;
+  return lock instanceof GrantedLock ? lock.isAborted : lock.signal.aborted;
 }
 
 /**
@@ -215,89 +270,32 @@ export function isAborted(lock: Lock): boolean {
  * @returns a function that removes the listener
  */
 export function afterExtensions(lock: Lock, listener: ExtensionListener): () => void {
-  return lock instanceof HandlerLock ? lock.afterExtensions(listener) : () => {};
+  return lock instanceof GrantedLock ? lock.afterExtensions(listener) : () => {};
 }
 
-/** The lease under which code runs. Work that a job left behind still has the context of its job. */
-export class LockContext {
-  readonly #nested = new Set<Promise<unknown>>();
-  /** Never a released context. Otherwise, a job that calls itself from a timer would build an endless chain. */
-  readonly outer = innermostContext();
-  #released = false;
-  /** The lock is kept until this has settled. */
-  keptUntil: Promise<unknown> | undefined;
-
-  /**
-   * @param lock the lock as the handler sees it
-   * @param lease the lock itself, which a handler that was asked to stop still holds
-   * @param run its signal aborts when the guard stops waiting for the work
-   */
-  constructor(
-    readonly lock: Lock,
-    readonly lease: Lock,
-    readonly lockProvider: LockProvider,
-    readonly run: { readonly abandonedSignal: AbortSignal },
-  ) {}
-
-  /** `true` only while this lease is live: not after its deadline, and not after its release by anyone. */
-  isLive(): boolean {
-    return !this.#released && !this.lease.signal.aborted && this.lease.remainingMs() > 0;
-  }
-
-  isReleased(): boolean {
-    return this.#released;
-  }
-
-  /** Runs a task inside this lease. The lease is not released before the task has settled. */
-  async nest<T>(task: (lock: Lock) => Promise<T>): Promise<T> {
-    const run = task(this.lock);
-    this.#nested.add(run);
-    try {
-      return await run;
-    } finally {
-      this.#nested.delete(run);
-    }
-  }
-
-  /** Keeps the lock until this has settled, although the caller gets its result before. It must not reject. */
-  keepUntil(work: Promise<unknown>): void {
-    this.keptUntil = Promise.all([this.keptUntil, work]);
-  }
-
-  /**
-   * Ends the lease for its code when every nested task has settled, including the tasks that they started.
-   *
-   * @returns `undefined` if there was no nested task, so that the lease has already ended
-   */
-  end(): Promise<void> | undefined {
-    if (this.#nested.size > 0) return Promise.allSettled(this.#nested).then(() => this.end());
-    this.#released = true;
-    return undefined;
-  }
+/** Third-party providers can return anything. Without a signal, a lost lease would go unnoticed. */
+function requireSignal(lock: Lock, name: string): void {
+  if ('signal' in lock) return;
+  throw new InvalidLockUseError(
+    `The lock provider returned a lock without a signal for '${name}'. It must return a lock with an AbortSignal.`,
+  );
 }
 
-const storage = processState('lock-context', () => new AsyncLocalStorage<LockContext | undefined>());
+const storage = processState('granted-locks', () => new AsyncLocalStorage<GrantedLock | undefined>());
 
-export function runInContext<T>(context: LockContext, task: () => T): T {
-  return storage.run(context, task);
+/** The innermost lock that this code belongs to and that has not ended. Its lease may be lost. */
+export function innermostLock(): GrantedLock | undefined {
+  let lock = storage.getStore();
+  while (lock?.hasEnded) lock = lock.outer;
+  return lock;
 }
 
-/** The context of the innermost run that this code belongs to and that is not released. Its lease may be lost. */
-export function innermostContext(): LockContext | undefined {
-  let context = storage.getStore();
-  while (context?.isReleased()) context = context.outer;
-  return context;
+export function* liveLocks(): Generator<GrantedLock> {
+  for (let lock = innermostLock(); lock !== undefined; lock = lock.outer) if (lock.isLive()) yield lock;
 }
 
-export function* activeContexts(): Generator<LockContext> {
-  for (let context = innermostContext(); context !== undefined; context = context.outer) {
-    if (context.isLive()) yield context;
-  }
-}
-
-/** The live lease of this provider and name to which this code belongs. */
-export function liveContext(lockProvider: LockProvider, name: string): LockContext | undefined {
-  for (const context of activeContexts())
-    if (context.lockProvider === lockProvider && context.lock.name === name) return context;
+/** The live lock of this provider and name to which this code belongs. */
+export function liveLock(provider: LockProvider, name: string): GrantedLock | undefined {
+  for (const lock of liveLocks()) if (lock.isOf(provider, name)) return lock;
   return undefined;
 }

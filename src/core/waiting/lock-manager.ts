@@ -4,7 +4,7 @@ import { InvalidLockUseError } from '../errors';
 import { checkOptionNames, describeValue } from '../options';
 import { EventHub, observerOf } from '../execution/events';
 import { LockingTaskExecutor } from '../execution/locking-task-executor';
-import { ActiveRun, liveContext } from '../execution/run-registry';
+import { GrantedLock, liveLock, ActiveRun } from '../execution/run-registry';
 import type { Lock, LockedTask, LockObserver, LockProvider } from '../lock';
 import { processState } from '../process-state';
 import { checkLockConfiguration, type LockConfiguration } from '../lock-configuration';
@@ -180,7 +180,7 @@ export class LockManager {
     const configuration = this.#complete(lock);
     const { name } = configuration;
     const waitMs = waitMsOf(name, options) ?? defaultWaitMs;
-    if (liveContext(this.#provider, name) !== undefined) {
+    if (liveLock(this.#provider, name) !== undefined) {
       throw new InvalidLockUseError(
         `${method} was called for lock '${name}' inside its own lease, so it would wait for itself. Use withLock, which runs nested calls in the outer lease.`,
       );
@@ -197,14 +197,15 @@ export class LockManager {
   #handleOf(lease: Lock, run: ActiveRun): Lock {
     const event = { name: lease.name, scheduledAt: undefined };
     const forget = (): void => void this.#held.delete(handle);
-    const handle = run.attach(lease, (release) => {
+    const onUnlock = (release: Promise<boolean>): void => {
       lease.signal.removeEventListener('abort', forget);
       forget();
       release
         .then((stillOurs) => this.#context.events.emit('lock:released', { ...event, stillOurs }))
         .catch((error: unknown) => this.#context.events.emit('lock:releaseFailed', { ...event, error }))
         .finally(() => this.#context.queues.notify(lease.name));
-    });
+    };
+    const handle = new GrantedLock(lease, { provider: this.#provider, run, onUnlock });
     this.#held.set(handle, run);
     lease.signal.addEventListener('abort', forget); // Nothing of a lost lease is left to release.
     this.#context.events.emit('lock:acquired', { ...event, fencingToken: lease.fencingToken });

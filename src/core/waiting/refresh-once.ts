@@ -1,7 +1,7 @@
 import { withinLimit } from '../clock';
 import { parseDuration, type Duration } from '../duration';
 import { JobSkippedError } from '../errors';
-import { liveContext } from '../execution/run-registry';
+import { liveLock } from '../execution/run-registry';
 import type { Lock } from '../lock';
 import { contextOf, type LockManager } from './lock-manager';
 import type { WaitContext } from './lock-wait';
@@ -103,7 +103,7 @@ function refreshUnderWay<T extends NonNullable<unknown>>(
   context: WaitContext,
 ): Refresh | undefined {
   // A refresh of another call waits for this lease to end.
-  if (liveContext(context.provider, name) !== undefined) return undefined;
+  if (liveLock(context.provider, name) !== undefined) return undefined;
   return refreshes.get(context)?.get(name);
 }
 

@@ -20,7 +20,7 @@ import {
   type TaskResult,
 } from '../../core';
 import { lockEventOf } from '../../core/execution/events';
-import { activeContexts } from '../../core/execution/run-registry';
+import { liveLocks } from '../../core/execution/run-registry';
 import { PlanRunner } from './plan-runner';
 import { identityOf } from '../run';
 import type { LedgerContext } from '../store-statements';
@@ -110,7 +110,7 @@ export class OncePerExecutor {
         tick.durationMs = clock.monotonicMs() - beganMs;
       }
     };
-    for (const lease of activeContexts()) if (run.isUnder(lease.lock)) return lease.nest(timed);
+    for (const lock of liveLocks()) if (run.isUnder(lock)) return lock.nest(() => timed(lock));
     return undefined;
   }
 

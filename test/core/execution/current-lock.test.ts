@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { currentLock, LockAssert, LockExtender, LockNotHeldError } from 'cronlatch';
-import { LockContext, runInContext } from '#cronlatch/core/execution/run-registry';
+import { currentLock, LockAssert, LockExtender, LockNotHeldError, type Lock } from 'cronlatch';
+import { GrantedLock, ActiveRun } from '#cronlatch/core/execution/run-registry';
 import { executorBench, signal } from '../../support/executor-bench';
 import { JOB, lockBench } from '../../support/lock-bench';
 
@@ -81,12 +81,16 @@ void test('the current lock can be extended from anywhere in the job', async () 
 void test('a run that starts in work left over from another run does not keep the other run in memory', async () => {
   const { provider, granted } = lockBench();
   const [first, second] = [await granted(), await granted({ ...JOB, name: 'second' })];
-  const run = { abandonedSignal: new AbortController().signal };
-  const over = new LockContext(first, first, provider, run);
-  await runInContext(over, async () => {
-    assert.equal(new LockContext(second, second, provider, run).outer, over);
-    await over.end();
-    // A job that calls itself from a timer would otherwise keep a chain of all its runs.
-    assert.equal(new LockContext(second, second, provider, run).outer, undefined);
+  const grantedLock = (lease: Lock): GrantedLock =>
+    new GrantedLock(lease, { provider, run: new ActiveRun(lease.name) });
+  const over = grantedLock(first);
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  // A job that calls itself from a timer would otherwise keep a chain of all its runs.
+  const leftOver = await over.during(() => {
+    assert.equal(grantedLock(second).outer, over);
+    return Promise.resolve([ended.then(() => grantedLock(second).outer)]);
   });
+  end();
+  assert.deepEqual(await Promise.all(leftOver), [undefined]);
 });
