@@ -10,7 +10,7 @@ export interface StateOfRun {
 }
 
 /** What happens next, or what an operator can do. */
-export interface Remedy {
+interface Remedy {
   /** A sentence. If there is a command, it stands before that. */
   readonly advice: string;
   /** The command, which is also the name of the function of the ledger, and what it takes besides the run and the reason. */
