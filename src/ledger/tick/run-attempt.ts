@@ -20,7 +20,7 @@ import {
 import { runAs, type RunContext } from './run-context';
 import { storedError } from './stored-text';
 
-export interface Attempt<T> {
+interface AttemptOptions<T> {
   readonly held: HeldLock;
   readonly task: LockedTask<T>;
   readonly run: RunContext;
@@ -31,47 +31,41 @@ export interface Attempt<T> {
   readonly tick: TickDetails | undefined;
 }
 
-/**
- * Runs the handler of a claimed run, and records the outcome before the caller gets it.
- *
- * @throws ClaimLostError if the row shows at the end that the attempt no longer counts
- * @throws LockStorageError if the outcome could not be recorded
- * @throws the task's own error, unchanged
- */
-export async function runAttempt<T>(
-  context: LedgerContext,
-  { held, task, run, policy, leaseUntilMs, tick }: Attempt<T>,
-): Promise<T> {
-  let failureDetails: FailureDetails = {};
-  const isAbandoned = (): boolean => held.abandonedSignal.aborted;
-  const limits = (): RecordingLimits => ({ remainingMs: run.remainingMs(), isAbandoned });
-  const record = async (outcome: Outcome): Promise<void> => {
-    const { claim } = run;
-    let verdict = await recordOutcome(context, claim, outcome, limits());
-    if (isContradicted(verdict, claim) && run.remainingMs() > 0) verdict = await settle(outcome, verdict);
-    if (verdict.kind === 'lost') throw claimLostError(claim, verdict.run);
-    if (verdict.kind !== 'recorded' || outcome.kind !== 'failed') return;
-    const { retryAt } = verdict;
-    failureDetails = retryAt === undefined ? { isFinal: true } : { retryAt };
-  };
-  const warn = (message: string, error: unknown): void =>
-    context.events.emit('guard:warning', { message, error });
-  const warnNotRecorded = (error: unknown): void =>
-    warn(`Could not record the outcome of ${describeRun(run.claim)}.`, error);
+/** One attempt of a claimed run. */
+export class Attempt<T> {
+  #failureDetails: FailureDetails = {};
 
-  /** After 10 s, the caller gets an error, and the lock is kept until the outcome is settled. */
-  const settle = async (outcome: Outcome, contradicted: OutcomeVerdict): Promise<OutcomeVerdict> => {
-    const settling = recordAgain(context, run.claim, outcome, limits());
-    const verdict = await withinLimit(context.clock, settling, LONGEST_WAIT_FOR_RELEASE_MS);
-    if (verdict !== 'time-out') return verdict;
-    const report = ({ kind }: OutcomeVerdict): void => {
-      if (kind !== 'lost') warn(`The outcome of ${describeRun(run.claim)} was recorded late.`, undefined);
-    };
-    held.keepUntil(settling.then(report).catch(warnNotRecorded));
-    return contradicted;
-  };
+  constructor(
+    private readonly context: LedgerContext,
+    private readonly options: AttemptOptions<T>,
+  ) {}
 
-  const runAndRecord = async (lock: Lock): Promise<T> => {
+  /**
+   * Runs the handler, and records the outcome before the caller gets it.
+   *
+   * @throws ClaimLostError if the row shows at the end that the attempt no longer counts
+   * @throws LockStorageError if the outcome could not be recorded
+   * @throws the task's own error, unchanged
+   */
+  async run(): Promise<T> {
+    const { held, run, leaseUntilMs, tick } = this.options;
+    const lease = new RecordedLease(this.context, run, leaseUntilMs);
+    const stopRecording = afterExtensions(held.lock, (lock) => lease.recordExtension(lock));
+    try {
+      return await held.execute((lock) => this.#runAndRecord(lock), {
+        run: identityOf(run),
+        businessDate: run.businessDate,
+        skipReason: () => run.decided?.kind,
+        failureDetails: () => this.#failureDetails,
+        tick,
+      });
+    } finally {
+      stopRecording();
+    }
+  }
+
+  async #runAndRecord(lock: Lock): Promise<T> {
+    const { run, task } = this.options;
     let value: T;
     try {
       const result: unknown = await runAs(run, () => task(lock));
@@ -79,61 +73,87 @@ export async function runAttempt<T>(
       value = result as T;
     } catch (error) {
       run.settle();
-      await recordFailure(error);
+      await this.#recordFailure(error);
       throw error;
     }
     run.settle();
-    await recordEnd(value);
+    await this.#recordEnd(value);
     return value;
-  };
+  }
 
   /** The caller gets the job's own error, not that of the recording. */
-  const recordFailure = async (error: unknown): Promise<void> => {
+  async #recordFailure(error: unknown): Promise<void> {
+    const { run, policy } = this.options;
     if (run.completion === 'committed') return;
     try {
       const { retry } = policy;
-      await record(run.decided ?? { kind: 'failed', error, errorText: storedError(error), retry });
+      await this.#record(run.decided ?? { kind: 'failed', error, errorText: storedError(error), retry });
     } catch (notRecorded) {
-      warnNotRecorded(notRecorded);
+      this.#warnNotRecorded(notRecorded);
     }
-  };
+  }
 
-  /** The transaction belongs to the job: only the row shows whether it was committed. */
-  const confirmCommit = async (): Promise<void> => {
-    if (await isCompletedBy(context, run.claim, limits())) return;
-    const error = new ClaimLostError(
-      `The transaction that completed ${describeRun(run.claim)} was not committed, so the attempt counts as failed.`,
-    );
-    await recordFailure(error);
-    throw error;
-  };
-
-  const recordEnd = async (value: T): Promise<void> => {
+  async #recordEnd(value: T): Promise<void> {
+    const { run } = this.options;
     switch (run.completion) {
       case 'committed':
         return;
       case 'sent':
-        await confirmCommit();
+        await this.#confirmCommit();
         return;
       case 'open': {
-        const result = serializeResult(context, run.claim, value);
-        await record(run.decided ?? { kind: 'completed', result });
+        const result = serializeResult(this.context, run.claim, value);
+        await this.#record(run.decided ?? { kind: 'completed', result });
       }
     }
-  };
+  }
 
-  const lease = new RecordedLease(context, run, leaseUntilMs);
-  const stopRecording = afterExtensions(held.lock, (lock) => lease.recordExtension(lock));
-  try {
-    return await held.execute(runAndRecord, {
-      run: identityOf(run),
-      businessDate: run.businessDate,
-      skipReason: () => run.decided?.kind,
-      failureDetails: () => failureDetails,
-      tick,
-    });
-  } finally {
-    stopRecording();
+  /** The transaction belongs to the job: only the row shows whether it was committed. */
+  async #confirmCommit(): Promise<void> {
+    const { claim } = this.options.run;
+    if (await isCompletedBy(this.context, claim, this.#limits)) return;
+    const error = new ClaimLostError(
+      `The transaction that completed ${describeRun(claim)} was not committed, so the attempt counts as failed.`,
+    );
+    await this.#recordFailure(error);
+    throw error;
+  }
+
+  async #record(outcome: Outcome): Promise<void> {
+    const { run } = this.options;
+    let verdict = await recordOutcome(this.context, run.claim, outcome, this.#limits);
+    if (isContradicted(verdict, run.claim) && run.remainingMs() > 0)
+      verdict = await this.#settle(outcome, verdict);
+    if (verdict.kind === 'lost') throw claimLostError(run.claim, verdict.run);
+    if (verdict.kind !== 'recorded' || outcome.kind !== 'failed') return;
+    const { retryAt } = verdict;
+    this.#failureDetails = retryAt === undefined ? { isFinal: true } : { retryAt };
+  }
+
+  /** After 10 s, the caller gets an error, and the lock is kept until the outcome is settled. */
+  async #settle(outcome: Outcome, contradicted: OutcomeVerdict): Promise<OutcomeVerdict> {
+    const { held, run } = this.options;
+    const settling = recordAgain(this.context, run.claim, outcome, this.#limits);
+    const verdict = await withinLimit(this.context.clock, settling, LONGEST_WAIT_FOR_RELEASE_MS);
+    if (verdict !== 'time-out') return verdict;
+    const report = ({ kind }: OutcomeVerdict): void => {
+      if (kind !== 'lost') this.#warn(`The outcome of ${describeRun(run.claim)} was recorded late.`);
+    };
+    held.keepUntil(settling.then(report).catch((error: unknown) => this.#warnNotRecorded(error)));
+    return contradicted;
+  }
+
+  get #limits(): RecordingLimits {
+    const { held, run } = this.options;
+    return { remainingMs: run.remainingMs(), isAbandoned: () => held.abandonedSignal.aborted };
+  }
+
+  #warnNotRecorded(error: unknown): void {
+    this.#warn(`Could not record the outcome of ${describeRun(this.options.run.claim)}.`, error);
+  }
+
+  #warn(message: string, error?: unknown): void {
+    this.context.events.emit('guard:warning', { message, error });
   }
 }
 

@@ -19,7 +19,7 @@ import { claimRun, lockIdOf, unclaimRun, type ClaimResult, type ClaimRequest } f
 import type { LedgerSnapshot } from './ledger-snapshot';
 import type { OncePerRequest, TickReport, TickPlan } from './plan-tick';
 import { recordOutcome } from './record-outcome';
-import { runAttempt } from './run-attempt';
+import { Attempt } from './run-attempt';
 import { RunContext } from './run-context';
 
 /** A tick while its lock is held. */
@@ -88,7 +88,8 @@ export class RunClaimer {
     }
     const { policy } = request;
     const own = planned.isOwn ? report.tick : undefined;
-    const value = await runAttempt(this.context, { held, task, run, policy, leaseUntilMs, tick: own });
+    const attempt = new Attempt(this.context, { held, task, run, policy, leaseUntilMs, tick: own });
+    const value = await attempt.run();
     return { executed: true, value };
   }
 
