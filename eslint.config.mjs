@@ -20,4 +20,21 @@ export default tseslint.config(
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
     },
   },
+  {
+    files: ['src/**/*.ts'],
+    rules: {
+      'max-lines-per-function': ['error', { max: 65, skipBlankLines: true, skipComments: true }],
+      'max-params': ['error', 4],
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            ':matches(ObjectExpression, ArrayExpression) > SpreadElement > :matches(ObjectExpression, ArrayExpression)',
+          message: 'Write the entries without a spread.',
+        },
+      ],
+    },
+  },
+  // One function defines all cases of a promise.
+  { files: ['src/contracts/**/*.ts'], rules: { 'max-lines-per-function': 'off' } },
 );

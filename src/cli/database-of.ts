@@ -38,8 +38,11 @@ const sqliteAt: Opener = (url, options) => {
 
 /** What opens the database of an address, by the beginning of the address. */
 const OPENERS: Readonly<Record<string, Opener>> = {
-  ...{ 'mysql://': mysqlAt, 'mariadb://': mysqlAt },
-  ...{ 'postgres://': postgresAt, 'postgresql://': postgresAt, 'sqlite:': sqliteAt },
+  'mysql://': mysqlAt,
+  'mariadb://': mysqlAt,
+  'postgres://': postgresAt,
+  'postgresql://': postgresAt,
+  'sqlite:': sqliteAt,
 };
 
 /**

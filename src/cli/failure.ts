@@ -73,7 +73,12 @@ function withCommands(message: string): string {
 
 /** The codes of a server that cannot be reached. */
 const UNREACHABLE: ReadonlySet<string | undefined> = new Set([
-  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT'],
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
 ]);
 
 function remedyOf(error: unknown): string {

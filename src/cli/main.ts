@@ -18,8 +18,14 @@ import { endProcess, ignoreClosedPipes, printNote } from './terminal';
 
 /** In the order of the help. */
 const COMMANDS: readonly ((program: Command) => void)[] = [
-  ...[addTableCommands, addStatusCommand, addPeriodCommands, addRunCommands, addWhyCommand, addLockCommands],
-  ...[addDoctorCommand, addExecCommand],
+  addTableCommands,
+  addStatusCommand,
+  addPeriodCommands,
+  addRunCommands,
+  addWhyCommand,
+  addLockCommands,
+  addDoctorCommand,
+  addExecCommand,
 ];
 
 function programOf(): Command {

@@ -139,9 +139,13 @@ function describeState(run: Run | undefined): string {
 }
 
 const STYLES = {
-  ...({ pending: 'yellow', running: 'yellow', completed: 'green' } as const),
-  ...({ failed: 'red', interrupted: 'red', skipped: 'dim' } as const),
-};
+  pending: 'yellow',
+  running: 'yellow',
+  completed: 'green',
+  failed: 'red',
+  interrupted: 'red',
+  skipped: 'dim',
+} as const;
 
 export function styledState({ state }: Pick<Run, 'state'>) {
   return [STYLES[state], state] as const;

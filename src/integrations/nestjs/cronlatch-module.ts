@@ -95,6 +95,7 @@ function moduleOf(options: Provider[], dataSource: InjectionToken | undefined): 
 
 const GUARDED_APPLICATION: FactoryProvider = {
   provide: GuardedApplication,
+  // eslint-disable-next-line max-params -- Nest passes what `inject` lists
   useFactory: (
     guard: JobGuard,
     { close }: CronlatchOptions,

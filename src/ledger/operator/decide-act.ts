@@ -51,9 +51,15 @@ export function decideRerun(
     found,
     { act, by: force ? 'rerun with force' : 'rerun', to: 'pending', kind: 'rerun' },
     (run) => ({
-      ...{ generation: run.generation + 1, attempt: 0 },
-      ...{ claimedBy: undefined, firstStartedAt: undefined, startedAt: undefined, finishedAt: undefined },
-      ...{ result: undefined, error: undefined, reason: undefined },
+      generation: run.generation + 1,
+      attempt: 0,
+      claimedBy: undefined,
+      firstStartedAt: undefined,
+      startedAt: undefined,
+      finishedAt: undefined,
+      result: undefined,
+      error: undefined,
+      reason: undefined,
     }),
   );
 }

@@ -194,11 +194,18 @@ export class RunLedger {
     const inserted = await context.store.insert(
       {
         ...key,
-        ...{ periodStart: period?.start, periodEnd: period?.end, timeZone: periods?.timeZone },
-        ...{ state: 'skipped', reason: 'operator' },
+        periodStart: period?.start,
+        periodEnd: period?.end,
+        timeZone: periods?.timeZone,
+        state: 'skipped',
+        reason: 'operator',
         event: {
-          ...{ generation: 0, attempt: 0, kind: 'skipped', fencingToken: undefined },
-          ...{ actor: act.actor, detail: act.reason },
+          generation: 0,
+          attempt: 0,
+          kind: 'skipped',
+          fencingToken: undefined,
+          actor: act.actor,
+          detail: act.reason,
         },
       },
       limitOf(context),

@@ -78,7 +78,10 @@ export class SlotRuns {
     if (refusal !== undefined) {
       context.events.emit('lock:skipped', {
         ...slotEventOf(slot),
-        ...{ reason: refusal, willRetry: false, heldBy: undefined, heldUntil: undefined },
+        reason: refusal,
+        willRetry: false,
+        heldBy: undefined,
+        heldUntil: undefined,
       });
       this.#reportTick(slot, { outcome: 'skipped', reason: refusal });
       return false;

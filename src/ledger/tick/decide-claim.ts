@@ -167,7 +167,10 @@ function startAttempt(
 ): Run {
   return {
     ...run,
-    ...{ claimedBy, lockId, fencingToken, leaseUntil: new Date(now.getTime() + leaseMs) },
+    claimedBy,
+    lockId,
+    fencingToken,
+    leaseUntil: new Date(now.getTime() + leaseMs),
     state: 'running',
     attempt: run.attempt + 1,
     firstStartedAt: run.attempt === 0 ? now : (run.firstStartedAt ?? run.startedAt),

@@ -96,7 +96,9 @@ export class EtcdGateway {
       const isNextAsked = isOfEndpoint && outcome === 'nothing-ran' && untried > 1;
       if (isNextAsked && this.clock.monotonicMs() < endsAtMs) continue;
       throw new LockStorageError(`etcd at ${endpoint.host} failed on lock '${subject}': ${why}`, {
-        ...{ outcome, driverCode, cause },
+        outcome,
+        driverCode,
+        cause,
       });
     }
   }

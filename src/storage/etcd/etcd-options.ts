@@ -25,7 +25,14 @@ const PAIRS = [
   ['cert', 'key'],
 ] as const;
 const OPTIONS = [
-  ...['endpoints', 'keyPrefix', 'ca', 'id', 'nameLength', 'statementTimeout', 'clock', 'random'],
+  'endpoints',
+  'keyPrefix',
+  'ca',
+  'id',
+  'nameLength',
+  'statementTimeout',
+  'clock',
+  'random',
   ...PAIRS.flat(),
 ];
 

@@ -95,7 +95,8 @@ export class EtcdStorageAccessor implements StorageAccessor {
     const { header, kvs = [] } = await this.#read(name, this.#limits(name, options));
     if (kvs.length === 0) return;
     const create_request = {
-      ...{ key: this.#key(name), filters: ['NOPUT'] },
+      key: this.#key(name),
+      filters: ['NOPUT'],
       start_revision: String(BigInt(header.revision) + 1n),
     };
     const watch = await this.gateway.stream('/v3/watch', { create_request }, this.#limits(name, options));

@@ -26,7 +26,9 @@ export class InMemoryJobs {
       this.#rows.set(registration.job, {
         ...(stored ?? NO_LAST_RUN),
         ...registration,
-        ...{ declared, registeredAt: now, previous: isChanged ? asPrevious(stored) : stored?.previous },
+        declared,
+        registeredAt: now,
+        previous: isChanged ? asPrevious(stored) : stored?.previous,
         nextScheduledAt: nextAfterRegistration(stored, registration, now),
       });
     }

@@ -70,7 +70,14 @@ export function copyOf<T extends object>(record: T): T {
 export function createRun(run: NewRun, now: Date): Run {
   const { job, scope, periodKey, periodStart, periodEnd, timeZone, state, reason, started } = run;
   return copyOf({
-    ...{ job, scope, periodKey, periodStart, periodEnd, timeZone, state, reason },
+    job,
+    scope,
+    periodKey,
+    periodStart,
+    periodEnd,
+    timeZone,
+    state,
+    reason,
     generation: 0,
     attempt: started === undefined ? 0 : 1,
     nextAttemptAt: state === 'pending' ? now : undefined,

@@ -54,8 +54,16 @@ export interface RedisWaitOptions {
 }
 
 const OPTIONS = [
-  ...['id', 'client', 'keyPrefix', 'subscriber', 'wait', 'nameLength', 'statementTimeout', 'onWarning'],
-  ...['clock', 'random'],
+  'id',
+  'client',
+  'keyPrefix',
+  'subscriber',
+  'wait',
+  'nameLength',
+  'statementTimeout',
+  'onWarning',
+  'clock',
+  'random',
 ];
 
 /** Locks on a Redis server. Redis itself ends a lease: its key expires. */

@@ -38,7 +38,8 @@ export class RedisStorageAccessor implements StorageAccessor {
     const { name, owner } = request;
     const endsAtMs = systemClock.monotonicMs() + options.timeoutMs;
     if (this.#givenBack.has(owner)) throw givenBack(name, 'replicas did not confirm it');
-    const answer = await this.#run(this.writes, ACQUIRE, name, options, [owner, us(request.lockAtMostForMs)]);
+    const args = [owner, us(request.lockAtMostForMs)];
+    const answer = await this.#run(this.writes, { script: ACQUIRE, name, args }, options);
     const { status, values, missing } = answer;
     if (missing !== undefined) {
       this.#givenBack.add(owner);
@@ -59,13 +60,13 @@ export class RedisStorageAccessor implements StorageAccessor {
   async extend(request: ExtensionRequest, options: StatementOptions): Promise<boolean> {
     const { name, owner, nextOwner, lockAtMostForMs, lockAtLeastForMs } = request;
     const args = [owner, nextOwner, us(lockAtMostForMs), us(lockAtLeastForMs)];
-    const answer = await this.#run(this.writes, EXTEND, name, options, args);
+    const answer = await this.#run(this.writes, { script: EXTEND, name, args }, options);
     return confirmed(name, answer).status === 'done';
   }
 
   async unlock({ name, owner, lockAtLeastForMs }: LockRequest, options: StatementOptions): Promise<boolean> {
     const args = [owner, us(lockAtLeastForMs), this.keyOf(name)];
-    const { status } = await this.#run(this.scripts, UNLOCK, name, options, args);
+    const { status } = await this.#run(this.scripts, { script: UNLOCK, name, args }, options);
     this.#givenBack.delete(owner);
     return status === 'done';
   }
@@ -82,7 +83,8 @@ export class RedisStorageAccessor implements StorageAccessor {
     const { scripts, writes } = this;
     const [runner, again] =
       options.purpose === 'resolve' && writes !== scripts ? [writes, '1'] : [scripts, '0'];
-    const { status, values, nowUs } = confirmed(name, await this.#run(runner, FIND, name, options, [again]));
+    const answer = await this.#run(runner, { script: FIND, name, args: [again] }, options);
+    const { status, values, nowUs } = confirmed(name, answer);
     if (status !== 'done') return undefined;
     const [lockedBy = '', held, endsUs = '', token] = values;
     if (options.purpose === 'resolve' && this.#givenBack.has(lockedBy))
@@ -104,12 +106,10 @@ export class RedisStorageAccessor implements StorageAccessor {
 
   #run(
     runner: Runner,
-    script: RedisScript,
-    name: string,
+    call: { readonly script: RedisScript; readonly name: string; readonly args: readonly string[] },
     { timeoutMs }: StatementOptions,
-    args: readonly string[],
   ): Promise<RedisAnswer> {
-    return runner.run({ script, name, key: this.keyOf(name), args, timeoutMs });
+    return runner.run({ ...call, key: this.keyOf(call.name), timeoutMs });
   }
 }
 

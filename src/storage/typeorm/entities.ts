@@ -90,15 +90,27 @@ const ENTITY_TYPES: Readonly<Record<DialectName, EntityTypes>> = {
   postgres: {
     table: (_definition, schema) => (schema === undefined ? {} : { schema }),
     columns: {
-      ...{ id: { type: 'bigint', ...NUMBERED }, text: C_TEXT, word: C_TEXT, note: C_TEXT, document: C_TEXT },
-      ...{ count: INTEGER, integer: { type: 'bigint' }, instant: { type: 'timestamptz' } },
+      id: { type: 'bigint', ...NUMBERED },
+      text: C_TEXT,
+      word: C_TEXT,
+      note: C_TEXT,
+      document: C_TEXT,
+      count: INTEGER,
+      integer: { type: 'bigint' },
+      instant: { type: 'timestamptz' },
     },
   },
   sqlite: {
     table: ({ primaryKey }) => (primaryKey === undefined ? {} : { withoutRowid: true }),
     columns: {
-      ...{ id: { type: 'integer', ...NUMBERED }, text: TEXT, word: TEXT, note: TEXT, document: TEXT },
-      ...{ count: INTEGER, integer: INTEGER, instant: INTEGER },
+      id: { type: 'integer', ...NUMBERED },
+      text: TEXT,
+      word: TEXT,
+      note: TEXT,
+      document: TEXT,
+      count: INTEGER,
+      integer: INTEGER,
+      instant: INTEGER,
     },
   },
 };

@@ -25,7 +25,14 @@ export interface MigrationOptions
 }
 
 const OPTIONS = [
-  ...['tables', 'lockTable', 'runTable', 'jobTable', 'rowLockTable', 'schema', 'columns', 'nameLength'],
+  'tables',
+  'lockTable',
+  'runTable',
+  'jobTable',
+  'rowLockTable',
+  'schema',
+  'columns',
+  'nameLength',
 ];
 
 interface SetMigration {

@@ -162,7 +162,13 @@ export class ZooKeeperLockProvider implements LockProvider {
     }
     const { own, fencingToken } = granted;
     const held: HeldNode = new HeldNode({
-      ...{ nodes: this.#nodes, records: this.#records, clock: this.#clock, own, terms, lockedAt, provenAt },
+      nodes: this.#nodes,
+      records: this.#records,
+      clock: this.#clock,
+      own,
+      terms,
+      lockedAt,
+      provenAt,
       onEnded: () => this.#held.delete(held),
     });
     this.#held.add(held);

@@ -15,8 +15,19 @@ export interface SqlLockProviderOptions
 
 /** Of a lock provider and a run store, so that both can share an object. */
 export const STORE_OPTIONS = [
-  ...['lockTable', 'runTable', 'jobTable', 'schema', 'columns', 'nameLength', 'connections', 'grouping'],
-  ...['statementTimeout', 'keepRows', 'onWarning', 'clock', 'random'],
+  'lockTable',
+  'runTable',
+  'jobTable',
+  'schema',
+  'columns',
+  'nameLength',
+  'connections',
+  'grouping',
+  'statementTimeout',
+  'keepRows',
+  'onWarning',
+  'clock',
+  'random',
 ];
 
 /** Keeps locks in a table of the application's database. */

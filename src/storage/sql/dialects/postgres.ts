@@ -27,15 +27,24 @@ export const postgres: SqlDialect = {
 const FAILURE_KINDS: Readonly<Record<string, SqlFailureKind>> = {
   '23505': 'duplicate',
   // Serialization failure, deadlock, lock timeout, statement timeout. After each the statement is undone.
-  ...{ '40001': 'contention', '40P01': 'contention', '55P03': 'contention', '57014': 'contention' },
+  '40001': 'contention',
+  '40P01': 'contention',
+  '55P03': 'contention',
+  '57014': 'contention',
   // Sent by CockroachDB and YugabyteDB if it is unknown whether the transaction was committed.
   '40003': 'unknown',
   // The server was shut down or crashed, or its database was dropped, while the statement ran.
-  ...{ '57P01': 'unknown', '57P02': 'unknown', '57P04': 'unknown', '57P05': 'unknown' },
+  '57P01': 'unknown',
+  '57P02': 'unknown',
+  '57P04': 'unknown',
+  '57P05': 'unknown',
   '25006': 'not-the-primary',
   '42P01': 'missing-table',
   '3F000': 'missing-table',
-  ...{ '42703': 'wrong-shape', '22001': 'wrong-shape', '23502': 'wrong-shape', '42P10': 'wrong-shape' },
+  '42703': 'wrong-shape',
+  '22001': 'wrong-shape',
+  '23502': 'wrong-shape',
+  '42P10': 'wrong-shape',
 };
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;

@@ -94,12 +94,21 @@ function jobTexts(jobTable: TableDefinition, dialect: SqlDialect, shape: RunTabl
     ({ name, kind }) => `${kind.is === 'instant' ? us(`r.${name}`) : `r.${name}`} AS ${name}`,
   );
   const registered = elements(':jobs', {
-    ...{ job: 'text', declaration: 'text', times: 'text', next: 'integer' },
-    ...{ edition: 'text', instance: 'text' },
+    job: 'text',
+    declaration: 'text',
+    times: 'text',
+    next: 'integer',
+    edition: 'text',
+    instance: 'text',
   });
   const changes = elements(':jobs', {
-    ...{ job: 'text', answered: 'integer', next: 'integer' },
-    ...{ started: 'integer', finished: 'integer', outcome: 'text', holder: 'text' },
+    job: 'text',
+    answered: 'integer',
+    next: 'integer',
+    started: 'integer',
+    finished: 'integer',
+    outcome: 'text',
+    holder: 'text',
   });
   const stored = (column: string): string => `${table}.${column}`;
   const [old, next] = [stored('next_scheduled_at'), proposed('next_scheduled_at')];

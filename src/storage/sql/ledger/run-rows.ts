@@ -14,12 +14,29 @@ import type { SqlResult } from '../connections/statement';
 type Row = SqlResult['rows'][number];
 
 const SUMMARY_VALUES = [
-  ...['id', 'job_name', 'scope', 'period_key', 'time_zone', 'state', 'generation', 'attempt'],
-  ...['claimed_by', 'lock_id', 'fencing_token', 'reason'],
+  'id',
+  'job_name',
+  'scope',
+  'period_key',
+  'time_zone',
+  'state',
+  'generation',
+  'attempt',
+  'claimed_by',
+  'lock_id',
+  'fencing_token',
+  'reason',
 ];
 const SUMMARY_INSTANTS = [
-  ...['period_start', 'period_end', 'next_attempt_at', 'lease_until', 'first_started_at', 'started_at'],
-  ...['finished_at', 'created_at', 'updated_at'],
+  'period_start',
+  'period_end',
+  'next_attempt_at',
+  'lease_until',
+  'first_started_at',
+  'started_at',
+  'finished_at',
+  'created_at',
+  'updated_at',
 ];
 
 /**

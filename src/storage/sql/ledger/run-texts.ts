@@ -44,6 +44,7 @@ export interface RunTexts {
 
 export type RunCondition = Exclude<keyof RunQuery, 'states' | 'order' | 'limit'>;
 
+// eslint-disable-next-line max-lines-per-function -- a list of texts
 export function runTexts(tables: RunTables, dialect: SqlDialect, shape: RunTableShape): RunTexts {
   const [run, event] = [quotePath(tables.run.path, dialect), quotePath(tables.event.path, dialect)];
   const { now } = shape;

@@ -41,8 +41,14 @@ export interface RowLockProviderOptions extends RowLockTableOptions {
 }
 
 const OPTIONS = [
-  ...['rowLockTable', 'schema', 'nameLength', 'maxConnections', 'wait', 'statementTimeout'],
-  ...['onWarning', 'clock'],
+  'rowLockTable',
+  'schema',
+  'nameLength',
+  'maxConnections',
+  'wait',
+  'statementTimeout',
+  'onWarning',
+  'clock',
 ];
 
 /** Holds each lock by a transaction that has locked its row. COMMIT frees it, and so does the end of its connection. */

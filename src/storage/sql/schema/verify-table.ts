@@ -40,8 +40,14 @@ type TableRule = (subject: Subject) => readonly TableFlaw[];
 type ColumnRule = (subject: ColumnSubject) => TableFlaw | false | undefined;
 
 const USES: Readonly<Record<ColumnKind['is'], ColumnUse>> = {
-  ...{ id: 'integer', text: 'text', word: 'text', note: 'document', document: 'document' },
-  ...{ count: 'count', integer: 'integer', instant: 'instant' },
+  id: 'integer',
+  text: 'text',
+  word: 'text',
+  note: 'document',
+  document: 'document',
+  count: 'count',
+  integer: 'integer',
+  instant: 'instant',
 };
 
 /** With fewer digits, a released lock could seem held for up to a second. */

@@ -10,8 +10,14 @@ import type { ColumnTypes } from '../sql-dialect';
 
 const TEXT = 'text COLLATE "C"';
 const TYPES: Readonly<Record<ColumnKind['is'], string>> = {
-  ...{ id: 'bigserial PRIMARY KEY', text: TEXT, word: TEXT, note: TEXT, document: TEXT },
-  ...{ count: 'integer', integer: 'bigint', instant: 'timestamptz' },
+  id: 'bigserial PRIMARY KEY',
+  text: TEXT,
+  word: TEXT,
+  note: TEXT,
+  document: TEXT,
+  count: 'integer',
+  integer: 'bigint',
+  instant: 'timestamptz',
 };
 
 export const columnTypes: ColumnTypes = {
@@ -64,9 +70,14 @@ const columns = (number: number): string => `
   WHERE a.attnum > 0 AND NOT a.attisdropped`;
 
 const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
-  ...{ text: ['text', 'document'], varchar: ['text', 'document'], citext: ['text', 'document'] },
-  ...{ timestamptz: ['instant'], timestamp: ['instant'] },
-  ...{ int8: ['integer', 'count'], numeric: ['integer', 'count'], int4: ['count'] },
+  text: ['text', 'document'],
+  varchar: ['text', 'document'],
+  citext: ['text', 'document'],
+  timestamptz: ['instant'],
+  timestamp: ['instant'],
+  int8: ['integer', 'count'],
+  numeric: ['integer', 'count'],
+  int4: ['count'],
 };
 
 export const inspection: TableInspection = {

@@ -5,8 +5,13 @@ import type { ColumnTypes } from '../sql-dialect';
 
 const TYPES: Readonly<Record<ColumnKind['is'], string>> = {
   id: 'INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL',
-  ...{ text: 'TEXT', word: 'TEXT', note: 'TEXT', document: 'TEXT' },
-  ...{ count: 'INTEGER', integer: 'INTEGER', instant: 'INTEGER' },
+  text: 'TEXT',
+  word: 'TEXT',
+  note: 'TEXT',
+  document: 'TEXT',
+  count: 'INTEGER',
+  integer: 'INTEGER',
+  instant: 'INTEGER',
 };
 
 export const columnTypes: ColumnTypes = {
