@@ -144,8 +144,8 @@ export interface LockObserver {
   lost?(error: LockLostError): void;
   /** A step failed. The provider retries it, or the end of the lease makes it unnecessary. */
   warning?(message: string, error: unknown): void;
-  /** When it aborts, `keepAlive` stops and the lease expires. */
-  readonly abandonedSignal?: AbortSignal;
+  /** When this signal aborts, `keepAlive` stops and the lease expires. It is created when it is first asked for. */
+  abandonedSignal?(): AbortSignal;
   /** Shortens the time limit of the attempt's statements, because its caller stops waiting soon. In milliseconds. */
   readonly statementTimeoutMs?: number;
 }

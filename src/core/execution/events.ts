@@ -234,10 +234,7 @@ export function observerOf(
   event: LockEvent,
 ): LockObserver & { holder?: { readonly heldBy: string; readonly heldUntil: Date } } {
   const observer: ReturnType<typeof observerOf> = {
-    // Not of a prototype, so that a provider can pass on `{ ...observer }`. Reading it creates the signal.
-    get abandonedSignal() {
-      return run.abandonedSignal;
-    },
+    abandonedSignal: () => run.abandonedSignal,
     refused: (holder) => void (observer.holder = holder),
     extended: (lockAtMostForMs) => events.emit('lock:extended', { ...event, lockAtMostForMs }),
     lost: (error) => events.emit('lock:lost', { ...event, error }),

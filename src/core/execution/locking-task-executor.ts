@@ -65,8 +65,8 @@ export interface ExecuteOptions {
 export interface HeldLock {
   /** As the handler sees it. */
   readonly lock: Lock;
-  /** Aborts when the guard stops waiting for the work under the lock. */
-  readonly abandonedSignal: AbortSignal;
+  /** Whether the guard has stopped waiting for the work under the lock. */
+  readonly isAbandoned: () => boolean;
   /** Keeps the lock until this has settled, although the caller gets its result before. It must not reject. */
   keepUntil(work: Promise<unknown>): void;
   /** Runs a task, and emits its events. */
@@ -204,9 +204,7 @@ export class LockingTaskExecutor {
   #heldLockOf(lock: GrantedLock, event: LockEvent): HeldLock {
     return {
       lock,
-      get abandonedSignal() {
-        return lock.run.abandonedSignal;
-      },
+      isAbandoned: () => lock.run.isAbandoned,
       keepUntil: (work) => lock.keepUntil(work),
       execute: (task, options = {}) => this.#execute(task, lock, event, options),
     };

@@ -57,7 +57,7 @@ export class Lease implements Lock {
     this.#watchDeadline();
     if (options.terms.renewEveryMs === undefined) return;
     this.#planRenewal();
-    options.observer.abandonedSignal?.addEventListener('abort', this.#stopRenewing);
+    options.observer.abandonedSignal?.().addEventListener('abort', this.#stopRenewing);
   }
 
   get name(): string {
@@ -144,7 +144,7 @@ export class Lease implements Lock {
     this.#cancelDeadline();
     this.#cancelRenewal();
     if (this.#options.terms.renewEveryMs === undefined) return;
-    this.#options.observer.abandonedSignal?.removeEventListener('abort', this.#stopRenewing);
+    this.#options.observer.abandonedSignal?.().removeEventListener('abort', this.#stopRenewing);
   }
 
   async #extend(leaseMs: number, persistence: 'until-deadline' | 'once'): Promise<boolean> {
@@ -191,7 +191,7 @@ export class Lease implements Lock {
         owner: this.#owner,
         wasLive: live,
         granted: live && guard === undefined ? this.#granted : undefined,
-        giveUpAtMs: () => (observer.abandonedSignal?.aborted ? 0 : this.#deadline.monotonicMs),
+        giveUpAtMs: () => (observer.abandonedSignal?.().aborted ? 0 : this.#deadline.monotonicMs),
       });
     } finally {
       onReleased?.();
@@ -221,7 +221,7 @@ export class Lease implements Lock {
   #planRenewal(nowMs = this.#options.clock.monotonicMs()): void {
     const { clock, terms, observer } = this.#options;
     this.#cancelRenewal();
-    if (terms.renewEveryMs === undefined || observer.abandonedSignal?.aborted) return;
+    if (terms.renewEveryMs === undefined || observer.abandonedSignal?.().aborted) return;
     const plan = planRenewal({
       nowMs,
       confirmedAtMs: this.#deadline.sentAtMs,

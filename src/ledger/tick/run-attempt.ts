@@ -145,7 +145,7 @@ export class Attempt<T> {
 
   get #limits(): RecordingLimits {
     const { held, run } = this.options;
-    return { remainingMs: run.remainingMs(), isAbandoned: () => held.abandonedSignal.aborted };
+    return { remainingMs: run.remainingMs(), isAbandoned: held.isAbandoned };
   }
 
   #warnNotRecorded(error: unknown): void {

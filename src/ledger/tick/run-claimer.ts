@@ -119,7 +119,7 @@ export class RunClaimer {
     const claiming = this.runStep(request, async () => {
       const answer = await claimRun(this.context, claimRequest);
       if (answer.kind === 'claimed' && isAborted(held.lock)) {
-        const limits = { remainingMs: 0, isAbandoned: () => held.abandonedSignal.aborted };
+        const limits = { remainingMs: 0, isAbandoned: held.isAbandoned };
         await recordOutcome(this.context, answer.claim, { kind: 'given-back' }, limits);
         held.lock.signal.throwIfAborted();
       }
@@ -136,10 +136,7 @@ export class RunClaimer {
   async #unclaim(claimRequest: ClaimRequest, held: HeldLock): Promise<void> {
     try {
       const forMs = Math.min(LONGEST_UNCLAIM_MS, held.lock.remainingMs());
-      await unclaimRun(this.context, claimRequest, {
-        forMs,
-        isAbandoned: () => held.abandonedSignal.aborted,
-      });
+      await unclaimRun(this.context, claimRequest, { forMs, isAbandoned: held.isAbandoned });
     } catch (error) {
       const message = `Could not find out whether ${describeRun(claimRequest)} was claimed. If it was, the attempt counts as lost.`;
       this.context.events.emit('guard:warning', { message, error });

@@ -211,9 +211,9 @@ void test('a provider can pass on a copy of its observer, and the copy also rece
   const executor = new LockingTaskExecutor(handingOn, { clock, events });
   await executor.executeWithLock(async (lock) => {
     assert.equal(await lock.extend('20m'), true);
-    assert.equal(copy.abandonedSignal?.aborted, false);
+    assert.equal(copy.abandonedSignal?.().aborted, false);
     for (const run of executor.runs.active) run.abandon();
-    assert.equal(copy.abandonedSignal?.aborted, true);
+    assert.equal(copy.abandonedSignal?.().aborted, true);
   }, JOB);
   assert.ok(emitted.some(([name]) => name === 'lock:extended'));
 });

@@ -364,7 +364,7 @@ void test('a renewal keeps the length that the job has set with extend', async (
 void test('an abandoned lease is not renewed', async () => {
   const { accessor, clock, provider } = lockBench();
   const stop = new AbortController();
-  const observer: LockObserver = { abandonedSignal: stop.signal };
+  const observer: LockObserver = { abandonedSignal: () => stop.signal };
   const lock = await provider.lock(KEPT, observer);
   stop.abort();
   clock.advance('10m');

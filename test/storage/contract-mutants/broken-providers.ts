@@ -184,7 +184,7 @@ export const BROKEN_PROVIDERS: readonly BrokenProvider[] = [
   {
     does: 'ignores that a lease is abandoned',
     caughtBy: 'an abandoned lease is no longer renewed, and expires (P4)',
-    breaks: notifying(() => ({ abandonedSignal: new AbortController().signal })),
+    breaks: notifying(() => ({ abandonedSignal: () => new AbortController().signal })),
   },
   {
     does: 'names itself as the holder',

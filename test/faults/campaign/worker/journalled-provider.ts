@@ -26,7 +26,7 @@ export class JournalledProvider implements LockProvider {
       observer.extended?.(ms);
     };
     try {
-      const lock = await this.inner.lock(configuration, observing(observer, extended));
+      const lock = await this.inner.lock(configuration, { ...observer, extended });
       granted = lock && new JournalledLock(lock, this.journal);
       const verdict = lock === undefined ? 'held' : 'granted';
       this.journal.write({ k: 'answer', id, verdict, token: lock?.fencingToken, ...terms });
@@ -36,16 +36,6 @@ export class JournalledProvider implements LockProvider {
       throw error;
     }
   }
-}
-
-function observing(observer: LockObserver, extended: (ms: number) => void): LockObserver {
-  return {
-    refused: (holder) => observer.refused?.(holder),
-    lost: (error) => observer.lost?.(error),
-    warning: (message, error) => observer.warning?.(message, error),
-    extended,
-    ...(observer.abandonedSignal && { abandonedSignal: observer.abandonedSignal }),
-  };
 }
 
 class JournalledLock implements Lock {
