@@ -138,7 +138,8 @@ void test('a warning listener that throws an unusual value changes nothing (F-90
 void test('an abandonedSignal that is used for many locks does not accumulate listeners', async () => {
   const { provider } = lockBench();
   const abandonedSignal = new AbortController().signal;
-  for (let i = 0; i < 20; i += 1) await (await provider.lock(JOB, { abandonedSignal: () => abandonedSignal }))?.unlock();
+  for (let i = 0; i < 20; i += 1)
+    await (await provider.lock(JOB, { abandonedSignal: () => abandonedSignal }))?.unlock();
   assert.equal(getEventListeners(abandonedSignal, 'abort').length, 0);
 });
 
