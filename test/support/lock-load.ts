@@ -23,13 +23,20 @@ export class LockLoad {
   }
 
   /** Resolves when this many more locks have been granted; rejects as soon as a grant was wrong. */
-  granted(more: number): Promise<void> {
-    return this.#counted('granted', more);
+  async granted(more: number): Promise<void> {
+    const enough = this.counts.granted + more;
+    const progress = async (): Promise<void> => {
+      while (!this.#isOver && this.counts.granted < enough) await setTimeout(1);
+    };
+    await Promise.race([this.#lanes, progress()]);
+    if (this.counts.granted < enough) await this.#lanes;
   }
 
-  /** Resolves when this many more statements have failed; rejects as above. */
-  failed(more: number): Promise<void> {
-    return this.#counted('failed', more);
+  /** Asks for locks until a statement fails. The lanes may all be releasing, which is retried for an hour. */
+  async failed(): Promise<void> {
+    const { failed } = this.counts;
+    for (let asked = 0; !this.#isOver && this.counts.failed === failed; asked += 1)
+      await this.#ask(`asked-${asked}`);
   }
 
   async end(): Promise<void> {
@@ -48,15 +55,6 @@ export class LockLoad {
       const { held, token: kept } = byName.get(name) ?? {};
       assert.deepEqual([held, kept], [false, token], `${name} was released`);
     }
-  }
-
-  async #counted(what: 'granted' | 'failed', more: number): Promise<void> {
-    const enough = this.counts[what] + more;
-    const progress = async (): Promise<void> => {
-      while (!this.#isOver && this.counts[what] < enough) await setTimeout(1);
-    };
-    await Promise.race([this.#lanes, progress()]);
-    if (this.counts[what] < enough) await this.#lanes;
   }
 
   async #run(lane: number): Promise<void> {

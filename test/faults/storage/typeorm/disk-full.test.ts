@@ -34,7 +34,7 @@ async function fillUnderLoad({ server, application }: OwnServerBench, disk: Smal
 async function fillUntilOneFails(disk: SmallDisk, load: LockLoad): Promise<void> {
   const givenUpAtMs = performance.now() + LIMIT_MS;
   let isOver = false;
-  const failed = load.failed(1).finally(() => (isOver = true));
+  const failed = load.failed().finally(() => (isOver = true));
   failed.catch(() => {}); // Awaited below.
   while (!isOver) {
     assert.ok(performance.now() < givenUpAtMs, 'the full disk should have caused an error');
