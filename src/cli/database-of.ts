@@ -7,6 +7,7 @@ import { databaseOf } from '../storage/typeorm/database';
 import { exportedValue, isDataSource } from './exported-value';
 import { UsageError } from './failure';
 import type { Options } from './options';
+import { io } from './terminal';
 
 /** The database that a command works on. */
 export interface OpenedDatabase extends SqlDatabase {
@@ -62,7 +63,7 @@ export async function openDatabase(
 }
 
 function openAddress(option: string | undefined, options: OpenOptions): OpenedDatabase {
-  const url = option ?? process.env['DATABASE_URL'];
+  const url = option ?? io.env['DATABASE_URL'];
   if (!url) throw new UsageError('No database was given. Set DATABASE_URL, or pass --url URL or -d FILE.');
   const open = Object.entries(OPENERS).find(([start]) => url.toLowerCase().startsWith(start))?.[1];
   // Without repeating the address, because it can contain a password.

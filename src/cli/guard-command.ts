@@ -9,7 +9,7 @@ import { openDatabase } from './database-of';
 import { exportedValue } from './exported-value';
 import { UsageError } from './failure';
 import { addGuardSource, type ChangeOptions, type Options } from './options';
-import { confirm, isInteractive, print } from './terminal';
+import { confirm, io, isInteractive, print } from './terminal';
 
 /** A command that shows something. Its options lead to a guard. */
 export function addGuardCommand(program: Command, usage: string, description: string): Command {
@@ -88,7 +88,7 @@ export async function agrees(change: readonly string[], { yes, json }: ChangeOpt
   if (!json || !yes) print(change.join('\n'));
   if (yes || (await confirm('Go on?'))) return true;
   print('nothing changed');
-  process.exitCode = 1;
+  io.exitCode = 1;
   return false;
 }
 

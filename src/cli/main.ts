@@ -14,7 +14,7 @@ import { addRunCommands } from './commands/runs';
 import { addStatusCommand } from './commands/status';
 import { addWhyCommand } from './commands/why';
 import { exitCodeOf, linesOf, stackOf } from './failure';
-import { endProcess, ignoreClosedPipes, printNote } from './terminal';
+import { endProcess, ignoreClosedPipes, io, printNote, useIo, type Io } from './terminal';
 
 /** In the order of the help. */
 const COMMANDS: readonly ((program: Command) => void)[] = [
@@ -34,32 +34,44 @@ function programOf(): Command {
     .version(VERSION)
     .enablePositionalOptions()
     .exitOverride()
-    .configureOutput({ outputError: () => {} }); // Printed below, like every other error.
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+      outputError: () => {}, // `fail` prints it, like every other error.
+    });
   for (const add of COMMANDS) add(program);
   for (const command of program.commands) command.option('--verbose', 'print the stack of an error, too');
   return program;
 }
 
-/** @param isVerbose also shows where the error was thrown */
-function fail(error: unknown, isVerbose = false): void {
+/** Whether the stack of an error is printed, too. */
+let isVerbose = false;
+
+function fail(error: unknown): void {
   for (const line of linesOf(error)) printNote(line);
-  if (isVerbose) process.stderr.write(stackOf(error));
-  process.exitCode = exitCodeOf(error);
+  if (isVerbose) io.stderr.write(stackOf(error));
+  io.exitCode = exitCodeOf(error);
 }
 
-async function main(): Promise<void> {
-  let isVerbose = false;
+/** One call, with the arguments that follow the name of the program. Its exit code is that of `place`. */
+export async function main(args: readonly string[], place: Io): Promise<void> {
+  useIo(place);
+  isVerbose = false;
   const program = programOf().hook('preAction', (_program, command) => {
     isVerbose = command.opts<{ verbose?: boolean }>().verbose ?? false;
   });
+  await program.parseAsync(args, { from: 'user' }).catch(fail);
+}
+
+async function runProcess(): Promise<void> {
   ignoreClosedPipes(fail);
   // A file of the application can leave a rejection behind.
   process.once('uncaughtException', (error) => {
-    fail(error, isVerbose);
+    fail(error);
     process.exit();
   });
-  await program.parseAsync().catch((error: unknown) => fail(error, isVerbose));
+  await main(process.argv.slice(2), process);
   endProcess();
 }
 
-if (require.main === module) void main();
+if (require.main === module) void runProcess();

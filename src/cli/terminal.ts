@@ -6,13 +6,22 @@ import { styleText } from 'node:util';
 import { escapeUnsafe, logLine } from '../guard/log/logger';
 import { timeText } from '../ledger/operator/state-of-run';
 
+/** Where the command line reads and writes: the process, unless the caller of `main` gives another place. */
+export type Io = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'env' | 'exitCode'>;
+
+export let io: Io = process;
+
+export function useIo(place: Io): void {
+  io = place;
+}
+
 export function print(text: string): void {
-  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+  io.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 }
 
 /** A line about what a command does, which is not its result. */
 export function printNote(text: string): void {
-  process.stderr.write(`cronlatch: ${logLine(text)}\n`);
+  io.stderr.write(`cronlatch: ${logLine(text)}\n`);
 }
 
 export function printWarning(text: string): void {
@@ -59,7 +68,7 @@ export type Style = 'red' | 'yellow' | 'green' | 'bold' | 'dim';
 
 /** A value for people, in a colour if the terminal shows colours. */
 export function styled(style: Style, value: Value): string {
-  const hasColors = process.stdout.isTTY && process.stdout.hasColors();
+  const hasColors = io.stdout.isTTY && io.stdout.hasColors();
   return hasColors ? styleText(style, shown(value)) : shown(value);
 }
 
@@ -87,7 +96,7 @@ export function printTable(rows: readonly Row[]): void {
   if (names.length === 0) return;
   const cells = rows.map((row) => names.map((name) => textOf(row[name])));
   const { lines, width } = tableOf(names, cells);
-  const isWide = width > (process.stdout.columns ?? (Number(process.env['COLUMNS']) || Infinity));
+  const isWide = width > (io.stdout.columns ?? (Number(io.env['COLUMNS']) || Infinity));
   print(isWide ? blocksOf(names, cells) : lines.join('\n'));
 }
 
@@ -120,13 +129,13 @@ function blocksOf(names: readonly string[], rows: readonly (readonly string[])[]
 
 /** Whether the operator sees the output and can answer a question. */
 export function isInteractive(): boolean {
-  return process.stdin.isTTY && process.stdout.isTTY;
+  return io.stdin.isTTY && io.stdout.isTTY;
 }
 
 /** @returns `false` also if the input ends without an answer */
 export async function confirm(question: string): Promise<boolean> {
-  process.stdout.write(`${question} [y/N] `);
-  const lines = createInterface({ input: process.stdin });
+  io.stdout.write(`${question} [y/N] `);
+  const lines = createInterface({ input: io.stdin });
   const [answer] = (await Promise.race([once(lines, 'line'), once(lines, 'close')])) as [string?];
   lines.close();
   if (answer === undefined) print('');
@@ -136,7 +145,7 @@ export async function confirm(question: string): Promise<boolean> {
 /** A reader such as `head` closes the pipe when it has read enough. Then the rest of the output is not needed. */
 export function ignoreClosedPipes(fail: (error: unknown) => void): void {
   let hasFailed = false;
-  for (const stream of [process.stdout, process.stderr])
+  for (const stream of [io.stdout, io.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE' || hasFailed) return;
       hasFailed = true;

@@ -14,7 +14,7 @@ import { judgeSettings, readSettings, type Settings } from '../../storage/sql/do
 import { judgePrivileges, judgeTable } from '../../storage/sql/doctor/tables';
 import { addGuardCommand, allLocks, withGuard } from '../guard-command';
 import type { Options } from '../options';
-import { print, printJson, shown, styled } from '../terminal';
+import { io, print, printJson, shown, styled } from '../terminal';
 
 const STYLES = { error: 'red', warning: 'yellow', info: 'dim' } as const;
 
@@ -36,7 +36,7 @@ async function doctor(guard: JobGuard, { json }: Options): Promise<void> {
     examined.filter(({ findings }) => findings?.length === count).map(({ topic }) => topic);
   const [fine, notExamined] = [topicsWith(0), topicsWith(undefined)];
   const findings = [...errors, ...warnings, ...infos];
-  if (errors.length > 0) process.exitCode = 1;
+  if (errors.length > 0) io.exitCode = 1;
   if (json) return printJson('doctor', { address, ...counts, findings, fine, notExamined });
   print(`${address}${name === undefined ? '' : `, database ${name}`}\n\n`);
   for (const each of findings) print(`${describe(each)}\n\n`);

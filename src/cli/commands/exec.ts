@@ -12,7 +12,7 @@ import { ChildRunner } from '../child-runner';
 import { EXIT, UsageError } from '../failure';
 import { withGuard } from '../guard-command';
 import { addGuardSource, instantOf, type Options } from '../options';
-import { printNote, printWarning } from '../terminal';
+import { io, printNote, printWarning } from '../terminal';
 
 interface ExecOptions extends Options {
   readonly name: string;
@@ -97,7 +97,7 @@ async function exec(guard: JobGuard, options: ExecOptions, ...command: string[])
   const task = async (lock: Lock): Promise<void> => {
     const run = oncePer && currentRun();
     if (children.received !== undefined) return run?.giveBack();
-    const env = { ...process.env, ...environmentOf(lock, scheduledAt, run) };
+    const env = { ...io.env, ...environmentOf(lock, scheduledAt, run) };
     hasRun = true;
     const status = await children.run(command, env, lock.signal);
     if (lock.signal.reason instanceof LockLostError) throw lock.signal.reason;
@@ -116,16 +116,16 @@ async function exec(guard: JobGuard, options: ExecOptions, ...command: string[])
     if (!result.executed && result.reason !== 'closing') {
       if (!quiet) printNote(skip ?? `job '${name}' skipped: ${result.reason}`);
       const otherwise = options.conflictExitCode ?? (oncePer ? EXIT.stillDue : EXIT.done);
-      process.exitCode = EXIT_AFTER[result.reason] ?? otherwise;
+      io.exitCode = EXIT_AFTER[result.reason] ?? otherwise;
     }
   } catch (error) {
     if (!(error instanceof ChildFailedError)) throw error;
   }
   // The call also runs other overdue periods of the job.
   const [failure] = failures;
-  if (failure !== undefined) process.exitCode = failure;
+  if (failure !== undefined) io.exitCode = failure;
   else if (children.received !== undefined && !hasRun)
-    process.exitCode = 128 + constants.signals[children.received];
+    io.exitCode = 128 + constants.signals[children.received];
 }
 
 /** @throws UsageError */

@@ -8,7 +8,7 @@ import { EXIT, orConflict, UsageError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
 import { businessDay, KnownJobs, unreadableText } from '../known-jobs';
 import type { ChangeOptions, Options } from '../options';
-import { print, printJson, printTable, shown, styled } from '../terminal';
+import { io, print, printJson, printTable, shown, styled } from '../terminal';
 
 type BackfillOptions = ChangeOptions & {
   readonly from: string;
@@ -108,7 +108,7 @@ async function listMissed(
   const jobs = await KnownJobs.of(guard);
   const since = jobs.instant(from, '--from', jobs.policy(job));
   const missed = await jobs.ledger.gaps(job, { scope, from: since });
-  if (missed.length > 0) process.exitCode = EXIT.problems;
+  if (missed.length > 0) io.exitCode = EXIT.problems;
   if (json) return printJson('missed', { job, scope: scope ?? '', from: since, missed });
   if (missed.length === 0) return print(`${shown(job)} has missed nothing since ${shown(since)}`);
   printTable(missed.map(({ key, start, end }) => ({ period: key, from: start, until: end })));

@@ -11,7 +11,7 @@ import { EXIT } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
 import { declaredPolicy, KnownJobs, unreadableText } from '../known-jobs';
 import type { Options } from '../options';
-import { print, printJson, printTable, relative, shown, styled, type Row } from '../terminal';
+import { io, print, printJson, printTable, relative, shown, styled, type Row } from '../terminal';
 import { commandOf, styledState } from './runs';
 
 type StatusOptions = Options & { readonly check?: boolean; readonly tolerance: string };
@@ -52,7 +52,7 @@ async function showStatus(guard: JobGuard, options: StatusOptions): Promise<void
   const known = await KnownJobs.of(guard);
   const jobs = statusOf(known, await known.latestRuns(), toleranceMs);
   const problems = jobs.flatMap((job) => job.problems.map((problem) => ({ job: job.job, ...problem })));
-  if (check && problems.length > 0) process.exitCode = EXIT.problems;
+  if (check && problems.length > 0) io.exitCode = EXIT.problems;
   if (json) return printJson('status', { hasRegister: known.register !== undefined, jobs });
   const lines = problems.map(({ text }) => styled('red', text));
   if (check) return print([...lines, ...(lines.length === 0 ? ['no problems'] : [])].join('\n'));

@@ -12,7 +12,7 @@ import type { SchemaFinding } from '../../storage/sql/schema/schema-finding';
 import type { TableDefinition } from '../../storage/sql/schema/table-definition';
 import { openDatabase, type OpenedDatabase } from '../database-of';
 import { addAddressOptions, addTableOptions, type Options, type TableNameOptions } from '../options';
-import { confirm, isInteractive, print, printWarning } from '../terminal';
+import { confirm, io, isInteractive, print, printWarning } from '../terminal';
 
 interface InitOptions extends TableNameOptions, Pick<Options, 'url' | 'dataSource'> {
   readonly dryRun?: boolean;
@@ -86,7 +86,7 @@ async function init(
   if (missing.length === 0) return print('nothing to do');
   if (dryRun) return print(statementsOf(missing, database.dialect));
   if (!yes && isInteractive() && !(await confirm('Create the missing tables?'))) {
-    process.exitCode = 1;
+    io.exitCode = 1;
     return print('nothing changed');
   }
   if (isNewFile) await database.createFile?.();
