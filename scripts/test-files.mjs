@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { OTHER_PEERS } from './other-peers.mjs';
+import { groupsOf } from './test-groups.mjs';
 
-/** Seconds per test file, from its last run. */
+/** Seconds per process of test files, from its last run. */
 const SECONDS = '.build/test-seconds.json';
 /** The folders of the files that take this long, or longer, as a rule: while the seconds of a file are not known. */
 const SLOW = /[\\/](faults|simulation|storage|cases|examples|package)[\\/]/;
@@ -12,32 +13,35 @@ const SLOW_SECONDS = 5;
 const SLOWEST = 15;
 /** One more file starts when processors have been idle for this share of a second. */
 const IDLE_SHARE = 0.2;
+const FLAGS = ['--enable-source-maps', '--test-reporter=spec'];
+const GROUP = 'scripts/test-group.cjs';
 const FEWEST = availableParallelism();
 /** Many files wait for servers and timers more than they compute. */
 const MOST = 3 * FEWEST;
 
 /**
- * Runs compiled test files, each in a process of its own, the slowest first, and prints a line for each when it has
- * ended. The output of a file that fails is printed before that, and of each one where `verbose` is set.
+ * Runs compiled test files in a process for each group, the slowest first, and prints a line for each when it has
+ * ended. The output of a group that fails is printed before that, and of each one where `verbose` is set.
  *
  * @param {string[]} files
- * @param {{ env: NodeJS.ProcessEnv, longestMinutes: number, verbose: boolean }} options A file that takes
+ * @param {{ env: NodeJS.ProcessEnv, longestMinutes: number, verbose: boolean }} options A group that takes
  * longer hangs: it is ended and fails by its name, instead of delaying all others silently.
  * @returns {Promise<boolean>} whether all passed
  */
 export async function runTestFiles(files, options) {
   const known = existsSync(SECONDS) ? JSON.parse(readFileSync(SECONDS, 'utf8')) : {};
-  const secondsOf = (file) => known[file] ?? (SLOW.test(file) ? SLOW_SECONDS : 0);
-  const waiting = files.toSorted((a, b) => secondsOf(b) - secondsOf(a));
+  const secondsOf = (group) =>
+    known[nameOf(group)] ?? (SLOW.test(group[0]) ? SLOW_SECONDS : 0) * group.length;
+  const waiting = groupsOf(files).toSorted((a, b) => secondsOf(b) - secondsOf(a));
   const results = [];
   const began = performance.now();
   await new Promise((resolve) => {
     let running = 0;
     const begin = async () => {
-      const file = waiting.shift();
-      if (file === undefined) return;
+      const group = waiting.shift();
+      if (group === undefined) return;
       running++;
-      results.push(await runTestFile(file, { ...options, isAlone: files.length === 1 }));
+      results.push(await runGroup(group, { ...options, isAlone: files.length === 1 }));
       running--;
       if (waiting.length === 0 && running === 0) resolve(clearInterval(timer));
       else if (running < FEWEST) void begin();
@@ -48,15 +52,15 @@ export async function runTestFiles(files, options) {
     }, 250);
     for (let i = 0; i < FEWEST; i++) void begin();
   });
-  const seconds = Object.fromEntries(results.map((result) => [result.file, result.seconds]));
+  const seconds = Object.fromEntries(results.map(({ name, seconds }) => [name, seconds]));
   writeFileSync(SECONDS, JSON.stringify({ ...known, ...seconds }, undefined, 1));
-  summarize(results, (performance.now() - began) / 1000);
+  summarize(results, files.length, (performance.now() - began) / 1000);
   return results.every(({ passed }) => passed);
 }
 
-async function runTestFile(file, { env, longestMinutes, verbose, isAlone }) {
+async function runGroup(files, { env, longestMinutes, verbose, isAlone }) {
   const began = performance.now();
-  const child = spawn(process.execPath, ['--enable-source-maps', '--test-reporter=spec', file], {
+  const child = spawn(process.execPath, [...FLAGS, ...(files.length === 1 ? files : [GROUP, ...files])], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: longestMinutes * 60_000,
@@ -77,9 +81,15 @@ async function runTestFile(file, { env, longestMinutes, verbose, isAlone }) {
   const passed = status === 0;
   if ((verbose || !passed) && !isAlone) console.log(output);
   const ended = signal === null ? '' : `, ended by ${signal}`;
-  const line = `${passed ? '✔' : '✖'} ${sourceOf(file)}: ${tests} tests, ${seconds} s${ended}`;
+  const name = nameOf(files);
+  const line = `${passed ? '✔' : '✖'} ${name}: ${tests} tests, ${seconds} s${ended}`;
   console.log(line);
-  return { file, line, passed, seconds, tests, failed, skipped };
+  return { name, line, passed, seconds, tests, failed, skipped };
+}
+
+function nameOf(files) {
+  const [first, ...others] = files.map(sourceOf);
+  return others.length === 0 ? first : `${first} and ${others.length} more`;
 }
 
 /** The source of the file, and the compilation in which it ran. */
@@ -92,7 +102,7 @@ function sourceOf(file) {
   return `${path}.ts${kind === undefined ? '' : ` (${kind})`}`;
 }
 
-function summarize(results, seconds) {
+function summarize(results, files, seconds) {
   const sum = (of) => results.reduce((total, result) => total + of(result), 0);
   const slowest = results.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
   if (results.length > SLOWEST)
@@ -100,7 +110,7 @@ function summarize(results, seconds) {
   const failures = results.filter(({ passed }) => !passed);
   if (failures.length > 0) console.log(['Failed:', ...failures.map(({ line }) => line)].join('\n  '));
   console.log(
-    `${results.length} files, ${sum(({ tests }) => tests)} tests, ${sum(({ failed }) => failed)} failed, ` +
+    `${files} files in ${results.length} processes, ${sum(({ tests }) => tests)} tests, ${sum(({ failed }) => failed)} failed, ` +
       `${sum(({ skipped }) => skipped)} skipped, ${Math.round(seconds)} s`,
   );
 }

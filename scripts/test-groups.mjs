@@ -1,0 +1,63 @@
+/** Which test files share a process: a process of its own costs more than most files need. */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, resolve, sep } from 'node:path';
+
+/** So many files share one process at most. */
+const MOST = 12;
+const TESTS = resolve('test');
+/**
+ * What belongs to the process, so that a file that contains it, or a helper of it, runs alone: names of decorated
+ * methods, children, signals, the environment, global objects, mocked timers.
+ */
+const OF_A_PROCESS = [
+  /@?\b(SchedulerLock|OncePer\w*|ExtendWith)\(/,
+  /node:child_process|node:worker_threads|globalThis|mock\.timers/,
+  /process\.(exit|kill|chdir|on|once|env\b.* = |env\[[^\]]+\] = |emitWarning)/,
+];
+
+/**
+ * @param {string[]} files compiled test files
+ * @returns {string[][]} the same files, those together that share a process
+ */
+export function groupsOf(files) {
+  const groups = new Map();
+  for (const file of files) {
+    const source = sourceOf(file);
+    const key = isOfAProcess(source) ? file : dirname(file);
+    groups.set(key, [...(groups.get(key) ?? []), file]);
+  }
+  return [...groups.values()].flatMap(parts);
+}
+
+/** Parts of about the same size. */
+function parts(group) {
+  const count = Math.ceil(group.length / MOST);
+  return Array.from({ length: count }, (_, part) => group.filter((_file, i) => i % count === part));
+}
+
+function sourceOf(compiled) {
+  const path = compiled.slice(compiled.lastIndexOf(`${sep}test${sep}`) + 6);
+  return join(TESTS, path.replace(/js$/, 'ts'));
+}
+
+const known = new Map();
+
+/** Whether this file or one that it imports from the tests contains such a thing. */
+function isOfAProcess(file) {
+  if (known.has(file)) return known.get(file);
+  known.set(file, false); // For files that import each other.
+  const text = readFileSync(file, 'utf8');
+  const imports = [...text.matchAll(/\bfrom '(\.[^']+)'/g)].map(([, path]) => helperAt(dirname(file), path));
+  const result =
+    OF_A_PROCESS.some((pattern) => pattern.test(text)) ||
+    imports.some((each) => each !== undefined && isOfAProcess(each));
+  known.set(file, result);
+  return result;
+}
+
+function helperAt(folder, path) {
+  const base = resolve(folder, path);
+  return [`${base}.ts`, join(base, 'index.ts'), base]
+    .filter((file) => file.startsWith(TESTS))
+    .find((file) => existsSync(file) && statSync(file).isFile());
+}
