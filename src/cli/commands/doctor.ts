@@ -140,7 +140,7 @@ async function examineTables(
   const named = { lockTable, columns, schema, nameLength, runTable, jobTable, connections };
   const findings: Finding[] = [];
   for (const { definition, findings: flaws } of await inspectTables(database, { tables, ...named })) {
-    findings.push(...flaws.map((flaw) => judgeTable(definition, flaw)));
+    findings.push(...flaws.map((flaw) => judgeTable(definition, flaw, database.address)));
     if (user === undefined || flaws.some(({ code }) => code === 'missing-table')) continue;
     findings.push(...(await judgePrivileges(definition, { dialect: database.dialect, user }, ask)));
   }

@@ -5,17 +5,26 @@ import type { TableDefinition } from '../schema/table-definition';
 import { found, type Finding } from './finding';
 import type { Ask } from '../connections/route';
 
-/** A guard without once-per jobs works without the ledger, and every guard without the register. */
+/**
+ * A guard without once-per jobs works without the ledger, and every guard without the register.
+ *
+ * @param address the database's, as in the message. It can contain anything, such as the path of a file.
+ */
 export function judgeTable(
   { row }: TableDefinition,
   { severity, code, message, remedy }: SchemaFinding,
+  address: string,
 ): Finding {
   const isOptional = code === 'missing-table' && row !== 'lock';
-  const [problem = '', fix] = message.replace(` Run: ${remedy};`, '').split(/(?<=\.) (.+)/);
+  const afterAddress = message.indexOf(address) + address.length;
+  const [rest = '', fix] = message
+    .slice(afterAddress)
+    .replace(` Run: ${remedy};`, '')
+    .split(/(?<=\.) (.+)/);
   return {
     severity: isOptional ? 'warning' : severity,
     code,
-    problem,
+    problem: message.slice(0, afterAddress) + rest,
     fix: fix ?? 'Run this statement:',
     statement: remedy,
   };
