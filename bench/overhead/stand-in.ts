@@ -2,18 +2,14 @@ import type { JobGuard } from 'cronlatch';
 import type { CreateJobGuardOptions } from 'cronlatch/typeorm';
 import { createGuard } from '#cronlatch/integrations/sql/create-guard';
 import { OwnServerConnections } from '#cronlatch/storage/sql/connections/server-connections';
-import type {
-  DriverAnswer,
-  DriverSession,
-  OpeningSession,
-} from '#cronlatch/storage/sql/connections/server-driver';
-import type { SqlStatement } from '#cronlatch/storage/sql/connections/statement';
+import type { DriverSession, OpeningSession } from '#cronlatch/storage/sql/connections/server-driver';
+import type { SqlResult, SqlStatement } from '#cronlatch/storage/sql/connections/statement';
 import { databaseOf } from '#cronlatch/storage/typeorm/database';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 
 /** Stands in for the driver: it records what the database answers, and later repeats the last answer to each text. */
 export class StandIn {
-  readonly #answers = new Map<string, Promise<DriverAnswer>>();
+  readonly #answers = new Map<string, Promise<SqlResult>>();
   #isReplaying = false;
 
   /** From now on, no statement reaches the driver. */
@@ -55,7 +51,7 @@ export class StandIn {
 }
 
 /** A record that is read by its name has that name. */
-async function withName(recorded: Promise<DriverAnswer>, { values }: SqlStatement): Promise<DriverAnswer> {
+async function withName(recorded: Promise<SqlResult>, { values }: SqlStatement): Promise<SqlResult> {
   const answer = await recorded;
   const [row] = answer.rows;
   const [name] = values;

@@ -9,6 +9,7 @@ import {
   type SqlConnection,
   type SqlDecide,
   type SqlResult,
+  type SqlRow,
   type SqlStatement,
 } from '../sql/connections/statement';
 import { driverErrorOf } from '../sql/connections/sql-failure';
@@ -219,7 +220,7 @@ export function runStatement(database: SqliteDatabase, { text, values }: SqlStat
   statement.safeIntegers(false); // The application can have made bigint the default.
   const rows = statement.reader ? statement.all(...values) : [];
   if (!statement.reader) statement.run(...values);
-  return { rows: rows as SqlResult['rows'], affectedRows: undefined, insertId: undefined };
+  return { rows: rows as readonly SqlRow[], affectedRows: undefined, insertId: undefined };
 }
 
 /** By connection and text. There are few different texts. */

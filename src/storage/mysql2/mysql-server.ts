@@ -1,12 +1,11 @@
 import { InvalidLockConfigurationError } from '../../core';
 import type {
   ConnectionPool,
-  DriverAnswer,
   DriverSession,
   OpeningSession,
   ServerDriver,
 } from '../sql/connections/server-driver';
-import type { NodeWait, SqlResult, SqlStatement, SqlValue } from '../sql/connections/statement';
+import type { NodeWait, SqlResult, SqlRow, SqlStatement, SqlValue } from '../sql/connections/statement';
 import { serverDatabase, type ServerAddress, type SqlDatabase } from '../sql/database/sql-database';
 import { mysql } from '../sql/dialects/mysql';
 
@@ -159,7 +158,7 @@ class MysqlSession implements DriverSession {
     this.#hasOtherRows = Boolean(rowsAsArray) || Boolean(nestTables) || typeCast !== ROWS.typeCast;
   }
 
-  send({ text, values }: SqlStatement, { prepared }: { prepared: boolean }): Promise<DriverAnswer> {
+  send({ text, values }: SqlStatement, { prepared }: { prepared: boolean }): Promise<SqlResult> {
     this.#port ??= this.connection.stream?.localPort;
     // mysql2 takes several microseconds to merge options.
     const sql = this.#hasOtherRows ? { sql: text, ...ROWS } : text;
@@ -179,7 +178,7 @@ class MysqlSession implements DriverSession {
     const { threadId } = this.connection;
     const sessions = await other.send({ id: '', text: 'SHOW PROCESSLIST', values: [] }, { prepared: false });
     // Behind a load balancer, the session with this id can be a different one on another server. The port identifies ours.
-    const isOurs = ({ Id, Host }: Readonly<Record<string, unknown>>): boolean =>
+    const isOurs = ({ Id, Host }: SqlRow): boolean =>
       Number(Id) === threadId && String(Host).endsWith(`:${this.#port}`);
     if (!sessions.rows.some(isOurs)) return;
     await other.send({ id: '', text: `KILL ${Number(threadId)}`, values: [] }, { prepared: false });
@@ -205,10 +204,10 @@ function sqlLiteral(value: SqlValue): number | null | SqlText {
   return { toSqlString: () => `_utf8mb4 X'${Buffer.from(value).toString('hex')}'` };
 }
 
-function driverAnswerOf(answer: unknown): DriverAnswer {
+function driverAnswerOf(answer: unknown): SqlResult {
   if (Array.isArray(answer)) {
     return {
-      rows: answer as SqlResult['rows'],
+      rows: answer as readonly SqlRow[],
       affectedRows: undefined,
       insertId: undefined,
       inTransaction: undefined,

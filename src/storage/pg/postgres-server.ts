@@ -1,13 +1,12 @@
 import { refuseOption } from '../../core/options';
 import type {
   ConnectionPool,
-  DriverAnswer,
   DriverSession,
   OpeningSession,
   ServerDriver,
   TransactionWatch,
 } from '../sql/connections/server-driver';
-import type { SqlResult, SqlStatement, SqlValue } from '../sql/connections/statement';
+import type { SqlResult, SqlRow, SqlStatement, SqlValue } from '../sql/connections/statement';
 import { readAddress } from '../sql/database/driver';
 import { serverDatabase, type ServerAddress, type SqlDatabase } from '../sql/database/sql-database';
 import { postgres } from '../sql/dialects/postgres';
@@ -36,7 +35,7 @@ export interface PostgresClient {
   getTransactionStatus?(): string | null;
   on(event: 'error' | 'end', listener: () => void): unknown;
   query(options: { name: string | undefined; text: string; values: readonly SqlValue[] }): Promise<{
-    rows: SqlResult['rows'];
+    rows: readonly SqlRow[];
     rowCount: number | null;
   }>;
   connect(): Promise<unknown>;
@@ -125,7 +124,7 @@ class PostgresSession implements DriverSession {
     return this.client.processID;
   }
 
-  send({ id, text, values }: SqlStatement, { prepared }: { prepared: boolean }): Promise<DriverAnswer> {
+  send({ id, text, values }: SqlStatement, { prepared }: { prepared: boolean }): Promise<SqlResult> {
     const sent = this.client.query({ name: prepared ? id : undefined, text, values });
     return sent.then(({ rows, rowCount }) => {
       const status = this.client.getTransactionStatus?.() ?? this.#status;

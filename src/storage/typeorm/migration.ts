@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { InvalidLockConfigurationError } from '../../core';
 import { checkOptionNames, describeValue } from '../../core/options';
 import { quotePath } from '../sql/dialects/sql-dialect';
-import type { SqlResult } from '../sql/connections/statement';
+import type { SqlRow } from '../sql/connections/statement';
 import { createIndex, createTable } from '../sql/schema/create-table';
 import { absentIndexes, inspectionOf, readTable } from '../sql/schema/inspected-table';
 import {
@@ -90,7 +90,7 @@ async function missingRunIndexes(runner: QueryRunner, options: MigrationOptions)
   const { path, indexes } = tableOf('run', options, database);
   const { text, values } = inspectionOf([{ path, database: database.name }], dialect);
   const rows: unknown = await runner.query(text, [...values]);
-  const { indexes: present } = readTable(rows as SqlResult['rows'], 0, dialect);
+  const { indexes: present } = readTable(rows as readonly SqlRow[], 0, dialect);
   if (present.length === 0) return [];
   return absentIndexes(indexes, present).map((index) => createIndex(path, index, dialect));
 }

@@ -1,10 +1,10 @@
 import { found } from '../doctor/finding';
-import type { ServerDriver, SessionVariables } from './server-driver';
-import type { NodeWait, SqlResult } from './statement';
+import type { ServerDriver } from './server-driver';
+import type { NodeWait, SqlRow } from './statement';
 import { driverErrorOf } from './sql-failure';
 
 /** Sends a statement in one session. */
-export type Ask = (text: string) => Promise<SqlResult['rows']>;
+export type Ask = (text: string) => Promise<readonly SqlRow[]>;
 
 export const POOLED = found(
   'pooler',
@@ -27,7 +27,7 @@ export class Route {
     private readonly warn: (message: string) => void,
   ) {}
 
-  async read(ask: Ask): Promise<SessionVariables> {
+  async read(ask: Ask): Promise<SqlRow> {
     const variables = await readVariables(this.driver, ask);
     const wait = this.driver.nodeWait?.(variables);
     this.nodeWait = this.#refusesWait && !wait?.isSet ? undefined : wait;
@@ -70,21 +70,21 @@ export class Route {
   }
 }
 
-async function readVariables({ variables }: ServerDriver, ask: Ask): Promise<SessionVariables> {
+async function readVariables({ variables }: ServerDriver, ask: Ask): Promise<SqlRow> {
   const rows = await ask(variables);
   const named = rows.map(({ name, value }) => [String(name).toLowerCase(), value] as const);
   return { ...rows[0], ...Object.fromEntries(named) };
 }
 
 /** Whether a plain SELECT is answered by a replica, and one that locks by the primary. */
-export async function isSplit(driver: ServerDriver, ask: Ask, found?: SessionVariables): Promise<boolean> {
+export async function isSplit(driver: ServerDriver, ask: Ask, found?: SqlRow): Promise<boolean> {
   const variables = found ?? (await readVariables(driver, ask));
   if (!isReadOnly(variables)) return false;
   const [row = {}] = await ask(`SELECT ${driver.readOnly} AS is_read_only FOR UPDATE`);
   return !isReadOnly(row);
 }
 
-function isReadOnly({ is_read_only: value }: SessionVariables): boolean {
+function isReadOnly({ is_read_only: value }: SqlRow): boolean {
   return /\b(1|on|no_lock)/i.test(String(value));
 }
 

@@ -1,5 +1,5 @@
 import type { SqlDialect } from '../dialects/sql-dialect';
-import type { NodeWait, SqlResult, SqlStatement } from './statement';
+import type { NodeWait, SqlResult, SqlRow, SqlStatement } from './statement';
 
 /** Everything that differs between the drivers of database servers. */
 export interface ServerDriver {
@@ -11,10 +11,12 @@ export interface ServerDriver {
   /**
    * The next statements of a session of our own. The server's timeout must be shorter than the client's. Otherwise it
    * could later grant a lock to a client that has stopped waiting.
+   *
+   * @param variables by name, in lower case
    */
-  readonly sessionSettings: (statementTimeoutMs: number, variables: SessionVariables) => readonly string[];
+  readonly sessionSettings: (statementTimeoutMs: number, variables: SqlRow) => readonly string[];
   /** `undefined` if the server is not in a cluster whose nodes all accept writes. */
-  readonly nodeWait?: (variables: SessionVariables) => NodeWait | undefined;
+  readonly nodeWait?: (variables: SqlRow) => NodeWait | undefined;
   /** Begins a transaction, at READ COMMITTED if one statement can do that. */
   readonly begin: string;
   /** The statements that begin a transaction of the application. `undefined`: at the default level of the session. */
@@ -32,9 +34,6 @@ export interface ServerDriver {
   readonly idleLimit: { readonly begin: (milliseconds: number) => string; readonly end: string | undefined };
   readonly rowLock: RowLockSettings;
 }
-
-/** By name, in lower case. */
-export type SessionVariables = Readonly<Record<string, unknown>>;
 
 /** The settings of a transaction that holds a row lock while a job runs. */
 interface RowLockSettings {
@@ -59,7 +58,7 @@ export interface DriverSession {
   /** What the server called the session when it was opened. Some clients do not keep it. */
   readonly id?: number | null | undefined;
   /** @param options.prepared whether the server keeps the statement, so that its text is sent and parsed only once */
-  send(statement: SqlStatement, options: { prepared: boolean }): Promise<DriverAnswer>;
+  send(statement: SqlStatement, options: { prepared: boolean }): Promise<SqlResult>;
   /** Watches the open transaction. `undefined` if the answer to COMMIT does not show a rollback. */
   watchEnd?(): TransactionWatch;
   /**
@@ -97,9 +96,4 @@ export interface TransactionWatch {
   /** `undefined` as long as no end of the transaction was seen. */
   isCommitted(): boolean | undefined;
   stop(): void;
-}
-
-export interface DriverAnswer extends SqlResult {
-  /** `true`: the statement ran inside a transaction, so it is not committed. `undefined`: this answer does not show it. */
-  readonly inTransaction: boolean | undefined;
 }

@@ -10,7 +10,7 @@ import {
   type SqlStatement,
 } from './statement';
 import { driverErrorOf, type SqlFailureKind } from './sql-failure';
-import type { DriverAnswer, DriverSession, ServerDriver } from './server-driver';
+import type { DriverSession, ServerDriver } from './server-driver';
 
 export interface ServerSessionOptions {
   readonly driver: ServerDriver;
@@ -128,7 +128,7 @@ export class ServerSession implements SqlConnection {
   }
 
   /** Before COMMIT is sent, no statement takes effect, even if its own outcome is unknown. */
-  async #uncommitted(send: () => Promise<DriverAnswer>): Promise<DriverAnswer> {
+  async #uncommitted(send: () => Promise<SqlResult>): Promise<SqlResult> {
     try {
       return await send();
     } catch (error) {
@@ -149,11 +149,11 @@ export class ServerSession implements SqlConnection {
     return isRefused;
   }
 
-  #sendText(text: string, endsAtMs: number): Promise<DriverAnswer> {
+  #sendText(text: string, endsAtMs: number): Promise<SqlResult> {
     return this.#send({ id: '', text, values: [] }, endsAtMs);
   }
 
-  #send(statement: SqlStatement, endsAtMs: number): Promise<DriverAnswer> {
+  #send(statement: SqlStatement, endsAtMs: number): Promise<SqlResult> {
     const { clock, onAbandoned } = this.options;
     const limitMs = endsAtMs - clock.monotonicMs();
     if (limitMs <= 0)
@@ -168,7 +168,7 @@ export class ServerSession implements SqlConnection {
   }
 }
 
-function outsideTransaction(answer: DriverAnswer): SqlResult {
+function outsideTransaction(answer: SqlResult): SqlResult {
   if (!answer.inTransaction) return answer;
   throw new SqlExecutionError(
     'the connection was left inside a transaction, which is now rolled back',

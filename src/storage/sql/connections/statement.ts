@@ -70,11 +70,16 @@ export function microseconds(milliseconds: number): number {
   return Math.round(milliseconds * 1000);
 }
 
+/** By the names of the columns. */
+export type SqlRow = Readonly<Record<string, unknown>>;
+
 export interface SqlResult {
   /** The driver's count of affected rows, not yet validated. */
   readonly affectedRows: unknown;
   readonly insertId: unknown;
-  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly rows: readonly SqlRow[];
+  /** `true`: the statement ran inside a transaction, so it is not committed. `undefined`: this answer does not show it. */
+  readonly inTransaction?: boolean | undefined;
 }
 
 /**

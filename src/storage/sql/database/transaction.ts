@@ -2,7 +2,6 @@ import { withinLimitOr } from '../../../core/clock';
 import type { ConnectionSettings } from '../connections/server-connections';
 import type {
   BorrowedSession,
-  DriverAnswer,
   DriverSession,
   IsolationLevel,
   ServerDriver,
@@ -58,7 +57,7 @@ export function serverTransaction(
   driver: ServerDriver,
   limits: Limits,
 ): Required<Transaction> {
-  const send = (statement: SqlStatement): Promise<DriverAnswer> =>
+  const send = (statement: SqlStatement): Promise<SqlResult> =>
     answerOf(session.send(statement, { prepared: false }), limits);
   return {
     send,

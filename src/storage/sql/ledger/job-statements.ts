@@ -7,18 +7,11 @@ import {
   type JobRegistration,
   type RegisteredJob,
 } from '../../../ledger/job-register';
-import {
-  microseconds,
-  type NamedStatement,
-  type SqlResult,
-  type SqlStatement,
-} from '../connections/statement';
+import { microseconds, type NamedStatement, type SqlRow, type SqlStatement } from '../connections/statement';
 import { namedStatement, quotePath, type RunTableShape, type SqlDialect } from '../dialects/sql-dialect';
 import { asFound, instantsIn, leastPrecise, type InspectedTable } from '../schema/inspected-table';
 import type { TableDefinition } from '../schema/table-definition';
 import { readInstant, readNow, readRequiredInstant, readText } from './run-rows';
-
-type Row = SqlResult['rows'][number];
 
 /** The statements on the register of jobs. Each takes a JSON array, so that one statement serves any number of jobs. */
 export class JobStatements {
@@ -155,7 +148,7 @@ function microsecondsOf(instant: Date | undefined): number | undefined {
 }
 
 /** The rows of `JobStatements.list`. Without a job, there is one row without a name. */
-export function readJobs(rows: readonly Row[]): JobRegister {
+export function readJobs(rows: readonly SqlRow[]): JobRegister {
   const read = rows.filter(({ job_name: name }) => name !== null).map(readJob);
   read.sort((a, b) => (a.job < b.job ? -1 : 1));
   return {
@@ -165,7 +158,7 @@ export function readJobs(rows: readonly Row[]): JobRegister {
   };
 }
 
-function readJob(row: Row) {
+function readJob(row: SqlRow) {
   const job = String(row['job_name']);
   const subject = `job '${job}' in the register of jobs`;
   const previous = readDeclared(row['previous_declared']);

@@ -1,8 +1,6 @@
 import { readId } from './run-rows';
-import type { SqlDecide, SqlResult, SqlStatement } from '../connections/statement';
+import type { SqlDecide, SqlRow, SqlStatement } from '../connections/statement';
 import type { RunStatements } from './run-statements';
-
-type Rows = SqlResult['rows'];
 
 /** How many rows `purgeable` returns. */
 const READ_AT_ONCE = 1000;
@@ -29,7 +27,7 @@ export class PurgeWalk {
   }
 
   /** @param rows of `purgeable`, below this id */
-  plan(rows: Rows, limit: number): PurgePlan {
+  plan(rows: readonly SqlRow[], limit: number): PurgePlan {
     const ids: number[] = [];
     const kept = new Set<string>();
     let below = this.#below;

@@ -9,9 +9,7 @@ import {
   type RunSummary,
 } from '../../../ledger/run';
 import type { RunState } from '../../../ledger/run-state';
-import type { SqlResult } from '../connections/statement';
-
-type Row = SqlResult['rows'][number];
+import type { SqlRow } from '../connections/statement';
 
 const SUMMARY_VALUES = [
   'id',
@@ -58,7 +56,7 @@ export function runFields(us: (instant: string) => string): string {
 }
 
 /** @param number of the request, among those of the statement */
-export function readPeek(rows: readonly Row[], { job, scope, since }: PeekRequest, number = 0): Peek {
+export function readPeek(rows: readonly SqlRow[], { job, scope, since }: PeekRequest, number = 0): Peek {
   const own = rows.filter((row) => row['job_name'] === job && row['scope'] === scope);
   const runs = own.map(readSummary);
   const marks = runs.flatMap(({ periodStart }, index) =>
@@ -74,22 +72,22 @@ export function readPeek(rows: readonly Row[], { job, scope, since }: PeekReques
   };
 }
 
-export function readNow(row: Row): Date {
+export function readNow(row: SqlRow): Date {
   const now = readInstant(row, 'now_us');
   if (now !== undefined) return now;
   throw new LockStorageError('The database returned no current time for a statement on the run ledger.');
 }
 
-export function readScope(row: Row): OverdueScope {
+export function readScope(row: SqlRow): OverdueScope {
   return { job: String(row['job_name']), scope: String(row['scope']) };
 }
 
-export function readRun(row: Row): Run {
+export function readRun(row: SqlRow): Run {
   return { ...readSummary(row), result: readText(row['result']), error: readText(row['error']) };
 }
 
 /** @param subject names the row in messages */
-export function readEvent(row: Row, subject: string): RunEvent {
+export function readEvent(row: SqlRow, subject: string): RunEvent {
   return {
     at: readRequiredInstant(row, 'at', subject),
     generation: Number(row['generation']),
@@ -106,13 +104,13 @@ export function readEvent(row: Row, subject: string): RunEvent {
  *
  * @param subject names the run in messages
  */
-export function readId(row: Row, subject = 'a run'): number {
+export function readId(row: SqlRow, subject = 'a run'): number {
   const id = readInteger(row, 'id', subject);
   if (id !== undefined) return id;
   throw new LockStorageError(`The database returned no id for ${subject}.`);
 }
 
-export function readSummary(row: Row): RunSummary {
+export function readSummary(row: SqlRow): RunSummary {
   const { job, scope } = readScope(row);
   const periodKey = String(row['period_key']);
   const subject = describeRun({ job, scope, periodKey });
@@ -145,18 +143,18 @@ export function readText(value: unknown): string | undefined {
 }
 
 /** Rounded down, so that an instant that has passed in the database has passed here, too. */
-export function readInstant(row: Row, column: string, subject?: string): Date | undefined {
+export function readInstant(row: SqlRow, column: string, subject?: string): Date | undefined {
   const us = readInteger(row, column, subject);
   return us === undefined ? undefined : new Date(Math.floor(us / 1000));
 }
 
-export function readRequiredInstant(row: Row, column: string, subject: string): Date {
+export function readRequiredInstant(row: SqlRow, column: string, subject: string): Date {
   const instant = readInstant(row, column, subject);
   if (instant !== undefined) return instant;
   throw new LockStorageError(`Could not read ${subject}: column '${column}' has no value.`);
 }
 
-function readInteger(row: Row, column: string, subject = 'the run ledger'): number | undefined {
+function readInteger(row: SqlRow, column: string, subject = 'the run ledger'): number | undefined {
   const value = row[column];
   if (value === null || value === undefined || value === '') return undefined;
   const number = Number(value);

@@ -1,6 +1,6 @@
 import type { Clock, ExtensionRequest, LockRequest, StatementOptions } from '../../../core';
 import { LONGEST_OWNER, RELEASED_MARK } from '../../../core/lease/owner';
-import { SqlExecutionError, type SendInTurn, type SqlResult } from '../connections/statement';
+import { SqlExecutionError, type SendInTurn, type SqlRow } from '../connections/statement';
 import { driverErrorOf } from '../connections/sql-failure';
 import type { GroupedWrite } from '../dialects/sql-dialect';
 import { WaitingRequests } from '../schema/waiting-requests';
@@ -132,8 +132,6 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
 
 /** The answer to a lock's own statement, or its row after the statement of its group. Both come from the primary. */
 type Answer = SentStatement | { readonly row: SqlRow | undefined; readonly statements: LockStatements };
-
-type SqlRow = SqlResult['rows'][number];
 
 function answersTo(key: GroupedWrite, { dialect, smallestGroup = 2 }: GroupingStorageOptions) {
   const write = key === 'insertFree' ? 'takeOver' : key;

@@ -17,6 +17,7 @@ import {
   type Limit,
   type Parameters as SqlParameters,
   type SqlResult,
+  type SqlRow,
 } from '../connections/statement';
 import type { LockParameters, LockTexts } from '../dialects/sql-dialect';
 import type { InspectedTable } from '../schema/inspected-table';
@@ -227,7 +228,7 @@ export interface SentStatement {
   readonly statements: LockStatements;
 }
 
-export function recordIn(row: SqlResult['rows'][number], { shape }: LockStatements): NamedLockRecord {
+export function recordIn(row: SqlRow, { shape }: LockStatements): NamedLockRecord {
   const name = String(row['name']);
   return {
     name,

@@ -11,7 +11,7 @@ import { Connections, type BorrowedConnection } from '../connections/connections
 import { OwnServerConnections } from '../connections/server-connections';
 import type { RowLockLimits, ServerDriver } from '../connections/server-driver';
 import type { ServerSession } from '../connections/server-session';
-import { NamedStatement, SqlExecutionError, type Limit, type SqlResult } from '../connections/statement';
+import { NamedStatement, SqlExecutionError, type Limit, type SqlRow } from '../connections/statement';
 import { driverErrorOf, DuplicateRecord } from '../connections/sql-failure';
 import { placeOfFound, type SqlDatabase } from '../database/sql-database';
 import { quoteLockTable, type DialectName, type SqlDialect } from '../dialects/sql-dialect';
@@ -217,7 +217,7 @@ const CLUSTER_VARIABLES: Readonly<Partial<Record<DialectName, string>>> = {
 };
 
 /** Why row locks do not exclude one another on this server; `undefined` if they do. */
-export function clusterProblem(rows: SqlResult['rows']): string | undefined {
+export function clusterProblem(rows: readonly SqlRow[]): string | undefined {
   const variables = new Map(rows.map((row) => [String(row['Variable_name']), String(row['Value'])]));
   if (variables.get('wsrep_on') === 'ON') return 'it is a node of a Galera cluster (wsrep_on = ON)';
   const isInGroup = (variables.get('group_replication_group_name') ?? '') !== '';

@@ -1,4 +1,4 @@
-import { NamedStatement, type Parameters, type SqlResult, type SqlStatement } from '../connections/statement';
+import { NamedStatement, type Parameters, type SqlRow, type SqlStatement } from '../connections/statement';
 import type { TableColumn, TableDefinition, TableIndex } from './table-definition';
 
 /** A table as the database describes it, in words that all dialects share. */
@@ -76,7 +76,7 @@ export interface TableInspection {
   readonly before?: string;
   readonly parameters: (location: TableLocation) => Parameters;
   readonly read: (
-    rows: SqlResult['rows'],
+    rows: readonly SqlRow[],
     indexes: readonly InspectedIndex[],
   ) => Omit<InspectedTable, 'indexes'>;
   /** `NAME` and `name` are the same column. */
@@ -187,7 +187,7 @@ export function inspectionOf(
 
 /** Reads the table with this number from the answer. */
 export function readTable(
-  rows: SqlResult['rows'],
+  rows: readonly SqlRow[],
   number: number,
   { inspection }: Inspecting,
 ): InspectedTable {

@@ -3,8 +3,12 @@ import { test } from 'node:test';
 import { systemClock } from 'cronlatch/provider';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
 import { Connections } from '#cronlatch/storage/sql/connections/connections';
-import type { SqlConnection, SqlDecide, SqlStatement } from '#cronlatch/storage/sql/connections/statement';
-import type { DriverAnswer } from '#cronlatch/storage/sql/connections/server-driver';
+import type {
+  SqlConnection,
+  SqlDecide,
+  SqlResult,
+  SqlStatement,
+} from '#cronlatch/storage/sql/connections/statement';
 import { ServerSession } from '#cronlatch/storage/sql/connections/server-session';
 
 const LIMIT = { timeoutMs: 1000 };
@@ -16,13 +20,13 @@ function statement(text: string): SqlStatement {
   return { id: text, text, values: [] };
 }
 
-type Reply = Partial<DriverAnswer> | Error;
+type Reply = Partial<SqlResult> | Error;
 
 /** One connection, on which some statements get faulty replies. */
 function bench({ isShared = false, faults = {} }: { isShared?: boolean; faults?: Record<string, Reply[]> }) {
   const log: string[] = [];
   let inTransaction = false;
-  const send = ({ text }: SqlStatement, { prepared }: { prepared: boolean }): Promise<DriverAnswer> => {
+  const send = ({ text }: SqlStatement, { prepared }: { prepared: boolean }): Promise<SqlResult> => {
     log.push(prepared ? `${text} (prepared)` : text);
     if (text === 'BEGIN') inTransaction = true;
     if (text === 'COMMIT' || text === 'ROLLBACK') inTransaction = false;

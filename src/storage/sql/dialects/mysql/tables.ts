@@ -1,4 +1,4 @@
-import type { Parameters } from '../../connections/statement';
+import type { Parameters, SqlRow } from '../../connections/statement';
 import {
   keyOn,
   type ColumnUse,
@@ -153,7 +153,7 @@ function schemaAndTable({ path, database = '' }: TableLocation): Parameters {
   return { schema, table };
 }
 
-function unsuitable({ kind, engine, transactions }: Readonly<Record<string, unknown>>): string | undefined {
+function unsuitable({ kind, engine, transactions }: SqlRow): string | undefined {
   if (kind !== 'BASE TABLE') return `is a ${String(kind).toLowerCase()}, not a table`;
   if (transactions !== 'YES')
     return `uses the engine ${String(engine)}, which has no transactions, so a server crash could damage it`;

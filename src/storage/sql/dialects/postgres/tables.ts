@@ -1,4 +1,4 @@
-import type { Parameters } from '../../connections/statement';
+import type { Parameters, SqlRow } from '../../connections/statement';
 import {
   keyOn,
   type ColumnUse,
@@ -130,7 +130,7 @@ const RELATION_KINDS: Readonly<Record<string, string>> = {
   f: 'is a foreign table',
 };
 
-function unsuitable(row: Readonly<Record<string, unknown>>): string | undefined {
+function unsuitable(row: SqlRow): string | undefined {
   const { kind, persistence, is_deferrable: isDeferrable } = row;
   if (kind !== 'r' && kind !== 'p')
     return `${RELATION_KINDS[String(kind)] ?? 'is a relation of another kind'}, not a table`;
