@@ -3,7 +3,7 @@ import { InvalidLockConfigurationError } from '../../core';
 import { checkOptionNames, describeValue } from '../../core/options';
 import { quotePath } from '../sql/dialects/sql-dialect';
 import type { SqlRow } from '../sql/connections/statement';
-import { createIndex, createTable } from '../sql/schema/create-table';
+import { createTable } from '../sql/schema/create-table';
 import { absentIndexes, inspectionOf, readTable } from '../sql/schema/inspected-table';
 import {
   isTableSet,
@@ -90,9 +90,9 @@ async function missingRunIndexes(runner: QueryRunner, options: MigrationOptions)
   const { path, indexes } = tableOf('run', options, database);
   const { text, values } = inspectionOf([{ path, database: database.name }], dialect);
   const rows: unknown = await runner.query(text, [...values]);
-  const { indexes: present } = readTable(rows as readonly SqlRow[], 0, dialect);
+  const { indexes: present } = readTable(rows as readonly SqlRow[], 0, dialect.inspection);
   if (present.length === 0) return [];
-  return absentIndexes(indexes, present).map((index) => createIndex(path, index, dialect));
+  return absentIndexes(indexes, present).map((index) => dialect.columnTypes.createIndex(path, index));
 }
 
 function tableSetOf(tables: readonly string[]): TableSet {

@@ -37,7 +37,8 @@ onMariadb('inspecting tables opens no other table of the server', async (runner,
 onMariadb('a short group_concat_max_len does not cut the list of indexes', async (runner, inspection) => {
   await runner.query('SET SESSION group_concat_max_len = 4');
   const rows = (await runner.query(inspection.text, [...inspection.values])) as Rows;
-  const namesOf = (number: number) => readTable(rows, number, mysql).indexes.map(({ name }) => name);
+  const namesOf = (number: number) =>
+    readTable(rows, number, mysql.inspection).indexes.map(({ name }) => name);
   assert.deepEqual(namesOf(0), ['PRIMARY']);
   const others = ['ix_cronlatch_run_due', 'ix_cronlatch_run_period', 'ix_cronlatch_run_start'];
   assert.deepEqual(namesOf(1), ['PRIMARY', ...others, 'uq_cronlatch_run']);

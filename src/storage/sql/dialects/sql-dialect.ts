@@ -168,13 +168,8 @@ export interface ColumnTypes {
   ) => string | undefined;
   /** An index as a part of CREATE TABLE, for a dialect that cannot create one only if it is missing. */
   readonly inlineIndex?: (index: TableIndex) => string;
-  readonly createIndex: (index: {
-    readonly path: readonly string[];
-    readonly name: string;
-    /** `UNIQUE `, or nothing. */
-    readonly unique: string;
-    readonly columns: string;
-  }) => string;
+  /** Also the fix for a table that lacks the index. */
+  readonly createIndex: (table: readonly string[], index: TableIndex) => string;
 }
 
 /** @param overridesClock the session may override its clock, so the statement sets it back */

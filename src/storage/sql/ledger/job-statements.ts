@@ -71,7 +71,7 @@ export function jobStatementsFor(
   found: InspectedTable | undefined,
   { dialect, jobTable }: { readonly dialect: SqlDialect; readonly jobTable: TableDefinition },
 ): JobStatements | undefined {
-  const instant = leastPrecise(instantsIn(jobTable, found, dialect));
+  const instant = leastPrecise(instantsIn(jobTable, found, dialect.inspection));
   if (found === undefined || instant === undefined) return undefined;
   const now = dialect.inspection.now(instant);
   const overridesClock = found.hasSessionClock ?? false;

@@ -174,12 +174,15 @@ export function runStatementsFor(
   { dialect, tables }: { readonly dialect: SqlDialect; readonly tables: RunTables },
 ): RunStatements | undefined {
   const [run, event] = found;
-  const instants = [instantsIn(tables.run, run, dialect), instantsIn(tables.event, event, dialect)];
-  const instant = leastPrecise(instants.flat());
+  const { inspection } = dialect;
+  const instant = leastPrecise([
+    ...instantsIn(tables.run, run, inspection),
+    ...instantsIn(tables.event, event, inspection),
+  ]);
   const keyIndex = uniqueIndexOn(RUN_KEY, run?.indexes ?? [])?.name;
   if (!instant || !run || !event || keyIndex === undefined) return undefined;
   const shape = {
-    now: dialect.inspection.now(instant),
+    now: inspection.now(instant),
     keyIndex,
     overridesClock: run.hasSessionClock ?? false,
   };

@@ -80,7 +80,7 @@ export function lockStatementsFor(
   found: InspectedTable,
   { dialect, table, sharesSessions }: LockStatementsOptions,
 ): LockStatements | undefined {
-  const pairs = columnPairs(table, found, dialect);
+  const pairs = columnPairs(table, found, dialect.inspection);
   const columnOf = (property: keyof LockColumns): InspectedColumn | undefined =>
     pairs.find(({ column }) => column.property === property)?.found;
   const [name, lockUntil, lockedAt] = [columnOf('name'), columnOf('lockUntil'), columnOf('lockedAt')];

@@ -1,10 +1,10 @@
 import { quotePath, type SqlDialect } from '../dialects/sql-dialect';
-import type { TableColumn, TableDefinition, TableIndex } from './table-definition';
+import type { TableColumn, TableDefinition } from './table-definition';
 
 /** The statements that create a table; each does nothing if it exists already. */
 export function createTable(definition: TableDefinition, dialect: SqlDialect): readonly string[] {
   const { path, columns, primaryKey, indexes } = definition;
-  const { inlineIndex, tableOptions } = dialect.columnTypes;
+  const { inlineIndex, createIndex, tableOptions } = dialect.columnTypes;
   const lines = [
     ...columns.map((column) => columnLine(column, dialect)),
     ...(primaryKey === undefined ? [] : [`PRIMARY KEY (${dialect.quote(primaryKey)})`]),
@@ -12,15 +12,8 @@ export function createTable(definition: TableDefinition, dialect: SqlDialect): r
   ];
   return [
     `CREATE TABLE IF NOT EXISTS ${quotePath(path, dialect)} (\n  ${lines.join(',\n  ')}\n)${tableOptions(definition)}`,
-    ...(inlineIndex ? [] : indexes.map((index) => createIndex(path, index, dialect))),
+    ...(inlineIndex ? [] : indexes.map((index) => createIndex(path, index))),
   ];
-}
-
-/** Also the fix for a table that lacks the index. */
-export function createIndex(path: readonly string[], index: TableIndex, dialect: SqlDialect): string {
-  const { name, columns, isUnique } = index;
-  const unique = isUnique ? 'UNIQUE ' : '';
-  return dialect.columnTypes.createIndex({ path, name, unique, columns: columns.join(', ') });
 }
 
 /** Also the fix for a table that lacks the column. TypeORM expects the quotes in SQLite's record of the table. */

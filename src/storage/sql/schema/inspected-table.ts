@@ -1,5 +1,5 @@
 import { NamedStatement, type Parameters, type SqlRow, type SqlStatement } from '../connections/statement';
-import type { TableColumn, TableDefinition, TableIndex } from './table-definition';
+import type { TableDefinition, TableIndex } from './table-definition';
 
 /** A table as the database describes it, in words that all dialects share. */
 export interface InspectedTable {
@@ -16,14 +16,8 @@ export interface InspectedTable {
   /** Why a relation of this kind cannot keep rows, regardless of its columns. */
   readonly unsuitable: string | undefined;
   readonly columns: readonly InspectedColumn[];
-  readonly indexes: readonly InspectedIndex[];
-}
-
-/** An index. It counts as unique only if it covers all rows and whole columns, and compares them byte for byte. */
-export interface InspectedIndex {
-  readonly name: string;
-  readonly columns: readonly string[];
-  readonly isUnique: boolean;
+  /** One counts as unique only if it covers all rows and whole columns, and compares them byte for byte. */
+  readonly indexes: readonly TableIndex[];
 }
 
 /** `count`: 32 bits are enough. `document`: a long text, which is never compared. */
@@ -75,21 +69,13 @@ export interface TableInspection {
   /** What comes before the statement. */
   readonly before?: string;
   readonly parameters: (location: TableLocation) => Parameters;
-  readonly read: (
-    rows: readonly SqlRow[],
-    indexes: readonly InspectedIndex[],
-  ) => Omit<InspectedTable, 'indexes'>;
+  readonly read: (rows: readonly SqlRow[], indexes: readonly TableIndex[]) => Omit<InspectedTable, 'indexes'>;
   /** `NAME` and `name` are the same column. */
   readonly foldsColumnNames: boolean;
   /** An expression of the current time in UTC, with the type and the digits of the column. */
   readonly now: (column: InspectedColumn) => string;
   /** The same for a session that may override its clock. It fails if that clock differs from the server's. */
   readonly checkedNow?: (now: string) => string;
-}
-
-/** A dialect, as far as it inspects tables. */
-interface Inspecting {
-  readonly inspection: TableInspection;
 }
 
 /** The table with the schema in which it was found, so that no session resolves its name to another table. */
@@ -107,48 +93,45 @@ export function leastPrecise(instants: readonly InspectedColumn[]): InspectedCol
 }
 
 /** The unique index on this column alone. */
-export function keyOn(column: string, indexes: readonly InspectedIndex[]): InspectedIndex | undefined {
+export function keyOn(column: string, indexes: readonly TableIndex[]): TableIndex | undefined {
   return indexes.find(({ isUnique, columns }) => isUnique && columns.length === 1 && columns[0] === column);
 }
 
-/** A column of the definition, and the column of that name in the table. */
-export interface ColumnPair {
-  readonly column: TableColumn;
-  readonly found: InspectedColumn | undefined;
-}
-
+/** Each column of the definition, and the column of that name in the table. */
 export function columnPairs(
   { columns }: TableDefinition,
   found: Pick<InspectedTable, 'columns'>,
-  dialect: Inspecting,
-): readonly ColumnPair[] {
+  inspection: TableInspection,
+) {
   return columns.map((column) => ({
     column,
-    found: found.columns.find((candidate) => isNamed(column.name, candidate, dialect)),
+    found: found.columns.find((candidate) => isNamed(column.name, candidate, inspection)),
   }));
 }
 
-export function isNamed(name: string, column: InspectedColumn, { inspection }: Inspecting): boolean {
-  return inspection.foldsColumnNames
-    ? column.name.toLowerCase() === name.toLowerCase()
-    : column.name === name;
+export function isNamed(
+  name: string,
+  column: InspectedColumn,
+  { foldsColumnNames }: TableInspection,
+): boolean {
+  return foldsColumnNames ? column.name.toLowerCase() === name.toLowerCase() : column.name === name;
 }
 
 /** The columns of instants that were found. */
 export function instantsIn(
   definition: TableDefinition,
   found: Pick<InspectedTable, 'columns'> = { columns: [] },
-  dialect: Inspecting,
+  inspection: TableInspection,
 ): readonly InspectedColumn[] {
-  const pairs = columnPairs(definition, found, dialect);
+  const pairs = columnPairs(definition, found, inspection);
   return pairs.flatMap((pair) => (pair.column.kind.is === 'instant' ? (pair.found ?? []) : []));
 }
 
 /** A reliable unique index on exactly these columns, in any order. */
 export function uniqueIndexOn(
   columns: readonly string[],
-  indexes: readonly InspectedIndex[],
-): InspectedIndex | undefined {
+  indexes: readonly TableIndex[],
+): TableIndex | undefined {
   const fold = (names: readonly string[]): string =>
     names
       .map((name) => name.toLowerCase())
@@ -163,9 +146,9 @@ export function uniqueIndexOn(
  */
 export function absentIndexes(
   needed: readonly TableIndex[],
-  present: readonly InspectedIndex[],
+  present: readonly TableIndex[],
 ): readonly TableIndex[] {
-  const replaces = (index: InspectedIndex, { columns }: TableIndex): boolean =>
+  const replaces = (index: TableIndex, { columns }: TableIndex): boolean =>
     columns.every((column, position) => index.columns[position]?.toLowerCase() === column);
   return needed
     .filter(({ isUnique }) => !isUnique)
@@ -189,24 +172,21 @@ export function inspectionOf(
 export function readTable(
   rows: readonly SqlRow[],
   number: number,
-  { inspection }: Inspecting,
+  inspection: TableInspection,
 ): InspectedTable {
   const own = rows.filter((row) => Number(row['table_number']) === number);
   const indexes = indexesIn(own[0]?.['indexes']);
   return { ...inspection.read(own, indexes), indexes };
 }
 
-/** One part of an index. An expression has no column. */
-type IndexPart = readonly [
-  index: string | number,
-  position: number,
-  column: string | null,
-  isUnique: number | boolean,
-];
-
-/** @param json the parts of all indexes, in any order */
-function indexesIn(json: unknown): readonly InspectedIndex[] {
-  const parts = typeof json === 'string' ? (JSON.parse(json) as readonly IndexPart[]) : [];
+/** @param json the parts of all indexes, in any order. A part that is an expression has no column. */
+function indexesIn(json: unknown): readonly TableIndex[] {
+  const parts = JSON.parse(typeof json === 'string' ? json : '[]') as readonly [
+    index: string | number,
+    position: number,
+    column: string | null,
+    isUnique: number | boolean,
+  ][];
   const names = new Set(parts.map(([index]) => index));
   return [...names].sort().map((name) => {
     const own = parts.filter(([index]) => index === name).sort(([, a], [, b]) => a - b);

@@ -23,13 +23,8 @@ export interface TableColumn {
   /** It identifies rows, so two different values must never compare as equal. */
   readonly isKey?: boolean;
   /** The characters that it must have room for, if not its own length. */
-  readonly room?: ColumnRoom;
+  readonly room?: { readonly characters: number; readonly because: string };
   readonly tolerates?: readonly ColumnTolerance[];
-}
-
-interface ColumnRoom {
-  readonly characters: number;
-  readonly because: string;
 }
 
 /** What a column is for; each dialect has a type for it. */

@@ -207,7 +207,7 @@ export function isTableSet(set: unknown): set is TableSet {
 export function tablesOf(
   sets: readonly TableSet[],
   names?: TableNames,
-  database?: DefaultSchema,
+  database?: Pick<LockTableOptions, 'schema'>,
 ): readonly TableDefinition[] {
   const kinds = Object.keys(TABLES) as (keyof typeof TABLES)[];
   return kinds
@@ -215,20 +215,16 @@ export function tablesOf(
     .map((kind) => tableOf(kind, names, database));
 }
 
-/** The schema of tables that name none. */
-interface DefaultSchema {
-  readonly schema?: string | undefined;
-}
-
 /**
  * A table exactly as the migration creates it.
  *
+ * @param database with the schema of tables that name none
  * @throws InvalidLockConfigurationError naming the text that is not an identifier
  */
 export function tableOf(
   kind: keyof typeof TABLES,
   names: TableNames = {},
-  database: DefaultSchema = {},
+  database: Pick<LockTableOptions, 'schema'> = {},
 ): TableDefinition {
   const { option, defaultName, suffix = '', longest = Infinity, row, ...of } = TABLES[kind];
   const { [option]: named = defaultName, nameLength = DEFAULT_NAME_LENGTH } = names;

@@ -69,7 +69,7 @@ export class VerifiedTables<Statements> {
     const locations = this.definitions.map(({ path }) => ({ path, database: name }));
     const { rows } = await this.execute(inspectionOf(locations, dialect), limit);
     const tables = this.definitions.map((definition, number) => {
-      const found = readTable(rows, number, dialect);
+      const found = readTable(rows, number, dialect.inspection);
       return { found, findings: verifyTable(definition, found, this.options) };
     });
     const findings = tables.flatMap((table) => table.findings);

@@ -1,12 +1,11 @@
 import type { SqlDatabase } from '../database/sql-database';
 import { quotePath } from '../dialects/sql-dialect';
-import { columnLine, createIndex } from './create-table';
+import { columnLine } from './create-table';
 import {
   absentIndexes,
   columnPairs,
   isNamed,
   uniqueIndexOn,
-  type ColumnPair,
   type ColumnUse,
   type InspectedColumn,
   type InspectedTable,
@@ -23,7 +22,7 @@ export interface VerificationContext extends Pick<SqlDatabase, 'dialect' | 'addr
 interface Subject extends Pick<VerificationContext, 'dialect' | 'sharesSessions'> {
   readonly definition: TableDefinition;
   readonly found: InspectedTable;
-  readonly pairs: readonly ColumnPair[];
+  readonly pairs: ReturnType<typeof columnPairs>;
   /** Its name, quoted. */
   readonly table: string;
 }
@@ -215,19 +214,21 @@ const hasKeys: TableRule = ({ definition: { path, indexes }, found, dialect }) =
     .filter(({ isUnique, columns }) => isUnique && uniqueIndexOn(columns, found.indexes) === undefined)
     .map((index) => {
       const problem = `has no unique index on (${index.columns.join(', ')}), so two instances could both start the run of the same period`;
-      return refusal('runs-not-unique', problem, createIndex(path, index, dialect));
+      return refusal('runs-not-unique', problem, dialect.columnTypes.createIndex(path, index));
     });
 
 const hasIndexes: TableRule = ({ definition: { path, indexes }, found, dialect }) =>
   absentIndexes(indexes, found.indexes).map((index) => {
     const problem = `has no index on (${index.columns.join(', ')}), so some statements read the whole table`;
-    return warning('missing-index', problem, createIndex(path, index, dialect));
+    return warning('missing-index', problem, dialect.columnTypes.createIndex(path, index));
   });
 
 /** The library's inserts leave other columns out. */
 const takesInserts: TableRule = ({ definition: { columns, row }, found, dialect }) =>
   found.columns
-    .filter((column) => column.isRequired && !columns.some(({ name }) => isNamed(name, column, dialect)))
+    .filter(
+      (column) => column.isRequired && !columns.some(({ name }) => isNamed(name, column, dialect.inspection)),
+    )
     .map(({ name }) => {
       const problem = `has an additional column '${name}' that requires a value, so cronlatch cannot insert a ${row}. Give the column a default`;
       return refusal('column-needs-value', problem);
@@ -260,7 +261,7 @@ function flawsOf(
     const problem = `${found.unsuitable}. Create the table with createTables() or the migration`;
     return [refusal('unsuitable-table', problem)];
   }
-  const pairs = columnPairs(definition, found, dialect);
+  const pairs = columnPairs(definition, found, dialect.inspection);
   const table = quotePath(path, dialect);
   return TABLE_RULES.flatMap((rule) => rule({ definition, found, pairs, dialect, sharesSessions, table }));
 }

@@ -35,8 +35,8 @@ export const columnTypes: ColumnTypes = {
   // MySQL has no CREATE INDEX IF NOT EXISTS.
   inlineIndex: ({ name, columns, isUnique }) =>
     `${isUnique ? 'UNIQUE ' : ''}KEY \`${name}\` (${columns.join(', ')})`,
-  createIndex: ({ path, name, unique, columns }) =>
-    `CREATE ${unique}INDEX \`${name}\` ON ${path.map((part) => `\`${part}\``).join('.')} (${columns})`,
+  createIndex: (table, { name, columns, isUnique }) =>
+    `CREATE ${isUnique ? 'UNIQUE ' : ''}INDEX \`${name}\` ON ${table.map((part) => `\`${part}\``).join('.')} (${columns.join(', ')})`,
 };
 
 /**

@@ -27,8 +27,8 @@ export const columnTypes: ColumnTypes = {
   withoutTimeZone: (table, columns) =>
     `ALTER TABLE ${table} ${columns.map((column) => `ALTER COLUMN ${column} TYPE timestamp`).join(', ')}`,
   alter: (table, column, type) => `ALTER TABLE ${table} ALTER COLUMN ${column} TYPE ${type}`,
-  createIndex: ({ path, name, unique, columns }) =>
-    `CREATE ${unique}INDEX IF NOT EXISTS "${name}" ON ${path.map((part) => `"${part}"`).join('.')} (${columns})`,
+  createIndex: (table, { name, columns, isUnique }) =>
+    `CREATE ${isUnique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS "${name}" ON ${table.map((part) => `"${part}"`).join('.')} (${columns.join(', ')})`,
 };
 
 /**

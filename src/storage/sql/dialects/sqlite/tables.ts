@@ -20,8 +20,8 @@ export const columnTypes: ColumnTypes = {
   preciseInstant: ({ type }) => type,
   alter: () => undefined,
   // SQLite expects the schema before the name of the index, not before the table.
-  createIndex: ({ path, name, unique, columns }) =>
-    `CREATE ${unique}INDEX IF NOT EXISTS ${[...path.slice(0, -1), name].map((part) => `"${part}"`).join('.')} ON "${path.at(-1)}" (${columns})`,
+  createIndex: (table, { name, columns, isUnique }) =>
+    `CREATE ${isUnique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS ${[...table.slice(0, -1), name].map((part) => `"${part}"`).join('.')} ON "${table.at(-1)}" (${columns.join(', ')})`,
 };
 
 const unique = (number: number): string => `
