@@ -1,5 +1,5 @@
 import type { DataSourceOptions } from 'typeorm';
-import type { RunTableShape, SqlDialect } from '#cronlatch/storage/sql/dialects/sql-dialect';
+import type { SqlDialect, TableShape } from '#cronlatch/storage/sql/dialects/sql-dialect';
 import type { SqlStatement } from '#cronlatch/storage/sql/connections/statement';
 
 /** A server from `test/support/servers`, or SQLite. */
@@ -15,7 +15,7 @@ export interface Server {
 export interface BareDatabase {
   /** For the statements of the library. Its time is that of the library's own tables. */
   readonly dialect: SqlDialect;
-  readonly shape: Pick<RunTableShape, 'now'>;
+  readonly shape: Pick<TableShape, 'now'>;
   /** Opens a connection with the settings of the library's sessions. */
   readonly connect: () => Promise<BareConnection>;
 }

@@ -97,14 +97,14 @@ export interface Limit extends StatementOptions {
   readonly sinceMs?: number | undefined;
 }
 
-/** The result of a transaction, and the statements that follow its first one. */
-export interface SqlDecision<T> {
+/**
+ * Decides the result of a transaction, and the statements that follow its first one. It must be synchronous and without
+ * side effects, because a restarted transaction calls it again.
+ */
+export type SqlDecide<T> = (result: SqlResult) => {
   readonly value: T;
   readonly statements: readonly SqlStatement[];
-}
-
-/** Must be synchronous and without side effects, because a restarted transaction calls it again. */
-export type SqlDecide<T> = (result: SqlResult) => SqlDecision<T>;
+};
 
 /** Sends a statement on the connection of its turn. */
 export type SendInTurn = (statement: SqlStatement) => Promise<SqlResult>;
@@ -185,7 +185,7 @@ export class DecisionError extends Error {
 }
 
 /** @throws DecisionError */
-export function runDecide<T>(decide: SqlDecide<T>, result: SqlResult): SqlDecision<T> {
+export function runDecide<T>(decide: SqlDecide<T>, result: SqlResult): ReturnType<SqlDecide<T>> {
   try {
     return decide(result);
   } catch (error) {

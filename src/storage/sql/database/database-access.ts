@@ -77,7 +77,7 @@ export class DatabaseAccess {
     if (typeof grouping !== 'boolean') refuseOption('grouping', grouping, 'use true or false');
     const { sharesSessions, dialect } = this.forTables;
     const isPatient = this.statementTimeoutMs >= SHORTEST_FOR_GROUPS_MS;
-    return grouping && isPatient && !sharesSessions && dialect.groupTexts !== undefined;
+    return grouping && isPatient && !sharesSessions && dialect.groupStatements !== undefined;
   }
 
   /** Warns if the server cannot keep the time limit of statements. */

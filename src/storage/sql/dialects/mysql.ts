@@ -1,6 +1,6 @@
 import { NEVER_SENT, type DriverError, type SqlFailureKind } from '../connections/sql-failure';
 import type { SqlDialect } from './sql-dialect';
-import { groupTexts } from './mysql/group-texts';
+import { groupStatements } from './mysql/group-statements';
 import { columnTypes, inspection } from './mysql/tables';
 import { lockTexts } from './mysql/lock-texts';
 import { runWords } from './mysql/run-words';
@@ -17,7 +17,7 @@ export const mysql: SqlDialect = {
   // but the session's clock then stops.
   byServerClock: (text) => `/*M! SET STATEMENT timestamp = 0 FOR */ ${text}`,
   lockTexts,
-  groupTexts,
+  groupStatements,
   runWords,
   // Never changedRows. A plain INSERT of an existing key fails instead of counting 0 rows.
   writtenRows: (result) => result.affectedRows,

@@ -1,6 +1,6 @@
 import { NEVER_SENT, type DriverError, type SqlFailureKind } from '../connections/sql-failure';
 import type { SqlDialect } from './sql-dialect';
-import { groupTexts } from './postgres/group-texts';
+import { groupStatements } from './postgres/group-statements';
 import { columnTypes, inspection } from './postgres/tables';
 import { lockTexts } from './postgres/lock-texts';
 import { runWords } from './postgres/run-words';
@@ -14,7 +14,7 @@ export const postgres: SqlDialect = {
   columnTypes,
   inspection,
   lockTexts,
-  groupTexts,
+  groupStatements,
   runWords,
   // Every writing statement returns its row.
   writtenRows: (result) => result.rows.length,

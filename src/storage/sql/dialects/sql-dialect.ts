@@ -1,4 +1,4 @@
-import { NamedStatement, type Parameters, type SqlResult } from '../connections/statement';
+import { NamedStatement, type SqlResult, type SqlStatement } from '../connections/statement';
 import type { DriverError, SqlFailureKind } from '../connections/sql-failure';
 import type { InspectedColumn, TableInspection } from '../schema/inspected-table';
 import type { ColumnKind, TableDefinition, TableIndex } from '../schema/table-definition';
@@ -9,10 +9,18 @@ export interface QuotedLockTable extends LockColumns {
   readonly table: string;
 }
 
-/** What the statements of a lock table depend on. */
-export interface LockTableShape {
+/** What the statements of any table depend on. */
+export interface TableShape {
   /** An expression of the database's current time in UTC, with as many digits as the columns have. */
   readonly now: string;
+  /** The sessions are the application's and may override their clock, so each statement sets it back. */
+  readonly overridesClock: boolean;
+  /** The unique index on the key of the rows, if a statement can name it. */
+  readonly keyIndex?: string | undefined;
+}
+
+/** What the statements of a lock table depend on. */
+export interface LockTableShape extends TableShape {
   /** The step of that time in milliseconds. 0: it has six digits of the second. */
   readonly clockStepMs: number;
   /** `false`: the four columns of ShedLock for Java. */
@@ -21,10 +29,6 @@ export interface LockTableShape {
   readonly comparesBytes: boolean;
   /** `false`: the answer to an insert may hold a generated number instead of the token. */
   readonly insertReturnsToken: boolean;
-  /** The sessions are the application's and may override their clock, so each statement sets it back. */
-  readonly overridesClock: boolean;
-  /** The unique index on the name, if a statement can name it. */
-  readonly keyIndex?: string | undefined;
 }
 
 /**
@@ -62,26 +66,10 @@ export type GroupedWrite = 'takeOver' | 'insertFree' | 'extend' | 'unlock';
  * The statements of `LockTexts` for a group of locks, which do to each lock what they do to a single one. They lock rows in the
  * order of their names, so that processes that lock the same rows do not block each other for good.
  */
-export interface GroupTexts {
-  readonly write: (key: GroupedWrite, members: readonly LockParameters[]) => GroupText;
+export interface GroupStatements {
+  readonly write: (key: GroupedWrite, members: readonly LockParameters[]) => SqlStatement;
   /** Returns the rows after a write, from the primary. `undefined`: the answer to each write holds them. */
-  readonly read?: (members: readonly LockParameters[]) => GroupText;
-}
-
-interface GroupText {
-  readonly text: string;
-  /** `undefined`: each parameter ends in the number of its member. */
-  readonly parameters?: Parameters;
-}
-
-/** What the statements of the ledger depend on. */
-export interface RunTableShape {
-  /** An expression of the database's current time in UTC, with as many digits as the columns have. */
-  readonly now: string;
-  /** The name of the unique index on the key. */
-  readonly keyIndex: string;
-  /** A session of the application may override its clock, so each statement sets it back. */
-  readonly overridesClock: boolean;
+  readonly read?: (members: readonly LockParameters[]) => SqlStatement;
 }
 
 /** The parts of the ledger's statements that differ between dialects. A part that is optional begins with a blank. */
@@ -137,8 +125,12 @@ export interface SqlDialect {
   readonly byServerClock?: (text: string) => string;
   readonly lockTexts: (table: QuotedLockTable, shape: LockTableShape) => LockTexts;
   /** `undefined`: a group of locks cannot be faster than its locks one by one, or the table is not suited. */
-  readonly groupTexts?: (table: QuotedLockTable, shape: LockTableShape) => GroupTexts | undefined;
-  readonly runWords: (shape: RunTableShape) => RunWords;
+  readonly groupStatements?: (
+    table: QuotedLockTable,
+    shape: LockTableShape,
+    named: (text: string) => NamedStatement,
+  ) => GroupStatements | undefined;
+  readonly runWords: (shape: Pick<TableShape, 'now' | 'keyIndex'>) => RunWords;
   /** How many rows a statement wrote. The caller refuses anything but a number. */
   readonly writtenRows: (result: SqlResult) => unknown;
   /** Why a take-over wrote no row. `undefined`: only a further statement can show it. */
@@ -172,13 +164,18 @@ export interface ColumnTypes {
   readonly createIndex: (table: readonly string[], index: TableIndex) => string;
 }
 
-/** @param overridesClock the session may override its clock, so the statement sets it back */
-export function namedStatement(
-  text: string,
+/** Makes the statements of a table of their texts, and each of them once. There are few different ones. */
+export function namedStatements(
   { byServerClock, placeholder }: SqlDialect,
-  overridesClock: boolean,
-): NamedStatement {
-  return new NamedStatement(overridesClock && byServerClock ? byServerClock(text) : text, placeholder);
+  { overridesClock }: TableShape,
+): (text: string) => NamedStatement {
+  const byText = new Map<string, NamedStatement>();
+  const adapted = (text: string): string => (overridesClock && byServerClock ? byServerClock(text) : text);
+  return (text) => {
+    const statement = byText.get(text) ?? new NamedStatement(adapted(text), placeholder);
+    byText.set(text, statement);
+    return statement;
+  };
 }
 
 export function quotePath(path: readonly string[], { quote }: SqlDialect): string {

@@ -70,7 +70,7 @@ interface ClockOffset {
 export async function clockOffset(dialect: SqlDialect, ask: Ask): Promise<ClockOffset> {
   const column = { name: '', type: '', holds: [], isUnique: false, isRequired: false, precision: 6 };
   const now = dialect.inspection.now(column);
-  const text = `SELECT ${dialect.runWords({ now, keyIndex: '', overridesClock: false }).us(now)} AS now_us`;
+  const text = `SELECT ${dialect.runWords({ now }).us(now)} AS now_us`;
   let best = { offsetMs: 0, uncertaintyMs: Infinity };
   for (let round = 1; round <= 3; round += 1) {
     const [sentAtMs, startedAtMs] = [Date.now(), performance.now()];

@@ -8,7 +8,7 @@ import {
   type RegisteredJob,
 } from '../../../ledger/job-register';
 import { microseconds, type NamedStatement, type SqlRow, type SqlStatement } from '../connections/statement';
-import { namedStatement, quotePath, type RunTableShape, type SqlDialect } from '../dialects/sql-dialect';
+import { namedStatements, quotePath, type SqlDialect, type TableShape } from '../dialects/sql-dialect';
 import { asFound, instantsIn, leastPrecise, type InspectedTable } from '../schema/inspected-table';
 import type { TableDefinition } from '../schema/table-definition';
 import { readInstant, readNow, readRequiredInstant, readText } from './run-rows';
@@ -20,8 +20,8 @@ export class JobStatements {
   readonly #update: NamedStatement;
   readonly #forget: NamedStatement;
 
-  constructor(table: TableDefinition, dialect: SqlDialect, shape: RunTableShape) {
-    const named = (text: string): NamedStatement => namedStatement(text, dialect, shape.overridesClock);
+  constructor(table: TableDefinition, dialect: SqlDialect, shape: TableShape) {
+    const named = namedStatements(dialect, shape);
     const texts = jobTexts(table, dialect, shape);
     this.#list = named(texts.list);
     this.#register = named(texts.register);
@@ -73,12 +73,11 @@ export function jobStatementsFor(
 ): JobStatements | undefined {
   const instant = leastPrecise(instantsIn(jobTable, found, dialect.inspection));
   if (found === undefined || instant === undefined) return undefined;
-  const now = dialect.inspection.now(instant);
-  const overridesClock = found.hasSessionClock ?? false;
-  return new JobStatements(asFound(jobTable, found), dialect, { now, keyIndex: '', overridesClock });
+  const shape = { now: dialect.inspection.now(instant), overridesClock: found.hasSessionClock ?? false };
+  return new JobStatements(asFound(jobTable, found), dialect, shape);
 }
 
-function jobTexts(jobTable: TableDefinition, dialect: SqlDialect, shape: RunTableShape) {
+function jobTexts(jobTable: TableDefinition, dialect: SqlDialect, shape: TableShape) {
   const { now } = shape;
   const { us, at, after, is, elements, onDuplicate, proposed, updateMatched, returningId } =
     dialect.runWords(shape);

@@ -13,12 +13,12 @@ import type {
 import {
   microseconds,
   type NamedStatement,
-  type SqlDecision,
+  type SqlDecide,
   type SqlResult,
   type SqlStatement,
   type SqlValue,
 } from '../connections/statement';
-import { namedStatement, type RunTableShape, type SqlDialect } from '../dialects/sql-dialect';
+import { namedStatements, type SqlDialect, type TableShape } from '../dialects/sql-dialect';
 import {
   asFound,
   leastPrecise,
@@ -30,7 +30,7 @@ import { RUN_KEY, type RunTables } from '../schema/tables';
 import type { VerifiedTables } from '../schema/verified-tables';
 import { WaitingRequests } from '../schema/waiting-requests';
 import { readId, readNow, readPeek, readRun } from './run-rows';
-import { runTexts, type RunCondition, type RunTexts } from './run-texts';
+import { runTexts, type RunTexts } from './run-texts';
 
 const LARGEST_GROUP = 25;
 /** How many requests a read has room for. */
@@ -41,18 +41,14 @@ type RunValues = Readonly<Record<string, SqlValue | Date | undefined>>;
 
 /** The statements for the ledger's tables as they were found, with their values. */
 export class RunStatements {
-  readonly #dialect: SqlDialect;
   readonly #texts: RunTexts;
-  readonly #overridesClock: boolean;
-  /** By text. There are few different ones. */
-  readonly #byText = new Map<string, NamedStatement>();
+  readonly #named: (text: string) => NamedStatement;
   /** By how many requests they have room for. */
   readonly #peeks = new Map<number, NamedStatement>();
 
-  constructor(dialect: SqlDialect, tables: RunTables, shape: RunTableShape) {
-    this.#dialect = dialect;
-    this.#overridesClock = shape.overridesClock;
+  constructor(dialect: SqlDialect, tables: RunTables, shape: TableShape) {
     this.#texts = runTexts(tables, dialect, shape);
+    this.#named = namedStatements(dialect, shape);
   }
 
   /** @param requests at least one, each of another job or scope */
@@ -117,7 +113,7 @@ export class RunStatements {
   /** It finds as many runs as the limit, or up to twice as many: see `roundedUp`. */
   find(query: RunQuery): SqlStatement {
     const { job, scope, periodKey, states, from: notBefore, to: before } = query;
-    const conditions = Object.entries(this.#texts.findBy) as [RunCondition, string][];
+    const conditions = Object.entries(this.#texts.findBy) as [keyof RunTexts['findBy'], string][];
     const where = conditions
       .filter(([condition]) => query[condition] !== undefined)
       .map(([, text]) => text)
@@ -158,13 +154,7 @@ export class RunStatements {
   }
 
   #bind(text: string, values: RunValues): SqlStatement {
-    const named = this.#byText.get(text) ?? this.#named(text);
-    this.#byText.set(text, named);
-    return named.bindConverted<RunValues[string]>(values, parameterOf);
-  }
-
-  #named(text: string): NamedStatement {
-    return namedStatement(text, this.#dialect, this.#overridesClock);
+    return this.#named(text).bindConverted<RunValues[string]>(values, parameterOf);
   }
 }
 
@@ -226,7 +216,7 @@ export function changeOf<T>(
   { rows: [row] }: SqlResult,
   { value, write, events = [] }: Decision<T>,
   { of, subject }: { readonly of: RunStatements; readonly subject: string },
-): SqlDecision<T> {
+): ReturnType<SqlDecide<T>> {
   if (row === undefined) return { value, statements: [] };
   const id = readId(row, subject);
   const written = write === undefined ? [] : [of.write(id, write)];

@@ -1,51 +1,15 @@
-import type { RunQuery } from '../../../ledger/run-store';
-import { quotePath, type RunTableShape, type SqlDialect } from '../dialects/sql-dialect';
+import { quotePath, type SqlDialect, type TableShape } from '../dialects/sql-dialect';
 import type { RunTables } from '../schema/tables';
 import { NO_SUMMARY, runFields, summaryFields } from './run-rows';
+
+export type RunTexts = ReturnType<typeof runTexts>;
 
 /**
  * The statements of one ledger. The dialects differ only in their words. Instants and durations are parameters in
  * microseconds, or `null`.
  */
-export interface RunTexts {
-  /**
-   * For so many requests, whose parameters end with their numbers. Returns each run that one of them requests, and for each
-   * request a row with its number as `member`, now_us and first_us.
-   */
-  readonly peek: (requests: number) => string;
-  /** For the jobs of the JSON array `:jobs`. */
-  readonly overdue: string;
-  /** `:dueAfter`, `:leaseFor` and `:startedAfter` count from the current time. */
-  readonly insert: string;
-  /** Waits for writers, and also returns now_us. */
-  readonly lock: string;
-  readonly write: string;
-  readonly insertEvent: string;
-  readonly complete: string;
-  /** Conditions, an order and a limit must follow. */
-  readonly find: string;
-  readonly findBy: Readonly<Record<RunCondition, string>>;
-  /** The newest run of each job and scope, and those that are running or interrupted. */
-  readonly latest: string;
-  readonly events: string;
-  /**
-   * The next 1,000 runs below an id, the highest id first. `undated`: it has no period. `deletable`: it has been final for
-   * longer than `-:before`, and a later period of its job and scope has a run.
-   */
-  readonly purgeable: string;
-  /** Locks the runs with ids from `:lowest` to `:highest` that have been final for that long. It skips locked rows. */
-  readonly lockPurgeable: string;
-  /** Marks the first run after `:ids` of each of their jobs and scopes. Without such a run, the statement must fail. */
-  readonly markPurged: string;
-  /** Both take the JSON array `:ids`. */
-  readonly deleteEvents: string;
-  readonly deleteRuns: string;
-}
-
-export type RunCondition = Exclude<keyof RunQuery, 'states' | 'order' | 'limit'>;
-
 // eslint-disable-next-line max-lines-per-function -- a list of texts
-export function runTexts(tables: RunTables, dialect: SqlDialect, shape: RunTableShape): RunTexts {
+export function runTexts(tables: RunTables, dialect: SqlDialect, shape: TableShape) {
   const [run, event] = [quotePath(tables.run.path, dialect), quotePath(tables.event.path, dialect)];
   const { now } = shape;
   const words = dialect.runWords(shape);
@@ -60,7 +24,11 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: RunTable
   const isRunning = `CASE WHEN state = 'running' THEN 1 ELSE 0 END = 1`;
   const isUndated = 'CASE WHEN r.period_start IS NULL THEN 1 ELSE 0 END';
   return {
-    peek: (requests) => {
+    /**
+     * For so many requests, whose parameters end with their numbers. Returns each run that one of them requests, and for
+     * each request a row with its number as `member`, now_us and first_us.
+     */
+    peek: (requests: number): string => {
       const numbers = Array.from({ length: requests }, (_, number) => number);
       const ofJobOf = (n: number): string => `${is('job_name', `:job${n}`)} AND ${is('scope', `:scope${n}`)}`;
       const any = (condition: (number: number) => string): string =>
@@ -79,15 +47,18 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: RunTable
           WHERE ${ofJobOf(number)} AND period_start IS NOT NULL ORDER BY period_start LIMIT 1), 0, ${NO_SUMMARY}`;
       return [runs, ...numbers.map(ofRequest)].join(' UNION ALL ');
     },
+    /** For the jobs of the JSON array `:jobs`. */
     overdue: `SELECT job_name, scope FROM ${run}
       WHERE (state = 'running' OR (${isDue})) AND ${words.isListedJob}
       GROUP BY job_name, scope ORDER BY MIN(COALESCE(next_attempt_at, started_at)), MIN(id) LIMIT 1000`,
+    /** `:dueAfter`, `:leaseFor` and `:startedAfter` count from the current time. */
     insert: `INSERT INTO ${run} (job_name, scope, period_key, period_start, period_end, time_zone,
         state, attempt, next_attempt_at, claimed_by, lock_id, fencing_token, lease_until,
         first_started_at, started_at, reason, created_at, updated_at)
       VALUES (:job, :scope, :periodKey, ${at(':periodStart')}, ${at(':periodEnd')}, :timeZone,
         :state, :attempt, ${after(':dueAfter')}, :claimedBy, :lockId, :fencingToken, ${after(':leaseFor')},
         ${after(':startedAfter')}, ${after(':startedAfter')}, :reason, ${now}, ${now})${words.orNothing}${returningId}`,
+    /** Waits for writers, and also returns now_us. */
     lock: `SELECT ${us(now)} AS now_us, ${runFields(us)} FROM ${run} r${byKey} WHERE ${ofKey}${words.forUpdate}`,
     write: `UPDATE ${run}
       SET state = :state, generation = :generation, attempt = :attempt, next_attempt_at = ${at(':nextAttemptAt')},
@@ -102,6 +73,7 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: RunTable
         next_attempt_at = NULL, reason = NULL, error = NULL
       WHERE ${ofKey} AND generation = :generation AND attempt = :attempt
         AND ${is('claimed_by', ':claimedBy')} AND ${isRunning}${returningId}`,
+    /** Conditions, an order and a limit must follow. */
     find: `SELECT ${runFields(us)} FROM ${run} r`,
     findBy: {
       job: is('job_name', ':job'),
@@ -110,6 +82,7 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: RunTable
       from: `period_start >= ${at(':notBefore')}`,
       to: `period_start < ${at(':before')}`,
     },
+    /** The newest run of each job and scope, and those that are running or interrupted. */
     latest: `SELECT ${summaryFields(us)} FROM (
         SELECT COALESCE((
           SELECT n.id FROM ${run} n
@@ -124,7 +97,11 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: RunTable
     events: `SELECT ${us('e.at')} AS at, e.generation AS generation, e.attempt AS attempt, e.kind AS kind,
         e.actor AS actor, e.fencing_token AS fencing_token, e.detail AS detail
       FROM ${run} r JOIN ${event} e ON e.run_id = r.id WHERE ${ofKey} ORDER BY e.id`,
-    // MySQL reads a single entry of the index on the periods only if ORDER BY names all columns of that index.
+    /**
+     * The next 1,000 runs below an id, the highest id first. `undated`: it has no period. `deletable`: it has been final
+     * for longer than `-:before`, and a later period of its job and scope has a run. MySQL reads a single entry of the
+     * index on the periods only if ORDER BY names all columns of that index.
+     */
     purgeable: `SELECT r.id AS id, r.job_name AS job_name, r.scope AS scope, ${isUndated} AS undated,
         CASE WHEN ${isOldAndOver}
           AND (r.period_start IS NULL OR r.period_start < (
@@ -132,11 +109,15 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: RunTable
             WHERE n.job_name = r.job_name AND n.scope = r.scope AND n.period_start IS NOT NULL
             ORDER BY n.job_name DESC, n.scope DESC, n.period_start DESC LIMIT 1)) THEN 1 ELSE 0 END AS deletable
       FROM ${run} r WHERE r.id < ${integer(':below')} ORDER BY r.id DESC LIMIT 1000`,
-    // A row that another transaction has locked is about to change, so it stays. CASE keeps PostgreSQL's planner from
-    // reading the index on the states.
+    /**
+     * Locks the runs with ids from `:lowest` to `:highest` that have been final for that long. A row that another
+     * transaction has locked is about to change, so it stays. CASE keeps PostgreSQL's planner from reading the index on
+     * the states.
+     */
     lockPurgeable: `SELECT r.id AS id, ${isUndated} AS undated FROM ${run} r
       WHERE r.id >= ${integer(':lowest')} AND r.id <= ${integer(':highest')}
         AND CASE WHEN ${isOldAndOver} THEN 1 ELSE 0 END = 1${words.skipLocked}`,
+    /** Marks the first run after `:ids` of each of their jobs and scopes. Without such a run, the statement must fail. */
     markPurged: `INSERT INTO ${event} (run_id, at, generation, attempt, kind, actor)
       SELECT m.id, ${now}, 0, 0, 'purged', 'ledger.purge' FROM (
         SELECT DISTINCT (
@@ -148,6 +129,7 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: RunTable
           FROM ${words.listed(run, 'r', 'id')} r.period_start IS NOT NULL
           GROUP BY r.job_name, r.scope) g) m
       WHERE NOT EXISTS (SELECT 1 FROM ${event} e WHERE e.run_id = m.id AND e.kind = 'purged')${returningId}`,
+    /** Both take the JSON array `:ids`. */
     deleteEvents: words.deleteListed(event, 'e', 'run_id'),
     deleteRuns: words.deleteListed(run, 'r', 'id'),
   };

@@ -1,10 +1,8 @@
-import type { NamedStatement, SqlStatement } from '../connections/statement';
+import type { NamedStatement } from '../connections/statement';
 import {
-  namedStatement,
+  namedStatements,
   quoteLockTable,
-  type GroupedWrite,
-  type GroupTexts,
-  type LockParameters,
+  type GroupStatements,
   type LockTableShape,
   type LockTexts,
   type SqlDialect,
@@ -18,6 +16,7 @@ import {
 } from '../schema/inspected-table';
 import type { TableDefinition } from '../schema/table-definition';
 import type { LockColumns } from '../schema/tables';
+import type { VerificationContext } from '../schema/verify-table';
 
 /** The statements for a lock table as it was found. */
 export interface LockStatements extends Readonly<Record<keyof LockTexts, NamedStatement>> {
@@ -26,37 +25,17 @@ export interface LockStatements extends Readonly<Record<keyof LockTexts, NamedSt
   readonly group: GroupStatements | undefined;
 }
 
-/** See `GroupTexts`. */
-interface GroupStatements {
-  readonly write: (key: GroupedWrite, members: readonly LockParameters[]) => SqlStatement;
-  readonly read: ((members: readonly LockParameters[]) => SqlStatement) | undefined;
-}
-
 export function lockStatements(
   dialect: SqlDialect,
   table: TableDefinition,
   shape: LockTableShape,
 ): LockStatements {
-  const named = (text: string): NamedStatement => namedStatement(text, dialect, shape.overridesClock);
+  const named = namedStatements(dialect, shape);
   const quoted = quoteLockTable(table, dialect);
   const texts = dialect.lockTexts(quoted, shape);
-  const groupTexts = dialect.groupTexts?.(quoted, shape);
-  const groups = new Map<string, NamedStatement>();
-  const bound = (
-    { text, parameters }: ReturnType<GroupTexts['write']>,
-    members: readonly LockParameters[],
-  ): SqlStatement => {
-    const statement = groups.get(text) ?? named(text);
-    groups.set(text, statement);
-    return parameters === undefined ? statement.bindMembers(members) : statement.bind(parameters);
-  };
-  const read = groupTexts?.read;
   return {
     shape,
-    group: groupTexts && {
-      write: (key, members) => bound(groupTexts.write(key, members), members),
-      read: read && ((members) => bound(read(members), members)),
-    },
+    group: dialect.groupStatements?.(quoted, shape, named),
     takeOver: named(texts.takeOver),
     insert: named(texts.insert),
     extend: named(texts.extend),
@@ -69,16 +48,11 @@ export function lockStatements(
   };
 }
 
-export interface LockStatementsOptions {
-  readonly dialect: SqlDialect;
-  readonly table: TableDefinition;
-  readonly sharesSessions: boolean;
-}
-
 /** @param found a table without errors */
 export function lockStatementsFor(
   found: InspectedTable,
-  { dialect, table, sharesSessions }: LockStatementsOptions,
+  table: TableDefinition,
+  { dialect, sharesSessions }: Pick<VerificationContext, 'dialect' | 'sharesSessions'>,
 ): LockStatements | undefined {
   const pairs = columnPairs(table, found, dialect.inspection);
   const columnOf = (property: keyof LockColumns): InspectedColumn | undefined =>

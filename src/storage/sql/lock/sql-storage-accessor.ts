@@ -51,7 +51,7 @@ export class SqlStorageAccessor implements StorageAccessor {
     this.#options = options;
     this.tables = new VerifiedTables(options, [options.table], ([found]) => {
       this.#found = found;
-      return found && lockStatementsFor(found, options);
+      return found && lockStatementsFor(found, options.table, options);
     });
   }
 

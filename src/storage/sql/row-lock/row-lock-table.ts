@@ -254,10 +254,10 @@ function rowLockStatementsFor(
   found: InspectedTable,
   { dialect, table, waits }: { dialect: SqlDialect; table: TableDefinition; waits: boolean },
 ): RowLockStatements | undefined {
-  const records = lockStatementsFor(found, { dialect, table, sharesSessions: false });
+  const records = lockStatementsFor(found, table, { dialect, sharesSessions: false });
   if (records === undefined) return undefined;
   const { now } = records.shape;
-  const { us, at } = dialect.runWords({ now, keyIndex: '', overridesClock: false });
+  const { us, at } = dialect.runWords({ now });
   const quoted = quoteLockTable(asFound(table, found), dialect);
   const { table: into, name, lockUntil, lockedAt, lockedBy, fencingToken } = quoted;
   const { before, after } = INSERT[dialect.name];

@@ -124,7 +124,7 @@ const isExact: ColumnRule = (subject) => {
       problem: `${flaw.problem}. With connections: 'shared', the application's sessions may store a different name instead`,
     };
   const cost =
-    dialect.groupTexts === undefined
+    dialect.groupStatements === undefined
       ? ''
       : ', and locks that are due together are not grouped: each waits for the commits of all before it';
   const problem = `${folds}. A lock whose name collides with another one cannot be acquired${cost}`;

@@ -1,8 +1,8 @@
-import type { RunTableShape, RunWords } from '../sql-dialect';
+import type { RunWords, TableShape } from '../sql-dialect';
 
 const IS_LISTED = 'IN (SELECT value FROM json_each(:ids))';
 
-export function runWords({ now }: RunTableShape): RunWords {
+export function runWords({ now }: Pick<TableShape, 'now'>): RunWords {
   return {
     us: (instant) => instant,
     at: (parameter) => parameter,

@@ -1,12 +1,17 @@
 import { RELEASED_MARK } from '../../../../core/lease/owner';
-import type { GroupTexts, LockTableShape, QuotedLockTable } from '../sql-dialect';
+import type { NamedStatement } from '../../connections/statement';
+import type { GroupStatements, LockTableShape, QuotedLockTable } from '../sql-dialect';
 import { lockRecords, TOKEN_SEED } from './lock-texts';
 
 const MEMBERS = `json_to_recordset(:group::json) AS j(name text, owner text, "nextOwner" text, "atMost" bigint, "atLeast" bigint)`;
 
 const after = (column: string): string => `j."${column}" * interval '1 microsecond'`;
 
-export function groupTexts(quoted: QuotedLockTable, shape: LockTableShape): GroupTexts | undefined {
+export function groupStatements(
+  quoted: QuotedLockTable,
+  shape: LockTableShape,
+  named: (text: string) => NamedStatement,
+): GroupStatements | undefined {
   const { table, name, lockUntil, lockedAt, lockedBy, fencingToken } = quoted;
   const { now, hasToken, comparesBytes } = shape;
   if (!comparesBytes) return undefined;
@@ -44,6 +49,6 @@ export function groupTexts(quoted: QuotedLockTable, shape: LockTableShape): Grou
       ${ours}`,
   };
   return {
-    write: (key, members) => ({ text: texts[key], parameters: { group: JSON.stringify(members) } }),
+    write: (key, members) => named(texts[key]).bind({ group: JSON.stringify(members) }),
   };
 }

@@ -1,12 +1,17 @@
 import { RELEASED_MARK } from '../../../../core/lease/owner';
-import type { GroupedWrite, GroupTexts, LockTableShape, QuotedLockTable } from '../sql-dialect';
+import type { NamedStatement } from '../../connections/statement';
+import type { GroupedWrite, GroupStatements, LockTableShape, QuotedLockTable } from '../sql-dialect';
 import { lockRecords, TOKEN_SEED } from './lock-texts';
 
 /** A group is filled up with its last member to one of these sizes, so that few statements are prepared. */
 const SIZES = [4, 8, 16, 32, 50];
 
 /** Each statement finds its rows by the unique index, because InnoDB locks every row that it reads. */
-export function groupTexts(table: QuotedLockTable, shape: LockTableShape): GroupTexts | undefined {
+export function groupStatements(
+  table: QuotedLockTable,
+  shape: LockTableShape,
+  named: (text: string) => NamedStatement,
+): GroupStatements | undefined {
   if (!shape.comparesBytes || shape.overridesClock || shape.keyIndex === undefined) return undefined;
   const bySize = new Map(SIZES.map((size) => [size, textsFor(size, table, shape)]));
   const textsOf = ({ length }: readonly unknown[]): ReturnType<typeof textsFor> => {
@@ -14,8 +19,8 @@ export function groupTexts(table: QuotedLockTable, shape: LockTableShape): Group
     return bySize.get(size) ?? textsFor(size, table, shape);
   };
   return {
-    write: (key, members) => ({ text: textsOf(members)[key] }),
-    read: (members) => ({ text: textsOf(members).read }),
+    write: (key, members) => named(textsOf(members)[key]).bindMembers(members),
+    read: (members) => named(textsOf(members).read).bindMembers(members),
   };
 }
 
