@@ -68,7 +68,7 @@ export function testGroups(
       const [accessor, other, ...others] = opened;
       try {
         assert.ok(accessor && other);
-        for (const each of opened) await each.check(LIMIT);
+        for (const each of opened) await each.tables.check(LIMIT);
         const statements = (): SqlStatement[] => logs[0]?.splice(0) ?? [];
         statements();
         const failOn: Bench['failOn'] = (beginning, error) => {

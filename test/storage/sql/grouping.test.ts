@@ -211,7 +211,7 @@ testGroups(
     await operator.query(
       'ALTER TABLE shedlock MODIFY name VARCHAR(64) CHARACTER SET latin1 COLLATE latin1_bin NOT NULL',
     );
-    await accessor.check(LIMIT);
+    await accessor.tables.check(LIMIT);
     const provider = new StorageBasedLockProvider(accessor, { statementTimeout: '60s' });
     const all = [...namesOf(20), 'баланс'];
     const outcomes = await Promise.allSettled(

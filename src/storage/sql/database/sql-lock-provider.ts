@@ -82,7 +82,7 @@ export class SqlLockProvider extends StorageBasedLockProvider {
    */
   async check(): Promise<void> {
     this.#access.checkLimits();
-    await this.#accessor.check({ timeoutMs: this.statementTimeoutMs });
+    await this.#accessor.tables.check({ timeoutMs: this.statementTimeoutMs });
   }
 
   /**
@@ -91,6 +91,6 @@ export class SqlLockProvider extends StorageBasedLockProvider {
    * @throws LockStorageError if the database cannot be reached. The message contains its address.
    */
   async verifySchema(): Promise<readonly SchemaFinding[]> {
-    return await this.#accessor.verifySchema({ timeoutMs: this.statementTimeoutMs });
+    return await this.#accessor.tables.verify({ timeoutMs: this.statementTimeoutMs });
   }
 }

@@ -125,7 +125,7 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
   }
 
   #isWritten(answer: Answer, request: ExtensionRequest): boolean {
-    if ('result' in answer) return this.hasWritten(answer.result, request);
+    if ('result' in answer) return this.tables.hasWritten(answer.result, describeLock(request));
     return answer.row?.['locked_by'] === request.nextOwner;
   }
 }

@@ -21,13 +21,10 @@ import {
 } from '../connections/statement';
 import type { LockParameters, LockTexts } from '../dialects/sql-dialect';
 import type { InspectedTable } from '../schema/inspected-table';
-import type { SchemaFinding } from '../schema/schema-finding';
 import type { TableDefinition } from '../schema/table-definition';
 import { VerifiedTables, type SqlTablesOptions } from '../schema/verified-tables';
 import { lockStatementsFor, type LockStatements } from './lock-statements';
 
-type FindOptions = Parameters<StorageAccessor['find']>[1];
-type Write = 'takeOver' | 'insert' | 'extend' | 'unlock' | 'deleteRecord';
 export type WriteRequest = LockRequest & { readonly nextOwner?: string };
 
 export interface SqlStorageOptions extends SqlTablesOptions {
@@ -44,7 +41,7 @@ export class SqlStorageAccessor implements StorageAccessor {
   readonly keepsTimeLimits = true;
   readonly keepsRecords = true;
   readonly #options: SqlStorageOptions;
-  protected readonly tables: VerifiedTables<LockStatements>;
+  readonly tables: VerifiedTables<LockStatements>;
   #found: InspectedTable | undefined;
 
   constructor(options: SqlStorageOptions) {
@@ -84,20 +81,20 @@ export class SqlStorageAccessor implements StorageAccessor {
   }
 
   extend(request: ExtensionRequest, options: StatementOptions): Promise<boolean> {
-    return this.#hasWritten('extend', request, options);
+    return this.#writeHeld('extend', request, options);
   }
 
   unlock(request: LockRequest, options: StatementOptions): Promise<boolean> {
-    return this.#hasWritten('unlock', request, options);
+    return this.#writeHeld('unlock', request, options);
   }
 
   async deleteRecord(request: LockRequest, options: StatementOptions): Promise<boolean> {
-    if (await this.#hasWritten('deleteRecord', request, options)) return true;
+    if (await this.#writeHeld('deleteRecord', request, options)) return true;
     const step = this.clockStepMs ?? 0;
     if (step < 1 || request.lockAtLeastForMs > 0) return false;
     // The database's clock may not have moved since the lock was granted.
     await setTimeout(2 * step);
-    return await this.#hasWritten('deleteRecord', request, options);
+    return await this.#writeHeld('deleteRecord', request, options);
   }
 
   async deleteExpired(olderThanMs: number, { timeoutMs }: StatementOptions): Promise<number> {
@@ -108,7 +105,10 @@ export class SqlStorageAccessor implements StorageAccessor {
     throw new LockStorageError(`Could not count the deleted locks: the driver reported ${String(deleted)}.`);
   }
 
-  async find(name: string, { timeoutMs, purpose }: FindOptions): Promise<LockRecord | undefined> {
+  async find(
+    name: string,
+    { timeoutMs, purpose }: Parameters<StorageAccessor['find']>[1],
+  ): Promise<LockRecord | undefined> {
     const limit: Limit = { timeoutMs, priority: purpose === 'resolve' ? 'lease' : 'other' };
     const { result, statements } = await this.#send(purpose, { name }, limit);
     const [record] = result.rows.map((row) => recordIn(row, statements));
@@ -122,21 +122,6 @@ export class SqlStorageAccessor implements StorageAccessor {
   ): Promise<readonly NamedLockRecord[]> {
     const { result, statements } = await this.#send('list', { after }, { timeoutMs });
     return result.rows.slice(0, limit).map((row) => recordIn(row, statements));
-  }
-
-  /**
-   * Verifies the table, and warns of its limits.
-   *
-   * @throws SchemaMismatchError listing every problem with its fix
-   * @throws LockStorageError if the database cannot be reached
-   */
-  async check({ timeoutMs }: StatementOptions): Promise<void> {
-    await this.tables.check({ timeoutMs });
-  }
-
-  /** @throws LockStorageError if the database cannot be reached */
-  async verifySchema({ timeoutMs }: StatementOptions): Promise<readonly SchemaFinding[]> {
-    return await this.tables.verify({ timeoutMs });
   }
 
   async #acquire(
@@ -154,7 +139,8 @@ export class SqlStorageAccessor implements StorageAccessor {
     request: LockRequest,
     options: StatementOptions,
   ): Grant | 'held' | 'missing' | undefined | Promise<Grant> {
-    if (!this.hasWritten(result, request)) return this.#options.dialect.refusalOf(result);
+    if (!this.tables.hasWritten(result, describeLock(request)))
+      return this.#options.dialect.refusalOf(result);
     if (!statements.shape.hasToken) return { fencingToken: undefined };
     const fencingToken = checkedToken(this.#options.dialect.tokenOf(result), request.name);
     const isReturned =
@@ -196,21 +182,19 @@ export class SqlStorageAccessor implements StorageAccessor {
     );
   }
 
-  #hasWritten(key: Write, request: LockRequest, options: StatementOptions): Promise<boolean> {
+  /** @returns whether the statement wrote the row, which it does only for the owner of a held lock */
+  #writeHeld(key: keyof LockTexts, request: LockRequest, options: StatementOptions): Promise<boolean> {
     const loss = this.#options.findLoss?.();
     if (loss !== undefined) {
       this.tables.warnOnce(`Locks in ${this.#options.address} are lost: ${loss.message}.`);
       return Promise.resolve(false);
     }
-    return this.#write(key, request, options).then(({ result }) => this.hasWritten(result, request));
+    return this.#write(key, request, options).then(({ result }) =>
+      this.tables.hasWritten(result, describeLock(request)),
+    );
   }
 
-  /** Whether a statement for one lock wrote its row. */
-  hasWritten(result: SqlResult, request: LockRequest): boolean {
-    return this.tables.hasWritten(result, describeLock(request));
-  }
-
-  #write(key: Write, request: WriteRequest, options: StatementOptions): Promise<SentStatement> {
+  #write(key: keyof LockTexts, request: WriteRequest, options: StatementOptions): Promise<SentStatement> {
     const priority = key === 'insert' || key === 'takeOver' ? 'other' : 'lease';
     return this.#send(key, parametersOf(request), { ...options, priority });
   }
