@@ -124,10 +124,6 @@ class SharedSqliteConnection implements ConnectionSource {
     this.file?.remember();
     return new SqliteConnection(database, this.clock, true, this.file);
   }
-
-  close(): Promise<void> {
-    return Promise.resolve();
-  }
 }
 
 interface SqliteStatement {

@@ -8,6 +8,7 @@ import {
 import { checkOptionNames, refuseOption } from '../../core/options';
 import { parsePositiveDuration } from '../../core/duration';
 import { checkStoredName, LONGEST_NAME_LENGTH } from '../../core/lock-name';
+import { warnInProcess } from '../../core/warning';
 import { ConfirmedWrites } from './confirmed-writes';
 import { PublishedReleases, type RedisSubscriber } from './published-releases';
 import { adopt, commandFunctionOf, hasOneConnection, type RedisClient } from './redis-client';
@@ -75,7 +76,7 @@ export class RedisLockProvider extends StorageBasedLockProvider implements LockP
   constructor(options: RedisLockProviderOptions) {
     checkOptionNames(options, OPTIONS, 'RedisLockProvider');
     const { id, client, keyPrefix = 'cronlatch:', subscriber, wait, statementTimeout = '5s' } = options;
-    const warn = options.onWarning ?? ((message) => process.emitWarning(message, { code: 'CRONLATCH' }));
+    const { onWarning: warn = warnInProcess } = options;
     checkStoredName(id, { as: 'the id of a RedisLockProvider', longest: LONGEST_NAME_LENGTH });
     checkStoredName(keyPrefix, { as: 'the keyPrefix of a RedisLockProvider', longest: LONGEST_NAME_LENGTH });
     const limitMs = parsePositiveDuration(statementTimeout, 'statementTimeout');

@@ -1,6 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { InvalidLockConfigurationError } from '../../core';
-import { checkOptionNames, describeValue } from '../../core/options';
+import { checkOptionNames, refuseOption } from '../../core/options';
 import { quotePath } from '../sql/dialects/sql-dialect';
 import type { SqlRow } from '../sql/connections/statement';
 import { createTable } from '../sql/schema/create-table';
@@ -98,8 +97,10 @@ async function missingRunIndexes(runner: QueryRunner, options: MigrationOptions)
 function tableSetOf(tables: readonly string[]): TableSet {
   const [set] = tables;
   if (tables.length === 1 && isTableSet(set)) return set;
-  throw new InvalidLockConfigurationError(
-    `tables is ${describeValue(tables)}: use ['lock'], ['ledger'], ['jobs'] or ['row-lock']. If you need more than one, create a migration for each.`,
+  refuseOption(
+    'tables',
+    tables,
+    `use ['lock'], ['ledger'], ['jobs'] or ['row-lock']. If you need more than one, create a migration for each`,
   );
 }
 

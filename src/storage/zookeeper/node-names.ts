@@ -1,5 +1,4 @@
-import { InvalidLockConfigurationError } from '../../core';
-import { describeValue } from '../../core/options';
+import { refuseOption } from '../../core/options';
 
 /**
  * A text as the name of a node. ZooKeeper refuses `/`, `.`, `..`, control characters and everything outside of the
@@ -48,7 +47,9 @@ export function checkPath(path: unknown): asserts path is string {
       .split('/')
       .every((part) => part !== '' && !/^\.\.?$|[\p{C}\u{fff0}-\u{10ffff}]/u.test(part));
   if (isPath) return;
-  throw new InvalidLockConfigurationError(
-    `path is ${describeValue(path)}: it must be the absolute path of a node, such as '/cronlatch', without a slash at its end, empty parts, '.', '..' or control characters.`,
+  refuseOption(
+    'path',
+    path,
+    "it must be the absolute path of a node, such as '/cronlatch', without a slash at its end, empty parts, '.', '..' or control characters",
   );
 }

@@ -1,5 +1,4 @@
-import { InvalidLockConfigurationError } from '../../core';
-import { describeValue } from '../../core/options';
+import { refuseOption } from '../../core/options';
 
 /** The error codes of ZooKeeper that mean something to a lock. */
 export const CONNECTION_LOSS = -4;
@@ -46,8 +45,10 @@ export function checkClient(client: unknown): asserts client is ZooKeeperClient 
   const has = (method: string): boolean =>
     isObject && typeof (client as Record<string, unknown>)[method] === 'function';
   if (METHODS.split(' ').every(has)) return;
-  throw new InvalidLockConfigurationError(
-    `client is ${describeValue(client)}: pass a client of the package node-zookeeper-client, made with createClient().`,
+  refuseOption(
+    'client',
+    client,
+    'pass a client of the package node-zookeeper-client, made with createClient()',
   );
 }
 

@@ -89,7 +89,7 @@ export class Connections<Connection extends SqlConnection = SqlConnection> {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.source.close();
+    await this.source.close?.();
   }
 
   /** Opens a connection for a request that the gate has admitted. */

@@ -268,10 +268,6 @@ export class SharedServerConnections implements ConnectionSource {
     this.#isRouteRead = true;
     return connection;
   }
-
-  close(): Promise<void> {
-    return Promise.resolve();
-  }
 }
 
 function askOn(connection: ServerSession, { clock, statementTimeoutMs }: ConnectionSettings): Ask {

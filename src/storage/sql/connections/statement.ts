@@ -162,7 +162,8 @@ export interface ConnectionSource<Connection extends SqlConnection = SqlConnecti
    * @param limitMs of the request. A check of a connection must leave most of it.
    */
   open(limitMs: number): Connection | Promise<Connection>;
-  close(): Promise<void>;
+  /** `undefined` if the connections are the application's. */
+  close?(): Promise<void>;
 }
 
 /** Why a statement failed. `cause` is the driver's error, `progress` how far the statement got. */

@@ -1,6 +1,7 @@
 import { systemClock, type Clock, type Duration } from '../../../core';
 import { refuseOption } from '../../../core/options';
 import { parsePositiveDuration } from '../../../core/duration';
+import { warnInProcess } from '../../../core/warning';
 import { Connections } from '../connections/connections';
 import { OWN_CONNECTIONS } from '../connections/server-connections';
 import { mysql } from '../dialects/mysql';
@@ -35,8 +36,6 @@ const SHORTEST_FOR_GROUPS_MS = 3000;
 
 /** The shortest `innodb_lock_wait_timeout`. */
 const SHORTEST_LOCK_WAIT_MS = 1000;
-
-const warnInProcess = (message: string): void => process.emitWarning(message, { code: 'CRONLATCH' });
 
 /** The connections to the application's database that the locks and runs of one guard share. */
 export class DatabaseAccess {

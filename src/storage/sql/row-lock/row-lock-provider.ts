@@ -1,5 +1,4 @@
 import {
-  InvalidLockConfigurationError,
   systemClock,
   type Clock,
   type Duration,
@@ -8,12 +7,13 @@ import {
   type LockObserver,
   type LockProvider,
 } from '../../../core';
-import { checkOptionNames, describeValue, refuseOption } from '../../../core/options';
+import { checkOptionNames, refuseOption } from '../../../core/options';
 import { parseDuration, parsePositiveDuration } from '../../../core/duration';
 import { Lease } from '../../../core/lease/lease';
 import { newOwner } from '../../../core/lease/owner';
 import { checkLockConfiguration } from '../../../core/lock-configuration';
 import { DEFAULT_NAME_LENGTH, PROBED_NAME } from '../../../core/lock-name';
+import { warnInProcess } from '../../../core/warning';
 import type { Limit } from '../connections/statement';
 import type { SqlDatabase } from '../database/sql-database';
 import type { SchemaFinding } from '../schema/schema-finding';
@@ -69,6 +69,7 @@ export class SqlRowLockProvider implements LockProvider {
       statementTimeout = '5s',
       wait = 0,
       clock = systemClock,
+      onWarning = warnInProcess,
     } = options;
     const table = tableOf('rowLock', options, database);
     checkMaxConnections(maxConnections);
@@ -81,7 +82,7 @@ export class SqlRowLockProvider implements LockProvider {
       clock,
       maxConnections,
       limits: { statementTimeoutMs: this.statementTimeoutMs, idleMs: IDLE_MS, waitMs: this.#waitMs },
-      warn: options.onWarning ?? ((message) => process.emitWarning(message, { code: 'CRONLATCH' })),
+      warn: onWarning,
     });
   }
 
@@ -161,8 +162,10 @@ export class SqlRowLockProvider implements LockProvider {
 
 function checkMaxConnections(count: unknown): void {
   if (Number.isSafeInteger(count) && (count as number) >= 2) return;
-  throw new InvalidLockConfigurationError(
-    `maxConnections is ${describeValue(count)}: it must be a whole number, 2 or more. Each held lock keeps a connection, and the next attempt needs another one.`,
+  refuseOption(
+    'maxConnections',
+    count,
+    'it must be a whole number, 2 or more. Each held lock keeps a connection, and the next attempt needs another one',
   );
 }
 
