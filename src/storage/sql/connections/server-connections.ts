@@ -31,17 +31,6 @@ export interface ConnectionSettings {
   readonly connections?: number | undefined;
 }
 
-/** How connections of our own differ from those for single statements. */
-interface OwnConnectionOptions {
-  /** How many there are at most. */
-  readonly size: number;
-  readonly whenFull: string;
-  readonly settings: readonly string[];
-  readonly prepares: boolean;
-  /** A connection that is idle for longer is closed. */
-  readonly idleForMs: number;
-}
-
 /** An open connection of our own. */
 interface Own {
   readonly connection: ServerSession;
@@ -64,12 +53,23 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
   #cancelWatch: (() => void) | undefined;
   #isClosed = false;
 
-  /** @param openSession must not throw */
+  /**
+   * @param openSession must not throw
+   * @param options how the connections differ from those for single statements
+   */
   constructor(
     private readonly driver: ServerDriver,
     private readonly openSession: (limitMs: number) => OpeningSession,
     private readonly settings: ConnectionSettings,
-    private readonly options?: OwnConnectionOptions,
+    private readonly options?: {
+      /** How many there are at most. */
+      readonly size: number;
+      readonly whenFull: string;
+      readonly settings: readonly string[];
+      readonly prepares: boolean;
+      /** A connection that is idle for longer is closed. */
+      readonly idleForMs: number;
+    },
   ) {
     this.size = options?.size ?? settings.connections ?? OWN_CONNECTIONS;
     this.spare = options === undefined ? SPARE_CONNECTIONS : 0;

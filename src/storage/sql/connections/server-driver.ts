@@ -32,15 +32,13 @@ export interface ServerDriver {
    * `undefined` if the end of the transaction does so.
    */
   readonly idleLimit: { readonly begin: (milliseconds: number) => string; readonly end: string | undefined };
-  readonly rowLock: RowLockSettings;
-}
-
-/** The settings of a transaction that holds a row lock while a job runs. */
-interface RowLockSettings {
-  /** The first statements of a session. */
-  readonly session: (limits: RowLockLimits) => readonly string[];
-  /** Begins a transaction that may last as long as it is not idle for longer than `idleMs`. */
-  readonly begin: (limits: RowLockLimits) => string;
+  /** The settings of a transaction that holds a row lock while a job runs. */
+  readonly rowLock: {
+    /** The first statements of a session. */
+    readonly session: (limits: RowLockLimits) => readonly string[];
+    /** Begins a transaction that may last as long as it is not idle for longer than `idleMs`. */
+    readonly begin: (limits: RowLockLimits) => string;
+  };
 }
 
 export interface RowLockLimits {

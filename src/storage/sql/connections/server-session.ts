@@ -12,17 +12,6 @@ import {
 import { driverErrorOf, type SqlFailureKind } from './sql-failure';
 import type { DriverSession, ServerDriver } from './server-driver';
 
-export interface ServerSessionOptions {
-  readonly driver: ServerDriver;
-  readonly clock: Clock;
-  /** The application uses it too, and may have left it inside a transaction. */
-  readonly isShared: boolean;
-  /** Called when cronlatch stops waiting for a statement that the server may still run. */
-  readonly onAbandoned?: (session: DriverSession) => void;
-  /** `false`: all statements are sent as text. */
-  readonly prepares?: boolean | undefined;
-}
-
 /** A driver's connection, for as long as it lives. */
 export class ServerSession implements SqlConnection {
   #prepares: boolean;
@@ -31,7 +20,16 @@ export class ServerSession implements SqlConnection {
 
   constructor(
     private readonly session: DriverSession,
-    private readonly options: ServerSessionOptions,
+    private readonly options: {
+      readonly driver: ServerDriver;
+      readonly clock: Clock;
+      /** The application uses it too, and may have left it inside a transaction. */
+      readonly isShared: boolean;
+      /** Called when cronlatch stops waiting for a statement that the server may still run. */
+      readonly onAbandoned?: (session: DriverSession) => void;
+      /** `false`: all statements are sent as text. */
+      readonly prepares?: boolean | undefined;
+    },
   ) {
     this.#prepares = options.prepares ?? true;
   }

@@ -54,25 +54,26 @@ export const NEVER_SENT: ReadonlySet<string> = new Set([
   'EACCES',
 ]);
 
-interface FailureContext {
-  readonly dialect: { readonly failureOf: (error: DriverError) => SqlFailureKind };
-  /** The database's address, without credentials. */
-  readonly address: string;
-  /** Removes secrets from a driver's message. */
-  readonly redact: (message: string) => string;
-  /** The table that the statement needs first. */
-  readonly tableName: string;
-  /** What to do if the table is missing. */
-  readonly migration: string;
-  /** What the statement is about, such as `lock 'job'`. Default: the table. */
-  readonly subject: string | undefined;
-}
-
 /** Not a failure: another process inserted the record first. It is never thrown to the application. */
 export class DuplicateRecord extends Error {}
 
 /** Never exposes the driver's error itself, because it may contain values of the statement. */
-export function translateDriverError(error: unknown, context: FailureContext): Error {
+export function translateDriverError(
+  error: unknown,
+  context: {
+    readonly dialect: { readonly failureOf: (error: DriverError) => SqlFailureKind };
+    /** The database's address, without credentials. */
+    readonly address: string;
+    /** Removes secrets from a driver's message. */
+    readonly redact: (message: string) => string;
+    /** The table that the statement needs first. */
+    readonly tableName: string;
+    /** What to do if the table is missing. */
+    readonly migration: string;
+    /** What the statement is about, such as `lock 'job'`. Default: the table. */
+    readonly subject: string | undefined;
+  },
+): Error {
   const { dialect, address, tableName, subject = `table '${tableName}'` } = context;
   const driverError = driverErrorOf(error instanceof SqlExecutionError ? (error.cause ?? error) : error);
   const message = withoutTrailingStops(context.redact(driverError.message));

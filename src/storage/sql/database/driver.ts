@@ -27,14 +27,15 @@ export interface Driver<Source, Connection, Lent> {
  *
  * @throws InvalidLockConfigurationError naming what is wrong, without the address
  */
-export type ReadSource<Source, Lent> = (source: Source, options?: SourceOptions) => SqlDatabase<Lent>;
-
-interface SourceOptions {
-  /** How many connections `inRunTransaction` opens at most if the application has passed no pool. Default 5. */
-  readonly transactionConnections?: number | undefined;
-  /** Whether a SQLite file that is missing is created. */
-  readonly creates?: boolean | undefined;
-}
+export type ReadSource<Source, Lent> = (
+  source: Source,
+  options?: {
+    /** How many connections `inRunTransaction` opens at most if the application has passed no pool. Default 5. */
+    readonly transactionConnections?: number | undefined;
+    /** Whether a SQLite file that is missing is created. */
+    readonly creates?: boolean | undefined;
+  },
+) => SqlDatabase<Lent>;
 
 /** The database of a transaction, as far as it can be read: a query builder shows its kind at most. */
 export type TransactionPlace =

@@ -62,12 +62,7 @@ export async function judgeRoute(database: SqlDatabase, driver: ServerDriver, as
 }
 
 /** How far the database's clock is ahead of this host's, and how far that can be wrong: half of the round trip. */
-interface ClockOffset {
-  readonly offsetMs: number;
-  readonly uncertaintyMs: number;
-}
-
-export async function clockOffset(dialect: SqlDialect, ask: Ask): Promise<ClockOffset> {
+export async function clockOffset(dialect: SqlDialect, ask: Ask) {
   const column = { name: '', type: '', holds: [], isUnique: false, isRequired: false, precision: 6 };
   const now = dialect.inspection.now(column);
   const text = `SELECT ${dialect.runWords({ now }).us(now)} AS now_us`;
@@ -83,7 +78,7 @@ export async function clockOffset(dialect: SqlDialect, ask: Ask): Promise<ClockO
 }
 
 /** From 5 minutes on, the default of `maxSkew`, once-per jobs no longer trust the clock of their host. */
-export function judgeClock({ offsetMs, uncertaintyMs }: ClockOffset): Finding[] {
+export function judgeClock({ offsetMs, uncertaintyMs }: Awaited<ReturnType<typeof clockOffset>>): Finding[] {
   const leastMs = Math.abs(offsetMs) - uncertaintyMs;
   const difference = `${(Math.abs(offsetMs) / 1000).toFixed(1)} s ${offsetMs > 0 ? 'behind' : 'ahead of'}`;
   const problem = `The clock of this machine is ${difference} the server's. Instances with such a clock tick at another time.`;

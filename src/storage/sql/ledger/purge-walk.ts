@@ -5,15 +5,6 @@ import type { RunStatements } from './run-statements';
 /** How many rows `purgeable` returns. */
 const READ_AT_ONCE = 1000;
 
-/** The runs that one step deletes, and where the next step begins. */
-export interface PurgePlan {
-  readonly ids: readonly number[];
-  readonly below: number;
-  readonly isEnd: boolean;
-  /** Jobs and scopes whose newest run without a period is among the rows of this step. */
-  readonly kept: readonly string[];
-}
-
 /**
  * The position of a purge. It walks through the table by id, the highest id first. So it reads each row once, and the
  * first run without a period that it finds for a job and scope is the newest one.
@@ -26,13 +17,17 @@ export class PurgeWalk {
     return this.#below;
   }
 
-  /** @param rows of `purgeable`, below this id */
-  plan(rows: readonly SqlRow[], limit: number): PurgePlan {
+  /**
+   * @param rows of `purgeable`, below this id
+   * @returns the runs that one step deletes, and where the next step begins
+   */
+  plan(rows: readonly SqlRow[], limit: number) {
     const ids: number[] = [];
+    /** Jobs and scopes whose newest run without a period is among the rows of this step. */
     const kept = new Set<string>();
     let below = this.#below;
     for (const row of rows) {
-      if (ids.length === limit) return { ids, below, isEnd: false, kept: [...kept] };
+      if (ids.length === limit) return { ids, below, isEnd: false, kept };
       below = readId(row);
       const isDeletable = Number(row['deletable']) === 1;
       if (Number(row['undated']) === 0) {
@@ -43,11 +38,11 @@ export class PurgeWalk {
       if (!this.#kept.has(subject) && !kept.has(subject)) kept.add(subject);
       else if (isDeletable) ids.push(below);
     }
-    return { ids, below, isEnd: rows.length < READ_AT_ONCE, kept: [...kept] };
+    return { ids, below, isEnd: rows.length < READ_AT_ONCE, kept };
   }
 
   /** Called after the step succeeded. A failed step starts again from the same position. */
-  advance({ below, kept }: PurgePlan): void {
+  advance({ below, kept }: ReturnType<PurgeWalk['plan']>): void {
     this.#below = below;
     for (const subject of kept) this.#kept.add(subject);
   }

@@ -20,15 +20,6 @@ const INTERVAL_MS = 1000;
 /** After this time without a statement, the server ends the session, and the holder no longer trusts it. */
 export const IDLE_MS = 5000;
 
-interface HeldRowOptions {
-  readonly name: string;
-  readonly owner: string;
-  readonly lockAtLeastForMs: number;
-  readonly tables: VerifiedTables<RowLockStatements>;
-  readonly statementTimeoutMs: number;
-  readonly onEnded: () => void;
-}
-
 /** The open transaction of one lock. It ends by COMMIT, or with its connection. */
 export class HeldRow implements LeaseAccessor, LeaseGuard {
   readonly keepsTimeLimits = true;
@@ -42,7 +33,14 @@ export class HeldRow implements LeaseAccessor, LeaseGuard {
 
   constructor(
     private readonly row: LockedRow,
-    private readonly options: HeldRowOptions,
+    private readonly options: {
+      readonly name: string;
+      readonly owner: string;
+      readonly lockAtLeastForMs: number;
+      readonly tables: VerifiedTables<RowLockStatements>;
+      readonly statementTimeoutMs: number;
+      readonly onEnded: () => void;
+    },
   ) {
     const { connection } = row.borrowed;
     this.#token = row.record.fencingToken ?? 0;

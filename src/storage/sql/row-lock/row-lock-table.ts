@@ -27,15 +27,6 @@ const IDLE_CONNECTION_MS = 3000;
 /** How often the row of a lock may be deleted between the insert and the lock before the attempt fails. */
 const MOST_ROUNDS = 3;
 
-interface RowLockTableSettings {
-  readonly table: TableDefinition;
-  readonly limits: RowLockLimits;
-  readonly maxConnections: number;
-  /** The time of the leases. */
-  readonly clock: Clock;
-  readonly warn: (message: string) => void;
-}
-
 /** A row that a transaction of ours has locked. */
 export interface LockedRow {
   readonly is: 'locked';
@@ -69,7 +60,14 @@ export class RowLockTable {
   /** @throws InvalidLockConfigurationError for SQLite */
   constructor(
     private readonly database: SqlDatabase,
-    private readonly settings: RowLockTableSettings,
+    private readonly settings: {
+      readonly table: TableDefinition;
+      readonly limits: RowLockLimits;
+      readonly maxConnections: number;
+      /** The time of the leases. */
+      readonly clock: Clock;
+      readonly warn: (message: string) => void;
+    },
   ) {
     const { sessions, dialect } = database;
     const { limits, maxConnections, table, warn } = settings;

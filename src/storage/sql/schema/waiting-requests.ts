@@ -2,26 +2,6 @@ import type { Clock, StatementOptions } from '../../../core';
 import type { Priority, SendInTurn } from '../connections/statement';
 import type { VerifiedTables } from './verified-tables';
 
-/** How requests of one kind travel together. */
-export interface GroupOptions<Request, Answer, Statements> {
-  readonly clock: Clock;
-  readonly priority?: Priority;
-  /** What a request is about, for its error. */
-  readonly subjectOf: (request: Request) => string;
-  /** Chooses those that travel with the first one. */
-  readonly companions: (
-    first: Request,
-    others: readonly Request[],
-    statements: Statements,
-  ) => readonly Request[];
-  /** Sends the statements of a group, and returns an answer for each of its requests. */
-  readonly answersTo: (
-    group: readonly [Request, ...Request[]],
-    send: SendInTurn,
-    statements: Statements,
-  ) => Promise<readonly Answer[]>;
-}
-
 /** Its times are on the monotonic clock. */
 interface Waiting<Answer> extends StatementOptions {
   readonly sinceMs: number;
@@ -53,9 +33,27 @@ export class WaitingRequests<Request extends object, Answer, Statements> {
   /** Whether the last request had others beside it. Then the next one waits for the others of its turn. */
   #hasCompany = false;
 
+  /** @param options how the requests travel together */
   constructor(
     private readonly tables: VerifiedTables<Statements>,
-    private readonly options: GroupOptions<Request, Answer, Statements>,
+    private readonly options: {
+      readonly clock: Clock;
+      readonly priority?: Priority;
+      /** What a request is about, for its error. */
+      readonly subjectOf: (request: Request) => string;
+      /** Chooses those that travel with the first one. */
+      readonly companions: (
+        first: Request,
+        others: readonly Request[],
+        statements: Statements,
+      ) => readonly Request[];
+      /** Sends the statements of a group, and returns an answer for each of its requests. */
+      readonly answersTo: (
+        group: readonly [Request, ...Request[]],
+        send: SendInTurn,
+        statements: Statements,
+      ) => Promise<readonly Answer[]>;
+    },
   ) {}
 
   /** `true`: a request that waits gains nothing, so send it on its own. */
