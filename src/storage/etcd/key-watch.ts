@@ -34,16 +34,12 @@ export function watchOnce(watch: ClientRequest, signal: AbortSignal, clock: Cloc
       response.on('error', ended);
       lines.on('error', ended).on('close', ended);
       lines.on('line', (line) => {
-        const answer = parsed(line)?.['result'] as WatchAnswer | undefined;
+        const answer = parsed(line)?.['result'] as
+          { readonly created?: boolean; readonly canceled?: boolean } | undefined;
         if (answer?.created && !answer.canceled) hasBegun = true;
         else fail(line);
       });
     });
     if (signal.aborted) end();
   });
-}
-
-interface WatchAnswer {
-  readonly created?: boolean;
-  readonly canceled?: boolean;
 }

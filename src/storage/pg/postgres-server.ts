@@ -11,13 +11,6 @@ import { readAddress } from '../sql/database/driver';
 import { serverDatabase, type ServerAddress, type SqlDatabase } from '../sql/database/sql-database';
 import { postgres } from '../sql/dialects/postgres';
 
-/** The protocol connection of a pg client. */
-interface PostgresConnection {
-  on(event: 'readyForQuery' | 'commandComplete', listener: (message: PostgresMessage) => void): unknown;
-  off(event: 'readyForQuery' | 'commandComplete', listener: (message: PostgresMessage) => void): unknown;
-  readonly stream: { destroy(): unknown };
-}
-
 interface PostgresMessage {
   /** `I` if the session is in no transaction. */
   readonly status?: string;
@@ -27,8 +20,12 @@ interface PostgresMessage {
 
 /** The methods of a pg client that cronlatch calls. */
 export interface PostgresClient {
-  /** Not in the native client. */
-  readonly connection?: PostgresConnection;
+  /** The connection of the protocol. Not in the native client. */
+  readonly connection?: {
+    on(event: 'readyForQuery' | 'commandComplete', listener: (message: PostgresMessage) => void): unknown;
+    off(event: 'readyForQuery' | 'commandComplete', listener: (message: PostgresMessage) => void): unknown;
+    readonly stream: { destroy(): unknown };
+  };
   /** Not in the native client. */
   readonly processID?: number | null;
   /** Not in older releases. */
@@ -189,12 +186,6 @@ const EXCLUDED = new Set(
   ).split(' '),
 );
 
-/** Hooks of pg's pool. They prepare or refuse a new client. */
-interface PoolHooks {
-  readonly verify?: (client: object, done: (error?: Error) => void) => void;
-  readonly onConnect?: (client: object) => unknown;
-}
-
 export function postgresDatabase({ Client, options, pool, schema }: PostgresSettings): SqlDatabase {
   const address = addressOf(Client, options);
   const wanted = targetSessionOf(options);
@@ -246,9 +237,16 @@ function targetSessionOf(options: PostgresOptions): TargetSession {
   refuseOption('target_session_attrs', wanted, `cronlatch writes, so use 'read-write', 'primary', or 'any'`);
 }
 
+/** The hooks are those of pg's pool. They prepare or refuse a new client. */
 async function connected(
   client: PostgresClient,
-  { verify, onConnect }: PoolHooks,
+  {
+    verify,
+    onConnect,
+  }: {
+    readonly verify?: (client: object, done: (error?: Error) => void) => void;
+    readonly onConnect?: (client: object) => unknown;
+  },
   wanted: TargetSession,
 ): Promise<void> {
   await client.connect();

@@ -9,14 +9,10 @@ import {
   type StorageAccessor,
 } from '../../core';
 import { ACQUIRE, EXTEND, FIND, UNLOCK, type RedisScript } from './redis-scripts';
-import type { RedisAnswer, RedisStatement } from './script-runner';
+import type { RedisAnswer, ScriptRunner } from './script-runner';
 
 /** For a record without an end, which another program wrote. */
 const NEVER = new Date('9999-12-31T00:00:00Z');
-
-interface Runner {
-  run(statement: RedisStatement): Promise<RedisAnswer>;
-}
 
 /** Locks as keys of a Redis server: one key per lock, and one script per statement. */
 export class RedisStorageAccessor implements StorageAccessor {
@@ -29,8 +25,8 @@ export class RedisStorageAccessor implements StorageAccessor {
   /** @param writes runs the writes that replicas may have to confirm */
   constructor(
     private readonly keyPrefix: string,
-    private readonly scripts: Runner,
-    private readonly writes: Runner,
+    private readonly scripts: ScriptRunner,
+    private readonly writes: Pick<ScriptRunner, 'run'>,
     readonly close: () => Promise<void>,
   ) {}
 
@@ -105,7 +101,7 @@ export class RedisStorageAccessor implements StorageAccessor {
   }
 
   #run(
-    runner: Runner,
+    runner: Pick<ScriptRunner, 'run'>,
     call: { readonly script: RedisScript; readonly name: string; readonly args: readonly string[] },
     { timeoutMs }: StatementOptions,
   ): Promise<RedisAnswer> {

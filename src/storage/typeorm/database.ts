@@ -62,6 +62,12 @@ interface DataSourceSettings {
   readonly applicationName?: string;
   readonly poolSize?: number;
   readonly extra?: Readonly<Record<string, unknown>>;
+  /** The key of an encrypted SQLite file. */
+  readonly key?: string;
+  readonly nativeBinding?: string;
+  readonly prepareDatabase?: (database: CloseableDatabase) => unknown;
+  /** The package, if TypeORM does not load it itself. */
+  readonly driver?: unknown;
   readonly replication?: { readonly master: Partial<DataSourceSettings> };
 }
 
@@ -191,8 +197,7 @@ function fileOf(
   settings: DataSourceSettings,
   Database: LoadedDriver['sqlite'],
 ): SqlDatabase {
-  const { database: file = '' } = settings;
-  const { key, nativeBinding, prepareDatabase, driver } = settings as SqliteSettings;
+  const { database: file = '', key, nativeBinding, prepareDatabase, driver } = settings;
   if (nativeBinding === undefined && driver === undefined) refuseCrashingDriver('typeorm');
   return sqliteDatabase({
     file,
@@ -215,23 +220,18 @@ function fileOf(
   });
 }
 
-interface SqliteSettings {
-  readonly key?: string;
-  readonly nativeBinding?: string;
-  readonly prepareDatabase?: (database: CloseableDatabase) => unknown;
-  /** The package, if TypeORM does not load it itself. */
-  readonly driver?: unknown;
-}
-
 /** The handle of better-sqlite3 behind a query runner. */
 export async function handleOf(runner: QueryRunner): Promise<SqliteDatabase> {
   return (await runner.connect()) as SqliteDatabase;
 }
 
-/** A query runner or an entity manager of TypeORM 1, or one of TypeORM 0.3, which has only the old name. */
-type Owned = { readonly dataSource: DataSource } | { readonly connection: DataSource };
-
-/** Everything else that the library uses has the same name in TypeORM 0.3 and 1. */
-export function dataSourceOf(owned: Owned): DataSource {
+/**
+ * Everything else that the library uses has the same name in TypeORM 0.3 and 1.
+ *
+ * @param owned a query runner or an entity manager of TypeORM 1, or one of TypeORM 0.3, which has only the old name
+ */
+export function dataSourceOf(
+  owned: { readonly dataSource: DataSource } | { readonly connection: DataSource },
+): DataSource {
   return 'dataSource' in owned ? owned.dataSource : owned.connection;
 }

@@ -53,17 +53,17 @@ export interface RunEventRow {
   detail: string | null;
 }
 
-type ColumnType = Omit<EntitySchemaColumnOptions, 'name'>;
-interface TableType {
-  readonly engine?: string;
-  readonly database?: string;
-  readonly schema?: string;
-  readonly withoutRowid?: boolean;
-}
-
 interface EntityTypes {
-  readonly table: (definition: TableDefinition, schema: string | undefined) => TableType;
-  readonly columns: Readonly<Record<ColumnKind['is'], ColumnType>>;
+  readonly table: (
+    definition: TableDefinition,
+    schema: string | undefined,
+  ) => {
+    readonly engine?: string;
+    readonly database?: string;
+    readonly schema?: string;
+    readonly withoutRowid?: boolean;
+  };
+  readonly columns: Readonly<Record<ColumnKind['is'], Omit<EntitySchemaColumnOptions, 'name'>>>;
 }
 
 const BYTES = { charset: 'utf8mb4', collation: 'utf8mb4_bin' } as const;

@@ -34,17 +34,20 @@ const OPTIONS = [
   'nameLength',
 ];
 
-interface SetMigration {
-  readonly name: string;
-  /** The table after which a migration is named if it is not the default one. */
-  readonly of: 'lock' | 'rowLock' | 'run' | 'job';
-  /** TypeORM orders migrations by the timestamp at the end of the name, and identifies them by the whole name. */
-  readonly timestamp: number;
-  /** Further statements, for tables that an older version created. */
-  readonly more?: (runner: QueryRunner, options: MigrationOptions) => Promise<readonly string[]>;
-}
-
-const MIGRATIONS: Readonly<Record<TableSet, SetMigration>> = {
+const MIGRATIONS: Readonly<
+  Record<
+    TableSet,
+    {
+      readonly name: string;
+      /** The table after which a migration is named if it is not the default one. */
+      readonly of: 'lock' | 'rowLock' | 'run' | 'job';
+      /** TypeORM orders migrations by the timestamp at the end of the name, and identifies them by the whole name. */
+      readonly timestamp: number;
+      /** Further statements, for tables that an older version created. */
+      readonly more?: (runner: QueryRunner, options: MigrationOptions) => Promise<readonly string[]>;
+    }
+  >
+> = {
   lock: { name: 'CronlatchLockTable', of: 'lock', timestamp: 1763596800000 },
   ledger: { name: 'CronlatchLedgerTables', of: 'run', timestamp: 1763596800001 },
   jobs: { name: 'CronlatchJobTable', of: 'job', timestamp: 1763596800003, more: missingRunIndexes },

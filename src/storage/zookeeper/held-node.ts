@@ -15,19 +15,6 @@ import { dataOf, type LockNodes, type OwnNode } from './lock-nodes';
 import type { NodeRecords } from './node-records';
 import type { ZooKeeperSession } from './zookeeper-session';
 
-interface HeldNodeOptions {
-  readonly nodes: LockNodes;
-  readonly records: NodeRecords;
-  readonly own: OwnNode;
-  readonly terms: LockTerms;
-  /** The time of the leases. The session lasts in real time. */
-  readonly clock: Clock;
-  readonly lockedAt: Moment;
-  /** When the first request was sent that proved the session, in real time. */
-  readonly provenAt: Moment;
-  readonly onEnded: () => void;
-}
-
 /**
  * The node of a held lock. It lasts as long as the session, so the holder proves the session every third of its
  * timeout, and after each reconnection. It trusts the session for two thirds of the timeout: the leader of the ensemble
@@ -43,7 +30,20 @@ export class HeldNode implements LeaseAccessor, LeaseGuard {
   #cancelKeeping: (() => void) | undefined;
   readonly #stopWatching: () => void;
 
-  constructor(private readonly options: HeldNodeOptions) {
+  constructor(
+    private readonly options: {
+      readonly nodes: LockNodes;
+      readonly records: NodeRecords;
+      readonly own: OwnNode;
+      readonly terms: LockTerms;
+      /** The time of the leases. The session lasts in real time. */
+      readonly clock: Clock;
+      readonly lockedAt: Moment;
+      /** When the first request was sent that proved the session, in real time. */
+      readonly provenAt: Moment;
+      readonly onEnded: () => void;
+    },
+  ) {
     this.#session = options.nodes.requests.session;
     const proof = {
       clock: systemClock,

@@ -34,11 +34,6 @@ const CLOSED = 'its lock provider was closed';
 /** Runs a step of an attempt within the time limit of the attempt. */
 type Within = <T>(body: () => Promise<T>) => Promise<T>;
 
-interface Granted {
-  readonly own: OwnNode;
-  readonly fencingToken: number;
-}
-
 export interface ZooKeeperLockProviderOptions {
   /**
    * A client of the package `node-zookeeper-client`. Connect it before the first lock. The provider never closes it. After
@@ -193,7 +188,7 @@ export class ZooKeeperLockProvider implements LockProvider {
     { name, lockAtMostForMs }: LockTerms,
     { wallMs }: Moment,
     within: Within,
-  ): Promise<Granted | undefined> {
+  ): Promise<{ readonly own: OwnNode; readonly fencingToken: number } | undefined> {
     const times = { lockedAt: new Date(wallMs), lockUntil: new Date(wallMs + lockAtMostForMs) };
     const lock = this.#nodes.pathOf(name);
     const taken = this.#waiters.take(lock);
