@@ -13,14 +13,10 @@ export interface ContractCase {
 /** Why a store lacks a capability, in words. */
 export type Lacks<Capability extends string> = { readonly [C in Capability]?: string };
 
-interface Disposable {
-  readonly dispose: () => void | Promise<void>;
-}
-
 /** The types of one contract. */
 export interface ContractShape {
   /** In every fixture. */
-  readonly basics: Disposable;
+  readonly basics: { readonly dispose: () => void | Promise<void> };
   /** In a fixture that lacks nothing. */
   readonly means: object;
   readonly capability: string;
@@ -133,7 +129,7 @@ async function runCase<Shape extends ContractShape>(
   { create, placeOf, capabilities, lacks }: ContractSetUp<Shape>,
   random: Random,
 ): Promise<void> {
-  const fixtures: Disposable[] = [];
+  const fixtures: Shape['basics'][] = [];
   const anotherPlace = async (): Promise<Shape['place'] & Shape['means']> => {
     const fixture = await create();
     fixtures.push(fixture);

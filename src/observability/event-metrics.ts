@@ -75,15 +75,16 @@ export function measureEvents(guard: JobGuard, integration: GuardIntegration, me
   };
 }
 
-type Failure = CronlatchEvents['run:failed'];
-
 /** What follows from a failed attempt. `'failed'`: the job has no ledger, or no retry. */
-function consequenceOf({ isFinal, retryAt }: Failure): 'failed-permanently' | 'will-retry' | 'failed' {
+function consequenceOf({
+  isFinal,
+  retryAt,
+}: CronlatchEvents['run:failed']): 'failed-permanently' | 'will-retry' | 'failed' {
   if (isFinal) return 'failed-permanently';
   return retryAt === undefined ? 'failed' : 'will-retry';
 }
 
 /** Whether the event reports a crash of another instance, whose duration is unknown. */
-function hasRunElsewhere({ error, durationMs }: Failure): boolean {
+function hasRunElsewhere({ error, durationMs }: CronlatchEvents['run:failed']): boolean {
   return durationMs === 0 && error instanceof ClaimLostError;
 }

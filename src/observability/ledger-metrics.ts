@@ -56,8 +56,6 @@ export function measureStores(
   return () => meter.removeBatchObservableCallback(observe, gauges);
 }
 
-type Observation = readonly [job: string, value: number];
-
 /** In seconds. The database's clock is read between two readings of the host's clock. */
 async function readClockOffset({ context }: OncePerJobRunner): Promise<number> {
   const { store, clock } = context;
@@ -68,8 +66,11 @@ async function readClockOffset({ context }: OncePerJobRunner): Promise<number> {
 }
 
 /** In Unix seconds. `finishedAt` of the latest period, so a rerun of an earlier period does not count. */
-async function readLastCompleted(guard: JobGuard, { registry }: OncePerJobRunner): Promise<Observation[]> {
-  const observations: Observation[] = [];
+async function readLastCompleted(
+  guard: JobGuard,
+  { registry }: OncePerJobRunner,
+): Promise<[job: string, value: number][]> {
+  const observations: [job: string, value: number][] = [];
   for (const { policy } of registry.all) {
     const { job, scope } = policy;
     const ofScope = typeof scope === 'string' ? { scope } : {};
@@ -81,7 +82,10 @@ async function readLastCompleted(guard: JobGuard, { registry }: OncePerJobRunner
 }
 
 /** The registered jobs of all instances. None if the run store has no register of jobs. */
-async function readLate({ context }: OncePerJobRunner, toleranceMs: number): Promise<Observation[]> {
+async function readLate(
+  { context }: OncePerJobRunner,
+  toleranceMs: number,
+): Promise<[job: string, value: number][]> {
   if (context.store.jobs === undefined) return [];
   const register = await readRegister(context);
   const late = new Set(findLateJobs(register, toleranceMs).map(({ job }) => job));

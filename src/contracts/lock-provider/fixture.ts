@@ -90,7 +90,7 @@ export const CAPABILITIES = new ContractCapabilities<LockProviderCapability>('lo
 /** The two instances, and the time that passes for both. */
 export type Instances = Omit<LockProviderBasics, 'dispose'>;
 
-export interface LockProviderShape {
+export const { cases, needing } = caseDefiner<{
   readonly basics: LockProviderBasics;
   readonly means: CapabilityMeans;
   readonly capability: LockProviderCapability;
@@ -98,6 +98,4 @@ export interface LockProviderShape {
     /** How many random names a case tries. */
     readonly fuzzedNames: number;
   };
-}
-
-export const { cases, needing } = caseDefiner<LockProviderShape>();
+}>();

@@ -48,17 +48,15 @@ export const CAPABILITIES = new ContractCapabilities<RunStoreCapability>('runSto
   staleReads: true,
 });
 
-export interface RunStoreShape {
-  readonly basics: RunStoreBasics;
-  readonly means: RunStoreMeans;
-  readonly capability: RunStoreCapability;
-  readonly place: Instances;
-}
-
 /** The two instances, and the time that passes for both. */
 export interface Instances extends Pick<RunStoreBasics, 'elapse'> {
   readonly store: TestedStore;
   readonly other: TestedStore;
 }
 
-export const { cases, needing } = caseDefiner<RunStoreShape>();
+export const { cases, needing } = caseDefiner<{
+  readonly basics: RunStoreBasics;
+  readonly means: RunStoreMeans;
+  readonly capability: RunStoreCapability;
+  readonly place: Instances;
+}>();
