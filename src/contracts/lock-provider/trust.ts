@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Duration, LockLostError, LockStorageError, LockingTaskExecutor } from '../../core';
 import { JOB, granted, observed, refused, released } from './assertions';
-import { type CapabilityMeans, type Instances, cases, needing } from './fixture';
+import { type LockProviderFixture, cases, needing } from './fixture';
 
 /** How long a holder trusts its lease, and how it learns that the lease has expired. */
 export const trust = [
@@ -130,10 +130,8 @@ export const lateHolder = needing(['stall'], (test) => [
   }),
 ]);
 
-type Stallable = Instances & Pick<CapabilityMeans, 'stall'>;
-
 /** A lock whose holder was stalled past the end of its lease, and the signal as the holder had read it. */
-async function stalled({ provider, stall }: Stallable) {
+async function stalled({ provider, stall }: Pick<LockProviderFixture, 'provider' | 'stall'>) {
   const lock = await granted(provider);
   const { signal } = lock;
   await stall('10m');
@@ -142,7 +140,7 @@ async function stalled({ provider, stall }: Stallable) {
 
 /** The call is in flight, and this much time passes before its reply arrives. */
 async function failsAsTooLate(
-  { provider, stall }: Stallable,
+  { provider, stall }: Pick<LockProviderFixture, 'provider' | 'stall'>,
   late: Duration,
   call: () => Promise<unknown>,
 ): Promise<void> {

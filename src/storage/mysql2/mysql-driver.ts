@@ -45,7 +45,7 @@ export const mysqlDriver: Driver<MysqlSource, Connection | CallbackConnection, P
     const { options, secrets, label } = given
       ? optionsOfPool(given)
       : optionsOf(source as string | PoolOptions);
-    const { host, port, socketPath, database } = options as Partial<Record<string, string>>;
+    const { host, port, socketPath, database, password } = options as Partial<Record<string, string>>;
     if (!database)
       throw new InvalidLockConfigurationError(
         `The ${given ? 'pool' : 'address'} for cronlatch/mysql2 names no database. Add one, as in mysql://host/app, or the option database.`,
@@ -63,7 +63,7 @@ export const mysqlDriver: Driver<MysqlSource, Connection | CallbackConnection, P
         mysql2: { createConnection: (own) => createConnection(own) },
         options,
         pool: given && { size: given.config.connectionLimit, borrow },
-        address: { host, port, socketPath, database, secrets: [options['password'], ...secrets], label },
+        address: { host, port, socketPath, database, secrets: [password, ...secrets], label },
       }),
       subpath: mysqlDriver.subpath,
       lend: async (limits) => pooledTransaction(await borrow(), mysqlServer, limits),
@@ -86,16 +86,10 @@ export const mysqlDriver: Driver<MysqlSource, Connection | CallbackConnection, P
   },
 };
 
-interface ReadOptions {
-  readonly options: MysqlOptions;
-  readonly secrets: readonly unknown[];
-  readonly label?: string | undefined;
-}
-
-function optionsOfPool({ config }: CorePool): ReadOptions {
+function optionsOfPool({ config }: CorePool) {
   const { charsetNumber } = config.connectionConfig as { charsetNumber: number };
   const charset = isUtf8mb4(charsetNumber) ? 'utf8mb4' : `with the number ${charsetNumber}`;
-  return { options: { ...config.connectionConfig, charset }, secrets: [] };
+  return { options: { ...config.connectionConfig, charset }, secrets: [], label: undefined };
 }
 
 /** The numbers of the collations of utf8mb4, in MySQL and MariaDB. */
@@ -111,9 +105,9 @@ function isUtf8mb4(charset: number): boolean {
   return ranges.some(([first, last]) => charset >= first && charset <= last);
 }
 
-function optionsOf(source: string | PoolOptions): ReadOptions {
+function optionsOf(source: string | PoolOptions) {
   const { uri, ...options } = typeof source === 'string' ? { uri: source } : source;
-  if (uri === undefined) return { options: options, secrets: [] };
+  if (uri === undefined) return { options, secrets: [], label: undefined };
   checkAddress(uri, {
     subpath: 'cronlatch/mysql2',
     protocols: ['mysql://', 'mariadb://'],

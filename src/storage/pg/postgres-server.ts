@@ -227,13 +227,11 @@ const REFUSALS = {
   primary: 'pg_is_in_recovery()',
 };
 
-type TargetSession = keyof typeof REFUSALS;
-
 /** As in pg, a parameter of the address comes before an option. */
-function targetSessionOf(options: PostgresOptions): TargetSession {
+function targetSessionOf(options: PostgresOptions): keyof typeof REFUSALS {
   const [, ofAddress] = /[?&]target_session_attrs=([^&#]*)/.exec(String(options['connectionString'])) ?? [];
   const wanted = ofAddress ?? options['target_session_attrs'] ?? 'any';
-  if (typeof wanted === 'string' && Object.hasOwn(REFUSALS, wanted)) return wanted as TargetSession;
+  if (typeof wanted === 'string' && Object.hasOwn(REFUSALS, wanted)) return wanted as keyof typeof REFUSALS;
   refuseOption('target_session_attrs', wanted, `cronlatch writes, so use 'read-write', 'primary', or 'any'`);
 }
 
@@ -247,7 +245,7 @@ async function connected(
     readonly verify?: (client: object, done: (error?: Error) => void) => void;
     readonly onConnect?: (client: object) => unknown;
   },
-  wanted: TargetSession,
+  wanted: keyof typeof REFUSALS,
 ): Promise<void> {
   await client.connect();
   if (verify !== undefined)

@@ -71,13 +71,6 @@ interface DataSourceSettings {
   readonly replication?: { readonly master: Partial<DataSourceSettings> };
 }
 
-/** TypeORM loads the driver's package, or takes the one in the DataSource's option `driver`. */
-interface LoadedDriver {
-  readonly mysql: MysqlSettings['mysql2'];
-  readonly postgres: { readonly Client: PostgresSettings['Client'] };
-  readonly sqlite: new (file: string, options: object) => CloseableDatabase;
-}
-
 /**
  * The database of a DataSource, which does not need to be initialized.
  *
@@ -87,7 +80,12 @@ export function databaseOf(dataSource: DataSource): SqlDatabase {
   checkDataSource(dataSource);
   const options = dataSource.options as unknown as DataSourceSettings;
   const dialect = dialectOf(options.type);
-  const driver = dataSource.driver as unknown as LoadedDriver;
+  // TypeORM loads the driver's package, or takes the one in the DataSource's option `driver`.
+  const driver = dataSource.driver as unknown as {
+    readonly mysql: MysqlSettings['mysql2'];
+    readonly postgres: { readonly Client: PostgresSettings['Client'] };
+    readonly sqlite: new (file: string, options: object) => CloseableDatabase;
+  };
   // With replication, the lock belongs to the primary.
   const settings = { ...options, ...options.replication?.master };
   if (dialect === sqlite) return fileOf(dataSource, settings, driver.sqlite);
@@ -195,7 +193,7 @@ function sizeOf({ extra, poolSize }: DataSourceSettings, key: string): number {
 function fileOf(
   dataSource: DataSource,
   settings: DataSourceSettings,
-  Database: LoadedDriver['sqlite'],
+  Database: new (file: string, options: object) => CloseableDatabase,
 ): SqlDatabase {
   const { database: file = '', key, nativeBinding, prepareDatabase, driver } = settings;
   if (nativeBinding === undefined && driver === undefined) refuseCrashingDriver('typeorm');
