@@ -19,14 +19,6 @@ function version(): string {
   return inFile(':memory:', (database) => String(database.prepare('SELECT sqlite_version()').pluck().get()));
 }
 
-const INSTANT = {
-  name: 'lock_until',
-  type: 'INTEGER',
-  holds: ['instant'],
-  isUnique: false,
-  isRequired: true,
-} as const;
-
 /** A file in WAL mode, as the library recommends it. */
 export async function openSqlite(): Promise<BenchDatabase> {
   const folder = await mkdtemp(join(tmpdir(), 'cronlatch-bench-'));
@@ -37,7 +29,7 @@ export async function openSqlite(): Promise<BenchDatabase> {
     options: { type: 'better-sqlite3', database: file, enableWAL: true },
     durability,
     dialect: sqlite,
-    shape: { now: inspection.now(INSTANT) },
+    shape: { now: inspection.now({ type: 'INTEGER' }) },
     connect: () => Promise.resolve(connect(file)),
     counters: undefined,
     async [Symbol.asyncDispose]() {

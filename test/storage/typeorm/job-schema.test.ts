@@ -235,14 +235,7 @@ testOnEvery('each statement on jobs and runs uses an index', (database) =>
     for (const table of tables)
       await application.query(`${analyze[database.options.type] ?? 'ANALYZE TABLE'} ${table}`);
     const dialect = dialectOf(database.options.type);
-    const now = dialect.inspection.now({
-      precision: 6,
-      name: '',
-      type: '',
-      holds: [],
-      isUnique: false,
-      isRequired: false,
-    });
+    const now = dialect.inspection.now({ type: '', precision: 6 });
     const shape = { now, keyIndex: 'uq_cronlatch_run', overridesClock: false };
     const at = JOB.nextScheduledAt ?? assert.fail();
     const runs = new RunStatements(dialect, { run: tableOf('run'), event: tableOf('event') }, shape);

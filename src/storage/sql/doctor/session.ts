@@ -63,8 +63,7 @@ export async function judgeRoute(database: SqlDatabase, driver: ServerDriver, as
 
 /** How far the database's clock is ahead of this host's, and how far that can be wrong: half of the round trip. */
 export async function clockOffset(dialect: SqlDialect, ask: Ask) {
-  const column = { name: '', type: '', holds: [], isUnique: false, isRequired: false, precision: 6 };
-  const now = dialect.inspection.now(column);
+  const now = dialect.inspection.now({ type: '', precision: 6 });
   const text = `SELECT ${dialect.runWords({ now }).us(now)} AS now_us`;
   let best = { offsetMs: 0, uncertaintyMs: Infinity };
   for (let round = 1; round <= 3; round += 1) {

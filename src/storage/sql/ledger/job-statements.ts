@@ -15,22 +15,16 @@ import { readInstant, readNow, readRequiredInstant, readText } from './run-rows'
 
 /** The statements on the register of jobs. Each takes a JSON array, so that one statement serves any number of jobs. */
 export class JobStatements {
-  readonly #list: NamedStatement;
-  readonly #register: NamedStatement;
-  readonly #update: NamedStatement;
-  readonly #forget: NamedStatement;
+  readonly #texts: ReturnType<typeof jobTexts>;
+  readonly #named: (text: string) => NamedStatement;
 
   constructor(table: TableDefinition, dialect: SqlDialect, shape: TableShape) {
-    const named = namedStatements(dialect, shape);
-    const texts = jobTexts(table, dialect, shape);
-    this.#list = named(texts.list);
-    this.#register = named(texts.register);
-    this.#update = named(texts.update);
-    this.#forget = named(texts.forget);
+    this.#texts = jobTexts(table, dialect, shape);
+    this.#named = namedStatements(dialect, shape);
   }
 
   list(): SqlStatement {
-    return this.#list.bind({});
+    return this.#named(this.#texts.list).bind({});
   }
 
   register(registrations: readonly JobRegistration[]): SqlStatement {
@@ -42,7 +36,7 @@ export class JobStatements {
       times: scheduleText(declared),
       next: microsecondsOf(nextScheduledAt),
     }));
-    return this.#register.bind({ jobs: sortedJson(jobs) });
+    return this.#named(this.#texts.register).bind({ jobs: sortedJson(jobs) });
   }
 
   update(changes: readonly JobChange[]): SqlStatement {
@@ -58,11 +52,11 @@ export class JobStatements {
       const [started, finished] = [-microseconds(startedMsAgo), -microseconds(finishedMsAgo)];
       return { job, started, finished, outcome, holder };
     });
-    return this.#update.bind({ jobs: sortedJson(jobs) });
+    return this.#named(this.#texts.update).bind({ jobs: sortedJson(jobs) });
   }
 
   forget(job: string, idleMs: number): SqlStatement {
-    return this.#forget.bind({ job, idle: -microseconds(idleMs) });
+    return this.#named(this.#texts.forget).bind({ job, idle: -microseconds(idleMs) });
   }
 }
 

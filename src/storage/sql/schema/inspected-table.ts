@@ -73,7 +73,7 @@ export interface TableInspection {
   /** `NAME` and `name` are the same column. */
   readonly foldsColumnNames: boolean;
   /** An expression of the current time in UTC, with the type and the digits of the column. */
-  readonly now: (column: InspectedColumn) => string;
+  readonly now: (column: Pick<InspectedColumn, 'type' | 'precision'>) => string;
   /** The same for a session that may override its clock. It fails if that clock differs from the server's. */
   readonly checkedNow?: (now: string) => string;
 }
