@@ -16,7 +16,7 @@ import {
 } from '../schema/inspected-table';
 import type { TableDefinition } from '../schema/table-definition';
 import type { LockColumns } from '../schema/tables';
-import type { VerificationContext } from '../schema/verify-table';
+import type { SqlTablesOptions } from '../schema/verified-tables';
 
 /** The statements for a lock table as it was found. */
 export interface LockStatements extends Readonly<Record<keyof LockTexts, NamedStatement>> {
@@ -52,7 +52,7 @@ export function lockStatements(
 export function lockStatementsFor(
   found: InspectedTable,
   table: TableDefinition,
-  { dialect, sharesSessions }: Pick<VerificationContext, 'dialect' | 'sharesSessions'>,
+  { dialect, sharesSessions }: Pick<SqlTablesOptions, 'dialect' | 'sharesSessions'>,
 ): LockStatements | undefined {
   const pairs = columnPairs(table, found, dialect.inspection);
   const columnOf = (property: keyof LockColumns): InspectedColumn | undefined =>

@@ -15,11 +15,15 @@ import type { SqlDatabase } from '../database/sql-database';
 import { inspectionOf, readTable, type InspectedTable } from './inspected-table';
 import { isUsable, type SchemaFinding } from './schema-finding';
 import type { TableDefinition } from './table-definition';
-import { verifyTable, type VerificationContext } from './verify-table';
+import { verifyTable } from './verify-table';
 
 /** What the statements on any of the library's tables need. */
-export interface SqlTablesOptions
-  extends VerificationContext, Pick<SqlDatabase, 'name' | 'redact' | 'findLoss'> {
+export interface SqlTablesOptions extends Pick<
+  SqlDatabase,
+  'dialect' | 'address' | 'name' | 'redact' | 'findLoss'
+> {
+  /** The sessions are the application's, with its time zone and its SQL mode. */
+  readonly sharesSessions: boolean;
   readonly connections: Pick<Connections, 'nodeWait' | 'isFree' | 'run'>;
   /** Called once for each finding that is a warning. */
   readonly warn: (message: string) => void;

@@ -13,13 +13,10 @@ import {
 import { refusal, warning, type SchemaFinding, type TableFlaw } from './schema-finding';
 import type { ColumnKind, ColumnTolerance, TableColumn, TableDefinition } from './table-definition';
 
-export interface VerificationContext extends Pick<SqlDatabase, 'dialect' | 'address'> {
+/** A table that was found, and its definition. */
+interface Subject extends Pick<SqlDatabase, 'dialect'> {
   /** The sessions are the application's, with its time zone and its SQL mode. */
   readonly sharesSessions: boolean;
-}
-
-/** A table that was found, and its definition. */
-interface Subject extends Pick<VerificationContext, 'dialect' | 'sharesSessions'> {
   readonly definition: TableDefinition;
   readonly found: InspectedTable;
   readonly pairs: ReturnType<typeof columnPairs>;
@@ -240,7 +237,7 @@ const TABLE_RULES: readonly TableRule[] = [holdsColumns, agreesOnZones, hasKeys,
 export function verifyTable(
   definition: TableDefinition,
   found: InspectedTable,
-  context: VerificationContext,
+  context: Pick<SqlDatabase, 'dialect' | 'address'> & Pick<Subject, 'sharesSessions'>,
 ): readonly SchemaFinding[] {
   const name = definition.path.join('.');
   return flawsOf(definition, found, context).map(({ severity, code, problem, remedy }) => {
@@ -252,7 +249,7 @@ export function verifyTable(
 function flawsOf(
   definition: TableDefinition,
   found: InspectedTable,
-  { dialect, sharesSessions }: VerificationContext,
+  { dialect, sharesSessions }: Pick<Subject, 'dialect' | 'sharesSessions'>,
 ): readonly TableFlaw[] {
   const { path, migration } = definition;
   if (found.columns.length === 0)
