@@ -13,6 +13,7 @@ import {
   describeSource,
   isPlainObject,
   type Driver,
+  type DriverOptions,
 } from '../sql/database/driver';
 import { describeServer, parseUrl } from '../sql/database/sql-database';
 import { pooledTransaction, serverTransaction } from '../sql/database/transaction';
@@ -23,7 +24,6 @@ import {
   mysqlServer,
   mysqlSessionOf,
   type MysqlConnection,
-  type MysqlOptions,
 } from './mysql-server';
 
 /** An address such as `mysql://user:password@host:3306/database`, options of mysql2, or a pool of the application. */
@@ -31,7 +31,7 @@ export type MysqlSource = string | PoolOptions | Pool | PromisePool;
 
 /** The parts of mysql2's pools that hold their settings. */
 interface CorePool extends Pool {
-  readonly config: { readonly connectionLimit: number; readonly connectionConfig: MysqlOptions };
+  readonly config: { readonly connectionLimit: number; readonly connectionConfig: DriverOptions };
   readonly _closed?: boolean;
 }
 

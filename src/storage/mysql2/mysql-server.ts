@@ -6,6 +6,7 @@ import type {
   ServerDriver,
 } from '../sql/connections/server-driver';
 import type { NodeWait, SqlResult, SqlRow, SqlStatement, SqlValue } from '../sql/connections/statement';
+import type { DriverOptions } from '../sql/database/driver';
 import { serverDatabase, type ServerAddress, type SqlDatabase } from '../sql/database/sql-database';
 import { mysql } from '../sql/dialects/mysql';
 
@@ -217,13 +218,10 @@ function driverAnswerOf(answer: unknown): SqlResult {
   return { rows: [], affectedRows, insertId, inTransaction: (Number(serverStatus) & IN_TRANSACTION) !== 0 };
 }
 
-/** Options of mysql2, as they are passed to `createPool`. */
-export type MysqlOptions = Readonly<Record<string, unknown>>;
-
 export interface MysqlSettings {
   /** The package, which the application can replace. */
   readonly mysql2: { createConnection(options: object): unknown };
-  readonly options: MysqlOptions;
+  readonly options: DriverOptions;
   /** Without it, the connections cannot be shared. */
   readonly pool?: ConnectionPool | undefined;
   readonly address: ServerAddress;
@@ -260,7 +258,7 @@ export function mysqlDatabase({ mysql2, options, pool, address }: MysqlSettings)
 }
 
 /** Takes from the application what leads to its database: address, credentials, TLS. */
-export function ownMysqlOptions(options: MysqlOptions, connectTimeoutMs: number): MysqlOptions {
+export function ownMysqlOptions(options: DriverOptions, connectTimeoutMs: number): DriverOptions {
   const kept = Object.entries(options).filter(([key, value]) => value !== undefined && !EXCLUDED.has(key));
   return {
     ...Object.fromEntries(kept),

@@ -6,6 +6,7 @@ import {
   describeSource,
   isPlainObject,
   type Driver,
+  type DriverOptions,
 } from '../sql/database/driver';
 import { describeServer } from '../sql/database/sql-database';
 import { pooledTransaction, serverTransaction } from '../sql/database/transaction';
@@ -16,7 +17,6 @@ import {
   postgresServer,
   postgresSessionOf,
   type PostgresClient,
-  type PostgresOptions,
   type PostgresSettings,
 } from './postgres-server';
 
@@ -53,7 +53,7 @@ export const postgresDriver: Driver<PostgresSource, ClientBase, PoolClient> = {
       ...postgresDatabase({
         // The application can use the native client.
         Client: (given?.Client ?? Client) as PostgresSettings['Client'],
-        options: options as PostgresOptions,
+        options: options as DriverOptions,
         pool: given && { size: given.options.max ?? 10, borrow },
       }),
       subpath: postgresDriver.subpath,

@@ -7,7 +7,7 @@ import type {
   TransactionWatch,
 } from '../sql/connections/server-driver';
 import type { SqlResult, SqlRow, SqlStatement, SqlValue } from '../sql/connections/statement';
-import { readAddress } from '../sql/database/driver';
+import { readAddress, type DriverOptions } from '../sql/database/driver';
 import { serverDatabase, type ServerAddress, type SqlDatabase } from '../sql/database/sql-database';
 import { postgres } from '../sql/dialects/postgres';
 
@@ -165,13 +165,10 @@ class PostgresSession implements DriverSession {
   }
 }
 
-/** Options of pg, as they are passed to `new Pool`. */
-export type PostgresOptions = Readonly<Record<string, unknown>>;
-
 export interface PostgresSettings {
   /** The application can use the native client. */
   readonly Client: new (options: object) => object;
-  readonly options: PostgresOptions;
+  readonly options: DriverOptions;
   /** Without it, the connections cannot be shared. */
   readonly pool?: ConnectionPool | undefined;
   /** The schema of tables that name none. */
@@ -197,7 +194,7 @@ export function postgresDatabase({ Client, options, pool, schema }: PostgresSett
 }
 
 /** pg itself reads the connection string, and the environment for what is missing. A factory of sockets is not called. */
-function addressOf(Client: PostgresSettings['Client'], options: PostgresOptions): ServerAddress {
+function addressOf(Client: PostgresSettings['Client'], options: DriverOptions): ServerAddress {
   const form = { subpath: 'pg', example: 'postgres://user:password@host/database' };
   const client = readAddress(
     String(options['connectionString']),
@@ -210,7 +207,7 @@ function addressOf(Client: PostgresSettings['Client'], options: PostgresOptions)
 }
 
 /** Takes from the application what leads to its database: address, credentials, TLS. */
-export function ownPostgresOptions(options: PostgresOptions, connectTimeoutMs: number): PostgresOptions {
+export function ownPostgresOptions(options: DriverOptions, connectTimeoutMs: number): DriverOptions {
   const kept = Object.entries(options).filter(([key, value]) => value !== undefined && !EXCLUDED.has(key));
   // pg hides the password of a pool from enumeration.
   return {
@@ -228,7 +225,7 @@ const REFUSALS = {
 };
 
 /** As in pg, a parameter of the address comes before an option. */
-function targetSessionOf(options: PostgresOptions): keyof typeof REFUSALS {
+function targetSessionOf(options: DriverOptions): keyof typeof REFUSALS {
   const [, ofAddress] = /[?&]target_session_attrs=([^&#]*)/.exec(String(options['connectionString'])) ?? [];
   const wanted = ofAddress ?? options['target_session_attrs'] ?? 'any';
   if (typeof wanted === 'string' && Object.hasOwn(REFUSALS, wanted)) return wanted as keyof typeof REFUSALS;

@@ -37,6 +37,9 @@ export type ReadSource<Source, Lent> = (
   },
 ) => SqlDatabase<Lent>;
 
+/** Options of a driver, as the application passes them to its pool. */
+export type DriverOptions = Readonly<Record<string, unknown>>;
+
 /** The database of a transaction, as far as it can be read: a query builder shows its kind at most. */
 export type TransactionPlace =
   | Pick<SqlDatabase, 'place' | 'address' | 'server' | 'owner'>
